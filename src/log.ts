@@ -1,0 +1,100 @@
+import { createConsola } from "consola/core";
+
+/** Levels from the most to the least talkative, as `ARTICLE_EXTRACTOR_LOG_LEVEL` spells them. */
+export const LOG_LEVELS = ["debug", "info", "warning", "error", "critical"] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
+export const LOG_FORMATS = ["json", "text"] as const;
+export type LogFormat = (typeof LOG_FORMATS)[number];
+
+/** Further facts of one line; keys are snake_case because they are read on the wire. */
+export type LogFields = Readonly<Record<string, string | number | boolean | null | undefined>>;
+
+/** Where the program says what it does; people's data goes to stdout, never here. */
+export interface Log {
+  debug(message: string, fields?: LogFields): void;
+  info(message: string, fields?: LogFields): void;
+  warning(message: string, fields?: LogFields): void;
+  error(message: string, fields?: LogFields): void;
+  critical(message: string, fields?: LogFields): void;
+  /** The same log with these fields on every line. */
+  with(fields: LogFields): Log;
+}
+
+export type LogOptions = {
+  readonly level: LogLevel;
+  readonly format: LogFormat;
+  /** Takes one finished line with its newline; stderr in the product. */
+  readonly write: (line: string) => void;
+  readonly now?: () => Date;
+};
+
+// consola counts severity downwards from 5; ours that it lacks share the neighbour's number.
+const CONSOLA_LEVEL: Record<LogLevel, number> = { critical: -1, error: 0, warning: 1, info: 3, debug: 4 };
+
+/** A log whose lines are one JSON object or one line of text each. */
+export function createLog(options: LogOptions): Log {
+  const now = options.now ?? (() => new Date());
+  const consola = createConsola({
+    level: CONSOLA_LEVEL[options.level],
+    throttle: 0, // the default folds repeated lines into one
+    reporters: [
+      {
+        log: (entry) => {
+          // The one shape that `emit` below hands over.
+          const [level, message, fields] = entry.args as [LogLevel, string, LogFields];
+          options.write(formatLine(options.format, now(), { level, message, fields }));
+        },
+      },
+    ],
+  });
+  const emit = (level: LogLevel, message: string, fields: LogFields): void => {
+    const sink = { debug: consola.debug, info: consola.info, warning: consola.warn, error: consola.error };
+    // "critical" is above every level that consola can filter, so it is always written.
+    if (level === "critical") options.write(formatLine(options.format, now(), { level, message, fields }));
+    else sink[level](level, message, fields);
+  };
+  return withFields(emit, {});
+}
+
+/** A log that says nothing: for library callers and tests. */
+export const silentLog: Log = withFields(() => {}, {});
+
+type Emit = (level: LogLevel, message: string, fields: LogFields) => void;
+
+function withFields(emit: Emit, base: LogFields): Log {
+  const at =
+    (level: LogLevel) =>
+    (message: string, fields?: LogFields): void =>
+      emit(level, message, fields ? { ...base, ...fields } : base);
+  return {
+    debug: at("debug"),
+    info: at("info"),
+    warning: at("warning"),
+    error: at("error"),
+    critical: at("critical"),
+    with: (fields) => withFields(emit, { ...base, ...fields }),
+  };
+}
+
+function formatLine(
+  format: LogFormat,
+  time: Date,
+  line: { level: LogLevel; message: string; fields: LogFields },
+): string {
+  const { level, message, fields } = line;
+  if (format === "json") {
+    return `${JSON.stringify({ timestamp: time.toISOString(), level, message, ...fields })}\n`;
+  }
+  const pairs = Object.entries(fields)
+    .filter(([, value]) => value !== undefined)
+    .map(([key, value]) => ` ${key}=${quoteWhereNeeded(String(value))}`);
+  return `${time.toISOString()} ${level.toUpperCase()} ${oneLine(message)}${pairs.join("")}\n`;
+}
+
+const quoteWhereNeeded = (value: string): string =>
+  /^[\w.:/@%+,-]+$/.test(value) ? value : JSON.stringify(value);
+
+// A URL or header of a hostile page must not forge a second log line.
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is removed
+const oneLine = (text: string): string => text.replace(/[\u0000-\u001f\u007f-\u009f]+/g, " ");

@@ -1,0 +1,95 @@
+/**
+ * A canonical absolute http or https URL without credentials and fragment: equal strings are the same
+ * page (DECISIONS section 3, "Canonical URL").
+ */
+export type PageUrl = string & { readonly brand: "PageUrl" };
+
+/** Longer URLs are traps or mistakes; servers answer 414 long before. */
+const MAX_URL_LENGTH = 8192;
+
+// Parameters that name a campaign or a click, never a page.
+const TRACKING_PARAMETER =
+  /^(?:utm_[a-z0-9_]+|gclid|gclsrc|dclid|gbraid|wbraid|fbclid|msclkid|yclid|twclid|ttclid|igshid|mc_cid|mc_eid|_hsenc|_hsmi|mkt_tok|vero_id|oly_enc_id|oly_anon_id|s_cid)$/i;
+
+/**
+ * The canonical form of a URL: WHATWG parsing, lower-case scheme and host, no default port, no
+ * fragment, no credentials, dot segments resolved, tracking parameters removed; the order of the query
+ * and a trailing slash stay as the site has them. Idempotent.
+ * @param base resolves a relative reference; without one `text` must be absolute
+ * @returns null for anything but an http or https URL of at most 8192 characters
+ */
+export function parsePageUrl(text: string, base?: PageUrl): PageUrl | null {
+  const url = parseHttpUrl(text, base);
+  if (!url) return null;
+  url.hash = "";
+  url.username = "";
+  url.password = "";
+  removeTrackingParameters(url);
+  return url.href.length <= MAX_URL_LENGTH ? (url.href as PageUrl) : null;
+}
+
+/**
+ * The absolute form of a link as the page wrote it, fragment and query untouched: what a reader's copy
+ * of the page should point to.
+ * @returns null when it cannot be resolved or its scheme is not one that is safe to follow
+ */
+export function resolveHref(href: string, base: PageUrl | null): string | null {
+  const trimmed = href.trim();
+  if (trimmed.length > MAX_URL_LENGTH) return null;
+  const url = base ? URL.parse(trimmed, base) : URL.parse(trimmed);
+  if (!url) return null;
+  return SAFE_LINK_SCHEMES.has(url.protocol) ? url.href : null;
+}
+
+const SAFE_LINK_SCHEMES = new Set(["http:", "https:", "mailto:", "tel:", "ftp:", "geo:", "xmpp:"]);
+
+/**
+ * Splits `https://user:secret@host/` into the URL without them and the value of an Authorization
+ * header, so that no secret travels inside a URL.
+ * @returns null when `text` is no http or https URL
+ */
+export function splitCredentials(
+  text: string,
+): { readonly url: string; readonly authorization: string | null } | null {
+  const url = parseHttpUrl(text);
+  if (!url) return null;
+  if (url.username === "" && url.password === "") return { url: text.trim(), authorization: null };
+  const pair = `${safeDecode(url.username)}:${safeDecode(url.password)}`;
+  url.username = "";
+  url.password = "";
+  const bytes = new TextEncoder().encode(pair);
+  return { url: url.href, authorization: `Basic ${btoa(String.fromCharCode(...bytes))}` };
+}
+
+function parseHttpUrl(text: string, base?: PageUrl): URL | null {
+  const trimmed = text.trim();
+  if (trimmed.length > MAX_URL_LENGTH) return null;
+  const url = base ? URL.parse(trimmed, base) : URL.parse(trimmed);
+  if (!url || (url.protocol !== "http:" && url.protocol !== "https:") || url.hostname === "") return null;
+  return url;
+}
+
+// Works on the raw query: URLSearchParams would re-encode what stays.
+function removeTrackingParameters(url: URL): void {
+  if (url.search === "") {
+    // `https://h/a?` and `https://h/a` are the same request target to every server we know of.
+    url.search = "";
+    return;
+  }
+  const pairs = url.search.slice(1).split("&");
+  const kept = pairs.filter((pair) => !TRACKING_PARAMETER.test(parameterName(pair)));
+  if (kept.length < pairs.length) url.search = kept.join("&");
+}
+
+function parameterName(pair: string): string {
+  const end = pair.indexOf("=");
+  return safeDecode(end < 0 ? pair : pair.slice(0, end));
+}
+
+function safeDecode(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
