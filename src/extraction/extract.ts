@@ -1,0 +1,96 @@
+import { Failure } from "../failure.ts";
+import type { PageUrl } from "../urls/index.ts";
+import { cleanContent, removeCodeBlocks, removeImages, removeRepeatedTitle } from "./clean.ts";
+import { baseUrl, readCanonical, readLinks, readRobots } from "./links.ts";
+import { renderMarkdown } from "./markdown.ts";
+import { type Metadata, readMetadata } from "./metadata.ts";
+import { parseDocument, selectAll } from "./parse.ts";
+import { findReadable } from "./readability.ts";
+import { renderText } from "./text.ts";
+import type { Article, Extraction, ExtractionOptions } from "./types.ts";
+import { countWords } from "./words.ts";
+
+/**
+ * Extracts one page on this thread: one parse yields the article, the links, the robots directives and
+ * the canonical URL.
+ * @param url the page's final URL, which relative references resolve against; null leaves them relative
+ * @throws Failure `too_large` for trees nested too deeply, `invalid_usage` for a wrong selector
+ */
+export async function extractHtml(
+  html: string,
+  url: PageUrl | null,
+  options: ExtractionOptions,
+): Promise<Extraction> {
+  const document = parseDocument(html);
+  const base = baseUrl(document, url);
+  const links = readLinks(document, base);
+  const robots = readRobots(document);
+  const canonical = readCanonical(document, base);
+  const metadata = readMetadata(document, base);
+  const article = extractArticle(document, { base, metadata, options });
+  return { article, links, robots, canonical };
+}
+
+type ArticleContext = {
+  readonly base: PageUrl | null;
+  readonly metadata: Metadata;
+  readonly options: ExtractionOptions;
+};
+
+function extractArticle(document: Document, { base, metadata, options }: ArticleContext): Article | null {
+  const found = findContent(document, options);
+  if (!found) return null;
+  const { root } = found;
+  cleanContent(root, base);
+  if (!options.includeImages) removeImages(root);
+  if (!options.includeCode) removeCodeBlocks(root);
+  removeRepeatedTitle(root, metadata.title);
+  const text = renderText(root);
+  const wordCount = countWords(text);
+  if (wordCount === 0) return null;
+  const html = options.renderings.length > 0 ? root.innerHTML.trim() : "";
+  return {
+    ...metadata,
+    byline: metadata.byline ?? found.byline,
+    excerpt: metadata.excerpt ?? found.excerpt,
+    sources: {
+      ...metadata.sources,
+      byline: metadata.sources.byline ?? (found.byline === null ? null : "readability"),
+    },
+    pageType: null,
+    confidence: null,
+    content: options.renderings.includes("content") ? html : null,
+    markdown: options.renderings.includes("markdown") ? renderMarkdown(html) : null,
+    text,
+    wordCount,
+    warnings: warningsFor(wordCount, options),
+  };
+}
+
+type Content = { readonly root: Element; readonly byline: string | null; readonly excerpt: string | null };
+
+function findContent(document: Document, { select, exclude }: ExtractionOptions): Content | null {
+  for (const selector of exclude) {
+    for (const element of selectAll(document, selector, "--exclude")) element.remove();
+  }
+  if (select === null) return findReadable(document);
+  const selected = selectAll(document, select, "--select");
+  const root = document.createElement("div");
+  for (const element of selected) {
+    // A match inside another match is there already.
+    if (!selected.some((other) => other !== element && other.contains(element))) root.append(element);
+  }
+  return root.firstChild ? { root, byline: null, excerpt: null } : null;
+}
+
+function warningsFor(wordCount: number, { minWordCount }: ExtractionOptions): string[] {
+  return wordCount < minWordCount
+    ? [`Content below minimum word count (${wordCount} < ${minWordCount})`]
+    : [];
+}
+
+/** The article, or a `Failure` `no_content` that names the page. */
+export function requireArticle(extraction: Extraction, page: string): Article {
+  if (!extraction.article) throw new Failure("no_content", `${page} holds no words of content`);
+  return extraction.article;
+}

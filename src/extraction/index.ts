@@ -1,0 +1,18 @@
+export { extractHtml, requireArticle } from "./extract.ts";
+export { composeMarkdown } from "./markdown.ts";
+export { createExtractor, type Extractor, type ExtractorOptions } from "./pool.ts";
+export {
+  type Article,
+  type ArticleSources,
+  type ExtractHtml,
+  type Extraction,
+  type ExtractionOptions,
+  type Link,
+  type MetadataSource,
+  type MetaRobots,
+  PAGE_TYPES,
+  type PageType,
+  RENDERINGS,
+  type Rendering,
+} from "./types.ts";
+export { countWords } from "./words.ts";

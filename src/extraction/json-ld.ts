@@ -1,0 +1,69 @@
+/** One object of a page's JSON-LD; property names as schema.org spells them. */
+export type JsonLdObject = Readonly<Record<string, unknown>>;
+
+// Pages embed whole catalogues; the article's own object stands near the front.
+const MAX_OBJECTS = 200;
+const ARTICLE_TYPES =
+  /^(?:.*Article|BlogPosting|Report|LiveBlogPosting|SocialMediaPosting|DiscussionForumPosting|Recipe|Product|QAPage|WebPage|VideoObject|.*Posting)$/;
+
+/**
+ * The JSON-LD objects that describe the page's main content, the most specific first; broken blocks
+ * are passed over, as search engines do.
+ */
+export function readJsonLd(document: Document): JsonLdObject[] {
+  const objects: JsonLdObject[] = [];
+  for (const script of document.querySelectorAll('script[type="application/ld+json"]')) {
+    collectObjects(parseLeniently(script.textContent ?? ""), objects);
+  }
+  const described = objects.filter((object) => typesOf(object).some((type) => ARTICLE_TYPES.test(type)));
+  // A WebPage says what the page is, its Article what it is about.
+  return described.sort((a, b) => Number(isWebPage(a)) - Number(isWebPage(b)));
+}
+
+/** A property's first text: a string, or the name of a person, organisation or list of them. */
+export function textOf(value: unknown): string | null {
+  if (typeof value === "string") return value.trim() || null;
+  if (Array.isArray(value)) {
+    const names = value.map(textOf).filter((name) => name !== null);
+    return names.length > 0 ? [...new Set(names)].join(", ") : null;
+  }
+  if (isObject(value)) return textOf(value.name) ?? textOf(value.url) ?? null;
+  return null;
+}
+
+function collectObjects(value: unknown, into: JsonLdObject[]): void {
+  const queue: unknown[] = [value];
+  for (let item = queue.shift(); item !== undefined && into.length < MAX_OBJECTS; item = queue.shift()) {
+    if (Array.isArray(item)) queue.push(...item.slice(0, MAX_OBJECTS));
+    else if (isObject(item)) {
+      into.push(item);
+      queue.push(item["@graph"] ?? [], item.mainEntity ?? [], item.mainEntityOfPage ?? []);
+    }
+  }
+}
+
+function parseLeniently(text: string): unknown {
+  const json = text
+    .trim()
+    .replace(/^<!--|-->$/g, "")
+    .replace(/^\/\*.*?\*\/|^\/\/<!\[CDATA\[|\/\/\]\]>$/gs, "");
+  try {
+    return JSON.parse(json);
+  } catch {
+    // Raw line breaks inside strings are the most common mistake.
+    try {
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what breaks the JSON
+      return JSON.parse(json.replace(/[\u0000-\u001f]+/g, " "));
+    } catch {
+      return null;
+    }
+  }
+}
+
+const typesOf = (object: JsonLdObject): string[] =>
+  [object["@type"]].flat().filter((type) => typeof type === "string");
+
+const isWebPage = (object: JsonLdObject): boolean => typesOf(object).every((type) => type === "WebPage");
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);

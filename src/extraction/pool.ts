@@ -1,0 +1,190 @@
+import { Failure } from "../failure.ts";
+import type { PageUrl } from "../urls/index.ts";
+import type { ExtractionTask, WorkerReply } from "./protocol.ts";
+import type { Extraction } from "./types.ts";
+
+export type ExtractorOptions = {
+  /** Worker threads at most; they start when there is work for them. At least 1. */
+  readonly workers: number;
+  /** The worker's module, as an address that `new Worker` takes. */
+  readonly workerUrl: string | URL;
+  /** Hard limit for one page in milliseconds; a worker that passes it is ended and replaced. */
+  readonly timeLimitMs: number;
+};
+
+/** Extracts pages on worker threads, one page a thread at a time. */
+export interface Extractor extends AsyncDisposable {
+  /** Worker threads at most. */
+  readonly workers: number;
+  /**
+   * @throws Failure `timeout` when the page passes the time limit, `internal` when its worker crashes,
+   * `cancelled` when the signal fires or the extractor is disposed, and what `ExtractHtml` throws
+   */
+  extract(task: ExtractionTask, signal?: AbortSignal): Promise<Extraction>;
+}
+
+/** A pool of extraction workers; a hung or crashed one costs the page that it held. */
+export function createExtractor(options: ExtractorOptions): Extractor {
+  return new WorkerPool(options);
+}
+
+type Job = {
+  readonly task: ExtractionTask;
+  readonly resolve: (extraction: Extraction) => void;
+  readonly reject: (failure: Failure) => void;
+};
+
+class WorkerPool implements Extractor {
+  readonly workers: number;
+  readonly #options: ExtractorOptions;
+  readonly #idle: PageWorker[] = [];
+  readonly #all = new Set<PageWorker>();
+  readonly #queue: Job[] = [];
+  #isDisposed = false;
+
+  constructor(options: ExtractorOptions) {
+    this.#options = options;
+    this.workers = Math.max(1, options.workers);
+  }
+
+  extract(task: ExtractionTask, signal?: AbortSignal): Promise<Extraction> {
+    return new Promise<Extraction>((resolve, reject) => {
+      if (this.#isDisposed || signal?.aborted) return reject(cancelled(task.url));
+      const onAbort = (): void => this.#abandon(job);
+      const job: Job = {
+        task,
+        resolve: (extraction) => {
+          signal?.removeEventListener("abort", onAbort);
+          resolve(extraction);
+        },
+        reject: (failure) => {
+          signal?.removeEventListener("abort", onAbort);
+          reject(failure);
+        },
+      };
+      signal?.addEventListener("abort", onAbort, { once: true });
+      this.#queue.push(job);
+      this.#dispatch();
+    });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#isDisposed = true;
+    for (const job of this.#queue.splice(0)) job.reject(cancelled(job.task.url));
+    for (const worker of this.#all) worker.end(cancelled(worker.job?.task.url ?? null));
+    this.#all.clear();
+  }
+
+  #dispatch(): void {
+    while (this.#queue.length > 0) {
+      const worker = this.#idle.pop() ?? this.#startWorker();
+      if (!worker) return;
+      const job = this.#queue.shift();
+      if (job) worker.run(job);
+    }
+  }
+
+  #startWorker(): PageWorker | null {
+    if (this.#all.size >= this.workers) return null;
+    const worker = new PageWorker(this.#options, {
+      onIdle: () => {
+        this.#idle.push(worker);
+        this.#dispatch();
+      },
+      onEnd: () => {
+        this.#all.delete(worker);
+        if (!this.#isDisposed) this.#dispatch();
+      },
+    });
+    this.#all.add(worker);
+    return worker;
+  }
+
+  #abandon(job: Job): void {
+    const position = this.#queue.indexOf(job);
+    if (position >= 0) this.#queue.splice(position, 1);
+    const holder = [...this.#all].find((worker) => worker.job === job);
+    if (holder) holder.end(cancelled(job.task.url));
+    else job.reject(cancelled(job.task.url));
+  }
+}
+
+type PageWorkerEvents = { readonly onIdle: () => void; readonly onEnd: () => void };
+
+/** One worker thread and the page that it holds. */
+class PageWorker {
+  job: Job | null = null;
+  readonly #worker: Worker;
+  readonly #options: ExtractorOptions;
+  readonly #events: PageWorkerEvents;
+  #isReady = false;
+  #isEnded = false;
+  #timer: ReturnType<typeof setTimeout> | null = null;
+
+  constructor(options: ExtractorOptions, events: PageWorkerEvents) {
+    this.#options = options;
+    this.#events = events;
+    this.#worker = new Worker(options.workerUrl);
+    this.#worker.onmessage = (event: MessageEvent<WorkerReply>) => this.#take(event.data);
+    this.#worker.onerror = (event) => {
+      event.preventDefault();
+      this.end(new Failure("internal", `the extraction worker stopped: ${event.message}`));
+    };
+    this.#worker.addEventListener("close", () => {
+      this.end(new Failure("internal", `the extraction worker ended while it held ${this.#page()}`));
+    });
+  }
+
+  run(job: Job): void {
+    this.job = job;
+    // A worker queues what is posted before its module has run; the clock starts when it is ready.
+    this.#worker.postMessage(job.task);
+    if (this.#isReady) this.#startClock();
+  }
+
+  /** Ends the thread; the page that it held fails with this. */
+  end(failure: Failure): void {
+    if (this.#isEnded) return;
+    this.#isEnded = true;
+    this.#stopClock();
+    this.#worker.onmessage = null;
+    this.#worker.terminate();
+    const job = this.job;
+    this.job = null;
+    this.#events.onEnd();
+    job?.reject(failure);
+  }
+
+  #take(reply: WorkerReply): void {
+    if (reply.kind === "ready") {
+      this.#isReady = true;
+      if (this.job) this.#startClock();
+      return;
+    }
+    this.#stopClock();
+    const job = this.job;
+    this.job = null;
+    if (reply.kind === "extracted") job?.resolve(reply.extraction);
+    else job?.reject(new Failure(reply.failure.code, reply.failure.message));
+    this.#events.onIdle();
+  }
+
+  #startClock(): void {
+    const limit = this.#options.timeLimitMs;
+    this.#timer = setTimeout(() => {
+      this.end(new Failure("timeout", `extracting ${this.#page()} took longer than ${limit} ms`));
+    }, limit);
+  }
+
+  #stopClock(): void {
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#timer = null;
+  }
+
+  #page(): string {
+    return this.job?.task.url ?? "the page";
+  }
+}
+
+const cancelled = (url: PageUrl | null): Failure =>
+  new Failure("cancelled", `extracting ${url ?? "the page"} was cancelled`);

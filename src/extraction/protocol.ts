@@ -1,0 +1,19 @@
+import type { FailureRecord } from "../failure.ts";
+import type { PageUrl } from "../urls/index.ts";
+import type { Extraction, ExtractionOptions } from "./types.ts";
+
+/** One page sent to a worker. */
+export type ExtractionTask = {
+  readonly html: string;
+  readonly url: PageUrl | null;
+  readonly options: ExtractionOptions;
+};
+
+/**
+ * What a worker says: that it can take its first page, or the outcome of the page that it was given.
+ * A failure crosses as a record, because a posted Error keeps only its message.
+ */
+export type WorkerReply =
+  | { readonly kind: "ready" }
+  | { readonly kind: "extracted"; readonly extraction: Extraction }
+  | { readonly kind: "failed"; readonly failure: FailureRecord };

@@ -1,0 +1,27 @@
+import { Readability } from "@mozilla/readability";
+
+export type ReadableContent = {
+  /** Detached element that holds the content. */
+  readonly root: Element;
+  readonly byline: string | null;
+  readonly excerpt: string | null;
+};
+
+/**
+ * The main content as Readability finds it; null when it finds none. Consumes the document: read
+ * everything else before.
+ */
+export function findReadable(document: Document): ReadableContent | null {
+  const result = new Readability<Node>(document, {
+    serializer: (node) => node,
+    keepClasses: true, // code blocks say their language in a class; cleaning drops the others
+    disableJSONLD: true, // metadata is read elsewhere, once
+  }).parse();
+  if (!result?.content) return null;
+  return {
+    // The serializer hands back the element that Readability built.
+    root: result.content as Element,
+    byline: result.byline?.trim() || null,
+    excerpt: result.excerpt?.trim() || null,
+  };
+}

@@ -1,0 +1,100 @@
+import type { PageUrl } from "../urls/index.ts";
+
+/** What shapes an extraction; equal options and equal HTML give equal results on every machine. */
+export type ExtractionOptions = {
+  /** Articles with fewer words get a warning; they are still results. */
+  readonly minWordCount: number;
+  /** False removes images, and nothing else. */
+  readonly includeImages: boolean;
+  /** False removes code blocks, and nothing else. */
+  readonly includeCode: boolean;
+  /** CSS selector of the element that holds the content; null lets the extractor find it. */
+  readonly select: string | null;
+  /** CSS selectors of elements that are no content. */
+  readonly exclude: readonly string[];
+  /** The renderings to make besides the text; the others are null in the article. */
+  readonly renderings: readonly Rendering[];
+};
+
+/** Renderings of an article that cost time to make. */
+export const RENDERINGS = ["content", "markdown"] as const;
+export type Rendering = (typeof RENDERINGS)[number];
+
+export const PAGE_TYPES = [
+  "article",
+  "documentation",
+  "forum",
+  "product",
+  "collection",
+  "listing",
+  "service",
+] as const;
+export type PageType = (typeof PAGE_TYPES)[number];
+
+/** Where a value of the metadata was found. */
+export type MetadataSource = "json-ld" | "meta" | "title" | "heading" | "time" | "rel-author" | "readability";
+
+/** The main content of one page. Absent values are null, never empty and never made up. */
+export type Article = {
+  /** Without the site's name. */
+  readonly title: string | null;
+  readonly byline: string | null;
+  readonly siteName: string | null;
+  /** ISO 8601, as precise as the page gives it: a date, or a date with time. */
+  readonly publishedDate: string | null;
+  readonly modifiedDate: string | null;
+  /** BCP 47 language tag. */
+  readonly lang: string | null;
+  readonly dir: "ltr" | "rtl" | null;
+  readonly excerpt: string | null;
+  /** Absolute URL of the page's lead image. */
+  readonly image: string | null;
+  readonly pageType: PageType | null;
+  /** 0–1: how sure the extractor is that the content is right; null when it cannot tell. */
+  readonly confidence: number | null;
+  readonly sources: ArticleSources;
+  /** Sanitised HTML; null unless asked for. */
+  readonly content: string | null;
+  /** GitHub-flavoured Markdown of the body, without the title; null unless asked for. */
+  readonly markdown: string | null;
+  /** Plain text of the body, without the title; blocks are separated by a blank line. */
+  readonly text: string;
+  /** Unicode words of the text (UAX 29), so Chinese and Japanese count as words too. */
+  readonly wordCount: number;
+  readonly warnings: readonly string[];
+};
+
+export type ArticleSources = {
+  readonly title: MetadataSource | null;
+  readonly byline: MetadataSource | null;
+  readonly publishedDate: MetadataSource | null;
+  readonly modifiedDate: MetadataSource | null;
+};
+
+/** One followable link of a page, in page order, each target once. */
+export type Link = {
+  readonly url: PageUrl;
+  /** Visible text of the first anchor to it, at most 200 characters. */
+  readonly text: string;
+  readonly isNofollow: boolean;
+};
+
+/** The page's own robots directives (`<meta name="robots">`). */
+export type MetaRobots = { readonly noindex: boolean; readonly nofollow: boolean };
+
+/** All that one parse of a page yields; the crawler parses nothing again. */
+export type Extraction = {
+  /** Null when the page holds no words of content. */
+  readonly article: Article | null;
+  readonly links: readonly Link[];
+  readonly robots: MetaRobots;
+  /** `<link rel="canonical">`. */
+  readonly canonical: PageUrl | null;
+};
+
+/** Extracts one page; throws `Failure` (`too_large`, `timeout`, `invalid_usage`, `internal`). */
+export type ExtractHtml = (
+  html: string,
+  url: PageUrl | null,
+  options: ExtractionOptions,
+) => Promise<Extraction>;
