@@ -5,10 +5,19 @@ import { baseUrl, readCanonical, readLinks, readRobots } from "./links.ts";
 import { renderMarkdown } from "./markdown.ts";
 import { type Metadata, readMetadata } from "./metadata.ts";
 import { parseDocument, selectAll } from "./parse.ts";
+import type { ExtractionTask } from "./protocol.ts";
 import { findReadable } from "./readability.ts";
 import { renderText } from "./text.ts";
+import { extractMarkdown, extractPlainText } from "./text-body.ts";
 import type { Article, Extraction, ExtractionOptions } from "./types.ts";
+import { warningsFor } from "./warnings.ts";
 import { countWords } from "./words.ts";
+
+/** Extracts a body of any kind on this thread; see `extractHtml`. */
+export async function extractBody({ kind, body, url, options }: ExtractionTask): Promise<Extraction> {
+  if (kind === "html") return extractHtml(body, url, options);
+  return kind === "markdown" ? extractMarkdown(body, url, options) : extractPlainText(body, options);
+}
 
 /**
  * Extracts one page on this thread: one parse yields the article, the links, the robots directives and
@@ -81,12 +90,6 @@ function findContent(document: Document, { select, exclude }: ExtractionOptions)
     if (!selected.some((other) => other !== element && other.contains(element))) root.append(element);
   }
   return root.firstChild ? { root, byline: null, excerpt: null } : null;
-}
-
-function warningsFor(wordCount: number, { minWordCount }: ExtractionOptions): string[] {
-  return wordCount < minWordCount
-    ? [`Content below minimum word count (${wordCount} < ${minWordCount})`]
-    : [];
 }
 
 /** The article, or a `Failure` `no_content` that names the page. */

@@ -1,6 +1,7 @@
-export { extractHtml, requireArticle } from "./extract.ts";
+export { extractBody, extractHtml, requireArticle } from "./extract.ts";
 export { composeMarkdown } from "./markdown.ts";
 export { createExtractor, type Extractor, type ExtractorOptions } from "./pool.ts";
+export type { BodyKind, ExtractionTask } from "./protocol.ts";
 export {
   type Article,
   type ArticleSources,
@@ -16,3 +17,4 @@ export {
   type Rendering,
 } from "./types.ts";
 export { countWords } from "./words.ts";
+export { runExtractionWorker } from "./worker.ts";

@@ -2,9 +2,14 @@ import type { FailureRecord } from "../failure.ts";
 import type { PageUrl } from "../urls/index.ts";
 import type { Extraction, ExtractionOptions } from "./types.ts";
 
-/** One page sent to a worker. */
+/** What a body is written in; it decides how it is read. */
+export type BodyKind = "html" | "markdown" | "plain";
+
+/** One page to extract. */
 export type ExtractionTask = {
-  readonly html: string;
+  readonly kind: BodyKind;
+  readonly body: string;
+  /** The page's final URL, which relative references resolve against; null leaves them relative. */
   readonly url: PageUrl | null;
   readonly options: ExtractionOptions;
 };

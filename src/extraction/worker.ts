@@ -1,5 +1,5 @@
 import { Failure, type FailureRecord } from "../failure.ts";
-import { extractHtml } from "./extract.ts";
+import { extractBody } from "./extract.ts";
 import type { ExtractionTask, WorkerReply } from "./protocol.ts";
 
 /** The part of a worker's global scope that is used here. */
@@ -16,9 +16,9 @@ export function runExtractionWorker(scope: WorkerScope): void {
   scope.postMessage({ kind: "ready" });
 }
 
-async function extract({ html, url, options }: ExtractionTask): Promise<WorkerReply> {
+async function extract(task: ExtractionTask): Promise<WorkerReply> {
   try {
-    return { kind: "extracted", extraction: await extractHtml(html, url, options) };
+    return { kind: "extracted", extraction: await extractBody(task) };
   } catch (error) {
     return { kind: "failed", failure: toRecord(error) };
   }

@@ -1,0 +1,174 @@
+import { availableParallelism } from "node:os";
+import { articleFromDocument, articleFromUrl, type FetchedArticle, type LocalDocument } from "./articles/index.ts";
+import { createExtractor, type ExtractionOptions, type Extractor } from "./extraction/index.ts";
+import { Failure } from "./failure.ts";
+import {
+  type ChooseProxy,
+  chooseProxy,
+  createEgress,
+  createHttpFetcher,
+  DECIDED_FETCH_LIMITS,
+  type Egress,
+  type EgressCaller,
+  type FetchLimits,
+  type ProxyEnvironment,
+  type ProxySource,
+  parseEgressPolicy,
+  parseProxyBypass,
+  productUserAgent,
+  randomUserAgent,
+  systemResolve,
+} from "./fetching/index.ts";
+import type { Log } from "./log.ts";
+import type { Settings } from "./settings/index.ts";
+
+/** How one caller wants its pages fetched; null leaves the choice to the settings and defaults. */
+export type NetworkOptions = {
+  readonly userAgent: string | null;
+  readonly hasRandomUserAgent: boolean;
+  readonly headers: readonly (readonly [name: string, value: string])[];
+  readonly proxy: string | null;
+  /** Hosts that skip the proxy, in the grammar of NO_PROXY. */
+  readonly proxyBypass: readonly string[];
+  /** For one request, in ms. */
+  readonly requestTimeoutMs: number | null;
+  /** Requests for one page at most, the first included. */
+  readonly tries: number | null;
+  /** Largest page, decompressed. */
+  readonly maxBytes: number | null;
+};
+
+export type AppOptions = {
+  readonly settings: Settings;
+  /** The proxy variables, read and removed from the process's environment. */
+  readonly proxyEnvironment: ProxyEnvironment;
+  /** On whose behalf pages are fetched. */
+  readonly caller: EgressCaller;
+  readonly product: { readonly version: string; readonly homePage: string };
+  /** The extraction worker's module. */
+  readonly workerUrl: string | URL;
+  readonly log: Log;
+  /** In [0, 1), as `Math.random`. */
+  readonly random?: () => number;
+};
+
+/** The modules put together; what a shell calls. */
+export interface App extends AsyncDisposable {
+  /** Opens what fetches and extracts with one caller's network options; dispose it after use. */
+  openSession(network: NetworkOptions): ArticleSession;
+}
+
+/** Extracts articles with one set of network options. */
+export interface ArticleSession extends AsyncDisposable {
+  /** Largest page or document, in bytes. */
+  readonly maxBytes: number;
+  /** Throws as `articleFromUrl`. */
+  fromUrl(request: UrlRequest): Promise<FetchedArticle>;
+  /** Throws as `articleFromDocument`. */
+  fromDocument(document: LocalDocument, options: ExtractionOptions, signal: AbortSignal): Promise<FetchedArticle>;
+}
+
+export type UrlRequest = {
+  /** Without credentials. */
+  readonly url: string;
+  /** Value of an Authorization header, null for none. */
+  readonly authorization: string | null;
+  readonly options: ExtractionOptions;
+  readonly signal: AbortSignal;
+};
+
+/** How long a name's checked addresses are used again. */
+const RESOLVER_TTL_MS = 30_000;
+/** One page's hard limit in a worker; a fetch has its own deadline. */
+const EXTRACTION_LIMIT_MS = 60_000;
+
+/**
+ * Puts the modules together from the settings.
+ * @throws Failure `invalid_settings` when a setting's value means nothing to its module
+ */
+export function createApp(options: AppOptions): App {
+  const { settings } = options;
+  const egress = createEgress({
+    policy: asSetting("ARTICLE_EXTRACTOR_EGRESS or --egress", () => parseEgressPolicy(settings.egress)),
+    resolve: systemResolve,
+    resolverTtlMs: RESOLVER_TTL_MS,
+  });
+  const extractor = createExtractor({
+    workers: settings.threadpoolSize || Math.max(1, availableParallelism() - 1),
+    workerUrl: options.workerUrl,
+    timeLimitMs: EXTRACTION_LIMIT_MS,
+  });
+  return {
+    openSession: (network) => openSession(options, { egress, extractor, network }),
+    [Symbol.asyncDispose]: () => extractor[Symbol.asyncDispose](),
+  };
+}
+
+type SessionParts = {
+  readonly egress: Egress;
+  readonly extractor: Extractor;
+  readonly network: NetworkOptions;
+};
+
+function openSession(options: AppOptions, { egress, extractor, network }: SessionParts): ArticleSession {
+  const limits = fetchLimits(options.settings, network);
+  const fetcher = createHttpFetcher({
+    egress,
+    caller: options.caller,
+    chooseProxy: proxyChoice(options, network),
+    userAgent: userAgentFor(options, network),
+    headers: Object.fromEntries(network.headers),
+    limits,
+    log: options.log,
+  });
+  return {
+    maxBytes: limits.pageBytes,
+    fromUrl: ({ url, authorization, options: extraction, signal }) =>
+      articleFromUrl({ url, options: extraction, fetch: { authorization, signal } }, { fetcher, extractor }),
+    fromDocument: (document, extraction, signal) =>
+      articleFromDocument(document, extraction, { extractor, signal }),
+    [Symbol.asyncDispose]: () => fetcher[Symbol.asyncDispose](),
+  };
+}
+
+function fetchLimits(settings: Settings, network: NetworkOptions): FetchLimits {
+  const requestTimeoutMs = network.requestTimeoutMs ?? Math.round(settings.timeoutSeconds * 1000);
+  return {
+    ...DECIDED_FETCH_LIMITS,
+    requestTimeoutMs,
+    // Whoever allows one request more than a page's minute wants to wait that long.
+    deadlineMs: Math.max(DECIDED_FETCH_LIMITS.deadlineMs, requestTimeoutMs),
+    tries: network.tries ?? settings.retries + 1,
+    pageBytes: network.maxBytes ?? settings.maxBytes,
+  };
+}
+
+// A request or flag goes before the setting, the setting before the environment.
+function proxyChoice({ settings, proxyEnvironment }: AppOptions, network: NetworkOptions): ChooseProxy {
+  const bypass = [...network.proxyBypass, ...(settings.proxyBypass ? [settings.proxyBypass] : [])];
+  const choose = (explicit: string | null, explicitSource: ProxySource): ChooseProxy =>
+    chooseProxy({
+      explicit,
+      explicitSource,
+      bypass: bypass.flatMap(parseProxyBypass),
+      environment: proxyEnvironment,
+    });
+  if (network.proxy !== null) return choose(network.proxy, "caller");
+  return asSetting("ARTICLE_EXTRACTOR_PROXY", () => choose(settings.proxy, "operator"));
+}
+
+function userAgentFor({ settings, product, random = Math.random }: AppOptions, network: NetworkOptions): string {
+  if (network.userAgent !== null) return network.userAgent;
+  if (network.hasRandomUserAgent) return randomUserAgent(random);
+  return settings.userAgent ?? productUserAgent(product);
+}
+
+// The rooms read the values, so they find the mistakes; only here is it known which variable held one.
+function asSetting<T>(variable: string, read: () => T): T {
+  try {
+    return read();
+  } catch (cause) {
+    if (!(cause instanceof Failure)) throw cause;
+    throw new Failure("invalid_settings", `${variable}: ${cause.message}`, { cause });
+  }
+}

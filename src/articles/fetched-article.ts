@@ -1,0 +1,17 @@
+import type { Article } from "../extraction/index.ts";
+import type { PageUrl } from "../urls/index.ts";
+
+/** The article of one page, with how the page was had. */
+export type FetchedArticle = {
+  /** As it was asked for; null for a local document without an address. */
+  readonly url: string | null;
+  /** The URL that answered, after redirects. */
+  readonly finalUrl: PageUrl | null;
+  readonly canonicalUrl: PageUrl | null;
+  /** Null for local documents. */
+  readonly statusCode: number | null;
+  readonly fetcher: "http" | "browser" | "file";
+  readonly article: Article;
+  /** The article's warnings and those of fetching. */
+  readonly warnings: readonly string[];
+};

@@ -1,0 +1,35 @@
+import { type BodyKind, type ExtractionOptions, type Extractor, requireArticle } from "../extraction/index.ts";
+import type { PageUrl } from "../urls/index.ts";
+import type { FetchedArticle } from "./fetched-article.ts";
+
+/** A document that is already here: a file, or what came through a pipe. */
+export type LocalDocument = {
+  /** What messages call it. */
+  readonly name: string;
+  readonly kind: BodyKind;
+  readonly body: string;
+  /** Its address, for relative links; null leaves them relative. */
+  readonly url: PageUrl | null;
+  /** What reading it had to say. */
+  readonly warnings: readonly string[];
+};
+
+/** Extracts a local document; throws `Failure` `no_content` and what the extractor throws. */
+export async function articleFromDocument(
+  document: LocalDocument,
+  options: ExtractionOptions,
+  { extractor, signal }: { readonly extractor: Pick<Extractor, "extract">; readonly signal?: AbortSignal },
+): Promise<FetchedArticle> {
+  const { kind, body, url } = document;
+  const extraction = await extractor.extract({ kind, body, url, options }, signal);
+  const article = requireArticle(extraction, document.name);
+  return {
+    url,
+    finalUrl: url,
+    canonicalUrl: extraction.canonical,
+    statusCode: null,
+    fetcher: "file",
+    article,
+    warnings: [...document.warnings, ...article.warnings],
+  };
+}

@@ -1,0 +1,97 @@
+import { Failure } from "../failure.ts";
+import { COMMANDS, type Command, EXTRACT_COMMAND, type Flag } from "./flags.ts";
+import { didYouMean } from "./suggest.ts";
+
+export const SHELLS = ["bash", "zsh", "fish"] as const;
+
+/** The completion script of a shell; throws `Failure` `invalid_usage` for another one. */
+export function formatCompletions(shell: string): string {
+  if (shell === "bash") return bash();
+  if (shell === "zsh") return zsh();
+  if (shell === "fish") return fish();
+  throw new Failure(
+    "invalid_usage",
+    `completions are made for ${SHELLS.join(", ")}, not ${JSON.stringify(shell)}${didYouMean(shell, SHELLS)}`,
+  );
+}
+
+const offered = ({ flags }: Command): Flag[] => flags.filter((flag) => flag.awaits === undefined);
+const spellings = (flag: Flag): string[] => [`--${flag.name}`, ...(flag.short ? [`-${flag.short}`] : [])];
+const subcommands = COMMANDS.map(({ name }) => name);
+
+function bash(): string {
+  const valueCases = offered(EXTRACT_COMMAND)
+    .filter((flag) => flag.placeholder !== undefined)
+    .map((flag) => `    ${spellings(flag).join("|")}) ${bashValues(flag)}; return ;;`);
+  return `# bash completion for article-extractor
+_article_extractor() {
+  local word=\${COMP_WORDS[COMP_CWORD]} previous=\${COMP_WORDS[COMP_CWORD-1]}
+  COMPREPLY=()
+  case $previous in
+${valueCases.join("\n")}
+    completions) COMPREPLY=($(compgen -W "${SHELLS.join(" ")}" -- "$word")); return ;;
+  esac
+  case $word in
+    -*) COMPREPLY=($(compgen -W "${offered(EXTRACT_COMMAND).flatMap(spellings).join(" ")}" -- "$word")) ;;
+    *) [ "$COMP_CWORD" -eq 1 ] && COMPREPLY=($(compgen -W "${subcommands.join(" ")}" -- "$word")) ;;
+  esac
+}
+complete -F _article_extractor article-extractor
+`;
+}
+
+function bashValues({ choices, isPath }: Flag): string {
+  if (choices) return `COMPREPLY=($(compgen -W "${choices.join(" ")}" -- "$word"))`;
+  return isPath ? 'COMPREPLY=($(compgen -f -- "$word"))' : ":";
+}
+
+function zsh(): string {
+  const specs = offered(EXTRACT_COMMAND).map((flag) => `    ${zshSpec(flag)}`);
+  const commands = COMMANDS.map(({ name, help }) => `${name}\\:${zshQuote(help)}`);
+  return `#compdef article-extractor
+_article_extractor() {
+  _arguments -s \\
+${specs.map((spec) => `${spec} \\`).join("\n")}
+    '1:command or URL:((${commands.map((command) => command.replaceAll(" ", "\\ ")).join(" ")}))' \\
+    '2:shell:(${SHELLS.join(" ")})'
+}
+compdef _article_extractor article-extractor
+`;
+}
+
+function zshSpec(flag: Flag): string {
+  const value = flag.placeholder === undefined ? "" : `:${zshQuote(flag.placeholder)}:${zshValues(flag)}`;
+  const star = flag.isRepeatable ? "*" : "";
+  return spellings(flag)
+    .map((spelling) => `'${star}${spelling}[${zshQuote(flag.help)}]${value}'`)
+    .join(" ");
+}
+
+const zshValues = ({ choices, isPath }: Flag): string =>
+  choices ? `(${choices.join(" ")})` : isPath ? "_files" : "";
+
+const zshQuote = (text: string): string => text.replace(/[[\]:\\()]/g, "\\$&").replaceAll("'", "'\\''");
+
+function fish(): string {
+  const commandLines = COMMANDS.map(
+    ({ name, help }) =>
+      `complete -c article-extractor -n __fish_use_subcommand -a ${name} -d ${fishQuote(help)}`,
+  );
+  const flagLines = offered(EXTRACT_COMMAND).map((flag) => {
+    const short = flag.short ? ` -s ${flag.short}` : "";
+    const value = flag.placeholder === undefined ? "" : fishValues(flag);
+    return `complete -c article-extractor -l ${flag.name}${short}${value} -d ${fishQuote(flag.help)}`;
+  });
+  const shells = `complete -c article-extractor -n '__fish_seen_subcommand_from completions' -a '${SHELLS.join(" ")}'`;
+  return `# fish completion for article-extractor
+complete -c article-extractor -f
+${[...commandLines, ...flagLines, shells].join("\n")}
+`;
+}
+
+function fishValues({ choices, isPath }: Flag): string {
+  if (choices) return ` -x -a '${choices.join(" ")}'`;
+  return isPath ? " -r -F" : " -x";
+}
+
+const fishQuote = (text: string): string => `'${text.replace(/['\\]/g, "\\$&")}'`;

@@ -1,0 +1,134 @@
+import type { NetworkOptions } from "../app.ts";
+import type { ExtractionOptions } from "../extraction/index.ts";
+import { Failure } from "../failure.ts";
+import { type PageUrl, parsePageUrl, splitCredentials } from "../urls/index.ts";
+import type { Typed } from "./arguments.ts";
+import { COMMANDS, OUTPUT_FORMATS, type OutputFormat } from "./flags.ts";
+import { didYouMean } from "./suggest.ts";
+import { valueOf } from "./values.ts";
+
+/** Where the pages of an extraction come from. */
+export type ExtractInput =
+  | { readonly kind: "url"; readonly url: string; readonly authorization: string | null }
+  | { readonly kind: "file"; readonly path: string; readonly url: PageUrl | null }
+  | { readonly kind: "stdin"; readonly url: PageUrl | null }
+  | { readonly kind: "list"; readonly path: string };
+
+/** What an extraction command means. */
+export type ExtractCommand = {
+  readonly input: ExtractInput;
+  readonly format: OutputFormat;
+  /** Null writes to stdout. */
+  readonly outputFile: string | null;
+  readonly hasFrontmatter: boolean;
+  readonly extraction: ExtractionOptions;
+  readonly network: NetworkOptions;
+};
+
+const DEFAULT_MIN_WORDS = 150;
+const MAX_WORDS = 1_000_000_000;
+
+/**
+ * Gives the typed words their meaning.
+ * @throws Failure `invalid_usage` or `invalid_url` for values and combinations that mean nothing
+ */
+export function readExtractCommand(typed: Typed): ExtractCommand {
+  const format = valueOf.choice(typed, "output", OUTPUT_FORMATS) ?? "json";
+  const hasFrontmatter = typed.has("frontmatter");
+  if (hasFrontmatter && format !== "markdown") {
+    throw new Failure("invalid_usage", "--frontmatter goes with --output markdown");
+  }
+  const outputFile = valueOf.text(typed, "output-file");
+  return {
+    input: readInput(typed),
+    format,
+    outputFile: outputFile === "-" ? null : outputFile,
+    hasFrontmatter,
+    extraction: {
+      minWordCount: valueOf.integer(typed, "min-words", 0, MAX_WORDS) ?? DEFAULT_MIN_WORDS,
+      includeImages: !typed.has("no-images"),
+      includeCode: !typed.has("no-code"),
+      select: valueOf.text(typed, "select"),
+      exclude: valueOf.texts(typed, "exclude"),
+      renderings: format === "json" ? ["content", "markdown"] : format === "markdown" ? ["markdown"] : [],
+    },
+    network: readNetwork(typed),
+  };
+}
+
+function readInput(typed: Typed): ExtractInput {
+  const file = valueOf.text(typed, "file");
+  const list = valueOf.text(typed, "input-file");
+  const [positional, ...more] = typed.positionals;
+  if (more.length > 0) {
+    throw new Failure(
+      "invalid_usage",
+      `one URL at a time, not ${typed.positionals.length}; --input-file takes a list of them`,
+    );
+  }
+  const given = [file && "--file", list && "--input-file", positional !== undefined && "a URL"].filter(Boolean);
+  if (given.length > 1) throw new Failure("invalid_usage", `${given.join(" and ")} exclude each other`);
+  const isLocal = list === null && (positional === undefined || positional === "-");
+  if (typed.has("url") && !isLocal) {
+    throw new Failure("invalid_usage", "--url gives --file or standard input an address; it goes with nothing else");
+  }
+  if (list !== null) return { kind: "list", path: list };
+  const url = readBaseUrl(typed);
+  if (file !== null) return file === "-" ? { kind: "stdin", url } : { kind: "file", path: file, url };
+  if (positional === undefined || positional === "-") return { kind: "stdin", url };
+  return { kind: "url", ...requireUrl(positional) };
+}
+
+function readBaseUrl(typed: Typed): PageUrl | null {
+  const written = typed.one("url");
+  if (written === null) return null;
+  const url = parsePageUrl(written);
+  if (!url) throw new Failure("invalid_usage", `--url must be an http or https URL, not ${JSON.stringify(written)}`);
+  return url;
+}
+
+/**
+ * The URL that a person typed, its credentials apart.
+ * @throws Failure `invalid_url` that guesses what was meant
+ */
+export function requireUrl(written: string): { readonly url: string; readonly authorization: string | null } {
+  const split = splitCredentials(written);
+  if (split) return split;
+  throw new Failure("invalid_url", `${JSON.stringify(written)} is not an http or https URL${guess(written)}`);
+}
+
+function guess(written: string): string {
+  if (/^[\w-]+(?:\.[\w-]+)+(?::\d+)?(?:[/?#]|$)/.test(written) && !/\.(?:html?|md|txt|xml)$/i.test(written)) {
+    return `; did you mean https://${written} ?`;
+  }
+  if (/^(?:file:|\.{0,2}\/)|\.(?:x?html?|md|txt)$/i.test(written)) return "; --file reads a local file";
+  return didYouMean(
+    written,
+    COMMANDS.map(({ name }) => name),
+  );
+}
+
+function readNetwork(typed: Typed): NetworkOptions {
+  const timeoutSeconds = valueOf.decimal(typed, "timeout", 0.001, 3600);
+  const retries = valueOf.integer(typed, "retries", 0, 20);
+  return {
+    userAgent: valueOf.text(typed, "user-agent"),
+    hasRandomUserAgent: typed.has("random-user-agent"),
+    headers: typed.many("header").map(readHeader),
+    proxy: valueOf.text(typed, "proxy"),
+    proxyBypass: valueOf.texts(typed, "proxy-bypass"),
+    requestTimeoutMs: timeoutSeconds === null ? null : Math.round(timeoutSeconds * 1000),
+    tries: retries === null ? null : retries + 1,
+    maxBytes: valueOf.bytes(typed, "max-bytes"),
+  };
+}
+
+// Names are tokens of RFC 9110, values visible characters: a line break would add a header of its own.
+const HEADER = /^([!#$%&'*+.^_`|~\w-]+):[ \t]*([^\0-\x08\x0a-\x1f\x7f]*)$/;
+
+function readHeader(written: string): readonly [name: string, value: string] {
+  const match = HEADER.exec(written);
+  // The value may be a secret, so only the form is named.
+  if (!match) throw new Failure("invalid_usage", '--header must have the form "Name: value" on one line');
+  return [match[1] ?? "", (match[2] ?? "").trim()];
+}

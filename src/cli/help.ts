@@ -1,0 +1,76 @@
+import { COMMANDS, type Command, EXTRACT_COMMAND, FLAG_GROUPS, type Flag } from "./flags.ts";
+import { type Paint, wrap } from "./terminal.ts";
+
+const EXAMPLES: Readonly<Record<string, readonly (readonly [command: string, meaning: string])[]>> = {
+  extract: [
+    ["article-extractor https://example.org/post --output markdown", "one page as Markdown"],
+    ["article-extractor --file page.html --url https://example.org/ -o page.json", "a saved page"],
+    ["curl -s https://example.org/ | article-extractor - --output text", "a page from a pipe"],
+    ["article-extractor --input-file urls.txt > pages.jsonl", "many pages, one JSON line each"],
+  ],
+  completions: [
+    ["article-extractor completions bash > ~/.local/share/bash-completion/completions/article-extractor", ""],
+  ],
+  licenses: [["article-extractor licenses | less", ""]],
+};
+
+type HelpOptions = {
+  /** Columns of the terminal. */
+  readonly width: number;
+  readonly paint: Paint;
+};
+
+/** The help of a command: examples first, then what it takes. */
+export function formatHelp(command: Command, { width, paint }: HelpOptions): string {
+  const sections = [
+    `${paint.bold("Usage:")} article-extractor ${usageOf(command)}`,
+    section("Examples", examplesOf(command, width), paint),
+  ];
+  if (command === EXTRACT_COMMAND) {
+    const rows = COMMANDS.map(({ name, help }) => [name, help] as const);
+    sections.push(section("Commands", formatRows(rows, width), paint));
+  }
+  for (const group of FLAG_GROUPS) {
+    const flags = command.flags.filter((flag) => flag.group === group && flag.awaits === undefined);
+    const rows = flags.map((flag) => [spelling(flag), flag.help] as const);
+    if (rows.length > 0) sections.push(section(group, formatRows(rows, width), paint));
+  }
+  return `${sections.join("\n\n")}\n`;
+}
+
+const usageOf = ({ name, usage }: Command): string =>
+  (name === EXTRACT_COMMAND.name ? usage : `${name} ${usage}`).trim();
+
+const section = (title: string, body: string, paint: Paint): string => `${paint.bold(`${title}:`)}\n${body}`;
+
+function examplesOf({ name }: Command, width: number): string {
+  const lines = (EXAMPLES[name] ?? []).flatMap(([command, meaning]) =>
+    meaning === ""
+      ? [`  ${command}`]
+      : [...wrap(`# ${meaning}`, width - 2).map((l) => `  ${l}`), `  ${command}`],
+  );
+  return lines.join("\n");
+}
+
+function spelling({ name, short, placeholder, isRepeatable }: Flag): string {
+  const long = `--${name}${placeholder ? ` ${placeholder}` : ""}${isRepeatable ? " ..." : ""}`;
+  return short ? `-${short}, ${long}` : `    ${long}`;
+}
+
+const MAX_COLUMN = 32;
+
+/** Two columns; in a narrow terminal the second one goes below the first. */
+function formatRows(rows: readonly (readonly [string, string])[], width: number): string {
+  const column = Math.min(MAX_COLUMN, Math.max(...rows.map(([left]) => left.length)));
+  const isNarrow = width < column + 30;
+  return rows
+    .flatMap(([left, right]) => {
+      const indent = isNarrow ? 6 : column + 4;
+      const wrapped = wrap(right, width - indent);
+      const isBelow = isNarrow || left.length > column;
+      const [first = "", ...rest] = isBelow ? ["", ...wrapped] : wrapped;
+      const head = isBelow ? `  ${left}` : `  ${left.padEnd(column)}  ${first}`;
+      return [head, ...rest.map((line) => " ".repeat(indent) + line)];
+    })
+    .join("\n");
+}

@@ -1,0 +1,2 @@
+export { type Io, OutputClosed } from "./io.ts";
+export { runCli } from "./run.ts";

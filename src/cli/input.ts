@@ -1,0 +1,121 @@
+import { open } from "node:fs/promises";
+import { extname } from "node:path";
+import { bodyKind, type LocalDocument } from "../articles/index.ts";
+import { Failure } from "../failure.ts";
+import { decodeText, sniffPageType } from "../fetching/index.ts";
+import type { PageUrl } from "../urls/index.ts";
+import type { Io } from "./io.ts";
+
+/** What bounds reading. */
+type ReadOptions = { readonly url: PageUrl | null; readonly maxBytes: number };
+
+/**
+ * Reads a local page.
+ * @throws Failure `unreadable_input` for a missing, unreadable or empty file and for directories,
+ * `too_large`, `unsupported_content` for what is no text
+ */
+export async function readDocument(path: string, { url, maxBytes }: ReadOptions): Promise<LocalDocument> {
+  const bytes = await readBytes(path, maxBytes);
+  return toDocument({ name: path, bytes, url, declaredType: TYPE_BY_EXTENSION[extname(path).toLowerCase()] ?? null });
+}
+
+/** Reads a page from standard input; throws as `readDocument`. */
+export async function readStdin(io: Io, { url, maxBytes }: ReadOptions): Promise<LocalDocument> {
+  const name = "standard input";
+  const bytes = await io.stdin.read(maxBytes + 1);
+  requireSize(name, bytes.length, maxBytes);
+  return toDocument({ name, bytes, url, declaredType: null });
+}
+
+/** Reads a small text file or, for "-", standard input; throws as `readDocument`. */
+export async function readText(path: string, io: Io, maxBytes: number): Promise<string> {
+  const bytes = path === "-" ? await io.stdin.read(maxBytes + 1) : await readBytes(path, maxBytes);
+  requireSize(path, bytes.length, maxBytes);
+  return decodeText(bytes, null).text;
+}
+
+const TYPE_BY_EXTENSION: Readonly<Record<string, string>> = {
+  ".md": "text/markdown",
+  ".markdown": "text/markdown",
+  ".txt": "text/plain",
+  ".htm": "text/html",
+  ".html": "text/html",
+  ".xhtml": "text/html",
+};
+
+async function readBytes(path: string, maxBytes: number): Promise<Uint8Array> {
+  try {
+    await using file = await open(path, "r");
+    const stat = await file.stat();
+    if (stat.isDirectory()) throw new Failure("unreadable_input", `${path} is a directory, not a file`);
+    requireSize(path, stat.size, maxBytes);
+    const bytes = await readAtMost(file, maxBytes + 1);
+    requireSize(path, bytes.length, maxBytes);
+    return bytes;
+  } catch (cause) {
+    if (cause instanceof Failure) throw cause;
+    throw new Failure("unreadable_input", `${path} cannot be read: ${reasonOf(cause)}`, { cause });
+  }
+}
+
+type Readable = { createReadStream(): AsyncIterable<Uint8Array> };
+
+// By stream, because pipes and devices have no size to believe.
+async function readAtMost(file: Readable, limit: number): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of file.createReadStream()) {
+    chunks.push(chunk);
+    length += chunk.length;
+    if (length >= limit) break;
+  }
+  return Buffer.concat(chunks);
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  ENOENT: "there is no such file",
+  EACCES: "permission denied",
+  EPERM: "permission denied",
+  EISDIR: "it is a directory, not a file",
+  ENOTDIR: "a part of the path is not a directory",
+  ENAMETOOLONG: "the path is too long",
+  ELOOP: "too many symbolic links",
+};
+
+/** Why the system refused, in words. */
+export function reasonOf(error: unknown): string {
+  const code = (error as NodeJS.ErrnoException).code ?? "";
+  return REASONS[code] ?? (code || "unknown error");
+}
+
+function requireSize(name: string, bytes: number, maxBytes: number): void {
+  if (bytes > maxBytes) {
+    throw new Failure("too_large", `${name} is larger than ${maxBytes} bytes; --max-bytes sets the limit`);
+  }
+}
+
+type RawDocument = {
+  readonly name: string;
+  readonly bytes: Uint8Array;
+  readonly url: PageUrl | null;
+  readonly declaredType: string | null;
+};
+
+function toDocument({ name, bytes, url, declaredType }: RawDocument): LocalDocument {
+  if (bytes.length === 0) throw new Failure("unreadable_input", `${name} is empty`);
+  const sniffed = sniffPageType(bytes);
+  if (sniffed === null) {
+    throw new Failure("unsupported_content", `${name} is not HTML, Markdown or plain text`);
+  }
+  const { text, encoding, malformed } = decodeText(bytes, null);
+  return {
+    name,
+    // A fragment that starts with a bare word is still a page: only what holds no tag at all is plain text.
+    kind: bodyKind(declaredType ?? (sniffed === "text/plain" && hasTags(text) ? "text/html" : sniffed)),
+    body: text,
+    url,
+    warnings: malformed ? [`Some bytes are not valid ${encoding} and were replaced`] : [],
+  };
+}
+
+const hasTags = (text: string): boolean => /<\/[a-z][a-z0-9]{0,15}\s*>|<(?:p|br|div|h[1-6])\b[^<>]{0,500}>/i.test(text);

@@ -1,0 +1,22 @@
+import type { Environment } from "../settings/index.ts";
+
+/**
+ * All that a command sees of the process around it, so that a command is a function from words and
+ * streams to an exit code.
+ */
+export type Io = {
+  readonly environment: Environment;
+  /** The program's own file, beside which a `.env` may stand. */
+  readonly executablePath: string;
+  readonly workerUrl: string | URL;
+  readonly stdin: { readonly isTerminal: boolean; read(maxBytes: number): Promise<Uint8Array> };
+  readonly stdout: { readonly isTerminal: boolean; write(text: string): Promise<void> };
+  readonly stderr: { readonly isTerminal: boolean; readonly columns: number; write(text: string): void };
+  /** Fires when the person interrupts the program. */
+  readonly signal: AbortSignal;
+};
+
+/** The reader of our output has gone, as `head` does when it has seen enough. */
+export class OutputClosed extends Error {
+  override readonly name = "OutputClosed";
+}

@@ -1,0 +1,26 @@
+import type { Io } from "./io.ts";
+import type { Paint } from "./terminal.ts";
+
+/** What the person is told on stderr, whatever the log level. */
+export interface Notices {
+  /** Left out with `--quiet`. */
+  warn(message: string): void;
+  error(message: string): void;
+}
+
+type NoticeOptions = { readonly io: Io; readonly paint: Paint; readonly isQuiet: boolean };
+
+/** One line a notice, without control characters that a page could have put into a message. */
+export function createNotices({ io, paint, isQuiet }: NoticeOptions): Notices {
+  return {
+    warn: (message) => {
+      if (!isQuiet) io.stderr.write(`${paint.yellow("warning:")} ${printable(message)}\n`);
+    },
+    error: (message) => {
+      for (const line of message.split("\n")) io.stderr.write(`${paint.red("error:")} ${printable(line)}\n`);
+    },
+  };
+}
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is removed
+const printable = (text: string): string => text.replace(/[\u0000-\u001f\u007f-\u009f]+/g, " ");

@@ -1,0 +1,90 @@
+import { FAILURE_OUTCOMES, Failure } from "../failure.ts";
+import { parseArguments, type Typed } from "./arguments.ts";
+import { EXTRACT_COMMAND } from "./flags.ts";
+import { type Io, OutputClosed } from "./io.ts";
+import { createNotices, type Notices } from "./notices.ts";
+import { createPaint, type Paint } from "./terminal.ts";
+import { VERSION } from "./version.ts";
+
+const INTERRUPTED = 130;
+
+/**
+ * The program as a function from the typed words to its exit code (DECISIONS section 5): 0 done, 1 the work
+ * failed, 2 wrong usage or configuration, 130 interrupted. Data goes to stdout, all else to stderr.
+ */
+export async function runCli(words: readonly string[], io: Io): Promise<number> {
+  const paint = createPaint(io.stderr.isTerminal && !hasColorsOff(words, io));
+  const notices = createNotices({ io, paint, isQuiet: words.includes("--quiet") || words.includes("-q") });
+  try {
+    return await dispatch(words, { io, paint, notices });
+  } catch (error) {
+    return reportError(error, io, notices);
+  }
+}
+
+function hasColorsOff(words: readonly string[], { environment }: Io): boolean {
+  return words.includes("--no-color") || Boolean(environment.NO_COLOR) || environment.TERM === "dumb";
+}
+
+function reportError(error: unknown, io: Io, notices: Notices): number {
+  // The reader has seen enough: nothing is wrong, and nobody is left to tell.
+  if (error instanceof OutputClosed) return 0;
+  if (io.signal.aborted) {
+    notices.error("interrupted");
+    return INTERRUPTED;
+  }
+  if (error instanceof Failure) {
+    notices.error(error.message);
+    return FAILURE_OUTCOMES[error.code].exitCode;
+  }
+  const name = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+  notices.error(`a fault of article-extractor ${VERSION}, please report it: ${name}`);
+  return FAILURE_OUTCOMES.internal.exitCode;
+}
+
+type Shell = { readonly io: Io; readonly paint: Paint; readonly notices: Notices };
+
+// Everything heavy is imported by the command that needs it: --version and --help start in no time.
+async function dispatch(words: readonly string[], shell: Shell): Promise<number> {
+  const typed = parseArguments(words);
+  const { io } = shell;
+  if (typed.has("version")) {
+    await io.stdout.write(`article-extractor ${VERSION}\n`);
+    return 0;
+  }
+  const isBare = words.length === 0 && io.stdin.isTerminal;
+  if (typed.has("help") || isBare) {
+    const { formatHelp } = await import("./help.ts");
+    const paint = createPaint(io.stdout.isTerminal && !hasColorsOff(words, io));
+    await io.stdout.write(formatHelp(typed.command, { width: Math.min(100, io.stderr.columns), paint }));
+    return 0;
+  }
+  if (typed.command === EXTRACT_COMMAND) return extract(typed, shell);
+  return typed.command.name === "completions" ? completions(typed, io) : licenses(typed, io);
+}
+
+async function extract(typed: Typed, { io, notices }: Shell): Promise<number> {
+  const { openCommandApp } = await import("./command-app.ts");
+  const { readExtractCommand } = await import("./extract-options.ts");
+  const { runExtract } = await import("./extract.ts");
+  const command = readExtractCommand(typed);
+  if (command.input.kind === "stdin" && io.stdin.isTerminal) notices.warn("reading the page from the terminal");
+  await using app = openCommandApp(typed, io);
+  return await runExtract(command, { app, io, notices, now: () => new Date() });
+}
+
+async function completions({ positionals }: Typed, io: Io): Promise<number> {
+  const { formatCompletions, SHELLS } = await import("./completions.ts");
+  if (positionals.length !== 1) {
+    throw new Failure("invalid_usage", `completions takes one shell: ${SHELLS.join(", ")}`);
+  }
+  await io.stdout.write(formatCompletions(positionals[0] ?? ""));
+  return 0;
+}
+
+async function licenses({ positionals }: Typed, io: Io): Promise<number> {
+  if (positionals.length > 0) throw new Failure("invalid_usage", "licenses takes no arguments");
+  const { readLicenses } = await import("./licenses.ts");
+  await io.stdout.write(await readLicenses());
+  return 0;
+}

@@ -1,0 +1,44 @@
+/**
+ * The candidate that a mistyped word most likely meant: at most a third of its letters differ,
+ * transposed neighbours counting once.
+ */
+export function nearest(word: string, candidates: readonly string[]): string | null {
+  let best: string | null = null;
+  let bestDistance = Number.POSITIVE_INFINITY;
+  for (const candidate of candidates) {
+    const distance = editDistance(word.toLowerCase(), candidate.toLowerCase());
+    const limit = Math.max(1, Math.floor(Math.max(word.length, candidate.length) / 3));
+    if (distance <= limit && distance < bestDistance) {
+      best = candidate;
+      bestDistance = distance;
+    }
+  }
+  return best;
+}
+
+/** "; did you mean X?", or nothing. */
+export function didYouMean(word: string, candidates: readonly string[]): string {
+  const candidate = nearest(word, candidates);
+  return candidate === null ? "" : `; did you mean ${candidate}?`;
+}
+
+/** Optimal string alignment distance: insertions, deletions, substitutions and swapped neighbours. */
+function editDistance(a: string, b: string): number {
+  if (Math.abs(a.length - b.length) > 20 || a.length > 100) return Number.POSITIVE_INFINITY;
+  const rows = Array.from({ length: a.length + 1 }, () => new Array<number>(b.length + 1).fill(0));
+  const at = (i: number, j: number): number => rows[i]?.[j] ?? 0;
+  for (let i = 0; i <= a.length; i++) {
+    for (let j = 0; j <= b.length; j++) {
+      const row = rows[i] ?? [];
+      if (i === 0 || j === 0) {
+        row[j] = i + j;
+        continue;
+      }
+      const cost = a[i - 1] === b[j - 1] ? 0 : 1;
+      row[j] = Math.min(at(i - 1, j) + 1, at(i, j - 1) + 1, at(i - 1, j - 1) + cost);
+      const isSwap = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1];
+      if (isSwap) row[j] = Math.min(at(i, j), at(i - 2, j - 2) + 1);
+    }
+  }
+  return at(a.length, b.length);
+}

@@ -1,0 +1,24 @@
+/** Colours for the terminal; functions that change nothing where there are none. */
+export type Paint = {
+  bold(text: string): string;
+  red(text: string): string;
+  yellow(text: string): string;
+};
+
+export function createPaint(isColored: boolean): Paint {
+  const style = (code: number) => (text: string) => (isColored ? `\u001b[${code}m${text}\u001b[0m` : text);
+  return { bold: style(1), red: style(31), yellow: style(33) };
+}
+
+/** Breaks a text into lines of at most `width` characters at its spaces; a longer word stands alone. */
+export function wrap(text: string, width: number): string[] {
+  const lines: string[] = [];
+  let line = "";
+  for (const word of text.split(" ")) {
+    if (line !== "" && line.length + 1 + word.length > width) {
+      lines.push(line);
+      line = word;
+    } else line = line === "" ? word : `${line} ${word}`;
+  }
+  return line === "" ? lines : [...lines, line];
+}

@@ -1,0 +1,31 @@
+import { Failure } from "../failure.ts";
+import { byteCount, choice, decimal, integer, text, type ValueParser } from "../settings/index.ts";
+import type { Typed } from "./arguments.ts";
+import { didYouMean } from "./suggest.ts";
+
+/** Reads the value of an option, null when it was not given; throws `Failure` `invalid_usage`. */
+export const valueOf = {
+  text: (typed: Typed, name: string): string | null => read(typed, name, text),
+  texts: (typed: Typed, name: string): string[] => typed.many(name).map((value) => parse(name, value, text)),
+  integer: (typed: Typed, name: string, min: number, max: number): number | null =>
+    read(typed, name, integer(min, max)),
+  decimal: (typed: Typed, name: string, min: number, max: number): number | null =>
+    read(typed, name, decimal(min, max)),
+  bytes: (typed: Typed, name: string): number | null => read(typed, name, byteCount),
+  choice: <const T extends string>(typed: Typed, name: string, words: readonly T[]): T | null => {
+    const value = typed.one(name);
+    return value === null ? null : parse(name, value, choice(words), words);
+  },
+} as const;
+
+function read<T>(typed: Typed, name: string, parser: ValueParser<T>): T | null {
+  const value = typed.one(name);
+  return value === null ? null : parse(name, value, parser);
+}
+
+function parse<T>(name: string, value: string, parser: ValueParser<T>, words: readonly string[] = []): T {
+  const parsed = parser(value);
+  if ("value" in parsed) return parsed.value;
+  const shown = JSON.stringify(value.slice(0, 100));
+  throw new Failure("invalid_usage", `--${name} must ${parsed.expected}, not ${shown}${didYouMean(value, words)}`);
+}

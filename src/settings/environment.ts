@@ -1,0 +1,191 @@
+import { Failure } from "../failure.ts";
+import { LOG_FORMATS, LOG_LEVELS, type LogFormat, type LogLevel } from "../log.ts";
+import { boolean, byteCount, choice, decimal, integer, text, type ValueParser } from "./values.ts";
+
+/** Variables by name, as the process or a `.env` file holds them. */
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+type Variable<T> = {
+  readonly variable: string;
+  readonly parse: ValueParser<NonNullable<T>>;
+  readonly fallback: T;
+  readonly meaning: string;
+};
+
+/**
+ * Every setting with its variable and default: the table of the specification's "Limits" in its order,
+ * then those of fetching (DECISIONS section 2). A null default means that the shell or the machine decides.
+ */
+export const VARIABLES = {
+  host: setting("HOST", text, "0.0.0.0", "address that the server binds"),
+  port: setting("PORT", integer(1, 65535), 3000, "HTTP port of the server"),
+  webConcurrency: setting<number | null>("WEB_CONCURRENCY", integer(1, 64), null, "server processes"),
+  cacheSize: setting(
+    "ARTICLE_EXTRACTOR_CACHE_SIZE",
+    integer(0, 1_000_000),
+    1000,
+    "articles kept in memory; 0 keeps none",
+  ),
+  threadpoolSize: setting(
+    "ARTICLE_EXTRACTOR_THREADPOOL_SIZE",
+    integer(0, 256),
+    0,
+    "extraction worker threads; 0: one less than the cores, at least 1",
+  ),
+  preferBrowser: setting<boolean | null>(
+    "ARTICLE_EXTRACTOR_PREFER_BROWSER",
+    boolean,
+    null,
+    "fetch with the browser first",
+  ),
+  storageStateFile: setting<string | null>(
+    "ARTICLE_EXTRACTOR_STORAGE_STATE_FILE",
+    text,
+    null,
+    "file that keeps cookies and sessions; unset: none are kept",
+  ),
+  storageQueueDir: setting<string | null>(
+    "ARTICLE_EXTRACTOR_STORAGE_QUEUE_DIR",
+    text,
+    null,
+    "directory of queued session changes; unset: <storage state>.changes",
+  ),
+  storageQueueMaxEntries: setting(
+    "ARTICLE_EXTRACTOR_STORAGE_QUEUE_MAX_ENTRIES",
+    integer(1, 1_000_000),
+    20,
+    "warn above this many queued changes",
+  ),
+  storageQueueMaxAgeSeconds: setting(
+    "ARTICLE_EXTRACTOR_STORAGE_QUEUE_MAX_AGE_SECONDS",
+    decimal(0, 31_536_000),
+    60,
+    "warn when the oldest queued change is older",
+  ),
+  storageQueueRetentionSeconds: setting(
+    "ARTICLE_EXTRACTOR_STORAGE_QUEUE_RETENTION_SECONDS",
+    decimal(0, 31_536_000),
+    300,
+    "how long applied changes are kept",
+  ),
+  logLevel: setting<LogLevel | null>(
+    "ARTICLE_EXTRACTOR_LOG_LEVEL",
+    choice(LOG_LEVELS),
+    null,
+    "least severe level that is logged; unset: info for servers, critical for commands",
+  ),
+  logFormat: setting<LogFormat>(
+    "ARTICLE_EXTRACTOR_LOG_FORMAT",
+    choice(LOG_FORMATS),
+    "json",
+    "form of a log line",
+  ),
+  logDiagnostics: setting(
+    "ARTICLE_EXTRACTOR_LOG_DIAGNOSTICS",
+    boolean,
+    false,
+    "log the fetcher, cache and timings of every page",
+  ),
+  metricsEnabled: setting("ARTICLE_EXTRACTOR_METRICS_ENABLED", boolean, false, "emit metrics"),
+  metricsSink: setting<"log" | "statsd">(
+    "ARTICLE_EXTRACTOR_METRICS_SINK",
+    choice(["log", "statsd"]),
+    "log",
+    "where metrics go",
+  ),
+  metricsStatsdHost: setting("ARTICLE_EXTRACTOR_METRICS_STATSD_HOST", text, "127.0.0.1", "StatsD server"),
+  metricsStatsdPort: setting(
+    "ARTICLE_EXTRACTOR_METRICS_STATSD_PORT",
+    integer(1, 65535),
+    8125,
+    "UDP port of the StatsD server",
+  ),
+  metricsNamespace: setting(
+    "ARTICLE_EXTRACTOR_METRICS_NAMESPACE",
+    text,
+    "article_extractor",
+    "prefix of metric names",
+  ),
+  crawlerConcurrency: setting(
+    "ARTICLE_EXTRACTOR_CRAWLER_CONCURRENCY",
+    integer(1, 256),
+    5,
+    "concurrent requests of a crawl",
+  ),
+  crawlerRateLimit: setting(
+    "ARTICLE_EXTRACTOR_CRAWLER_RATE_LIMIT",
+    decimal(0, 3600),
+    1,
+    "seconds between requests to one host",
+  ),
+  crawlerMaxPages: setting(
+    "ARTICLE_EXTRACTOR_CRAWLER_MAX_PAGES",
+    integer(1, 1_000_000),
+    100,
+    "pages that a crawl fetches at most",
+  ),
+  egress: setting(
+    "ARTICLE_EXTRACTOR_EGRESS",
+    text,
+    "auto",
+    "which addresses may be reached: auto, open, public, or a list of hosts and networks",
+  ),
+  userAgent: setting<string | null>(
+    "ARTICLE_EXTRACTOR_USER_AGENT",
+    text,
+    null,
+    "user agent; unset: the product's own",
+  ),
+  proxy: setting<string | null>(
+    "ARTICLE_EXTRACTOR_PROXY",
+    text,
+    null,
+    "HTTP proxy; goes before HTTPS_PROXY, HTTP_PROXY and ALL_PROXY",
+  ),
+  proxyBypass: setting<string | null>(
+    "ARTICLE_EXTRACTOR_PROXY_BYPASS",
+    text,
+    null,
+    "hosts that skip every proxy, in the grammar of NO_PROXY",
+  ),
+  timeoutSeconds: setting(
+    "ARTICLE_EXTRACTOR_TIMEOUT",
+    decimal(0.001, 3600),
+    30,
+    "longest wait for one request, in seconds",
+  ),
+  retries: setting("ARTICLE_EXTRACTOR_RETRIES", integer(0, 20), 3, "further tries after a failed request"),
+  maxBytes: setting("ARTICLE_EXTRACTOR_MAX_BYTES", byteCount, 20 * 1024 * 1024, "largest page, decompressed"),
+} as const;
+
+/** The settings of the environment, by their names inside the program. */
+export type Settings = { readonly [K in keyof typeof VARIABLES]: (typeof VARIABLES)[K]["fallback"] };
+
+/**
+ * Reads every setting. A variable that is set but empty counts as unset, as shells and compose files
+ * write it.
+ * @throws Failure `invalid_settings` that names every wrong variable, one line each
+ */
+export function readSettings(environment: Environment): Settings {
+  const problems: string[] = [];
+  const entries = Object.entries(VARIABLES).map(([key, { variable, parse, fallback }]) => {
+    const written = environment[variable];
+    if (written === undefined || written.trim() === "") return [key, fallback];
+    const parsed = parse(written);
+    if ("value" in parsed) return [key, parsed.value];
+    problems.push(`${variable} must ${parsed.expected}, not ${JSON.stringify(written.slice(0, 100))}`);
+    return [key, fallback];
+  });
+  if (problems.length > 0) throw new Failure("invalid_settings", problems.join("\n"));
+  // Every key of VARIABLES has just been given a value of its own parser or default.
+  return Object.fromEntries(entries) as Settings;
+}
+
+function setting<T>(
+  variable: string,
+  parse: ValueParser<NonNullable<T>>,
+  fallback: T,
+  meaning: string,
+): Variable<T> {
+  return { variable, parse, fallback, meaning };
+}

@@ -1,0 +1,12 @@
+export { type DotenvPlaces, withDotenv } from "./dotenv.ts";
+export { type Environment, readSettings, type Settings, VARIABLES } from "./environment.ts";
+export {
+  boolean,
+  byteCount,
+  choice,
+  decimal,
+  integer,
+  type Parsed,
+  text,
+  type ValueParser,
+} from "./values.ts";
