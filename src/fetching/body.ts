@@ -1,0 +1,90 @@
+import { Failure } from "../failure.ts";
+import type { WireResponse } from "./connect.ts";
+import { displayUrl } from "./display-url.ts";
+import { type ContentCoding, inflate, parseContentCodings } from "./inflate.ts";
+
+/** A body's whole length is known to be small enough to take it in one piece. */
+const ONE_PIECE_BYTES = 4 * 1024 * 1024;
+
+/**
+ * The whole body, decompressed.
+ * @returns null when it is longer than `maxBytes`, on the wire or decompressed
+ * @throws the wire's or the decompression's error
+ */
+export async function readBody(wire: WireResponse, maxBytes: number): Promise<Uint8Array | null> {
+  const received = await readWire(wire, maxBytes);
+  if (received === null) return null;
+  const codings = codingsOf(wire);
+  let bytes: Uint8Array = received;
+  for (const coding of codings) {
+    const inflated = await inflate(bytes, coding, maxBytes);
+    if (inflated === null) return null;
+    bytes = inflated;
+  }
+  return bytes;
+}
+
+/** @throws Failure `network` for more layers of coding than any server needs */
+export function codingsOf(wire: WireResponse): readonly ContentCoding[] {
+  const codings = parseContentCodings(wire.headers.get("content-encoding"));
+  if (codings === null) throw new Failure("network", "the body is compressed more than three times");
+  return codings;
+}
+
+async function readWire(wire: WireResponse, maxBytes: number): Promise<Uint8Array | null> {
+  if (!wire.body) return new Uint8Array();
+  const announced = wire.headers.get("content-length");
+  const length = announced !== null && /^\d+$/.test(announced) ? Number(announced) : null;
+  if (length !== null && length > maxBytes) {
+    await discard(wire);
+    return null;
+  }
+  const isChunked = wire.headers.has("transfer-encoding");
+  if (length !== null && !isChunked && length <= ONE_PIECE_BYTES) return await wire.bytes();
+  return await collect(wire.body, maxBytes);
+}
+
+async function collect(body: ReadableStream<Uint8Array>, maxBytes: number): Promise<Uint8Array | null> {
+  const pieces: Uint8Array[] = [];
+  let total = 0;
+  const reader = body.getReader();
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return concat(pieces, total);
+    total += value.length;
+    if (total > maxBytes) {
+      await reader.cancel().catch(() => {}); // the answer is refused either way
+      return null;
+    }
+    pieces.push(value);
+  }
+}
+
+function concat(pieces: readonly Uint8Array[], total: number): Uint8Array {
+  const [only] = pieces;
+  if (pieces.length === 1 && only) return only;
+  const whole = new Uint8Array(total);
+  let at = 0;
+  for (const piece of pieces) {
+    whole.set(piece, at);
+    at += piece.length;
+  }
+  return whole;
+}
+
+/** A body this short is read to its end, because cancelling it would close a connection worth keeping. */
+const WORTH_READING_BYTES = 16_384;
+
+/** Gets rid of a body that nobody wants. */
+export async function discard(wire: WireResponse): Promise<void> {
+  const length = Number(wire.headers.get("content-length") ?? Number.NaN);
+  try {
+    if (length <= WORTH_READING_BYTES && !wire.headers.has("transfer-encoding")) await wire.bytes();
+    else await wire.body?.cancel();
+  } catch {
+    // Whatever befalls an unwanted body changes nothing: the next request opens its own connection.
+  }
+}
+
+export const tooLarge = (url: URL | string, maxBytes: number): Failure =>
+  new Failure("too_large", `GET ${displayUrl(url)}: the body is over the limit of ${maxBytes} bytes`);

@@ -1,0 +1,105 @@
+import { Failure } from "../failure.ts";
+import { bareHost } from "./host-names.ts";
+import {
+  type IpAddress,
+  type IpNetwork,
+  networkHolds,
+  parseIpAddress,
+  parseIpNetwork,
+} from "./ip-address.ts";
+
+/**
+ * Which addresses besides public ones may be reached. `auto` decides by the caller, `open` allows local
+ * ones to everybody, `public` to nobody, and a list allows the named hosts and networks to everybody.
+ * Link-local and metadata addresses are refused under each of them.
+ */
+export type EgressPolicy =
+  | { readonly kind: "auto" | "open" | "public" }
+  | { readonly kind: "list"; readonly hosts: readonly string[]; readonly networks: readonly IpNetwork[] };
+
+/**
+ * On whose behalf a connection is made:
+ * the person at the command line; a request from this machine; a request from elsewhere; a source that the
+ * operator's configuration names (its own hosts may be local, what it redirects or links to may not); or
+ * the operator's proxy.
+ */
+export type EgressCaller =
+  | { readonly kind: "cli" | "loopback_request" | "remote_request" | "operator" }
+  | { readonly kind: "configured_source"; readonly hosts: readonly string[] };
+
+/** What a server knows about the connection a request came over. */
+export type RequestOrigin = {
+  /** The address of the peer of the TCP connection, never one out of a header. */
+  readonly peerAddress: string;
+  /** Whether the request carries `Forwarded` or any `X-Forwarded-*` header. */
+  readonly wasForwarded: boolean;
+  /** Whether the server asks its callers for an API key. */
+  readonly apiKeyConfigured: boolean;
+};
+
+/**
+ * The caller that a server's request stands for: local only when its connection comes from loopback, no
+ * proxy forwarded it, and no API key is set (a server with a key serves others).
+ */
+export function requestCaller(origin: RequestOrigin): EgressCaller {
+  const peer = parseIpAddress(origin.peerAddress);
+  const isLoopback = peer !== null && LOOPBACK_NETWORKS.some((network) => networkHolds(network, peer));
+  const local = isLoopback && !origin.wasForwarded && !origin.apiKeyConfigured;
+  return { kind: local ? "loopback_request" : "remote_request" };
+}
+
+/**
+ * Reads `ARTICLE_EXTRACTOR_EGRESS` / `--egress`: `auto`, `open`, `public`, or a list, separated by commas
+ * or spaces, of host names, `.suffix` (any name below it), addresses and CIDR networks.
+ * @throws Failure `invalid_settings` naming the entry that is none of these
+ */
+export function parseEgressPolicy(text: string): EgressPolicy {
+  const entries = text.split(/[\s,]+/).filter((entry) => entry !== "");
+  const [only] = entries;
+  if (entries.length === 0) return { kind: "auto" };
+  if (entries.length === 1 && (only === "auto" || only === "open" || only === "public"))
+    return { kind: only };
+  const hosts: string[] = [];
+  const networks: IpNetwork[] = [];
+  for (const entry of entries) {
+    const network = parseIpNetwork(entry);
+    if (network) networks.push(network);
+    else if (HOST_ENTRY.test(entry) && !/^(auto|open|public)$/.test(entry)) hosts.push(bareHost(entry));
+    else
+      throw new Failure(
+        "invalid_settings",
+        `egress policy: ${JSON.stringify(entry)} is neither a host, a .suffix, an address nor a CIDR network`,
+      );
+  }
+  return { kind: "list", hosts, networks };
+}
+
+/** Whether a host, or (of an answer of the resolver) one address of it, may be local. */
+export function mayBeLocal(
+  policy: EgressPolicy,
+  caller: EgressCaller,
+  target: { readonly host: string; readonly address: IpAddress | null },
+): boolean {
+  if (caller.kind === "operator") return true;
+  if (policy.kind === "list") {
+    const { address } = target;
+    return (
+      matchesAny(policy.hosts, target.host) ||
+      (address !== null && policy.networks.some((network) => networkHolds(network, address)))
+    );
+  }
+  if (policy.kind !== "auto") return policy.kind === "open";
+  if (caller.kind === "configured_source") return matchesAny(caller.hosts.map(bareHost), target.host);
+  return caller.kind !== "remote_request";
+}
+
+/** Whether this policy can ever let the caller reach an address that only the resolver knows. */
+export const namesMayTurnOutLocal = (policy: EgressPolicy): boolean =>
+  policy.kind === "list" && policy.networks.length > 0;
+
+const HOST_ENTRY = /^\.?[\p{L}\p{N}_](?:[\p{L}\p{N}_.-]*[\p{L}\p{N}_.])?$/u;
+
+const LOOPBACK_NETWORKS = ["127.0.0.0/8", "::1"].flatMap((text) => parseIpNetwork(text) ?? []);
+
+const matchesAny = (patterns: readonly string[], host: string): boolean =>
+  patterns.some((pattern) => (pattern.startsWith(".") ? host.endsWith(pattern) : host === pattern));

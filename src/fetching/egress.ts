@@ -1,0 +1,118 @@
+import { Failure } from "../failure.ts";
+import { addressReach } from "./address-reach.ts";
+import { displayUrl } from "./display-url.ts";
+import { type EgressCaller, type EgressPolicy, mayBeLocal, namesMayTurnOutLocal } from "./egress-policy.ts";
+import { bareHost, isLocalhost, isLocalName, isMetadataName } from "./host-names.ts";
+import { formatIpAddress, type IpAddress, parseIpAddress, unmapIpv4 } from "./ip-address.ts";
+import { createResolverCache, type Resolve } from "./resolver.ts";
+
+/** Where a connection may go: connect to one of `addresses` and to nothing else. */
+export type AdmittedTarget = {
+  /** The name or address to verify a certificate against, without brackets and trailing dot. */
+  readonly host: string;
+  /** Checked addresses in the resolver's order, at least one, IPv6 without brackets. */
+  readonly addresses: readonly string[];
+};
+
+export type EgressOptions = {
+  readonly policy: EgressPolicy;
+  /** All addresses of a name; `systemResolve` in the product. */
+  readonly resolve: Resolve;
+  /** How long an answer of the resolver is used again, in ms; 0 asks every time. */
+  readonly resolverTtlMs: number;
+  readonly now?: () => number;
+};
+
+/**
+ * The one decision about every outbound connection. It holds no connection itself: who connects must use
+ * the addresses that it hands out, so that a name that resolves otherwise a moment later gains nothing.
+ */
+export interface Egress {
+  /**
+   * Checks the scheme, the host and, of a name, EVERY address of its DNS answer.
+   * @throws Failure `egress_refused`, or `network` when the name has no address, or the signal's reason
+   */
+  admit(url: URL, caller: EgressCaller, signal?: AbortSignal): Promise<AdmittedTarget>;
+  /**
+   * The part of the check that is left when a proxy resolves the name: scheme, literal addresses and names
+   * that mean this machine or an inner network.
+   * @throws Failure `egress_refused`
+   */
+  admitThroughProxy(url: URL, caller: EgressCaller): void;
+}
+
+/** Builds the decision for one policy; the resolver's answers are kept per instance, so share it. */
+export function createEgress(options: EgressOptions): Egress {
+  const { policy } = options;
+  const resolve = createResolverCache({
+    resolve: options.resolve,
+    ttlMs: options.resolverTtlMs,
+    now: options.now ?? Date.now,
+  });
+  const check = (target: Target, address: IpAddress, resolved: boolean): string => {
+    const reach = addressReach(address);
+    const allowed =
+      reach === "public" ||
+      (reach === "local" && mayBeLocal(policy, target.caller, { host: target.host, address }));
+    if (!allowed) throw refusal(target, reach === "forbidden" ? FORBIDDEN : resolved ? TURNS_LOCAL : LOCAL);
+    return formatIpAddress(unmapIpv4(address));
+  };
+  const checkName = (target: Target): void => {
+    if (isMetadataName(target.host)) throw refusal(target, FORBIDDEN);
+    if (!isLocalName(target.host) || namesMayTurnOutLocal(policy)) return;
+    if (!mayBeLocal(policy, target.caller, { host: target.host, address: null }))
+      throw refusal(target, LOCAL_NAME);
+  };
+
+  return {
+    async admit(url, caller, signal) {
+      const target = readTarget(url, caller);
+      const literal = parseIpAddress(target.host);
+      if (literal) return { host: target.host, addresses: [check(target, literal, false)] };
+      checkName(target);
+      const answer = isLocalhost(target.host) ? LOOPBACK : await resolve(target.host, signal);
+      if (answer.length === 0)
+        throw new Failure("network", `could not resolve ${target.host}: the name has no address`);
+      return { host: target.host, addresses: answer.map((text) => check(target, readAnswer(text), true)) };
+    },
+    admitThroughProxy(url, caller) {
+      const target = readTarget(url, caller);
+      const literal = parseIpAddress(target.host);
+      if (literal) check(target, literal, false);
+      else if (isLocalName(target.host) && namesMayTurnOutLocal(policy)) {
+        // Nobody here resolves the name, so a list of networks cannot speak for it.
+        if (!mayBeLocal(policy, caller, { host: target.host, address: null }))
+          throw refusal(target, LOCAL_NAME);
+      } else checkName(target);
+    },
+  };
+}
+
+type Target = { readonly url: URL; readonly host: string; readonly caller: EgressCaller };
+
+const LOOPBACK: readonly string[] = ["127.0.0.1", "::1"];
+
+const FORBIDDEN = "link-local, metadata and multicast addresses are refused always";
+const LOCAL = "the address is not public";
+// The address itself stays unsaid: it would tell a caller from outside about the inner network.
+const TURNS_LOCAL = "the name resolves to an address that is not public";
+const LOCAL_NAME = "the name belongs to this machine or to an inner network";
+
+function readTarget(url: URL, caller: EgressCaller): Target {
+  const target = { url, host: bareHost(url.hostname), caller };
+  if (url.protocol !== "http:" && url.protocol !== "https:")
+    throw refusal(target, "only http and https are fetched");
+  if (target.host === "") throw refusal(target, "there is no host");
+  return target;
+}
+
+function readAnswer(text: string): IpAddress {
+  // Link-local answers carry a zone ("fe80::1%eth0"); the address alone decides.
+  const address = parseIpAddress(text.replace(/%.*$/, ""));
+  if (!address)
+    throw new Failure("network", `the resolver gave ${JSON.stringify(text)}, which is no address`);
+  return address;
+}
+
+const refusal = (target: Target, why: string): Failure =>
+  new Failure("egress_refused", `the egress policy refuses ${displayUrl(target.url)}: ${why}`);

@@ -1,0 +1,128 @@
+import { Failure } from "../failure.ts";
+import { discard } from "./body.ts";
+import type { Connect, WireResponse } from "./connect.ts";
+import type { CookieSession } from "./cookies.ts";
+import { displayUrl } from "./display-url.ts";
+import type { RouteFinder } from "./route.ts";
+import type { Watch } from "./watch.ts";
+import { isUnconnected, wireFailure } from "./wire-failure.ts";
+
+/** The headers of a request by how far a redirect may carry them. */
+export type HopHeaders = {
+  readonly anywhere: Readonly<Record<string, string>>;
+  /** Dropped for good once a redirect leaves the first URL's origin. */
+  readonly sameOrigin: Readonly<Record<string, string>>;
+};
+
+export type FollowOptions = {
+  readonly start: URL;
+  readonly headers: HopHeaders;
+  readonly maxRedirects: number;
+  readonly watch: Watch;
+  readonly connect: Connect;
+  readonly findRoutes: RouteFinder;
+  readonly cookies: CookieSession;
+  readonly beforeRequest: ((url: URL, signal: AbortSignal) => Promise<void>) | undefined;
+};
+
+/** The answer at the end of the redirects. */
+export type FinalAnswer = {
+  readonly url: URL;
+  readonly redirects: readonly URL[];
+  readonly wire: WireResponse;
+};
+
+/**
+ * Sends the request and follows redirects by hand, because each hop needs its own egress check, proxy,
+ * cookies and headers.
+ * @throws Failure
+ */
+export async function followRedirects(options: FollowOptions): Promise<FinalAnswer> {
+  const { watch } = options;
+  const redirects: URL[] = [];
+  let url = options.start;
+  let hasLeftOrigin = false;
+  for (;;) {
+    const wire = await sendOnce(options, url, hasLeftOrigin);
+    const location = isRedirect(wire.status) ? wire.headers.get("location") : null;
+    if (location === null) return { url, redirects, wire };
+    await discard(wire);
+    watch.endRequest();
+    if (redirects.length >= options.maxRedirects)
+      throw new Failure(
+        "network",
+        `GET ${displayUrl(options.start)}: more than ${options.maxRedirects} redirects`,
+      );
+    redirects.push(url);
+    const next = resolveLocation(location, url);
+    if (next.origin !== url.origin) hasLeftOrigin = true;
+    url = next;
+  }
+}
+
+const isRedirect = (status: number): boolean =>
+  status === 301 || status === 302 || status === 303 || status === 307 || status === 308;
+
+const MAX_LOCATION_LENGTH = 8192;
+
+function resolveLocation(location: string, base: URL): URL {
+  const url = location.length <= MAX_LOCATION_LENGTH ? URL.parse(asUtf8(location), base.href) : null;
+  if (!url) throw new Failure("network", `GET ${displayUrl(base)}: it redirects to what is not a URL`);
+  // A redirect must not make up credentials, and a fragment is not sent.
+  url.username = "";
+  url.password = "";
+  url.hash = "";
+  return url;
+}
+
+/** Header bytes arrive as Latin-1; servers that write other characters there mean UTF-8. */
+function asUtf8(header: string): string {
+  if (!/[\u0080-\u00ff]/.test(header) || /[\u0100-\uffff]/.test(header)) return header;
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(Uint8Array.from(header, (c) => c.charCodeAt(0)));
+  } catch {
+    return header;
+  }
+}
+
+async function sendOnce(options: FollowOptions, url: URL, hasLeftOrigin: boolean): Promise<WireResponse> {
+  const { watch, cookies } = options;
+  try {
+    const routes = await options.findRoutes(url, watch.signal);
+    await options.beforeRequest?.(url, watch.signal);
+    watch.startRequest();
+    const headers = headersFor(options, url, hasLeftOrigin);
+    const wire = await firstThatConnects(routes.length, (index) =>
+      options.connect.request({ url, headers, signal: watch.signal, route: routes[index]! }),
+    );
+    cookies.store(url, wire.headers.getSetCookie());
+    if (wire.status === 407) throw proxyAuthentication(url);
+    return wire;
+  } catch (error) {
+    throw watch.failure(url) ?? wireFailure(url, error);
+  }
+}
+
+/** Hosts with dozens of addresses exist; trying a few is enough. */
+const MAX_ADDRESSES = 4;
+
+async function firstThatConnects<T>(count: number, send: (index: number) => Promise<T>): Promise<T> {
+  for (let index = 0; ; index++) {
+    try {
+      return await send(index);
+    } catch (error) {
+      if (!isUnconnected(error) || index + 1 >= Math.min(count, MAX_ADDRESSES)) throw error;
+    }
+  }
+}
+
+function headersFor(options: FollowOptions, url: URL, hasLeftOrigin: boolean): Record<string, string> {
+  const { anywhere, sameOrigin } = options.headers;
+  const headers: Record<string, string> = hasLeftOrigin ? { ...anywhere } : { ...anywhere, ...sameOrigin };
+  const cookie = options.cookies.headerFor(url);
+  if (cookie !== null) headers.cookie = headers.cookie ? `${headers.cookie}; ${cookie}` : cookie;
+  return headers;
+}
+
+const proxyAuthentication = (url: URL): Failure =>
+  new Failure("network", `GET ${displayUrl(url)}: the proxy asks for other credentials (407)`);

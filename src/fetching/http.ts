@@ -1,0 +1,226 @@
+import { Failure } from "../failure.ts";
+import type { Log } from "../log.ts";
+import { type PageUrl, parsePageUrl } from "../urls/index.ts";
+import { discard } from "./body.ts";
+import type { Connect, WireResponse } from "./connect.ts";
+import { openConnect } from "./connect-runtime.ts";
+import { type CookieSession, createCookieSession } from "./cookies.ts";
+import { displayUrl } from "./display-url.ts";
+import type { Egress } from "./egress.ts";
+import type { EgressCaller } from "./egress-policy.ts";
+import { type FinalAnswer, followRedirects, type HopHeaders } from "./hops.ts";
+import type { FetchLimits } from "./limits.ts";
+import { readPage } from "./page.ts";
+import type { ChooseProxy } from "./proxy.ts";
+import { checkCustomHeaders, checkUserAgent, conditionalHeaders } from "./request-headers.ts";
+import { isRetryableStatus, parseRetryAfterMs } from "./retry.ts";
+import { createRouteFinder } from "./route.ts";
+import { openStream } from "./stream.ts";
+import { type Clock, systemClock, type Try, tryRepeatedly } from "./tries.ts";
+import type {
+  FetchedPage,
+  FetchedStream,
+  Fetcher,
+  FetchOptions,
+  StreamFetcher,
+  StreamPurpose,
+} from "./types.ts";
+import { startWatch, type Watch } from "./watch.ts";
+import { wireFailure } from "./wire-failure.ts";
+
+export type HttpFetcherOptions = {
+  readonly egress: Egress;
+  /** On whose behalf this fetcher connects. */
+  readonly caller: EgressCaller;
+  readonly chooseProxy: ChooseProxy;
+  readonly userAgent: string;
+  readonly limits: FetchLimits;
+  readonly log: Log;
+  /** Further request headers; those that hold secrets stay with the origin of the URL asked for. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Asks for Markdown before HTML, for sites that offer both. */
+  readonly acceptMarkdown?: boolean;
+  /** Cookies of the session; without it the fetcher has a session of its own, which ends with it. */
+  readonly cookies?: CookieSession;
+  /** Certificates in PEM that are trusted besides the runtime's own. */
+  readonly extraCertificates?: readonly string[];
+  readonly clock?: Clock;
+};
+
+/** A fetcher that can stream, too. */
+export interface HttpFetcher extends Fetcher, StreamFetcher {}
+
+/**
+ * Fetches over HTTP/1.1 with the runtime's connection pool. Cheap to make, so one for each set of network
+ * options; what is worth sharing between them is the egress with its resolver.
+ * @throws Failure `invalid_usage` for a user agent or a header that cannot be sent
+ */
+export function createHttpFetcher(options: HttpFetcherOptions): HttpFetcher {
+  const session = openSession(options);
+  return {
+    fetch: (url, fetchOptions = {}) => fetchPage(session, url, fetchOptions),
+    fetchStream: (url, streamOptions) => fetchStream(session, url, streamOptions),
+    [Symbol.asyncDispose]: async () => {
+      await (await session.connect).close();
+    },
+  };
+}
+
+type Session = {
+  readonly limits: FetchLimits;
+  readonly log: Log;
+  readonly clock: Clock;
+  readonly cookies: CookieSession;
+  readonly headers: HopHeaders;
+  readonly connect: Promise<Connect>;
+  readonly findRoutes: ReturnType<typeof createRouteFinder>;
+};
+
+const ACCEPT_PAGE = "text/html,application/xhtml+xml;q=0.9,text/markdown;q=0.8,text/plain;q=0.7,*/*;q=0.1";
+const ACCEPT_MARKDOWN =
+  "text/markdown,text/html;q=0.9,application/xhtml+xml;q=0.8,text/plain;q=0.7,*/*;q=0.1";
+
+function openSession(options: HttpFetcherOptions): Session {
+  const custom = checkCustomHeaders(options.headers ?? {});
+  const anywhere = {
+    accept: options.acceptMarkdown ? ACCEPT_MARKDOWN : ACCEPT_PAGE,
+    ...custom.anywhere,
+    "user-agent": checkUserAgent(options.userAgent),
+  };
+  return {
+    limits: options.limits,
+    log: options.log,
+    clock: options.clock ?? systemClock,
+    cookies: options.cookies ?? createCookieSession(),
+    headers: { anywhere, sameOrigin: custom.sameOrigin },
+    connect: openConnect({ extraCertificates: options.extraCertificates ?? [] }),
+    findRoutes: createRouteFinder(options),
+  };
+}
+
+async function fetchPage(session: Session, url: PageUrl, options: FetchOptions): Promise<FetchedPage> {
+  using watch = watchFor(session, options);
+  const startedAt = session.clock.now();
+  const { answer, tries } = await tryWithin(session, { url, options, watch }, async (final) => {
+    const page = await readPage(final.wire, final.url, session.limits.pageBytes);
+    watch.endRequest();
+    return { value: { final, page }, discard: async () => {} };
+  });
+  const { final, page } = answer;
+  return {
+    ...page,
+    url,
+    finalUrl: pageUrlOf(final.url, url),
+    redirects: final.redirects.map((hop) => pageUrlOf(hop, url)),
+    status: final.wire.status,
+    fetchedBy: "http",
+    tries,
+    durationMs: session.clock.now() - startedAt,
+  };
+}
+
+async function fetchStream(
+  session: Session,
+  url: PageUrl,
+  options: FetchOptions & { readonly purpose: StreamPurpose },
+): Promise<FetchedStream> {
+  const watch = watchFor(session, options);
+  try {
+    const { answer } = await tryWithin(session, { url, options, watch }, async (final) => ({
+      value: final,
+      discard: () => discard(final.wire),
+    }));
+    const { purpose } = options;
+    const opened = openStream({ ...answer, purpose, watch, limits: session.limits });
+    return {
+      ...opened,
+      url,
+      finalUrl: pageUrlOf(answer.url, url),
+      status: answer.wire.status,
+    };
+  } catch (error) {
+    watch[Symbol.dispose]();
+    throw error;
+  }
+}
+
+const watchFor = (session: Session, options: FetchOptions): Watch =>
+  startWatch({
+    caller: options.signal,
+    deadlineMs: options.deadlineMs ?? session.limits.deadlineMs,
+    requestTimeoutMs: session.limits.requestTimeoutMs,
+    now: session.clock.now,
+  });
+
+type Errand = { readonly url: PageUrl; readonly options: FetchOptions; readonly watch: Watch };
+
+/** What became of an answer that was taken in. */
+type Taken<T> = { readonly value: T; readonly discard: () => Promise<void> };
+
+/** Follows the redirects and takes the answer in, again while that may help. */
+async function tryWithin<T>(
+  session: Session,
+  errand: Errand,
+  take: (final: FinalAnswer) => Promise<Taken<T>>,
+): Promise<{ readonly answer: T; readonly tries: number }> {
+  const { clock, log } = session;
+  const { url, options, watch } = errand;
+  const connect = await session.connect;
+  const headers = headersOf(session, connect, options);
+  const attempt = async (): Promise<Try<T>> => {
+    const final = await followRedirects({
+      start: new URL(url),
+      headers,
+      maxRedirects: session.limits.redirects,
+      watch,
+      connect,
+      findRoutes: session.findRoutes,
+      cookies: session.cookies,
+      beforeRequest: options.beforeRequest,
+    });
+    try {
+      const taken = await take(final);
+      return { answer: taken.value, discard: taken.discard, ...retryAdvice(final.wire, clock) };
+    } catch (error) {
+      throw watch.failure(final.url) ?? wireFailure(final.url, error);
+    }
+  };
+  const tries = options.tries ?? session.limits.tries;
+  const onWait: Parameters<typeof tryRepeatedly>[0]["onWait"] = (wait) =>
+    log.info("trying again", {
+      url: displayUrl(url),
+      ...{ failed_tries: wait.failedTries, wait_ms: wait.waitMs },
+    });
+  try {
+    return await tryRepeatedly({ url, tries, watch, clock, onWait }, attempt);
+  } catch (error) {
+    // A wait that was cut short knows nothing of why.
+    if (error instanceof Failure && error.code === "cancelled") throw watch.failure(url) ?? error;
+    throw error;
+  }
+}
+
+function headersOf(session: Session, connect: Connect, options: FetchOptions): HopHeaders {
+  const { anywhere, sameOrigin } = session.headers;
+  return {
+    anywhere: {
+      ...anywhere,
+      "accept-encoding": connect.acceptEncoding,
+      ...conditionalHeaders(options.validators),
+    },
+    sameOrigin: options.authorization
+      ? { ...sameOrigin, ...checkCustomHeaders({ authorization: options.authorization }).sameOrigin }
+      : sameOrigin,
+  };
+}
+
+const retryAdvice = (
+  wire: WireResponse,
+  clock: Clock,
+): { readonly isRetryable: boolean; readonly retryAfterMs: number | null } => ({
+  isRetryable: isRetryableStatus(wire.status),
+  retryAfterMs: parseRetryAfterMs(wire.headers.get("retry-after"), clock.now()),
+});
+
+// A redirect target too long to be canonical is reported as the URL that was asked for.
+const pageUrlOf = (url: URL, fallback: PageUrl): PageUrl => parsePageUrl(url.href) ?? fallback;

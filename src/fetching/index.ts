@@ -1,0 +1,43 @@
+export { type DecodedText, decodeText, type EncodingSource } from "./charset.ts";
+export { type CookieSession, createCookieSession, type StoredCookie } from "./cookies.ts";
+export { displayUrl } from "./display-url.ts";
+export { type AdmittedTarget, createEgress, type Egress, type EgressOptions } from "./egress.ts";
+export {
+  type EgressCaller,
+  type EgressPolicy,
+  parseEgressPolicy,
+  type RequestOrigin,
+  requestCaller,
+} from "./egress-policy.ts";
+export { createHttpFetcher, type HttpFetcher, type HttpFetcherOptions } from "./http.ts";
+export { DECIDED_FETCH_LIMITS, type FetchLimits } from "./limits.ts";
+export {
+  type ChooseProxy,
+  type ChosenProxy,
+  chooseProxy,
+  type ProxyEnvironment,
+  type ProxyOptions,
+  type ProxySource,
+  parseProxyBypass,
+  readProxyEnvironment,
+} from "./proxy.ts";
+export { type Resolve, systemResolve } from "./resolver.ts";
+export { backOffDelayMs, isRetryableStatus, parseRetryAfterMs } from "./retry.ts";
+export { type Clock, systemClock } from "./tries.ts";
+export type {
+  FetchedHeaders,
+  FetchedPage,
+  FetchedStream,
+  Fetcher,
+  FetchOptions,
+  StreamFetcher,
+  StreamPurpose,
+  Validators,
+} from "./types.ts";
+export {
+  DESKTOP_BROWSERS,
+  DESKTOP_BROWSERS_AS_OF,
+  PRODUCT_TOKEN,
+  productUserAgent,
+  randomUserAgent,
+} from "./user-agent.ts";

@@ -1,0 +1,143 @@
+import { Failure } from "../failure.ts";
+import { bareHost } from "./host-names.ts";
+import { networkHolds, parseIpAddress, parseIpNetwork } from "./ip-address.ts";
+
+/** Who named a proxy: it decides whether the proxy may stand on an inner network. */
+export type ProxySource = "caller" | "operator";
+
+/** A proxy to go through. Nothing but `authorization` holds the credentials. */
+export type ChosenProxy = {
+  /** `http://host:port` or `https://host:port`, without credentials: this is what logs show. */
+  readonly url: string;
+  /** The value of Proxy-Authorization, null when the proxy's URL has no credentials. */
+  readonly authorization: string | null;
+  readonly source: ProxySource;
+};
+
+/** What the eight proxy variables say, read once. */
+export type ProxyEnvironment = {
+  readonly http: ChosenProxy | null;
+  readonly https: ChosenProxy | null;
+  /** The entries of NO_PROXY. */
+  readonly bypass: readonly string[];
+};
+
+/**
+ * Reads `HTTP_PROXY`, `HTTPS_PROXY`, `ALL_PROXY` and `NO_PROXY`, lower case before upper, and DELETES all
+ * eight from `env`: Bun's fetch reads them again at every request, and its NO_PROXY would override a proxy
+ * that was asked for.
+ * @throws Failure `invalid_settings` naming the variable whose value is no proxy address
+ */
+export function readProxyEnvironment(env: Record<string, string | undefined>): ProxyEnvironment {
+  const take = (name: string): { readonly name: string; readonly value: string } | null => {
+    const lower = env[name.toLowerCase()]?.trim();
+    const value = lower || env[name]?.trim() || "";
+    delete env[name];
+    delete env[name.toLowerCase()];
+    return value === "" ? null : { name, value };
+  };
+  const [http, https, all, no] = ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"].map(take);
+  const read = (variable: typeof http): ChosenProxy | null => {
+    if (!variable) return null;
+    const proxy = parseProxyUrl(variable.value, "operator");
+    if (!proxy) throw new Failure("invalid_settings", `${variable.name}: ${NOT_A_PROXY}`);
+    return proxy;
+  };
+  return { http: read(http ?? all), https: read(https ?? all), bypass: parseProxyBypass(no?.value ?? "") };
+}
+
+const NOT_A_PROXY = "not the address of an http or https proxy (http://[user:password@]host[:port])";
+
+/** The entries of a NO_PROXY value, which stand between commas or spaces. */
+export const parseProxyBypass = (text: string): string[] =>
+  text.split(/[\s,]+/).filter((entry) => entry !== "");
+
+export type ProxyOptions = {
+  /** A proxy that a request, flag or setting names; it goes before the environment's. */
+  readonly explicit: string | null;
+  readonly explicitSource: ProxySource;
+  /** Hosts that go without any proxy, in NO_PROXY's grammar. */
+  readonly bypass: readonly string[];
+  readonly environment: ProxyEnvironment;
+};
+
+/** The proxy for a URL, or null for a direct connection. */
+export type ChooseProxy = (url: URL) => ChosenProxy | null;
+
+/**
+ * The rule of which proxy serves which URL: the explicit one, else the environment's for the URL's scheme.
+ * The bypass list counts for both, NO_PROXY for the environment's own.
+ * @throws Failure `invalid_usage` when the explicit proxy is no proxy address; its text is not repeated,
+ * for it may hold a password
+ */
+export function chooseProxy(options: ProxyOptions): ChooseProxy {
+  const explicit = options.explicit?.trim() ? parseProxyUrl(options.explicit, options.explicitSource) : null;
+  if (options.explicit?.trim() && !explicit) throw new Failure("invalid_usage", `proxy: ${NOT_A_PROXY}`);
+  const isBypassed = compileBypass(options.bypass);
+  const isBypassedByEnvironment = compileBypass(options.environment.bypass);
+  return (url) => {
+    if (isBypassed(url)) return null;
+    if (explicit) return explicit;
+    if (isBypassedByEnvironment(url)) return null;
+    return url.protocol === "https:" ? options.environment.https : options.environment.http;
+  };
+}
+
+/** @returns null for anything but an http or https proxy; a missing scheme means http */
+function parseProxyUrl(text: string, source: ProxySource): ChosenProxy | null {
+  const trimmed = text.trim();
+  const url = URL.parse(/^[a-z][a-z0-9+.-]*:\/\//i.test(trimmed) ? trimmed : `http://${trimmed}`);
+  if (!url || (url.protocol !== "http:" && url.protocol !== "https:") || url.hostname === "") return null;
+  const pair = `${decodeLoosely(url.username)}:${decodeLoosely(url.password)}`;
+  const bytes = new TextEncoder().encode(pair);
+  return {
+    url: `${url.protocol}//${url.host}`,
+    authorization: pair === ":" ? null : `Basic ${btoa(String.fromCharCode(...bytes))}`,
+    source,
+  };
+}
+
+function decodeLoosely(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+type Matches = (target: { readonly host: string; readonly port: string }) => boolean;
+
+/**
+ * Compiles bypass entries: `*` is every host, `host` that host, `.suffix` (or `*.suffix`) every name below
+ * it, an address or CIDR network the literal addresses in it; each may end in `:port`. An entry that is
+ * none of these matches nothing.
+ */
+export function compileBypass(entries: readonly string[]): (url: URL) => boolean {
+  const matchers = entries.map(compileEntry);
+  return (url) => {
+    const port = url.port || (url.protocol === "https:" ? "443" : "80");
+    const target = { host: bareHost(url.hostname), port };
+    return matchers.some((matches) => matches(target));
+  };
+}
+
+function compileEntry(entry: string): Matches {
+  if (entry === "*") return () => true;
+  const [hostText, port] = splitPort(entry.toLowerCase());
+  const network = parseIpNetwork(hostText);
+  if (network) {
+    return (target) => {
+      const address = parseIpAddress(target.host);
+      return address !== null && networkHolds(network, address) && (port === null || port === target.port);
+    };
+  }
+  const pattern = bareHost(hostText.startsWith("*.") ? hostText.slice(1) : hostText);
+  return (target) =>
+    (pattern.startsWith(".") ? target.host.endsWith(pattern) : target.host === pattern) &&
+    (port === null || port === target.port);
+}
+
+function splitPort(entry: string): readonly [host: string, port: string | null] {
+  const match = /^(\[[^\]]*\]|[^:]*):(\d{1,5})$/.exec(entry);
+  return match ? [match[1] ?? "", match[2] ?? null] : [entry, null];
+}

@@ -1,0 +1,72 @@
+import { Failure } from "../failure.ts";
+import type { Validators } from "./types.ts";
+
+/** Headers that belong to the connection or are made here; asking for others of these is a mistake. */
+const RESERVED = new Set([
+  "host",
+  "connection",
+  "content-length",
+  "transfer-encoding",
+  "te",
+  "trailer",
+  "upgrade",
+  "expect",
+  "keep-alive",
+  "proxy-authorization",
+  "proxy-connection",
+  "accept-encoding",
+]);
+
+/** Headers whose name says that they hold a secret: they stay with the origin they were meant for. */
+const SECRET = /^(?:cookie2?|.*(?:auth|token|secret|api-?key|session|password|credential|signature).*)$/;
+
+/** What a caller wants to be sent, checked and sorted by whether it may cross to another origin. */
+export type CustomHeaders = {
+  readonly anywhere: Readonly<Record<string, string>>;
+  readonly sameOrigin: Readonly<Record<string, string>>;
+};
+
+/**
+ * Checks headers that a user gave.
+ * @throws Failure `invalid_usage` naming the header (never its value) that HTTP or this program forbids
+ */
+export function checkCustomHeaders(headers: Readonly<Record<string, string>>): CustomHeaders {
+  const anywhere: Record<string, string> = {};
+  const sameOrigin: Record<string, string> = {};
+  for (const [name, value] of Object.entries(headers)) {
+    const key = name.toLowerCase();
+    if (!/^[!#$%&'*+.^_`|~0-9a-z-]{1,128}$/.test(key))
+      throw new Failure("invalid_usage", `header ${JSON.stringify(name.slice(0, 60))}: not a header name`);
+    if (RESERVED.has(key))
+      throw new Failure("invalid_usage", `header ${key}: it is set by the program itself`);
+    if (value.length > 8192 || !isFieldValue(value))
+      throw new Failure(
+        "invalid_usage",
+        `header ${key}: its value holds control or non-Latin characters, or over 8192 of them`,
+      );
+    (SECRET.test(key) ? sameOrigin : anywhere)[key] = value.trim();
+  }
+  return { anywhere, sameOrigin };
+}
+
+// A line break in a value would start a header, or a request, of its own.
+const isFieldValue = (value: string): boolean => /^[\t\x20-\x7e\x80-\xff]*$/.test(value);
+
+/** @throws Failure `invalid_usage` for a user agent that cannot be sent */
+export function checkUserAgent(userAgent: string): string {
+  if (userAgent === "" || userAgent.length > 1024 || !isFieldValue(userAgent))
+    throw new Failure(
+      "invalid_usage",
+      "user agent: it is empty, over 1024 characters, or holds control or non-Latin characters",
+    );
+  return userAgent;
+}
+
+/** The conditional headers of a request (RFC 9110, 13.1); validators that cannot be sent are left out. */
+export function conditionalHeaders(validators: Validators | undefined): Record<string, string> {
+  const headers: Record<string, string> = {};
+  if (validators?.etag && isFieldValue(validators.etag)) headers["if-none-match"] = validators.etag;
+  if (validators?.lastModified && isFieldValue(validators.lastModified))
+    headers["if-modified-since"] = validators.lastModified;
+  return headers;
+}

@@ -1,0 +1,71 @@
+import { lookup } from "node:dns/promises";
+import { Failure } from "../failure.ts";
+
+/** All addresses of a host name, in the order to try them; rejects with a `code` like Node's resolver. */
+export type Resolve = (host: string) => Promise<readonly string[]>;
+
+/** The operating system's resolver: hosts file, search domains and DNS as every other program sees them. */
+export const systemResolve: Resolve = async (host) => {
+  const answers = await lookup(host, { all: true, verbatim: true });
+  return answers.map((answer) => answer.address);
+};
+
+const MAX_KEPT_ANSWERS = 2048;
+
+/**
+ * A resolver that keeps answers for a while and asks once for lookups that overlap. Failed lookups are not
+ * kept. Keeping an answer is no gap: what is connected to is what was checked.
+ */
+export function createResolverCache(options: {
+  readonly resolve: Resolve;
+  readonly ttlMs: number;
+  readonly now: () => number;
+}): (host: string, signal?: AbortSignal) => Promise<readonly string[]> {
+  const { resolve, ttlMs, now } = options;
+  const kept = new Map<string, { readonly answer: Promise<readonly string[]>; readonly expiresAt: number }>();
+
+  const ask = (host: string): Promise<readonly string[]> => {
+    const found = kept.get(host);
+    if (found && now() < found.expiresAt) return found.answer;
+    const answer = resolve(host).catch((error: unknown) => {
+      kept.delete(host);
+      throw lookupFailure(host, error);
+    });
+    if (ttlMs > 0) {
+      kept.delete(host);
+      kept.set(host, { answer, expiresAt: now() + ttlMs });
+      const oldest = kept.size > MAX_KEPT_ANSWERS ? kept.keys().next() : undefined;
+      if (oldest && !oldest.done) kept.delete(oldest.value);
+    }
+    return answer;
+  };
+
+  return (host, signal) => (signal ? orAborted(ask(host), signal) : ask(host));
+}
+
+/** A lookup that may succeed when asked again, as against a name that does not exist. */
+export const isTransientLookup = (error: unknown): boolean =>
+  error instanceof Failure && TRANSIENT.has(codeOf(error.cause));
+
+const TRANSIENT = new Set(["EAI_AGAIN", "ETIMEOUT", "ESERVFAIL", "ECONNREFUSED"]);
+
+function lookupFailure(host: string, error: unknown): Failure {
+  if (error instanceof Failure) return error;
+  const code = codeOf(error);
+  const why = code === "ENOTFOUND" || code === "ENODATA" ? "the name has no address" : `the resolver failed`;
+  return new Failure("network", `could not resolve ${host}: ${why}${code ? ` (${code})` : ""}`, {
+    cause: error,
+  });
+}
+
+const codeOf = (error: unknown): string =>
+  typeof error === "object" && error !== null && "code" in error ? String(error.code) : "";
+
+function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const abort = (): void => reject(signal.reason);
+    if (signal.aborted) abort();
+    signal.addEventListener("abort", abort, { once: true });
+    work.then(resolve, reject).finally(() => signal.removeEventListener("abort", abort));
+  });
+}

@@ -1,0 +1,108 @@
+import { codingsOf, tooLarge } from "./body.ts";
+import type { WireResponse } from "./connect.ts";
+import { parseContentType } from "./content-type.ts";
+import { inflateStream, takeFirst } from "./inflate.ts";
+import type { FetchLimits } from "./limits.ts";
+import { plainHeaders } from "./page.ts";
+import type { FetchedStream, StreamPurpose } from "./types.ts";
+import type { Watch } from "./watch.ts";
+import { wireFailure } from "./wire-failure.ts";
+
+export type OpenStreamOptions = {
+  readonly wire: WireResponse;
+  readonly url: URL;
+  readonly purpose: StreamPurpose;
+  readonly limits: FetchLimits;
+  /** Disposed of when the stream ends, fails or is cancelled. */
+  readonly watch: Watch;
+};
+
+/** Turns an answer into a stream of decompressed bytes within the bounds of its purpose. */
+export function openStream(
+  options: OpenStreamOptions,
+): Pick<FetchedStream, "body" | "contentType" | "headers"> {
+  const { wire } = options;
+  return {
+    contentType: parseContentType(wire.headers.get("content-type"))?.essence ?? "",
+    headers: plainHeaders(wire.headers),
+    body: streamOf(bounded(options), options),
+  };
+}
+
+const limitOf = (purpose: StreamPurpose, limits: FetchLimits): number =>
+  ({ robots: limits.robotsBytes, sitemap: limits.sitemapBytes, feed: limits.feedBytes })[purpose];
+
+async function* bounded(options: OpenStreamOptions): AsyncGenerator<Uint8Array> {
+  const { wire, url, purpose, watch } = options;
+  const maxBytes = limitOf(purpose, options.limits);
+  let total = 0;
+  try {
+    let bytes = received(wire, watch, maxBytes);
+    for (const coding of codingsOf(wire)) bytes = inflateStream(bytes, coding);
+    if (purpose === "sitemap") bytes = unpackGzipFile(bytes);
+    for await (const piece of bytes) {
+      if (total + piece.length > maxBytes) {
+        if (purpose !== "robots") throw tooLarge(url, maxBytes);
+        yield piece.subarray(0, maxBytes - total);
+        return;
+      }
+      total += piece.length;
+      yield piece;
+    }
+  } catch (error) {
+    throw watch.failure(url) ?? wireFailure(url, error);
+  } finally {
+    watch[Symbol.dispose]();
+  }
+}
+
+/** The wire's pieces; each must come within the time limit of a request. */
+async function* received(wire: WireResponse, watch: Watch, maxBytes: number): AsyncGenerator<Uint8Array> {
+  if (!wire.body) return;
+  const reader = wire.body.getReader();
+  let total = 0;
+  try {
+    // Compressed bytes that come to nothing are bounded as well.
+    while (total <= maxBytes) {
+      watch.startRequest();
+      const { done, value } = await reader.read();
+      watch.endRequest();
+      if (done) return;
+      total += value.length;
+      yield value;
+    }
+  } finally {
+    // Ends the connection where the reader stopped early; after the end it does nothing.
+    await reader.cancel().catch(() => {});
+  }
+}
+
+/** Sitemaps are often gzip files that are served as they are (sitemap.xml.gz). */
+async function* unpackGzipFile(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  const [first, all] = await takeFirst(source);
+  if (!first) return;
+  const isGzip = first[0] === 0x1f && (first.length < 2 || first[1] === 0x8b);
+  yield* isGzip ? inflateStream(all, "gzip") : all;
+}
+
+function streamOf(
+  pieces: AsyncGenerator<Uint8Array>,
+  { wire, watch }: OpenStreamOptions,
+): ReadableStream<Uint8Array> {
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        const piece = await pieces.next();
+        if (piece.done) controller.close();
+        else controller.enqueue(piece.value);
+      },
+      async cancel() {
+        await pieces.return(undefined);
+        // A generator that was never started does not run its finally blocks.
+        watch[Symbol.dispose]();
+        await wire.body?.cancel().catch(() => {});
+      },
+    },
+    { highWaterMark: 0 },
+  );
+}

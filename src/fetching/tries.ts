@@ -1,0 +1,109 @@
+import { Failure } from "../failure.ts";
+import { displayUrl } from "./display-url.ts";
+import { backOffDelayMs } from "./retry.ts";
+import type { Watch } from "./watch.ts";
+import { isTransient } from "./wire-failure.ts";
+
+/** Time and chance, so that tests own both. */
+export type Clock = {
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+  /** Waits, or rejects as soon as the signal aborts. */
+  readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
+  /** In [0, 1). */
+  readonly random: () => number;
+};
+
+/** One try that brought an answer. */
+export type Try<T> = {
+  readonly answer: T;
+  /** Whether its status is one that a later try may change. */
+  readonly isRetryable: boolean;
+  /** What `Retry-After` asks for, null where it is absent. */
+  readonly retryAfterMs: number | null;
+  /** Gets rid of the answer before the next try. */
+  readonly discard: () => Promise<void>;
+};
+
+export type TriesOptions = {
+  readonly url: URL | string;
+  readonly tries: number;
+  readonly watch: Watch;
+  readonly clock: Clock;
+  /** Told of each wait, for the log. */
+  readonly onWait: (wait: {
+    readonly failedTries: number;
+    readonly waitMs: number;
+    readonly why: string;
+  }) => void;
+};
+
+/**
+ * Tries until an answer needs no other try, the tries are used up, or the next wait would pass the deadline.
+ * Out of tries or time it gives what came last.
+ * @throws Failure of the last try, or `rate_limited` when the target asks to wait longer than the deadline
+ */
+export async function tryRepeatedly<T>(
+  options: TriesOptions,
+  attempt: () => Promise<Try<T>>,
+): Promise<{ readonly answer: T; readonly tries: number }> {
+  const { clock, tries, watch } = options;
+  for (let made = 1; ; made++) {
+    const outcome = await settle(attempt);
+    const isLast = made >= tries;
+    if (outcome.kind === "failed" && (isLast || !isTransient(outcome.error))) throw outcome.error;
+    if (outcome.kind === "answered" && (isLast || !outcome.result.isRetryable))
+      return { answer: outcome.result.answer, tries: made };
+
+    const asked = outcome.kind === "answered" ? outcome.result.retryAfterMs : null;
+    const waitMs = asked ?? backOffDelayMs(made, clock.random);
+    if (clock.now() + waitMs >= watch.deadlineAt) {
+      if (outcome.kind === "failed") throw outcome.error;
+      if (asked === null) return { answer: outcome.result.answer, tries: made };
+      await outcome.result.discard();
+      throw rateLimited(options, asked);
+    }
+    if (outcome.kind === "answered") await outcome.result.discard();
+    const why = outcome.kind === "failed" ? outcome.error.message : "the status asks for another try";
+    options.onWait({ failedTries: made, waitMs, why });
+    await clock.sleep(waitMs, watch.signal);
+  }
+}
+
+type Outcome<T> =
+  | { readonly kind: "answered"; readonly result: Try<T> }
+  | { readonly kind: "failed"; readonly error: Failure };
+
+async function settle<T>(attempt: () => Promise<Try<T>>): Promise<Outcome<T>> {
+  try {
+    return { kind: "answered", result: await attempt() };
+  } catch (error) {
+    if (error instanceof Failure) return { kind: "failed", error };
+    throw error;
+  }
+}
+
+const rateLimited = (options: TriesOptions, askedMs: number): Failure =>
+  new Failure(
+    "rate_limited",
+    `GET ${displayUrl(options.url)}: the target asks to wait ${Math.ceil(askedMs / 1000)} s, which is past the deadline`,
+  );
+
+/** The system's clock and chance. */
+export const systemClock: Clock = {
+  now: Date.now,
+  random: Math.random,
+  sleep: (ms, signal) =>
+    new Promise((resolve, reject) => {
+      const abort = (): void => {
+        clearTimeout(timer);
+        reject(new Failure("cancelled", "the wait was called off"));
+      };
+      const timer = setTimeout(() => {
+        signal.removeEventListener("abort", abort);
+        resolve();
+      }, ms);
+      if (signal.aborted) abort();
+      else signal.addEventListener("abort", abort, { once: true });
+    }),
+};

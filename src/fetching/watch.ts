@@ -1,0 +1,64 @@
+import { Failure } from "../failure.ts";
+import { displayUrl } from "./display-url.ts";
+
+/**
+ * What can end a fetch from outside: the caller, the deadline of the whole fetch, and the time limit of the
+ * request that runs. One signal for all three, since none of them is retried.
+ */
+export type Watch = Disposable & {
+  readonly signal: AbortSignal;
+  /** When the deadline is, on the clock of `now`. */
+  readonly deadlineAt: number;
+  /** Starts the time limit of a request, or starts it anew. */
+  startRequest(): void;
+  endRequest(): void;
+  /** The Failure that an aborted signal means, or null while it is not aborted. */
+  failure(url: URL | string): Failure | null;
+};
+
+export type WatchOptions = {
+  readonly caller: AbortSignal | undefined;
+  readonly deadlineMs: number;
+  readonly requestTimeoutMs: number;
+  readonly now: () => number;
+};
+
+/** Starts the deadline. Dispose of it, or its timers and its listener on the caller's signal live on. */
+export function startWatch(options: WatchOptions): Watch {
+  const { caller, deadlineMs, requestTimeoutMs } = options;
+  // AbortSignal.any would do this in one line, and keeps every fetch alive as long as the caller's signal.
+  const controller = new AbortController();
+  let reason: "caller" | "deadline" | "request" | null = null;
+  const end = (why: "caller" | "deadline" | "request"): void => {
+    reason ??= why;
+    controller.abort();
+  };
+  const onCaller = (): void => end("caller");
+  if (caller?.aborted) onCaller();
+  caller?.addEventListener("abort", onCaller, { once: true });
+  const deadline = setTimeout(() => end("deadline"), deadlineMs);
+  let request: ReturnType<typeof setTimeout> | undefined;
+  const endRequest = (): void => clearTimeout(request);
+
+  return {
+    signal: controller.signal,
+    deadlineAt: options.now() + deadlineMs,
+    startRequest() {
+      endRequest();
+      if (requestTimeoutMs < deadlineMs) request = setTimeout(() => end("request"), requestTimeoutMs);
+    },
+    endRequest,
+    failure(url) {
+      if (reason === null) return null;
+      if (reason === "caller") return new Failure("cancelled", `GET ${displayUrl(url)} was called off`);
+      const limit = reason === "deadline" ? deadlineMs : requestTimeoutMs;
+      const of = reason === "deadline" ? "its deadline of" : "the limit of a request of";
+      return new Failure("timeout", `GET ${displayUrl(url)} took longer than ${of} ${limit} ms`);
+    },
+    [Symbol.dispose]() {
+      endRequest();
+      clearTimeout(deadline);
+      caller?.removeEventListener("abort", onCaller);
+    },
+  };
+}

@@ -1,0 +1,69 @@
+import { Failure } from "../failure.ts";
+import { displayUrl } from "./display-url.ts";
+
+/** Connections that did not come about: another address of the same host may do better. */
+const UNCONNECTED: Readonly<Record<string, string>> = {
+  ECONNREFUSED: "the connection was refused",
+  ConnectionRefused: "the connection was refused",
+  EHOSTUNREACH: "the host is unreachable",
+  ENETUNREACH: "the network is unreachable",
+  EADDRNOTAVAIL: "the network is unreachable",
+  ETIMEDOUT: "the connection timed out",
+  UND_ERR_CONNECT_TIMEOUT: "the connection timed out",
+  FailedToOpenSocket: "no connection could be opened",
+};
+
+/** Answers that broke off: the next one may be whole. */
+const BROKEN_OFF: Readonly<Record<string, string>> = {
+  ECONNRESET: "the connection closed before the answer was complete",
+  ConnectionClosed: "the connection closed before the answer was complete",
+  UND_ERR_SOCKET: "the connection closed before the answer was complete",
+  EPIPE: "the connection closed before the request was sent",
+  Z_BUF_ERROR: "the compressed body is cut short",
+  ERR__ERROR_FORMAT_PADDING_1: "the compressed body is cut short",
+  EAI_AGAIN: "the resolver did not answer",
+  ETIMEOUT: "the resolver did not answer",
+  ESERVFAIL: "the resolver failed",
+};
+
+const LASTING: Readonly<Record<string, string>> = {
+  ERR_TLS_CERT_ALTNAME_INVALID: "the certificate is for another name",
+  CERT_HAS_EXPIRED: "the certificate has expired",
+  DEPTH_ZERO_SELF_SIGNED_CERT: "the certificate is self-signed",
+  SELF_SIGNED_CERT_IN_CHAIN: "the certificate is signed by an unknown authority",
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: "the certificate is signed by an unknown authority",
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: "the certificate is signed by an unknown authority",
+  Malformed_HTTP_Response: "the answer is not HTTP",
+  HPE_INVALID_CONSTANT: "the answer is not HTTP",
+  ResponseHeadersTooLarge: "the answer's headers are too large",
+  UND_ERR_HEADERS_OVERFLOW: "the answer's headers are too large",
+  ERR_PROXY_TUNNEL: "the proxy refused the connection",
+};
+
+/** The Failure that an error of the connection or of the decompression means. */
+export function wireFailure(url: URL | string, error: unknown): Failure {
+  if (error instanceof Failure) return error;
+  const code = errorCode(error);
+  const why = UNCONNECTED[code] ?? BROKEN_OFF[code] ?? LASTING[code] ?? "there was no usable answer";
+  // The runtime's own message repeats the URL and gives advice about its API, so only its code is shown.
+  return new Failure("network", `GET ${displayUrl(url)}: ${why}${code === "" ? "" : ` (${code})`}`, {
+    cause: error,
+  });
+}
+
+/** Whether no connection came about, so that the host's next address is worth trying. */
+export const isUnconnected = (error: unknown): boolean => errorCode(error) in UNCONNECTED;
+
+/** Whether the same request may succeed a moment later. */
+export function isTransient(error: unknown): boolean {
+  if (!(error instanceof Failure) || error.code !== "network") return false;
+  const code = errorCode(error.cause);
+  return code in UNCONNECTED || code in BROKEN_OFF;
+}
+
+/** The code of an error or, where a library wrapped it, of its cause. */
+export function errorCode(error: unknown): string {
+  if (typeof error !== "object" || error === null) return "";
+  if ("code" in error && typeof error.code === "string") return error.code;
+  return "cause" in error && error.cause !== error ? errorCode(error.cause) : "";
+}
