@@ -20,7 +20,10 @@ async function runIn(files: Readonly<Record<string, string>>, ...argv: string[])
       stdout: "pipe",
       stderr: "pipe",
     });
-    const [stdout, stderr] = await Promise.all([child.stdout.text(), child.stderr.text()]);
+    const [stdout, stderr] = await Promise.all([
+      new Response(child.stdout).text(),
+      new Response(child.stderr).text(),
+    ]);
     await child.exited;
     return { exitCode: child.exitCode, lastLine: stdout.trimEnd().split("\n").at(-1), stderr };
   } finally {
