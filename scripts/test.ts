@@ -1,0 +1,94 @@
+/**
+ * Runs the tests and ends with one line that every CI reads: `N passed, N failed, N skipped`.
+ *
+ *   sh scripts/bun scripts/test.ts [--all] [bun test arguments ...]
+ *
+ * Tests under test/long/ run only with --all. Everything else goes to `bun test` as it stands.
+ * `bun test` has no such line itself, and where a test ends the process with `process.exit(0)` it
+ * even exits 0 with half of the tests unrun; so the counts come from its JUnit report, which is only
+ * written by a run that came to its end.
+ */
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+const TEST_TIMEOUT_MS = 30_000;
+const LONG_TESTS = "test/long/**";
+
+/** How many tests ended how. A test to do counts as skipped; so does one that `-t` filtered out. */
+export type TestCounts = { readonly passed: number; readonly failed: number; readonly skipped: number };
+
+/**
+ * Counts the test cases of a JUnit report as Bun 1.4.5 writes it: suites nest as deep as `describe`
+ * does, a passed case is an empty element, and `<`, `>` and `"` are escaped in all names and messages,
+ * so that a tag in the text is a tag of the report.
+ * @returns null for a report that is cut off or that is no JUnit report
+ */
+export function countTests(junit: string): TestCounts | null {
+  if (!junit.includes("<testsuites") || !junit.trimEnd().endsWith("</testsuites>")) return null;
+  const outcomes: ("passed" | "failed" | "skipped")[] = [];
+  for (const [, tag] of junit.matchAll(/<(testcase|failure|error|skipped)[\s/>]/g)) {
+    if (tag === "testcase") outcomes.push("passed");
+    else if (outcomes.length > 0) outcomes[outcomes.length - 1] = tag === "skipped" ? "skipped" : "failed";
+  }
+  const count = (wanted: string) => outcomes.filter((outcome) => outcome === wanted).length;
+  return { passed: count("passed"), failed: count("failed"), skipped: count("skipped") };
+}
+
+/**
+ * What the run as a whole amounts to.
+ * @param exitCode of `bun test`; null when a signal ended it
+ * @param junit its report, or null when it wrote none
+ */
+export function judgeRun(
+  exitCode: number | null,
+  junit: string | null,
+): { readonly counts: TestCounts; readonly exitCode: number; readonly problem: string | null } {
+  const ended = exitCode === null ? "was ended by a signal" : `ended with exit code ${exitCode}`;
+  const none: TestCounts = { passed: 0, failed: 0, skipped: 0 };
+  const counts = junit === null ? null : countTests(junit);
+  if (counts === null) {
+    // Without any matching file Bun also writes no report; the message above it says so.
+    const fault = junit === null ? "wrote no report" : "left a report that is cut off";
+    const problem = `bun test ${ended} and ${fault}: it crashed, a test ended the process, or no test file matched`;
+    return { counts: { ...none, failed: 1 }, exitCode: exitCode || 1, problem };
+  }
+  if (counts.passed + counts.failed === 0) return { counts, exitCode: exitCode || 1, problem: "no test ran" };
+  if (exitCode === 0 && counts.failed === 0) return { counts, exitCode: 0, problem: null };
+  if (counts.failed > 0) return { counts, exitCode: exitCode || 1, problem: null };
+  // A file that cannot be loaded, or an error between tests, is missing from the report.
+  const problem = `bun test ${ended} although no test failed: an error outside of all tests, see above`;
+  return { counts: { ...counts, failed: 1 }, exitCode: exitCode || 1, problem };
+}
+
+async function runTests(argv: readonly string[]): Promise<number> {
+  const directory = await mkdtemp(join(tmpdir(), "article-extractor-test-"));
+  const report = join(directory, "junit.xml");
+  const all = argv.includes("--all");
+  const child = Bun.spawn({
+    cmd: [
+      process.execPath,
+      "test",
+      `--timeout=${TEST_TIMEOUT_MS}`,
+      ...(all ? [] : [`--path-ignore-patterns=${LONG_TESTS}`]),
+      ...argv.filter((argument) => argument !== "--all"),
+      "--reporter=junit",
+      `--reporter-outfile=${report}`,
+    ],
+    stdio: ["inherit", "inherit", "inherit"],
+  });
+  const stop = () => child.kill("SIGTERM");
+  process.once("SIGTERM", stop);
+  await child.exited;
+  process.off("SIGTERM", stop);
+  const file = Bun.file(report);
+  const verdict = judgeRun(child.exitCode, (await file.exists()) ? await file.text() : null);
+  await rm(directory, { recursive: true });
+  if (verdict.problem !== null) console.error(`\nerror: ${verdict.problem}`);
+  console.log(
+    `${verdict.counts.passed} passed, ${verdict.counts.failed} failed, ${verdict.counts.skipped} skipped`,
+  );
+  return verdict.exitCode;
+}
+
+if (import.meta.main) process.exitCode = await runTests(process.argv.slice(2));
