@@ -1,5 +1,10 @@
 import { availableParallelism } from "node:os";
-import { articleFromDocument, articleFromUrl, type FetchedArticle, type LocalDocument } from "./articles/index.ts";
+import {
+  articleFromDocument,
+  articleFromUrl,
+  type FetchedArticle,
+  type LocalDocument,
+} from "./articles/index.ts";
 import { createExtractor, type ExtractionOptions, type Extractor } from "./extraction/index.ts";
 import { Failure } from "./failure.ts";
 import {
@@ -65,7 +70,11 @@ export interface ArticleSession extends AsyncDisposable {
   /** Throws as `articleFromUrl`. */
   fromUrl(request: UrlRequest): Promise<FetchedArticle>;
   /** Throws as `articleFromDocument`. */
-  fromDocument(document: LocalDocument, options: ExtractionOptions, signal: AbortSignal): Promise<FetchedArticle>;
+  fromDocument(
+    document: LocalDocument,
+    options: ExtractionOptions,
+    signal: AbortSignal,
+  ): Promise<FetchedArticle>;
 }
 
 export type UrlRequest = {
@@ -157,7 +166,10 @@ function proxyChoice({ settings, proxyEnvironment }: AppOptions, network: Networ
   return asSetting("ARTICLE_EXTRACTOR_PROXY", () => choose(settings.proxy, "operator"));
 }
 
-function userAgentFor({ settings, product, random = Math.random }: AppOptions, network: NetworkOptions): string {
+function userAgentFor(
+  { settings, product, random = Math.random }: AppOptions,
+  network: NetworkOptions,
+): string {
   if (network.userAgent !== null) return network.userAgent;
   if (network.hasRandomUserAgent) return randomUserAgent(random);
   return settings.userAgent ?? productUserAgent(product);

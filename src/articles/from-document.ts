@@ -1,4 +1,9 @@
-import { type BodyKind, type ExtractionOptions, type Extractor, requireArticle } from "../extraction/index.ts";
+import {
+  type BodyKind,
+  type ExtractionOptions,
+  type Extractor,
+  requireArticle,
+} from "../extraction/index.ts";
 import type { PageUrl } from "../urls/index.ts";
 import type { FetchedArticle } from "./fetched-article.ts";
 

@@ -7,7 +7,7 @@ import {
 } from "../extraction/index.ts";
 import { Failure } from "../failure.ts";
 import type { FetchedPage, Fetcher, FetchOptions } from "../fetching/index.ts";
-import { type PageUrl, parsePageUrl } from "../urls/index.ts";
+import { parsePageUrl } from "../urls/index.ts";
 import type { FetchedArticle } from "./fetched-article.ts";
 
 export type FromUrlParts = {

@@ -5,7 +5,7 @@ import { createLog, LOG_FORMATS, LOG_LEVELS } from "../log.ts";
 import { readSettings, type Settings, withDotenv } from "../settings/index.ts";
 import type { Typed } from "./arguments.ts";
 import type { Io } from "./io.ts";
-import { valueOf } from "./values.ts";
+import { optionValue } from "./values.ts";
 import { HOME_PAGE, VERSION } from "./version.ts";
 
 /**
@@ -21,9 +21,9 @@ export function openCommandApp(typed: Typed, io: Io): App {
   refuseAwaitedSettings(settings);
   const log = createLog({
     level:
-      valueOf.choice(typed, "log-level", LOG_LEVELS) ??
+      optionValue.choice(typed, "log-level", LOG_LEVELS) ??
       (typed.has("verbose") ? "info" : (settings.logLevel ?? "critical")),
-    format: valueOf.choice(typed, "log-format", LOG_FORMATS) ?? settings.logFormat,
+    format: optionValue.choice(typed, "log-format", LOG_FORMATS) ?? settings.logFormat,
     write: io.stderr.write,
   });
   return createApp({

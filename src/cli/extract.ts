@@ -43,7 +43,8 @@ async function extractOne(
     return session.fromUrl({ ...input, options: extraction, signal: io.signal });
   }
   const limits = { url: input.url, maxBytes: session.maxBytes };
-  const document = input.kind === "file" ? await readDocument(input.path, limits) : await readStdin(io, limits);
+  const document =
+    input.kind === "file" ? await readDocument(input.path, limits) : await readStdin(io, limits);
   return session.fromDocument(document, extraction, io.signal);
 }
 

@@ -16,7 +16,12 @@ type ReadOptions = { readonly url: PageUrl | null; readonly maxBytes: number };
  */
 export async function readDocument(path: string, { url, maxBytes }: ReadOptions): Promise<LocalDocument> {
   const bytes = await readBytes(path, maxBytes);
-  return toDocument({ name: path, bytes, url, declaredType: TYPE_BY_EXTENSION[extname(path).toLowerCase()] ?? null });
+  return toDocument({
+    name: path,
+    bytes,
+    url,
+    declaredType: TYPE_BY_EXTENSION[extname(path).toLowerCase()] ?? null,
+  });
 }
 
 /** Reads a page from standard input; throws as `readDocument`. */
@@ -118,4 +123,5 @@ function toDocument({ name, bytes, url, declaredType }: RawDocument): LocalDocum
   };
 }
 
-const hasTags = (text: string): boolean => /<\/[a-z][a-z0-9]{0,15}\s*>|<(?:p|br|div|h[1-6])\b[^<>]{0,500}>/i.test(text);
+const hasTags = (text: string): boolean =>
+  /<\/[a-z][a-z0-9]{0,15}\s*>|<(?:p|br|div|h[1-6])\b[^<>]{0,500}>/i.test(text);

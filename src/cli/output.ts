@@ -11,7 +11,8 @@ import type { Io } from "./io.ts";
 export function formatArticle(fetched: FetchedArticle, command: ExtractCommand, extractedAt: Date): string {
   const { article } = fetched;
   if (command.format === "json") return `${JSON.stringify(articleResult(fetched), null, 2)}\n`;
-  if (command.format === "text") return `${article.title === null ? "" : `${article.title}\n\n`}${article.text}\n`;
+  if (command.format === "text")
+    return `${article.title === null ? "" : `${article.title}\n\n`}${article.text}\n`;
   const body = composeMarkdown(article.title, article.markdown ?? "");
   const frontMatter = command.hasFrontmatter
     ? `${formatFrontMatter({
@@ -34,7 +35,11 @@ export interface Sink extends AsyncDisposable {
 /** Opens the sink; throws `Failure` `unwritable_output` when the file cannot be made. */
 export async function openSink(outputFile: string | null, io: Io): Promise<Sink> {
   if (outputFile === null) {
-    return { write: (text) => io.stdout.write(text), finish: async () => {}, [Symbol.asyncDispose]: async () => {} };
+    return {
+      write: (text) => io.stdout.write(text),
+      finish: async () => {},
+      [Symbol.asyncDispose]: async () => {},
+    };
   }
   const target = await resolveTarget(outputFile);
   // Renaming over a device or a pipe would replace it, so only regular files are written aside.

@@ -68,7 +68,8 @@ async function extract(typed: Typed, { io, notices }: Shell): Promise<number> {
   const { readExtractCommand } = await import("./extract-options.ts");
   const { runExtract } = await import("./extract.ts");
   const command = readExtractCommand(typed);
-  if (command.input.kind === "stdin" && io.stdin.isTerminal) notices.warn("reading the page from the terminal");
+  if (command.input.kind === "stdin" && io.stdin.isTerminal)
+    notices.warn("reading the page from the terminal");
   await using app = openCommandApp(typed, io);
   return await runExtract(command, { app, io, notices, now: () => new Date() });
 }

@@ -4,7 +4,7 @@ import type { Typed } from "./arguments.ts";
 import { didYouMean } from "./suggest.ts";
 
 /** Reads the value of an option, null when it was not given; throws `Failure` `invalid_usage`. */
-export const valueOf = {
+export const optionValue = {
   text: (typed: Typed, name: string): string | null => read(typed, name, text),
   texts: (typed: Typed, name: string): string[] => typed.many(name).map((value) => parse(name, value, text)),
   integer: (typed: Typed, name: string, min: number, max: number): number | null =>
@@ -27,5 +27,8 @@ function parse<T>(name: string, value: string, parser: ValueParser<T>, words: re
   const parsed = parser(value);
   if ("value" in parsed) return parsed.value;
   const shown = JSON.stringify(value.slice(0, 100));
-  throw new Failure("invalid_usage", `--${name} must ${parsed.expected}, not ${shown}${didYouMean(value, words)}`);
+  throw new Failure(
+    "invalid_usage",
+    `--${name} must ${parsed.expected}, not ${shown}${didYouMean(value, words)}`,
+  );
 }

@@ -1,4 +1,5 @@
 export { type DecodedText, decodeText, type EncodingSource } from "./charset.ts";
+export { sniffPageType } from "./content-type.ts";
 export { type CookieSession, createCookieSession, type StoredCookie } from "./cookies.ts";
 export { displayUrl } from "./display-url.ts";
 export { type AdmittedTarget, createEgress, type Egress, type EgressOptions } from "./egress.ts";

@@ -1,0 +1,58 @@
+import { writeSync } from "node:fs";
+import { type Io, OutputClosed } from "../src/cli/index.ts";
+
+/** The real process as the commands see it. */
+export function processIo(): Io {
+  const controller = new AbortController();
+  for (const signal of ["SIGINT", "SIGTERM"] as const) {
+    process.on(signal, () => {
+      // The first one lets the work clean up, the second one does not wait.
+      if (controller.signal.aborted) process.exit(130);
+      controller.abort();
+    });
+  }
+  return {
+    environment: process.env,
+    // A script is run by Bun, beside which no `.env` of ours stands.
+    executablePath: import.meta.path.includes("$bunfs") ? process.execPath : import.meta.path,
+    // Computed here, beside the entry: inside a nested module it would break in the compiled program.
+    workerUrl: new URL("./extraction-worker.ts", import.meta.url),
+    stdin: { isTerminal: Boolean(process.stdin.isTTY), read: readStdin },
+    stdout: { isTerminal: Boolean(process.stdout.isTTY), write: writeStdout },
+    stderr: {
+      isTerminal: Boolean(process.stderr.isTTY),
+      columns: process.stderr.columns || process.stdout.columns || 80,
+      write: writeStderr,
+    },
+    signal: controller.signal,
+  };
+}
+
+async function readStdin(maxBytes: number): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of Bun.stdin.stream()) {
+    chunks.push(chunk);
+    length += chunk.length;
+    if (length >= maxBytes) break;
+  }
+  return Buffer.concat(chunks);
+}
+
+// Awaited, because what process.stdout still buffers when the program ends is lost in a pipe.
+async function writeStdout(text: string): Promise<void> {
+  try {
+    await Bun.write(Bun.stdout, text);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "EPIPE") throw new OutputClosed();
+    throw error;
+  }
+}
+
+function writeStderr(text: string): void {
+  try {
+    writeSync(2, text);
+  } catch {
+    // Nobody reads it any more, and there is nowhere else to say so.
+  }
+}

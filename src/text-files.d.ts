@@ -1,0 +1,5 @@
+declare module "*.txt" {
+  const text: string;
+  // biome-ignore lint/style/noDefaultExport: text imports have no named form
+  export default text;
+}
