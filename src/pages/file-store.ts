@@ -1,0 +1,55 @@
+import { mkdir, unlink } from "node:fs/promises";
+import { join } from "node:path";
+import type { DocumentUrl } from "../urls/index.ts";
+import { Catalog } from "./catalog.ts";
+import { asFailure, isMissing, readPages, writeAside } from "./files.ts";
+import { formatPage } from "./page.ts";
+import type { PageStore } from "./store.ts";
+
+/**
+ * A store of one Markdown file per page, flat in a directory that is made on the first put. Each write
+ * goes to a hidden temporary file, is flushed, then renamed. Which file holds which URL is read from the
+ * front matter, so files may be renamed by hand; of two that hold one URL the first by name counts.
+ * Files that are no pages of ours, and symbolic links, are neither listed nor overwritten. Several
+ * processes may read; two that store new pages must not share a directory.
+ * @param directory absolute, or relative to the process's directory at each call
+ */
+export function createFileStore(directory: string): PageStore {
+  const catalog = new Catalog(directory);
+  return {
+    async put(page) {
+      const text = formatPage(page);
+      try {
+        await mkdir(directory, { recursive: true });
+        const name = await catalog.claim(page.url);
+        await writeAside(directory, name, text);
+        return name;
+      } catch (error) {
+        throw asFailure(error, "unwritable_output", `could not write the page ${page.url} to ${directory}`);
+      }
+    },
+    async get(url) {
+      return (await catalog.find(url))?.page ?? null;
+    },
+    async *list() {
+      const seen = new Set<DocumentUrl>();
+      for await (const { page } of readPages(directory, "whole")) {
+        if (seen.has(page.url)) continue;
+        seen.add(page.url);
+        yield page;
+      }
+    },
+    async delete(url) {
+      // More than one round only where a copy made by hand holds the same URL.
+      for (let found = await catalog.find(url); found; found = await catalog.find(url)) {
+        const path = join(directory, found.name);
+        try {
+          await unlink(path);
+        } catch (error) {
+          if (!isMissing(error)) throw asFailure(error, "unwritable_output", `could not delete ${path}`);
+        }
+        catalog.release(url, found.name);
+      }
+    },
+  };
+}
