@@ -24,6 +24,20 @@ export {
 } from "./proxy.ts";
 export { type Resolve, systemResolve } from "./resolver.ts";
 export { backOffDelayMs, isRetryableStatus, parseRetryAfterMs } from "./retry.ts";
+export {
+  crawlDelayMs,
+  isAllowed,
+  parseRobots,
+  type RobotsGroup,
+  type RobotsRule,
+  type RobotsRules,
+} from "./robots.ts";
+export {
+  createRobotsCache,
+  DECIDED_ROBOTS_TIMES,
+  type RobotsCache,
+  type RobotsCacheOptions,
+} from "./robots-cache.ts";
 export { type Clock, systemClock } from "./tries.ts";
 export type {
   FetchedHeaders,
