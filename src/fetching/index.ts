@@ -16,6 +16,7 @@ export {
   type ChooseProxy,
   type ChosenProxy,
   chooseProxy,
+  forgetProxyVariables,
   type ProxyEnvironment,
   type ProxyOptions,
   type ProxySource,
