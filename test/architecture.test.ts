@@ -40,6 +40,7 @@ describe("the tree", async () => {
 
 // What looks like a violation here is none.
 const CLEAN: Readonly<Record<string, string>> = {
+  "src/text-files.d.ts": 'declare module "*.txt" {\n  const text: string;\n  export default text;\n}\n',
   "src/failure.ts": "export class Failure extends Error {}\n",
   "src/log.ts": 'import { createConsola } from "consola/core";\nexport const log = createConsola();\n',
   "src/metrics.ts": "export const count = 1;\n",
@@ -80,7 +81,8 @@ const CLEAN: Readonly<Record<string, string>> = {
     'import { version } from "../../package.json";\nimport { app } from "../app.ts";\nexport const main = async () => [app, version, await import("../articles/index.ts")];\n',
   "bin/article-extractor.ts":
     'import { main } from "../src/cli/index.ts";\nmain(process.env, new URL("./worker.ts", import.meta.url));\n',
-  "bin/worker.ts": "export {};\n",
+  "bin/worker.ts": 'import { run } from "../src/extraction/worker.ts";\nrun();\n',
+  "src/extraction/worker.ts": "export const run = () => {};\n",
   "scripts/build.ts": 'import { main } from "../src/cli/main.ts";\nfetch(process.env.A, main);\n',
 };
 
@@ -159,6 +161,16 @@ describe("the rules", () => {
       "a worker's URL into another room",
       adding("src/articles/from.ts", 'export const w = new URL("../extraction/w.ts", import.meta.url);'),
       "roomsAreEnteredThroughTheirDoor: src/articles/from.ts: line 6: enters extraction through src/extraction/w.ts, not through src/extraction/index.ts",
+    ],
+    [
+      "a worker's entry into another room's inner file",
+      adding("bin/worker.ts", 'import { b } from "../src/extraction/b.ts";'),
+      "roomsAreEnteredThroughTheirDoor: bin/worker.ts: line 4: enters extraction through src/extraction/b.ts, not through src/extraction/index.ts",
+    ],
+    [
+      "a room's worker imported by another room",
+      adding("src/articles/from.ts", 'import { run } from "../extraction/worker.ts";'),
+      "roomsAreEnteredThroughTheirDoor: src/articles/from.ts: line 6: enters extraction through src/extraction/worker.ts, not through src/extraction/index.ts",
     ],
     [
       "a room that the table does not name",

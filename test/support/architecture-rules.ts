@@ -1,6 +1,6 @@
 import { isBuiltin } from "node:module";
 import { dirname, join } from "node:path/posix";
-import { ENVIRONMENT_READERS, MAX_FILE_LINES, NETWORK_USERS, ROOMS } from "./architecture.ts";
+import { EMBEDDED_FILES, ENVIRONMENT_READERS, MAX_FILE_LINES, NETWORK_USERS, ROOMS } from "./architecture.ts";
 import { lineAt, type ModuleReference, type SourceFile, scanSource } from "./architecture-scan.ts";
 
 export type Violation = { readonly path: string; readonly detail: string };
@@ -9,7 +9,7 @@ export type Rule = (files: readonly SourceFile[]) => Violation[];
 /** Every file of `src/` belongs to a room that the table names. */
 export const roomsAreKnown: Rule = (files) =>
   files
-    .filter((file) => file.path.startsWith("src/") && !(roomOf(file.path) in ROOMS))
+    .filter((file) => file.path.startsWith("src/") && !isDeclaration(file) && !(roomOf(file.path) in ROOMS))
     .map((file) => ({ path: file.path, detail: `the table names no room ${roomOf(file.path)}` }));
 
 /** Imports follow the table, types included. */
@@ -25,10 +25,11 @@ export const importsFollowTheTable: Rule = (files) =>
     return [{ path, detail: `line ${reference.line}: ${from} may not import ${to}` }];
   });
 
-/** Another room is entered through its `index.ts`, or its only file. */
+/** Another room is entered through its `index.ts`, or its only file; by a worker's entry, its `worker.ts`. */
 export const roomsAreEnteredThroughTheirDoor: Rule = (files) =>
   crossings(files)
     .filter(({ to, target }) => to in ROOMS && to !== "bin" && target !== doorOf(to))
+    .filter(({ from, to, target }) => from !== "bin" || target !== `src/${to}/worker.ts`)
     .map(({ to, target, reference, path }) => ({
       path,
       detail: `line ${reference.line}: enters ${to} through ${target}, not through ${doorOf(to)}`,
@@ -40,7 +41,7 @@ export const importsStayInside: Rule = (files) =>
     scanSource(file).references.flatMap(({ specifier, line }) => {
       if (specifier === null) return [{ path: file.path, detail: `line ${line}: imports a computed path` }];
       const target = resolve(file.path, specifier);
-      if (target === null || isProduct(target) || target === "package.json") return [];
+      if (target === null || isProduct(target) || EMBEDDED_FILES.includes(target)) return [];
       return [
         { path: file.path, detail: `line ${line}: imports ${target}, which is no part of the product` },
       ];
@@ -127,13 +128,15 @@ export const indexesOnlyReExport: Rule = (files) =>
 
 /** Names are the same everywhere, which default exports would not see to. */
 export const noDefaultExports: Rule = (files) =>
-  files.flatMap((file) =>
-    matchesOf(
-      file,
-      /\bexport\s+default\b|\bexport\s*\{[^}]*\b(?:as\s+default\b|default\b(?!\s+as))[^}]*\}/g,
-      "has a default export",
-    ),
-  );
+  files
+    .filter((file) => !isDeclaration(file))
+    .flatMap((file) =>
+      matchesOf(
+        file,
+        /\bexport\s+default\b|\bexport\s*\{[^}]*\b(?:as\s+default\b|default\b(?!\s+as))[^}]*\}/g,
+        "has a default export",
+      ),
+    );
 
 type Crossing = {
   readonly path: string;
@@ -154,6 +157,9 @@ function crossings(files: readonly SourceFile[]): Crossing[] {
     }),
   );
 }
+
+// Declares modules that others make, and is imported by nobody.
+const isDeclaration = (file: SourceFile): boolean => file.path.endsWith(".d.ts");
 
 const isProduct = (path: string): boolean => path.startsWith("src/") || path.startsWith("bin/");
 const product = (files: readonly SourceFile[]): SourceFile[] => files.filter((file) => isProduct(file.path));

@@ -20,6 +20,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   failure: { isOneFile: true, mayImport: [] },
   log: { isOneFile: true, mayImport: [] },
   metrics: { isOneFile: true, mayImport: [] },
+  version: { isOneFile: true, mayImport: [] },
   urls: { mayImport: [] },
   fetching: { mayImport: OBSERVED_BASE },
   extraction: { mayImport: BASE },
@@ -30,10 +31,15 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   tenants: { mayImport: [...CRAWLING, "crawler", "search", ...OBSERVED_BASE] },
   // It has to throw and to check log levels and URLs; of the rest it holds options, not code.
   settings: { mayImport: OBSERVED_BASE, mayImportTypesOf: MODULES },
-  app: { isOneFile: true, mayImport: ["settings", ...MODULES, ...OBSERVED_BASE] },
-  server: { mayImport: ["app", ...MODULES, ...OBSERVED_BASE] },
-  cli: { mayImport: ["app", "server", ...MODULES, ...OBSERVED_BASE] },
-  // The program's entry, and the workers'.
+  app: { isOneFile: true, mayImport: ["settings", "version", ...MODULES, ...OBSERVED_BASE] },
+  server: { mayImport: ["app", "version", ...MODULES, ...OBSERVED_BASE] },
+  cli: { mayImport: ["app", "server", "version", ...MODULES, ...OBSERVED_BASE] },
+  // The library's door: what app is to the program, without crawls and search.
+  library: {
+    isOneFile: true,
+    mayImport: ["settings", "version", "articles", "fetching", "extraction", ...OBSERVED_BASE],
+  },
+  // The program's entry, and the workers', which load `src/<room>/worker.ts` and not the whole room.
   bin: { mayImport: ["cli", "extraction", "search"] },
 };
 
@@ -42,5 +48,8 @@ export const ENVIRONMENT_READERS: readonly string[] = ["settings", "bin"];
 
 /** Files outside fetching that may open connections, each with its reason. */
 export const NETWORK_USERS: Readonly<Record<string, string>> = {};
+
+/** Files that are embedded although they lie outside `src/` and `bin/`. */
+export const EMBEDDED_FILES: readonly string[] = ["package.json", "build/licenses.txt"];
 
 export const MAX_FILE_LINES = 400;
