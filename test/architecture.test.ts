@@ -144,8 +144,8 @@ describe("the rules", () => {
     ],
     [
       "settings imported by a shell",
-      adding("src/cli/main.ts", 'import type { Options } from "../settings/index.ts";'),
-      "importsFollowTheTable: src/cli/main.ts: line 5: cli may not import settings",
+      adding("src/server/main.ts", 'import type { Options } from "../settings/index.ts";'),
+      "importsFollowTheTable: src/server/main.ts: line 2: server may not import settings",
     ],
     [
       "an import of a room's inner file",

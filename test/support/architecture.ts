@@ -21,11 +21,12 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   log: { isOneFile: true, mayImport: [] },
   metrics: { isOneFile: true, mayImport: [] },
   version: { isOneFile: true, mayImport: [] },
+  heading: { isOneFile: true, mayImport: [] },
   urls: { mayImport: [] },
   fetching: { mayImport: OBSERVED_BASE },
-  extraction: { mayImport: BASE },
+  extraction: { mayImport: ["heading", ...BASE] },
   articles: { mayImport: ["fetching", "extraction", ...OBSERVED_BASE] },
-  pages: { mayImport: BASE },
+  pages: { mayImport: ["heading", ...BASE] },
   crawler: { mayImport: [...CRAWLING, ...OBSERVED_BASE] },
   search: { mayImport: ["pages", ...BASE] },
   tenants: { mayImport: [...CRAWLING, "crawler", "search", ...OBSERVED_BASE] },
@@ -33,7 +34,8 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   settings: { mayImport: OBSERVED_BASE, mayImportTypesOf: MODULES },
   app: { isOneFile: true, mayImport: ["settings", "version", ...MODULES, ...OBSERVED_BASE] },
   server: { mayImport: ["app", "version", ...MODULES, ...OBSERVED_BASE] },
-  cli: { mayImport: ["app", "server", "version", ...MODULES, ...OBSERVED_BASE] },
+  // Flags go before settings, so the shell reads both with the same parsers.
+  cli: { mayImport: ["app", "server", "settings", "version", ...MODULES, ...OBSERVED_BASE] },
   // The library's door: what app is to the program, without crawls and search.
   library: {
     isOneFile: true,
@@ -43,8 +45,8 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   bin: { mayImport: ["cli", "extraction", "search"] },
 };
 
-/** Rooms that may read the environment: one owns it, the other hands it over. */
-export const ENVIRONMENT_READERS: readonly string[] = ["settings", "bin"];
+/** Rooms that may read the environment: one owns it, the entries hand it over. */
+export const ENVIRONMENT_READERS: readonly string[] = ["settings", "bin", "library"];
 
 /** Files outside fetching that may open connections, each with its reason. */
 export const NETWORK_USERS: Readonly<Record<string, string>> = {};
