@@ -9,7 +9,7 @@ const readme = await Bun.file(join(ROOT, "README.md")).text();
 
 /** The examples of the README: commands after `$ `, each with the output that the README shows. */
 function readExamples(): { readonly commands: string; readonly output: string }[] {
-  return [...readme.matchAll(/```console\n([^]*?)```/g)].map(([, block = ""]) => {
+  return [...readme.matchAll(/```console\n([\s\S]*?)```/g)].map(([, block = ""]) => {
     const lines = block.trimEnd().split("\n");
     const isCommand = (line: string): boolean => line.startsWith("$ ");
     return {
