@@ -1,4 +1,101 @@
-import type { Connect, ConnectOptions } from "./connect.ts";
-export function createNodeConnect(_options: ConnectOptions): Connect {
-  throw new Error("not yet");
+import type { LookupFunction } from "node:net";
+import { Readable } from "node:stream";
+import zlib from "node:zlib";
+import { Agent, type Dispatcher, ProxyAgent, request as send } from "undici";
+import type { Connect, ConnectOptions, WireRequest, WireResponse, WireRoute } from "./connect.ts";
+
+/** A connection that takes longer has failed; the whole request has its own limit. */
+const CONNECT_TIMEOUT_MS = 30_000;
+const MAX_KEPT_NAMES = 4096;
+const MAX_KEPT_PROXIES = 32;
+
+/**
+ * Requests by undici, for Node, whose `fetch` cannot pin an address: the connection's own lookup answers
+ * with the address that was checked and knows no other.
+ */
+export function createNodeConnect(options: ConnectOptions): Connect {
+  const extra = options.extraCertificates.length > 0 ? { ca: [...options.extraCertificates] } : {};
+  const checked = new Map<string, string>();
+  const direct = new Agent({ connect: { ...extra, lookup: lookupIn(checked), timeout: CONNECT_TIMEOUT_MS } });
+  const proxies = new Map<string, ProxyAgent>();
+
+  const proxyFor = (route: ProxyRoute, isTunnel: boolean): ProxyAgent => {
+    const key = `${isTunnel} ${route.proxyUrl} ${route.authorization}`;
+    const kept = proxies.get(key);
+    if (kept) return kept;
+    const agent = new ProxyAgent({
+      uri: route.proxyUrl,
+      proxyTunnel: isTunnel,
+      requestTls: { ...extra },
+      proxyTls: { ...extra, servername: route.proxyHost },
+      ...(route.authorization === null ? {} : { token: route.authorization }),
+    });
+    proxies.set(key, agent);
+    const oldest = proxies.size > MAX_KEPT_PROXIES ? [...proxies][0] : undefined;
+    if (oldest) {
+      proxies.delete(oldest[0]);
+      void oldest[1].close();
+    }
+    return agent;
+  };
+
+  const dispatcherFor = ({ route, url }: WireRequest): Dispatcher => {
+    if (route.kind === "proxy") return proxyFor(route, url.protocol === "https:");
+    remember(checked, url.hostname, route.address);
+    return direct;
+  };
+
+  return {
+    acceptEncoding: "createZstdDecompress" in zlib ? "gzip, deflate, br, zstd" : "gzip, deflate, br",
+    async request(wire) {
+      const answer = await send(wire.url, {
+        dispatcher: dispatcherFor(wire),
+        method: "GET",
+        headers: wire.headers,
+        signal: wire.signal,
+      });
+      return toWireResponse(answer);
+    },
+    async close() {
+      await Promise.all([direct.destroy(), ...[...proxies.values()].map((agent) => agent.destroy())]);
+    },
+  };
+}
+
+type ProxyRoute = Extract<WireRoute, { readonly kind: "proxy" }>;
+
+function remember(checked: Map<string, string>, name: string, address: string): void {
+  checked.delete(name);
+  checked.set(name, address);
+  const oldest = checked.size > MAX_KEPT_NAMES ? checked.keys().next() : undefined;
+  if (oldest && !oldest.done) checked.delete(oldest.value);
+}
+
+function lookupIn(checked: ReadonlyMap<string, string>): LookupFunction {
+  return (name, options, done) => {
+    const address = checked.get(name);
+    if (address === undefined) return done(new Error(`${name} was not checked`), "", 0);
+    const family = address.includes(":") ? 6 : 4;
+    if (options.all) done(null, [{ address, family }]);
+    else done(null, address, family);
+  };
+}
+
+function toWireResponse(answer: Dispatcher.ResponseData): WireResponse {
+  const headers = new Headers();
+  for (const [name, value] of Object.entries(answer.headers))
+    for (const one of [value].flat()) if (one !== undefined) headers.append(name, one);
+  // An aborted body is reported by whoever reads it; without a listener Node ends the process.
+  answer.body.on("error", () => {});
+  let body: ReadableStream<Uint8Array> | undefined;
+  return {
+    status: answer.statusCode,
+    headers,
+    get body() {
+      // Node types its own web streams apart from the global ones; they are the same objects.
+      body ??= Readable.toWeb(answer.body) as unknown as ReadableStream<Uint8Array>;
+      return body;
+    },
+    bytes: async () => new Uint8Array(await answer.body.arrayBuffer()),
+  };
 }

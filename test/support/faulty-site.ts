@@ -170,7 +170,7 @@ const ROUTES: Readonly<Record<string, Route>> = {
   },
   "basic-auth": ({ socket, request }) => {
     const expected = `Basic ${Buffer.from("reader:s3cret").toString("base64")}`;
-    if (request.headers["authorization"] === expected) reply(socket, { body: PAGE });
+    if (request.headers.authorization === expected) reply(socket, { body: PAGE });
     else reply(socket, { status: 401, headers: { "www-authenticate": 'Basic realm="site"' } });
   },
   versioned: ({ socket, request }) => {

@@ -95,7 +95,7 @@ function addressOf(options: ProxyArguments, host: string): { host: string; port:
   return { host: name, port: Number(port) };
 }
 
-// One request a connection: a second one could be for another host.
+// One request a connection: a second one could be for another host, or without the credentials.
 const forwarded = (request: string, target: string, url: URL): string =>
   request
     .replace(target, `${url.pathname}${url.search}`)

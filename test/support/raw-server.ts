@@ -33,6 +33,10 @@ export async function startRawServer(options: RawServerOptions): Promise<RawServ
   const requests: RawRequest[] = [];
   const sockets = new Set<net.Socket>();
   let connections = 0;
+  const answerOne = async (request: RawRequest, socket: net.Socket): Promise<void> => {
+    await options.answer(request, socket);
+    if (request.headers.connection === "close") socket.end();
+  };
   const onSocket = (socket: net.Socket): void => {
     const connection = ++connections;
     sockets.add(socket);
@@ -45,7 +49,7 @@ export async function startRawServer(options: RawServerOptions): Promise<RawServ
         const request = parseHead(pending.slice(0, end), connection);
         pending = pending.slice(end + 4);
         requests.push(request);
-        void options.answer(request, socket);
+        void answerOne(request, socket);
       }
     });
   };

@@ -1,0 +1,72 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Failure, type FailureRecord } from "../../src/failure.ts";
+import type { FetchedPage, Fetcher } from "../../src/fetching/index.ts";
+
+export type NodeFetcherOptions = {
+  readonly names?: Readonly<Record<string, readonly string[]>>;
+  readonly proxy?: string;
+  readonly extraCertificates?: readonly string[];
+};
+
+export type NodeRequest = { readonly id: number; readonly url: string; readonly cancel?: true };
+export type NodeResponse =
+  | { readonly id: number; readonly page: FetchedPage; readonly failure?: undefined }
+  | { readonly id: number; readonly page?: undefined; readonly failure: FailureRecord };
+
+/** The fetcher inside a process of the machine's Node, as a Fetcher of this one. */
+export async function startNodeFetcher(options: NodeFetcherOptions = {}): Promise<Fetcher> {
+  const directory = mkdtempSync(join(tmpdir(), "node-fetcher-"));
+  const built = await Bun.build({
+    entrypoints: [new URL("node-fetcher-entry.ts", import.meta.url).pathname],
+    outdir: directory,
+    target: "node",
+    naming: "[name].mjs",
+  });
+  if (!built.success) throw new Error(String(built.logs));
+  const entry = join(directory, "node-fetcher-entry.mjs");
+  const child = Bun.spawn(["node", entry, JSON.stringify(options)], { stdin: "pipe", stdout: "pipe" });
+  const waiting = new Map<number, (response: NodeResponse) => void>();
+  const reading = readResponses(child.stdout, waiting);
+  let lastId = 0;
+  const write = (request: NodeRequest): void => {
+    child.stdin.write(`${JSON.stringify(request)}\n`);
+    child.stdin.flush();
+  };
+  return {
+    async fetch(url, fetchOptions = {}) {
+      const id = ++lastId;
+      const response = new Promise<NodeResponse>((resolve) => waiting.set(id, resolve));
+      write({ id, url });
+      fetchOptions.signal?.addEventListener("abort", () => write({ id, url, cancel: true }));
+      const { page, failure } = await response;
+      if (page) return page;
+      throw new Failure(failure?.code ?? "internal", failure?.message ?? "");
+    },
+    async [Symbol.asyncDispose]() {
+      child.kill();
+      await child.exited;
+      await reading;
+      rmSync(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+async function readResponses(
+  stdout: ReadableStream<Uint8Array>,
+  waiting: Map<number, (response: NodeResponse) => void>,
+): Promise<void> {
+  let pending = "";
+  const decoder = new TextDecoder();
+  for await (const bytes of stdout) {
+    pending += decoder.decode(bytes, { stream: true });
+    const lines = pending.split("\n");
+    pending = lines.pop() ?? "";
+    for (const line of lines) {
+      const response: NodeResponse = JSON.parse(line);
+      waiting.get(response.id)?.(response);
+      waiting.delete(response.id);
+    }
+  }
+}

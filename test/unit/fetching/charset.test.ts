@@ -1,0 +1,146 @@
+import { describe, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import fc from "fast-check";
+import { decodeText } from "../../../src/fetching/index.ts";
+
+/** Texts in the bytes of their encoding, as base64; made with the codecs of Python 3. */
+const SAMPLES: Readonly<Record<string, { readonly base64: string; readonly text: string }>> = JSON.parse(
+  readFileSync(new URL("charset-samples.json", import.meta.url), "utf8"),
+);
+
+const bytesOf = (base64: string): Uint8Array => new Uint8Array(Buffer.from(base64, "base64"));
+const latin1 = (text: string): Uint8Array => new Uint8Array(Buffer.from(text, "latin1"));
+
+describe("declared encodings", () => {
+  test.each(Object.keys(SAMPLES))("%s in the header", (label) => {
+    const { base64 = "", text = "" } = SAMPLES[label] ?? {};
+    const decoded = decodeText(bytesOf(base64), `text/html; charset=${label}`);
+    expect(decoded.text).toBe(text);
+    expect(decoded).toMatchObject({ source: "header", malformed: false });
+  });
+
+  test.each(Object.keys(SAMPLES).filter((label) => !label.startsWith("utf-16")))("%s in <meta>", (label) => {
+    const { base64 = "", text = "" } = SAMPLES[label] ?? {};
+    const markup = `<!-- <meta charset=utf-7> --><meta name=a><meta charset="${label}"><p>`;
+    const decoded = decodeText(new Uint8Array([...latin1(markup), ...bytesOf(base64)]), "text/html");
+    expect(decoded.text).toBe(markup + text);
+    expect(decoded.source).toBe("meta");
+  });
+});
+
+describe("precedence", () => {
+  const latin = latin1('<meta charset="koi8-r"><p>caf\xe9');
+
+  test("the header goes before <meta>", () => {
+    const decoded = decodeText(latin, "text/html; charset=iso-8859-1");
+    expect(decoded).toMatchObject({ encoding: "windows-1252", source: "header" });
+    expect(decoded.text).toEndWith("café");
+  });
+
+  test("a byte order mark goes before a header that contradicts it, as in browsers", () => {
+    const bytes = new Uint8Array([0xef, 0xbb, 0xbf, ...new TextEncoder().encode("café")]);
+    const decoded = decodeText(bytes, "text/html; charset=iso-8859-1");
+    expect(decoded).toMatchObject({ text: "café", encoding: "utf-8", source: "bom" });
+  });
+
+  test("<meta> goes before the bytes", () => {
+    expect(decodeText(latin, null)).toMatchObject({ encoding: "koi8-r", source: "meta" });
+  });
+
+  test("a label that nobody knows is passed over", () => {
+    const decoded = decodeText(latin, "text/html; charset=klingon");
+    expect(decoded).toMatchObject({ encoding: "koi8-r", source: "meta" });
+  });
+
+  test.each([
+    ['<meta http-equiv="Content-Type" content="text/html; charset=windows-1251">', "windows-1251"],
+    ["<META CHARSET=Shift_JIS>", "shift_jis"],
+    ["<meta/charset='gbk'/>", "gbk"],
+    ['<?xml version="1.0" encoding="iso-8859-2"?>', "iso-8859-2"],
+    ["<meta charset=utf-16le>", "utf-8"],
+    ["<meta charset=x-user-defined>", "windows-1252"],
+    ["<!-- <meta charset=koi8-r> --><meta charset=euc-kr>", "euc-kr"],
+  ])("%s declares %s", (markup, encoding) => {
+    expect(decodeText(latin1(markup), "text/html").encoding).toBe(encoding);
+  });
+
+  test.each([
+    ['text/html; charset="utf-8"', "utf-8"],
+    ["text/html;charset = utf8", "utf-8"],
+    ["text/html; foo=bar; CHARSET=Windows-1251", "windows-1251"],
+    ["charset=latin1", "windows-1252"],
+  ])("the header %s declares %s", (header, encoding) => {
+    expect(decodeText(latin1("x"), header).encoding).toBe(encoding);
+  });
+});
+
+describe("undeclared encodings", () => {
+  test("valid UTF-8 is UTF-8", () => {
+    const decoded = decodeText(new TextEncoder().encode("naïve — 日本語"), null);
+    expect(decoded).toMatchObject({ text: "naïve — 日本語", encoding: "utf-8", source: "sniffed" });
+  });
+
+  test.each([
+    "utf-16le",
+    "utf-16be",
+    "shift_jis",
+    "euc-jp",
+    "iso-2022-jp",
+    "euc-kr",
+    "big5",
+    "gb18030",
+    "windows-1251",
+    "koi8-r",
+    "windows-1252",
+  ])("%s is found by its bytes", (label) => {
+    const { base64 = "", text = "" } = SAMPLES[label] ?? {};
+    expect(decodeText(bytesOf(base64), null).text).toBe(text);
+  });
+
+  test("a text in ASCII with one odd byte falls back to windows-1252", () => {
+    expect(decodeText(latin1("A caf\xe9 in Paris, where one drinks."), null).text).toContain("café");
+  });
+});
+
+describe("what is malformed", () => {
+  test("bytes that are no UTF-8 become U+FFFD, and that is said", () => {
+    const decoded = decodeText(latin1("caf\xe9!"), "text/html; charset=utf-8");
+    expect(decoded).toMatchObject({ text: "caf\ufffd!", malformed: true });
+  });
+
+  test.each(["iso-2022-kr", "hz-gb-2312", "replacement"])(
+    "%s decodes to one U+FFFD by the standard",
+    (label) => {
+      expect(decodeText(latin1("<script>"), `text/html; charset=${label}`)).toMatchObject({
+        text: "\ufffd",
+        malformed: true,
+      });
+    },
+  );
+
+  test("x-user-defined maps the upper bytes to private characters", () => {
+    expect(decodeText(latin1("a\x80\xff"), "text/plain; charset=x-user-defined").text).toBe("a\uf780\uf7ff");
+  });
+
+  test("an empty body is an empty text", () => {
+    expect(decodeText(new Uint8Array(), null)).toMatchObject({ text: "", malformed: false });
+  });
+
+  test("whatever the bytes and the header, there is a text", () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 300 }), fc.string({ maxLength: 60 }), (bytes, header) => {
+        expect(typeof decodeText(bytes, header).text).toBe("string");
+      }),
+    );
+  });
+
+  test("text that is encoded in UTF-8 comes back", () => {
+    fc.assert(
+      fc.property(fc.string({ unit: "grapheme", minLength: 1 }), (text) => {
+        const plain = text.toWellFormed();
+        fc.pre(!plain.startsWith("\ufeff"));
+        expect(decodeText(new TextEncoder().encode(plain), "text/plain; charset=utf-8").text).toBe(plain);
+      }),
+    );
+  });
+});

@@ -1,0 +1,302 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { HttpFetcher } from "../../../src/fetching/index.ts";
+import { makeCertificate } from "../../support/certificates.ts";
+import { type FaultySite, reply, startFaultySite } from "../../support/faulty-site.ts";
+import { failureOf, pageUrl, tableResolver, testFetcher } from "../../support/test-fetcher.ts";
+
+let site: FaultySite;
+beforeAll(async () => {
+  site = await startFaultySite();
+});
+afterAll(() => site[Symbol.asyncDispose]());
+
+const at = (path: string) => pageUrl(`${site.origin}${path}`);
+const visitsOf = (path: string): number => site.requests.filter((request) => request.target === path).length;
+
+describe("answers that break", () => {
+  const fetcher = testFetcher({ limits: { requestTimeoutMs: 1000 } });
+
+  test.each([
+    ["/reset?", 4],
+    ["/truncated?", 4],
+    ["/truncated-chunked?", 4],
+    ["/truncated-gzip?", 4],
+    ["/empty-answer?", 4],
+    ["/not-gzip?", 1],
+    ["/not-http?", 1],
+    ["/huge-headers?", 1],
+  ])("%s fails with network after %d tries", async (path, tries) => {
+    const failure = await failureOf(fetcher.fetch(at(path)));
+    expect(failure?.code).toBe("network");
+    expect(failure?.message).toContain(site.origin);
+    const seen = site.requests.filter((request) => request.target === path.replace("?", ""));
+    // Over a kept connection that closes without a word, the runtime asks once more by itself.
+    expect(seen.length).toBeWithin(tries, tries + (path === "/empty-answer?" ? 2 : 1));
+  });
+
+  test("a length that is shorter than the body cuts the body there", async () => {
+    expect((await fetcher.fetch(at("/long-length"))).html).toBe("<p>m");
+  });
+
+  test("a body that drips ends at the request's limit", async () => {
+    const failure = await failureOf(fetcher.fetch(at("/slow-body?ms=100&pieces=100")));
+    expect(failure?.code).toBe("timeout");
+    expect(failure?.message).toContain("1000 ms");
+  });
+
+  test("a fetch never outlives its deadline, whatever the request may take", async () => {
+    const failure = await failureOf(fetcher.fetch(at("/slow-body?ms=100&pieces=99"), { deadlineMs: 300 }));
+    expect(failure?.code).toBe("timeout");
+    expect(failure?.message).toContain("deadline of 300 ms");
+  });
+
+  test("the wait for a host slot counts against the deadline", async () => {
+    const never = (_: URL, signal: AbortSignal): Promise<void> =>
+      new Promise((_resolve, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
+    const work = fetcher.fetch(at("/page"), { deadlineMs: 200, beforeRequest: never });
+    expect((await failureOf(work))?.code).toBe("timeout");
+  });
+
+  test("a caller's signal that is aborted already sends nothing", async () => {
+    const failure = await failureOf(fetcher.fetch(at("/page?aborted"), { signal: AbortSignal.abort() }));
+    expect(failure?.code).toBe("cancelled");
+    expect(visitsOf("/page?aborted")).toBe(0);
+  });
+});
+
+describe("sizes", () => {
+  const fetcher = testFetcher({ limits: { pageBytes: 1_000_000 } });
+
+  test.each(["gzip", "br", "zstd", "deflate"])("a %s bomb of 200 MB stops at the cap", async (coding) => {
+    await failureOf(fetcher.fetch(at(`/bomb/${coding}?mb=200`))); // builds the bomb, in this process
+    Bun.gc(true);
+    const before = process.memoryUsage().rss;
+    const failure = await failureOf(fetcher.fetch(at(`/bomb/${coding}?mb=200`)));
+    expect(failure?.code).toBe("too_large");
+    expect(failure?.message).toContain("1000000 bytes");
+    expect(process.memoryUsage().rss - before).toBeLessThan(60_000_000);
+  });
+
+  test.each(["gzip", "br", "zstd", "deflate"])("a body in %s is decompressed", async (coding) => {
+    expect((await fetcher.fetch(at(`/encoded/${coding}`))).html).toContain("A page of the site.");
+  });
+
+  test("a body of exactly the limit passes and one byte more does not", async () => {
+    expect((await fetcher.fetch(at("/bytes?n=1000000"))).bodyBytes).toBe(1_000_000);
+    expect((await failureOf(fetcher.fetch(at("/bytes?n=1000001"))))?.code).toBe("too_large");
+  });
+});
+
+describe("retries", () => {
+  const waits: number[] = [];
+  const waiting = (random: number): HttpFetcher =>
+    testFetcher({
+      clock: { now: Date.now, random: () => random, sleep: async (ms) => void waits.push(ms) },
+    });
+
+  test.each([408, 425, 429, 500, 502, 503, 504])("status %d is tried again", async (status) => {
+    const page = await waiting(0).fetch(at(`/flaky?status=${status}&times=2`));
+    expect(page).toMatchObject({ status: 200, tries: 3 });
+  });
+
+  test.each([400, 401, 403, 404, 410])("status %d is the answer at once", async (status) => {
+    expect(await waiting(0).fetch(at(`/status/${status}`))).toMatchObject({ status, tries: 1 });
+  });
+
+  test("waits 1, 2 and 4 s at most, and gives the last answer after four tries", async () => {
+    waits.length = 0;
+    const page = await waiting(0.999_999).fetch(at("/flaky?status=500&times=9&full"));
+    expect(page).toMatchObject({ status: 500, tries: 4 });
+    expect(waits).toEqual([999, 1999, 3999]);
+  });
+
+  test("obeys Retry-After in seconds", async () => {
+    waits.length = 0;
+    await waiting(0).fetch(at("/flaky?status=429&times=1&retry-after=7"));
+    expect(waits).toEqual([7000]);
+  });
+
+  test("obeys Retry-After as a date", async () => {
+    waits.length = 0;
+    const date = new Date(Math.ceil(Date.now() / 1000) * 1000 + 9000).toUTCString();
+    await waiting(0).fetch(at(`/flaky?status=503&times=1&retry-after=${encodeURIComponent(date)}`));
+    expect(waits).toHaveLength(1);
+    expect(waits[0]).toBeWithin(8000, 10_001);
+  });
+
+  test.each(["3600", "Fri, 31 Dec 2100 23:59:59 GMT"])(
+    "a Retry-After of %s is past the deadline and fails at once as rate_limited",
+    async (value) => {
+      waits.length = 0;
+      const path = `/flaky?status=429&times=9&retry-after=${encodeURIComponent(value)}`;
+      const failure = await failureOf(waiting(0).fetch(at(path)));
+      expect(failure?.code).toBe("rate_limited");
+      expect(waits).toEqual([]);
+    },
+  );
+
+  test("a single try gives 429 to its caller, who waits by other means", async () => {
+    const page = await waiting(0).fetch(at("/flaky?status=429&times=9&retry-after=3600"), { tries: 1 });
+    expect(page.status).toBe(429);
+    expect(page.headers["retry-after"]).toBe("3600");
+  });
+
+  test("asks for a host slot before each request, retries and redirects included", async () => {
+    const asked: string[] = [];
+    await waiting(0).fetch(at("/redirect?to=/flaky?status=500"), {
+      beforeRequest: async (url) => void asked.push(url.pathname),
+    });
+    expect(asked).toEqual(["/redirect", "/flaky", "/redirect", "/flaky"]);
+  });
+});
+
+describe("types", () => {
+  const fetcher = testFetcher();
+
+  test.each([
+    ["text/html", "text/html"],
+    ["TEXT/HTML; Charset=UTF-8", "text/html"],
+    ["application/xhtml+xml", "application/xhtml+xml"],
+    ["text/plain", "text/plain"],
+    ["text/markdown", "text/markdown"],
+    ["", "text/html"],
+    ["application/octet-stream", "text/html"],
+  ])("a body of type %p is read as %s", async (value, contentType) => {
+    const page = await fetcher.fetch(at(`/type?value=${encodeURIComponent(value)}`));
+    expect(page.contentType).toBe(contentType);
+  });
+
+  test.each(["application/pdf", "image/png", "application/json", "text/css", "video/mp4", "application/xml"])(
+    "a body of type %s is unsupported_content, and the message names it",
+    async (value) => {
+      const failure = await failureOf(fetcher.fetch(at(`/type?value=${value}`)));
+      expect(failure?.code).toBe("unsupported_content");
+      expect(failure?.message).toContain(value);
+    },
+  );
+});
+
+describe("conditional requests, cookies and credentials", () => {
+  test("validators are sent, and 304 is an answer without a body", async () => {
+    const fetcher = testFetcher();
+    const first = await fetcher.fetch(at("/versioned"));
+    const { etag = null, "last-modified": lastModified = null } = first.headers;
+    const second = await fetcher.fetch(at("/versioned"), { validators: { etag, lastModified } });
+    expect(second).toMatchObject({ status: 304, html: "" });
+    expect(site.requests.at(-1)?.headers["if-modified-since"]).toBe("Wed, 21 Oct 2015 07:28:00 GMT");
+  });
+
+  test("cookies go back to the site in the same session and in no other", async () => {
+    const fetcher = testFetcher();
+    const page = await fetcher.fetch(at("/cookies/set?name=token&value=abc"));
+    expect(Object.keys(page.headers)).not.toContain("set-cookie");
+    expect((await fetcher.fetch(at("/echo"))).html).toContain("token=abc");
+    expect((await testFetcher().fetch(at("/echo"))).html).not.toContain("token=abc");
+  });
+
+  test("Basic authentication opens the page, and only where it is given", async () => {
+    const fetcher = testFetcher();
+    const authorization = `Basic ${btoa("reader:s3cret")}`;
+    expect((await fetcher.fetch(at("/basic-auth"), { authorization })).status).toBe(200);
+    expect((await fetcher.fetch(at("/basic-auth"))).status).toBe(401);
+  });
+
+  test("a redirect to another origin drops Authorization, Cookie and key headers, and keeps them off", async () => {
+    await using other = await startFaultySite({
+      routes: {
+        "/back": ({ socket }) =>
+          reply(socket, { status: 302, headers: { location: `${site.origin}/echo?back` } }),
+      },
+    });
+    const headers = { cookie: "own=1", "x-api-key": "k", "x-colour": "blue" };
+    const fetcher = testFetcher({ headers });
+    const options = { authorization: "Bearer t0ken" };
+    await fetcher.fetch(at("/echo?direct"), options);
+    const direct = site.requests.at(-1)?.headers;
+    expect(direct).toMatchObject({ ...headers, authorization: "Bearer t0ken" });
+    await fetcher.fetch(at(`/redirect?to=${other.origin}/back`), options);
+    for (const request of [other.requests.at(-1), site.requests.at(-1)]) {
+      expect(request?.headers).toMatchObject({ "x-colour": "blue" });
+      for (const name of ["authorization", "cookie", "x-api-key"])
+        expect(Object.keys(request?.headers ?? {})).not.toContain(name);
+    }
+  });
+
+  test("a redirect inside the origin keeps them", async () => {
+    await testFetcher().fetch(at("/redirect?to=/echo?kept"), { authorization: "Bearer t0ken" });
+    expect(site.requests.at(-1)?.headers).toMatchObject({ authorization: "Bearer t0ken" });
+  });
+
+  test("credentials in a redirect's URL are not sent", async () => {
+    const to = encodeURIComponent(`http://evil:pw@127.0.0.1:${site.port}/echo?userinfo`);
+    const page = await testFetcher().fetch(at(`/redirect?to=${to}`));
+    expect(page.finalUrl).toBe(at("/echo?userinfo"));
+    expect(Object.keys(site.requests.at(-1)?.headers ?? {})).not.toContain("authorization");
+  });
+
+  test("a Location in raw UTF-8 is followed", async () => {
+    const page = await testFetcher().fetch(at(`/redirect?to=${encodeURIComponent("/echo?q=café")}`));
+    expect(page.finalUrl).toContain("/echo?q=caf%C3%A9");
+  });
+
+  test("the fragment of a redirect is not sent", async () => {
+    await testFetcher().fetch(at(`/redirect?to=${encodeURIComponent("/page?f#part")}`));
+    expect(site.requests.at(-1)?.target).toBe("/page?f");
+  });
+});
+
+describe("connections", () => {
+  test("requests one after another share a connection", async () => {
+    await using own = await startFaultySite();
+    const fetcher = testFetcher();
+    for (let n = 0; n < 5; n++) await fetcher.fetch(pageUrl(`${own.origin}/page?n=${n}`));
+    expect(own.connections()).toBe(1);
+  });
+
+  test("another address of the host is tried when the first does not answer", async () => {
+    await using own = await startFaultySite();
+    const fetcher = testFetcher({ resolve: tableResolver({ "two.test": ["127.0.0.9", "127.0.0.1"] }) });
+    const page = await fetcher.fetch(pageUrl(`http://two.test:${own.port}/page`));
+    expect(page).toMatchObject({ status: 200, tries: 1 });
+    expect(own.requests.at(-1)?.headers.host).toBe(`two.test:${own.port}`);
+  });
+
+  test("a name that does not exist is network, at once", async () => {
+    const failure = await failureOf(testFetcher().fetch(pageUrl("http://nowhere.test/")));
+    expect(failure?.code).toBe("network");
+    expect(failure?.message).toContain("nowhere.test");
+  });
+});
+
+describe("TLS", () => {
+  const good = makeCertificate("good.test");
+  const resolve = tableResolver({ "good.test": ["127.0.0.1"], "other.test": ["127.0.0.1"] });
+
+  test("the certificate is checked against the name, not the address that is connected to", async () => {
+    await using own = await startFaultySite({ tls: good });
+    const fetcher = testFetcher({ resolve, extraCertificates: [good.cert] });
+    const page = await fetcher.fetch(pageUrl(`https://good.test:${own.port}/page`));
+    expect(page.status).toBe(200);
+    for (let n = 0; n < 3; n++) await fetcher.fetch(pageUrl(`https://good.test:${own.port}/page?${n}`));
+    expect(own.connections()).toBe(1);
+  });
+
+  test("a certificate for another name is refused, also over a connection that is open already", async () => {
+    await using own = await startFaultySite({ tls: good });
+    const fetcher = testFetcher({ resolve, extraCertificates: [good.cert] });
+    await fetcher.fetch(pageUrl(`https://good.test:${own.port}/page`));
+    const failure = await failureOf(fetcher.fetch(pageUrl(`https://other.test:${own.port}/page`)));
+    expect(failure?.code).toBe("network");
+    expect(failure?.message).toContain("another name");
+    expect(own.requests.filter((request) => request.headers.host?.startsWith("other")).length).toBe(0);
+  });
+
+  test("a certificate that nobody vouches for is refused, without another try", async () => {
+    await using own = await startFaultySite({ tls: good });
+    const failure = await failureOf(
+      testFetcher({ resolve }).fetch(pageUrl(`https://good.test:${own.port}/page`)),
+    );
+    expect(failure?.message).toContain("self-signed");
+    expect(own.requests.length).toBe(0);
+  });
+});

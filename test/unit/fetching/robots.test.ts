@@ -1,0 +1,216 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import {
+  crawlDelayMs,
+  createRobotsCache,
+  DECIDED_ROBOTS_TIMES,
+  isAllowed,
+  parseRobots,
+} from "../../../src/fetching/index.ts";
+import { head, type Route, reply, startFaultySite } from "../../support/faulty-site.ts";
+import { failureOf, testFetcher } from "../../support/test-fetcher.ts";
+
+const allows = (robots: string, path: string, agent = "article-extractor"): boolean =>
+  isAllowed(parseRobots(robots), agent, `https://example.org${path}`);
+
+describe("groups", () => {
+  const robots =
+    "User-agent: a\nDisallow: /a\n\nUser-agent: b\nUser-agent: c\nDisallow: /bc\n\nUser-agent: *\nDisallow: /";
+
+  test.each([
+    ["a", "/a", false],
+    ["a", "/bc", true],
+    ["b", "/bc", false],
+    ["c", "/bc", false],
+    ["c", "/a", true],
+    ["d", "/x", false],
+    ["A/1.0 (+https://a.test)", "/a", false],
+    ["ab", "/x", false],
+  ])("agent %s and %s: allowed is %p", (agent, path, expected) => {
+    expect(allows(robots, path, agent)).toBe(expected);
+  });
+
+  test("groups of one agent are one", () => {
+    const text = "User-agent: a\nDisallow: /1\nUser-agent: b\nDisallow: /2\nUser-agent: A\nDisallow: /3";
+    expect(allows(text, "/1", "a") || allows(text, "/3", "a")).toBe(false);
+    expect(allows(text, "/2", "a")).toBe(true);
+  });
+
+  test("an agent's own empty group frees it from the rules of all", () => {
+    expect(allows("User-agent: *\nDisallow: /\nUser-agent: a\nDisallow:", "/x", "a")).toBe(true);
+  });
+
+  test("rules before the first agent count for nobody", () => {
+    expect(allows("Disallow: /\nUser-agent: *\nAllow: /", "/x")).toBe(true);
+  });
+});
+
+describe("patterns", () => {
+  test.each([
+    ["Disallow: /", "/", false],
+    ["Disallow: /", "/robots.txt", true],
+    ["Disallow:", "/x", true],
+    ["Disallow: /fish", "/fish.html", false],
+    ["Disallow: /fish", "/Fish", true],
+    ["Disallow: /fish", "/catfish", true],
+    ["Disallow: /fish/", "/fish", true],
+    ["Disallow: /fish*", "/fishheads/yummy", false],
+    ["Disallow: /*.php", "/folder/any.php.file", false],
+    ["Disallow: /*.php$", "/a.php", false],
+    ["Disallow: /*.php$", "/a.php?x=1", true],
+    ["Disallow: /*.php$", "/a.php.php", false],
+    ["Disallow: /fish*.php", "/fishheads/cat.php?x", false],
+    ["Disallow: /$", "/", false],
+    ["Disallow: /$", "/a", true],
+    ["Disallow: /a$b", "/a$b", false],
+    ["Disallow: *", "/x", false],
+    ["Disallow: /*?", "/x?y", false],
+    ["Disallow: /*?", "/x", true],
+    ["Disallow: /ab*ab$", "/ab", true],
+    ["Disallow: /x\nAllow: /x/y", "/x/y/z", true],
+    ["Allow: /x\nDisallow: /x/y", "/x/y/z", false],
+    ["Disallow: /x\nAllow: /x", "/x", true],
+    ["Allow: /*.htm\nDisallow: /page", "/page.htm", true],
+    ["Allow: /page\nDisallow: /*.ph", "/page.php5", true],
+    ["Disallow: /caf%C3%A9", "/café", false],
+    ["Disallow: /café", "/caf%c3%a9", false],
+    ["Disallow: /%7Ejoe", "/~joe", false],
+    ["Disallow: /a%2fb", "/a%2Fb", false],
+    ["Disallow: /a%2fb", "/a/b", true],
+    ["Disallow: /a%2Ab", "/a*b", false],
+    ["Disallow: /a%2Ab", "/axb", true],
+    ["disallow : /x # secret", "/x", false],
+    ["DISALLOW:/x", "/x", false],
+  ])("%j and %s: allowed is %p", (rules, path, expected) => {
+    expect(allows(`User-agent: *\n${rules}`, path)).toBe(expected);
+  });
+
+  test("line ends of every kind, a byte order mark and odd lines do no harm", () => {
+    const text = "\ufeffUser-agent: *\r\nFoo\r:\rDisallow: /a\n<html>\nNoindex: /b\nDisallow: /c";
+    expect(["/a", "/b", "/c"].map((path) => allows(text, path))).toEqual([false, true, false]);
+  });
+
+  test("a pattern full of stars takes no longer than its length", () => {
+    const text = `User-agent: *\nDisallow: /${"*a".repeat(2000)}b$`;
+    expect(allows(text, `/${"a".repeat(8000)}`)).toBe(true);
+  });
+
+  test("a pattern without signs matches exactly its prefixes", () => {
+    const path = fc.stringMatching(/^\/[a-z/]{0,12}$/);
+    fc.assert(
+      fc.property(path, path, (pattern, url) => {
+        expect(allows(`User-agent: *\nDisallow: ${pattern}`, url)).toBe(!url.startsWith(pattern));
+      }),
+    );
+  });
+});
+
+describe("delay and sitemaps", () => {
+  const rules = parseRobots(
+    "Sitemap: https://a.test/1.xml\nUser-agent: a\nCrawl-delay: 2.5\nDisallow: /x\nSitemap: /2.xml\nUser-agent: b\nDisallow: /y",
+  );
+
+  test("the agent's delay is in ms, null where there is none", () => {
+    expect(crawlDelayMs(rules, "a")).toBe(2500);
+    expect(crawlDelayMs(rules, "b")).toBeNull();
+    expect(crawlDelayMs(parseRobots("User-agent: *\nCrawl-delay: soon"), "a")).toBeNull();
+  });
+
+  test("sitemaps are found anywhere and part no group", () => {
+    expect(rules.sitemaps).toEqual(["https://a.test/1.xml", "/2.xml"]);
+    expect(isAllowed(rules, "a", "https://a.test/x")).toBe(false);
+  });
+});
+
+describe("the cache", () => {
+  const serving = async (route: Route, options: { now?: () => number } = {}) => {
+    const site = await startFaultySite({ routes: { "/robots.txt": route } });
+    const fetcher = testFetcher({ limits: { tries: 2, requestTimeoutMs: 500 } });
+    const cache = createRobotsCache({ fetcher, ...DECIDED_ROBOTS_TIMES, ...options });
+    const isOpen = async (path: string): Promise<boolean> =>
+      isAllowed(await cache.rulesFor(`${site.origin}${path}`), "a", `${site.origin}${path}`);
+    return { site, cache, isOpen, [Symbol.asyncDispose]: () => site[Symbol.asyncDispose]() };
+  };
+  const file =
+    (body: string): Route =>
+    ({ socket }) =>
+      reply(socket, { body, headers: { "content-type": "text/plain" } });
+
+  test("asks a site once, for overlapping questions too, and again after a day", async () => {
+    let now = 0;
+    await using host = await serving(file("User-agent: *\nDisallow: /no"), { now: () => now });
+    expect(await Promise.all(["/no", "/yes", "/no/x"].map(host.isOpen))).toEqual([false, true, false]);
+    now = 24 * 3600 * 1000 - 1;
+    await host.isOpen("/yes");
+    expect(host.site.requests.length).toBe(1);
+    now += 1;
+    await host.isOpen("/yes");
+    expect(host.site.requests.length).toBe(2);
+  });
+
+  test.each([
+    [404, true],
+    [401, true],
+    [403, true],
+    [410, true],
+    [500, false],
+    [503, false],
+  ])("status %d: open is %p", async (status, expected) => {
+    await using host = await serving(({ socket }) =>
+      reply(socket, { status, body: "User-agent: *\nDisallow: /" }),
+    );
+    expect(await host.isOpen("/x")).toBe(expected);
+  });
+
+  test("a site that does not answer is closed, and asked again after ten minutes", async () => {
+    let now = 0;
+    let visits = 0;
+    await using host = await serving(
+      ({ socket }) => void (++visits <= 2 ? socket.destroy() : reply(socket, { body: "" })),
+      { now: () => now },
+    );
+    expect(await host.isOpen("/x")).toBe(false);
+    const before = visits;
+    expect(await host.isOpen("/x")).toBe(false);
+    expect(visits).toBe(before);
+    now = 10 * 60 * 1000;
+    visits = 2;
+    expect(await host.isOpen("/x")).toBe(true);
+  });
+
+  test("follows redirects, and the rules count for the site that was asked", async () => {
+    await using other = await startFaultySite({ routes: { "/r": file("User-agent: *\nDisallow: /no") } });
+    await using host = await serving(({ socket }) =>
+      reply(socket, { status: 301, headers: { location: `${other.origin}/r` } }),
+    );
+    expect(await host.isOpen("/no")).toBe(false);
+  });
+
+  test("reads the first 500 KiB of a longer file", async () => {
+    const filler = `# ${"x".repeat(98)}\n`.repeat(5500);
+    await using host = await serving(file(`User-agent: *\nDisallow: /early\n${filler}Disallow: /late`));
+    expect(await host.isOpen("/early")).toBe(false);
+    expect(await host.isOpen("/late")).toBe(true);
+  });
+
+  test("one caller that gives up does not end the fetch for the others", async () => {
+    await using host = await serving(async ({ socket }) => {
+      await Bun.sleep(150);
+      reply(socket, { body: "User-agent: *\nDisallow: /no" });
+    });
+    const controller = new AbortController();
+    const first = failureOf(host.cache.rulesFor(`${host.site.origin}/no`, { signal: controller.signal }));
+    const second = host.isOpen("/no");
+    controller.abort();
+    expect((await first)?.code).toBe("cancelled");
+    expect(await second).toBe(false);
+    expect(host.site.requests.length).toBe(1);
+  });
+
+  test("a file that never ends is cut at its deadline, and the site is closed", async () => {
+    await using host = await serving(async ({ socket }) => {
+      socket.write(head(200, { "content-type": "text/plain", "content-length": "100000" }));
+    });
+    expect(await host.isOpen("/x")).toBe(false);
+  });
+});

@@ -1,0 +1,247 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { sniffPageType } from "../../../src/fetching/content-type.ts";
+import {
+  backOffDelayMs,
+  createCookieSession,
+  createEgress,
+  DESKTOP_BROWSERS,
+  displayUrl,
+  parseEgressPolicy,
+  parseRetryAfterMs,
+  productUserAgent,
+  randomUserAgent,
+  type StoredCookie,
+} from "../../../src/fetching/index.ts";
+import {
+  formatIpAddress,
+  networkHolds,
+  parseIpAddress,
+  parseIpNetwork,
+} from "../../../src/fetching/ip-address.ts";
+import { failureOf } from "../../support/test-fetcher.ts";
+
+describe("Retry-After", () => {
+  const now = Date.parse("2026-01-01T00:00:00Z");
+  test.each([
+    ["0", 0],
+    ["120", 120_000],
+    [" 5 ", 5000],
+    ["Thu, 01 Jan 2026 00:01:00 GMT", 60_000],
+    ["Thursday, 01-Jan-26 00:01:00 GMT", 60_000],
+    ["Thu Jan  1 00:01:00 2026", 60_000],
+    ["Wed, 31 Dec 2025 00:00:00 GMT", 0],
+    ["-5", null],
+    ["2.5", null],
+    ["soon", null],
+    ["2026-01-01T00:01:00Z", null],
+    ["99999999999", null],
+    ["", null],
+    [null, null],
+  ])("%p is %p ms", (value, expected) => {
+    expect(parseRetryAfterMs(value, now)).toBe(expected);
+  });
+});
+
+describe("back-off", () => {
+  test("is spread over 1, 2, 4, 8 … s and never over 60 s", () => {
+    const most = [1, 2, 3, 4, 5, 6, 7, 30].map((failed) => backOffDelayMs(failed, () => 1));
+    expect(most).toEqual([1000, 2000, 4000, 8000, 16_000, 32_000, 60_000, 60_000]);
+    expect(backOffDelayMs(5, () => 0)).toBe(0);
+    expect(backOffDelayMs(3, () => 0.5)).toBe(2000);
+  });
+});
+
+describe("user agents", () => {
+  test("the product's names its version and home page", () => {
+    const text = productUserAgent({ version: "1.2.3", homePage: "https://example.org/about" });
+    expect(text).toBe("article-extractor/1.2.3 (+https://example.org/about)");
+  });
+
+  test("a random one is any of the list, at both ends of chance too", () => {
+    expect(randomUserAgent(() => 0)).toBe(DESKTOP_BROWSERS[0]!);
+    expect(randomUserAgent(() => 1)).toBe(DESKTOP_BROWSERS.at(-1)!);
+    const seen = new Set(Array.from({ length: 1000 }, (_, n) => randomUserAgent(() => n / 1000)));
+    expect(seen.size).toBe(DESKTOP_BROWSERS.length);
+    for (const text of seen) expect(text).toMatch(/^Mozilla\/5\.0 \((Windows NT|Macintosh|X11)/);
+  });
+});
+
+describe("IP addresses", () => {
+  test("what is formatted is read back, in both versions", () => {
+    const value = (bits: number) => fc.bigInt(0n, (1n << BigInt(bits)) - 1n);
+    const address = fc.oneof(
+      value(32).map((number) => ({ version: 4 as const, value: number })),
+      value(128).map((number) => ({ version: 6 as const, value: number })),
+    );
+    fc.assert(
+      fc.property(address, (given) => {
+        expect(parseIpAddress(formatIpAddress(given))).toEqual(given);
+      }),
+    );
+  });
+
+  test("the runtime's spelling of an IPv6 address is read as the same address", () => {
+    fc.assert(
+      fc.property(fc.ipV6(), (text) => {
+        const url = URL.parse(`http://[${text}]/`);
+        fc.pre(url !== null);
+        expect(parseIpAddress(url?.hostname ?? "")).toEqual(parseIpAddress(text));
+      }),
+    );
+  });
+
+  test.each([
+    "1.2.3",
+    "1.2.3.4.5",
+    "01.2.3.4",
+    "256.1.1.1",
+    "0x7f.0.0.1",
+    ":::",
+    "1::2::3",
+    "1:2:3:4:5:6:7",
+    "1:2:3:4:5:6:7:8:9",
+    "::1%eth0",
+    "12345::",
+    "::1.2.3",
+    "1.2.3.4::",
+    "",
+  ])("%j is no address", (text) => {
+    expect(parseIpAddress(text)).toBeNull();
+  });
+
+  test.each([
+    ["10.0.0.0/8", "10.255.0.1", true],
+    ["10.0.0.0/8", "11.0.0.0", false],
+    ["0.0.0.0/0", "8.8.8.8", true],
+    ["0.0.0.0/0", "::1", false],
+    ["::/0", "::1", true],
+    ["fd00::/8", "fdff::1", true],
+    ["1.2.3.4", "1.2.3.4", true],
+    ["1.2.3.4", "1.2.3.5", false],
+  ])("%s holds %s: %p", (network, address, expected) => {
+    expect(networkHolds(parseIpNetwork(network)!, parseIpAddress(address)!)).toBe(expected);
+  });
+});
+
+describe("the resolver's answers", () => {
+  const counting = (ttlMs: number, now: () => number) => {
+    let asked = 0;
+    const egress = createEgress({
+      policy: parseEgressPolicy("auto"),
+      resolverTtlMs: ttlMs,
+      now,
+      resolve: async (host) => {
+        asked++;
+        await Bun.sleep(5);
+        if (host === "fails.test") throw Object.assign(new Error(), { code: "EAI_AGAIN" });
+        return ["93.184.215.14"];
+      },
+    });
+    const admit = (host: string, signal?: AbortSignal) =>
+      egress.admit(new URL(`http://${host}/`), { kind: "remote_request" }, signal);
+    return { admit, asked: () => asked };
+  };
+
+  test("are kept for their time, and asked for once by overlapping requests", async () => {
+    let now = 0;
+    const { admit, asked } = counting(1000, () => now);
+    await Promise.all([admit("a.test"), admit("a.test"), admit("A.test.")]);
+    now = 999;
+    await admit("a.test");
+    expect(asked()).toBe(1);
+    now = 1000;
+    await admit("a.test");
+    expect(asked()).toBe(2);
+  });
+
+  test("are not kept when there were none", async () => {
+    const { admit, asked } = counting(1000, () => 0);
+    expect((await failureOf(admit("fails.test")))?.code).toBe("network");
+    expect((await failureOf(admit("fails.test")))?.code).toBe("network");
+    expect(asked()).toBe(2);
+  });
+
+  test("are not waited for once the caller is gone", async () => {
+    const { admit } = counting(0, () => 0);
+    expect(admit("a.test", AbortSignal.abort(new Error("gone")))).rejects.toThrow("gone");
+  });
+});
+
+describe("cookies", () => {
+  const cookie: StoredCookie = {
+    name: "a",
+    value: "1",
+    domain: ".example.org",
+    path: "/",
+    expires: 4_000_000_000,
+    httpOnly: true,
+    secure: true,
+    sameSite: "Lax",
+  };
+
+  test("a stored session comes back as it was", () => {
+    const hostOnly = { ...cookie, name: "b", domain: "www.example.org", expires: -1, secure: false };
+    expect(createCookieSession([cookie, hostOnly]).list()).toEqual([cookie, hostOnly]);
+  });
+
+  test("go where their domain, path and scheme say", () => {
+    const session = createCookieSession([cookie, { ...cookie, name: "deep", path: "/x" }]);
+    const sent = (url: string) => session.headerFor(new URL(url));
+    expect(sent("https://example.org/")).toBe("a=1");
+    expect(sent("https://sub.example.org/x/y")).toBe("deep=1; a=1");
+    expect(sent("http://example.org/")).toBeNull();
+    expect(sent("https://notexample.org/")).toBeNull();
+  });
+
+  test.each([
+    "a=1; Domain=org",
+    "a=1; Domain=other.test",
+    "a=1; Domain=.co.uk",
+    `a=${"x".repeat(5000)}`,
+    "",
+    ";;",
+  ])("%j from a site is not kept", (header) => {
+    const session = createCookieSession();
+    session.store(new URL("https://www.example.org/"), [header.slice(0, 6000)]);
+    expect(session.list().filter((kept) => kept.name === "a")).toEqual([]);
+  });
+
+  test("a site's thousands of cookies stop at a bound, and known ones can still change", () => {
+    const session = createCookieSession();
+    for (let n = 0; n < 100; n++) {
+      const headers = Array.from({ length: 50 }, (_, m) => `c${n}x${m}=1`);
+      session.store(new URL(`https://s${n}.example.org/`), headers);
+    }
+    expect(session.list().length).toBe(3000);
+    session.store(new URL("https://s0.example.org/"), ["c0x0=2"]);
+    expect(session.headerFor(new URL("https://s0.example.org/"))).toContain("c0x0=2");
+  });
+});
+
+describe("types by looking", () => {
+  test.each([
+    ["<!DOCTYPE html><p>", "text/html"],
+    ["  \n<HTML>", "text/html"],
+    ["<!-- a -->", "text/html"],
+    ["just text", "text/plain"],
+    ["# Markdown", "text/plain"],
+    ["<pre>", "text/plain"],
+    ["%PDF-1.7", null],
+    ["\u0089PNG\r\n\u001a\n\u0000", null],
+    ["\u001f\u008b\u0008\u0000", null],
+    ["<?xml version='1.0'?><rss/>", null],
+    ["<?xml version='1.0'?><!DOCTYPE html><html xmlns='x'>", "application/xhtml+xml"],
+    ["", "text/plain"],
+  ])("%j is %p", (text, expected) => {
+    expect(sniffPageType(new Uint8Array(Buffer.from(text, "latin1")))).toBe(expected);
+  });
+});
+
+describe("URLs in messages", () => {
+  test("show no credentials and no more than 200 characters", () => {
+    expect(displayUrl("https://user:s3cret@a.test/x?y=1")).toBe("https://a.test/x?y=1");
+    expect(displayUrl(`https://a.test/${"x".repeat(500)}`).length).toBe(201);
+    expect(displayUrl("user:s3cret@nothing")).not.toContain("s3cret");
+  });
+});

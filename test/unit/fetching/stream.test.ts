@@ -1,0 +1,125 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import zlib from "node:zlib";
+import type { FetchedStream, StreamPurpose } from "../../../src/fetching/index.ts";
+import { type FaultySite, head, reply, startFaultySite } from "../../support/faulty-site.ts";
+import { failureOf, pageUrl, type TestFetcherOptions, testFetcher } from "../../support/test-fetcher.ts";
+
+const SITEMAP = `<urlset>${"<url><loc>https://a.test/</loc></url>".repeat(100)}</urlset>`;
+let closedEarly = 0;
+
+let site: FaultySite;
+beforeAll(async () => {
+  site = await startFaultySite({
+    routes: {
+      "/sitemap.xml": ({ socket }) =>
+        reply(socket, { body: SITEMAP, headers: { "content-type": "text/xml" } }),
+      "/sitemap.xml.gz": ({ socket }) =>
+        reply(socket, { body: zlib.gzipSync(SITEMAP), headers: { "content-type": "application/gzip" } }),
+      "/twice.xml.gz": ({ socket }) =>
+        reply(socket, {
+          body: zlib.gzipSync(zlib.gzipSync(SITEMAP)),
+          headers: { "content-encoding": "gzip" },
+        }),
+      "/endless": ({ socket }) => {
+        socket.on("close", () => closedEarly++);
+        socket.write(head(200, { "content-type": "text/xml", "transfer-encoding": "chunked" }));
+        const piece = `10000\r\n${"x".repeat(0x10000)}\r\n`;
+        const write = (): void => {
+          while (!socket.destroyed && socket.write(piece)) {}
+        };
+        socket.on("drain", write);
+        write();
+      },
+      "/stalls": ({ socket }) =>
+        void socket.write(`${head(200, { "content-type": "text/xml", "content-length": "1000" })}<urlset>`),
+    },
+  });
+});
+afterAll(() => site[Symbol.asyncDispose]());
+
+const open = (
+  path: string,
+  purpose: StreamPurpose,
+  options: TestFetcherOptions = {},
+): Promise<FetchedStream> => testFetcher(options).fetchStream(pageUrl(`${site.origin}${path}`), { purpose });
+const textOf = (stream: FetchedStream): Promise<string> => new Response(stream.body).text();
+
+describe("a stream", () => {
+  test.each(["/sitemap.xml", "/sitemap.xml.gz", "/twice.xml.gz"])(
+    "%s gives the sitemap's bytes",
+    async (path) => {
+      expect(await textOf(await open(path, "sitemap"))).toBe(SITEMAP);
+    },
+  );
+
+  test("gives any type and any status as an answer", async () => {
+    expect((await open("/type?value=image/png", "sitemap")).contentType).toBe("image/png");
+    const missing = await open("/nothing", "feed");
+    expect(missing.status).toBe(404);
+    await missing.body.cancel();
+  });
+
+  test("is retried and redirected like a page", async () => {
+    const stream = await open("/redirect?to=/flaky?status=503", "feed");
+    expect(stream.status).toBe(200);
+    expect(stream.finalUrl).toEndWith("/flaky?status=503");
+    await stream.body.cancel();
+  });
+
+  test("a sitemap over its limit fails with too_large", async () => {
+    const stream = await open("/endless", "sitemap", { limits: { sitemapBytes: 1_000_000 } });
+    const failure = await failureOf(textOf(stream));
+    expect(failure?.code).toBe("too_large");
+    expect(failure?.message).toContain("1000000 bytes");
+  });
+
+  test("a robots.txt over its limit ends there", async () => {
+    const stream = await open("/endless", "robots", { limits: { robotsBytes: 100_000 } });
+    expect((await textOf(stream)).length).toBe(100_000);
+  });
+
+  test.each(["gzip", "br", "zstd"])(
+    "a %s bomb of 400 MB stops at the limit, in little memory",
+    async (coding) => {
+      const fetchBomb = async () =>
+        failureOf(
+          textOf(await open(`/bomb/${coding}?mb=400`, "sitemap", { limits: { sitemapBytes: 5_000_000 } })),
+        );
+      await fetchBomb();
+      Bun.gc(true);
+      const before = process.memoryUsage().rss;
+      expect((await fetchBomb())?.code).toBe("too_large");
+      expect(process.memoryUsage().rss - before).toBeLessThan(80_000_000);
+    },
+  );
+
+  test("a body that stalls ends at the limit of a request", async () => {
+    const stream = await open("/stalls", "sitemap", { limits: { requestTimeoutMs: 300 } });
+    expect((await failureOf(textOf(stream)))?.code).toBe("timeout");
+  });
+
+  test("a body that breaks off is network, on the URL that answered", async () => {
+    const failure = await failureOf(textOf(await open("/truncated", "sitemap")));
+    expect(failure?.code).toBe("network");
+    expect(failure?.message).toContain("/truncated");
+  });
+
+  test("is called off by its caller while it is read", async () => {
+    const controller = new AbortController();
+    const url = pageUrl(`${site.origin}/stalls`);
+    const stream = await testFetcher().fetchStream(url, { purpose: "feed", signal: controller.signal });
+    const reading = failureOf(textOf(stream));
+    setTimeout(() => controller.abort(), 30);
+    expect((await reading)?.code).toBe("cancelled");
+  });
+
+  test.each([0, 1])("cancelled after %d pieces closes the connection", async (pieces) => {
+    const before = closedEarly;
+    const stream = await open("/endless", "sitemap");
+    const reader = stream.body.getReader();
+    for (let read = 0; read < pieces; read++) await reader.read();
+    await reader.cancel();
+    for (let wait = 0; wait < 50 && closedEarly === before; wait++) await Bun.sleep(20);
+    expect(closedEarly).toBe(before + 1);
+  });
+});

@@ -1,0 +1,545 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { Failure } from "../../../src/failure.ts";
+import {
+  chooseProxy,
+  createEgress,
+  createRobotsCache,
+  DECIDED_ROBOTS_TIMES,
+  type EgressCaller,
+  type HttpFetcher,
+  parseEgressPolicy,
+  requestCaller,
+} from "../../../src/fetching/index.ts";
+import type { PageUrl } from "../../../src/urls/index.ts";
+import { type FaultySite, startFaultySite } from "../../support/faulty-site.ts";
+import { failureOf, pageUrl, tableResolver, testFetcher } from "../../support/test-fetcher.ts";
+
+// Every row is a way that a service of this kind has been, or could be, talked into its inner network. The
+// canary is a real server on loopback that stands for what must not be reached: it counts its visitors.
+
+let canary: FaultySite;
+/** The one local host that the list policy of the redirect rows allows. */
+let doorway: FaultySite;
+beforeAll(async () => {
+  canary = await startFaultySite();
+  doorway = await startFaultySite();
+});
+afterAll(async () => {
+  // Rows that pass ask for /allowed; nobody else may have got through.
+  const intruders = canary.requests.filter((request) => !request.target.includes("/page?allowed"));
+  await canary[Symbol.asyncDispose]();
+  await doorway[Symbol.asyncDispose]();
+  expect(intruders).toEqual([]);
+});
+
+const REMOTE: EgressCaller = { kind: "remote_request" };
+const CLI: EgressCaller = { kind: "cli" };
+/** Replaced by the canary's port, so that a row whose check is missing really arrives somewhere. */
+const port = (text: string): string => text.replaceAll("PORT", String(canary.port));
+
+const DNS: Record<string, readonly string[]> = {
+  "site.test": ["127.0.0.1"],
+  "inner.test": ["127.0.0.1"],
+  "inner6.test": ["::1"],
+  "mapped.test": ["::ffff:127.0.0.1"],
+  "nat64.test": ["64:ff9b::7f00:1"],
+  "mixed.test": ["93.184.215.14", "127.0.0.1"],
+  "mixed-last.test": ["2606:2800:21f:cb07:6820:80da:af6b:8b2c", "93.184.215.14", "10.0.0.1"],
+  "meta.test": ["169.254.169.254"],
+  "zone.test": ["fe80::1%eth0"],
+  "unspecified.test": ["0.0.0.0"],
+  "garbage.test": ["not-an-address"],
+  "empty.test": [],
+  "127.0.0.1.nip.test": ["127.0.0.1"],
+  "public.test": ["93.184.215.14"],
+  intranet: ["127.0.0.1"],
+  "metadata.google.internal": ["169.254.169.254"],
+  "metadata.goog": ["93.184.215.14"],
+  metadata: ["127.0.0.1"],
+  "instance-data": ["127.0.0.1"],
+};
+
+const remoteFetcher = (): HttpFetcher =>
+  testFetcher({ caller: REMOTE, resolve: tableResolver(DNS), limits: { deadlineMs: 2000 } });
+
+const admitUnder = (policy: string, caller: EgressCaller, url: string) =>
+  createEgress({ policy: parseEgressPolicy(policy), resolve: tableResolver(DNS), resolverTtlMs: 0 }).admit(
+    new URL(url),
+    caller,
+  );
+
+describe("schemes: a URL that is neither http nor https", () => {
+  test.each([
+    "file:///etc/passwd",
+    "file://localhost/etc/passwd",
+    "data:text/html,<p>own</p>",
+    "ftp://127.0.0.1/",
+    "gopher://127.0.0.1:6379/_INFO",
+    "dict://127.0.0.1:11211/stats",
+    "s3://bucket/key",
+    "blob:http://127.0.0.1/x",
+    "javascript:alert(1)",
+    "ws://127.0.0.1/",
+    "jar:http://127.0.0.1!/",
+    "unix:/var/run/docker.sock",
+    "about:blank",
+  ])("%s is egress_refused, for the command line too", async (url) => {
+    // What a caller would have to claim against the type; the fetcher does not rely on it.
+    const claimed = url as PageUrl;
+    expect((await failureOf(testFetcher({ caller: CLI }).fetch(claimed)))?.code).toBe("egress_refused");
+    expect((await failureOf(remoteFetcher().fetch(claimed)))?.code).toBe("egress_refused");
+  });
+});
+
+/** Addresses of this machine and of inner networks, in every spelling that some parser takes. */
+const LOCAL_ADDRESSES = [
+  "http://127.0.0.1:PORT/",
+  "http://127.1:PORT/",
+  "http://127.0.1:PORT/",
+  "http://2130706433:PORT/",
+  "http://0x7f000001:PORT/",
+  "http://0x7f.0.0.1:PORT/",
+  "http://0177.0.0.1:PORT/",
+  "http://017700000001:PORT/",
+  "http://00000177.0x0.1:PORT/",
+  "http://127.0.0.1.:PORT/",
+  "http://127.8.9.10:PORT/",
+  "http://%31%32%37.0.0.1:PORT/",
+  "http://①②⑦.⓪.⓪.①:PORT/",
+  "http://127。0。0。1:PORT/",
+  "http://0.0.0.0:PORT/",
+  "http://0:PORT/",
+  "http://localhost:PORT/",
+  "http://LOCALHOST.:PORT/",
+  "http://a.localhost:PORT/",
+  "http://user:pw@127.0.0.1:PORT/",
+  "http://[::1]:PORT/",
+  "http://[::]:PORT/",
+  "http://[0:0:0:0:0:0:0:1]:PORT/",
+  "http://[::ffff:127.0.0.1]:PORT/",
+  "http://[::ffff:7f00:1]:PORT/",
+  "http://[::127.0.0.1]:PORT/",
+  "http://[::ffff:0:127.0.0.1]:PORT/",
+  "http://[64:ff9b::127.0.0.1]:PORT/",
+  "http://[64:ff9b:1::10.0.0.1]:PORT/",
+  "http://[2002:7f00:1::]:PORT/",
+  "http://[2002:c0a8:101::1]:PORT/",
+  "http://[2001:0:4136:e378:8000:63bf:80ff:fffe]:PORT/",
+  "http://[2606:4700::5efe:10.0.0.1]:PORT/",
+  "http://[2606:4700::200:5efe:c0a8:1]:PORT/",
+  "http://10.0.0.1/",
+  "http://172.16.0.1/",
+  "http://172.31.255.254/",
+  "http://192.168.1.1/",
+  "http://100.64.0.1/",
+  "http://192.0.0.8/",
+  "http://192.0.2.1/",
+  "http://198.18.0.1/",
+  "http://198.51.100.1/",
+  "http://203.0.113.1/",
+  "http://[fd12:3456:789a::1]/",
+  "http://[fec0::1]/",
+  "http://[2001:db8::1]/",
+  "http://[100::1]/",
+];
+
+describe("address forms: a request from elsewhere to this machine or an inner network", () => {
+  test.each(LOCAL_ADDRESSES)("%s is egress_refused, by the policy alone", async (text) => {
+    const url = port(text);
+    expect((await failureOf(remoteFetcher().fetch(pageUrl(url))))?.code).toBe("egress_refused");
+    // The same address passes where the policy allows local ones: the row fails without the check.
+    expect((await admitUnder("open", REMOTE, url)).addresses.length).toBeGreaterThan(0);
+    expect((await failureOf(admitUnder("public", CLI, url)))?.code).toBe("egress_refused");
+  });
+});
+
+/** Addresses and names that no policy opens. */
+const FORBIDDEN_ADDRESSES = [
+  "http://169.254.169.254/latest/meta-data/", // AWS, Azure, Google Cloud, Oracle, DigitalOcean
+  "http://2852039166/",
+  "http://0xa9fea9fe/",
+  "http://0251.0376.0251.0376/",
+  "http://[::ffff:169.254.169.254]/",
+  "http://[::ffff:a9fe:a9fe]/",
+  "http://[::169.254.169.254]/",
+  "http://[64:ff9b::169.254.169.254]/",
+  "http://[2002:a9fe:a9fe::]/",
+  "http://[fd00:ec2::254]/", // AWS over IPv6
+  "http://[fd20:ce::254]/", // Google Cloud over IPv6
+  "http://100.100.100.200/latest/meta-data/", // Alibaba Cloud
+  "http://192.0.0.192/opc/v2/instance/", // Oracle Cloud, classic
+  "http://168.63.129.16/metadata", // Azure's host agent
+  "http://169.254.170.2/v2/credentials", // AWS container credentials
+  "http://169.254.0.1/",
+  "http://[fe80::1]/",
+  "http://[fe80::a9fe:a9fe]/",
+  "http://224.0.0.1/",
+  "http://239.255.255.250:1900/",
+  "http://240.0.0.1/",
+  "http://255.255.255.255/",
+  "http://0.1.2.3/",
+  "http://[ff02::1]/",
+  "http://metadata.google.internal/computeMetadata/v1/",
+  "http://METADATA.google.internal./",
+  "http://metadata.goog/",
+  "http://metadata/computeMetadata/v1/",
+  "http://instance-data/latest/",
+];
+
+describe("link-local, metadata and multicast: refused under every policy and to every caller", () => {
+  test.each(FORBIDDEN_ADDRESSES)("%s is egress_refused", async (url) => {
+    expect((await failureOf(remoteFetcher().fetch(pageUrl(url))))?.code).toBe("egress_refused");
+    for (const caller of [CLI, REMOTE, { kind: "operator" } as const, sourceOf(new URL(url).hostname)]) {
+      for (const policy of ["auto", "open", "public", `${"0.0.0.0/0"} ::/0`])
+        expect((await failureOf(admitUnder(policy, caller, url)))?.code).toBe("egress_refused");
+    }
+  });
+});
+
+const sourceOf = (...hosts: string[]): EgressCaller => ({ kind: "configured_source", hosts });
+
+describe("URLs that are no URLs", () => {
+  test.each([
+    "http://[::1%25eth0]/",
+    "http://[fe80::1%eth0]/",
+    "http://1.2.3.4.5/",
+    "http://256.1.1.1/",
+    "http:///x",
+  ])("%s is not parsed, or refused", async (text) => {
+    const url = URL.parse(text);
+    if (url) expect((await failureOf(admitUnder("auto", REMOTE, url.href)))?.code).toBe("egress_refused");
+    else expect(url).toBeNull();
+  });
+});
+
+describe("DNS", () => {
+  test.each([
+    ["a name for loopback", "inner.test"],
+    ["a name for loopback over IPv6", "inner6.test"],
+    ["a name for a mapped address", "mapped.test"],
+    ["a name for loopback behind NAT64", "nat64.test"],
+    ["an answer that mixes public and loopback", "mixed.test"],
+    ["an answer whose last address is private", "mixed-last.test"],
+    ["a name for the metadata service", "meta.test"],
+    ["an answer with a zone id", "zone.test"],
+    ["a name for 0.0.0.0", "unspecified.test"],
+    ["an address inside a name", "127.0.0.1.nip.test"],
+    ["a name without a dot", "intranet"],
+    ["a name of a local domain", "printer.local"],
+    ["a name of a cluster", "kubernetes.default.svc.cluster.local"],
+    ["a name below internal", "vault.corp.internal"],
+  ])("%s is egress_refused", async (_, host) => {
+    const failure = await failureOf(remoteFetcher().fetch(pageUrl(port(`http://${host}:PORT/`))));
+    expect(failure?.code).toBe("egress_refused");
+    // A caller from outside does not learn the inner addresses.
+    expect(failure?.message).not.toMatch(/10\.0\.0\.1|169\.254|fe80/);
+  });
+
+  test.each(["garbage.test", "empty.test", "unknown.test"])(
+    "%s, without an address, is network",
+    async (host) => {
+      expect((await failureOf(remoteFetcher().fetch(pageUrl(`http://${host}/`))))?.code).toBe("network");
+    },
+  );
+
+  test("a name that is public when checked and private when asked again is asked once for a request", async () => {
+    let asked = 0;
+    const egress = createEgress({
+      policy: parseEgressPolicy("auto"),
+      resolve: async () => (++asked % 2 === 1 ? ["93.184.215.14"] : ["127.0.0.1"]),
+      resolverTtlMs: 0,
+    });
+    expect((await egress.admit(new URL("http://rebind.test/"), REMOTE)).addresses).toEqual(["93.184.215.14"]);
+    expect(asked).toBe(1);
+    // The next request asks again, and is refused.
+    expect((await failureOf(egress.admit(new URL("http://rebind.test/"), REMOTE)))?.code).toBe(
+      "egress_refused",
+    );
+  });
+
+  test("the connection goes to the address that was checked, whatever the name means elsewhere", async () => {
+    // No resolver of this machine knows site.test: had the name been resolved again, nothing would answer.
+    const fetcher = testFetcher({ resolve: tableResolver(DNS) });
+    expect((await fetcher.fetch(pageUrl(port("http://site.test:PORT/page?allowed=pinned")))).status).toBe(
+      200,
+    );
+  });
+
+  test("a retry is checked anew", async () => {
+    let asked = 0;
+    const fetcher = testFetcher({
+      policy: "127.0.0.0/8",
+      caller: REMOTE,
+      resolve: async () => (++asked === 1 ? ["127.0.0.1"] : ["10.0.0.1"]),
+    });
+    const url = pageUrl(`http://site.test:${doorway.port}/flaky?status=500&times=9`);
+    expect((await failureOf(fetcher.fetch(url)))?.code).toBe("egress_refused");
+    expect(asked).toBe(2);
+  });
+});
+
+describe("redirects: each hop is checked again", () => {
+  const fetcher = (): HttpFetcher =>
+    testFetcher({
+      policy: "site.test",
+      caller: REMOTE,
+      resolve: tableResolver(DNS),
+      limits: { deadlineMs: 2000 },
+    });
+  const via = (to: string): PageUrl =>
+    pageUrl(`http://site.test:${doorway.port}/redirect?to=${encodeURIComponent(port(to))}`);
+
+  test.each([
+    "http://127.0.0.1:PORT/",
+    "http://2130706433:PORT/",
+    "http://[::ffff:127.0.0.1]:PORT/",
+    "http://localhost:PORT/",
+    "http://10.0.0.1/",
+    "http://169.254.169.254/latest/meta-data/",
+    "http://metadata.google.internal/",
+    "//127.0.0.1:PORT/",
+    "\\\\127.0.0.1:PORT/",
+    "http:127.0.0.1:PORT/../..//127.0.0.1:PORT",
+    "http://inner.test:PORT/",
+    "http://mixed.test:PORT/",
+    "file:///etc/passwd",
+    "data:text/html,<p>own</p>",
+    "ftp://127.0.0.1/",
+    "javascript:alert(1)",
+  ])("to %s is egress_refused", async (to) => {
+    const failure = await failureOf(fetcher().fetch(via(to)));
+    // A reference that the WHATWG parser reads as a path of the same host never leaves it.
+    if (failure === null) expect(new URL(port(to), doorway.origin).port).toBe(String(doorway.port));
+    else expect(failure.code).toBe("egress_refused");
+  });
+
+  test.each([301, 302, 303, 307, 308])("with status %d are checked alike", async (status) => {
+    const url = pageUrl(
+      `http://site.test:${doorway.port}/redirect?status=${status}&to=${encodeURIComponent(port("http://127.0.0.1:PORT/"))}`,
+    );
+    expect((await failureOf(fetcher().fetch(url)))?.code).toBe("egress_refused");
+  });
+
+  test("the second hop is checked like the first", async () => {
+    const second = `/redirect?to=${encodeURIComponent(port("http://127.0.0.1:PORT/"))}`;
+    expect((await failureOf(fetcher().fetch(via(second))))?.code).toBe("egress_refused");
+  });
+
+  test("a source that the configuration names may be local, what it redirects to may not", async () => {
+    const source = testFetcher({ caller: sourceOf("site.test"), resolve: tableResolver(DNS) });
+    expect((await source.fetch(pageUrl(`http://site.test:${doorway.port}/page`))).status).toBe(200);
+    expect((await failureOf(source.fetch(via("http://inner.test:PORT/"))))?.code).toBe("egress_refused");
+    expect((await failureOf(source.fetch(via("http://127.0.0.1:PORT/"))))?.code).toBe("egress_refused");
+  });
+});
+
+describe("the proxy field", () => {
+  const through = (proxy: string, caller: EgressCaller, policy = "auto"): HttpFetcher =>
+    testFetcher({
+      policy,
+      caller,
+      resolve: tableResolver(DNS),
+      limits: { deadlineMs: 1000, tries: 1 },
+      chooseProxy: chooseProxy({
+        explicit: port(proxy),
+        explicitSource: "caller",
+        bypass: [],
+        environment: { http: null, https: null, bypass: [] },
+      }),
+    });
+
+  test.each([
+    "http://127.0.0.1:PORT",
+    "http://2130706433:PORT",
+    "http://[::1]:PORT",
+    "http://localhost:PORT",
+    "http://inner.test:PORT",
+    "http://mixed.test:PORT",
+    "http://10.0.0.1:3128",
+    "http://169.254.169.254:80",
+    "127.0.0.1:PORT",
+    "https://public.test:443",
+  ])("%s in a request from elsewhere is egress_refused", async (proxy) => {
+    const failure = await failureOf(through(proxy, REMOTE).fetch(pageUrl("http://public.test/")));
+    expect(failure?.code).toBe("egress_refused");
+  });
+
+  test.each(["http://169.254.169.254/", "http://metadata.google.internal/", "http://[fd00:ec2::254]/"])(
+    "%s is egress_refused through a proxy, too",
+    async (url) => {
+      const failure = await failureOf(through("http://127.0.0.1:PORT", CLI).fetch(pageUrl(url)));
+      expect(failure?.code).toBe("egress_refused");
+    },
+  );
+
+  test.each(["http://127.0.0.1/", "http://localhost/", "http://10.0.0.1/", "http://vault.internal/"])(
+    "%s is egress_refused through the operator's proxy to a request from elsewhere",
+    async (url) => {
+      const fetcher = testFetcher({
+        caller: REMOTE,
+        chooseProxy: () => ({ url: port("http://127.0.0.1:PORT"), authorization: null, source: "operator" }),
+      });
+      expect((await failureOf(fetcher.fetch(pageUrl(url))))?.code).toBe("egress_refused");
+    },
+  );
+
+  test.each(["socks5://127.0.0.1:1080", "file:///etc/passwd", "gopher://127.0.0.1:70", "http://"])(
+    "%s is no proxy",
+    (proxy) => {
+      expect(() => through(proxy, CLI)).toThrow(Failure);
+    },
+  );
+});
+
+describe("robots.txt, sitemaps and feeds go through the same door", () => {
+  test.each(["robots", "sitemap", "feed"] as const)("a %s on loopback is egress_refused", async (purpose) => {
+    const work = remoteFetcher().fetchStream(pageUrl(port("http://127.0.0.1:PORT/x")), { purpose });
+    expect((await failureOf(work))?.code).toBe("egress_refused");
+  });
+
+  test.each(["robots", "sitemap", "feed"] as const)(
+    "a %s that redirects inwards is egress_refused",
+    async (purpose) => {
+      const fetcher = testFetcher({ policy: "site.test", caller: REMOTE, resolve: tableResolver(DNS) });
+      const to = encodeURIComponent(port("http://127.0.0.1:PORT/"));
+      const work = fetcher.fetchStream(pageUrl(`http://site.test:${doorway.port}/redirect?to=${to}`), {
+        purpose,
+      });
+      expect((await failureOf(work))?.code).toBe("egress_refused");
+    },
+  );
+
+  test("the robots cache does not take a refusal for a closed site", async () => {
+    const cache = createRobotsCache({ fetcher: remoteFetcher(), ...DECIDED_ROBOTS_TIMES });
+    expect((await failureOf(cache.rulesFor(port("http://127.0.0.1:PORT/x"))))?.code).toBe("egress_refused");
+  });
+});
+
+describe("headers", () => {
+  const code = (make: () => unknown): string => {
+    try {
+      make();
+      return "none";
+    } catch (error) {
+      return error instanceof Failure ? error.code : "other";
+    }
+  };
+
+  test.each([
+    ["x-a", "b\r\nHost: evil.test"],
+    ["x-a", "b\nX-Injected: 1"],
+    ["x-a", "b\u0000"],
+    ["x-a\r\nx-b", "c"],
+    ["x a", "b"],
+    ["", "b"],
+    ["Host", "evil.test"],
+    ["Content-Length", "5"],
+    ["Transfer-Encoding", "chunked"],
+    ["Connection", "upgrade"],
+    ["Proxy-Authorization", "Basic x"],
+  ])("header %j with value %j is invalid_usage", (name, value) => {
+    expect(code(() => testFetcher({ headers: { [name]: value } }))).toBe("invalid_usage");
+  });
+
+  test.each(["a\r\nX-Injected: 1", "a\nb", "", "日本"])("user agent %j is invalid_usage", (userAgent) => {
+    expect(code(() => testFetcher({ userAgent }))).toBe("invalid_usage");
+  });
+
+  test("an Authorization with a line break is invalid_usage, and its value stays unsaid", async () => {
+    const authorization = "Bearer s3cret\r\nX-Injected: 1";
+    const failure = await failureOf(
+      testFetcher().fetch(pageUrl(`${doorway.origin}/page`), { authorization }),
+    );
+    expect(failure?.code).toBe("invalid_usage");
+    expect(failure?.message).not.toContain("s3cret");
+  });
+
+  test("a line break in a URL's path does not split the request", async () => {
+    const claimed = `${doorway.origin}/page?a\r\nX-Injected:%0d%0a1` as PageUrl;
+    await testFetcher().fetch(claimed);
+    expect(Object.keys(doorway.requests.at(-1)?.headers ?? {})).not.toContain("x-injected");
+  });
+});
+
+describe("who calls", () => {
+  const direct = { peerAddress: "127.0.0.1", wasForwarded: false, apiKeyConfigured: false };
+
+  test.each([
+    ["loopback", direct, "loopback_request"],
+    ["loopback over IPv6", { ...direct, peerAddress: "::1" }, "loopback_request"],
+    ["loopback as a mapped address", { ...direct, peerAddress: "::ffff:127.0.0.1" }, "loopback_request"],
+    ["loopback that forwards for somebody", { ...direct, wasForwarded: true }, "remote_request"],
+    ["loopback once an API key is set", { ...direct, apiKeyConfigured: true }, "remote_request"],
+    ["the local network", { ...direct, peerAddress: "192.168.1.7" }, "remote_request"],
+    ["an address that is none", { ...direct, peerAddress: "localhost" }, "remote_request"],
+  ] as const)("a connection from %s is a %p", (_, origin, kind) => {
+    expect(requestCaller(origin).kind).toBe(kind);
+  });
+});
+
+describe("what must pass", () => {
+  const local = (): string => port("http://127.0.0.1:PORT/page?allowed");
+
+  test.each([
+    ["auto", CLI],
+    ["auto", { kind: "loopback_request" }],
+    ["auto", sourceOf("127.0.0.1")],
+    ["open", REMOTE],
+    ["127.0.0.0/8", REMOTE],
+    ["example.org,127.0.0.1", REMOTE],
+  ] as const)("loopback under %s for %j", async (policy, caller) => {
+    expect((await testFetcher({ policy, caller }).fetch(pageUrl(local()))).status).toBe(200);
+  });
+
+  test.each([
+    ["public.test", ["93.184.215.14"]],
+    ["93.184.215.14", ["93.184.215.14"]],
+    ["[2606:4700:4700::1111]", ["2606:4700:4700:0:0:0:0:1111"]],
+    ["[64:ff9b::93.184.215.14]", ["64:ff9b:0:0:0:0:5db8:d70e"]],
+    ["[::ffff:93.184.215.14]", ["93.184.215.14"]],
+    ["172.32.0.1", ["172.32.0.1"]],
+    ["11.0.0.1", ["11.0.0.1"]],
+    ["100.128.0.1", ["100.128.0.1"]],
+    ["198.20.0.1", ["198.20.0.1"]],
+  ])("the public %s for a request from elsewhere", async (host, addresses) => {
+    for (const policy of ["auto", "public", "open", "10.0.0.0/8"])
+      expect((await admitUnder(policy, REMOTE, `http://${host}/`)).addresses).toEqual(addresses);
+  });
+
+  test("names on the list, and below a listed suffix, may be local", async () => {
+    expect((await admitUnder("inner.test", REMOTE, "http://inner.test/")).addresses).toEqual(["127.0.0.1"]);
+    expect((await admitUnder(".test", REMOTE, "http://inner.test/")).addresses).toEqual(["127.0.0.1"]);
+    expect((await admitUnder("intranet", REMOTE, "http://intranet/")).addresses).toEqual(["127.0.0.1"]);
+    expect((await failureOf(admitUnder("ner.test", REMOTE, "http://inner.test/")))?.code).toBe(
+      "egress_refused",
+    );
+    expect((await failureOf(admitUnder("10.0.0.0/8", REMOTE, "http://inner.test/")))?.code).toBe(
+      "egress_refused",
+    );
+  });
+
+  test("a redirect between allowed hosts", async () => {
+    const fetcher = testFetcher({
+      policy: "site.test inner.test",
+      caller: REMOTE,
+      resolve: tableResolver(DNS),
+    });
+    const to = encodeURIComponent(port("http://inner.test:PORT/page?allowed=hop"));
+    const page = await fetcher.fetch(pageUrl(`http://site.test:${doorway.port}/redirect?to=${to}`));
+    expect(page.status).toBe(200);
+  });
+
+  test.each(["auto", "open", "public", "", "a.test", ".a.test 10.0.0.0/8, fd00::/8"])(
+    "policy %j is read",
+    (text) => {
+      expect(parseEgressPolicy(text)).toBeDefined();
+    },
+  );
+
+  test.each(["auto,open", "http://a.test", "10.0.0.0/33", "a b/c", "*"])(
+    "policy %j is invalid_settings",
+    (text) => {
+      expect(() => parseEgressPolicy(text)).toThrow(Failure);
+    },
+  );
+});
