@@ -1,0 +1,62 @@
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { compileEntry } from "./compile.ts";
+
+/** The extractors that can be measured beside ours; their versions are the peers' newest at the time. */
+export const PEERS = ["readability", "defuddle", "trafilatura"] as const;
+export type Peer = (typeof PEERS)[number];
+
+const NPM_PACKAGES = { "@mozilla/readability": "0.6.0", defuddle: "0.19.4", linkedom: "0.18.14" };
+// justext, which trafilatura needs, asks for an extra of lxml that newer versions no longer have.
+const PIP_PACKAGES = ["trafilatura==2.3.1", "lxml_html_clean==0.4.6"];
+
+/** The command of a contender's process, given its job as JSON. */
+export type ContenderCommand = (job: string) => readonly string[];
+
+/** Compiles the product's extraction as the product is compiled, into the scratch folder. */
+export async function prepareOurs(scratch: string): Promise<ContenderCommand> {
+  const outfile = join(scratch, "extraction-entry");
+  await compileEntry(join(import.meta.dir, "extraction-entry.ts"), outfile);
+  return (job) => [outfile, job];
+}
+
+/** Installs a peer into the scratch folder, never into the repository. */
+export async function preparePeer(peer: Peer, scratch: string): Promise<ContenderCommand> {
+  if (peer === "trafilatura") {
+    const python = await installTrafilatura(scratch);
+    return (job) => [python, join(import.meta.dir, "peers", "trafilatura_peer.py"), job];
+  }
+  await installNpmPeers(scratch);
+  return (job) => [process.execPath, join(import.meta.dir, "peers", `${peer}.ts`), job, scratch];
+}
+
+async function installNpmPeers(scratch: string): Promise<void> {
+  // One linkedom for all: a second copy would not share the first one's classes.
+  const manifest = {
+    private: true,
+    dependencies: NPM_PACKAGES,
+    overrides: { linkedom: NPM_PACKAGES.linkedom },
+  };
+  await mkdir(scratch, { recursive: true });
+  await Bun.write(join(scratch, "package.json"), JSON.stringify(manifest));
+  await run([process.execPath, "install", "--ignore-scripts", "--silent"], scratch);
+}
+
+async function installTrafilatura(scratch: string): Promise<string> {
+  const venv = join(scratch, "venv");
+  const python = join(venv, "bin", "python");
+  if (!(await Bun.file(python).exists())) await run(["python3", "-m", "venv", venv], scratch);
+  await run(
+    [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", ...PIP_PACKAGES],
+    scratch,
+  );
+  return python;
+}
+
+/** @throws Error when the command cannot be started or ends with another exit code than 0 */
+export async function run(command: readonly string[], cwd: string): Promise<void> {
+  const child = Bun.spawn({ cmd: [...command], cwd, stdio: ["ignore", "inherit", "inherit"] });
+  const exitCode = await child.exited;
+  if (exitCode !== 0)
+    throw new Error(`${command.slice(0, 2).join(" ").slice(0, 200)} … ended with exit code ${exitCode}`);
+}

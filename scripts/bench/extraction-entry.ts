@@ -1,0 +1,28 @@
+/** The product's extraction on one thread, compiled by the bench as the product is. */
+import { extractHtml, RENDERINGS } from "../../src/extraction/index.ts";
+import { Failure } from "../../src/failure.ts";
+import { parsePageUrl } from "../../src/urls/index.ts";
+import { measurePages, readJob } from "./measure-pages.ts";
+
+const job = readJob(process.argv.slice(2));
+const options = {
+  minWordCount: 150,
+  includeImages: true,
+  includeCode: true,
+  select: null,
+  exclude: [],
+  renderings: RENDERINGS.filter((rendering) => job.renderings.includes(rendering)),
+};
+
+await measurePages(job, {
+  extract: async (html, url) => {
+    const { article } = await extractHtml(html, parsePageUrl(url), options);
+    return {
+      text: article?.text ?? "",
+      title: article?.title ?? null,
+      author: article?.byline ?? null,
+      date: article?.publishedDate ?? null,
+    };
+  },
+  codeOf: (error) => (error instanceof Failure ? error.code : null),
+});

@@ -1,0 +1,119 @@
+import { mkdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { spread } from "./statistics.ts";
+
+/** What a contender's process is told, as JSON in its first argument. */
+export type ExtractionJob = {
+  /** Holds `pages.jsonl` ({id, url, …} a line) and `html/ID.html`. */
+  readonly pagesDirectory: string;
+  /** Gets `ID.txt` for each page and `meta.json`. */
+  readonly outDirectory: string;
+  /** Where the measurements go, as JSON. */
+  readonly reportPath: string;
+  /** Pages at most, spread over the list; null takes all. */
+  readonly limit: number | null;
+  /** Renderings besides the text that the product makes (`content`, `markdown`); the peers ignore it. */
+  readonly renderings: readonly string[];
+};
+
+/** What one extractor says about one page; an empty text means that it found no content. */
+export type PageResult = {
+  readonly text: string;
+  readonly title: string | null;
+  readonly author: string | null;
+  readonly date: string | null;
+};
+
+export type PageMeasurement = {
+  readonly id: string;
+  readonly htmlBytes: number;
+  /** User and system time of the whole process, its collector and compiler threads included. */
+  readonly cpuMs: number;
+  readonly wallMs: number;
+  /** `ok`, `no_content`, or the code of the failure. */
+  readonly outcome: string;
+};
+
+export type ExtractionReport = {
+  readonly pages: readonly PageMeasurement[];
+  readonly peakRssBytes: number;
+};
+
+export type Contender = {
+  readonly extract: (html: string, url: string) => Promise<PageResult>;
+  /** The code of an error that the extractor throws on purpose; null for a bug. */
+  readonly codeOf: (error: unknown) => string | null;
+};
+
+type ListedPage = { readonly id: string; readonly url: string };
+
+/** The pages of a set that a run with this limit measures. */
+export async function listPages(
+  pagesDirectory: string,
+  limit: number | null,
+): Promise<readonly ListedPage[]> {
+  const lines = (await Bun.file(join(pagesDirectory, "pages.jsonl")).text()).split("\n");
+  const pages = lines.filter((line) => line !== "").map((line) => JSON.parse(line) as ListedPage);
+  return spread(pages, limit ?? pages.length);
+}
+
+/**
+ * Extracts the pages one after the other in this process, so that the CPU time between two readings
+ * belongs to one page; reading and writing files stays outside. The first pages pay for the
+ * compiler's warm-up, as they do in a real run.
+ */
+export async function measurePages(job: ExtractionJob, contender: Contender): Promise<void> {
+  await mkdir(job.outDirectory, { recursive: true });
+  const pages: PageMeasurement[] = [];
+  const meta: Record<string, { title: string | null; author: string | null; date: string | null }> = {};
+  for (const { id, url } of await listPages(job.pagesDirectory, job.limit)) {
+    const html = await Bun.file(join(job.pagesDirectory, "html", `${id}.html`)).text();
+    const { result, measurement } = await measurePage({ id, url, html }, contender);
+    pages.push(measurement);
+    meta[id] = { title: result?.title ?? null, author: result?.author ?? null, date: result?.date ?? null };
+    await Bun.write(join(job.outDirectory, `${id}.txt`), result?.text ?? "");
+    if (pages.length % 250 === 0) console.error(`  ${pages.length} pages`);
+  }
+  await Bun.write(join(job.outDirectory, "meta.json"), JSON.stringify(meta));
+  const report: ExtractionReport = { pages, peakRssBytes: await readPeakRss() };
+  await Bun.write(job.reportPath, JSON.stringify(report));
+}
+
+async function measurePage(
+  page: ListedPage & { readonly html: string },
+  { extract, codeOf }: Contender,
+): Promise<{ readonly result: PageResult | null; readonly measurement: PageMeasurement }> {
+  const htmlBytes = Buffer.byteLength(page.html);
+  let result: PageResult | null = null;
+  let outcome: string;
+  const wallStart = performance.now();
+  const cpuStart = process.cpuUsage();
+  try {
+    result = await extract(page.html, page.url);
+    outcome = result.text.trim() === "" ? "no_content" : "ok";
+  } catch (error) {
+    // A bug costs its page here too, but the bench names it and does not pass.
+    outcome = codeOf(error) ?? "bug";
+    if (outcome === "bug")
+      console.error(`  page ${page.id}: ${error instanceof Error ? error.stack : error}`);
+  }
+  const cpu = process.cpuUsage(cpuStart);
+  const wallMs = performance.now() - wallStart;
+  const cpuMs = (cpu.user + cpu.system) / 1000;
+  return { result, measurement: { id: page.id, htmlBytes, cpuMs, wallMs, outcome } };
+}
+
+// The kernel's maxRSS of a process starts at its parent's peak (the bench has compiled a binary by then:
+// 280 MB), so on Linux the peak of the address space itself counts.
+async function readPeakRss(): Promise<number> {
+  // Not Bun.file: it takes the size that /proc reports, 0, for the truth once it has been asked.
+  const status = await readFile("/proc/self/status", "utf8").catch(() => "");
+  const peakKiB = /^VmHWM:\s+(\d+) kB/m.exec(status)?.[1];
+  return Number(peakKiB ?? process.resourceUsage().maxRSS) * 1024;
+}
+
+/** The job of this contender's process. */
+export function readJob(argv: readonly string[]): ExtractionJob {
+  // Written by the bench itself, see runContender.
+  return JSON.parse(argv[0] ?? "null") as ExtractionJob;
+}

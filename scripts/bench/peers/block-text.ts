@@ -1,0 +1,31 @@
+const INLINE = new Set(
+  "a abbr b bdi bdo cite code data dfn del em font i ins kbd label mark q s samp small span strong sub sup time u var wbr".split(
+    " ",
+  ),
+);
+const ELEMENT_NODE = 1;
+const TEXT_NODE = 3;
+
+/**
+ * The text of an element with a line break around everything that is not inline, so that the words of
+ * neighbouring blocks stay apart: the peers hand back HTML, and the scorer counts words.
+ */
+export function readBlockText(root: Node): string {
+  const parts: string[] = [];
+  const waiting: (Node | "\n")[] = [root];
+  for (let item = waiting.pop(); item !== undefined; item = waiting.pop()) {
+    if (item === "\n") parts.push(item);
+    else if (item.nodeType === TEXT_NODE) parts.push(item.textContent ?? "");
+    else if (item.nodeType === ELEMENT_NODE) pushChildren(item, waiting, parts);
+  }
+  return parts.join("").trim();
+}
+
+function pushChildren(element: Node, waiting: (Node | "\n")[], parts: string[]): void {
+  const isBlock = !INLINE.has(element.nodeName.toLowerCase());
+  if (isBlock) {
+    parts.push("\n");
+    waiting.push("\n");
+  }
+  for (let child = element.lastChild; child !== null; child = child.previousSibling) waiting.push(child);
+}

@@ -1,0 +1,63 @@
+"""trafilatura as the bench's contender: JOB. Measures as measure-pages.ts does, in one Python process."""
+
+import json
+import resource
+import sys
+import time
+from pathlib import Path
+
+import trafilatura
+
+
+def extract(html, url):
+    document = trafilatura.bare_extraction(html, url=url, with_metadata=True)
+    if document is None:
+        return {"text": "", "title": None, "author": None, "date": None}
+    text = "\n".join(part for part in (document.text, document.comments) if part)
+    return {"text": text, "title": document.title, "author": document.author, "date": document.date}
+
+
+def measure(page_id, html, url):
+    result, outcome = None, "ok"
+    wall, cpu = time.perf_counter(), time.process_time()
+    try:
+        result = extract(html, url)
+        if not result["text"].strip():
+            outcome = "no_content"
+    except Exception as error:
+        outcome = type(error).__name__
+    cpu, wall = time.process_time() - cpu, time.perf_counter() - wall
+    measured = {"id": page_id, "htmlBytes": len(html.encode()), "cpuMs": cpu * 1000, "wallMs": wall * 1000, "outcome": outcome}
+    return result, measured
+
+
+def read_peak_rss():
+    """In bytes; see readPeakRss in measure-pages.ts."""
+    status = Path("/proc/self/status")
+    if status.exists():
+        return next(int(line.split()[1]) * 1024 for line in status.read_text().splitlines() if line.startswith("VmHWM:"))
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+
+
+def main():
+    job = json.loads(sys.argv[1])
+    out = Path(job["outDirectory"])
+    out.mkdir(parents=True, exist_ok=True)
+    source = Path(job["pagesDirectory"])
+    lines = [json.loads(line) for line in (source / "pages.jsonl").read_text(encoding="utf-8").split("\n") if line]
+    count = min(job["limit"] or len(lines), len(lines))
+    pages, meta = [], {}
+    for index in range(count):
+        page = lines[index * len(lines) // count]
+        html = (source / "html" / f"{page['id']}.html").read_text(encoding="utf-8", errors="replace")
+        result, measured = measure(page["id"], html, page["url"])
+        pages.append(measured)
+        meta[page["id"]] = {key: result and result[key] for key in ("title", "author", "date")}
+        (out / f"{page['id']}.txt").write_text(result["text"] if result else "", encoding="utf-8")
+        if len(pages) % 250 == 0:
+            print(f"  {len(pages)} pages", file=sys.stderr)
+    (out / "meta.json").write_text(json.dumps(meta), encoding="utf-8")
+    Path(job["reportPath"]).write_text(json.dumps({"pages": pages, "peakRssBytes": read_peak_rss()}), encoding="utf-8")
+
+
+main()
