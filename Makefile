@@ -1,17 +1,50 @@
 # Every target runs through scripts/bun, which finds or installs the pinned Bun; nothing else is needed.
 BUN := sh scripts/bun
+INSTALLED := node_modules/.installed
 
-.PHONY: install format check
+.PHONY: help demo test test-all build release library check format install bench-extraction bench-startup clean
+.DEFAULT_GOAL := help
 
-install: node_modules/.installed ## install the locked packages
+help: ## list the targets
+	@sed -n 's/^\([a-z-]*\):.*## /\1: /p' Makefile
 
-node_modules/.installed: bun.lock package.json
+demo: $(INSTALLED) ## build, then extract a page of the small site in test/site
+	$(BUN) scripts/demo.ts
+
+test: check build library ## all tests that matter, at most 15 minutes
+	$(BUN) scripts/test.ts
+
+test-all: check build library ## the tests and the long runs
+	$(BUN) scripts/test.ts --all
+
+build: $(INSTALLED) ## dist/article-extractor, one self-contained file
+	$(BUN) scripts/build.ts
+
+release: $(INSTALLED) ## dist/release/, every target with SHA-256 sums
+	$(BUN) scripts/build.ts --release
+
+library: $(INSTALLED) ## dist/lib, for Bun and Node
+	$(BUN) scripts/build-library.ts
+
+check: $(INSTALLED) ## formatting, lint, types, dead code
+	$(BUN) x biome check --error-on-warnings .
+	$(BUN) x tsc --noEmit
+	$(BUN) x knip-bun
+
+format: $(INSTALLED) ## format and apply the linter's safe fixes
+	$(BUN) x biome check --write .
+
+install: $(INSTALLED) ## install the locked packages
+
+$(INSTALLED): bun.lock package.json
 	$(BUN) install --frozen-lockfile
 	@touch $@
 
-format: install ## format and apply the linter's safe fixes
-	$(BUN) x biome check --write .
+bench-extraction: $(INSTALLED) ## PAGES=DIR OUT=DIR: quality and cost of extraction
+	$(BUN) scripts/bench/extraction.ts --pages "$(PAGES)" --out "$(OUT)" $(if $(LIMIT),--limit $(LIMIT)) $(if $(PEERS),--peers $(PEERS)) $(if $(RUNS),--runs $(RUNS))
 
-check: install ## linter, types, dead code
-	$(BUN) x biome check --error-on-warnings .
-	$(BUN) x tsc --noEmit
+bench-startup: build ## start of the program beside an empty one
+	$(BUN) scripts/bench/startup.ts
+
+clean: ## remove what was built
+	rm -rf dist build

@@ -15,7 +15,8 @@ export function compileSettings(
   target?: Bun.Build.CompileTarget,
 ): Omit<BuildConfig, "entrypoints"> {
   return {
-    root: ROOT,
+    // The embedded files keep their paths below this, and the worker must stand beside the entry.
+    root: join(ROOT, "bin"),
     format: "esm",
     target: "bun",
     minify: true,

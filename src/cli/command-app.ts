@@ -1,12 +1,12 @@
 import { type App, createApp } from "../app.ts";
 import { Failure } from "../failure.ts";
-import { readProxyEnvironment } from "../fetching/index.ts";
+import { forgetProxyVariables, readProxyEnvironment } from "../fetching/index.ts";
 import { createLog, LOG_FORMATS, LOG_LEVELS } from "../log.ts";
 import { readSettings, type Settings, withDotenv } from "../settings/index.ts";
+import { HOME_PAGE, VERSION } from "../version.ts";
 import type { Typed } from "./arguments.ts";
 import type { Io } from "./io.ts";
 import { optionValue } from "./values.ts";
-import { HOME_PAGE, VERSION } from "./version.ts";
 
 /**
  * The application as a command sees it: flag, then environment, then `.env`, then default.
@@ -17,6 +17,9 @@ export function openCommandApp(typed: Typed, io: Io): App {
     executablePath: io.executablePath,
     envFile: typed.one("env-file"),
   });
+  const proxyEnvironment = readProxyEnvironment({ ...environment });
+  // Bun's fetch would act on them at every request, past the egress policy.
+  forgetProxyVariables(io.environment);
   const settings = readSettings(environment);
   refuseAwaitedSettings(settings);
   const log = createLog({
@@ -28,7 +31,7 @@ export function openCommandApp(typed: Typed, io: Io): App {
   });
   return createApp({
     settings: { ...settings, egress: typed.one("egress") ?? settings.egress },
-    proxyEnvironment: readProxyEnvironment({ ...environment }),
+    proxyEnvironment,
     caller: { kind: "cli" },
     product: { version: VERSION, homePage: HOME_PAGE },
     workerUrl: io.workerUrl,

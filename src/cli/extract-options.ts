@@ -1,6 +1,7 @@
 import type { NetworkOptions } from "../app.ts";
 import type { ExtractionOptions } from "../extraction/index.ts";
 import { Failure } from "../failure.ts";
+import { DEFAULT_EXTRACTION } from "../settings/index.ts";
 import { type PageUrl, parsePageUrl, splitCredentials } from "../urls/index.ts";
 import type { Typed } from "./arguments.ts";
 import { COMMANDS, OUTPUT_FORMATS, type OutputFormat } from "./flags.ts";
@@ -25,7 +26,6 @@ export type ExtractCommand = {
   readonly network: NetworkOptions;
 };
 
-const DEFAULT_MIN_WORDS = 150;
 const MAX_WORDS = 1_000_000_000;
 
 /**
@@ -45,7 +45,7 @@ export function readExtractCommand(typed: Typed): ExtractCommand {
     outputFile: outputFile === "-" ? null : outputFile,
     hasFrontmatter,
     extraction: {
-      minWordCount: optionValue.integer(typed, "min-words", 0, MAX_WORDS) ?? DEFAULT_MIN_WORDS,
+      minWordCount: optionValue.integer(typed, "min-words", 0, MAX_WORDS) ?? DEFAULT_EXTRACTION.minWordCount,
       includeImages: !typed.has("no-images"),
       includeCode: !typed.has("no-code"),
       select: optionValue.text(typed, "select"),

@@ -1,11 +1,10 @@
-import type { Environment } from "../settings/index.ts";
-
 /**
  * All that a command sees of the process around it, so that a command is a function from words and
  * streams to an exit code.
  */
 export type Io = {
-  readonly environment: Environment;
+  /** The process's own variables; the proxy variables are taken out when they have been read. */
+  readonly environment: Record<string, string | undefined>;
   /** The program's own file, beside which a `.env` may stand. */
   readonly executablePath: string;
   readonly workerUrl: string | URL;

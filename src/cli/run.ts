@@ -1,10 +1,10 @@
 import { FAILURE_OUTCOMES, Failure } from "../failure.ts";
+import { VERSION } from "../version.ts";
 import { parseArguments, type Typed } from "./arguments.ts";
 import { EXTRACT_COMMAND } from "./flags.ts";
 import { type Io, OutputClosed } from "./io.ts";
 import { createNotices, type Notices } from "./notices.ts";
 import { createPaint, type Paint } from "./terminal.ts";
-import { VERSION } from "./version.ts";
 
 const INTERRUPTED = 130;
 

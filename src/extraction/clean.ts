@@ -49,6 +49,16 @@ export function cleanContent(root: Element, base: PageUrl | null): void {
   cleanTextNodes(root);
 }
 
+const PERMALINK = /^[\s¶§#🔗\u2060\u200b]*$/u;
+
+/** Removes the links with which headings point to themselves; they are tools of the site, not text. */
+export function removePermalinks(document: Document): void {
+  for (const anchor of [...document.querySelectorAll("h1 a, h2 a, h3 a, h4 a, h5 a, h6 a, dt a")]) {
+    const isSign = PERMALINK.test(anchor.textContent ?? "") && !anchor.querySelector("img");
+    if (isSign && anchor.getAttribute("href")?.includes("#")) anchor.remove();
+  }
+}
+
 /** Removes images; captions and all other content stay. */
 export function removeImages(root: Element): void {
   for (const image of [...root.querySelectorAll("img, picture")]) image.remove();

@@ -1,6 +1,12 @@
 import { Failure } from "../failure.ts";
 import type { PageUrl } from "../urls/index.ts";
-import { cleanContent, removeCodeBlocks, removeImages, removeRepeatedTitle } from "./clean.ts";
+import {
+  cleanContent,
+  removeCodeBlocks,
+  removeImages,
+  removePermalinks,
+  removeRepeatedTitle,
+} from "./clean.ts";
 import { baseUrl, readCanonical, readLinks, readRobots } from "./links.ts";
 import { renderMarkdown } from "./markdown.ts";
 import { type Metadata, readMetadata } from "./metadata.ts";
@@ -35,6 +41,7 @@ export async function extractHtml(
   const links = readLinks(document, base);
   const robots = readRobots(document);
   const canonical = readCanonical(document, base);
+  removePermalinks(document);
   const metadata = readMetadata(document, base);
   const article = extractArticle(document, { base, metadata, options });
   return { article, links, robots, canonical };

@@ -1,4 +1,5 @@
 import { NodeHtmlMarkdown } from "node-html-markdown";
+import { formatHeading } from "../heading.ts";
 
 // One instance: its translators are built once.
 let translator: NodeHtmlMarkdown | null = null;
@@ -22,13 +23,5 @@ export function renderMarkdown(html: string): string {
  */
 export function composeMarkdown(title: string | null, body: string): string {
   if (title === null) return body;
-  return body === "" ? `# ${escapeHeading(title)}` : `# ${escapeHeading(title)}\n\n${body}`;
+  return body === "" ? formatHeading(title) : `${formatHeading(title)}\n\n${body}`;
 }
-
-// A title is plain text: what would be markup in it is to be read as it stands. Underscores inside a
-// word and a lone "<" or "&" are no markup, and stay as they are.
-const escapeHeading = (title: string): string =>
-  title.replace(
-    /[\\`*[\]]|<(?=[a-z/!?])|&(?=#?\w+;)|(?<![\p{L}\p{N}])_|_(?![\p{L}\p{N}])/giu,
-    (character) => `\\${character}`,
-  );

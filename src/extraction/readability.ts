@@ -12,6 +12,9 @@ export type ReadableContent = {
  * everything else before.
  */
 export function findReadable(document: Document): ReadableContent | null {
+  // linkedom keeps the case that Readability writes names in, and would serialise <DIV>.
+  const create = document.createElement.bind(document);
+  document.createElement = (name: string) => create(name.toLowerCase());
   const result = new Readability<Node>(document, {
     serializer: (node) => node,
     keepClasses: true, // code blocks say their language in a class; cleaning drops the others

@@ -16,6 +16,7 @@ export {
   type ChooseProxy,
   type ChosenProxy,
   chooseProxy,
+  forgetProxyVariables,
   type ProxyEnvironment,
   type ProxyOptions,
   type ProxySource,
@@ -24,6 +25,20 @@ export {
 } from "./proxy.ts";
 export { type Resolve, systemResolve } from "./resolver.ts";
 export { backOffDelayMs, isRetryableStatus, parseRetryAfterMs } from "./retry.ts";
+export {
+  crawlDelayMs,
+  isAllowed,
+  parseRobots,
+  type RobotsGroup,
+  type RobotsRule,
+  type RobotsRules,
+} from "./robots.ts";
+export {
+  createRobotsCache,
+  DECIDED_ROBOTS_TIMES,
+  type RobotsCache,
+  type RobotsCacheOptions,
+} from "./robots-cache.ts";
 export { type Clock, systemClock } from "./tries.ts";
 export type {
   FetchedHeaders,

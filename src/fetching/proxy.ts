@@ -32,11 +32,10 @@ export function readProxyEnvironment(env: Record<string, string | undefined>): P
   const take = (name: string): { readonly name: string; readonly value: string } | null => {
     const lower = env[name.toLowerCase()]?.trim();
     const value = lower || env[name]?.trim() || "";
-    delete env[name];
-    delete env[name.toLowerCase()];
     return value === "" ? null : { name, value };
   };
-  const [http, https, all, no] = ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"].map(take);
+  const [http, https, all, no] = PROXY_VARIABLES.map(take);
+  forgetProxyVariables(env);
   const read = (variable: typeof http): ChosenProxy | null => {
     if (!variable) return null;
     const proxy = parseProxyUrl(variable.value, "operator");
@@ -44,6 +43,16 @@ export function readProxyEnvironment(env: Record<string, string | undefined>): P
     return proxy;
   };
   return { http: read(http ?? all), https: read(https ?? all), bypass: parseProxyBypass(no?.value ?? "") };
+}
+
+const PROXY_VARIABLES = ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"] as const;
+
+/** Deletes all eight proxy variables from `env`, so that the runtime does not act on them by itself. */
+export function forgetProxyVariables(env: Record<string, string | undefined>): void {
+  for (const name of PROXY_VARIABLES) {
+    delete env[name];
+    delete env[name.toLowerCase()];
+  }
 }
 
 const NOT_A_PROXY = "not the address of an http or https proxy (http://[user:password@]host[:port])";

@@ -1,7 +1,8 @@
 import { Failure } from "../failure.ts";
+import { formatHeading } from "../heading.ts";
 import { type DocumentUrl, parseDocumentUrl } from "../urls/index.ts";
 import { formatFrontMatter, parseFrontMatter } from "./front-matter.ts";
-import { formatHeading, normalizeTitle, withoutLeadingTitle } from "./title.ts";
+import { normalizeTitle, withoutLeadingTitle } from "./title.ts";
 
 /** An extracted page as it is stored. */
 export type Page = {

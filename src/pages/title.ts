@@ -14,19 +14,6 @@ export function normalizeTitle(title: string): string {
     .trimEnd();
 }
 
-/**
- * The title as a first-level heading that shows it literally: of Markdown's marks only those that would
- * take effect are escaped.
- */
-export function formatHeading(title: string): string {
-  const literal = title
-    .replace(/\\(?=[!-/:-@[-`{-~])|`|\*(?! )|(?<=[^ ])\*|(?<![\p{L}\p{N}])_|_(?![\p{L}\p{N}])|~~/gu, "\\$&")
-    .replace(/<(?=[a-z/!?])|&(?=#?\w{1,40};)/gi, "\\$&")
-    .replaceAll("](", "]\\(")
-    .replace(/(^| )(#+)$/, "$1\\$2");
-  return `# ${literal}`;
-}
-
 /** The body without the headings at its start (of any level) that only repeat the title. */
 export function withoutLeadingTitle(markdown: string, title: string): string {
   const wanted = comparable(title);

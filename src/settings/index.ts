@@ -1,3 +1,4 @@
+export { DEFAULT_EXTRACTION } from "./defaults.ts";
 export { type DotenvPlaces, withDotenv } from "./dotenv.ts";
 export { type Environment, readSettings, type Settings, VARIABLES } from "./environment.ts";
 export {

@@ -61,7 +61,8 @@ export function splitCredentials(
   return { url: url.href, authorization: `Basic ${btoa(String.fromCharCode(...bytes))}` };
 }
 
-function parseHttpUrl(text: string, base?: PageUrl): URL | null {
+/** The parsed form of an absolute (or, with a base, relative) http or https URL; null for any other text. */
+export function parseHttpUrl(text: string, base?: PageUrl): URL | null {
   const trimmed = text.trim();
   if (trimmed.length > MAX_URL_LENGTH) return null;
   const url = base ? URL.parse(trimmed, base) : URL.parse(trimmed);
@@ -69,21 +70,21 @@ function parseHttpUrl(text: string, base?: PageUrl): URL | null {
   return url;
 }
 
-// Works on the raw query: URLSearchParams would re-encode what stays.
 function removeTrackingParameters(url: URL): void {
-  if (url.search === "") {
-    // `https://h/a?` and `https://h/a` are the same request target to every server we know of.
-    url.search = "";
-    return;
-  }
-  const pairs = url.search.slice(1).split("&");
-  const kept = pairs.filter((pair) => !TRACKING_PARAMETER.test(parameterName(pair)));
-  if (kept.length < pairs.length) url.search = kept.join("&");
+  const kept = url.search
+    .slice(1)
+    .split("&")
+    .filter((pair) => !isTrackingPair(pair))
+    .join("&");
+  // An empty search also drops a bare "?": `https://h/a?` and `https://h/a` are the same request target
+  // to every server we know of. The setter drops one "?" of what it is given, so it is given one more.
+  url.search = kept === "" ? "" : `?${kept}`;
 }
 
-function parameterName(pair: string): string {
+/** Whether a `name=value` of a raw query names a campaign or a click (URLSearchParams would re-encode the rest). */
+export function isTrackingPair(pair: string): boolean {
   const end = pair.indexOf("=");
-  return safeDecode(end < 0 ? pair : pair.slice(0, end));
+  return TRACKING_PARAMETER.test(safeDecode(end < 0 ? pair : pair.slice(0, end)));
 }
 
 function safeDecode(text: string): string {

@@ -1,28 +1,34 @@
-import type { PageUrl } from "./page-url.ts";
+import { isTrackingPair, type PageUrl, parseHttpUrl } from "./page-url.ts";
 
 /** Why the rules refuse a URL. */
 export type UrlRefusal = "not_allowed" | "denied" | "foreign_origin";
 
 export type UrlRules = {
-  /** URLs must start with one of these; empty allows all. */
+  /** URLs must start with one of these, each in the form of `parseUrlPrefix`; empty allows all. */
   readonly allowPrefixes: readonly string[];
-  /** URLs that start with one of these are refused. */
+  /** URLs that start with one of these, in the same form, are refused. */
   readonly denyPrefixes: readonly string[];
 };
 
 /**
  * A prefix in the same canonical form as the URLs it is compared with: scheme and host in lower case,
- * default port removed, and one that ends inside the authority completed with `/`, so that
- * `https://example.org` does not admit `https://example.org.evil.test`.
- * @returns null when it is no http or https URL
+ * default port and tracking parameters removed, and one that ends inside the authority completed with
+ * `/`, so that `https://example.org` does not admit `https://example.org.evil.test`. A `?` at its end
+ * stays: it asks for URLs with a query.
+ * @returns null when it is no http or https URL of at most 8192 characters
  */
 export function parseUrlPrefix(text: string): string | null {
-  const trimmed = text.trim();
-  const url = URL.parse(trimmed);
-  if (!url || (url.protocol !== "http:" && url.protocol !== "https:")) return null;
+  const url = parseHttpUrl(text);
+  if (!url) return null;
   url.username = "";
   url.password = "";
   url.hash = "";
+  if (url.search === "") return url.href;
+  const pairs = url.search.slice(1).split("&");
+  // The last name may go on in the URLs that are meant: `?gclid` begins `?gclid_list=1` too.
+  const isOpen = (index: number): boolean => index === pairs.length - 1 && !pairs[index]?.includes("=");
+  const kept = pairs.filter((pair, index) => isOpen(index) || !isTrackingPair(pair)).join("&");
+  url.search = kept === "" ? "" : `?${kept}`;
   return url.href;
 }
 

@@ -1,0 +1,67 @@
+/**
+ * Builds the program and shows its main job on the small site in test/site, served on loopback.
+ * `make demo` runs it; what it makes stays in build/demo.
+ */
+import { mkdir, rm } from "node:fs/promises";
+import { join, relative } from "node:path";
+import { serveSite } from "../test/support/site.ts";
+
+const ROOT = join(import.meta.dir, "..");
+const PROGRAM = join(ROOT, "dist/article-extractor");
+const OUT = join(ROOT, "build/demo");
+
+async function run(command: readonly string[]): Promise<string> {
+  const child = Bun.spawn([...command], { cwd: ROOT, stdio: ["ignore", "pipe", "inherit"] });
+  const output = await new Response(child.stdout).text();
+  if ((await child.exited) !== 0) throw new Error(`${command.join(" ")} failed`);
+  return output;
+}
+
+function show(title: string, words: readonly string[]): void {
+  console.log(`\n${title}\n  $ article-extractor ${words.join(" ")}\n`);
+}
+
+const indent = (text: string): string => text.replace(/^(?=.)/gm, "  ");
+
+async function extractPage(origin: string): Promise<string> {
+  const file = join(OUT, "borrowed-tools.md");
+  const words = [`${origin}/news/borrowed-tools.html`, "--output", "markdown", "--frontmatter"];
+  show("One page as Markdown:", words);
+  await run([PROGRAM, ...words, "-o", file]);
+  const markdown = await Bun.file(file).text();
+  console.log(indent(`${markdown.split("\n").slice(0, 14).join("\n")}\n...`));
+  return file;
+}
+
+async function extractList(origin: string): Promise<string> {
+  const list = join(OUT, "urls.txt");
+  const file = join(OUT, "pages.jsonl");
+  const pages = [
+    "/docs/configuration.html",
+    "/forum/gate-opens-twice.html",
+    "/ja/suisha.html",
+    "/assets/logo.svg",
+  ];
+  await Bun.write(list, pages.map((page) => `${origin}${page}\n`).join(""));
+  const words = ["--input-file", relative(ROOT, list), "-o", relative(ROOT, file)];
+  show("Many pages, one JSON line each; a page that fails is a line too:", words);
+  await Bun.spawn([PROGRAM, ...words], { cwd: ROOT, stdio: ["ignore", "inherit", "ignore"] }).exited;
+  for (const line of (await Bun.file(file).text()).trim().split("\n")) {
+    const { url, title, word_count, error } = JSON.parse(line);
+    const path = new URL(url).pathname.padEnd(30);
+    console.log(
+      error ? `  ${path} ${error.code}: ${error.message}` : `  ${path} ${word_count} words  ${title}`,
+    );
+  }
+  return file;
+}
+
+await run([process.execPath, "scripts/build.ts"]);
+await rm(OUT, { recursive: true, force: true });
+await mkdir(OUT, { recursive: true });
+await using site = await serveSite();
+const made = [await extractPage(site.origin), await extractList(site.origin)];
+console.log(
+  `\nMade:\n  ${relative(ROOT, PROGRAM)}  the program (${(await run([PROGRAM, "--version"])).trim()})`,
+);
+for (const file of made) console.log(`  ${relative(ROOT, file)}`);

@@ -1,0 +1,109 @@
+import { Failure } from "../failure.ts";
+import { parsePageUrl } from "../urls/index.ts";
+import { ALLOW_ALL, DISALLOW_ALL, parseRobots, type RobotsRules } from "./robots.ts";
+import type { FetchedStream, FetchOptions, StreamFetcher } from "./types.ts";
+
+export type RobotsCacheOptions = {
+  readonly fetcher: StreamFetcher;
+  readonly now?: () => number;
+  /** How long a site's rules are used, in ms; the decided value is 24 h. */
+  readonly ttlMs: number;
+  /** How long a robots.txt that could not be had closes the site before it is asked for again, in ms. */
+  readonly unreachableTtlMs: number;
+  /** Sites kept; the one that was fetched longest ago goes first. */
+  readonly maxSites: number;
+};
+
+/** The decided times of keeping a robots.txt. */
+export const DECIDED_ROBOTS_TIMES = {
+  ttlMs: 24 * 60 * 60 * 1000,
+  unreachableTtlMs: 10 * 60 * 1000,
+  maxSites: 2000,
+} as const;
+
+/** The robots.txt of each site, fetched once for overlapping questions and kept for a day. */
+export interface RobotsCache {
+  /**
+   * The rules of the URL's origin. No robots.txt (any 4xx) allows all; a server error or no answer allows
+   * nothing (RFC 9309, 2.3.1).
+   * @throws Failure `egress_refused` and `cancelled` only
+   */
+  rulesFor(url: URL | string, options?: FetchOptions): Promise<RobotsRules>;
+}
+
+type Entry = { readonly rules: Promise<RobotsRules>; expiresAt: number };
+
+export function createRobotsCache(options: RobotsCacheOptions): RobotsCache {
+  const now = options.now ?? Date.now;
+  const entries = new Map<string, Entry>();
+
+  const load = (origin: string, fetchOptions: FetchOptions): Promise<RobotsRules> => {
+    const found = entries.get(origin);
+    if (found && now() < found.expiresAt) return found.rules;
+    const entry: Entry = {
+      rules: fetchRobots(options.fetcher, origin, fetchOptions).then(
+        (rules) => {
+          entry.expiresAt = now() + (rules === DISALLOW_ALL ? options.unreachableTtlMs : options.ttlMs);
+          return rules;
+        },
+        (error: unknown) => {
+          if (entries.get(origin) === entry) entries.delete(origin);
+          throw error;
+        },
+      ),
+      expiresAt: Number.POSITIVE_INFINITY, // while it is being fetched
+    };
+    entries.delete(origin);
+    entries.set(origin, entry);
+    const oldest = entries.size > options.maxSites ? entries.keys().next() : undefined;
+    if (oldest && !oldest.done) entries.delete(oldest.value);
+    return entry.rules;
+  };
+
+  return {
+    async rulesFor(url, fetchOptions = {}) {
+      const { origin } = new URL(url);
+      const { signal, validators: _, ...rest } = fetchOptions;
+      // The fetch serves everybody who asks meanwhile, so one caller's signal must not end it.
+      const rules = load(origin, rest);
+      return signal ? await orCancelled(rules, signal, origin) : await rules;
+    },
+  };
+}
+
+async function fetchRobots(
+  fetcher: StreamFetcher,
+  origin: string,
+  options: FetchOptions,
+): Promise<RobotsRules> {
+  const url = parsePageUrl(`${origin}/robots.txt`);
+  if (!url) return ALLOW_ALL;
+  try {
+    const answer = await fetcher.fetchStream(url, { ...options, purpose: "robots" });
+    if (answer.status >= 200 && answer.status < 300) return parseRobots(await readText(answer));
+    await answer.body.cancel();
+    return answer.status >= 400 && answer.status < 500 ? ALLOW_ALL : DISALLOW_ALL;
+  } catch (error) {
+    if (!(error instanceof Failure) || error.code === "egress_refused" || error.code === "cancelled")
+      throw error;
+    return DISALLOW_ALL;
+  }
+}
+
+async function readText(answer: FetchedStream): Promise<string> {
+  const decoder = new TextDecoder();
+  const pieces: string[] = [];
+  for await (const bytes of answer.body) pieces.push(decoder.decode(bytes, { stream: true }));
+  pieces.push(decoder.decode());
+  return pieces.join("");
+}
+
+function orCancelled<T>(work: Promise<T>, signal: AbortSignal, origin: string): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const abort = (): void =>
+      reject(new Failure("cancelled", `waiting for the robots.txt of ${origin} was called off`));
+    if (signal.aborted) abort();
+    else signal.addEventListener("abort", abort, { once: true });
+    work.then(resolve, reject).finally(() => signal.removeEventListener("abort", abort));
+  });
+}

@@ -1,0 +1,166 @@
+/** What a robots.txt says (RFC 9309); made by `parseRobots`, read through the functions below. */
+export type RobotsRules = {
+  /** By product token in lower case, `*` for everybody else. Groups of one token are merged. */
+  readonly groups: ReadonlyMap<string, RobotsGroup>;
+  /** Absolute URLs of Sitemap lines as written, for all agents. */
+  readonly sitemaps: readonly string[];
+};
+
+export type RobotsGroup = {
+  /** Longest pattern first; among equals Allow stands first. */
+  readonly rules: readonly RobotsRule[];
+  /** Crawl-delay in ms, null when the group has none. */
+  readonly crawlDelayMs: number | null;
+};
+
+export type RobotsRule = {
+  readonly isAllow: boolean;
+  /** The pattern without its `$`, cut at each `*`. */
+  readonly parts: readonly string[];
+  readonly isAnchoredAtEnd: boolean;
+  readonly length: number;
+};
+
+/** What a site without robots.txt allows: everything. */
+export const ALLOW_ALL: RobotsRules = { groups: new Map(), sitemaps: [] };
+
+/** What a site whose robots.txt cannot be had allows: nothing. */
+export const DISALLOW_ALL: RobotsRules = {
+  groups: new Map([["*", { rules: [compileRule(false, "/")], crawlDelayMs: null }]]),
+  sitemaps: [],
+};
+
+/** Hostile files hold more than sites need; what is past these is passed over. */
+const MAX_LINE_LENGTH = 8192;
+const MAX_RULES = 20_000;
+const MAX_SITEMAPS = 10_000;
+
+/** A delay past this is a mistake or a trap. */
+const MAX_CRAWL_DELAY_S = 86_400;
+
+/** Reads a robots.txt; every text is one, lines that mean nothing are passed over. */
+export function parseRobots(text: string): RobotsRules {
+  const reader = createReader();
+  for (const line of text.replace(/^\ufeff/, "").split(/\r\n|\r|\n/)) {
+    if (line.length > MAX_LINE_LENGTH) continue;
+    const content = line.split("#", 1)[0] ?? "";
+    const colon = content.indexOf(":");
+    if (colon > 0) reader.take(content.slice(0, colon).trim().toLowerCase(), content.slice(colon + 1).trim());
+  }
+  return reader.finish();
+}
+
+/**
+ * Whether the agent may fetch the URL: the longest matching pattern decides, Allow among equals.
+ * @param userAgent a product token, or a user agent string that starts with one
+ */
+export function isAllowed(rules: RobotsRules, userAgent: string, url: URL | string): boolean {
+  const { pathname, search } = new URL(url);
+  if (pathname === "/robots.txt") return true;
+  const group = groupFor(rules, userAgent);
+  if (!group || group.rules.length === 0) return true;
+  const target = normalizeEscapes(pathname + search)
+    .replaceAll("*", "%2A")
+    .replaceAll("$", "%24");
+  return group.rules.find((rule) => matches(rule, target))?.isAllow ?? true;
+}
+
+/** The agent's Crawl-delay in ms, or null. */
+export const crawlDelayMs = (rules: RobotsRules, userAgent: string): number | null =>
+  groupFor(rules, userAgent)?.crawlDelayMs ?? null;
+
+const groupFor = (rules: RobotsRules, userAgent: string): RobotsGroup | undefined =>
+  rules.groups.get(productToken(userAgent)) ?? rules.groups.get("*");
+
+const productToken = (text: string): string =>
+  text.trim() === "*" ? "*" : (/^[a-z_-]+/i.exec(text.trim())?.[0] ?? "").toLowerCase();
+
+type OpenGroup = { rules: RobotsRule[]; crawlDelayMs: number | null };
+
+function createReader(): { take(key: string, value: string): void; finish(): RobotsRules } {
+  const groups = new Map<string, OpenGroup>();
+  const sitemaps: string[] = [];
+  let current: OpenGroup[] = [];
+  let isInRules = false;
+  let ruleCount = 0;
+
+  const startGroup = (agent: string): void => {
+    if (isInRules) current = [];
+    isInRules = false;
+    const token = productToken(agent);
+    if (token === "") return;
+    const group = groups.get(token) ?? { rules: [], crawlDelayMs: null };
+    groups.set(token, group);
+    current.push(group);
+  };
+  const addRule = (isAllow: boolean, pattern: string): void => {
+    isInRules = true;
+    if (pattern === "" || ruleCount >= MAX_RULES) return; // an empty pattern matches nothing
+    ruleCount++;
+    const rule = compileRule(isAllow, pattern);
+    for (const group of current) group.rules.push(rule);
+  };
+  // Not in the RFC, and by it must not end the list of agents that a group starts with.
+  const setDelay = (value: string): void => {
+    if (!/^\d{1,9}(?:\.\d{0,9})?$/.test(value)) return;
+    const ms = Math.round(Math.min(Number(value), MAX_CRAWL_DELAY_S) * 1000);
+    for (const group of current) group.crawlDelayMs = Math.max(ms, group.crawlDelayMs ?? 0);
+  };
+
+  return {
+    take(key, value) {
+      if (key === "user-agent") startGroup(value);
+      else if (key === "allow") addRule(true, value);
+      else if (key === "disallow") addRule(false, value);
+      else if (key === "crawl-delay") setDelay(value);
+      else if (key === "sitemap" && value !== "" && sitemaps.length < MAX_SITEMAPS) sitemaps.push(value);
+    },
+    finish() {
+      for (const group of groups.values())
+        group.rules.sort((a, b) => b.length - a.length || Number(b.isAllow) - Number(a.isAllow));
+      return { groups, sitemaps };
+    },
+  };
+}
+
+function compileRule(isAllow: boolean, pattern: string): RobotsRule {
+  const normal = normalizeEscapes(pattern);
+  const isAnchoredAtEnd = normal.endsWith("$");
+  const body = isAnchoredAtEnd ? normal.slice(0, -1) : normal;
+  const parts = body.split(/\*+/).map((part) => part.replaceAll("$", "%24"));
+  return { isAllow, parts, isAnchoredAtEnd, length: normal.length };
+}
+
+/**
+ * Whether the pattern matches the path from its start. Each part is looked for once, after the one before
+ * it, so no pattern can make this backtrack.
+ */
+function matches(rule: RobotsRule, path: string): boolean {
+  const { parts, isAnchoredAtEnd } = rule;
+  const first = parts[0] ?? "";
+  if (!path.startsWith(first)) return false;
+  let at = first.length;
+  const last = parts.length - 1;
+  if (last === 0) return !isAnchoredAtEnd || at === path.length;
+  for (let index = 1; index < last; index++) {
+    const part = parts[index] ?? "";
+    const found = path.indexOf(part, at);
+    if (found < 0) return false;
+    at = found + part.length;
+  }
+  const end = parts[last] ?? "";
+  return isAnchoredAtEnd ? path.length - end.length >= at && path.endsWith(end) : path.indexOf(end, at) >= 0;
+}
+
+/**
+ * One spelling of a path (RFC 9309, 2.2.2): other characters than ASCII are escaped, escapes of unreserved
+ * characters undone, the rest in upper case.
+ */
+function normalizeEscapes(text: string): string {
+  return text
+    .replace(/[^\x20-\x7e]+/g, (run) => encodeURIComponent(run.toWellFormed()))
+    .replace(/%[0-9a-f]{2}/gi, (escaped) => {
+      const character = String.fromCharCode(Number.parseInt(escaped.slice(1), 16));
+      return /[A-Za-z0-9._~-]/.test(character) ? character : escaped.toUpperCase();
+    });
+}

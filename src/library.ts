@@ -1,0 +1,162 @@
+import { articleFromDocument, articleFromUrl, type FetchedArticle } from "./articles/index.ts";
+import { composeMarkdown, type ExtractionOptions, extractBody } from "./extraction/index.ts";
+import { Failure } from "./failure.ts";
+import {
+  chooseProxy,
+  createEgress,
+  createHttpFetcher,
+  DECIDED_FETCH_LIMITS,
+  type ProxyEnvironment,
+  parseEgressPolicy,
+  productUserAgent,
+  randomUserAgent,
+  readProxyEnvironment,
+  systemResolve,
+} from "./fetching/index.ts";
+import { silentLog } from "./log.ts";
+import { DEFAULT_EXTRACTION } from "./settings/index.ts";
+import { type PageUrl, parsePageUrl, splitCredentials } from "./urls/index.ts";
+import { HOME_PAGE, VERSION } from "./version.ts";
+
+export { Failure, type FailureCode } from "./failure.ts";
+
+/** How a page is fetched; every field is optional. */
+export type NetworkOptions = {
+  readonly userAgent?: string;
+  readonly randomUserAgent?: boolean;
+  /** Address of an HTTP proxy; goes before `HTTPS_PROXY`, `HTTP_PROXY` and `ALL_PROXY`. */
+  readonly proxy?: string | null;
+  /** Hosts that skip the proxy, in the grammar of `NO_PROXY`. */
+  readonly proxyBypass?: readonly string[];
+  readonly headers?: Readonly<Record<string, string>>;
+  /** For one request, in ms; 30 000 by default. */
+  readonly timeoutMs?: number;
+  /** `auto` (default), `open`, `public`, or hosts and networks that may be reached besides public ones. */
+  readonly egress?: string;
+};
+
+/** What shapes an extraction; every field is optional. */
+export type ExtractOptions = Partial<Omit<ExtractionOptions, "renderings">> & {
+  /** Used by `extractArticleFromUrl`; `extractArticle` opens no connection and has no use for it. */
+  readonly network?: NetworkOptions;
+  readonly signal?: AbortSignal;
+};
+
+/** An extracted article. Absent values are null. */
+export type ExtractedArticle = Omit<FetchedArticle, "article"> &
+  Omit<FetchedArticle["article"], "content" | "markdown" | "warnings"> & {
+    /** Sanitised HTML. */
+    readonly content: string;
+    /** GitHub-flavoured Markdown that starts with the title. */
+    readonly markdown: string;
+  };
+
+/**
+ * Extracts the article of an HTML string, without any input or output.
+ * @param url the page's address, for its relative links; null leaves them relative
+ * @throws Failure `no_content`, `too_large`, `invalid_url` for an address that is none, `invalid_usage`
+ * for a wrong selector
+ */
+export async function extractArticle(
+  html: string,
+  url: string | null = null,
+  options: ExtractOptions = {},
+): Promise<ExtractedArticle> {
+  const pageUrl = url === null ? null : requirePageUrl(url);
+  const document = {
+    name: pageUrl ?? "the page",
+    kind: "html",
+    body: html,
+    url: pageUrl,
+    warnings: [],
+  } as const;
+  return flatten(
+    await articleFromDocument(document, extractionOptions(options), { extractor: inlineExtractor }),
+  );
+}
+
+/**
+ * Fetches a page over HTTP and extracts its article.
+ * @throws Failure `invalid_url`, `network`, `timeout`, `http_status`, `egress_refused`, `too_large`,
+ * `unsupported_content`, `no_content`, `rate_limited`, `cancelled`
+ */
+export async function extractArticleFromUrl(
+  url: string,
+  options: ExtractOptions = {},
+): Promise<ExtractedArticle> {
+  const split = splitCredentials(url);
+  if (!split) throw notAUrl(url);
+  await using fetcher = openFetcher(options.network ?? {});
+  const { signal } = options;
+  const request = {
+    url: split.url,
+    options: extractionOptions(options),
+    fetch: { authorization: split.authorization, ...(signal ? { signal } : {}) },
+  };
+  return flatten(await articleFromUrl(request, { fetcher, extractor: inlineExtractor }));
+}
+
+const inlineExtractor = { extract: extractBody };
+
+function requirePageUrl(url: string): PageUrl {
+  const parsed = parsePageUrl(url);
+  if (!parsed) throw notAUrl(url);
+  return parsed;
+}
+
+const notAUrl = (url: string): Failure =>
+  new Failure("invalid_url", `${JSON.stringify(url.slice(0, 200))} is not an http or https URL`);
+
+function extractionOptions({
+  network: _network,
+  signal: _signal,
+  ...given
+}: ExtractOptions): ExtractionOptions {
+  return { ...DEFAULT_EXTRACTION, ...given, renderings: ["content", "markdown"] };
+}
+
+function openFetcher(network: NetworkOptions) {
+  const requestTimeoutMs = network.timeoutMs ?? DECIDED_FETCH_LIMITS.requestTimeoutMs;
+  const chosenAgent = network.randomUserAgent ? randomUserAgent(Math.random) : null;
+  return createHttpFetcher({
+    egress: createEgress({
+      policy: parseEgressPolicy(network.egress ?? "auto"),
+      resolve: systemResolve,
+      resolverTtlMs: 0,
+    }),
+    caller: { kind: "cli" },
+    chooseProxy: chooseProxy({
+      explicit: network.proxy ?? null,
+      explicitSource: "caller",
+      bypass: network.proxyBypass ?? [],
+      environment: proxyEnvironment(),
+    }),
+    userAgent:
+      network.userAgent ?? chosenAgent ?? productUserAgent({ version: VERSION, homePage: HOME_PAGE }),
+    headers: network.headers ?? {},
+    limits: {
+      ...DECIDED_FETCH_LIMITS,
+      requestTimeoutMs,
+      deadlineMs: Math.max(DECIDED_FETCH_LIMITS.deadlineMs, requestTimeoutMs),
+    },
+    log: silentLog,
+  });
+}
+
+let knownProxyEnvironment: ProxyEnvironment | null = null;
+
+// Bun's fetch obeys the proxy variables by itself and past the egress policy, so there they are taken out
+// of the process's environment; Node's undici does not read them, and they stay.
+function proxyEnvironment(): ProxyEnvironment {
+  knownProxyEnvironment ??= readProxyEnvironment(process.versions.bun ? process.env : { ...process.env });
+  return knownProxyEnvironment;
+}
+
+function flatten({ article, ...page }: FetchedArticle): ExtractedArticle {
+  return {
+    ...article,
+    ...page,
+    content: article.content ?? "",
+    markdown: composeMarkdown(article.title, article.markdown ?? ""),
+  };
+}

@@ -1,0 +1,57 @@
+// The architecture as data; the rules that read it are in architecture-rules.ts.
+
+export type Room = {
+  /** Rooms whose door it may import; a room not named is closed to it. */
+  readonly mayImport: readonly string[];
+  /** Rooms of which it may import types and nothing that exists at run time. */
+  readonly mayImportTypesOf?: readonly string[];
+  /** `src/<room>.ts` instead of a folder. */
+  readonly isOneFile?: boolean;
+};
+
+// Metrics may be imported wherever the log may.
+const BASE = ["urls", "failure"] as const;
+const OBSERVED_BASE = [...BASE, "log", "metrics"] as const;
+const CRAWLING = ["articles", "fetching", "extraction", "pages"] as const;
+const MODULES = [...CRAWLING, "crawler", "search", "tenants"] as const;
+
+/** Which room may import which (docs: the table in src/README.md). */
+export const ROOMS: Readonly<Record<string, Room>> = {
+  failure: { isOneFile: true, mayImport: [] },
+  log: { isOneFile: true, mayImport: [] },
+  metrics: { isOneFile: true, mayImport: [] },
+  version: { isOneFile: true, mayImport: [] },
+  heading: { isOneFile: true, mayImport: [] },
+  urls: { mayImport: [] },
+  fetching: { mayImport: OBSERVED_BASE },
+  extraction: { mayImport: ["heading", ...BASE] },
+  articles: { mayImport: ["fetching", "extraction", ...OBSERVED_BASE] },
+  pages: { mayImport: ["heading", ...BASE] },
+  crawler: { mayImport: [...CRAWLING, ...OBSERVED_BASE] },
+  search: { mayImport: ["pages", ...BASE] },
+  tenants: { mayImport: [...CRAWLING, "crawler", "search", ...OBSERVED_BASE] },
+  // It has to throw and to check log levels and URLs; of the rest it holds options, not code.
+  settings: { mayImport: OBSERVED_BASE, mayImportTypesOf: MODULES },
+  app: { isOneFile: true, mayImport: ["settings", "version", ...MODULES, ...OBSERVED_BASE] },
+  server: { mayImport: ["app", "version", ...MODULES, ...OBSERVED_BASE] },
+  // Flags go before settings, so the shell reads both with the same parsers.
+  cli: { mayImport: ["app", "server", "settings", "version", ...MODULES, ...OBSERVED_BASE] },
+  // The library's door: what app is to the program, without crawls and search.
+  library: {
+    isOneFile: true,
+    mayImport: ["settings", "version", "articles", "fetching", "extraction", ...OBSERVED_BASE],
+  },
+  // The program's entry, and the workers', which load `src/<room>/worker.ts` and not the whole room.
+  bin: { mayImport: ["cli", "extraction", "search"] },
+};
+
+/** Rooms that may read the environment: one owns it, the entries hand it over. */
+export const ENVIRONMENT_READERS: readonly string[] = ["settings", "bin", "library"];
+
+/** Files outside fetching that may open connections, each with its reason. */
+export const NETWORK_USERS: Readonly<Record<string, string>> = {};
+
+/** Files that are embedded although they lie outside `src/` and `bin/`. */
+export const EMBEDDED_FILES: readonly string[] = ["package.json", "build/licenses.txt"];
+
+export const MAX_FILE_LINES = 400;

@@ -1,0 +1,82 @@
+import { Failure } from "../../src/failure.ts";
+import {
+  chooseProxy,
+  createEgress,
+  createHttpFetcher,
+  DECIDED_FETCH_LIMITS,
+  type FetchLimits,
+  type HttpFetcher,
+  type HttpFetcherOptions,
+  parseEgressPolicy,
+  type Resolve,
+} from "../../src/fetching/index.ts";
+import { silentLog } from "../../src/log.ts";
+import { type PageUrl, parsePageUrl } from "../../src/urls/index.ts";
+
+/** A name's answers under the test's control; a name that is not in the table does not exist. */
+export function tableResolver(table: Readonly<Record<string, readonly string[]>>): Resolve {
+  return async (host) => {
+    const answer = table[host];
+    if (!answer) throw Object.assign(new Error("no such name"), { code: "ENOTFOUND" });
+    return answer;
+  };
+}
+
+export type TestFetcherOptions = Partial<Omit<HttpFetcherOptions, "limits">> & {
+  readonly policy?: string;
+  readonly resolve?: Resolve;
+  readonly limits?: Partial<FetchLimits>;
+};
+
+/** No proxy, whatever the machine's environment says. */
+export const NO_PROXY = chooseProxy({
+  explicit: null,
+  explicitSource: "caller",
+  bypass: [],
+  environment: { http: null, https: null, bypass: [] },
+});
+
+/** A fetcher of the command line with the decided limits, no proxy, and back-off that waits 0 ms. */
+export function testFetcher(options: TestFetcherOptions = {}): HttpFetcher {
+  const { policy, resolve, limits, ...rest } = options;
+  return createHttpFetcher({
+    egress: createEgress({
+      policy: parseEgressPolicy(policy ?? "auto"),
+      resolve: resolve ?? tableResolver({}),
+      resolverTtlMs: 0,
+    }),
+    caller: { kind: "cli" },
+    chooseProxy: NO_PROXY,
+    userAgent: "article-extractor/test (+https://example.org/)",
+    log: silentLog,
+    clock: {
+      now: Date.now,
+      random: () => 0,
+      sleep: async (ms) => void (await Bun.sleep(Math.min(ms, 20))),
+    },
+    ...rest,
+    limits: { ...DECIDED_FETCH_LIMITS, ...limits },
+  });
+}
+
+export function pageUrl(text: string): PageUrl {
+  const url = parsePageUrl(text);
+  if (!url) throw new Error(`not a page's URL: ${text}`);
+  return url;
+}
+
+/** The code of the Failure that the work ends with, or `none`. */
+export async function failureCode(work: Promise<unknown>): Promise<string> {
+  return (await failureOf(work))?.code ?? "none";
+}
+
+/** The Failure that the work ends with; anything else that is thrown is thrown on. */
+export async function failureOf(work: Promise<unknown>): Promise<Failure | null> {
+  try {
+    await work;
+    return null;
+  } catch (error) {
+    if (error instanceof Failure) return error;
+    throw error;
+  }
+}
