@@ -1,7 +1,7 @@
 /**
  * Measures and scores the extraction of main content on a set of pages.
  *
- *   make bench-extraction PAGES=DIR OUT=DIR [LIMIT=n] [ARGS="--peers readability,defuddle"]
+ *   make bench-extraction PAGES=DIR OUT=DIR [LIMIT=n] [PEERS=readability,defuddle] [RUNS=scripts/bench/runs]
  *   sh scripts/bun scripts/bench/extraction.ts --pages DIR --out DIR [options]
  *
  * PAGES holds `pages.jsonl` ({id, url, …} a line) and `html/ID.html`; no set is part of this
