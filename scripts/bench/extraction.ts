@@ -1,7 +1,7 @@
 /**
  * Measures and scores the extraction of main content on a set of pages.
  *
- *   make bench-extraction PAGES=DIR OUT=DIR [LIMIT=n] [ARGS="--peers readability,defuddle"]
+ *   make bench-extraction PAGES=DIR OUT=DIR [LIMIT=n] [PEERS=readability,defuddle] [RUNS=scripts/bench/runs]
  *   sh scripts/bun scripts/bench/extraction.ts --pages DIR --out DIR [options]
  *
  * PAGES holds `pages.jsonl` ({id, url, …} a line) and `html/ID.html`; no set is part of this
@@ -165,8 +165,10 @@ async function score(plan: Plan, scorer: string, measured: readonly Measured[]):
   );
 }
 
-async function keepRun(plan: Plan, directory: string, measured: readonly Measured[]): Promise<void> {
-  const date = new Date().toISOString();
+type Subject = { readonly commit: string; readonly date: string };
+
+async function keepRun(plan: Plan, subject: Subject, measured: readonly Measured[]): Promise<void> {
+  if (plan.runs === null) return;
   const contenders = measured.map(({ name, report }) => ({
     name,
     peakRssBytes: report.peakRssBytes,
@@ -175,16 +177,15 @@ async function keepRun(plan: Plan, directory: string, measured: readonly Measure
   }));
   const raw = {
     bench: "extraction",
-    date,
-    commit: await describeCommit(REPOSITORY),
+    ...subject,
     machine: describeMachine(),
     pages: basename(plan.pages),
     renderings: plan.renderings.join(","),
     contenders,
   };
   const path = join(
-    directory,
-    `extraction-${basename(plan.pages)}-${date.slice(0, 19).replaceAll(":", "")}.json`,
+    plan.runs,
+    `extraction-${basename(plan.pages)}-${subject.date.slice(0, 19).replaceAll(":", "")}.json`,
   );
   await Bun.write(path, `${JSON.stringify(raw, null, 2)}\n`);
   console.log(`\nkept ${path}`);
@@ -192,13 +193,13 @@ async function keepRun(plan: Plan, directory: string, measured: readonly Measure
 
 async function main(argv: readonly string[]): Promise<void> {
   const plan = await readPlan(argv);
-  console.log(
-    `${describeMachine()}\ncommit ${await describeCommit(REPOSITORY)}, ${new Date().toISOString()}`,
-  );
+  // Read before the run, which takes minutes: the tree may be another one at its end.
+  const subject = { commit: await describeCommit(REPOSITORY), date: new Date().toISOString() };
+  console.log(`${describeMachine()}\ncommit ${subject.commit}, ${subject.date}`);
   const measured = await measureAll(plan);
   for (const contender of measured) printReport(contender);
   if (plan.scorer !== null) await score(plan, plan.scorer, measured);
-  if (plan.runs !== null) await keepRun(plan, plan.runs, measured);
+  await keepRun(plan, subject, measured);
   const bugs = measured[0]?.report.pages.filter((page) => page.outcome === "bug").length ?? 0;
   if (bugs > 0) throw new Error(`${OURS} hit a bug on ${bugs} pages, see above`);
 }
