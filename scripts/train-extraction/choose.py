@@ -1,0 +1,24 @@
+"""The product's rule for keeping blocks (src/extraction/choice/choose.ts), for scores out of fold."""
+import numpy as np
+
+REPEAT_WORDS = 6
+
+
+def keep_blocks(pages, p, factor=0.6, least=0.3):
+    """Keeps what reaches a share of the page's own plateau; later exact repeats go."""
+    keep = np.zeros(len(p), bool)
+    for page in pages:
+        rows = p[page.start:page.end]
+        sizes = np.array([len(w) for w in page.words], np.float32)
+        sure = rows > 0.5
+        plateau = float((rows * sizes)[sure].sum() / max(sizes[sure].sum(), 1)) if sure.any() else 0.0
+        threshold = max(least, factor * plateau)
+        seen = set()
+        for i in np.flatnonzero(rows >= threshold):
+            text = page.texts[i]
+            if len(page.words[i]) >= REPEAT_WORDS:
+                if text in seen:
+                    continue
+                seen.add(text)
+            keep[page.start + i] = True
+    return keep

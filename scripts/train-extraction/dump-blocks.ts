@@ -1,0 +1,32 @@
+/**
+ * First step of the training: what the product's own code says about every candidate block.
+ *
+ *   sh scripts/bun scripts/train-extraction/dump-blocks.ts OUT SET=DIR [SET=DIR ...]
+ *
+ * Writes OUT/blocks.f32 (a row of features for each block), OUT/pages.jsonl ({set, id, url, texts} a
+ * page) and OUT/features.json (their names).
+ */
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { BLOCK_FEATURES, computeBlockFeatures } from "../../src/extraction/choice/block-features.ts";
+import { buildPageTree } from "../../src/extraction/choice/page-tree.ts";
+import { scanPage } from "../../src/extraction/page/scan.ts";
+import { floatWriter, readSet } from "./sets.ts";
+
+const [out = "", ...sets] = process.argv.slice(2);
+await mkdir(out, { recursive: true });
+const rows = floatWriter(join(out, "blocks.f32"));
+const pages = Bun.file(join(out, "pages.jsonl")).writer();
+for (const set of sets) {
+  const [name, directory = ""] = set.split("=");
+  for await (const { id, url, html } of readSet(directory)) {
+    const { model, facts } = scanPage(html);
+    const tree = buildPageTree(model);
+    rows.write(computeBlockFeatures(tree, facts));
+    const texts = Array.from(tree.candidates, (block) => model.blocks.text[block]);
+    pages.write(`${JSON.stringify({ set: name, id, url, texts })}\n`);
+  }
+}
+await rows.end();
+await pages.end();
+await Bun.write(join(out, "features.json"), JSON.stringify(BLOCK_FEATURES));

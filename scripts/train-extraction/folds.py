@@ -1,0 +1,17 @@
+"""Folds by domain: pages of one registered domain are always in the same fold, in every set."""
+import hashlib
+from urllib.parse import urlsplit
+
+# Second-level labels under which domains are registered in many countries.
+SECOND_LEVEL = {"co", "com", "org", "net", "gov", "edu", "ac", "or", "ne", "go", "gob", "gouv", "govt"}
+FOLDS = 5
+
+
+def domain_of(url):
+    labels = (urlsplit(url).hostname or "").split(".")
+    keep = 3 if len(labels) > 2 and labels[-2] in SECOND_LEVEL and len(labels[-1]) == 2 else 2
+    return ".".join(labels[-keep:])
+
+
+def fold_of(url):
+    return int(hashlib.sha256(domain_of(url).encode()).hexdigest(), 16) % FOLDS

@@ -1,0 +1,119 @@
+"""The dumped blocks with their labels, weights and folds, and the scores of a choice of blocks."""
+import json
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+
+from folds import fold_of
+from labels import align, from_segments, spaceless, words_of
+
+ARTICLE_WEIGHT = 2.0
+SEGMENT_PAGE_WEIGHT = 0.7
+
+
+class Page:
+    __slots__ = ("set", "id", "url", "texts", "start", "end", "type", "reference", "with_", "without", "fold", "words",
+                 "counters")
+
+    def __init__(self, dumped, start, truth):
+        self.set, self.id, self.url, self.texts = dumped["set"], dumped["id"], dumped["url"], dumped["texts"]
+        self.start, self.end = start, start + len(self.texts)
+        self.type = truth.get("page_type")
+        self.reference = truth.get("main_content")
+        self.with_, self.without = truth["with"], truth["without"]
+        self.fold = fold_of(self.url)
+        self.words = [words_of(t) for t in self.texts]
+        self.counters = Counter(words_of(self.reference)) if self.reference is not None else None
+
+
+def load(dump, sets):
+    """sets: {name: directory}. -> pages in the order of the dump"""
+    truth = {}
+    for name, directory in sets.items():
+        for line in open(Path(directory) / "pages.jsonl", encoding="utf-8"):
+            d = json.loads(line)
+            truth[name, d["id"]] = d
+    pages, start = [], 0
+    for line in open(Path(dump) / "pages.jsonl", encoding="utf-8"):
+        d = json.loads(line)
+        pages.append(Page(d, start, truth[d["set"], d["id"]]))
+        start = pages[-1].end
+    return pages
+
+
+def label(pages):
+    """-> (labels, weights) of all blocks. A page weighs as much as any other of its kind: the score is a mean over pages."""
+    count = pages[-1].end
+    labels, weights = np.zeros(count, np.float32), np.zeros(count, np.float32)
+    for page in pages:
+        if page.end == page.start:
+            continue
+        rows = slice(page.start, page.end)
+        if page.reference is None:
+            sparse = from_segments(page.texts, page.with_, page.without)
+            known = [i for i, l in enumerate(sparse) if l is not None]
+            for i in known:
+                labels[page.start + i] = sparse[i]
+                weights[page.start + i] = SEGMENT_PAGE_WEIGHT / len(known)
+            continue
+        labels[rows] = align(page.texts, page.reference)
+        sizes = np.array([len(w) for w in page.words], np.float32) ** 0.8
+        mass = max(float((sizes * labels[rows]).sum()), 0.25 * float(sizes.sum()), 20.0)
+        weights[rows] = sizes / mass * (ARTICLE_WEIGHT if page.type == "article" else 1.0)
+    return labels, weights * (count / weights.sum())
+
+
+def score_reference(pages, keep):
+    """-> {type: mean F1} with 'all', 'with', 'without', 'p', 'r' over the pages that have a reference text."""
+    by_type, rates = {}, {"with": [], "without": [], "p": [], "r": []}
+    for page in pages:
+        if page.counters is None:
+            continue
+        chosen = [i for i in range(len(page.texts)) if keep[page.start + i]]
+        got = Counter(w for i in chosen for w in page.words[i])
+        p, r, f1 = f_score(got, page.counters)
+        by_type.setdefault(page.type, []).append(f1)
+        by_type.setdefault("all", []).append(f1)
+        text = " ".join(page.texts[i] for i in chosen).lower()
+        rates["p"].append(p); rates["r"].append(r)
+        rates["with"].append(share(text, page.with_, 1.0))
+        if page.without:
+            rates["without"].append(share(text, page.without, 0.0))
+    return {**{t: float(np.mean(v)) for t, v in by_type.items()}, **{k: float(np.mean(v)) for k, v in rates.items()}}
+
+
+def f_score(got, wanted):
+    if not wanted:
+        return (0.0, 0.0, 0.0) if got else (1.0, 1.0, 1.0)
+    hit = sum((got & wanted).values())
+    if not hit:
+        return 0.0, 0.0, 0.0
+    p, r = hit / sum(got.values()), hit / sum(wanted.values())
+    return p, r, 2 * p * r / (p + r)
+
+
+def share(text, snippets, none):
+    return sum(s.lower() in text for s in snippets) / len(snippets) if snippets else none
+
+
+def score_segments(pages, keep):
+    """-> pooled (F1, precision, recall) over the segments of the pages without a reference text."""
+    tp = fp = fn = 0
+    for page in pages:
+        if page.counters is not None:
+            continue
+        text = spaceless("\n\n".join(t for i, t in enumerate(page.texts) if keep[page.start + i]))
+        hits = sum(spaceless(s) in text for s in page.with_)
+        tp += hits
+        fn += len(page.with_) - hits
+        fp += sum(spaceless(s) in text for s in page.without)
+    return 2 * tp / (2 * tp + fp + fn), tp / max(tp + fp, 1), tp / max(tp + fn, 1)
+
+
+def report(pages, keep):
+    s = score_reference(pages, keep)
+    f, p, r = score_segments(pages, keep)
+    types = ["article", "documentation", "service", "forum", "listing", "collection", "product"]
+    return (f"F1 {s['all']:.4f} (P {s['p']:.3f} R {s['r']:.3f}) " + " ".join(f"{t[:4]} {s[t]:.3f}" for t in types)
+            + f" with {s['with']:.3f} without {s['without']:.3f} | segments F1 {f:.4f} (P {p:.3f} R {r:.3f})")

@@ -1,0 +1,59 @@
+"""Gradient-boosted trees: out-of-fold training, and their form in the product's file."""
+import lightgbm as lgb
+import numpy as np
+
+from folds import FOLDS
+
+PARAMETERS = dict(objective="binary", learning_rate=0.1, num_leaves=16, min_data_in_leaf=40, feature_fraction=0.5,
+                  bagging_fraction=0.8, bagging_freq=1, lambda_l2=5.0, max_bin=255, seed=11, deterministic=True,
+                  force_row_wise=True, num_threads=2, verbose=-1)
+TREES = 100
+
+
+def fit(rows, labels, weights, trees=TREES, **changes):
+    used = weights > 0
+    data = lgb.Dataset(rows[used], labels[used], weight=weights[used], free_raw_data=True)
+    return lgb.train({**PARAMETERS, **changes}, data, trees)
+
+
+def out_of_fold(rows, labels, weights, folds, trees=TREES, **changes):
+    """-> a probability for every row from trees that saw no page of its domain"""
+    p = np.zeros(len(labels), np.float32)
+    for fold in range(FOLDS):
+        model = fit(rows, labels, np.where(folds == fold, 0, weights), trees, **changes)
+        held = folds == fold
+        p[held] = model.predict(rows[held], num_threads=2)
+    return p
+
+
+def flatten(model, width):
+    """-> the trees as flat columns: feature, threshold, left and right child of every node (a child below zero
+    is leaf -child - 1), leaf values, and each tree's first node and first leaf."""
+    feature, threshold, left, right, value, first_node, first_leaf = [], [], [], [], [], [], []
+    for tree in model.dump_model()["tree_info"]:
+        first_node.append(len(feature))
+        first_leaf.append(len(value))
+        add(tree["tree_structure"], feature, threshold, left, right, value)
+    assert max(feature, default=0) < min(width, 256)
+    return feature, threshold, left, right, value, first_node, first_leaf
+
+
+def add(node, feature, threshold, left, right, value):
+    """Appends a node depth first -> its reference."""
+    if "leaf_value" in node:
+        value.append(node["leaf_value"])
+        return -len(value)
+    assert node["decision_type"] == "<=" and node["missing_type"] == "None", node
+    here = len(feature)
+    feature.append(node["split_feature"])
+    threshold.append(round_down(node["threshold"]))
+    left.append(0); right.append(0)
+    left[here] = add(node["left_child"], feature, threshold, left, right, value)
+    right[here] = add(node["right_child"], feature, threshold, left, right, value)
+    return here
+
+
+def round_down(threshold):
+    """The largest 32-bit float not above: features are such floats, so no comparison changes."""
+    t = np.float32(threshold)
+    return float(t if float(t) <= threshold else np.nextafter(t, np.float32(-np.inf)))

@@ -1,0 +1,132 @@
+import { ElementFlag, type PageModel } from "../page/page-model.ts";
+import { Tag, type TagId } from "../page/tags.ts";
+import { TextStat } from "../page/word-stats.ts";
+
+/**
+ * The page as the choice of blocks sees it: which blocks may be content, and for each element what is
+ * inside. Wrappers around the same blocks count as one level: "the element above" is the next one that
+ * holds more.
+ */
+export type PageTree = {
+  readonly model: PageModel;
+  /** Blocks that may be content; all columns named `…OfCandidate` and features follow this order. */
+  readonly candidates: Int32Array;
+  /** Candidates, words, characters and linked characters inside each element. */
+  readonly blockCount: Int32Array;
+  readonly words: Float32Array;
+  readonly chars: Float32Array;
+  readonly linkChars: Float32Array;
+  /** The next element above that holds more candidates; -1 at the top. */
+  readonly above: Int32Array;
+  /** Groups, and structural tags, of the element and of the wrappers around the same blocks. */
+  readonly levelGroups: Int32Array;
+  readonly levelTags: Int32Array;
+  /** Siblings of the same tag and class, the element itself included. */
+  readonly twins: Int32Array;
+};
+
+/** How many structural tags `levelTags` tells apart. */
+export const STRUCTURE_COUNT = 18;
+
+const STRUCTURE_TAGS: readonly (readonly TagId[])[] = [
+  [Tag.nav],
+  [Tag.header],
+  [Tag.footer],
+  [Tag.aside],
+  [Tag.main],
+  [Tag.article],
+  [Tag.section],
+  [Tag.ul, Tag.ol],
+  [Tag.table],
+  [Tag.form],
+  [Tag.figure, Tag.figcaption],
+  [Tag.blockquote],
+  [Tag.details],
+  [Tag.dialog],
+  [Tag.li],
+  [Tag.dl],
+  [Tag.button],
+  [Tag.h1],
+];
+const STRUCTURE_BIT = new Int32Array(256);
+STRUCTURE_TAGS.forEach((tags, bit) => {
+  for (const tag of tags) STRUCTURE_BIT[tag] = 1 << bit;
+});
+
+export function buildPageTree(model: PageModel): PageTree {
+  const candidates = findCandidates(model);
+  const count = model.elementCount;
+  const tree = {
+    model,
+    candidates,
+    blockCount: new Int32Array(count),
+    words: new Float32Array(count),
+    chars: new Float32Array(count),
+    linkChars: new Float32Array(count),
+    above: new Int32Array(count),
+    levelGroups: new Int32Array(count),
+    levelTags: new Int32Array(count),
+    twins: new Int32Array(count),
+  };
+  sumUp(tree);
+  linkLevels(tree);
+  countTwins(tree);
+  return tree;
+}
+
+/** What the page hides for good is no candidate. */
+function findCandidates({ blocks }: PageModel): Int32Array {
+  const candidates = new Int32Array(blocks.count);
+  let count = 0;
+  for (let block = 0; block < blocks.count; block++) {
+    const isHidden = (blocks.flags[block]! & ElementFlag.hidden) !== 0;
+    if (!isHidden && blocks.stats[block * TextStat.count + TextStat.words]! > 0) candidates[count++] = block;
+  }
+  return candidates.subarray(0, count);
+}
+
+function sumUp({ model, candidates, blockCount, words, chars, linkChars }: PageTree): void {
+  const { element, stats } = model.blocks;
+  for (const block of candidates) {
+    const owner = element[block]!;
+    const at = block * TextStat.count;
+    blockCount[owner]!++;
+    words[owner]! += stats[at + TextStat.words]!;
+    chars[owner]! += stats[at + TextStat.chars]!;
+    linkChars[owner]! += stats[at + TextStat.linkChars]!;
+  }
+  for (let child = model.elementCount - 1; child > 0; child--) {
+    const parent = model.parent[child]!;
+    if (parent < 0) continue;
+    blockCount[parent]! += blockCount[child]!;
+    words[parent]! += words[child]!;
+    chars[parent]! += chars[child]!;
+    linkChars[parent]! += linkChars[child]!;
+  }
+}
+
+function linkLevels({ model, blockCount, above, levelGroups, levelTags }: PageTree): void {
+  for (let element = 0; element < model.elementCount; element++) {
+    const parent = model.parent[element]!;
+    const isWrapped = parent >= 0 && blockCount[parent] === blockCount[element];
+    above[element] = isWrapped ? above[parent]! : parent;
+    const groups = model.groups[element]!;
+    const tags = STRUCTURE_BIT[model.tag[element]! & 255]!;
+    levelGroups[element] = isWrapped ? groups | levelGroups[parent]! : groups;
+    levelTags[element] = isWrapped ? tags | levelTags[parent]! : tags;
+  }
+}
+
+function countTwins({ model, blockCount, twins }: PageTree): void {
+  const counts = new Map<number, number>();
+  const keyOf = (element: number): number =>
+    ((model.parent[element]! + 1) * 4096 + model.tag[element]!) * 65536 + (model.classId[element]! & 65535);
+  for (let element = 0; element < model.elementCount; element++) {
+    if (blockCount[element] === 0) continue;
+    const key = keyOf(element);
+    counts.set(key, (counts.get(key) ?? 0) + 1);
+  }
+  for (let element = 0; element < model.elementCount; element++) {
+    if (blockCount[element]! > 0) twins[element] = counts.get(keyOf(element))!;
+  }
+}

@@ -1,0 +1,148 @@
+import { grown, grownFloats, grownWords } from "./columns.ts";
+import { type BlockColumns, Break, ElementFlag } from "./page-model.ts";
+import { countText, type StatSink, TextStat } from "./word-stats.ts";
+
+/** Stands for a `<br>` until the white space around it is collapsed. */
+const LINE_MARK = "\u001e";
+const FIRST_CAPACITY = 256;
+
+/** Collects the blocks of a page while it is read: `append` text, `breakAt` every block boundary. */
+export class BlockBuilder {
+  #count = 0;
+  #element = new Int32Array(FIRST_CAPACITY);
+  #firstText = new Int32Array(FIRST_CAPACITY);
+  #endText = new Int32Array(FIRST_CAPACITY);
+  #flags = new Uint16Array(FIRST_CAPACITY);
+  #breakBefore = new Int32Array(FIRST_CAPACITY);
+  #firstWord = new Int32Array(FIRST_CAPACITY);
+  #endWord = new Int32Array(FIRST_CAPACITY);
+  readonly #texts: string[] = [];
+  readonly #sink: StatSink = {
+    stats: new Float32Array(FIRST_CAPACITY * TextStat.count),
+    at: 0,
+    words: new Uint16Array(4096),
+    wordCount: 0,
+  };
+
+  #isOpen = false;
+  #text = "";
+  #linkMarks: number[] = [];
+  #boldMarks: number[] = [];
+  #pendingBreak: number = Break.none;
+  #lineMarks = 0;
+
+  /** True when text has been appended since the last break. */
+  get isOpen(): boolean {
+    return this.#isOpen;
+  }
+
+  /** Opens a block at its first text; `text` is the number that this text will have. */
+  open(element: number, flags: number, text: number): void {
+    if (this.#count === this.#element.length) this.#grow();
+    this.#element[this.#count] = element;
+    this.#flags[this.#count] = flags;
+    this.#firstText[this.#count] = text;
+    this.#isOpen = true;
+  }
+
+  /** Adds text to the open block; `flags` are those of the element that the text stands in. */
+  append(text: string, flags: number): void {
+    const start = this.#text.length;
+    this.#text += text;
+    this.#lineMarks = 0;
+    if ((flags & ElementFlag.link) !== 0) extendMarks(this.#linkMarks, start, this.#text.length);
+    if ((flags & ElementFlag.bold) !== 0) extendMarks(this.#boldMarks, start, this.#text.length);
+  }
+
+  /** The open block's text so far, to go back to with `rewind`. */
+  get length(): number {
+    return this.#text.length;
+  }
+
+  textSince(length: number): string {
+    return this.#text.slice(length);
+  }
+
+  /** Takes back what was appended since the block had this length. */
+  rewind(length: number): void {
+    this.#text = this.#text.slice(0, length);
+    while ((this.#linkMarks.at(-2) ?? -1) >= length) this.#linkMarks.length -= 2;
+  }
+
+  /** A `<br>`: the second one in a row ends the block. */
+  lineBreak(textCount: number): void {
+    if (!this.#isOpen) return;
+    if (++this.#lineMarks > 1) this.breakAt(Break.paragraph, textCount);
+    else this.#text += LINE_MARK;
+  }
+
+  /** Ends the open block at a boundary of this kind. */
+  breakAt(kind: number, textCount: number): void {
+    if (this.#isOpen) this.#close(textCount);
+    if (kind > this.#pendingBreak) this.#pendingBreak = kind;
+  }
+
+  finish(textCount: number): BlockColumns {
+    this.breakAt(Break.none, textCount);
+    const count = this.#count;
+    return {
+      count,
+      element: this.#element.subarray(0, count),
+      firstText: this.#firstText.subarray(0, count),
+      endText: this.#endText.subarray(0, count),
+      flags: this.#flags.subarray(0, count),
+      breakBefore: Uint8Array.from(this.#breakBefore.subarray(0, count)),
+      text: this.#texts,
+      stats: this.#sink.stats,
+      firstWord: this.#firstWord.subarray(0, count),
+      endWord: this.#endWord.subarray(0, count),
+      words: this.#sink.words,
+    };
+  }
+
+  #close(textCount: number): void {
+    const block = this.#count;
+    const isPreformatted = (this.#flags[block]! & ElementFlag.preformatted) !== 0;
+    const text = isPreformatted ? tidyPreformatted(this.#text) : collapse(this.#text);
+    if (text !== "") {
+      this.#endText[block] = textCount;
+      this.#breakBefore[block] = this.#pendingBreak;
+      this.#pendingBreak = Break.none;
+      this.#firstWord[block] = this.#sink.wordCount;
+      this.#sink.at = block * TextStat.count;
+      countText(this.#text, this.#sink, this.#linkMarks, this.#boldMarks);
+      this.#endWord[block] = this.#sink.wordCount;
+      this.#texts.push(text);
+      this.#count++;
+    }
+    this.#isOpen = false;
+    this.#text = "";
+    this.#lineMarks = 0;
+    if (this.#linkMarks.length > 0) this.#linkMarks = [];
+    if (this.#boldMarks.length > 0) this.#boldMarks = [];
+  }
+
+  #grow(): void {
+    this.#element = grown(this.#element);
+    this.#firstText = grown(this.#firstText);
+    this.#endText = grown(this.#endText);
+    this.#flags = grownWords(this.#flags);
+    this.#breakBefore = grown(this.#breakBefore);
+    this.#firstWord = grown(this.#firstWord);
+    this.#endWord = grown(this.#endWord);
+    this.#sink.stats = grownFloats(this.#sink.stats as Float32Array<ArrayBuffer>); // made here
+  }
+}
+
+function extendMarks(marks: number[], start: number, end: number): void {
+  if (marks.length > 0 && marks[marks.length - 1] === start) marks[marks.length - 1] = end;
+  else marks.push(start, end);
+}
+
+function collapse(text: string): string {
+  const line = text.replace(/[^\S\u001e]+/g, " ");
+  return (line.includes(LINE_MARK) ? line.replace(/ ?\u001e[ \u001e]*/g, "\n") : line).trim();
+}
+
+const tidyPreformatted = (text: string): string =>
+  text.replaceAll(LINE_MARK, "\n").replace(/\r\n?/g, "\n").replace(/^\s*\n/, "").trimEnd();

@@ -1,0 +1,80 @@
+/**
+ * What the words of a class, id or role say about an element: one bit per group of words that sites use
+ * alike. Words only, no sites. The order is part of the trained model: append, never insert.
+ */
+const GROUP_WORDS = [
+  "nav navigation navbar menu menubar submenu megamenu topbar tabbar sitenav mainnav mobilenav toc toggle",
+  "footer foot colophon bottombar contentinfo copyright legal imprint impressum",
+  "header head masthead banner topnav siteheader sitehead globalheader",
+  "sidebar side aside rail complementary leftcol rightcol secondary widgetarea sidenav gutter",
+  "comment comments commentlist disqus respond kommentar kommentare comentarios commentaires discussion",
+  "share sharing social socials addthis addtoany sharedaddy facebook twitter whatsapp pinterest linkedin follow",
+  "related relatedposts recommend recommended recommendation recommendations similar more readmore alsolike upsell crosssell morefrom trending popular latest mostread suggested suggestions recirc recirculation outbrain taboola teaser teasers promo promos viewed",
+  "ad ads adv advert advertisement advertising sponsor sponsored sponsors adsense dfp gpt werbung anzeige publicidad",
+  "cookie cookies consent gdpr cmp onetrust ccpa cookiebot privacy",
+  "modal popup popover dialog overlay lightbox offcanvas drawer flyout dropdown tooltip toast alertdialog",
+  "breadcrumb breadcrumbs crumbs crumb breadcrumblist",
+  "article articlebody content contents entry entrycontent post postbody postcontent body story storybody text richtext rte prose copy maincontent bodytext articlecontent wysiwyg editor markdown mw",
+  "main primary maincol center",
+  "product pdp products sku variant price prices pricing buy cart addtocart basket checkout shop store",
+  "card cards item items grid tile tiles results result listing listings list collection catalog",
+  "author byline bio writer autor auteur contributor avatar profile username user",
+  "meta date time timestamp published postmeta info entrymeta dateline pubdate datum",
+  "tag tags category categories topics topic label labels keywords taxonomy cat tagcloud badge",
+  "search searchform searchbox searchbar filter filters facet facets sort sorting refine",
+  "form login signin signup register subscribe subscription newsletter optin mailchimp email field",
+  "caption figcaption figure credit credits gallery image img media photo photos thumbnail thumb",
+  "widget widgets plugin embed module",
+  "hero intro lead lede dek standfirst excerpt summary subtitle subhead abstract teasertext",
+  "faq faqs accordion tab tabs tabpanel panel collapse collapsible expand expandable pane toggle-content details disclosure",
+  "review reviews rating ratings stars testimonial testimonials feedback",
+  "thread threads message messages reply replies forum answer answers question posts postlist bbs topicpost postmessage bbwrapper",
+  "description desc spec specs specification specifications features attributes detail information",
+  "title heading headline h1 h2 name",
+  "pagination pager paging pages page-numbers prev next previous pagenav",
+  "code highlight syntax snippet pre codeblock hljs prism",
+  "carousel slider slideshow slide slick swiper owl splide flickity ticker marquee",
+  "hidden hide invisible sr visually visuallyhidden screen reader offscreen noprint d-none",
+] as const;
+
+/** How many groups there are; group `n` is bit `n` of a mask. */
+export const GROUP_COUNT = GROUP_WORDS.length;
+
+const GROUPS_OF_WORD: ReadonlyMap<string, number> = (() => {
+  const groups = new Map<string, number>();
+  GROUP_WORDS.forEach((words, group) => {
+    for (const word of words.split(" ")) groups.set(word, (groups.get(word) ?? 0) | (1 << group));
+  });
+  return groups;
+})();
+
+/** Longer values are data, not names. */
+const MAX_NAME_LENGTH = 400;
+const NAME_PARTS = /[A-Z]?[a-z]+|[A-Z]+(?![a-z])/g;
+
+/** The groups that the words of a class list, id or role belong to, as a bit mask. */
+export function groupsOf(value: string): number {
+  let mask = 0;
+  const names = value.length > MAX_NAME_LENGTH ? value.slice(0, MAX_NAME_LENGTH) : value;
+  for (const part of names.match(NAME_PARTS) ?? []) mask |= GROUPS_OF_WORD.get(part.toLowerCase()) ?? 0;
+  for (const name of names.split(/\s+/)) mask |= GROUPS_OF_WORD.get(name.toLowerCase()) ?? 0;
+  return mask;
+}
+
+const ROLE_GROUPS: Readonly<Record<string, number>> = {
+  navigation: 1 << 0,
+  menu: 1 << 0,
+  menubar: 1 << 0,
+  contentinfo: 1 << 1,
+  banner: 1 << 2,
+  complementary: 1 << 3,
+  dialog: 1 << 9,
+  alertdialog: 1 << 9,
+  main: 1 << 12,
+  search: 1 << 18,
+  tabpanel: 1 << 23,
+  form: 1 << 19,
+};
+
+/** The groups of an ARIA role; they count as a class of that name does. */
+export const groupsOfRole = (role: string): number => ROLE_GROUPS[role.trim().toLowerCase()] ?? 0;

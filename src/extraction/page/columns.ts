@@ -1,0 +1,84 @@
+/** Columns that grow together while a page is read; see `PageModel` for their meaning. */
+export class ElementColumns {
+  count = 0;
+  tag = new Uint16Array(FIRST_CAPACITY);
+  parent = new Int32Array(FIRST_CAPACITY);
+  depth = new Int32Array(FIRST_CAPACITY);
+  elementEnd = new Int32Array(FIRST_CAPACITY);
+  openStart = new Int32Array(FIRST_CAPACITY);
+  openEnd = new Int32Array(FIRST_CAPACITY);
+  closeEnd = new Int32Array(FIRST_CAPACITY);
+  flags = new Uint16Array(FIRST_CAPACITY);
+  groups = new Int32Array(FIRST_CAPACITY);
+  classId = new Int32Array(FIRST_CAPACITY);
+  idId = new Int32Array(FIRST_CAPACITY);
+
+  /** The number of a new element, whose columns are to be filled. */
+  add(): number {
+    if (this.count === this.tag.length) this.#grow();
+    return this.count++;
+  }
+
+  #grow(): void {
+    this.tag = grownWords(this.tag);
+    this.flags = grownWords(this.flags);
+    this.parent = grown(this.parent);
+    this.depth = grown(this.depth);
+    this.elementEnd = grown(this.elementEnd);
+    this.openStart = grown(this.openStart);
+    this.openEnd = grown(this.openEnd);
+    this.closeEnd = grown(this.closeEnd);
+    this.groups = grown(this.groups);
+    this.classId = grown(this.classId);
+    this.idId = grown(this.idId);
+  }
+}
+
+export class TextColumns {
+  count = 0;
+  start = new Int32Array(FIRST_CAPACITY);
+  end = new Int32Array(FIRST_CAPACITY);
+  parent = new Int32Array(FIRST_CAPACITY);
+
+  add(start: number, end: number, parent: number): void {
+    if (this.count === this.start.length) {
+      this.start = grown(this.start);
+      this.end = grown(this.end);
+      this.parent = grown(this.parent);
+    }
+    this.start[this.count] = start;
+    this.end[this.count] = end;
+    this.parent[this.count++] = parent;
+  }
+}
+
+/** Integers appended one by one. */
+export class IntegerColumn {
+  count = 0;
+  values = new Int32Array(256);
+
+  push(value: number): void {
+    if (this.count === this.values.length) this.values = grown(this.values);
+    this.values[this.count++] = value;
+  }
+}
+
+const FIRST_CAPACITY = 1024;
+
+export function grown(column: Int32Array<ArrayBuffer>): Int32Array<ArrayBuffer> {
+  const larger = new Int32Array(column.length * 2);
+  larger.set(column);
+  return larger;
+}
+
+export function grownWords(column: Uint16Array<ArrayBuffer>): Uint16Array<ArrayBuffer> {
+  const larger = new Uint16Array(column.length * 2);
+  larger.set(column);
+  return larger;
+}
+
+export function grownFloats(column: Float32Array<ArrayBuffer>): Float32Array<ArrayBuffer> {
+  const larger = new Float32Array(column.length * 2);
+  larger.set(column);
+  return larger;
+}

@@ -1,0 +1,154 @@
+import type { PageFacts, PageTime, RawLink } from "./page-model.ts";
+
+/** Text that is gathered between an element's start and end. */
+export type Capture = {
+  readonly kind: "title" | "h1" | "author" | "time" | "json-ld" | "style" | "link" | "state";
+  /** Position of the element on the stack of open elements. */
+  readonly position: number;
+  readonly limit: number;
+  text: string;
+  readonly link: Omit<RawLink, "text"> | null;
+  readonly time: Omit<PageTime, "text"> | null;
+};
+
+const MAX_VALUE = 4000;
+const MAX_LINK_TEXT = 1000;
+const MAX_HEADINGS = 20;
+const MAX_AUTHORS = 10;
+const MAX_TIMES = 50;
+const MAX_SCRIPTS = 60;
+/** Nested captures beyond this many are left out: each of them costs its share of every text. */
+const MAX_OPEN = 8;
+/** Scripts and style sheets are taken whole up to here. */
+const MAX_SCRIPT_LENGTH = 4_000_000;
+
+/** Gathers what a page says about itself while it is read. */
+export class FactCollector {
+  readonly #open: Capture[] = [];
+  #title: string | null = null;
+  readonly #headings: string[] = [];
+  readonly #meta = new Map<string, string>();
+  readonly #jsonLd: string[] = [];
+  readonly #authors: string[] = [];
+  readonly #times: PageTime[] = [];
+  readonly #links: RawLink[] = [];
+  readonly #robots: string[] = [];
+  readonly sheets: string[] = [];
+  readonly states: string[] = [];
+  htmlLang: string | null = null;
+  bodyLang: string | null = null;
+  dir: string | null = null;
+  baseHref: string | null = null;
+  canonicalHref: string | null = null;
+
+  /** Notes the attributes of a `<meta>`. */
+  meta(names: readonly (string | null)[], content: string | null, name: string | null): void {
+    if (content === null) return;
+    const value = content.slice(0, MAX_VALUE);
+    if (name?.trim().toLowerCase() === "robots") this.#robots.push(value);
+    if (value.trim() === "") return;
+    for (const written of names) {
+      const key = written?.trim().toLowerCase();
+      if (key && !this.#meta.has(key)) this.#meta.set(key, value);
+    }
+  }
+
+  /** Starts gathering text; `finishAt` the element's end stores it. */
+  start(
+    kind: Capture["kind"],
+    position: number,
+    details: { readonly link?: Capture["link"]; readonly time?: Capture["time"] } = {},
+  ): void {
+    if (this.#open.length >= MAX_OPEN || !this.#wants(kind)) {
+      if (details.link) this.#links.push({ ...details.link, text: "" });
+      return;
+    }
+    const isScript = kind === "json-ld" || kind === "style" || kind === "state";
+    const limit = isScript ? MAX_SCRIPT_LENGTH : kind === "link" ? MAX_LINK_TEXT : MAX_VALUE;
+    this.#open.push({
+      kind,
+      position,
+      limit,
+      text: "",
+      link: details.link ?? null,
+      time: details.time ?? null,
+    });
+  }
+
+  get isCapturing(): boolean {
+    return this.#open.length > 0;
+  }
+
+  /** Text inside scripts reaches only the captures of scripts, and the page's text only the others. */
+  text(text: string, isTextless: boolean): void {
+    for (const capture of this.#open) {
+      if (isTextless && !TEXTLESS_KINDS.has(capture.kind)) continue;
+      if (capture.text.length < capture.limit) capture.text += text;
+    }
+  }
+
+  /** Ends the captures of elements at or above this position of the stack. */
+  finishAt(position: number): void {
+    for (let capture = this.#open.at(-1); capture; capture = this.#open.at(-1)) {
+      if (capture.position < position) return;
+      this.#open.pop();
+      this.#store(capture);
+    }
+  }
+
+  addLink(link: RawLink): void {
+    this.#links.push(link);
+  }
+
+  finish(): PageFacts {
+    this.finishAt(-1);
+    return {
+      title: this.#title ?? "",
+      headings: this.#headings,
+      meta: this.#meta,
+      jsonLd: this.#jsonLd,
+      authors: this.#authors,
+      times: this.#times,
+      htmlLang: this.htmlLang,
+      bodyLang: this.bodyLang,
+      dir: this.dir,
+      baseHref: this.baseHref,
+      canonicalHref: this.canonicalHref,
+      robots: this.#robots,
+      links: this.#links,
+      states: this.states,
+    };
+  }
+
+  #wants(kind: Capture["kind"]): boolean {
+    switch (kind) {
+      case "title":
+        return this.#title === null;
+      case "h1":
+        return this.#headings.length < MAX_HEADINGS;
+      case "author":
+        return this.#authors.length < MAX_AUTHORS;
+      case "time":
+        return this.#times.length < MAX_TIMES;
+      case "json-ld":
+        return this.#jsonLd.length < MAX_SCRIPTS;
+      case "state":
+        return this.states.length < MAX_SCRIPTS;
+      default:
+        return true;
+    }
+  }
+
+  #store({ kind, text, link, time }: Capture): void {
+    if (kind === "title") this.#title ??= text;
+    else if (kind === "h1") this.#headings.push(text);
+    else if (kind === "author") this.#authors.push(text);
+    else if (kind === "json-ld") this.#jsonLd.push(text);
+    else if (kind === "style") this.sheets.push(text);
+    else if (kind === "state") this.states.push(text);
+    else if (link) this.#links.push({ ...link, text });
+    else if (time) this.#times.push({ ...time, text });
+  }
+}
+
+const TEXTLESS_KINDS: ReadonlySet<Capture["kind"]> = new Set(["title", "json-ld", "style", "state"]);

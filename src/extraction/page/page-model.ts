@@ -1,0 +1,132 @@
+import type { TagId } from "./tags.ts";
+
+/** One bit per property of an element; those up to `inherited` pass to everything inside. */
+export const ElementFlag = {
+  /** Inside (or itself) a link with a target. */
+  link: 1,
+  /** White space counts. */
+  preformatted: 2,
+  /** Its text is no text of the page: scripts, drawings, form fields. */
+  textless: 4,
+  noscript: 8,
+  template: 16,
+  /** The page hides it from the start. */
+  hidden: 32,
+  /** Hidden until the reader opens it: tab panels, accordions. */
+  panel: 64,
+  ariaHidden: 128,
+  /** Inside a table cell. */
+  cell: 256,
+  heading: 512,
+  form: 1024,
+  bold: 2048,
+  button: 4096,
+  /** A style sheet of the page hides it. */
+  sheetHidden: 8192,
+} as const;
+
+/** What separates a block from the one before it in plain text. */
+export const Break = { none: 0, cell: 1, line: 2, paragraph: 3 } as const;
+
+/**
+ * A page as flat columns. Elements stand in document order, so the descendants of element `e` are
+ * `e + 1 .. elementEnd[e] - 1`; texts and blocks stand in document order too.
+ */
+export type PageModel = {
+  readonly html: string;
+  readonly elementCount: number;
+  readonly tag: Uint16Array;
+  /** -1 for the root. */
+  readonly parent: Int32Array;
+  /** Number of ancestors. */
+  readonly depth: Int32Array;
+  /** Number after the last descendant's. */
+  readonly elementEnd: Int32Array;
+  /** Offset of the start tag in `html`, and of the character after it. */
+  readonly openStart: Int32Array;
+  readonly openEnd: Int32Array;
+  /** Offset after its end tag, or of the place where its end is implied. */
+  readonly closeEnd: Int32Array;
+  readonly flags: Uint16Array;
+  /** Groups of its class, id and role, see `groupsOf`. */
+  readonly groups: Int32Array;
+  /** Numbers of its class attribute and id; 0 for none. Equal text, equal number. */
+  readonly classId: Int32Array;
+  readonly idId: Int32Array;
+  /** The texts behind the numbers of `classId` and `idId`. */
+  readonly names: readonly string[];
+
+  readonly textCount: number;
+  /** Range of a text in `html`, entities undecoded. */
+  readonly textStart: Int32Array;
+  readonly textEnd: Int32Array;
+  readonly textParent: Int32Array;
+
+  /** Elements that show something without text (`img`, `hr`, `br`), in document order. */
+  readonly media: Int32Array;
+
+  /** Runs of inline content, the unit of choice. */
+  readonly blocks: BlockColumns;
+};
+
+export type BlockColumns = {
+  readonly count: number;
+  /** The innermost block-level element around it. */
+  readonly element: Int32Array;
+  /** Its texts, end exclusive. */
+  readonly firstText: Int32Array;
+  readonly endText: Int32Array;
+  /** Flags of its first text's element. */
+  readonly flags: Uint16Array;
+  /** A value of `Break`: what stands between it and the block before. */
+  readonly breakBefore: Uint8Array;
+  /** As a reader sees it: white space collapsed save in preformatted text. */
+  readonly text: readonly string[];
+  /** Numbers about the text, `TextStat.count` for each block. */
+  readonly stats: Float32Array;
+  /** Range of its words in `words`. */
+  readonly firstWord: Int32Array;
+  readonly endWord: Int32Array;
+  /** Bucket of each word of the page, see `WORD_BUCKETS`. */
+  readonly words: Uint16Array;
+};
+
+/** An anchor as the page wrote it. */
+export type RawLink = { readonly href: string; readonly text: string; readonly isNofollow: boolean };
+
+/** What the page says about itself, as written; see `readMetadata`. */
+export type PageFacts = {
+  readonly title: string;
+  readonly headings: readonly string[];
+  /** Contents of `<meta>` by lower-case name, property or itemprop; the first one counts. */
+  readonly meta: ReadonlyMap<string, string>;
+  readonly jsonLd: readonly string[];
+  /** Texts of elements that name the author (`rel=author`, `itemprop=author`). */
+  readonly authors: readonly string[];
+  readonly times: readonly PageTime[];
+  readonly htmlLang: string | null;
+  readonly bodyLang: string | null;
+  readonly dir: string | null;
+  readonly baseHref: string | null;
+  readonly canonicalHref: string | null;
+  readonly robots: readonly string[];
+  readonly links: readonly RawLink[];
+  /** Application state as JSON text: scripts of that type, and attributes that hold preloaded pages. */
+  readonly states: readonly string[];
+};
+
+/** A `<time>` element. */
+export type PageTime = {
+  readonly datetime: string | null;
+  readonly text: string;
+  readonly isPublication: boolean;
+  readonly isInArticleHeader: boolean;
+};
+
+export type ScannedPage = { readonly model: PageModel; readonly facts: PageFacts };
+
+/** True when element `inner` is `outer` or inside it. */
+export const isInside = (model: PageModel, inner: number, outer: number): boolean =>
+  inner >= outer && inner < (model.elementEnd[outer] ?? 0);
+
+export type { TagId };
