@@ -6,7 +6,7 @@
  * Writes OUT/blocks.f32 (a row of features for each block), OUT/pages.jsonl ({set, id, url, texts} a
  * page) and OUT/features.json (their names).
  */
-import { mkdir } from "node:fs/promises";
+import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { BLOCK_FEATURES, computeBlockFeatures } from "../../src/extraction/choice/block-features.ts";
 import { buildPageTree } from "../../src/extraction/choice/page-tree.ts";
@@ -15,6 +15,8 @@ import { floatWriter, readSet } from "./sets.ts";
 
 const [out = "", ...sets] = process.argv.slice(2);
 await mkdir(out, { recursive: true });
+// A writer of Bun does not shorten a file that is there.
+for (const name of ["blocks.f32", "pages.jsonl"]) await rm(join(out, name), { force: true });
 const rows = floatWriter(join(out, "blocks.f32"));
 const pages = Bun.file(join(out, "pages.jsonl")).writer();
 for (const set of sets) {

@@ -8,6 +8,8 @@ import numpy as np
 from folds import fold_of
 from labels import align, from_segments, spaceless, words_of
 
+# The order is the product's (PAGE_TYPES of src/extraction/types.ts).
+TYPES = ["article", "documentation", "forum", "product", "collection", "listing", "service"]
 ARTICLE_WEIGHT = 2.0
 SEGMENT_PAGE_WEIGHT = 0.7
 
@@ -83,6 +85,15 @@ def score_reference(pages, keep):
     return {**{t: float(np.mean(v)) for t, v in by_type.items()}, **{k: float(np.mean(v)) for k, v in rates.items()}}
 
 
+def page_scores(pages, keep):
+    """-> F1 of each page; None without a reference text"""
+    scores = []
+    for page in pages:
+        got = Counter(w for i in range(len(page.texts)) if keep[page.start + i] for w in page.words[i])
+        scores.append(None if page.counters is None else f_score(got, page.counters)[2])
+    return scores
+
+
 def f_score(got, wanted):
     if not wanted:
         return (0.0, 0.0, 0.0) if got else (1.0, 1.0, 1.0)
@@ -114,6 +125,5 @@ def score_segments(pages, keep):
 def report(pages, keep):
     s = score_reference(pages, keep)
     f, p, r = score_segments(pages, keep)
-    types = ["article", "documentation", "service", "forum", "listing", "collection", "product"]
-    return (f"F1 {s['all']:.4f} (P {s['p']:.3f} R {s['r']:.3f}) " + " ".join(f"{t[:4]} {s[t]:.3f}" for t in types)
+    return (f"F1 {s['all']:.4f} (P {s['p']:.3f} R {s['r']:.3f}) " + " ".join(f"{t[:4]} {s[t]:.3f}" for t in TYPES)
             + f" with {s['with']:.3f} without {s['without']:.3f} | segments F1 {f:.4f} (P {p:.3f} R {r:.3f})")

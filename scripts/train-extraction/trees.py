@@ -5,22 +5,26 @@ import numpy as np
 from folds import FOLDS
 
 PARAMETERS = dict(objective="binary", learning_rate=0.1, num_leaves=16, min_data_in_leaf=40, feature_fraction=0.5,
-                  bagging_fraction=0.8, bagging_freq=1, lambda_l2=5.0, max_bin=255, seed=11, deterministic=True,
+                  bagging_fraction=0.8, bagging_freq=1, lambda_l2=5.0, max_bin=63, seed=11, deterministic=True,
                   force_row_wise=True, num_threads=2, verbose=-1)
 TREES = 100
 
 
 def fit(rows, labels, weights, trees=TREES, **changes):
-    used = weights > 0
-    data = lgb.Dataset(rows[used], labels[used], weight=weights[used], free_raw_data=True)
+    used = np.flatnonzero(weights > 0)
+    data = lgb.Dataset(rows[used], labels[used], weight=weights[used], params={**PARAMETERS, **changes})
     return lgb.train({**PARAMETERS, **changes}, data, trees)
 
 
 def out_of_fold(rows, labels, weights, folds, trees=TREES, **changes):
     """-> a probability for every row from trees that saw no page of its domain"""
+    settings = {**PARAMETERS, **changes}
+    used = np.flatnonzero(weights > 0)
+    # Binned once: the bins of a feature hold nothing of the labels.
+    data = lgb.Dataset(rows[used], labels[used], weight=weights[used], params=settings).construct()
     p = np.zeros(len(labels), np.float32)
     for fold in range(FOLDS):
-        model = fit(rows, labels, np.where(folds == fold, 0, weights), trees, **changes)
+        model = lgb.train(settings, data.subset(np.flatnonzero(folds[used] != fold)), trees)
         held = folds == fold
         p[held] = model.predict(rows[held], num_threads=2)
     return p

@@ -1,19 +1,18 @@
 import { Failure } from "../failure.ts";
 import type { PageUrl } from "../urls/index.ts";
 import {
-  cleanContent,
-  removeCodeBlocks,
-  removeImages,
-  removePermalinks,
-  removeRepeatedTitle,
-} from "./clean.ts";
-import { baseUrl, readCanonical, readLinks, readRobots } from "./links.ts";
-import { renderMarkdown } from "./markdown.ts";
+  type RenderedContent,
+  type RenderingContext,
+  renderPage,
+  renderSelected,
+} from "./article-content.ts";
 import { type Metadata, readMetadata } from "./metadata.ts";
+import type { ScannedPage } from "./page/page-model.ts";
+import { scanPage } from "./page/scan.ts";
+import { factsDocument } from "./page-document.ts";
+import { baseOf, canonicalOf, linksOf, robotsOf } from "./page-links.ts";
 import { parseDocument, selectAll } from "./parse.ts";
 import type { ExtractionTask } from "./protocol.ts";
-import { findReadable } from "./readability.ts";
-import { renderText } from "./text.ts";
 import { extractMarkdown, extractPlainText } from "./text-body.ts";
 import type { Article, Extraction, ExtractionOptions } from "./types.ts";
 import { warningsFor } from "./warnings.ts";
@@ -26,77 +25,57 @@ export async function extractBody({ kind, body, url, options }: ExtractionTask):
 }
 
 /**
- * Extracts one page on this thread: one parse yields the article, the links, the robots directives and
- * the canonical URL.
+ * Extracts one page on this thread: one pass over it yields the article, the links, the robots directives
+ * and the canonical URL.
  * @param url the page's final URL, which relative references resolve against; null leaves them relative
- * @throws Failure `too_large` for trees nested too deeply, `invalid_usage` for a wrong selector
+ * @throws Failure `invalid_usage` for a wrong selector, `too_large` for trees nested too deeply for one
  */
 export async function extractHtml(
   html: string,
   url: PageUrl | null,
   options: ExtractionOptions,
 ): Promise<Extraction> {
-  const document = parseDocument(html);
-  const base = baseUrl(document, url);
-  const links = readLinks(document, base);
-  const robots = readRobots(document);
-  const canonical = readCanonical(document, base);
-  removePermalinks(document);
-  const metadata = readMetadata(document, base);
-  const article = extractArticle(document, { base, metadata, options });
-  return { article, links, robots, canonical };
+  const page = scanPage(html);
+  const base = baseOf(page.facts, url);
+  const metadata = readMetadata(factsDocument(page.facts), base);
+  return {
+    article: extractArticle(page, { url, base, metadata, options }),
+    links: linksOf(page.facts, base),
+    robots: robotsOf(page.facts),
+    canonical: canonicalOf(page.facts, base),
+  };
 }
 
 type ArticleContext = {
+  readonly url: PageUrl | null;
   readonly base: PageUrl | null;
   readonly metadata: Metadata;
   readonly options: ExtractionOptions;
 };
 
-function extractArticle(document: Document, { base, metadata, options }: ArticleContext): Article | null {
-  const found = findContent(document, options);
-  if (!found) return null;
-  const { root } = found;
-  cleanContent(root, base);
-  if (!options.includeImages) removeImages(root);
-  if (!options.includeCode) removeCodeBlocks(root);
-  removeRepeatedTitle(root, metadata.title);
-  const text = renderText(root);
-  const wordCount = countWords(text);
+function extractArticle(page: ScannedPage, { url, base, metadata, options }: ArticleContext): Article | null {
+  const rendered = renderContent(page, { url, base, title: metadata.title, options });
+  if (rendered === null) return null;
+  const wordCount = countWords(rendered.text);
   if (wordCount === 0) return null;
-  const html = options.renderings.length > 0 ? root.innerHTML.trim() : "";
   return {
     ...metadata,
-    byline: metadata.byline ?? found.byline,
-    excerpt: metadata.excerpt ?? found.excerpt,
-    sources: {
-      ...metadata.sources,
-      byline: metadata.sources.byline ?? (found.byline === null ? null : "readability"),
-    },
-    pageType: null,
-    confidence: null,
-    content: options.renderings.includes("content") ? html : null,
-    markdown: options.renderings.includes("markdown") ? renderMarkdown(html) : null,
-    text,
+    ...rendered,
     wordCount,
     warnings: warningsFor(wordCount, options),
   };
 }
 
-type Content = { readonly root: Element; readonly byline: string | null; readonly excerpt: string | null };
-
-function findContent(document: Document, { select, exclude }: ExtractionOptions): Content | null {
+function renderContent(page: ScannedPage, context: RenderingContext): RenderedContent | null {
+  const { select, exclude } = context.options;
+  if (select === null && exclude.length === 0) return renderPage(page, context);
+  const document = parseDocument(page.model.html);
   for (const selector of exclude) {
     for (const element of selectAll(document, selector, "--exclude")) element.remove();
   }
-  if (select === null) return findReadable(document);
-  const selected = selectAll(document, select, "--select");
-  const root = document.createElement("div");
-  for (const element of selected) {
-    // A match inside another match is there already.
-    if (!selected.some((other) => other !== element && other.contains(element))) root.append(element);
-  }
-  return root.firstChild ? { root, byline: null, excerpt: null } : null;
+  // What the selectors left is a page of its own.
+  if (select === null) return renderPage(scanPage(document.toString()), context);
+  return renderSelected(document, select, context);
 }
 
 /** The article, or a `Failure` `no_content` that names the page. */

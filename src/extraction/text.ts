@@ -14,13 +14,13 @@ export function renderText(root: Element): string {
   let node: Node | null = root.firstChild;
   while (node) {
     if (node.nodeType === 3) writer.text(node.nodeValue ?? "");
-    else if (node.nodeType === 1) writer.open(node as Element);
+    else if (node.nodeType === 1) writer.open((node as Element).tagName, parentName(node));
     if (node.nodeType === 1 && node.firstChild) {
       node = node.firstChild;
       continue;
     }
     while (node) {
-      if (node.nodeType === 1) writer.close(node as Element);
+      if (node.nodeType === 1) writer.close((node as Element).tagName, parentName(node));
       if (node.nextSibling) {
         node = node.nextSibling;
         break;
@@ -57,7 +57,8 @@ const INVISIBLE_ALL = new RegExp(INVISIBLE_CLASS, "gu");
 const LONE_JOINER =
   /(?<![\p{M}\p{Script=Arabic}\p{Script=Devanagari}\p{Extended_Pictographic}\p{Emoji_Modifier}])[\u200c\u200d]+/gu;
 
-class TextWriter {
+/** Collects the lines of a text as its elements, named in capitals, open and close. */
+export class TextWriter {
   #out = "";
   #line = "";
   #preDepth = 0;
@@ -72,17 +73,15 @@ class TextWriter {
     }
   }
 
-  open(element: Element): void {
-    const name = element.tagName;
+  open(name: string, parent: string): void {
     if (name === "BR") this.#breakLine(1);
     else if (name === "TD" || name === "TH") this.#separateCell();
-    else if (BLOCKS.has(name)) this.#breakLine(LINES.has(name) || isInCell(element) ? 1 : 2);
+    else if (BLOCKS.has(name)) this.#breakLine(LINES.has(name) || isCell(parent) ? 1 : 2);
     if (name === "PRE") this.#preDepth++;
   }
 
-  close(element: Element): void {
-    const name = element.tagName;
-    if (BLOCKS.has(name)) this.#breakLine(LINES.has(name) || isInCell(element) ? 1 : 2);
+  close(name: string, parent: string): void {
+    if (BLOCKS.has(name)) this.#breakLine(LINES.has(name) || isCell(parent) ? 1 : 2);
     if (name === "PRE") this.#preDepth--;
   }
 
@@ -107,5 +106,6 @@ class TextWriter {
 }
 
 // Cells hold lines of one row: a paragraph inside must not tear the row apart.
-const isInCell = (element: Element): boolean =>
-  element.parentElement?.tagName === "TD" || element.parentElement?.tagName === "TH";
+const isCell = (parent: string): boolean => parent === "TD" || parent === "TH";
+
+const parentName = (node: Node): string => (node.parentNode as Element | null)?.tagName ?? "";

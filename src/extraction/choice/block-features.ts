@@ -1,6 +1,6 @@
 import { GROUP_COUNT } from "../page/class-groups.ts";
 import { ElementFlag, type PageFacts } from "../page/page-model.ts";
-import { Tag } from "../page/tags.ts";
+import { FIRST_UNKNOWN_TAG, Tag } from "../page/tags.ts";
 import { TextStat } from "../page/word-stats.ts";
 import { PAGE_SIGNS, readPageSigns } from "./page-signs.ts";
 import { type PageTree, STRUCTURE_COUNT } from "./page-tree.ts";
@@ -266,7 +266,12 @@ function writeNeighbours(rows: Float32Array, start: number, index: number, { tre
   return at;
 }
 
-function writeLevels(rows: Float32Array, start: number, index: number, { tree, totalWords }: Context): number {
+function writeLevels(
+  rows: Float32Array,
+  start: number,
+  index: number,
+  { tree, totalWords }: Context,
+): number {
   const block = tree.candidates[index]!;
   let element = tree.model.blocks.element[block]!;
   let at = start;
@@ -323,6 +328,6 @@ function inlineGroups({ model }: PageTree, block: number): number {
 }
 
 // Elements that no list knows are one kind: their numbers depend on the page.
-const featureTag = (tag: number): number => (tag >= 200 ? 200 : tag);
+const featureTag = (tag: number): number => Math.min(tag, FIRST_UNKNOWN_TAG);
 
 const bit = (mask: number, flag: number): number => ((mask & flag) === 0 ? 0 : 1);

@@ -1,3 +1,4 @@
+import { FIRST_UNKNOWN_TAG } from "../page/tags.ts";
 import { TextStat } from "../page/word-stats.ts";
 import { headingLevel } from "./block-features.ts";
 import type { PageTree } from "./page-tree.ts";
@@ -49,6 +50,17 @@ export function computeContextFeatures(tree: PageTree, p: Float32Array): Float32
     at = writeNeighbours(rows, at, index, context);
     at = writeLevels(rows, at, index, context);
     writePage(rows, at, index, context);
+  }
+  return rows;
+}
+
+/** Rows of the second stage's trees: the context of each block, then the probabilities of the page types. */
+export function withPageTypes(context: Float32Array, typeP: Float32Array): Float32Array {
+  const width = WIDTH + typeP.length;
+  const rows = new Float32Array((context.length / WIDTH) * width);
+  for (let from = 0, to = 0; from < context.length; from += WIDTH, to += width) {
+    rows.set(context.subarray(from, from + WIDTH), to);
+    rows.set(typeP, to + WIDTH);
   }
   return rows;
 }
@@ -118,7 +130,11 @@ function prepare(tree: PageTree, p: Float32Array): Context {
     samePlace: meanOfSamePlaces(tree, weight, p),
     headingAbove,
     core: findCore(tree, massIn, mass),
-    signs: { ...plateauOf(p, weight), mean: mass / Math.max(weightBefore[count]!, 1), mass: Math.log2(1 + mass) },
+    signs: {
+      ...plateauOf(p, weight),
+      mean: mass / Math.max(weightBefore[count]!, 1),
+      mass: Math.log2(1 + mass),
+    },
   };
 }
 
@@ -144,12 +160,17 @@ function findCore({ model }: PageTree, massIn: Float32Array, mass: number): numb
   let core = 0;
   for (let element = 0; element < model.elementCount; element++) {
     // In document order a later element that still holds the share lies inside the ones before.
-    if (massIn[element]! >= CORE_SHARE * mass && element < Math.max(model.elementEnd[core]!, 1)) core = element;
+    if (massIn[element]! >= CORE_SHARE * mass && element < Math.max(model.elementEnd[core]!, 1))
+      core = element;
   }
   return core;
 }
 
-function meanOfTwins({ model, blockCount }: PageTree, weightIn: Float32Array, massIn: Float32Array): Float32Array {
+function meanOfTwins(
+  { model, blockCount }: PageTree,
+  weightIn: Float32Array,
+  massIn: Float32Array,
+): Float32Array {
   const weights = new Map<number, number>();
   const masses = new Map<number, number>();
   const means = new Float32Array(model.elementCount);
@@ -169,7 +190,11 @@ function meanOfTwins({ model, blockCount }: PageTree, weightIn: Float32Array, ma
   return means;
 }
 
-function meanOfSamePlaces({ model, candidates }: PageTree, weight: Float32Array, p: Float32Array): Float32Array {
+function meanOfSamePlaces(
+  { model, candidates }: PageTree,
+  weight: Float32Array,
+  p: Float32Array,
+): Float32Array {
   const sums = new Map<number, [number, number]>();
   const means = new Float32Array(candidates.length);
   const keyOf = (index: number): number => {
@@ -203,7 +228,7 @@ function writeOwn(rows: Float32Array, start: number, index: number, context: Con
   rows[at++] = p[index]!;
   rows[at++] = weight[index]!;
   rows[at++] = blocks.stats[s + TextStat.linkChars]! / Math.max(blocks.stats[s + TextStat.chars]!, 1);
-  rows[at++] = element >= 200 ? 200 : element;
+  rows[at++] = Math.min(element, FIRST_UNKNOWN_TAG);
   rows[at++] = headingLevel(tree, block);
   rows[at++] = heading < 0 ? -1 : p[heading]!;
   rows[at++] = samePlace[index]!;

@@ -1,4 +1,4 @@
-import { ElementFlag, type PageModel } from "../page/page-model.ts";
+import type { PageModel } from "../page/page-model.ts";
 import { Tag, type TagId } from "../page/tags.ts";
 import { TextStat } from "../page/word-stats.ts";
 
@@ -74,13 +74,12 @@ export function buildPageTree(model: PageModel): PageTree {
   return tree;
 }
 
-/** What the page hides for good is no candidate. */
+/** Signs without a word are no candidates. */
 function findCandidates({ blocks }: PageModel): Int32Array {
   const candidates = new Int32Array(blocks.count);
   let count = 0;
   for (let block = 0; block < blocks.count; block++) {
-    const isHidden = (blocks.flags[block]! & ElementFlag.hidden) !== 0;
-    if (!isHidden && blocks.stats[block * TextStat.count + TextStat.words]! > 0) candidates[count++] = block;
+    if (blocks.stats[block * TextStat.count + TextStat.words]! > 0) candidates[count++] = block;
   }
   return candidates.subarray(0, count);
 }

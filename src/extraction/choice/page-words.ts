@@ -1,5 +1,5 @@
 import type { PageFacts } from "../page/page-model.ts";
-import { countText, TextStat, type StatSink, WORD_BUCKETS } from "../page/word-stats.ts";
+import { countText, type StatSink, TextStat, WORD_BUCKETS } from "../page/word-stats.ts";
 import type { PageTree } from "./page-tree.ts";
 
 /** One byte per word bucket: which of the page's words mean something to the choice. */

@@ -4,6 +4,9 @@ import { countText, type StatSink, TextStat } from "./word-stats.ts";
 
 /** Stands for a `<br>` until the white space around it is collapsed. */
 const LINE_MARK = "\u001e";
+// Built from the constant: a control character in a literal looks like a mistake.
+const SPACES = new RegExp(`[^\\S${LINE_MARK}]+`, "g");
+const LINE_ENDS = new RegExp(` ?${LINE_MARK}[ ${LINE_MARK}]*`, "g");
 const FIRST_CAPACITY = 256;
 
 /** Collects the blocks of a page while it is read: `append` text, `breakAt` every block boundary. */
@@ -140,9 +143,13 @@ function extendMarks(marks: number[], start: number, end: number): void {
 }
 
 function collapse(text: string): string {
-  const line = text.replace(/[^\S\u001e]+/g, " ");
-  return (line.includes(LINE_MARK) ? line.replace(/ ?\u001e[ \u001e]*/g, "\n") : line).trim();
+  const line = text.replace(SPACES, " ");
+  return (line.includes(LINE_MARK) ? line.replace(LINE_ENDS, "\n") : line).trim();
 }
 
 const tidyPreformatted = (text: string): string =>
-  text.replaceAll(LINE_MARK, "\n").replace(/\r\n?/g, "\n").replace(/^\s*\n/, "").trimEnd();
+  text
+    .replaceAll(LINE_MARK, "\n")
+    .replace(/\r\n?/g, "\n")
+    .replace(/^\s*\n/, "")
+    .trimEnd();

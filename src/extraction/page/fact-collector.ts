@@ -33,7 +33,7 @@ export class FactCollector {
   readonly #times: PageTime[] = [];
   readonly #links: RawLink[] = [];
   readonly #robots: string[] = [];
-  readonly sheets: string[] = [];
+  #sheet = "";
   readonly states: string[] = [];
   htmlLang: string | null = null;
   bodyLang: string | null = null;
@@ -100,6 +100,13 @@ export class FactCollector {
     this.#links.push(link);
   }
 
+  /** The style sheet that ended last. */
+  takeSheet(): string {
+    const sheet = this.#sheet;
+    this.#sheet = "";
+    return sheet;
+  }
+
   finish(): PageFacts {
     this.finishAt(-1);
     return {
@@ -144,7 +151,7 @@ export class FactCollector {
     else if (kind === "h1") this.#headings.push(text);
     else if (kind === "author") this.#authors.push(text);
     else if (kind === "json-ld") this.#jsonLd.push(text);
-    else if (kind === "style") this.sheets.push(text);
+    else if (kind === "style") this.#sheet = text;
     else if (kind === "state") this.states.push(text);
     else if (link) this.#links.push({ ...link, text });
     else if (time) this.#times.push({ ...time, text });

@@ -11,41 +11,59 @@ export function isHidingStyle(style: string): boolean {
   return HIDING_STYLE.test(value) || (ZERO_SIDE.test(value) && CLIPPED.test(value));
 }
 
-/** Names that the page's own style sheets hide. */
-export type HiddenNames = { readonly classes: ReadonlySet<string>; readonly ids: ReadonlySet<string> };
-
 const SIMPLE_SELECTOR = /^(?:[a-z][a-z0-9]*)?([.#])((?:[\w-]|\\:)+)$/i;
 const CLASS_OR_ID = /[.#]((?:[\w-]|\\:)+)/g;
 const MAX_SHEET_LENGTH = 1_000_000;
+// Names that style sheets elsewhere give to text for screen readers alone.
+const SCREEN_READER_CLASS =
+  /(?:^|\s)(?:sr-only|screen-reader-text|visually-?hidden|assistive-text|a11y-hidden)(?:\s|$)/i;
 
 /**
- * Reads which single classes and ids the page's `<style>` elements hide for every screen. A name that any
- * rule shows again (`.tab{display:none} .tab.active{display:block}`) is left out: only a browser could
- * tell which of the two wins.
+ * The classes and ids that the page's `<style>` elements, read so far, hide for every screen. A name that
+ * any rule shows again (`.tab{display:none} .tab.active{display:block}`) does not count: only a browser
+ * could tell which of the two wins.
  */
-export function hiddenNames(sheets: readonly string[]): HiddenNames {
-  const classes = new Set<string>();
-  const ids = new Set<string>();
-  const shown = new Set<string>();
-  for (const sheet of sheets) {
-    if (sheet.length > MAX_SHEET_LENGTH || !/display|visibility|text-indent|left|clip/.test(sheet)) continue;
-    forEachRule(sheet, (selectors, declarations) => {
-      const hides = isHidingStyle(declarations);
-      if (!hides && !/display\s*:|visibility\s*:\s*visible/i.test(declarations)) return;
-      for (const selector of selectors.split(",")) {
-        if (!hides) for (const match of selector.matchAll(CLASS_OR_ID)) shown.add(match[1] ?? "");
-        else {
-          const match = SIMPLE_SELECTOR.exec(selector.trim());
-          if (match?.[2]) (match[1] === "." ? classes : ids).add(match[2]);
-        }
+export class HiddenNames {
+  readonly #classes = new Set<string>();
+  readonly #ids = new Set<string>();
+  readonly #shown = new Set<string>();
+  /** Answers by class number; emptied when another sheet is read. */
+  #known: boolean[] = [];
+
+  read(sheet: string): void {
+    if (sheet.length > MAX_SHEET_LENGTH || !/display|visibility|text-indent|left|clip/.test(sheet)) return;
+    forEachRule(sheet, (selectors, declarations) => this.#readRule(selectors, declarations));
+    for (const name of this.#shown) {
+      this.#classes.delete(name);
+      this.#ids.delete(name);
+    }
+    this.#known = [];
+  }
+
+  /** @param classId number of the class list on this page; 0 for none */
+  hides(classes: string, classId: number, id: string | null): boolean {
+    if (id !== null && this.#ids.has(id)) return true;
+    if (classId === 0) return false;
+    const known = this.#known[classId];
+    if (known !== undefined) return known;
+    const isHidden =
+      SCREEN_READER_CLASS.test(classes) ||
+      (this.#classes.size > 0 && classes.split(/\s+/).some((name) => this.#classes.has(name)));
+    this.#known[classId] = isHidden;
+    return isHidden;
+  }
+
+  #readRule(selectors: string, declarations: string): void {
+    const hides = isHidingStyle(declarations);
+    if (!hides && !/display\s*:|visibility\s*:\s*visible/i.test(declarations)) return;
+    for (const selector of selectors.split(",")) {
+      if (!hides) for (const match of selector.matchAll(CLASS_OR_ID)) this.#shown.add(match[1] ?? "");
+      else {
+        const match = SIMPLE_SELECTOR.exec(selector.trim());
+        if (match?.[2]) (match[1] === "." ? this.#classes : this.#ids).add(match[2]);
       }
-    });
+    }
   }
-  for (const name of shown) {
-    classes.delete(name);
-    ids.delete(name);
-  }
-  return { classes, ids };
 }
 
 // Rules inside @media and its like hold for some screens only, so they are passed over.

@@ -21,8 +21,6 @@ export const ElementFlag = {
   form: 1024,
   bold: 2048,
   button: 4096,
-  /** A style sheet of the page hides it. */
-  sheetHidden: 8192,
 } as const;
 
 /** What separates a block from the one before it in plain text. */
@@ -61,6 +59,8 @@ export type PageModel = {
   readonly textStart: Int32Array;
   readonly textEnd: Int32Array;
   readonly textParent: Int32Array;
+  /** The texts that hold entities, decoded; all others are what `html` has. */
+  readonly decodedText: ReadonlyMap<number, string>;
 
   /** Elements that show something without text (`img`, `hr`, `br`), in document order. */
   readonly media: Int32Array;
@@ -124,6 +124,10 @@ export type PageTime = {
 };
 
 export type ScannedPage = { readonly model: PageModel; readonly facts: PageFacts };
+
+/** A text as readers see it, white space as in the source. */
+export const textOf = (model: PageModel, text: number): string =>
+  model.decodedText.get(text) ?? model.html.slice(model.textStart[text]!, model.textEnd[text]!);
 
 /** True when element `inner` is `outer` or inside it. */
 export const isInside = (model: PageModel, inner: number, outer: number): boolean =>

@@ -1,14 +1,16 @@
-import { QuoteType, Tokenizer } from "htmlparser2";
+import { type QuoteType, Tokenizer } from "htmlparser2";
 import { type AttributeField, fieldOf, StartTagAttributes } from "./attributes.ts";
 import { BlockBuilder } from "./block-builder.ts";
 import { groupsOf, groupsOfRole } from "./class-groups.ts";
 import { ElementColumns, IntegerColumn, TextColumns } from "./columns.ts";
+import { breakOf, flagsOfTag } from "./element-flags.ts";
 import { FactCollector } from "./fact-collector.ts";
-import { isHidingStyle } from "./hidden.ts";
+import { endTagPosition, impliedEnd } from "./implied-ends.ts";
 import { OpenElements } from "./open-elements.ts";
-import { Break, ElementFlag, type ScannedPage } from "./page-model.ts";
-import { hideBySheets } from "./sheet-hiding.ts";
+import { ElementFlag, type ScannedPage } from "./page-model.ts";
+import { hasToken, isBlank } from "./source-text.ts";
 import { FIRST_UNKNOWN_TAG, TAG_LIMIT, Tag, TagTrait, tagId, traitsOf } from "./tags.ts";
+import { Visibility } from "./visibility.ts";
 
 /**
  * Reads a page in one pass: its elements, texts and blocks as flat columns, and what it says about
@@ -16,11 +18,20 @@ import { FIRST_UNKNOWN_TAG, TAG_LIMIT, Tag, TagTrait, tagId, traitsOf } from "./
  * a browser would build, but for misnested formatting and content in the wrong places of tables.
  */
 export function scanPage(html: string): ScannedPage {
-  const scanner = new Scanner(html);
+  const scanner = scan(html, false);
+  // A page that would show next to nothing is shown by a script that is yet to run.
+  const isCovered = scanner.hiddenChars > MOSTLY_HIDDEN && scanner.hiddenChars > 10 * scanner.visibleChars;
+  return (isCovered ? scan(html, true) : scanner).finish();
+}
+
+const MOSTLY_HIDDEN = 2000;
+
+function scan(html: string, revealsHidden: boolean): Scanner {
+  const scanner = new Scanner(html, revealsHidden);
   const tokenizer = new Tokenizer({ decodeEntities: true }, scanner);
   tokenizer.write(html);
   tokenizer.end();
-  return scanner.finish();
+  return scanner;
 }
 
 // Flags that pass from an element to everything inside it.
@@ -39,10 +50,7 @@ const INHERITED =
   ElementFlag.bold |
   ElementFlag.button;
 
-const PANEL_GROUPS = 1 << 23;
-const HIDDEN_WORDS = /(?:^|\s)(?:sr-only|screen-reader-text|visually-?hidden|assistive-text|a11y-hidden)(?:\s|$)/i;
 const PERMALINK = /^[\s¶§#🔗\u2060\u200b]*$/u;
-const MAX_CONTROLS = 2000;
 
 class Scanner {
   readonly #html: string;
@@ -57,7 +65,11 @@ class Scanner {
   readonly #nameIds = new Map<string, number>();
   readonly #names: string[] = [""];
   readonly #groupsOfName: number[] = [0];
-  readonly #controlled = new Set<string>();
+  readonly #decodedText = new Map<number, string>();
+  readonly #visibility = new Visibility();
+  readonly #revealsHidden: boolean;
+  #hiddenChars = 0;
+  #visibleChars = 0;
 
   #tagStart = 0;
   #tag = 0;
@@ -66,12 +78,23 @@ class Scanner {
   /** Where the permalink of a heading may have begun. */
   #linkStart = { element: -1, blockLength: 0, textCount: 0 };
 
-  constructor(html: string) {
+  /** @param revealsHidden takes what the page hides for shown */
+  constructor(html: string, revealsHidden: boolean) {
     this.#html = html;
+    this.#revealsHidden = revealsHidden;
+  }
+
+  /** Characters of text that the page hides, and of all other text. */
+  get hiddenChars(): number {
+    return this.#hiddenChars;
+  }
+  get visibleChars(): number {
+    return this.#visibleChars;
   }
 
   finish(): ScannedPage {
     const elements = this.#elements;
+    const facts = this.#facts.finish();
     const model = {
       html: this.#html,
       elementCount: elements.count,
@@ -91,11 +114,11 @@ class Scanner {
       textStart: this.#texts.start,
       textEnd: this.#texts.end,
       textParent: this.#texts.parent,
+      decodedText: this.#decodedText,
       media: this.#media.values.subarray(0, this.#media.count),
       blocks: this.#blocks.finish(this.#texts.count),
     };
-    hideBySheets(model, this.#facts.sheets, this.#controlled);
-    return { model, facts: this.#facts.finish() };
+    return { model, facts };
   }
 
   // ------------------------------------------------------------ the tokenizer's events
@@ -174,7 +197,9 @@ class Scanner {
     const tag = this.#tag;
     const traits = traitsOf(tag);
     if (this.#isRepeatedSkeleton(tag)) return;
-    this.#closeImplied(tag, traits);
+    for (let at = impliedEnd(this.#open, tag); at >= 0; at = impliedEnd(this.#open, tag)) {
+      this.#popTo(at, this.#tagStart);
+    }
     this.#noteOutside(tag);
     const element = this.#addElement(tag, end);
     const flags = this.#elements.flags[element]!;
@@ -200,53 +225,6 @@ class Scanner {
     return this.#open.innermost(tag) >= 0;
   }
 
-  #closeImplied(tag: number, traits: number): void {
-    const open = this.#open;
-    const at = this.#tagStart;
-    const head = open.innermost(Tag.head);
-    if (head >= 0 && (traits & TagTrait.head) === 0 && open.innermost(Tag.noscript) < head) {
-      this.#popTo(head, at);
-    }
-    if ((traits & TagTrait.closesParagraph) !== 0) {
-      const paragraph = open.innermost(Tag.p);
-      if (paragraph >= 0 && paragraph === open.special) this.#popTo(paragraph, at);
-    }
-    if (tag === Tag.li) this.#closeItem(Tag.li, [Tag.ul, Tag.ol, Tag.menu]);
-    else if (tag === Tag.dt || tag === Tag.dd) {
-      this.#closeItem(Tag.dt, [Tag.dl]);
-      this.#closeItem(Tag.dd, [Tag.dl]);
-    } else if (tag === Tag.a) this.#closeLink();
-    else if (traits & TagTrait.cell) this.#closeItem2([Tag.td, Tag.th], Tag.tr);
-    else if (tag === Tag.tr) this.#closeItem2([Tag.td, Tag.th, Tag.caption, Tag.tr], Tag.table);
-    else if (tag === Tag.tbody || tag === Tag.thead || tag === Tag.tfoot) {
-      this.#closeItem2([Tag.td, Tag.th, Tag.caption, Tag.tr, Tag.tbody, Tag.thead, Tag.tfoot], Tag.table);
-    } else if (tag === Tag.p && open.innermost(Tag.p) === open.special && open.special >= 0) {
-      this.#popTo(open.special, at);
-    }
-  }
-
-  // An item ends where the next one of the same list starts.
-  #closeItem(item: number, lists: readonly number[]): void {
-    const position = this.#open.innermost(item);
-    if (position <= this.#open.scope) return;
-    for (const list of lists) if (this.#open.innermost(list) > position) return;
-    this.#popTo(position, this.#tagStart);
-  }
-
-  #closeItem2(items: readonly number[], within: number): void {
-    const limit = Math.max(this.#open.innermost(within), this.#open.innermost(Tag.table));
-    for (const item of items) {
-      const position = this.#open.innermost(item);
-      if (position > limit) this.#popTo(position, this.#tagStart);
-    }
-  }
-
-  // Links do not nest: the one before ends, unless a block has begun inside it.
-  #closeLink(): void {
-    const position = this.#open.innermost(Tag.a);
-    if (position > this.#open.special) this.#popTo(position, this.#tagStart);
-  }
-
   #addElement(tag: number, end: number): number {
     const elements = this.#elements;
     const parent = this.#open.top;
@@ -267,7 +245,7 @@ class Scanner {
       (role === null ? 0 : groupsOfRole(role)) |
       (this.#attributes.itemprop === null ? 0 : groupsOf(this.#attributes.itemprop));
     const inherited = parent < 0 ? 0 : elements.flags[parent]! & INHERITED;
-    elements.flags[element] = inherited | this.#ownFlags(tag, elements.groups[element]!);
+    elements.flags[element] = inherited | this.#ownFlags(tag, element);
     return element;
   }
 
@@ -282,35 +260,20 @@ class Scanner {
     return id;
   }
 
-  #ownFlags(tag: number, groups: number): number {
-    const { href, style, hidden, ariaHidden, class: className, id, role } = this.#attributes;
-    let flags = FLAGS_OF_TAG[tag]!;
+  #ownFlags(tag: number, element: number): number {
+    const { href, ariaHidden } = this.#attributes;
+    let flags = flagsOfTag(tag);
     if (tag === Tag.a && href !== null) flags |= ElementFlag.link;
     if (ariaHidden?.trim().toLowerCase() === "true") flags |= ElementFlag.ariaHidden;
-    if (tag === Tag.html || tag === Tag.body) return flags;
-    const isHidden =
-      hidden !== null ||
-      (style !== null && isHidingStyle(style)) ||
-      (className !== null && HIDDEN_WORDS.test(className));
-    if (!isHidden) return flags;
-    const isPanel =
-      (groups & PANEL_GROUPS) !== 0 ||
-      role === "tabpanel" ||
-      hidden === "until-found" ||
-      (id !== null && this.#controlled.has(id));
-    return flags | (isPanel ? ElementFlag.panel : ElementFlag.hidden);
+    if (tag === Tag.html || tag === Tag.body || this.#revealsHidden) return flags;
+    const classId = this.#elements.classId[element]!;
+    const named = { classes: this.#names[classId]!, classId, groups: this.#elements.groups[element]! };
+    return flags | this.#visibility.flagsOf(this.#attributes, named);
   }
 
   #close(tag: number, end: number): void {
-    const open = this.#open;
-    const position = open.innermost(tag);
-    if (position < 0 || tag === Tag.body || tag === Tag.html) return;
-    const isScope = (traitsOf(tag) & TagTrait.scope) !== 0 || TABLE_PARTS.has(tag);
-    if (!isScope && position < open.scope) return;
-    // `</span>` does not end the block around it; formatting and links do, as most parsers have it.
-    const isFormatting = FORMATTING.has(tag);
-    if (!isFormatting && (traitsOf(tag) & TagTrait.special) === 0 && position < open.special) return;
-    this.#popTo(position, end);
+    const position = endTagPosition(this.#open, tag);
+    if (position >= 0) this.#popTo(position, end);
   }
 
   /** Ends every element from the innermost down to this position; only the last has an end tag. */
@@ -328,6 +291,7 @@ class Scanner {
         this.#blocks.breakAt(breakOf(traits, elements.flags[element]!), this.#texts.count);
       }
       this.#facts.finishAt(open.size);
+      if (tag === Tag.style) this.#visibility.read(this.#facts.takeSheet());
     }
   }
 
@@ -345,17 +309,37 @@ class Scanner {
     const isTextless = (flags & ElementFlag.textless) !== 0;
     if (this.#facts.isCapturing) this.#facts.text(text, isTextless);
     if (isTextless) return;
+    if ((flags & ElementFlag.hidden) !== 0) {
+      if (!isBlank(text)) this.#hiddenChars += text.length;
+      return;
+    }
     const blocks = this.#blocks;
     if (!blocks.isOpen) {
       if (isBlank(text)) return;
-      if (open.innermost(Tag.head) >= 0 && open.topTag === Tag.head) this.#popTo(open.innermost(Tag.head), start);
+      if (open.innermost(Tag.head) >= 0 && open.topTag === Tag.head)
+        this.#popTo(open.innermost(Tag.head), start);
       blocks.open(Math.max(open.blockElement, 0), flags, this.#texts.count);
     }
     const texts = this.#texts;
     const last = texts.count - 1;
-    if (last >= 0 && texts.end[last] === start && texts.parent[last] === element) texts.end[last] = end;
+    const isContinued = last >= 0 && texts.end[last] === start && texts.parent[last] === element;
+    this.#decode(isContinued ? last : last + 1, text, start, end);
+    if (isContinued) texts.end[last] = end;
     else texts.add(start, end, element);
+    this.#visibleChars += text.length;
     blocks.append(text, flags);
+  }
+
+  /** Keeps the decoded form of a text that differs from its source. */
+  #decode(index: number, text: string, start: number, end: number): void {
+    const texts = this.#texts;
+    const before = this.#decodedText.get(index);
+    const isContinued = index < texts.count;
+    if (before !== undefined && isContinued) this.#decodedText.set(index, before + text);
+    else if (end - start !== text.length || this.#html.charCodeAt(start) === AMPERSAND) {
+      const source = isContinued ? this.#html.slice(texts.start[index]!, start) : "";
+      this.#decodedText.set(index, source + text);
+    } else if (before !== undefined) this.#decodedText.delete(index);
   }
 
   // Headings point to themselves with a sign (¶, #): a tool of the site, not text.
@@ -382,9 +366,7 @@ class Scanner {
       this.#facts.addLink({ href, text: "", isNofollow: hasToken(rel, "nofollow") });
     }
     if (state !== null && this.#facts.states.length < 4) this.#facts.states.push(state);
-    if (controls !== null && this.#controlled.size < MAX_CONTROLS) {
-      for (const id of controls.split(/\s+/)) this.#controlled.add(id.replace(/^#/, ""));
-    }
+    if (controls !== null) this.#visibility.control(controls);
   }
 
   /** Facts whose text is inside the element. */
@@ -416,43 +398,6 @@ class Scanner {
   }
 }
 
+const AMPERSAND = 38;
 const SVG = tagId("svg");
 const MATH = tagId("math");
-const TABLE_PARTS = new Set([Tag.tr, Tag.tbody, Tag.thead, Tag.tfoot]);
-const FORMATTING: ReadonlySet<number> = new Set(
-  "a b big code em font i nobr s small strike strong tt u".split(" ").map(tagId),
-);
-
-const FLAGS_OF_TAG = new Uint16Array(TAG_LIMIT);
-for (const [flag, names] of [
-  [ElementFlag.preformatted, "pre listing xmp textarea"],
-  [ElementFlag.noscript, "noscript"],
-  [ElementFlag.template, "template"],
-  [ElementFlag.cell, "td th"],
-  [ElementFlag.heading, "h1 h2 h3 h4 h5 h6 dt"],
-  [ElementFlag.form, "form"],
-  [ElementFlag.bold, "b strong"],
-  [ElementFlag.button, "button"],
-] as const) {
-  for (const name of names.split(" ")) FLAGS_OF_TAG[tagId(name)]! |= flag;
-}
-for (let tag = 0; tag < TAG_LIMIT; tag++) {
-  if ((traitsOf(tag) & TagTrait.textless) !== 0) FLAGS_OF_TAG[tag]! |= ElementFlag.textless;
-}
-
-// Inside a cell every block is a line, so that a paragraph does not tear the row apart.
-function breakOf(traits: number, flags: number): number {
-  if ((traits & TagTrait.cell) !== 0) return Break.cell;
-  return (traits & TagTrait.line) !== 0 || (flags & ElementFlag.cell) !== 0 ? Break.line : Break.paragraph;
-}
-
-function isBlank(text: string): boolean {
-  for (let index = 0; index < text.length; index++) {
-    const code = text.charCodeAt(index);
-    if (code > 32 && code !== 160 && code !== 0x200b && code !== 0xfeff) return false;
-  }
-  return true;
-}
-
-const hasToken = (list: string | null, token: string): boolean =>
-  list?.toLowerCase().split(/\s+/).includes(token.toLowerCase()) ?? false;

@@ -46,7 +46,8 @@ function classify(code: number): number {
   if (/[,;:、，；：،]/.test(character)) return COMMA;
   if (/[|•·»›→/>«‹]/.test(character)) return SEPARATOR;
   if (/\p{Sc}/u.test(character)) return CURRENCY;
-  if (/[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]/u.test(character)) return IDEOGRAPH;
+  if (/[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]/u.test(character))
+    return IDEOGRAPH;
   if (/\p{Lu}/u.test(character)) return UPPER;
   return /[\p{L}\p{N}\p{M}_]/u.test(character) || (code >= 0xd800 && code < 0xe000) ? LETTER : OTHER;
 }
@@ -156,8 +157,7 @@ function pushWord(sink: StatSink, hash: number): void {
   sink.words[sink.wordCount++] = wordBucket(hash);
 }
 
-const wordBucket = (hash: number): number =>
-  (Math.imul(hash, 0x9e3779b1) >>> 18) & (WORD_BUCKETS - 1);
+const wordBucket = (hash: number): number => (Math.imul(hash, 0x9e3779b1) >>> 18) & (WORD_BUCKETS - 1);
 
 function visibleChars(text: string, ranges: readonly number[]): number {
   let count = 0;

@@ -1,0 +1,13 @@
+#!/bin/sh
+# The whole training: train.sh OUT NAME=DIRECTORY [NAME=DIRECTORY ...]; PYTHON has LightGBM and numpy.
+set -e
+here=$(dirname "$0")
+out=$1
+shift
+bun="sh $here/../bun"
+$bun "$here/dump-blocks.ts" "$out" "$@"
+"$PYTHON" "$here/train.py" first "$out" "$@"
+$bun "$here/dump-context.ts" "$out" "$@"
+"$PYTHON" "$here/train.py" second "$out" "$@"
+$bun "$here/dump-choice.ts" "$out" "$@"
+"$PYTHON" "$here/train.py" third "$out" "$@" --to "$here/../../src/extraction/choice/block-trees.ts"

@@ -1,0 +1,184 @@
+import { ElementFlag, isInside, type PageModel } from "../page/page-model.ts";
+import { Tag, tagId } from "../page/tags.ts";
+
+/** Takes the chosen content piece by piece: well nested, in page order. */
+export interface ContentSink {
+  /** @param element number in the model; below zero for a paragraph that the page does not have */
+  open(tag: number, element: number): void;
+  close(tag: number): void;
+  /** @param text number in the model */
+  text(text: number): void;
+  /** An image, line break or rule. */
+  media(tag: number, element: number): void;
+}
+
+/** What of a page is to be assembled. */
+export type ChosenContent = {
+  readonly model: PageModel;
+  /** Blocks in page order. */
+  readonly blocks: ArrayLike<number>;
+  readonly includeImages: boolean;
+};
+
+// Elements that mean something to a reader; all others only hold these, and are left out.
+const MEANINGFUL = new Set(
+  `p h1 h2 h3 h4 h5 h6 ul ol li dl dt dd table caption thead tbody tfoot tr td th blockquote pre figure
+   figcaption details summary address a b strong i em u s del ins mark small sub sup code kbd samp var q cite
+   abbr time dfn bdi bdo ruby rt rp`
+    .split(/\s+/)
+    .map(tagId),
+);
+/** Owners of a block that stand for a paragraph of their own. */
+const PARAGRAPH_LIKE = new Set(
+  `p h1 h2 h3 h4 h5 h6 li dt dd caption td th blockquote pre figcaption summary address`
+    .split(/\s+/)
+    .map(tagId),
+);
+/** A picture in one of these belongs to the text in it. */
+const HOLDERS = new Set("figure li td th dd".split(" ").map(tagId));
+/** Hold phrases only: no paragraph fits inside. */
+const PHRASE_HOLDERS = new Set(
+  "p h1 h2 h3 h4 h5 h6 dt summary pre caption figcaption address".split(" ").map(tagId),
+);
+/** Deeper levels add nothing that a reader could see. */
+const MAX_DEPTH = 60;
+
+/**
+ * Hands the chosen blocks to a sink, inside those of their ancestors that mean something (tables, lists,
+ * quotes, links), with the images and line breaks between them. Blocks that stand in no such element
+ * become paragraphs. Every rendering is made from this one walk, so all hold the same.
+ */
+export function walkContent(content: ChosenContent, sink: ContentSink): void {
+  new ContentWalk(content, sink).run();
+}
+
+class ContentWalk {
+  readonly #content: ChosenContent;
+  readonly #model: PageModel;
+  readonly #sink: ContentSink;
+  /** For each element the innermost meaningful one that holds it or is it; -1 for none. */
+  readonly #frame: Int32Array;
+  /** What is open: elements, and `-block - 1` for the paragraph made for a block. */
+  readonly #stack: number[] = [];
+  #nextMedia = 0;
+
+  constructor(content: ChosenContent, sink: ContentSink) {
+    this.#content = content;
+    this.#model = content.model;
+    this.#sink = sink;
+    this.#frame = framesOf(content.model);
+  }
+
+  run(): void {
+    const { blocks } = this.#content;
+    for (let index = 0; index < blocks.length; index++) {
+      this.#mediaBetween(index === 0 ? -1 : blocks[index - 1]!, blocks[index]!);
+      this.#block(blocks[index]!);
+    }
+    this.#align([]);
+  }
+
+  #block(block: number): void {
+    const { blocks, textParent, textStart, media, openStart } = this.#model;
+    const first = blocks.firstText[block]!;
+    for (let text = first; text < blocks.endText[block]!; text++) {
+      for (; text > first && this.#nextMedia < media.length; this.#nextMedia++) {
+        const element = media[this.#nextMedia]!;
+        if (openStart[element]! >= textStart[text]!) break;
+        this.#medium(element, block);
+      }
+      this.#align(this.#chain(textParent[text]!, block));
+      this.#sink.text(text);
+    }
+  }
+
+  /** The elements to be open around something in `parent`, outermost first. */
+  #chain(parent: number, block: number | null): number[] {
+    const { blocks, parent: parents, tag } = this.#model;
+    const owner = block === null ? -1 : blocks.element[block]!;
+    const needsParagraph = block !== null && !PARAGRAPH_LIKE.has(tag[owner]!);
+    const chain: number[] = [];
+    let isPlaced = !needsParagraph;
+    for (let frame = this.#frame[parent] ?? -1; frame >= 0; frame = this.#frame[parents[frame]!] ?? -1) {
+      // Ancestors have smaller numbers: this one is outside the owner, so the paragraph goes inside it.
+      if (!isPlaced && frame <= owner) {
+        if (!PHRASE_HOLDERS.has(tag[frame]!)) chain.push(-block! - 1);
+        isPlaced = true;
+      }
+      chain.push(frame);
+    }
+    if (!isPlaced) chain.push(-block! - 1);
+    return chain.reverse();
+  }
+
+  /** Closes and opens until exactly this is open. */
+  #align(chain: readonly number[]): void {
+    const stack = this.#stack;
+    let common = 0;
+    while (common < stack.length && stack[common] === chain[common]) common++;
+    while (stack.length > common) this.#sink.close(this.#tagOf(stack.pop()!));
+    for (; common < chain.length; common++) {
+      const element = chain[common]!;
+      stack.push(element);
+      this.#sink.open(this.#tagOf(element), element);
+    }
+  }
+
+  #tagOf(element: number): number {
+    return element < 0 ? Tag.p : this.#model.tag[element]!;
+  }
+
+  /** Images and rules between two chosen blocks, where nothing between the two was refused. */
+  #mediaBetween(previous: number, block: number): void {
+    const { media, openStart, textStart, textEnd, blocks, tag } = this.#model;
+    const from = previous < 0 ? -1 : textEnd[blocks.endText[previous]! - 1]!;
+    const until = textStart[blocks.firstText[block]!]!;
+    for (; this.#nextMedia < media.length; this.#nextMedia++) {
+      const element = media[this.#nextMedia]!;
+      const start = openStart[element]!;
+      if (start >= until) return;
+      if (start < from || tag[element] === Tag.br) continue;
+      if (previous + 1 === block || this.#isBeside(element, block, previous)) this.#medium(element, null);
+    }
+  }
+
+  /** In the same figure, list item or cell as a chosen block. */
+  #isBeside(element: number, block: number, previous: number): boolean {
+    const { blocks, parent, tag } = this.#model;
+    const holder = this.#frame[parent[element]!] ?? -1;
+    if (holder < 0 || !HOLDERS.has(tag[holder]!)) return false;
+    const holds = (other: number): boolean =>
+      other >= 0 && isInside(this.#model, blocks.element[other]!, holder);
+    return holds(block) || holds(previous);
+  }
+
+  #medium(element: number, block: number | null): void {
+    const { tag, flags, parent } = this.#model;
+    const kind = tag[element]!;
+    if ((flags[element]! & (ElementFlag.hidden | ElementFlag.textless)) !== 0) return;
+    if (kind === Tag.img && !this.#content.includeImages) return;
+    const around = parent[element]!;
+    // The sources of a picture belong to its image.
+    const shown = kind === Tag.img && around >= 0 && tag[around] === Tag.picture ? around : element;
+    this.#align(this.#chain(parent[shown]!, block));
+    this.#sink.media(kind, shown);
+  }
+}
+
+function framesOf({ elementCount, parent, tag, flags }: PageModel): Int32Array {
+  const frame = new Int32Array(elementCount);
+  const depth = new Uint8Array(elementCount);
+  for (let element = 0; element < elementCount; element++) {
+    const above = parent[element]!;
+    const outer = above < 0 ? -1 : frame[above]!;
+    const outerDepth = outer < 0 ? 0 : depth[outer]!;
+    // `<a name>` marks a place, and a link that an application follows by script leads nowhere here.
+    const isMeaningful =
+      MEANINGFUL.has(tag[element]!) &&
+      (tag[element] !== Tag.a || (flags[element]! & ElementFlag.link) !== 0) &&
+      outerDepth < MAX_DEPTH;
+    frame[element] = isMeaningful ? element : outer;
+    if (isMeaningful) depth[element] = outerDepth + 1;
+  }
+  return frame;
+}

@@ -1,0 +1,69 @@
+import type { ScannedPage } from "../page/page-model.ts";
+import { PAGE_TYPES, type PageType } from "../types.ts";
+import { BLOCK_FEATURES, computeBlockFeatures } from "./block-features.ts";
+import { BLOCK_TREES, CONFIDENCE_TREES, CONTEXT_TREES, TYPE_TREES } from "./block-trees.ts";
+import { CHOICE_FEATURES, computeChoiceFeatures } from "./choice-features.ts";
+import { CONTEXT_FEATURES, computeContextFeatures, withPageTypes } from "./context-features.ts";
+import { keepBlocks } from "./keep-blocks.ts";
+import { computePageFeatures, PAGE_FEATURES } from "./page-features.ts";
+import { buildPageTree } from "./page-tree.ts";
+import { decodeTrees, predict, type Trees } from "./trees.ts";
+
+/** What the choice says about a page. */
+export type Choice = {
+  /** Numbers of the blocks that are content, rising. */
+  readonly blocks: Int32Array;
+  /** Null for a page without a word. */
+  readonly pageType: PageType | null;
+  /** 0–1: the chance that the choice is right for the most part (F1 of at least 0.8 in training). */
+  readonly confidence: number;
+};
+
+type Models = {
+  readonly blocks: Trees;
+  readonly context: Trees;
+  readonly types: readonly Trees[];
+  readonly confidence: Trees;
+};
+
+let models: Models | null = null;
+
+/**
+ * Chooses the blocks that are the page's content, in two stages: each block by itself and its place, then
+ * by what the first stage says about everything around it. The trees come from scripts/train-extraction.
+ */
+export function chooseBlocks({ model, facts }: ScannedPage, url: string | null): Choice {
+  models ??= loadModels();
+  const tree = buildPageTree(model);
+  if (tree.candidates.length === 0) return { blocks: new Int32Array(0), pageType: null, confidence: 0 };
+  const rows = computeBlockFeatures(tree, facts);
+  const first = predict(models.blocks, rows);
+  const typeP = typesOf(models, computePageFeatures({ facts, url, rows, p: first }));
+  const p = predict(models.context, withPageTypes(computeContextFeatures(tree, first), typeP));
+  const blocks = keepBlocks(tree, p);
+  const [confidence = 0] = predict(models.confidence, computeChoiceFeatures({ tree, p, typeP, blocks }));
+  const likeliest = typeP.indexOf(Math.max(...typeP));
+  return { blocks, pageType: PAGE_TYPES[likeliest] ?? null, confidence: Math.round(confidence * 100) / 100 };
+}
+
+function typesOf({ types }: Models, features: Float32Array): Float32Array {
+  const p = Float32Array.from(types, (trees) => predict(trees, features)[0]!);
+  const sum = p.reduce((total, value) => total + value, 0);
+  return p.map((value) => value / sum);
+}
+
+function loadModels(): Models {
+  return {
+    blocks: load(BLOCK_TREES, BLOCK_FEATURES.length),
+    context: load(CONTEXT_TREES, CONTEXT_FEATURES.length + PAGE_TYPES.length),
+    types: TYPE_TREES.map((base64) => load(base64, PAGE_FEATURES.length)),
+    confidence: load(CONFIDENCE_TREES, CHOICE_FEATURES.length),
+  };
+}
+
+function load(base64: string, width: number): Trees {
+  const trees = decodeTrees(base64);
+  if (trees.width !== width)
+    throw new Error(`trees of ${trees.width} features, not ${width}: train them anew`);
+  return trees;
+}

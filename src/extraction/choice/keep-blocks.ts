@@ -1,0 +1,32 @@
+import { TextStat } from "../page/word-stats.ts";
+import { plateauOf } from "./context-features.ts";
+import type { PageTree } from "./page-tree.ts";
+
+/** A block is kept from this share of the page's own plateau on, but never below the least probability. */
+const PLATEAU_SHARE = 0.6;
+const LEAST_PROBABILITY = 0.3;
+/** Shorter texts repeat for good reasons: prices, names, table cells. */
+const REPEAT_WORDS = 6;
+
+/**
+ * The blocks that are content, by their probabilities: those that reach a share of the page's own plateau,
+ * each longer text once.
+ * @returns numbers of blocks, rising
+ */
+export function keepBlocks({ model, candidates }: PageTree, p: Float32Array): Int32Array {
+  const { stats, text } = model.blocks;
+  const words = Float32Array.from(candidates, (block) => stats[block * TextStat.count + TextStat.words]!);
+  const threshold = Math.max(LEAST_PROBABILITY, PLATEAU_SHARE * plateauOf(p, words).plateau);
+  const kept: number[] = [];
+  const seen = new Set<string>();
+  for (let index = 0; index < candidates.length; index++) {
+    if (p[index]! < threshold) continue;
+    const block = candidates[index]!;
+    if (words[index]! >= REPEAT_WORDS) {
+      if (seen.has(text[block]!)) continue;
+      seen.add(text[block]!);
+    }
+    kept.push(block);
+  }
+  return Int32Array.from(kept);
+}

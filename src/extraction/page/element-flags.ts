@@ -1,0 +1,31 @@
+import { Break, ElementFlag } from "./page-model.ts";
+import { TAG_LIMIT, TagTrait, tagId, traitsOf } from "./tags.ts";
+
+/** The flags that an element has by its tag alone. */
+export const flagsOfTag = (tag: number): number => FLAGS_OF_TAG[tag]!;
+
+const FLAGS_OF_TAG = new Uint16Array(TAG_LIMIT);
+for (const [flag, names] of [
+  [ElementFlag.preformatted, "pre listing xmp textarea"],
+  [ElementFlag.noscript, "noscript"],
+  [ElementFlag.template, "template"],
+  [ElementFlag.cell, "td th"],
+  [ElementFlag.heading, "h1 h2 h3 h4 h5 h6 dt"],
+  [ElementFlag.form, "form"],
+  [ElementFlag.bold, "b strong"],
+  [ElementFlag.button, "button"],
+] as const) {
+  for (const name of names.split(" ")) FLAGS_OF_TAG[tagId(name)]! |= flag;
+}
+for (let tag = 0; tag < TAG_LIMIT; tag++) {
+  if ((traitsOf(tag) & TagTrait.textless) !== 0) FLAGS_OF_TAG[tag]! |= ElementFlag.textless;
+}
+
+/**
+ * What stands between the texts on both sides of a tag, as a `Break`. Inside a cell every block is a line,
+ * so that a paragraph does not tear the row apart.
+ */
+export function breakOf(traits: number, flags: number): number {
+  if ((traits & TagTrait.cell) !== 0) return Break.cell;
+  return (traits & TagTrait.line) !== 0 || (flags & ElementFlag.cell) !== 0 ? Break.line : Break.paragraph;
+}

@@ -1,0 +1,169 @@
+import { type JsonLdObject, textOf } from "./json-ld.ts";
+import type { PageFacts } from "./page/page-model.ts";
+import type { PageType } from "./types.ts";
+
+/** Content that the page carries in data instead of in its markup. */
+export type Recovered = {
+  /** HTML of the page's author or made from plain text; not sanitised. */
+  readonly html: string;
+  /** Whether it takes the place of what was found in the markup, or follows it. */
+  readonly placement: "instead" | "after";
+};
+
+/** What was found in the markup, and where else to look. */
+export type RecoveryContext = {
+  readonly facts: PageFacts;
+  readonly jsonLd: readonly JsonLdObject[];
+  readonly text: string;
+  readonly pageType: PageType | null;
+};
+
+const FEWEST_BODY_WORDS = 80;
+const FEWEST_DESCRIPTION_WORDS = 12;
+/** With so few words found, the content may be in the application's state. */
+const NEXT_TO_NOTHING = 50;
+const FEWEST_STATE_WORDS = 120;
+/** A text counts as missing when at most this share of its word triples is on the page already. */
+const MISSING_SHARE = 0.3;
+const MAX_VISITED = 200_000;
+const MAX_POSTS = 200;
+
+/**
+ * Content from JSON-LD (`articleBody`, a product's `description`), a forum's preloaded topic or the state of
+ * an application, where the text found in the markup lacks it; null where nothing is missing.
+ */
+export function recoverContent(context: RecoveryContext): Recovered | null {
+  const found = new FoundText(context.text);
+  return (
+    fromPosts(context, found) ??
+    fromArticleBody(context, found) ??
+    fromState(context, found) ??
+    fromProduct(context, found)
+  );
+}
+
+function fromArticleBody({ jsonLd }: RecoveryContext, found: FoundText): Recovered | null {
+  for (const object of jsonLd) {
+    const body = typeof object.articleBody === "string" ? object.articleBody : "";
+    const words = wordsOf(body);
+    if (words.length < FEWEST_BODY_WORDS || words.length < found.wordCount || !found.lacks(words)) continue;
+    return { html: toHtml(body), placement: "instead" };
+  }
+  return null;
+}
+
+function fromProduct({ jsonLd, pageType }: RecoveryContext, found: FoundText): Recovered | null {
+  if (pageType !== "product") return null;
+  for (const object of jsonLd) {
+    if (![object["@type"]].flat().some((type) => type === "Product" || type === "ProductGroup")) continue;
+    const description = textOf(object.description) ?? "";
+    const words = wordsOf(description);
+    if (words.length < FEWEST_DESCRIPTION_WORDS || !found.lacks(words)) continue;
+    return { html: toHtml(description), placement: "after" };
+  }
+  return null;
+}
+
+/** A topic as Discourse preloads it: JSON inside JSON, posts with their finished HTML. */
+function fromPosts({ facts }: RecoveryContext, found: FoundText): Recovered | null {
+  for (const state of facts.states) {
+    if (!state.includes("post_stream")) continue;
+    const posts: string[] = [];
+    visit(parse(state), (value) => {
+      if (typeof value === "string" && value.includes('"post_stream"')) return parse(value);
+      if (isRecord(value) && typeof value.cooked === "string" && posts.length < MAX_POSTS) {
+        const author = typeof value.username === "string" ? `<p>${escapeHtml(value.username)}</p>` : "";
+        posts.push(`${author}<div>${value.cooked}</div>`);
+      }
+      return null;
+    });
+    const html = posts.join("\n");
+    if (posts.length > 0 && found.lacks(wordsOf(withoutTags(html)))) return { html, placement: "instead" };
+  }
+  return null;
+}
+
+/** The longest text with paragraphs in an application's state, where the markup has next to nothing. */
+function fromState({ facts }: RecoveryContext, found: FoundText): Recovered | null {
+  if (found.wordCount >= NEXT_TO_NOTHING) return null;
+  let longest = "";
+  for (const state of facts.states) {
+    visit(parse(state), (value) => {
+      if (typeof value === "string" && value.length > longest.length && /<p[\s>]/i.test(value))
+        longest = value;
+      return null;
+    });
+  }
+  if (wordsOf(withoutTags(longest)).length < FEWEST_STATE_WORDS) return null;
+  return { html: longest, placement: "instead" };
+}
+
+/** Visits every value without recursion; what `look` returns is visited, too. */
+function visit(root: unknown, look: (value: unknown) => unknown): void {
+  const stack: unknown[] = [root];
+  for (let visited = 0; stack.length > 0 && visited < MAX_VISITED; visited++) {
+    const value = stack.pop();
+    const more = look(value);
+    if (more !== null && more !== undefined) stack.push(more);
+    if (typeof value !== "object" || value === null) continue;
+    const inner = Object.values(value);
+    for (let index = inner.length - 1; index >= 0; index--) stack.push(inner[index]);
+  }
+}
+
+function parse(json: string): unknown {
+  try {
+    return JSON.parse(json);
+  } catch {
+    // Half a state is no state: the page is then read as if it had none.
+    return null;
+  }
+}
+
+/** The word triples of a text, to tell what it holds already. */
+class FoundText {
+  readonly wordCount: number;
+  readonly #triples = new Set<string>();
+
+  constructor(text: string) {
+    const words = wordsOf(text);
+    this.wordCount = words.length;
+    for (let at = 0; at + 2 < words.length; at++) this.#triples.add(tripleAt(words, at));
+  }
+
+  lacks(words: readonly string[]): boolean {
+    let held = 0;
+    for (let at = 0; at + 2 < words.length; at++) if (this.#triples.has(tripleAt(words, at))) held++;
+    return words.length > 2 && held <= MISSING_SHARE * (words.length - 2);
+  }
+}
+
+const tripleAt = (words: readonly string[], at: number): string =>
+  `${words[at]} ${words[at + 1]} ${words[at + 2]}`;
+
+const wordsOf = (text: string): string[] =>
+  withoutTags(text)
+    .toLowerCase()
+    .match(/[\p{L}\p{N}]+/gu) ?? [];
+
+const withoutTags = (html: string): string => html.replace(/<[^<>]{0,2000}>/g, " ");
+
+const looksLikeHtml = (text: string): boolean => /<(?:p|br|div|ul|h[1-6])\b[^<>]{0,500}>/i.test(text);
+
+/** Plain text becomes a paragraph a line; HTML stays as it is, once unescaped where it was written escaped. */
+function toHtml(text: string): string {
+  if (looksLikeHtml(text)) return text;
+  const unescaped = text.replaceAll("&lt;", "<").replaceAll("&gt;", ">").replaceAll("&amp;", "&");
+  if (looksLikeHtml(unescaped)) return unescaped;
+  return text
+    .split(/\n+/)
+    .filter((line) => line.trim() !== "")
+    .map((line) => `<p>${escapeHtml(line)}</p>`)
+    .join("\n");
+}
+
+const escapeHtml = (text: string): string =>
+  text.replace(/[<>]/g, (sign) => (sign === "<" ? "&lt;" : "&gt;"));
+
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);

@@ -1,0 +1,156 @@
+import { describe, expect, test } from "bun:test";
+import { Break, ElementFlag } from "../../../../src/extraction/page/page-model.ts";
+import { scanPage } from "../../../../src/extraction/page/scan.ts";
+import { tagName } from "../../../../src/extraction/page/tags.ts";
+
+const blocksOf = (html: string): readonly string[] => scanPage(html).model.blocks.text;
+
+/** The path of tags around the first block with this text. */
+function pathOf(html: string, text: string): string {
+  const { model } = scanPage(html);
+  const block = model.blocks.text.indexOf(text);
+  const names: string[] = [];
+  for (let element = model.blocks.element[block] ?? -1; element >= 0; element = model.parent[element] ?? -1) {
+    names.unshift(tagName(model.tag[element] ?? 0));
+  }
+  return names.join(" ");
+}
+
+describe("the page model", () => {
+  test("cuts the text at the borders of blocks", () => {
+    expect(blocksOf("<div>one <b>two</b><p>three</p>four<ul><li>five<li>six</ul></div>")).toEqual([
+      "one two",
+      "three",
+      "four",
+      "five",
+      "six",
+    ]);
+  });
+
+  test("collapses white space except in preformatted text", () => {
+    expect(blocksOf("<p> a \n  b </p><pre>\nx\n  y\n</pre>")).toEqual(["a b", "x\n  y"]);
+  });
+
+  test("decodes entities", () => {
+    const { model } = scanPage("<p>a &amp; b &lt;c&gt; &#x1F600;</p>");
+    expect(model.blocks.text).toEqual(["a & b <c> 😀"]);
+    expect(model.decodedText.get(0)).toBe("a & b <c> 😀");
+  });
+
+  test("takes one line break for a line and two for a new block", () => {
+    expect(blocksOf("<p>a<br>b<br><br>c</p>")).toEqual(["a\nb", "c"]);
+  });
+
+  test("leaves out scripts, styles, forms' fields and drawings", () => {
+    const html =
+      "<p>a<script>x</script><style>y</style><svg><text>z</text></svg><select><option>o</select>b</p>";
+    expect(blocksOf(html).join(" ")).toBe("a b");
+  });
+
+  test("ends paragraphs, items and cells as browsers do", () => {
+    expect(pathOf("<body><p>a<div>b</div>", "b")).toBe("body div");
+    expect(pathOf("<body><ul><li><p>a<li>b</ul>", "b")).toBe("body ul li");
+    expect(pathOf("<body><table><tr><td>a<td>b<tr><td>c</table>", "c")).toBe("body table tr td");
+    expect(pathOf("<body><dl><dt>a<dd>b<dt>c</dl>", "c")).toBe("body dl dt");
+  });
+
+  test("keeps an end tag from reaching out of a cell or through a block", () => {
+    expect(pathOf("<body><div><table><tr><td>a</div>b</table></div>", "b")).toBe("");
+    expect(pathOf("<body><div><table><tr><td><p>a</p></div><p>b</p></table></div>", "b")).toBe(
+      "body div table tr td p",
+    );
+    expect(pathOf("<body><span><div>a</span><p>b</p></div>", "b")).toBe("body span div p");
+  });
+
+  test("tells lines, cells and paragraphs apart", () => {
+    const { blocks } = scanPage(
+      "<p>a</p><table><tr><td>b</td><td>c</td></tr><tr><td>d</td></tr></table>",
+    ).model;
+    expect([...blocks.breakBefore]).toEqual([Break.paragraph, Break.paragraph, Break.cell, Break.line]);
+  });
+
+  test("drops the signs with which headings link to themselves", () => {
+    expect(blocksOf('<h2>Title <a href="#title">¶</a></h2><h2><a href="#b">B</a></h2>')).toEqual([
+      "Title",
+      "B",
+    ]);
+  });
+
+  test("numbers elements so that descendants follow", () => {
+    const { model } = scanPage("<body><div><p>a</p><p>b</p></div><p>c</p></body>");
+    expect([...model.elementEnd.subarray(0, model.elementCount)]).toEqual([5, 4, 3, 4, 5]);
+  });
+});
+
+describe("hidden text", () => {
+  test.each([
+    ["the hidden attribute", "<p hidden>secret</p>"],
+    ["display", '<p style="color:red; display : none">secret</p>'],
+    ["visibility", '<div style="visibility:hidden"><p>secret</p></div>'],
+    ["a place off the screen", '<p style="position:absolute;left:-9999px">secret</p>'],
+    ["a size of nothing", '<p style="width:0;height:0;overflow:hidden">secret</p>'],
+    ["a font of no size", '<span style="font-size:0">secret</span>'],
+    ["a class of the page's own style", "<style>.x{display:none}</style><p class='a x'>secret</p>"],
+    [
+      "an id of the page's own style",
+      "<style>@media print{a{b:c}} #x , h9{display:none}</style><p id=x>secret</p>",
+    ],
+    ["a class for screen readers", '<span class="sr-only">secret</span>'],
+  ])("is left out: %s", (_, html) => {
+    expect(blocksOf(`<body><p>before</p>${html}<p>after</p>`).join(" ")).toBe("before after");
+  });
+
+  test("is kept where a rule shows the class again", () => {
+    const html = "<style>.tab{display:none}.tab.active{display:block}</style><p class='tab active'>a</p>";
+    expect(blocksOf(html)).toEqual(["a"]);
+  });
+
+  test("is a panel where the reader can open it", () => {
+    const { blocks } = scanPage(
+      '<button aria-controls="x">Open</button><div id="x" hidden><p>inside</p></div>',
+    ).model;
+    expect(blocks.text).toContain("inside");
+    expect((blocks.flags[1] ?? 0) & ElementFlag.panel).not.toBe(0);
+  });
+
+  test("is shown where it is what React streams in", () => {
+    expect(blocksOf('<div hidden id="S:0"><p>late</p></div>')).toEqual(["late"]);
+  });
+
+  test("is shown where the page would show next to nothing else", () => {
+    const text = "Many words of an article. ".repeat(200);
+    expect(blocksOf(`<div style="visibility:hidden"><p>${text}</p></div>`)).toHaveLength(1);
+    expect(blocksOf(`<p>${text}</p><div style="visibility:hidden"><p>${text}</p></div>`)).toHaveLength(1);
+  });
+});
+
+describe("what a page says about itself", () => {
+  test("is read in the same pass", () => {
+    const { facts } = scanPage(
+      `<html lang="de" dir="ltr"><head><title>A &amp; B</title><base href="/x/"><link rel="canonical" href="c">
+       <meta name="robots" content="noindex"><meta property="og:title" content="OG">
+       <script type="application/ld+json">{"a":1}</script></head>
+       <body><h1>Head <b>line</b></h1><a href="/1" rel="nofollow">One</a><a rel="author" href="/w">Ada</a>
+       <time pubdate datetime="2020-01-02">then</time></body>`,
+    );
+    expect(facts.title).toBe("A & B");
+    expect(facts.headings).toEqual(["Head line"]);
+    expect([facts.htmlLang, facts.dir, facts.baseHref, facts.canonicalHref]).toEqual([
+      "de",
+      "ltr",
+      "/x/",
+      "c",
+    ]);
+    expect(facts.robots).toEqual(["noindex"]);
+    expect(facts.meta.get("og:title")).toBe("OG");
+    expect(facts.jsonLd).toEqual(['{"a":1}']);
+    expect(facts.links).toEqual([
+      { href: "/1", isNofollow: true, text: "One" },
+      { href: "/w", isNofollow: false, text: "Ada" },
+    ]);
+    expect(facts.authors).toEqual(["Ada"]);
+    expect(facts.times).toEqual([
+      { datetime: "2020-01-02", isPublication: true, isInArticleHeader: false, text: "then" },
+    ]);
+  });
+});
