@@ -1,4 +1,4 @@
-import { writeSync } from "node:fs";
+import { fstatSync, writeSync } from "node:fs";
 import { type Io, OutputClosed } from "../src/cli/index.ts";
 
 /** The real process as the commands see it. */
@@ -17,15 +17,41 @@ export function processIo(): Io {
     executablePath: import.meta.path.includes("$bunfs") ? process.execPath : import.meta.path,
     // Computed here, beside the entry: inside a nested module it would break in the compiled program.
     workerUrl: new URL("./extraction-worker.ts", import.meta.url),
-    stdin: { isTerminal: Boolean(process.stdin.isTTY), read: readStdin },
-    stdout: { isTerminal: Boolean(process.stdout.isTTY), write: writeStdout },
+    stdin: {
+      get isTerminal() {
+        return isDevice(0) && process.stdin.isTTY;
+      },
+      read: readStdin,
+    },
+    stdout: {
+      get isTerminal() {
+        return isDevice(1) && process.stdout.isTTY;
+      },
+      get columns() {
+        return isDevice(1) ? (process.stdout.columns ?? DEFAULT_COLUMNS) : DEFAULT_COLUMNS;
+      },
+      write: writeStdout,
+    },
     stderr: {
-      isTerminal: Boolean(process.stderr.isTTY),
-      columns: process.stderr.columns || process.stdout.columns || 80,
+      get isTerminal() {
+        return isDevice(2) && process.stderr.isTTY;
+      },
       write: writeStderr,
     },
     signal: controller.signal,
   };
+}
+
+const DEFAULT_COLUMNS = 80;
+
+// Touching process.stdin, stdout or stderr loads the whole stream machinery (about 4 ms each), so only
+// what may be a terminal is asked whether it is one.
+function isDevice(descriptor: number): boolean {
+  try {
+    return fstatSync(descriptor).isCharacterDevice();
+  } catch {
+    return false; // closed
+  }
 }
 
 async function readStdin(maxBytes: number): Promise<Uint8Array> {

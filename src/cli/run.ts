@@ -4,7 +4,7 @@ import { parseArguments, type Typed } from "./arguments.ts";
 import { EXTRACT_COMMAND } from "./flags.ts";
 import { type Io, OutputClosed } from "./io.ts";
 import { createNotices, type Notices } from "./notices.ts";
-import { createPaint, type Paint } from "./terminal.ts";
+import { createPaint } from "./terminal.ts";
 
 const INTERRUPTED = 130;
 
@@ -13,10 +13,13 @@ const INTERRUPTED = 130;
  * failed, 2 wrong usage or configuration, 130 interrupted. Data goes to stdout, all else to stderr.
  */
 export async function runCli(words: readonly string[], io: Io): Promise<number> {
-  const paint = createPaint(io.stderr.isTerminal && !hasColorsOff(words, io));
-  const notices = createNotices({ io, paint, isQuiet: words.includes("--quiet") || words.includes("-q") });
+  const notices = createNotices({
+    io,
+    paint: () => createPaint(!hasColorsOff(words, io) && io.stderr.isTerminal),
+    isQuiet: words.includes("--quiet") || words.includes("-q"),
+  });
   try {
-    return await dispatch(words, { io, paint, notices });
+    return await dispatch(words, { io, notices });
   } catch (error) {
     return reportError(error, io, notices);
   }
@@ -42,7 +45,7 @@ function reportError(error: unknown, io: Io, notices: Notices): number {
   return FAILURE_OUTCOMES.internal.exitCode;
 }
 
-type Shell = { readonly io: Io; readonly paint: Paint; readonly notices: Notices };
+type Shell = { readonly io: Io; readonly notices: Notices };
 
 // Everything heavy is imported by the command that needs it: --version and --help start in no time.
 async function dispatch(words: readonly string[], shell: Shell): Promise<number> {
@@ -55,8 +58,8 @@ async function dispatch(words: readonly string[], shell: Shell): Promise<number>
   const isBare = words.length === 0 && io.stdin.isTerminal;
   if (typed.has("help") || isBare) {
     const { formatHelp } = await import("./help.ts");
-    const paint = createPaint(io.stdout.isTerminal && !hasColorsOff(words, io));
-    await io.stdout.write(formatHelp(typed.command, { width: Math.min(100, io.stderr.columns), paint }));
+    const paint = createPaint(!hasColorsOff(words, io) && io.stdout.isTerminal);
+    await io.stdout.write(formatHelp(typed.command, { width: Math.min(100, io.stdout.columns), paint }));
     return 0;
   }
   if (typed.command === EXTRACT_COMMAND) return extract(typed, shell);
