@@ -31,6 +31,8 @@ export type NetworkOptions = {
   readonly headers?: Readonly<Record<string, string>>;
   /** For one request, in ms; 30 000 by default. */
   readonly timeoutMs?: number;
+  /** Further tries after a failed connection, 408, 425, 429 or 5xx; 3 by default. */
+  readonly retries?: number;
   /** `auto` (default), `open`, `public`, or hosts and networks that may be reached besides public ones. */
   readonly egress?: string;
 };
@@ -138,6 +140,7 @@ function openFetcher(network: NetworkOptions) {
       ...DECIDED_FETCH_LIMITS,
       requestTimeoutMs,
       deadlineMs: Math.max(DECIDED_FETCH_LIMITS.deadlineMs, requestTimeoutMs),
+      tries: network.retries === undefined ? DECIDED_FETCH_LIMITS.tries : network.retries + 1,
     },
     log: silentLog,
   });

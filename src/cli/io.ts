@@ -9,7 +9,11 @@ export type Io = {
   readonly executablePath: string;
   readonly workerUrl: string | URL;
   readonly stdin: { readonly isTerminal: boolean; read(maxBytes: number): Promise<Uint8Array> };
-  readonly stdout: { readonly isTerminal: boolean; readonly columns: number; write(text: string): Promise<void> };
+  readonly stdout: {
+    readonly isTerminal: boolean;
+    readonly columns: number;
+    write(text: string): Promise<void>;
+  };
   readonly stderr: { readonly isTerminal: boolean; write(text: string): void };
   /** Fires when the person interrupts the program. */
   readonly signal: AbortSignal;
