@@ -133,7 +133,7 @@ test("the declarations serve a strict TypeScript program", async () => {
     "--target",
     "es2022",
     "--lib",
-    "esnext",
+    "esnext,dom",
     "--types",
     "",
   ];
