@@ -45,7 +45,7 @@ export type ExtractOptions = Partial<Omit<ExtractionOptions, "renderings">> & {
 };
 
 /** An extracted article. Absent values are null. */
-export type ExtractedArticle = Omit<FetchedArticle, "article"> &
+export type ExtractedArticle = Omit<FetchedArticle, "article" | "timings"> &
   Omit<FetchedArticle["article"], "content" | "markdown" | "warnings"> & {
     /** Sanitised HTML. */
     readonly content: string;
@@ -92,10 +92,11 @@ export async function extractArticleFromUrl(
   const { signal } = options;
   const request = {
     url: split.url,
+    preference: "http_only" as const,
     options: extractionOptions(options),
     fetch: { authorization: split.authorization, ...(signal ? { signal } : {}) },
   };
-  return flatten(await articleFromUrl(request, { fetcher, extractor: inlineExtractor }));
+  return flatten(await articleFromUrl(request, { fetchers: { http: fetcher, browser: null }, extractor: inlineExtractor }));
 }
 
 const inlineExtractor = { extract: extractBody };
@@ -155,7 +156,7 @@ function proxyEnvironment(): ProxyEnvironment {
   return knownProxyEnvironment;
 }
 
-function flatten({ article, ...page }: FetchedArticle): ExtractedArticle {
+function flatten({ article, timings: _timings, ...page }: FetchedArticle): ExtractedArticle {
   return {
     ...article,
     ...page,
