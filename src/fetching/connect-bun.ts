@@ -23,21 +23,30 @@ export function createBunConnect(options: ConnectOptions): Connect {
     if (route.kind === "proxy") {
       const headers: Record<string, string> = {};
       if (route.authorization !== null) headers["proxy-authorization"] = route.authorization;
-      return fetch(url.href, {
+      const response = await fetch(url.href, {
         ...init,
         proxy: { url: route.proxyUrl, headers },
         ...(authorities ? { tls: { ca: authorities } } : {}),
       });
+      return toWireResponse(response);
     }
     const tls = authorities ? { serverName: route.host, ca: authorities } : { serverName: route.host };
-    return fetch(pinned(url, route.address), {
+    const response = await fetch(pinned(url, route.address), {
       ...init,
       headers: { ...wire.headers, host: url.host },
       ...(url.protocol === "https:" ? { tls } : {}),
     });
+    return toWireResponse(response);
   };
   return { request, acceptEncoding: "gzip, deflate, br, zstd", close: async () => {} };
 }
+
+const toWireResponse = (response: Response): WireResponse => ({
+  status: response.status,
+  headers: response.headers,
+  stream: () => response.body,
+  bytes: () => response.bytes(),
+});
 
 function pinned(url: URL, address: string): string {
   const host = address.includes(":") ? `[${address}]` : address;

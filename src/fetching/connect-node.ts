@@ -87,15 +87,11 @@ function toWireResponse(answer: Dispatcher.ResponseData): WireResponse {
     for (const one of [value].flat()) if (one !== undefined) headers.append(name, one);
   // An aborted body is reported by whoever reads it; without a listener Node ends the process.
   answer.body.on("error", () => {});
-  let body: ReadableStream<Uint8Array> | undefined;
   return {
     status: answer.statusCode,
     headers,
-    get body() {
-      // Node types its own web streams apart from the global ones; they are the same objects.
-      body ??= Readable.toWeb(answer.body) as unknown as ReadableStream<Uint8Array>;
-      return body;
-    },
+    // Node types its own web streams apart from the global ones; they are the same objects.
+    stream: () => Readable.toWeb(answer.body) as unknown as ReadableStream<Uint8Array>,
     bytes: async () => new Uint8Array(await answer.body.arrayBuffer()),
   };
 }

@@ -29,8 +29,8 @@ export type WireRoute =
 export type WireResponse = {
   readonly status: number;
   readonly headers: Headers;
-  /** Null when the status has no body. */
-  readonly body: ReadableStream<Uint8Array> | null;
+  /** The body piece by piece, null when the status has none. A call, because Node must first make it one. */
+  stream(): ReadableStream<Uint8Array> | null;
   /** The whole body at once; only for a body whose length is known to be within bounds. */
   bytes(): Promise<Uint8Array>;
 };

@@ -162,6 +162,13 @@ describe("through a real proxy", () => {
     expect(headers).not.toContain("proxy-authorization");
   });
 
+  test("credentials in a redirect's URL are not sent through the proxy", async () => {
+    const to = encodeURIComponent("http://evil:pw@plain.test/echo?userinfo");
+    const page = await through("user:p%40ss").fetch(pageUrl(`http://plain.test/redirect?to=${to}`));
+    expect(page.finalUrl).toBe(pageUrl("http://plain.test/echo?userinfo"));
+    expect((await proxy.requests()).at(-1)?.head).not.toMatch(/evil|^authorization/im);
+  });
+
   test("a proxy given by name is connected to at its checked address", async () => {
     const page = await through("user:p%40ss", "proxy.test").fetch(pageUrl("http://plain.test/page"));
     expect(page.status).toBe(200);
