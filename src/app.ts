@@ -1,9 +1,12 @@
 import { availableParallelism } from "node:os";
 import {
+  type ArticleCache,
   articleFromDocument,
-  articleFromUrl,
+  createArticleCache,
   type FetchedArticle,
+  type FetcherPreference,
   type LocalDocument,
+  serveArticle,
 } from "./articles/index.ts";
 import { createExtractor, type ExtractionOptions, type Extractor } from "./extraction/index.ts";
 import { Failure } from "./failure.ts";
@@ -25,7 +28,9 @@ import {
   systemResolve,
 } from "./fetching/index.ts";
 import type { Log } from "./log.ts";
+import { createMetrics, logSink, type Metrics, statsdSink } from "./metrics.ts";
 import type { Settings } from "./settings/index.ts";
+import { openStatsd, type StatsdSocket } from "./statsd.ts";
 
 /** How one caller wants its pages fetched; null leaves the choice to the settings and defaults. */
 export type NetworkOptions = {
@@ -41,6 +46,7 @@ export type NetworkOptions = {
   readonly tries: number | null;
   /** Largest page, decompressed. */
   readonly maxBytes: number | null;
+  readonly preference: FetcherPreference | null;
 };
 
 export type AppOptions = {
@@ -53,6 +59,8 @@ export type AppOptions = {
   /** The extraction worker's module. */
   readonly workerUrl: string | URL;
   readonly log: Log;
+  /** Whose extractions the metrics count. */
+  readonly shell: "cli" | "server";
   /** In [0, 1), as `Math.random`. */
   readonly random?: () => number;
 };
@@ -84,6 +92,8 @@ export type UrlRequest = {
   readonly authorization: string | null;
   readonly options: ExtractionOptions;
   readonly signal: AbortSignal;
+  /** Names the request in the log; one is made up where the caller has none. */
+  readonly requestId?: string;
 };
 
 /** How long a name's checked addresses are used again. */
@@ -107,36 +117,80 @@ export function createApp(options: AppOptions): App {
     workerUrl: options.workerUrl,
     timeLimitMs: EXTRACTION_LIMIT_MS,
   });
+  const { metrics, statsd } = openMetrics(options);
+  const cache = createArticleCache(settings.cacheSize);
   return {
-    openSession: (network) => openSession(options, { egress, extractor, network }),
-    [Symbol.asyncDispose]: () => extractor[Symbol.asyncDispose](),
+    openSession: (network) => openSession(options, { egress, extractor, cache, metrics, network }),
+    [Symbol.asyncDispose]: async () => {
+      await extractor[Symbol.asyncDispose]();
+      await statsd?.[Symbol.asyncDispose]();
+    },
   };
+}
+
+type OpenMetrics = { readonly metrics: Metrics; readonly statsd: StatsdSocket | null };
+
+function openMetrics({ settings, log }: AppOptions): OpenMetrics {
+  if (!settings.metricsEnabled) return { metrics: createMetrics([]), statsd: null };
+  const namespace = settings.metricsNamespace;
+  if (settings.metricsSink === "statsd") {
+    const statsd = openStatsd(settings.metricsStatsdHost, settings.metricsStatsdPort);
+    return { metrics: createMetrics([statsdSink(namespace, statsd.send)]), statsd };
+  }
+  const write = (metric: string, kind: string, value: number): void =>
+    log.info("metric", { metric, kind, value });
+  return { metrics: createMetrics([logSink(namespace, write)]), statsd: null };
 }
 
 type SessionParts = {
   readonly egress: Egress;
   readonly extractor: Extractor;
+  readonly cache: ArticleCache;
+  readonly metrics: Metrics;
   readonly network: NetworkOptions;
 };
 
-function openSession(options: AppOptions, { egress, extractor, network }: SessionParts): ArticleSession {
-  const limits = fetchLimits(options.settings, network);
-  const fetcher = createHttpFetcher({
+function openSession(options: AppOptions, parts: SessionParts): ArticleSession {
+  const { settings, log, shell } = options;
+  const { egress, extractor, cache, metrics, network } = parts;
+  const limits = fetchLimits(settings, network);
+  const userAgent = userAgentFor(options, network);
+  const http = createHttpFetcher({
     egress,
     caller: options.caller,
     chooseProxy: proxyChoice(options, network),
-    userAgent: userAgentFor(options, network),
+    userAgent,
     headers: Object.fromEntries(network.headers),
     limits,
-    log: options.log,
+    log,
   });
+  const service = {
+    fetchers: { http, browser: null },
+    extractor,
+    cache,
+    log,
+    metrics,
+    shell,
+    hasDiagnostics: settings.logDiagnostics,
+  };
+  const cacheScope = JSON.stringify([network, userAgent]);
   return {
     maxBytes: limits.pageBytes,
-    fromUrl: ({ url, authorization, options: extraction, signal }) =>
-      articleFromUrl({ url, options: extraction, fetch: { authorization, signal } }, { fetcher, extractor }),
+    fromUrl: ({ url, authorization, options: extraction, signal, requestId }) =>
+      serveArticle(
+        {
+          url,
+          preference: network.preference ?? (settings.preferBrowser === false ? "http" : "browser"),
+          options: extraction,
+          fetch: { authorization, signal },
+          cacheScope,
+          requestId: requestId ?? crypto.randomUUID(),
+        },
+        service,
+      ),
     fromDocument: (document, extraction, signal) =>
       articleFromDocument(document, extraction, { extractor, signal }),
-    [Symbol.asyncDispose]: () => fetcher[Symbol.asyncDispose](),
+    [Symbol.asyncDispose]: () => http[Symbol.asyncDispose](),
   };
 }
 

@@ -96,7 +96,9 @@ export async function extractArticleFromUrl(
     options: extractionOptions(options),
     fetch: { authorization: split.authorization, ...(signal ? { signal } : {}) },
   };
-  return flatten(await articleFromUrl(request, { fetchers: { http: fetcher, browser: null }, extractor: inlineExtractor }));
+  return flatten(
+    await articleFromUrl(request, { fetchers: { http: fetcher, browser: null }, extractor: inlineExtractor }),
+  );
 }
 
 const inlineExtractor = { extract: extractBody };

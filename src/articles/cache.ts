@@ -67,7 +67,10 @@ export function createArticleCache(maxSize: number): ArticleCache {
         work.controller.abort(signal?.reason);
       };
       work.waiting++;
-      return { fetched: await waitUnlessAborted(work.promise, leave, signal), origin: shared ? "shared" : "miss" };
+      return {
+        fetched: await waitUnlessAborted(work.promise, leave, signal),
+        origin: shared ? "shared" : "miss",
+      };
     },
   };
 }

@@ -1,4 +1,10 @@
-import { type BodyKind, type Extraction, type ExtractionOptions, type Extractor, requireArticle } from "../extraction/index.ts";
+import {
+  type BodyKind,
+  type Extraction,
+  type ExtractionOptions,
+  type Extractor,
+  requireArticle,
+} from "../extraction/index.ts";
 import { Failure } from "../failure.ts";
 import type { FetchedPage, Fetcher, FetchOptions } from "../fetching/index.ts";
 import { type PageUrl, parsePageUrl } from "../urls/index.ts";
@@ -36,9 +42,13 @@ export async function articleFromUrl(request: FromUrlRequest, parts: FromUrlPart
   const url = parsePageUrl(request.url);
   if (!url) throw new Failure("invalid_url", `${JSON.stringify(request.url)} is not an http or https URL`);
   const { http, browser } = parts.fetchers;
-  const first = await attempt(request.preference === "browser" ? (browser ?? http) : http, url, { request, parts });
+  const first = await attempt(request.preference === "browser" ? (browser ?? http) : http, url, {
+    request,
+    parts,
+  });
   const reason = reasonForBrowser(first);
-  if (reason === null || browser === null || request.preference !== "http") return describe(request, first, []);
+  if (reason === null || browser === null || request.preference !== "http")
+    return describe(request, first, []);
   const second = await attempt(browser, url, { request, parts });
   return describe(request, second, [`Fetched with the browser: ${reason}`]);
 }
@@ -88,9 +98,19 @@ function reasonForBrowser({ page, extraction }: Attempt): string | null {
   return isShell ? "the plain answer was an application's empty shell" : null;
 }
 
-function describe(request: FromUrlRequest, { page, extraction, extractionMs }: Attempt, notes: string[]): FetchedArticle {
+function describe(
+  request: FromUrlRequest,
+  { page, extraction, extractionMs }: Attempt,
+  notes: string[],
+): FetchedArticle {
   // A 404 that held no article after all is a 404.
   if (!extraction || (page.status >= 400 && !extraction.article)) throw statusFailure(page);
+  if (!extraction.article && isEmptyShell(page.html, 0)) {
+    throw new Failure(
+      "no_content",
+      `${page.finalUrl} is an application's empty shell, which a browser would fill`,
+    );
+  }
   const article = requireArticle(extraction, page.finalUrl);
   const warnings = [...article.warnings, ...notes];
   if (page.malformedText) warnings.push(`Some bytes are not valid ${page.encoding} and were replaced`);

@@ -11,3 +11,4 @@ export {
   type FromUrlRequest,
 } from "./from-url.ts";
 export { type ArticleResult, articleResult } from "./result.ts";
+export { type ArticleServiceParts, type ServiceRequest, serveArticle } from "./service.ts";

@@ -34,6 +34,7 @@ export function openCommandApp(typed: Typed, io: Io): App {
     proxyEnvironment,
     caller: { kind: "cli" },
     product: { version: VERSION, homePage: HOME_PAGE },
+    shell: "cli",
     workerUrl: io.workerUrl,
     log,
   });

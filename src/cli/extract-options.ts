@@ -126,6 +126,7 @@ function readNetwork(typed: Typed): NetworkOptions {
     requestTimeoutMs: timeoutSeconds === null ? null : Math.round(timeoutSeconds * 1000),
     tries: retries === null ? null : retries + 1,
     maxBytes: optionValue.bytes(typed, "max-bytes"),
+    preference: typed.has("no-browser") ? "http_only" : typed.has("prefer-http") ? "http" : null,
   };
 }
 
