@@ -60,7 +60,8 @@ describe("the log", () => {
   });
 
   test("keeps one line one line, whatever a page puts into a message or a field", () => {
-    const hostile = fc.string({ unit: "binary" });
+    // Controls and line breaks are rare among all characters, so most samples are made of them.
+    const hostile = fc.string({ unit: fc.integer({ min: 0, max: 0xff }).map((c) => String.fromCharCode(c)) });
     fc.assert(
       fc.property(hostile, hostile, fc.constantFrom<LogFormat>("json", "text"), (message, value, format) => {
         const { log, lines } = openLog("critical", format);
