@@ -19,6 +19,7 @@ export async function runExtract(command: ExtractCommand, parts: ExtractParts): 
   await using session = parts.app.openSession(command.network);
   await using sink = await openSink(command.outputFile, parts.io);
   const { input } = command;
+  await requireSelectors(command, { session, io: parts.io });
   if (input.kind === "list") {
     const lines = await readList(input.path, parts.io);
     const failed = await extractList({ lines, command, session, parts, write: sink.write });
@@ -30,6 +31,23 @@ export async function runExtract(command: ExtractCommand, parts: ExtractParts): 
   await sink.write(formatArticle(fetched, command, parts.now()));
   await sink.finish();
   return 0;
+}
+
+// A selector is read with the page it is for. One that is wrong should be said before a page is fetched, and
+// once for a whole list, so it is tried on a page of one word first.
+async function requireSelectors(
+  { input, extraction }: ExtractCommand,
+  { session, io }: { readonly session: ArticleSession; readonly io: Io },
+): Promise<void> {
+  const isFetched = input.kind === "url" || input.kind === "list";
+  if (!isFetched || (extraction.select === null && extraction.exclude.length === 0)) return;
+  const page = { name: "selectors", kind: "html", body: "<p>word</p>", url: null, warnings: [] } as const;
+  try {
+    await session.fromDocument(page, extraction, io.signal);
+  } catch (error) {
+    const isExpected = error instanceof Failure && error.code === "no_content"; // nothing matches, of course
+    if (!isExpected) throw error;
+  }
 }
 
 type SingleInput = Exclude<ExtractInput, { kind: "list" }>;
