@@ -22,8 +22,8 @@ export function createNotices({ io, paint, isQuiet }: NoticeOptions): Notices {
       if (!isQuiet) io.stderr.write(`${paint().yellow("warning:")} ${printable(message)}\n`);
     },
     error: (message) => {
-      for (const line of message.split("\n"))
-        io.stderr.write(`${paint().red("error:")} ${printable(line)}\n`);
+      io.stderr.write(`${paint().red("error:")} ${printable(message)}
+`);
     },
   };
 }

@@ -39,7 +39,9 @@ function reportError(error: unknown, io: Io, notices: Notices): number {
     return INTERRUPTED;
   }
   if (error instanceof Failure) {
-    notices.error(error.message);
+    // Wrong settings are told together; any other line break comes out of what was typed or fetched.
+    const lines = error.code === "invalid_settings" ? error.message.split("\n") : [error.message];
+    for (const line of lines) notices.error(line);
     return FAILURE_OUTCOMES[error.code].exitCode;
   }
   const name = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
