@@ -47,12 +47,27 @@ describe.skipIf(Bun.which("bash") === null)("bash (needs bash)", () => {
     expect(offers.sort()).toEqual(OFFERED.map(({ name }) => `--${name}`).sort());
   });
 
-  test.skipIf(Bun.which("script") === null)("completes at a prompt (needs script)", async () => {
-    // The tabulator makes --version of --vers, which alone would be an unknown option.
-    const run = await runShell("script -qec 'bash --norc --noprofile -i' /dev/null", {
-      stdin: "source <(article-extractor completions bash)\narticle-extractor --vers\t\nexit\n",
+  describe.skipIf(Bun.which("script") === null)("at a prompt (needs script)", () => {
+    /** What appears when the line is typed in a fresh directory with one file, its tabulators included. */
+    async function typeLine(line: string): Promise<string> {
+      await using directory = await temporaryDirectory();
+      await writeFile(join(directory.path, "two words.html"), "<p>word</p>");
+      const run = await runShell("script -qec 'bash --norc --noprofile -i' /dev/null", {
+        stdin: `source <(article-extractor completions bash)\n${line}\nexit\n`,
+        cwd: directory.path,
+      });
+      return run.stdout;
+    }
+
+    test("an option is completed", async () => {
+      // Alone, --vers would be an unknown option.
+      const screen = await typeLine("article-extractor --vers\t");
+      expect(screen).toContain(`\narticle-extractor ${manifest.version}\r\n`);
     });
-    expect(run.stdout).toContain(`\narticle-extractor ${manifest.version}\r\n`);
+
+    test("a file name with a space is completed and quoted", async () => {
+      expect(await typeLine("article-extractor --output text -q --file tw\t")).toContain("\nword\r\n");
+    });
   });
 
   test("completes words after --output=", async () => {
