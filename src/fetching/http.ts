@@ -189,7 +189,9 @@ async function tryWithin<T>(
   const onWait: Parameters<typeof tryRepeatedly>[0]["onWait"] = (wait) =>
     log.info("trying again", {
       url: displayUrl(url),
-      ...{ failed_tries: wait.failedTries, wait_ms: wait.waitMs },
+      failed_tries: wait.failedTries,
+      wait_ms: wait.waitMs,
+      reason: wait.why,
     });
   try {
     return await tryRepeatedly({ url, tries, watch, clock, onWait }, attempt);

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { HttpFetcher } from "../../../src/fetching/index.ts";
 import { makeCertificate } from "../../support/certificates.ts";
 import { type FaultySite, reply, startFaultySite } from "../../support/faulty-site.ts";
+import { startRawServer } from "../../support/raw-server.ts";
 import { failureOf, pageUrl, tableResolver, testFetcher } from "../../support/test-fetcher.ts";
 
 let site: FaultySite;
@@ -261,6 +262,20 @@ describe("connections", () => {
     expect(own.requests.at(-1)?.headers.host).toBe(`two.test:${own.port}`);
   });
 
+  test("IPv6 addresses are connected to like others", async () => {
+    await using own = await startRawServer({
+      host: "::1",
+      answer: (_, socket) => reply(socket, { body: "<p>six" }),
+    });
+    const fetcher = testFetcher({ resolve: tableResolver({ "six.test": ["::1"] }) });
+    expect((await fetcher.fetch(pageUrl(`http://six.test:${own.port}/`))).html).toBe("<p>six");
+    expect((await fetcher.fetch(pageUrl(`http://[::1]:${own.port}/`))).html).toBe("<p>six");
+    expect(own.requests.map((request) => request.headers.host)).toEqual([
+      `six.test:${own.port}`,
+      `[::1]:${own.port}`,
+    ]);
+  });
+
   test("a name that does not exist is network, at once", async () => {
     const failure = await failureOf(testFetcher().fetch(pageUrl("http://nowhere.test/")));
     expect(failure?.code).toBe("network");
@@ -289,6 +304,17 @@ describe("TLS", () => {
     expect(failure?.code).toBe("network");
     expect(failure?.message).toContain("another name");
     expect(own.requests.filter((request) => request.headers.host?.startsWith("other")).length).toBe(0);
+  });
+
+  test("a certificate for an address is checked against the address", async () => {
+    const own = makeCertificate("127.0.0.1");
+    await using site4 = await startFaultySite({ tls: own });
+    await using named = await startFaultySite({ tls: good });
+    const fetcher = testFetcher({ extraCertificates: [own.cert, good.cert] });
+    expect((await fetcher.fetch(pageUrl(`${site4.origin}/page`))).status).toBe(200);
+    expect((await failureOf(fetcher.fetch(pageUrl(`${named.origin}/page`))))?.message).toContain(
+      "another name",
+    );
   });
 
   test("a certificate that nobody vouches for is refused, without another try", async () => {
