@@ -16,6 +16,7 @@ export function createBunConnect(options: ConnectOptions): Connect {
       headers: wire.headers,
       redirect: "manual",
       signal: wire.signal,
+      ...(wire.body === undefined ? {} : { method: "POST", body: wire.body }),
       // Bun decompresses a whole network chunk ahead of the reader: a bomb of 800 bytes took 300 MB past a
       // cap of 20 MB. Undone here, it stops at the cap.
       decompress: false,

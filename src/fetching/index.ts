@@ -44,6 +44,8 @@ export type {
   FetchedStream,
   Fetcher,
   FetchOptions,
+  PostAnswer,
+  Poster,
   StreamFetcher,
   StreamPurpose,
   Validators,

@@ -246,6 +246,38 @@ describe("conditional requests, cookies and credentials", () => {
   });
 });
 
+describe("posting", () => {
+  const json = { url: "https://example.org/é" };
+
+  test("sends JSON with its credentials and gives the answer", async () => {
+    const answer = await testFetcher().post(at("/echo?post"), { json, authorization: "Bearer t0ken" });
+    expect(answer).toMatchObject({ status: 200, contentType: "text/html" });
+    const request = site.requests.at(-1);
+    expect(request).toMatchObject({ method: "POST" });
+    expect(JSON.parse(Buffer.from(request?.body ?? "", "latin1").toString())).toEqual(json);
+    expect(request?.headers).toMatchObject({
+      authorization: "Bearer t0ken",
+      "content-type": "application/json",
+      accept: "application/json",
+    });
+  });
+
+  test("is not redirected, so that neither text nor credentials go elsewhere", async () => {
+    const work = testFetcher().post(at("/redirect?to=/echo?posted"), { json, authorization: "Bearer t0ken" });
+    expect((await failureOf(work))?.code).toBe("network");
+    expect(visitsOf("/echo?posted")).toBe(0);
+  });
+
+  test("has the limits, retries and egress of pages", async () => {
+    const fetcher = testFetcher({ limits: { pageBytes: 1000, requestTimeoutMs: 300 } });
+    expect((await failureOf(fetcher.post(at("/bytes?n=2000"), { json })))?.code).toBe("too_large");
+    expect((await failureOf(fetcher.post(at("/slow-headers?ms=900"), { json })))?.code).toBe("timeout");
+    expect((await fetcher.post(at("/flaky?status=503&posted"), { json })).status).toBe(200);
+    const inner = pageUrl("http://169.254.169.254/");
+    expect((await failureOf(fetcher.post(inner, { json })))?.code).toBe("egress_refused");
+  });
+});
+
 describe("connections", () => {
   test("requests one after another share a connection", async () => {
     await using own = await startFaultySite();
