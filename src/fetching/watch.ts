@@ -1,5 +1,6 @@
 import { Failure } from "../failure.ts";
 import { displayUrl } from "./display-url.ts";
+import { onAbort } from "./on-abort.ts";
 
 /**
  * What can end a fetch from outside: the caller, the deadline of the whole fetch, and the time limit of the
@@ -34,17 +35,16 @@ export function startWatch(options: WatchOptions): Watch {
     release();
     controller.abort();
   };
-  const onCaller = (): void => end("caller");
-  caller?.addEventListener("abort", onCaller, { once: true });
   const deadline = setTimeout(() => end("deadline"), deadlineMs);
   let request: ReturnType<typeof setTimeout> | undefined;
   const endRequest = (): void => clearTimeout(request);
   const release = (): void => {
     endRequest();
     clearTimeout(deadline);
-    caller?.removeEventListener("abort", onCaller);
+    unfollow();
   };
-  if (caller?.aborted) end("caller");
+  let unfollow = (): void => {};
+  if (caller) unfollow = onAbort(caller, () => end("caller"));
 
   return {
     signal: controller.signal,
