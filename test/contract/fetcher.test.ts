@@ -26,6 +26,13 @@ describe.skipIf(!hasNode)("the HTTP fetcher on Node", () => {
     expect(failure?.message).toContain("another name");
   });
 
+  test("verifies a certificate for an address", async () => {
+    const own = makeCertificate("127.0.0.1");
+    await using site = await startFaultySite({ tls: own });
+    await using fetcher = await startNodeFetcher({ extraCertificates: [own.cert] });
+    expect((await fetcher.fetch(pageUrl(`${site.origin}/page`))).status).toBe(200);
+  });
+
   test("refuses a name that resolves to a metadata address", async () => {
     await using fetcher = await startNodeFetcher({
       names: { "meta.test": ["93.184.215.14", "169.254.169.254"] },

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { HttpFetcher } from "../../../src/fetching/index.ts";
 import { makeCertificate } from "../../support/certificates.ts";
 import { type FaultySite, reply, startFaultySite } from "../../support/faulty-site.ts";
+import { startRawServer } from "../../support/raw-server.ts";
 import { failureOf, pageUrl, tableResolver, testFetcher } from "../../support/test-fetcher.ts";
 
 let site: FaultySite;
@@ -245,6 +246,38 @@ describe("conditional requests, cookies and credentials", () => {
   });
 });
 
+describe("posting", () => {
+  const json = { url: "https://example.org/é" };
+
+  test("sends JSON with its credentials and gives the answer", async () => {
+    const answer = await testFetcher().post(at("/echo?post"), { json, authorization: "Bearer t0ken" });
+    expect(answer).toMatchObject({ status: 200, contentType: "text/html" });
+    const request = site.requests.at(-1);
+    expect(request).toMatchObject({ method: "POST" });
+    expect(JSON.parse(Buffer.from(request?.body ?? "", "latin1").toString())).toEqual(json);
+    expect(request?.headers).toMatchObject({
+      authorization: "Bearer t0ken",
+      "content-type": "application/json",
+      accept: "application/json",
+    });
+  });
+
+  test("is not redirected, so that neither text nor credentials go elsewhere", async () => {
+    const work = testFetcher().post(at("/redirect?to=/echo?posted"), { json, authorization: "Bearer t0ken" });
+    expect((await failureOf(work))?.code).toBe("network");
+    expect(visitsOf("/echo?posted")).toBe(0);
+  });
+
+  test("has the limits, retries and egress of pages", async () => {
+    const fetcher = testFetcher({ limits: { pageBytes: 1000, requestTimeoutMs: 300 } });
+    expect((await failureOf(fetcher.post(at("/bytes?n=2000"), { json })))?.code).toBe("too_large");
+    expect((await failureOf(fetcher.post(at("/slow-headers?ms=900"), { json })))?.code).toBe("timeout");
+    expect((await fetcher.post(at("/flaky?status=503&posted"), { json })).status).toBe(200);
+    const inner = pageUrl("http://169.254.169.254/");
+    expect((await failureOf(fetcher.post(inner, { json })))?.code).toBe("egress_refused");
+  });
+});
+
 describe("connections", () => {
   test("requests one after another share a connection", async () => {
     await using own = await startFaultySite();
@@ -259,6 +292,20 @@ describe("connections", () => {
     const page = await fetcher.fetch(pageUrl(`http://two.test:${own.port}/page`));
     expect(page).toMatchObject({ status: 200, tries: 1 });
     expect(own.requests.at(-1)?.headers.host).toBe(`two.test:${own.port}`);
+  });
+
+  test("IPv6 addresses are connected to like others", async () => {
+    await using own = await startRawServer({
+      host: "::1",
+      answer: (_, socket) => reply(socket, { body: "<p>six" }),
+    });
+    const fetcher = testFetcher({ resolve: tableResolver({ "six.test": ["::1"] }) });
+    expect((await fetcher.fetch(pageUrl(`http://six.test:${own.port}/`))).html).toBe("<p>six");
+    expect((await fetcher.fetch(pageUrl(`http://[::1]:${own.port}/`))).html).toBe("<p>six");
+    expect(own.requests.map((request) => request.headers.host)).toEqual([
+      `six.test:${own.port}`,
+      `[::1]:${own.port}`,
+    ]);
   });
 
   test("a name that does not exist is network, at once", async () => {
@@ -289,6 +336,17 @@ describe("TLS", () => {
     expect(failure?.code).toBe("network");
     expect(failure?.message).toContain("another name");
     expect(own.requests.filter((request) => request.headers.host?.startsWith("other")).length).toBe(0);
+  });
+
+  test("a certificate for an address is checked against the address", async () => {
+    const own = makeCertificate("127.0.0.1");
+    await using site4 = await startFaultySite({ tls: own });
+    await using named = await startFaultySite({ tls: good });
+    const fetcher = testFetcher({ extraCertificates: [own.cert, good.cert] });
+    expect((await fetcher.fetch(pageUrl(`${site4.origin}/page`))).status).toBe(200);
+    expect((await failureOf(fetcher.fetch(pageUrl(`${named.origin}/page`))))?.message).toContain(
+      "another name",
+    );
   });
 
   test("a certificate that nobody vouches for is refused, without another try", async () => {
