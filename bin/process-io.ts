@@ -1,5 +1,5 @@
 import { fstatSync, writeSync } from "node:fs";
-import { type Io, OutputClosed } from "../src/cli/index.ts";
+import { type FileIdentity, type Io, stdoutFailure, untilAborted } from "../src/cli/index.ts";
 
 /** The real process as the commands see it. */
 export function processIo(): Io {
@@ -21,20 +21,27 @@ export function processIo(): Io {
       get isTerminal() {
         return isDevice(0) && process.stdin.isTTY;
       },
-      read: readStdin,
+      read: (maxBytes) => untilAborted(readStdin(maxBytes), controller.signal),
     },
     stdout: {
       get isTerminal() {
         return isDevice(1) && process.stdout.isTTY;
       },
       get columns() {
-        return isDevice(1) ? (process.stdout.columns ?? DEFAULT_COLUMNS) : DEFAULT_COLUMNS;
+        // Terminals that nobody has given a size have 0 columns.
+        return (isDevice(1) && process.stdout.columns) || DEFAULT_COLUMNS;
       },
-      write: writeStdout,
+      get identity() {
+        return identify(1);
+      },
+      write: (text) => untilAborted(writeStdout(text), controller.signal),
     },
     stderr: {
       get isTerminal() {
         return isDevice(2) && process.stderr.isTTY;
+      },
+      get identity() {
+        return identify(2);
       },
       write: writeStderr,
     },
@@ -54,6 +61,14 @@ function isDevice(descriptor: number): boolean {
   }
 }
 
+function identify(descriptor: number): FileIdentity | null {
+  try {
+    return fstatSync(descriptor);
+  } catch {
+    return null; // closed
+  }
+}
+
 async function readStdin(maxBytes: number): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   let length = 0;
@@ -70,8 +85,7 @@ async function writeStdout(text: string): Promise<void> {
   try {
     await Bun.write(Bun.stdout, text);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "EPIPE") throw new OutputClosed();
-    throw error;
+    throw stdoutFailure(error);
   }
 }
 

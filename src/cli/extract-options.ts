@@ -5,6 +5,7 @@ import { DEFAULT_EXTRACTION } from "../settings/index.ts";
 import { type PageUrl, parsePageUrl, splitCredentials } from "../urls/index.ts";
 import type { Typed } from "./arguments.ts";
 import { COMMANDS, OUTPUT_FORMATS, type OutputFormat } from "./flags.ts";
+import { isStdin } from "./input.ts";
 import { didYouMean } from "./suggest.ts";
 import { optionValue } from "./values.ts";
 
@@ -79,7 +80,7 @@ function readInput(typed: Typed): ExtractInput {
   }
   if (list !== null) return { kind: "list", path: list };
   const url = readBaseUrl(typed);
-  if (file !== null) return file === "-" ? { kind: "stdin", url } : { kind: "file", path: file, url };
+  if (file !== null) return isStdin(file) ? { kind: "stdin", url } : { kind: "file", path: file, url };
   if (positional === undefined || positional === "-") return { kind: "stdin", url };
   return { kind: "url", ...requireUrl(positional) };
 }

@@ -42,7 +42,7 @@ async function extractOne(
   if (input.kind === "url") {
     return session.fromUrl({ ...input, options: extraction, signal: io.signal });
   }
-  const limits = { url: input.url, maxBytes: session.maxBytes };
+  const limits = { url: input.url, maxBytes: session.maxBytes, signal: io.signal };
   const document =
     input.kind === "file" ? await readDocument(input.path, limits) : await readStdin(io, limits);
   return session.fromDocument(document, extraction, io.signal);
