@@ -15,7 +15,10 @@ export function onAbort(signal: AbortSignal, action: () => void): () => void {
     const all = new Set<() => void>();
     actions = all;
     followers.set(signal, all);
-    signal.addEventListener("abort", () => [...all].forEach((follow) => follow()), { once: true });
+    const runAll = (): void => {
+      for (const follow of [...all]) follow();
+    };
+    signal.addEventListener("abort", runAll, { once: true });
   }
   const own = actions;
   own.add(action);

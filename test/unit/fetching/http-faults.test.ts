@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import type { HttpFetcher } from "../../../src/fetching/index.ts";
+import { type HttpFetcher, systemClock } from "../../../src/fetching/index.ts";
 import { makeCertificate } from "../../support/certificates.ts";
 import { type FaultySite, reply, startFaultySite } from "../../support/faulty-site.ts";
 import { startRawServer } from "../../support/raw-server.ts";
@@ -78,9 +78,33 @@ describe("sizes", () => {
     expect(process.memoryUsage().rss - before).toBeLessThan(60_000_000);
   });
 
-  test.each(["gzip", "br", "zstd", "deflate"])("a body in %s is decompressed", async (coding) => {
-    expect((await fetcher.fetch(at(`/encoded/${coding}`))).html).toContain("A page of the site.");
+  test("a body without end stops at the cap", async () => {
+    expect((await failureOf(fetcher.fetch(at("/endless"))))?.code).toBe("too_large");
   });
+
+  test("compressed bytes without end that hold nothing stop at the cap", async () => {
+    expect((await failureOf(fetcher.fetch(at("/endless-nothing"))))?.code).toBe("too_large");
+    const stream = await fetcher.fetchStream(at("/endless-nothing"), { purpose: "robots" });
+    expect((await failureOf(new Response(stream.body).text()))?.code).toBe("network");
+  });
+
+  test.each([
+    ["an image", { headers: { "content-type": "image/png" }, body: "png" }],
+    ["bytes without a type", { headers: { "content-type": "" }, body: "\0\0" }],
+    ["a body over the limit", { body: "x".repeat(1_000_001) }],
+  ])("an error status with %s is still an answer, with an empty text", async (_, answer) => {
+    await using own = await startFaultySite({
+      routes: { "/gone": ({ socket }) => reply(socket, { status: 410, ...answer }) },
+    });
+    expect(await fetcher.fetch(pageUrl(`${own.origin}/gone`))).toMatchObject({ status: 410, html: "" });
+  });
+
+  test.each(["gzip", "br", "zstd", "deflate", "deflate-raw"])(
+    "a body in %s is decompressed",
+    async (coding) => {
+      expect((await fetcher.fetch(at(`/encoded/${coding}`))).html).toContain("A page of the site.");
+    },
+  );
 
   test("a body of exactly the limit passes and one byte more does not", async () => {
     expect((await fetcher.fetch(at("/bytes?n=1000000"))).bodyBytes).toBe(1_000_000);
@@ -115,6 +139,13 @@ describe("retries", () => {
     waits.length = 0;
     await waiting(0).fetch(at("/flaky?status=429&times=1&retry-after=7"));
     expect(waits).toEqual([7000]);
+  });
+
+  test("a wait is not counted against the limit of a request", async () => {
+    const fetcher = testFetcher({ clock: systemClock, limits: { requestTimeoutMs: 500 } });
+    const page = await fetcher.fetch(at("/flaky?status=503&times=1&retry-after=1&waited"));
+    expect(page.status).toBe(200);
+    expect(page.durationMs).toBeGreaterThanOrEqual(990);
   });
 
   test("obeys Retry-After as a date", async () => {
