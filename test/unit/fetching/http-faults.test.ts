@@ -346,8 +346,9 @@ describe("connections", () => {
   });
 });
 
+const good = await makeCertificate("good.test");
+
 describe("TLS", () => {
-  const good = makeCertificate("good.test");
   const resolve = tableResolver({ "good.test": ["127.0.0.1"], "other.test": ["127.0.0.1"] });
 
   test("the certificate is checked against the name, not the address that is connected to", async () => {
@@ -370,7 +371,7 @@ describe("TLS", () => {
   });
 
   test("a certificate for an address is checked against the address", async () => {
-    const own = makeCertificate("127.0.0.1");
+    const own = await makeCertificate("127.0.0.1");
     await using site4 = await startFaultySite({ tls: own });
     await using named = await startFaultySite({ tls: good });
     const fetcher = testFetcher({ extraCertificates: [own.cert, good.cert] });

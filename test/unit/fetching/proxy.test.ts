@@ -115,8 +115,9 @@ describe("NO_PROXY's grammar", () => {
   });
 });
 
+const good = await makeCertificate("good.test");
+
 describe("through a real proxy", () => {
-  const good = makeCertificate("good.test");
   let site: FaultySite;
   let secure: FaultySite;
   let proxy: ForwardProxy;
