@@ -25,11 +25,12 @@ import {
   parseProxyBypass,
   productUserAgent,
   randomUserAgent,
+  readProxyEnvironment,
   systemResolve,
 } from "./fetching/index.ts";
 import type { Log } from "./log.ts";
 import { createMetrics, logSink, type Metrics, statsdSink } from "./metrics.ts";
-import type { Settings } from "./settings/index.ts";
+import { type Environment, readSettings, type SettingChecks, type Settings } from "./settings/index.ts";
 import { openStatsd, type StatsdSocket } from "./statsd.ts";
 
 /** How one caller wants its pages fetched; null leaves the choice to the settings and defaults. */
@@ -96,6 +97,42 @@ export type UrlRequest = {
   readonly requestId?: string;
 };
 
+/** What a process's variables say, in the forms that `createApp` takes. */
+export type AppEnvironment = { readonly settings: Settings; readonly proxyEnvironment: ProxyEnvironment };
+
+/**
+ * Reads the settings and the proxy variables; the variables themselves stay as they are.
+ * @throws Failure `invalid_settings` that names every wrong variable, one line each
+ */
+export function readAppEnvironment(environment: Environment): AppEnvironment {
+  const problems: string[] = [];
+  const collect = <T>(read: () => T): T | null => {
+    try {
+      return read();
+    } catch (error) {
+      if (!(error instanceof Failure)) throw error;
+      problems.push(error.message);
+      return null;
+    }
+  };
+  const settings = collect(() => readSettings(environment, SETTING_CHECKS));
+  const proxyEnvironment = collect(() => readProxyEnvironment({ ...environment }));
+  if (settings === null || proxyEnvironment === null)
+    throw new Failure("invalid_settings", problems.join("\n"));
+  return { settings, proxyEnvironment };
+}
+
+const SETTING_CHECKS: SettingChecks = {
+  egress: (value) => parseEgressPolicy(value),
+  proxy: (value) =>
+    chooseProxy({
+      explicit: value,
+      explicitSource: "operator",
+      bypass: [],
+      environment: { http: null, https: null, bypass: [] },
+    }),
+};
+
 /** How long a name's checked addresses are used again. */
 const RESOLVER_TTL_MS = 30_000;
 /** One page's hard limit in a worker; a fetch has its own deadline. */
@@ -103,12 +140,12 @@ const EXTRACTION_LIMIT_MS = 60_000;
 
 /**
  * Puts the modules together from the settings.
- * @throws Failure `invalid_settings` when a setting's value means nothing to its module
+ * @throws Failure `invalid_settings` for an egress policy that is none
  */
 export function createApp(options: AppOptions): App {
   const { settings } = options;
   const egress = createEgress({
-    policy: asSetting("ARTICLE_EXTRACTOR_EGRESS or --egress", () => parseEgressPolicy(settings.egress)),
+    policy: parseEgressPolicy(settings.egress),
     resolve: systemResolve,
     resolverTtlMs: RESOLVER_TTL_MS,
   });
@@ -160,7 +197,7 @@ function openSession(options: AppOptions, parts: SessionParts): ArticleSession {
     caller: options.caller,
     chooseProxy: proxyChoice(options, network),
     userAgent,
-    headers: Object.fromEntries(network.headers),
+    headers: combineHeaders(network.headers),
     limits,
     log,
   });
@@ -216,25 +253,28 @@ function proxyChoice({ settings, proxyEnvironment }: AppOptions, network: Networ
       bypass: bypass.flatMap(parseProxyBypass),
       environment: proxyEnvironment,
     });
-  if (network.proxy !== null) return choose(network.proxy, "caller");
-  return asSetting("ARTICLE_EXTRACTOR_PROXY", () => choose(settings.proxy, "operator"));
+  return network.proxy !== null ? choose(network.proxy, "caller") : choose(settings.proxy, "operator");
 }
 
 function userAgentFor(
   { settings, product, random = Math.random }: AppOptions,
   network: NetworkOptions,
 ): string {
-  if (network.userAgent !== null) return network.userAgent;
+  // The header is the long way to ask for the same; without this line it would be sent by nobody.
+  const asked = network.userAgent ?? combineHeaders(network.headers)["user-agent"];
+  if (asked !== undefined) return asked;
   if (network.hasRandomUserAgent) return randomUserAgent(random);
   return settings.userAgent ?? productUserAgent(product);
 }
 
-// The rooms read the values, so they find the mistakes; only here is it known which variable held one.
-function asSetting<T>(variable: string, read: () => T): T {
-  try {
-    return read();
-  } catch (cause) {
-    if (!(cause instanceof Failure)) throw cause;
-    throw new Failure("invalid_settings", `${variable}: ${cause.message}`, { cause });
+// A name that is given twice means both values (RFC 9110, 5.3); cookies have a separator of their own.
+function combineHeaders(headers: NetworkOptions["headers"]): Record<string, string> {
+  const combined = new Map<string, string>();
+  for (const [written, value] of headers) {
+    const name = written.toLowerCase();
+    const before = combined.get(name);
+    const separator = name === "cookie" ? "; " : ", ";
+    combined.set(name, before === undefined ? value : `${before}${separator}${value}`);
   }
+  return Object.fromEntries(combined);
 }

@@ -13,15 +13,17 @@ const INTERRUPTED = 130;
  * failed, 2 wrong usage or configuration, 130 interrupted. Data goes to stdout, all else to stderr.
  */
 export async function runCli(words: readonly string[], io: Io): Promise<number> {
-  const notices = createNotices({
-    io,
-    paint: () => createPaint(!hasColorsOff(words, io) && io.stderr.isTerminal),
-    isQuiet: words.includes("--quiet") || words.includes("-q"),
-  });
+  const openNotices = (isQuiet: boolean): Notices =>
+    createNotices({
+      io,
+      paint: () => createPaint(!hasColorsOff(words, io) && io.stderr.isTerminal),
+      isQuiet,
+    });
   try {
-    return await dispatch(words, { io, notices });
+    const typed = parseArguments(words);
+    return await dispatch(words, { typed, io, notices: openNotices(typed.has("quiet")) });
   } catch (error) {
-    return reportError(error, io, notices);
+    return reportError(error, io, openNotices(false));
   }
 }
 
@@ -45,12 +47,11 @@ function reportError(error: unknown, io: Io, notices: Notices): number {
   return FAILURE_OUTCOMES.internal.exitCode;
 }
 
-type Shell = { readonly io: Io; readonly notices: Notices };
+type Shell = { readonly typed: Typed; readonly io: Io; readonly notices: Notices };
 
 // Everything heavy is imported by the command that needs it: --version and --help start in no time.
 async function dispatch(words: readonly string[], shell: Shell): Promise<number> {
-  const typed = parseArguments(words);
-  const { io } = shell;
+  const { typed, io } = shell;
   if (typed.has("version")) {
     await io.stdout.write(`article-extractor ${VERSION}\n`);
     return 0;
@@ -62,11 +63,11 @@ async function dispatch(words: readonly string[], shell: Shell): Promise<number>
     await io.stdout.write(formatHelp(typed.command, { width: Math.min(100, io.stdout.columns), paint }));
     return 0;
   }
-  if (typed.command === EXTRACT_COMMAND) return extract(typed, shell);
+  if (typed.command === EXTRACT_COMMAND) return extract(shell);
   return typed.command.name === "completions" ? completions(typed, io) : licenses(typed, io);
 }
 
-async function extract(typed: Typed, { io, notices }: Shell): Promise<number> {
+async function extract({ typed, io, notices }: Shell): Promise<number> {
   const { openCommandApp } = await import("./command-app.ts");
   const { readExtractCommand } = await import("./extract-options.ts");
   const { runExtract } = await import("./extract.ts");
