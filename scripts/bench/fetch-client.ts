@@ -33,7 +33,9 @@ function subjectFetch(): () => Promise<number> {
   });
   const page = parsePageUrl(url);
   if (!page) throw new Error(`not a page's URL: ${url}`);
-  return async () => (await fetcher.fetch(page)).html.length;
+  // One signal for the whole run, as in a crawl: fetches that held on to it would show as memory.
+  const { signal } = new AbortController();
+  return async () => (await fetcher.fetch(page, { signal })).html.length;
 }
 
 const result = await runLoad({

@@ -5,7 +5,7 @@
  *   bun scripts/bench/fetch.ts [--requests N] [--flat N] [--path /gzip] [--out FILE]
  *
  * `--requests` a subject and concurrency (default 3000), `--flat` for the memory run (default 20000;
- * 100000 is the full one). Raw results go to `--out` as JSON. It fails when a page comes back wrong or when
+ * 100000 is the full one). Raw results go to `--out` as JSON lines. It fails when a page comes back wrong or when
  * memory grows over the second half of its run.
  */
 import { mkdtempSync, rmSync } from "node:fs";
@@ -135,7 +135,9 @@ try {
     "16",
   ]);
   checkFlat(flat);
-  if (options.out) await Bun.write(options.out, `${JSON.stringify({ results, egress, flat }, null, 2)}\n`);
+  const records = [...results, { subject: "egress", ...egress }, { ...flat, subject: "flat" }];
+  if (options.out)
+    await Bun.write(options.out, records.map((record) => `${JSON.stringify(record)}\n`).join(""));
 } finally {
   site.kill();
   rmSync(directory, { recursive: true, force: true });

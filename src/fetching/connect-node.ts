@@ -50,7 +50,8 @@ export function createNodeConnect(options: ConnectOptions): Connect {
     async request(wire) {
       const answer = await send(wire.url, {
         dispatcher: dispatcherFor(wire),
-        method: "GET",
+        method: wire.body === undefined ? "GET" : "POST",
+        body: wire.body ?? null,
         headers: wire.headers,
         signal: wire.signal,
       });

@@ -3,6 +3,8 @@ export type WireRequest = {
   /** http or https, without credentials. */
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
+  /** With a body the request is a POST, else a GET. */
+  readonly body?: string;
   readonly route: WireRoute;
   /** Covers the connection, the headers and the body. */
   readonly signal: AbortSignal;

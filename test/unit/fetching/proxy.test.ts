@@ -67,6 +67,18 @@ describe("the environment", () => {
   });
 });
 
+describe("a direct connection", () => {
+  test("stays direct although the process's environment names a proxy", async () => {
+    await using site = await startFaultySite();
+    process.env.HTTP_PROXY = "http://127.0.0.1:9";
+    try {
+      expect((await testFetcher().fetch(pageUrl(`${site.origin}/page`))).status).toBe(200);
+    } finally {
+      delete process.env.HTTP_PROXY;
+    }
+  });
+});
+
 describe("NO_PROXY's grammar", () => {
   test.each([
     ["*", "http://anything.test/", true],
@@ -103,8 +115,9 @@ describe("NO_PROXY's grammar", () => {
   });
 });
 
+const good = await makeCertificate("good.test");
+
 describe("through a real proxy", () => {
-  const good = makeCertificate("good.test");
   let site: FaultySite;
   let secure: FaultySite;
   let proxy: ForwardProxy;

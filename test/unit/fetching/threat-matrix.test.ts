@@ -111,6 +111,20 @@ describe("URLs that are no URLs", () => {
   });
 });
 
+describe("offline", () => {
+  test.each([CLI, REMOTE, { kind: "operator" } as const])("nothing is admitted for %j", async (caller) => {
+    const egress = createEgress({
+      policy: { kind: "none" },
+      resolve: tableResolver(HOSTILE_DNS),
+      resolverTtlMs: 0,
+    });
+    for (const url of ["http://public.test/", "http://127.0.0.1/", "http://93.184.215.14/"]) {
+      expect((await failureOf(egress.admit(new URL(url), caller)))?.code).toBe("egress_refused");
+      expect(() => egress.admitThroughProxy(new URL(url), caller)).toThrow(Failure);
+    }
+  });
+});
+
 describe("DNS", () => {
   test.each([
     ["a name for loopback", "inner.test"],
