@@ -1,4 +1,7 @@
 import { runCli } from "../src/cli/index.ts";
 import { processIo } from "./process-io.ts";
 
-process.exitCode = await runCli(process.argv.slice(2), processIo());
+const io = processIo();
+process.exitCode = await runCli(process.argv.slice(2), io);
+// An interrupted read of a pipe goes on, and would keep the program until somebody writes into it.
+if (io.signal.aborted) process.exit();

@@ -1,5 +1,5 @@
-import { writeSync } from "node:fs";
-import { type Io, OutputClosed } from "../src/cli/index.ts";
+import { fstatSync, writeSync } from "node:fs";
+import { type FileIdentity, type Io, stdoutFailure, untilAborted } from "../src/cli/index.ts";
 
 /** The real process as the commands see it. */
 export function processIo(): Io {
@@ -17,15 +17,56 @@ export function processIo(): Io {
     executablePath: import.meta.path.includes("$bunfs") ? process.execPath : import.meta.path,
     // Computed here, beside the entry: inside a nested module it would break in the compiled program.
     workerUrl: new URL("./extraction-worker.ts", import.meta.url),
-    stdin: { isTerminal: Boolean(process.stdin.isTTY), read: readStdin },
-    stdout: { isTerminal: Boolean(process.stdout.isTTY), write: writeStdout },
+    stdin: {
+      get isTerminal() {
+        return isDevice(0) && process.stdin.isTTY;
+      },
+      read: (maxBytes) => untilAborted(readStdin(maxBytes), controller.signal),
+    },
+    stdout: {
+      get isTerminal() {
+        return isDevice(1) && process.stdout.isTTY;
+      },
+      get columns() {
+        // Terminals that nobody has given a size have 0 columns.
+        return (isDevice(1) && process.stdout.columns) || DEFAULT_COLUMNS;
+      },
+      get identity() {
+        return identify(1);
+      },
+      write: (text) => untilAborted(writeStdout(text), controller.signal),
+    },
     stderr: {
-      isTerminal: Boolean(process.stderr.isTTY),
-      columns: process.stderr.columns || process.stdout.columns || 80,
+      get isTerminal() {
+        return isDevice(2) && process.stderr.isTTY;
+      },
+      get identity() {
+        return identify(2);
+      },
       write: writeStderr,
     },
     signal: controller.signal,
   };
+}
+
+const DEFAULT_COLUMNS = 80;
+
+// Touching process.stdin, stdout or stderr loads the whole stream machinery (about 4 ms each), so only
+// what may be a terminal is asked whether it is one.
+function isDevice(descriptor: number): boolean {
+  try {
+    return fstatSync(descriptor).isCharacterDevice();
+  } catch {
+    return false; // closed
+  }
+}
+
+function identify(descriptor: number): FileIdentity | null {
+  try {
+    return fstatSync(descriptor);
+  } catch {
+    return null; // closed
+  }
 }
 
 async function readStdin(maxBytes: number): Promise<Uint8Array> {
@@ -44,8 +85,7 @@ async function writeStdout(text: string): Promise<void> {
   try {
     await Bun.write(Bun.stdout, text);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "EPIPE") throw new OutputClosed();
-    throw error;
+    throw stdoutFailure(error);
   }
 }
 

@@ -13,7 +13,7 @@ const README = join(import.meta.dir, "../README.md");
 export function withTables(readme: string): string {
   const tables = { options: optionsTable(), settings: settingsTable(), failures: failuresTable() };
   return Object.entries(tables).reduce((text, [name, table]) => {
-    const block = new RegExp(`(<!-- ${name} -->\\n)[sS]*?(<!-- /${name} -->)`);
+    const block = new RegExp(`(<!-- ${name} -->\\n)[\\s\\S]*?(<!-- /${name} -->)`);
     if (!block.test(text)) throw new Error(`the README has no place for the table "${name}"`);
     return text.replace(block, (_, start, end) => `${start}\n${table}\n\n${end}`);
   }, readme);

@@ -1,9 +1,12 @@
 import { availableParallelism } from "node:os";
 import {
+  type ArticleCache,
   articleFromDocument,
-  articleFromUrl,
+  createArticleCache,
   type FetchedArticle,
+  type FetcherPreference,
   type LocalDocument,
+  serveArticle,
 } from "./articles/index.ts";
 import { createExtractor, type ExtractionOptions, type Extractor } from "./extraction/index.ts";
 import { Failure } from "./failure.ts";
@@ -22,10 +25,13 @@ import {
   parseProxyBypass,
   productUserAgent,
   randomUserAgent,
+  readProxyEnvironment,
   systemResolve,
 } from "./fetching/index.ts";
 import type { Log } from "./log.ts";
-import type { Settings } from "./settings/index.ts";
+import { createMetrics, logSink, type Metrics, statsdSink } from "./metrics.ts";
+import { type Environment, readSettings, type SettingChecks, type Settings } from "./settings/index.ts";
+import { openStatsd, type StatsdSocket } from "./statsd.ts";
 
 /** How one caller wants its pages fetched; null leaves the choice to the settings and defaults. */
 export type NetworkOptions = {
@@ -41,6 +47,7 @@ export type NetworkOptions = {
   readonly tries: number | null;
   /** Largest page, decompressed. */
   readonly maxBytes: number | null;
+  readonly preference: FetcherPreference | null;
 };
 
 export type AppOptions = {
@@ -53,6 +60,8 @@ export type AppOptions = {
   /** The extraction worker's module. */
   readonly workerUrl: string | URL;
   readonly log: Log;
+  /** Whose extractions the metrics count. */
+  readonly shell: "cli" | "server";
   /** In [0, 1), as `Math.random`. */
   readonly random?: () => number;
 };
@@ -84,6 +93,44 @@ export type UrlRequest = {
   readonly authorization: string | null;
   readonly options: ExtractionOptions;
   readonly signal: AbortSignal;
+  /** Names the request in the log; one is made up where the caller has none. */
+  readonly requestId?: string;
+};
+
+/** What a process's variables say, in the forms that `createApp` takes. */
+export type AppEnvironment = { readonly settings: Settings; readonly proxyEnvironment: ProxyEnvironment };
+
+/**
+ * Reads the settings and the proxy variables; the variables themselves stay as they are.
+ * @throws Failure `invalid_settings` that names every wrong variable, one line each
+ */
+export function readAppEnvironment(environment: Environment): AppEnvironment {
+  const problems: string[] = [];
+  const collect = <T>(read: () => T): T | null => {
+    try {
+      return read();
+    } catch (error) {
+      if (!(error instanceof Failure)) throw error;
+      problems.push(error.message);
+      return null;
+    }
+  };
+  const settings = collect(() => readSettings(environment, SETTING_CHECKS));
+  const proxyEnvironment = collect(() => readProxyEnvironment({ ...environment }));
+  if (settings === null || proxyEnvironment === null)
+    throw new Failure("invalid_settings", problems.join("\n"));
+  return { settings, proxyEnvironment };
+}
+
+const SETTING_CHECKS: SettingChecks = {
+  egress: (value) => parseEgressPolicy(value),
+  proxy: (value) =>
+    chooseProxy({
+      explicit: value,
+      explicitSource: "operator",
+      bypass: [],
+      environment: { http: null, https: null, bypass: [] },
+    }),
 };
 
 /** How long a name's checked addresses are used again. */
@@ -93,12 +140,12 @@ const EXTRACTION_LIMIT_MS = 60_000;
 
 /**
  * Puts the modules together from the settings.
- * @throws Failure `invalid_settings` when a setting's value means nothing to its module
+ * @throws Failure `invalid_settings` for an egress policy that is none
  */
 export function createApp(options: AppOptions): App {
   const { settings } = options;
   const egress = createEgress({
-    policy: asSetting("ARTICLE_EXTRACTOR_EGRESS or --egress", () => parseEgressPolicy(settings.egress)),
+    policy: parseEgressPolicy(settings.egress),
     resolve: systemResolve,
     resolverTtlMs: RESOLVER_TTL_MS,
   });
@@ -107,36 +154,80 @@ export function createApp(options: AppOptions): App {
     workerUrl: options.workerUrl,
     timeLimitMs: EXTRACTION_LIMIT_MS,
   });
+  const { metrics, statsd } = openMetrics(options);
+  const cache = createArticleCache(settings.cacheSize);
   return {
-    openSession: (network) => openSession(options, { egress, extractor, network }),
-    [Symbol.asyncDispose]: () => extractor[Symbol.asyncDispose](),
+    openSession: (network) => openSession(options, { egress, extractor, cache, metrics, network }),
+    [Symbol.asyncDispose]: async () => {
+      await extractor[Symbol.asyncDispose]();
+      await statsd?.[Symbol.asyncDispose]();
+    },
   };
+}
+
+type OpenMetrics = { readonly metrics: Metrics; readonly statsd: StatsdSocket | null };
+
+function openMetrics({ settings, log }: AppOptions): OpenMetrics {
+  if (!settings.metricsEnabled) return { metrics: createMetrics([]), statsd: null };
+  const namespace = settings.metricsNamespace;
+  if (settings.metricsSink === "statsd") {
+    const statsd = openStatsd(settings.metricsStatsdHost, settings.metricsStatsdPort);
+    return { metrics: createMetrics([statsdSink(namespace, statsd.send)]), statsd };
+  }
+  const write = (metric: string, kind: string, value: number): void =>
+    log.info("metric", { metric, kind, value });
+  return { metrics: createMetrics([logSink(namespace, write)]), statsd: null };
 }
 
 type SessionParts = {
   readonly egress: Egress;
   readonly extractor: Extractor;
+  readonly cache: ArticleCache;
+  readonly metrics: Metrics;
   readonly network: NetworkOptions;
 };
 
-function openSession(options: AppOptions, { egress, extractor, network }: SessionParts): ArticleSession {
-  const limits = fetchLimits(options.settings, network);
-  const fetcher = createHttpFetcher({
+function openSession(options: AppOptions, parts: SessionParts): ArticleSession {
+  const { settings, log, shell } = options;
+  const { egress, extractor, cache, metrics, network } = parts;
+  const limits = fetchLimits(settings, network);
+  const userAgent = userAgentFor(options, network);
+  const http = createHttpFetcher({
     egress,
     caller: options.caller,
     chooseProxy: proxyChoice(options, network),
-    userAgent: userAgentFor(options, network),
-    headers: Object.fromEntries(network.headers),
+    userAgent,
+    headers: combineHeaders(network.headers),
     limits,
-    log: options.log,
+    log,
   });
+  const service = {
+    fetchers: { http, browser: null },
+    extractor,
+    cache,
+    log,
+    metrics,
+    shell,
+    hasDiagnostics: settings.logDiagnostics,
+  };
+  const cacheScope = JSON.stringify([network, userAgent]);
   return {
     maxBytes: limits.pageBytes,
-    fromUrl: ({ url, authorization, options: extraction, signal }) =>
-      articleFromUrl({ url, options: extraction, fetch: { authorization, signal } }, { fetcher, extractor }),
+    fromUrl: ({ url, authorization, options: extraction, signal, requestId }) =>
+      serveArticle(
+        {
+          url,
+          preference: network.preference ?? (settings.preferBrowser === false ? "http" : "browser"),
+          options: extraction,
+          fetch: { authorization, signal },
+          cacheScope,
+          requestId: requestId ?? crypto.randomUUID(),
+        },
+        service,
+      ),
     fromDocument: (document, extraction, signal) =>
       articleFromDocument(document, extraction, { extractor, signal }),
-    [Symbol.asyncDispose]: () => fetcher[Symbol.asyncDispose](),
+    [Symbol.asyncDispose]: () => http[Symbol.asyncDispose](),
   };
 }
 
@@ -162,25 +253,28 @@ function proxyChoice({ settings, proxyEnvironment }: AppOptions, network: Networ
       bypass: bypass.flatMap(parseProxyBypass),
       environment: proxyEnvironment,
     });
-  if (network.proxy !== null) return choose(network.proxy, "caller");
-  return asSetting("ARTICLE_EXTRACTOR_PROXY", () => choose(settings.proxy, "operator"));
+  return network.proxy !== null ? choose(network.proxy, "caller") : choose(settings.proxy, "operator");
 }
 
 function userAgentFor(
   { settings, product, random = Math.random }: AppOptions,
   network: NetworkOptions,
 ): string {
-  if (network.userAgent !== null) return network.userAgent;
+  // The header is the long way to ask for the same; without this line it would be sent by nobody.
+  const asked = network.userAgent ?? combineHeaders(network.headers)["user-agent"];
+  if (asked !== undefined) return asked;
   if (network.hasRandomUserAgent) return randomUserAgent(random);
   return settings.userAgent ?? productUserAgent(product);
 }
 
-// The rooms read the values, so they find the mistakes; only here is it known which variable held one.
-function asSetting<T>(variable: string, read: () => T): T {
-  try {
-    return read();
-  } catch (cause) {
-    if (!(cause instanceof Failure)) throw cause;
-    throw new Failure("invalid_settings", `${variable}: ${cause.message}`, { cause });
+// A name that is given twice means both values (RFC 9110, 5.3); cookies have a separator of their own.
+function combineHeaders(headers: NetworkOptions["headers"]): Record<string, string> {
+  const combined = new Map<string, string>();
+  for (const [written, value] of headers) {
+    const name = written.toLowerCase();
+    const before = combined.get(name);
+    const separator = name === "cookie" ? "; " : ", ";
+    combined.set(name, before === undefined ? value : `${before}${separator}${value}`);
   }
+  return Object.fromEntries(combined);
 }

@@ -31,6 +31,8 @@ export type NetworkOptions = {
   readonly headers?: Readonly<Record<string, string>>;
   /** For one request, in ms; 30 000 by default. */
   readonly timeoutMs?: number;
+  /** Further tries after a failed connection, 408, 425, 429 or 5xx; 3 by default. */
+  readonly retries?: number;
   /** `auto` (default), `open`, `public`, or hosts and networks that may be reached besides public ones. */
   readonly egress?: string;
 };
@@ -43,7 +45,7 @@ export type ExtractOptions = Partial<Omit<ExtractionOptions, "renderings">> & {
 };
 
 /** An extracted article. Absent values are null. */
-export type ExtractedArticle = Omit<FetchedArticle, "article"> &
+export type ExtractedArticle = Omit<FetchedArticle, "article" | "timings"> &
   Omit<FetchedArticle["article"], "content" | "markdown" | "warnings"> & {
     /** Sanitised HTML. */
     readonly content: string;
@@ -90,10 +92,13 @@ export async function extractArticleFromUrl(
   const { signal } = options;
   const request = {
     url: split.url,
+    preference: "http_only" as const,
     options: extractionOptions(options),
     fetch: { authorization: split.authorization, ...(signal ? { signal } : {}) },
   };
-  return flatten(await articleFromUrl(request, { fetcher, extractor: inlineExtractor }));
+  return flatten(
+    await articleFromUrl(request, { fetchers: { http: fetcher, browser: null }, extractor: inlineExtractor }),
+  );
 }
 
 const inlineExtractor = { extract: extractBody };
@@ -138,6 +143,7 @@ function openFetcher(network: NetworkOptions) {
       ...DECIDED_FETCH_LIMITS,
       requestTimeoutMs,
       deadlineMs: Math.max(DECIDED_FETCH_LIMITS.deadlineMs, requestTimeoutMs),
+      tries: network.retries === undefined ? DECIDED_FETCH_LIMITS.tries : network.retries + 1,
     },
     log: silentLog,
   });
@@ -152,7 +158,7 @@ function proxyEnvironment(): ProxyEnvironment {
   return knownProxyEnvironment;
 }
 
-function flatten({ article, ...page }: FetchedArticle): ExtractedArticle {
+function flatten({ article, timings: _timings, ...page }: FetchedArticle): ExtractedArticle {
   return {
     ...article,
     ...page,

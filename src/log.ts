@@ -84,7 +84,7 @@ function formatLine(
 ): string {
   const { level, message, fields } = line;
   if (format === "json") {
-    return `${JSON.stringify({ timestamp: time.toISOString(), level, message, ...fields })}\n`;
+    return `${quote({ timestamp: time.toISOString(), level, message, ...fields })}\n`;
   }
   const pairs = Object.entries(fields)
     .filter(([, value]) => value !== undefined)
@@ -92,8 +92,14 @@ function formatLine(
   return `${time.toISOString()} ${level.toUpperCase()} ${oneLine(message)}${pairs.join("")}\n`;
 }
 
-const quoteWhereNeeded = (value: string): string =>
-  /^[\w.:/@%+,-]+$/.test(value) ? value : JSON.stringify(value);
+// JSON leaves DEL and the C1 controls as they are, and terminals take U+009B for the start of a sequence.
+const quote = (value: unknown): string =>
+  JSON.stringify(value).replace(
+    /[\u007f-\u009f]/g,
+    (control) => `\\u${control.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
+
+const quoteWhereNeeded = (value: string): string => (/^[\w.:/@%+,-]+$/.test(value) ? value : quote(value));
 
 // A URL or header of a hostile page must not forge a second log line.
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is removed

@@ -14,4 +14,6 @@ export type FetchedArticle = {
   readonly article: Article;
   /** The article's warnings and those of fetching. */
   readonly warnings: readonly string[];
+  /** In ms, waits and retries included. */
+  readonly timings: { readonly fetchMs: number; readonly extractionMs: number };
 };

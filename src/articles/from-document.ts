@@ -26,6 +26,7 @@ export async function articleFromDocument(
   { extractor, signal }: { readonly extractor: Pick<Extractor, "extract">; readonly signal?: AbortSignal },
 ): Promise<FetchedArticle> {
   const { kind, body, url } = document;
+  const started = performance.now();
   const extraction = await extractor.extract({ kind, body, url, options }, signal);
   const article = requireArticle(extraction, document.name);
   return {
@@ -36,5 +37,6 @@ export async function articleFromDocument(
     fetcher: "file",
     article,
     warnings: [...document.warnings, ...article.warnings],
+    timings: { fetchMs: 0, extractionMs: performance.now() - started },
   };
 }

@@ -60,6 +60,7 @@ function encodeValues(words: readonly string[], command: Command): Encoded {
   for (let word = queue.shift(); word !== undefined; word = queue.shift()) {
     if (word === "--") encoded.push(...queue.splice(0).map(encode));
     else if (word === "-" || !word.startsWith("-")) encoded.push(encode(word));
+    else if (isBundle(word, command)) queue.unshift(...[...word.slice(1)].map((letter) => `-${letter}`));
     else {
       const { flag, attached } = readOption(word, command);
       encoded.push(`--${flag.name}`);
@@ -70,6 +71,11 @@ function encodeValues(words: readonly string[], command: Command): Encoded {
   }
   return { encoded, decode: (word) => typed[Number(String(word).slice(1))] ?? "" };
 }
+
+/** "-qv" is "-q -v" where all of them are switches; the value of "-ofile" is none. */
+const isBundle = (word: string, { flags }: Command): boolean =>
+  /^-[a-z]{2,}$/i.test(word) &&
+  [...word.slice(1)].every((letter) => flags.some((f) => f.short === letter && f.placeholder === undefined));
 
 function readOption(word: string, command: Command): { flag: Flag; attached: string | null } {
   const isLong = word.startsWith("--");

@@ -1,8 +1,8 @@
-import { type App, createApp } from "../app.ts";
+import { type App, createApp, readAppEnvironment } from "../app.ts";
 import { Failure } from "../failure.ts";
-import { forgetProxyVariables, readProxyEnvironment } from "../fetching/index.ts";
+import { forgetProxyVariables, parseEgressPolicy } from "../fetching/index.ts";
 import { createLog, LOG_FORMATS, LOG_LEVELS } from "../log.ts";
-import { readSettings, type Settings, withDotenv } from "../settings/index.ts";
+import { type Settings, withDotenv } from "../settings/index.ts";
 import { HOME_PAGE, VERSION } from "../version.ts";
 import type { Typed } from "./arguments.ts";
 import type { Io } from "./io.ts";
@@ -17,10 +17,9 @@ export function openCommandApp(typed: Typed, io: Io): App {
     executablePath: io.executablePath,
     envFile: typed.one("env-file"),
   });
-  const proxyEnvironment = readProxyEnvironment({ ...environment });
+  const { settings, proxyEnvironment } = readAppEnvironment(environment);
   // Bun's fetch would act on them at every request, past the egress policy.
   forgetProxyVariables(io.environment);
-  const settings = readSettings(environment);
   refuseAwaitedSettings(settings);
   const log = createLog({
     level:
@@ -30,13 +29,26 @@ export function openCommandApp(typed: Typed, io: Io): App {
     write: io.stderr.write,
   });
   return createApp({
-    settings: { ...settings, egress: typed.one("egress") ?? settings.egress },
+    settings: { ...settings, egress: readEgress(typed) ?? settings.egress },
     proxyEnvironment,
     caller: { kind: "cli" },
     product: { version: VERSION, homePage: HOME_PAGE },
+    shell: "cli",
     workerUrl: io.workerUrl,
     log,
   });
+}
+
+function readEgress(typed: Typed): string | null {
+  const written = optionValue.text(typed, "egress");
+  if (written === null) return null;
+  try {
+    parseEgressPolicy(written);
+    return written;
+  } catch (cause) {
+    if (!(cause instanceof Failure)) throw cause;
+    throw new Failure("invalid_usage", `--egress: ${cause.message}`, { cause });
+  }
 }
 
 // What these ask for does not exist yet, and asking must not be met with silence.

@@ -24,9 +24,17 @@ function bash(): string {
     .filter((flag) => flag.placeholder !== undefined)
     .map((flag) => `    ${spellings(flag).join("|")}) ${bashValues(flag)}; return ;;`);
   return `# bash completion for article-extractor
+_article_extractor_files() {
+  local IFS=$'\\n'
+  compopt -o filenames 2> /dev/null
+  COMPREPLY=($(compgen -f -- "$1"))
+}
 _article_extractor() {
   local word=\${COMP_WORDS[COMP_CWORD]} previous=\${COMP_WORDS[COMP_CWORD-1]}
   COMPREPLY=()
+  # Readline takes "=" for a word of its own.
+  [ "$word" = "=" ] && word=
+  [ "$previous" = "=" ] && previous=\${COMP_WORDS[COMP_CWORD-2]}
   case $previous in
 ${valueCases.join("\n")}
     completions) COMPREPLY=($(compgen -W "${SHELLS.join(" ")}" -- "$word")); return ;;
@@ -42,7 +50,7 @@ complete -F _article_extractor article-extractor
 
 function bashValues({ choices, isPath }: Flag): string {
   if (choices) return `COMPREPLY=($(compgen -W "${choices.join(" ")}" -- "$word"))`;
-  return isPath ? 'COMPREPLY=($(compgen -f -- "$word"))' : ":";
+  return isPath ? '_article_extractor_files "$word"' : ":";
 }
 
 function zsh(): string {

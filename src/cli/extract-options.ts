@@ -5,6 +5,7 @@ import { DEFAULT_EXTRACTION } from "../settings/index.ts";
 import { type PageUrl, parsePageUrl, splitCredentials } from "../urls/index.ts";
 import type { Typed } from "./arguments.ts";
 import { COMMANDS, OUTPUT_FORMATS, type OutputFormat } from "./flags.ts";
+import { isStdin } from "./input.ts";
 import { didYouMean } from "./suggest.ts";
 import { optionValue } from "./values.ts";
 
@@ -79,7 +80,7 @@ function readInput(typed: Typed): ExtractInput {
   }
   if (list !== null) return { kind: "list", path: list };
   const url = readBaseUrl(typed);
-  if (file !== null) return file === "-" ? { kind: "stdin", url } : { kind: "file", path: file, url };
+  if (file !== null) return isStdin(file) ? { kind: "stdin", url } : { kind: "file", path: file, url };
   if (positional === undefined || positional === "-") return { kind: "stdin", url };
   return { kind: "url", ...requireUrl(positional) };
 }
@@ -88,8 +89,7 @@ function readBaseUrl(typed: Typed): PageUrl | null {
   const written = typed.one("url");
   if (written === null) return null;
   const url = parsePageUrl(written);
-  if (!url)
-    throw new Failure("invalid_usage", `--url must be an http or https URL, not ${JSON.stringify(written)}`);
+  if (!url) throw new Failure("invalid_usage", `--url must be an http or https URL, not ${showUrl(written)}`);
   return url;
 }
 
@@ -100,25 +100,39 @@ function readBaseUrl(typed: Typed): PageUrl | null {
 export function requireUrl(written: string): { readonly url: string; readonly authorization: string | null } {
   const split = splitCredentials(written);
   if (split) return split;
-  throw new Failure("invalid_url", `${JSON.stringify(written)} is not an http or https URL${guess(written)}`);
+  throw new Failure("invalid_url", `${showUrl(written)} is not an http or https URL${guess(written)}`);
 }
+
+/**
+ * What a person typed for a URL without the password that may stand before its last @, also where the rest
+ * is no URL; `medium.com/@name` holds none. Cut at 200 characters.
+ */
+export function withoutCredentials(written: string): string {
+  const at = written.lastIndexOf("@");
+  const start = /^\s*(?:[a-z][a-z0-9+.-]*:\/\/)?/i.exec(written)?.[0].length ?? 0;
+  const before = written.slice(start, Math.max(start, at));
+  const isSecret = at >= start && (!/[/?#]/.test(before) || before.includes(":"));
+  const shown = isSecret ? `${written.slice(0, start)}…${written.slice(at)}` : written;
+  return shown.length <= MAX_SHOWN ? shown : `${shown.slice(0, MAX_SHOWN)}…`;
+}
+
+const showUrl = (written: string): string => JSON.stringify(withoutCredentials(written));
+
+const MAX_SHOWN = 200;
 
 function guess(written: string): string {
   if (/^[\w-]+(?:\.[\w-]+)+(?::\d+)?(?:[/?#]|$)/.test(written) && !/\.(?:html?|md|txt|xml)$/i.test(written)) {
     return `; did you mean https://${written} ?`;
   }
   if (/^(?:file:|\.{0,2}\/)|\.(?:x?html?|md|txt)$/i.test(written)) return "; --file reads a local file";
-  return didYouMean(
-    written,
-    COMMANDS.map(({ name }) => name),
-  );
+  return didYouMean(written, [...COMMANDS.map(({ name }) => name), "--help"]);
 }
 
 function readNetwork(typed: Typed): NetworkOptions {
   const timeoutSeconds = optionValue.decimal(typed, "timeout", 0.001, 3600);
   const retries = optionValue.integer(typed, "retries", 0, 20);
   return {
-    userAgent: optionValue.text(typed, "user-agent"),
+    userAgent: optionValue.headerText(typed, "user-agent"),
     hasRandomUserAgent: typed.has("random-user-agent"),
     headers: typed.many("header").map(readHeader),
     proxy: optionValue.text(typed, "proxy"),
@@ -126,6 +140,7 @@ function readNetwork(typed: Typed): NetworkOptions {
     requestTimeoutMs: timeoutSeconds === null ? null : Math.round(timeoutSeconds * 1000),
     tries: retries === null ? null : retries + 1,
     maxBytes: optionValue.bytes(typed, "max-bytes"),
+    preference: typed.has("no-browser") ? "http_only" : typed.has("prefer-http") ? "http" : null,
   };
 }
 

@@ -1,7 +1,7 @@
 import type { App, ArticleSession } from "../app.ts";
 import type { FetchedArticle } from "../articles/index.ts";
 import { Failure, type FailureRecord } from "../failure.ts";
-import { type ExtractCommand, type ExtractInput, requireUrl } from "./extract-options.ts";
+import { type ExtractCommand, type ExtractInput, requireUrl, withoutCredentials } from "./extract-options.ts";
 import { readDocument, readStdin, readText } from "./input.ts";
 import type { Io } from "./io.ts";
 import type { Notices } from "./notices.ts";
@@ -19,9 +19,10 @@ export async function runExtract(command: ExtractCommand, parts: ExtractParts): 
   await using session = parts.app.openSession(command.network);
   await using sink = await openSink(command.outputFile, parts.io);
   const { input } = command;
+  await requireSelectors(command, { session, io: parts.io });
   if (input.kind === "list") {
-    const urls = await readList(input.path, parts.io);
-    const failed = await extractList({ urls, command, session, parts, write: sink.write });
+    const lines = await readList(input.path, parts.io);
+    const failed = await extractList({ lines, command, session, parts, write: sink.write });
     await sink.finish();
     return failed === 0 ? 0 : 1;
   }
@@ -30,6 +31,23 @@ export async function runExtract(command: ExtractCommand, parts: ExtractParts): 
   await sink.write(formatArticle(fetched, command, parts.now()));
   await sink.finish();
   return 0;
+}
+
+// A selector is read with the page it is for. One that is wrong should be said before a page is fetched, and
+// once for a whole list, so it is tried on a page of one word first.
+async function requireSelectors(
+  { input, extraction }: ExtractCommand,
+  { session, io }: { readonly session: ArticleSession; readonly io: Io },
+): Promise<void> {
+  const isFetched = input.kind === "url" || input.kind === "list";
+  if (!isFetched || (extraction.select === null && extraction.exclude.length === 0)) return;
+  const page = { name: "selectors", kind: "html", body: "<p>word</p>", url: null, warnings: [] } as const;
+  try {
+    await session.fromDocument(page, extraction, io.signal);
+  } catch (error) {
+    const isExpected = error instanceof Failure && error.code === "no_content"; // nothing matches, of course
+    if (!isExpected) throw error;
+  }
 }
 
 type SingleInput = Exclude<ExtractInput, { kind: "list" }>;
@@ -42,7 +60,7 @@ async function extractOne(
   if (input.kind === "url") {
     return session.fromUrl({ ...input, options: extraction, signal: io.signal });
   }
-  const limits = { url: input.url, maxBytes: session.maxBytes };
+  const limits = { url: input.url, maxBytes: session.maxBytes, signal: io.signal };
   const document =
     input.kind === "file" ? await readDocument(input.path, limits) : await readStdin(io, limits);
   return session.fromDocument(document, extraction, io.signal);
@@ -55,18 +73,22 @@ function warnOfResult({ warnings }: FetchedArticle, { format }: ExtractCommand, 
 
 const MAX_LIST_BYTES = 64 * 1024 * 1024;
 
-async function readList(path: string, io: Io): Promise<string[]> {
-  const lines = (await readText(path, io, MAX_LIST_BYTES)).split(/\r?\n/).map((line) => line.trim());
-  const urls = lines.filter((line) => line !== "" && !line.startsWith("#"));
-  if (urls.length === 0) throw new Failure("unreadable_input", `${path} lists no URLs`);
-  return urls;
+type ListLine = { readonly written: string /** `urls.txt:7`, for messages. */; readonly place: string };
+
+async function readList(path: string, io: Io): Promise<ListLine[]> {
+  const lines = (await readText(path, io, MAX_LIST_BYTES))
+    .split(/\r?\n/)
+    .map((line, index) => ({ written: line.trim(), place: `${path}:${index + 1}` }))
+    .filter(({ written }) => written !== "" && !written.startsWith("#"));
+  if (lines.length === 0) throw new Failure("unreadable_input", `${path} lists no URLs`);
+  return lines;
 }
 
 /** Pages of a list under way at once; a crawl, not this, is the tool for one host's whole site. */
 const LIST_CONCURRENCY = 4;
 
 type ListWork = {
-  readonly urls: readonly string[];
+  readonly lines: readonly ListLine[];
   readonly command: ExtractCommand;
   readonly session: ArticleSession;
   readonly parts: ExtractParts;
@@ -74,13 +96,13 @@ type ListWork = {
 };
 
 /** Extracts every URL and writes the outcomes in the list's order; returns how many failed. */
-async function extractList({ urls, command, session, parts, write }: ListWork): Promise<number> {
+async function extractList({ lines, command, session, parts, write }: ListWork): Promise<number> {
   const underWay: Promise<ListOutcome>[] = [];
   let next = 0;
   let failed = 0;
-  for (let index = 0; index < urls.length; index++) {
-    while (next < urls.length && next < index + LIST_CONCURRENCY) {
-      underWay[next] = extractListed(urls[next] ?? "", command, { session, io: parts.io });
+  for (let index = 0; index < lines.length; index++) {
+    while (next < lines.length && next < index + LIST_CONCURRENCY) {
+      underWay[next] = extractListed(lines[next] as ListLine, command, { session, io: parts.io });
       next++;
     }
     const outcome = await (underWay[index] as Promise<ListOutcome>); // started above
@@ -93,29 +115,41 @@ async function extractList({ urls, command, session, parts, write }: ListWork): 
 
 type ListOutcome =
   | { readonly fetched: FetchedArticle }
-  | { readonly url: string; readonly failure: FailureRecord };
+  | { readonly url: string; readonly place: string; readonly failure: FailureRecord };
 
 async function extractListed(
-  written: string,
+  { written, place }: ListLine,
   command: ExtractCommand,
   context: { readonly session: ArticleSession; readonly io: Io },
 ): Promise<ListOutcome> {
-  let url = "(not a URL)";
+  let url = withoutCredentials(written);
   try {
     const target = requireUrl(written);
     url = target.url;
     return { fetched: await extractOne({ kind: "url", ...target }, command, context) };
   } catch (error) {
     if (!(error instanceof Failure) || context.io.signal.aborted) throw error;
-    return { url, failure: error.toRecord() };
+    return { url, place, failure: error.toRecord() };
   }
 }
+
+// Most messages name the URL themselves.
+const describeFailure = ({
+  url,
+  failure,
+}: {
+  readonly url: string;
+  readonly failure: FailureRecord;
+}): string =>
+  failure.code === "invalid_url" || failure.message.includes(url)
+    ? failure.message
+    : `${url}: ${failure.message}`;
 
 type ListPlace = { readonly index: number; readonly parts: ExtractParts };
 
 function formatListed(outcome: ListOutcome, command: ExtractCommand, { index, parts }: ListPlace): string {
   if ("failure" in outcome) {
-    parts.notices.error(`${outcome.url}: ${outcome.failure.message}`);
+    parts.notices.error(`${outcome.place}: ${describeFailure(outcome)}`);
     if (command.format !== "json") return "";
     return `${JSON.stringify({ url: outcome.url, success: false, error: outcome.failure })}\n`;
   }

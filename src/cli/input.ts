@@ -5,17 +5,24 @@ import { Failure } from "../failure.ts";
 import { decodeText, sniffPageType } from "../fetching/index.ts";
 import type { PageUrl } from "../urls/index.ts";
 import type { Io } from "./io.ts";
+import { reasonOf } from "./system-error.ts";
+import { untilAborted } from "./until-aborted.ts";
 
 /** What bounds reading. */
-type ReadOptions = { readonly url: PageUrl | null; readonly maxBytes: number };
+type ReadOptions = {
+  readonly url: PageUrl | null;
+  readonly maxBytes: number;
+  readonly signal: AbortSignal;
+};
 
 /**
  * Reads a local page.
  * @throws Failure `unreadable_input` for a missing, unreadable or empty file and for directories,
  * `too_large`, `unsupported_content` for what is no text
  */
-export async function readDocument(path: string, { url, maxBytes }: ReadOptions): Promise<LocalDocument> {
-  const bytes = await readBytes(path, maxBytes);
+export async function readDocument(path: string, options: ReadOptions): Promise<LocalDocument> {
+  const { url, maxBytes, signal } = options;
+  const bytes = await untilAborted(readBytes(path, maxBytes), signal);
   return toDocument({
     name: path,
     bytes,
@@ -25,7 +32,10 @@ export async function readDocument(path: string, { url, maxBytes }: ReadOptions)
 }
 
 /** Reads a page from standard input; throws as `readDocument`. */
-export async function readStdin(io: Io, { url, maxBytes }: ReadOptions): Promise<LocalDocument> {
+export async function readStdin(
+  io: Io,
+  { url, maxBytes }: Omit<ReadOptions, "signal">,
+): Promise<LocalDocument> {
   const name = "standard input";
   const bytes = await io.stdin.read(maxBytes + 1);
   requireSize(name, bytes.length, maxBytes);
@@ -34,10 +44,14 @@ export async function readStdin(io: Io, { url, maxBytes }: ReadOptions): Promise
 
 /** Reads a small text file or, for "-", standard input; throws as `readDocument`. */
 export async function readText(path: string, io: Io, maxBytes: number): Promise<string> {
-  const bytes = path === "-" ? await io.stdin.read(maxBytes + 1) : await readBytes(path, maxBytes);
+  const reading = isStdin(path) ? io.stdin.read(maxBytes + 1) : readBytes(path, maxBytes);
+  const bytes = await untilAborted(reading, io.signal);
   requireSize(path, bytes.length, maxBytes);
   return decodeText(bytes, null).text;
 }
+
+/** Whether a path means standard input; /dev/stdin cannot be opened where it is a socket. */
+export const isStdin = (path: string): boolean => path === "-" || path === "/dev/stdin";
 
 const TYPE_BY_EXTENSION: Readonly<Record<string, string>> = {
   ".md": "text/markdown",
@@ -75,22 +89,6 @@ async function readAtMost(file: Readable, limit: number): Promise<Uint8Array> {
     if (length >= limit) break;
   }
   return Buffer.concat(chunks);
-}
-
-const REASONS: Readonly<Record<string, string>> = {
-  ENOENT: "there is no such file",
-  EACCES: "permission denied",
-  EPERM: "permission denied",
-  EISDIR: "it is a directory, not a file",
-  ENOTDIR: "a part of the path is not a directory",
-  ENAMETOOLONG: "the path is too long",
-  ELOOP: "too many symbolic links",
-};
-
-/** Why the system refused, in words. */
-export function reasonOf(error: unknown): string {
-  const code = (error as NodeJS.ErrnoException).code ?? "";
-  return REASONS[code] ?? (code || "unknown error");
 }
 
 function requireSize(name: string, bytes: number, maxBytes: number): void {

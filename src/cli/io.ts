@@ -9,11 +9,24 @@ export type Io = {
   readonly executablePath: string;
   readonly workerUrl: string | URL;
   readonly stdin: { readonly isTerminal: boolean; read(maxBytes: number): Promise<Uint8Array> };
-  readonly stdout: { readonly isTerminal: boolean; write(text: string): Promise<void> };
-  readonly stderr: { readonly isTerminal: boolean; readonly columns: number; write(text: string): void };
+  readonly stdout: {
+    readonly isTerminal: boolean;
+    readonly columns: number;
+    readonly identity: FileIdentity | null;
+    /** Throws `OutputClosed`, or `Failure` `unwritable_output`. */
+    write(text: string): Promise<void>;
+  };
+  readonly stderr: {
+    readonly isTerminal: boolean;
+    readonly identity: FileIdentity | null;
+    write(text: string): void;
+  };
   /** Fires when the person interrupts the program. */
   readonly signal: AbortSignal;
 };
+
+/** What a stream goes to, so that a path to the same file, pipe or terminal is recognised; null: closed. */
+export type FileIdentity = { readonly dev: number; readonly ino: number };
 
 /** The reader of our output has gone, as `head` does when it has seen enough. */
 export class OutputClosed extends Error {

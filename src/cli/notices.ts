@@ -8,16 +8,22 @@ export interface Notices {
   error(message: string): void;
 }
 
-type NoticeOptions = { readonly io: Io; readonly paint: Paint; readonly isQuiet: boolean };
+type NoticeOptions = {
+  readonly io: Io;
+  /** Asked for only when there is something to say: finding out about the terminal takes time. */
+  readonly paint: () => Paint;
+  readonly isQuiet: boolean;
+};
 
 /** One line a notice, without control characters that a page could have put into a message. */
 export function createNotices({ io, paint, isQuiet }: NoticeOptions): Notices {
   return {
     warn: (message) => {
-      if (!isQuiet) io.stderr.write(`${paint.yellow("warning:")} ${printable(message)}\n`);
+      if (!isQuiet) io.stderr.write(`${paint().yellow("warning:")} ${printable(message)}\n`);
     },
     error: (message) => {
-      for (const line of message.split("\n")) io.stderr.write(`${paint.red("error:")} ${printable(line)}\n`);
+      io.stderr.write(`${paint().red("error:")} ${printable(message)}
+`);
     },
   };
 }

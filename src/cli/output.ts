@@ -1,11 +1,14 @@
-import { open, realpath, rename, rm, stat } from "node:fs/promises";
+import { randomUUID } from "node:crypto";
+import { constants, type Stats } from "node:fs";
+import { access, open, readlink, realpath, rename, rm, stat } from "node:fs/promises";
+import { dirname, join, resolve } from "node:path";
 import { articleResult, type FetchedArticle } from "../articles/index.ts";
 import { composeMarkdown } from "../extraction/index.ts";
 import { Failure } from "../failure.ts";
 import { formatFrontMatter } from "../pages/index.ts";
 import type { ExtractCommand } from "./extract-options.ts";
-import { reasonOf } from "./input.ts";
-import type { Io } from "./io.ts";
+import type { FileIdentity, Io } from "./io.ts";
+import { hasCode, reasonOf } from "./system-error.ts";
 
 /** One article in the asked-for format, ending with a line break. */
 export function formatArticle(fetched: FetchedArticle, command: ExtractCommand, extractedAt: Date): string {
@@ -34,22 +37,24 @@ export interface Sink extends AsyncDisposable {
 
 /** Opens the sink; throws `Failure` `unwritable_output` when the file cannot be made. */
 export async function openSink(outputFile: string | null, io: Io): Promise<Sink> {
-  if (outputFile === null) {
+  const target = outputFile === null ? STDOUT : await attempt(outputFile, () => findTarget(outputFile, io));
+  if (outputFile === null || target.kind === "stdout") {
     return {
       write: (text) => io.stdout.write(text),
       finish: async () => {},
       [Symbol.asyncDispose]: async () => {},
     };
   }
-  const target = await resolveTarget(outputFile);
-  // Renaming over a device or a pipe would replace it, so only regular files are written aside.
-  const aside = target.isReplaceable ? `${target.path}.${process.pid}.tmp` : null;
-  const file = await attempt(outputFile, () => open(aside ?? target.path, "w"));
+  const aside = target.kind === "file" ? asideOf(target.path) : null;
+  const file = await attempt(outputFile, () =>
+    aside === null ? open(target.path, "a") : open(aside, "wx", target.mode ?? undefined),
+  );
   return {
     write: (text) => attempt(outputFile, () => file.writeFile(text)),
     finish: () =>
       attempt(outputFile, async () => {
         if (aside === null) return;
+        if (target.mode !== null) await file.chmod(target.mode); // past the umask, which made it narrower
         await file.sync();
         await file.close();
         await rename(aside, target.path);
@@ -61,24 +66,55 @@ export async function openSink(outputFile: string | null, io: Io): Promise<Sink>
   };
 }
 
-type Target = { readonly path: string; readonly isReplaceable: boolean };
+// In the same directory, for a rename does not cross disks; of a random name and opened exclusively, so
+// that in a shared directory nobody can have put a link of that name there; short, whatever the target's.
+const asideOf = (path: string): string => join(dirname(path), `.article-extractor-${randomUUID()}.tmp`);
 
-async function resolveTarget(path: string): Promise<Target> {
+type Target =
+  | { readonly kind: "stdout" }
+  /** Written in place: a device, a pipe, or the file that stderr goes to. */
+  | { readonly kind: "stream"; readonly path: string; readonly mode: null }
+  /** Replaced or made; `mode` is that of the file replaced. */
+  | { readonly kind: "file"; readonly path: string; readonly mode: number | null };
+
+const STDOUT: Target = { kind: "stdout" };
+
+// What is no regular file must never be renamed over: as root, `-o /dev/stdout` into a pipe would replace
+// the machine's /dev/stdout. Only stat sees through the links in /proc to a pipe; realpath does not.
+async function findTarget(path: string, io: Io): Promise<Target> {
+  const stats = await statOrNull(path);
+  if (stats === null) return { kind: "file", path: await followDangling(path), mode: null };
+  if (stats.isDirectory()) throw new Failure("unwritable_output", `${path} is a directory, not a file`);
+  if (isSameFile(stats, io.stdout.identity)) return STDOUT;
+  if (!stats.isFile() || isSameFile(stats, io.stderr.identity)) return { kind: "stream", path, mode: null };
+  await access(path, constants.W_OK); // renaming would get around a file's write protection
+  return { kind: "file", path: await realpath(path), mode: stats.mode & 0o777 };
+}
+
+const isSameFile = (stats: Stats, other: FileIdentity | null): boolean =>
+  other !== null && stats.dev === other.dev && stats.ino === other.ino;
+
+async function statOrNull(path: string): Promise<Stats | null> {
   try {
-    const real = await realpath(path); // a link stays a link: what it points to is replaced
-    const stats = await stat(real);
-    if (stats.isDirectory()) throw new Failure("unwritable_output", `${path} is a directory, not a file`);
-    return { path: real, isReplaceable: stats.isFile() };
+    return await stat(path);
   } catch (cause) {
-    if (cause instanceof Failure) throw cause;
-    return { path, isReplaceable: true };
+    if (hasCode(cause, "ENOENT")) return null;
+    throw cause;
   }
+}
+
+/** A link that points to nothing yet stays a link: the file that it names is made. */
+async function followDangling(path: string): Promise<string> {
+  const link = await readlink(path).catch(() => null); // no link, or nothing there
+  return link === null ? path : followDangling(resolve(await realpath(dirname(path)), link));
 }
 
 async function attempt<T>(path: string, action: () => Promise<T>): Promise<T> {
   try {
     return await action();
   } catch (cause) {
-    throw new Failure("unwritable_output", `${path} cannot be written: ${reasonOf(cause)}`, { cause });
+    if (cause instanceof Failure) throw cause;
+    const reason = hasCode(cause, "ENOENT") ? "there is no such directory" : reasonOf(cause);
+    throw new Failure("unwritable_output", `${path} cannot be written: ${reason}`, { cause });
   }
 }

@@ -4,7 +4,7 @@ import { parseArguments, type Typed } from "./arguments.ts";
 import { EXTRACT_COMMAND } from "./flags.ts";
 import { type Io, OutputClosed } from "./io.ts";
 import { createNotices, type Notices } from "./notices.ts";
-import { createPaint, type Paint } from "./terminal.ts";
+import { createPaint } from "./terminal.ts";
 
 const INTERRUPTED = 130;
 
@@ -13,12 +13,17 @@ const INTERRUPTED = 130;
  * failed, 2 wrong usage or configuration, 130 interrupted. Data goes to stdout, all else to stderr.
  */
 export async function runCli(words: readonly string[], io: Io): Promise<number> {
-  const paint = createPaint(io.stderr.isTerminal && !hasColorsOff(words, io));
-  const notices = createNotices({ io, paint, isQuiet: words.includes("--quiet") || words.includes("-q") });
+  const openNotices = (isQuiet: boolean): Notices =>
+    createNotices({
+      io,
+      paint: () => createPaint(!hasColorsOff(words, io) && io.stderr.isTerminal),
+      isQuiet,
+    });
   try {
-    return await dispatch(words, { io, paint, notices });
+    const typed = parseArguments(words);
+    return await dispatch(words, { typed, io, notices: openNotices(typed.has("quiet")) });
   } catch (error) {
-    return reportError(error, io, notices);
+    return reportError(error, io, openNotices(false));
   }
 }
 
@@ -34,7 +39,9 @@ function reportError(error: unknown, io: Io, notices: Notices): number {
     return INTERRUPTED;
   }
   if (error instanceof Failure) {
-    notices.error(error.message);
+    // Wrong settings are told together; any other line break comes out of what was typed or fetched.
+    const lines = error.code === "invalid_settings" ? error.message.split("\n") : [error.message];
+    for (const line of lines) notices.error(line);
     return FAILURE_OUTCOMES[error.code].exitCode;
   }
   const name = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
@@ -42,12 +49,11 @@ function reportError(error: unknown, io: Io, notices: Notices): number {
   return FAILURE_OUTCOMES.internal.exitCode;
 }
 
-type Shell = { readonly io: Io; readonly paint: Paint; readonly notices: Notices };
+type Shell = { readonly typed: Typed; readonly io: Io; readonly notices: Notices };
 
 // Everything heavy is imported by the command that needs it: --version and --help start in no time.
 async function dispatch(words: readonly string[], shell: Shell): Promise<number> {
-  const typed = parseArguments(words);
-  const { io } = shell;
+  const { typed, io } = shell;
   if (typed.has("version")) {
     await io.stdout.write(`article-extractor ${VERSION}\n`);
     return 0;
@@ -55,15 +61,15 @@ async function dispatch(words: readonly string[], shell: Shell): Promise<number>
   const isBare = words.length === 0 && io.stdin.isTerminal;
   if (typed.has("help") || isBare) {
     const { formatHelp } = await import("./help.ts");
-    const paint = createPaint(io.stdout.isTerminal && !hasColorsOff(words, io));
-    await io.stdout.write(formatHelp(typed.command, { width: Math.min(100, io.stderr.columns), paint }));
+    const paint = createPaint(!hasColorsOff(words, io) && io.stdout.isTerminal);
+    await io.stdout.write(formatHelp(typed.command, { width: Math.min(100, io.stdout.columns), paint }));
     return 0;
   }
-  if (typed.command === EXTRACT_COMMAND) return extract(typed, shell);
+  if (typed.command === EXTRACT_COMMAND) return extract(shell);
   return typed.command.name === "completions" ? completions(typed, io) : licenses(typed, io);
 }
 
-async function extract(typed: Typed, { io, notices }: Shell): Promise<number> {
+async function extract({ typed, io, notices }: Shell): Promise<number> {
   const { openCommandApp } = await import("./command-app.ts");
   const { readExtractCommand } = await import("./extract-options.ts");
   const { runExtract } = await import("./extract.ts");

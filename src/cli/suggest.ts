@@ -1,8 +1,11 @@
 /**
- * The candidate that a mistyped word most likely meant: at most a third of its letters differ,
- * transposed neighbours counting once.
+ * The candidate that a mistyped word most likely meant: the one it is the beginning of, else the nearest
+ * with at most a third of its letters different, transposed neighbours counting once.
  */
 export function nearest(word: string, candidates: readonly string[]): string | null {
+  const isBeginning = word.replace(/^-+/, "").length >= 2;
+  const continued = candidates.filter((c) => isBeginning && c.toLowerCase().startsWith(word.toLowerCase()));
+  if (continued.length === 1) return continued[0] ?? null;
   let best: string | null = null;
   let bestDistance = Number.POSITIVE_INFINITY;
   for (const candidate of candidates) {

@@ -1,5 +1,14 @@
 import { Failure } from "../failure.ts";
-import { byteCount, choice, decimal, integer, text, type ValueParser } from "../settings/index.ts";
+import {
+  byteCount,
+  choice,
+  decimal,
+  describeMismatch,
+  headerText,
+  integer,
+  text,
+  type ValueParser,
+} from "../settings/index.ts";
 import type { Typed } from "./arguments.ts";
 import { didYouMean } from "./suggest.ts";
 
@@ -7,6 +16,7 @@ import { didYouMean } from "./suggest.ts";
 export const optionValue = {
   text: (typed: Typed, name: string): string | null => read(typed, name, text),
   texts: (typed: Typed, name: string): string[] => typed.many(name).map((value) => parse(name, value, text)),
+  headerText: (typed: Typed, name: string): string | null => read(typed, name, headerText),
   integer: (typed: Typed, name: string, min: number, max: number): number | null =>
     read(typed, name, integer(min, max)),
   decimal: (typed: Typed, name: string, min: number, max: number): number | null =>
@@ -26,9 +36,8 @@ function read<T>(typed: Typed, name: string, parser: ValueParser<T>): T | null {
 function parse<T>(name: string, value: string, parser: ValueParser<T>, words: readonly string[] = []): T {
   const parsed = parser(value);
   if ("value" in parsed) return parsed.value;
-  const shown = JSON.stringify(value.slice(0, 100));
   throw new Failure(
     "invalid_usage",
-    `--${name} must ${parsed.expected}, not ${shown}${didYouMean(value, words)}`,
+    `--${name} ${describeMismatch(parsed.expected, value)}${didYouMean(value, words)}`,
   );
 }

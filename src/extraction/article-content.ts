@@ -16,12 +16,16 @@ import { Tag } from "./page/tags.ts";
 import { parseDocument, selectAll } from "./parse.ts";
 import { foldForComparison, renderText } from "./text.ts";
 import type { ExtractionOptions, PageType, Rendering } from "./types.ts";
+import { findByline, firstParagraph } from "./visible-text.ts";
 
 /** The renderings of a page's content; those not asked for are null. */
 export type RenderedContent = {
   /** Null when no choice was made. */
   readonly pageType: PageType | null;
   readonly confidence: number | null;
+  /** The author and the first paragraph as the page shows them; null when no choice was made. */
+  readonly shownByline: string | null;
+  readonly firstParagraph: string | null;
   readonly text: string;
   readonly content: string | null;
   readonly markdown: string | null;
@@ -40,15 +44,26 @@ export function renderPage(
   { url, base, title, options }: RenderingContext,
 ): RenderedContent {
   const { model } = page;
-  const { blocks, pageType, confidence } = chooseBlocks(page, url);
+  const choice = chooseBlocks(page, url);
+  const { pageType, confidence } = choice;
+  const blocks = withCaptions(model, choice.blocks);
   const kept = withoutTitle(model, options.includeCode ? blocks : withoutCode(model, blocks), title);
   const chosen: ChosenContent = { model, blocks: kept, includeImages: options.includeImages };
   const writer = new TextSink(model);
   walkContent(chosen, writer);
   const text = writer.finish();
   const isRendered = options.renderings.length > 0 && kept.length > 0;
-  return { pageType, confidence, text, ...renderAsked(isRendered ? cleanHtml(chosen, base) : "", options) };
+  return {
+    pageType,
+    confidence,
+    shownByline: findByline(model, blocks),
+    firstParagraph: firstParagraph(model, kept),
+    text,
+    ...renderAsked(isRendered ? cleanHtml(chosen, base) : "", options),
+  };
 }
+
+const NO_CHOICE = { pageType: null, confidence: null, shownByline: null, firstParagraph: null } as const;
 
 /** Renders the elements that a selector names; null when there are none. Consumes the document. */
 export function renderSelected(
@@ -69,7 +84,7 @@ export function renderSelected(
   if (!options.includeCode) removeCodeBlocks(root);
   removeRepeatedTitle(root, title);
   const html = options.renderings.length > 0 ? root.innerHTML.trim() : "";
-  return { pageType: null, confidence: null, text: renderText(root), ...renderAsked(html, options) };
+  return { ...NO_CHOICE, text: renderText(root), ...renderAsked(html, options) };
 }
 
 const renderAsked = (html: string, { renderings }: ExtractionOptions): Pick<RenderedContent, Rendering> => ({
@@ -83,6 +98,22 @@ function cleanHtml(chosen: ChosenContent, base: PageUrl | null): string {
   const { body } = parseDocument(`<html><head></head><body>${sink.html}</body></html>`);
   cleanContent(body, base);
   return body.innerHTML.trim();
+}
+
+/** A caption between two chosen blocks belongs to them with its picture. */
+function withCaptions({ blocks, tag }: PageModel, chosen: Int32Array): Int32Array {
+  const kept: number[] = [];
+  for (let index = 0; index < chosen.length; index++) {
+    const block = chosen[index]!;
+    const previous = kept.at(-1) ?? block - 1;
+    let isCaptioned = previous + 1 < block;
+    for (let between = previous + 1; between < block && isCaptioned; between++) {
+      isCaptioned = tag[blocks.element[between]!] === Tag.figcaption;
+    }
+    for (let between = previous + 1; isCaptioned && between < block; between++) kept.push(between);
+    kept.push(block);
+  }
+  return Int32Array.from(kept);
 }
 
 const withoutCode = ({ blocks }: PageModel, chosen: Int32Array): Int32Array =>

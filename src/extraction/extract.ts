@@ -6,11 +6,11 @@ import {
   renderPage,
   renderSelected,
 } from "./article-content.ts";
+import { baseOf, canonicalOf, linksOf, robotsOf } from "./links.ts";
+import { tidyValue } from "./meta-tags.ts";
 import { type Metadata, readMetadata } from "./metadata.ts";
 import type { ScannedPage } from "./page/page-model.ts";
 import { scanPage } from "./page/scan.ts";
-import { factsDocument } from "./page-document.ts";
-import { baseOf, canonicalOf, linksOf, robotsOf } from "./page-links.ts";
 import { parseDocument, selectAll } from "./parse.ts";
 import type { ExtractionTask } from "./protocol.ts";
 import { extractMarkdown, extractPlainText } from "./text-body.ts";
@@ -21,23 +21,45 @@ import { countWords } from "./words.ts";
 /** Extracts a body of any kind on this thread; see `extractHtml`. */
 export async function extractBody({ kind, body, url, options }: ExtractionTask): Promise<Extraction> {
   if (kind === "html") return extractHtml(body, url, options);
-  return kind === "markdown" ? extractMarkdown(body, url, options) : extractPlainText(body, options);
+  return withinPage(() =>
+    kind === "markdown" ? extractMarkdown(body, url, options) : extractPlainText(body, options),
+  );
 }
 
 /**
  * Extracts one page on this thread: one pass over it yields the article, the links, the robots directives
  * and the canonical URL.
  * @param url the page's final URL, which relative references resolve against; null leaves them relative
- * @throws Failure `invalid_usage` for a wrong selector, `too_large` for trees nested too deeply for one
+ * @throws Failure `invalid_usage` for a wrong selector, `too_large` for trees nested too deeply for one,
+ * `internal` for a page that the libraries cannot take
  */
 export async function extractHtml(
   html: string,
   url: PageUrl | null,
   options: ExtractionOptions,
 ): Promise<Extraction> {
-  const page = scanPage(html);
+  return withinPage(() => extractPage(html, url, options));
+}
+
+// A page can drive the libraries into any exception; here is the edge where it becomes that page's failure.
+function withinPage(extract: () => Extraction): Extraction {
+  try {
+    return extract();
+  } catch (error) {
+    if (error instanceof Failure) throw error;
+    if (error instanceof RangeError) {
+      throw new Failure("too_large", "the page is nested too deeply to extract", { cause: error });
+    }
+    const what = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+    throw new Failure("internal", `extraction stopped with ${what.slice(0, 300)}`, { cause: error });
+  }
+}
+
+function extractPage(html: string, url: PageUrl | null, options: ExtractionOptions): Extraction {
+  // Browsers turn every line break into "\n" first.
+  const page = scanPage(html.includes("\r") ? html.replace(/\r\n?/g, "\n") : html);
   const base = baseOf(page.facts, url);
-  const metadata = readMetadata(factsDocument(page.facts), base);
+  const metadata = readMetadata(page.facts, base);
   return {
     article: extractArticle(page, { url, base, metadata, options }),
     links: linksOf(page.facts, base),
@@ -58,9 +80,16 @@ function extractArticle(page: ScannedPage, { url, base, metadata, options }: Art
   if (rendered === null) return null;
   const wordCount = countWords(rendered.text);
   if (wordCount === 0) return null;
+  const { shownByline, firstParagraph, ...content } = rendered;
   return {
     ...metadata,
-    ...rendered,
+    byline: metadata.byline ?? shownByline,
+    excerpt: metadata.excerpt ?? (tidyValue(firstParagraph ?? "") || null),
+    sources: {
+      ...metadata.sources,
+      byline: metadata.sources.byline ?? (shownByline === null ? null : "text"),
+    },
+    ...content,
     wordCount,
     warnings: warningsFor(wordCount, options),
   };
@@ -73,6 +102,8 @@ function renderContent(page: ScannedPage, context: RenderingContext): RenderedCo
   for (const selector of exclude) {
     for (const element of selectAll(document, selector, "--exclude")) element.remove();
   }
+  // An exclusion may have taken the whole page.
+  if (document.documentElement === null || document.body === null) return null;
   // What the selectors left is a page of its own.
   if (select === null) return renderPage(scanPage(document.toString()), context);
   return renderSelected(document, select, context);

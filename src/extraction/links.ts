@@ -1,52 +1,42 @@
 import { type PageUrl, parsePageUrl } from "../urls/index.ts";
-import { collapseSpace } from "./text.ts";
+import { cut, tidyValue } from "./meta-tags.ts";
+import type { PageFacts } from "./page/page-model.ts";
 import type { Link, MetaRobots } from "./types.ts";
 
 const MAX_ANCHOR_TEXT = 200;
 
 /** What relative references of the page resolve against: `<base href>`, else the page's URL. */
-export function baseUrl(document: Document, url: PageUrl | null): PageUrl | null {
-  const href = document.querySelector("base[href]")?.getAttribute("href");
-  if (!href) return url;
-  return parsePageUrl(href, url ?? undefined) ?? url;
+export function baseOf(facts: PageFacts, url: PageUrl | null): PageUrl | null {
+  if (!facts.baseHref) return url;
+  return parsePageUrl(facts.baseHref, url ?? undefined) ?? url;
 }
 
 /** The page's http and https links in page order, each target once. */
-export function readLinks(document: Document, base: PageUrl | null): Link[] {
+export function linksOf(facts: PageFacts, base: PageUrl | null): Link[] {
   const links = new Map<PageUrl, Link>();
-  for (const anchor of document.querySelectorAll("a[href], area[href]")) {
-    const href = anchor.getAttribute("href") ?? "";
+  // Menus repeat their links, and resolving one costs more than looking it up.
+  const resolved = new Map<string, PageUrl>();
+  for (const { href, text, isNofollow } of facts.links) {
     // A fragment alone is a place on this page, not a link to another.
-    if (href.startsWith("#")) continue;
-    const url = parsePageUrl(href, base ?? undefined);
-    if (!url || links.has(url)) continue;
-    const text = collapseSpace(anchor.textContent ?? "").slice(0, MAX_ANCHOR_TEXT);
-    links.set(url, { url, text, isNofollow: hasToken(anchor.getAttribute("rel"), "nofollow") });
+    const reference = href.trim();
+    if (reference.startsWith("#")) continue;
+    const url = resolved.get(reference) ?? parsePageUrl(reference, base ?? undefined);
+    if (!url) continue;
+    resolved.set(reference, url);
+    const known = links.get(url);
+    if (!known) links.set(url, { url, text: cut(tidyValue(text), MAX_ANCHOR_TEXT), isNofollow });
+    else if (known.isNofollow && !isNofollow) links.set(url, { ...known, isNofollow });
   }
   return [...links.values()];
 }
 
 /** The directives of every `<meta name="robots">`; `none` means both. */
-export function readRobots(document: Document): MetaRobots {
-  let noindex = false;
-  let nofollow = false;
-  for (const meta of document.querySelectorAll("meta[name]")) {
-    if (meta.getAttribute("name")?.trim().toLowerCase() !== "robots") continue;
-    const tokens = (meta.getAttribute("content") ?? "").toLowerCase().split(/[\s,]+/);
-    noindex ||= tokens.includes("noindex") || tokens.includes("none");
-    nofollow ||= tokens.includes("nofollow") || tokens.includes("none");
-  }
-  return { noindex, nofollow };
+export function robotsOf(facts: PageFacts): MetaRobots {
+  const tokens = new Set(facts.robots.flatMap((content) => content.toLowerCase().split(/[\s,]+/)));
+  const isNone = tokens.has("none");
+  return { noindex: isNone || tokens.has("noindex"), nofollow: isNone || tokens.has("nofollow") };
 }
 
 /** `<link rel="canonical">`, resolved; null when absent or no http URL. */
-export function readCanonical(document: Document, base: PageUrl | null): PageUrl | null {
-  for (const link of document.querySelectorAll("link[rel][href]")) {
-    if (!hasToken(link.getAttribute("rel"), "canonical")) continue;
-    return parsePageUrl(link.getAttribute("href") ?? "", base ?? undefined);
-  }
-  return null;
-}
-
-const hasToken = (list: string | null, token: string): boolean =>
-  (list ?? "").toLowerCase().split(/\s+/).includes(token);
+export const canonicalOf = (facts: PageFacts, base: PageUrl | null): PageUrl | null =>
+  facts.canonicalHref === null ? null : parsePageUrl(facts.canonicalHref, base ?? undefined);

@@ -2,6 +2,7 @@ import { type PageUrl, resolveHref } from "../urls/index.ts";
 import { readDates } from "./dates.ts";
 import { type JsonLdObject, readJsonLd, textOf } from "./json-ld.ts";
 import { firstOf, type MetaTags, readMetaTags, type Sourced, tidyValue } from "./meta-tags.ts";
+import type { PageFacts } from "./page/page-model.ts";
 import { chooseTitle } from "./title.ts";
 import type { Article } from "./types.ts";
 
@@ -20,13 +21,13 @@ export type Metadata = Pick<
 >;
 
 /** Reads what the page says about its main content, and where each value was found. */
-export function readMetadata(document: Document, base: PageUrl | null): Metadata {
-  const meta = readMetaTags(document);
-  const jsonLd = readJsonLd(document);
+export function readMetadata(facts: PageFacts, base: PageUrl | null): Metadata {
+  const meta = readMetaTags(facts);
+  const jsonLd = readJsonLd(facts);
   const siteName = readSiteName(meta, jsonLd);
-  const title = chooseTitle(document, { meta, siteName, host: base ? new URL(base).hostname : null });
-  const byline = readByline(document, meta, jsonLd);
-  const { published, modified } = readDates(document, meta, jsonLd);
+  const title = chooseTitle(facts, { meta, siteName, host: base ? new URL(base).hostname : null });
+  const byline = readByline(facts, meta, jsonLd);
+  const { published, modified } = readDates(facts, meta, jsonLd);
   const image = firstOf(meta, ["og:image", "og:image:url", "twitter:image", "twitter:image:src"]);
   return {
     title: title?.value ?? null,
@@ -34,10 +35,10 @@ export function readMetadata(document: Document, base: PageUrl | null): Metadata
     siteName,
     publishedDate: published?.value ?? null,
     modifiedDate: modified?.value ?? null,
-    lang: readLang(document, meta),
-    dir: readDir(document),
+    lang: readLang(facts, meta),
+    dir: readDir(facts),
     excerpt: firstOf(meta, ["description", "og:description", "twitter:description"]),
-    image: image === null ? null : resolveHref(image, base),
+    image: image === null ? null : imageUrl(image, base),
     sources: {
       title: title?.source ?? null,
       byline: byline?.source ?? null,
@@ -45,6 +46,11 @@ export function readMetadata(document: Document, base: PageUrl | null): Metadata
       modifiedDate: modified?.source ?? null,
     },
   };
+}
+
+function imageUrl(reference: string, base: PageUrl | null): string | null {
+  const absolute = resolveHref(reference, base);
+  return absolute !== null && /^https?:/.test(absolute) ? absolute : null;
 }
 
 function readSiteName(meta: MetaTags, jsonLd: readonly JsonLdObject[]): string | null {
@@ -57,7 +63,7 @@ function readSiteName(meta: MetaTags, jsonLd: readonly JsonLdObject[]): string |
   return null;
 }
 
-function readByline(document: Document, meta: MetaTags, jsonLd: readonly JsonLdObject[]): Sourced | null {
+function readByline(facts: PageFacts, meta: MetaTags, jsonLd: readonly JsonLdObject[]): Sourced | null {
   for (const object of jsonLd) {
     const author = cleanByline(textOf(object.author) ?? textOf(object.creator));
     if (author) return { value: author, source: "json-ld" };
@@ -73,8 +79,7 @@ function readByline(document: Document, meta: MetaTags, jsonLd: readonly JsonLdO
     ]),
   );
   if (named) return { value: named, source: "meta" };
-  const link = document.querySelector('[rel~="author"], [itemprop~="author"]');
-  const written = cleanByline(link?.textContent ?? null);
+  const written = cleanByline(facts.authors[0] ?? null);
   return written ? { value: written, source: "rel-author" } : null;
 }
 
@@ -84,23 +89,21 @@ function cleanByline(text: string | null): string | null {
   return name === "" || name.length > 200 || /^(?:https?:|@|www\.)/i.test(name) ? null : name;
 }
 
-function readLang(document: Document, meta: MetaTags): string | null {
+function readLang(facts: PageFacts, meta: MetaTags): string | null {
   const written =
-    document.documentElement.getAttribute("lang") ??
-    document.documentElement.getAttribute("xml:lang") ??
-    document.body.getAttribute("lang") ??
+    facts.htmlLang?.trim() ||
+    facts.bodyLang?.trim() ||
     firstOf(meta, ["content-language", "og:locale", "dc.language"]);
-  if (!written) return null;
+  // A longer first subtag is no language of any registry: "english".
+  if (!written || !/^[a-z]{2,3}(?![a-z])/i.test(written)) return null;
   try {
-    return Intl.getCanonicalLocales(written.trim().replace(/_/g, "-"))[0] ?? null;
+    return Intl.getCanonicalLocales(written.replace(/_/g, "-"))[0] ?? null;
   } catch {
     return null;
   }
 }
 
-function readDir(document: Document): "ltr" | "rtl" | null {
-  const dir = (
-    document.documentElement.getAttribute("dir") ?? document.body.getAttribute("dir")
-  )?.toLowerCase();
+function readDir({ dir: written }: PageFacts): "ltr" | "rtl" | null {
+  const dir = written?.trim().toLowerCase();
   return dir === "ltr" || dir === "rtl" ? dir : null;
 }

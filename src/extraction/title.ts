@@ -1,5 +1,6 @@
 import { type MetaTags, type Sourced, tidyValue } from "./meta-tags.ts";
-import { foldForComparison } from "./text.ts";
+import type { PageFacts } from "./page/page-model.ts";
+import { foldForComparison, renderText } from "./text.ts";
 
 type TitleContext = {
   readonly meta: MetaTags;
@@ -8,7 +9,6 @@ type TitleContext = {
   readonly host: string | null;
 };
 
-const MAX_HEADINGS = 20;
 const SEPARATOR = /\s+[|\-–—·•»«:/\\]+\s+/;
 /** A last part of at most so many words is taken for the site's name. */
 const MAX_SUFFIX_WORDS = 4;
@@ -17,23 +17,24 @@ const MAX_SUFFIX_WORDS = 4;
  * The title of the main content: the first level-1 heading that shares at least half of its words with
  * the page's `<title>` or `og:title`, else `og:title`, else `<title>`, these two without the site's name.
  */
-export function chooseTitle(document: Document, context: TitleContext): Sourced | null {
-  const pageTitle = tidyValue(document.querySelector("head > title, title")?.textContent ?? "");
+export function chooseTitle(facts: PageFacts, context: TitleContext): Sourced | null {
+  const pageTitle = tidyValue(facts.title);
   const openGraph = context.meta.get("og:title") ?? context.meta.get("twitter:title") ?? "";
-  const heading = agreeingHeading(document, `${pageTitle} ${openGraph}`, context.siteName);
+  const heading = agreeingHeading(facts.headings, `${pageTitle} ${openGraph}`, context.siteName);
   if (heading) return { value: heading, source: "heading" };
   if (openGraph) return { value: withoutSiteName(openGraph, context), source: "meta" };
   if (pageTitle) return { value: withoutSiteName(pageTitle, context), source: "title" };
-  const first = tidyValue(document.querySelector("h1")?.textContent ?? "");
+  const first = tidyValue(facts.headings[0] ?? "");
   return first ? { value: first, source: "heading" } : null;
 }
 
-function agreeingHeading(document: Document, said: string, siteName: string | null): string | null {
+/** A heading's text in one line; a line break in it separates words. */
+export const headingText = (heading: Element): string => tidyValue(renderText(heading));
+
+function agreeingHeading(headings: readonly string[], said: string, siteName: string | null): string | null {
   const saidWords = new Set(foldForComparison(said).split(" "));
-  let seen = 0;
-  for (const element of document.querySelectorAll("h1")) {
-    if (++seen > MAX_HEADINGS) break;
-    const heading = tidyValue(element.textContent ?? "");
+  for (const written of headings) {
+    const heading = tidyValue(written);
     const folded = foldForComparison(heading);
     if (folded === "" || (siteName !== null && folded === foldForComparison(siteName))) continue;
     const words = folded.split(" ");

@@ -32,7 +32,7 @@ export const PAGE_TYPES = [
 export type PageType = (typeof PAGE_TYPES)[number];
 
 /** Where a value of the metadata was found. */
-export type MetadataSource = "json-ld" | "meta" | "title" | "heading" | "time" | "rel-author" | "readability";
+export type MetadataSource = "json-ld" | "meta" | "title" | "heading" | "time" | "rel-author" | "text";
 
 /** The main content of one page. Absent values are null, never empty and never made up. */
 export type Article = {
@@ -76,6 +76,7 @@ export type Link = {
   readonly url: PageUrl;
   /** Visible text of the first anchor to it, at most 200 characters. */
   readonly text: string;
+  /** Whether every anchor to it says so. */
   readonly isNofollow: boolean;
 };
 

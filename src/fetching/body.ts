@@ -32,7 +32,6 @@ export function codingsOf(wire: WireResponse): readonly ContentCoding[] {
 }
 
 async function readWire(wire: WireResponse, maxBytes: number): Promise<Uint8Array | null> {
-  if (!wire.body) return new Uint8Array();
   const announced = wire.headers.get("content-length");
   const length = announced !== null && /^\d+$/.test(announced) ? Number(announced) : null;
   if (length !== null && length > maxBytes) {
@@ -41,7 +40,8 @@ async function readWire(wire: WireResponse, maxBytes: number): Promise<Uint8Arra
   }
   const isChunked = wire.headers.has("transfer-encoding");
   if (length !== null && !isChunked && length <= ONE_PIECE_BYTES) return await wire.bytes();
-  return await collect(wire.body, maxBytes);
+  const body = wire.stream();
+  return body ? await collect(body, maxBytes) : new Uint8Array();
 }
 
 async function collect(body: ReadableStream<Uint8Array>, maxBytes: number): Promise<Uint8Array | null> {
@@ -80,7 +80,7 @@ export async function discard(wire: WireResponse): Promise<void> {
   const length = Number(wire.headers.get("content-length") ?? Number.NaN);
   try {
     if (length <= WORTH_READING_BYTES && !wire.headers.has("transfer-encoding")) await wire.bytes();
-    else await wire.body?.cancel();
+    else await wire.stream()?.cancel();
   } catch {
     // Whatever befalls an unwanted body changes nothing: the next request opens its own connection.
   }

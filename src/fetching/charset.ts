@@ -141,28 +141,55 @@ const FALLBACK = "windows-1252"; // the HTML standard's for most locales
 function sniffEncoding(bytes: Uint8Array): string {
   const wide = utf16WithoutMark(bytes);
   if (wide) return wide;
-  if (isUtf8(bytes)) return bytes.includes(0x1b) ? statisticalGuess(bytes, "utf-8") : "utf-8";
-  return statisticalGuess(bytes, FALLBACK);
+  if (!isUtf8(bytes)) return statisticalGuess(bytes) ?? FALLBACK;
+  // ISO-2022-JP is ASCII with escapes, so it is valid UTF-8 as well.
+  return bytes.includes(0x1b) ? (statisticalGuess(bytes) ?? "utf-8") : "utf-8";
 }
 
-function statisticalGuess(bytes: Uint8Array, fallback: string): string {
-  const sample = sampleAroundNonAscii(bytes);
+/** Single-byte encodings whose upper half is a script of its own, so that a text is mostly upper bytes. */
+const OTHER_SCRIPTS = /^(?:windows-125[1356]|koi8-|iso-8859-[5678])/;
+const MULTIBYTE = /^(?:shift_jis|euc-|big5|gb|iso-2022)/;
+
+/** Under so many bytes outside ASCII the statistics guess Russian for "é è". */
+const MIN_UPPER_BYTES = 4;
+/** The library's confidence, 0–100; long plain Russian reaches 19, multibyte texts of a line over 50. */
+const MIN_CONFIDENCE = 10;
+const MIN_MULTIBYTE_CONFIDENCE = 25;
+
+function statisticalGuess(bytes: Uint8Array): string | null {
+  const sample = textSample(bytes);
+  const upper = sample.reduce((count, byte) => count + (byte >= 0x80 ? 1 : 0), 0);
+  const letters = sample.reduce((count, byte) => count + (isAsciiLetter(byte) ? 1 : 0), 0);
+  const hasEscapes = sample.includes(0x1b);
+  if (upper < MIN_UPPER_BYTES && !hasEscapes) return null;
   for (const match of analyse(sample)) {
     const encoding = encodingOf(match.name);
     // A guess of UTF-8 is wrong here: the bytes have been tried.
     if (encoding === null || encoding.startsWith("utf-") || encoding === "replacement") continue;
-    if (match.confidence >= MIN_CONFIDENCE && decodesCleanly(sample, encoding)) return encoding;
+    if (OTHER_SCRIPTS.test(encoding) && upper < letters) continue;
+    const enough = MULTIBYTE.test(encoding) ? MIN_MULTIBYTE_CONFIDENCE : MIN_CONFIDENCE;
+    if (match.confidence >= enough && decodesCleanly(sample, encoding)) return encoding;
   }
-  return fallback;
+  return null;
 }
 
-const MIN_CONFIDENCE = 10;
+const isAsciiLetter = (byte: number): boolean => (byte | 0x20) >= 0x61 && (byte | 0x20) <= 0x7a;
 
-// Long pages open with scripts in ASCII, which tell nothing, so the sample starts where text may.
-function sampleAroundNonAscii(bytes: Uint8Array): Uint8Array {
+/** Bytes outside of tags, from where the first one that is not ASCII stands: markup tells nothing. */
+function textSample(bytes: Uint8Array): Uint8Array {
   const first = bytes.findIndex((byte) => byte >= 0x80 || byte === 0x1b);
-  const start = Math.max(0, first - 64);
-  return bytes.subarray(start, start + SNIFF_BYTES);
+  const sample = new Uint8Array(Math.min(SNIFF_BYTES, bytes.length));
+  let length = 0;
+  // The second bytes of ISO-2022-JP are ASCII, "<" among them.
+  const hasTags = bytes[first] !== 0x1b;
+  let isInTag = false;
+  for (let index = Math.max(0, first - 64); index < bytes.length && length < sample.length; index++) {
+    const byte = bytes[index] ?? 0;
+    if (byte === 0x3c && hasTags) isInTag = isAsciiLetter(bytes[index + 1] ?? 0) || bytes[index + 1] === 0x2f;
+    if (!isInTag) sample[length++] = byte;
+    if (byte === 0x3e) isInTag = false;
+  }
+  return sample.subarray(0, length);
 }
 
 function decodesCleanly(sample: Uint8Array, encoding: string): boolean {

@@ -50,7 +50,8 @@ export function createNodeConnect(options: ConnectOptions): Connect {
     async request(wire) {
       const answer = await send(wire.url, {
         dispatcher: dispatcherFor(wire),
-        method: "GET",
+        method: wire.body === undefined ? "GET" : "POST",
+        body: wire.body ?? null,
         headers: wire.headers,
         signal: wire.signal,
       });
@@ -87,15 +88,11 @@ function toWireResponse(answer: Dispatcher.ResponseData): WireResponse {
     for (const one of [value].flat()) if (one !== undefined) headers.append(name, one);
   // An aborted body is reported by whoever reads it; without a listener Node ends the process.
   answer.body.on("error", () => {});
-  let body: ReadableStream<Uint8Array> | undefined;
   return {
     status: answer.statusCode,
     headers,
-    get body() {
-      // Node types its own web streams apart from the global ones; they are the same objects.
-      body ??= Readable.toWeb(answer.body) as unknown as ReadableStream<Uint8Array>;
-      return body;
-    },
+    // Node types its own web streams apart from the global ones; they are the same objects.
+    stream: () => Readable.toWeb(answer.body) as unknown as ReadableStream<Uint8Array>,
     bytes: async () => new Uint8Array(await answer.body.arrayBuffer()),
   };
 }

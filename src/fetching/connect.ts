@@ -3,6 +3,8 @@ export type WireRequest = {
   /** http or https, without credentials. */
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
+  /** With a body the request is a POST, else a GET. */
+  readonly body?: string;
   readonly route: WireRoute;
   /** Covers the connection, the headers and the body. */
   readonly signal: AbortSignal;
@@ -29,8 +31,8 @@ export type WireRoute =
 export type WireResponse = {
   readonly status: number;
   readonly headers: Headers;
-  /** Null when the status has no body. */
-  readonly body: ReadableStream<Uint8Array> | null;
+  /** The body piece by piece, null when the status has none. A call, because Node must first make it one. */
+  stream(): ReadableStream<Uint8Array> | null;
   /** The whole body at once; only for a body whose length is known to be within bounds. */
   bytes(): Promise<Uint8Array>;
 };

@@ -11,10 +11,11 @@ import {
 /**
  * Which addresses besides public ones may be reached. `auto` decides by the caller, `open` allows local
  * ones to everybody, `public` to nobody, and a list allows the named hosts and networks to everybody.
- * Link-local and metadata addresses are refused under each of them.
+ * Link-local and metadata addresses are refused under each of them. `none` allows no connection at all: the
+ * offline mode, which no setting spells.
  */
 export type EgressPolicy =
-  | { readonly kind: "auto" | "open" | "public" }
+  | { readonly kind: "auto" | "open" | "public" | "none" }
   | { readonly kind: "list"; readonly hosts: readonly string[]; readonly networks: readonly IpNetwork[] };
 
 /**

@@ -66,7 +66,7 @@ export function createEgress(options: EgressOptions): Egress {
 
   return {
     async admit(url, caller, signal) {
-      const target = readTarget(url, caller);
+      const target = readTarget(policy, url, caller);
       const literal = parseIpAddress(target.host);
       if (literal) return { host: target.host, addresses: [check(target, literal, false)] };
       checkName(target);
@@ -76,7 +76,7 @@ export function createEgress(options: EgressOptions): Egress {
       return { host: target.host, addresses: answer.map((text) => check(target, readAnswer(text), true)) };
     },
     admitThroughProxy(url, caller) {
-      const target = readTarget(url, caller);
+      const target = readTarget(policy, url, caller);
       const literal = parseIpAddress(target.host);
       if (literal) check(target, literal, false);
       else if (isLocalName(target.host) && namesMayTurnOutLocal(policy)) {
@@ -98,8 +98,9 @@ const LOCAL = "the address is not public";
 const TURNS_LOCAL = "the name resolves to an address that is not public";
 const LOCAL_NAME = "the name belongs to this machine or to an inner network";
 
-function readTarget(url: URL, caller: EgressCaller): Target {
+function readTarget(policy: EgressPolicy, url: URL, caller: EgressCaller): Target {
   const target = { url, host: bareHost(url.hostname), caller };
+  if (policy.kind === "none") throw refusal(target, "the program runs offline");
   if (url.protocol !== "http:" && url.protocol !== "https:")
     throw refusal(target, "only http and https are fetched");
   if (target.host === "") throw refusal(target, "there is no host");

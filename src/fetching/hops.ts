@@ -18,6 +18,8 @@ export type FollowOptions = {
   readonly start: URL;
   readonly headers: HopHeaders;
   readonly maxRedirects: number;
+  /** Makes the request a POST; allow it no redirects. */
+  readonly body?: string;
   readonly watch: Watch;
   readonly connect: Connect;
   readonly findRoutes: RouteFinder;
@@ -93,7 +95,13 @@ async function sendOnce(options: FollowOptions, url: URL, hasLeftOrigin: boolean
     watch.startRequest();
     const headers = headersFor(options, url, hasLeftOrigin);
     const wire = await firstThatConnects(routes.length, (index) =>
-      options.connect.request({ url, headers, signal: watch.signal, route: routes[index]! }),
+      options.connect.request({
+        url,
+        headers,
+        signal: watch.signal,
+        route: routes[index]!,
+        ...(options.body === undefined ? {} : { body: options.body }),
+      }),
     );
     cookies.store(url, wire.headers.getSetCookie());
     if (wire.status === 407) throw proxyAuthentication(url);

@@ -1,9 +1,11 @@
 import { Failure } from "../failure.ts";
 import type { Log } from "../log.ts";
 import { type PageUrl, parsePageUrl } from "../urls/index.ts";
-import { discard } from "./body.ts";
+import { discard, readBody, tooLarge } from "./body.ts";
+import { decodeText } from "./charset.ts";
 import type { Connect, WireResponse } from "./connect.ts";
 import { openConnect } from "./connect-runtime.ts";
+import { parseContentType } from "./content-type.ts";
 import { type CookieSession, createCookieSession } from "./cookies.ts";
 import { displayUrl } from "./display-url.ts";
 import type { Egress } from "./egress.ts";
@@ -22,6 +24,8 @@ import type {
   FetchedStream,
   Fetcher,
   FetchOptions,
+  PostAnswer,
+  Poster,
   StreamFetcher,
   StreamPurpose,
 } from "./types.ts";
@@ -47,8 +51,8 @@ export type HttpFetcherOptions = {
   readonly clock?: Clock;
 };
 
-/** A fetcher that can stream, too. */
-export interface HttpFetcher extends Fetcher, StreamFetcher {}
+/** A fetcher that can stream and post, too. */
+export interface HttpFetcher extends Fetcher, StreamFetcher, Poster {}
 
 /**
  * Fetches over HTTP/1.1 with the runtime's connection pool. Cheap to make, so one for each set of network
@@ -60,6 +64,7 @@ export function createHttpFetcher(options: HttpFetcherOptions): HttpFetcher {
   return {
     fetch: (url, fetchOptions = {}) => fetchPage(session, url, fetchOptions),
     fetchStream: (url, streamOptions) => fetchStream(session, url, streamOptions),
+    post: (url, postOptions) => postJson(session, url, postOptions),
     [Symbol.asyncDispose]: async () => {
       await (await session.connect).close();
     },
@@ -79,6 +84,8 @@ type Session = {
 const ACCEPT_PAGE = "text/html,application/xhtml+xml;q=0.9,text/markdown;q=0.8,text/plain;q=0.7,*/*;q=0.1";
 const ACCEPT_MARKDOWN =
   "text/markdown,text/html;q=0.9,application/xhtml+xml;q=0.8,text/plain;q=0.7,*/*;q=0.1";
+
+const JSON_HEADERS = { accept: "application/json", "content-type": "application/json" };
 
 function openSession(options: HttpFetcherOptions): Session {
   const custom = checkCustomHeaders(options.headers ?? {});
@@ -144,6 +151,25 @@ async function fetchStream(
   }
 }
 
+async function postJson(
+  session: Session,
+  url: PageUrl,
+  options: FetchOptions & { readonly json: unknown },
+): Promise<PostAnswer> {
+  using watch = watchFor(session, options);
+  const maxBytes = session.limits.pageBytes;
+  const body = JSON.stringify(options.json);
+  const { answer } = await tryWithin(session, { url, options, watch, body }, async ({ wire }) => {
+    const bytes = await readBody(wire, maxBytes);
+    if (!bytes) throw tooLarge(url, maxBytes);
+    const header = wire.headers.get("content-type");
+    const contentType = parseContentType(header)?.essence ?? "";
+    const { text } = decodeText(bytes, header);
+    return { value: { status: wire.status, contentType, text }, discard: async () => {} };
+  });
+  return answer;
+}
+
 const watchFor = (session: Session, options: FetchOptions): Watch =>
   startWatch({
     caller: options.signal,
@@ -152,7 +178,13 @@ const watchFor = (session: Session, options: FetchOptions): Watch =>
     now: session.clock.now,
   });
 
-type Errand = { readonly url: PageUrl; readonly options: FetchOptions; readonly watch: Watch };
+type Errand = {
+  readonly url: PageUrl;
+  readonly options: FetchOptions;
+  readonly watch: Watch;
+  /** Makes it a POST of JSON, which is not redirected. */
+  readonly body?: string;
+};
 
 /** What became of an answer that was taken in. */
 type Taken<T> = { readonly value: T; readonly discard: () => Promise<void> };
@@ -164,14 +196,16 @@ async function tryWithin<T>(
   take: (final: FinalAnswer) => Promise<Taken<T>>,
 ): Promise<{ readonly answer: T; readonly tries: number }> {
   const { clock, log } = session;
-  const { url, options, watch } = errand;
+  const { url, options, watch, body } = errand;
   const connect = await session.connect;
   const headers = headersOf(session, connect, options);
   const attempt = async (): Promise<Try<T>> => {
     const final = await followRedirects({
       start: new URL(url),
-      headers,
-      maxRedirects: session.limits.redirects,
+      headers:
+        body === undefined ? headers : { ...headers, anywhere: { ...headers.anywhere, ...JSON_HEADERS } },
+      maxRedirects: body === undefined ? session.limits.redirects : 0,
+      ...(body === undefined ? {} : { body }),
       watch,
       connect,
       findRoutes: session.findRoutes,
@@ -189,7 +223,9 @@ async function tryWithin<T>(
   const onWait: Parameters<typeof tryRepeatedly>[0]["onWait"] = (wait) =>
     log.info("trying again", {
       url: displayUrl(url),
-      ...{ failed_tries: wait.failedTries, wait_ms: wait.waitMs },
+      failed_tries: wait.failedTries,
+      wait_ms: wait.waitMs,
+      reason: wait.why,
     });
   try {
     return await tryRepeatedly({ url, tries, watch, clock, onWait }, attempt);

@@ -46,6 +46,8 @@ export type {
   FetchedStream,
   Fetcher,
   FetchOptions,
+  PostAnswer,
+  Poster,
   StreamFetcher,
   StreamPurpose,
   Validators,

@@ -1,5 +1,6 @@
 import { lookup } from "node:dns/promises";
 import { Failure } from "../failure.ts";
+import { orAborted } from "./on-abort.ts";
 
 /** All addresses of a host name, in the order to try them; rejects with a `code` like Node's resolver. */
 export type Resolve = (host: string) => Promise<readonly string[]>;
@@ -40,14 +41,8 @@ export function createResolverCache(options: {
     return answer;
   };
 
-  return (host, signal) => (signal ? orAborted(ask(host), signal) : ask(host));
+  return (host, signal) => (signal ? orAborted(ask(host), signal, () => signal.reason) : ask(host));
 }
-
-/** A lookup that may succeed when asked again, as against a name that does not exist. */
-export const isTransientLookup = (error: unknown): boolean =>
-  error instanceof Failure && TRANSIENT.has(codeOf(error.cause));
-
-const TRANSIENT = new Set(["EAI_AGAIN", "ETIMEOUT", "ESERVFAIL", "ECONNREFUSED"]);
 
 function lookupFailure(host: string, error: unknown): Failure {
   if (error instanceof Failure) return error;
@@ -60,12 +55,3 @@ function lookupFailure(host: string, error: unknown): Failure {
 
 const codeOf = (error: unknown): string =>
   typeof error === "object" && error !== null && "code" in error ? String(error.code) : "";
-
-function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const abort = (): void => reject(signal.reason);
-    if (signal.aborted) abort();
-    signal.addEventListener("abort", abort, { once: true });
-    work.then(resolve, reject).finally(() => signal.removeEventListener("abort", abort));
-  });
-}

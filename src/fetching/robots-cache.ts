@@ -1,5 +1,6 @@
 import { Failure } from "../failure.ts";
 import { parsePageUrl } from "../urls/index.ts";
+import { orAborted } from "./on-abort.ts";
 import { ALLOW_ALL, DISALLOW_ALL, parseRobots, type RobotsRules } from "./robots.ts";
 import type { FetchedStream, FetchOptions, StreamFetcher } from "./types.ts";
 
@@ -66,7 +67,10 @@ export function createRobotsCache(options: RobotsCacheOptions): RobotsCache {
       const { signal, validators: _, ...rest } = fetchOptions;
       // The fetch serves everybody who asks meanwhile, so one caller's signal must not end it.
       const rules = load(origin, rest);
-      return signal ? await orCancelled(rules, signal, origin) : await rules;
+      if (!signal) return await rules;
+      const calledOff = (): Failure =>
+        new Failure("cancelled", `waiting for the robots.txt of ${origin} was called off`);
+      return await orAborted(rules, signal, calledOff);
     },
   };
 }
@@ -96,14 +100,4 @@ async function readText(answer: FetchedStream): Promise<string> {
   for await (const bytes of answer.body) pieces.push(decoder.decode(bytes, { stream: true }));
   pieces.push(decoder.decode());
   return pieces.join("");
-}
-
-function orCancelled<T>(work: Promise<T>, signal: AbortSignal, origin: string): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const abort = (): void =>
-      reject(new Failure("cancelled", `waiting for the robots.txt of ${origin} was called off`));
-    if (signal.aborted) abort();
-    else signal.addEventListener("abort", abort, { once: true });
-    work.then(resolve, reject).finally(() => signal.removeEventListener("abort", abort));
-  });
 }

@@ -1,4 +1,4 @@
-import { codingsOf, tooLarge } from "./body.ts";
+import { codingsOf, discard, tooLarge } from "./body.ts";
 import type { WireResponse } from "./connect.ts";
 import { parseContentType } from "./content-type.ts";
 import { inflateStream, takeFirst } from "./inflate.ts";
@@ -58,8 +58,8 @@ async function* bounded(options: OpenStreamOptions): AsyncGenerator<Uint8Array> 
 
 /** The wire's pieces; each must come within the time limit of a request. */
 async function* received(wire: WireResponse, watch: Watch, maxBytes: number): AsyncGenerator<Uint8Array> {
-  if (!wire.body) return;
-  const reader = wire.body.getReader();
+  const reader = wire.stream()?.getReader();
+  if (!reader) return;
   let total = 0;
   try {
     // Compressed bytes that come to nothing are bounded as well.
@@ -89,18 +89,20 @@ function streamOf(
   pieces: AsyncGenerator<Uint8Array>,
   { wire, watch }: OpenStreamOptions,
 ): ReadableStream<Uint8Array> {
+  let hasStarted = false;
   return new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
+        hasStarted = true;
         const piece = await pieces.next();
         if (piece.done) controller.close();
         else controller.enqueue(piece.value);
       },
       async cancel() {
         await pieces.return(undefined);
-        // A generator that was never started does not run its finally blocks.
         watch[Symbol.dispose]();
-        await wire.body?.cancel().catch(() => {});
+        // A generator that was never started does not run its finally blocks.
+        if (!hasStarted) await discard(wire);
       },
     },
     { highWaterMark: 0 },

@@ -56,6 +56,22 @@ export interface Fetcher extends AsyncDisposable {
   fetch(url: PageUrl, options?: FetchOptions): Promise<FetchedPage>;
 }
 
+/** An answer to a POST, whatever its status. */
+export type PostAnswer = {
+  readonly status: number;
+  readonly contentType: string;
+  readonly text: string;
+};
+
+/** Asks a configured service, the fallback extractor, through the same egress, retries and limits as pages. */
+export interface Poster {
+  /**
+   * Sends a value as JSON. A redirect is `network`: what is posted goes to the URL that was named.
+   * @throws Failure as a Fetcher; `too_large` past the limit of a page
+   */
+  post(url: PageUrl, options: FetchOptions & { readonly json: unknown }): Promise<PostAnswer>;
+}
+
 /** What a streamed resource is for; it decides size limit and accepted types. */
 export type StreamPurpose = "robots" | "sitemap" | "feed";
 

@@ -1,5 +1,6 @@
 import { Failure } from "../failure.ts";
 import { displayUrl } from "./display-url.ts";
+import { onAbort } from "./on-abort.ts";
 
 /**
  * What can end a fetch from outside: the caller, the deadline of the whole fetch, and the time limit of the
@@ -31,14 +32,19 @@ export function startWatch(options: WatchOptions): Watch {
   let reason: "caller" | "deadline" | "request" | null = null;
   const end = (why: "caller" | "deadline" | "request"): void => {
     reason ??= why;
+    release();
     controller.abort();
   };
-  const onCaller = (): void => end("caller");
-  if (caller?.aborted) onCaller();
-  caller?.addEventListener("abort", onCaller, { once: true });
   const deadline = setTimeout(() => end("deadline"), deadlineMs);
   let request: ReturnType<typeof setTimeout> | undefined;
   const endRequest = (): void => clearTimeout(request);
+  const release = (): void => {
+    endRequest();
+    clearTimeout(deadline);
+    unfollow();
+  };
+  let unfollow = (): void => {};
+  if (caller) unfollow = onAbort(caller, () => end("caller"));
 
   return {
     signal: controller.signal,
@@ -55,10 +61,6 @@ export function startWatch(options: WatchOptions): Watch {
       const of = reason === "deadline" ? "its deadline of" : "the limit of a request of";
       return new Failure("timeout", `GET ${displayUrl(url)} took longer than ${of} ${limit} ms`);
     },
-    [Symbol.dispose]() {
-      endRequest();
-      clearTimeout(deadline);
-      caller?.removeEventListener("abort", onCaller);
-    },
+    [Symbol.dispose]: release,
   };
 }

@@ -14,7 +14,8 @@ export type DotenvPlaces = {
 /**
  * The process's variables laid over those of one `.env` file. The current directory's is never read:
  * a hostile checkout must not choose a proxy or a browser (DECISIONS section 5).
- * @throws Failure `invalid_settings` when the named file cannot be read
+ * @throws Failure `invalid_settings` when the named file, or one that stands beside the program, cannot be
+ * read
  */
 export function withDotenv(environment: Environment, { executablePath, envFile }: DotenvPlaces): Environment {
   const contents = envFile === null ? readBeside(executablePath) : readNamed(envFile);
@@ -23,11 +24,17 @@ export function withDotenv(environment: Environment, { executablePath, envFile }
   return { ...parseEnv(contents), ...Object.fromEntries(set) };
 }
 
+// There need not be one, and a directory of that name is somebody's virtual environment. But settings that
+// are there and cannot be read must not be passed over: they may name the proxy or the egress policy.
+const IS_NONE: ReadonlySet<string> = new Set(["ENOENT", "ENOTDIR", "EISDIR"]);
+
 function readBeside(executablePath: string): string | null {
+  const path = join(dirname(executablePath), ".env");
   try {
-    return readFileSync(join(dirname(executablePath), ".env"), "utf8");
-  } catch {
-    return null; // there need not be one
+    return readFileSync(path, "utf8");
+  } catch (cause) {
+    if (IS_NONE.has(codeOf(cause))) return null;
+    throw unreadable(path, cause);
   }
 }
 
@@ -35,7 +42,19 @@ function readNamed(path: string): string {
   try {
     return readFileSync(path, "utf8");
   } catch (cause) {
-    const reason = (cause as NodeJS.ErrnoException).code ?? "unknown error";
-    throw new Failure("invalid_settings", `--env-file ${path} cannot be read (${reason})`, { cause });
+    throw unreadable(`--env-file ${path}`, cause);
   }
 }
+
+const REASONS: Readonly<Record<string, string>> = {
+  ENOENT: "there is no such file",
+  EISDIR: "it is a directory, not a file",
+  EACCES: "permission denied",
+};
+
+function unreadable(name: string, cause: unknown): Failure {
+  const code = codeOf(cause);
+  return new Failure("invalid_settings", `${name} cannot be read: ${REASONS[code] ?? code}`, { cause });
+}
+
+const codeOf = (error: unknown): string => (error as NodeJS.ErrnoException).code ?? "unknown error";

@@ -1,6 +1,16 @@
 import { Failure } from "../failure.ts";
 import { LOG_FORMATS, LOG_LEVELS, type LogFormat, type LogLevel } from "../log.ts";
-import { boolean, byteCount, choice, decimal, integer, text, type ValueParser } from "./values.ts";
+import {
+  boolean,
+  byteCount,
+  choice,
+  decimal,
+  describeMismatch,
+  headerText,
+  integer,
+  text,
+  type ValueParser,
+} from "./values.ts";
 
 /** Variables by name, as the process or a `.env` file holds them. */
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -132,7 +142,7 @@ export const VARIABLES = {
   ),
   userAgent: setting<string | null>(
     "ARTICLE_EXTRACTOR_USER_AGENT",
-    text,
+    headerText,
     null,
     "user agent; unset: the product's own",
   ),
@@ -161,24 +171,44 @@ export const VARIABLES = {
 /** The settings of the environment, by their names inside the program. */
 export type Settings = { readonly [K in keyof typeof VARIABLES]: (typeof VARIABLES)[K]["fallback"] };
 
+/** Rules that only the modules know, by the setting's name; each throws a `Failure` for a wrong value. */
+export type SettingChecks = Partial<Readonly<Record<keyof Settings, (value: string) => void>>>;
+
 /**
  * Reads every setting. A variable that is set but empty counts as unset, as shells and compose files
  * write it.
  * @throws Failure `invalid_settings` that names every wrong variable, one line each
  */
-export function readSettings(environment: Environment): Settings {
+export function readSettings(environment: Environment, checks: SettingChecks = {}): Settings {
   const problems: string[] = [];
   const entries = Object.entries(VARIABLES).map(([key, { variable, parse, fallback }]) => {
     const written = environment[variable];
     if (written === undefined || written.trim() === "") return [key, fallback];
     const parsed = parse(written);
-    if ("value" in parsed) return [key, parsed.value];
-    problems.push(`${variable} must ${parsed.expected}, not ${JSON.stringify(written.slice(0, 100))}`);
-    return [key, fallback];
+    const problem =
+      "value" in parsed
+        ? failedCheck(variable, written, checks[key as keyof Settings]) // keys of VARIABLES are Settings'
+        : `${variable} ${describeMismatch(parsed.expected, written)}`;
+    if (problem !== null) problems.push(problem);
+    return [key, "value" in parsed ? parsed.value : fallback];
   });
   if (problems.length > 0) throw new Failure("invalid_settings", problems.join("\n"));
   // Every key of VARIABLES has just been given a value of its own parser or default.
   return Object.fromEntries(entries) as Settings;
+}
+
+function failedCheck(
+  variable: string,
+  written: string,
+  check: ((value: string) => void) | undefined,
+): string | null {
+  try {
+    check?.(written);
+    return null;
+  } catch (error) {
+    if (error instanceof Failure) return `${variable}: ${error.message}`;
+    throw error;
+  }
 }
 
 function setting<T>(

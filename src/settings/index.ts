@@ -1,11 +1,19 @@
 export { DEFAULT_EXTRACTION } from "./defaults.ts";
 export { type DotenvPlaces, withDotenv } from "./dotenv.ts";
-export { type Environment, readSettings, type Settings, VARIABLES } from "./environment.ts";
+export {
+  type Environment,
+  readSettings,
+  type SettingChecks,
+  type Settings,
+  VARIABLES,
+} from "./environment.ts";
 export {
   boolean,
   byteCount,
   choice,
   decimal,
+  describeMismatch,
+  headerText,
   integer,
   type Parsed,
   text,

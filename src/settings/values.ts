@@ -9,6 +9,14 @@ export type ValueParser<T> = (text: string) => Parsed<T>;
 /** Any text that is not blank; white space at the ends does not count. */
 export const text: ValueParser<string> = parser("not be empty", v.pipe(v.string(), v.trim(), v.nonEmpty()));
 
+const MAX_HEADER_CHARACTERS = 1024;
+
+/** Text that an HTTP header can hold: Latin-1 without control characters (RFC 9110, 5.5). */
+export const headerText: ValueParser<string> = parser(
+  `be 1 to ${MAX_HEADER_CHARACTERS} Latin characters without line breaks`,
+  v.pipe(v.string(), v.trim(), v.regex(/^[\t\x20-\x7e\x80-\xff]+$/), v.maxLength(MAX_HEADER_CHARACTERS)),
+);
+
 /** A whole number of `min` to `max`, both included. */
 export const integer = (min: number, max: number): ValueParser<number> =>
   parser(
@@ -75,6 +83,15 @@ const UNIT_BYTES: Readonly<Record<string, number>> = { k: 1024, m: 1024 ** 2, g:
 function toBytes(size: string): number {
   const unit = /[kmg]/.exec(size)?.[0] ?? "";
   return Math.round(Number.parseFloat(size) * (UNIT_BYTES[unit] ?? 1));
+}
+
+/**
+ * What was expected and what stands there instead, after the name of the option or variable.
+ * @param written shortened, and left out when there is nothing to show
+ */
+export function describeMismatch(expected: string, written: string): string {
+  const shown = written.trim() === "" ? "" : `, not ${JSON.stringify(written.slice(0, 100))}`;
+  return `must ${expected}${shown}`;
 }
 
 function parser<T>(expected: string, schema: v.GenericSchema<string, T>): ValueParser<T> {

@@ -17,13 +17,20 @@ if (hasNode) describeFetcher({ name: "the HTTP fetcher on Node", make: startNode
 
 describe.skipIf(!hasNode)("the HTTP fetcher on Node", () => {
   test("connects to the checked address and verifies the name", async () => {
-    const good = makeCertificate("good.test");
+    const good = await makeCertificate("good.test");
     await using site = await startFaultySite({ tls: good });
     const names = { "good.test": ["127.0.0.1"], "other.test": ["127.0.0.1"] };
     await using fetcher = await startNodeFetcher({ names, extraCertificates: [good.cert] });
     expect((await fetcher.fetch(pageUrl(`https://good.test:${site.port}/page`))).status).toBe(200);
     const failure = await failureOf(fetcher.fetch(pageUrl(`https://other.test:${site.port}/page`)));
     expect(failure?.message).toContain("another name");
+  });
+
+  test("verifies a certificate for an address", async () => {
+    const own = await makeCertificate("127.0.0.1");
+    await using site = await startFaultySite({ tls: own });
+    await using fetcher = await startNodeFetcher({ extraCertificates: [own.cert] });
+    expect((await fetcher.fetch(pageUrl(`${site.origin}/page`))).status).toBe(200);
   });
 
   test("refuses a name that resolves to a metadata address", async () => {
@@ -34,7 +41,7 @@ describe.skipIf(!hasNode)("the HTTP fetcher on Node", () => {
   });
 
   test("goes through a proxy with credentials, by tunnel for https and by absolute form for http", async () => {
-    const good = makeCertificate("good.test");
+    const good = await makeCertificate("good.test");
     await using plain = await startFaultySite();
     await using secure = await startFaultySite({ tls: good });
     await using proxy = await startForwardProxy({

@@ -1,19 +1,17 @@
-import { execFileSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { generate } from "selfsigned";
 
-/** A self-signed certificate for one name, made now by the machine's openssl. */
-export function makeCertificate(name: string): { readonly key: string; readonly cert: string } {
-  const directory = mkdtempSync(join(tmpdir(), "certificate-"));
-  const key = join(directory, "key.pem");
-  const cert = join(directory, "cert.pem");
-  try {
-    const request = ["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"];
-    const names = ["-days", "2", "-subj", `/CN=${name}`, "-addext", `subjectAltName=DNS:${name}`];
-    execFileSync("openssl", [...request, ...names, "-keyout", key, "-out", cert], { stdio: "ignore" });
-    return { key: readFileSync(key, "utf8"), cert: readFileSync(cert, "utf8") };
-  } finally {
-    rmSync(directory, { recursive: true, force: true });
-  }
+export type Certificate = { readonly key: string; readonly cert: string };
+
+/** A new self-signed certificate for one name or IPv4 address, in PEM. */
+export async function makeCertificate(name: string): Promise<Certificate> {
+  const isAddress = /^[0-9.]+$/.test(name);
+  const made = await generate([{ name: "commonName", value: name }], {
+    keyType: "ec",
+    algorithm: "sha256",
+    extensions: [
+      { name: "basicConstraints", cA: true },
+      { name: "subjectAltName", altNames: [isAddress ? { type: 7, ip: name } : { type: 2, value: name }] },
+    ],
+  });
+  return { key: made.private, cert: made.cert };
 }

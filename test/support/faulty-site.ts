@@ -30,7 +30,7 @@ export type Visit = {
  *   `/truncated-gzip`, `/not-gzip`, `/long-length`, `/not-http`, `/empty-answer`, `/huge-headers`;
  * - `/redirect?to=&status=`, `/chain/N`, `/loop`;
  * - `/status/N`, `/flaky?status=&times=&retry-after=` (fails that often, then answers);
- * - `/bomb/CODING?mb=`, `/bytes?n=`, `/encoded/CODING`;
+ * - `/bomb/CODING?mb=`, `/endless`, `/endless-nothing`, `/bytes?n=`, `/encoded/CODING` (`deflate-raw` too);
  * - `/cookies/set?name=&value=`, `/basic-auth` (user `reader`, password `s3cret`), `/versioned` (ETag `"v1"`).
  */
 export async function startFaultySite(options: FaultySiteOptions = {}): Promise<FaultySite> {
@@ -154,12 +154,22 @@ const ROUTES: Readonly<Record<string, Route>> = {
   },
 
   bomb: bomb,
+  // Chunks without end, and gzip without end that holds nothing: empty stored blocks.
+  endless: ({ socket }) => writeEndlessly(socket, "", Buffer.alloc(65_536, "x")),
+  "endless-nothing": ({ socket }) =>
+    writeEndlessly(
+      socket,
+      "gzip",
+      Buffer.from("000000ffff".repeat(13_107), "hex"),
+      zlib.gzipSync("").subarray(0, 10),
+    ),
   bytes: (visit) => reply(visit.socket, { body: `<p>${"x".repeat(number(visit, "n", 1000) - 3)}` }),
   encoded: (visit) => {
     const coding = lastSegment(visit);
     const compress = COMPRESS[coding];
+    const named = coding === "deflate-raw" ? "deflate" : coding;
     if (compress)
-      reply(visit.socket, { headers: { "content-encoding": coding }, body: compress(Buffer.from(PAGE)) });
+      reply(visit.socket, { headers: { "content-encoding": named }, body: compress(Buffer.from(PAGE)) });
     else notFound(visit);
   },
 
@@ -191,10 +201,30 @@ async function slowBody(visit: Visit): Promise<void> {
   socket.write("0\r\n\r\n");
 }
 
+function writeEndlessly(
+  socket: net.Socket,
+  coding: string,
+  piece: Buffer,
+  start: Buffer = Buffer.alloc(0),
+): void {
+  const headers = { "content-type": "text/html", "transfer-encoding": "chunked", "content-encoding": coding };
+  socket.write(head(200, headers));
+  if (start.length > 0) socket.write(chunk(start));
+  const write = (): void => {
+    while (!socket.destroyed && socket.write(chunk(piece))) {}
+  };
+  socket.on("drain", write);
+  write();
+}
+
+const chunk = (bytes: Buffer): Buffer =>
+  Buffer.concat([Buffer.from(`${bytes.length.toString(16)}\r\n`), bytes, Buffer.from("\r\n")]);
+
 const COMPRESS: Readonly<Record<string, (bytes: Uint8Array) => Uint8Array>> = {
   gzip: (bytes) => zlib.gzipSync(bytes),
   deflate: (bytes) => zlib.deflateSync(bytes),
   br: (bytes) => zlib.brotliCompressSync(bytes, { params: { [zlib.constants.BROTLI_PARAM_QUALITY]: 5 } }),
+  "deflate-raw": (bytes) => zlib.deflateRawSync(bytes),
   zstd: (bytes) => zlib.zstdCompressSync(bytes),
 };
 

@@ -7,6 +7,8 @@ export type RawRequest = {
   /** The request target as sent: a path, or an absolute URL where the client takes us for a proxy. */
   readonly target: string;
   readonly headers: Readonly<Record<string, string>>;
+  /** As many bytes as Content-Length says. */
+  readonly body: string;
   /** Which connection it came over, from 1. */
   readonly connection: number;
 };
@@ -27,7 +29,7 @@ export type RawServerOptions = {
 
 /**
  * A server that leaves every byte of the answer to the test: node:http would repair what tests want broken.
- * It reads requests without a body, one after another on a connection.
+ * It reads requests one after another on a connection.
  */
 export async function startRawServer(options: RawServerOptions): Promise<RawServer> {
   const requests: RawRequest[] = [];
@@ -46,8 +48,11 @@ export async function startRawServer(options: RawServerOptions): Promise<RawServ
     socket.on("data", (bytes) => {
       pending += bytes.toString("latin1");
       for (let end = pending.indexOf("\r\n\r\n"); end >= 0; end = pending.indexOf("\r\n\r\n")) {
-        const request = parseHead(pending.slice(0, end), connection);
-        pending = pending.slice(end + 4);
+        const head = parseHead(pending.slice(0, end));
+        const bodyEnd = end + 4 + Number(head.headers["content-length"] ?? 0);
+        if (pending.length < bodyEnd) return;
+        const request = { ...head, body: pending.slice(end + 4, bodyEnd), connection };
+        pending = pending.slice(bodyEnd);
         requests.push(request);
         void answerOne(request, socket);
       }
@@ -72,7 +77,7 @@ export async function startRawServer(options: RawServerOptions): Promise<RawServ
   };
 }
 
-function parseHead(head: string, connection: number): RawRequest {
+function parseHead(head: string): Omit<RawRequest, "body" | "connection"> {
   const [first = "", ...lines] = head.split("\r\n");
   const [method = "", target = ""] = first.split(" ");
   const headers: Record<string, string> = {};
@@ -80,5 +85,5 @@ function parseHead(head: string, connection: number): RawRequest {
     const colon = line.indexOf(":");
     headers[line.slice(0, colon).toLowerCase()] = line.slice(colon + 1).trim();
   }
-  return { method, target, headers, connection };
+  return { method, target, headers };
 }

@@ -65,11 +65,6 @@ export function pageUrl(text: string): PageUrl {
   return url;
 }
 
-/** The code of the Failure that the work ends with, or `none`. */
-export async function failureCode(work: Promise<unknown>): Promise<string> {
-  return (await failureOf(work))?.code ?? "none";
-}
-
 /** The Failure that the work ends with; anything else that is thrown is thrown on. */
 export async function failureOf(work: Promise<unknown>): Promise<Failure | null> {
   try {

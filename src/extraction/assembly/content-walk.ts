@@ -8,6 +8,8 @@ export interface ContentSink {
   close(tag: number): void;
   /** @param text number in the model */
   text(text: number): void;
+  /** A line of preformatted text ends without a line break of its own. */
+  line(): void;
   /** An image, line break or rule. */
   media(tag: number, element: number): void;
 }
@@ -40,8 +42,9 @@ const HOLDERS = new Set("figure li td th dd".split(" ").map(tagId));
 const PHRASE_HOLDERS = new Set(
   "p h1 h2 h3 h4 h5 h6 dt summary pre caption figcaption address".split(" ").map(tagId),
 );
+const CELLS: ReadonlySet<number> = new Set([Tag.td, Tag.th]);
 /** Deeper levels add nothing that a reader could see. */
-const MAX_DEPTH = 60;
+const MAX_DEPTH = 120;
 
 /**
  * Hands the chosen blocks to a sink, inside those of their ancestors that mean something (tables, lists,
@@ -61,6 +64,9 @@ class ContentWalk {
   /** What is open: elements, and `-block - 1` for the paragraph made for a block. */
   readonly #stack: number[] = [];
   #nextMedia = 0;
+  #lastMedium = -1;
+  /** For each open row the element from which its next cell is looked for. */
+  readonly #nextCell = new Map<number, number>();
 
   constructor(content: ChosenContent, sink: ContentSink) {
     this.#content = content;
@@ -75,6 +81,7 @@ class ContentWalk {
       this.#mediaBetween(index === 0 ? -1 : blocks[index - 1]!, blocks[index]!);
       this.#block(blocks[index]!);
     }
+    if (blocks.length > 0) this.#mediaBetween(blocks[blocks.length - 1]!, this.#model.blocks.count);
     this.#align([]);
   }
 
@@ -88,6 +95,7 @@ class ContentWalk {
         this.#medium(element, block);
       }
       this.#align(this.#chain(textParent[text]!, block));
+      if (text > first && this.#model.lineStarts.has(text)) this.#sink.line();
       this.#sink.text(text);
     }
   }
@@ -96,7 +104,8 @@ class ContentWalk {
   #chain(parent: number, block: number | null): number[] {
     const { blocks, parent: parents, tag } = this.#model;
     const owner = block === null ? -1 : blocks.element[block]!;
-    const needsParagraph = block !== null && !PARAGRAPH_LIKE.has(tag[owner]!);
+    const isParagraph = this.#frame[owner] === owner && PARAGRAPH_LIKE.has(tag[owner]!);
+    const needsParagraph = block !== null && !isParagraph;
     const chain: number[] = [];
     let isPlaced = !needsParagraph;
     for (let frame = this.#frame[parent] ?? -1; frame >= 0; frame = this.#frame[parents[frame]!] ?? -1) {
@@ -119,9 +128,23 @@ class ContentWalk {
     while (stack.length > common) this.#sink.close(this.#tagOf(stack.pop()!));
     for (; common < chain.length; common++) {
       const element = chain[common]!;
+      if (element >= 0 && CELLS.has(this.#model.tag[element]!)) this.#emptyCellsBefore(element);
       stack.push(element);
       this.#sink.open(this.#tagOf(element), element);
     }
+  }
+
+  // Cells without content keep the others in their columns.
+  #emptyCellsBefore(cell: number): void {
+    const { parent, tag, elementEnd } = this.#model;
+    const row = parent[cell]!;
+    if (row < 0) return;
+    for (let other = this.#nextCell.get(row) ?? row + 1; other < cell; other = elementEnd[other]!) {
+      if (!CELLS.has(tag[other]!)) continue;
+      this.#sink.open(tag[other]!, other);
+      this.#sink.close(tag[other]!);
+    }
+    this.#nextCell.set(row, elementEnd[cell]!);
   }
 
   #tagOf(element: number): number {
@@ -132,7 +155,7 @@ class ContentWalk {
   #mediaBetween(previous: number, block: number): void {
     const { media, openStart, textStart, textEnd, blocks, tag } = this.#model;
     const from = previous < 0 ? -1 : textEnd[blocks.endText[previous]! - 1]!;
-    const until = textStart[blocks.firstText[block]!]!;
+    const until = block < blocks.count ? textStart[blocks.firstText[block]!]! : this.#model.html.length;
     for (; this.#nextMedia < media.length; this.#nextMedia++) {
       const element = media[this.#nextMedia]!;
       const start = openStart[element]!;
@@ -148,7 +171,7 @@ class ContentWalk {
     const holder = this.#frame[parent[element]!] ?? -1;
     if (holder < 0 || !HOLDERS.has(tag[holder]!)) return false;
     const holds = (other: number): boolean =>
-      other >= 0 && isInside(this.#model, blocks.element[other]!, holder);
+      other >= 0 && other < blocks.count && isInside(this.#model, blocks.element[other]!, holder);
     return holds(block) || holds(previous);
   }
 
@@ -158,8 +181,10 @@ class ContentWalk {
     if ((flags[element]! & (ElementFlag.hidden | ElementFlag.textless)) !== 0) return;
     if (kind === Tag.img && !this.#content.includeImages) return;
     const around = parent[element]!;
-    // The sources of a picture belong to its image.
+    // The sources of a picture belong to its image, of which it shows one.
     const shown = kind === Tag.img && around >= 0 && tag[around] === Tag.picture ? around : element;
+    if (shown === this.#lastMedium) return;
+    this.#lastMedium = shown;
     this.#align(this.#chain(parent[shown]!, block));
     this.#sink.media(kind, shown);
   }

@@ -30,6 +30,10 @@ export class HtmlSink implements ContentSink {
     this.#html += source.includes("<") ? source.replaceAll("<", "&lt;") : source;
   }
 
+  line(): void {
+    this.#html += "\n";
+  }
+
   media(tag: number, element: number): void {
     const { html, openStart, closeEnd } = this.#model;
     this.#html +=

@@ -32,6 +32,10 @@ export class TextSink implements ContentSink {
     this.#writer.text(removeInvisible(textOf(this.#model, text)));
   }
 
+  line(): void {
+    this.#writer.text("\n");
+  }
+
   media(tag: number): void {
     if (tag !== Tag.br && tag !== Tag.hr) return;
     const name = tagName(tag).toUpperCase();

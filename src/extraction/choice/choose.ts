@@ -1,5 +1,6 @@
 import type { ScannedPage } from "../page/page-model.ts";
 import { PAGE_TYPES, type PageType } from "../types.ts";
+import { isBarePage } from "./bare-page.ts";
 import { BLOCK_FEATURES, computeBlockFeatures } from "./block-features.ts";
 import { BLOCK_TREES, CONFIDENCE_TREES, CONTEXT_TREES, TYPE_TREES } from "./block-trees.ts";
 import { CHOICE_FEATURES, computeChoiceFeatures } from "./choice-features.ts";
@@ -40,7 +41,7 @@ export function chooseBlocks({ model, facts }: ScannedPage, url: string | null):
   const first = predict(models.blocks, rows);
   const typeP = typesOf(models, computePageFeatures({ facts, url, rows, p: first }));
   const p = predict(models.context, withPageTypes(computeContextFeatures(tree, first), typeP));
-  const blocks = keepBlocks(tree, p);
+  const blocks = isBarePage(tree) ? tree.candidates : keepBlocks(tree, p);
   const [confidence = 0] = predict(models.confidence, computeChoiceFeatures({ tree, p, typeP, blocks }));
   const likeliest = typeP.indexOf(Math.max(...typeP));
   return { blocks, pageType: PAGE_TYPES[likeliest] ?? null, confidence: Math.round(confidence * 100) / 100 };

@@ -1,3 +1,5 @@
+import type { PageModel } from "../page/page-model.ts";
+import { Tag } from "../page/tags.ts";
 import { TextStat } from "../page/word-stats.ts";
 import { plateauOf } from "./context-features.ts";
 import type { PageTree } from "./page-tree.ts";
@@ -10,7 +12,7 @@ const REPEAT_WORDS = 6;
 
 /**
  * The blocks that are content, by their probabilities: those that reach a share of the page's own plateau,
- * each longer text once.
+ * each longer text in one place.
  * @returns numbers of blocks, rising
  */
 export function keepBlocks({ model, candidates }: PageTree, p: Float32Array): Int32Array {
@@ -18,15 +20,22 @@ export function keepBlocks({ model, candidates }: PageTree, p: Float32Array): In
   const words = Float32Array.from(candidates, (block) => stats[block * TextStat.count + TextStat.words]!);
   const threshold = Math.max(LEAST_PROBABILITY, PLATEAU_SHARE * plateauOf(p, words).plateau);
   const kept: number[] = [];
-  const seen = new Set<string>();
+  const seen = new Map<string, number>();
   for (let index = 0; index < candidates.length; index++) {
     if (p[index]! < threshold) continue;
     const block = candidates[index]!;
     if (words[index]! >= REPEAT_WORDS) {
-      if (seen.has(text[block]!)) continue;
-      seen.add(text[block]!);
+      // Under one parent the author repeats; elsewhere it is another copy of the card.
+      const parent = parentOf(model, block);
+      if ((seen.get(text[block]!) ?? parent) !== parent) continue;
+      seen.set(text[block]!, parent);
     }
     kept.push(block);
   }
   return Int32Array.from(kept);
+}
+
+function parentOf({ blocks, parent, tag }: PageModel, block: number): number {
+  const holder = parent[blocks.element[block]!] ?? -1;
+  return holder >= 0 && tag[holder] === Tag.body ? -1 : holder;
 }

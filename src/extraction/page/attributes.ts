@@ -9,6 +9,7 @@ export class StartTagAttributes {
   name: string | null = null;
   property: string | null = null;
   itemprop: string | null = null;
+  httpEquiv: string | null = null;
   content: string | null = null;
   datetime: string | null = null;
   lang: string | null = null;
@@ -27,7 +28,14 @@ export class StartTagAttributes {
     if (!this.#isUsed) return;
     this.#isUsed = false;
     this.class = this.id = this.style = this.role = this.href = this.rel = this.name = null;
-    this.property = this.itemprop = this.content = this.datetime = this.lang = this.dir = null;
+    this.httpEquiv =
+      this.property =
+      this.itemprop =
+      this.content =
+      this.datetime =
+      this.lang =
+      this.dir =
+        null;
     this.type = this.hidden = this.ariaHidden = this.controls = this.pubdate = this.state = null;
   }
 
@@ -50,6 +58,7 @@ const FIELDS: Readonly<Record<string, AttributeField>> = {
   name: "name",
   property: "property",
   itemprop: "itemprop",
+  "http-equiv": "httpEquiv",
   content: "content",
   datetime: "datetime",
   lang: "lang",

@@ -75,8 +75,16 @@ export class BlockBuilder {
   /** A `<br>`: the second one in a row ends the block. */
   lineBreak(textCount: number): void {
     if (!this.#isOpen) return;
-    if (++this.#lineMarks > 1) this.breakAt(Break.paragraph, textCount);
+    if ((this.#flags[this.#count]! & ElementFlag.preformatted) !== 0) this.#text += "\n";
+    else if (++this.#lineMarks > 1) this.breakAt(Break.paragraph, textCount);
     else this.#text += LINE_MARK;
+  }
+
+  /** Starts a line inside preformatted text; false where one starts already. */
+  startLine(): boolean {
+    if (this.#text === "" || this.#text.endsWith("\n")) return false;
+    this.#text += "\n";
+    return true;
   }
 
   /** Ends the open block at a boundary of this kind. */

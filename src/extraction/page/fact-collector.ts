@@ -87,6 +87,14 @@ export class FactCollector {
     }
   }
 
+  /** Takes back text that turned out to be no part of what it stands in. */
+  takeBack(text: string): void {
+    for (const capture of this.#open) {
+      if (capture.kind === "h1" && capture.text.endsWith(text))
+        capture.text = capture.text.slice(0, -text.length);
+    }
+  }
+
   /** Ends the captures of elements at or above this position of the stack. */
   finishAt(position: number): void {
     for (let capture = this.#open.at(-1); capture; capture = this.#open.at(-1)) {

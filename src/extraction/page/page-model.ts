@@ -61,6 +61,8 @@ export type PageModel = {
   readonly textParent: Int32Array;
   /** The texts that hold entities, decoded; all others are what `html` has. */
   readonly decodedText: ReadonlyMap<number, string>;
+  /** Texts of preformatted blocks that start a line without a line break of their own. */
+  readonly lineStarts: ReadonlySet<number>;
 
   /** Elements that show something without text (`img`, `hr`, `br`), in document order. */
   readonly media: Int32Array;

@@ -65,6 +65,7 @@ class Scanner {
   readonly #nameIds = new Map<string, number>();
   readonly #names: string[] = [""];
   readonly #groupsOfName: number[] = [0];
+  readonly #lineStarts = new Set<number>();
   readonly #decodedText = new Map<number, string>();
   readonly #visibility = new Visibility();
   readonly #revealsHidden: boolean;
@@ -115,6 +116,7 @@ class Scanner {
       textEnd: this.#texts.end,
       textParent: this.#texts.parent,
       decodedText: this.#decodedText,
+      lineStarts: this.#lineStarts,
       media: this.#media.values.subarray(0, this.#media.count),
       blocks: this.#blocks.finish(this.#texts.count),
     };
@@ -203,8 +205,11 @@ class Scanner {
     this.#noteOutside(tag);
     const element = this.#addElement(tag, end);
     const flags = this.#elements.flags[element]!;
-    if ((traits & TagTrait.block) !== 0) this.#blocks.breakAt(breakOf(traits, flags), this.#texts.count);
+    if ((traits & TagTrait.block) !== 0) this.#border(tag, traits, flags);
     if (tag === Tag.br) this.#blocks.lineBreak(this.#texts.count);
+    // A line break, or a border of a block, separates words.
+    const separates = tag === Tag.br || (traits & TagTrait.block) !== 0;
+    if (separates && this.#facts.isCapturing) this.#facts.text(" ", false);
     if (tag === Tag.br || tag === Tag.img || tag === Tag.hr) this.#media.push(element);
     if ((traits & TagTrait.void) !== 0 || isSelfClosed) {
       this.#elements.elementEnd[element] = element + 1;
@@ -220,7 +225,7 @@ class Scanner {
     if (tag !== Tag.html && tag !== Tag.head && tag !== Tag.body) return false;
     if (tag === Tag.html) this.#facts.htmlLang ??= this.#attributes.lang;
     if (tag === Tag.body) this.#facts.bodyLang ??= this.#attributes.lang;
-    if (tag !== Tag.head) this.#facts.dir ??= this.#attributes.dir;
+    if (tag !== Tag.head) this.#facts.dir ||= this.#attributes.dir;
     if (tag === Tag.head && this.#open.innermost(Tag.body) >= 0) return true;
     return this.#open.innermost(tag) >= 0;
   }
@@ -287,12 +292,17 @@ class Scanner {
       elements.closeEnd[element] = open.size === position ? end : this.#lastEnd(end);
       const traits = traitsOf(tag);
       if (tag === Tag.a) this.#dropPermalink(element);
-      if ((traits & TagTrait.block) !== 0) {
-        this.#blocks.breakAt(breakOf(traits, elements.flags[element]!), this.#texts.count);
-      }
+      if ((traits & TagTrait.block) !== 0) this.#border(tag, traits, elements.flags[element]!);
       this.#facts.finishAt(open.size);
       if (tag === Tag.style) this.#visibility.read(this.#facts.takeSheet());
     }
+  }
+
+  // Highlighters wrap the lines of code in blocks: inside preformatted text these are lines.
+  #border(tag: number, traits: number, flags: number): void {
+    const isLine = (flags & ElementFlag.preformatted) !== 0 && tag !== Tag.pre && this.#blocks.isOpen;
+    if (!isLine) this.#blocks.breakAt(breakOf(traits, flags), this.#texts.count);
+    else if (this.#blocks.startLine()) this.#lineStarts.add(this.#texts.count);
   }
 
   #lastEnd(end: number): number {
@@ -318,6 +328,10 @@ class Scanner {
       if (isBlank(text)) return;
       if (open.innermost(Tag.head) >= 0 && open.topTag === Tag.head)
         this.#popTo(open.innermost(Tag.head), start);
+      if (open.size === 0) {
+        this.#textOutside(text, start, end);
+        return;
+      }
       blocks.open(Math.max(open.blockElement, 0), flags, this.#texts.count);
     }
     const texts = this.#texts;
@@ -328,6 +342,15 @@ class Scanner {
     else texts.add(start, end, element);
     this.#visibleChars += text.length;
     blocks.append(text, flags);
+  }
+
+  // Text before any element stands in a body that the page left out.
+  #textOutside(text: string, start: number, end: number): void {
+    this.#attributes.clear();
+    this.#tag = Tag.body;
+    this.#tagStart = start;
+    this.#start(start, false);
+    this.#text(text, start, end);
   }
 
   /** Keeps the decoded form of a text that differs from its source. */
@@ -349,6 +372,7 @@ class Scanner {
     start.element = -1;
     if (!this.#blocks.isOpen || this.#texts.count < start.textCount) return;
     if (!PERMALINK.test(this.#blocks.textSince(start.blockLength))) return;
+    this.#facts.takeBack(this.#blocks.textSince(start.blockLength));
     this.#blocks.rewind(start.blockLength);
     this.#texts.count = start.textCount;
   }
@@ -357,10 +381,10 @@ class Scanner {
 
   /** Facts of elements that stand alone. */
   #noteOutside(tag: number): void {
-    const { name, property, itemprop, content, href, rel, controls, state } = this.#attributes;
-    if (tag === Tag.meta) this.#facts.meta([property, name, itemprop], content, name);
+    const { name, property, itemprop, httpEquiv, content, href, rel, controls, state } = this.#attributes;
+    if (tag === Tag.meta) this.#facts.meta([property, name, itemprop, httpEquiv], content, name);
     else if (tag === Tag.base) this.#facts.baseHref ??= href || null;
-    else if (tag === Tag.link && href !== null && hasToken(rel, "canonical")) {
+    else if (tag === Tag.link && href?.trim() && hasToken(rel, "canonical")) {
       this.#facts.canonicalHref ??= href;
     } else if (tag === Tag.area && href !== null) {
       this.#facts.addLink({ href, text: "", isNofollow: hasToken(rel, "nofollow") });
@@ -383,7 +407,7 @@ class Scanner {
     else if (tag === Tag.h1) facts.start("h1", position);
     else if (tag === Tag.style) facts.start("style", position);
     else if (tag === Tag.script) {
-      const kind = type?.trim().toLowerCase() ?? "";
+      const kind = (type ?? "").split(";")[0]?.trim().toLowerCase();
       if (kind === "application/ld+json") facts.start("json-ld", position);
       else if (kind === "application/json" || kind === "application/discourse+json") {
         facts.start("state", position);

@@ -97,6 +97,20 @@ describe("undeclared encodings", () => {
     expect(decodeText(bytesOf(base64), null).text).toBe(text);
   });
 
+  test.each(["é è", "naïve", "El niño comió una manzana", "Grüße aus München", "<p class=a>Où ?</p>"])(
+    "%j in Latin-1 is not taken for another script",
+    (text) => {
+      expect(decodeText(latin1(text), null).text).toBe(text);
+    },
+  );
+
+  test("markup around a text in another script does not hide it", () => {
+    const { base64 = "", text = "" } = SAMPLES["windows-1251"] ?? {};
+    const markup = '<div class="some-long-name" data-attribute="and a value">'.repeat(200);
+    const page = new Uint8Array([...latin1(markup), ...bytesOf(base64), ...latin1(markup)]);
+    expect(decodeText(page, null).text).toBe(markup + text + markup);
+  });
+
   test("a text in ASCII with one odd byte falls back to windows-1252", () => {
     expect(decodeText(latin1("A caf\xe9 in Paris, where one drinks."), null).text).toContain("café");
   });

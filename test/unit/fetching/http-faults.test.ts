@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import type { HttpFetcher } from "../../../src/fetching/index.ts";
+import { type HttpFetcher, systemClock } from "../../../src/fetching/index.ts";
 import { makeCertificate } from "../../support/certificates.ts";
 import { type FaultySite, reply, startFaultySite } from "../../support/faulty-site.ts";
+import { startRawServer } from "../../support/raw-server.ts";
 import { failureOf, pageUrl, tableResolver, testFetcher } from "../../support/test-fetcher.ts";
 
 let site: FaultySite;
@@ -77,9 +78,33 @@ describe("sizes", () => {
     expect(process.memoryUsage().rss - before).toBeLessThan(60_000_000);
   });
 
-  test.each(["gzip", "br", "zstd", "deflate"])("a body in %s is decompressed", async (coding) => {
-    expect((await fetcher.fetch(at(`/encoded/${coding}`))).html).toContain("A page of the site.");
+  test("a body without end stops at the cap", async () => {
+    expect((await failureOf(fetcher.fetch(at("/endless"))))?.code).toBe("too_large");
   });
+
+  test("compressed bytes without end that hold nothing stop at the cap", async () => {
+    expect((await failureOf(fetcher.fetch(at("/endless-nothing"))))?.code).toBe("too_large");
+    const stream = await fetcher.fetchStream(at("/endless-nothing"), { purpose: "robots" });
+    expect((await failureOf(new Response(stream.body).text()))?.code).toBe("network");
+  });
+
+  test.each([
+    ["an image", { headers: { "content-type": "image/png" }, body: "png" }],
+    ["bytes without a type", { headers: { "content-type": "" }, body: "\0\0" }],
+    ["a body over the limit", { body: "x".repeat(1_000_001) }],
+  ])("an error status with %s is still an answer, with an empty text", async (_, answer) => {
+    await using own = await startFaultySite({
+      routes: { "/gone": ({ socket }) => reply(socket, { status: 410, ...answer }) },
+    });
+    expect(await fetcher.fetch(pageUrl(`${own.origin}/gone`))).toMatchObject({ status: 410, html: "" });
+  });
+
+  test.each(["gzip", "br", "zstd", "deflate", "deflate-raw"])(
+    "a body in %s is decompressed",
+    async (coding) => {
+      expect((await fetcher.fetch(at(`/encoded/${coding}`))).html).toContain("A page of the site.");
+    },
+  );
 
   test("a body of exactly the limit passes and one byte more does not", async () => {
     expect((await fetcher.fetch(at("/bytes?n=1000000"))).bodyBytes).toBe(1_000_000);
@@ -114,6 +139,13 @@ describe("retries", () => {
     waits.length = 0;
     await waiting(0).fetch(at("/flaky?status=429&times=1&retry-after=7"));
     expect(waits).toEqual([7000]);
+  });
+
+  test("a wait is not counted against the limit of a request", async () => {
+    const fetcher = testFetcher({ clock: systemClock, limits: { requestTimeoutMs: 500 } });
+    const page = await fetcher.fetch(at("/flaky?status=503&times=1&retry-after=1&waited"));
+    expect(page.status).toBe(200);
+    expect(page.durationMs).toBeGreaterThanOrEqual(990);
   });
 
   test("obeys Retry-After as a date", async () => {
@@ -245,6 +277,38 @@ describe("conditional requests, cookies and credentials", () => {
   });
 });
 
+describe("posting", () => {
+  const json = { url: "https://example.org/é" };
+
+  test("sends JSON with its credentials and gives the answer", async () => {
+    const answer = await testFetcher().post(at("/echo?post"), { json, authorization: "Bearer t0ken" });
+    expect(answer).toMatchObject({ status: 200, contentType: "text/html" });
+    const request = site.requests.at(-1);
+    expect(request).toMatchObject({ method: "POST" });
+    expect(JSON.parse(Buffer.from(request?.body ?? "", "latin1").toString())).toEqual(json);
+    expect(request?.headers).toMatchObject({
+      authorization: "Bearer t0ken",
+      "content-type": "application/json",
+      accept: "application/json",
+    });
+  });
+
+  test("is not redirected, so that neither text nor credentials go elsewhere", async () => {
+    const work = testFetcher().post(at("/redirect?to=/echo?posted"), { json, authorization: "Bearer t0ken" });
+    expect((await failureOf(work))?.code).toBe("network");
+    expect(visitsOf("/echo?posted")).toBe(0);
+  });
+
+  test("has the limits, retries and egress of pages", async () => {
+    const fetcher = testFetcher({ limits: { pageBytes: 1000, requestTimeoutMs: 300 } });
+    expect((await failureOf(fetcher.post(at("/bytes?n=2000"), { json })))?.code).toBe("too_large");
+    expect((await failureOf(fetcher.post(at("/slow-headers?ms=900"), { json })))?.code).toBe("timeout");
+    expect((await fetcher.post(at("/flaky?status=503&posted"), { json })).status).toBe(200);
+    const inner = pageUrl("http://169.254.169.254/");
+    expect((await failureOf(fetcher.post(inner, { json })))?.code).toBe("egress_refused");
+  });
+});
+
 describe("connections", () => {
   test("requests one after another share a connection", async () => {
     await using own = await startFaultySite();
@@ -261,6 +325,20 @@ describe("connections", () => {
     expect(own.requests.at(-1)?.headers.host).toBe(`two.test:${own.port}`);
   });
 
+  test("IPv6 addresses are connected to like others", async () => {
+    await using own = await startRawServer({
+      host: "::1",
+      answer: (_, socket) => reply(socket, { body: "<p>six" }),
+    });
+    const fetcher = testFetcher({ resolve: tableResolver({ "six.test": ["::1"] }) });
+    expect((await fetcher.fetch(pageUrl(`http://six.test:${own.port}/`))).html).toBe("<p>six");
+    expect((await fetcher.fetch(pageUrl(`http://[::1]:${own.port}/`))).html).toBe("<p>six");
+    expect(own.requests.map((request) => request.headers.host)).toEqual([
+      `six.test:${own.port}`,
+      `[::1]:${own.port}`,
+    ]);
+  });
+
   test("a name that does not exist is network, at once", async () => {
     const failure = await failureOf(testFetcher().fetch(pageUrl("http://nowhere.test/")));
     expect(failure?.code).toBe("network");
@@ -268,8 +346,9 @@ describe("connections", () => {
   });
 });
 
+const good = await makeCertificate("good.test");
+
 describe("TLS", () => {
-  const good = makeCertificate("good.test");
   const resolve = tableResolver({ "good.test": ["127.0.0.1"], "other.test": ["127.0.0.1"] });
 
   test("the certificate is checked against the name, not the address that is connected to", async () => {
@@ -289,6 +368,17 @@ describe("TLS", () => {
     expect(failure?.code).toBe("network");
     expect(failure?.message).toContain("another name");
     expect(own.requests.filter((request) => request.headers.host?.startsWith("other")).length).toBe(0);
+  });
+
+  test("a certificate for an address is checked against the address", async () => {
+    const own = await makeCertificate("127.0.0.1");
+    await using site4 = await startFaultySite({ tls: own });
+    await using named = await startFaultySite({ tls: good });
+    const fetcher = testFetcher({ extraCertificates: [own.cert, good.cert] });
+    expect((await fetcher.fetch(pageUrl(`${site4.origin}/page`))).status).toBe(200);
+    expect((await failureOf(fetcher.fetch(pageUrl(`${named.origin}/page`))))?.message).toContain(
+      "another name",
+    );
   });
 
   test("a certificate that nobody vouches for is refused, without another try", async () => {

@@ -67,6 +67,18 @@ describe("the environment", () => {
   });
 });
 
+describe("a direct connection", () => {
+  test("stays direct although the process's environment names a proxy", async () => {
+    await using site = await startFaultySite();
+    process.env.HTTP_PROXY = "http://127.0.0.1:9";
+    try {
+      expect((await testFetcher().fetch(pageUrl(`${site.origin}/page`))).status).toBe(200);
+    } finally {
+      delete process.env.HTTP_PROXY;
+    }
+  });
+});
+
 describe("NO_PROXY's grammar", () => {
   test.each([
     ["*", "http://anything.test/", true],
@@ -103,8 +115,9 @@ describe("NO_PROXY's grammar", () => {
   });
 });
 
+const good = await makeCertificate("good.test");
+
 describe("through a real proxy", () => {
-  const good = makeCertificate("good.test");
   let site: FaultySite;
   let secure: FaultySite;
   let proxy: ForwardProxy;
@@ -160,6 +173,13 @@ describe("through a real proxy", () => {
     await through("user:p%40ss").fetch(pageUrl("https://good.test:444/echo"));
     const headers = [...site.requests, ...secure.requests].flatMap((request) => Object.keys(request.headers));
     expect(headers).not.toContain("proxy-authorization");
+  });
+
+  test("credentials in a redirect's URL are not sent through the proxy", async () => {
+    const to = encodeURIComponent("http://evil:pw@plain.test/echo?userinfo");
+    const page = await through("user:p%40ss").fetch(pageUrl(`http://plain.test/redirect?to=${to}`));
+    expect(page.finalUrl).toBe(pageUrl("http://plain.test/echo?userinfo"));
+    expect((await proxy.requests()).at(-1)?.head).not.toMatch(/evil|^authorization/im);
   });
 
   test("a proxy given by name is connected to at its checked address", async () => {

@@ -207,6 +207,23 @@ describe("cookies", () => {
     expect(session.list().filter((kept) => kept.name === "a")).toEqual([]);
   });
 
+  test("whatever a site sends, from whatever host, storing it does no harm", () => {
+    const hosts = ["a.test", "127.0.0.1", "[::1]", "localhost", "co.uk", "xn--nxasmq6b.test", "a_b.test"];
+    const header = fc.oneof(
+      fc.string({ unit: "binary", maxLength: 80 }),
+      fc.stringMatching(/^[a-z]{0,3}=[a-z;= ]{0,20}; ?(?:Domain|Path|Expires|Max-Age)=[a-z0-9./-]{0,20}$/),
+    );
+    fc.assert(
+      fc.property(fc.constantFrom(...hosts), fc.array(header, { maxLength: 3 }), (host, headers) => {
+        const session = createCookieSession();
+        const url = new URL(`https://${host}/`);
+        session.store(url, headers);
+        expect(session.headerFor(url) ?? "").not.toMatch(/[\r\n\0]/);
+        session.list();
+      }),
+    );
+  });
+
   test("a site's thousands of cookies stop at a bound, and known ones can still change", () => {
     const session = createCookieSession();
     for (let n = 0; n < 100; n++) {

@@ -1,0 +1,50 @@
+/**
+ * One subject of the fetch bench in a process of its own.
+ * Arguments: SUBJECT (`ours`, `undici.fetch`, `undici.request`) URL LENGTH REQUESTS CONCURRENCY.
+ */
+import { fetch as undiciFetch, request as undiciRequest } from "undici";
+import {
+  createEgress,
+  createHttpFetcher,
+  DECIDED_FETCH_LIMITS,
+  parseEgressPolicy,
+  systemResolve,
+} from "../../src/fetching/index.ts";
+import { silentLog } from "../../src/log.ts";
+import { parsePageUrl } from "../../src/urls/index.ts";
+import { runLoad } from "./fetch-load.ts";
+
+const [subject = "", url = "", length = "", requests = "", concurrency = ""] = process.argv.slice(2);
+
+function subjectFetch(): () => Promise<number> {
+  if (subject === "undici.fetch") return async () => (await (await undiciFetch(url)).text()).length;
+  if (subject === "undici.request") return async () => (await (await undiciRequest(url)).body.text()).length;
+  const fetcher = createHttpFetcher({
+    egress: createEgress({
+      policy: parseEgressPolicy("auto"),
+      resolve: systemResolve,
+      resolverTtlMs: 30_000,
+    }),
+    caller: { kind: "cli" },
+    chooseProxy: () => null,
+    userAgent: "article-extractor/bench",
+    limits: DECIDED_FETCH_LIMITS,
+    log: silentLog,
+  });
+  const page = parsePageUrl(url);
+  if (!page) throw new Error(`not a page's URL: ${url}`);
+  // One signal for the whole run, as in a crawl: fetches that held on to it would show as memory.
+  const { signal } = new AbortController();
+  return async () => (await fetcher.fetch(page, { signal })).html.length;
+}
+
+const result = await runLoad({
+  subject,
+  runtime: process.versions.bun ? `Bun ${process.versions.bun}` : `Node ${process.versions.node}`,
+  requests: Number(requests),
+  concurrency: Number(concurrency),
+  expectedLength: Number(length),
+  fetchOnce: subjectFetch(),
+});
+console.log(JSON.stringify(result));
+process.exit(0); // undici's kept connections would hold the process

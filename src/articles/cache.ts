@@ -1,0 +1,91 @@
+import { LRUCache } from "lru-cache";
+import { Failure } from "../failure.ts";
+import type { FetchedArticle } from "./fetched-article.ts";
+
+/** Extracted articles by what was asked, and the work that is under way for them. */
+export interface ArticleCache {
+  readonly size: number;
+  readonly maxSize: number;
+  /**
+   * The article of a key: from the cache, from a request for the same key that is under way, or loaded.
+   * Failures are not kept. The shared work is called off when everybody who waits for it has gone.
+   * @param signal of this caller alone
+   */
+  take(
+    key: string,
+    load: (signal: AbortSignal) => Promise<FetchedArticle>,
+    signal?: AbortSignal,
+  ): Promise<{ readonly fetched: FetchedArticle; readonly origin: "hit" | "shared" | "miss" }>;
+}
+
+type UnderWay = {
+  readonly promise: Promise<FetchedArticle>;
+  readonly controller: AbortController;
+  waiting: number;
+};
+
+/**
+ * Correct because the key holds everything that changes the result: the URL and every option.
+ * @param maxSize articles kept, the least recently used going first; 0 keeps none, requests under way
+ * are shared all the same
+ */
+export function createArticleCache(maxSize: number): ArticleCache {
+  const kept = maxSize > 0 ? new LRUCache<string, FetchedArticle>({ max: maxSize }) : null;
+  const underWay = new Map<string, UnderWay>();
+
+  const start = (key: string, load: (signal: AbortSignal) => Promise<FetchedArticle>): UnderWay => {
+    const controller = new AbortController();
+    const promise = load(controller.signal).then((fetched) => {
+      kept?.set(key, fetched);
+      return fetched;
+    });
+    const work: UnderWay = { promise, controller, waiting: 0 };
+    underWay.set(key, work);
+    const forget = (): void => {
+      if (underWay.get(key) === work) underWay.delete(key);
+    };
+    promise.then(forget, forget);
+    return work;
+  };
+
+  return {
+    get size() {
+      return kept?.size ?? 0;
+    },
+    maxSize,
+    async take(key, load, signal) {
+      if (signal?.aborted) throw cancelled();
+      const hit = kept?.get(key);
+      if (hit) return { fetched: hit, origin: "hit" };
+      const shared = underWay.get(key);
+      const work = shared ?? start(key, load);
+      const leave = (): void => {
+        work.waiting--;
+        if (work.waiting > 0) return;
+        // Nobody waits any more; whoever comes now starts anew.
+        if (underWay.get(key) === work) underWay.delete(key);
+        work.controller.abort(signal?.reason);
+      };
+      work.waiting++;
+      return {
+        fetched: await waitUnlessAborted(work.promise, leave, signal),
+        origin: shared ? "shared" : "miss",
+      };
+    },
+  };
+}
+
+function waitUnlessAborted<T>(promise: Promise<T>, leave: () => void, signal?: AbortSignal): Promise<T> {
+  if (!signal) return promise;
+  return new Promise<T>((resolve, reject) => {
+    const onAbort = (): void => {
+      leave();
+      reject(cancelled());
+    };
+    signal.addEventListener("abort", onAbort, { once: true });
+    const forget = (): void => signal.removeEventListener("abort", onAbort);
+    promise.then(resolve, reject).then(forget);
+  });
+}
+
+const cancelled = (): Failure => new Failure("cancelled", "the request was cancelled by its caller");

@@ -1,0 +1,104 @@
+import { FAILURE_OUTCOMES, Failure } from "../failure.ts";
+import type { Log } from "../log.ts";
+import type { Metrics } from "../metrics.ts";
+import type { ArticleCache } from "./cache.ts";
+import type { FetchedArticle } from "./fetched-article.ts";
+import { articleFromUrl, type FromUrlParts, type FromUrlRequest } from "./from-url.ts";
+
+export type ArticleServiceParts = FromUrlParts & {
+  readonly cache: ArticleCache;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  /** Whose extractions are counted: `cli` makes `cli_extractions.success`. */
+  readonly shell: string;
+  /** Puts the fetcher, the cache and timings on the line of each page. */
+  readonly hasDiagnostics: boolean;
+};
+
+export type ServiceRequest = FromUrlRequest & {
+  /** Everything besides URL and options that changes the result: the session's network options. */
+  readonly cacheScope: string;
+  readonly requestId: string;
+};
+
+/**
+ * `articleFromUrl` behind the cache, counted and logged.
+ * @throws what `articleFromUrl` throws
+ */
+export async function serveArticle(
+  request: ServiceRequest,
+  parts: ArticleServiceParts,
+): Promise<FetchedArticle> {
+  const { cache, metrics, shell } = parts;
+  const started = performance.now();
+  try {
+    const load = (signal: AbortSignal): Promise<FetchedArticle> => loadArticle(request, parts, signal);
+    const { fetched, origin } = await cache.take(cacheKey(request), load, request.fetch.signal);
+    metrics.count(`cache.${origin}`);
+    metrics.count(`${shell}_extractions.success`);
+    logArticle(request, parts, { fetched, origin });
+    // Whoever asked with a fragment or tracking parameters sees the URL as asked for.
+    return fetched.url === request.url ? fetched : { ...fetched, url: request.url };
+  } catch (error) {
+    const code = error instanceof Failure ? error.code : "internal";
+    metrics.count(`${shell}_extractions.failure`);
+    metrics.count(`failures.${code}`);
+    if (FAILURE_OUTCOMES[code].exitCode !== 130) logFailure(request, parts, error);
+    throw error;
+  } finally {
+    metrics.time(`${shell}_extractions.duration`, performance.now() - started);
+  }
+}
+
+async function loadArticle(
+  request: ServiceRequest,
+  parts: ArticleServiceParts,
+  signal: AbortSignal,
+): Promise<FetchedArticle> {
+  const fetched = await articleFromUrl({ ...request, fetch: { ...request.fetch, signal } }, parts);
+  parts.metrics.count(`fetches.${fetched.fetcher}`);
+  parts.metrics.time("fetches.duration", fetched.timings.fetchMs);
+  parts.metrics.time("extraction.duration", fetched.timings.extractionMs);
+  return fetched;
+}
+
+const cacheKey = ({ url, options, preference, fetch, cacheScope }: ServiceRequest): string =>
+  JSON.stringify([url, options, preference, fetch.authorization ?? null, cacheScope]);
+
+type Outcome = { readonly fetched: FetchedArticle; readonly origin: string };
+
+function logArticle(
+  { requestId, url }: ServiceRequest,
+  { log, hasDiagnostics }: ArticleServiceParts,
+  { fetched, origin }: Outcome,
+): void {
+  const diagnostics = hasDiagnostics
+    ? {
+        request_id: requestId,
+        cache: origin,
+        fetcher: fetched.fetcher,
+        fetch_ms: Math.round(fetched.timings.fetchMs),
+        extraction_ms: Math.round(fetched.timings.extractionMs),
+      }
+    : {};
+  log.info("extracted", {
+    url,
+    status: fetched.statusCode,
+    word_count: fetched.article.wordCount,
+    ...diagnostics,
+  });
+}
+
+function logFailure(
+  { requestId, url }: ServiceRequest,
+  { log, hasDiagnostics }: ArticleServiceParts,
+  error: unknown,
+): void {
+  const failure = error instanceof Failure ? error.toRecord() : { code: "internal", message: String(error) };
+  log.warning("extraction failed", {
+    url,
+    code: failure.code,
+    reason: failure.message,
+    ...(hasDiagnostics ? { request_id: requestId } : {}),
+  });
+}

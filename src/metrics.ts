@@ -1,0 +1,99 @@
+/** One observation: an event counted, or how long something took in ms. */
+export type Measurement =
+  | { readonly kind: "counter"; readonly name: string; readonly value: number }
+  | { readonly kind: "timing"; readonly name: string; readonly value: number };
+
+/** Takes measurements to where they are read; must not throw and must not wait. */
+export type MetricsSink = (measurement: Measurement) => void;
+
+/**
+ * What the program counts. Names are dotted and lower case (`cli_extractions.success`); each sink puts
+ * its namespace before them. The list of names is in docs/operations.md.
+ */
+export interface Metrics {
+  /** Adds to a counter; 1 by default. */
+  count(name: string, by?: number): void;
+  /** Records a duration in ms. */
+  time(name: string, durationMs: number): void;
+}
+
+/** Metrics that go to every sink; without sinks they cost nothing. */
+export function createMetrics(sinks: readonly MetricsSink[]): Metrics {
+  const emit = (measurement: Measurement): void => {
+    for (const sink of sinks) sink(measurement);
+  };
+  return {
+    count: (name, by = 1) => emit({ kind: "counter", name, value: by }),
+    time: (name, durationMs) => emit({ kind: "timing", name, value: durationMs }),
+  };
+}
+
+/** Writes every measurement as one line: `write("article_extractor.fetches.http", "counter", 1)`. */
+export const logSink =
+  (namespace: string, write: (name: string, kind: string, value: number) => void): MetricsSink =>
+  ({ name, kind, value }) =>
+    write(`${namespace}.${name}`, kind, value);
+
+/**
+ * Sends every measurement as a StatsD datagram (`name:1|c`, `name:12.5|ms`), which may be lost.
+ * @param send takes one datagram's text
+ */
+export const statsdSink =
+  (namespace: string, send: (datagram: string) => void): MetricsSink =>
+  ({ name, kind, value }) =>
+    send(`${namespace}.${name}:${round(value)}|${kind === "counter" ? "c" : "ms"}`);
+
+/** Upper bounds of the histogram's buckets, in seconds. */
+const BUCKETS_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
+
+type Histogram = { readonly buckets: number[]; sum: number; count: number };
+
+/** Keeps totals in memory and renders them in Prometheus's text format 0.0.4, durations in seconds. */
+export function createPrometheusSink(namespace: string): {
+  readonly sink: MetricsSink;
+  render(): string;
+} {
+  const counters = new Map<string, number>();
+  const histograms = new Map<string, Histogram>();
+  const sink: MetricsSink = ({ kind, name, value }) => {
+    if (kind === "counter") counters.set(name, (counters.get(name) ?? 0) + value);
+    else observe(histograms, name, value / 1000);
+  };
+  const render = (): string => {
+    const lines: string[] = [];
+    for (const [name, value] of counters) {
+      const full = `${prometheusName(namespace, name)}_total`;
+      lines.push(`# TYPE ${full} counter`, `${full} ${value}`);
+    }
+    for (const [name, histogram] of histograms) {
+      lines.push(...renderHistogram(`${prometheusName(namespace, name)}_seconds`, histogram));
+    }
+    return lines.length === 0 ? "" : `${lines.join("\n")}\n`;
+  };
+  return { sink, render };
+}
+
+function observe(histograms: Map<string, Histogram>, name: string, seconds: number): void {
+  const histogram = histograms.get(name) ?? { buckets: BUCKETS_SECONDS.map(() => 0), sum: 0, count: 0 };
+  histograms.set(name, histogram);
+  histogram.sum += seconds;
+  histogram.count += 1;
+  BUCKETS_SECONDS.forEach((bound, index) => {
+    if (seconds <= bound) histogram.buckets[index] = (histogram.buckets[index] ?? 0) + 1;
+  });
+}
+
+function renderHistogram(name: string, { buckets, sum, count }: Histogram): string[] {
+  return [
+    `# TYPE ${name} histogram`,
+    ...BUCKETS_SECONDS.map((bound, index) => `${name}_bucket{le="${bound}"} ${buckets[index]}`),
+    `${name}_bucket{le="+Inf"} ${count}`,
+    `${name}_sum ${round(sum)}`,
+    `${name}_count ${count}`,
+  ];
+}
+
+const prometheusName = (namespace: string, name: string): string =>
+  `${namespace}_${name}`.replace(/[^a-zA-Z0-9_]/g, "_");
+
+const round = (value: number): number => Math.round(value * 1e6) / 1e6;

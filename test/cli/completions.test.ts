@@ -1,0 +1,110 @@
+import { describe, expect, test } from "bun:test";
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import manifest from "../../package.json" with { type: "json" };
+import { COMMANDS, EXTRACT_FLAGS } from "../../src/cli/flags.ts";
+import { runBinary, runShell, temporaryDirectory } from "../support/binary.ts";
+import { bashOffers } from "../support/completion.ts";
+
+const OFFERED = EXTRACT_FLAGS.filter((flag) => flag.awaits === undefined);
+
+describe.skipIf(Bun.which("bash") === null)("bash (needs bash)", () => {
+  const ROWS: readonly (readonly [words: readonly string[], offers: readonly string[]])[] = [
+    [[""], COMMANDS.map(({ name }) => name)],
+    [["ex"], ["extract"]],
+    [["--no-"], ["--no-images", "--no-code", "--no-browser", "--no-color"]],
+    [
+      ["--output", ""],
+      ["json", "markdown", "text"],
+    ],
+    [["--output", "m"], ["markdown"]],
+    [
+      ["--log-format", ""],
+      ["json", "text"],
+    ],
+    [
+      ["completions", ""],
+      ["bash", "zsh", "fish"],
+    ],
+    [["completions", "z"], ["zsh"]],
+    [["--file", "two"], ["two words.html"]],
+    [["-o", "fol"], ["folder"]],
+    [["--select", ""], []],
+    [["--head"], ["--header"]], // --headed is not there yet
+  ];
+  for (const [words, offers] of ROWS) {
+    test(`after "${words.join(" ")}" offers ${offers.join(", ") || "nothing"}`, async () => {
+      await using directory = await temporaryDirectory();
+      await writeFile(join(directory.path, "two words.html"), "");
+      await mkdir(join(directory.path, "folder"));
+      expect((await bashOffers(words, directory.path)).sort()).toEqual([...offers].sort());
+    });
+  }
+
+  test("offers every option of the help", async () => {
+    await using directory = await temporaryDirectory();
+    const offers = await bashOffers(["--"], directory.path);
+    expect(offers.sort()).toEqual(OFFERED.map(({ name }) => `--${name}`).sort());
+  });
+
+  describe.skipIf(Bun.which("script") === null)("at a prompt (needs script)", () => {
+    /** What appears when the line is typed in a fresh directory with one file, its tabulators included. */
+    async function typeLine(line: string): Promise<string> {
+      await using directory = await temporaryDirectory();
+      await writeFile(join(directory.path, "two words.html"), "<p>word</p>");
+      const run = await runShell("script -qec 'bash --norc --noprofile -i' /dev/null", {
+        stdin: `source <(article-extractor completions bash)\n${line}\nexit\n`,
+        cwd: directory.path,
+      });
+      return run.stdout;
+    }
+
+    test("an option is completed", async () => {
+      // Alone, --vers would be an unknown option.
+      const screen = await typeLine("article-extractor --vers\t");
+      expect(screen).toContain(`\narticle-extractor ${manifest.version}\r\n`);
+    });
+
+    test("a file name with a space is completed and quoted", async () => {
+      expect(await typeLine("article-extractor --output text -q --file tw\t")).toContain("\nword\r\n");
+    });
+  });
+
+  test("completes words after --output=", async () => {
+    await using directory = await temporaryDirectory();
+    // Readline breaks words at "=", so the program's function sees three.
+    expect(await bashOffers(["--output", "=", "te"], directory.path)).toEqual(["text"]);
+    expect((await bashOffers(["--output", "="], directory.path)).sort()).toEqual([
+      "json",
+      "markdown",
+      "text",
+    ]);
+  });
+});
+
+for (const shell of ["zsh", "fish"]) {
+  test.skipIf(Bun.which(shell) === null)(`the ${shell} script parses (needs ${shell})`, async () => {
+    const run = await runShell(`article-extractor completions ${shell} > script && ${shell} -n script`);
+    expect(run).toEqual({ exitCode: 0, stdout: "", stderr: "" });
+  });
+
+  test(`the ${shell} script names every option, its values and every command`, async () => {
+    const { stdout } = await runBinary(["completions", shell]);
+    for (const { name } of OFFERED) expect(stdout).toMatch(new RegExp(`(?:-l |--)${name}\\b`));
+    for (const choice of OFFERED.flatMap(({ choices }) => choices ?? [])) expect(stdout).toContain(choice);
+    for (const { name } of COMMANDS) expect(stdout).toContain(name);
+    for (const { name } of EXTRACT_FLAGS.filter((flag) => flag.awaits !== undefined))
+      expect(stdout).not.toMatch(new RegExp(`(?:-l |--)${name}\\b`));
+  });
+}
+
+const REFUSED: readonly (readonly [args: readonly string[], message: string])[] = [
+  [["completions"], "completions takes one shell: bash, zsh, fish"],
+  [["completions", "bash", "zsh"], "completions takes one shell: bash, zsh, fish"],
+  [["completions", "bsh"], 'completions are made for bash, zsh, fish, not "bsh"; did you mean bash?'],
+];
+for (const [args, message] of REFUSED) {
+  test(`${args.join(" ")} is refused with exit code 2`, async () => {
+    expect(await runBinary(args)).toEqual({ exitCode: 2, stdout: "", stderr: `error: ${message}\n` });
+  });
+}

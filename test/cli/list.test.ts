@@ -1,0 +1,114 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { runBinary, temporaryDirectory } from "../support/binary.ts";
+import { type RecordingSite, serveRecordingSite } from "../support/recording-site.ts";
+
+let site: RecordingSite;
+beforeAll(() => {
+  site = serveRecordingSite();
+});
+afterAll(() => site[Symbol.asyncDispose]());
+
+/** Extracts a list from a file in an empty directory. */
+async function extractList(lines: readonly string[], ...args: string[]) {
+  await using directory = await temporaryDirectory();
+  await writeFile(join(directory.path, "urls.txt"), lines.join("\n"));
+  return await runBinary(["--input-file", "urls.txt", "--retries", "0", ...args], { cwd: directory.path });
+}
+
+const jsonLines = (stdout: string): Record<string, unknown>[] =>
+  stdout
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+
+describe("--input-file", () => {
+  test("writes a JSON line for each URL in the list's order, good or bad, and exits with 1", async () => {
+    const urls = [`${site.origin}/a`, "not a url", `${site.origin}/status/500`, `${site.origin}/b`];
+    const run = await extractList([urls[0]!, "", "# a comment", `  ${urls[1]}  `, urls[2]!, `${urls[3]}\r`]);
+    expect(run.exitCode).toBe(1);
+    const results = jsonLines(run.stdout);
+    expect(results.map(({ url, success }) => [url, success])).toEqual([
+      [urls[0], true],
+      ["not a url", false],
+      [urls[2], false],
+      [urls[3], true],
+    ]);
+    expect(results[1]?.error).toEqual({
+      code: "invalid_url",
+      message: '"not a url" is not an http or https URL',
+    });
+    expect(results[2]?.error).toMatchObject({ code: "http_status" });
+    expect(run.stderr.trimEnd().split("\n")).toEqual([
+      'error: urls.txt:4: "not a url" is not an http or https URL',
+      expect.stringMatching(/^error: urls\.txt:5: GET http:\S+\/status\/500 answered HTTP 500/),
+    ]);
+  });
+
+  test("of good URLs exits with 0 and says nothing", async () => {
+    const run = await extractList([`${site.origin}/a`, `${site.origin}/b`]);
+    expect([run.exitCode, run.stderr]).toEqual([0, ""]);
+  });
+
+  test("keeps the list's order when the first page is the slowest", async () => {
+    const slow = Bun.serve({
+      port: 0,
+      hostname: "127.0.0.1",
+      async fetch(request) {
+        const isFirst = new URL(request.url).pathname === "/first";
+        if (isFirst) await Bun.sleep(300);
+        return new Response("<p>word</p>", { headers: { "content-type": "text/html" } });
+      },
+    });
+    const urls = ["first", "second", "third", "4", "5", "6"].map((name) => `${slow.url}${name}`);
+    const run = await extractList(urls);
+    await slow.stop(true);
+    expect(jsonLines(run.stdout).map(({ url }) => url)).toEqual(urls);
+  });
+
+  test("puts a rule between Markdown pages, but not between those with front matter", async () => {
+    const urls = [`${site.origin}/a`, `${site.origin}/b`];
+    const plain = (await extractList(urls, "--output", "markdown")).stdout;
+    expect(plain.split("\n---\n\n").map((page) => page.split("\n")[0])).toEqual([
+      "# Tide tables",
+      "# Tide tables",
+    ]);
+    const withFrontMatter = (await extractList(urls, "--output", "markdown", "--frontmatter")).stdout;
+    expect(withFrontMatter.match(/^---\nurl: /gm)?.length).toBe(2);
+    expect(withFrontMatter.match(/^---$/gm)?.length).toBe(4);
+  });
+
+  test("goes into one file with -o, failed pages and all", async () => {
+    await using directory = await temporaryDirectory();
+    const run = await runBinary(["--input-file", "-", "-o", "out.jsonl"], {
+      stdin: `${site.origin}/a\nnot a url\n`,
+      cwd: directory.path,
+    });
+    expect([run.exitCode, run.stdout]).toEqual([1, ""]);
+    const written = await Bun.file(join(directory.path, "out.jsonl")).text();
+    expect(jsonLines(written).map(({ success }) => success)).toEqual([true, false]);
+  });
+
+  test("that lists nothing is refused", async () => {
+    for (const lines of [["# only a comment", ""], [""]]) {
+      const message = "urls.txt lists no URLs";
+      expect(await extractList(lines)).toEqual({ exitCode: 1, stdout: "", stderr: `error: ${message}\n` });
+    }
+  });
+
+  test("with a wrong selector fetches nothing and says so once", async () => {
+    const before = site.seen.length;
+    const run = await extractList([`${site.origin}/a`, `${site.origin}/b`], "--exclude", "a{");
+    const message = '--exclude "a{" is not a CSS selector';
+    expect(run).toEqual({ exitCode: 2, stdout: "", stderr: `error: ${message}\n` });
+    expect(site.seen.length).toBe(before);
+  });
+
+  test("of a thousand lines that are no URLs ends with each of them", async () => {
+    const run = await extractList(Array.from({ length: 1000 }, (_, index) => `no url ${index}`));
+    expect(jsonLines(run.stdout).map(({ url }) => url)).toEqual(
+      Array.from({ length: 1000 }, (_, index) => `no url ${index}`),
+    );
+  });
+});

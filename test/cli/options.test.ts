@@ -1,0 +1,275 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { readdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import manifest from "../../package.json" with { type: "json" };
+import { EXTRACT_FLAGS } from "../../src/cli/flags.ts";
+import { DESKTOP_BROWSERS } from "../../src/fetching/index.ts";
+import { runBinary, temporaryDirectory } from "../support/binary.ts";
+import { type ForwardProxy, startForwardProxy } from "../support/forward-proxy.ts";
+import { type RecordingSite, serveRecordingSite } from "../support/recording-site.ts";
+
+let site: RecordingSite;
+let proxy: ForwardProxy;
+
+beforeAll(async () => {
+  site = serveRecordingSite();
+  proxy = await startForwardProxy({ credentials: null, hosts: {} });
+});
+
+afterAll(async () => {
+  await proxy[Symbol.asyncDispose]();
+  await site[Symbol.asyncDispose]();
+});
+
+const PAGE = `<html><head><title>The mill</title></head><body><article>
+<p id="first">The wheel turns. <a href="gate.html">The gate</a> is open.</p>
+<p><img src="mill.png" alt="The mill"></p>
+<pre><code>weir today</code></pre>
+<p class="aside">Nobody cheered.</p></article></body></html>`;
+
+/** The page from stdin as Markdown. */
+async function markdown(...args: string[]): Promise<string> {
+  const run = await runBinary(["-", "--output", "markdown", "--quiet", ...args], { stdin: PAGE });
+  expect([run.exitCode, run.stderr]).toEqual([0, ""]);
+  return run.stdout;
+}
+
+/** What the site saw of one successful run. */
+async function request(...args: string[]) {
+  const before = site.seen.length;
+  const run = await runBinary([`${site.origin}/page`, "--output", "text", ...args]);
+  expect([run.exitCode, run.stderr]).toEqual([0, ""]);
+  return site.seen.at(before);
+}
+
+const proxyLines = async () => (await proxy.requests()).map(({ line }) => line);
+
+/** Each option of the help with a test that the option, and nothing else, makes the difference. */
+const EFFECTS: Readonly<Record<string, () => Promise<void>>> = {
+  file: async () => {
+    await using directory = await temporaryDirectory();
+    await writeFile(join(directory.path, "page.html"), PAGE);
+    const run = await runBinary(["--file", "page.html"], { cwd: directory.path });
+    expect(JSON.parse(run.stdout)).toMatchObject({ title: "The mill", fetcher: "file" });
+  },
+  "input-file": async () => {
+    const run = await runBinary(["--input-file", "-"], { stdin: `${site.origin}/a\n${site.origin}/b\n` });
+    const urls = run.stdout
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line).url);
+    expect(urls).toEqual([`${site.origin}/a`, `${site.origin}/b`]);
+  },
+  url: async () => {
+    expect(await markdown()).toContain("(gate.html)");
+    expect(await markdown("--url", "https://h.example/docs/")).toContain(
+      "(https://h.example/docs/gate.html)",
+    );
+  },
+  output: async () => {
+    const output = async (format: string) =>
+      (await runBinary(["-", "--quiet", "--output", format], { stdin: PAGE })).stdout;
+    expect(JSON.parse(await output("json")).title).toBe("The mill");
+    expect(await output("markdown")).toStartWith("# The mill\n\n");
+    expect(await output("text")).toStartWith("The mill\n\nThe wheel turns. The gate is open.");
+  },
+  "output-file": async () => {
+    await using directory = await temporaryDirectory();
+    await runBinary(["-", "--output-file", "a.json"], { stdin: PAGE, cwd: directory.path });
+    await runBinary(["-", "-o", "b.json"], { stdin: PAGE, cwd: directory.path });
+    expect((await readdir(directory.path)).sort()).toEqual(["a.json", "b.json"]);
+  },
+  frontmatter: async () => {
+    const [first, ...rest] = (await markdown("--frontmatter", "--url", "https://h.example/")).split("---\n");
+    expect(first).toBe("");
+    expect(rest[0]).toMatch(
+      /^url: "?https:\/\/h\.example\/"?\ntitle: "?The mill"?\nextracted_at: "?\d{4}-\d\d-\d\dT[\d:.]+Z"?\nword_count: \d+\n$/,
+    );
+    expect(rest[1]?.trimStart()).toBe(await markdown("--url", "https://h.example/"));
+  },
+  "min-words": async () => {
+    const run = (n: string) => runBinary(["-", "--output", "text", "--min-words", n], { stdin: PAGE });
+    expect((await run("0")).stderr).toBe("");
+    const short = await run("1000");
+    expect(short.exitCode).toBe(0);
+    expect(short.stderr).toMatch(/^warning: Content below minimum word count \(\d+ < 1000\)\n$/);
+  },
+  "no-images": async () => {
+    expect(await markdown()).toContain("![The mill](mill.png)");
+    expect(await markdown("--no-images")).not.toContain("mill.png");
+  },
+  "no-code": async () => {
+    expect(await markdown()).toContain("weir today");
+    expect(await markdown("--no-code")).not.toContain("weir today");
+  },
+  select: async () => {
+    expect(await markdown("--select", "#first")).not.toContain("Nobody cheered.");
+    expect(await markdown("--select", ".aside")).toBe("# The mill\n\nNobody cheered.\n");
+  },
+  exclude: async () => {
+    const text = await markdown("--exclude", ".aside", "--exclude", "pre");
+    expect(text).not.toContain("Nobody cheered.");
+    expect(text).not.toContain("weir today");
+    expect(text).toContain("The wheel turns.");
+  },
+  "user-agent": async () => {
+    expect((await request())?.headers["user-agent"]).toStartWith(`article-extractor/${manifest.version} (`);
+    const asked = await request("--user-agent", "Reader/1.0", "--random-user-agent");
+    expect(asked?.headers["user-agent"]).toBe("Reader/1.0");
+  },
+  "random-user-agent": async () => {
+    const sent = (await request("--random-user-agent"))?.headers["user-agent"] ?? "";
+    expect(DESKTOP_BROWSERS).toContain(sent);
+  },
+  header: async () => {
+    const sent = await request(
+      "--header",
+      "X-One: 1",
+      "--header",
+      "x-one: 2",
+      "--header",
+      "User-Agent: Own/1",
+    );
+    expect(sent?.headers).toMatchObject({ "x-one": "1, 2", "user-agent": "Own/1" });
+  },
+  proxy: async () => {
+    await request("--proxy", `127.0.0.1:${proxy.port}`, "--header", "x-through: proxy");
+    expect((await proxyLines()).at(-1)).toBe(`GET ${site.origin}/page HTTP/1.1`);
+    expect(site.seen.at(-1)?.headers["x-through"]).toBe("proxy");
+  },
+  "proxy-bypass": async () => {
+    const before = (await proxyLines()).length;
+    const through = ["--proxy", `http://127.0.0.1:${proxy.port}`];
+    await request(...through, "--proxy-bypass", "h.example", "--proxy-bypass", "127.0.0.1");
+    expect((await proxyLines()).length).toBe(before);
+    await request(...through, "--proxy-bypass", "h.example");
+    expect((await proxyLines()).length).toBe(before + 1);
+  },
+  timeout: async () => {
+    const run = await runBinary([`${site.origin}/silent`, "--timeout", "0.2"]);
+    const message = `GET ${site.origin}/silent took longer than the limit of a request of 200 ms`;
+    expect(run).toEqual({ exitCode: 1, stdout: "", stderr: `error: ${message}\n` });
+  },
+  retries: async () => {
+    for (const retries of [0, 1]) {
+      const before = site.seen.length;
+      const run = await runBinary([`${site.origin}/status/503`, "--retries", `${retries}`]);
+      expect(run.stderr).toStartWith(`error: GET ${site.origin}/status/503 answered HTTP 503`);
+      expect(run.exitCode).toBe(1);
+      expect(site.seen.length - before).toBe(retries + 1);
+    }
+  },
+  "max-bytes": async () => {
+    const run = (size: string) => runBinary([`${site.origin}/bytes/5000`, "--max-bytes", size]);
+    expect((await run("5k")).exitCode).toBe(0);
+    const over = await run("4999");
+    expect([over.exitCode, over.stdout]).toEqual([1, ""]);
+    expect(over.stderr).toMatch(/^error: .*\/bytes\/5000.* 4999 bytes.*\n$/);
+  },
+  egress: async () => {
+    const before = site.seen.length;
+    const refused = await runBinary([`${site.origin}/page`, "--egress", "public"]);
+    const message = `the egress policy refuses ${site.origin}/page: the address is not public`;
+    expect(refused).toEqual({ exitCode: 1, stdout: "", stderr: `error: ${message}\n` });
+    expect(site.seen.length).toBe(before);
+    await request("--egress", "127.0.0.0/8");
+    await request("--egress", "open");
+  },
+  // Without a browser fetcher these two ask for what happens anyway; they must be taken.
+  "prefer-http": async () => {
+    expect(await request("--prefer-http")).toBeDefined();
+  },
+  "no-browser": async () => {
+    expect(await request("--no-browser")).toBeDefined();
+  },
+  "env-file": async () => {
+    await using directory = await temporaryDirectory();
+    await writeFile(join(directory.path, "settings"), "ARTICLE_EXTRACTOR_USER_AGENT=FromFile/1\n");
+    expect((await request("--env-file", join(directory.path, "settings")))?.headers["user-agent"]).toBe(
+      "FromFile/1",
+    );
+  },
+  "log-level": async () => {
+    const lines = async (level: string) =>
+      (await runBinary([`${site.origin}/page`, "--log-level", level])).stderr.trim().split("\n");
+    expect(await lines("warning")).toEqual([""]);
+    const levels = (await lines("info")).map((line) => JSON.parse(line).level);
+    expect(new Set(levels)).toEqual(new Set(["info"]));
+  },
+  "log-format": async () => {
+    const lines = async (format: string) =>
+      (await runBinary([`${site.origin}/page`, "--log-level", "info", "--log-format", format])).stderr;
+    expect(await lines("json")).toMatch(/^\{"timestamp":"/);
+    expect(await lines("text")).toMatch(/^\d{4}-\S+Z INFO /);
+  },
+  quiet: async () => {
+    const args = ["-", "--output", "text"];
+    expect((await runBinary(args, { stdin: PAGE })).stderr).toStartWith("warning: ");
+    expect((await runBinary([...args, "--quiet"], { stdin: PAGE })).stderr).toBe("");
+    expect((await runBinary([...args, "-q"], { stdin: PAGE })).stderr).toBe("");
+    expect((await runBinary(["--file", "missing", "-q"])).stderr).toStartWith("error: ");
+  },
+  verbose: async () => {
+    for (const option of ["--verbose", "-v", "-qv"]) {
+      const { stderr } = await runBinary([`${site.origin}/page`, option]);
+      expect(stderr).toMatch(/"level":"info","message":"extracted","url":"http:\/\/127\.0\.0\.1:\d+\/page"/);
+    }
+  },
+  "no-color": async () => {
+    // With a terminal on stderr: test/cli/terminal.test.ts.
+    expect((await runBinary(["--file", "missing", "--no-color"])).stderr).not.toContain("\u001b");
+  },
+  version: async () => {
+    const expected = { exitCode: 0, stdout: `article-extractor ${manifest.version}\n`, stderr: "" };
+    expect(await runBinary(["--version"])).toEqual(expected);
+    expect(await runBinary(["-V"])).toEqual(expected);
+    expect(await runBinary(["licenses", "--version"])).toEqual(expected);
+  },
+  help: async () => {
+    const run = await runBinary(["--help"]);
+    expect([run.exitCode, run.stderr]).toEqual([0, ""]);
+    expect(run.stdout).toStartWith("Usage: article-extractor [URL | -] [options]\n\nExamples:\n");
+    expect(await runBinary(["-h"])).toEqual(run);
+    expect((await runBinary(["completions", "--help"])).stdout).toStartWith(
+      "Usage: article-extractor completions",
+    );
+  },
+};
+
+describe("each option has its effect:", () => {
+  for (const { name, help, awaits } of EXTRACT_FLAGS) {
+    if (awaits !== undefined) continue;
+    test(`--${name}: ${help}`, async () => {
+      const effect = EFFECTS[name];
+      if (!effect) throw new Error(`--${name} has no test in EFFECTS`);
+      await effect();
+    });
+  }
+});
+
+describe("an option whose machinery is to come is refused, saying so:", () => {
+  for (const { name, placeholder, awaits } of EXTRACT_FLAGS) {
+    if (awaits === undefined) continue;
+    test(`--${name}`, async () => {
+      const value = placeholder === undefined ? [] : ["1"];
+      const run = await runBinary([`${site.origin}/page`, `--${name}`, ...value]);
+      const message = `--${name} needs ${awaits}, which this version does not have yet`;
+      expect(run).toEqual({ exitCode: 2, stdout: "", stderr: `error: ${message}\n` });
+    });
+  }
+});
+
+test("the help names every option that works, and no other", async () => {
+  const { stdout } = await runBinary(["--help"]);
+  for (const { name, awaits } of EXTRACT_FLAGS) {
+    expect([name, new RegExp(`^ +(?:-\\w, )?--${name}\\b`, "m").test(stdout)]).toEqual([
+      name,
+      awaits === undefined,
+    ]);
+  }
+});
+
+test("extract may be said", async () => {
+  const args = [`${site.origin}/page`, "--output", "markdown"];
+  expect(await runBinary(["extract", ...args])).toEqual(await runBinary(args));
+});

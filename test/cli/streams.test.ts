@@ -1,0 +1,180 @@
+import { describe, expect, test } from "bun:test";
+import { readdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { BINARY, cleanEnvironment, requireBinary, runShell, temporaryDirectory } from "../support/binary.ts";
+
+const WORDS = ["tide", "mill", "wheel", "gate", "pond", "water", "stone", "timber", "quay", "morning"];
+
+/** A page of about 2 MB; as JSON its article is more than 5 MB. */
+function largePage(): string {
+  const sentence = Array.from({ length: 120 }, (_, index) => WORDS[(index * index + index) % 10]).join(" ");
+  const paragraph = (_: unknown, index: number): string => `<p>${index} ${sentence}.</p>`;
+  return `<html><body><article>${Array.from({ length: 3000 }, paragraph).join("\n")}</article></body></html>`;
+}
+
+describe("a result of 5 MB", () => {
+  const inLargePage = async (script: string) => {
+    await using directory = await temporaryDirectory();
+    await writeFile(join(directory.path, "large.html"), largePage());
+    return await runShell(script, { shell: "bash", cwd: directory.path });
+  };
+
+  test("arrives whole through a pipe, also at a reader who starts late", async () => {
+    const run = await inLargePage(`
+      set -o pipefail
+      article-extractor --file large.html > whole.json
+      article-extractor --file large.html | cat | cmp - whole.json
+      article-extractor --file large.html | (sleep 1; cat) | cmp - whole.json
+      test "$(wc -c < whole.json)" -gt 5000000 && tail -c 2 whole.json`);
+    expect(run).toEqual({ exitCode: 0, stdout: "}\n", stderr: "" });
+  });
+
+  test("arrives whole through -o", async () => {
+    const run = await inLargePage(`
+      article-extractor --file large.html > whole.json
+      article-extractor --file large.html -o file.json && cmp file.json whole.json`);
+    expect(run).toEqual({ exitCode: 0, stdout: "", stderr: "" });
+  });
+
+  test("ends quietly when the reader has seen enough", async () => {
+    const run = await inLargePage("set -o pipefail; article-extractor --file large.html | head -1");
+    expect(run).toEqual({ exitCode: 0, stdout: "{\n", stderr: "" });
+  });
+
+  test("ends quietly when the reader never reads", async () => {
+    const run = await inLargePage("set -o pipefail; article-extractor --file large.html | sleep 0.2");
+    expect(run).toEqual({ exitCode: 0, stdout: "", stderr: "" });
+  });
+});
+
+describe("stdout on a full disk", () => {
+  const message = "error: standard output cannot be written: no space is left on the device\n";
+  for (const args of ["-", "--help", "--version", "completions bash", "licenses"]) {
+    test(`fails article-extractor ${args} with exit code 1 and one line`, async () => {
+      const run = await runShell(`article-extractor ${args} > /dev/full`, { stdin: "<p>word</p>" });
+      expect(run).toEqual({ exitCode: 1, stdout: "", stderr: message });
+    });
+  }
+});
+
+describe("closed streams", () => {
+  test("a closed stdout is survived without a word", async () => {
+    const run = await runShell("article-extractor - --output text -q >&-", { stdin: "<p>word</p>" });
+    expect(run.stderr).toBe("");
+  });
+
+  test("a closed stderr changes neither the result nor the exit code", async () => {
+    const done = await runShell("article-extractor - --output text 2>&-", { stdin: "<p>word</p>" });
+    expect(done).toEqual({ exitCode: 0, stdout: "word\n", stderr: "" });
+    expect((await runShell("article-extractor --file missing.html 2>&-")).exitCode).toBe(1);
+  });
+
+  test("a closed stdin is an empty one", async () => {
+    const run = await runShell("article-extractor - <&-");
+    expect(run).toEqual({ exitCode: 1, stdout: "", stderr: "error: standard input is empty\n" });
+  });
+});
+
+describe("interrupted", () => {
+  /** Starts the program, sends the signal once `isReady` says so, and waits for the end. */
+  async function interrupt(
+    args: readonly string[],
+    options: {
+      readonly cwd: string;
+      readonly isReady: () => boolean | Promise<boolean>;
+      readonly signal?: NodeJS.Signals;
+    },
+  ) {
+    requireBinary();
+    const child = Bun.spawn([BINARY, ...args], {
+      cwd: options.cwd,
+      env: cleanEnvironment(),
+      stdin: "pipe", // nobody writes, nobody closes
+      stdout: "pipe",
+      stderr: "pipe",
+      timeout: 15_000,
+      killSignal: "SIGKILL",
+    });
+    while (!(await options.isReady())) await Bun.sleep(10);
+    child.kill(options.signal ?? "SIGINT");
+    const stderr = await new Response(child.stderr).text();
+    return { exitCode: await child.exited, stdout: await new Response(child.stdout).text(), stderr };
+  }
+
+  const INTERRUPTED = { exitCode: 130, stdout: "", stderr: "error: interrupted\n" };
+
+  /** A server that takes requests and never answers. */
+  function silentServer() {
+    let requests = 0;
+    const server = Bun.serve({
+      port: 0,
+      hostname: "127.0.0.1",
+      idleTimeout: 0,
+      fetch: () => {
+        requests++;
+        return new Promise<Response>(() => {});
+      },
+    });
+    return {
+      url: server.url.href,
+      hasRequest: () => requests > 0,
+      [Symbol.asyncDispose]: () => server.stop(true),
+    };
+  }
+
+  for (const signal of ["SIGINT", "SIGTERM"] as const) {
+    test(`by ${signal} during a fetch: exit code 130, one line, no file left of -o`, async () => {
+      await using server = silentServer();
+      await using directory = await temporaryDirectory();
+      const run = await interrupt([server.url, "-o", "out.json"], {
+        cwd: directory.path,
+        isReady: server.hasRequest,
+        signal,
+      });
+      expect(run).toEqual(INTERRUPTED);
+      expect(await readdir(directory.path)).toEqual([]);
+    });
+  }
+
+  test("during a list: exit code 130 and one line", async () => {
+    await using server = silentServer();
+    await using directory = await temporaryDirectory();
+    await writeFile(join(directory.path, "list"), `${server.url}\n${server.url}x\n`);
+    const run = await interrupt(["--input-file", "list"], {
+      cwd: directory.path,
+      isReady: server.hasRequest,
+    });
+    expect(run).toEqual(INTERRUPTED);
+  });
+
+  // How far the program is cannot be seen from outside here; it starts in a few milliseconds.
+  const soon = () => Bun.sleep(300).then(() => true);
+
+  for (const args of [["-"], ["--input-file", "-"], ["--file", "/dev/stdin"]]) {
+    test(`while ${args.join(" ")} waits for a pipe that stays silent`, async () => {
+      await using directory = await temporaryDirectory();
+      const run = await interrupt([...args, "-o", "out.json"], { cwd: directory.path, isReady: soon });
+      expect(run).toEqual(INTERRUPTED);
+      expect(await readdir(directory.path)).toEqual([]);
+    });
+  }
+
+  test("while --file waits for a named pipe that nobody opens", async () => {
+    await using directory = await temporaryDirectory();
+    await runShell("mkfifo pipe", { cwd: directory.path });
+    const run = await interrupt(["--file", "pipe"], { cwd: directory.path, isReady: soon });
+    expect(run).toEqual(INTERRUPTED);
+  });
+
+  test("while nobody reads the result", async () => {
+    await using directory = await temporaryDirectory();
+    await writeFile(join(directory.path, "large.html"), largePage());
+    const script = `
+      mkfifo out; sleep 20 < out & reader=$!
+      article-extractor --file large.html > out & program=$!
+      sleep 1.5; kill -INT $program; wait $program; code=$?; kill $reader; exit $code`;
+    // A shell without job control starts background programs with SIGINT ignored; the program asks for it.
+    const run = await runShell(script, { cwd: directory.path });
+    expect(run).toEqual(INTERRUPTED);
+  });
+});

@@ -1,0 +1,36 @@
+/** A request as the site saw it. */
+export type SeenRequest = { readonly path: string; readonly headers: Readonly<Record<string, string>> };
+
+export type RecordingSite = AsyncDisposable & {
+  readonly origin: string;
+  /** Every request so far, in order. */
+  readonly seen: readonly SeenRequest[];
+};
+
+const PAGE = `<html><head><title>Tide tables</title></head><body><article><p>${"The gate opens at low water. ".repeat(40)}</p></article></body></html>`;
+
+/**
+ * A site on loopback that remembers what it was sent. Every path is a page of 240 words, but:
+ * `/silent` never answers; `/status/N` answers N, with that page; `/bytes/N` is a page of N bytes;
+ * `/to?url=` redirects there.
+ */
+export function serveRecordingSite(): RecordingSite {
+  const seen: SeenRequest[] = [];
+  const server = Bun.serve({
+    hostname: "127.0.0.1",
+    port: 0,
+    idleTimeout: 0,
+    development: false,
+    fetch(request) {
+      const url = new URL(request.url);
+      seen.push({ path: url.pathname + url.search, headers: Object.fromEntries(request.headers) });
+      const [, kind, argument = ""] = url.pathname.split("/");
+      if (kind === "silent") return new Promise<Response>(() => {});
+      if (kind === "to") return Response.redirect(url.searchParams.get("url") ?? "/", 302);
+      const body = kind === "bytes" ? PAGE.padEnd(Number(argument)) : PAGE;
+      const status = kind === "status" ? Number(argument) : 200;
+      return new Response(body, { status, headers: { "content-type": "text/html; charset=utf-8" } });
+    },
+  });
+  return { origin: server.url.origin, seen, [Symbol.asyncDispose]: () => server.stop(true) };
+}

@@ -1,0 +1,198 @@
+import { afterAll, describe, expect, test } from "bun:test";
+import {
+  type ArticleServiceParts,
+  articleFromUrl,
+  createArticleCache,
+  type FetcherPreference,
+  type Fetchers,
+  serveArticle,
+} from "../../../src/articles/index.ts";
+import { extractBody } from "../../../src/extraction/index.ts";
+import type { Fetcher } from "../../../src/fetching/index.ts";
+import { createLog } from "../../../src/log.ts";
+import { createMetrics } from "../../../src/metrics.ts";
+import { DEFAULT_EXTRACTION } from "../../../src/settings/index.ts";
+import { testFetcher } from "../../support/test-fetcher.ts";
+
+const FILLED = `<html><body><article><h1>Tides</h1>${"<p>The sea rises twice a day, and falls twice.</p>".repeat(20)}</article></body></html>`;
+const SHELL = `<html><body><div id="root"></div><script src="/app.js"></script></body></html>`;
+const GONE_WITH_TEXT = FILLED.replace("<h1>Tides", "<h1>Lost tides");
+
+const requests: string[] = [];
+const server = Bun.serve({
+  hostname: "127.0.0.1",
+  port: 0,
+  fetch(request) {
+    const { pathname } = new URL(request.url);
+    const isBrowser = request.headers.get("user-agent") === "test browser";
+    requests.push(`${isBrowser ? "browser" : "http"} ${pathname}`);
+    const html = (body: string, status = 200): Response =>
+      new Response(body, { status, headers: { "content-type": "text/html" } });
+    if (pathname === "/shell") return html(isBrowser ? FILLED : SHELL);
+    if (pathname === "/shell-for-all") return html(SHELL);
+    if (pathname === "/gone") return html(isBrowser ? FILLED : GONE_WITH_TEXT, isBrowser ? 200 : 404);
+    if (pathname === "/gone-for-all") return html("<p>Nothing here.</p>", 404);
+    return html(FILLED);
+  },
+});
+
+// A second fetcher that stands where the browser will: the site gives it what a browser would see.
+const http = testFetcher({});
+const plain = testFetcher({ userAgent: "test browser" });
+const browser: Fetcher = {
+  fetch: async (url, options) => ({ ...(await plain.fetch(url, options)), fetchedBy: "browser" }),
+  [Symbol.asyncDispose]: () => plain[Symbol.asyncDispose](),
+};
+afterAll(async () => {
+  await Promise.all([http[Symbol.asyncDispose](), browser[Symbol.asyncDispose](), server.stop(true)]);
+});
+
+async function extract(path: string, preference: FetcherPreference, fetchers: Fetchers = { http, browser }) {
+  requests.length = 0;
+  const request = {
+    url: `${server.url.origin}${path}`,
+    preference,
+    options: { ...DEFAULT_EXTRACTION, renderings: [] },
+    fetch: {},
+  };
+  const { fetcher, warnings } = await articleFromUrl(request, {
+    fetchers,
+    extractor: { extract: extractBody },
+  });
+  return { fetcher, warnings, requests: requests.map((line) => line.split(" ")[0]) };
+}
+
+describe("the fetcher preference", () => {
+  test("asks the browser first where it is preferred", async () => {
+    expect(await extract("/page", "browser")).toEqual({
+      fetcher: "browser",
+      warnings: [],
+      requests: ["browser"],
+    });
+  });
+
+  test("falls back to plain HTTP where there is no browser", async () => {
+    const answer = await extract("/page", "browser", { http, browser: null });
+    expect(answer).toEqual({ fetcher: "http", warnings: [], requests: ["http"] });
+  });
+
+  test("leaves the browser alone when the plain answer holds the page", async () => {
+    expect((await extract("/page", "http")).requests).toEqual(["http"]);
+  });
+
+  test("asks the browser about an empty shell, and says so", async () => {
+    expect(await extract("/shell", "http")).toEqual({
+      fetcher: "browser",
+      warnings: ["Fetched with the browser: the plain answer was an application's empty shell"],
+      requests: ["http", "browser"],
+    });
+  });
+
+  test("asks the browser about a 404, and says so", async () => {
+    expect(await extract("/gone", "http")).toEqual({
+      fetcher: "browser",
+      warnings: ["Fetched with the browser: the plain answer was HTTP 404"],
+      requests: ["http", "browser"],
+    });
+  });
+
+  test("never asks the browser where it is switched off", async () => {
+    const answer = await extract("/gone", "http_only");
+    expect(answer.requests).toEqual(["http"]);
+    expect(answer.warnings).toEqual(["Extracted after HTTP 404 (SPA/client-rendered)"]);
+    await expect(extract("/shell", "http_only")).rejects.toMatchObject({ code: "no_content" });
+  });
+
+  test("fails with the status when the browser gets it too", async () => {
+    await expect(extract("/gone-for-all", "http")).rejects.toMatchObject({
+      code: "http_status",
+      message: `GET ${server.url.origin}/gone-for-all answered HTTP 404`,
+    });
+  });
+
+  test("says of a shell that stays empty that a browser would fill it", async () => {
+    const failure = extract("/shell-for-all", "http", { http, browser: null });
+    await expect(failure).rejects.toMatchObject({
+      code: "no_content",
+      message: expect.stringContaining("empty shell"),
+    });
+  });
+});
+
+describe("serveArticle", () => {
+  function openService(hasDiagnostics: boolean) {
+    const lines: Record<string, unknown>[] = [];
+    const counted: string[] = [];
+    const parts: ArticleServiceParts = {
+      fetchers: { http, browser: null },
+      extractor: { extract: extractBody },
+      cache: createArticleCache(10),
+      log: createLog({ level: "info", format: "json", write: (line) => lines.push(JSON.parse(line)) }),
+      metrics: createMetrics([({ name }) => counted.push(name)]),
+      shell: "cli",
+      hasDiagnostics,
+    };
+    const ask = (path: string, cacheScope = "") => {
+      const url = `${server.url.origin}${path}`;
+      const options = { ...DEFAULT_EXTRACTION, renderings: [] };
+      const request = {
+        url,
+        preference: "http_only",
+        options,
+        fetch: {},
+        cacheScope,
+        requestId: "r1",
+      } as const;
+      return serveArticle(request, parts);
+    };
+    return { ask, lines, counted };
+  }
+
+  test("fetches a URL once while it is kept, and again for other network options", async () => {
+    const { ask } = openService(false);
+    requests.length = 0;
+    await ask("/page");
+    await ask("/page");
+    expect(requests.length).toBe(1);
+    await ask("/page", "another user agent");
+    expect(requests.length).toBe(2);
+  });
+
+  test("counts successes, failures, fetches and the cache", async () => {
+    const { ask, counted } = openService(false);
+    await ask("/page");
+    await ask("/page");
+    await ask("/gone-for-all").catch(() => {});
+    expect(counted.filter((name) => !name.endsWith("duration"))).toEqual([
+      "fetches.http",
+      "cache.miss",
+      "cli_extractions.success",
+      "cache.hit",
+      "cli_extractions.success",
+      "cli_extractions.failure",
+      "failures.http_status",
+    ]);
+    expect(counted.filter((name) => name === "cli_extractions.duration").length).toBe(3);
+  });
+
+  test("puts request id, cache, fetcher and timings on each line with diagnostics, and only then", async () => {
+    const { ask, lines } = openService(true);
+    await ask("/page");
+    await ask("/page");
+    await ask("/gone-for-all").catch(() => {});
+    expect(lines.map(({ request_id }) => request_id)).toEqual(["r1", "r1", "r1"]);
+    expect(lines.map(({ cache }) => cache)).toEqual(["miss", "hit", undefined]);
+    expect(lines[0]).toMatchObject({ message: "extracted", fetcher: "http", fetch_ms: expect.any(Number) });
+    expect(lines[2]).toMatchObject({ message: "extraction failed", level: "warning", code: "http_status" });
+    const quiet = openService(false);
+    await quiet.ask("/page");
+    expect(Object.keys(quiet.lines[0] ?? {})).toEqual([
+      "timestamp",
+      "level",
+      "message",
+      "url",
+      "status",
+      "word_count",
+    ]);
+  });
+});

@@ -1,0 +1,93 @@
+import { describe, expect, test } from "bun:test";
+import * as fc from "fast-check";
+import { parseArguments } from "../../../src/cli/arguments.ts";
+import { COMMANDS, EXTRACT_FLAGS } from "../../../src/cli/flags.ts";
+
+describe("parseArguments", () => {
+  test("takes values as they were typed, numbers and a lone - included", () => {
+    const typed = parseArguments(["--file", "007", "--select", "-", "--url=1e3"]);
+    expect([typed.one("file"), typed.one("select"), typed.one("url")]).toEqual(["007", "-", "1e3"]);
+  });
+
+  test("takes any text as a value, whatever it looks like", () => {
+    fc.assert(
+      fc.property(fc.string(), (value) => {
+        expect(parseArguments([`--select=${value}`]).one("select")).toBe(value);
+      }),
+    );
+  });
+
+  test("takes any word after -- as an argument", () => {
+    expect(parseArguments(["--", "--help", "-"]).positionals).toEqual(["--help", "-"]);
+    expect(parseArguments(["--", "--help"]).has("help")).toBeFalse();
+  });
+
+  test("gives the values of a repeatable option in their order, and the last one of another", () => {
+    const typed = parseArguments(["--exclude", "nav", "--exclude=footer", "--select", "a", "--select", "b"]);
+    expect(typed.many("exclude")).toEqual(["nav", "footer"]);
+    expect(typed.one("select")).toBe("b");
+  });
+
+  test("reads short options: alone, with a value attached or after them, bundled", () => {
+    expect(parseArguments(["-o", "a"]).one("output-file")).toBe("a");
+    expect(parseArguments(["-oqv"]).one("output-file")).toBe("qv");
+    expect(parseArguments(["-o=a"]).one("output-file")).toBe("a");
+    const bundled = parseArguments(["-qv"]);
+    expect([bundled.has("quiet"), bundled.has("verbose"), bundled.has("version")]).toEqual([
+      true,
+      true,
+      false,
+    ]);
+  });
+
+  test("leaves switches off that were not typed", () => {
+    const typed = parseArguments([]);
+    for (const { name } of EXTRACT_FLAGS) expect([name, typed.has(name)]).toEqual([name, false]);
+  });
+
+  test("finds the command in the first word only", () => {
+    expect(parseArguments(["licenses"]).command.name).toBe("licenses");
+    expect(parseArguments(["extract", "licenses"]).positionals).toEqual(["licenses"]);
+    expect(parseArguments(["--quiet", "licenses"]).positionals).toEqual(["licenses"]);
+  });
+
+  const REFUSED: readonly (readonly [words: readonly string[], message: string])[] = [
+    [["--ouput", "json"], "unknown option --ouput; did you mean --output?"],
+    [["--banana"], "unknown option --banana"],
+    [["-x"], "unknown option -x"],
+    [["-qx"], "unknown option -qx"],
+    [["--quiet=yes"], "--quiet takes no value"],
+    [["--select"], "--select needs a value: --select CSS"],
+    [["--select", "--quiet"], "--select needs a value: --select CSS"],
+    [["-o"], "--output-file needs a value: --output-file FILE"],
+    [["licenses", "--select", "a"], "unknown option --select; it belongs to the command extract"],
+    [["--__proto__", "x"], "unknown option --__proto__"],
+    [["--constructor", "x"], "unknown option --constructor"],
+  ];
+  for (const [words, message] of REFUSED) {
+    test(`refuses ${words.join(" ")}`, () => {
+      expect(() => parseArguments(words)).toThrow(new Error(message));
+    });
+  }
+
+  test("refuses each option whose machinery is to come, saying what it needs", () => {
+    const awaited = EXTRACT_FLAGS.filter((flag) => flag.awaits !== undefined);
+    for (const { name, placeholder, awaits } of awaited) {
+      const words = placeholder === undefined ? [`--${name}`] : [`--${name}=1`];
+      expect(() => parseArguments(words)).toThrow(`--${name} needs ${awaits}`);
+    }
+  });
+});
+
+describe("the flag table", () => {
+  test("names every option once in a command, and every letter once", () => {
+    for (const { flags } of COMMANDS) {
+      const spellings = flags.flatMap(({ name, short }) => [name, ...(short ? [short] : [])]);
+      expect(new Set(spellings).size).toBe(spellings.length);
+    }
+  });
+
+  test("keeps help texts to one sentence without a full stop", () => {
+    for (const { help } of EXTRACT_FLAGS) expect(help).toMatch(/^\S.*[^.\s]$/);
+  });
+});

@@ -1,0 +1,35 @@
+import { describe, expect, test } from "bun:test";
+import { FAILURE_OUTCOMES, Failure } from "../../src/failure.ts";
+
+describe("failures", () => {
+  // DECISIONS section 5: 1 the work failed, 2 wrong usage or configuration, 130 interrupted.
+  const EXIT_CODES: readonly (readonly [code: string, exitCode: number])[] = [
+    ["invalid_usage", 2],
+    ["invalid_settings", 2],
+    ["invalid_url", 2],
+    ["cancelled", 130],
+  ];
+
+  test("of usage and settings exit with 2, interruptions with 130, all others with 1", () => {
+    const special = new Map(EXIT_CODES);
+    for (const [code, { exitCode }] of Object.entries(FAILURE_OUTCOMES)) {
+      expect<unknown>([code, exitCode]).toEqual([code, special.get(code) ?? 1]);
+    }
+  });
+
+  test("have an HTTP error status each", () => {
+    for (const { httpStatus } of Object.values(FAILURE_OUTCOMES)) {
+      expect(httpStatus).toBeGreaterThanOrEqual(400);
+      expect(httpStatus).toBeLessThan(600);
+    }
+  });
+
+  test("carry their code, message and cause, and cross a worker's boundary as plain data", () => {
+    const cause = new TypeError("below");
+    const failure = new Failure("timeout", "GET x took longer than 5 ms", { cause });
+    expect(failure).toBeInstanceOf(Error);
+    expect([failure.name, failure.code, failure.cause]).toEqual(["Failure", "timeout", cause]);
+    const record = structuredClone(failure.toRecord());
+    expect(record).toEqual({ code: "timeout", message: "GET x took longer than 5 ms" });
+  });
+});

@@ -1,0 +1,51 @@
+import { describe, expect, test } from "bun:test";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { withDotenv } from "../../../src/settings/index.ts";
+
+async function inDirectory(use: (directory: string) => void | Promise<void>): Promise<void> {
+  const directory = await mkdtemp(join(tmpdir(), "article-extractor-dotenv-"));
+  try {
+    await use(directory);
+  } finally {
+    await rm(directory, { recursive: true });
+  }
+}
+
+describe("withDotenv", () => {
+  test("lays the process's variables over those of the file beside the program", () =>
+    inDirectory(async (directory) => {
+      await writeFile(join(directory, ".env"), "# settings\nPORT=1\nHOST='a b'\nexport X=\"y\"\nEMPTY=1\n");
+      const environment = withDotenv(
+        { PORT: "2", EMPTY: "", GONE: undefined },
+        { executablePath: join(directory, "program"), envFile: null },
+      );
+      expect(environment).toMatchObject({ PORT: "2", HOST: "a b", X: "y", EMPTY: "" });
+    }));
+
+  test("reads a named file instead of the one beside the program", () =>
+    inDirectory(async (directory) => {
+      await writeFile(join(directory, ".env"), "A=beside\nB=beside\n");
+      await writeFile(join(directory, "named"), "A=named\n");
+      const places = { executablePath: join(directory, "program"), envFile: join(directory, "named") };
+      expect(withDotenv({}, places)).toEqual({ A: "named" });
+    }));
+
+  test("needs no file beside the program, and takes a directory .env for none", () =>
+    inDirectory(async (directory) => {
+      const places = { executablePath: join(directory, "program"), envFile: null };
+      expect(withDotenv({ A: "1" }, places)).toEqual({ A: "1" });
+      await mkdir(join(directory, ".env"));
+      expect(withDotenv({ A: "1" }, places)).toEqual({ A: "1" });
+    }));
+
+  test("says why a named file cannot be read", () =>
+    inDirectory((directory) => {
+      const read = (envFile: string) => withDotenv({}, { executablePath: join(directory, "p"), envFile });
+      expect(() => read(join(directory, "missing"))).toThrow(
+        /missing cannot be read: there is no such file$/,
+      );
+      expect(() => read(directory)).toThrow(/cannot be read: it is a directory, not a file$/);
+    }));
+});

@@ -1,0 +1,126 @@
+import { describe, expect, test } from "bun:test";
+import { Failure } from "../../../src/failure.ts";
+import { readSettings, VARIABLES } from "../../../src/settings/index.ts";
+
+describe("settings", () => {
+  // The specification's table "Limits", and DECISIONS section 2.
+  const DEFAULTS: Readonly<Record<string, unknown>> = {
+    HOST: "0.0.0.0",
+    PORT: 3000,
+    WEB_CONCURRENCY: null, // 2 in the container image, where the image sets it
+    ARTICLE_EXTRACTOR_CACHE_SIZE: 1000,
+    ARTICLE_EXTRACTOR_THREADPOOL_SIZE: 0,
+    ARTICLE_EXTRACTOR_PREFER_BROWSER: null, // whether there is a browser
+    ARTICLE_EXTRACTOR_STORAGE_STATE_FILE: null,
+    ARTICLE_EXTRACTOR_STORAGE_QUEUE_DIR: null, // <storage state>.changes
+    ARTICLE_EXTRACTOR_STORAGE_QUEUE_MAX_ENTRIES: 20,
+    ARTICLE_EXTRACTOR_STORAGE_QUEUE_MAX_AGE_SECONDS: 60,
+    ARTICLE_EXTRACTOR_STORAGE_QUEUE_RETENTION_SECONDS: 300,
+    ARTICLE_EXTRACTOR_LOG_LEVEL: null, // info for servers, critical for commands
+    ARTICLE_EXTRACTOR_LOG_FORMAT: "json",
+    ARTICLE_EXTRACTOR_LOG_DIAGNOSTICS: false,
+    ARTICLE_EXTRACTOR_METRICS_ENABLED: false,
+    ARTICLE_EXTRACTOR_METRICS_SINK: "log",
+    ARTICLE_EXTRACTOR_METRICS_STATSD_HOST: "127.0.0.1",
+    ARTICLE_EXTRACTOR_METRICS_STATSD_PORT: 8125,
+    ARTICLE_EXTRACTOR_METRICS_NAMESPACE: "article_extractor",
+    ARTICLE_EXTRACTOR_CRAWLER_CONCURRENCY: 5,
+    ARTICLE_EXTRACTOR_CRAWLER_RATE_LIMIT: 1,
+    ARTICLE_EXTRACTOR_CRAWLER_MAX_PAGES: 100,
+    ARTICLE_EXTRACTOR_EGRESS: "auto",
+    ARTICLE_EXTRACTOR_USER_AGENT: null,
+    ARTICLE_EXTRACTOR_PROXY: null,
+    ARTICLE_EXTRACTOR_PROXY_BYPASS: null,
+    ARTICLE_EXTRACTOR_TIMEOUT: 30,
+    ARTICLE_EXTRACTOR_RETRIES: 3,
+    ARTICLE_EXTRACTOR_MAX_BYTES: 20 * 1024 * 1024,
+  };
+
+  /** A value of each variable that is not its default, as written and as read. */
+  const OTHERS: Readonly<Record<string, readonly [written: string, value: unknown]>> = {
+    HOST: ["127.0.0.1", "127.0.0.1"],
+    PORT: ["8080", 8080],
+    WEB_CONCURRENCY: ["4", 4],
+    ARTICLE_EXTRACTOR_CACHE_SIZE: ["0", 0],
+    ARTICLE_EXTRACTOR_THREADPOOL_SIZE: ["3", 3],
+    ARTICLE_EXTRACTOR_PREFER_BROWSER: ["false", false],
+    ARTICLE_EXTRACTOR_STORAGE_STATE_FILE: ["state.json", "state.json"],
+    ARTICLE_EXTRACTOR_STORAGE_QUEUE_DIR: ["queue", "queue"],
+    ARTICLE_EXTRACTOR_STORAGE_QUEUE_MAX_ENTRIES: ["5", 5],
+    ARTICLE_EXTRACTOR_STORAGE_QUEUE_MAX_AGE_SECONDS: ["1.5", 1.5],
+    ARTICLE_EXTRACTOR_STORAGE_QUEUE_RETENTION_SECONDS: ["0", 0],
+    ARTICLE_EXTRACTOR_LOG_LEVEL: ["WARNING", "warning"],
+    ARTICLE_EXTRACTOR_LOG_FORMAT: ["text", "text"],
+    ARTICLE_EXTRACTOR_LOG_DIAGNOSTICS: ["1", true],
+    ARTICLE_EXTRACTOR_METRICS_ENABLED: ["yes", true],
+    ARTICLE_EXTRACTOR_METRICS_SINK: ["statsd", "statsd"],
+    ARTICLE_EXTRACTOR_METRICS_STATSD_HOST: ["stats", "stats"],
+    ARTICLE_EXTRACTOR_METRICS_STATSD_PORT: ["1", 1],
+    ARTICLE_EXTRACTOR_METRICS_NAMESPACE: ["ns", "ns"],
+    ARTICLE_EXTRACTOR_CRAWLER_CONCURRENCY: ["256", 256],
+    ARTICLE_EXTRACTOR_CRAWLER_RATE_LIMIT: ["0", 0],
+    ARTICLE_EXTRACTOR_CRAWLER_MAX_PAGES: ["1", 1],
+    ARTICLE_EXTRACTOR_EGRESS: ["public", "public"],
+    ARTICLE_EXTRACTOR_USER_AGENT: ["Reader/1", "Reader/1"],
+    ARTICLE_EXTRACTOR_PROXY: ["http://proxy:1", "http://proxy:1"],
+    ARTICLE_EXTRACTOR_PROXY_BYPASS: [".corp", ".corp"],
+    ARTICLE_EXTRACTOR_TIMEOUT: ["0.5", 0.5],
+    ARTICLE_EXTRACTOR_RETRIES: ["0", 0],
+    ARTICLE_EXTRACTOR_MAX_BYTES: ["1k", 1024],
+  };
+
+  const keyOf = new Map(Object.entries(VARIABLES).map(([key, { variable }]) => [variable, key]));
+
+  test("have the specification's variables and defaults", () => {
+    const settings = new Map(Object.entries(readSettings({})));
+    for (const [variable, value] of Object.entries(DEFAULTS)) {
+      expect<unknown>([variable, settings.get(keyOf.get(variable) ?? "")]).toEqual([variable, value]);
+    }
+  });
+
+  for (const { variable } of Object.values(VARIABLES)) {
+    test(`${variable} changes its own setting and no other`, () => {
+      const row = OTHERS[variable];
+      if (!row) throw new Error(`${variable} has no row in OTHERS`);
+      const key = keyOf.get(variable) ?? "";
+      expect(readSettings({ [variable]: row[0] })).toEqual({ ...readSettings({}), [key]: row[1] });
+    });
+
+    test(`${variable} set to nothing counts as unset`, () => {
+      expect(readSettings({ [variable]: " " })).toEqual(readSettings({}));
+    });
+  }
+
+  test("that are wrong are all named, one line each", () => {
+    const wrong = { PORT: "99999", HOST: "ok", ARTICLE_EXTRACTOR_RETRIES: "many" };
+    expect(() => readSettings(wrong)).toThrow(
+      new Failure(
+        "invalid_settings",
+        'PORT must be a whole number from 1 to 65535, not "99999"\n' +
+          'ARTICLE_EXTRACTOR_RETRIES must be a whole number from 0 to 20, not "many"',
+      ),
+    );
+  });
+
+  test("that only a module can judge are named in the same list", () => {
+    const checks = {
+      proxy: () => {
+        throw new Failure("invalid_usage", "no proxy");
+      },
+    };
+    const wrong = { PORT: "0", ARTICLE_EXTRACTOR_PROXY: "secret" };
+    expect(() => readSettings(wrong, checks)).toThrow(
+      'PORT must be a whole number from 1 to 65535, not "0"\nARTICLE_EXTRACTOR_PROXY: no proxy',
+    );
+    expect(readSettings({}, checks)).toEqual(readSettings({}));
+  });
+
+  test("a fault of a check is not taken for a wrong value", () => {
+    const checks = {
+      proxy: () => {
+        throw new TypeError("a bug");
+      },
+    };
+    expect(() => readSettings({ ARTICLE_EXTRACTOR_PROXY: "x" }, checks)).toThrow(TypeError);
+  });
+});
