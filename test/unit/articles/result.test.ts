@@ -113,7 +113,7 @@ describe("the extraction result", () => {
   test("shows a title that holds markup as it stands", async () => {
     const result = await resultOf({ body: "<title>a *b* [c](d) &lt;i> e_f</title><p>word</p>" });
     expect(result.title).toBe("a *b* [c](d) <i> e_f");
-    expect(result.markdown).toBe("# a \\*b\\* \\[c\\](d) \\<i> e_f\n\nword");
+    expect(result.markdown).toBe("# a \\*b\\* [c]\\(d) \\<i> e_f\n\nword");
   });
 
   test("has no rendering that was not made", async () => {
