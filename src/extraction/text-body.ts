@@ -1,8 +1,7 @@
-import { marked } from "marked";
 import type { PageUrl } from "../urls/index.ts";
 import { cleanContent, removeCodeBlocks, removeImages } from "./clean.ts";
 import { readLinks } from "./links.ts";
-import { withoutCodeBlocks, withoutImages } from "./markdown-source.ts";
+import { blocksOf, htmlOf, withoutCodeBlocks, withoutImages } from "./markdown-source.ts";
 import { tidyValue } from "./meta-tags.ts";
 import { parseDocument } from "./parse.ts";
 import { foldForComparison, removeInvisible, renderText } from "./text.ts";
@@ -56,8 +55,7 @@ type TextParts = {
 
 function textArticle({ title, text, markdown, content, options }: TextParts): Article | null {
   const wordCount = countWords(text);
-  // A document of nothing but a heading still says something.
-  if (wordCount === 0 && title === null) return null;
+  if (wordCount === 0) return null;
   return {
     title,
     byline: null,
@@ -106,7 +104,7 @@ type Titled = { readonly title: string | null; readonly rest: string };
 /** The first heading that has a text, and the source without it, unless text stands before it. */
 function takeFirstHeading(source: string): Titled {
   let at = 0;
-  for (const token of marked.lexer(source)) {
+  for (const token of blocksOf(source)) {
     if (token.type === "heading") {
       const title = tidyValue(visibleText(parseMarkdown(token.raw)));
       if (foldForComparison(title) !== "") {
@@ -120,8 +118,7 @@ function takeFirstHeading(source: string): Titled {
   return { title: null, rest: source };
 }
 
-const parseMarkdown = (source: string): Document =>
-  parseDocument(marked.parse(source, { async: false, gfm: true }));
+const parseMarkdown = (source: string): Document => parseDocument(htmlOf(source));
 
 function visibleText(document: Document): string {
   cleanContent(document.body, null);
