@@ -11,7 +11,7 @@ from labels import align, from_segments, spaceless, words_of
 # The order is the product's (PAGE_TYPES of src/extraction/types.ts).
 TYPES = ["article", "documentation", "forum", "product", "collection", "listing", "service"]
 ARTICLE_WEIGHT = 2.0
-SEGMENT_PAGE_WEIGHT = 0.7
+SEGMENT_PAGE_WEIGHT = 1.5
 
 
 class Page:

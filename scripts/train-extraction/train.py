@@ -3,7 +3,7 @@
 
   train.py first  OUT SET=DIR ...            blocks alone       -> OUT/first.f32 (out of fold), OUT/first.txt
   train.py second OUT SET=DIR ...            page type, context -> OUT/second.f32, OUT/types.f32, OUT/second.txt
-  train.py third  OUT SET=DIR ... --to FILE  confidence         -> FILE (block-trees.ts)
+  train.py third  OUT SET=DIR ... --to FILE --sample FILE  confidence -> FILE (block-trees.ts), a sample for the tests
 """
 import argparse
 import json
@@ -17,6 +17,8 @@ import trees
 from choose import keep_blocks
 from sets import TYPES, label, load, page_scores, report
 
+# Fewer and smaller than in the first stage: the curve is flat from 20 trees of 8 leaves on.
+CONTEXT_TREES = dict(trees=60, num_leaves=8, min_data_in_leaf=100)
 PAGE_TREES = dict(trees=40, num_leaves=8, min_data_in_leaf=10, feature_fraction=0.3)
 GOOD_F1 = 0.8
 
@@ -27,6 +29,7 @@ def main():
     ap.add_argument("out", type=Path)
     ap.add_argument("sets", nargs="+", help="NAME=DIRECTORY")
     ap.add_argument("--to", type=Path)
+    ap.add_argument("--sample", type=Path)
     a = ap.parse_args()
     pages = load(a.out, dict(s.split("=", 1) for s in a.sets))
     {"first": first, "second": second, "third": third}[a.step](a, pages)
@@ -46,10 +49,10 @@ def second(a, pages):
     types = train_types(a.out, pages)
     rows, _ = read(a.out, "context.f32", "context-features.json")
     rows = np.hstack([rows, np.repeat(types, [p.end - p.start for p in pages], axis=0)])
-    p = trees.out_of_fold(rows, labels, weights, folds_of_blocks(pages))
+    p = trees.out_of_fold(rows, labels, weights, folds_of_blocks(pages), **CONTEXT_TREES)
     p.astype(np.float32).tofile(a.out / "second.f32")
     print("second stage ", report(pages, keep_blocks(pages, p)), flush=True)
-    trees.fit(rows, labels, weights).save_model(a.out / "second.txt")
+    trees.fit(rows, labels, weights, **CONTEXT_TREES).save_model(a.out / "second.txt")
 
 
 def train_types(out, pages):
@@ -90,8 +93,18 @@ def third(a, pages):
     models = {"BLOCK_TREES": "first", "CONTEXT_TREES": "second"}
     loaded = {name: lgb.Booster(model_file=a.out / f"{file}.txt") for name, file in models.items()}
     loaded["CONFIDENCE_TREES"] = trees.fit(rows, labels, weights, **sizes)
+    write_sample(a, loaded)
     export.write(a.to, "Written by scripts/train-extraction; not to be edited.", loaded,
                  [lgb.Booster(model_file=a.out / f"type-{name}.txt") for name in TYPES])
+
+
+def write_sample(a, models):
+    """A few rows with what LightGBM predicts for them, for a test of the product's reading of the trees."""
+    sample = {}
+    for name, rows, names in (("BLOCK_TREES", "blocks.f32", "features.json"), ("CONFIDENCE_TREES", "choice.f32", "choice-features.json")):
+        few = read(a.out, rows, names)[0][::997][:12]
+        sample[name] = {"rows": [[float(x) for x in row] for row in few], "predictions": list(models[name].predict(few))}
+    a.sample.write_text(json.dumps(sample) + "\n")
 
 
 def folds_of_blocks(pages):

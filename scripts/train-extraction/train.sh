@@ -10,4 +10,5 @@ $bun "$here/dump-blocks.ts" "$out" "$@"
 $bun "$here/dump-context.ts" "$out" "$@"
 "$PYTHON" "$here/train.py" second "$out" "$@"
 $bun "$here/dump-choice.ts" "$out" "$@"
-"$PYTHON" "$here/train.py" third "$out" "$@" --to "$here/../../src/extraction/choice/block-trees.ts"
+"$PYTHON" "$here/train.py" third "$out" "$@" --to "$here/../../src/extraction/choice/block-trees.ts" \
+  --sample "$here/../../test/unit/extraction/engine/trained-sample.json"

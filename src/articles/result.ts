@@ -34,7 +34,7 @@ export function articleResult(fetched: FetchedArticle) {
       modified_date: article.sources.modifiedDate,
     },
     // A document of nothing but its title has no body to show.
-    content: article.content || null,
+    content: article.content,
     markdown: article.markdown === null ? null : composeMarkdown(article.title, article.markdown),
     text: article.text,
     length: article.text.length,

@@ -10,21 +10,25 @@ import {
   removePermalinks,
   removeRepeatedTitle,
 } from "./clean.ts";
+import type { JsonLdObject } from "./json-ld.ts";
 import { renderMarkdown } from "./markdown.ts";
 import { ElementFlag, type PageModel, type ScannedPage } from "./page/page-model.ts";
+import { scanPage } from "./page/scan.ts";
 import { Tag } from "./page/tags.ts";
 import { parseDocument, selectAll } from "./parse.ts";
+import { recoverContent } from "./recovery.ts";
 import { foldForComparison, renderText } from "./text.ts";
 import type { ExtractionOptions, PageType, Rendering } from "./types.ts";
-import { findByline, firstParagraph } from "./visible-text.ts";
+import { findByline, findDate, firstParagraph } from "./visible-text.ts";
 
 /** The renderings of a page's content; those not asked for are null. */
 export type RenderedContent = {
   /** Null when no choice was made. */
   readonly pageType: PageType | null;
   readonly confidence: number | null;
-  /** The author and the first paragraph as the page shows them; null when no choice was made. */
+  /** The author, the date and the first paragraph as the page shows them; null when no choice was made. */
   readonly shownByline: string | null;
+  readonly shownDate: string | null;
   readonly firstParagraph: string | null;
   readonly text: string;
   readonly content: string | null;
@@ -34,36 +38,48 @@ export type RenderedContent = {
 export type RenderingContext = {
   readonly url: PageUrl | null;
   readonly base: PageUrl | null;
+  readonly jsonLd: readonly JsonLdObject[];
   readonly title: string | null;
   readonly options: ExtractionOptions;
 };
 
+const DATED_TYPES: ReadonlySet<PageType> = new Set(["article", "documentation"]);
+
 /** Finds a page's content and renders it; no document is built unless a rendering needs one. */
 export function renderPage(
   page: ScannedPage,
-  { url, base, title, options }: RenderingContext,
+  { url, base, jsonLd, title, options }: RenderingContext,
 ): RenderedContent {
   const { model } = page;
   const choice = chooseBlocks(page, url);
   const { pageType, confidence } = choice;
-  const blocks = withCaptions(model, choice.blocks);
+  const blocks = withCaptionsAndCode(model, choice.blocks);
   const kept = withoutTitle(model, options.includeCode ? blocks : withoutCode(model, blocks), title);
   const chosen: ChosenContent = { model, blocks: kept, includeImages: options.includeImages };
-  const writer = new TextSink(model);
-  walkContent(chosen, writer);
-  const text = writer.finish();
-  const isRendered = options.renderings.length > 0 && kept.length > 0;
+  const text = textOf(chosen);
+  const recovered = recoverContent({ facts: page.facts, jsonLd, text, pageType });
+  const parts = recovered?.placement === "instead" ? [] : [chosen];
+  if (recovered) parts.push(allOf(recovered.html, options));
+  const isRendered = options.renderings.length > 0;
   return {
     pageType,
     confidence,
     shownByline: findByline(model, blocks),
+    // On other kinds of pages the dates beside the content are those of items, offers and events.
+    shownDate: pageType === null || DATED_TYPES.has(pageType) ? findDate(model, blocks) : null,
     firstParagraph: firstParagraph(model, kept),
-    text,
-    ...renderAsked(isRendered ? cleanHtml(chosen, base) : "", options),
+    text: recovered ? parts.map(textOf).filter(Boolean).join("\n\n") : text,
+    ...renderAsked(isRendered ? cleanHtml(parts, base) : "", options),
   };
 }
 
-const NO_CHOICE = { pageType: null, confidence: null, shownByline: null, firstParagraph: null } as const;
+const NO_CHOICE = {
+  pageType: null,
+  confidence: null,
+  shownByline: null,
+  shownDate: null,
+  firstParagraph: null,
+} as const;
 
 /** Renders the elements that a selector names; null when there are none. Consumes the document. */
 export function renderSelected(
@@ -92,32 +108,67 @@ const renderAsked = (html: string, { renderings }: ExtractionOptions): Pick<Rend
   markdown: renderings.includes("markdown") ? renderMarkdown(html) : null,
 });
 
-function cleanHtml(chosen: ChosenContent, base: PageUrl | null): string {
-  const sink = new HtmlSink(chosen.model);
-  walkContent(chosen, sink);
-  const { body } = parseDocument(`<html><head></head><body>${sink.html}</body></html>`);
+/** Everything in a piece of HTML that is content already. */
+function allOf(html: string, { includeImages, includeCode }: ExtractionOptions): ChosenContent {
+  const { model } = scanPage(html);
+  const blocks = Int32Array.from({ length: model.blocks.count }, (_, block) => block);
+  return { model, blocks: includeCode ? blocks : withoutCode(model, blocks), includeImages };
+}
+
+function textOf(chosen: ChosenContent): string {
+  const writer = new TextSink(chosen.model);
+  walkContent(chosen, writer);
+  return writer.finish();
+}
+
+function cleanHtml(parts: readonly ChosenContent[], base: PageUrl | null): string {
+  const html = parts.map((chosen) => {
+    const sink = new HtmlSink(chosen.model);
+    walkContent(chosen, sink);
+    return sink.html;
+  });
+  const { body } = parseDocument(`<html><head></head><body>${html.join("\n")}</body></html>`);
   cleanContent(body, base);
   return body.innerHTML.trim();
 }
 
-/** A caption between two chosen blocks belongs to them with its picture. */
-function withCaptions({ blocks, tag }: PageModel, chosen: Int32Array): Int32Array {
+/**
+ * Adds the captions and the code between two chosen blocks: where nothing else stands between the two, or
+ * where all three stand side by side.
+ */
+function withCaptionsAndCode(model: PageModel, chosen: Int32Array): Int32Array {
   const kept: number[] = [];
-  for (let index = 0; index < chosen.length; index++) {
-    const block = chosen[index]!;
+  for (const block of chosen) {
     const previous = kept.at(-1) ?? block - 1;
-    let isCaptioned = previous + 1 < block;
-    for (let between = previous + 1; between < block && isCaptioned; between++) {
-      isCaptioned = tag[blocks.element[between]!] === Tag.figcaption;
+    const between = Array.from({ length: block - previous - 1 }, (_, index) => previous + 1 + index);
+    const belonging = between.filter((other) => isCaption(model, other) || isCode(model, other));
+    const container = containerOf(model, previous);
+    const isRun = containerOf(model, block) === container;
+    for (const other of belonging) {
+      const isBeside = isRun && containerOf(model, other) === container;
+      if (isBeside || belonging.length === between.length) kept.push(other);
     }
-    for (let between = previous + 1; isCaptioned && between < block; between++) kept.push(between);
     kept.push(block);
   }
   return Int32Array.from(kept);
 }
 
-const withoutCode = ({ blocks }: PageModel, chosen: Int32Array): Int32Array =>
-  chosen.filter((block) => (blocks.flags[block]! & ElementFlag.preformatted) === 0);
+const isCaption = ({ blocks, tag }: PageModel, block: number): boolean =>
+  tag[blocks.element[block]!] === Tag.figcaption;
+
+const isCode = ({ blocks }: PageModel, block: number): boolean =>
+  (blocks.flags[block]! & ElementFlag.preformatted) !== 0;
+
+/** The element that a block, or the figure of a caption, stands in. */
+function containerOf(model: PageModel, block: number): number {
+  const { blocks, parent } = model;
+  const element = blocks.element[block] ?? -1;
+  const holder = element >= 0 && isCaption(model, block) ? parent[element]! : element;
+  return holder < 0 ? -1 : parent[holder]!;
+}
+
+const withoutCode = (model: PageModel, chosen: Int32Array): Int32Array =>
+  chosen.filter((block) => !isCode(model, block));
 
 // The first heading says the title again; what shows the content shows the title already.
 function withoutTitle(model: PageModel, chosen: Int32Array, title: string | null): Int32Array {

@@ -6,6 +6,7 @@ import {
   renderPage,
   renderSelected,
 } from "./article-content.ts";
+import { type JsonLdObject, readJsonLd } from "./json-ld.ts";
 import { baseOf, canonicalOf, linksOf, robotsOf } from "./links.ts";
 import { tidyValue } from "./meta-tags.ts";
 import { type Metadata, readMetadata } from "./metadata.ts";
@@ -59,9 +60,10 @@ function extractPage(html: string, url: PageUrl | null, options: ExtractionOptio
   // Browsers turn every line break into "\n" first.
   const page = scanPage(html.includes("\r") ? html.replace(/\r\n?/g, "\n") : html);
   const base = baseOf(page.facts, url);
-  const metadata = readMetadata(page.facts, base);
+  const jsonLd = readJsonLd(page.facts);
+  const metadata = readMetadata(page.facts, jsonLd, base);
   return {
-    article: extractArticle(page, { url, base, metadata, options }),
+    article: extractArticle(page, { url, base, jsonLd, metadata, options }),
     links: linksOf(page.facts, base),
     robots: robotsOf(page.facts),
     canonical: canonicalOf(page.facts, base),
@@ -71,27 +73,30 @@ function extractPage(html: string, url: PageUrl | null, options: ExtractionOptio
 type ArticleContext = {
   readonly url: PageUrl | null;
   readonly base: PageUrl | null;
+  readonly jsonLd: readonly JsonLdObject[];
   readonly metadata: Metadata;
   readonly options: ExtractionOptions;
 };
 
-function extractArticle(page: ScannedPage, { url, base, metadata, options }: ArticleContext): Article | null {
-  const rendered = renderContent(page, { url, base, title: metadata.title, options });
+function extractArticle(page: ScannedPage, { metadata, ...context }: ArticleContext): Article | null {
+  const rendered = renderContent(page, { ...context, title: metadata.title });
   if (rendered === null) return null;
   const wordCount = countWords(rendered.text);
   if (wordCount === 0) return null;
-  const { shownByline, firstParagraph, ...content } = rendered;
+  const { shownByline, shownDate, firstParagraph, ...content } = rendered;
   return {
     ...metadata,
     byline: metadata.byline ?? shownByline,
     excerpt: metadata.excerpt ?? (tidyValue(firstParagraph ?? "") || null),
+    publishedDate: metadata.publishedDate ?? shownDate,
     sources: {
       ...metadata.sources,
+      publishedDate: metadata.sources.publishedDate ?? (shownDate === null ? null : "text"),
       byline: metadata.sources.byline ?? (shownByline === null ? null : "text"),
     },
     ...content,
     wordCount,
-    warnings: warningsFor(wordCount, options),
+    warnings: warningsFor(wordCount, context.options),
   };
 }
 

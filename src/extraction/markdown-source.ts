@@ -1,5 +1,12 @@
 import { marked } from "marked";
 
+/** GitHub-flavoured Markdown as HTML, which is as unsafe as the Markdown was. */
+export const htmlOf = (source: string): string => marked.parse(source, { async: false, gfm: true });
+
+/** The top-level blocks in their order; their raw texts put together are the source. */
+export const blocksOf = (source: string): readonly { readonly type: string; readonly raw: string }[] =>
+  marked.lexer(source);
+
 /** Markdown without its code blocks, those inside lists and quotations included; all else stays as it is. */
 export const withoutCodeBlocks = (source: string): string =>
   piecesOf(source)
@@ -17,11 +24,9 @@ export const withoutImages = (source: string): string =>
 type Piece = { readonly text: string; readonly isCode: boolean };
 
 function piecesOf(source: string): Piece[] {
-  return marked
-    .lexer(source)
-    .flatMap(({ type, raw }) =>
-      type === "list" || type === "blockquote" ? fencedPieces(raw) : [{ text: raw, isCode: type === "code" }],
-    );
+  return blocksOf(source).flatMap(({ type, raw }) =>
+    type === "list" || type === "blockquote" ? fencedPieces(raw) : [{ text: raw, isCode: type === "code" }],
+  );
 }
 
 // What stands before a fence on its line: indentation, quotation marks, the marker of a list item.

@@ -30,7 +30,10 @@ export function firstOf(meta: MetaTags, names: readonly string[]): string | null
 
 /** A value as one visible line of at most 1000 characters. */
 export const tidyValue = (text: string): string =>
-  cut(collapseSpace(removeInvisible(text)), MAX_VALUE_LENGTH);
+  detached(cut(collapseSpace(removeInvisible(text)), MAX_VALUE_LENGTH));
+
+// A cut-out of a page keeps the whole page in memory for as long as it lives; a copy does not.
+const detached = (text: string): string => JSON.parse(JSON.stringify(text)) as string;
 
 /** The first characters of a text, no more than `length` UTF-16 units and none of them torn. */
 export const cut = (text: string, length: number): string =>

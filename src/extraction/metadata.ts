@@ -1,6 +1,6 @@
 import { type PageUrl, resolveHref } from "../urls/index.ts";
 import { readDates } from "./dates.ts";
-import { type JsonLdObject, readJsonLd, textOf } from "./json-ld.ts";
+import { type JsonLdObject, textOf } from "./json-ld.ts";
 import { firstOf, type MetaTags, readMetaTags, type Sourced, tidyValue } from "./meta-tags.ts";
 import type { PageFacts } from "./page/page-model.ts";
 import { chooseTitle } from "./title.ts";
@@ -21,9 +21,12 @@ export type Metadata = Pick<
 >;
 
 /** Reads what the page says about its main content, and where each value was found. */
-export function readMetadata(facts: PageFacts, base: PageUrl | null): Metadata {
+export function readMetadata(
+  facts: PageFacts,
+  jsonLd: readonly JsonLdObject[],
+  base: PageUrl | null,
+): Metadata {
   const meta = readMetaTags(facts);
-  const jsonLd = readJsonLd(facts);
   const siteName = readSiteName(meta, jsonLd);
   const title = chooseTitle(facts, { meta, siteName, host: base ? new URL(base).hostname : null });
   const byline = readByline(facts, meta, jsonLd);

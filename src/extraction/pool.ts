@@ -147,9 +147,9 @@ class PageWorker {
 
   run(job: Job): void {
     this.job = job;
-    // A worker queues what is posted before its module has run; the clock starts when it is ready.
+    // A worker queues what is posted before its module has run.
     this.#worker.postMessage(job.task);
-    if (this.#isReady) this.#startClock();
+    this.#startClock();
   }
 
   /** Ends the thread; the page that it held fails with this. */
@@ -168,6 +168,7 @@ class PageWorker {
   #take(reply: WorkerReply): void {
     if (reply.kind === "ready") {
       this.#isReady = true;
+      // Starting the thread does not count against its first page.
       if (this.job) this.#startClock();
       return;
     }
@@ -180,6 +181,7 @@ class PageWorker {
   }
 
   #startClock(): void {
+    this.#stopClock();
     const limit = this.#options.timeLimitMs;
     this.#timer = setTimeout(() => {
       this.end(new Failure("timeout", `extracting ${this.#page()} took longer than ${limit} ms`));

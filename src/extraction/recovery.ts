@@ -20,8 +20,8 @@ export type RecoveryContext = {
 
 const FEWEST_BODY_WORDS = 80;
 const FEWEST_DESCRIPTION_WORDS = 12;
-/** With so few words found, the content may be in the application's state. */
-const NEXT_TO_NOTHING = 50;
+/** With so few characters found, the content may be in the application's state. */
+const NEXT_TO_NOTHING = 300;
 const FEWEST_STATE_WORDS = 120;
 /** A text counts as missing when at most this share of its word triples is on the page already. */
 const MISSING_SHARE = 0.3;
@@ -85,7 +85,7 @@ function fromPosts({ facts }: RecoveryContext, found: FoundText): Recovered | nu
 
 /** The longest text with paragraphs in an application's state, where the markup has next to nothing. */
 function fromState({ facts }: RecoveryContext, found: FoundText): Recovered | null {
-  if (found.wordCount >= NEXT_TO_NOTHING) return null;
+  if (found.text.length >= NEXT_TO_NOTHING) return null;
   let longest = "";
   for (const state of facts.states) {
     visit(parse(state), (value) => {
@@ -122,20 +122,34 @@ function parse(json: string): unknown {
 
 /** The word triples of a text, to tell what it holds already. */
 class FoundText {
-  readonly wordCount: number;
-  readonly #triples = new Set<string>();
+  readonly text: string;
+  #words: readonly string[] | null = null;
+  #triples: Set<string> | null = null;
 
   constructor(text: string) {
-    const words = wordsOf(text);
-    this.wordCount = words.length;
-    for (let at = 0; at + 2 < words.length; at++) this.#triples.add(tripleAt(words, at));
+    this.text = text;
+  }
+
+  // Most pages carry nothing to compare with, so the words are counted when first asked for.
+  get wordCount(): number {
+    this.#words ??= wordsOf(this.text);
+    return this.#words.length;
   }
 
   lacks(words: readonly string[]): boolean {
+    if (words.length < 3) return false;
+    if (this.wordCount < 3) return true;
+    this.#triples ??= triplesOf(this.#words ?? []);
     let held = 0;
     for (let at = 0; at + 2 < words.length; at++) if (this.#triples.has(tripleAt(words, at))) held++;
-    return words.length > 2 && held <= MISSING_SHARE * (words.length - 2);
+    return held <= MISSING_SHARE * (words.length - 2);
   }
+}
+
+function triplesOf(words: readonly string[]): Set<string> {
+  const triples = new Set<string>();
+  for (let at = 0; at + 2 < words.length; at++) triples.add(tripleAt(words, at));
+  return triples;
 }
 
 const tripleAt = (words: readonly string[], at: number): string =>

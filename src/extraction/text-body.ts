@@ -1,8 +1,7 @@
-import { marked } from "marked";
 import type { PageUrl } from "../urls/index.ts";
 import { cleanContent, removeCodeBlocks, removeImages } from "./clean.ts";
 import { linksOf } from "./links.ts";
-import { withoutCodeBlocks, withoutImages } from "./markdown-source.ts";
+import { blocksOf, htmlOf, withoutCodeBlocks, withoutImages } from "./markdown-source.ts";
 import { tidyValue } from "./meta-tags.ts";
 import { scanPage } from "./page/scan.ts";
 import { parseDocument } from "./parse.ts";
@@ -18,7 +17,7 @@ import { countWords } from "./words.ts";
 export function extractMarkdown(body: string, url: PageUrl | null, options: ExtractionOptions): Extraction {
   const source = trimBlankLines(removeInvisible(withoutFrontMatter(body.replace(/\r\n?/g, "\n"))));
   const { title, rest } = takeFirstHeading(source);
-  const html = markdownToHtml(rest);
+  const html = htmlOf(rest);
   const links = linksOf(scanPage(html).facts, url);
   const document = parseDocument(html);
   cleanContent(document.body, url);
@@ -58,8 +57,7 @@ type TextParts = {
 
 function textArticle({ title, text, markdown, content, options }: TextParts): Article | null {
   const wordCount = countWords(text);
-  // A document of nothing but a heading still says something.
-  if (wordCount === 0 && title === null) return null;
+  if (wordCount === 0) return null;
   return {
     title,
     byline: null,
@@ -108,7 +106,7 @@ type Titled = { readonly title: string | null; readonly rest: string };
 /** The first heading that has a text, and the source without it, unless text stands before it. */
 function takeFirstHeading(source: string): Titled {
   let at = 0;
-  for (const token of marked.lexer(source)) {
+  for (const token of blocksOf(source)) {
     if (token.type === "heading") {
       const title = tidyValue(visibleText(parseMarkdown(token.raw)));
       if (foldForComparison(title) !== "") {
@@ -122,9 +120,7 @@ function takeFirstHeading(source: string): Titled {
   return { title: null, rest: source };
 }
 
-const markdownToHtml = (source: string): string => marked.parse(source, { async: false, gfm: true });
-
-const parseMarkdown = (source: string): Document => parseDocument(markdownToHtml(source));
+const parseMarkdown = (source: string): Document => parseDocument(htmlOf(source));
 
 function visibleText(document: Document): string {
   cleanContent(document.body, null);

@@ -1,3 +1,4 @@
+import { isoDate } from "./dates.ts";
 import { tidyValue } from "./meta-tags.ts";
 import { ElementFlag, type PageModel } from "./page/page-model.ts";
 import { Tag } from "./page/tags.ts";
@@ -37,6 +38,30 @@ function isNamedAuthor({ blocks, textParent, parent, groups }: PageModel, block:
     if ((groups[element]! & AUTHOR_GROUP) !== 0) return true;
   }
   return false;
+}
+
+/** Lines with a date before and after the first block of the content. */
+const DATE_BLOCKS_BEFORE = 10;
+const DATE_BLOCKS_AFTER = 8;
+const MAX_DATE_CHARS = 160;
+
+/**
+ * The first date written in a short line beside the start of the content, in ISO 8601; null where there is
+ * none.
+ * @param chosen numbers of the blocks that are content
+ */
+export function findDate({ blocks: { text } }: PageModel, chosen: Int32Array): string | null {
+  const first = chosen[0];
+  if (first === undefined) return null;
+  const end = Math.min(first + DATE_BLOCKS_AFTER, text.length);
+  for (let block = Math.max(0, first - DATE_BLOCKS_BEFORE); block < end; block++) {
+    if (text[block]!.length > MAX_DATE_CHARS || !/\d{4}/.test(text[block]!)) continue;
+    for (const part of text[block]!.split(/\n|\s[|•·–—-]\s/)) {
+      const date = isoDate(tidyValue(part));
+      if (date !== null) return date;
+    }
+  }
+  return null;
 }
 
 const FEWEST_EXCERPT_WORDS = 10;

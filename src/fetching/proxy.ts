@@ -26,7 +26,7 @@ export type ProxyEnvironment = {
  * Reads `HTTP_PROXY`, `HTTPS_PROXY`, `ALL_PROXY` and `NO_PROXY`, lower case before upper, and DELETES all
  * eight from `env`: Bun's fetch reads them again at every request, and its NO_PROXY would override a proxy
  * that was asked for.
- * @throws Failure `invalid_settings` naming the variable whose value is no proxy address
+ * @throws Failure `invalid_settings` naming every variable whose value is no proxy address, one line each
  */
 export function readProxyEnvironment(env: Record<string, string | undefined>): ProxyEnvironment {
   const take = (name: string): { readonly name: string; readonly value: string } | null => {
@@ -36,13 +36,16 @@ export function readProxyEnvironment(env: Record<string, string | undefined>): P
   };
   const [http, https, all, no] = PROXY_VARIABLES.map(take);
   forgetProxyVariables(env);
+  const wrong = new Set<string>();
   const read = (variable: typeof http): ChosenProxy | null => {
     if (!variable) return null;
     const proxy = parseProxyUrl(variable.value, "operator");
-    if (!proxy) throw new Failure("invalid_settings", `${variable.name}: ${NOT_A_PROXY}`);
+    if (!proxy) wrong.add(`${variable.name}: ${NOT_A_PROXY}`);
     return proxy;
   };
-  return { http: read(http ?? all), https: read(https ?? all), bypass: parseProxyBypass(no?.value ?? "") };
+  const proxies = { http: read(http ?? all), https: read(https ?? all) };
+  if (wrong.size > 0) throw new Failure("invalid_settings", [...wrong].join("\n"));
+  return { ...proxies, bypass: parseProxyBypass(no?.value ?? "") };
 }
 
 const PROXY_VARIABLES = ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"] as const;

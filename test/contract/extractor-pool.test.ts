@@ -118,6 +118,14 @@ describe("calling a page off", () => {
     expect((await running).article).not.toBeNull();
   });
 
+  test("that waits spares the workers its cost", async () => {
+    await using pool = openPool(1);
+    const controller = new AbortController();
+    const pages = [pool.extract(PAGE), pool.extract(HANGING, controller.signal), pool.extract(PAGE)];
+    controller.abort();
+    expect(await outcomesOf(pages)).toEqual(["extracted", "cancelled", "extracted"]);
+  });
+
   test("that runs ends it, and the next page is taken", async () => {
     await using pool = openPool(1);
     const controller = new AbortController();

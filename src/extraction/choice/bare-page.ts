@@ -13,24 +13,25 @@ const FRAME_TAGS: ReadonlySet<number> = new Set([
 ]);
 /** Groups of names that speak of content, of dates and of code, not of the frame around it. */
 const CONTENT_GROUPS = (1 << 11) | (1 << 12) | (1 << 16) | (1 << 20) | (1 << 27) | (1 << 29);
-const MOST_LINKED = 0.3;
+const MOST_LINKED = 0.5;
+/** So short a page may well be a sentence with a link. */
+const SHORT_CHARS = 200;
 
 /**
  * True for a page without any sign of a frame around its content: no navigation, header, sidebar or form by
  * tag or by name, and few links. A document written by hand is all content, which pages of sites never are,
  * so trees trained on sites cannot know.
  */
-export function isBarePage({ model, candidates, chars, linkChars }: PageTree): boolean {
+export function isBarePage({ model, candidates }: PageTree): boolean {
   for (let element = 0; element < model.elementCount; element++) {
     if (FRAME_TAGS.has(model.tag[element]!)) return false;
     if ((model.groups[element]! & ~CONTENT_GROUPS) !== 0) return false;
   }
-  // A page of bare text has no element to sum up in.
-  let all = chars[0] ?? 0;
-  let linked = linkChars[0] ?? 0;
-  for (const block of model.elementCount === 0 ? candidates : []) {
+  let all = 0;
+  let linked = 0;
+  for (const block of candidates) {
     all += model.blocks.stats[block * TextStat.count + TextStat.chars]!;
     linked += model.blocks.stats[block * TextStat.count + TextStat.linkChars]!;
   }
-  return linked <= MOST_LINKED * all;
+  return all <= SHORT_CHARS || linked <= MOST_LINKED * all;
 }

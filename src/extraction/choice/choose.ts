@@ -14,10 +14,13 @@ import { decodeTrees, predict, type Trees } from "./trees.ts";
 export type Choice = {
   /** Numbers of the blocks that are content, rising. */
   readonly blocks: Int32Array;
-  /** Null for a page without a word. */
+  /** Null for a page without a word, and for one that is all content. */
   readonly pageType: PageType | null;
-  /** 0–1: the chance that the choice is right for the most part (F1 of at least 0.8 in training). */
-  readonly confidence: number;
+  /**
+   * 0–1: the chance that the choice is right for the most part (F1 of at least 0.8 in training); null where
+   * nothing had to be chosen.
+   */
+  readonly confidence: number | null;
 };
 
 type Models = {
@@ -37,11 +40,12 @@ export function chooseBlocks({ model, facts }: ScannedPage, url: string | null):
   models ??= loadModels();
   const tree = buildPageTree(model);
   if (tree.candidates.length === 0) return { blocks: new Int32Array(0), pageType: null, confidence: 0 };
+  if (isBarePage(tree)) return { blocks: tree.candidates, pageType: null, confidence: null };
   const rows = computeBlockFeatures(tree, facts);
   const first = predict(models.blocks, rows);
   const typeP = typesOf(models, computePageFeatures({ facts, url, rows, p: first }));
   const p = predict(models.context, withPageTypes(computeContextFeatures(tree, first), typeP));
-  const blocks = isBarePage(tree) ? tree.candidates : keepBlocks(tree, p);
+  const blocks = keepBlocks(tree, p);
   const [confidence = 0] = predict(models.confidence, computeChoiceFeatures({ tree, p, typeP, blocks }));
   const likeliest = typeP.indexOf(Math.max(...typeP));
   return { blocks, pageType: PAGE_TYPES[likeliest] ?? null, confidence: Math.round(confidence * 100) / 100 };

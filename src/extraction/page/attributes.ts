@@ -76,9 +76,15 @@ const FIELDS: Readonly<Record<string, AttributeField>> = {
 const FIELD_OF_NAME: ReadonlyMap<string, AttributeField> = new Map(Object.entries(FIELDS));
 const LONGEST_NAME = Math.max(...Object.keys(FIELDS).map((name) => name.length));
 
+// Most attributes of a page are none of these; first letter and length tell without cutting the name out.
+const MAYBE = new Uint8Array(32 * (LONGEST_NAME + 1));
+for (const name of FIELD_OF_NAME.keys())
+  MAYBE[(name.charCodeAt(0) & 31) * (LONGEST_NAME + 1) + name.length] = 1;
+
 /** The field that an attribute's name in `html` stands for; null for attributes that nobody asks for. */
 export function fieldOf(html: string, start: number, end: number): AttributeField | null {
   const length = end - start;
-  if (length > LONGEST_NAME || length < 2) return null;
+  if (length > LONGEST_NAME) return null;
+  if (MAYBE[(html.charCodeAt(start) & 31) * (LONGEST_NAME + 1) + length] === 0) return null;
   return FIELD_OF_NAME.get(html.slice(start, end).toLowerCase()) ?? null;
 }

@@ -1,5 +1,3 @@
-import type { TagId } from "./tags.ts";
-
 /** One bit per property of an element; those up to `inherited` pass to everything inside. */
 export const ElementFlag = {
   /** Inside (or itself) a link with a target. */
@@ -134,5 +132,3 @@ export const textOf = (model: PageModel, text: number): string =>
 /** True when element `inner` is `outer` or inside it. */
 export const isInside = (model: PageModel, inner: number, outer: number): boolean =>
   inner >= outer && inner < (model.elementEnd[outer] ?? 0);
-
-export type { TagId };

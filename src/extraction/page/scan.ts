@@ -6,9 +6,10 @@ import { ElementColumns, IntegerColumn, TextColumns } from "./columns.ts";
 import { breakOf, flagsOfTag } from "./element-flags.ts";
 import { FactCollector } from "./fact-collector.ts";
 import { endTagPosition, impliedEnd } from "./implied-ends.ts";
+import { noteElement, noteOpening } from "./note-facts.ts";
 import { OpenElements } from "./open-elements.ts";
 import { ElementFlag, type ScannedPage } from "./page-model.ts";
-import { hasToken, isBlank } from "./source-text.ts";
+import { isBlank } from "./source-text.ts";
 import { FIRST_UNKNOWN_TAG, TAG_LIMIT, Tag, TagTrait, tagId, traitsOf } from "./tags.ts";
 import { Visibility } from "./visibility.ts";
 
@@ -202,7 +203,8 @@ class Scanner {
     for (let at = impliedEnd(this.#open, tag); at >= 0; at = impliedEnd(this.#open, tag)) {
       this.#popTo(at, this.#tagStart);
     }
-    this.#noteOutside(tag);
+    noteElement(tag, this.#attributes, this.#facts);
+    if (this.#attributes.controls !== null) this.#visibility.control(this.#attributes.controls);
     const element = this.#addElement(tag, end);
     const flags = this.#elements.flags[element]!;
     if ((traits & TagTrait.block) !== 0) this.#border(tag, traits, flags);
@@ -218,7 +220,11 @@ class Scanner {
     }
     const position = this.#open.size;
     this.#open.push(element, tag);
-    this.#noteInside(tag, element, position);
+    noteOpening({ tag, position, open: this.#open, attributes: this.#attributes, facts: this.#facts });
+    const { href } = this.#attributes;
+    if (tag === Tag.a && (flags & ElementFlag.heading) !== 0 && href?.includes("#")) {
+      this.#linkStart = { element, blockLength: this.#blocks.length, textCount: this.#texts.count };
+    }
   }
 
   #isRepeatedSkeleton(tag: number): boolean {
@@ -375,50 +381,6 @@ class Scanner {
     this.#facts.takeBack(this.#blocks.textSince(start.blockLength));
     this.#blocks.rewind(start.blockLength);
     this.#texts.count = start.textCount;
-  }
-
-  // ------------------------------------------------------------ what the page says about itself
-
-  /** Facts of elements that stand alone. */
-  #noteOutside(tag: number): void {
-    const { name, property, itemprop, httpEquiv, content, href, rel, controls, state } = this.#attributes;
-    if (tag === Tag.meta) this.#facts.meta([property, name, itemprop, httpEquiv], content, name);
-    else if (tag === Tag.base) this.#facts.baseHref ??= href || null;
-    else if (tag === Tag.link && href?.trim() && hasToken(rel, "canonical")) {
-      this.#facts.canonicalHref ??= href;
-    } else if (tag === Tag.area && href !== null) {
-      this.#facts.addLink({ href, text: "", isNofollow: hasToken(rel, "nofollow") });
-    }
-    if (state !== null && this.#facts.states.length < 4) this.#facts.states.push(state);
-    if (controls !== null) this.#visibility.control(controls);
-  }
-
-  /** Facts whose text is inside the element. */
-  #noteInside(tag: number, element: number, position: number): void {
-    const { href, rel, itemprop, datetime, pubdate, type } = this.#attributes;
-    const facts = this.#facts;
-    if (tag === Tag.a && href !== null) {
-      facts.start("link", position, { link: { href, isNofollow: hasToken(rel, "nofollow") } });
-      const isInHeading = (this.#elements.flags[element]! & ElementFlag.heading) !== 0;
-      if (isInHeading && href.includes("#")) {
-        this.#linkStart = { element, blockLength: this.#blocks.length, textCount: this.#texts.count };
-      }
-    } else if (tag === Tag.title && this.#open.innermost(SVG) < 0) facts.start("title", position);
-    else if (tag === Tag.h1) facts.start("h1", position);
-    else if (tag === Tag.style) facts.start("style", position);
-    else if (tag === Tag.script) {
-      const kind = (type ?? "").split(";")[0]?.trim().toLowerCase();
-      if (kind === "application/ld+json") facts.start("json-ld", position);
-      else if (kind === "application/json" || kind === "application/discourse+json") {
-        facts.start("state", position);
-      }
-    } else if (tag === Tag.time || (itemprop !== null && hasToken(itemprop, "datePublished"))) {
-      const isPublication = pubdate !== null || hasToken(itemprop, "datePublished");
-      const article = this.#open.innermost(Tag.article);
-      const isInArticleHeader = article >= 0 && this.#open.innermost(Tag.header) > article;
-      facts.start("time", position, { time: { datetime, isPublication, isInArticleHeader } });
-    }
-    if (hasToken(rel, "author") || hasToken(itemprop, "author")) facts.start("author", position);
   }
 }
 

@@ -77,8 +77,8 @@ function fromUrl(url: string, options: Partial<ExtractionOptions> = {}): Promise
     renderings: ["content", "markdown"],
   };
   return articleFromUrl(
-    { url, options: { ...whole, ...options }, fetch: {} },
-    { fetcher, extractor: { extract: extractBody } },
+    { url, preference: "http_only", options: { ...whole, ...options }, fetch: {} },
+    { fetchers: { http: fetcher, browser: null }, extractor: { extract: extractBody } },
   );
 }
 
@@ -105,6 +105,7 @@ describe("an article from a URL", () => {
       statusCode: 200,
       fetcher: "http",
       warnings: [],
+      timings: { fetchMs: expect.any(Number), extractionMs: expect.any(Number) },
     });
     expect(article.title).toBe("The mill");
   });

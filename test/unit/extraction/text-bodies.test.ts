@@ -201,7 +201,13 @@ describe("a plain text body", () => {
       expect(article.title).toBe("The mill");
       expect(article.text).toBe("  Turns.");
     }
-    expect((await plain("# C #sharp")).title).toBe("C #sharp");
+    expect((await plain("# C #sharp\n\ntext")).title).toBe("C #sharp");
+  });
+
+  test("holds no article when there is nothing but a heading", async () => {
+    for (const kind of ["plain", "markdown"] as const) {
+      expect((await extract("# Only a title", { kind })).article).toBeNull();
+    }
   });
 
   test("has no links, as nothing in it is one", async () => {

@@ -57,6 +57,13 @@ describe("the environment", () => {
     }
   });
 
+  test("all wrong variables are named at once, each once", () => {
+    const read = (): unknown =>
+      readProxyEnvironment({ HTTP_PROXY: "http://", ALL_PROXY: "socks5://a.test:1" });
+    expect(read).toThrow(/^HTTP_PROXY: .*\nALL_PROXY: .*$/);
+    expect(() => readProxyEnvironment({ ALL_PROXY: "http://" })).toThrow(/^ALL_PROXY: [^\n]*$/);
+  });
+
   test("credentials are kept apart from the address", () => {
     const environment = readProxyEnvironment({ HTTP_PROXY: "http://us%40er:p%3Ass@proxy.test:3128" });
     expect(environment.http).toEqual({
