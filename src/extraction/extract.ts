@@ -8,7 +8,7 @@ import {
 } from "./article-content.ts";
 import { type JsonLdObject, readJsonLd } from "./json-ld.ts";
 import { baseOf, canonicalOf, linksOf, robotsOf } from "./links.ts";
-import { tidyValue } from "./meta-tags.ts";
+import { detached, tidyValue } from "./meta-tags.ts";
 import { type Metadata, readMetadata } from "./metadata.ts";
 import type { ScannedPage } from "./page/page-model.ts";
 import { scanPage } from "./page/scan.ts";
@@ -86,9 +86,10 @@ function extractArticle(page: ScannedPage, { metadata, ...context }: ArticleCont
   const { shownByline, shownDate, firstParagraph, ...content } = rendered;
   return {
     ...metadata,
-    byline: metadata.byline ?? shownByline,
+    byline: ownCopy(metadata.byline ?? shownByline),
+    modifiedDate: ownCopy(metadata.modifiedDate),
     excerpt: metadata.excerpt ?? (tidyValue(firstParagraph ?? "") || null),
-    publishedDate: metadata.publishedDate ?? shownDate,
+    publishedDate: ownCopy(metadata.publishedDate ?? shownDate),
     sources: {
       ...metadata.sources,
       publishedDate: metadata.sources.publishedDate ?? (shownDate === null ? null : "text"),
@@ -99,6 +100,8 @@ function extractArticle(page: ScannedPage, { metadata, ...context }: ArticleCont
     warnings: warningsFor(wordCount, context.options),
   };
 }
+
+const ownCopy = (text: string | null): string | null => (text === null ? null : detached(text));
 
 function renderContent(page: ScannedPage, context: RenderingContext): RenderedContent | null {
   const { select, exclude } = context.options;

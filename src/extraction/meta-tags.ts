@@ -32,8 +32,8 @@ export function firstOf(meta: MetaTags, names: readonly string[]): string | null
 export const tidyValue = (text: string): string =>
   detached(cut(collapseSpace(removeInvisible(text)), MAX_VALUE_LENGTH));
 
-// A cut-out of a page keeps the whole page in memory for as long as it lives; a copy does not.
-const detached = (text: string): string => JSON.parse(JSON.stringify(text)) as string;
+/** A copy of its own: a cut-out of a page keeps the whole page in memory for as long as it lives. */
+export const detached = (text: string): string => JSON.parse(JSON.stringify(text)) as string;
 
 /** The first characters of a text, no more than `length` UTF-16 units and none of them torn. */
 export const cut = (text: string, length: number): string =>

@@ -10,6 +10,8 @@ export interface ContentSink {
   text(text: number): void;
   /** A line of preformatted text ends without a line break of its own. */
   line(): void;
+  /** Something stands between two words that shows no text. */
+  gap(): void;
   /** An image, line break or rule. */
   media(tag: number, element: number): void;
 }
@@ -179,6 +181,8 @@ class ContentWalk {
     const { tag, flags, parent } = this.#model;
     const kind = tag[element]!;
     if ((flags[element]! & (ElementFlag.hidden | ElementFlag.textless)) !== 0) return;
+    // Also where images are left out: they change nothing else.
+    if (kind === Tag.img && block !== null) this.#sink.gap();
     if (kind === Tag.img && !this.#content.includeImages) return;
     const around = parent[element]!;
     // The sources of a picture belong to its image, of which it shows one.

@@ -30,6 +30,10 @@ export class HtmlSink implements ContentSink {
     this.#html += source.includes("<") ? source.replaceAll("<", "&lt;") : source;
   }
 
+  gap(): void {
+    this.#html += " ";
+  }
+
   line(): void {
     this.#html += "\n";
   }

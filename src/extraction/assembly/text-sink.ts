@@ -32,6 +32,10 @@ export class TextSink implements ContentSink {
     this.#writer.text(removeInvisible(textOf(this.#model, text)));
   }
 
+  gap(): void {
+    this.#writer.text(" ");
+  }
+
   line(): void {
     this.#writer.text("\n");
   }

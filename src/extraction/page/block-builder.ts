@@ -6,6 +6,7 @@ import { countText, type StatSink, TextStat } from "./word-stats.ts";
 const LINE_MARK = "\u001e";
 // Built from the constant: a control character in a literal looks like a mistake.
 const SPACES = new RegExp(`[^\\S${LINE_MARK}]+`, "g");
+const UNTIDY = new RegExp(`  |[^\\S ${LINE_MARK}]`);
 const LINE_ENDS = new RegExp(` ?${LINE_MARK}[ ${LINE_MARK}]*`, "g");
 const FIRST_CAPACITY = 256;
 
@@ -151,7 +152,7 @@ function extendMarks(marks: number[], start: number, end: number): void {
 }
 
 function collapse(text: string): string {
-  const line = text.replace(SPACES, " ");
+  const line = UNTIDY.test(text) ? text.replace(SPACES, " ") : text;
   return (line.includes(LINE_MARK) ? line.replace(LINE_ENDS, "\n") : line).trim();
 }
 
