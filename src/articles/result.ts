@@ -33,7 +33,8 @@ export function articleResult(fetched: FetchedArticle) {
       published_date: article.sources.publishedDate,
       modified_date: article.sources.modifiedDate,
     },
-    content: article.content,
+    // A document of nothing but its title has no body to show.
+    content: article.content || null,
     markdown: article.markdown === null ? null : composeMarkdown(article.title, article.markdown),
     text: article.text,
     length: article.text.length,

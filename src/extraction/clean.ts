@@ -1,6 +1,7 @@
 import { type PageUrl, resolveHref } from "../urls/index.ts";
 import { bestImageSource } from "./images.ts";
 import { foldForComparison, removeInvisible } from "./text.ts";
+import { headingText } from "./title.ts";
 
 // Elements that never hold readable content, removed with all that is inside.
 const REMOVED = new Set(
@@ -39,10 +40,12 @@ const KEPT_BARE = new Set(
  * links and images absolute, no scripts, no tracking pixels.
  */
 export function cleanContent(root: Element, base: PageUrl | null): void {
+  // Before their frames are unwrapped: a picture's sources belong to the image inside it.
+  for (const image of [...root.querySelectorAll("img")]) cleanImage(image, base);
   for (const element of [...root.querySelectorAll("*")]) {
     const name = element.tagName.toUpperCase();
     if (REMOVED.has(name)) element.remove();
-    else if (name === "IMG") cleanImage(element, base);
+    else if (name === "IMG") continue;
     else if (name in KEPT || KEPT_BARE.has(name)) cleanAttributes(element, KEPT[name] ?? [], base);
     else unwrap(element);
   }
@@ -73,7 +76,7 @@ export function removeCodeBlocks(root: Element): void {
 export function removeRepeatedTitle(root: Element, title: string | null): void {
   if (title === null) return;
   const heading = root.querySelector("h1, h2");
-  if (!heading || foldForComparison(heading.textContent ?? "") !== foldForComparison(title)) return;
+  if (!heading || foldForComparison(headingText(heading)) !== foldForComparison(title)) return;
   if (!hasTextBefore(root, heading)) heading.remove();
 }
 
@@ -87,18 +90,18 @@ function hasTextBefore(root: Element, element: Element): boolean {
 }
 
 function cleanAttributes(element: Element, kept: readonly string[], base: PageUrl | null): void {
-  for (const { name } of [...element.attributes]) {
-    if (name === "dir" || name === "lang") continue;
-    if (name === "alt" || name === "title") cleanAttributeText(element, name);
-    if (!kept.includes(name)) element.removeAttribute(name);
+  for (const { name, value } of [...element.attributes]) {
+    if (name === "dir" || name === "lang") {
+      if (!EVERYWHERE[name].test(value)) element.removeAttribute(name);
+    } else if (!kept.includes(name)) element.removeAttribute(name);
     else if (name === "class") keepLanguageClass(element);
     else if (name === "href" || name === "cite") resolveAttribute(element, name, base);
+    else element.setAttribute(name, removeInvisible(value));
   }
 }
 
-function cleanAttributeText(element: Element, name: string): void {
-  element.setAttribute(name, removeInvisible(element.getAttribute(name) ?? ""));
-}
+/** Attributes that every element may keep, with the values that mean something. */
+const EVERYWHERE = { dir: /^(?:ltr|rtl|auto)$/i, lang: /^[a-z]{2,8}(?:[-_][a-z0-9]{1,8}){0,6}$/i } as const;
 
 // Highlighters write the language as a class of this form; no other class means anything outside.
 function keepLanguageClass(element: Element): void {
@@ -111,21 +114,35 @@ function keepLanguageClass(element: Element): void {
 
 function resolveAttribute(element: Element, name: string, base: PageUrl | null): void {
   const value = element.getAttribute(name) ?? "";
-  const absolute = resolveHref(value, base);
-  if (absolute !== null) element.setAttribute(name, absolute);
-  // Without a base a relative reference cannot be resolved, but it is still what the page says.
-  else if (base !== null || /^\s*[a-z][a-z0-9+.-]*:/i.test(value)) element.removeAttribute(name);
+  const reference = resolveHref(value, base) ?? (base === null ? relativeReference(value) : null);
+  if (reference !== null) element.setAttribute(name, reference);
+  else element.removeAttribute(name);
+}
+
+const SOME_PAGE = "https://relative.invalid/a/b";
+
+// Without a base a relative reference cannot be resolved, but it is still what the page says. Only the
+// URL parser knows what is relative: browsers read `java\nscript:` as a scheme.
+function relativeReference(value: string): string | null {
+  const isRelative = URL.parse(value) === null && URL.parse(value, SOME_PAGE)?.protocol === "https:";
+  return isRelative ? removeInvisible(value.trim()) : null;
 }
 
 function cleanImage(image: Element, base: PageUrl | null): void {
   const source = bestImageSource(image);
-  const absolute = source === null ? null : (resolveHref(source, base) ?? (base === null ? source : null));
-  if (absolute === null || isTrackingPixel(image) || /^(?!https?:)[a-z][a-z0-9+.-]*:/i.test(absolute)) {
+  const reference = source === null ? null : imageReference(source, base);
+  if (reference === null || isTrackingPixel(image)) {
     image.remove();
     return;
   }
-  image.setAttribute("src", absolute);
+  image.setAttribute("src", reference);
   cleanAttributes(image, KEPT.IMG ?? [], base);
+}
+
+function imageReference(source: string, base: PageUrl | null): string | null {
+  const absolute = resolveHref(source, base);
+  if (absolute !== null) return /^https?:/.test(absolute) ? absolute : null;
+  return base === null ? relativeReference(source) : null;
 }
 
 const isTrackingPixel = (image: Element): boolean =>

@@ -1,5 +1,5 @@
 import { type JsonLdObject, textOf } from "./json-ld.ts";
-import { firstOf, type MetaTags, type Sourced } from "./meta-tags.ts";
+import type { MetaTags, Sourced } from "./meta-tags.ts";
 
 const PUBLISHED_META = [
   "article:published_time",
@@ -43,8 +43,11 @@ function fromJsonLd(objects: readonly JsonLdObject[], property: string): Sourced
 }
 
 function fromMeta(meta: MetaTags, names: readonly string[]): Sourced | null {
-  const value = isoDate(firstOf(meta, names));
-  return value ? { value, source: "meta" } : null;
+  for (const name of names) {
+    const value = isoDate(meta.get(name) ?? null);
+    if (value) return { value, source: "meta" };
+  }
+  return null;
 }
 
 // Only a <time> that says it is the publication's: lists of other stories carry dates too.
@@ -65,12 +68,20 @@ export function isoDate(text: string | null): string | null {
     const [, year, month, day, time, zone = ""] = match;
     const date = `${year}-${month}-${day}`;
     if (!isRealDate(Number(year), Number(month), Number(day))) return null;
-    return time ? `${date}T${time}${zone.replace(/^([+-]\d{2})(\d{2})$/, "$1:$2")}` : date;
+    return time && isRealTime(time, zone)
+      ? `${date}T${time}${zone.replace(/^([+-]\d{2})(\d{2})$/, "$1:$2")}`
+      : date;
   }
   return writtenDate(text?.trim() ?? "");
 }
 
-const MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
+const isRealTime = (time: string, zone: string): boolean =>
+  /^(?:[01]\d|2[0-3]):[0-5]\d(?::(?:[0-5]\d|60)(?:\.\d+)?)?$/.test(time) &&
+  /^(?:|Z|[+-](?:0\d|1[0-4]):?[0-5]\d)$/.test(zone);
+
+const MONTHS = "january february march april may june july august september october november december".split(
+  " ",
+);
 
 // "12 March 2024", "March 12, 2024", also with a day of the week and a time: English only, because a
 // month's name is what makes the order of day and month certain.
@@ -81,10 +92,14 @@ function writtenDate(text: string): string | null {
   const [day, monthName, year] = dayFirst
     ? [dayFirst[1], dayFirst[2], dayFirst[3]]
     : [monthFirst?.[2], monthFirst?.[1], monthFirst?.[3]];
-  const month = MONTHS.indexOf(monthName?.slice(0, 3).toLowerCase() ?? "") + 1;
+  const month = monthNumber(monthName?.toLowerCase() ?? "");
   if (month === 0 || !isRealDate(Number(year), month, Number(day))) return null;
   return `${year}-${String(month).padStart(2, "0")}-${String(day).padStart(2, "0")}`;
 }
+
+// In full or cut short: "Mar" is March, "Marching" is not.
+const monthNumber = (name: string): number =>
+  name === "" ? 0 : MONTHS.findIndex((month) => month.startsWith(name)) + 1;
 
 function isRealDate(year: number, month: number, day: number): boolean {
   if (year < 1990 || year > 2100 || month < 1 || month > 12) return false;

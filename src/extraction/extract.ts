@@ -9,7 +9,8 @@ import {
 } from "./clean.ts";
 import { baseUrl, readCanonical, readLinks, readRobots } from "./links.ts";
 import { renderMarkdown } from "./markdown.ts";
-import { type Metadata, readMetadata } from "./metadata.ts";
+import { tidyValue } from "./meta-tags.ts";
+import { cleanByline, type Metadata, readMetadata } from "./metadata.ts";
 import { parseDocument, selectAll } from "./parse.ts";
 import type { ExtractionTask } from "./protocol.ts";
 import { findReadable } from "./readability.ts";
@@ -22,20 +23,41 @@ import { countWords } from "./words.ts";
 /** Extracts a body of any kind on this thread; see `extractHtml`. */
 export async function extractBody({ kind, body, url, options }: ExtractionTask): Promise<Extraction> {
   if (kind === "html") return extractHtml(body, url, options);
-  return kind === "markdown" ? extractMarkdown(body, url, options) : extractPlainText(body, options);
+  return withinPage(() =>
+    kind === "markdown" ? extractMarkdown(body, url, options) : extractPlainText(body, options),
+  );
 }
 
 /**
  * Extracts one page on this thread: one parse yields the article, the links, the robots directives and
  * the canonical URL.
  * @param url the page's final URL, which relative references resolve against; null leaves them relative
- * @throws Failure `too_large` for trees nested too deeply, `invalid_usage` for a wrong selector
+ * @throws Failure `too_large` for trees nested too deeply, `invalid_usage` for a wrong selector,
+ * `internal` for a page that the libraries cannot take
  */
 export async function extractHtml(
   html: string,
   url: PageUrl | null,
   options: ExtractionOptions,
 ): Promise<Extraction> {
+  return withinPage(() => extractParsed(html, url, options));
+}
+
+// A page can drive the libraries into any exception; here is the edge where it becomes that page's failure.
+function withinPage(extract: () => Extraction): Extraction {
+  try {
+    return extract();
+  } catch (error) {
+    if (error instanceof Failure) throw error;
+    if (error instanceof RangeError) {
+      throw new Failure("too_large", "the page is nested too deeply to extract", { cause: error });
+    }
+    const what = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+    throw new Failure("internal", `extraction stopped with ${what.slice(0, 300)}`, { cause: error });
+  }
+}
+
+function extractParsed(html: string, url: PageUrl | null, options: ExtractionOptions): Extraction {
   const document = parseDocument(html);
   const base = baseUrl(document, url);
   const links = readLinks(document, base);
@@ -64,14 +86,15 @@ function extractArticle(document: Document, { base, metadata, options }: Article
   const text = renderText(root);
   const wordCount = countWords(text);
   if (wordCount === 0) return null;
+  const foundByline = cleanByline(found.byline);
   const html = options.renderings.length > 0 ? root.innerHTML.trim() : "";
   return {
     ...metadata,
-    byline: metadata.byline ?? found.byline,
-    excerpt: metadata.excerpt ?? found.excerpt,
+    byline: metadata.byline ?? foundByline,
+    excerpt: metadata.excerpt ?? (tidyValue(found.excerpt ?? "") || null),
     sources: {
       ...metadata.sources,
-      byline: metadata.sources.byline ?? (found.byline === null ? null : "readability"),
+      byline: metadata.sources.byline ?? (foundByline === null ? null : "readability"),
     },
     pageType: null,
     confidence: null,
@@ -89,6 +112,8 @@ function findContent(document: Document, { select, exclude }: ExtractionOptions)
   for (const selector of exclude) {
     for (const element of selectAll(document, selector, "--exclude")) element.remove();
   }
+  // An exclusion may have taken the whole page.
+  if (document.documentElement === null || document.body === null) return null;
   if (select === null) return findReadable(document);
   const selected = selectAll(document, select, "--select");
   const root = document.createElement("div");

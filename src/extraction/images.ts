@@ -5,12 +5,11 @@ const LAZY_ATTRIBUTES = ["data-src", "data-original", "data-lazy-src", "data-laz
  * script would copy into `src`, else `src` itself; null when there is only a placeholder.
  */
 export function bestImageSource(image: Element): string | null {
-  const pictureSources =
-    image.parentElement?.tagName === "PICTURE" ? [...image.parentElement.querySelectorAll("source")] : [];
-  for (const element of [image, ...pictureSources]) {
-    const set = element.getAttribute("srcset") ?? element.getAttribute("data-srcset");
-    const largest = set ? largestCandidate(set) : null;
-    if (largest !== null) return largest;
+  for (const element of [image, ...pictureSources(image)]) {
+    for (const attribute of ["srcset", "data-srcset"]) {
+      const largest = largestCandidate(element.getAttribute(attribute) ?? "");
+      if (largest !== null) return largest;
+    }
   }
   const source = image.getAttribute("src")?.trim() ?? "";
   const lazy = LAZY_ATTRIBUTES.map((name) => image.getAttribute(name)?.trim()).find(Boolean);
@@ -18,17 +17,47 @@ export function bestImageSource(image: Element): string | null {
   return source === "" || source.startsWith("data:") ? null : source;
 }
 
-// A URL in `srcset` may hold commas, so candidates are split at a comma that white space follows or
-// precedes (WHATWG HTML, "parse a srcset attribute", in the forms that pages use).
+// No picture has so many sources; looking at all of them for each image would be quadratic.
+const MAX_PICTURE_SOURCES = 32;
+
+function pictureSources(image: Element): Element[] {
+  if (image.parentElement?.tagName !== "PICTURE") return [];
+  const sources: Element[] = [];
+  let element = image.parentElement.firstElementChild;
+  for (let seen = 0; element && seen < MAX_PICTURE_SOURCES; seen++, element = element.nextElementSibling) {
+    if (element.tagName === "SOURCE") sources.push(element);
+  }
+  return sources;
+}
+
+// WHATWG HTML, "parse a srcset attribute": a URL may hold commas, so it ends at white space or at commas
+// that white space follows; its descriptor ends at the next comma. One pass, whatever the page wrote.
 function largestCandidate(srcset: string): string | null {
   let best: string | null = null;
   let bestSize = -1;
-  for (const candidate of srcset.trim().split(/\s*,\s+|\s+,\s*|,(?=https?:|\/)/)) {
-    const [url = "", descriptor = "1x"] = candidate.trim().split(/\s+/);
-    const size = Number.parseFloat(descriptor) || 0;
+  for (let at = skip(srcset, 0, /[^\s,]/g); at < srcset.length; at = skip(srcset, at, /[^\s,]/g)) {
+    const urlEnd = skip(srcset, at, /\s/g);
+    const written = srcset.slice(at, urlEnd);
+    const hasDescriptor = !written.endsWith(",");
+    const url = hasDescriptor ? written : written.slice(0, lastNonComma(written) + 1);
+    at = hasDescriptor ? skip(srcset, urlEnd, /,/g) : urlEnd;
+    const descriptor = hasDescriptor ? srcset.slice(urlEnd, at).trim() : "";
+    const size = descriptor === "" ? 1 : Number.parseFloat(descriptor) || 0;
     if (url === "" || url.startsWith("data:") || size <= bestSize) continue;
-    best = url.replace(/,$/, "");
+    best = url;
     bestSize = size;
   }
   return best;
+}
+
+/** Where the next match begins, else the end of the text. */
+function skip(text: string, from: number, until: RegExp): number {
+  until.lastIndex = from;
+  return until.exec(text)?.index ?? text.length;
+}
+
+function lastNonComma(text: string): number {
+  let last = text.length - 1;
+  while (last >= 0 && text[last] === ",") last--;
+  return last;
 }

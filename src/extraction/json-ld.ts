@@ -3,6 +3,7 @@ export type JsonLdObject = Readonly<Record<string, unknown>>;
 
 // Pages embed whole catalogues; the article's own object stands near the front.
 const MAX_OBJECTS = 200;
+const MAX_VISITED = 10_000;
 const ARTICLE_TYPES =
   /^(?:.*Article|BlogPosting|Report|LiveBlogPosting|SocialMediaPosting|DiscussionForumPosting|Recipe|Product|QAPage|WebPage|VideoObject|.*Posting)$/;
 
@@ -12,7 +13,8 @@ const ARTICLE_TYPES =
  */
 export function readJsonLd(document: Document): JsonLdObject[] {
   const objects: JsonLdObject[] = [];
-  for (const script of document.querySelectorAll('script[type="application/ld+json"]')) {
+  for (const script of document.querySelectorAll("script[type]")) {
+    if (!/^\s*application\/ld\+json\s*(?:;|$)/i.test(script.getAttribute("type") ?? "")) continue;
     collectObjects(parseLeniently(script.textContent ?? ""), objects);
   }
   const described = objects.filter((object) => typesOf(object).some((type) => ARTICLE_TYPES.test(type)));
@@ -20,20 +22,27 @@ export function readJsonLd(document: Document): JsonLdObject[] {
   return described.sort((a, b) => Number(isWebPage(a)) - Number(isWebPage(b)));
 }
 
-/** A property's first text: a string, or the name of a person, organisation or list of them. */
-export function textOf(value: unknown): string | null {
+/** A property's text: a string, or the names of a person, an organisation or a list of them. */
+export const textOf = (value: unknown): string | null => nestedText(value, 0);
+
+// A list of people is two levels; what nests deeper is no name.
+const MAX_TEXT_DEPTH = 8;
+
+function nestedText(value: unknown, depth: number): string | null {
   if (typeof value === "string") return value.trim() || null;
+  if (depth > MAX_TEXT_DEPTH) return null;
   if (Array.isArray(value)) {
-    const names = value.map(textOf).filter((name) => name !== null);
+    const names = value.map((item) => nestedText(item, depth + 1)).filter((name) => name !== null);
     return names.length > 0 ? [...new Set(names)].join(", ") : null;
   }
-  if (isObject(value)) return textOf(value.name) ?? textOf(value.url) ?? null;
+  if (isObject(value)) return nestedText(value.name, depth + 1) ?? nestedText(value.url, depth + 1);
   return null;
 }
 
 function collectObjects(value: unknown, into: JsonLdObject[]): void {
   const queue: unknown[] = [value];
-  for (let item = queue.shift(); item !== undefined && into.length < MAX_OBJECTS; item = queue.shift()) {
+  for (let next = 0; next < queue.length && next < MAX_VISITED && into.length < MAX_OBJECTS; next++) {
+    const item = queue[next];
     if (Array.isArray(item)) queue.push(...item.slice(0, MAX_OBJECTS));
     else if (isObject(item)) {
       into.push(item);

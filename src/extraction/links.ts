@@ -1,5 +1,5 @@
 import { type PageUrl, parsePageUrl } from "../urls/index.ts";
-import { collapseSpace } from "./text.ts";
+import { cut, tidyValue } from "./meta-tags.ts";
 import type { Link, MetaRobots } from "./types.ts";
 
 const MAX_ANCHOR_TEXT = 200;
@@ -15,13 +15,17 @@ export function baseUrl(document: Document, url: PageUrl | null): PageUrl | null
 export function readLinks(document: Document, base: PageUrl | null): Link[] {
   const links = new Map<PageUrl, Link>();
   for (const anchor of document.querySelectorAll("a[href], area[href]")) {
-    const href = anchor.getAttribute("href") ?? "";
+    const href = (anchor.getAttribute("href") ?? "").trim();
     // A fragment alone is a place on this page, not a link to another.
     if (href.startsWith("#")) continue;
     const url = parsePageUrl(href, base ?? undefined);
-    if (!url || links.has(url)) continue;
-    const text = collapseSpace(anchor.textContent ?? "").slice(0, MAX_ANCHOR_TEXT);
-    links.set(url, { url, text, isNofollow: hasToken(anchor.getAttribute("rel"), "nofollow") });
+    if (!url) continue;
+    const isNofollow = hasToken(anchor.getAttribute("rel"), "nofollow");
+    const known = links.get(url);
+    if (!known) {
+      const text = cut(tidyValue(anchor.textContent ?? ""), MAX_ANCHOR_TEXT);
+      links.set(url, { url, text, isNofollow });
+    } else if (known.isNofollow && !isNofollow) links.set(url, { ...known, isNofollow });
   }
   return [...links.values()];
 }
@@ -42,8 +46,9 @@ export function readRobots(document: Document): MetaRobots {
 /** `<link rel="canonical">`, resolved; null when absent or no http URL. */
 export function readCanonical(document: Document, base: PageUrl | null): PageUrl | null {
   for (const link of document.querySelectorAll("link[rel][href]")) {
-    if (!hasToken(link.getAttribute("rel"), "canonical")) continue;
-    return parsePageUrl(link.getAttribute("href") ?? "", base ?? undefined);
+    const href = link.getAttribute("href")?.trim();
+    // An empty one would name the page itself, and means that a template had nothing to say.
+    if (href && hasToken(link.getAttribute("rel"), "canonical")) return parsePageUrl(href, base ?? undefined);
   }
   return null;
 }

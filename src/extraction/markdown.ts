@@ -13,6 +13,8 @@ export function renderMarkdown(html: string): string {
     maxConsecutiveNewlines: 2,
     keepDataImages: false,
     useInlineLinks: false,
+    // The library's own list, and what would be a tag or an entity although the page shows it as text.
+    globalEscape: [/[\\`*_~[\]]|<(?=[a-z/!?])|&(?=#?\w+;)/gi, "\\$&"],
   });
   return translator.translate(html).trim();
 }

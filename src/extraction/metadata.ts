@@ -37,7 +37,7 @@ export function readMetadata(document: Document, base: PageUrl | null): Metadata
     lang: readLang(document, meta),
     dir: readDir(document),
     excerpt: firstOf(meta, ["description", "og:description", "twitter:description"]),
-    image: image === null ? null : resolveHref(image, base),
+    image: image === null ? null : imageUrl(image, base),
     sources: {
       title: title?.source ?? null,
       byline: byline?.source ?? null,
@@ -45,6 +45,11 @@ export function readMetadata(document: Document, base: PageUrl | null): Metadata
       modifiedDate: modified?.source ?? null,
     },
   };
+}
+
+function imageUrl(reference: string, base: PageUrl | null): string | null {
+  const absolute = resolveHref(reference, base);
+  return absolute !== null && /^https?:/.test(absolute) ? absolute : null;
 }
 
 function readSiteName(meta: MetaTags, jsonLd: readonly JsonLdObject[]): string | null {
@@ -79,28 +84,29 @@ function readByline(document: Document, meta: MetaTags, jsonLd: readonly JsonLdO
 }
 
 // Addresses and handles stand where names should; nothing is better than those.
-function cleanByline(text: string | null): string | null {
+export function cleanByline(text: string | null): string | null {
   const name = tidyValue(text ?? "").replace(/^(?:written |posted )?by[:\s]+/i, "");
   return name === "" || name.length > 200 || /^(?:https?:|@|www\.)/i.test(name) ? null : name;
 }
 
 function readLang(document: Document, meta: MetaTags): string | null {
   const written =
-    document.documentElement.getAttribute("lang") ??
-    document.documentElement.getAttribute("xml:lang") ??
-    document.body.getAttribute("lang") ??
+    document.documentElement.getAttribute("lang")?.trim() ||
+    document.documentElement.getAttribute("xml:lang")?.trim() ||
+    document.body.getAttribute("lang")?.trim() ||
     firstOf(meta, ["content-language", "og:locale", "dc.language"]);
-  if (!written) return null;
+  // A longer first subtag is no language of any registry: "english".
+  if (!written || !/^[a-z]{2,3}(?![a-z])/i.test(written)) return null;
   try {
-    return Intl.getCanonicalLocales(written.trim().replace(/_/g, "-"))[0] ?? null;
+    return Intl.getCanonicalLocales(written.replace(/_/g, "-"))[0] ?? null;
   } catch {
     return null;
   }
 }
 
 function readDir(document: Document): "ltr" | "rtl" | null {
-  const dir = (
-    document.documentElement.getAttribute("dir") ?? document.body.getAttribute("dir")
-  )?.toLowerCase();
+  const dir = (document.documentElement.getAttribute("dir") || document.body.getAttribute("dir"))
+    ?.trim()
+    .toLowerCase();
   return dir === "ltr" || dir === "rtl" ? dir : null;
 }

@@ -11,9 +11,11 @@ const MAX_DEPTH = 2500;
  */
 export function parseDocument(html: string): Document {
   // linkedom's declarations describe its own classes, which implement the parts of the DOM used here.
-  const parsed = parseHTML(html).document as unknown as Document;
-  const document = parsed.documentElement?.tagName === "HTML" ? parsed : wrapFragment(html);
-  requireDepth(document);
+  // Browsers turn every line break into "\n" first; linkedom leaves that to its caller.
+  const source = html.includes("\r") ? html.replace(/\r\n?/g, "\n") : html;
+  const parsed = parseHTML(source).document as unknown as Document;
+  const document = parsed.documentElement?.tagName === "HTML" ? parsed : wrapFragment(source);
+  normaliseTree(document);
   completeSkeleton(document);
   return document;
 }
@@ -21,6 +23,7 @@ export function parseDocument(html: string): Document {
 /** Parses a CSS selector against a document; throws `Failure` `invalid_usage` when it is none. */
 export function selectAll(document: Document, selector: string, option: string): Element[] {
   try {
+    if (selector.trim() === "") throw new SyntaxError("an empty selector");
     return [...document.querySelectorAll(selector)];
   } catch (cause) {
     throw new Failure("invalid_usage", `${option} ${JSON.stringify(selector)} is not a CSS selector`, {
@@ -30,13 +33,26 @@ export function selectAll(document: Document, selector: string, option: string):
 }
 
 function wrapFragment(html: string): Document {
-  return parseHTML(`<html><head></head><body>${html}</body></html>`).document as unknown as Document;
+  const document = parseHTML(`<html><head></head><body>${html}</body></html>`)
+    .document as unknown as Document;
+  // A page may open its own root after its first content; browsers then keep only the attributes.
+  for (const late of [...document.querySelectorAll("body html, body head, body body")]) {
+    const early = late.tagName === "HTML" ? document.documentElement : document.body;
+    for (const { name, value } of late.tagName === "HEAD" ? [] : late.attributes) {
+      if (!early.hasAttribute(name)) early.setAttribute(name, value);
+    }
+    while (late.firstChild) late.parentNode?.insertBefore(late.firstChild, late);
+    late.remove();
+  }
+  return document;
 }
 
-function requireDepth(document: Document): void {
+/** Checks the depth, and writes names of attributes as HTML means them, whatever case the page wrote. */
+function normaliseTree(document: Document): void {
   let depth = 0;
   let node: Node | null = document.documentElement;
   while (node) {
+    if (node.nodeType === 1) lowerAttributeNames(node as Element);
     const child: Node | null = node.firstChild;
     if (child) {
       depth++;
@@ -51,6 +67,15 @@ function requireDepth(document: Document): void {
       depth--;
     }
     node = node?.nextSibling ?? null;
+  }
+}
+
+function lowerAttributeNames(element: Element): void {
+  for (const name of element.getAttributeNames()) {
+    const lower = name.toLowerCase();
+    if (lower === name) continue;
+    if (!element.hasAttribute(lower)) element.setAttribute(lower, element.getAttribute(name) ?? "");
+    element.removeAttribute(name);
   }
 }
 

@@ -71,8 +71,9 @@ class WorkerPool implements Extractor {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isDisposed = true;
     for (const job of this.#queue.splice(0)) job.reject(cancelled(job.task.url));
-    for (const worker of this.#all) worker.end(cancelled(worker.job?.task.url ?? null));
-    this.#all.clear();
+    const workers = [...this.#all];
+    for (const worker of workers) worker.end(cancelled(worker.job?.task.url ?? null));
+    await Promise.all(workers.map((worker) => worker.closed));
   }
 
   #dispatch(): void {
@@ -93,6 +94,9 @@ class WorkerPool implements Extractor {
       },
       onEnd: () => {
         this.#all.delete(worker);
+        // It may end while it has nothing to do: out of memory, or an error after its last answer.
+        const position = this.#idle.indexOf(worker);
+        if (position >= 0) this.#idle.splice(position, 1);
         if (!this.#isDisposed) this.#dispatch();
       },
     });
@@ -114,6 +118,8 @@ type PageWorkerEvents = { readonly onIdle: () => void; readonly onEnd: () => voi
 /** One worker thread and the page that it holds. */
 class PageWorker {
   job: Job | null = null;
+  /** Resolves when the thread is gone. */
+  readonly closed: Promise<void>;
   readonly #worker: Worker;
   readonly #options: ExtractorOptions;
   readonly #events: PageWorkerEvents;
@@ -128,10 +134,14 @@ class PageWorker {
     this.#worker.onmessage = (event: MessageEvent<WorkerReply>) => this.#take(event.data);
     this.#worker.onerror = (event) => {
       event.preventDefault();
-      this.end(new Failure("internal", `the extraction worker stopped: ${event.message}`));
+      const what = this.#isReady ? "stopped" : `${options.workerUrl} did not start`;
+      this.end(new Failure("internal", `the extraction worker ${what}: ${event.message.slice(0, 500)}`));
     };
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.closed = promise;
     this.#worker.addEventListener("close", () => {
       this.end(new Failure("internal", `the extraction worker ended while it held ${this.#page()}`));
+      resolve();
     });
   }
 

@@ -13,6 +13,7 @@ export type ReadableContent = {
  */
 export function findReadable(document: Document): ReadableContent | null {
   // linkedom keeps the case that Readability writes names in, and would serialise <DIV>.
+  flattenPreformatted(document);
   const create = document.createElement.bind(document);
   document.createElement = (name: string) => create(name.toLowerCase());
   const result = new Readability<Node>(document, {
@@ -27,4 +28,17 @@ export function findReadable(document: Document): ReadableContent | null {
     byline: result.byline?.trim() || null,
     excerpt: result.excerpt?.trim() || null,
   };
+}
+
+// Readability turns line breaks and wrappers into paragraphs, in code as well; as characters they survive.
+function flattenPreformatted(document: Document): void {
+  for (const lineBreak of [...document.querySelectorAll("pre br")]) lineBreak.replaceWith("\n");
+  for (const line of [...document.querySelectorAll("pre div, pre p")]) {
+    const before = line.previousSibling?.textContent ?? "\n";
+    const text = line.textContent ?? "";
+    const parts: (Node | string)[] = [...line.childNodes];
+    if (!before.endsWith("\n")) parts.unshift("\n");
+    if (line.nextSibling !== null && !text.endsWith("\n")) parts.push("\n");
+    line.replaceWith(...parts);
+  }
 }

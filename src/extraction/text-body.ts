@@ -2,6 +2,7 @@ import { marked } from "marked";
 import type { PageUrl } from "../urls/index.ts";
 import { cleanContent, removeCodeBlocks, removeImages } from "./clean.ts";
 import { readLinks } from "./links.ts";
+import { withoutCodeBlocks, withoutImages } from "./markdown-source.ts";
 import { tidyValue } from "./meta-tags.ts";
 import { parseDocument } from "./parse.ts";
 import { foldForComparison, removeInvisible, renderText } from "./text.ts";
@@ -14,10 +15,9 @@ import { countWords } from "./words.ts";
  * the other renderings are made from it. `--no-images` and `--no-code` apply to all of them.
  */
 export function extractMarkdown(body: string, url: PageUrl | null, options: ExtractionOptions): Extraction {
-  const source = removeInvisible(withoutFrontMatter(body.replace(/\r\n?/g, "\n"))).trim();
-  const kept = filterTokens(source, options);
-  const { title, rest } = takeTitle(kept);
-  const document = parseDocument(marked.parse(rest, { async: false, gfm: true }));
+  const source = trimBlankLines(removeInvisible(withoutFrontMatter(body.replace(/\r\n?/g, "\n"))));
+  const { title, rest } = takeFirstHeading(source);
+  const document = parseMarkdown(rest);
   const links = readLinks(document, url);
   cleanContent(document.body, url);
   if (!options.includeImages) removeImages(document.body);
@@ -25,7 +25,7 @@ export function extractMarkdown(body: string, url: PageUrl | null, options: Extr
   const article = textArticle({
     title,
     text: renderText(document.body),
-    markdown: rest,
+    markdown: () => filterSource(rest, options),
     content: () => document.body.innerHTML.trim(),
     options,
   });
@@ -34,12 +34,12 @@ export function extractMarkdown(body: string, url: PageUrl | null, options: Extr
 
 /** A plain text body as an extraction: the text is the article as it stands. */
 export function extractPlainText(body: string, options: ExtractionOptions): Extraction {
-  const text = removeInvisible(body.replace(/\r\n?/g, "\n")).trim();
-  const { title, rest } = takeTitle(text);
+  const source = trimBlankLines(removeInvisible(body.replace(/\r\n?/g, "\n")));
+  const { title, rest } = takeTitleLine(source);
   const article = textArticle({
     title,
     text: rest,
-    markdown: rest,
+    markdown: () => rest,
     content: () => `<pre>${escapeHtml(rest)}</pre>`,
     options,
   });
@@ -49,7 +49,7 @@ export function extractPlainText(body: string, options: ExtractionOptions): Extr
 type TextParts = {
   readonly title: string | null;
   readonly text: string;
-  readonly markdown: string;
+  readonly markdown: () => string;
   readonly content: () => string;
   readonly options: ExtractionOptions;
 };
@@ -77,40 +77,74 @@ function textArticle({ title, text, markdown, content, options }: TextParts): Ar
       modifiedDate: null,
     },
     content: options.renderings.includes("content") ? content() : null,
-    markdown: options.renderings.includes("markdown") ? markdown : null,
+    markdown: options.renderings.includes("markdown") ? markdown() : null,
     text,
     wordCount,
     warnings: warningsFor(wordCount, options),
   };
 }
 
-const withoutFrontMatter = (body: string): string => {
-  if (!body.startsWith("---\n")) return body;
-  const end = body.indexOf("\n---\n", 3);
-  return end < 0 ? body : body.slice(end + 5);
-};
+// A rule may open a document, too; front matter opens with a key.
+function withoutFrontMatter(body: string): string {
+  const source = body.startsWith("\ufeff") ? body.slice(1) : body;
+  const opening = /^---[ \t]*\n(?=---|\.\.\.|#|["']?[\w.-]+["']?[ \t]*:)/.exec(source);
+  if (!opening) return source;
+  const closing = /\n(?:---|\.\.\.)[ \t]*(?:\n|$)/g;
+  closing.lastIndex = opening[0].length - 1;
+  return closing.test(source) ? source.slice(closing.lastIndex) : source;
+}
+
+/** The first line's indentation counts, and so does no blank line at either end. */
+function trimBlankLines(text: string): string {
+  const indented = text.trimEnd();
+  const start = indented.length - indented.trimStart().length;
+  return indented.slice(indented.lastIndexOf("\n", start - 1) + 1);
+}
+
+type Titled = { readonly title: string | null; readonly rest: string };
+
+/** The first heading that has a text, and the source without it, unless text stands before it. */
+function takeFirstHeading(source: string): Titled {
+  let at = 0;
+  for (const token of marked.lexer(source)) {
+    if (token.type === "heading") {
+      const title = tidyValue(visibleText(parseMarkdown(token.raw)));
+      if (foldForComparison(title) !== "") {
+        const before = source.slice(0, at);
+        if (visibleText(parseMarkdown(before)) !== "") return { title, rest: source };
+        return { title, rest: trimBlankLines(before + source.slice(at + token.raw.length)) };
+      }
+    }
+    at += token.raw.length;
+  }
+  return { title: null, rest: source };
+}
+
+const parseMarkdown = (source: string): Document =>
+  parseDocument(marked.parse(source, { async: false, gfm: true }));
+
+function visibleText(document: Document): string {
+  cleanContent(document.body, null);
+  return renderText(document.body);
+}
 
 /** The title of a leading `# heading` (or one underlined with `=`), and what follows it. */
-function takeTitle(source: string): { title: string | null; rest: string } {
-  const match = /^#[ \t]+([^\n]+?)(?:[ \t]+#+)?[ \t]*(?:\n|$)|^([^\n]+)\n=+[ \t]*(?:\n|$)/.exec(source);
-  const title = tidyValue((match?.[1] ?? match?.[2] ?? "").replace(/[*_`]+/g, ""));
-  if (!match || foldForComparison(title) === "") return { title: null, rest: source };
-  return { title, rest: source.slice(match[0].length).trim() };
+function takeTitleLine(source: string): Titled {
+  const [first = "", second = ""] = source.split("\n", 2);
+  const isUnderlined = /^=+[ \t]*$/.test(second);
+  if (!isUnderlined && !/^#[ \t]/.test(first)) return { title: null, rest: source };
+  const title = tidyValue(isUnderlined ? first : first.slice(1).trim().replace(CLOSING_HASHES, ""));
+  if (foldForComparison(title) === "") return { title: null, rest: source };
+  const taken = isUnderlined ? first.length + 1 + second.length : first.length;
+  return { title, rest: trimBlankLines(source.slice(taken + 1)) };
 }
 
-// Removing the tokens' own source keeps every other character as its author wrote it.
-function filterTokens(source: string, { includeImages, includeCode }: ExtractionOptions): string {
-  if (includeImages && includeCode) return source;
-  let out = "";
-  for (const token of marked.lexer(source)) {
-    if (token.type === "code" && !includeCode) continue;
-    out += includeImages ? token.raw : token.type === "code" ? token.raw : withoutImages(token.raw);
-  }
-  return out.trim();
-}
+const CLOSING_HASHES = /(?<=[ \t])#+$/;
 
-const withoutImages = (markdown: string): string =>
-  markdown.replace(/!\[[^\]\n]{0,500}\]\([^()\n]{0,2000}\)/g, "").replace(/<img\b[^>\n]{0,2000}>/gi, "");
+function filterSource(source: string, { includeImages, includeCode }: ExtractionOptions): string {
+  const kept = includeCode ? source : withoutCodeBlocks(source);
+  return trimBlankLines(includeImages ? kept : withoutImages(kept));
+}
 
 const escapeHtml = (text: string): string =>
   text.replace(/[&<>]/g, (character) => `&#${character.charCodeAt(0)};`);

@@ -44,68 +44,152 @@ export const foldForComparison = (text: string): string =>
 
 /**
  * Removes characters that people cannot see but language models read: zero-width characters,
- * bidirectional overrides, Unicode tags and control characters. Joiners stay where scripts need them.
+ * bidirectional overrides, Unicode tags and control characters. Joiners and variation selectors stay
+ * where they belong: one behind a character whose shape they can change. Idempotent.
  */
 export const removeInvisible = (text: string): string =>
-  INVISIBLE.test(text) ? text.replace(INVISIBLE_ALL, "").replace(LONE_JOINER, "") : text;
+  SUSPECT.test(text) ? text.replace(INVISIBLE, "").replace(SHAPERS_WITH_BASE, keepShapers) : text;
 
-const INVISIBLE_CLASS =
-  "[\\u0000-\\u0008\\u000b\\u000c\\u000e-\\u001f\\u007f-\\u009f\\u00ad\\u180e\\u200b\\u200e\\u200f\\u202a-\\u202e\\u2060-\\u2064\\u2066-\\u206f\\ufeff\\ufff9-\\ufffb\\u{e0000}-\\u{e007f}]";
-const INVISIBLE = new RegExp(`${INVISIBLE_CLASS}|[\\u200c\\u200d]`, "u");
-const INVISIBLE_ALL = new RegExp(INVISIBLE_CLASS, "gu");
+const SHAPER_CLASS = "\\u200c\\u200d\\ufe00-\\ufe0f\\u{e0100}-\\u{e01ef}";
+// Mongolian has selectors of its own, which hide nothing that its letters do not show.
+const KEPT_CLASS = `[${SHAPER_CLASS}\\u180b-\\u180d\\u180f]`;
+const IGNORABLE_CLASS =
+  "\\p{Default_Ignorable_Code_Point}\\p{Noncharacter_Code_Point}\\u0000-\\u0008\\u000b\\u000c\\u000e-\\u001f\\u007f-\\u009f\\ufff9-\\ufffb";
+const SUSPECT = new RegExp(`[${IGNORABLE_CLASS}]`, "v");
+const INVISIBLE = new RegExp(`[[${IGNORABLE_CLASS}]--${KEPT_CLASS}]`, "gv");
+const SHAPERS_WITH_BASE = new RegExp(`(^|[^${SHAPER_CLASS}])([${SHAPER_CLASS}]+)`, "gsv");
+
+const JOINER = /^[\u200c\u200d]/u;
 // Joiners belong to Indic and Arabic words and to emoji sequences; between other characters they hide.
-const LONE_JOINER =
-  /(?<![\p{M}\p{Script=Arabic}\p{Script=Devanagari}\p{Extended_Pictographic}\p{Emoji_Modifier}])[\u200c\u200d]+/gu;
+const JOINABLE =
+  /[\p{M}\p{Script=Arabic}\p{Script=Syriac}\p{Script=Mongolian}\p{Script=Devanagari}\p{Extended_Pictographic}\p{Emoji_Modifier}]/u;
+const SELECTOR = /^[\ufe00-\ufe0f]/u;
+const SELECTABLE = /[\p{Emoji}\p{Script=Han}\p{Script=Myanmar}\p{Script=Phags_Pa}\p{S}\p{P}]/u;
+const IDEOGRAPHIC_SELECTOR = /^[\u{e0100}-\u{e01ef}]/u;
+const IDEOGRAPH = /\p{Script=Han}/u;
 
+// A run of them can spell out bytes, so a base keeps one selector and one joiner at most.
+function keepShapers(_match: string, base: string, run: string): string {
+  let rest = run;
+  const isSelected =
+    (SELECTOR.test(run) && SELECTABLE.test(base)) || (IDEOGRAPHIC_SELECTOR.test(run) && IDEOGRAPH.test(base));
+  const selector = isSelected ? String.fromCodePoint(run.codePointAt(0) ?? 0) : "";
+  rest = rest.slice(selector.length);
+  const joiner = JOINER.test(rest) && (isSelected || JOINABLE.test(base)) ? rest.charAt(0) : "";
+  return base + selector + joiner;
+}
+
+/** Collects the lines of a text as its elements open and close. */
 class TextWriter {
   #out = "";
   #line = "";
+  /** Whether white space would not be shown here: at the start of a line or cell, or after a space. */
+  #isSpaced = true;
   #preDepth = 0;
+  #isPreStart = false;
+  #cellDepth = 0;
+  /** Cells so far in the row of each open table; the first entry is for rows without one. */
+  readonly #rowCells: number[] = [0];
+  /** A block ended inside the cell: the next text starts a line, if one comes before the cell ends. */
+  #hasCellBreak = false;
+  #isCellEmpty = true;
   #pendingBreaks = 0;
 
   text(value: string): void {
-    if (this.#preDepth > 0) this.#line += value;
+    if (this.#preDepth > 0) this.#preText(value);
     else {
       const collapsed = value.replace(/\s+/g, " ");
-      // A space at the start of a line or after another one is not shown.
-      this.#line += this.#line === "" || this.#line.endsWith(" ") ? collapsed.trimStart() : collapsed;
+      const shown = this.#isSpaced || this.#hasCellBreak ? collapsed.trimStart() : collapsed;
+      if (shown === "") return;
+      this.#breakCellLine();
+      this.#line += shown;
+      this.#isSpaced = shown.endsWith(" ");
+      this.#isCellEmpty = false;
     }
   }
 
   open(element: Element): void {
     const name = element.tagName;
-    if (name === "BR") this.#breakLine(1);
-    else if (name === "TD" || name === "TH") this.#separateCell();
-    else if (BLOCKS.has(name)) this.#breakLine(LINES.has(name) || isInCell(element) ? 1 : 2);
-    if (name === "PRE") this.#preDepth++;
+    if (name === "TABLE") this.#rowCells.push(0);
+    if (name === "TD" || name === "TH") this.#openCell();
+    else if (name === "BR") this.#breakBlock(1, name);
+    else if (BLOCKS.has(name)) this.#breakBlock(breaksAround(element), name);
+    if (name === "PRE") {
+      this.#preDepth++;
+      this.#isPreStart = true;
+    }
   }
 
   close(element: Element): void {
     const name = element.tagName;
-    if (BLOCKS.has(name)) this.#breakLine(LINES.has(name) || isInCell(element) ? 1 : 2);
     if (name === "PRE") this.#preDepth--;
+    if (name === "TD" || name === "TH") this.#cellDepth--;
+    if (BLOCKS.has(name)) this.#breakBlock(breaksAround(element), name);
+    if (name === "TABLE" && this.#rowCells.length > 1) this.#rowCells.pop();
   }
 
   finish(): string {
-    this.#breakLine(0);
+    this.#endLine(0);
     return this.#out;
   }
 
-  #separateCell(): void {
-    if (this.#line.trim() !== "") this.#line = `${this.#line.trimEnd()}\t`;
+  #preText(value: string): void {
+    // HTML drops the line break right after the start tag.
+    const shown = this.#isPreStart ? value.replace(/^\n/, "") : value;
+    this.#isPreStart = false;
+    if (shown === "") return;
+    this.#breakCellLine();
+    this.#line += shown;
+    this.#isSpaced = shown.endsWith(" ");
+    this.#isCellEmpty = false;
   }
 
-  #breakLine(breaks: number): void {
-    const line = this.#preDepth > 0 ? this.#line.replace(/^\n/, "").trimEnd() : this.#line.trim();
+  #openCell(): void {
+    const row = this.#rowCells.length - 1;
+    if ((this.#rowCells[row] ?? 0) > 0) this.#line = `${this.#line.trimEnd()}${this.#emptyCells()}\t`;
+    this.#rowCells[row] = (this.#rowCells[row] ?? 0) + 1;
+    this.#cellDepth++;
+    this.#isSpaced = true;
+    this.#isCellEmpty = true;
+    this.#hasCellBreak = false;
+  }
+
+  // Trimming the line took the tabs of empty cells along; they keep the others in their columns.
+  #emptyCells(): string {
+    return this.#isCellEmpty ? (/\t*$/.exec(this.#line)?.[0] ?? "") : "";
+  }
+
+  #breakBlock(breaks: number, name: string): void {
+    if (this.#preDepth > 0) {
+      if (name === "BR" || (this.#line !== "" && !this.#line.endsWith("\n"))) this.#line += "\n";
+    } else if (name === "TR" || name === "TABLE") {
+      this.#endLine(this.#cellDepth > 0 ? 1 : breaks);
+      if (name === "TR") this.#rowCells[this.#rowCells.length - 1] = 0;
+    } else if (this.#cellDepth > 0) this.#hasCellBreak = true;
+    else this.#endLine(breaks);
+  }
+
+  // A cell holds lines of one row: a paragraph that fills it must not tear the row apart.
+  #breakCellLine(): void {
+    if (this.#hasCellBreak && !this.#isCellEmpty) this.#endLine(1);
+    this.#hasCellBreak = false;
+  }
+
+  #endLine(breaks: number): void {
+    const line = this.#line.trimEnd();
     if (line !== "") {
       if (this.#out !== "") this.#out += "\n".repeat(Math.max(this.#pendingBreaks, 1));
       this.#out += line;
       this.#pendingBreaks = breaks;
     } else this.#pendingBreaks = Math.max(this.#pendingBreaks, breaks);
     this.#line = "";
+    this.#isSpaced = true;
   }
 }
 
-// Cells hold lines of one row: a paragraph inside must not tear the row apart.
-const isInCell = (element: Element): boolean =>
-  element.parentElement?.tagName === "TD" || element.parentElement?.tagName === "TH";
+const LISTS = new Set(["UL", "OL", "DL"]);
+
+function breaksAround(element: Element): number {
+  const isInnerList = LISTS.has(element.tagName) && LINES.has(element.parentElement?.tagName ?? "");
+  return isInnerList || LINES.has(element.tagName) ? 1 : 2;
+}

@@ -1,5 +1,5 @@
 import { type MetaTags, type Sourced, tidyValue } from "./meta-tags.ts";
-import { foldForComparison } from "./text.ts";
+import { foldForComparison, renderText } from "./text.ts";
 
 type TitleContext = {
   readonly meta: MetaTags;
@@ -18,22 +18,34 @@ const MAX_SUFFIX_WORDS = 4;
  * the page's `<title>` or `og:title`, else `og:title`, else `<title>`, these two without the site's name.
  */
 export function chooseTitle(document: Document, context: TitleContext): Sourced | null {
-  const pageTitle = tidyValue(document.querySelector("head > title, title")?.textContent ?? "");
+  const pageTitle = readPageTitle(document);
   const openGraph = context.meta.get("og:title") ?? context.meta.get("twitter:title") ?? "";
   const heading = agreeingHeading(document, `${pageTitle} ${openGraph}`, context.siteName);
   if (heading) return { value: heading, source: "heading" };
   if (openGraph) return { value: withoutSiteName(openGraph, context), source: "meta" };
   if (pageTitle) return { value: withoutSiteName(pageTitle, context), source: "title" };
-  const first = tidyValue(document.querySelector("h1")?.textContent ?? "");
+  const heading1 = document.querySelector("h1");
+  const first = heading1 ? headingText(heading1) : "";
   return first ? { value: first, source: "heading" } : null;
 }
+
+// An icon in an SVG has a title, too.
+function readPageTitle(document: Document): string {
+  for (const element of document.querySelectorAll("title")) {
+    if (!element.closest("svg")) return tidyValue(element.textContent ?? "");
+  }
+  return "";
+}
+
+/** A heading's text in one line; a line break in it separates words. */
+export const headingText = (heading: Element): string => tidyValue(renderText(heading));
 
 function agreeingHeading(document: Document, said: string, siteName: string | null): string | null {
   const saidWords = new Set(foldForComparison(said).split(" "));
   let seen = 0;
   for (const element of document.querySelectorAll("h1")) {
     if (++seen > MAX_HEADINGS) break;
-    const heading = tidyValue(element.textContent ?? "");
+    const heading = headingText(element);
     const folded = foldForComparison(heading);
     if (folded === "" || (siteName !== null && folded === foldForComparison(siteName))) continue;
     const words = folded.split(" ");

@@ -76,6 +76,7 @@ export type Link = {
   readonly url: PageUrl;
   /** Visible text of the first anchor to it, at most 200 characters. */
   readonly text: string;
+  /** Whether every anchor to it says so. */
   readonly isNofollow: boolean;
 };
 

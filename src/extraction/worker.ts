@@ -24,12 +24,7 @@ async function extract(task: ExtractionTask): Promise<WorkerReply> {
   }
 }
 
-// A page can drive the libraries into any exception; here is the edge where it becomes that page's failure.
-function toRecord(error: unknown): FailureRecord {
-  if (error instanceof Failure) return error.toRecord();
-  if (error instanceof RangeError) {
-    return { code: "too_large", message: "the page is nested too deeply to extract" };
-  }
-  const cause = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
-  return { code: "internal", message: `extraction stopped with ${cause.slice(0, 300)}` };
-}
+const toRecord = (error: unknown): FailureRecord =>
+  error instanceof Failure
+    ? error.toRecord()
+    : { code: "internal", message: `extraction stopped with ${String(error).slice(0, 300)}` };

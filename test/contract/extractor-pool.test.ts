@@ -1,0 +1,197 @@
+import { describe, expect, test } from "bun:test";
+import { readdirSync } from "node:fs";
+import { createExtractor, type Extractor } from "../../src/extraction/index.ts";
+import { extractionTask, failureOf, SENTENCE } from "./extractor.contract.ts";
+
+const WORKER_URL = new URL("../../bin/extraction-worker.ts", import.meta.url);
+const FAULTY_URL = new URL("../fixtures/extraction/faulty-worker.ts", import.meta.url);
+
+const openPool = (workers: number, workerUrl: string | URL = FAULTY_URL, timeLimitMs = 20_000): Extractor =>
+  createExtractor({ workers, workerUrl, timeLimitMs });
+
+const PAGE = extractionTask(`<p>${SENTENCE}</p>`);
+const HANGING = extractionTask("hang");
+
+/** How each of the promises ended: a title, or the code of its failure. */
+async function outcomesOf(promises: readonly Promise<unknown>[]): Promise<string[]> {
+  return Promise.all(
+    promises.map((promise) =>
+      promise.then(
+        () => "extracted",
+        async () => (await failureOf(promise)).code,
+      ),
+    ),
+  );
+}
+
+describe("a pool of extraction workers", () => {
+  test("takes more pages than it has workers", async () => {
+    await using pool = openPool(2, WORKER_URL);
+    const texts = await Promise.all(
+      Array.from({ length: 40 }, async (_, index) => {
+        const { article } = await pool.extract(extractionTask(`<p>Page number ${index}: ${SENTENCE}</p>`));
+        return article?.text;
+      }),
+    );
+    expect(texts).toEqual(
+      Array.from({ length: 40 }, (_, index) => `Page number ${index}: ${SENTENCE}`.trim()),
+    );
+  });
+
+  test("has at least one worker", () => {
+    expect(openPool(0).workers).toBe(1);
+    expect(openPool(3).workers).toBe(3);
+  });
+
+  test("fails a page beyond the time limit with timeout, and no other", async () => {
+    await using pool = openPool(2, FAULTY_URL, 1000);
+    const pages = [PAGE, HANGING, PAGE, HANGING, PAGE, PAGE].map((task) => pool.extract(task));
+    expect(await outcomesOf(pages)).toEqual([
+      "extracted",
+      "timeout",
+      "extracted",
+      "timeout",
+      "extracted",
+      "extracted",
+    ]);
+    const failure = await failureOf(pages[1] as Promise<unknown>);
+    expect(failure.message).toBe("extracting https://site.test/dir/page took longer than 1000 ms");
+  });
+
+  test("stops a real page that costs too much", async () => {
+    await using pool = openPool(1, WORKER_URL, 500);
+    const costly = extractionTask(`<p>${"<span>word</span> ".repeat(400_000)}</p>`, {
+      renderings: ["markdown"],
+    });
+    expect((await failureOf(pool.extract(costly))).code).toBe("timeout");
+    expect((await pool.extract(PAGE)).article?.text).toBe(SENTENCE.trim());
+  });
+
+  for (const fault of ["exit", "throw"]) {
+    test(`loses the one page whose worker crashes by ${fault}`, async () => {
+      await using pool = openPool(1);
+      const crash = extractionTask(fault);
+      const pages = [PAGE, crash, PAGE, crash, PAGE].map((task) => pool.extract(task));
+      expect(await outcomesOf(pages)).toEqual([
+        "extracted",
+        "internal",
+        "extracted",
+        "internal",
+        "extracted",
+      ]);
+    });
+  }
+
+  test("loses no page to a worker that crashed while it had none", async () => {
+    await using pool = openPool(1);
+    await pool.extract(extractionTask(`<p>This one fails after its answer.</p>`));
+    await Bun.sleep(150);
+    expect((await pool.extract(PAGE)).article?.text).toBe(SENTENCE.trim());
+  });
+
+  test("names the worker that cannot start, once for each page, and starts no other for it", async () => {
+    const missing = new URL("no-such-worker.ts", import.meta.url);
+    await using pool = openPool(2, missing);
+    const pages = [1, 2, 3, 4, 5].map(() => pool.extract(PAGE));
+    expect(await outcomesOf(pages)).toEqual(pages.map(() => "internal"));
+    expect((await failureOf(pages[0] as Promise<unknown>)).message).toStartWith(
+      `the extraction worker ${missing} did not start: `,
+    );
+    const before = threads();
+    await Bun.sleep(200);
+    expect(threads()).toBeLessThanOrEqual(before);
+  });
+});
+
+describe("calling a page off", () => {
+  test("that waits fails it at once and leaves the running one alone", async () => {
+    await using pool = openPool(1, WORKER_URL);
+    const running = pool.extract(PAGE);
+    const controller = new AbortController();
+    const waiting = pool.extract(PAGE, controller.signal);
+    controller.abort();
+    const failure = await failureOf(waiting);
+    expect([failure.code, failure.message]).toEqual([
+      "cancelled",
+      "extracting https://site.test/dir/page was cancelled",
+    ]);
+    expect((await running).article).not.toBeNull();
+  });
+
+  test("that waits spares the workers its cost", async () => {
+    await using pool = openPool(1);
+    const controller = new AbortController();
+    const pages = [pool.extract(PAGE), pool.extract(HANGING, controller.signal), pool.extract(PAGE)];
+    controller.abort();
+    expect(await outcomesOf(pages)).toEqual(["extracted", "cancelled", "extracted"]);
+  });
+
+  test("that runs ends it, and the next page is taken", async () => {
+    await using pool = openPool(1);
+    const controller = new AbortController();
+    const running = pool.extract(HANGING, controller.signal);
+    const next = pool.extract(PAGE);
+    setTimeout(() => controller.abort(), 200);
+    expect(await outcomesOf([running, next])).toEqual(["cancelled", "extracted"]);
+  });
+
+  test("before it is handed in starts nothing", async () => {
+    await using pool = openPool(1, new URL("no-such-worker.ts", import.meta.url));
+    expect((await failureOf(pool.extract(PAGE, AbortSignal.abort()))).code).toBe("cancelled");
+  });
+
+  test("after its result changes nothing", async () => {
+    await using pool = openPool(1);
+    const controller = new AbortController();
+    const { article } = await pool.extract(PAGE, controller.signal);
+    controller.abort();
+    expect(article).not.toBeNull();
+    expect((await pool.extract(PAGE)).article).not.toBeNull();
+  });
+});
+
+describe("disposing the pool", () => {
+  test("rejects what runs and what waits, and every later page", async () => {
+    const pool = openPool(1);
+    const pages = [HANGING, PAGE, PAGE].map((task) => pool.extract(task));
+    const outcomes = outcomesOf(pages);
+    await Bun.sleep(100);
+    await pool[Symbol.asyncDispose]();
+    expect(await outcomes).toEqual(["cancelled", "cancelled", "cancelled"]);
+    expect((await failureOf(pool.extract(PAGE))).code).toBe("cancelled");
+    await pool[Symbol.asyncDispose]();
+  });
+
+  test("leaves no thread behind", async () => {
+    const before = threads();
+    const pool = openPool(3);
+    const hanging = failureOf(pool.extract(HANGING));
+    await Promise.all([pool.extract(PAGE), pool.extract(PAGE)]);
+    expect(threads()).toBeGreaterThan(before);
+    await pool[Symbol.asyncDispose]();
+    expect((await hanging).code).toBe("cancelled");
+    for (let tries = 0; threads() > before && tries < 40; tries++) await Bun.sleep(50);
+    expect(threads()).toBeLessThanOrEqual(before);
+  });
+
+  test("lets the process end by itself", async () => {
+    const script = `
+      import { createExtractor } from "./src/extraction/index.ts";
+      const pool = createExtractor({ workers: 2, workerUrl: ${JSON.stringify(WORKER_URL)}, timeLimitMs: 60_000 });
+      const task = ${JSON.stringify(PAGE)};
+      await Promise.all([pool.extract(task), pool.extract(task), pool.extract(task)]);
+      await pool[Symbol.asyncDispose]();
+      console.log("disposed");`;
+    const root = new URL("../../", import.meta.url).pathname;
+    const command = [process.execPath, "-e", script];
+    const child = Bun.spawn(command, { cwd: root, stdout: "pipe", stderr: "inherit", timeout: 15_000 });
+    expect(await new Response(child.stdout).text()).toBe("disposed\n");
+    expect(await child.exited).toBe(0);
+  });
+});
+
+/** Threads of this process; other systems are trusted to be like Linux. */
+function threads(): number {
+  if (process.platform !== "linux") return 0;
+  return readdirSync("/proc/self/task").length;
+}

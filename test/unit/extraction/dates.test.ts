@@ -1,0 +1,109 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { articleOf, articleWithHead, jsonLd, PROSE } from "./support.ts";
+
+const published = async (content: string): Promise<string | null> =>
+  (await articleWithHead(`<meta property="article:published_time" content="${content}">`)).publishedDate;
+
+describe("a date", () => {
+  const readable: readonly (readonly [written: string, iso: string])[] = [
+    ["2024-03-12", "2024-03-12"],
+    [" 2024-03-12 ", "2024-03-12"],
+    ["2024-03-12T08:30", "2024-03-12T08:30"],
+    ["2024-03-12 08:30:15", "2024-03-12T08:30:15"],
+    ["2024-03-12T08:30:15Z", "2024-03-12T08:30:15Z"],
+    ["2024-03-12T08:30:15.250+01:00", "2024-03-12T08:30:15.250+01:00"],
+    ["2024-03-12T08:30:15+0100", "2024-03-12T08:30:15+01:00"],
+    ["2024-02-29", "2024-02-29"],
+    ["12 March 2024", "2024-03-12"],
+    ["12th Mar. 2024", "2024-03-12"],
+    ["March 12, 2024", "2024-03-12"],
+    ["Tuesday, March 1st, 2024 at 8 pm", "2024-03-01"],
+    ["Sept. 3, 2023", "2023-09-03"],
+    ["Tue, 12 Mar 2024 08:30:15 GMT", "2024-03-12"],
+  ];
+  for (const [written, iso] of readable) {
+    test(`written ${JSON.stringify(written)} is ${iso}`, async () => {
+      expect(await published(written)).toBe(iso);
+    });
+  }
+
+  const refused = [
+    "2024-02-30",
+    "2023-02-29",
+    "2024-13-01",
+    "2024-00-10",
+    "0000-00-00",
+    "1970-01-01",
+    "03/04/2024",
+    "2024",
+    "yesterday",
+    "31 June 2024",
+    "0 March 2024",
+    "12 Marching 2024",
+    "Junior 5, 2024",
+    "12 Mars 2024",
+    "1710232215",
+    `${"x ".repeat(40)}12 March 2024`,
+  ];
+  for (const written of refused) {
+    test(`written ${JSON.stringify(written.slice(0, 30))} is none`, async () => {
+      expect(await published(written)).toBeNull();
+    });
+  }
+
+  test("with an impossible time keeps the day", async () => {
+    expect(await published("2024-03-12T25:61:00Z")).toBe("2024-03-12");
+    expect(await published("2024-03-12T10:00:00+99:00")).toBe("2024-03-12");
+  });
+
+  test("of any day comes back as it was written, and of no day as none", async () => {
+    const part = (max: number) => fc.integer({ min: 0, max }).map((value) => String(value).padStart(2, "0"));
+    await fc.assert(
+      fc.asyncProperty(fc.integer({ min: 1990, max: 2100 }), part(14), part(33), async (year, month, day) => {
+        const written = `${year}-${month}-${day}`;
+        const time = new Date(`${written}T00:00:00Z`);
+        const isReal = !Number.isNaN(time.getTime()) && time.toISOString().startsWith(written);
+        expect(await published(written)).toBe(isReal ? written : null);
+      }),
+      { numRuns: 60 },
+    );
+  });
+});
+
+describe("the dates of a page", () => {
+  test("come from JSON-LD before meta elements, and say so", async () => {
+    const article = await articleWithHead(
+      `<meta property="article:published_time" content="2020-01-01">${jsonLd({ "@type": "NewsArticle", datePublished: "2024-03-12", dateModified: "2024-03-13T09:00:00Z" })}`,
+    );
+    expect(article.publishedDate).toBe("2024-03-12");
+    expect(article.modifiedDate).toBe("2024-03-13T09:00:00Z");
+    expect(article.sources.publishedDate).toBe("json-ld");
+    expect(article.sources.modifiedDate).toBe("json-ld");
+  });
+
+  test("are read from the next place when the first one makes no sense", async () => {
+    const article = await articleWithHead(
+      `${jsonLd({ "@type": "Article", datePublished: "soon" })}<meta property="article:published_time" content="0000-00-00"><meta name="date" content="2024-03-12">`,
+    );
+    expect(article.publishedDate).toBe("2024-03-12");
+    expect(article.sources.publishedDate).toBe("meta");
+  });
+
+  test("come from a time element in the article's header", async () => {
+    const article = await articleOf(
+      `<article><header><h1>T</h1><time datetime="2024-03-12T10:00">a while ago</time></header><p>${PROSE}</p><p>${PROSE}</p></article>`,
+    );
+    expect(article.publishedDate).toBe("2024-03-12T10:00");
+    expect(article.sources.publishedDate).toBe("time");
+  });
+
+  test("do not come from the time elements of other stories", async () => {
+    const article = await articleOf(
+      `<article><p>${PROSE}</p><p>${PROSE}</p></article><aside><a href="/x">Other</a> <time datetime="2024-03-12">12 March</time></aside>`,
+    );
+    expect(article.publishedDate).toBeNull();
+    expect(article.modifiedDate).toBeNull();
+    expect(article.sources.publishedDate).toBeNull();
+  });
+});

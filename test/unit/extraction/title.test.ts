@@ -1,0 +1,118 @@
+import { describe, expect, test } from "bun:test";
+import { articleOf, articleWithHead, jsonLd, PROSE, pageWith } from "./support.ts";
+
+const withHeading = (title: string, heading: string, head = ""): string =>
+  `<html><head><title>${title}</title>${head}</head><body><article><h1>${heading}</h1><p>${PROSE}</p><p>${PROSE}</p></article></body></html>`;
+
+describe("the title", () => {
+  test("is the first heading that the page's title agrees with", async () => {
+    const article = await articleOf(
+      withHeading("Night shift at the sluice | Harbour News", "Night shift at the sluice"),
+    );
+    expect(article.title).toBe("Night shift at the sluice");
+    expect(article.sources.title).toBe("heading");
+  });
+
+  test("is not a heading that says something else than the page's title", async () => {
+    const article = await articleOf(withHeading("Night shift at the sluice", "Subscribe to our newsletter"));
+    expect(article.title).toBe("Night shift at the sluice");
+    expect(article.sources.title).toBe("title");
+  });
+
+  test("is not a heading that names the site", async () => {
+    const head = `<meta property="og:site_name" content="Harbour News"><meta property="og:title" content="Night shift">`;
+    const article = await articleOf(withHeading("Night shift - Harbour News", "Harbour News", head));
+    expect(article.title).toBe("Night shift");
+    expect(article.sources.title).toBe("meta");
+  });
+
+  test("is og:title before the title element", async () => {
+    const article = await articleWithHead(
+      `<title>Doc 4711</title><meta property="og:title" content="Tide tables">`,
+    );
+    expect(article.title).toBe("Tide tables");
+  });
+
+  test("is a heading where nothing else says a title", async () => {
+    const article = await articleOf(pageWith("<h1>Tide tables</h1>"));
+    expect(article.title).toBe("Tide tables");
+  });
+
+  test("is null where the page has none", async () => {
+    const article = await articleOf(pageWith(""));
+    expect(article.title).toBeNull();
+    expect(article.sources.title).toBeNull();
+  });
+
+  test("is null for an empty title element", async () => {
+    expect((await articleWithHead("<title> \n </title>")).title).toBeNull();
+  });
+
+  test("is not the title of an icon", async () => {
+    const article = await articleOf(
+      `<body><svg><title>Menu</title></svg><article><p>${PROSE}</p><p>${PROSE}</p></article>`,
+    );
+    expect(article.title).toBeNull();
+  });
+
+  test("keeps the words on both sides of a line break apart", async () => {
+    const article = await articleOf(withHeading("Night shift at the sluice", "Night shift<br>at the sluice"));
+    expect(article.title).toBe("Night shift at the sluice");
+    expect(article.text).toStartWith("The mill");
+  });
+
+  test("has no permalink sign of its heading", async () => {
+    const article = await articleOf(withHeading("Install", `Install <a href="#install">¶</a>`));
+    expect(article.title).toBe("Install");
+  });
+
+  test("is one line with its entities decoded", async () => {
+    const article = await articleWithHead("<title>Salt &amp;\n  water:   a &lt;short&gt; history</title>");
+    expect(article.title).toBe("Salt & water: a <short> history");
+  });
+
+  test("is cut where a character ends, at 1000 characters at most", async () => {
+    const { title } = await articleWithHead(`<title>${"x".repeat(999)}🙂</title>`);
+    expect(title).toBe("x".repeat(999));
+  });
+
+  test("is not repeated at the start of the text", async () => {
+    const article = await articleOf(withHeading("Night shift", "Night shift"));
+    expect(article.text).not.toContain("Night shift");
+    expect(article.content).not.toContain("Night shift");
+    expect(article.markdown).not.toContain("Night shift");
+  });
+});
+
+describe("the site's name in the title", () => {
+  const cases: readonly (readonly [title: string, expected: string, head?: string])[] = [
+    ["Tide tables explained | Harbour News", "Tide tables explained"],
+    ["Tide tables explained - Harbour News", "Tide tables explained"],
+    ["Tide tables explained — Harbour News", "Tide tables explained"],
+    ["Tide tables explained · Harbour News", "Tide tables explained"],
+    ["Tide tables explained » Harbour News", "Tide tables explained"],
+    ["Site – Tide tables explained", "Tide tables explained"],
+    ["Harbour News: all about tides", "Harbour News: all about tides"],
+    ["Tide-tables and well-known harbours", "Tide-tables and well-known harbours"],
+    [
+      "Moon - the whole history of a very old neighbour of ours",
+      "Moon - the whole history of a very old neighbour of ours",
+    ],
+    [
+      "The Ministry of Long Institutional Names and Offices | Tides",
+      "Tides",
+      `<meta property="og:site_name" content="The Ministry of Long Institutional Names and Offices">`,
+    ],
+    [
+      "Tides | Harbour News of the Northern Coast Ltd",
+      "Tides",
+      jsonLd({ "@type": "Article", publisher: { name: "Harbour News of the Northern Coast Ltd" } }),
+    ],
+  ];
+  for (const [title, expected, head = ""] of cases) {
+    const does = title === expected ? "is not seen in" : "goes from";
+    test(`${does} ${JSON.stringify(title)}`, async () => {
+      expect((await articleWithHead(`<title>${title}</title>${head}`)).title).toBe(expected);
+    });
+  }
+});
