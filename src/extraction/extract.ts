@@ -1,20 +1,14 @@
 import { Failure } from "../failure.ts";
 import type { PageUrl } from "../urls/index.ts";
-import {
-  cleanContent,
-  removeCodeBlocks,
-  removeImages,
-  removePermalinks,
-  removeRepeatedTitle,
-} from "./clean.ts";
+import { renderContent } from "./content.ts";
+import { canonicalise } from "./document/canonical.ts";
 import { baseUrl, readCanonical, readLinks, readRobots } from "./links.ts";
-import { renderMarkdown } from "./markdown.ts";
 import { tidyValue } from "./meta-tags.ts";
 import { cleanByline, type Metadata, readMetadata } from "./metadata.ts";
 import { parseDocument, selectAll } from "./parse.ts";
+import { drawsFormulas, preparePage, removeHidden, removePermalinks } from "./prepare.ts";
 import type { ExtractionTask } from "./protocol.ts";
 import { findReadable } from "./readability.ts";
-import { renderText } from "./text.ts";
 import { extractMarkdown, extractPlainText } from "./text-body.ts";
 import type { Article, Extraction, ExtractionOptions } from "./types.ts";
 import { warningsFor } from "./warnings.ts";
@@ -79,15 +73,10 @@ function extractArticle(document: Document, { base, metadata, options }: Article
   const found = findContent(document, options);
   if (!found) return null;
   const { root } = found;
-  cleanContent(root, base);
-  if (!options.includeImages) removeImages(root);
-  if (!options.includeCode) removeCodeBlocks(root);
-  removeRepeatedTitle(root, metadata.title);
-  const text = renderText(root);
-  const wordCount = countWords(text);
+  const rendered = renderContent(root, { base, title: metadata.title, options });
+  const wordCount = countWords(rendered.text);
   if (wordCount === 0) return null;
   const foundByline = cleanByline(found.byline);
-  const html = options.renderings.length > 0 ? root.innerHTML.trim() : "";
   return {
     ...metadata,
     byline: metadata.byline ?? foundByline,
@@ -98,9 +87,7 @@ function extractArticle(document: Document, { base, metadata, options }: Article
     },
     pageType: null,
     confidence: null,
-    content: options.renderings.includes("content") ? html : null,
-    markdown: options.renderings.includes("markdown") ? renderMarkdown(html) : null,
-    text,
+    ...rendered,
     wordCount,
     warnings: warningsFor(wordCount, options),
   };
@@ -114,13 +101,19 @@ function findContent(document: Document, { select, exclude }: ExtractionOptions)
   }
   // An exclusion may have taken the whole page.
   if (document.documentElement === null || document.body === null) return null;
-  if (select === null) return findReadable(document);
+  const hasFormulas = drawsFormulas(document);
+  if (select === null) {
+    preparePage(document, hasFormulas);
+    return findReadable(document);
+  }
+  removeHidden(document);
   const selected = selectAll(document, select, "--select");
   const root = document.createElement("div");
   for (const element of selected) {
     // A match inside another match is there already.
     if (!selected.some((other) => other !== element && other.contains(element))) root.append(element);
   }
+  if (hasFormulas) canonicalise(root, true);
   return root.firstChild ? { root, byline: null, excerpt: null } : null;
 }
 

@@ -14,13 +14,13 @@ export function renderText(root: Element): string {
   let node: Node | null = root.firstChild;
   while (node) {
     if (node.nodeType === 3) writer.text(node.nodeValue ?? "");
-    else if (node.nodeType === 1) writer.open(node as Element);
+    else if (node.nodeType === 1) writer.open((node as Element).tagName, parentName(node));
     if (node.nodeType === 1 && node.firstChild) {
       node = node.firstChild;
       continue;
     }
     while (node) {
-      if (node.nodeType === 1) writer.close(node as Element);
+      if (node.nodeType === 1) writer.close((node as Element).tagName, parentName(node));
       if (node.nextSibling) {
         node = node.nextSibling;
         break;
@@ -79,8 +79,8 @@ function keepShapers(_match: string, base: string, run: string): string {
   return base + selector + joiner;
 }
 
-/** Collects the lines of a text as its elements open and close. */
-class TextWriter {
+/** Collects the lines of a text as its elements, named in capitals, open and close. */
+export class TextWriter {
   #out = "";
   #line = "";
   /** Whether white space would not be shown here: at the start of a line or cell, or after a space. */
@@ -108,23 +108,21 @@ class TextWriter {
     }
   }
 
-  open(element: Element): void {
-    const name = element.tagName;
+  open(name: string, parent: string): void {
     if (name === "TABLE") this.#rowCells.push(0);
     if (name === "TD" || name === "TH") this.#openCell();
     else if (name === "BR") this.#breakBlock(1, name);
-    else if (BLOCKS.has(name)) this.#breakBlock(breaksAround(element), name);
+    else if (BLOCKS.has(name)) this.#breakBlock(breaksAround(name, parent), name);
     if (name === "PRE") {
       this.#preDepth++;
       this.#isPreStart = true;
     }
   }
 
-  close(element: Element): void {
-    const name = element.tagName;
+  close(name: string, parent: string): void {
     if (name === "PRE") this.#preDepth--;
     if (name === "TD" || name === "TH") this.#cellDepth--;
-    if (BLOCKS.has(name)) this.#breakBlock(breaksAround(element), name);
+    if (BLOCKS.has(name)) this.#breakBlock(breaksAround(name, parent), name);
     if (name === "TABLE" && this.#rowCells.length > 1) this.#rowCells.pop();
   }
 
@@ -189,7 +187,9 @@ class TextWriter {
 
 const LISTS = new Set(["UL", "OL", "DL"]);
 
-function breaksAround(element: Element): number {
-  const isInnerList = LISTS.has(element.tagName) && LINES.has(element.parentElement?.tagName ?? "");
-  return isInnerList || LINES.has(element.tagName) ? 1 : 2;
+function breaksAround(name: string, parent: string): number {
+  const isInnerList = LISTS.has(name) && LINES.has(parent);
+  return isInnerList || LINES.has(name) ? 1 : 2;
 }
+
+const parentName = (node: Node): string => (node.parentNode as Element | null)?.tagName ?? "";
