@@ -24,8 +24,12 @@ export type Shape = {
 };
 
 /** The shape of Markdown as a renderer shows it. */
-export function shapeOfMarkdown(markdown: string, render: (markdown: string) => string): Shape {
-  return shapeOf(bodyOf(render(maskFormulas(markdown))));
+export function shapeOfMarkdown(
+  markdown: string,
+  render: (markdown: string) => string,
+  hasFormulas: boolean,
+): Shape {
+  return shapeOf(bodyOf(render(hasFormulas ? maskFormulas(markdown) : markdown)));
 }
 
 /** The shape that the Markdown of our HTML ought to have. */
@@ -48,6 +52,8 @@ export function shapeOfHtml(html: string): Shape {
 }
 
 // Neither renderer knows formulas: their marks would be read as emphasis.
+export const holdsFormulas = (html: string): boolean => html.includes("language-math");
+
 function maskFormulas(markdown: string): string {
   return markdown
     .replace(/^([ >]*)\$\$\n(?:(?!\$\$)[^\n]*\n){1,500}?[ >]*\$\$$/gm, "$1FORMULA")
@@ -130,7 +136,16 @@ function safeDecode(text: string): string {
 }
 
 function addressOf(href: string | null): string {
-  const text = (href ?? "").replace(/%7C/gi, "|").replace(/%60/g, "`");
+  const text = (href ?? "")
+    .replace(/%7C/gi, "|")
+    .replace(/%60/g, "`")
+    .replace(/%7B/gi, "{")
+    .replace(/%7D/gi, "}")
+    .replace(/%5C/gi, "\\")
+    .replace(/%5B/gi, "[")
+    .replace(/%5D/gi, "]")
+    .replace(/%5E/gi, "^")
+    .replace(/%22/g, '"');
   return (
     URL.parse(text, "https://relative.invalid/")
       ?.href.replaceAll("%28", "(")

@@ -78,7 +78,7 @@ function isLayout(table: Element, rows: readonly Row[], hasCaption: boolean): bo
 
 function holdsPage(cell: Element): boolean {
   return (
-    cell.querySelector("h1, h2, h3, article, main, nav") !== null ||
+    (nameOf(cell) === "TD" && cell.querySelector("h1, h2, h3, article, main, nav") !== null) ||
     [...cell.querySelectorAll("table")].some((inner) => inner.querySelectorAll("tr").length > 1)
   );
 }

@@ -58,7 +58,8 @@ class Reader implements BlockReader {
 
   read(root: Element): ContentDocument {
     const blocks = this.blocks(root, { depth: 0, nesting: 0, locale: {}, link: null });
-    return { blocks, footnotes: this.#footnotes };
+    // In the order of their references, as renderers number them.
+    return { blocks, footnotes: this.#footnotes.sort((a, b) => Number(a.label) - Number(b.label)) };
   }
 
   /** The blocks among and inside an element's children; phrases between them become paragraphs. */
@@ -186,7 +187,9 @@ class Reader implements BlockReader {
   }
 
   #definitions(element: Element, place: Place): Block[] {
-    if (place.nesting >= MAX_NESTING) return this.blocks(element, place);
+    // Questions and answers are often written so, with headings for terms.
+    const hasHeadings = element.querySelector("dt h1, dt h2, dt h3, dt h4, dt h5, dt h6") !== null;
+    if (hasHeadings || place.nesting >= MAX_NESTING) return this.blocks(element, place);
     const groups: { terms: Inline[][]; definitions: Block[][] }[] = [];
     const inner: Place = { ...place, nesting: place.nesting + 1, locale: {} };
     const parts = [...element.children].flatMap((child) =>

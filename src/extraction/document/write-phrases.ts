@@ -41,7 +41,10 @@ function write(inlines: readonly Inline[], context: Context, around: Neighbours)
     const before = out === "" ? around.before : lastCharacter(out);
     const after = next === undefined ? around.after : firstCharacter(next);
     const isBeforeLink = next?.kind === "link" || next?.kind === "footnote-ref";
-    out += writeOne(inline, { ...context, isBeforeLink }, { before, after });
+    // A bare address would take the backslash of the break into itself.
+    const isAfterAddress = inline.kind === "break" && /(?:https?:\/\/|www\.)\S*$/.test(out.slice(-500));
+    const breaks = isAfterAddress && context.breaks === "\\\n" ? "  \n" : context.breaks;
+    out += writeOne(inline, { ...context, breaks, isBeforeLink }, { before, after });
   }
   return out;
 }
