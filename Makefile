@@ -12,9 +12,11 @@ demo: $(INSTALLED) ## build, then extract a page of the small site in test/site
 	$(BUN) scripts/demo.ts
 
 test: check build library ## all tests that matter, at most 15 minutes
+	sh scripts/ensure-chromium.sh
 	$(BUN) scripts/test.ts
 
 test-all: check build library ## the tests and the long runs
+	sh scripts/ensure-chromium.sh
 	$(BUN) scripts/test.ts --all
 
 build: $(INSTALLED) ## dist/article-extractor, one self-contained file

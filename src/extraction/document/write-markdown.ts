@@ -12,7 +12,7 @@ import type {
 } from "./model.ts";
 import { isShown } from "./normalise.ts";
 import { inlinesToHtml } from "./write-html.ts";
-import { longestRun, phrasesToMarkdown } from "./write-phrases.ts";
+import { longestRun, phrasesToMarkdown, texForMarkdown } from "./write-phrases.ts";
 import { tableToMarkdown } from "./write-table.ts";
 
 /** GitHub-flavoured Markdown of a document; formulas between dollars, footnotes at the end. */
@@ -80,7 +80,13 @@ function writeBlock(block: Block, place: BlockPlace, marker: string): string[] {
     case "figure":
       return figure(block, place);
     case "math-block":
-      return ["$$", ...block.tex.split("\n").filter((line) => line.trim() !== ""), "$$"];
+      return [
+        "$$",
+        ...texForMarkdown(block.tex)
+          .split("\n")
+          .filter((line) => line.trim() !== ""),
+        "$$",
+      ];
     case "rule":
       return [place.isInList ? "___" : "---"];
   }

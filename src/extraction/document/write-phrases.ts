@@ -56,7 +56,7 @@ function writeOne(inline: Inline, context: Context, around: Neighbours): string 
     case "code":
       return codeSpan(inline.text, context.isInCell);
     case "math":
-      return `$${inline.tex.replace(/\s+/g, " ")}$`;
+      return `$${texForMarkdown(inline.tex).replace(/\s+/g, " ")}$`;
     case "break":
       return context.breaks;
     case "footnote-ref":
@@ -76,6 +76,13 @@ function writeOne(inline: Inline, context: Context, around: Neighbours): string 
       return span(inline, context, around);
   }
 }
+
+/**
+ * TeX between dollars: to a renderer without formulas it is Markdown, so nothing in it may be a tag. Space
+ * behind a sign means nothing in TeX.
+ */
+export const texForMarkdown = (tex: string): string =>
+  tex.replace(/<(?=[a-z/!?])/gi, "< ").replace(/(?<!\\)\$/g, "\\$");
 
 /** Code with a fence unlike every run of backticks inside (CommonMark 6.1). */
 function codeSpan(code: string, isInCell: boolean): string {

@@ -1,6 +1,6 @@
 import type { Alignment, Block, Cell, Inline, Table } from "./model.ts";
 import { unfoldTable } from "./unfold.ts";
-import { htmlInMarkdown, phrasesToMarkdown } from "./write-phrases.ts";
+import { htmlInMarkdown, phrasesToMarkdown, texForMarkdown } from "./write-phrases.ts";
 
 /** A table of GFM: one header row, one line for each row (GFM 0.29, section 4.10). */
 export function tableToMarkdown(table: Table): string[] {
@@ -101,7 +101,7 @@ function blockInCell(block: Block): string {
         ])
         .join("<br>");
     case "math-block":
-      return `$${block.tex.replace(/\s+/g, " ").replaceAll("|", "\\|")}$`;
+      return `$${texForMarkdown(block.tex).replace(/\s+/g, " ").replaceAll("|", "\\|")}$`;
     case "rule":
       return "";
   }
