@@ -2,7 +2,7 @@
 BUN := sh scripts/bun
 INSTALLED := node_modules/.installed
 
-.PHONY: help demo test test-all build release library check format install bench-extraction bench-fetch bench-startup clean
+.PHONY: help demo test test-all build release library check format install bench-extraction bench-markdown bench-fetch bench-startup clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -12,9 +12,11 @@ demo: $(INSTALLED) ## build, then extract a page of the small site in test/site
 	$(BUN) scripts/demo.ts
 
 test: check build library ## all tests that matter, at most 15 minutes
+	sh scripts/ensure-chromium.sh
 	$(BUN) scripts/test.ts
 
 test-all: check build library ## the tests and the long runs
+	sh scripts/ensure-chromium.sh
 	$(BUN) scripts/test.ts --all
 
 build: $(INSTALLED) ## dist/article-extractor, one self-contained file
@@ -42,6 +44,9 @@ $(INSTALLED): bun.lock package.json
 
 bench-extraction: $(INSTALLED) ## PAGES=DIR OUT=DIR: quality and cost of extraction
 	$(BUN) scripts/bench/extraction.ts --pages "$(PAGES)" --out "$(OUT)" $(if $(LIMIT),--limit $(LIMIT)) $(if $(PEERS),--peers $(PEERS)) $(if $(RUNS),--runs $(RUNS))
+
+bench-markdown: $(INSTALLED) ## PAGES=DIR: Markdown beside the reference and other programs
+	$(BUN) scripts/bench/markdown.ts --pages "$(PAGES)" $(if $(LIMIT),--limit $(LIMIT)) $(if $(PEERS),--peers $(PEERS)) $(if $(SHOW),--show $(SHOW))
 
 bench-fetch: $(INSTALLED) ## requests beside undici on Node, the egress check, memory
 	$(BUN) scripts/bench/fetch.ts $(if $(REQUESTS),--requests $(REQUESTS)) $(if $(FLAT),--flat $(FLAT))

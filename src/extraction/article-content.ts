@@ -3,22 +3,17 @@ import { type ChosenContent, walkContent } from "./assembly/content-walk.ts";
 import { HtmlSink } from "./assembly/html-sink.ts";
 import { TextSink } from "./assembly/text-sink.ts";
 import { chooseBlocks } from "./choice/choose.ts";
-import {
-  cleanContent,
-  removeCodeBlocks,
-  removeImages,
-  removePermalinks,
-  removeRepeatedTitle,
-} from "./clean.ts";
+import { renderContent } from "./content.ts";
+import { canonicalise } from "./document/canonical.ts";
 import type { JsonLdObject } from "./json-ld.ts";
-import { renderMarkdown } from "./markdown.ts";
 import { ElementFlag, type PageModel, type ScannedPage } from "./page/page-model.ts";
 import { scanPage } from "./page/scan.ts";
 import { Tag } from "./page/tags.ts";
 import { parseDocument, selectAll } from "./parse.ts";
+import { drawsFormulas, removeHidden, removePermalinks } from "./prepare.ts";
 import { recoverContent } from "./recovery.ts";
-import { foldForComparison, renderText } from "./text.ts";
-import type { ExtractionOptions, PageType, Rendering } from "./types.ts";
+import { foldForComparison } from "./text.ts";
+import type { ExtractionOptions, PageType } from "./types.ts";
 import { findByline, findDate, firstParagraph } from "./visible-text.ts";
 
 /** The renderings of a page's content; those not asked for are null. */
@@ -60,7 +55,6 @@ export function renderPage(
   const recovered = recoverContent({ facts: page.facts, jsonLd, text, pageType });
   const parts = recovered?.placement === "instead" ? [] : [chosen];
   if (recovered) parts.push(allOf(recovered.html, options));
-  const isRendered = options.renderings.length > 0;
   return {
     pageType,
     confidence,
@@ -69,7 +63,7 @@ export function renderPage(
     shownDate: pageType === null || DATED_TYPES.has(pageType) ? findDate(model, blocks) : null,
     firstParagraph: firstParagraph(model, kept),
     text: recovered ? parts.map(textOf).filter(Boolean).join("\n\n") : text,
-    ...renderAsked(isRendered ? cleanHtml(parts, base) : "", options),
+    ...renderAsked(parts, base, options),
   };
 }
 
@@ -88,6 +82,8 @@ export function renderSelected(
   { base, title, options }: RenderingContext,
 ): RenderedContent | null {
   removePermalinks(document);
+  removeHidden(document);
+  const hasFormulas = drawsFormulas(document);
   const selected = selectAll(document, select, "--select");
   const root = document.createElement("div");
   for (const element of selected) {
@@ -95,18 +91,26 @@ export function renderSelected(
     if (!selected.some((other) => other !== element && other.contains(element))) root.append(element);
   }
   if (!root.firstChild) return null;
-  cleanContent(root, base);
-  if (!options.includeImages) removeImages(root);
-  if (!options.includeCode) removeCodeBlocks(root);
-  removeRepeatedTitle(root, title);
-  const html = options.renderings.length > 0 ? root.innerHTML.trim() : "";
-  return { ...NO_CHOICE, text: renderText(root), ...renderAsked(html, options) };
+  if (hasFormulas) canonicalise(root, true);
+  return { ...NO_CHOICE, ...renderContent(root, { base, title, options }) };
 }
 
-const renderAsked = (html: string, { renderings }: ExtractionOptions): Pick<RenderedContent, Rendering> => ({
-  content: renderings.includes("content") ? html : null,
-  markdown: renderings.includes("markdown") ? renderMarkdown(html) : null,
-});
+// The text needs no document; the other two are written from one.
+function renderAsked(
+  parts: readonly ChosenContent[],
+  base: PageUrl | null,
+  options: ExtractionOptions,
+): { readonly content: string | null; readonly markdown: string | null } {
+  if (options.renderings.length === 0) return { content: null, markdown: null };
+  const html = parts.map((chosen) => {
+    const sink = new HtmlSink(chosen.model);
+    walkContent(chosen, sink);
+    return sink.html;
+  });
+  const { body } = parseDocument(`<html><head></head><body>${html.join("\n")}</body></html>`);
+  const { content, markdown } = renderContent(body, { base, title: null, options });
+  return { content, markdown };
+}
 
 /** Everything in a piece of HTML that is content already. */
 function allOf(html: string, { includeImages, includeCode }: ExtractionOptions): ChosenContent {
@@ -119,17 +123,6 @@ function textOf(chosen: ChosenContent): string {
   const writer = new TextSink(chosen.model);
   walkContent(chosen, writer);
   return writer.finish();
-}
-
-function cleanHtml(parts: readonly ChosenContent[], base: PageUrl | null): string {
-  const html = parts.map((chosen) => {
-    const sink = new HtmlSink(chosen.model);
-    walkContent(chosen, sink);
-    return sink.html;
-  });
-  const { body } = parseDocument(`<html><head></head><body>${html.join("\n")}</body></html>`);
-  cleanContent(body, base);
-  return body.innerHTML.trim();
 }
 
 /**

@@ -1,11 +1,11 @@
 import type { PageUrl } from "../urls/index.ts";
-import { cleanContent, removeCodeBlocks, removeImages } from "./clean.ts";
+import { renderContent } from "./content.ts";
 import { linksOf } from "./links.ts";
 import { blocksOf, htmlOf, withoutCodeBlocks, withoutImages } from "./markdown-source.ts";
 import { tidyValue } from "./meta-tags.ts";
 import { scanPage } from "./page/scan.ts";
 import { parseDocument } from "./parse.ts";
-import { foldForComparison, removeInvisible, renderText } from "./text.ts";
+import { foldForComparison, removeInvisible } from "./text.ts";
 import type { Article, Extraction, ExtractionOptions } from "./types.ts";
 import { warningsFor } from "./warnings.ts";
 import { countWords } from "./words.ts";
@@ -20,14 +20,18 @@ export function extractMarkdown(body: string, url: PageUrl | null, options: Extr
   const html = htmlOf(rest);
   const links = linksOf(scanPage(html).facts, url);
   const document = parseDocument(html);
-  cleanContent(document.body, url);
-  if (!options.includeImages) removeImages(document.body);
-  if (!options.includeCode) removeCodeBlocks(document.body);
+  // The Markdown is the source's own.
+  const renderings = options.renderings.filter((rendering) => rendering === "content");
+  const rendered = renderContent(document.body, {
+    base: url,
+    title: null,
+    options: { ...options, renderings },
+  });
   const article = textArticle({
     title,
-    text: renderText(document.body),
+    text: rendered.text,
     markdown: () => filterSource(rest, options),
-    content: () => document.body.innerHTML.trim(),
+    content: () => rendered.content ?? "",
     options,
   });
   return { article, links, robots: { noindex: false, nofollow: false }, canonical: null };
@@ -123,8 +127,8 @@ function takeFirstHeading(source: string): Titled {
 const parseMarkdown = (source: string): Document => parseDocument(htmlOf(source));
 
 function visibleText(document: Document): string {
-  cleanContent(document.body, null);
-  return renderText(document.body);
+  const options = { includeImages: true, includeCode: true, renderings: [] };
+  return renderContent(document.body, { base: null, title: null, options }).text;
 }
 
 /** The title of a leading `# heading` (or one underlined with `=`), and what follows it. */

@@ -5,32 +5,6 @@ const BLOCKS = new Set(
 // Blocks that follow each other line by line; all others are set apart by a blank line.
 const LINES = new Set(["LI", "TR", "DT", "DD", "SUMMARY"]);
 
-/**
- * The plain text of cleaned content: blocks set apart by a blank line, list items and table rows on
- * lines of their own, table cells separated by a tab, preformatted text exactly as it is.
- */
-export function renderText(root: Element): string {
-  const writer = new TextWriter();
-  let node: Node | null = root.firstChild;
-  while (node) {
-    if (node.nodeType === 3) writer.text(node.nodeValue ?? "");
-    else if (node.nodeType === 1) writer.open((node as Element).tagName, parentName(node));
-    if (node.nodeType === 1 && node.firstChild) {
-      node = node.firstChild;
-      continue;
-    }
-    while (node) {
-      if (node.nodeType === 1) writer.close((node as Element).tagName, parentName(node));
-      if (node.nextSibling) {
-        node = node.nextSibling;
-        break;
-      }
-      node = node.parentNode === root ? null : node.parentNode;
-    }
-  }
-  return writer.finish();
-}
-
 /** White space as a browser shows it: one space between words, none at the ends. */
 export const collapseSpace = (text: string): string => text.replace(/\s+/g, " ").trim();
 
@@ -191,5 +165,3 @@ function breaksAround(name: string, parent: string): number {
   const isInnerList = LISTS.has(name) && LINES.has(parent);
   return isInnerList || LINES.has(name) ? 1 : 2;
 }
-
-const parentName = (node: Node): string => node.parentElement?.tagName ?? "";

@@ -1,6 +1,6 @@
 import { type MetaTags, type Sourced, tidyValue } from "./meta-tags.ts";
 import type { PageFacts } from "./page/page-model.ts";
-import { foldForComparison, renderText } from "./text.ts";
+import { foldForComparison } from "./text.ts";
 
 type TitleContext = {
   readonly meta: MetaTags;
@@ -27,9 +27,6 @@ export function chooseTitle(facts: PageFacts, context: TitleContext): Sourced | 
   const first = tidyValue(facts.headings[0] ?? "");
   return first ? { value: first, source: "heading" } : null;
 }
-
-/** A heading's text in one line; a line break in it separates words. */
-export const headingText = (heading: Element): string => tidyValue(renderText(heading));
 
 function agreeingHeading(headings: readonly string[], said: string, siteName: string | null): string | null {
   const saidWords = new Set(foldForComparison(said).split(" "));

@@ -3,7 +3,7 @@ import { Tag, tagName } from "../page/tags.ts";
 import { removeInvisible, TextWriter } from "../text.ts";
 import type { ContentSink } from "./content-walk.ts";
 
-/** Writes chosen content as plain text, as `renderText` does from the cleaned document. */
+/** Writes chosen content as plain text, without a document. */
 export class TextSink implements ContentSink {
   readonly #model: PageModel;
   readonly #writer = new TextWriter();

@@ -1,0 +1,80 @@
+import { parseHTML } from "linkedom";
+import { Marked } from "marked";
+
+/** What of a document's structure is counted. */
+export const PARTS = ["headings", "list items", "table rows", "code blocks", "links"] as const;
+export type Part = (typeof PARTS)[number];
+export type Parts = Readonly<Record<Part, readonly string[]>>;
+
+/** Kept: in the reference and here. Lost: only in the reference. Added: only here. */
+export type Tally = { kept: number; lost: number; added: number };
+
+const marked = new Marked({ gfm: true });
+
+/** The parts of a Markdown document, each reduced to its letters and digits, links to their address. */
+export function partsOf(markdown: string, url: string): Parts {
+  const { document } = parseHTML(`<html><body>${marked.parse(markdown, { async: false })}</body></html>`);
+  const all = (selector: string): Element[] => [
+    ...(document as unknown as Document).querySelectorAll(selector),
+  ]; // linkedom's types describe the same
+  return {
+    headings: texts(all("h1, h2, h3, h4, h5, h6").map((heading) => heading.textContent)),
+    "list items": texts(all("li").map(ownText)),
+    "table rows": texts(all("tr").map((row) => row.textContent)),
+    "code blocks": texts(all("pre").map((pre) => pre.textContent)),
+    links: all("a[href]")
+      .map((link) => addressOf(link.getAttribute("href") ?? "", url))
+      .filter((address) => address !== ""),
+  };
+}
+
+const fold = (text: string): string =>
+  text
+    .normalize("NFKC")
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}]+/gu, "");
+const texts = (list: readonly (string | null)[]): string[] =>
+  list.map((text) => fold(text ?? "")).filter((text) => text !== "");
+
+// Of an item only its own words: those of inner lists belong to their items.
+function ownText(item: Element): string {
+  let text = "";
+  for (const child of item.childNodes) {
+    if (!/^(?:UL|OL|TABLE|PRE)$/.test(child.nodeName.toUpperCase())) text += child.textContent ?? "";
+  }
+  return text;
+}
+
+function addressOf(href: string, url: string): string {
+  const parsed = URL.parse(href, url);
+  if (!parsed || !/^https?:$/.test(parsed.protocol)) return "";
+  return safeDecode(`${parsed.host}${parsed.pathname}${parsed.search}`.replace(/\/$/, ""));
+}
+
+function safeDecode(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+/** Adds one page's comparison to the tallies. */
+export function tally(tallies: Map<Part, Tally>, reference: Parts, found: Parts): void {
+  for (const part of PARTS) {
+    const sum = tallies.get(part) ?? { kept: 0, lost: 0, added: 0 };
+    const rest = new Map<string, number>();
+    for (const item of reference[part]) rest.set(item, (rest.get(item) ?? 0) + 1);
+    let kept = 0;
+    for (const item of found[part]) {
+      const left = rest.get(item) ?? 0;
+      if (left === 0) continue;
+      rest.set(item, left - 1);
+      kept++;
+    }
+    sum.kept += kept;
+    sum.lost += reference[part].length - kept;
+    sum.added += found[part].length - kept;
+    tallies.set(part, sum);
+  }
+}

@@ -1,0 +1,12 @@
+/**
+ * Writes what the program makes of the golden corpus into its files, to be read before it is committed:
+ *
+ *   sh scripts/bun scripts/update-golden.ts
+ */
+import { formatCase, readGolden, renderPage } from "../test/support/golden.ts";
+
+for (const { path, cases } of await readGolden()) {
+  const written: string[] = [];
+  for (const golden of cases) written.push(formatCase(golden, await renderPage(golden.input)));
+  await Bun.write(path, written.join(""));
+}

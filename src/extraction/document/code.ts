@@ -1,0 +1,187 @@
+import { ancestorWhere, build, classesOf, classOf, isElement, nameOf, textOf } from "./element.ts";
+import { languageOf } from "./languages.ts";
+
+/*
+ * Code blocks of all highlighters become <pre><code class="language-x">…</code></pre>, without line
+ * numbers, buttons and captions; a file name or tab name is kept as <pre data-label>.
+ */
+
+const WRAPPER_NAMES = new Set(["DIV", "FIGURE", "TABLE", "SECTION", "SPAN"]);
+const WRAPPER_CLASS =
+  /(?:^|[\s_-])(?:highlight|codehilite|highlighter|rouge|sourcecode|syntaxhighlighter|crayon|hljs|prism|shiki|code|codeblock|codeblockcontainer|listingblock|literal-block-wrapper|wp-block-code|expressive|hcb|enlighter|gist|blob-wrapper|language|snippet)/i;
+const GUTTER_CLASS =
+  /(?:^|[\s_-])(?:line-?numbers?(?:-rows|-sizer|-wrapper|-gutter)?|line-?nos?|linenodiv|lineno|gutter|crayon-nums?|hljs-ln-(?:n|numbers?)|blob-num|lnt|lnum|ln-num)(?=$|\s)/i;
+const TOOL_CLASS =
+  /(?:^|[\s_-])(?:copy|copybtn|copybutton|clipboard|clipboard-copy|code-copy|copy-code|copy-button|toolbar|toolbar-item|btn|buttongroup_?\w*|tooltip|sr-only|screen-reader-text|crayon-toolbar|enlighter-toolbar|lang)(?=$|[\s_-])/i;
+const TOOLS = new Set([
+  "BUTTON",
+  "SVG",
+  "STYLE",
+  "SCRIPT",
+  "TEXTAREA",
+  "INPUT",
+  "CLIPBOARD-COPY",
+  "TEMPLATE",
+]);
+const TITLE_CLASS =
+  /(?:^|[\s_-])(?:filename|file-?name|code-?(?:block-?)?title|codeblocktitle\w*|code-block-caption|code-caption|caption-text|code-header-title|title)(?=$|[\s_-])/i;
+/** More words than this around a <pre> are prose, and their element is no frame of code. */
+const MAX_FRAME_TEXT = 120;
+
+/** The canonical form of a code block; undefined when the element is none. */
+export function canonicalCode(element: Element): Element | undefined {
+  const name = nameOf(element);
+  if (name === "PRE")
+    return isGutter(element) ? build(element, "span", {}) : codeBlock(element, element, null);
+  if (name === "CODE") return blockOfLooseCode(element);
+  if (!WRAPPER_NAMES.has(name) || !WRAPPER_CLASS.test(classOf(element).slice(0, 1000))) return undefined;
+  return canonicalFrame(element);
+}
+
+function canonicalFrame(frame: Element): Element | undefined {
+  const pres: Element[] = [];
+  for (const pre of frame.querySelectorAll("pre")) {
+    if (isGutter(pre) || isNumbers(pre) || isInGutter(pre, frame)) continue;
+    pres.push(pre);
+    if (pres.length > 1) return undefined;
+  }
+  const [pre] = pres;
+  if (pre) return isFrameOnly(frame, pre) ? codeBlock(pre, frame, titleIn(frame, pre)) : undefined;
+  const lines = linesContainer(frame);
+  return lines ? codeBlock(lines, frame, titleIn(frame, lines)) : undefined;
+}
+
+// SyntaxHighlighter, Crayon and GitHub write lines as elements or rows, without a <pre>.
+function linesContainer(frame: Element): Element | null {
+  const classes = classOf(frame);
+  if (/syntaxhighlighter/i.test(classes)) return frame.querySelector("td.code, .code") ?? null;
+  if (/crayon/i.test(classes)) return frame.querySelector(".crayon-pre, .crayon-code");
+  if (nameOf(frame) === "TABLE" && frame.querySelector("td.blob-code")) return frame;
+  return null;
+}
+
+function isFrameOnly(frame: Element, pre: Element): boolean {
+  return textOf(frame).length - textOf(pre).length <= MAX_FRAME_TEXT + gutterLength(frame);
+}
+
+function gutterLength(frame: Element): number {
+  let length = 0;
+  for (const gutter of frame.querySelectorAll("td, pre, div, textarea, button, figcaption, ul")) {
+    if (isGutter(gutter) || TOOLS.has(nameOf(gutter))) length += textOf(gutter).length;
+  }
+  return length;
+}
+
+function codeBlock(content: Element, frame: Element, title: string | null): Element {
+  const label = (content.getAttribute("data-label") || frame.getAttribute("data-label") || title || "")
+    .slice(0, 200)
+    .trim();
+  const math = content.querySelector("code.math-display");
+  if (math)
+    return build(
+      frame,
+      "pre",
+      {},
+      build(frame, "code", { class: "language-math math-display" }, codeText(content)),
+    );
+  const language = languageOf(content, frame);
+  const code = build(frame, "code", language ? { class: `language-${language}` } : {}, codeText(content));
+  return build(frame, "pre", label === "" ? {} : { "data-label": label }, code);
+}
+
+function titleIn(frame: Element, pre: Element): string | null {
+  for (const element of frame.querySelectorAll("div, span, p, figcaption, caption, a, strong")) {
+    if (pre.contains(element) || isGutter(element)) continue;
+    if (!TITLE_CLASS.test(classOf(element)) && nameOf(element) !== "FIGCAPTION") continue;
+    const inner = element.querySelector(".caption-text") ?? element;
+    const text = textOf(inner).replace(/\s+/g, " ").trim();
+    if (text !== "" && text !== "¶") return text.replace(/\s*¶$/, "");
+  }
+  return null;
+}
+
+// On a <pre>, "line-numbers" asks for numbers; it does not hold them.
+const isGutter = (element: Element): boolean =>
+  GUTTER_CLASS.test(classOf(element).slice(0, 500)) &&
+  !(nameOf(element) === "PRE" && element.querySelector("code") !== null);
+
+function isInGutter(pre: Element, frame: Element): boolean {
+  for (let at = pre.parentElement; at && at !== frame; at = at.parentElement) if (isGutter(at)) return true;
+  return false;
+}
+
+const isNumbers = (pre: Element): boolean =>
+  /^[\d\s]+$/.test(textOf(pre)) && ancestorWhere(pre, 4, isCell) !== null;
+const isCell = (element: Element): boolean => nameOf(element) === "TD" && element.nextElementSibling !== null;
+const isTool = (element: Element): boolean =>
+  TOOLS.has(nameOf(element)) ||
+  (nameOf(element) !== "SPAN" && TOOL_CLASS.test(classOf(element).slice(0, 500)));
+
+const LINE_NAMES = new Set(["DIV", "P", "LI", "TR"]);
+
+/** The lines of code that an element shows; line numbers and buttons are left out. */
+export function codeText(root: Element): string {
+  const parts: string[] = [];
+  const isLineByElement = hasCodePerLine(root);
+  let endsLine = true;
+  const add = (text: string): void => {
+    if (text === "") return;
+    parts.push(text);
+    endsLine = text.endsWith("\n");
+  };
+  let node: Node | null = root.firstChild;
+  // HTML drops the line break right after <pre>.
+  const first = nameOf(root) === "PRE" && node?.nodeType === 3 ? node : null;
+  while (node) {
+    if (node === first) add((node.nodeValue ?? "").replace(/^\r?\n/, ""));
+    else if (node.nodeType === 3) add(node.nodeValue ?? "");
+    const element: Element | null = isElement(node) ? node : null;
+    const isSkipped = element !== null && (isTool(element) || isGutter(element) || isHiddenPrompt(element));
+    if (element && nameOf(element) === "BR") add("\n");
+    if (element && !isSkipped && isLine(element, isLineByElement) && !endsLine) add("\n");
+    if (element && !isSkipped && element.firstChild) {
+      node = element.firstChild;
+      continue;
+    }
+    while (node && node !== root) {
+      if (isElement(node) && isLine(node, isLineByElement) && !isGutter(node)) {
+        // An empty element still is a line; one that ended with a break has ended its line.
+        if (!endsLine || textOf(node) === "") add("\n");
+      }
+      if (node.nextSibling) break;
+      node = node.parentNode;
+    }
+    node = node === root ? null : (node?.nextSibling ?? null);
+  }
+  return tidyCode(parts.join(""));
+}
+
+const isLine = (element: Element, isLineByElement: boolean): boolean =>
+  LINE_NAMES.has(nameOf(element)) || (isLineByElement && nameOf(element) === "CODE");
+
+const isHiddenPrompt = (element: Element): boolean =>
+  element.getAttribute("aria-hidden") === "true" && /line|number/i.test(classOf(element));
+
+// <pre><code>one line</code><code>another</code></pre>
+function hasCodePerLine(root: Element): boolean {
+  let codes = 0;
+  for (let child = root.firstChild; child; child = child.nextSibling) {
+    if (isElement(child) && nameOf(child) === "CODE") codes++;
+    else if (textOf(child).includes("\n")) return false;
+  }
+  return codes > 1;
+}
+
+// No-break spaces are what some highlighters indent with.
+const tidyCode = (text: string): string => text.replace(/\r\n?/g, "\n").replaceAll("\u00a0", " ").trimEnd();
+
+// A <code> with line breaks that fills its parent is a block that forgot its <pre>.
+function blockOfLooseCode(code: Element): Element | undefined {
+  const parent = code.parentElement;
+  if (!parent || !/^(?:DIV|P|FIGURE|TD|SECTION)$/.test(nameOf(parent)) || !code.querySelector("br, div")) {
+    return undefined;
+  }
+  if (textOf(parent).trim() !== textOf(code).trim() || classesOf(code).includes("math-inline"))
+    return undefined;
+  return codeBlock(code, code, null);
+}

@@ -1,0 +1,119 @@
+/** Where a piece of text stands in Markdown, which decides what would be markup there. */
+export type TextPlace = {
+  readonly isInLink: boolean;
+  readonly isInCell: boolean;
+  /** Whether what follows the text is a link, which `!` in front would make an image. */
+  readonly isBeforeLink: boolean;
+  /** Whether the phrase holds tildes enough to strike something out. */
+  readonly hasTildes: boolean;
+  /** Whether dollars in the phrase could be read as a formula. */
+  readonly hasDollars: boolean;
+};
+
+// What may be markup anywhere in a line.
+const SUSPECT = /[\\`*_[\]<&~$|!]/;
+const WORD = /[\p{L}\p{N}\p{M}]/u;
+
+/** Text as Markdown that shows exactly it, whatever stands beside it (CommonMark 0.31, GFM 0.29). */
+export function escapeText(text: string, place: TextPlace): string {
+  if (!SUSPECT.test(text)) return text;
+  let out = "";
+  let from = 0;
+  for (let at = 0; at < text.length; at++) {
+    if (!isMarkup(text, at, place)) continue;
+    out += `${text.slice(from, at)}\\`;
+    from = at;
+  }
+  return out + text.slice(from);
+}
+
+function isMarkup(text: string, at: number, place: TextPlace): boolean {
+  const next = text[at + 1];
+  switch (text[at]) {
+    case "\\":
+      return next === undefined || /[!-/:-@[-`{-~\n]/.test(next);
+    case "`":
+      return true;
+    case "*":
+      return !(text[at - 1] === " " && next === " ");
+    case "_":
+      return !(isWordAt(text, at - 1) && isWordAt(text, at + 1)) && !(text[at - 1] === " " && next === " ");
+    case "[":
+      return (
+        place.isInLink || next === "^" || next === undefined || /^\[[ xX]\]/.test(text.slice(at, at + 3))
+      );
+    case "]":
+      return place.isInLink || next === undefined || /[([:]/.test(next);
+    case "<":
+      return next === undefined || /[a-z/!?]/i.test(next);
+    case "&":
+      return /^&#?\w{1,40};/.test(text.slice(at, at + 44));
+    case "~":
+      return place.hasTildes;
+    case "$":
+      return place.hasDollars;
+    case "|":
+      return place.isInCell;
+    case "!":
+      return next === undefined && place.isBeforeLink;
+    default:
+      return false;
+  }
+}
+
+// Both halves of a surrogate pair count as a letter: most are.
+const isWordAt = (text: string, at: number): boolean => {
+  const character = text[at];
+  return character !== undefined && (WORD.test(character) || /[\ud800-\udfff]/.test(character));
+};
+
+/** A line as Markdown that starts no block: the line is inside a paragraph. */
+export function escapeLineStart(line: string): string {
+  const match = LINE_START.exec(line);
+  if (!match) return line;
+  const [found, digits] = match;
+  if (digits !== undefined) return `${digits}\\${line.slice(digits.length)}`;
+  return found.startsWith("\\") ? line : `\\${line}`;
+}
+
+const LINE_START =
+  /^(?:#{1,6}(?=[ \t]|$)|>|[-+*](?=[ \t]|$)|(\d{1,9})(?=[.)](?:[ \t]|$))|=+[ \t]*$|-[-\t ]*$|_[_\t ]*$|~~~|\||:?-+:?[ \t]*(?:\||$)|:(?=[ \t-]))/;
+
+/** Text with more than one of these may hold a pair that strikes out. */
+export const hasPairOfTildes = (text: string): boolean => text.indexOf("~") !== text.lastIndexOf("~");
+
+/** Whether two dollars stand as around a formula (Pandoc's rule): no space inside, no digit after. */
+export function couldBeFormula(text: string): boolean {
+  const opening = /\$(?=\S)/.exec(text);
+  if (!opening) return false;
+  const closing = /(?<=\S)\$(?!\d)/g;
+  closing.lastIndex = opening.index + 2;
+  return closing.test(text);
+}
+
+/** The destination of a link or image. */
+export function escapeDestination(url: string): string {
+  const safe = url.replace(/[\s<>`|\\]/g, (character) => encodeURIComponent(character));
+  const escaped = hasBalancedParentheses(safe) ? safe : safe.replaceAll("(", "%28").replaceAll(")", "%29");
+  // Entities are read in destinations, too.
+  return escaped.replace(/&(?=#?\w{1,40};)/g, "&amp;");
+}
+
+function hasBalancedParentheses(url: string): boolean {
+  let depth = 0;
+  for (const character of url) {
+    if (character === "(" && ++depth > 8) return false;
+    if (character === ")" && --depth < 0) return false;
+  }
+  return depth === 0;
+}
+
+export const escapeTitle = (title: string): string => {
+  const text = title.replace(/[\\"]|&(?=#?\w{1,40};)|`|</g, "\\$&").replaceAll("|", "&#124;");
+  return `"${text}"`;
+};
+
+export const escapeHtml = (text: string): string =>
+  text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
+
+export const escapeAttribute = (text: string): string => escapeHtml(text).replaceAll('"', "&quot;");

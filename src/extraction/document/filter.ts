@@ -1,0 +1,127 @@
+import { foldForComparison } from "../text.ts";
+import { type Block, type Cell, type ContentDocument, type Inline, inlineText } from "./model.ts";
+import { isShown, normalisePhrases } from "./normalise.ts";
+
+/** What is left out of a document on request. */
+export type Omissions = { readonly images: boolean; readonly code: boolean };
+
+/** A document without its images or code blocks; everything else stays as it is. */
+export function omit({ blocks, footnotes }: ContentDocument, omissions: Omissions): ContentDocument {
+  const kept = new Filter(omissions);
+  return {
+    blocks: kept.blocks(blocks),
+    footnotes: footnotes.map((note) => ({ ...note, blocks: kept.blocks(note.blocks) })),
+  };
+}
+
+class Filter {
+  readonly #omissions: Omissions;
+
+  constructor(omissions: Omissions) {
+    this.#omissions = omissions;
+  }
+
+  blocks(blocks: readonly Block[]): Block[] {
+    return blocks.flatMap((block) => this.#block(block));
+  }
+
+  #block(block: Block): Block[] {
+    switch (block.kind) {
+      case "paragraph": {
+        const children = this.#phrases(block.children);
+        return isShown(children) ? [{ ...block, children }] : [];
+      }
+      case "heading": {
+        const children = this.#phrases(block.children);
+        return isShown(children) ? [{ ...block, children }] : [];
+      }
+      case "code-block":
+        return this.#omissions.code ? [] : [block];
+      case "list":
+        return filled({
+          ...block,
+          items: block.items.map((item) => ({ ...item, blocks: this.blocks(item.blocks) })),
+        });
+      case "quote":
+      case "admonition":
+        return filled({ ...block, blocks: this.blocks(block.blocks) });
+      case "details":
+        return filled({ ...block, summary: this.#phrases(block.summary), blocks: this.blocks(block.blocks) });
+      case "figure":
+        return filled({ ...block, blocks: this.blocks(block.blocks), caption: this.blocks(block.caption) });
+      case "table": {
+        const row = (cells: readonly Cell[]): Cell[] =>
+          cells.map((cell) => ({ ...cell, blocks: this.blocks(cell.blocks) }));
+        return filled({ ...block, caption: this.#phrases(block.caption), rows: block.rows.map(row) });
+      }
+      case "definitions": {
+        const groups = block.groups.map(({ terms, definitions }) => ({
+          terms: terms.map((term) => this.#phrases(term)),
+          definitions: definitions.map((blocks) => this.blocks(blocks)),
+        }));
+        return [{ ...block, groups }];
+      }
+      default:
+        return [block];
+    }
+  }
+
+  #phrases(inlines: readonly Inline[]): readonly Inline[] {
+    if (!this.#omissions.images || !hasImage(inlines)) return inlines;
+    return normalisePhrases(withoutImages(inlines));
+  }
+}
+
+const hasImage = (inlines: readonly Inline[]): boolean =>
+  inlines.some(
+    (inline) =>
+      inline.kind === "image" ||
+      ((inline.kind === "span" || inline.kind === "link") && hasImage(inline.children)),
+  );
+
+const withoutImages = (inlines: readonly Inline[]): Inline[] =>
+  inlines.flatMap((inline): Inline[] => {
+    if (inline.kind === "image") return [];
+    if (inline.kind !== "span" && inline.kind !== "link") return [inline];
+    return [{ ...inline, children: withoutImages(inline.children) }];
+  });
+
+/** The block, unless what was left out was all that it held. */
+function filled(block: Block): Block[] {
+  switch (block.kind) {
+    case "list": {
+      const items = block.items.filter((item) => item.blocks.length > 0);
+      return items.length > 0 ? [{ ...block, items }] : [];
+    }
+    case "quote":
+      return block.blocks.length > 0 ? [block] : [];
+    case "admonition":
+      return block.blocks.length > 0 || isShown(block.title) ? [block] : [];
+    case "details":
+      return block.blocks.length > 0 || isShown(block.summary) ? [block] : [];
+    case "figure":
+      return block.blocks.length + block.caption.length > 0 ? [block] : [];
+    case "table":
+      return block.rows.some((row) => row.some((cell) => cell.blocks.length > 0)) ? [block] : [];
+    default:
+      return [block];
+  }
+}
+
+/** A document without a first heading that says the title again. */
+export function withoutTitle(document: ContentDocument, title: string | null): ContentDocument {
+  if (title === null) return document;
+  const at = document.blocks.findIndex((block) => block.kind === "heading" || saysSomething(block));
+  const heading = document.blocks[at];
+  if (heading?.kind !== "heading" || heading.level > 2) return document;
+  if (foldForComparison(inlineText(heading.children)) !== foldForComparison(title)) return document;
+  return { ...document, blocks: document.blocks.filter((block) => block !== heading) };
+}
+
+// Images and rules may stand above the title.
+const saysSomething = (block: Block): boolean =>
+  block.kind === "paragraph"
+    ? inlineText(block.children).trim() !== ""
+    : block.kind === "figure"
+      ? block.caption.length > 0 || block.blocks.some(saysSomething)
+      : block.kind !== "rule";

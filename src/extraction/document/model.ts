@@ -1,0 +1,178 @@
+/**
+ * The content of a page as a small tree: what a reader sees, and nothing of how the page made it. All
+ * renderings are written from it, so they hold the same things in the same order.
+ */
+export type ContentDocument = {
+  readonly blocks: readonly Block[];
+  readonly footnotes: readonly Footnote[];
+};
+
+/** A note under the text; `label` is what a `footnote-ref` names. */
+export type Footnote = { readonly label: string; readonly blocks: readonly Block[] };
+
+/** Language (BCP 47) and direction, where the page says them. */
+export type Locale = { readonly lang?: string; readonly dir?: string };
+
+export type Block =
+  | ({ readonly kind: "paragraph"; readonly children: readonly Inline[] } & Locale)
+  | ({ readonly kind: "heading"; readonly level: number; readonly children: readonly Inline[] } & Locale)
+  | ({ readonly kind: "quote"; readonly blocks: readonly Block[]; readonly cite: string | null } & Locale)
+  | ({ readonly kind: "rule" } & Locale)
+  | List
+  | CodeBlock
+  | Table
+  | Admonition
+  | Details
+  | DefinitionList
+  | Figure
+  | MathBlock;
+
+export type List = {
+  readonly kind: "list";
+  readonly isOrdered: boolean;
+  /** Number of the first item of an ordered list. */
+  readonly start: number;
+  readonly items: readonly ListItem[];
+} & Locale;
+
+/** @property isDone null for an item that is no task */
+export type ListItem = { readonly isDone: boolean | null; readonly blocks: readonly Block[] };
+
+/** Code with its characters exactly as the page shows them, without a last line break. */
+export type CodeBlock = {
+  readonly kind: "code-block";
+  readonly text: string;
+  readonly language: string | null;
+  /** File name, or the tab that shows the code. */
+  readonly label: string | null;
+} & Locale;
+
+export type Alignment = "left" | "center" | "right" | null;
+
+export type Cell = {
+  readonly blocks: readonly Block[];
+  readonly isHeader: boolean;
+  readonly colspan: number;
+  readonly rowspan: number;
+  readonly alignment: Alignment;
+};
+
+/** Rows as the page has them, spans not unfolded; the first `headerRows` are the header. */
+export type Table = {
+  readonly kind: "table";
+  readonly caption: readonly Inline[];
+  readonly headerRows: number;
+  readonly rows: readonly (readonly Cell[])[];
+} & Locale;
+
+/** The five kinds of GitHub's alerts, which those of other generators come down to. */
+export type AdmonitionKind = "note" | "tip" | "important" | "warning" | "caution";
+
+export type Admonition = {
+  readonly kind: "admonition";
+  readonly type: AdmonitionKind;
+  /** Empty when the page says no more than the kind. */
+  readonly title: readonly Inline[];
+  readonly blocks: readonly Block[];
+} & Locale;
+
+export type Details = {
+  readonly kind: "details";
+  readonly summary: readonly Inline[];
+  readonly isOpen: boolean;
+  readonly blocks: readonly Block[];
+} & Locale;
+
+export type Definition = {
+  readonly terms: readonly (readonly Inline[])[];
+  readonly definitions: readonly (readonly Block[])[];
+};
+
+export type DefinitionList = {
+  readonly kind: "definitions";
+  readonly groups: readonly Definition[];
+} & Locale;
+
+export type Figure = {
+  readonly kind: "figure";
+  readonly blocks: readonly Block[];
+  readonly caption: readonly Block[];
+} & Locale;
+
+export type MathBlock = { readonly kind: "math-block"; readonly tex: string } & Locale;
+
+/** Phrase elements that a span may be; the names are HTML's. */
+export const SPAN_TAGS = [
+  "em",
+  "strong",
+  "del",
+  "ins",
+  "u",
+  "mark",
+  "small",
+  "sub",
+  "sup",
+  "kbd",
+  "samp",
+  "var",
+  "cite",
+  "dfn",
+  "abbr",
+  "q",
+  "time",
+  "bdi",
+  "bdo",
+  "span",
+] as const;
+export type SpanTag = (typeof SPAN_TAGS)[number];
+
+export type Span = {
+  readonly kind: "span";
+  readonly tag: SpanTag;
+  readonly children: readonly Inline[];
+  readonly title?: string;
+  readonly datetime?: string;
+} & Locale;
+
+export type Image = {
+  readonly kind: "image";
+  readonly src: string;
+  readonly alt: string;
+  readonly title: string | null;
+  /** Pixels, as the page says them. */
+  readonly width: string | null;
+  readonly height: string | null;
+};
+
+export type Link = {
+  readonly kind: "link";
+  readonly href: string;
+  readonly title: string | null;
+  readonly children: readonly Inline[];
+};
+
+export type RubyPart = { readonly base: readonly Inline[]; readonly annotation: string };
+
+export type Inline =
+  | { readonly kind: "text"; readonly text: string }
+  | { readonly kind: "code"; readonly text: string }
+  | { readonly kind: "math"; readonly tex: string }
+  | { readonly kind: "break" }
+  | { readonly kind: "footnote-ref"; readonly label: string }
+  | { readonly kind: "ruby"; readonly parts: readonly RubyPart[] }
+  | Span
+  | Link
+  | Image;
+
+/** The characters of a phrase, without any marks. */
+export function inlineText(inlines: readonly Inline[]): string {
+  let text = "";
+  for (const inline of inlines) {
+    if (inline.kind === "text" || inline.kind === "code") text += inline.text;
+    else if (inline.kind === "math") text += inline.tex;
+    else if (inline.kind === "break") text += " ";
+    else if (inline.kind === "span" || inline.kind === "link") text += inlineText(inline.children);
+    else if (inline.kind === "ruby") text += inline.parts.map((part) => inlineText(part.base)).join("");
+  }
+  return text;
+}

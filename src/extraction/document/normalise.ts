@@ -1,0 +1,169 @@
+import type { Inline, Span } from "./model.ts";
+
+/**
+ * Phrases as a browser lays them out: one space between words, none at the ends and around line breaks,
+ * spaces outside of emphasis, neighbours of one kind joined, nothing that shows nothing.
+ */
+export function normalisePhrases(inlines: readonly Inline[]): Inline[] {
+  const collapsed = new Collapser().run(inlines);
+  return trimBreaks(joinNeighbours(collapsed.flatMap(hoistSpace)));
+}
+
+class Collapser {
+  #isSpaced = true;
+
+  run(inlines: readonly Inline[]): Inline[] {
+    const out: Inline[] = [];
+    for (const inline of inlines) {
+      const shown = this.#one(inline);
+      if (shown) out.push(shown);
+    }
+    return out;
+  }
+
+  #one(inline: Inline): Inline | null {
+    switch (inline.kind) {
+      case "text": {
+        const text = inline.text.replace(/[ \t\n\r\f]+/g, " ");
+        const shown = this.#isSpaced && text.startsWith(" ") ? text.slice(1) : text;
+        if (shown === "") return null;
+        this.#isSpaced = shown.endsWith(" ");
+        return { kind: "text", text: shown };
+      }
+      case "break":
+        this.#isSpaced = true;
+        return inline;
+      case "code": {
+        const text = inline.text.replace(/[ \t\n\r\f]+/g, " ");
+        if (text.trim() === "") return null;
+        this.#isSpaced = false;
+        return { kind: "code", text: text.trim() === text ? text : text.trim() };
+      }
+      case "span": {
+        const children = this.run(inline.children);
+        return children.length > 0 ? { ...inline, children } : null;
+      }
+      case "link": {
+        const children = this.run(inline.children);
+        return children.length > 0 ? { ...inline, children } : null;
+      }
+      case "ruby": {
+        const parts = inline.parts.map((part) => ({ ...part, base: normalisePhrases(part.base) }));
+        const shown = parts.filter((part) => part.base.length > 0 || part.annotation !== "");
+        if (shown.length === 0) return null;
+        this.#isSpaced = false;
+        return { kind: "ruby", parts: shown };
+      }
+      default:
+        this.#isSpaced = false;
+        return inline;
+    }
+  }
+}
+
+const SPACE: Inline = { kind: "text", text: " " };
+
+/** A span or link without the spaces and breaks at its ends, which stand beside it. */
+function hoistSpace(inline: Inline): Inline[] {
+  if (inline.kind !== "span" && inline.kind !== "link") return [inline];
+  const children = joinNeighbours(inline.children.flatMap(hoistSpace));
+  const before: Inline[] = [];
+  const after: Inline[] = [];
+  for (let first = children[0]; first; first = children[0]) {
+    if (first.kind === "break") before.push(first);
+    else if (first.kind === "text" && first.text.startsWith(" ")) {
+      before.push(SPACE);
+      const rest = first.text.slice(1);
+      if (rest !== "") {
+        children[0] = { kind: "text", text: rest };
+        continue;
+      }
+    } else break;
+    children.shift();
+  }
+  for (let last = children.at(-1); last; last = children.at(-1)) {
+    if (last.kind === "break") after.unshift(last);
+    else if (last.kind === "text" && last.text.endsWith(" ")) {
+      after.unshift(SPACE);
+      const rest = last.text.slice(0, -1);
+      if (rest !== "") {
+        children[children.length - 1] = { kind: "text", text: rest };
+        continue;
+      }
+    } else break;
+    children.pop();
+  }
+  if (children.length === 0) return [...before, ...after];
+  return [...before, { ...inline, children: flattenSame(inline, children) }, ...after];
+}
+
+// <b><strong>x</strong></b> is one emphasis.
+const flattenSame = (outer: Inline, children: readonly Inline[]): readonly Inline[] =>
+  outer.kind === "span" && (outer.tag === "strong" || outer.tag === "em" || outer.tag === "del")
+    ? children.flatMap((child) =>
+        child.kind === "span" && child.tag === outer.tag && isPlain(child) ? child.children : [child],
+      )
+    : children;
+
+const isPlain = (span: Span): boolean => span.lang === undefined && span.dir === undefined;
+
+function joinNeighbours(inlines: readonly Inline[]): Inline[] {
+  const out: Inline[] = [];
+  for (const inline of inlines) {
+    const last = out.at(-1);
+    if (inline.kind === "text" && last?.kind === "text") {
+      const gap = last.text.endsWith(" ") && inline.text.startsWith(" ") ? inline.text.slice(1) : inline.text;
+      out[out.length - 1] = { kind: "text", text: last.text + gap };
+    } else if (inline.kind === "span" && last?.kind === "span" && areJoinable(last, inline)) {
+      out[out.length - 1] = { ...last, children: joinNeighbours([...last.children, ...inline.children]) };
+    } else if (inline.kind === "code" && last?.kind === "code") {
+      out[out.length - 1] = { kind: "code", text: last.text + inline.text };
+    } else out.push(inline);
+  }
+  return out;
+}
+
+const areJoinable = (a: Span, b: Span): boolean =>
+  a.tag === b.tag && (a.tag === "strong" || a.tag === "em" || a.tag === "del") && isPlain(a) && isPlain(b);
+
+/** No spaces beside a line break, and neither spaces nor breaks at the ends. */
+function trimBreaks(inlines: Inline[]): Inline[] {
+  const out: Inline[] = [];
+  for (const [index, inline] of inlines.entries()) {
+    if (inline.kind !== "text") {
+      out.push(inline);
+      continue;
+    }
+    const before = out.at(-1);
+    let text = inline.text;
+    if (before === undefined || before.kind === "break") text = text.replace(/^ +/, "");
+    if (index === inlines.length - 1 || inlines[index + 1]?.kind === "break")
+      text = text.replace(/[ \u00a0]+$/, "");
+    if (text !== "") out.push({ kind: "text", text });
+  }
+  while (out[0]?.kind === "break") out.shift();
+  while (out.at(-1)?.kind === "break") out.pop();
+  return out;
+}
+
+/** Whether phrases show anything. */
+export const isShown = (inlines: readonly Inline[]): boolean =>
+  inlines.some((inline) =>
+    inline.kind === "text"
+      ? inline.text.trim() !== ""
+      : inline.kind === "span" || inline.kind === "link"
+        ? isShown(inline.children)
+        : inline.kind !== "break",
+  );
+
+/** Phrases cut at two line breaks in a row, which pages write instead of paragraphs. */
+export function splitAtBlankLines(inlines: readonly Inline[]): Inline[][] {
+  const paragraphs: Inline[][] = [[]];
+  for (const [index, inline] of inlines.entries()) {
+    const isSecond = inline.kind === "break" && inlines[index - 1]?.kind === "break";
+    if (isSecond) {
+      if (paragraphs.at(-1)!.length > 0) paragraphs.push([]);
+    } else paragraphs.at(-1)!.push(inline);
+  }
+  return paragraphs.map(trimBreaks).filter(isShown);
+}

@@ -1,0 +1,196 @@
+import type { PageUrl } from "../../urls/index.ts";
+import { imageReference, isTrackingPixel, linkReference } from "../references.ts";
+import { removeInvisible } from "../text.ts";
+import { classOf, isElement, nameOf, textOf } from "./element.ts";
+import type { Image, Inline, RubyPart, SpanTag } from "./model.ts";
+import { BLOCKS, DROPPED, MAX_ELEMENT_DEPTH } from "./names.ts";
+
+/** What readers of phrases need to know of their page. */
+export type PhraseContext = {
+  readonly base: PageUrl | null;
+  /** Labels of the footnotes that the content holds. */
+  readonly notes: ReadonlySet<string>;
+  readonly isInLink: boolean;
+  readonly depth: number;
+};
+
+const SPANS: Readonly<Record<string, SpanTag>> = {
+  EM: "em",
+  I: "em",
+  STRONG: "strong",
+  B: "strong",
+  S: "del",
+  DEL: "del",
+  STRIKE: "del",
+  INS: "ins",
+  U: "u",
+  MARK: "mark",
+  SMALL: "small",
+  SUB: "sub",
+  SUP: "sup",
+  KBD: "kbd",
+  SAMP: "samp",
+  VAR: "var",
+  CITE: "cite",
+  DFN: "dfn",
+  ABBR: "abbr",
+  ACRONYM: "abbr",
+  Q: "q",
+  TIME: "time",
+  BDI: "bdi",
+  BDO: "bdo",
+};
+
+/** The phrase elements of an element's children, white space as the page has it. */
+export function readPhrases(parent: Element, context: PhraseContext): Inline[] {
+  const inlines: Inline[] = [];
+  for (let child = parent.firstChild; child; child = child.nextSibling) {
+    if (child.nodeType === 3) pushText(inlines, child.nodeValue ?? "");
+    else if (isElement(child)) inlines.push(...readPhrase(child, context));
+  }
+  return inlines;
+}
+
+export function pushText(inlines: Inline[], text: string): void {
+  const visible = removeInvisible(text);
+  if (visible !== "") inlines.push({ kind: "text", text: visible });
+}
+
+/** One element as phrases; a block that stands inside a phrase becomes words set apart by space. */
+export function readPhrase(element: Element, context: PhraseContext): Inline[] {
+  const name = nameOf(element);
+  if (context.depth > MAX_ELEMENT_DEPTH) return [{ kind: "text", text: removeInvisible(textOf(element)) }];
+  if (DROPPED.has(name)) return [];
+  const inner: PhraseContext = { ...context, depth: context.depth + 1 };
+  if (name === "BR") return [{ kind: "break" }];
+  if (name === "IMG") return readImage(element, context.base);
+  if (name === "CODE" || name === "TT") return readCode(element, inner);
+  if (name === "A") return readLink(element, inner);
+  if (name === "RUBY") return readRuby(element, inner);
+  if (name === "SUP") {
+    const label = footnoteLabel(element, context);
+    if (label !== null) return [{ kind: "footnote-ref", label }];
+  }
+  const children = readPhrases(element, inner);
+  if (BLOCKS.has(name)) return [{ kind: "text", text: " " }, ...children, { kind: "text", text: " " }];
+  const tag = SPANS[name] ?? (name === "SPAN" || name === "FONT" ? "span" : undefined);
+  return tag === undefined ? children : spanOf(element, tag, children);
+}
+
+function spanOf(element: Element, tag: SpanTag, children: Inline[]): Inline[] {
+  const locale = localeOf(element);
+  const isNamed = "lang" in locale || "dir" in locale;
+  if (tag === "span" && !isNamed) return children;
+  const title = tag === "abbr" || tag === "dfn" ? attributeText(element, "title") : null;
+  const datetime = tag === "time" ? attributeText(element, "datetime") : null;
+  return [
+    {
+      kind: "span",
+      tag,
+      children,
+      ...(title ? { title } : {}),
+      ...(datetime ? { datetime } : {}),
+      ...locale,
+    },
+  ];
+}
+
+/** `lang` and `dir` where their values mean something. */
+export function localeOf(element: Element): { lang?: string; dir?: string } {
+  const lang = element.getAttribute("lang") ?? "";
+  const dir = (element.getAttribute("dir") ?? "").toLowerCase();
+  return {
+    ...(lang.length < 40 && /^[a-z]{2,8}(?:[-_][a-z0-9]{1,8}){0,6}$/i.test(lang) ? { lang } : {}),
+    ...(/^(?:ltr|rtl|auto)$/.test(dir) ? { dir } : {}),
+  };
+}
+
+function attributeText(element: Element, name: string): string | null {
+  const value = removeInvisible(element.getAttribute(name) ?? "")
+    .replace(/\s+/g, " ")
+    .trim();
+  return value === "" ? null : value;
+}
+
+export function readImage(image: Element, base: PageUrl | null): Image[] {
+  const src = imageReference(image, base);
+  if (src === null || isTrackingPixel(image)) return [];
+  const size = (side: string): string | null => /^\d{1,5}$/.exec(image.getAttribute(side) ?? "")?.[0] ?? null;
+  return [
+    {
+      kind: "image",
+      src,
+      alt: attributeText(image, "alt") ?? "",
+      title: attributeText(image, "title"),
+      width: size("width"),
+      height: size("height"),
+    },
+  ];
+}
+
+// References to functions are links inside code; Markdown has code inside links.
+function readCode(element: Element, context: PhraseContext): Inline[] {
+  const text = removeInvisible(textOf(element));
+  if (/(?:^|\s)math-inline(?:\s|$)/.test(classOf(element))) return [{ kind: "math", tex: text.trim() }];
+  if (context.isInLink || !element.querySelector("a[href]")) return [{ kind: "code", text }];
+  const inlines: Inline[] = [];
+  for (let child = element.firstChild; child; child = child.nextSibling) {
+    const link = isElement(child) ? linkIn(child) : null;
+    const href = link && linkReference(link.getAttribute("href") ?? "", context.base);
+    const code: Inline = { kind: "code", text: removeInvisible(textOf(child)) };
+    if (code.text === "") continue;
+    const last = inlines.at(-1);
+    if (href) inlines.push({ kind: "link", href, title: null, children: [code] });
+    else if (last?.kind === "code")
+      inlines[inlines.length - 1] = { kind: "code", text: last.text + code.text };
+    else inlines.push(code);
+  }
+  return inlines;
+}
+
+const linkIn = (element: Element): Element | null =>
+  nameOf(element) === "A" ? element : element.querySelector("a[href]");
+
+function readLink(element: Element, context: PhraseContext): Inline[] {
+  const label = footnoteLabel(element, context);
+  if (label !== null) return [{ kind: "footnote-ref", label }];
+  const href = context.isInLink ? null : hrefOf(element, context.base);
+  const children = readPhrases(element, { ...context, isInLink: context.isInLink || href !== null });
+  if (href === null) return children;
+  return [{ kind: "link", href, title: attributeText(element, "title"), children }];
+}
+
+/** Where a link leads; null when it leads nowhere. */
+export function hrefOf(element: Element, base: PageUrl | null): string | null {
+  const href = element.getAttribute("href");
+  // A reference to a note that was left out leads nowhere.
+  if (classOf(element) === "footnote-ref" && FOOTNOTE_HREF.test(href ?? "")) return null;
+  if (href === null || /^\s*#?\s*$/.test(href)) return null;
+  return linkReference(href, base);
+}
+
+const FOOTNOTE_HREF = /^#fn-(\d{1,4})$/;
+
+/** The number of the footnote that an element in canonical form refers to. */
+function footnoteLabel(element: Element, { notes }: PhraseContext): string | null {
+  const link = nameOf(element) === "SUP" ? element.firstElementChild : element;
+  if (!link || nameOf(link) !== "A" || classOf(link) !== "footnote-ref") return null;
+  if (nameOf(element) === "SUP" && textOf(element) !== textOf(link)) return null;
+  const label = FOOTNOTE_HREF.exec(link.getAttribute("href") ?? "")?.[1];
+  return label !== undefined && notes.has(label) ? label : null;
+}
+
+function readRuby(element: Element, context: PhraseContext): Inline[] {
+  const parts: RubyPart[] = [];
+  let base: Inline[] = [];
+  for (let child = element.firstChild; child; child = child.nextSibling) {
+    if (child.nodeType === 3) pushText(base, child.nodeValue ?? "");
+    else if (isElement(child) && /^RTC?$/.test(nameOf(child))) {
+      parts.push({ base, annotation: removeInvisible(textOf(child)).replace(/\s+/g, " ").trim() });
+      base = [];
+    } else if (isElement(child)) base.push(...readPhrase(child, context));
+  }
+  const rest = base.filter((inline) => inline.kind !== "text" || inline.text.trim() !== "");
+  if (rest.length > 0) parts.push({ base, annotation: "" });
+  return [{ kind: "ruby", parts }];
+}

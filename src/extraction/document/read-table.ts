@@ -1,0 +1,132 @@
+import { classOf, nameOf, textOf } from "./element.ts";
+import type { Alignment, Block, Cell, Inline } from "./model.ts";
+import { isShown } from "./normalise.ts";
+import type { BlockReader, Place } from "./place.ts";
+
+type Row = { readonly element: Element; readonly isHead: boolean; readonly isFoot: boolean };
+
+/** Longer cells hold a page, not a value. */
+const LONG_CELL = 1200;
+/** The same for a row that stands alone. */
+const LONG_SINGLE_CELL = 120;
+const MAX_SPAN = 100;
+
+/** A table of values; one that only lays out the page becomes the blocks of its cells. */
+export function readTable(reader: BlockReader, table: Element, place: Place): Block[] {
+  const rows = rowsOf(table);
+  const caption = captionOf(reader, table, place);
+  if (isLayout(table, rows, isShown(caption))) {
+    const before: Block[] = isShown(caption) ? [{ kind: "paragraph", children: caption }] : [];
+    return [
+      ...before,
+      ...rows.flatMap((row) => cellsOf(row.element).flatMap((cell) => reader.blocks(cell, deeper(place)))),
+    ];
+  }
+  const read = rows.map((row) => cellsOf(row.element).map((cell) => readCell(reader, cell, place)));
+  const shown = read
+    .map((cells, index) => ({ cells, row: rows[index]! }))
+    .filter(({ cells }) => cells.length > 0);
+  if (!shown.some(({ cells }) => cells.some((cell) => cell.blocks.length > 0))) return [];
+  // Feet may stand before the body in the source; a reader sees them last.
+  const ordered = [...shown.filter(({ row }) => !row.isFoot), ...shown.filter(({ row }) => row.isFoot)];
+  const headerRows = countHeaderRows(ordered);
+  return [{ kind: "table", caption, headerRows, rows: ordered.map(({ cells }) => cells), ...place.locale }];
+}
+
+const deeper = (place: Place): Place => ({
+  ...place,
+  depth: place.depth + 2,
+  nesting: place.nesting + 1,
+  link: null,
+});
+
+function rowsOf(table: Element): Row[] {
+  const rows: Row[] = [];
+  for (let child = table.firstElementChild; child; child = child.nextElementSibling) {
+    const name = nameOf(child);
+    if (name === "TR") rows.push({ element: child, isHead: false, isFoot: false });
+    if (!/^T(?:HEAD|BODY|FOOT)$/.test(name)) continue;
+    for (let row = child.firstElementChild; row; row = row.nextElementSibling) {
+      if (nameOf(row) === "TR")
+        rows.push({ element: row, isHead: name === "THEAD", isFoot: name === "TFOOT" });
+    }
+  }
+  return rows;
+}
+
+const cellsOf = (row: Element): Element[] => [...row.children].filter((cell) => /^T[DH]$/.test(nameOf(cell)));
+
+function captionOf(reader: BlockReader, table: Element, place: Place): Inline[] {
+  const caption = [...table.children].find((child) => nameOf(child) === "CAPTION");
+  return caption ? reader.phrases(caption, place) : [];
+}
+
+function isLayout(table: Element, rows: readonly Row[], hasCaption: boolean): boolean {
+  if (/^(?:presentation|none)$/.test(table.getAttribute("role") ?? "")) return true;
+  const cells = rows.map((row) => cellsOf(row.element));
+  const widest = cells.reduce((most, row) => Math.max(most, row.length), 0);
+  const all = cells.flat();
+  const hasHeader = all.some((cell) => nameOf(cell) === "TH") || rows.some((row) => row.isHead);
+  if (all.some(holdsPage)) return true;
+  if (widest <= 1) return !(hasHeader && rows.length > 1);
+  if (hasHeader || hasCaption) return false;
+  const limit = rows.length === 1 ? LONG_SINGLE_CELL : LONG_CELL;
+  return all.some(
+    (cell) => textOf(cell).length > limit || (rows.length === 1 && cell.querySelector("img") !== null),
+  );
+}
+
+function holdsPage(cell: Element): boolean {
+  return (
+    (nameOf(cell) === "TD" && cell.querySelector("h1, h2, h3, article, main, nav") !== null) ||
+    [...cell.querySelectorAll("table")].some((inner) => inner.querySelectorAll("tr").length > 1)
+  );
+}
+
+function readCell(reader: BlockReader, cell: Element, place: Place): Cell {
+  return {
+    blocks: reader.blocks(cell, { ...deeper(place), locale: {} }),
+    isHeader: nameOf(cell) === "TH",
+    colspan: spanOf(cell, "colspan"),
+    rowspan: spanOf(cell, "rowspan"),
+    alignment: alignmentOf(cell),
+  };
+}
+
+function spanOf(cell: Element, name: string): number {
+  const span = Number.parseInt(cell.getAttribute(name) ?? "1", 10);
+  return Number.isInteger(span) && span > 1 ? Math.min(span, MAX_SPAN) : 1;
+}
+
+function alignmentOf(cell: Element): Alignment {
+  const style = (cell.getAttribute("style") ?? "").slice(0, 300);
+  const value =
+    /text-align\s*:\s*(left|center|right)/i.exec(style)?.[1] ??
+    /^(left|center|right)$/i.exec(cell.getAttribute("align") ?? "")?.[1] ??
+    /(?:^|\s)(?:has-)?(?:text-)?(?:align-)?(left|center|right)(?:-align)?(?:$|\s)/i.exec(
+      classOf(cell).slice(0, 200),
+    )?.[1];
+  const alignment = value?.toLowerCase();
+  return alignment === "left" || alignment === "center" || alignment === "right" ? alignment : null;
+}
+
+type ReadRow = { readonly cells: readonly Cell[]; readonly row: Row };
+
+function countHeaderRows(rows: readonly ReadRow[]): number {
+  const heads = rows.findIndex(({ row }) => !row.isHead);
+  if (heads !== 0) return heads < 0 ? Math.min(1, rows.length) : heads;
+  const isHeaderRow = ({ cells }: ReadRow): boolean =>
+    cells.every((cell) => cell.isHeader || cell.blocks.length === 0) && cells.some((cell) => cell.isHeader);
+  const first = rows[0];
+  if (first && isHeaderRow(first)) return rows.length > 2 && isHeaderRow(rows[1]!) ? 2 : 1;
+  return first && rows.length > 1 && !isBold(rows[1]!) && isBold(first) ? 1 : 0;
+}
+
+// Old pages write their header in bold.
+const isBold = ({ cells }: ReadRow): boolean =>
+  cells.length > 0 &&
+  cells.every(({ blocks: [only, more] }) => {
+    if (more || only?.kind !== "paragraph" || only.children.length !== 1) return false;
+    const [span] = only.children;
+    return span?.kind === "span" && span.tag === "strong";
+  });

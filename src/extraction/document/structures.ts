@@ -1,0 +1,233 @@
+import { bestImageSource } from "../images.ts";
+import {
+  build,
+  classesOf,
+  classOf,
+  isElement,
+  moveChildren,
+  nameOf,
+  textOf,
+  walkElements,
+} from "./element.ts";
+import type { AdmonitionKind } from "./model.ts";
+
+/* Admonitions, tab groups, task items and embedded media of all generators, in one form each. */
+
+const KINDS: Readonly<Record<string, AdmonitionKind>> = {
+  note: "note",
+  info: "note",
+  information: "note",
+  seealso: "note",
+  abstract: "note",
+  summary: "note",
+  todo: "note",
+  example: "note",
+  question: "note",
+  secondary: "note",
+  versionadded: "note",
+  tip: "tip",
+  hint: "tip",
+  success: "tip",
+  check: "tip",
+  important: "important",
+  warning: "warning",
+  attention: "warning",
+  caution: "caution",
+  danger: "caution",
+  error: "caution",
+  failure: "caution",
+  bug: "caution",
+};
+const FRAME =
+  /^(?:admonition|theme-admonition|admonitionblock|markdown-alert|custom-block|hint|starlight-aside|callout|alert|doc-note)$/;
+const TITLE =
+  "admonition-title admonition-heading markdown-alert-title custom-block-title callout-title starlight-aside__title alert-title alert-heading".split(
+    " ",
+  );
+const TITLE_START = /^admonitionheading/;
+
+/** The kind of admonition that an element is; null when it is none. */
+export function admonitionKind(element: Element): AdmonitionKind | null {
+  const classes = classesOf(element);
+  const named = element.getAttribute("data-callout");
+  if (named) return KINDS[named.toLowerCase()] ?? "note";
+  // Microsoft's documentation has nothing but the kind as a class, in capitals.
+  if (/^(?:NOTE|TIP|IMPORTANT|WARNING|CAUTION)$/.test(classOf(element)) && element.childElementCount > 1) {
+    return KINDS[classOf(element).toLowerCase()] ?? null;
+  }
+  if (!classes.some((word) => FRAME.test(word))) return null;
+  const onlyBootstrap = classes.includes("alert") && !classes.some((word) => /admonition/.test(word));
+  if (onlyBootstrap && !classes.some((word) => /^alert-(?:info|success|warning|danger)$/.test(word)))
+    return null;
+  if (classes.includes("custom-block") && classes.includes("details")) return null;
+  for (const word of classes) {
+    const kind = KINDS[word] ?? KINDS[/(?:--?|_)([a-z]+)$/.exec(word)?.[1] ?? ""];
+    if (kind && word !== "hint" && word !== "summary") return kind;
+  }
+  if (classes.includes("hint")) return classes.includes("admonition") ? "tip" : null;
+  return classes.includes("admonition") ? "note" : null;
+}
+
+/** An admonition as `<blockquote class="admonition kind">` with its title in `p.admonition-title`. */
+export function canonicalAdmonition(element: Element): Element | undefined {
+  const name = nameOf(element);
+  if (!/^(?:DIV|ASIDE|SECTION|BLOCKQUOTE|ARTICLE|P)$/.test(name)) return undefined;
+  if (name === "BLOCKQUOTE" && !element.hasAttribute("class")) return undefined;
+  const kind = admonitionKind(element);
+  if (kind === null) return undefined;
+  const title = takeTitle(element);
+  const block = build(element, "blockquote", { class: `admonition ${kind}` });
+  if (title !== "" && title.toLowerCase() !== kind) {
+    block.append(build(element, "p", { class: "admonition-title" }, title));
+  }
+  const content = element.querySelector(".admonitionblock > table td.content, td.content") ?? element;
+  const body = name === "P" ? block.appendChild(build(element, "p", {})) : block;
+  moveChildren(content, body);
+  return block;
+}
+
+function takeTitle(element: Element): string {
+  let title: Element | null = null;
+  walkElements(element, (child) => {
+    const classes = classesOf(child);
+    const isTitle = classes.some((word) => TITLE.includes(word) || TITLE_START.test(word));
+    if (isTitle && title === null) title = child;
+    return title !== null || textOf(child) === "";
+  });
+  title ??= element.querySelector("td.icon .title, .icon .title");
+  const first = element.firstElementChild;
+  if (title === null && first && /^(?:note|tip|important|warning|caution)$/i.test(textOf(first).trim()))
+    title = first;
+  if (title === null) return "";
+  // A closure assigned it, which the compiler's flow analysis does not follow.
+  const found = title as Element;
+  const text = textOf(found.querySelector(".callout-title-inner") ?? found);
+  found.remove();
+  return text.replace(/\s+/g, " ").trim();
+}
+
+const TABS =
+  "[role=tab], .tabbed-labels > label, .tabs > label, label.sd-tab-label, .tabbed-set > label, .tabs > button, [data-tab-label]";
+const PANELS = "[role=tabpanel], .tabbed-block, .blocks > div, .sd-tab-content, .tab-content > .tab-pane";
+const GROUP =
+  /(?:^|\s)(?:tabs|tabbed-set|tabs-container|vp-code-group|code-group|sd-tab-set|sphinx-tabs|tab-group|tab-set|starlight-tabs|tabs-wrapper|content-tabs|code-tabs)(?:$|\s)/i;
+
+/** Puts each tab's name in front of what it shows; code takes it as its label. */
+export function labelTabs(element: Element): void {
+  if (!GROUP.test(classOf(element).slice(0, 500)) && nameOf(element) !== "STARLIGHT-TABS") return;
+  const labels = [...element.querySelectorAll(TABS)];
+  const panels = [...element.querySelectorAll(PANELS)].filter((panel) => !isNestedPanel(panel, element));
+  if (labels.length === 0 || labels.length !== panels.length) return;
+  for (const [index, panel] of panels.entries()) {
+    const label = textOf(labels[index]!).replace(/\s+/g, " ").trim();
+    panel.removeAttribute("hidden");
+    panel.removeAttribute("style");
+    if (label !== "") labelPanel(panel, label);
+  }
+  for (const label of labels) label.remove();
+}
+
+function isNestedPanel(panel: Element, group: Element): boolean {
+  for (let at = panel.parentElement; at && at !== group; at = at.parentElement) {
+    if (
+      /tabpanel/.test(at.getAttribute("role") ?? "") ||
+      /(?:^|\s)tabbed-(?:block|content)(?:$|\s)/.test(classOf(at))
+    ) {
+      return at.getAttribute("role") === "tabpanel" || classOf(at).includes("tabbed-block");
+    }
+  }
+  return false;
+}
+
+function labelPanel(panel: Element, label: string): void {
+  const pres = panel.querySelectorAll("pre");
+  const [pre] = pres;
+  const isCodeOnly = pres.length === 1 && pre && textOf(panel).length - textOf(pre).length < 60;
+  if (isCodeOnly) pre.setAttribute("data-label", label);
+  else panel.insertBefore(build(panel, "p", {}, build(panel, "strong", {}, label)), panel.firstChild);
+}
+
+/** A list item's check box becomes a class and a sign that can be read. */
+export function canonicalTask(input: Element): void {
+  if (nameOf(input) !== "INPUT" || input.getAttribute("type")?.toLowerCase() !== "checkbox") return;
+  let item: Element | null = input.parentElement;
+  for (let step = 0; item && step < 3 && nameOf(item) !== "LI"; step++) item = item.parentElement;
+  if (!item || nameOf(item) !== "LI") return;
+  const before = textBefore(input, item);
+  if (before.trim() !== "") return;
+  const isDone = input.hasAttribute("checked");
+  item.setAttribute("class", isDone ? "task-list-item done" : "task-list-item");
+}
+
+function textBefore(node: Node, root: Node): string {
+  for (let at: Node = node; at !== root; at = at.parentNode as Node) {
+    for (let before = at.previousSibling; before; before = before.previousSibling) {
+      if (before.nodeType !== 8 && textOf(before).trim() !== "") return textOf(before);
+    }
+  }
+  return "";
+}
+
+/** The image that a script would load, where the page says it only to readers without scripts. */
+export function canonicalNoscript(element: Element): Element | null | undefined {
+  if (nameOf(element) !== "NOSCRIPT") return undefined;
+  const image = element.querySelector("img");
+  if (!image) return null;
+  const before = element.previousElementSibling ?? element.parentElement;
+  const lazy = before && (nameOf(before) === "IMG" ? before : before.querySelector("img"));
+  if (!lazy || lazy === image) return image;
+  if (bestImageSource(lazy) !== null) return null;
+  lazy.remove();
+  return image;
+}
+
+const VIDEO_HOSTS =
+  /^(?:https?:)?\/\/(?:www\.|player\.|m\.)?(?:youtube\.com|youtube-nocookie\.com|youtu\.be|vimeo\.com|dailymotion\.com|geo\.dailymotion\.com|twitch\.tv|ted\.com|embed\.ted\.com|fast\.wistia\.(?:net|com)|loom\.com|player\.bilibili\.com|bilibili\.com|rutube\.ru|archive\.org|open\.spotify\.com|w\.soundcloud\.com|peertube\.[\w.]+)\//i;
+
+/** A video or audio piece as a link to it; undefined when the element embeds none. */
+export function canonicalMedia(element: Element): Element | undefined {
+  const name = nameOf(element);
+  const source = mediaSource(element, name);
+  if (source === null) return undefined;
+  const title = (element.getAttribute("title") || element.getAttribute("aria-label") || "")
+    .replace(/\s+/g, " ")
+    .trim();
+  const link = build(
+    element,
+    "a",
+    { href: watchUrl(source) },
+    title || (name === "AUDIO" ? "Audio" : "Video"),
+  );
+  return build(element, "p", {}, link);
+}
+
+function mediaSource(element: Element, name: string): string | null {
+  if (name === "VIDEO" || name === "AUDIO") {
+    const source = element.getAttribute("src") ?? element.querySelector("source[src]")?.getAttribute("src");
+    return source && !/^(?:blob|data):/i.test(source) ? source : null;
+  }
+  if (name === "LITE-YOUTUBE")
+    return `https://www.youtube.com/watch?v=${element.getAttribute("videoid") ?? ""}`;
+  if (name !== "IFRAME" && name !== "EMBED") return null;
+  for (const attribute of ["src", "data-src", "data-lazy-src"]) {
+    const source = element.getAttribute(attribute)?.trim() ?? "";
+    if (VIDEO_HOSTS.test(source)) return source;
+  }
+  return null;
+}
+
+// An address for people instead of one for frames.
+function watchUrl(source: string): string {
+  const youtube = /youtube(?:-nocookie)?\.com\/embed\/([\w-]{6,20})/.exec(source)?.[1];
+  if (youtube) return `https://www.youtube.com/watch?v=${youtube}`;
+  const vimeo = /player\.vimeo\.com\/video\/(\d+)/.exec(source)?.[1];
+  return vimeo ? `https://vimeo.com/${vimeo}` : source;
+}
+
+/** Whether a quotation opens with GitHub's own mark of an alert, and which. */
+export function alertMark(element: Element): AdmonitionKind | null {
+  const first = element.firstElementChild;
+  if (!isElement(first)) return null;
+  const mark = /^\s*\[!(NOTE|TIP|IMPORTANT|WARNING|CAUTION)\]/.exec(textOf(first).slice(0, 40))?.[1];
+  return mark ? (KINDS[mark.toLowerCase()] ?? null) : null;
+}

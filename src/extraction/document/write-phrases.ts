@@ -1,0 +1,215 @@
+import {
+  couldBeFormula,
+  escapeDestination,
+  escapeHtml,
+  escapeLineStart,
+  escapeText,
+  escapeTitle,
+  hasPairOfTildes,
+  type TextPlace,
+} from "./escape.ts";
+import { type Image, type Inline, inlineText, type Link, type Span } from "./model.ts";
+
+export type PhrasePlace = { readonly isInCell: boolean; readonly isHeading: boolean };
+
+/** Phrases as Markdown lines that start no block. */
+export function phrasesToMarkdown(inlines: readonly Inline[], place: PhrasePlace): string {
+  const text = inlineText(inlines);
+  const context: Context = {
+    isInLink: false,
+    isInCell: place.isInCell,
+    isBeforeLink: false,
+    hasTildes: hasPairOfTildes(text),
+    hasDollars: couldBeFormula(text),
+    breaks: place.isInCell ? "<br>" : place.isHeading ? " " : "\\\n",
+    emphasis: [],
+  };
+  const written = write(inlines, context, { before: "", after: "" });
+  if (place.isInCell) return written;
+  if (place.isHeading) return written.replace(/(#+)$/, "\\$1");
+  return written.split("\n").map(escapeLineStart).join("\n");
+}
+
+type Context = TextPlace & { readonly breaks: string; readonly emphasis: readonly string[] };
+/** The characters around what is written, which decide whether emphasis takes effect. */
+type Neighbours = { readonly before: string; readonly after: string };
+
+function write(inlines: readonly Inline[], context: Context, around: Neighbours): string {
+  let out = "";
+  for (const [index, inline] of inlines.entries()) {
+    const next = inlines[index + 1];
+    const before = out === "" ? around.before : lastCharacter(out);
+    const after = next === undefined ? around.after : firstCharacter(next);
+    const isBeforeLink = next?.kind === "link" || next?.kind === "footnote-ref";
+    // A bare address would take the backslash of the break into itself.
+    const isAfterAddress = inline.kind === "break" && /(?:https?:\/\/|www\.)\S*$/.test(out.slice(-500));
+    const breaks = isAfterAddress && context.breaks === "\\\n" ? "  \n" : context.breaks;
+    out += writeOne(inline, { ...context, breaks, isBeforeLink }, { before, after });
+  }
+  return out;
+}
+
+function writeOne(inline: Inline, context: Context, around: Neighbours): string {
+  switch (inline.kind) {
+    case "text":
+      return escapeText(inline.text, context);
+    case "code":
+      return codeSpan(inline.text, context.isInCell);
+    case "math":
+      return `$${texForMarkdown(inline.tex).replace(/\s+/g, " ")}$`;
+    case "break":
+      return context.breaks;
+    case "footnote-ref":
+      return `[^${inline.label}]`;
+    case "image":
+      return image(inline);
+    case "ruby":
+      return inline.parts
+        .map(({ base, annotation }) => {
+          const reading = annotation === "" ? "" : escapeText(`(${annotation})`, context);
+          return write(base, context, { before: "", after: "(" }) + reading;
+        })
+        .join("");
+    case "link":
+      return link(inline, context);
+    case "span":
+      return span(inline, context, around);
+  }
+}
+
+/**
+ * TeX between dollars: to a renderer without formulas it is Markdown, so nothing in it may be a tag. Space
+ * behind a sign means nothing in TeX.
+ */
+export const texForMarkdown = (tex: string): string =>
+  tex.replace(/<(?=[a-z/!?])/gi, "< ").replace(/(?<!\\)\$/g, "\\$");
+
+/** Code with a fence unlike every run of backticks inside (CommonMark 6.1). */
+function codeSpan(code: string, isInCell: boolean): string {
+  const text = code.replace(/[\r\n]+/g, " ");
+  // A pipe behind a backslash has no form in a cell on which renderers agree.
+  if (isInCell && text.includes("\\|"))
+    return `<code>${htmlInMarkdown(text).replaceAll("|", "&#124;")}</code>`;
+  const runs = new Set(text.match(/`+/g)?.map((run) => run.length));
+  let length = 1;
+  while (runs.has(length)) length++;
+  const fence = "`".repeat(length);
+  const isPadded = text.startsWith("`") || text.endsWith("`") || (/^ .* $/.test(text) && text.trim() !== "");
+  const inner = isPadded ? ` ${text} ` : text;
+  return `${fence}${isInCell ? inner.replaceAll("|", "\\|") : inner}${fence}`;
+}
+
+export function longestRun(text: string, character: string): number {
+  let longest = 0;
+  let run = 0;
+  for (let at = 0; at < text.length; at++) {
+    run = text[at] === character ? run + 1 : 0;
+    if (run > longest) longest = run;
+  }
+  return longest;
+}
+
+const titlePart = (title: string | null): string => (title === null ? "" : ` ${escapeTitle(title)}`);
+
+const image = ({ src, alt, title }: Image): string => {
+  const text = alt.replace(/[\\[\]`*_<&~]/g, "\\$&").replaceAll("|", "&#124;");
+  return `![${text}](${escapeDestination(src)}${titlePart(title)})`;
+};
+
+function link({ href, title, children }: Link, context: Context): string {
+  const text = write(children, { ...context, isInLink: true }, { before: "[", after: "]" });
+  return `[${text}](${escapeDestination(href)}${titlePart(title)})`;
+}
+
+const AS_HTML = new Set(["sub", "sup", "kbd", "ins", "mark"]);
+const AS_EMPHASIS = new Set(["em", "var", "dfn", "cite"]);
+
+function span(inline: Span, context: Context, around: Neighbours): string {
+  const { tag } = inline;
+  if (AS_HTML.has(tag)) {
+    return `<${tag}>${write(inline.children, context, { before: ">", after: "<" })}</${tag}>`;
+  }
+  if (tag === "q") return `“${write(inline.children, context, { before: "“", after: "”" })}”`;
+  if (tag === "samp") return codeSpan(inlineText(inline.children), context.isInCell);
+  if (AS_EMPHASIS.has(tag)) return emphasis(inline, "em", context, around);
+  if (tag === "strong") return emphasis(inline, "strong", context, around);
+  if (tag === "del") return emphasis(inline, "del", context, around);
+  return write(inline.children, context, around);
+}
+
+/**
+ * Emphasis by the first delimiter that takes effect between these neighbours, else by tags: the rules of
+ * flanking (CommonMark 6.2) refuse `**「x」**y`, for example.
+ */
+function emphasis(inline: Span, tag: "em" | "strong" | "del", context: Context, around: Neighbours): string {
+  // Emphasis inside the same emphasis shows nothing more.
+  if (context.emphasis.includes(tag)) return write(inline.children, context, around);
+  const inner = { ...context, emphasis: [...context.emphasis, tag] };
+  const isNested = context.emphasis.length > 0 || hasEmphasis(inline.children);
+  const delimiters = tag === "del" ? ["~~"] : tag === "strong" ? ["**"] : isNested ? ["_", "*"] : ["*", "_"];
+  for (const delimiter of delimiters) {
+    const mark = delimiter.charAt(0);
+    const text = write(inline.children, inner, { before: mark, after: mark });
+    if (takesEffect(text, mark, around)) return `${delimiter}${text}${delimiter}`;
+  }
+  return `<${tag}>${write(inline.children, inner, { before: ">", after: "<" })}</${tag}>`;
+}
+
+const hasEmphasis = (inlines: readonly Inline[]): boolean =>
+  inlines.some(
+    (inline) => inline.kind === "span" || (inline.kind === "link" && hasEmphasis(inline.children)),
+  );
+
+const PUNCTUATION = /[\p{P}\p{S}]/u;
+const isSpace = (character: string): boolean => character === "" || /\s/.test(character);
+
+function takesEffect(text: string, mark: string, { before, after }: Neighbours): boolean {
+  const first = String.fromCodePoint(text.codePointAt(0) ?? 32);
+  const last = lastCharacter(text);
+  if (isSpace(first) || isSpace(last) || text.endsWith("\\")) return false;
+  if (before === mark || after === mark || first === mark || last === mark) return false;
+  const opens = !PUNCTUATION.test(first) || isSpace(before) || PUNCTUATION.test(before);
+  const closes = !PUNCTUATION.test(last) || isSpace(after) || PUNCTUATION.test(after);
+  if (!opens || !closes) return false;
+  // Underscores never work inside words.
+  return (
+    mark !== "_" ||
+    ((isSpace(before) || PUNCTUATION.test(before)) && (isSpace(after) || PUNCTUATION.test(after)))
+  );
+}
+
+function lastCharacter(text: string): string {
+  const low = text.charCodeAt(text.length - 1);
+  return low >= 0xdc00 && low <= 0xdfff ? text.slice(-2) : text.slice(-1);
+}
+
+/** The character that the next piece will start with, as far as emphasis cares. */
+function firstCharacter(inline: Inline): string {
+  switch (inline.kind) {
+    case "text": {
+      const first = String.fromCodePoint(inline.text.codePointAt(0) ?? 32);
+      return first;
+    }
+    case "span":
+      if (AS_HTML.has(inline.tag)) return "<";
+      if (inline.tag === "q") return "“";
+      if (inline.tag === "samp") return "`";
+      if (AS_EMPHASIS.has(inline.tag) || inline.tag === "strong") return "*";
+      if (inline.tag === "del") return "~";
+      return inline.children[0] ? firstCharacter(inline.children[0]) : " ";
+    case "code":
+      return "`";
+    case "math":
+      return "$";
+    case "break":
+      return "\n";
+    case "ruby":
+      return inlineText([inline]).charAt(0) || "(";
+    default:
+      return "[";
+  }
+}
+
+/** HTML text inside Markdown, where marks would still take effect. */
+export const htmlInMarkdown = (text: string): string =>
+  escapeHtml(text).replace(/[\\`*_[\]~$]/g, (character) => `&#${character.charCodeAt(0)};`);

@@ -1,0 +1,94 @@
+import { describe, expect, test } from "bun:test";
+import { parseHTML } from "linkedom";
+import { readVectors } from "../../support/hostile.ts";
+import { RENDERERS } from "../../support/round-trip.ts";
+import { articleOf } from "./support.ts";
+
+// The elements that the type's documentation calls sanitised, with their attributes, and no others.
+const ALLOWED: Readonly<Record<string, string>> = {
+  a: "href title class",
+  abbr: "title",
+  blockquote: "cite class",
+  code: "class",
+  details: "open",
+  dfn: "title",
+  img: "src alt title width height",
+  li: "class id",
+  ol: "start",
+  p: "class",
+  pre: "data-label",
+  section: "class",
+  td: "colspan rowspan align",
+  th: "colspan rowspan align",
+  time: "datetime",
+};
+const BARE = new Set(
+  `h1 h2 h3 h4 h5 h6 ul dl dt dd br hr table caption thead tbody tr figure figcaption summary ruby rt rp span em
+   strong del ins u mark small sub sup kbd samp var cite q bdi bdo`.split(/\s+/),
+);
+const VALUES: Readonly<Record<string, RegExp>> = {
+  class:
+    /^(?:language-[\w+#.-]{1,30}(?: math-(?:inline|display))?|admonition (?:note|tip|important|warning|caution)|admonition-title|footnotes?|footnote-ref|task-list-item)$/,
+  id: /^fn-\d{1,4}$/,
+  lang: /^[\w-]+$/,
+  dir: /^(?:ltr|rtl|auto)$/,
+};
+
+function faultsOf(html: string): string[] {
+  const { document } = parseHTML(`<html><body>${html}</body></html>`);
+  const faults: string[] = [];
+  for (const element of document.querySelectorAll("body *")) {
+    const name = element.localName;
+    if (!BARE.has(name) && !(name in ALLOWED)) faults.push(name);
+    for (const { name: key, value } of element.attributes) {
+      const isKnown = key === "lang" || key === "dir" || (ALLOWED[name] ?? "").split(" ").includes(key);
+      if (!isKnown || VALUES[key]?.test(value) === false) faults.push(`${name}[${key}=${value}]`);
+      faults.push(...addressFaults(key, value));
+    }
+  }
+  return faults;
+}
+
+function addressFaults(key: string, value: string): string[] {
+  if (!["href", "src", "cite"].includes(key)) return [];
+  const { protocol } = new URL(value, "https://relative.test/");
+  return /^(?:https?|mailto|tel|ftp|geo|xmpp):$/.test(protocol) ? [] : [`${key}=${value}`];
+}
+
+// In rendered Markdown only what could run counts: renderers add classes and ids of their own.
+function dangersIn(html: string): string[] {
+  const { document } = parseHTML(`<html><body>${html}</body></html>`);
+  const dangers: string[] = [];
+  for (const element of document.querySelectorAll("body *")) {
+    if (
+      /^(?:script|style|iframe|object|embed|svg|math|form|base|meta|link|template)$/.test(element.localName)
+    ) {
+      dangers.push(element.localName);
+    }
+    for (const { name, value } of element.attributes) {
+      if (/^on|^style$|^srcdoc$|^formaction$/.test(name)) dangers.push(`${element.localName}[${name}]`);
+      dangers.push(...addressFaults(name, value));
+    }
+  }
+  return dangers;
+}
+
+const vectors = await readVectors();
+
+test("there are at least 150 hostile pieces", () => {
+  expect(new Set(vectors).size).toBeGreaterThanOrEqual(150);
+});
+
+describe("a hostile piece leaves nothing that runs:", () => {
+  for (const vector of vectors) {
+    test(vector, async () => {
+      const page = `<html><body><main><p>Words before.</p>${vector}<p>Words after.</p></main></body></html>`;
+      for (const select of [null, "body"]) {
+        const { content, markdown } = await articleOf(page, { select });
+        expect(faultsOf(content ?? "")).toEqual([]);
+        expect(content).not.toContain("<!--");
+        for (const render of Object.values(RENDERERS)) expect(dangersIn(render(markdown ?? ""))).toEqual([]);
+      }
+    });
+  }
+});
