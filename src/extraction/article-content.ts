@@ -15,6 +15,7 @@ import { recoverContent } from "./recovery.ts";
 import { foldForComparison } from "./text.ts";
 import type { ExtractionOptions, PageType } from "./types.ts";
 import { findByline, findDate, firstParagraph } from "./visible-text.ts";
+import { withWholeTables } from "./whole-tables.ts";
 
 /** The renderings of a page's content; those not asked for are null. */
 export type RenderedContent = {
@@ -48,7 +49,7 @@ export function renderPage(
   const { model } = page;
   const choice = chooseBlocks(page, url);
   const { pageType, confidence } = choice;
-  const blocks = withCaptionsAndCode(model, choice.blocks);
+  const blocks = withCaptionsAndCode(model, withWholeTables(model, choice.blocks));
   const kept = withoutTitle(model, options.includeCode ? blocks : withoutCode(model, blocks), title);
   const chosen: ChosenContent = { model, blocks: kept, includeImages: options.includeImages };
   const text = textOf(chosen);
@@ -107,8 +108,9 @@ function renderAsked(
     walkContent(chosen, sink);
     return sink.html;
   });
-  const { body } = parseDocument(`<html><head></head><body>${html.join("\n")}</body></html>`);
-  const { content, markdown } = renderContent(body, { base, title: null, options });
+  const document = parseDocument(`<html><head></head><body>${html.join("\n")}</body></html>`);
+  removeHidden(document);
+  const { content, markdown } = renderContent(document.body, { base, title: null, options });
   return { content, markdown };
 }
 

@@ -1,4 +1,4 @@
-import { ancestorWhere, build, classOf, moveChildren } from "./document/element.ts";
+import { ancestorWhere, classOf } from "./document/element.ts";
 
 export { drawsFormulas } from "./document/math.ts";
 

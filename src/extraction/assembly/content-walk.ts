@@ -1,5 +1,6 @@
 import { ElementFlag, isInside, type PageModel } from "../page/page-model.ts";
 import { Tag, tagId } from "../page/tags.ts";
+import { framesOf, wholesOf } from "./frames.ts";
 
 /** Takes the chosen content piece by piece: well nested, in page order. */
 export interface ContentSink {
@@ -14,6 +15,8 @@ export interface ContentSink {
   gap(): void;
   /** An image, line break or rule. */
   media(tag: number, element: number): void;
+  /** An element as the page wrote it; a sink without this gets its parts. */
+  whole?(element: number): void;
 }
 
 /** What of a page is to be assembled. */
@@ -24,14 +27,6 @@ export type ChosenContent = {
   readonly includeImages: boolean;
 };
 
-// Elements that mean something to a reader; all others only hold these, and are left out.
-const MEANINGFUL = new Set(
-  `p h1 h2 h3 h4 h5 h6 ul ol li dl dt dd table caption thead tbody tfoot tr td th blockquote pre figure
-   figcaption details summary address a b strong i em u s del ins mark small sub sup code kbd samp var q cite
-   abbr time dfn bdi bdo ruby rt rp`
-    .split(/\s+/)
-    .map(tagId),
-);
 /** Owners of a block that stand for a paragraph of their own. */
 const PARAGRAPH_LIKE = new Set(
   `p h1 h2 h3 h4 h5 h6 li dt dd caption td th blockquote pre figcaption summary address`
@@ -45,9 +40,6 @@ const PHRASE_HOLDERS = new Set(
   "p h1 h2 h3 h4 h5 h6 dt summary pre caption figcaption address".split(" ").map(tagId),
 );
 const CELLS: ReadonlySet<number> = new Set([Tag.td, Tag.th]);
-/** Deeper levels add nothing that a reader could see. */
-const MAX_DEPTH = 120;
-
 /**
  * Hands the chosen blocks to a sink, inside those of their ancestors that mean something (tables, lists,
  * quotes, links), with the images and line breaks between them. Blocks that stand in no such element
@@ -63,6 +55,9 @@ class ContentWalk {
   readonly #sink: ContentSink;
   /** For each element the innermost meaningful one that holds it or is it; -1 for none. */
   readonly #frame: Int32Array;
+  /** For each element the one around it that is handed over whole, -1 for none; null when none are. */
+  readonly #whole: Int32Array | null;
+  #lastWhole = -1;
   /** What is open: elements, and `-block - 1` for the paragraph made for a block. */
   readonly #stack: number[] = [];
   #nextMedia = 0;
@@ -74,7 +69,8 @@ class ContentWalk {
     this.#content = content;
     this.#model = content.model;
     this.#sink = sink;
-    this.#frame = framesOf(content.model);
+    this.#frame = framesOf(content.model, sink.whole !== undefined);
+    this.#whole = sink.whole === undefined ? null : wholesOf(content.model);
   }
 
   run(): void {
@@ -96,10 +92,30 @@ class ContentWalk {
         if (openStart[element]! >= textStart[text]!) break;
         this.#medium(element, block);
       }
+      if (this.#wholeOf(text, block)) continue;
       this.#align(this.#chain(textParent[text]!, block));
       if (text > first && this.#model.lineStarts.has(text)) this.#sink.line();
       this.#sink.text(text);
     }
+  }
+
+  /** Hands over the whole element that a text stands in, once; false when it stands in none. */
+  #wholeOf(text: number, block: number): boolean {
+    const { textParent, blocks, parent, closeEnd } = this.#model;
+    const whole = this.#whole?.[textParent[text]!] ?? -1;
+    if (whole < 0) return false;
+    if (whole === this.#lastWhole) return true;
+    this.#lastWhole = whole;
+    const isPhrase = !isInside(this.#model, blocks.element[block]!, whole);
+    this.#align(this.#chain(parent[whole]!, isPhrase ? block : null));
+    this.#sink.whole?.(whole);
+    this.#skipMediaBefore(closeEnd[whole]!);
+    return true;
+  }
+
+  #skipMediaBefore(end: number): void {
+    const { media, openStart } = this.#model;
+    while (this.#nextMedia < media.length && openStart[media[this.#nextMedia]!]! < end) this.#nextMedia++;
   }
 
   /** The elements to be open around something in `parent`, outermost first. */
@@ -192,22 +208,4 @@ class ContentWalk {
     this.#align(this.#chain(parent[shown]!, block));
     this.#sink.media(kind, shown);
   }
-}
-
-function framesOf({ elementCount, parent, tag, flags }: PageModel): Int32Array {
-  const frame = new Int32Array(elementCount);
-  const depth = new Uint8Array(elementCount);
-  for (let element = 0; element < elementCount; element++) {
-    const above = parent[element]!;
-    const outer = above < 0 ? -1 : frame[above]!;
-    const outerDepth = outer < 0 ? 0 : depth[outer]!;
-    // `<a name>` marks a place, and a link that an application follows by script leads nowhere here.
-    const isMeaningful =
-      MEANINGFUL.has(tag[element]!) &&
-      (tag[element] !== Tag.a || (flags[element]! & ElementFlag.link) !== 0) &&
-      outerDepth < MAX_DEPTH;
-    frame[element] = isMeaningful ? element : outer;
-    if (isMeaningful) depth[element] = outerDepth + 1;
-  }
-  return frame;
 }

@@ -44,6 +44,11 @@ export class HtmlSink implements ContentSink {
       tag === Tag.br ? "<br>" : tag === Tag.hr ? "<hr>" : html.slice(openStart[element]!, closeEnd[element]!);
   }
 
+  whole(element: number): void {
+    const { html, openStart, closeEnd } = this.#model;
+    this.#html += html.slice(openStart[element]!, closeEnd[element]!);
+  }
+
   #startTag(element: number): string {
     return this.#model.html.slice(this.#model.openStart[element]!, this.#model.openEnd[element]!);
   }
