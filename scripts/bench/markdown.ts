@@ -231,8 +231,9 @@ async function main(argv: readonly string[]): Promise<void> {
     const reference = partsOf(page.main_content_markdown ?? "", page.url);
     const ours = await extractOurs(html, page);
     add("article-extractor", reference, ours.markdown, page.url);
-    add("same choice", reference, translator.translate(ours.html), page.url);
-    measureStep(ours.html, costs);
+    const sameChoice = await quietly(async () => translator.translate(ours.html));
+    add("same choice", reference, sameChoice, page.url);
+    if (sameChoice !== "") measureStep(ours.html, costs);
     const body = ours.markdown.replace(/^# [^\n]*\n*/, "");
     const fault = readBackFault({ html: ours.html, markdown: body });
     if (fault !== null) faults.push(`${page.id} ${fault}`);

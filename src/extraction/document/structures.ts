@@ -80,23 +80,35 @@ export function canonicalAdmonition(element: Element): Element | undefined {
   if (title !== "" && title.toLowerCase() !== kind) {
     block.append(build(element, "p", { class: "admonition-title" }, title));
   }
-  const content = element.querySelector(".admonitionblock > table td.content, td.content") ?? element;
+  const isAsciidoctor = classOf(element).includes("admonitionblock");
+  const content = (isAsciidoctor ? element.querySelector("td.content") : null) ?? element;
   const body = name === "P" ? block.appendChild(build(element, "p", {})) : block;
   moveChildren(content, body);
   return block;
 }
 
+/** Elements from the start among which a title is looked for. */
+const MAX_BEFORE_TITLE = 12;
+
 function takeTitle(element: Element): string {
   let title: Element | null = null;
+  let seen = 0;
   walkElements(element, (child) => {
+    // A title stands at the start; admonitions inside admonitions would make more quadratic.
+    if (++seen > MAX_BEFORE_TITLE) return true;
     const classes = classesOf(child);
     const isTitle = classes.some((word) => TITLE.includes(word) || TITLE_START.test(word));
     if (isTitle && title === null) title = child;
-    return title !== null || textOf(child) === "";
+    return title !== null;
   });
-  title ??= element.querySelector("td.icon .title, .icon .title");
+  if (classOf(element).includes("admonitionblock")) title ??= element.querySelector(".icon .title");
   const first = element.firstElementChild;
-  if (title === null && first && /^(?:note|tip|important|warning|caution)$/i.test(textOf(first).trim()))
+  if (
+    title === null &&
+    first &&
+    first.childElementCount === 0 &&
+    /^(?:note|tip|important|warning|caution)$/i.test(textOf(first).trim())
+  )
     title = first;
   if (title === null) return "";
   // A closure assigned it, which the compiler's flow analysis does not follow.
@@ -152,7 +164,9 @@ export function canonicalTask(input: Element): void {
   if (nameOf(input) !== "INPUT" || input.getAttribute("type")?.toLowerCase() !== "checkbox") return;
   let item: Element | null = input.parentElement;
   for (let step = 0; item && step < 3 && nameOf(item) !== "LI"; step++) item = item.parentElement;
-  if (!item || nameOf(item) !== "LI") return;
+  if (!item || nameOf(item) !== "LI" || item.hasAttribute("data-seen-box")) return;
+  // Only the first box of an item can be its own.
+  item.setAttribute("data-seen-box", "");
   const before = textBefore(input, item);
   if (before.trim() !== "") return;
   const isDone = input.hasAttribute("checked");

@@ -35,18 +35,23 @@ type Context = TextPlace & { readonly breaks: string; readonly emphasis: readonl
 type Neighbours = { readonly before: string; readonly after: string };
 
 function write(inlines: readonly Inline[], context: Context, around: Neighbours): string {
-  let out = "";
+  // Looking at the end of one growing string would copy it each time.
+  const pieces: string[] = [];
+  let before = around.before;
   for (const [index, inline] of inlines.entries()) {
     const next = inlines[index + 1];
-    const before = out === "" ? around.before : lastCharacter(out);
     const after = next === undefined ? around.after : firstCharacter(next);
     const isBeforeLink = next?.kind === "link" || next?.kind === "footnote-ref";
     // A bare address would take the backslash of the break into itself.
-    const isAfterAddress = inline.kind === "break" && /(?:https?:\/\/|www\.)\S*$/.test(out.slice(-500));
+    const isAfterAddress =
+      inline.kind === "break" && /(?:https?:\/\/|www\.)\S*$/.test((pieces.at(-1) ?? "").slice(-500));
     const breaks = isAfterAddress && context.breaks === "\\\n" ? "  \n" : context.breaks;
-    out += writeOne(inline, { ...context, breaks, isBeforeLink }, { before, after });
+    const piece = writeOne(inline, { ...context, breaks, isBeforeLink }, { before, after });
+    if (piece === "") continue;
+    pieces.push(piece);
+    before = lastCharacter(piece);
   }
-  return out;
+  return pieces.join("");
 }
 
 function writeOne(inline: Inline, context: Context, around: Neighbours): string {

@@ -1,0 +1,45 @@
+import { afterAll, describe, expect, test } from "bun:test";
+import { createExtractor } from "../../../src/extraction/index.ts";
+import { OPTIONS, PAGE_URL, pageUrl } from "./support.ts";
+
+/** Far above what any of these needs; what is quadratic runs into it. */
+const TIME_LIMIT_MS = 15_000;
+
+// In a worker, because its stack is another one and because what hangs here would hang all tests.
+const extractor = createExtractor({
+  workers: 1,
+  workerUrl: new URL("../../../bin/extraction-worker.ts", import.meta.url),
+  timeLimitMs: TIME_LIMIT_MS,
+});
+afterAll(() => extractor[Symbol.asyncDispose]());
+
+const CONTENTS: Readonly<Record<string, () => string>> = {
+  "5 000 rows of wide and tall cells": () =>
+    `<table><tr><th>a<th>b</tr>${"<tr><td rowspan=100 colspan=100>x</td><td>y</td></tr>".repeat(5000)}</table>`,
+  "a row of 50 000 cells over short rows": () =>
+    `<table><tr>${"<td>x</td>".repeat(50_000)}</tr>${"<tr><td>y</td><td>z</td></tr>".repeat(5000)}</table>`,
+  "a megabyte of marks": () => `<p>${"*_[`<&~$".repeat(130_000)}</p>`,
+  "a million lines of code": () => `<pre>${"x\n".repeat(1e6)}</pre>`,
+  "100 000 bold words": () => `<p>${"<b>a</b> ".repeat(100_000)}</p>`,
+  "50 000 bold words that need tags": () => `<p>${"<b>「x」</b>y".repeat(50_000)}</p>`,
+  "100 000 line breaks": () => `<p>${"a<br>".repeat(100_000)}</p>`,
+  "1 100 lists in lists": () => "<ul><li>a".repeat(1100),
+  "2 300 admonitions in admonitions": () => `<div class="admonition note">a `.repeat(2300),
+  "1 100 tabs in tabs": () =>
+    `<div class="tabs"><button role=tab>x</button><div role=tabpanel>a `.repeat(1100),
+  "2 300 frames of code in each other": () => `${`<div class="highlight">a `.repeat(2300)}<pre>x</pre>`,
+  "2 300 disclosures in each other": () => "<details><summary>x</summary>a ".repeat(2300),
+  "20 000 check boxes in an item": () => `<ul><li>${"<input type=checkbox>".repeat(20_000)}a</ul>`,
+  "100 000 beginnings of a formula": () => `<p>${"\\(a $$b ".repeat(50_000)}</p>`,
+};
+
+describe("content made to cost much is rendered in time:", () => {
+  for (const [what, inner] of Object.entries(CONTENTS)) {
+    test(what, async () => {
+      const body = `<html><head><script src="mathjax.js"></script></head><body><main><p>word</p>${inner()}</main></body></html>`;
+      const options = { ...OPTIONS, select: "main" };
+      const { article } = await extractor.extract({ kind: "html", body, url: pageUrl(PAGE_URL), options });
+      expect(article?.markdown).toStartWith("word");
+    }, 40_000);
+  }
+});
