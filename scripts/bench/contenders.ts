@@ -6,7 +6,7 @@ import { compileEntry } from "./compile.ts";
 export const PEERS = ["readability", "defuddle", "trafilatura"] as const;
 export type Peer = (typeof PEERS)[number];
 
-const NPM_PACKAGES = { "@mozilla/readability": "0.6.0", defuddle: "0.19.4", linkedom: "0.18.14" };
+const NPM_PACKAGES = { defuddle: "0.19.4", linkedom: "0.18.14" };
 // justext, which trafilatura needs, asks for an extra of lxml that newer versions no longer have.
 const PIP_PACKAGES = ["trafilatura==2.3.1", "lxml_html_clean==0.4.6"];
 
@@ -26,7 +26,8 @@ export async function preparePeer(peer: Peer, scratch: string): Promise<Contende
     const python = await installTrafilatura(scratch);
     return (job) => [python, join(import.meta.dir, "peers", "trafilatura_peer.py"), job];
   }
-  await installNpmPeers(scratch);
+  // Readability is one of the project's own packages.
+  if (peer !== "readability") await installNpmPeers(scratch);
   return (job) => [process.execPath, join(import.meta.dir, "peers", `${peer}.ts`), job, scratch];
 }
 

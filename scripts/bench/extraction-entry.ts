@@ -16,7 +16,7 @@ const options = {
 
 await measurePages(job, {
   extract: async (html, url) => {
-    const { article } = await extractHtml(html, parsePageUrl(url), options);
+    const { article } = await extractHtml(html, parsePageUrl(url ?? ""), options);
     return {
       text: article?.text ?? "",
       title: article?.title ?? null,

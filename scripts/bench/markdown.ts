@@ -18,6 +18,7 @@ import { mkdir } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
+import { Readability } from "@mozilla/readability";
 import { parseHTML } from "linkedom";
 import { NodeHtmlMarkdown } from "node-html-markdown";
 import { renderContent } from "../../src/extraction/content.ts";
@@ -96,18 +97,19 @@ async function extractOurs(html: string, { url }: Page): Promise<Ours> {
 const translator = new NodeHtmlMarkdown({ bulletMarker: "-", useInlineLinks: false });
 
 async function writerOf(peer: Exclude<Peer, "trafilatura">, scratch: string): Promise<Writer> {
-  await preparePeer(peer === "defuddle" ? "defuddle" : "readability", scratch);
-  const { parseHTML: parse } = await loadPeer<{ parseHTML: ParseHtml }>(scratch, "linkedom/esm/index.js");
   if (peer === "defuddle") {
+    await preparePeer("defuddle", scratch);
+    const { parseHTML: parse } = await loadPeer<{ parseHTML: ParseHtml }>(scratch, "linkedom/esm/index.js");
     const { Defuddle } = await loadPeer<DefuddleModule>(scratch, "defuddle/dist/node.js");
     return async (html, { url }) => {
       const result = await Defuddle(parse(html).document, url, { useAsync: false, markdown: true });
       return composeMarkdown(result.title || null, result.content);
     };
   }
-  const { Readability } = await loadPeer<ReadabilityModule>(scratch, "@mozilla/readability/index.js");
   return async (html) => {
-    const result = new Readability(parse(html).document).parse();
+    const { document } = parseHTML(html);
+    // linkedom's types describe the same DOM.
+    const result = new Readability(document as unknown as Document).parse();
     return composeMarkdown(
       result?.title || null,
       result?.content ? translator.translate(result.content) : "",
@@ -122,14 +124,6 @@ type DefuddleModule = {
     options: { readonly useAsync: boolean; readonly markdown: boolean },
   ) => Promise<{ readonly content: string; readonly title: string }>;
 };
-type ReadabilityModule = {
-  readonly Readability: new (
-    document: Document,
-  ) => {
-    parse(): { readonly title?: string | null; readonly content?: string | null } | null;
-  };
-};
-
 async function runTrafilatura(plan: Plan, pages: readonly Page[]): Promise<Writer> {
   const command = await preparePeer("trafilatura", plan.scratch);
   const out = join(plan.scratch, "trafilatura-markdown");
