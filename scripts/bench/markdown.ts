@@ -70,7 +70,9 @@ function readPlan(argv: readonly string[]): Plan {
 async function listPages({ pages, limit }: Plan): Promise<readonly Page[]> {
   const lines = (await Bun.file(join(pages, "pages.jsonl")).text()).split("\n").filter((line) => line !== "");
   const all = lines.map((line) => JSON.parse(line) as Page).filter((page) => page.main_content_markdown); // the set's format
-  return spread(all, limit ?? all.length);
+  // Some pages of a set have no address.
+  const addressed = all.map((page) => ({ ...page, url: page.url ?? "https://unknown.invalid/" }));
+  return spread(addressed, limit ?? addressed.length);
 }
 
 type Ours = { readonly html: string; readonly markdown: string };
@@ -251,7 +253,7 @@ async function main(argv: readonly string[]): Promise<void> {
   if (faults.length > pages.length * MAX_FAILURES) process.exitCode = 1;
 }
 
-/** What `marked` cannot read holds nothing: one page of node-html-markdown's ends it with an exception. */
+/** What `marked` cannot read holds nothing. */
 function readParts(markdown: string, url: string): Parts {
   try {
     return partsOf(markdown, url);
