@@ -9,7 +9,7 @@
  * multiset over a page: kept, lost and added against the reference. `same choice` is node-html-markdown on
  * the HTML that our own choice of content yields, which tells the writer's part from the choice's.
  *
- *   --peers LIST  node-html-markdown (on Readability's output), defuddle, trafilatura; all unless given
+ *   --peers LIST  node-html-markdown (on Readability's output), defuddle, trafilatura, or none; default all
  *   --show N      prints N pages that the two renderers read back otherwise than they were written
  *
  * Exits 1 when more than 0.5 % of the pages are read back otherwise.
@@ -62,7 +62,7 @@ function readPlan(argv: readonly string[]): Plan {
   return {
     pages: resolve(values.pages),
     limit: parseCount("--limit", values.limit),
-    peers: values.peers ? parseNames("--peers", values.peers, PEERS) : PEERS,
+    peers: values.peers === "none" ? [] : values.peers ? parseNames("--peers", values.peers, PEERS) : PEERS,
     scratch: resolve(values.scratch ?? join(tmpdir(), "article-extractor-bench")),
     show: parseCount("--show", values.show) ?? 0,
   };
@@ -71,7 +71,9 @@ function readPlan(argv: readonly string[]): Plan {
 async function listPages({ pages, limit }: Plan): Promise<readonly Page[]> {
   const lines = (await Bun.file(join(pages, "pages.jsonl")).text()).split("\n").filter((line) => line !== "");
   const all = lines.map((line) => JSON.parse(line) as Page).filter((page) => page.main_content_markdown); // the set's format
-  return spread(all, limit ?? all.length);
+  // Some pages of a set have no address.
+  const addressed = all.map((page) => ({ ...page, url: page.url ?? "https://unknown.invalid/" }));
+  return spread(addressed, limit ?? addressed.length);
 }
 
 type Ours = { readonly html: string; readonly markdown: string };
@@ -215,7 +217,7 @@ async function main(argv: readonly string[]): Promise<void> {
   const add = (name: string, reference: Parts, markdown: string, url: string): void => {
     const own = tallies.get(name) ?? new Map<Part, Tally>();
     tallies.set(name, own);
-    tally(own, reference, partsOf(markdown, url));
+    tally(own, reference, readParts(markdown, url));
   };
   const costs: Costs = { before: [], after: [] };
   const faults: string[] = [];
@@ -243,6 +245,15 @@ async function main(argv: readonly string[]): Promise<void> {
   console.log(`read back otherwise: ${faults.length} of ${pages.length} pages`);
   for (const fault of faults.slice(0, plan.show)) console.log(`  ${fault}`);
   if (faults.length > pages.length * MAX_FAILURES) process.exitCode = 1;
+}
+
+/** What `marked` cannot read holds nothing. */
+function readParts(markdown: string, url: string): Parts {
+  try {
+    return partsOf(markdown, url);
+  } catch {
+    return partsOf("", url);
+  }
 }
 
 /** A peer's bug costs it the page. */
