@@ -117,7 +117,11 @@ export function longestRun(text: string, character: string): number {
 const titlePart = (title: string | null): string => (title === null ? "" : ` ${escapeTitle(title)}`);
 
 const image = ({ src, alt, title }: Image): string => {
-  const text = alt.replace(/[\\[\]`*_<&~]/g, "\\$&").replaceAll("|", "&#124;");
+  const text = alt
+    .replace(/[\\[\]`*_<~]/g, "\\$&")
+    // Not a backslash: renderers disagree on it before an entity in this place.
+    .replace(/&(?=#?\w{1,40};)/g, "&amp;")
+    .replaceAll("|", "&#124;");
   return `![${text}](${escapeDestination(src)}${titlePart(title)})`;
 };
 
