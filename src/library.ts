@@ -15,7 +15,7 @@ import {
 } from "./fetching/index.ts";
 import { silentLog } from "./log.ts";
 import { DEFAULT_EXTRACTION } from "./settings/index.ts";
-import { type PageUrl, parsePageUrl, splitCredentials } from "./urls/index.ts";
+import { type PageUrl, parsePageUrl, splitCredentials, withoutCredentials } from "./urls/index.ts";
 import { HOME_PAGE, VERSION } from "./version.ts";
 
 export { Failure, type FailureCode } from "./failure.ts";
@@ -110,7 +110,7 @@ function requirePageUrl(url: string): PageUrl {
 }
 
 const notAUrl = (url: string): Failure =>
-  new Failure("invalid_url", `${JSON.stringify(url.slice(0, 200))} is not an http or https URL`);
+  new Failure("invalid_url", `${JSON.stringify(withoutCredentials(url))} is not an http or https URL`);
 
 function extractionOptions({
   network: _network,

@@ -1,3 +1,5 @@
+/** A shell says what it is near its start; this runs on the main thread, where a hostile body must not hold it. */
+const MAX_LOOK = 32 * 1024;
 /** Pages with more words than this say something by themselves. */
 const MAX_SHELL_WORDS = 50;
 
@@ -14,5 +16,6 @@ const ASKS_FOR_SCRIPT =
  */
 export function isEmptyShell(html: string, wordCount: number): boolean {
   if (wordCount > MAX_SHELL_WORDS || !/<script\b/i.test(html)) return false;
-  return MOUNT_POINT.test(html) || ROOT_COMPONENT.test(html) || ASKS_FOR_SCRIPT.test(html);
+  const start = html.slice(0, MAX_LOOK);
+  return MOUNT_POINT.test(start) || ROOT_COMPONENT.test(start) || ASKS_FOR_SCRIPT.test(start);
 }

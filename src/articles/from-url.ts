@@ -7,7 +7,7 @@ import {
 } from "../extraction/index.ts";
 import { Failure } from "../failure.ts";
 import type { FetchedPage, Fetcher, FetchOptions } from "../fetching/index.ts";
-import { type PageUrl, parsePageUrl } from "../urls/index.ts";
+import { type PageUrl, parsePageUrl, withoutCredentials } from "../urls/index.ts";
 import { isEmptyShell } from "./empty-shell.ts";
 import type { FetchedArticle } from "./fetched-article.ts";
 
@@ -40,7 +40,11 @@ export type FromUrlRequest = {
  */
 export async function articleFromUrl(request: FromUrlRequest, parts: FromUrlParts): Promise<FetchedArticle> {
   const url = parsePageUrl(request.url);
-  if (!url) throw new Failure("invalid_url", `${JSON.stringify(request.url)} is not an http or https URL`);
+  if (!url)
+    throw new Failure(
+      "invalid_url",
+      `${JSON.stringify(withoutCredentials(request.url))} is not an http or https URL`,
+    );
   const { http, browser } = parts.fetchers;
   const first = await attempt(request.preference === "browser" ? (browser ?? http) : http, url, {
     request,

@@ -2,7 +2,7 @@ import type { NetworkOptions } from "../app.ts";
 import type { ExtractionOptions } from "../extraction/index.ts";
 import { Failure } from "../failure.ts";
 import { DEFAULT_EXTRACTION } from "../settings/index.ts";
-import { type PageUrl, parsePageUrl, splitCredentials } from "../urls/index.ts";
+import { type PageUrl, parsePageUrl, splitCredentials, withoutCredentials } from "../urls/index.ts";
 import type { Typed } from "./arguments.ts";
 import { COMMANDS, OUTPUT_FORMATS, type OutputFormat } from "./flags.ts";
 import { isStdin } from "./input.ts";
@@ -103,22 +103,7 @@ export function requireUrl(written: string): { readonly url: string; readonly au
   throw new Failure("invalid_url", `${showUrl(written)} is not an http or https URL${guess(written)}`);
 }
 
-/**
- * What a person typed for a URL without the password that may stand before its last @, also where the rest
- * is no URL; `medium.com/@name` holds none. Cut at 200 characters.
- */
-export function withoutCredentials(written: string): string {
-  const at = written.lastIndexOf("@");
-  const start = /^\s*(?:[a-z][a-z0-9+.-]*:\/\/)?/i.exec(written)?.[0].length ?? 0;
-  const before = written.slice(start, Math.max(start, at));
-  const isSecret = at >= start && (!/[/?#]/.test(before) || before.includes(":"));
-  const shown = isSecret ? `${written.slice(0, start)}…${written.slice(at)}` : written;
-  return shown.length <= MAX_SHOWN ? shown : `${shown.slice(0, MAX_SHOWN)}…`;
-}
-
 const showUrl = (written: string): string => JSON.stringify(withoutCredentials(written));
-
-const MAX_SHOWN = 200;
 
 function guess(written: string): string {
   if (/^[\w-]+(?:\.[\w-]+)+(?::\d+)?(?:[/?#]|$)/.test(written) && !/\.(?:html?|md|txt|xml)$/i.test(written)) {

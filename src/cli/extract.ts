@@ -1,7 +1,8 @@
 import type { App, ArticleSession } from "../app.ts";
 import type { FetchedArticle } from "../articles/index.ts";
 import { Failure, type FailureRecord } from "../failure.ts";
-import { type ExtractCommand, type ExtractInput, requireUrl, withoutCredentials } from "./extract-options.ts";
+import { withoutCredentials } from "../urls/index.ts";
+import { type ExtractCommand, type ExtractInput, requireUrl } from "./extract-options.ts";
 import { readDocument, readStdin, readText } from "./input.ts";
 import type { Io } from "./io.ts";
 import type { Notices } from "./notices.ts";

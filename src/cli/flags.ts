@@ -70,7 +70,7 @@ const FETCHING_FLAGS: readonly Flag[] = [
     placeholder: '"NAME: VALUE"',
     isRepeatable: true,
     group: "Fetching",
-    help: "Send this header too; sensitive ones stay with the page's own origin (repeatable)",
+    help: "Send this header too; it stays with the page's own origin (repeatable)",
   },
   {
     name: "proxy",

@@ -44,6 +44,21 @@ export function resolveHref(href: string, base: PageUrl | null): string | null {
 const SAFE_LINK_SCHEMES = new Set(["http:", "https:", "mailto:", "tel:", "ftp:", "geo:", "xmpp:"]);
 
 /**
+ * What a person typed for a URL without the password that may stand before its last @, also where the rest
+ * is no URL; `medium.com/@name` holds none. Cut at 200 characters.
+ */
+export function withoutCredentials(written: string): string {
+  const at = written.lastIndexOf("@");
+  const start = /^\s*(?:[a-z][a-z0-9+.-]*:\/\/)?/i.exec(written)?.[0].length ?? 0;
+  const before = written.slice(start, Math.max(start, at));
+  const isSecret = at >= start && (!/[/?#]/.test(before) || before.includes(":"));
+  const shown = isSecret ? `${written.slice(0, start)}…${written.slice(at)}` : written;
+  return shown.length <= MAX_SHOWN ? shown : `${shown.slice(0, MAX_SHOWN)}…`;
+}
+
+const MAX_SHOWN = 200;
+
+/**
  * Splits `https://user:secret@host/` into the URL without them and the value of an Authorization
  * header, so that no secret travels inside a URL.
  * @returns null when `text` is no http or https URL

@@ -84,15 +84,18 @@ describe("-o", () => {
     ["a full disk", "/dev/full", "/dev/full cannot be written: no space is left on the device"],
   ];
   for (const [name, file, message] of REFUSED) {
-    test(`refuses ${name} with exit code 1 and one line`, async () => {
-      await using directory = await temporaryDirectory();
-      await mkdir(join(directory.path, "folder"));
-      await writeFile(join(directory.path, "file"), "");
-      await symlink("circle", join(directory.path, "circle"));
-      const run = await extractTo(file, directory.path, { asOrdinaryUser: file.startsWith("/dev/") });
-      expect(run).toEqual({ exitCode: 1, stdout: "", stderr: `error: ${message}\n` });
-      expect((await readdir(directory.path)).sort()).toEqual(["circle", "file", "folder"]);
-    });
+    test.skipIf(file.startsWith("/dev/") && !canLoseRights)(
+      `refuses ${name} with exit code 1 and one line`,
+      async () => {
+        await using directory = await temporaryDirectory();
+        await mkdir(join(directory.path, "folder"));
+        await writeFile(join(directory.path, "file"), "");
+        await symlink("circle", join(directory.path, "circle"));
+        const run = await extractTo(file, directory.path, { asOrdinaryUser: file.startsWith("/dev/") });
+        expect(run).toEqual({ exitCode: 1, stdout: "", stderr: `error: ${message}\n` });
+        expect((await readdir(directory.path)).sort()).toEqual(["circle", "file", "folder"]);
+      },
+    );
   }
 
   test("says so before the page is fetched", async () => {

@@ -21,10 +21,11 @@ describe("a result of 5 MB", () => {
 
   test("arrives whole through a pipe, also at a reader who starts late", async () => {
     const run = await inLargePage(`
-      set -o pipefail
+      set -eo pipefail
       article-extractor --file large.html > whole.json
-      article-extractor --file large.html | cat | cmp - whole.json
-      article-extractor --file large.html | (sleep 1; cat) | cmp - whole.json
+      sum=$(sha256sum < whole.json)
+      test "$(article-extractor --file large.html | cat | sha256sum)" = "$sum"
+      test "$(article-extractor --file large.html | (sleep 1; cat) | sha256sum)" = "$sum"
       test "$(wc -c < whole.json)" -gt 5000000 && tail -c 2 whole.json`);
     expect(run).toEqual({ exitCode: 0, stdout: "}\n", stderr: "" });
   });

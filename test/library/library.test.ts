@@ -103,6 +103,9 @@ for (const { name, executable, isMissing } of RUNTIMES) {
         true,
         "invalid_url",
       ]);
+      const secret = "extractArticleFromUrl('http://user:pwsecret@host:99999/')";
+      const message = `try { await ${secret}; } catch (error) { return error.message; }`;
+      expect(String(await run(executable, message))).not.toContain("pwsecret");
       const closed = 'extractArticleFromUrl("http://127.0.0.1:9/", { network: { retries: 0 } })';
       expect(await run(executable, attempt(closed))).toEqual([true, "network"]);
     });

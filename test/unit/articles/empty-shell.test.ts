@@ -28,4 +28,10 @@ describe("isEmptyShell", () => {
   for (const [name, html] of Object.entries(OTHERS)) {
     test(`sees no shell in ${name}`, () => expect(isEmptyShell(html, 0)).toBe(false));
   }
+
+  test("looks at the start of a page only, so that a hostile one costs little", () => {
+    const far = `${" ".repeat(40_000)}<div id="root"></div>${SCRIPT}`;
+    expect(isEmptyShell(far, 0)).toBe(false);
+    expect(isEmptyShell(`${SCRIPT}${"<noscript>enable ".repeat(1_000_000)}`, 0)).toBe(false);
+  });
 });

@@ -132,14 +132,14 @@ describe("serveArticle", () => {
       shell: "cli",
       hasDiagnostics,
     };
-    const ask = (path: string, cacheScope = "") => {
+    const ask = (path: string, cacheScope = "", authorization: string | null = null) => {
       const url = `${server.url.origin}${path}`;
       const options = { ...DEFAULT_EXTRACTION, renderings: [] };
       const request = {
         url,
         preference: "http_only",
         options,
-        fetch: {},
+        fetch: { authorization },
         cacheScope,
         requestId: "r1",
       } as const;
@@ -156,6 +156,15 @@ describe("serveArticle", () => {
     expect(requests.length).toBe(1);
     await ask("/page", "another user agent");
     expect(requests.length).toBe(2);
+  });
+
+  test("never gives one person's page to another", async () => {
+    const { ask } = openService(false);
+    requests.length = 0;
+    await ask("/page", "", "Basic YTpi");
+    await ask("/page", "", "Basic Yzpk");
+    await ask("/page");
+    expect(requests.length).toBe(3);
   });
 
   test("counts successes, failures, fetches and the cache", async () => {

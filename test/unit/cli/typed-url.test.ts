@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { withoutCredentials } from "../../../src/cli/extract-options.ts";
+import { withoutCredentials } from "../../../src/urls/index.ts";
 
 describe("what messages repeat of a URL that was typed", () => {
   const ROWS: readonly (readonly [written: string, shown: string])[] = [

@@ -233,14 +233,14 @@ describe("conditional requests, cookies and credentials", () => {
     expect((await fetcher.fetch(at("/basic-auth"))).status).toBe(401);
   });
 
-  test("a redirect to another origin drops Authorization, Cookie and key headers, and keeps them off", async () => {
+  test("a redirect to another origin drops Authorization, Cookie and all headers that may be keys, and keeps them off", async () => {
     await using other = await startFaultySite({
       routes: {
         "/back": ({ socket }) =>
           reply(socket, { status: 302, headers: { location: `${site.origin}/echo?back` } }),
       },
     });
-    const headers = { cookie: "own=1", "x-api-key": "k", "x-colour": "blue" };
+    const headers = { cookie: "own=1", "x-api-key": "k", "x-jwt": "j", "accept-language": "de" };
     const fetcher = testFetcher({ headers });
     const options = { authorization: "Bearer t0ken" };
     await fetcher.fetch(at("/echo?direct"), options);
@@ -248,8 +248,8 @@ describe("conditional requests, cookies and credentials", () => {
     expect(direct).toMatchObject({ ...headers, authorization: "Bearer t0ken" });
     await fetcher.fetch(at(`/redirect?to=${other.origin}/back`), options);
     for (const request of [other.requests.at(-1), site.requests.at(-1)]) {
-      expect(request?.headers).toMatchObject({ "x-colour": "blue" });
-      for (const name of ["authorization", "cookie", "x-api-key"])
+      expect(request?.headers).toMatchObject({ "accept-language": "de" });
+      for (const name of ["authorization", "cookie", "x-api-key", "x-jwt"])
         expect(Object.keys(request?.headers ?? {})).not.toContain(name);
     }
   });
