@@ -91,7 +91,9 @@ export const environmentIsReadInSettings: Rule = (files) =>
       ...namedImportsOf(file, /^(?:node:)?process$|^bun$/, /\benv\b/, "imports the environment"),
     ]);
 
-const NETWORK_MODULE = /^(?:node:)?(?:net|tls|http|https|http2|dgram|dns|dns\/promises)$/;
+// Bun counts undici and ws as built in.
+const NETWORK_MODULE =
+  /^(?:node:)?(?:net|tls|http|https|http2|dgram|dns|dns\/promises|child_process|undici|ws)$/;
 const NETWORK_ACCESS =
   /\b(?:globalThis|window|self|Bun)\s*(?:\?\.|\.)\s*fetch\b|(?<![\w$.])Bun\s*\.\s*(?:connect|udpSocket|dns)\b|\bnew\s+(?:WebSocket|EventSource|XMLHttpRequest)\b|(?:[^=!<>]=|\?\?|\|\|)\s*fetch\b(?!\s*[(.:])/g;
 
