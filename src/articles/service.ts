@@ -55,7 +55,8 @@ async function loadArticle(
   parts: ArticleServiceParts,
   signal: AbortSignal,
 ): Promise<FetchedArticle> {
-  const fetched = await articleFromUrl({ ...request, fetch: { ...request.fetch, signal } }, parts);
+  const logFields = parts.hasDiagnostics ? { request_id: request.requestId } : {};
+  const fetched = await articleFromUrl({ ...request, fetch: { ...request.fetch, signal, logFields } }, parts);
   parts.metrics.count(`fetches.${fetched.fetcher}`);
   parts.metrics.time("fetches.duration", fetched.timings.fetchMs);
   parts.metrics.time("extraction.duration", fetched.timings.extractionMs);

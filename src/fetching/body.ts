@@ -24,10 +24,10 @@ export async function readBody(wire: WireResponse, maxBytes: number): Promise<Ui
   return bytes;
 }
 
-/** @throws Failure `network` for more layers of coding than any server needs */
+/** @throws Error `TOO_MANY_CODINGS`, which `wireFailure` words, for more layers than any server needs */
 export function codingsOf(wire: WireResponse): readonly ContentCoding[] {
   const codings = parseContentCodings(wire.headers.get("content-encoding"));
-  if (codings === null) throw new Failure("network", "the body is compressed more than three times");
+  if (codings === null) throw Object.assign(new Error("too many codings"), { code: "TOO_MANY_CODINGS" });
   return codings;
 }
 

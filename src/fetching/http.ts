@@ -226,6 +226,7 @@ async function tryWithin<T>(
       failed_tries: wait.failedTries,
       wait_ms: wait.waitMs,
       reason: wait.why,
+      ...options.logFields,
     });
   try {
     return await tryRepeatedly({ url, tries, watch, clock, onWait }, attempt);

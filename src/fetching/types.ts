@@ -1,3 +1,4 @@
+import type { LogFields } from "../log.ts";
 import type { PageUrl } from "../urls/index.ts";
 
 /** Response headers by lower-case name; repeated ones are joined by `, `. `set-cookie` is left out. */
@@ -38,6 +39,8 @@ export type FetchOptions = {
   /** Calls the fetch off; the Failure is `cancelled`. */
   readonly signal?: AbortSignal;
   readonly validators?: Validators;
+  /** Further facts for the log lines of this fetch. */
+  readonly logFields?: LogFields;
   /** The value of an Authorization header; it goes to the origin of the URL and to no other. */
   readonly authorization?: string | null;
   /** For the whole fetch, retries and waits included, in ms. */

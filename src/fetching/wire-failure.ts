@@ -37,6 +37,7 @@ const LASTING: Readonly<Record<string, string>> = {
   HPE_INVALID_CONSTANT: "the answer is not HTTP",
   ResponseHeadersTooLarge: "the answer's headers are too large",
   UND_ERR_HEADERS_OVERFLOW: "the answer's headers are too large",
+  TOO_MANY_CODINGS: "the body is compressed more than three times",
   ERR_PROXY_TUNNEL: "the proxy refused the connection",
 };
 

@@ -128,7 +128,11 @@ describe("secrets are sent where they belong and shown nowhere:", () => {
       url(`/to?url=${encodeURIComponent(`${other.origin}/there`)}`),
       ...["--header", "Cookie: id=1", "--header", "X-Api-Key: k", "--header", "Accept-Language: de"],
     ]);
-    expect(site.seen.at(-1)?.headers).toMatchObject({ cookie: "id=1", "x-api-key": "k", "accept-language": "de" });
+    expect(site.seen.at(-1)?.headers).toMatchObject({
+      cookie: "id=1",
+      "x-api-key": "k",
+      "accept-language": "de",
+    });
     const { headers } = other.seen[0]!;
     expect(headers).toMatchObject({ "accept-language": "de" });
     expect([headers.authorization, headers.cookie, headers["x-api-key"]]).toEqual([
