@@ -1,0 +1,57 @@
+import { expect, test } from "bun:test";
+import { join } from "node:path";
+import { Glob } from "bun";
+import fc from "fast-check";
+import { extractHtml } from "../../src/extraction/index.ts";
+import { Failure } from "../../src/failure.ts";
+import { DEFAULT_EXTRACTION } from "../../src/settings/index.ts";
+
+const SITE = join(import.meta.dir, "../site");
+const names = await Array.fromAsync(new Glob("**/*.html").scan({ cwd: SITE }));
+const pages = await Promise.all(names.sort().map((name) => Bun.file(join(SITE, name)).text()));
+const PIECES = [
+  "<",
+  ">",
+  '"',
+  "</div>",
+  "<table>",
+  "<!--",
+  "<script>",
+  "<svg>",
+  "&#0;",
+  "\ud800",
+  "<pre>",
+  "</p>",
+];
+
+/** Cuts, repeats and inserts at places of a page. */
+const edit = fc.record({
+  at: fc.double({ min: 0, max: 1, noNaN: true }),
+  length: fc.nat(2000),
+  times: fc.nat(3),
+  insert: fc.constantFrom(...PIECES),
+});
+
+test("a damaged page gives a result or a Failure that is no fault of ours", async () => {
+  const damaged = fc.tuple(fc.constantFrom(...pages), fc.array(edit, { minLength: 1, maxLength: 20 }));
+  const extractsOrFails = fc.asyncProperty(damaged, async ([page, edits]) => {
+    const html = edits.reduce((text, { at, length, times, insert }) => {
+      const start = Math.floor(at * text.length);
+      return (
+        text.slice(0, start) +
+        insert +
+        text.slice(start, start + length).repeat(times) +
+        text.slice(start + length)
+      );
+    }, page);
+    const work = extractHtml(html, null, { ...DEFAULT_EXTRACTION, renderings: ["content", "markdown"] });
+    const failure = await work.then(
+      () => null,
+      (error: unknown) => error,
+    );
+    if (failure === null) return;
+    expect(failure).toBeInstanceOf(Failure);
+    expect((failure as Failure).code).toBe("too_large");
+  });
+  await fc.assert(extractsOrFails, { numRuns: 1500 });
+}, 300_000);
