@@ -1,6 +1,5 @@
 import { Failure } from "../failure.ts";
 import type { WireResponse } from "./connect.ts";
-import { displayUrl } from "./display-url.ts";
 import { type ContentCoding, inflate, parseContentCodings } from "./inflate.ts";
 
 /** A body's whole length is known to be small enough to take it in one piece. */
@@ -86,5 +85,5 @@ export async function discard(wire: WireResponse): Promise<void> {
   }
 }
 
-export const tooLarge = (url: URL | string, maxBytes: number): Failure =>
-  new Failure("too_large", `GET ${displayUrl(url)}: the body is over the limit of ${maxBytes} bytes`);
+export const tooLarge = (what: string, maxBytes: number): Failure =>
+  new Failure("too_large", `${what}: the body is over the limit of ${maxBytes} bytes`);

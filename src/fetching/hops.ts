@@ -1,8 +1,7 @@
 import { Failure } from "../failure.ts";
 import { discard } from "./body.ts";
-import type { Connect, WireResponse } from "./connect.ts";
+import type { Connect, WireResponse, WireRoute } from "./connect.ts";
 import type { CookieSession } from "./cookies.ts";
-import { displayUrl } from "./display-url.ts";
 import type { RouteFinder } from "./route.ts";
 import type { Watch } from "./watch.ts";
 import { isUnconnected, wireFailure } from "./wire-failure.ts";
@@ -53,10 +52,10 @@ export async function followRedirects(options: FollowOptions): Promise<FinalAnsw
     if (redirects.length >= options.maxRedirects)
       throw new Failure(
         "network",
-        `GET ${displayUrl(options.start)}: more than ${options.maxRedirects} redirects`,
+        `${watch.describe(options.start)}: more than ${options.maxRedirects} redirects`,
       );
     redirects.push(url);
-    const next = resolveLocation(location, url);
+    const next = resolveLocation(location, url, watch);
     if (next.origin !== url.origin) hasLeftOrigin = true;
     url = next;
   }
@@ -67,9 +66,9 @@ const isRedirect = (status: number): boolean =>
 
 const MAX_LOCATION_LENGTH = 8192;
 
-function resolveLocation(location: string, base: URL): URL {
+function resolveLocation(location: string, base: URL, watch: Watch): URL {
   const url = location.length <= MAX_LOCATION_LENGTH ? URL.parse(asUtf8(location), base.href) : null;
-  if (!url) throw new Failure("network", `GET ${displayUrl(base)}: it redirects to what is not a URL`);
+  if (!url) throw new Failure("network", `${watch.describe(base)}: it redirects to what is not a URL`);
   // A redirect must not make up credentials, and a fragment is not sent.
   url.username = "";
   url.password = "";
@@ -89,8 +88,10 @@ function asUtf8(header: string): string {
 
 async function sendOnce(options: FollowOptions, url: URL, hasLeftOrigin: boolean): Promise<WireResponse> {
   const { watch, cookies } = options;
+  let proxy: string | null = null;
   try {
     const routes = await options.findRoutes(url, watch.signal);
+    proxy = proxyOf(routes[0]!);
     await options.beforeRequest?.(url, watch.signal);
     watch.startRequest();
     const headers = headersFor(options, url, hasLeftOrigin);
@@ -104,10 +105,11 @@ async function sendOnce(options: FollowOptions, url: URL, hasLeftOrigin: boolean
       }),
     );
     cookies.store(url, wire.headers.getSetCookie());
-    if (wire.status === 407) throw proxyAuthentication(url);
+    if (wire.status === 407) throw proxyAuthentication(watch.describe(url));
     return wire;
   } catch (error) {
-    throw watch.failure(url) ?? wireFailure(url, error);
+    const through = proxy === null ? "" : ` through the proxy ${proxy}`;
+    throw watch.failure(url) ?? wireFailure(`${watch.describe(url)}${through}`, error);
   }
 }
 
@@ -132,5 +134,12 @@ function headersFor(options: FollowOptions, url: URL, hasLeftOrigin: boolean): R
   return headers;
 }
 
-const proxyAuthentication = (url: URL): Failure =>
-  new Failure("network", `GET ${displayUrl(url)}: the proxy asks for other credentials (407)`);
+/** Its address without credentials, by the name that it was given. */
+function proxyOf(route: WireRoute): string | null {
+  if (route.kind !== "proxy") return null;
+  const { port, protocol } = new URL(route.proxyUrl);
+  return `${route.proxyHost}:${port || (protocol === "https:" ? "443" : "80")}`;
+}
+
+const proxyAuthentication = (what: string): Failure =>
+  new Failure("network", `${what}: the proxy asks for other credentials (407)`);

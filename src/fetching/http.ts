@@ -106,7 +106,7 @@ function openSession(options: HttpFetcherOptions): Session {
 }
 
 async function fetchPage(session: Session, url: PageUrl, options: FetchOptions): Promise<FetchedPage> {
-  using watch = watchFor(session, options);
+  using watch = watchFor(session, options, "GET");
   const startedAt = session.clock.now();
   const { answer, tries } = await tryWithin(session, { url, options, watch }, async (final) => {
     const page = await readPage(final.wire, final.url, session.limits.pageBytes);
@@ -131,7 +131,7 @@ async function fetchStream(
   url: PageUrl,
   options: FetchOptions & { readonly purpose: StreamPurpose },
 ): Promise<FetchedStream> {
-  const watch = watchFor(session, options);
+  const watch = watchFor(session, options, "GET");
   try {
     const { answer } = await tryWithin(session, { url, options, watch }, async (final) => ({
       value: final,
@@ -156,12 +156,12 @@ async function postJson(
   url: PageUrl,
   options: FetchOptions & { readonly json: unknown },
 ): Promise<PostAnswer> {
-  using watch = watchFor(session, options);
+  using watch = watchFor(session, options, "POST");
   const maxBytes = session.limits.pageBytes;
   const body = JSON.stringify(options.json);
   const { answer } = await tryWithin(session, { url, options, watch, body }, async ({ wire }) => {
     const bytes = await readBody(wire, maxBytes);
-    if (!bytes) throw tooLarge(url, maxBytes);
+    if (!bytes) throw tooLarge(watch.describe(url), maxBytes);
     const header = wire.headers.get("content-type");
     const contentType = parseContentType(header)?.essence ?? "";
     const { text } = decodeText(bytes, header);
@@ -170,8 +170,9 @@ async function postJson(
   return answer;
 }
 
-const watchFor = (session: Session, options: FetchOptions): Watch =>
+const watchFor = (session: Session, options: FetchOptions, method: "GET" | "POST"): Watch =>
   startWatch({
+    method,
     caller: options.signal,
     deadlineMs: options.deadlineMs ?? session.limits.deadlineMs,
     requestTimeoutMs: session.limits.requestTimeoutMs,
@@ -216,7 +217,7 @@ async function tryWithin<T>(
       const taken = await take(final);
       return { answer: taken.value, discard: taken.discard, ...retryAdvice(final.wire, clock) };
     } catch (error) {
-      throw watch.failure(final.url) ?? wireFailure(final.url, error);
+      throw watch.failure(final.url) ?? wireFailure(watch.describe(final.url), error);
     }
   };
   const tries = options.tries ?? session.limits.tries;

@@ -35,7 +35,7 @@ export async function readPage(wire: WireResponse, url: URL, maxBytes: number): 
   const bytes = await readBody(wire, maxBytes);
   if (!bytes) {
     if (isAnswerByStatus) return { ...empty, bodyBytes: 0 };
-    throw tooLarge(url, maxBytes);
+    throw tooLarge(`GET ${displayUrl(url)}`, maxBytes);
   }
   const contentType = isPageType(type) ? type?.essence : sniffPageType(bytes);
   if (!contentType) {

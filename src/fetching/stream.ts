@@ -42,7 +42,7 @@ async function* bounded(options: OpenStreamOptions): AsyncGenerator<Uint8Array> 
     if (purpose === "sitemap") bytes = unpackGzipFile(bytes);
     for await (const piece of bytes) {
       if (total + piece.length > maxBytes) {
-        if (purpose !== "robots") throw tooLarge(url, maxBytes);
+        if (purpose !== "robots") throw tooLarge(watch.describe(url), maxBytes);
         yield piece.subarray(0, maxBytes - total);
         return;
       }
@@ -50,7 +50,7 @@ async function* bounded(options: OpenStreamOptions): AsyncGenerator<Uint8Array> 
       yield piece;
     }
   } catch (error) {
-    throw watch.failure(url) ?? wireFailure(url, error);
+    throw watch.failure(url) ?? wireFailure(watch.describe(url), error);
   } finally {
     watch[Symbol.dispose]();
   }

@@ -1,5 +1,4 @@
 import { Failure } from "../failure.ts";
-import { displayUrl } from "./display-url.ts";
 import { backOffDelayMs } from "./retry.ts";
 import type { Watch } from "./watch.ts";
 import { isTransient } from "./wire-failure.ts";
@@ -86,7 +85,7 @@ async function settle<T>(attempt: () => Promise<Try<T>>): Promise<Outcome<T>> {
 const rateLimited = (options: TriesOptions, askedMs: number): Failure =>
   new Failure(
     "rate_limited",
-    `GET ${displayUrl(options.url)}: the target asks to wait ${Math.ceil(askedMs / 1000)} s, which is past the deadline`,
+    `${options.watch.describe(options.url)}: the target asks to wait ${Math.ceil(askedMs / 1000)} s, which is past the deadline`,
   );
 
 /** The system's clock and chance. */

@@ -13,12 +13,15 @@ export type Watch = Disposable & {
   /** Starts the time limit of a request, or starts it anew. */
   startRequest(): void;
   endRequest(): void;
+  /** What is being done, for messages: the method and the URL. */
+  describe(url: URL | string): string;
   /** The Failure that an aborted signal means, or null while it is not aborted. */
   failure(url: URL | string): Failure | null;
 };
 
 export type WatchOptions = {
   readonly caller: AbortSignal | undefined;
+  readonly method: "GET" | "POST";
   readonly deadlineMs: number;
   readonly requestTimeoutMs: number;
   readonly now: () => number;
@@ -27,6 +30,7 @@ export type WatchOptions = {
 /** Starts the deadline. Dispose of it, or its timers and its listener on the caller's signal live on. */
 export function startWatch(options: WatchOptions): Watch {
   const { caller, deadlineMs, requestTimeoutMs } = options;
+  const describe = (url: URL | string): string => `${options.method} ${displayUrl(url)}`;
   // AbortSignal.any would do this in one line, and keeps every fetch alive as long as the caller's signal.
   const controller = new AbortController();
   let reason: "caller" | "deadline" | "request" | null = null;
@@ -54,12 +58,13 @@ export function startWatch(options: WatchOptions): Watch {
       if (requestTimeoutMs < deadlineMs) request = setTimeout(() => end("request"), requestTimeoutMs);
     },
     endRequest,
+    describe,
     failure(url) {
       if (reason === null) return null;
-      if (reason === "caller") return new Failure("cancelled", `GET ${displayUrl(url)} was called off`);
+      if (reason === "caller") return new Failure("cancelled", `${describe(url)} was called off`);
       const limit = reason === "deadline" ? deadlineMs : requestTimeoutMs;
       const of = reason === "deadline" ? "its deadline of" : "the limit of a request of";
-      return new Failure("timeout", `GET ${displayUrl(url)} took longer than ${of} ${limit} ms`);
+      return new Failure("timeout", `${describe(url)} took longer than ${of} ${limit} ms`);
     },
     [Symbol.dispose]: release,
   };

@@ -1,5 +1,4 @@
 import { Failure } from "../failure.ts";
-import { displayUrl } from "./display-url.ts";
 
 /** Connections that did not come about: another address of the same host may do better. */
 const UNCONNECTED: Readonly<Record<string, string>> = {
@@ -41,15 +40,17 @@ const LASTING: Readonly<Record<string, string>> = {
   ERR_PROXY_TUNNEL: "the proxy refused the connection",
 };
 
-/** The Failure that an error of the connection or of the decompression means. */
-export function wireFailure(url: URL | string, error: unknown): Failure {
+/**
+ * The Failure that an error of the connection or of the decompression means.
+ * @param what what was being done: `GET https://…`
+ */
+export function wireFailure(what: string, error: unknown): Failure {
   if (error instanceof Failure) return error;
   const code = errorCode(error);
   const why = UNCONNECTED[code] ?? BROKEN_OFF[code] ?? LASTING[code] ?? "there was no usable answer";
   // The runtime's own message repeats the URL and gives advice about its API, so only its code is shown.
-  return new Failure("network", `GET ${displayUrl(url)}: ${why}${code === "" ? "" : ` (${code})`}`, {
-    cause: error,
-  });
+  const message = `${what}: ${why}${code === "" ? "" : ` (${code})`}`;
+  return new Failure("network", message, { cause: error });
 }
 
 /** Whether no connection came about, so that the host's next address is worth trying. */

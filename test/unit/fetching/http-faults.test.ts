@@ -301,7 +301,9 @@ describe("posting", () => {
 
   test("has the limits, retries and egress of pages", async () => {
     const fetcher = testFetcher({ limits: { pageBytes: 1000, requestTimeoutMs: 300 } });
-    expect((await failureOf(fetcher.post(at("/bytes?n=2000"), { json })))?.code).toBe("too_large");
+    const large = await failureOf(fetcher.post(at("/bytes?n=2000"), { json }));
+    expect(large?.code).toBe("too_large");
+    expect(large?.message).toStartWith("POST http");
     expect((await failureOf(fetcher.post(at("/slow-headers?ms=900"), { json })))?.code).toBe("timeout");
     expect((await fetcher.post(at("/flaky?status=503&posted"), { json })).status).toBe(200);
     const inner = pageUrl("http://169.254.169.254/");

@@ -205,6 +205,26 @@ describe("through a real proxy", () => {
     },
   );
 
+  test.each(["http://plain.test/page", "https://good.test:444/page"])(
+    "a proxy that refuses connections is what the message about %s names",
+    async (url) => {
+      const fetcher = testFetcher({
+        resolve: tableResolver({ "proxy.test": ["127.0.0.1"] }),
+        limits: { tries: 1 },
+        chooseProxy: chooseProxy({
+          explicit: "http://user:s3cret@proxy.test:1",
+          explicitSource: "caller",
+          bypass: [],
+          environment: NOTHING,
+        }),
+      });
+      const failure = await failureOf(fetcher.fetch(pageUrl(url)));
+      expect(failure?.message).toStartWith(
+        `GET ${url} through the proxy proxy.test:1: the connection was refused`,
+      );
+    },
+  );
+
   test("the resolved proxy is logged once, without credentials", async () => {
     lines.length = 0;
     const fetcher = through("user:p%40ss");
