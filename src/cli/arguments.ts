@@ -1,7 +1,7 @@
 import { cac } from "cac";
 import { Failure } from "../failure.ts";
+import { didYouMean } from "../nearest.ts";
 import { COMMANDS, type Command, EXTRACT_COMMAND, type Flag } from "./flags.ts";
-import { didYouMean } from "./suggest.ts";
 
 /** What was typed, before it means anything. */
 export type Typed = {

@@ -1,6 +1,6 @@
 import { Failure } from "../failure.ts";
+import { didYouMean } from "../nearest.ts";
 import { COMMANDS, type Command, EXTRACT_COMMAND, type Flag } from "./flags.ts";
-import { didYouMean } from "./suggest.ts";
 
 export const SHELLS = ["bash", "zsh", "fish"] as const;
 

@@ -1,12 +1,12 @@
 import type { NetworkOptions } from "../app.ts";
 import type { ExtractionOptions } from "../extraction/index.ts";
 import { Failure } from "../failure.ts";
+import { didYouMean } from "../nearest.ts";
 import { DEFAULT_EXTRACTION } from "../settings/index.ts";
 import { type PageUrl, parsePageUrl, splitCredentials, withoutCredentials } from "../urls/index.ts";
 import type { Typed } from "./arguments.ts";
 import { COMMANDS, OUTPUT_FORMATS, type OutputFormat } from "./flags.ts";
 import { isStdin } from "./input.ts";
-import { didYouMean } from "./suggest.ts";
 import { optionValue } from "./values.ts";
 
 /** Where the pages of an extraction come from. */

@@ -1,4 +1,5 @@
 import { Failure } from "../failure.ts";
+import { didYouMean } from "../nearest.ts";
 import {
   byteCount,
   choice,
@@ -10,7 +11,6 @@ import {
   type ValueParser,
 } from "../settings/index.ts";
 import type { Typed } from "./arguments.ts";
-import { didYouMean } from "./suggest.ts";
 
 /** Reads the value of an option, null when it was not given; throws `Failure` `invalid_usage`. */
 export const optionValue = {

@@ -1,5 +1,3 @@
-import * as v from "valibot";
-
 /** A value read from text, or what was expected instead, as the end of "must be …". */
 export type Parsed<T> = { readonly value: T } | { readonly expected: string };
 
@@ -7,43 +5,33 @@ export type Parsed<T> = { readonly value: T } | { readonly expected: string };
 export type ValueParser<T> = (text: string) => Parsed<T>;
 
 /** Any text that is not blank; white space at the ends does not count. */
-export const text: ValueParser<string> = parser("not be empty", v.pipe(v.string(), v.trim(), v.nonEmpty()));
+export const text: ValueParser<string> = parser("not be empty", (written) => written || undefined);
 
 const MAX_HEADER_CHARACTERS = 1024;
 
 /** Text that an HTTP header can hold: Latin-1 without control characters (RFC 9110, 5.5). */
 export const headerText: ValueParser<string> = parser(
   `be 1 to ${MAX_HEADER_CHARACTERS} Latin characters without line breaks`,
-  v.pipe(v.string(), v.trim(), v.regex(/^[\t\x20-\x7e\x80-\xff]+$/), v.maxLength(MAX_HEADER_CHARACTERS)),
+  (written) =>
+    /^[\t\x20-\x7e\x80-\xff]+$/.test(written) && written.length <= MAX_HEADER_CHARACTERS
+      ? written
+      : undefined,
 );
 
 /** A whole number of `min` to `max`, both included. */
 export const integer = (min: number, max: number): ValueParser<number> =>
-  parser(
-    `be a whole number from ${min} to ${max}`,
-    v.pipe(
-      v.string(),
-      v.trim(),
-      v.regex(/^[+-]?\d+$/),
-      v.transform(Number),
-      v.minValue(min),
-      v.maxValue(max),
-    ),
-  );
+  parser(`be a whole number from ${min} to ${max}`, (written) => within(min, max, /^[+-]?\d+$/, written));
 
 /** A number of `min` to `max`, both included, in decimal notation. */
 export const decimal = (min: number, max: number): ValueParser<number> =>
-  parser(
-    `be a number from ${min} to ${max}`,
-    v.pipe(
-      v.string(),
-      v.trim(),
-      v.regex(/^[+-]?(?:\d+\.?\d*|\.\d+)$/),
-      v.transform(Number),
-      v.minValue(min),
-      v.maxValue(max),
-    ),
+  parser(`be a number from ${min} to ${max}`, (written) =>
+    within(min, max, /^[+-]?(?:\d+\.?\d*|\.\d+)$/, written),
   );
+
+function within(min: number, max: number, notation: RegExp, written: string): number | undefined {
+  const value = notation.test(written) ? Number(written) : Number.NaN;
+  return value >= min && value <= max ? value : undefined;
+}
 
 const TRUE_WORDS = ["1", "true", "yes", "on"];
 const FALSE_WORDS = ["0", "false", "no", "off"];
@@ -51,32 +39,24 @@ const FALSE_WORDS = ["0", "false", "no", "off"];
 /** `1 true yes on` or `0 false no off`, in any case. */
 export const boolean: ValueParser<boolean> = parser(
   `be one of ${[...TRUE_WORDS, ...FALSE_WORDS].join(", ")}`,
-  v.pipe(
-    v.string(),
-    v.trim(),
-    v.toLowerCase(),
-    v.picklist([...TRUE_WORDS, ...FALSE_WORDS]),
-    v.transform((word) => TRUE_WORDS.includes(word)),
-  ),
+  (written) => {
+    const word = written.toLowerCase();
+    return TRUE_WORDS.includes(word) || (FALSE_WORDS.includes(word) ? false : undefined);
+  },
 );
 
 /** One of these words, in any case. */
 export const choice = <const T extends string>(words: readonly T[]): ValueParser<T> =>
-  parser(`be one of ${words.join(", ")}`, v.pipe(v.string(), v.trim(), v.toLowerCase(), v.picklist(words)));
+  parser(`be one of ${words.join(", ")}`, (written) => words.find((word) => word === written.toLowerCase()));
+
+const MAX_BYTE_COUNT = 4 * 1024 ** 3;
 
 /** A number of bytes with an optional unit (`k`, `M`, `G`, powers of 1024), 1 byte to 4 GiB. */
-export const byteCount: ValueParser<number> = parser(
-  "be a size such as 500k, 20M or 1G",
-  v.pipe(
-    v.string(),
-    v.trim(),
-    v.toLowerCase(),
-    v.regex(/^\d+(?:\.\d+)?(?:[kmg]i?b?|b)?$/),
-    v.transform(toBytes),
-    v.minValue(1),
-    v.maxValue(4 * 1024 ** 3),
-  ),
-);
+export const byteCount: ValueParser<number> = parser("be a size such as 500k, 20M or 1G", (written) => {
+  const size = written.toLowerCase();
+  const bytes = /^\d+(?:\.\d+)?(?:[kmg]i?b?|b)?$/.test(size) ? toBytes(size) : 0;
+  return bytes >= 1 && bytes <= MAX_BYTE_COUNT ? bytes : undefined;
+});
 
 const UNIT_BYTES: Readonly<Record<string, number>> = { k: 1024, m: 1024 ** 2, g: 1024 ** 3 };
 
@@ -94,9 +74,10 @@ export function describeMismatch(expected: string, written: string): string {
   return `must ${expected}${shown}`;
 }
 
-function parser<T>(expected: string, schema: v.GenericSchema<string, T>): ValueParser<T> {
+/** @param read the value of text without white space at its ends, undefined when it is none */
+function parser<T>(expected: string, read: (written: string) => T | undefined): ValueParser<T> {
   return (input) => {
-    const result = v.safeParse(schema, input);
-    return result.success ? { value: result.output } : { expected };
+    const value = read(input.trim());
+    return value === undefined ? { expected } : { value };
   };
 }

@@ -23,6 +23,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   statsd: { isOneFile: true, mayImport: [] },
   version: { isOneFile: true, mayImport: [] },
   heading: { isOneFile: true, mayImport: [] },
+  nearest: { isOneFile: true, mayImport: [] },
   urls: { mayImport: [] },
   fetching: { mayImport: OBSERVED_BASE },
   extraction: { mayImport: ["heading", ...BASE] },
@@ -32,11 +33,11 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   search: { mayImport: ["pages", ...BASE] },
   tenants: { mayImport: [...CRAWLING, "crawler", "search", ...OBSERVED_BASE] },
   // It has to throw and to check log levels and URLs; of the rest it holds options, not code.
-  settings: { mayImport: OBSERVED_BASE, mayImportTypesOf: MODULES },
+  settings: { mayImport: ["nearest", ...OBSERVED_BASE], mayImportTypesOf: MODULES },
   app: { isOneFile: true, mayImport: ["settings", "statsd", "version", ...MODULES, ...OBSERVED_BASE] },
   server: { mayImport: ["app", "version", ...MODULES, ...OBSERVED_BASE] },
   // Flags go before settings, so the shell reads both with the same parsers.
-  cli: { mayImport: ["app", "server", "settings", "version", ...MODULES, ...OBSERVED_BASE] },
+  cli: { mayImport: ["nearest", "app", "server", "settings", "version", ...MODULES, ...OBSERVED_BASE] },
   // The library's door: what app is to the program, without crawls and search.
   library: {
     isOneFile: true,

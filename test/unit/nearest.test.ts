@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { didYouMean, nearest } from "../../../src/cli/suggest.ts";
+import { didYouMean, nearest } from "../../src/nearest.ts";
 
 describe("nearest", () => {
   const OPTIONS = ["--output", "--output-file", "--select", "--no-images", "--no-code", "--log-level"];

@@ -1,0 +1,55 @@
+/** The part of JSON Schema that names fields. */
+export type JsonField = {
+  readonly type?: string;
+  readonly properties?: Readonly<Record<string, JsonField>>;
+  readonly items?: JsonField;
+  readonly anyOf?: readonly JsonField[];
+  readonly oneOf?: readonly JsonField[];
+  readonly const?: unknown;
+};
+
+type Path = readonly (string | number)[];
+
+/**
+ * Names of the fields that a schema knows at a path.
+ * @param source the `source_type` of the tenant that the path leads into, which decides between its forms
+ */
+export function fieldsOf(schema: JsonField, path: Path, source: unknown): string[] {
+  const forms = formsOf(schema, source);
+  const [step, ...rest] = path;
+  if (step === undefined) return forms.flatMap((form) => Object.keys(form.properties ?? {}));
+  return forms.flatMap((form) => {
+    const next = typeof step === "number" ? form.items : propertyOf(form, step);
+    return next ? fieldsOf(next, rest, source) : [];
+  });
+}
+
+/**
+ * Paths where a list stands and an object belongs: a check of objects by their fields sees no difference
+ * between `[]` and `{}`.
+ */
+export function listsForObjects(schema: JsonField, json: unknown, path: Path = []): Path[] {
+  const source = typeof json === "object" && json !== null && "source_type" in json ? json.source_type : null;
+  return formsOf(schema, source).flatMap((form) => {
+    if (form.type === "object" && Array.isArray(json)) return [path];
+    if (Array.isArray(json)) return json.flatMap((item, index) => below(form.items, item, [...path, index]));
+    if (typeof json !== "object" || json === null) return [];
+    return Object.entries(json).flatMap(([key, value]) =>
+      below(propertyOf(form, key), value, [...path, key]),
+    );
+  });
+}
+
+// What the schema does not know is not walked: it may be nested without end.
+const below = (schema: JsonField | undefined, json: unknown, path: Path): Path[] =>
+  schema ? listsForObjects(schema, json, path) : [];
+
+const propertyOf = ({ properties }: JsonField, name: string): JsonField | undefined =>
+  properties && Object.hasOwn(properties, name) ? properties[name] : undefined;
+
+function formsOf(schema: JsonField, source: unknown): readonly JsonField[] {
+  const forms = schema.anyOf ?? schema.oneOf;
+  if (!forms) return [schema];
+  const own = forms.filter((form) => form.properties?.source_type?.const === source);
+  return (own.length > 0 ? own : forms).flatMap((form) => formsOf(form, source));
+}

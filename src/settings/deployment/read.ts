@@ -1,0 +1,37 @@
+import { Failure } from "../../failure.ts";
+import { problemLines, type RawDeployment } from "./problems.ts";
+import { checkDeployment } from "./schema.ts";
+import { translateDeployment } from "./translate.ts";
+import type { Deployment } from "./types.ts";
+
+/** Longer files are a mistake: ten thousand tenants fit. */
+export const MAX_DEPLOYMENT_BYTES = 32 * 1024 * 1024;
+
+/**
+ * Reads the text of a `deployment.json`. Strict at every level: unknown fields, wrong types, values out of
+ * range and rules between fields are all reported at once.
+ * @param options.name how messages call the file
+ * @param options.directory absolute; relative `docs_root_dir` are below it
+ * @throws Failure `invalid_settings`, one line for each problem: JSON path, then what it must be
+ */
+export function readDeployment(
+  text: string,
+  options: { readonly name: string; readonly directory: string },
+): Deployment {
+  const json = parseJson(text, options.name);
+  const checked = checkDeployment(json);
+  // Rules between fields look at what was written, so that they are reported beside the rest.
+  const lines = problemLines("problems" in checked ? checked.problems : [], json as RawDeployment);
+  if (lines.length > 0 || !("file" in checked))
+    throw new Failure("invalid_settings", lines.map((line) => `${options.name}: ${line}`).join("\n"));
+  return translateDeployment(checked.file, options.directory);
+}
+
+function parseJson(text: string, name: string): unknown {
+  try {
+    return JSON.parse(text.replace(/^\uFEFF/, ""));
+  } catch (error) {
+    const why = error instanceof Error ? error.message.replace(/^JSON Parse error: /, "") : "";
+    throw new Failure("invalid_settings", `${name}: not JSON: ${why.slice(0, 200)}`);
+  }
+}

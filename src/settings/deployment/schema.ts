@@ -1,0 +1,253 @@
+import { toJsonSchema } from "@valibot/to-json-schema";
+import * as v from "valibot";
+import { parsePageUrl, parseUrlPrefix } from "../../urls/index.ts";
+import { scheduleProblem } from "./cron-form.ts";
+import { fieldsOf, type JsonField, listsForObjects } from "./fields.ts";
+
+// Every message is the end of "must …": reading turns it into one line with the path in front.
+
+const flag = (fallback: boolean) => v.optional(v.boolean("be true or false"), fallback);
+const words = v.pipe(v.string("be text"), v.trim(), v.nonEmpty("not be empty"));
+
+const range = (kind: string, min: number, max: number): string => `be a ${kind} from ${min} to ${max}`;
+
+function whole(min: number, max: number) {
+  const message = range("whole number", min, max);
+  return v.pipe(v.number(message), v.integer(message), v.minValue(min, message), v.maxValue(max, message));
+}
+
+function decimal(min: number, max: number) {
+  const message = range("number", min, max);
+  return v.pipe(v.number(message), v.minValue(min, message), v.maxValue(max, message));
+}
+
+const oneOf = <const T extends readonly string[]>(options: T) =>
+  v.picklist(options, `be one of ${options.join(", ")}`);
+
+const VARIABLE_NAME = "be the name of an environment variable (A–Z, 0–9 and _, not beginning with a digit)";
+const variableName = v.pipe(v.string(VARIABLE_NAME), v.regex(/^[A-Z_][A-Z0-9_]*$/, VARIABLE_NAME));
+
+const HTTP_URL = "be an absolute http or https URL without credentials";
+const hasNoCredentials = (url: string): boolean => !/^[^/]*\/\/[^/?#]*@/.test(url);
+const isHttpUrl = (text: string): boolean => parsePageUrl(text) !== null && hasNoCredentials(text.trim());
+
+/** The parts of a comma-separated field. */
+export const partsOf = (list: string): string[] =>
+  list
+    .split(",")
+    .map((part) => part.trim())
+    .filter((part) => part !== "");
+
+function list(expected: string, isPart: (part: string) => boolean) {
+  const message = `be ${expected}, with commas between several`;
+  return v.optional(
+    v.pipe(
+      v.string(message),
+      v.check((text) => partsOf(text).every(isPart), message),
+    ),
+    "",
+  );
+}
+
+const urls = list("absolute http or https URLs without credentials", isHttpUrl);
+const prefixes = list(
+  "beginnings of http or https URLs",
+  (part) => parseUrlPrefix(part) !== null && hasNoCredentials(part),
+);
+
+const fallback = v.strictObject({
+  enabled: flag(false),
+  endpoint: v.optional(v.nullable(v.pipe(v.string(HTTP_URL), v.check(isHttpUrl, HTTP_URL))), null),
+  timeout_seconds: v.optional(whole(1, 120), 20),
+  batch_size: v.optional(whole(1, 8), 1),
+  max_retries: v.optional(whole(0, 10), 2),
+  api_key_env: v.optional(v.nullable(variableName), null),
+});
+
+const infrastructure = v.strictObject({
+  mcp_host: v.optional(words, "0.0.0.0"),
+  mcp_port: v.optional(whole(1, 65_535), 42_042),
+  default_client_model: v.optional(v.nullable(words), null),
+  max_concurrent_requests: v.optional(whole(1, 1000), 20),
+  uvicorn_workers: v.optional(whole(1, 64), 1),
+  uvicorn_limit_concurrency: v.optional(whole(10, 100_000), 200),
+  log_level: v.optional(oneOf(["debug", "info", "warning", "error"]), "info"),
+  operation_mode: v.optional(oneOf(["online", "offline"]), "online"),
+  http_timeout: v.optional(whole(1, 600), 120),
+  search_timeout: v.optional(whole(1, 300), 30),
+  search_include_stats: flag(true),
+  default_fetch_mode: v.optional(oneOf(["full", "surrounding"]), "surrounding"),
+  default_fetch_surrounding_chars: v.optional(whole(1, 1_000_000), 1000),
+  crawler_browser_first: flag(true),
+  allow_index_builds: flag(false),
+  article_extractor_fallback: v.optional(fallback, {}),
+});
+
+const boost = (preset: number) => v.optional(decimal(0, 5), preset);
+
+const search = v.strictObject({
+  enabled: flag(true),
+  engine: v.optional(oneOf(["bm25"]), "bm25"),
+  analyzer_profile: v.optional(oneOf(["default", "aggressive-stem", "code-friendly"]), "default"),
+  ranking: v.optional(
+    v.strictObject({
+      bm25_k1: v.optional(decimal(0.5, 3), 1.2),
+      bm25_b: v.optional(decimal(0.1, 1), 0.75),
+    }),
+    {},
+  ),
+  boosts: v.optional(
+    v.strictObject({
+      title: boost(2.5),
+      headings_h1: boost(2.5),
+      headings_h2: boost(2),
+      headings: boost(1.5),
+      body: boost(1),
+      code: boost(1.2),
+      path: boost(1.5),
+      url: boost(1.5),
+    }),
+    {},
+  ),
+  snippet: v.optional(
+    v.strictObject({
+      style: v.optional(oneOf(["plain", "html"]), "plain"),
+      fragment_char_limit: v.optional(whole(80, 2000), 240),
+      max_fragments: v.optional(whole(1, 5), 2),
+      surrounding_context_chars: v.optional(whole(40, 800), 120),
+    }),
+    {},
+  ),
+});
+
+const queries = v.optional(v.array(words, "be a list of texts"), []);
+
+const CODENAME = "be 2 to 64 lower-case letters, digits, _ and -, beginning with a letter";
+
+const common = {
+  codename: v.pipe(v.string(CODENAME), v.regex(/^[a-z][a-z0-9_-]{1,63}$/, CODENAME)),
+  docs_name: words,
+  description: v.optional(v.nullable(words), null),
+  docs_root_dir: words,
+  refresh_schedule: v.optional(
+    v.nullable(
+      v.pipe(
+        v.string("be text"),
+        v.check(
+          (text) => scheduleProblem(text) === null,
+          (issue) => scheduleProblem(issue.input) ?? "",
+        ),
+      ),
+    ),
+    null,
+  ),
+  allow_index_builds: v.optional(v.nullable(v.boolean("be true or false")), null),
+  test_queries: v.optional(
+    v.nullable(v.strictObject({ natural: queries, phrases: queries, words: queries })),
+    null,
+  ),
+  search: v.optional(search, {}),
+};
+
+const online = v.strictObject({
+  source_type: v.literal("online"),
+  ...common,
+  docs_sitemap_url: urls,
+  docs_entry_url: urls,
+  url_whitelist_prefixes: prefixes,
+  url_blacklist_prefixes: prefixes,
+  enable_crawler: flag(false),
+  max_crawl_pages: v.optional(whole(1, 1_000_000), 10_000),
+});
+
+const REPOSITORY = "be the URL of a git repository without credentials";
+// `host:path` is git's short form of ssh.
+const isRepository = (text: string): boolean =>
+  (URL.canParse(text) || /^[\w.-]+@[\w.-]+:[\w./~-]+$/.test(text)) &&
+  !/^[^/]*\/\/[^/?#@]*:[^/?#]*@/.test(text) &&
+  !/^https?:\/\/[^/?#]*@/i.test(text) &&
+  !text.startsWith("-");
+
+const SUBPATH = "be a path inside the repository, without .. and not beginning with / or -";
+const isSubpath = (text: string): boolean =>
+  !/^[/\\-]|^[a-z]:|\p{Cc}/iu.test(text) && !text.split(/[/\\]/).includes("..");
+const subpath = v.pipe(v.string(SUBPATH), v.trim(), v.nonEmpty(SUBPATH), v.check(isSubpath, SUBPATH));
+
+const REVISION = "be the name of a branch or tag, or a commit";
+const isRevision = (text: string): boolean =>
+  /^(?!-)[^\s\p{Cc}~^:?*[\\]+$/u.test(text) && !text.includes("..");
+
+const git = v.strictObject({
+  source_type: v.literal("git"),
+  ...common,
+  git_repo_url: v.pipe(v.string(REPOSITORY), v.trim(), v.check(isRepository, REPOSITORY)),
+  git_branch: v.optional(v.pipe(v.string(REVISION), v.check(isRevision, REVISION)), "main"),
+  git_subpaths: v.pipe(v.array(subpath, "be a list of paths"), v.minLength(1, "hold at least one path")),
+  git_strip_prefix: v.optional(v.nullable(subpath), null),
+  git_auth_token_env: v.optional(v.nullable(variableName), null),
+  git_sync_interval_minutes: v.optional(v.nullable(whole(5, 1440)), null),
+});
+
+const filesystem = v.strictObject({ source_type: v.literal("filesystem"), ...common });
+
+const SOURCES = "be one of online, git, filesystem";
+
+const deployment = v.strictObject({
+  $schema: v.optional(v.string("be text")),
+  infrastructure: v.optional(infrastructure, {}),
+  tenants: v.array(v.variant("source_type", [online, git, filesystem], SOURCES), "be a list of tenants"),
+});
+
+/** `deployment.json` as it is written, defaults filled in. */
+export type DeploymentFile = v.InferOutput<typeof deployment>;
+export type TenantFile = DeploymentFile["tenants"][number];
+
+/** One thing that is wrong: where, and what it must be ("be text"), or which field is unknown or missing. */
+export type SchemaProblem = {
+  readonly path: readonly (string | number)[];
+  readonly kind: "unknown" | "missing" | "invalid";
+  readonly expected: string;
+  readonly written: unknown;
+};
+
+/** Checks a parsed file against the schema and fills in the defaults. All problems come at once. */
+export function checkDeployment(
+  json: unknown,
+): { readonly file: DeploymentFile } | { readonly problems: readonly SchemaProblem[] } {
+  const lists = listsForObjects(jsonSchema(), json).map((path) => toListProblem(path));
+  const result = v.safeParse(deployment, json);
+  if (result.success && lists.length === 0) return { file: result.output };
+  const isBelowList = (problem: SchemaProblem): boolean =>
+    lists.some(({ path }) => path.every((step, index) => step === problem.path[index]));
+  const others = (result.issues ?? []).map(toProblem).filter((problem) => !isBelowList(problem));
+  return { problems: [...lists, ...others] };
+}
+
+const toListProblem = (path: SchemaProblem["path"]): SchemaProblem => ({
+  path,
+  kind: "invalid",
+  expected: "be an object",
+  written: [],
+});
+
+function toProblem(issue: v.BaseIssue<unknown>): SchemaProblem {
+  const path = (issue.path ?? []).map((step) => (typeof step.key === "number" ? step.key : String(step.key)));
+  const isUnknown = issue.type === "strict_object" && issue.expected === "never";
+  const isMissing = issue.received === "undefined" && !isUnknown;
+  const kind = isUnknown ? "unknown" : isMissing ? "missing" : "invalid";
+  const isNoObject =
+    issue.type === "strict_object" || (issue.type === "variant" && path.at(-1) !== "source_type");
+  const expected = isNoObject ? "be an object" : issue.message;
+  return { path, kind, expected, written: issue.input };
+}
+
+/** The JSON Schema (draft 7) of `deployment.json`, for editors. */
+export const deploymentJsonSchema = (): object =>
+  toJsonSchema(deployment, { errorMode: "ignore", typeMode: "input" });
+
+// The converter's type is wider than what it makes of the schema above.
+const jsonSchema = (): JsonField => deploymentJsonSchema() as JsonField;
+
+/** Names of the fields that may stand at a path, for suggestions. */
+export const knownFields = (path: readonly (string | number)[], source: unknown): readonly string[] =>
+  fieldsOf(jsonSchema(), path, source);

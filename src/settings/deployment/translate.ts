@@ -1,0 +1,128 @@
+import { resolve } from "node:path";
+import { type PageUrl, parsePageUrl, parseUrlPrefix } from "../../urls/index.ts";
+import { type DeploymentFile, partsOf, type TenantFile } from "./schema.ts";
+import type {
+  Deployment,
+  FallbackSettings,
+  InfrastructureSettings,
+  TenantSearch,
+  TenantSettings,
+} from "./types.ts";
+
+/** A file that passed its checks, in the program's own words. */
+export function translateDeployment(file: DeploymentFile, directory: string): Deployment {
+  const tenants = file.tenants.map((tenant) => toTenant(tenant, file, directory));
+  return { infrastructure: toInfrastructure(file.infrastructure), tenants, warnings: warningsOf(file) };
+}
+
+function toInfrastructure(file: DeploymentFile["infrastructure"]): InfrastructureSettings {
+  return {
+    host: file.mcp_host,
+    port: file.mcp_port,
+    defaultClientModel: file.default_client_model,
+    maxConcurrentRequests: file.max_concurrent_requests,
+    workers: file.uvicorn_workers,
+    maxConnections: file.uvicorn_limit_concurrency,
+    logLevel: file.log_level,
+    isOffline: file.operation_mode === "offline",
+    httpTimeoutMs: file.http_timeout * 1000,
+    searchTimeoutMs: file.search_timeout * 1000,
+    includeStats: file.search_include_stats,
+    fetchMode: file.default_fetch_mode,
+    fetchSurroundingChars: file.default_fetch_surrounding_chars,
+    preferBrowser: file.crawler_browser_first,
+    fallback: toFallback(file.article_extractor_fallback),
+  };
+}
+
+function toFallback(
+  file: DeploymentFile["infrastructure"]["article_extractor_fallback"],
+): FallbackSettings | null {
+  const endpoint = file.endpoint === null ? null : parsePageUrl(file.endpoint);
+  if (!file.enabled || endpoint === null) return null;
+  return {
+    endpoint,
+    timeoutMs: file.timeout_seconds * 1000,
+    batchSize: file.batch_size,
+    maxRetries: file.max_retries,
+    apiKeyVariable: file.api_key_env,
+  };
+}
+
+function toTenant(tenant: TenantFile, file: DeploymentFile, directory: string): TenantSettings {
+  const common = {
+    codename: tenant.codename,
+    docsName: tenant.docs_name,
+    description: tenant.description,
+    rootDir: resolve(directory, tenant.docs_root_dir),
+    allowIndexBuilds: tenant.allow_index_builds ?? file.infrastructure.allow_index_builds,
+    testQueries: tenant.test_queries ?? { natural: [], phrases: [], words: [] },
+    search: toSearch(tenant.search),
+  };
+  if (tenant.source_type === "filesystem") return { ...common, source: "filesystem" };
+  if (tenant.source_type === "git")
+    return {
+      ...common,
+      source: "git",
+      repositoryUrl: tenant.git_repo_url,
+      revision: tenant.git_branch,
+      subpaths: tenant.git_subpaths,
+      stripPrefix: tenant.git_strip_prefix,
+      tokenVariable: tenant.git_auth_token_env,
+      schedule: tenant.refresh_schedule,
+      syncIntervalMinutes: tenant.git_sync_interval_minutes,
+    };
+  return {
+    ...common,
+    source: "online",
+    sitemapUrls: pageUrls(tenant.docs_sitemap_url),
+    entryUrls: pageUrls(tenant.docs_entry_url),
+    allowPrefixes: prefixes(tenant.url_whitelist_prefixes),
+    denyPrefixes: prefixes(tenant.url_blacklist_prefixes),
+    followLinks: tenant.enable_crawler,
+    maxPages: tenant.max_crawl_pages,
+    schedule: tenant.refresh_schedule,
+  };
+}
+
+// The schema has checked every part, so nothing is dropped here.
+const pageUrls = (list: string): PageUrl[] => partsOf(list).flatMap((part) => parsePageUrl(part) ?? []);
+const prefixes = (list: string): string[] => partsOf(list).flatMap((part) => parseUrlPrefix(part) ?? []);
+
+function toSearch(file: TenantFile["search"]): TenantSearch {
+  return {
+    isEnabled: file.enabled,
+    profile: file.analyzer_profile,
+    ranking: { k1: file.ranking.bm25_k1, b: file.ranking.bm25_b, boosts: file.boosts },
+    snippet: {
+      style: file.snippet.style,
+      fragmentChars: file.snippet.fragment_char_limit,
+      maxFragments: file.snippet.max_fragments,
+      contextChars: file.snippet.surrounding_context_chars,
+    },
+  };
+}
+
+function warningsOf(file: DeploymentFile): string[] {
+  const warnings = file.tenants.length === 0 ? ["tenants: there are none, so nothing can be searched"] : [];
+  for (const [index, tenant] of file.tenants.entries()) {
+    const where = `tenants[${index}]`;
+    if (
+      tenant.source_type === "online" &&
+      !tenant.enable_crawler &&
+      partsOf(tenant.docs_sitemap_url).length === 0
+    )
+      warnings.push(
+        `${where}: Tenant '${tenant.codename}' has neither a sitemap nor enable_crawler: only its entry pages are fetched`,
+      );
+    if (
+      tenant.source_type === "git" &&
+      tenant.refresh_schedule !== null &&
+      tenant.git_sync_interval_minutes !== null
+    )
+      warnings.push(
+        `${where}.refresh_schedule: Tenant '${tenant.codename}' has git_sync_interval_minutes, which replaces it`,
+      );
+  }
+  return warnings;
+}

@@ -1,0 +1,31 @@
+import { type Deployment, readDeployment } from "../../src/settings/index.ts";
+
+/** Reads a file that stands in /srv/docs. */
+export const readJson = (json: unknown): Deployment =>
+  readDeployment(typeof json === "string" ? json : JSON.stringify(json), {
+    name: "d.json",
+    directory: "/srv/docs",
+  });
+
+export const folder = {
+  source_type: "filesystem",
+  codename: "docs",
+  docs_name: "Docs",
+  docs_root_dir: "docs",
+};
+export const web = {
+  source_type: "online",
+  codename: "web",
+  docs_name: "Web",
+  docs_root_dir: "web",
+  docs_entry_url: "https://docs.example.org/",
+};
+export const repository = {
+  source_type: "git",
+  codename: "repo",
+  docs_name: "Repo",
+  docs_root_dir: "repo",
+  git_repo_url: "https://git.example.org/a/b.git",
+  git_subpaths: ["docs"],
+};
+export const tenants = (...list: object[]): object => ({ tenants: list });

@@ -1,0 +1,319 @@
+import { describe, expect, test } from "bun:test";
+import { Failure } from "../../../src/failure.ts";
+import { folder, readJson, repository, tenants, web } from "../../support/deployment.ts";
+
+function problemsOf(json: unknown): string[] {
+  try {
+    readJson(json);
+    return [];
+  } catch (error) {
+    if (!(error instanceof Failure) || error.code !== "invalid_settings") throw error;
+    return error.message.split("\n").map((line) => line.replace(/^d\.json: /, ""));
+  }
+}
+
+const without = (tenant: object, field: string): object =>
+  Object.fromEntries(Object.entries(tenant).filter(([key]) => key !== field));
+const infrastructure = (fields: object): object => ({ infrastructure: fields, tenants: [folder] });
+
+describe("a wrong deployment file is refused with", () => {
+  test.each<[string, unknown, string[]]>([
+    ["a list", [], ["(file): must be an object, not a list"]],
+    ["a number", "3", ["(file): must be an object, not 3"]],
+    ["no tenants", {}, ["tenants: is required"]],
+    ["tenants as an object", { tenants: {} }, ["tenants: must be a list of tenants, not an object"]],
+    ["a tenant that is a word", { tenants: ["docs"] }, ['tenants[0]: must be an object, not "docs"']],
+    ["an unknown top field", { tenants: [], tenant: [] }, ["tenant: unknown field; did you mean tenants?"]],
+    [
+      "an unknown infrastructure field",
+      infrastructure({ mcp_prot: 1 }),
+      ["infrastructure.mcp_prot: unknown field; did you mean mcp_port?"],
+    ],
+    [
+      "a field that no name is near to",
+      infrastructure({ zzzzzz: 1 }),
+      ["infrastructure.zzzzzz: unknown field"],
+    ],
+    [
+      "a port of 0",
+      infrastructure({ mcp_port: 0 }),
+      ["infrastructure.mcp_port: must be a whole number from 1 to 65535, not 0"],
+    ],
+    [
+      "a port in quotes",
+      infrastructure({ mcp_port: "42042" }),
+      ['infrastructure.mcp_port: must be a whole number from 1 to 65535, not "42042"'],
+    ],
+    [
+      "half a port",
+      infrastructure({ mcp_port: 1.5 }),
+      ["infrastructure.mcp_port: must be a whole number from 1 to 65535, not 1.5"],
+    ],
+    [
+      "an empty host",
+      infrastructure({ mcp_host: " " }),
+      ['infrastructure.mcp_host: must not be empty, not ""'],
+    ],
+    [
+      "too many requests",
+      infrastructure({ max_concurrent_requests: 1001 }),
+      ["infrastructure.max_concurrent_requests: must be a whole number from 1 to 1000, not 1001"],
+    ],
+    [
+      "no workers",
+      infrastructure({ uvicorn_workers: 0 }),
+      ["infrastructure.uvicorn_workers: must be a whole number from 1 to 64, not 0"],
+    ],
+    [
+      "too few connections",
+      infrastructure({ uvicorn_limit_concurrency: 9 }),
+      ["infrastructure.uvicorn_limit_concurrency: must be a whole number from 10 to 100000, not 9"],
+    ],
+    [
+      "an unknown log level",
+      infrastructure({ log_level: "verbose" }),
+      ['infrastructure.log_level: must be one of debug, info, warning, error, not "verbose"'],
+    ],
+    [
+      "an unknown mode",
+      infrastructure({ operation_mode: "on" }),
+      ['infrastructure.operation_mode: must be one of online, offline, not "on"'],
+    ],
+    [
+      "timeouts out of range",
+      infrastructure({ http_timeout: 601, search_timeout: 0 }),
+      [
+        "infrastructure.http_timeout: must be a whole number from 1 to 600, not 601",
+        "infrastructure.search_timeout: must be a whole number from 1 to 300, not 0",
+      ],
+    ],
+    [
+      "a flag as text",
+      infrastructure({ search_include_stats: "yes" }),
+      ['infrastructure.search_include_stats: must be true or false, not "yes"'],
+    ],
+    [
+      "an unknown fetch mode",
+      infrastructure({ default_fetch_mode: "whole" }),
+      ['infrastructure.default_fetch_mode: must be one of full, surrounding, not "whole"'],
+    ],
+    [
+      "a fallback without an endpoint",
+      infrastructure({ article_extractor_fallback: { enabled: true } }),
+      ["infrastructure.article_extractor_fallback.endpoint: is required when enabled is true"],
+    ],
+    [
+      "a fallback with a password in its address",
+      infrastructure({ article_extractor_fallback: { endpoint: "https://u:pw@h/" } }),
+      [
+        "infrastructure.article_extractor_fallback.endpoint: must be an absolute http or https URL without credentials",
+      ],
+    ],
+    [
+      "fallback limits out of range",
+      infrastructure({
+        article_extractor_fallback: { timeout_seconds: 121, batch_size: 9, max_retries: 11 },
+      }),
+      [
+        "infrastructure.article_extractor_fallback.timeout_seconds: must be a whole number from 1 to 120, not 121",
+        "infrastructure.article_extractor_fallback.batch_size: must be a whole number from 1 to 8, not 9",
+        "infrastructure.article_extractor_fallback.max_retries: must be a whole number from 0 to 10, not 11",
+      ],
+    ],
+    [
+      "a token where its variable's name belongs",
+      infrastructure({ article_extractor_fallback: { api_key_env: "sk-token-1234" } }),
+      [
+        "infrastructure.article_extractor_fallback.api_key_env: must be the name of an environment variable (A–Z, 0–9 and _, not beginning with a digit)",
+      ],
+    ],
+    ["no source type", tenants(without(folder, "source_type")), ["tenants[0].source_type: is required"]],
+    [
+      "an unknown source type",
+      tenants({ ...folder, source_type: "web" }),
+      ['tenants[0].source_type: must be one of online, git, filesystem, not "web"'],
+    ],
+    ["no codename", tenants(without(folder, "codename")), ["tenants[0].codename: is required"]],
+    ...["A", "a", "Docs", "1docs", "do cs", "a".repeat(65), "-docs", "dócs"].map(
+      (codename): [string, unknown, string[]] => [
+        `the codename ${codename.slice(0, 10)}`,
+        tenants({ ...folder, codename }),
+        [
+          `tenants[0].codename: must be 2 to 64 lower-case letters, digits, _ and -, beginning with a letter, not "${codename}"`,
+        ],
+      ],
+    ),
+    [
+      "a codename used twice",
+      tenants(folder, web, folder),
+      ["tenants[2].codename: must be unique, but tenants[0] is 'docs' too"],
+    ],
+    ["no name", tenants(without(folder, "docs_name")), ["tenants[0].docs_name: is required"]],
+    [
+      "a folder without its directory",
+      tenants(without(folder, "docs_root_dir")),
+      ["tenants[0].docs_root_dir: Tenant 'docs' must specify docs_root_dir"],
+    ],
+    [
+      "a folder with a schedule",
+      tenants({ ...folder, refresh_schedule: "0 0 * * *" }),
+      [
+        "tenants[0].refresh_schedule: Tenant 'docs' is a folder, which needs no schedule: it is rescanned when it changes",
+      ],
+    ],
+    [
+      "a website without addresses",
+      tenants({ ...web, docs_entry_url: " , " }),
+      ["tenants[0]: Tenant 'web' must specify either docs_sitemap_url or docs_entry_url"],
+    ],
+    [
+      "a website's field in a folder",
+      tenants({ ...folder, docs_entry_url: "https://a.example/" }),
+      ["tenants[0].docs_entry_url: unknown field"],
+    ],
+    [
+      "an entry that is no URL",
+      tenants({ ...web, docs_entry_url: "https://a.example/, docs.example.org" }),
+      [
+        'tenants[0].docs_entry_url: must be absolute http or https URLs without credentials, with commas between several, not "https://a.example/, docs.example.org"',
+      ],
+    ],
+    [
+      "a page cap of 0",
+      tenants({ ...web, max_crawl_pages: 0 }),
+      ["tenants[0].max_crawl_pages: must be a whole number from 1 to 1000000, not 0"],
+    ],
+    [
+      "a repository without its URL and paths",
+      tenants(without(without(repository, "git_repo_url"), "git_subpaths")),
+      [
+        "tenants[0].git_repo_url: Tenant 'repo' must specify git_repo_url",
+        "tenants[0].git_subpaths: Tenant 'repo' must specify git_subpaths",
+      ],
+    ],
+    [
+      "a repository with no paths",
+      tenants({ ...repository, git_subpaths: [] }),
+      ["tenants[0].git_subpaths: Tenant 'repo' must specify git_subpaths"],
+    ],
+    ...["../etc", "/etc", "-x", "a/../../b", "C:\\x"].map((path): [string, unknown, string[]] => [
+      `the path ${path}`,
+      tenants({ ...repository, git_subpaths: [path] }),
+      [
+        `tenants[0].git_subpaths[0]: must be a path inside the repository, without .. and not beginning with / or -, not ${JSON.stringify(path)}`,
+      ],
+    ]),
+    [
+      "a repository URL with a token",
+      tenants({ ...repository, git_repo_url: "https://ghp_secret@git.example.org/a/b" }),
+      ["tenants[0].git_repo_url: must be the URL of a git repository without credentials"],
+    ],
+    [
+      "a branch that is an option",
+      tenants({ ...repository, git_branch: "--upload-pack=x" }),
+      ['tenants[0].git_branch: must be the name of a branch or tag, or a commit, not "--upload-pack=x"'],
+    ],
+    [
+      "an interval under 5 minutes",
+      tenants({ ...repository, git_sync_interval_minutes: 4 }),
+      ["tenants[0].git_sync_interval_minutes: must be a whole number from 5 to 1440, not 4"],
+    ],
+    [
+      "search settings out of range",
+      tenants({
+        ...folder,
+        search: {
+          engine: "tfidf",
+          analyzer_profile: "fast",
+          ranking: { bm25_k1: 0.4, bm25_b: 1.1 },
+          boosts: { title: 5.1, heading: 1 },
+          snippet: {
+            style: "bold",
+            fragment_char_limit: 79,
+            max_fragments: 6,
+            surrounding_context_chars: 39,
+          },
+        },
+      }),
+      [
+        'tenants[0].search.engine: must be one of bm25, not "tfidf"',
+        'tenants[0].search.analyzer_profile: must be one of default, aggressive-stem, code-friendly, not "fast"',
+        "tenants[0].search.ranking.bm25_k1: must be a number from 0.5 to 3, not 0.4",
+        "tenants[0].search.ranking.bm25_b: must be a number from 0.1 to 1, not 1.1",
+        "tenants[0].search.boosts.title: must be a number from 0 to 5, not 5.1",
+        "tenants[0].search.boosts.heading: unknown field; did you mean headings?",
+        'tenants[0].search.snippet.style: must be one of plain, html, not "bold"',
+        "tenants[0].search.snippet.fragment_char_limit: must be a whole number from 80 to 2000, not 79",
+        "tenants[0].search.snippet.max_fragments: must be a whole number from 1 to 5, not 6",
+        "tenants[0].search.snippet.surrounding_context_chars: must be a whole number from 40 to 800, not 39",
+      ],
+    ],
+    [
+      "test queries of other kinds",
+      tenants({ ...folder, test_queries: { natural: "how?", word: [] } }),
+      [
+        'tenants[0].test_queries.natural: must be a list of texts, not "how?"',
+        "tenants[0].test_queries.word: unknown field; did you mean words?",
+      ],
+    ],
+    [
+      "a list for search",
+      tenants({ ...folder, search: [] }),
+      ["tenants[0].search: must be an object, not a list"],
+    ],
+  ])("%s", (_, json, expected) => {
+    expect(problemsOf(json)).toEqual(expected);
+  });
+
+  test.each([
+    ["* * * *", "it needs five fields (minute, hour, day of month, month, day of week), not 4"],
+    ["0 0 0 * * *", "it needs five fields (minute, hour, day of month, month, day of week), not 6"],
+    ["", "it needs five fields (minute, hour, day of month, month, day of week), not 0"],
+    ["@daily", "it needs five fields (minute, hour, day of month, month, day of week), not 1"],
+    ["60 * * * *", "minute '60' must be numbers from 0 to 59, *, or these with , - and /"],
+    ["0 24 * * *", "hour '24' must be numbers from 0 to 23, *, or these with , - and /"],
+    ["0 0 0 * *", "day of month '0' must be numbers from 1 to 31, *, or these with , - and /"],
+    ["0 0 L * *", "day of month 'L' must be numbers from 1 to 31, *, or these with , - and /"],
+    ["0 0 * 13 *", "month '13' must be numbers from 1 to 12, *, or these with , - and /"],
+    ["0 0 * jan *", "month 'jan' must be numbers from 1 to 12, *, or these with , - and /"],
+    ["0 0 * * 7", "day of week '7' must be numbers from 0 to 6, *, or these with , - and /"],
+    ["*/0 * * * *", "minute '*/0' must be numbers from 0 to 59, *, or these with , - and /"],
+    ["9-5 * * * *", "minute '9-5' must be numbers from 0 to 59, *, or these with , - and /"],
+    ["1,,2 * * * *", "minute '1,,2' must be numbers from 0 to 59, *, or these with , - and /"],
+    ["0 0 30 2 *", "day 30 never comes in these months"],
+    ["0 0 31 4,6,9,11 *", "day 31 never comes in these months"],
+  ])("the schedule %p", (refresh_schedule, why) => {
+    expect(problemsOf(tenants({ ...web, refresh_schedule }))).toEqual([
+      `tenants[0].refresh_schedule: Tenant 'web' has an invalid refresh_schedule: ${why}`,
+    ]);
+  });
+
+  test("what is no JSON, with where it ends to be", () => {
+    expect(problemsOf('{"tenants": [')).toEqual([expect.stringMatching(/^not JSON: /)]);
+  });
+
+  test("all problems of a file at once", () => {
+    const json = {
+      infrastructure: { mcp_port: 0, a: 1 },
+      tenants: [{ source_type: "git" }, { ...web, x: 1 }, 3],
+    };
+    expect(problemsOf(json)).toHaveLength(9);
+  });
+
+  test("a word about a field that is nested without end", () => {
+    const deep = `${'{"a":'.repeat(20_000)}1${"}".repeat(20_000)}`;
+    expect(problemsOf(`{"tenants": [], "constructor": ${deep}}`)).toEqual(["constructor: unknown field"]);
+  });
+
+  test("no password in any message", () => {
+    const secret = "https://user:hunter2@git.example.org/x";
+    const json = {
+      infrastructure: { mcp_host: 3, log_level: secret },
+      tenants: [
+        { ...repository, git_repo_url: secret, git_branch: `${secret} `, search: { engine: secret } },
+      ],
+    };
+    expect(problemsOf(json).length).toBeGreaterThan(3);
+    expect(problemsOf(json).join("\n")).not.toContain("hunter2");
+  });
+});

@@ -1,0 +1,101 @@
+import { describe, expect, test } from "bun:test";
+import { deploymentJsonSchema } from "../../../src/settings/index.ts";
+import { folder, readJson, repository, tenants, web } from "../../support/deployment.ts";
+
+describe("a right deployment file", () => {
+  test.each(["*/14 * * * *", "0 3 1,15 * *", "5/15 1-3/2 31 1 0-6", "0 0 29 2 *", "0 0 31 2 1"])(
+    "may have the schedule %p",
+    (refresh_schedule) => {
+      expect(readJson(tenants({ ...web, refresh_schedule })).tenants[0]).toMatchObject({
+        schedule: refresh_schedule,
+      });
+    },
+  );
+
+  test("is filled up with the defaults of the specification", () => {
+    const deployment = readJson(tenants(folder));
+    expect(deployment.infrastructure).toEqual({
+      host: "0.0.0.0",
+      port: 42042,
+      defaultClientModel: null,
+      maxConcurrentRequests: 20,
+      workers: 1,
+      maxConnections: 200,
+      logLevel: "info",
+      isOffline: false,
+      httpTimeoutMs: 120_000,
+      searchTimeoutMs: 30_000,
+      includeStats: true,
+      fetchMode: "surrounding",
+      fetchSurroundingChars: 1000,
+      preferBrowser: true,
+      fallback: null,
+    });
+    expect(deployment.tenants[0]).toMatchObject({ source: "filesystem", allowIndexBuilds: false });
+    expect(deployment.warnings).toEqual([]);
+  });
+
+  test("names directories from its own", () => {
+    const roots = readJson(tenants(folder, { ...web, docs_root_dir: "/var/web" })).tenants.map(
+      (t) => t.rootDir,
+    );
+    expect(roots).toEqual(["/srv/docs/docs", "/var/web"]);
+  });
+
+  test("has lists between commas", () => {
+    const [tenant] = readJson(
+      tenants({
+        ...web,
+        docs_sitemap_url: "https://a.example/sitemap.xml, https://b.example/s.xml",
+        url_whitelist_prefixes: "https://a.example/docs,https://b.example",
+      }),
+    ).tenants;
+    expect(tenant).toMatchObject({
+      sitemapUrls: ["https://a.example/sitemap.xml", "https://b.example/s.xml"],
+      allowPrefixes: ["https://a.example/docs", "https://b.example/"],
+    });
+  });
+
+  test("lets a tenant overrule whether the server builds indexes", () => {
+    const json = {
+      infrastructure: { allow_index_builds: true },
+      tenants: [folder, { ...web, allow_index_builds: false }],
+    };
+    expect(readJson(json).tenants.map((tenant) => tenant.allowIndexBuilds)).toEqual([true, false]);
+  });
+
+  test("may begin with a byte order mark and name its schema", () => {
+    expect(
+      readJson(`\uFEFF${JSON.stringify({ $schema: "./schema.json", tenants: [folder] })}`).tenants,
+    ).toHaveLength(1);
+  });
+
+  test("is warned of what is probably not meant", () => {
+    const json = tenants(web, {
+      ...repository,
+      refresh_schedule: "0 0 * * *",
+      git_sync_interval_minutes: 60,
+    });
+    expect(readJson(json).warnings).toEqual([
+      "tenants[0]: Tenant 'web' has neither a sitemap nor enable_crawler: only its entry pages are fetched",
+      "tenants[1].refresh_schedule: Tenant 'repo' has git_sync_interval_minutes, which replaces it",
+    ]);
+    expect(readJson({ tenants: [] }).warnings).toHaveLength(1);
+  });
+
+  test("is what stands in the repository", async () => {
+    expect(readJson(await Bun.file("deployment.json").text()).warnings).toEqual([]);
+  });
+});
+
+test("the JSON Schema forbids unknown fields at every level", () => {
+  const open: string[] = [];
+  const walk = (node: unknown, path: string): void => {
+    if (typeof node !== "object" || node === null) return;
+    if ("properties" in node && (!("additionalProperties" in node) || node.additionalProperties !== false))
+      open.push(path);
+    for (const [key, value] of Object.entries(node)) walk(value, `${path}/${key}`);
+  };
+  walk(deploymentJsonSchema(), "");
+  expect(open).toEqual([]);
+});
