@@ -1,12 +1,7 @@
 import { Failure } from "../failure.ts";
+import { isLoopbackAddress } from "./address-set.ts";
 import { bareHost } from "./host-names.ts";
-import {
-  type IpAddress,
-  type IpNetwork,
-  networkHolds,
-  parseIpAddress,
-  parseIpNetwork,
-} from "./ip-address.ts";
+import { type IpAddress, type IpNetwork, networkHolds, parseIpNetwork } from "./ip-address.ts";
 
 /**
  * Which addresses besides public ones may be reached. `auto` decides by the caller, `open` allows local
@@ -43,9 +38,7 @@ export type RequestOrigin = {
  * proxy forwarded it, and no API key is set (a server with a key serves others).
  */
 export function requestCaller(origin: RequestOrigin): EgressCaller {
-  const peer = parseIpAddress(origin.peerAddress);
-  const isLoopback = peer !== null && LOOPBACK_NETWORKS.some((network) => networkHolds(network, peer));
-  const local = isLoopback && !origin.wasForwarded && !origin.apiKeyConfigured;
+  const local = isLoopbackAddress(origin.peerAddress) && !origin.wasForwarded && !origin.apiKeyConfigured;
   return { kind: local ? "loopback_request" : "remote_request" };
 }
 
@@ -99,8 +92,6 @@ export const namesMayTurnOutLocal = (policy: EgressPolicy): boolean =>
   policy.kind === "list" && policy.networks.length > 0;
 
 const HOST_ENTRY = /^\.?[\p{L}\p{N}_](?:[\p{L}\p{N}_.-]*[\p{L}\p{N}_.])?$/u;
-
-const LOOPBACK_NETWORKS = ["127.0.0.0/8", "::1"].flatMap((text) => parseIpNetwork(text) ?? []);
 
 const matchesAny = (patterns: readonly string[], host: string): boolean =>
   patterns.some((pattern) => (pattern.startsWith(".") ? host.endsWith(pattern) : host === pattern));

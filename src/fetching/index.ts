@@ -1,3 +1,4 @@
+export { type AddressSet, isIpAddress, isLoopbackAddress, parseAddressSet } from "./address-set.ts";
 export { type DecodedText, decodeText, type EncodingSource } from "./charset.ts";
 export { sniffPageType } from "./content-type.ts";
 export { type CookieSession, createCookieSession, type StoredCookie } from "./cookies.ts";

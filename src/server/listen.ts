@@ -1,0 +1,106 @@
+import type { Server } from "bun";
+import { Failure } from "../failure.ts";
+import type { AddressSet } from "../fetching/index.ts";
+import type { Log } from "../log.ts";
+import { clientOf, forwardedPrefix } from "./middleware/client.ts";
+import type { Exchange, Handler } from "./middleware/exchange.ts";
+
+export type ListenOptions = {
+  readonly host: string;
+  /** 0 takes any free port. */
+  readonly port: number;
+  /** Prefix under which a reverse proxy shows the server, in the form of `normalBasePath`. */
+  readonly basePath: string;
+  readonly trustedProxies: AddressSet;
+  readonly handler: Handler;
+  readonly log: Log;
+  /** Lets several processes listen on the port, the kernel choosing between them. */
+  readonly sharesPort: boolean;
+};
+
+export type Listener = {
+  readonly port: number;
+  /** Accepts nothing more and waits for what runs, at most so long; then connections are cut. */
+  close(graceMs: number): Promise<void>;
+};
+
+/** A connection on which nothing moves for so long is closed: slow senders, forgotten keep-alives. */
+const IDLE_SECONDS = 30;
+
+/** Far over what handlers take, whose own answer says more than the runtime's. */
+const MAX_REQUEST_BYTES = 32 * 1024 * 1024;
+
+/**
+ * Binds the address and hands each request to the handler as an exchange.
+ * @throws Failure `invalid_usage` when the address cannot be bound
+ */
+export function listen(options: ListenOptions): Listener {
+  const { host, port, sharesPort } = options;
+  const server = bind(host, port, () =>
+    Bun.serve({
+      hostname: host,
+      port,
+      reusePort: sharesPort,
+      development: false,
+      idleTimeout: IDLE_SECONDS,
+      maxRequestBodySize: MAX_REQUEST_BYTES,
+      fetch: (request, running) => options.handler(toExchange(request, running, options)),
+      // The outermost layer answers every error; what comes here is a fault in it, and is not shown.
+      error: () => new Response(null, { status: 500 }),
+    }),
+  );
+  return {
+    port: server.port ?? port,
+    async close(graceMs) {
+      const drained = server.stop();
+      const timer = Promise.withResolvers<void>();
+      const handle = setTimeout(timer.resolve, graceMs);
+      await Promise.race([drained, timer.promise]);
+      clearTimeout(handle);
+      await server.stop(true);
+    },
+  };
+}
+
+function bind<T>(host: string, port: number, start: () => T): T {
+  try {
+    return start();
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? String(error.code) : "";
+    const why = BIND_ERRORS[code] ?? (error instanceof Error ? error.message : "unknown error");
+    throw new Failure("invalid_usage", `cannot listen on ${host} port ${port}: ${why.slice(0, 200)}`, {
+      cause: error,
+    });
+  }
+}
+
+const BIND_ERRORS: Readonly<Record<string, string>> = {
+  EADDRINUSE: "the port is in use",
+  EACCES: "the port needs more rights (ports below 1024 usually do)",
+  EADDRNOTAVAIL: "the machine has no such address",
+  ENOTFOUND: "no such host",
+};
+
+function toExchange(request: Request, server: Server<undefined>, options: ListenOptions): Exchange {
+  const peerAddress = server.requestIP(request)?.address ?? "";
+  const written = URL.parse(request.url)?.pathname ?? "/";
+  const prefix = options.basePath || forwardedPrefix(request, peerAddress, options.trustedProxies);
+  const requestId = requestIdOf(request.headers.get("x-request-id"));
+  return {
+    request,
+    // A proxy may or may not take the prefix off before it passes the request on.
+    path: isBelow(written, prefix) ? written.slice(prefix.length) || "/" : written,
+    basePath: prefix,
+    requestId,
+    client: clientOf(request, peerAddress, options.trustedProxies),
+    log: options.log.with({ request_id: requestId }),
+    keepOpen: () => server.timeout(request, 0),
+  };
+}
+
+const isBelow = (path: string, prefix: string): boolean =>
+  prefix !== "" && (path === prefix || path.startsWith(`${prefix}/`));
+
+/** The caller's own id when it is 1 to 128 visible ASCII characters, else one is made up. */
+const requestIdOf = (asked: string | null): string =>
+  asked !== null && /^[\x21-\x7e]{1,128}$/.test(asked) ? asked : crypto.randomUUID();

@@ -1,0 +1,33 @@
+import { createHash, timingSafeEqual } from "node:crypto";
+import type { Layer } from "./exchange.ts";
+import { ProblemError } from "./problem.ts";
+
+/**
+ * Asks for `Authorization: Bearer KEY`.
+ * @param options.key null: nobody is asked
+ * @param options.openPaths are answered without a key: what load balancers and supervisors look at
+ */
+export function requireApiKey(options: {
+  readonly key: string | null;
+  readonly openPaths: readonly string[];
+}): Layer {
+  const { key, openPaths } = options;
+  if (key === null) return (next) => next;
+  const expected = digest(key);
+  return (next) => async (exchange) => {
+    if (openPaths.includes(exchange.path)) return next(exchange);
+    const [, token] = /^Bearer +(\S+)\s*$/i.exec(exchange.request.headers.get("authorization") ?? "") ?? [];
+    // Digests have one length, so the comparison takes the same time whatever was sent.
+    if (token === undefined || !timingSafeEqual(digest(token), expected))
+      throw new ProblemError({
+        status: 401,
+        code: "unauthorized",
+        detail:
+          token === undefined ? "an API key is needed: Authorization: Bearer KEY" : "the API key is wrong",
+        headers: { "www-authenticate": 'Bearer realm="article-extractor"' },
+      });
+    return next(exchange);
+  };
+}
+
+const digest = (text: string): Buffer => createHash("sha256").update(text).digest();

@@ -1,0 +1,44 @@
+import { ProblemError } from "./problem.ts";
+
+/** Largest body of a request (DECISIONS section 4, "Errors"). */
+export const MAX_BODY_BYTES = 2 * 1024 * 1024;
+
+/**
+ * The JSON of a request's body.
+ * @throws ProblemError 415 for another type, 413 over 2 MiB, 400 for what is no JSON
+ */
+export async function readJsonBody(request: Request): Promise<unknown> {
+  const type = request.headers.get("content-type")?.split(";")[0]?.trim().toLowerCase();
+  if (type !== "application/json")
+    throw new ProblemError({
+      status: 415,
+      code: "unsupported_media_type",
+      detail: `the body must be application/json, not ${type ? JSON.stringify(type.slice(0, 100)) : "without a type"}`,
+    });
+  const text = await readText(request);
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new ProblemError({ status: 400, code: "malformed_json", detail: "the body is not JSON" });
+  }
+}
+
+async function readText(request: Request): Promise<string> {
+  if (Number(request.headers.get("content-length") ?? 0) > MAX_BODY_BYTES) throw tooLarge();
+  const decoder = new TextDecoder();
+  let text = "";
+  let total = 0;
+  for await (const piece of request.body ?? []) {
+    total += piece.length;
+    if (total > MAX_BODY_BYTES) throw tooLarge();
+    text += decoder.decode(piece, { stream: true });
+  }
+  return text + decoder.decode();
+}
+
+const tooLarge = (): ProblemError =>
+  new ProblemError({
+    status: 413,
+    code: "body_too_large",
+    detail: `the body is over the limit of ${MAX_BODY_BYTES} bytes`,
+  });

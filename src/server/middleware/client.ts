@@ -1,0 +1,62 @@
+import { type AddressSet, isIpAddress } from "../../fetching/index.ts";
+import type { Client } from "./exchange.ts";
+
+const FORWARDING_HEADER = /^(?:forwarded|x-forwarded-.+|x-real-ip)$/;
+
+/**
+ * Who asks. Forwarding headers count only when the peer is a trusted proxy; of a list of forwarders the
+ * last one that is not trusted is the client, since everything before it may be made up.
+ */
+export function clientOf(request: Request, peerAddress: string, trusted: AddressSet): Client {
+  const { headers } = request;
+  const wasForwarded = [...headers.keys()].some((name) => FORWARDING_HEADER.test(name));
+  const own = { scheme: "http", host: headers.get("host") ?? "" };
+  if (!wasForwarded || !trusted.has(peerAddress))
+    return { peerAddress, address: peerAddress, wasForwarded, ...own };
+  const chain = headers.get("x-forwarded-for")?.split(",") ?? [];
+  const scheme = lastOf(headers.get("x-forwarded-proto"))?.toLowerCase();
+  return {
+    peerAddress,
+    address: firstUntrusted(chain, trusted) ?? peerAddress,
+    wasForwarded,
+    scheme: scheme === "https" ? "https" : "http",
+    host: lastOf(headers.get("x-forwarded-host")) ?? own.host,
+  };
+}
+
+/** The prefix that a trusted proxy took off the path: `/docs`, or empty. */
+export function forwardedPrefix(request: Request, peerAddress: string, trusted: AddressSet): string {
+  if (!trusted.has(peerAddress)) return "";
+  return normalBasePath(lastOf(request.headers.get("x-forwarded-prefix")) ?? "") ?? "";
+}
+
+/**
+ * A base path with one slash in front and none behind; empty for the root.
+ * @returns null for what cannot stand in an address: `//host`, `..`, spaces, quotes
+ */
+export function normalBasePath(written: string): string | null {
+  const path = written.trim().replace(/\/+$/, "");
+  if (path === "") return "";
+  const isPlain = /^\/[A-Za-z0-9._~-]+(?:\/[A-Za-z0-9._~-]+)*$/.test(path);
+  return isPlain && !path.split("/").includes("..") && !path.split("/").includes(".") ? path : null;
+}
+
+function firstUntrusted(chain: readonly string[], trusted: AddressSet): string | null {
+  for (let index = chain.length - 1; index >= 0; index--) {
+    const address = bareAddress(chain[index] ?? "");
+    // What is no address is made up, and so is all that stands before it.
+    if (address === null) return null;
+    if (!trusted.has(address) || index === 0) return address;
+  }
+  return null;
+}
+
+/** `192.0.2.1:4711` and `[2001:db8::1]:4711` have a port that is not part of the address. */
+function bareAddress(entry: string): string | null {
+  const text = entry.trim();
+  const bare = /^\[([^\]]+)\](?::\d+)?$/.exec(text)?.[1] ?? /^([\d.]+):\d+$/.exec(text)?.[1] ?? text;
+  return isIpAddress(bare) ? bare : null;
+}
+
+/** Proxies append to what they got, so only the last part of a list is the trusted proxy's own word. */
+const lastOf = (list: string | null): string | undefined => list?.split(",").at(-1)?.trim() || undefined;

@@ -1,0 +1,82 @@
+import type { Exchange, Layer } from "./exchange.ts";
+import { ProblemError, type RequestProblem } from "./problem.ts";
+
+export type ConcurrencyLimit = {
+  /** Requests that are worked on at once. */
+  readonly max: number;
+  /** How long further ones wait for their turn, in ms; 0: not at all. */
+  readonly waitMs: number;
+  /** How many may wait. */
+  readonly maxWaiting: number;
+  /** What those are told that do not get a turn. */
+  readonly problem: RequestProblem;
+  /** Answered whatever the load. */
+  readonly freePaths: readonly string[];
+};
+
+/** Bounds how many requests are worked on at once; turns are given in the order of arrival. */
+export function limitConcurrency(limit: ConcurrencyLimit): Layer {
+  let running = 0;
+  const waiting: (() => void)[] = [];
+  const release = (): void => {
+    const nextTurn = waiting.shift();
+    // A turn is handed on, so the number of those running stays.
+    if (nextTurn) nextTurn();
+    else running--;
+  };
+  const takeTurn = async (exchange: Exchange): Promise<void> => {
+    if (running < limit.max) {
+      running++;
+      return;
+    }
+    if (limit.waitMs === 0 || waiting.length >= limit.maxWaiting) throw new ProblemError(limit.problem);
+    exchange.keepOpen();
+    await turnWithin(waiting, limit, exchange.request.signal);
+  };
+  return (next) => async (exchange) => {
+    if (limit.freePaths.includes(exchange.path)) return next(exchange);
+    await takeTurn(exchange);
+    try {
+      return await next(exchange);
+    } finally {
+      release();
+    }
+  };
+}
+
+function turnWithin(waiting: (() => void)[], limit: ConcurrencyLimit, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const giveUp = (): void => {
+      const place = waiting.indexOf(begin);
+      if (place >= 0) waiting.splice(place, 1);
+      stop();
+      reject(new ProblemError(limit.problem));
+    };
+    const timer = setTimeout(giveUp, limit.waitMs);
+    const stop = (): void => {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", giveUp);
+    };
+    const begin = (): void => {
+      stop();
+      resolve();
+    };
+    waiting.push(begin);
+    signal.addEventListener("abort", giveUp, { once: true });
+  });
+}
+
+/** Says no to new work while the server is ending; probes still learn why. */
+export const refuseWhileDraining =
+  (isDraining: () => boolean, openPaths: readonly string[]): Layer =>
+  (next) =>
+  async (exchange) => {
+    if (isDraining() && !openPaths.includes(exchange.path))
+      throw new ProblemError({
+        status: 503,
+        code: "draining",
+        detail: "the server is shutting down",
+        headers: { "retry-after": "5", connection: "close" },
+      });
+    return next(exchange);
+  };

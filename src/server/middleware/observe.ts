@@ -1,0 +1,53 @@
+import type { Metrics } from "../../metrics.ts";
+import type { Handler, Layer } from "./exchange.ts";
+import { problemResponse, toProblem } from "./problem.ts";
+
+export type ObserveOptions = {
+  readonly metrics: Metrics;
+  /** Paths whose requests are logged at debug level: probes would fill the log. */
+  readonly quietPaths: readonly string[];
+};
+
+/**
+ * The outermost layer: errors become answers, every answer carries the request id, and each request is one
+ * line of the log and one count in the metrics.
+ */
+export const observe =
+  ({ metrics, quietPaths }: ObserveOptions): Layer =>
+  (next) =>
+  async (exchange) => {
+    const { request, log, client, path, requestId } = exchange;
+    const started = performance.now();
+    const response = await answer(next, exchange);
+    const durationMs = performance.now() - started;
+    response.headers.set("x-request-id", requestId);
+    metrics.count(`http.requests.${request.method.toLowerCase()}.${response.status}`);
+    metrics.time("http.duration", durationMs);
+    const write = quietPaths.includes(path) && response.status < 500 ? log.debug : log.info;
+    write("request", {
+      method: request.method,
+      // The query may hold a token of somebody else's site.
+      path: path.slice(0, MAX_LOGGED_PATH),
+      status: response.status,
+      duration_ms: Math.round(durationMs * 10) / 10,
+      client: client.address,
+    });
+    return response;
+  };
+
+const MAX_LOGGED_PATH = 200;
+
+async function answer(next: Handler, exchange: Parameters<Handler>[0]): Promise<Response> {
+  try {
+    const response = await next(exchange);
+    // Answers of `fetch`-like helpers may have headers that cannot be changed.
+    return new Response(response.body, response);
+  } catch (error) {
+    const problem = toProblem(error);
+    if (problem.code === "internal") {
+      const cause = error instanceof Error ? (error.stack ?? error.message) : String(error);
+      exchange.log.error("fault", { error: cause.slice(0, 4000) });
+    }
+    return problemResponse(problem, exchange.requestId);
+  }
+}

@@ -1,0 +1,78 @@
+import { isLoopbackAddress } from "../../fetching/index.ts";
+import type { Exchange, Layer } from "./exchange.ts";
+import { ProblemError } from "./problem.ts";
+
+export type OriginRules = {
+  /** The address that the server is bound to. */
+  readonly boundHost: string;
+  /** Names that a Host header may hold besides; null: any, unless the server is bound to loopback. */
+  readonly allowedHosts: readonly string[] | null;
+  /** Origins (`https://app.example`) of foreign pages that may call, and read the answers; `*` is every one. */
+  readonly corsOrigins: readonly string[];
+  /** Methods that a foreign origin is refused for; reading is harmless where nothing is allowed to read it. */
+  readonly guardedMethods: readonly string[];
+};
+
+/**
+ * Keeps pages of other sites in somebody's browser from using the server: a Host that is not the server's
+ * (DNS rebinding) and a foreign Origin are refused with 403; origins of the list get CORS headers.
+ */
+export function guardOrigin(rules: OriginRules): Layer {
+  const allowsHost = hostRule(rules);
+  return (next) => async (exchange) => {
+    const { request, client } = exchange;
+    if (!allowsHost(client.host) || !allowsHost(request.headers.get("host") ?? ""))
+      throw refusal("the Host header names no host of this server");
+    const origin = request.headers.get("origin");
+    if (origin === null) return next(exchange);
+    const isListed = rules.corsOrigins.includes(origin) || rules.corsOrigins.includes("*");
+    if (isListed && isPreflight(request))
+      return withCors(new Response(null, { status: 204 }), exchange, origin);
+    if (!isListed && !isSameOrigin(origin, exchange) && rules.guardedMethods.includes(request.method))
+      throw refusal("requests of other sites are refused; the operator can allow an origin");
+    const response = await next(exchange);
+    return isListed ? withCors(response, exchange, origin) : response;
+  };
+}
+
+const refusal = (detail: string): ProblemError =>
+  new ProblemError({ status: 403, code: "origin_refused", detail });
+
+function hostRule({ boundHost, allowedHosts }: OriginRules): (host: string) => boolean {
+  const isLocal = boundHost === "localhost" || isLoopbackAddress(boundHost);
+  if (allowedHosts === null && !isLocal) return () => true;
+  const names = new Set((allowedHosts ?? []).map((name) => name.toLowerCase()));
+  return (host) => {
+    const name = hostName(host);
+    if (name === null) return false;
+    if (names.has("*") || names.has(host.toLowerCase()) || names.has(name)) return true;
+    return isLocal && (name === "localhost" || name.endsWith(".localhost") || isLoopbackAddress(name));
+  };
+}
+
+/** The name of `name:port`, in lower case and without the dot or brackets around it. */
+function hostName(host: string): string | null {
+  const url = URL.parse(`http://${host}/`);
+  if (!url || url.host === "" || /[/?#@\\]/.test(host)) return null;
+  return url.hostname.replace(/\.$/, "").replace(/^\[|\]$/g, "");
+}
+
+/** Whether a page of this server sends the request: `null` and files are foreign. */
+const isSameOrigin = (origin: string, { client }: Exchange): boolean =>
+  URL.parse(origin)?.host === URL.parse(`${client.scheme}://${client.host}/`)?.host && URL.canParse(origin);
+
+const isPreflight = (request: Request): boolean =>
+  request.method === "OPTIONS" && request.headers.has("access-control-request-method");
+
+function withCors(response: Response, { request }: Exchange, origin: string): Response {
+  const { headers } = response;
+  headers.set("access-control-allow-origin", origin);
+  headers.append("vary", "Origin");
+  headers.set("access-control-expose-headers", "Location, Retry-After, X-Request-ID, Mcp-Session-Id");
+  if (isPreflight(request)) {
+    headers.set("access-control-allow-methods", "GET, POST, DELETE");
+    headers.set("access-control-allow-headers", request.headers.get("access-control-request-headers") ?? "");
+    headers.set("access-control-max-age", "600");
+  }
+  return response;
+}
