@@ -25,8 +25,11 @@ export function didYouMean(word: string, candidates: readonly string[]): string 
   return candidate === null ? "" : `; did you mean ${candidate}?`;
 }
 
-/** Optimal string alignment distance: insertions, deletions, substitutions and swapped neighbours. */
-function editDistance(a: string, b: string): number {
+/**
+ * Optimal string alignment distance: insertions, deletions, substitutions and swapped neighbours count one
+ * each. Infinite for words over 100 letters or with lengths more than 20 apart.
+ */
+export function editDistance(a: string, b: string): number {
   if (Math.abs(a.length - b.length) > 20 || a.length > 100) return Number.POSITIVE_INFINITY;
   const rows = Array.from({ length: a.length + 1 }, () => new Array<number>(b.length + 1).fill(0));
   const at = (i: number, j: number): number => rows[i]?.[j] ?? 0;

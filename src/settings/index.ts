@@ -1,16 +1,7 @@
 export { DEFAULT_EXTRACTION } from "./defaults.ts";
 export { MAX_DEPLOYMENT_BYTES, readDeployment } from "./deployment/read.ts";
 export { deploymentJsonSchema } from "./deployment/schema.ts";
-export type {
-  Deployment,
-  FallbackSettings,
-  FilesystemTenant,
-  GitTenant,
-  InfrastructureSettings,
-  OnlineTenant,
-  TenantSearch,
-  TenantSettings,
-} from "./deployment/types.ts";
+export type { Deployment, FallbackSettings, InfrastructureSettings } from "./deployment/types.ts";
 export { type DotenvPlaces, withDotenv } from "./dotenv.ts";
 export {
   type Environment,

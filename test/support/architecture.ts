@@ -31,7 +31,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   pages: { mayImport: ["heading", ...BASE] },
   crawler: { mayImport: [...CRAWLING, ...OBSERVED_BASE] },
   search: { mayImport: ["pages", ...BASE] },
-  tenants: { mayImport: [...CRAWLING, "crawler", "search", ...OBSERVED_BASE] },
+  tenants: { mayImport: ["nearest", ...CRAWLING, "crawler", "search", ...OBSERVED_BASE] },
   // It has to throw and to check log levels and URLs; of the rest it holds options, not code.
   settings: { mayImport: ["nearest", ...OBSERVED_BASE], mayImportTypesOf: MODULES },
   app: { isOneFile: true, mayImport: ["settings", "statsd", "version", ...MODULES, ...OBSERVED_BASE] },

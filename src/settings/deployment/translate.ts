@@ -1,13 +1,8 @@
 import { resolve } from "node:path";
+import type { TenantSearch, TenantSettings } from "../../tenants/index.ts";
 import { type PageUrl, parsePageUrl, parseUrlPrefix } from "../../urls/index.ts";
 import { type DeploymentFile, partsOf, type TenantFile } from "./schema.ts";
-import type {
-  Deployment,
-  FallbackSettings,
-  InfrastructureSettings,
-  TenantSearch,
-  TenantSettings,
-} from "./types.ts";
+import type { Deployment, FallbackSettings, InfrastructureSettings } from "./types.ts";
 
 /** A file that passed its checks, in the program's own words. */
 export function translateDeployment(file: DeploymentFile, directory: string): Deployment {

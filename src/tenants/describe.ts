@@ -1,0 +1,76 @@
+import type { TenantSettings } from "./settings.ts";
+
+/** A tenant in lists. */
+export type TenantSummary = { readonly codename: string; readonly description: string };
+
+/** All that clients learn of a tenant. */
+export type TenantDetail = TenantSummary & {
+  readonly displayName: string;
+  readonly source: TenantSettings["source"];
+  /** Natural questions, then phrases, then words. */
+  readonly testQueries: readonly string[];
+  /** Beginnings of the URLs of the tenant's documents. */
+  readonly urlPrefixes: readonly string[];
+};
+
+/** Longer descriptions would crowd a client's context when there are many tenants. */
+const MAX_DESCRIPTION = 400;
+
+/** Describes a tenant by its settings; where they have no description, one is made of the rest. */
+export function describeTenant(tenant: TenantSettings): TenantDetail {
+  const urlPrefixes = urlPrefixesOf(tenant);
+  const { natural, phrases, words } = tenant.testQueries;
+  return {
+    codename: tenant.codename,
+    displayName: tenant.docsName,
+    description: cut(oneLine(tenant.description ?? madeDescription(tenant, urlPrefixes))),
+    source: tenant.source,
+    testQueries: [...natural, ...phrases, ...words],
+    urlPrefixes,
+  };
+}
+
+function madeDescription(tenant: TenantSettings, urlPrefixes: readonly string[]): string {
+  const hosts = [...new Set(urlPrefixes.map((prefix) => URL.parse(prefix)?.host ?? ""))].filter(
+    (h) => h !== "",
+  );
+  if (tenant.source === "online") return `${tenant.docsName}, documentation of ${hosts.join(", ")}`;
+  if (tenant.source === "git")
+    return `${tenant.docsName}, documentation from ${repositoryName(tenant.repositoryUrl)}`;
+  return `${tenant.docsName}, documentation from a folder`;
+}
+
+function urlPrefixesOf(tenant: TenantSettings): readonly string[] {
+  if (tenant.source === "online") {
+    if (tenant.allowPrefixes.length > 0) return tenant.allowPrefixes;
+    const urls = [...tenant.entryUrls, ...tenant.sitemapUrls];
+    return [...new Set(urls.map((url) => `${new URL(url).origin}/`))];
+  }
+  const tree = tenant.source === "git" ? forgeTree(tenant.repositoryUrl, tenant.revision) : null;
+  return [tree ?? `docs://${tenant.codename}/`];
+}
+
+/**
+ * Where a forge shows the files of a revision, null when its ways are not known.
+ * GitHub, Gitea and Forgejo differ after the repository's path; GitLab puts `/-/` in between.
+ */
+function forgeTree(repositoryUrl: string, revision: string): string | null {
+  const url = URL.parse(repositoryUrl);
+  if (url?.protocol !== "https:") return null;
+  const repository = `${url.origin}${url.pathname.replace(/(?:\.git)?\/*$/, "")}`;
+  const name = revision.split("/").map(encodeURIComponent).join("/");
+  if (url.host === "github.com") return `${repository}/blob/${name}/`;
+  if (url.host === "gitlab.com" || url.host.startsWith("gitlab.")) return `${repository}/-/blob/${name}/`;
+  return null;
+}
+
+/** `owner/name` of a repository's URL, of the short form of ssh too. */
+function repositoryName(repositoryUrl: string): string {
+  const path = URL.parse(repositoryUrl)?.pathname ?? repositoryUrl.split(":").at(-1) ?? "";
+  return path.replace(/^\/+|(?:\.git)?\/*$/g, "") || "a git repository";
+}
+
+const oneLine = (text: string): string => text.replace(/[\s\p{Cc}\p{Cf}]+/gu, " ").trim();
+
+const cut = (text: string): string =>
+  text.length <= MAX_DESCRIPTION ? text : `${[...text].slice(0, MAX_DESCRIPTION - 1).join("")}…`;

@@ -1,0 +1,67 @@
+import type { PageUrl } from "../urls/index.ts";
+
+type CommonTenant = {
+  /** Routes to the tenant: 2 to 64 lower-case letters, digits, `_` and `-`. */
+  readonly codename: string;
+  /** For people. */
+  readonly docsName: string;
+  /** What the documentation is about; null: said from the rest. */
+  readonly description: string | null;
+  /** Absolute. */
+  readonly rootDir: string;
+  /** The tenant's own setting, else that of the infrastructure. */
+  readonly allowIndexBuilds: boolean;
+  /** Run after each build of the index, and shown to clients as examples. */
+  readonly testQueries: {
+    readonly natural: readonly string[];
+    readonly phrases: readonly string[];
+    readonly words: readonly string[];
+  };
+  readonly search: TenantSearch;
+};
+
+export type TenantSearch = {
+  readonly isEnabled: boolean;
+  readonly profile: "default" | "aggressive-stem" | "code-friendly";
+  readonly ranking: { readonly k1: number; readonly b: number; readonly boosts: FieldBoosts };
+  readonly snippet: {
+    readonly style: "plain" | "html";
+    readonly fragmentChars: number;
+    readonly maxFragments: number;
+    readonly contextChars: number;
+  };
+};
+
+/** Factors of the fields' scores, 0 to 5. */
+export type FieldBoosts = Readonly<
+  Record<"title" | "headings_h1" | "headings_h2" | "headings" | "body" | "code" | "path" | "url", number>
+>;
+
+export type OnlineTenant = CommonTenant & {
+  readonly source: "online";
+  readonly sitemapUrls: readonly PageUrl[];
+  readonly entryUrls: readonly PageUrl[];
+  readonly allowPrefixes: readonly string[];
+  readonly denyPrefixes: readonly string[];
+  readonly followLinks: boolean;
+  readonly maxPages: number;
+  /** Five fields, in UTC. */
+  readonly schedule: string | null;
+};
+
+export type GitTenant = CommonTenant & {
+  readonly source: "git";
+  readonly repositoryUrl: string;
+  /** A branch, a tag or a commit. */
+  readonly revision: string;
+  readonly subpaths: readonly string[];
+  readonly stripPrefix: string | null;
+  readonly tokenVariable: string | null;
+  readonly schedule: string | null;
+  /** Goes before the schedule. */
+  readonly syncIntervalMinutes: number | null;
+};
+
+export type FilesystemTenant = CommonTenant & { readonly source: "filesystem" };
+
+export type TenantSettings = OnlineTenant | GitTenant | FilesystemTenant;
