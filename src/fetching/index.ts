@@ -13,6 +13,7 @@ export {
 } from "./egress-policy.ts";
 export { createHttpFetcher, type HttpFetcher, type HttpFetcherOptions } from "./http.ts";
 export { DECIDED_FETCH_LIMITS, type FetchLimits } from "./limits.ts";
+export { openPinningProxy, type PinningProxy, type PinningProxyOptions } from "./pinning-proxy.ts";
 export {
   type ChooseProxy,
   type ChosenProxy,

@@ -1,0 +1,231 @@
+import { timingSafeEqual } from "node:crypto";
+import net from "node:net";
+import tls from "node:tls";
+import { Failure } from "../failure.ts";
+import type { Log } from "../log.ts";
+import type { WireRoute } from "./connect.ts";
+import { displayUrl } from "./display-url.ts";
+import { type ProxyHead, parseProxyHead, readHead, rewriteHead } from "./proxy-head.ts";
+import { createRouteFinder, type RouteFinder, type RouteOptions } from "./route.ts";
+
+/**
+ * A proxy on loopback for programs that resolve names and follow redirects by themselves (a browser, git):
+ * each connection goes to an address that the egress policy has checked, through the caller's own proxy where
+ * one is chosen, or is refused.
+ */
+export type PinningProxy = AsyncDisposable & {
+  /** `http://127.0.0.1:PORT`. */
+  readonly url: string;
+  readonly username: string;
+  /** Made for this proxy, so that other programs of the machine cannot use it. */
+  readonly password: string;
+  /** What was refused so far, the last 100: the reason a page came out incomplete. */
+  readonly refusals: readonly Failure[];
+};
+
+export type PinningProxyOptions = RouteOptions & {
+  /** How long a connection may take to come about, in ms. */
+  readonly connectTimeoutMs: number;
+  /** A tunnel on which nothing moves for so long is closed, in ms. */
+  readonly idleTimeoutMs: number;
+};
+
+/** Opens the proxy on a free port of loopback. */
+export async function openPinningProxy(options: PinningProxyOptions): Promise<PinningProxy> {
+  const username = "egress";
+  const password = crypto.randomUUID();
+  const refusals: Failure[] = [];
+  const ending = new AbortController();
+  const open = new Set<net.Socket>();
+  const parts: ConnectionParts = {
+    ...options,
+    findRoutes: createRouteFinder(options),
+    credentials: Buffer.from(`Basic ${btoa(`${username}:${password}`)}`),
+    signal: ending.signal,
+    onRefusal: (failure) => {
+      refusals.push(failure);
+      if (refusals.length > MAX_REFUSALS) refusals.shift();
+    },
+  };
+  const server = net.createServer({ pauseOnConnect: false }, (client) => {
+    open.add(client);
+    client.on("close", () => open.delete(client));
+    void serveConnection(client, parts);
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(0, "127.0.0.1", resolve);
+  });
+  const address = server.address();
+  const port = typeof address === "object" && address !== null ? address.port : 0;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    username,
+    password,
+    refusals,
+    async [Symbol.asyncDispose]() {
+      ending.abort();
+      for (const client of open) client.destroy();
+      await new Promise<void>((resolve) => server.close(() => resolve()));
+    },
+  };
+}
+
+const MAX_REFUSALS = 100;
+
+type ConnectionParts = {
+  readonly findRoutes: RouteFinder;
+  readonly credentials: Buffer;
+  readonly log: Log;
+  readonly connectTimeoutMs: number;
+  readonly idleTimeoutMs: number;
+  readonly signal: AbortSignal;
+  readonly onRefusal: (failure: Failure) => void;
+};
+
+/** One connection of the client carries one tunnel or one request. */
+async function serveConnection(client: net.Socket, parts: ConnectionParts): Promise<void> {
+  // Without a listener an error of the socket would end the process.
+  client.on("error", () => client.destroy());
+  try {
+    const received = await readHead(client, parts.connectTimeoutMs);
+    if (received === null) return void client.destroy();
+    const head = parseProxyHead(received.head);
+    if (head === null) return refuse(client, "400 Bad Request");
+    if (!isAuthorized(head, parts.credentials))
+      return refuse(client, '407 Proxy Authentication Required\r\nProxy-Authenticate: Basic realm="egress"');
+    const upstream = await connectUpstream(head, parts);
+    if (client.destroyed) return void upstream.socket.destroy();
+    if (head.kind === "tunnel") client.write("HTTP/1.1 200 Connection established\r\n\r\n");
+    else upstream.socket.write(rewriteHead(head, upstream));
+    if (received.rest.length > 0) client.unshift(received.rest);
+    joinSockets(client, upstream.socket, { bodyBytes: head.bodyBytes, idleTimeoutMs: parts.idleTimeoutMs });
+  } catch (error) {
+    if (error instanceof Failure && error.code === "egress_refused") parts.onRefusal(error);
+    refuse(
+      client,
+      error instanceof Failure && error.code === "egress_refused" ? "403 Forbidden" : "502 Bad Gateway",
+    );
+  }
+}
+
+function refuse(client: net.Socket, status: string): void {
+  client.end(`HTTP/1.1 ${status}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`);
+}
+
+function isAuthorized(head: ProxyHead, credentials: Buffer): boolean {
+  const given = Buffer.from(head.authorization ?? "");
+  return given.length === credentials.length && timingSafeEqual(given, credentials);
+}
+
+/** A connection to the target or to the proxy before it. */
+type Upstream = {
+  readonly socket: net.Socket;
+  /** Set when a further proxy takes a plain request, which keeps its absolute form there. */
+  readonly proxy: { readonly authorization: string | null } | null;
+};
+
+async function connectUpstream(head: ProxyHead, parts: ConnectionParts): Promise<Upstream> {
+  const routes = await parts.findRoutes(head.url, parts.signal);
+  let failure: unknown;
+  for (const route of routes.slice(0, MAX_ADDRESSES)) {
+    try {
+      return await connectBy(route, head, parts);
+    } catch (error) {
+      failure = error;
+    }
+  }
+  throw failure;
+}
+
+const MAX_ADDRESSES = 4;
+
+async function connectBy(route: WireRoute, head: ProxyHead, parts: ConnectionParts): Promise<Upstream> {
+  if (route.kind === "direct") {
+    const port = Number(head.url.port) || (head.url.protocol === "https:" ? 443 : 80);
+    return { socket: await dial({ host: route.address, port }, parts), proxy: null };
+  }
+  const proxyUrl = new URL(route.proxyUrl);
+  const isSecure = proxyUrl.protocol === "https:";
+  const target = {
+    host: proxyUrl.hostname.replace(/^\[|\]$/g, ""),
+    port: Number(proxyUrl.port) || (isSecure ? 443 : 80),
+    ...(isSecure ? { servername: route.proxyHost } : {}),
+  };
+  const socket = await dial(target, parts);
+  if (head.kind === "request") return { socket, proxy: { authorization: route.authorization } };
+  await openTunnel(socket, head, { authorization: route.authorization, timeoutMs: parts.connectTimeoutMs });
+  return { socket, proxy: null };
+}
+
+type DialTarget = { readonly host: string; readonly port: number; readonly servername?: string };
+
+function dial(target: DialTarget, { connectTimeoutMs }: ConnectionParts): Promise<net.Socket> {
+  const { promise, resolve, reject } = Promise.withResolvers<net.Socket>();
+  const { servername } = target;
+  const socket = servername === undefined ? net.connect(target) : tls.connect({ ...target, servername });
+  const timer = setTimeout(() => socket.destroy(new Error("the connection timed out")), connectTimeoutMs);
+  const fail = (error: Error): void => {
+    clearTimeout(timer);
+    reject(error);
+  };
+  socket.once("error", fail);
+  socket.once("close", () => fail(new Error("the connection was closed")));
+  socket.once(servername === undefined ? "connect" : "secureConnect", () => {
+    clearTimeout(timer);
+    socket.setNoDelay(true);
+    socket.off("error", fail);
+    socket.on("error", () => socket.destroy());
+    resolve(socket);
+  });
+  return promise;
+}
+
+type TunnelOptions = { readonly authorization: string | null; readonly timeoutMs: number };
+
+async function openTunnel(socket: net.Socket, head: ProxyHead, options: TunnelOptions): Promise<void> {
+  const target = `${head.url.hostname}:${head.url.port || (head.url.protocol === "https:" ? 443 : 80)}`;
+  const credentials =
+    options.authorization === null ? "" : `Proxy-Authorization: ${options.authorization}\r\n`;
+  socket.write(`CONNECT ${target} HTTP/1.1\r\nHost: ${target}\r\n${credentials}\r\n`);
+  const answer = await readHead(socket, options.timeoutMs);
+  if (answer !== null && /^HTTP\/1\.[01] 2\d\d/.test(answer.head)) {
+    if (answer.rest.length > 0) socket.unshift(answer.rest);
+    return;
+  }
+  socket.destroy();
+  throw new Failure("network", `CONNECT ${displayUrl(head.url)}: the proxy refused the connection`);
+}
+
+type JoinOptions = {
+  /** What the client may still send; null: as much as it likes. */
+  readonly bodyBytes: number | null;
+  readonly idleTimeoutMs: number;
+};
+
+function joinSockets(client: net.Socket, upstream: net.Socket, options: JoinOptions): void {
+  const end = (): void => {
+    client.destroy();
+    upstream.destroy();
+  };
+  for (const socket of [client, upstream]) {
+    socket.setTimeout(options.idleTimeoutMs, end);
+    socket.once("close", end);
+  }
+  upstream.pipe(client);
+  if (options.bodyBytes === null) {
+    client.pipe(upstream);
+    return;
+  }
+  // A second request on the connection may be for another host, whose cookies this one must not see.
+  let left = options.bodyBytes;
+  client.on("data", (piece) => {
+    left -= piece.length;
+    if (left < 0) end();
+    else if (!upstream.write(piece)) {
+      client.pause();
+      upstream.once("drain", () => client.resume());
+    }
+  });
+  client.resume();
+}

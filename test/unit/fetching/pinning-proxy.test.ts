@@ -1,0 +1,256 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
+import net from "node:net";
+import {
+  type ChooseProxy,
+  chooseProxy,
+  createEgress,
+  openPinningProxy,
+  type PinningProxy,
+  parseEgressPolicy,
+} from "../../../src/fetching/index.ts";
+import { createLog } from "../../../src/log.ts";
+import { makeCertificate } from "../../support/certificates.ts";
+import { startForwardProxy } from "../../support/forward-proxy.ts";
+import { LOCAL_ADDRESSES } from "../../support/hostile-addresses.ts";
+import { type RawServer, startRawServer } from "../../support/raw-server.ts";
+import { NO_PROXY } from "../../support/test-fetcher.ts";
+
+const certificate = await makeCertificate("good.test");
+let plain: RawServer;
+let secure: RawServer;
+const proxies: PinningProxy[] = [];
+const lines: string[] = [];
+beforeAll(async () => {
+  const answer = (request: { target: string }, socket: net.Socket): void => {
+    const body = `you asked for ${request.target}`;
+    socket.write(`HTTP/1.1 200 OK\r\nContent-Length: ${body.length}\r\n\r\n${body}`);
+  };
+  plain = await startRawServer({ answer });
+  secure = await startRawServer({ answer, tls: certificate });
+});
+afterAll(async () => {
+  await plain[Symbol.asyncDispose]();
+  await secure[Symbol.asyncDispose]();
+});
+afterEach(async () => {
+  for (const proxy of proxies.splice(0)) await proxy[Symbol.asyncDispose]();
+});
+
+type Options = {
+  caller?: "cli" | "remote_request";
+  policy?: string;
+  choose?: ChooseProxy;
+  answers?: (host: string) => readonly string[];
+};
+
+async function open({
+  caller = "cli",
+  policy = "auto",
+  choose = NO_PROXY,
+  answers,
+}: Options = {}): Promise<PinningProxy> {
+  const proxy = await openPinningProxy({
+    egress: createEgress({
+      policy: parseEgressPolicy(policy),
+      resolve: async (host) => answers?.(host) ?? ["127.0.0.1"],
+      resolverTtlMs: 0,
+    }),
+    caller: { kind: caller },
+    chooseProxy: choose,
+    log: createLog({ level: "debug", format: "json", write: (line) => lines.push(line) }),
+    connectTimeoutMs: 2000,
+    idleTimeoutMs: 10_000,
+  });
+  proxies.push(proxy);
+  return proxy;
+}
+
+const authorizationOf = (proxy: PinningProxy): string =>
+  `Basic ${btoa(`${proxy.username}:${proxy.password}`)}`;
+
+/** A request of a client that leaves all to the proxy, as a browser does. */
+const through = (
+  proxy: PinningProxy,
+  url: string,
+  authorization = authorizationOf(proxy),
+): Promise<Response> =>
+  fetch(url, {
+    proxy: { url: proxy.url, headers: { "proxy-authorization": authorization } },
+    tls: { ca: certificate.cert },
+    redirect: "manual",
+  });
+
+/** Sends these bytes and gives all that comes back until the proxy closes. */
+function exchange(proxy: PinningProxy, text: string): Promise<string> {
+  const { promise, resolve } = Promise.withResolvers<string>();
+  const socket = net.connect(Number(new URL(proxy.url).port), "127.0.0.1", () => socket.write(text));
+  let received = "";
+  socket.on("data", (bytes) => {
+    received += bytes.toString("latin1");
+  });
+  socket.on("error", () => {});
+  socket.on("close", () => resolve(received));
+  return promise;
+}
+
+describe("what is allowed", () => {
+  test("goes over http in the form that servers expect", async () => {
+    const proxy = await open();
+    const response = await through(proxy, `http://any.test:${plain.port}/a?b=1`);
+    expect(await response.text()).toBe("you asked for /a?b=1");
+    const headers: Readonly<Record<string, string>> = plain.requests.at(-1)?.headers ?? {};
+    expect(headers.host).toBe(`any.test:${plain.port}`);
+    expect(Object.keys(headers).filter((name) => name.startsWith("proxy"))).toEqual([]);
+  });
+
+  test("goes over https through a tunnel, the certificate being the site's", async () => {
+    const proxy = await open();
+    expect(await (await through(proxy, `https://good.test:${secure.port}/s`)).text()).toBe(
+      "you asked for /s",
+    );
+    expect(await through(proxy, `https://other.test:${secure.port}/`).catch(() => "refused")).toBe("refused");
+  });
+
+  test("goes to the address that was checked, though the name resolves otherwise a moment later", async () => {
+    let asked = 0;
+    const proxy = await open({ answers: () => (asked++ === 0 ? ["127.0.0.1"] : ["127.0.0.9"]) });
+    expect((await through(proxy, `http://rebind.test:${plain.port}/`)).status).toBe(200);
+    expect(asked).toBe(1);
+  });
+
+  test("tries the next address of a name when the first does not answer", async () => {
+    const proxy = await open({ answers: () => ["127.0.0.9", "127.0.0.1"] });
+    expect((await through(proxy, `http://two.test:${plain.port}/`)).status).toBe(200);
+  });
+
+  test("carries a body of the length it says", async () => {
+    const proxy = await open();
+    await fetch(`http://any.test:${plain.port}/post`, {
+      method: "POST",
+      body: "x".repeat(100_000),
+      proxy: { url: proxy.url, headers: { "proxy-authorization": authorizationOf(proxy) } },
+    });
+    expect(plain.requests.at(-1)?.body).toHaveLength(100_000);
+  });
+});
+
+describe("what is refused", () => {
+  test.each(LOCAL_ADDRESSES)("a caller from elsewhere does not reach %s", async (address) => {
+    const proxy = await open({ caller: "remote_request" });
+    const before = plain.requests.length;
+    const target = address.replace("PORT", String(plain.port));
+    const authority = target
+      .slice("http://".length)
+      .replace(/^[^@]*@/, "")
+      .replace(/\/.*$/, "");
+    const credentials = `Proxy-Authorization: ${authorizationOf(proxy)}\r\n\r\n`;
+    const request = await exchange(proxy, `GET ${target} HTTP/1.1\r\nHost: x\r\n${credentials}`);
+    const tunnel = await exchange(
+      proxy,
+      `CONNECT ${/:\d+$/.test(authority) ? authority : `${authority}:80`} HTTP/1.1\r\n${credentials}`,
+    );
+    for (const answer of [request, tunnel]) expect(answer).toMatch(/^HTTP\/1\.1 (?:400|403|502) /);
+    expect(plain.requests).toHaveLength(before);
+  });
+
+  test("is a name that resolves inwards, and the refusal is kept", async () => {
+    const proxy = await open({ caller: "remote_request" });
+    expect((await through(proxy, `http://inner.test:${plain.port}/`)).status).toBe(403);
+    expect(proxy.refusals.map(({ code }) => code)).toEqual(["egress_refused"]);
+  });
+
+  test.each([
+    ["", "no"],
+    ["Basic x", "wrong"],
+    [`Basic ${btoa("egress:")}`, "empty"],
+  ])("is a client with credentials %p", async (authorization) => {
+    const proxy = await open();
+    const before = plain.requests.length;
+    const header = authorization === "" ? "" : `Proxy-Authorization: ${authorization}\r\n`;
+    const answer = await exchange(proxy, `GET http://a.test:${plain.port}/ HTTP/1.1\r\n${header}\r\n`);
+    expect(answer).toStartWith("HTTP/1.1 407 ");
+    expect(plain.requests).toHaveLength(before);
+  });
+
+  test.each([
+    "GET / HTTP/1.1",
+    "GET https://good.test/ HTTP/1.1",
+    "GET file:///etc/passwd HTTP/1.1",
+    "GET gopher://a.test/ HTTP/1.1",
+    "CONNECT a.test HTTP/1.1",
+    "CONNECT a.test:80:80 HTTP/1.1",
+    "CONNECT user@a.test:80 HTTP/1.1",
+    "CONNECT a.test:99999 HTTP/1.1",
+    "CONNECT a.test/x:80 HTTP/1.1",
+    "get http://a.test/ HTTP/1.1",
+    "GET http://a.test/ HTTP/2",
+    "GET http://a.test/",
+    "GET http://a.test/ HTTP/1.1\r\nbad header",
+    "GET http://a.test/ HTTP/1.1\r\n folded: x",
+    "POST http://a.test/ HTTP/1.1\r\nTransfer-Encoding: chunked",
+    "POST http://a.test/ HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 2",
+    "POST http://a.test/ HTTP/1.1\r\nContent-Length: -1",
+    "",
+  ])("is the head %p", async (head) => {
+    const proxy = await open();
+    const answer = await exchange(proxy, `${head}\r\nProxy-Authorization: ${authorizationOf(proxy)}\r\n\r\n`);
+    expect(answer).toStartWith("HTTP/1.1 400 ");
+  });
+
+  test("is a second request on a connection, which may be for another host", async () => {
+    const proxy = await open();
+    const before = plain.requests.length;
+    const one = (path: string): string =>
+      `GET http://a.test:${plain.port}${path} HTTP/1.1\r\nHost: a\r\nProxy-Authorization: ${authorizationOf(proxy)}\r\n\r\n`;
+    await exchange(proxy, one("/1") + one("/2"));
+    expect(plain.requests.slice(before).map(({ target }) => target)).not.toContain("/2");
+  });
+
+  test("is a head without end", async () => {
+    const proxy = await open();
+    expect(await exchange(proxy, `GET http://a.test/ HTTP/1.1\r\nx: ${"y".repeat(100_000)}`)).toBe("");
+  });
+});
+
+describe("behind the caller's own proxy", () => {
+  const via = (port: number, credentials: string): ChooseProxy =>
+    chooseProxy({
+      explicit: `http://${credentials}@127.0.0.1:${port}`,
+      explicitSource: "caller",
+      bypass: [],
+      environment: { http: null, https: null, bypass: [] },
+    });
+
+  test("requests and tunnels go through it, with its credentials and the names left to it", async () => {
+    const hosts = { "good.test:443": `127.0.0.1:${secure.port}`, "plain.test": `127.0.0.1:${plain.port}` };
+    await using upstream = await startForwardProxy({ credentials: "user:s3cret", hosts });
+    const proxy = await open({ choose: via(upstream.port, "user:s3cret"), answers: () => [] });
+    expect(await (await through(proxy, "http://plain.test/p")).text()).toContain("/p");
+    expect(await (await through(proxy, "https://good.test/q")).text()).toBe("you asked for /q");
+    const asked = await upstream.requests();
+    expect(asked.map(({ line }) => line)).toEqual([
+      "GET http://plain.test/p HTTP/1.1",
+      "CONNECT good.test:443 HTTP/1.1",
+    ]);
+    expect(asked.every(({ head }) => !head.includes(proxy.password))).toBe(true);
+    expect(lines.join("")).not.toContain("s3cret");
+  });
+
+  test("its refusal is a failure of the connection", async () => {
+    await using upstream = await startForwardProxy({ credentials: "user:right", hosts: {} });
+    const proxy = await open({ choose: via(upstream.port, "user:wrong") });
+    expect(await through(proxy, "https://good.test/").catch(() => "no connection")).toBe("no connection");
+  });
+});
+
+test("closing ends every tunnel and frees the port", async () => {
+  const proxy = await open();
+  const tunnel = exchange(
+    proxy,
+    `CONNECT a.test:${plain.port} HTTP/1.1\r\nProxy-Authorization: ${authorizationOf(proxy)}\r\n\r\n`,
+  );
+  await Bun.sleep(100);
+  await proxy[Symbol.asyncDispose]();
+  expect(await tunnel).toStartWith("HTTP/1.1 200 ");
+  expect(await fetch(proxy.url).catch(() => "closed")).toBe("closed");
+});
