@@ -1,6 +1,6 @@
 import { Failure } from "../failure.ts";
 import type { Log } from "../log.ts";
-import { type PageUrl, parsePageUrl } from "../urls/index.ts";
+import type { PageUrl } from "../urls/index.ts";
 import { discard, readBody, tooLarge } from "./body.ts";
 import { decodeText } from "./charset.ts";
 import type { Connect, WireResponse } from "./connect.ts";
@@ -13,6 +13,7 @@ import type { EgressCaller } from "./egress-policy.ts";
 import { type FinalAnswer, followRedirects, type HopHeaders } from "./hops.ts";
 import type { FetchLimits } from "./limits.ts";
 import { readPage } from "./page.ts";
+import { pageUrlOf } from "./page-url-of.ts";
 import type { ChooseProxy } from "./proxy.ts";
 import { checkCustomHeaders, checkUserAgent, conditionalHeaders } from "./request-headers.ts";
 import { isRetryableStatus, parseRetryAfterMs } from "./retry.ts";
@@ -259,6 +260,3 @@ const retryAdvice = (
   isRetryable: isRetryableStatus(wire.status),
   retryAfterMs: parseRetryAfterMs(wire.headers.get("retry-after"), clock.now()),
 });
-
-// A redirect target too long to be canonical is reported as the URL that was asked for.
-const pageUrlOf = (url: URL, fallback: PageUrl): PageUrl => parsePageUrl(url.href) ?? fallback;

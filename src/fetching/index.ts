@@ -1,4 +1,11 @@
 export { type AddressSet, isIpAddress, isLoopbackAddress, parseAddressSet } from "./address-set.ts";
+export {
+  type BrowserBehaviour,
+  type BrowserFetcherOptions,
+  createBrowserFetcher,
+} from "./browser/fetcher.ts";
+export { type FindBrowserOptions, findBrowser } from "./browser/find.ts";
+export { type BrowserHost, type BrowserHostOptions, createBrowserHost } from "./browser/host.ts";
 export { type DecodedText, decodeText, type EncodingSource } from "./charset.ts";
 export { sniffPageType } from "./content-type.ts";
 export { type CookieSession, createCookieSession, type StoredCookie } from "./cookies.ts";

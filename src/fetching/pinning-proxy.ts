@@ -7,6 +7,7 @@ import type { WireRoute } from "./connect.ts";
 import { displayUrl } from "./display-url.ts";
 import { type ProxyHead, parseProxyHead, readHead, rewriteHead } from "./proxy-head.ts";
 import { createRouteFinder, type RouteFinder, type RouteOptions } from "./route.ts";
+import { wireFailure } from "./wire-failure.ts";
 
 /**
  * A proxy on loopback for programs that resolve names and follow redirects by themselves (a browser, git):
@@ -21,6 +22,10 @@ export type PinningProxy = AsyncDisposable & {
   readonly password: string;
   /** What was refused so far, the last 100: the reason a page came out incomplete. */
   readonly refusals: readonly Failure[];
+  /** Why the last connection to a URL's host did not come about, null when it did. */
+  failureFor(url: string): Failure | null;
+  /** The reason behind an answer of the proxy itself, null when the answer is the target's. */
+  answered(headers: Readonly<Record<string, string | undefined>>, url: string): Failure | null;
 };
 
 export type PinningProxyOptions = RouteOptions & {
@@ -35,6 +40,10 @@ export async function openPinningProxy(options: PinningProxyOptions): Promise<Pi
   const username = "egress";
   const password = crypto.randomUUID();
   const refusals: Failure[] = [];
+  const failures = new Map<string, Failure>();
+  // Unknown to any server, so none can pass its answer off as the proxy's.
+  const mark = crypto.randomUUID();
+  const failureFor = (url: string): Failure | null => failures.get(URL.parse(url)?.host ?? "") ?? null;
   const ending = new AbortController();
   const open = new Set<net.Socket>();
   const parts: ConnectionParts = {
@@ -42,7 +51,12 @@ export async function openPinningProxy(options: PinningProxyOptions): Promise<Pi
     findRoutes: createRouteFinder(options),
     credentials: Buffer.from(`Basic ${btoa(`${username}:${password}`)}`),
     signal: ending.signal,
-    onRefusal: (failure) => {
+    mark,
+    onConnected: ({ host }) => failures.delete(host),
+    onFailure: ({ host }, failure) => {
+      if (failures.size >= MAX_KEPT_FAILURES) failures.clear();
+      failures.set(host, failure);
+      if (failure.code !== "egress_refused") return;
       refusals.push(failure);
       if (refusals.length > MAX_REFUSALS) refusals.shift();
     },
@@ -63,6 +77,8 @@ export async function openPinningProxy(options: PinningProxyOptions): Promise<Pi
     username,
     password,
     refusals,
+    failureFor,
+    answered: (headers, url) => (headers[MARK_HEADER] === mark ? failureFor(url) : null),
     async [Symbol.asyncDispose]() {
       ending.abort();
       for (const client of open) client.destroy();
@@ -72,6 +88,8 @@ export async function openPinningProxy(options: PinningProxyOptions): Promise<Pi
 }
 
 const MAX_REFUSALS = 100;
+const MAX_KEPT_FAILURES = 1000;
+const MARK_HEADER = "x-pinning-proxy";
 
 type ConnectionParts = {
   readonly findRoutes: RouteFinder;
@@ -80,13 +98,16 @@ type ConnectionParts = {
   readonly connectTimeoutMs: number;
   readonly idleTimeoutMs: number;
   readonly signal: AbortSignal;
-  readonly onRefusal: (failure: Failure) => void;
+  readonly mark: string;
+  readonly onConnected: (target: URL) => void;
+  readonly onFailure: (target: URL, failure: Failure) => void;
 };
 
 /** One connection of the client carries one tunnel or one request. */
 async function serveConnection(client: net.Socket, parts: ConnectionParts): Promise<void> {
   // Without a listener an error of the socket would end the process.
   client.on("error", () => client.destroy());
+  let target: URL | null = null;
   try {
     const received = await readHead(client, parts.connectTimeoutMs);
     if (received === null) return void client.destroy();
@@ -94,23 +115,27 @@ async function serveConnection(client: net.Socket, parts: ConnectionParts): Prom
     if (head === null) return refuse(client, "400 Bad Request");
     if (!isAuthorized(head, parts.credentials))
       return refuse(client, '407 Proxy Authentication Required\r\nProxy-Authenticate: Basic realm="egress"');
+    target = head.url;
     const upstream = await connectUpstream(head, parts);
+    parts.onConnected(target);
     if (client.destroyed) return void upstream.socket.destroy();
     if (head.kind === "tunnel") client.write("HTTP/1.1 200 Connection established\r\n\r\n");
     else upstream.socket.write(rewriteHead(head, upstream));
     if (received.rest.length > 0) client.unshift(received.rest);
     joinSockets(client, upstream.socket, { bodyBytes: head.bodyBytes, idleTimeoutMs: parts.idleTimeoutMs });
   } catch (error) {
-    if (error instanceof Failure && error.code === "egress_refused") parts.onRefusal(error);
-    refuse(
-      client,
-      error instanceof Failure && error.code === "egress_refused" ? "403 Forbidden" : "502 Bad Gateway",
-    );
+    const failure = wireFailure(`GET ${displayUrl(target ?? "")}`, error);
+    if (target) parts.onFailure(target, failure);
+    const status = failure.code === "egress_refused" ? "403 Forbidden" : "502 Bad Gateway";
+    refuse(client, `${status}\r\n${MARK_HEADER}: ${parts.mark}`);
   }
 }
 
+// With a body, since browsers make an error of their own of an answer that says no and nothing else.
 function refuse(client: net.Socket, status: string): void {
-  client.end(`HTTP/1.1 ${status}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`);
+  client.end(
+    `HTTP/1.1 ${status}\r\nContent-Type: text/plain\r\nContent-Length: 7\r\nConnection: close\r\n\r\nrefused`,
+  );
 }
 
 function isAuthorized(head: ProxyHead, credentials: Buffer): boolean {

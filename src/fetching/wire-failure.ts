@@ -23,6 +23,14 @@ const BROKEN_OFF: Readonly<Record<string, string>> = {
   EAI_AGAIN: "the resolver did not answer",
   ETIMEOUT: "the resolver did not answer",
   ESERVFAIL: "the resolver failed",
+  // Of the browser's network.
+  BROWSER_GONE: "the browser closed the page",
+  ERR_CONNECTION_RESET: "the connection closed before the answer was complete",
+  ERR_CONNECTION_CLOSED: "the connection closed before the answer was complete",
+  ERR_CONTENT_LENGTH_MISMATCH: "the connection closed before the answer was complete",
+  ERR_INCOMPLETE_CHUNKED_ENCODING: "the connection closed before the answer was complete",
+  ERR_EMPTY_RESPONSE: "the connection closed before the answer was complete",
+  ERR_TUNNEL_CONNECTION_FAILED: "no connection could be opened",
 };
 
 const LASTING: Readonly<Record<string, string>> = {
@@ -37,6 +45,14 @@ const LASTING: Readonly<Record<string, string>> = {
   ResponseHeadersTooLarge: "the answer's headers are too large",
   UND_ERR_HEADERS_OVERFLOW: "the answer's headers are too large",
   TOO_MANY_CODINGS: "the body is compressed more than three times",
+  ERR_CERT_COMMON_NAME_INVALID: "the certificate is for another name",
+  ERR_CERT_DATE_INVALID: "the certificate has expired",
+  ERR_CERT_AUTHORITY_INVALID: "the certificate is signed by an unknown authority",
+  ERR_SSL_PROTOCOL_ERROR: "there was no TLS",
+  ERR_INVALID_HTTP_RESPONSE: "the answer is not HTTP",
+  ERR_CONTENT_DECODING_FAILED: "the compressed body is damaged",
+  ERR_RESPONSE_HEADERS_TOO_BIG: "the answer's headers are too large",
+  ERR_TOO_MANY_REDIRECTS: "it redirects without end",
   ERR_PROXY_TUNNEL: "the proxy refused the connection",
 };
 

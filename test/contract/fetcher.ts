@@ -5,8 +5,10 @@ import { failureOf, pageUrl } from "../support/test-fetcher.ts";
 
 export type FetcherUnderTest = {
   readonly name: string;
-  /** A fetcher that may reach loopback, with a request limit of 1000 ms and a page limit of 100 000 bytes. */
+  /** A fetcher that may reach loopback, with a request limit of `limitMs` and a page limit of 100 000 bytes. */
   readonly make: () => Promise<Fetcher>;
+  /** 1000 by default. */
+  readonly limitMs?: number;
   /** Tests that the implementation cannot pass, with the reason. */
   readonly skips?: Readonly<Record<string, string>>;
 };
@@ -24,6 +26,7 @@ export function describeFetcher(subject: FetcherUnderTest): void {
       await fetcher[Symbol.asyncDispose]();
       await site[Symbol.asyncDispose]();
     });
+    const { limitMs = 1000 } = subject;
     const it = (name: string, body: () => Promise<void>): void =>
       test.skipIf(subject.skips?.[name] !== undefined)(name, body);
     const at = (path: string) => pageUrl(`${site.origin}${path}`);
@@ -55,9 +58,9 @@ export function describeFetcher(subject: FetcherUnderTest): void {
     });
 
     it("fails with timeout when the answer takes longer than the limit", async () => {
-      const failure = await failureOf(fetcher.fetch(at("/slow-headers?ms=3000")));
+      const failure = await failureOf(fetcher.fetch(at(`/slow-headers?ms=${3 * limitMs}`)));
       expect(failure?.code).toBe("timeout");
-      expect(failure?.message).toContain("1000 ms");
+      expect(failure?.message).toContain(`${limitMs} ms`);
     });
 
     it("fails with egress_refused for a metadata address", async () => {

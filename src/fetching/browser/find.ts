@@ -1,0 +1,76 @@
+import { accessSync, constants, statSync } from "node:fs";
+import { delimiter, join } from "node:path";
+import { Failure } from "../../failure.ts";
+
+export type FindBrowserOptions = {
+  /** The operator's choice (`ARTICLE_EXTRACTOR_BROWSER_PATH`), null for none. */
+  readonly explicit: string | null;
+  /** The value of PATH. */
+  readonly searchPath: string;
+  readonly platform: NodeJS.Platform;
+  /** The person's home directory, for browsers that are installed for one user. */
+  readonly home: string;
+};
+
+/**
+ * The Chromium, Chrome or Edge of this machine: the one that is named, else the first on PATH, else the first
+ * in the usual places of the system. Nothing is ever downloaded.
+ * @returns the executable's path, null when there is none
+ * @throws Failure `invalid_settings` when the named one cannot be run
+ */
+export function findBrowser(options: FindBrowserOptions): string | null {
+  const { explicit, platform } = options;
+  if (explicit !== null) {
+    if (isExecutable(explicit)) return explicit;
+    throw new Failure(
+      "invalid_settings",
+      `ARTICLE_EXTRACTOR_BROWSER_PATH: ${JSON.stringify(explicit)} is no program that can be run`,
+    );
+  }
+  const names = platform === "win32" ? [] : COMMANDS;
+  const directories = options.searchPath.split(delimiter).filter((directory) => directory !== "");
+  const onPath = names.flatMap((name) => directories.map((directory) => join(directory, name)));
+  return [...onPath, ...placesOf(options)].find(isExecutable) ?? null;
+}
+
+// Chromium first: it is what a server has when somebody installed a browser for this purpose.
+const COMMANDS = [
+  "chromium",
+  "chromium-browser",
+  "google-chrome-stable",
+  "google-chrome",
+  "microsoft-edge-stable",
+  "microsoft-edge",
+  "headless_shell",
+  "chrome",
+];
+
+function placesOf({ platform, home }: FindBrowserOptions): string[] {
+  if (platform === "darwin") {
+    const apps = ["Chromium", "Google Chrome", "Microsoft Edge"];
+    return ["/Applications", join(home, "Applications")].flatMap((folder) =>
+      apps.map((app) => join(folder, `${app}.app`, "Contents/MacOS", app)),
+    );
+  }
+  if (platform === "win32") {
+    const programs = ["Google\\Chrome\\Application\\chrome.exe", "Microsoft\\Edge\\Application\\msedge.exe"];
+    const roots = ["C:\\Program Files", "C:\\Program Files (x86)", `${home}\\AppData\\Local`];
+    return roots.flatMap((root) => programs.map((program) => `${root}\\${program}`));
+  }
+  return [
+    "/usr/lib/chromium/chromium",
+    "/snap/bin/chromium",
+    "/opt/google/chrome/chrome",
+    "/opt/microsoft/msedge/msedge",
+    "/var/lib/flatpak/exports/bin/org.chromium.Chromium",
+  ];
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return statSync(path).isFile();
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,112 @@
+import { Failure } from "../../failure.ts";
+import type { Log } from "../../log.ts";
+import { type Browser, launchChromium } from "./chromium.ts";
+import { openProfileDirectory, removeProfileDirectory } from "./profile-directory.ts";
+
+export type BrowserHostOptions = {
+  readonly executablePath: string;
+  readonly isHeaded: boolean;
+  readonly hasSandbox: boolean;
+  /** The user's own directory for temporary files of the product. */
+  readonly temporaryBase: string;
+  /** Makes this process, and what it starts, keep temporary files there. */
+  readonly useTemporaryDirectory: (directory: string) => void;
+  readonly pid: number;
+  /** A browser is replaced by a new one after so many pages, when none is open: memory stays flat. */
+  readonly maxPages: number;
+  readonly log: Log;
+};
+
+/** One browser process for all sessions of the program: started when first wanted, again after a crash. */
+export interface BrowserHost extends AsyncDisposable {
+  /**
+   * A running browser; give it back when the page is done.
+   * @throws Failure `internal` when it does not start
+   */
+  take(): Promise<BrowserLease>;
+}
+
+export type BrowserLease = {
+  readonly browser: Browser;
+  /** @param isBroken the browser does not answer any more: the next lease gets a new one */
+  giveBack(isBroken: boolean): Promise<void>;
+};
+
+const LAUNCH_TIMEOUT_MS = 30_000;
+const CLOSE_TIMEOUT_MS = 5_000;
+
+type Running = { readonly browser: Browser; pages: number; leases: number; isRetired: boolean };
+
+/** Makes a host; nothing is started before the first lease. */
+export function createBrowserHost(options: BrowserHostOptions): BrowserHost {
+  let directory: string | null = null;
+  let current: Promise<Running> | null = null;
+  let isClosed = false;
+  let tail: Promise<unknown> = Promise.resolve();
+  // One at a time, in the order of calls: two leases at once must not start two browsers.
+  const serialised = <T>(work: () => Promise<T>): Promise<T> => {
+    const result = tail.then(work);
+    tail = result.catch(() => {});
+    return result;
+  };
+
+  const launch = async (): Promise<Running> => {
+    if (directory === null) {
+      directory = openProfileDirectory(options.temporaryBase, options.pid);
+      options.useTemporaryDirectory(directory);
+    }
+    const browser = await launchChromium({ ...options, timeoutMs: LAUNCH_TIMEOUT_MS });
+    options.log.info("browser started", { version: browser.version() });
+    return { browser, pages: 0, leases: 0, isRetired: false };
+  };
+  const running = async (): Promise<Running> => {
+    const known = current && (await current.catch(() => null));
+    if (known && !known.isRetired && known.browser.isConnected()) return known;
+    const started = launch();
+    current = started;
+    started.catch(() => {
+      if (current === started) current = null;
+    });
+    return started;
+  };
+  const retire = (used: Running): void => {
+    used.isRetired = true;
+  };
+  const giveBack = async (used: Running, isBroken: boolean): Promise<void> => {
+    used.leases--;
+    if (isBroken || used.pages >= options.maxPages) retire(used);
+    if (isBroken || (used.isRetired && used.leases === 0)) await closeBrowser(used.browser);
+  };
+
+  return {
+    async take() {
+      if (isClosed) throw new Failure("cancelled", "the browser is shut down");
+      const used = await serialised(running);
+      used.pages++;
+      used.leases++;
+      let isBack = false;
+      return {
+        browser: used.browser,
+        giveBack: async (isBroken) => {
+          if (isBack) return;
+          isBack = true;
+          await giveBack(used, isBroken);
+        },
+      };
+    },
+    async [Symbol.asyncDispose]() {
+      isClosed = true;
+      const last = current && (await current.catch(() => null));
+      if (last) await closeBrowser(last.browser);
+      if (directory !== null) removeProfileDirectory(directory);
+    },
+  };
+}
+
+// A browser that hangs would hold the program's end.
+async function closeBrowser(browser: Browser): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, CLOSE_TIMEOUT_MS);
+  await Promise.race([browser.close().catch(() => {}), promise]);
+  clearTimeout(timer);
+}

@@ -1,0 +1,34 @@
+import { Failure } from "../../failure.ts";
+import type { PinningProxy } from "../pinning-proxy.ts";
+import { wireFailure } from "../wire-failure.ts";
+
+/** The Failure that an error of a navigation means. */
+export function navigationFailure(
+  error: unknown,
+  context: {
+    readonly what: string;
+    readonly url: string;
+    readonly proxy: PinningProxy;
+    readonly requestTimeoutMs: number;
+  },
+): Failure {
+  if (error instanceof Failure)
+    return error.code === "network" && !error.message.startsWith(context.what)
+      ? new Failure("network", `${context.what}: ${error.message}`, { cause: error.cause })
+      : error;
+  const message = error instanceof Error ? error.message : String(error);
+  const code = /net::(ERR_[A-Z_0-9]+)/.exec(message)?.[1] ?? "";
+  if (code === "ERR_TUNNEL_CONNECTION_FAILED") {
+    const refused = context.proxy.failureFor(context.url);
+    if (refused) return refused;
+  }
+  if (/download is starting/i.test(message))
+    return new Failure("unsupported_content", `${context.what}: the answer is a file to save, not a page`);
+  if (error instanceof Error && error.name === "TimeoutError")
+    return new Failure(
+      "timeout",
+      `${context.what} took longer than the limit of a request of ${context.requestTimeoutMs} ms`,
+    );
+  const isGone = /has been closed|crashed|Target closed/i.test(message);
+  return wireFailure(context.what, { code: isGone ? "BROWSER_GONE" : code || "BROWSER", cause: error });
+}

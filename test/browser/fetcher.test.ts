@@ -1,0 +1,201 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import type { Fetcher } from "../../src/fetching/index.ts";
+import { describeFetcher } from "../contract/fetcher.ts";
+import { openTestHost, type TestBrowserOptions, testBrowserFetcher } from "../support/browser-fetcher.ts";
+import { type FaultySite, type Route, reply, startFaultySite } from "../support/faulty-site.ts";
+import { failureOf, pageUrl } from "../support/test-fetcher.ts";
+
+setDefaultTimeout(30_000);
+
+const host = openTestHost();
+const html =
+  (body: string, headers = {}): Route =>
+  ({ socket }) =>
+    reply(socket, { body: `<!doctype html>${body}`, headers });
+const script = (code: string): Route => html(`<title>t</title><p id=p>start</p><script>${code}</script>`);
+
+const SHADOW = `<x-card><b slot=name>named</b>rest</x-card><script>
+  customElements.define("x-card", class extends HTMLElement {
+    connectedCallback() {
+      this.attachShadow({ mode: "open" }).innerHTML =
+        "<h2>in shadow &lt;1&gt;</h2><slot name=name></slot><slot></slot><slot name=none>fallback</slot>";
+    }
+  });
+</script>`;
+
+const ROUTES: Readonly<Record<string, Route>> = {
+  "/spa": script(`setTimeout(async () => {
+    const text = await (await fetch("/data.json")).text();
+    document.body.innerHTML = "<article>" + text + "</article>";
+    history.replaceState(null, "", "/spa/moved");
+  }, 300)`),
+  "/data.json": ({ socket }) =>
+    reply(socket, { body: "from the data", headers: { "content-type": "text/plain" } }),
+  "/shadow": html(SHADOW),
+  "/frames": html('<p>outer</p><iframe src="/page"></iframe><iframe srcdoc="<p>inline</p>"></iframe>'),
+  "/scroll": script(`let n = 0;
+    const more = () => { for (let i = 0; i < 10; i++) { const d = document.createElement("p");
+      d.style.height = "200px"; d.textContent = "item " + n++; document.body.append(d); } };
+    more();
+    addEventListener("scroll", () => { if (n < 40 && innerHeight + scrollY > document.documentElement.scrollHeight - 300) more(); });`),
+  "/late": script(`setTimeout(() => { p.outerHTML = "<p class=done>late</p>"; }, 1500)`),
+  "/dialogs": script(
+    `alert("a"); confirm("b"); prompt("c"); addEventListener("beforeunload", (e) => e.preventDefault()); p.textContent = "after"`,
+  ),
+  "/popups": script(`for (let i = 0; i < 20; i++) window.open("/page?popup=" + i); p.textContent = "after"`),
+  "/download": ({ socket }) =>
+    reply(socket, { body: "x", headers: { "content-disposition": "attachment; filename=a.html" } }),
+  "/never-rests": script(`setInterval(() => { p.textContent = "tick " + Date.now(); }, 20)`),
+  "/busy": script("for (;;) {}"),
+  "/memory": script("const a = []; for (;;) a.push(new Array(1e6).fill(Math.random()))"),
+  "/client-redirects": script(`location.replace("/client-redirects?" + Math.random())`),
+  "/moves-on": script(`location.href = "/page"`),
+  "/large": ({ socket }) => reply(socket, { body: `<p>${"x".repeat(3_000_000)}` }),
+  "/media": html(
+    '<img src="/i.png"><video src="/v.mp4"></video><style>@font-face{font-family:f;src:url(/f.woff2)} p{font-family:f}</style><p>text</p>',
+  ),
+  "/login": html(
+    `<form method=post action=/session><input name=u></form><script>document.forms[0].submit()</script>`,
+  ),
+  "/session": ({ socket }) =>
+    reply(socket, { status: 302, headers: { location: "/members", "set-cookie": "sid=1; Path=/" } }),
+  "/empty-404": ({ socket }) => reply(socket, { status: 404 }),
+  "/members": ({ socket, request }) =>
+    reply(socket, { body: request.headers.cookie?.includes("sid=1") ? "<p>welcome back" : "<p>log in" }),
+};
+
+let site: FaultySite;
+let fetcher: Fetcher;
+beforeAll(async () => {
+  site = await startFaultySite({ routes: ROUTES });
+  fetcher = browser();
+});
+afterAll(async () => {
+  await fetcher[Symbol.asyncDispose]();
+  await host[Symbol.asyncDispose]();
+  await site[Symbol.asyncDispose]();
+});
+
+const browser = (options: Partial<TestBrowserOptions> = {}): Fetcher =>
+  testBrowserFetcher({ host, ...options });
+const at = (path: string) => pageUrl(`${site.origin}${path}`);
+const htmlOf = async (path: string, by = fetcher): Promise<string> => (await by.fetch(at(path))).html;
+
+describeFetcher({
+  name: "the browser fetcher",
+  // A tab on a busy machine takes its time.
+  limitMs: 3000,
+  make: async () => browser({ limits: { requestTimeoutMs: 3000, pageBytes: 100_000, tries: 1 } }),
+});
+
+describe("the browser fetcher", () => {
+  test("waits for what scripts fetch, and says where they went", async () => {
+    const page = await fetcher.fetch(at("/spa"));
+    expect(page.html).toContain("<article>from the data</article>");
+    expect(page).toMatchObject({ finalUrl: at("/spa/moved"), fetchedBy: "browser", status: 200 });
+  });
+
+  test("takes open shadow roots along, slots filled", async () => {
+    expect(await htmlOf("/shadow")).toContain(
+      '<x-card><h2>in shadow &lt;1&gt;</h2><b slot="name">named</b>restfallback</x-card>',
+    );
+  });
+
+  test("takes frames of the same origin along", async () => {
+    const text = await htmlOf("/frames");
+    for (const part of ["outer", "A page of the site.", "inline"]) expect(text).toContain(part);
+  });
+
+  test("scrolls when asked to", async () => {
+    await using scrolling = browser({ behaviour: { scrolls: true } });
+    expect(await htmlOf("/scroll")).not.toContain("item 39");
+    expect(await htmlOf("/scroll", scrolling)).toContain("item 39");
+  });
+
+  test("waits for an element when asked to, so long", async () => {
+    await using patient = browser({ behaviour: { waitFor: "p.done" } });
+    expect(await htmlOf("/late", patient)).toContain("late");
+    await using hasty = browser({ behaviour: { waitFor: "p.never" }, limits: { requestTimeoutMs: 800 } });
+    const failure = await failureOf(hasty.fetch(at("/page")));
+    expect(failure?.message).toContain('nothing matched "p.never" within 800 ms');
+  });
+
+  test("is not held by dialogs", async () => {
+    expect(await htmlOf("/dialogs")).toContain("after");
+  });
+
+  test("closes windows that a page opens", async () => {
+    expect(await htmlOf("/popups")).toContain("after");
+  });
+
+  test("saves no files", async () => {
+    expect((await failureOf(fetcher.fetch(at("/download"))))?.code).toBe("unsupported_content");
+  });
+
+  test("takes a page that never rests as it is", async () => {
+    expect(await htmlOf("/never-rests")).toContain("tick");
+  }, 30_000);
+
+  test("follows a page that goes on to another", async () => {
+    expect((await fetcher.fetch(at("/moves-on"))).finalUrl).toBe(at("/page"));
+  });
+
+  test("leaves media alone unless asked for them", async () => {
+    await htmlOf("/media");
+    const asked = (): string[] =>
+      site.requests.map(({ target }) => target).filter((t) => /^\/[ivf]\./.test(t));
+    expect(asked()).toEqual([]);
+    await using loading = browser({ behaviour: { loadsMedia: true } });
+    await htmlOf("/media", loading);
+    expect(asked()).toContain("/i.png");
+  });
+
+  test("keeps cookies from page to page, and to itself", async () => {
+    await using mine = browser();
+    expect(await htmlOf("/login", mine)).toContain("welcome back");
+    expect(await htmlOf("/members", mine)).toContain("welcome back");
+    await using other = browser();
+    expect(await htmlOf("/members", other)).toContain("log in");
+  });
+
+  test("sends secrets to the origin of the URL and to no other", async () => {
+    await using other = await startFaultySite();
+    await using mine = browser({ headers: { authorization: "Bearer t0ken", "x-shown": "1" } });
+    await htmlOf(`/redirect?to=${encodeURIComponent(`${other.origin}/echo`)}`, mine);
+    await htmlOf("/echo", mine);
+    expect(site.requests.at(-1)?.headers).toMatchObject({ authorization: "Bearer t0ken", "x-shown": "1" });
+    expect(other.requests[0]?.headers.authorization).toBeUndefined();
+  });
+
+  test("asks again for what may come a moment later", async () => {
+    const page = await fetcher.fetch(at("/flaky?status=503&times=1&browser"));
+    expect(page).toMatchObject({ status: 200, tries: 2 });
+  });
+
+  test.each(["/busy", "/memory", "/client-redirects"])(
+    "%s ends at the deadline, and the next page comes",
+    async (path) => {
+      await using hardy = browser({ limits: { tries: 1 } });
+      const failure = await failureOf(hardy.fetch(at(path), { deadlineMs: 3000 }));
+      expect(["timeout", "network"]).toContain(failure?.code ?? "");
+      expect(await htmlOf("/page", hardy)).toContain("A page of the site.");
+    },
+    60_000,
+  );
+
+  test("a page over the limit is too_large", async () => {
+    await using small = browser({ limits: { pageBytes: 1_000_000 } });
+    expect((await failureOf(small.fetch(at("/large"))))?.code).toBe("too_large");
+  });
+
+  test("an error status without a body is an answer", async () => {
+    expect(await fetcher.fetch(at("/empty-404"))).toMatchObject({ status: 404, html: "" });
+  });
+
+  test("goes on with new contexts and browsers, cookies kept", async () => {
+    await using worn = openTestHost({ maxPages: 1 });
+    await using mine = testBrowserFetcher({ host: worn, pagesPerContext: 3 });
+    for (let n = 0; n < 8; n++) await mine.fetch(at(`/cookies/set?name=n${n}&value=v`));
+    expect(site.requests.at(-1)?.headers.cookie).toContain("n3=v");
+  }, 120_000);
+});

@@ -1,0 +1,78 @@
+import { expect, setDefaultTimeout, test } from "bun:test";
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { openTestHost, testBrowserFetcher } from "../support/browser-fetcher.ts";
+import { startFaultySite } from "../support/faulty-site.ts";
+import { pageUrl } from "../support/test-fetcher.ts";
+
+setDefaultTimeout(60_000);
+
+/** Process ids of browsers whose files are below the directory. */
+async function browsersOf(base: string): Promise<number[]> {
+  const listed = await Bun.$`ps -eo pid,stat,args`.quiet().text();
+  return listed
+    .split("\n")
+    .filter((line) => line.includes(`--user-data-dir=${base}`) && !/^\s*\d+\s+Z/.test(line))
+    .map((line) => Number.parseInt(line, 10));
+}
+
+async function until(isTrue: () => Promise<boolean>): Promise<boolean> {
+  for (let waited = 0; waited < 10_000; waited += 100) {
+    if (await isTrue()) return true;
+    await Bun.sleep(100);
+  }
+  return false;
+}
+
+test("a browser that crashes costs one page", async () => {
+  await using site = await startFaultySite();
+  const host = openTestHost();
+  const fetcher = testBrowserFetcher({ host, limits: { tries: 1 } });
+  const url = pageUrl(`${site.origin}/page`);
+  expect((await fetcher.fetch(url)).status).toBe(200);
+  const [pid] = (await browsersOf(host.base)).sort((a, b) => a - b);
+  const slow = fetcher
+    .fetch(pageUrl(`${site.origin}/slow-headers?ms=3000`))
+    .catch((error: Error) => error.message);
+  await Bun.sleep(500);
+  process.kill(pid ?? 0, "SIGKILL");
+  expect(await slow).toContain("the browser");
+  expect((await fetcher.fetch(url)).status).toBe(200);
+  await fetcher[Symbol.asyncDispose]();
+  await host[Symbol.asyncDispose]();
+});
+
+test("closing leaves neither processes nor directories", async () => {
+  await using site = await startFaultySite();
+  const host = openTestHost();
+  const fetcher = testBrowserFetcher({ host });
+  await fetcher.fetch(pageUrl(`${site.origin}/page`));
+  expect(await browsersOf(host.base)).not.toEqual([]);
+  await fetcher[Symbol.asyncDispose]();
+  await host[Symbol.asyncDispose]();
+  expect(await until(async () => (await browsersOf(host.base)).length === 0)).toBe(true);
+  expect(readdirSync(host.base)).toEqual([]);
+});
+
+test("after a kill no browser lives on, and the next start tidies up", async () => {
+  await using site = await startFaultySite();
+  const base = mkdtempSync(join("/tmp", "bk-"));
+  const entry = new URL("../support/browser-entry.ts", import.meta.url).pathname;
+  const child = Bun.spawn([process.execPath, entry, base, `${site.origin}/page`], {
+    stdout: "pipe",
+    stderr: "ignore",
+  });
+  await child.stdout.getReader().read();
+  expect(await browsersOf(base)).not.toEqual([]);
+  child.kill("SIGKILL");
+  await child.exited;
+  expect(await until(async () => (await browsersOf(base)).length === 0)).toBe(true);
+  expect(readdirSync(base)).toEqual([`browser-${child.pid}`]);
+  const host = openTestHost({ base });
+  const fetcher = testBrowserFetcher({ host });
+  await fetcher.fetch(pageUrl(`${site.origin}/page`));
+  expect(readdirSync(base)).toEqual([`browser-${process.pid}`]);
+  await fetcher[Symbol.asyncDispose]();
+  await host[Symbol.asyncDispose]();
+  rmSync(base, { recursive: true, force: true });
+});

@@ -1,0 +1,86 @@
+import { mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import {
+  type BrowserFetcherOptions,
+  type BrowserHost,
+  createBrowserFetcher,
+  createBrowserHost,
+  createEgress,
+  DECIDED_FETCH_LIMITS,
+  type Fetcher,
+  type FetchLimits,
+  findBrowser,
+  parseEgressPolicy,
+  type Resolve,
+} from "../../src/fetching/index.ts";
+import { silentLog } from "../../src/log.ts";
+import { NO_PROXY, tableResolver } from "./test-fetcher.ts";
+
+// Before a browser's directory takes the place of the machine's.
+const TEMPORARY = tmpdir();
+
+/** The Chromium or Chrome of this machine. */
+export function browserPath(): string {
+  const found = findBrowser({
+    explicit: process.env.ARTICLE_EXTRACTOR_BROWSER_PATH || null,
+    searchPath: process.env.PATH ?? "",
+    platform: process.platform,
+    home: process.env.HOME ?? "/",
+  });
+  if (found === null) throw new Error("no Chromium was found: run scripts/ensure-chromium.sh");
+  return found;
+}
+
+/** A browser of a test's own, with a directory of its own. */
+export function openTestHost(
+  options: { maxPages?: number; base?: string } = {},
+): BrowserHost & { base: string } {
+  const base = options.base ?? mkdtempSync(join(TEMPORARY, "bt-"));
+  const host = createBrowserHost({
+    executablePath: browserPath(),
+    isHeaded: false,
+    hasSandbox: process.getuid?.() !== 0,
+    temporaryBase: base,
+    useTemporaryDirectory: (directory) => {
+      process.env.TMPDIR = directory;
+    },
+    pid: process.pid,
+    maxPages: options.maxPages ?? 500,
+    log: silentLog,
+  });
+  return Object.assign(host, { base });
+}
+
+export type TestBrowserOptions = Partial<Omit<BrowserFetcherOptions, "limits" | "host" | "behaviour">> & {
+  readonly host: BrowserHost;
+  readonly policy?: string;
+  readonly resolve?: Resolve;
+  readonly limits?: Partial<FetchLimits>;
+  readonly behaviour?: Partial<BrowserFetcherOptions["behaviour"]>;
+};
+
+/** A browser fetcher of the command line, with back-off that waits hardly at all. */
+export function testBrowserFetcher(options: TestBrowserOptions): Fetcher {
+  const { policy, resolve, limits, behaviour, ...rest } = options;
+  return createBrowserFetcher({
+    egress: createEgress({
+      policy: parseEgressPolicy(policy ?? "auto"),
+      resolve: resolve ?? tableResolver({}),
+      resolverTtlMs: 0,
+    }),
+    caller: { kind: "cli" },
+    chooseProxy: NO_PROXY,
+    userAgent: "article-extractor/test (+https://example.org/)",
+    log: silentLog,
+    clock: {
+      now: Date.now,
+      random: () => 0,
+      sleep: async (ms) => void (await Bun.sleep(Math.min(ms, 20))),
+    },
+    pagesPerContext: 100,
+    ...rest,
+    behaviour: { waitFor: null, scrolls: false, loadsMedia: false, ...behaviour },
+    limits: { ...DECIDED_FETCH_LIMITS, ...limits },
+  });
+}
