@@ -6,6 +6,7 @@ import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { BuildConfig } from "bun";
 import { collectLicenses } from "./licenses.ts";
+import { playwrightPlugin } from "./playwright-plugin.ts";
 
 const ROOT = join(import.meta.dir, "..");
 
@@ -32,6 +33,7 @@ export async function buildProgram(outfile: string, target?: Bun.Build.CompileTa
   const result = await Bun.build({
     ...compileSettings(outfile, target),
     entrypoints: [join(ROOT, "bin/article-extractor.ts"), join(ROOT, "bin/extraction-worker.ts")],
+    plugins: [playwrightPlugin],
   });
   if (!result.success) throw new AggregateError(result.logs, `building ${outfile} failed`);
 }
