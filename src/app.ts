@@ -8,6 +8,14 @@ import {
   type LocalDocument,
   serveArticle,
 } from "./articles/index.ts";
+import {
+  type CrawlEvent,
+  type CrawlJobOptions,
+  type CrawlPlan,
+  type PlannedPage,
+  previewCrawl,
+  runCrawlJob,
+} from "./crawler/index.ts";
 import { createExtractor, type ExtractionOptions, type Extractor } from "./extraction/index.ts";
 import { Failure } from "./failure.ts";
 import {
@@ -84,6 +92,14 @@ export interface ArticleSession extends AsyncDisposable {
     options: ExtractionOptions,
     signal: AbortSignal,
   ): Promise<FetchedArticle>;
+  /** Throws as `runCrawlJob`. */
+  crawl(plan: CrawlPlan, options: CrawlJobOptions, signal: AbortSignal): AsyncGenerator<CrawlEvent, void>;
+  /** What a dry run lists; see `previewCrawl`. */
+  previewCrawl(
+    plan: CrawlPlan,
+    options: Pick<CrawlJobOptions, "authorizations">,
+    signal: AbortSignal,
+  ): AsyncGenerator<PlannedPage, void>;
 }
 
 export type UrlRequest = {
@@ -227,6 +243,8 @@ function openSession(options: AppOptions, parts: SessionParts): ArticleSession {
       ),
     fromDocument: (document, extraction, signal) =>
       articleFromDocument(document, extraction, { extractor, signal }),
+    crawl: runCrawlJob,
+    previewCrawl,
     [Symbol.asyncDispose]: () => http[Symbol.asyncDispose](),
   };
 }
