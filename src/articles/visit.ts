@@ -24,6 +24,8 @@ export type VisitRequest = {
   readonly preference: FetcherPreference;
   readonly options: ExtractionOptions;
   readonly fetch: FetchOptions;
+  /** Told of each answer, before it is extracted. */
+  readonly onFetched?: (page: FetchedPage) => void;
 };
 
 /** A page as it answered, and all that one pass over it yields. */
@@ -95,6 +97,7 @@ type VisitContext = { readonly request: VisitRequest; readonly parts: FromUrlPar
 
 async function attempt(fetcher: Fetcher, url: PageUrl, { request, parts }: VisitContext): Promise<PageVisit> {
   const page = await fetcher.fetch(url, request.fetch);
+  request.onFetched?.(page);
   const isAnswered = page.status === 304 || (page.status >= 400 && !isTransient404(page));
   if (isAnswered) return { page, extraction: null, extractionMs: 0, notes: [] };
   const started = performance.now();

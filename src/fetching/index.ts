@@ -59,3 +59,4 @@ export {
   productUserAgent,
   randomUserAgent,
 } from "./user-agent.ts";
+export { isTransient } from "./wire-failure.ts";
