@@ -49,13 +49,19 @@ export function openDatabase(path: string): FrontierDatabase {
     db.close();
     throw error;
   }
+  // Left open, a statement would keep the file locked after the database is closed.
+  const statements: { finalize(): void }[] = [];
   return {
-    prepare: <Row, Parameters extends SQLQueryBindings[]>(sql: string) =>
+    prepare<Row, Parameters extends SQLQueryBindings[]>(sql: string) {
+      const statement = translated(path, () => db.prepare(sql));
+      statements.push(statement);
       // The runtime's type describes the same calls in a form that generic parameters do not fit.
-      translated(path, () => db.prepare(sql) as unknown as Query<Row, Parameters>),
+      return statement as unknown as Query<Row, Parameters>;
+    },
     run: (sql) => translated(path, () => void db.run(sql)),
     transaction: (work) => translated(path, () => inTransaction(db, work)),
     close() {
+      for (const statement of statements) statement.finalize();
       try {
         db.run("PRAGMA wal_checkpoint(TRUNCATE)");
       } catch {

@@ -79,7 +79,7 @@ export class SqliteFrontier implements Frontier {
   }
 
   async freeHost(host: string, nextAt: number): Promise<void> {
-    this.#queue.setHostTime(host, nextAt);
+    this.#transaction(() => this.#queue.setHostTime(host, nextAt));
   }
 
   async retry(page: ClaimedPage, next: NextTry): Promise<void> {
@@ -165,7 +165,7 @@ export class SqliteFrontier implements Frontier {
   }
 
   async addWarning(warning: string): Promise<void> {
-    this.#sql.addWarning.run(warning);
+    this.#transaction(() => void this.#sql.addWarning.run(warning));
   }
 
   async warnings(): Promise<readonly string[]> {
