@@ -1,4 +1,4 @@
-export { DEFAULT_EXTRACTION } from "./defaults.ts";
+export { DEFAULT_CRAWL, DEFAULT_EXTRACTION } from "./defaults.ts";
 export { type DotenvPlaces, withDotenv } from "./dotenv.ts";
 export {
   type Environment,
