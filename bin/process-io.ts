@@ -22,6 +22,7 @@ export function processIo(): Io {
         return isDevice(0) && process.stdin.isTTY;
       },
       read: (maxBytes) => untilAborted(readStdin(maxBytes), controller.signal),
+      readLine: () => untilAborted(readLine(), controller.signal),
     },
     stdout: {
       get isTerminal() {
@@ -39,6 +40,9 @@ export function processIo(): Io {
     stderr: {
       get isTerminal() {
         return isDevice(2) && process.stderr.isTTY;
+      },
+      get columns() {
+        return (isDevice(2) && process.stderr.columns) || DEFAULT_COLUMNS;
       },
       get identity() {
         return identify(2);
@@ -78,6 +82,17 @@ async function readStdin(maxBytes: number): Promise<Uint8Array> {
     if (length >= maxBytes) break;
   }
   return Buffer.concat(chunks);
+}
+
+async function readLine(): Promise<string | null> {
+  const decoder = new TextDecoder();
+  let line = "";
+  for await (const chunk of Bun.stdin.stream()) {
+    line += decoder.decode(chunk, { stream: true });
+    const end = line.indexOf("\n");
+    if (end >= 0) return line.slice(0, end);
+  }
+  return line === "" ? null : line;
 }
 
 // Awaited, because what process.stdout still buffers when the program ends is lost in a pipe.

@@ -1,5 +1,5 @@
 /**
- * Builds the program and shows its main job on the small site in test/site, served on loopback.
+ * Builds the program and shows its main jobs on the small site in test/site, served on loopback.
  * `make demo` runs it; what it makes stays in build/demo.
  */
 import { mkdir, rm } from "node:fs/promises";
@@ -56,11 +56,25 @@ async function extractList(origin: string): Promise<string> {
   return file;
 }
 
+async function crawlSite(origin: string): Promise<string> {
+  const directory = join(OUT, "site");
+  const words = ["crawl", `${origin}/`, "--rate-limit", "0.05", "--output-dir", relative(ROOT, directory)];
+  show("A whole site, one Markdown file a page; here at 20 pages a second instead of one:", words);
+  const summary = Bun.spawn([PROGRAM, ...words], { cwd: ROOT, stdio: ["ignore", "inherit", "pipe"] });
+  console.log(indent((await new Response(summary.stderr).text()).trimEnd()));
+  const { results } = await Bun.file(join(directory, "manifest.json")).json();
+  for (const { url, status, file_path, reason, error } of results)
+    console.log(
+      `  ${status.padEnd(7)}  ${file_path ?? `${new URL(url).pathname} (${reason ?? error.code})`}`,
+    );
+  return directory;
+}
+
 await run([process.execPath, "scripts/build.ts"]);
 await rm(OUT, { recursive: true, force: true });
 await mkdir(OUT, { recursive: true });
 await using site = await serveSite();
-const made = [await extractPage(site.origin), await extractList(site.origin)];
+const made = [await extractPage(site.origin), await extractList(site.origin), await crawlSite(site.origin)];
 console.log(
   `\nMade:\n  ${relative(ROOT, PROGRAM)}  the program (${(await run([PROGRAM, "--version"])).trim()})`,
 );

@@ -1,26 +1,38 @@
 /**
- * Keeps the README's tables equal to what the program declares: `sh scripts/bun scripts/readme.ts` rewrites
- * what stands between `<!-- NAME -->` and `<!-- /NAME -->`.
+ * Keeps the tables of the documentation equal to what the program declares: `sh scripts/bun scripts/readme.ts`
+ * rewrites what stands between `<!-- NAME -->` and `<!-- /NAME -->`.
  */
 import { join } from "node:path";
-import { COMMANDS, FLAG_GROUPS, type Flag } from "../src/cli/flags.ts";
+import { CRAWL_ONLY_FLAGS, EXTRACT_FLAGS, FLAG_GROUPS, type Flag } from "../src/cli/flags.ts";
 import { FAILURE_OUTCOMES } from "../src/failure.ts";
 import { VARIABLES } from "../src/settings/index.ts";
 
-const README = join(import.meta.dir, "../README.md");
+const ROOT = join(import.meta.dir, "..");
 
-/** The README with each table made anew. */
-export function withTables(readme: string): string {
-  const tables = { options: optionsTable(), settings: settingsTable(), failures: failuresTable() };
-  return Object.entries(tables).reduce((text, [name, table]) => {
+/** The documents that hold tables, with the tables of each. */
+const DOCUMENTS: Readonly<Record<string, Readonly<Record<string, () => string>>>> = {
+  "README.md": {
+    options: () => optionsTable(EXTRACT_FLAGS),
+    settings: settingsTable,
+    failures: failuresTable,
+  },
+  "docs/crawl.md": { "crawl-options": () => optionsTable(CRAWL_ONLY_FLAGS) },
+};
+
+/** Paths of the documents that hold tables. */
+export const TABLE_DOCUMENTS: readonly string[] = Object.keys(DOCUMENTS);
+
+/** The text of a document with each of its tables made anew. */
+export function withTables(path: string, text: string): string {
+  return Object.entries(DOCUMENTS[path] ?? {}).reduce((document, [name, table]) => {
     const block = new RegExp(`(<!-- ${name} -->\\n)[\\s\\S]*?(<!-- /${name} -->)`);
-    if (!block.test(text)) throw new Error(`the README has no place for the table "${name}"`);
-    return text.replace(block, (_, start, end) => `${start}\n${table}\n\n${end}`);
-  }, readme);
+    if (!block.test(document)) throw new Error(`${path} has no place for the table "${name}"`);
+    return document.replace(block, (_, start, end) => `${start}\n${table()}\n\n${end}`);
+  }, text);
 }
 
-function optionsTable(): string {
-  const flags = (COMMANDS[0]?.flags ?? []).filter((flag) => flag.awaits === undefined);
+function optionsTable(all: readonly Flag[]): string {
+  const flags = all.filter((flag) => flag.awaits === undefined);
   const rows = FLAG_GROUPS.flatMap((group) =>
     flags.filter((flag) => flag.group === group).map((flag) => [code(spelling(flag)), flag.help]),
   );
@@ -56,4 +68,9 @@ function table(head: readonly string[], rows: readonly (readonly string[])[]): s
 const code = (text: string): string => `\`${text}\``;
 const escapeCell = (text: string): string => text.replaceAll("|", "\\|");
 
-if (import.meta.main) await Bun.write(README, withTables(await Bun.file(README).text()));
+if (import.meta.main) {
+  for (const path of TABLE_DOCUMENTS) {
+    const file = Bun.file(join(ROOT, path));
+    await Bun.write(file, withTables(path, await file.text()));
+  }
+}

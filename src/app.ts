@@ -8,6 +8,19 @@ import {
   type LocalDocument,
   serveArticle,
 } from "./articles/index.ts";
+import {
+  type CrawlEvent,
+  type CrawlJobOptions,
+  type CrawlJobParts,
+  type CrawlPlan,
+  createHostSlots,
+  createSitemapReader,
+  DECIDED_SITEMAP_LIMITS,
+  type HostSlots,
+  type PlannedPage,
+  previewCrawl,
+  runCrawlJob,
+} from "./crawler/index.ts";
 import { createExtractor, type ExtractionOptions, type Extractor } from "./extraction/index.ts";
 import { Failure } from "./failure.ts";
 import {
@@ -15,10 +28,13 @@ import {
   chooseProxy,
   createEgress,
   createHttpFetcher,
+  createRobotsCache,
   DECIDED_FETCH_LIMITS,
+  DECIDED_ROBOTS_TIMES,
   type Egress,
   type EgressCaller,
   type FetchLimits,
+  type HttpFetcher,
   type ProxyEnvironment,
   type ProxySource,
   parseEgressPolicy,
@@ -26,12 +42,14 @@ import {
   productUserAgent,
   randomUserAgent,
   readProxyEnvironment,
+  systemClock,
   systemResolve,
 } from "./fetching/index.ts";
 import type { Log } from "./log.ts";
 import { createMetrics, logSink, type Metrics, statsdSink } from "./metrics.ts";
 import { type Environment, readSettings, type SettingChecks, type Settings } from "./settings/index.ts";
 import { openStatsd, type StatsdSocket } from "./statsd.ts";
+import { withoutCredentials } from "./urls/index.ts";
 
 /** How one caller wants its pages fetched; null leaves the choice to the settings and defaults. */
 export type NetworkOptions = {
@@ -84,6 +102,14 @@ export interface ArticleSession extends AsyncDisposable {
     options: ExtractionOptions,
     signal: AbortSignal,
   ): Promise<FetchedArticle>;
+  /** Throws as `runCrawlJob`. */
+  crawl(plan: CrawlPlan, options: CrawlJobOptions, signal: AbortSignal): AsyncGenerator<CrawlEvent, void>;
+  /** What a dry run lists; see `previewCrawl`. */
+  previewCrawl(
+    plan: CrawlPlan,
+    options: Pick<CrawlJobOptions, "authorizations">,
+    signal: AbortSignal,
+  ): AsyncGenerator<PlannedPage, void>;
 }
 
 export type UrlRequest = {
@@ -156,8 +182,9 @@ export function createApp(options: AppOptions): App {
   });
   const { metrics, statsd } = openMetrics(options);
   const cache = createArticleCache(settings.cacheSize);
+  const slots = createHostSlots(systemClock);
   return {
-    openSession: (network) => openSession(options, { egress, extractor, cache, metrics, network }),
+    openSession: (network) => openSession(options, { egress, extractor, cache, metrics, slots, network }),
     [Symbol.asyncDispose]: async () => {
       await extractor[Symbol.asyncDispose]();
       await statsd?.[Symbol.asyncDispose]();
@@ -184,6 +211,8 @@ type SessionParts = {
   readonly extractor: Extractor;
   readonly cache: ArticleCache;
   readonly metrics: Metrics;
+  /** One for all sessions: two crawls are as polite to a host as one. */
+  readonly slots: HostSlots;
   readonly network: NetworkOptions;
 };
 
@@ -210,6 +239,7 @@ function openSession(options: AppOptions, parts: SessionParts): ArticleSession {
     shell,
     hasDiagnostics: settings.logDiagnostics,
   };
+  const crawling = crawlingParts(options, { ...parts, http, userAgent, limits });
   const cacheScope = JSON.stringify([network, userAgent]);
   return {
     maxBytes: limits.pageBytes,
@@ -227,7 +257,44 @@ function openSession(options: AppOptions, parts: SessionParts): ArticleSession {
       ),
     fromDocument: (document, extraction, signal) =>
       articleFromDocument(document, extraction, { extractor, signal }),
+    crawl: (plan, crawlOptions, signal) => runCrawlJob(plan, crawlOptions, crawling, signal),
+    previewCrawl: (plan, crawlOptions, signal) => previewCrawl(plan, crawlOptions, crawling, signal),
     [Symbol.asyncDispose]: () => http[Symbol.asyncDispose](),
+  };
+}
+
+type CrawlingParts = SessionParts & {
+  readonly http: HttpFetcher;
+  readonly userAgent: string;
+  readonly limits: FetchLimits;
+};
+
+function crawlingParts({ log }: AppOptions, parts: CrawlingParts): CrawlJobParts {
+  const { http, extractor, metrics, slots, network, userAgent, limits } = parts;
+  return {
+    fetchers: { http, browser: null },
+    extractor,
+    // Each worker has a page and the next one; what is fetched beyond that only takes memory.
+    extractionBacklog: 2 * extractor.workers,
+    slots,
+    robots: createRobotsCache({ fetcher: http, ...DECIDED_ROBOTS_TIMES }),
+    readSitemaps: createSitemapReader({ fetcher: http, limits: DECIDED_SITEMAP_LIMITS }),
+    userAgent,
+    tries: limits.tries,
+    clock: systemClock,
+    log,
+    metrics,
+    network: {
+      user_agent: userAgent,
+      random_user_agent: network.hasRandomUserAgent,
+      proxy: network.proxy === null ? null : withoutCredentials(network.proxy),
+      proxy_bypass: network.proxyBypass,
+      // Their values may be secrets.
+      header_names: network.headers.map(([name]) => name.toLowerCase()),
+      request_timeout_seconds: limits.requestTimeoutMs / 1000,
+      tries: limits.tries,
+      max_bytes: limits.pageBytes,
+    },
   };
 }
 

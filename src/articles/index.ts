@@ -2,13 +2,16 @@ export { type ArticleCache, createArticleCache } from "./cache.ts";
 export { isEmptyShell } from "./empty-shell.ts";
 export type { FetchedArticle } from "./fetched-article.ts";
 export { articleFromDocument, type LocalDocument } from "./from-document.ts";
+export { articleFromUrl, type FromUrlRequest } from "./from-url.ts";
+export { type ArticleResult, articleResult } from "./result.ts";
+export { type ArticleServiceParts, type ServiceRequest, serveArticle } from "./service.ts";
 export {
-  articleFromUrl,
+  articleOfVisit,
   bodyKind,
   type FetcherPreference,
   type Fetchers,
   type FromUrlParts,
-  type FromUrlRequest,
-} from "./from-url.ts";
-export { type ArticleResult, articleResult } from "./result.ts";
-export { type ArticleServiceParts, type ServiceRequest, serveArticle } from "./service.ts";
+  type PageVisit,
+  type VisitRequest,
+  visitPage,
+} from "./visit.ts";

@@ -3,7 +3,8 @@ import type { Log } from "../log.ts";
 import type { Metrics } from "../metrics.ts";
 import type { ArticleCache } from "./cache.ts";
 import type { FetchedArticle } from "./fetched-article.ts";
-import { articleFromUrl, type FromUrlParts, type FromUrlRequest } from "./from-url.ts";
+import { articleFromUrl, type FromUrlRequest } from "./from-url.ts";
+import type { FromUrlParts } from "./visit.ts";
 
 export type ArticleServiceParts = FromUrlParts & {
   readonly cache: ArticleCache;

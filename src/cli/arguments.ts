@@ -1,6 +1,6 @@
 import { cac } from "cac";
 import { Failure } from "../failure.ts";
-import { didYouMean } from "../nearest.ts";
+import { didYouMean, nearest } from "../nearest.ts";
 import { COMMANDS, type Command, EXTRACT_COMMAND, type Flag } from "./flags.ts";
 
 /** What was typed, before it means anything. */
@@ -43,9 +43,18 @@ export function parseArguments(words: readonly string[]): Typed {
   };
 }
 
-function findCommand(words: readonly string[]): Command {
-  return COMMANDS.find((command) => command.name === words[0]) ?? EXTRACT_COMMAND;
+function findCommand([first = ""]: readonly string[]): Command {
+  const found = COMMANDS.find((command) => command.name === first);
+  if (found) return found;
+  // A bare word is no URL and no option; where it is like a command, nothing else was meant.
+  const meant = /^[a-z-]+$/i.test(first) && !first.startsWith("-") ? nearest(first, COMMAND_NAMES) : null;
+  if (meant !== null) {
+    throw new Failure("invalid_usage", `unknown command ${JSON.stringify(first)}; did you mean ${meant}?`);
+  }
+  return EXTRACT_COMMAND;
 }
+
+const COMMAND_NAMES = COMMANDS.map(({ name }) => name);
 
 type Encoded = { readonly encoded: string[]; readonly decode: (word: unknown) => string };
 
@@ -96,7 +105,9 @@ function readOption(word: string, command: Command): { flag: Flag; attached: str
 function unknownOption(written: string, command: Command): Failure {
   const names = command.flags.map((flag) => `--${flag.name}`);
   const elsewhere = COMMANDS.find(({ flags }) => flags.some((flag) => `--${flag.name}` === written));
-  const hint = elsewhere ? `; it belongs to the command ${elsewhere.name}` : didYouMean(written, names);
+  const isBeginning = names.some((name) => name.startsWith(written));
+  const hint =
+    elsewhere && !isBeginning ? `; it belongs to the command ${elsewhere.name}` : didYouMean(written, names);
   return new Failure("invalid_usage", `unknown option ${written}${hint}`);
 }
 
@@ -124,7 +135,8 @@ function typedValues(
     letter.toUpperCase(),
   );
   const value = options[key];
-  if (flag.placeholder === undefined) return value === !isNegated ? ["true"] : [];
+  // Given twice, or as `--x --no-x`: the last one counts.
+  if (flag.placeholder === undefined) return [value].flat().at(-1) === !isNegated ? ["true"] : [];
   return value === undefined ? [] : [value].flat().map(decode);
 }
 

@@ -1,18 +1,21 @@
 import { type App, createApp, readAppEnvironment } from "../app.ts";
 import { Failure } from "../failure.ts";
 import { forgetProxyVariables, parseEgressPolicy } from "../fetching/index.ts";
-import { createLog, LOG_FORMATS, LOG_LEVELS } from "../log.ts";
+import { createLog, LOG_FORMATS, LOG_LEVELS, type Log } from "../log.ts";
 import { type Settings, withDotenv } from "../settings/index.ts";
 import { HOME_PAGE, VERSION } from "../version.ts";
 import type { Typed } from "./arguments.ts";
 import type { Io } from "./io.ts";
 import { optionValue } from "./values.ts";
 
+/** The application as a command sees it; dispose of `app` after use. */
+export type CommandApp = { readonly app: App; readonly settings: Settings; readonly log: Log };
+
 /**
- * The application as a command sees it: flag, then environment, then `.env`, then default.
+ * Opens the application: flag, then environment, then `.env`, then default.
  * @throws Failure `invalid_settings`, `invalid_usage`
  */
-export function openCommandApp(typed: Typed, io: Io): App {
+export function openCommandApp(typed: Typed, io: Io): CommandApp {
   const environment = withDotenv(io.environment, {
     executablePath: io.executablePath,
     envFile: typed.one("env-file"),
@@ -28,7 +31,7 @@ export function openCommandApp(typed: Typed, io: Io): App {
     format: optionValue.choice(typed, "log-format", LOG_FORMATS) ?? settings.logFormat,
     write: io.stderr.write,
   });
-  return createApp({
+  const app = createApp({
     settings: { ...settings, egress: readEgress(typed) ?? settings.egress },
     proxyEnvironment,
     caller: { kind: "cli" },
@@ -37,6 +40,7 @@ export function openCommandApp(typed: Typed, io: Io): App {
     workerUrl: io.workerUrl,
     log,
   });
+  return { app, settings, log };
 }
 
 function readEgress(typed: Typed): string | null {

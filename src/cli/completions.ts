@@ -17,12 +17,22 @@ export function formatCompletions(shell: string): string {
 
 const offered = ({ flags }: Command): Flag[] => flags.filter((flag) => flag.awaits === undefined);
 const spellings = (flag: Flag): string[] => [`--${flag.name}`, ...(flag.short ? [`-${flag.short}`] : [])];
-const subcommands = COMMANDS.map(({ name }) => name);
+const commandNames = COMMANDS.map(({ name }) => name);
+const namedCommands = COMMANDS.filter((command) => command !== EXTRACT_COMMAND);
+
+/** Every option once; an option means the same in all commands that take it. */
+const allOffered: readonly Flag[] = [
+  ...new Map(COMMANDS.flatMap(offered).map((flag) => [flag.name, flag])).values(),
+];
 
 function bash(): string {
-  const valueCases = offered(EXTRACT_COMMAND)
+  const valueCases = allOffered
     .filter((flag) => flag.placeholder !== undefined)
     .map((flag) => `    ${spellings(flag).join("|")}) ${bashValues(flag)}; return ;;`);
+  const optionsOf = (command: Command): string => offered(command).flatMap(spellings).join(" ");
+  const optionCases = namedCommands.map(
+    (command) => `    ${command.name}) options="${optionsOf(command)}" ;;`,
+  );
   return `# bash completion for article-extractor
 _article_extractor_files() {
   local IFS=$'\\n'
@@ -30,7 +40,7 @@ _article_extractor_files() {
   COMPREPLY=($(compgen -f -- "$1"))
 }
 _article_extractor() {
-  local word=\${COMP_WORDS[COMP_CWORD]} previous=\${COMP_WORDS[COMP_CWORD-1]}
+  local word=\${COMP_WORDS[COMP_CWORD]} previous=\${COMP_WORDS[COMP_CWORD-1]} options
   COMPREPLY=()
   # Readline takes "=" for a word of its own.
   [ "$word" = "=" ] && word=
@@ -39,9 +49,13 @@ _article_extractor() {
 ${valueCases.join("\n")}
     completions) COMPREPLY=($(compgen -W "${SHELLS.join(" ")}" -- "$word")); return ;;
   esac
+  case \${COMP_WORDS[1]} in
+${optionCases.join("\n")}
+    *) options="${optionsOf(EXTRACT_COMMAND)}" ;;
+  esac
   case $word in
-    -*) COMPREPLY=($(compgen -W "${offered(EXTRACT_COMMAND).flatMap(spellings).join(" ")}" -- "$word")) ;;
-    *) [ "$COMP_CWORD" -eq 1 ] && COMPREPLY=($(compgen -W "${subcommands.join(" ")}" -- "$word")) ;;
+    -*) COMPREPLY=($(compgen -W "$options" -- "$word")) ;;
+    *) [ "$COMP_CWORD" -eq 1 ] && COMPREPLY=($(compgen -W "${commandNames.join(" ")}" -- "$word")) ;;
   esac
 }
 complete -F _article_extractor article-extractor
@@ -54,18 +68,33 @@ function bashValues({ choices, isPath }: Flag): string {
 }
 
 function zsh(): string {
-  const specs = offered(EXTRACT_COMMAND).map((flag) => `    ${zshSpec(flag)}`);
+  const specsOf = (command: Command): string =>
+    offered(command)
+      .map((flag) => `        ${zshSpec(flag)} \\`)
+      .join("\n");
+  const cases = namedCommands.map(
+    (command) => `    ${command.name})
+      _arguments -s \\
+${specsOf(command)}
+        '*:${zshArgument(command)}' ;;`,
+  );
   const commands = COMMANDS.map(({ name, help }) => `${name}\\:${zshQuote(help)}`);
   return `#compdef article-extractor
 _article_extractor() {
-  _arguments -s \\
-${specs.map((spec) => `${spec} \\`).join("\n")}
-    '1:command or URL:((${commands.map((command) => command.replaceAll(" ", "\\ ")).join(" ")}))' \\
-    '2:shell:(${SHELLS.join(" ")})'
+  case $words[2] in
+${cases.join("\n")}
+    *)
+      _arguments -s \\
+${specsOf(EXTRACT_COMMAND)}
+        '1:command or URL:((${commands.map((command) => command.replaceAll(" ", "\\ ")).join(" ")}))' ;;
+  esac
 }
 compdef _article_extractor article-extractor
 `;
 }
+
+const zshArgument = ({ name }: Command): string =>
+  name === "completions" ? `shell:(completions ${SHELLS.join(" ")})` : "argument:";
 
 function zshSpec(flag: Flag): string {
   const value = flag.placeholder === undefined ? "" : `:${zshQuote(flag.placeholder)}:${zshValues(flag)}`;
@@ -85,16 +114,26 @@ function fish(): string {
     ({ name, help }) =>
       `complete -c article-extractor -n __fish_use_subcommand -a ${name} -d ${fishQuote(help)}`,
   );
-  const flagLines = offered(EXTRACT_COMMAND).map((flag) => {
+  const flagLines = allOffered.map((flag) => {
     const short = flag.short ? ` -s ${flag.short}` : "";
     const value = flag.placeholder === undefined ? "" : fishValues(flag);
-    return `complete -c article-extractor -l ${flag.name}${short}${value} -d ${fishQuote(flag.help)}`;
+    return `complete -c article-extractor${fishCondition(flag)} -l ${flag.name}${short}${value} -d ${fishQuote(flag.help)}`;
   });
   const shells = `complete -c article-extractor -n '__fish_seen_subcommand_from completions' -a '${SHELLS.join(" ")}'`;
   return `# fish completion for article-extractor
 complete -c article-extractor -f
 ${[...commandLines, ...flagLines, shells].join("\n")}
 `;
+}
+
+/** Where the option is offered: everywhere, after its commands, or where none is named (which is extract). */
+function fishCondition({ name }: Flag): string {
+  const takes = (command: Command): boolean => offered(command).some((flag) => flag.name === name);
+  if (COMMANDS.every(takes)) return "";
+  const [takers, others] = [namedCommands.filter(takes), namedCommands.filter((command) => !takes(command))];
+  const seen = (commands: readonly Command[]): string =>
+    `__fish_seen_subcommand_from ${commands.map((command) => command.name).join(" ")}`;
+  return ` -n '${takes(EXTRACT_COMMAND) ? `not ${seen(others)}` : seen(takers)}'`;
 }
 
 function fishValues({ choices, isPath }: Flag): string {

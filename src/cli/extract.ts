@@ -2,11 +2,13 @@ import type { App, ArticleSession } from "../app.ts";
 import type { FetchedArticle } from "../articles/index.ts";
 import { Failure, type FailureRecord } from "../failure.ts";
 import { withoutCredentials } from "../urls/index.ts";
-import { type ExtractCommand, type ExtractInput, requireUrl } from "./extract-options.ts";
+import type { ExtractCommand, ExtractInput } from "./extract-options.ts";
 import { readDocument, readStdin, readText } from "./input.ts";
 import type { Io } from "./io.ts";
 import type { Notices } from "./notices.ts";
 import { formatArticle, openSink } from "./output.ts";
+import { requireUrl } from "./page-options.ts";
+import { requireSelectors } from "./selectors.ts";
 
 export type ExtractParts = {
   readonly app: App;
@@ -20,7 +22,8 @@ export async function runExtract(command: ExtractCommand, parts: ExtractParts): 
   await using session = parts.app.openSession(command.network);
   await using sink = await openSink(command.outputFile, parts.io);
   const { input } = command;
-  await requireSelectors(command, { session, io: parts.io });
+  if (input.kind === "url" || input.kind === "list")
+    await requireSelectors(command.extraction, { session, signal: parts.io.signal });
   if (input.kind === "list") {
     const lines = await readList(input.path, parts.io);
     const failed = await extractList({ lines, command, session, parts, write: sink.write });
@@ -32,23 +35,6 @@ export async function runExtract(command: ExtractCommand, parts: ExtractParts): 
   await sink.write(formatArticle(fetched, command, parts.now()));
   await sink.finish();
   return 0;
-}
-
-// A selector is read with the page it is for. One that is wrong should be said before a page is fetched, and
-// once for a whole list, so it is tried on a page of one word first.
-async function requireSelectors(
-  { input, extraction }: ExtractCommand,
-  { session, io }: { readonly session: ArticleSession; readonly io: Io },
-): Promise<void> {
-  const isFetched = input.kind === "url" || input.kind === "list";
-  if (!isFetched || (extraction.select === null && extraction.exclude.length === 0)) return;
-  const page = { name: "selectors", kind: "html", body: "<p>word</p>", url: null, warnings: [] } as const;
-  try {
-    await session.fromDocument(page, extraction, io.signal);
-  } catch (error) {
-    const isExpected = error instanceof Failure && error.code === "no_content"; // nothing matches, of course
-    if (!isExpected) throw error;
-  }
 }
 
 type SingleInput = Exclude<ExtractInput, { kind: "list" }>;

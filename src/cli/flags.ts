@@ -1,5 +1,5 @@
 /** Headings of the help, in its order. */
-export const FLAG_GROUPS = ["Input", "Output", "Extraction", "Fetching", "General"] as const;
+export const FLAG_GROUPS = ["Input", "Scope", "Pace", "Output", "Extraction", "Fetching", "General"] as const;
 export type FlagGroup = (typeof FLAG_GROUPS)[number];
 
 /**
@@ -130,6 +130,30 @@ const FETCHING_FLAGS: readonly Flag[] = [
   },
 ];
 
+const EXTRACTION_FLAGS: readonly Flag[] = [
+  {
+    name: "min-words",
+    placeholder: "N",
+    group: "Extraction",
+    help: "Warn when the content has fewer words (default 150)",
+  },
+  { name: "no-images", group: "Extraction", help: "Leave images out" },
+  { name: "no-code", group: "Extraction", help: "Leave code blocks out" },
+  {
+    name: "select",
+    placeholder: "CSS",
+    group: "Extraction",
+    help: "The content is in the elements that match",
+  },
+  {
+    name: "exclude",
+    placeholder: "CSS",
+    isRepeatable: true,
+    group: "Extraction",
+    help: "Leave out elements that match (repeatable)",
+  },
+];
+
 export const EXTRACT_FLAGS: readonly Flag[] = [
   {
     name: "file",
@@ -167,30 +191,108 @@ export const EXTRACT_FLAGS: readonly Flag[] = [
     help: "Write to this file instead of stdout, whole or not at all",
   },
   { name: "frontmatter", group: "Output", help: "Start Markdown with YAML front matter" },
-  {
-    name: "min-words",
-    placeholder: "N",
-    group: "Extraction",
-    help: "Warn when the content has fewer words (default 150)",
-  },
-  { name: "no-images", group: "Extraction", help: "Leave images out" },
-  { name: "no-code", group: "Extraction", help: "Leave code blocks out" },
-  {
-    name: "select",
-    placeholder: "CSS",
-    group: "Extraction",
-    help: "The content is in the elements that match",
-  },
-  {
-    name: "exclude",
-    placeholder: "CSS",
-    isRepeatable: true,
-    group: "Extraction",
-    help: "Leave out elements that match (repeatable)",
-  },
+  ...EXTRACTION_FLAGS,
   ...FETCHING_FLAGS,
   ...GENERAL_FLAGS,
 ];
+
+/** What only a crawl takes; the page of the documentation lists the same. */
+export const CRAWL_ONLY_FLAGS: readonly Flag[] = [
+  {
+    name: "seed",
+    placeholder: "URL",
+    isRepeatable: true,
+    group: "Input",
+    help: "Page to start from; --seed may be left out (repeatable)",
+  },
+  {
+    name: "sitemap",
+    placeholder: "URL|PATH",
+    isRepeatable: true,
+    isPath: true,
+    group: "Input",
+    help: "Sitemap, index, feed or list of URLs, on the web or here (repeatable)",
+  },
+  {
+    name: "discover-sitemaps",
+    group: "Input",
+    help: "Read the sitemaps that the robots.txt of the seeds' sites name",
+  },
+  {
+    name: "allow-prefix",
+    placeholder: "PREFIX",
+    isRepeatable: true,
+    group: "Scope",
+    help: "Crawl only URLs that start with this; without any, links stay on the seeds' sites (repeatable)",
+  },
+  {
+    name: "deny-prefix",
+    placeholder: "PREFIX",
+    isRepeatable: true,
+    group: "Scope",
+    help: "Leave out URLs that start with this (repeatable)",
+  },
+  { name: "max-pages", placeholder: "N", group: "Scope", help: "Fetch at most so many pages (default 100)" },
+  {
+    name: "max-depth",
+    placeholder: "N",
+    group: "Scope",
+    help: "Links away from a seed at most; 0 takes the seeds only (default 3)",
+  },
+  { name: "follow-links", group: "Scope", help: "Follow the links of pages (the default)" },
+  { name: "no-follow-links", group: "Scope", help: "Take the seeds and the pages of sitemaps only" },
+  {
+    name: "respect-meta-robots",
+    group: "Scope",
+    help: "Obey noindex and nofollow of pages and links",
+  },
+  { name: "ignore-robots", group: "Scope", help: "Do not ask for robots.txt; be sure that you may" },
+  {
+    name: "concurrency",
+    placeholder: "N",
+    group: "Pace",
+    help: "Pages under way at once, over all hosts (default 5)",
+  },
+  {
+    name: "rate-limit",
+    placeholder: "SECONDS",
+    group: "Pace",
+    help: "Least time between two requests to one host; robots.txt may ask for more (default 1)",
+  },
+  { name: "adaptive-delay", group: "Pace", help: "Wait longer for a host while it answers slowly" },
+  {
+    name: "output-dir",
+    placeholder: "DIR",
+    isPath: true,
+    group: "Output",
+    help: "Directory for the Markdown files and manifest.json; asked for on a terminal",
+  },
+  { name: "jsonl", group: "Output", help: "Write pages to stdout, one JSON line each, instead of files" },
+  { name: "dry-run", group: "Output", help: "List the URLs that the crawl would start with; fetch no page" },
+  {
+    name: "fresh",
+    group: "Output",
+    help: "Forget an earlier crawl of this directory instead of going on with it",
+  },
+  {
+    name: "trust-lastmod",
+    group: "Output",
+    help: "When crawling again, do not ask for pages whose lastmod is the same as before",
+  },
+  {
+    name: "max-failures",
+    placeholder: "N|N%",
+    group: "Output",
+    help: "Failed pages up to which the exit code is 0, not 3 (default 0)",
+  },
+];
+
+// A crawl's page has more time than a person who waits for one.
+const CRAWL_FETCHING_FLAGS = FETCHING_FLAGS.map((flag) =>
+  flag.name === "timeout"
+    ? { ...flag, help: "Longest wait for one request (default 30); a page with its retries gets 5 minutes" }
+    : flag,
+);
 
 /** A command of the program and what can be typed after it. */
 export type Command = {
@@ -208,8 +310,16 @@ export const EXTRACT_COMMAND: Command = {
   flags: EXTRACT_FLAGS,
 };
 
+export const CRAWL_COMMAND: Command = {
+  name: "crawl",
+  usage: "URL ... --output-dir DIR [options]",
+  help: "Extract a whole site into Markdown files and a manifest",
+  flags: [...CRAWL_ONLY_FLAGS, ...EXTRACTION_FLAGS, ...CRAWL_FETCHING_FLAGS, ...GENERAL_FLAGS],
+};
+
 export const COMMANDS: readonly Command[] = [
   EXTRACT_COMMAND,
+  CRAWL_COMMAND,
   {
     name: "completions",
     usage: "bash | zsh | fish",

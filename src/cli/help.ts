@@ -8,6 +8,17 @@ const EXAMPLES: Readonly<Record<string, readonly (readonly [command: string, mea
     ["curl -s https://example.org/ | article-extractor - --output text", "a page from a pipe"],
     ["article-extractor --input-file urls.txt > pages.jsonl", "many pages, one JSON line each"],
   ],
+  crawl: [
+    ["article-extractor crawl https://docs.example.org/ --output-dir docs", "a site, a page a second"],
+    [
+      "article-extractor crawl --sitemap https://example.org/sitemap.xml --no-follow-links --output-dir out",
+      "the pages of a sitemap",
+    ],
+    [
+      "article-extractor crawl https://example.org/guide/ --allow-prefix https://example.org/guide/ --jsonl",
+      "a part of a site as JSON lines",
+    ],
+  ],
   completions: [
     ["article-extractor completions bash > ~/.local/share/bash-completion/completions/article-extractor", ""],
   ],

@@ -8,7 +8,12 @@ export type Io = {
   /** The program's own file, beside which a `.env` may stand. */
   readonly executablePath: string;
   readonly workerUrl: string | URL;
-  readonly stdin: { readonly isTerminal: boolean; read(maxBytes: number): Promise<Uint8Array> };
+  readonly stdin: {
+    readonly isTerminal: boolean;
+    read(maxBytes: number): Promise<Uint8Array>;
+    /** What is typed up to the next line break; null at the end of the input. */
+    readLine(): Promise<string | null>;
+  };
   readonly stdout: {
     readonly isTerminal: boolean;
     readonly columns: number;
@@ -18,6 +23,7 @@ export type Io = {
   };
   readonly stderr: {
     readonly isTerminal: boolean;
+    readonly columns: number;
     readonly identity: FileIdentity | null;
     write(text: string): void;
   };

@@ -5,6 +5,8 @@ import type { Paint } from "./terminal.ts";
 export interface Notices {
   /** Left out with `--quiet`. */
   warn(message: string): void;
+  /** A plain line, such as one of a summary; left out with `--quiet`. */
+  tell(message: string): void;
   error(message: string): void;
 }
 
@@ -20,6 +22,9 @@ export function createNotices({ io, paint, isQuiet }: NoticeOptions): Notices {
   return {
     warn: (message) => {
       if (!isQuiet) io.stderr.write(`${paint().yellow("warning:")} ${printable(message)}\n`);
+    },
+    tell: (message) => {
+      if (!isQuiet) io.stderr.write(`${printable(message)}\n`);
     },
     error: (message) => {
       io.stderr.write(`${paint().red("error:")} ${printable(message)}

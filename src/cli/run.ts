@@ -1,7 +1,7 @@
 import { FAILURE_OUTCOMES, Failure } from "../failure.ts";
 import { VERSION } from "../version.ts";
 import { parseArguments, type Typed } from "./arguments.ts";
-import { EXTRACT_COMMAND } from "./flags.ts";
+import { CRAWL_COMMAND, EXTRACT_COMMAND } from "./flags.ts";
 import { type Io, OutputClosed } from "./io.ts";
 import { createNotices, type Notices } from "./notices.ts";
 import { createPaint } from "./terminal.ts";
@@ -13,15 +13,15 @@ const INTERRUPTED = 130;
  * failed, 2 wrong usage or configuration, 130 interrupted. Data goes to stdout, all else to stderr.
  */
 export async function runCli(words: readonly string[], io: Io): Promise<number> {
-  const openNotices = (isQuiet: boolean): Notices =>
+  const openNotices = (isQuiet: boolean, at: Io = io): Notices =>
     createNotices({
-      io,
+      io: at,
       paint: () => createPaint(!hasColorsOff(words, io) && io.stderr.isTerminal),
       isQuiet,
     });
   try {
     const typed = parseArguments(words);
-    return await dispatch(words, { typed, io, notices: openNotices(typed.has("quiet")) });
+    return await dispatch(words, { typed, io, openNotices: (at) => openNotices(typed.has("quiet"), at) });
   } catch (error) {
     return reportError(error, io, openNotices(false));
   }
@@ -49,7 +49,12 @@ function reportError(error: unknown, io: Io, notices: Notices): number {
   return FAILURE_OUTCOMES.internal.exitCode;
 }
 
-type Shell = { readonly typed: Typed; readonly io: Io; readonly notices: Notices };
+type Shell = {
+  readonly typed: Typed;
+  readonly io: Io;
+  /** Notices on the stderr of this `Io`. */
+  readonly openNotices: (at: Io) => Notices;
+};
 
 // Everything heavy is imported by the command that needs it: --version and --help start in no time.
 async function dispatch(words: readonly string[], shell: Shell): Promise<number> {
@@ -66,18 +71,40 @@ async function dispatch(words: readonly string[], shell: Shell): Promise<number>
     return 0;
   }
   if (typed.command === EXTRACT_COMMAND) return extract(shell);
+  if (typed.command === CRAWL_COMMAND) return crawl(shell);
   return typed.command.name === "completions" ? completions(typed, io) : licenses(typed, io);
 }
 
-async function extract({ typed, io, notices }: Shell): Promise<number> {
+async function extract({ typed, io, openNotices }: Shell): Promise<number> {
   const { openCommandApp } = await import("./command-app.ts");
   const { readExtractCommand } = await import("./extract-options.ts");
   const { runExtract } = await import("./extract.ts");
   const command = readExtractCommand(typed);
+  const notices = openNotices(io);
   if (command.input.kind === "stdin" && io.stdin.isTerminal)
     notices.warn("reading the page from the terminal");
-  await using app = openCommandApp(typed, io);
+  const opened = openCommandApp(typed, io);
+  await using app = opened.app;
   return await runExtract(command, { app, io, notices, now: () => new Date() });
+}
+
+async function crawl({ typed, io, openNotices }: Shell): Promise<number> {
+  const { openCommandApp } = await import("./command-app.ts");
+  const { readCrawlCommand } = await import("./crawl-options.ts");
+  const { runCrawl } = await import("./crawl.ts");
+  const { openScreen } = await import("./screen.ts");
+  // A line that is written over and over has no place among data, in a log, or where nothing can be erased.
+  const isLive =
+    io.stderr.isTerminal &&
+    io.environment.TERM !== "dumb" &&
+    !typed.has("quiet") &&
+    !typed.has("dry-run") &&
+    !(typed.has("jsonl") && io.stdout.isTerminal);
+  using screen = openScreen(io, { isLive });
+  const { app, settings, log } = openCommandApp(typed, screen.io);
+  await using _ = app;
+  const command = readCrawlCommand(typed, settings, process.cwd());
+  return await runCrawl(command, { app, screen, notices: openNotices(screen.io), log });
 }
 
 async function completions({ positionals }: Typed, io: Io): Promise<number> {

@@ -68,3 +68,4 @@ export {
   productUserAgent,
   randomUserAgent,
 } from "./user-agent.ts";
+export { isTransient } from "./wire-failure.ts";

@@ -44,7 +44,8 @@ export function createRobotsCache(options: RobotsCacheOptions): RobotsCache {
     const entry: Entry = {
       rules: fetchRobots(options.fetcher, origin, fetchOptions).then(
         (rules) => {
-          entry.expiresAt = now() + (rules === DISALLOW_ALL ? options.unreachableTtlMs : options.ttlMs);
+          const isUnreachable = rules === DISALLOW_ALL || rules.failure !== undefined;
+          entry.expiresAt = now() + (isUnreachable ? options.unreachableTtlMs : options.ttlMs);
           return rules;
         },
         (error: unknown) => {
@@ -90,7 +91,7 @@ async function fetchRobots(
   } catch (error) {
     if (!(error instanceof Failure) || error.code === "egress_refused" || error.code === "cancelled")
       throw error;
-    return DISALLOW_ALL;
+    return { ...DISALLOW_ALL, failure: error.toRecord() };
   }
 }
 

@@ -1,9 +1,13 @@
+import type { FailureRecord } from "../failure.ts";
+
 /** What a robots.txt says (RFC 9309); made by `parseRobots`, read through the functions below. */
 export type RobotsRules = {
   /** By product token in lower case, `*` for everybody else. Groups of one token are merged. */
   readonly groups: ReadonlyMap<string, RobotsGroup>;
   /** Absolute URLs of Sitemap lines as written, for all agents. */
   readonly sitemaps: readonly string[];
+  /** Why the file could not be had, where there was no answer; then nothing is allowed. */
+  readonly failure?: FailureRecord;
 };
 
 export type RobotsGroup = {

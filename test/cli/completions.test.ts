@@ -2,11 +2,12 @@ import { describe, expect, test } from "bun:test";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import manifest from "../../package.json" with { type: "json" };
-import { COMMANDS, EXTRACT_FLAGS } from "../../src/cli/flags.ts";
+import { COMMANDS, type Command, CRAWL_COMMAND, EXTRACT_COMMAND } from "../../src/cli/flags.ts";
 import { runBinary, runShell, temporaryDirectory } from "../support/binary.ts";
 import { bashOffers } from "../support/completion.ts";
 
-const OFFERED = EXTRACT_FLAGS.filter((flag) => flag.awaits === undefined);
+const offeredBy = ({ flags }: Command) => flags.filter((flag) => flag.awaits === undefined);
+const ALL_OFFERED = COMMANDS.flatMap(offeredBy);
 
 describe.skipIf(Bun.which("bash") === null)("bash (needs bash)", () => {
   const ROWS: readonly (readonly [words: readonly string[], offers: readonly string[]])[] = [
@@ -31,6 +32,19 @@ describe.skipIf(Bun.which("bash") === null)("bash (needs bash)", () => {
     [["-o", "fol"], ["folder"]],
     [["--select", ""], []],
     [["--head"], ["--header"]], // --headed is not there yet
+    [["cr"], ["crawl"]],
+    [
+      ["crawl", "--no-"],
+      ["--no-follow-links", "--no-images", "--no-code", "--no-browser", "--no-color"],
+    ],
+    [
+      ["crawl", "--max-"],
+      ["--max-pages", "--max-depth", "--max-failures", "--max-bytes"],
+    ],
+    [["crawl", "--output-dir", "fol"], ["folder"]],
+    [["crawl", "--sitemap", "two"], ["two words.html"]],
+    [["crawl", "--seed", ""], []],
+    [["licenses", "--max-"], []],
   ];
   for (const [words, offers] of ROWS) {
     test(`after "${words.join(" ")}" offers ${offers.join(", ") || "nothing"}`, async () => {
@@ -41,10 +55,18 @@ describe.skipIf(Bun.which("bash") === null)("bash (needs bash)", () => {
     });
   }
 
-  test("offers every option of the help", async () => {
+  test.each([
+    [["--"], EXTRACT_COMMAND],
+    [["extract", "--"], EXTRACT_COMMAND],
+    [["crawl", "https://h.example/", "--"], CRAWL_COMMAND],
+  ])("after %p offers every option of the help", async (words, command) => {
     await using directory = await temporaryDirectory();
-    const offers = await bashOffers(["--"], directory.path);
-    expect(offers.sort()).toEqual(OFFERED.map(({ name }) => `--${name}`).sort());
+    const offers = await bashOffers(words, directory.path);
+    expect(offers.sort()).toEqual(
+      offeredBy(command)
+        .map(({ name }) => `--${name}`)
+        .sort(),
+    );
   });
 
   describe.skipIf(Bun.which("script") === null)("at a prompt (needs script)", () => {
@@ -90,10 +112,11 @@ for (const shell of ["zsh", "fish"]) {
 
   test(`the ${shell} script names every option, its values and every command`, async () => {
     const { stdout } = await runBinary(["completions", shell]);
-    for (const { name } of OFFERED) expect(stdout).toMatch(new RegExp(`(?:-l |--)${name}\\b`));
-    for (const choice of OFFERED.flatMap(({ choices }) => choices ?? [])) expect(stdout).toContain(choice);
+    for (const { name } of ALL_OFFERED) expect(stdout).toMatch(new RegExp(`(?:-l |--)${name}\\b`));
+    for (const choice of ALL_OFFERED.flatMap(({ choices }) => choices ?? []))
+      expect(stdout).toContain(choice);
     for (const { name } of COMMANDS) expect(stdout).toContain(name);
-    for (const { name } of EXTRACT_FLAGS.filter((flag) => flag.awaits !== undefined))
+    for (const { name } of EXTRACT_COMMAND.flags.filter((flag) => flag.awaits !== undefined))
       expect(stdout).not.toMatch(new RegExp(`(?:-l |--)${name}\\b`));
   });
 }

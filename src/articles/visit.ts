@@ -1,0 +1,136 @@
+import type { BodyKind, Extraction, ExtractionOptions, Extractor } from "../extraction/index.ts";
+import { requireArticle } from "../extraction/index.ts";
+import { Failure } from "../failure.ts";
+import type { FetchedPage, Fetcher, FetchOptions } from "../fetching/index.ts";
+import type { PageUrl } from "../urls/index.ts";
+import { isEmptyShell } from "./empty-shell.ts";
+import type { FetchedArticle } from "./fetched-article.ts";
+
+/** The fetchers that there are. */
+export type Fetchers = { readonly http: Fetcher; readonly browser: Fetcher | null };
+
+/**
+ * Which fetcher goes first: `browser` falls back to plain HTTP where there is none; `http` asks the browser
+ * only about a transient 404 or an application's empty shell; `http_only` never does.
+ */
+export type FetcherPreference = "browser" | "http" | "http_only";
+
+export type FromUrlParts = {
+  readonly fetchers: Fetchers;
+  readonly extractor: Pick<Extractor, "extract">;
+};
+
+export type VisitRequest = {
+  readonly preference: FetcherPreference;
+  readonly options: ExtractionOptions;
+  readonly fetch: FetchOptions;
+  /** Told of each answer, before it is extracted. */
+  readonly onFetched?: (page: FetchedPage) => void;
+};
+
+/** A page as it answered, and all that one pass over it yields. */
+export type PageVisit = {
+  readonly page: FetchedPage;
+  /** Null when the status alone says that there is no page, or (304) none but the one that is known. */
+  readonly extraction: Extraction | null;
+  readonly extractionMs: number;
+  /** Warnings about how it was fetched. */
+  readonly notes: readonly string[];
+};
+
+/**
+ * Fetches a page by the preference and reads it once; its status and content are the caller's to judge.
+ * @throws Failure as the fetchers and the extractor do
+ */
+export async function visitPage(
+  url: PageUrl,
+  request: VisitRequest,
+  parts: FromUrlParts,
+): Promise<PageVisit> {
+  const { http, browser } = parts.fetchers;
+  const context = { request, parts };
+  const first = await attempt(request.preference === "browser" ? (browser ?? http) : http, url, context);
+  const reason = reasonForBrowser(first);
+  if (reason === null || browser === null || request.preference !== "http") return first;
+  const second = await attempt(browser, url, context);
+  return { ...second, notes: [`Fetched with the browser: ${reason}`] };
+}
+
+/**
+ * The article of a visited page.
+ * @param url as it was asked for
+ * @throws Failure `http_status` and `rate_limited` for an error status whose body holds no page; `no_content`
+ */
+export function articleOfVisit(url: string, visit: PageVisit): FetchedArticle {
+  const { page, extraction, extractionMs, notes } = visit;
+  // A 404 that held no article after all is a 404.
+  if (!extraction || (page.status >= 400 && !extraction.article)) throw statusFailure(page);
+  if (!extraction.article && isEmptyShell(page.html, 0)) {
+    throw new Failure(
+      "no_content",
+      `${page.finalUrl} is an application's empty shell, which a browser would fill`,
+    );
+  }
+  const article = requireArticle(extraction, page.finalUrl);
+  const warnings = [...article.warnings, ...notes];
+  if (page.malformedText) warnings.push(`Some bytes are not valid ${page.encoding} and were replaced`);
+  if (page.status >= 400) warnings.push(`Extracted after HTTP ${page.status} (SPA/client-rendered)`);
+  return {
+    url,
+    finalUrl: page.finalUrl,
+    canonicalUrl: extraction.canonical,
+    statusCode: page.status,
+    fetcher: page.fetchedBy,
+    article,
+    warnings,
+    timings: { fetchMs: page.durationMs, extractionMs },
+  };
+}
+
+/** How a body of this media type (without parameters) is read. */
+export function bodyKind(contentType: string): BodyKind {
+  if (contentType === "text/markdown" || contentType === "text/x-markdown") return "markdown";
+  return contentType === "text/plain" ? "plain" : "html";
+}
+
+type VisitContext = { readonly request: VisitRequest; readonly parts: FromUrlParts };
+
+async function attempt(fetcher: Fetcher, url: PageUrl, { request, parts }: VisitContext): Promise<PageVisit> {
+  const page = await fetcher.fetch(url, request.fetch);
+  request.onFetched?.(page);
+  const isAnswered = page.status === 304 || (page.status >= 400 && !isTransient404(page));
+  if (isAnswered) return { page, extraction: null, extractionMs: 0, notes: [] };
+  const started = performance.now();
+  const task = {
+    kind: bodyKind(page.contentType),
+    body: page.html,
+    url: page.finalUrl,
+    options: request.options,
+  };
+  const extraction = await parts.extractor.extract(task, request.fetch.signal);
+  return { page, extraction, extractionMs: performance.now() - started, notes: [] };
+}
+
+/** A body above this may be a page that a script fills, though its status is 404 or 410. */
+const TRANSIENT_404_MIN_BYTES = 500;
+
+const isGone = (status: number): boolean => status === 404 || status === 410;
+
+// The specification's "Transient 404 handling", rule 1.
+const isTransient404 = ({ status, html, bodyBytes }: FetchedPage): boolean =>
+  isGone(status) && bodyBytes > TRANSIENT_404_MIN_BYTES && /<(?:article|main|p)[\s>/]/i.test(html);
+
+// Rule 3, and the shells that are the usual reason for such a status.
+function reasonForBrowser({ page, extraction }: PageVisit): string | null {
+  if (isGone(page.status)) return `the plain answer was HTTP ${page.status}`;
+  const isShell = extraction !== null && isEmptyShell(page.html, extraction.article?.wordCount ?? 0);
+  return isShell ? "the plain answer was an application's empty shell" : null;
+}
+
+function statusFailure({ finalUrl, status, tries }: FetchedPage): Failure {
+  const after = tries > 1 ? ` after ${tries} tries` : "";
+  return new Failure(
+    status === 429 ? "rate_limited" : "http_status",
+    `GET ${finalUrl} answered HTTP ${status}${after}`,
+  );
+}

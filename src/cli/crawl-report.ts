@@ -1,0 +1,148 @@
+import type { CrawlEvent, CrawlNotice, CrawlSummary } from "../crawler/index.ts";
+import type { Log } from "../log.ts";
+import type { Notices } from "./notices.ts";
+import { formatDuration, formatProgress, Pace } from "./progress-line.ts";
+import type { Screen } from "./screen.ts";
+
+export type CrawlReportParts = {
+  readonly screen: Screen;
+  readonly notices: Notices;
+  readonly log: Log;
+  /** In ms, never going back. */
+  readonly now: () => number;
+  /** Where the pages go, as the summary names it. */
+  readonly destination: string;
+  /** Whether the same command would go on where this one stopped. */
+  readonly isResumable: boolean;
+};
+
+/** Tells a person what a crawl does: the progress line, notices, a log line for each event, the summary. */
+export interface CrawlReport extends Disposable {
+  take(event: CrawlEvent): void;
+  /** The closing lines. */
+  summarise(summary: CrawlSummary): readonly string[];
+}
+
+/** How often the line is drawn at most: it must not cost more than the crawl. */
+const REDRAW_MS = 200;
+
+export function createCrawlReport(parts: CrawlReportParts): CrawlReport {
+  const { screen, log, now } = parts;
+  const startedAt = now();
+  const pace = new Pace();
+  const examples = new Map<string, string>();
+  const told: string[] = [];
+  let draw = (): void => {};
+  const timer = screen.isLive ? setInterval(() => draw(), REDRAW_MS) : null;
+  return {
+    take(event) {
+      if (event.kind === "started" || event.kind === "page") {
+        const { progress } = event;
+        pace.mark(now(), progress.progress);
+        draw = () => screen.show(formatProgress(progress, pace.pagesPerSecond(now()), screen.columns));
+      }
+      if (event.kind === "page") {
+        const { error } = event.outcome;
+        if (error && !examples.has(error.code)) examples.set(error.code, error.message);
+      }
+      if (event.kind === "notice") {
+        tellNotice(event.notice, parts);
+        if (event.notice.kind === "sitemap_failed") told.push(event.notice.failure.message);
+      }
+      logEvent(event, log);
+    },
+    summarise: (summary) =>
+      formatSummary(summary, { ...parts, elapsedMs: now() - startedAt, examples, told }),
+    [Symbol.dispose]() {
+      if (timer) clearInterval(timer);
+      screen[Symbol.dispose]();
+    },
+  };
+}
+
+function tellNotice(notice: CrawlNotice, { notices }: CrawlReportParts): void {
+  if (notice.kind === "low_disk") {
+    const megabytes = Math.floor(notice.freeBytes / 1_000_000);
+    notices.warn(`only ${megabytes} MB are free in ${notice.directory}`);
+  } else if (notice.kind === "robots_ignored") {
+    notices.warn("robots.txt is ignored");
+  } else if (notice.kind === "sitemap_failed") {
+    notices.warn(`a sitemap is left out: ${notice.failure.message}`);
+  }
+}
+
+// The crawl itself logs its pages.
+function logEvent(event: CrawlEvent, log: Log): void {
+  if (event.kind === "started")
+    log.info("crawl started", { job_id: event.jobId, mode: event.mode, known: event.progress.total });
+  else if (event.kind === "finished") logEnd(event.summary, log);
+  else if (event.kind === "notice") logNotice(event.notice, log);
+}
+
+function logNotice(notice: CrawlNotice, log: Log): void {
+  if (notice.kind === "sitemap_read")
+    log.info("sitemap read", { url: notice.sitemap, pages: notice.pageCount });
+  else if (notice.kind === "host_paused")
+    log.info("host paused", { host: notice.host, until: new Date(notice.untilMs).toISOString() });
+}
+
+function logEnd({ jobId, state, progress, error }: CrawlSummary, log: Log): void {
+  log.info("crawl finished", {
+    job_id: jobId,
+    state,
+    successful: progress.successful,
+    failed: progress.failed,
+    skipped: progress.skipped,
+    ...(error ? { code: error.code, reason: error.message } : {}),
+  });
+}
+
+type SummaryParts = CrawlReportParts & {
+  readonly elapsedMs: number;
+  /** A message for each code of failure. */
+  readonly examples: ReadonlyMap<string, string>;
+  /** What notices have said already. */
+  readonly told: readonly string[];
+};
+
+function formatSummary(summary: CrawlSummary, parts: SummaryParts): string[] {
+  const { progress, failures, skips, skippedLinks, unchanged, manifestPath } = summary;
+  const lines = [headline(summary, parts)];
+  const codes = Object.entries(failures).sort(([, a], [, b]) => b - a);
+  for (const [code, count] of codes) {
+    const example = parts.examples.get(code);
+    lines.push(`failed: ${count} ${code}${example === undefined ? "" : `, for example ${example}`}`);
+  }
+  if (progress.skipped > 0) lines.push(`skipped: ${formatCounts(skips)}`);
+  const links = formatCounts(skippedLinks);
+  if (links !== "") lines.push(`links not followed: ${links}`);
+  if (unchanged > 0) lines.push(`unchanged since the last crawl: ${unchanged}`);
+  const isCut = (skips.max_pages ?? 0) + (skippedLinks.max_pages ?? 0) > 0;
+  if (isCut) lines.push(`the limit of ${progress.fetched} pages was reached; --max-pages sets another`);
+  for (const warning of summary.warnings)
+    if (!parts.told.some((message) => warning.includes(message))) lines.push(`warning: ${warning}`);
+  if (manifestPath !== null) lines.push(`every page and its outcome: ${manifestPath}`);
+  return lines.map((line, index) => (index === 0 ? line : `  ${line}`));
+}
+
+function headline({ state, progress }: CrawlSummary, parts: SummaryParts): string {
+  const { successful, failed, skipped, total } = progress;
+  const time = formatDuration(parts.elapsedMs);
+  const counts = [
+    `${successful} stored in ${parts.destination}`,
+    `${failed} failed`,
+    ...(skipped > 0 ? [`${skipped} skipped`] : []),
+  ].join(", ");
+  if (state === "completed") return `crawled ${pages(progress.progress)} in ${time}: ${counts}`;
+  const rest = parts.isResumable ? "; the same command goes on from here" : "";
+  return `stopped after ${time} at ${progress.progress} of ${pages(total)}: ${counts}${rest}`;
+}
+
+const pages = (count: number): string => `${count} ${count === 1 ? "page" : "pages"}`;
+
+const formatCounts = (counts: Readonly<Record<string, number>>): string =>
+  Object.entries(counts)
+    .filter(([, count]) => count > 0)
+    .sort(([, a], [, b]) => b - a)
+    .map(([name, count]) => `${count} ${name}`)
+    .join(", ");

@@ -1,0 +1,135 @@
+import { stat } from "node:fs/promises";
+import type { App, ArticleSession } from "../app.ts";
+import type { CrawlJobOptions, CrawlSummary, SkipReason } from "../crawler/index.ts";
+import { FAILURE_OUTCOMES, Failure } from "../failure.ts";
+import type { Log } from "../log.ts";
+import { askForDirectory } from "./ask.ts";
+import { createLineOutput, type LineOutput } from "./crawl-lines.ts";
+import { type CrawlCommand, isWithin } from "./crawl-options.ts";
+import { type CrawlReport, createCrawlReport } from "./crawl-report.ts";
+import type { Notices } from "./notices.ts";
+import type { Screen } from "./screen.ts";
+import { requireSelectors } from "./selectors.ts";
+
+export type CrawlParts = {
+  readonly app: App;
+  readonly screen: Screen;
+  readonly notices: Notices;
+  readonly log: Log;
+};
+
+/** A crawl finished with more failed pages than allowed (DECISIONS section 5). */
+const TOO_MANY_FAILURES = 3;
+const INTERRUPTED = FAILURE_OUTCOMES.cancelled.exitCode;
+
+/** Runs `crawl`; returns the exit code. Throws the `Failure` of a crawl that cannot begin. */
+export async function runCrawl(command: CrawlCommand, parts: CrawlParts): Promise<number> {
+  const { io } = parts.screen;
+  const isAsked = command.makes === "files" && command.directory === null;
+  const directory = isAsked ? await askForDirectory(io, suggestDirectory(command)) : command.directory;
+  if (directory !== null) await refuseFile(directory);
+  await using session = parts.app.openSession(command.network);
+  await requireSelectors(command.plan.extraction, { session, signal: io.signal });
+  if (command.makes === "list") return await listPages(command, { ...parts, session });
+
+  const reader = new AbortController();
+  const lines =
+    command.makes === "lines" ? createLineOutput(io, { directory, stop: () => reader.abort() }) : null;
+  const report = createCrawlReport({
+    ...parts,
+    now: () => performance.now(),
+    destination: lines ? "stdout" : (directory ?? ""),
+    isResumable: directory !== null,
+  });
+  const options: CrawlJobOptions = {
+    output: lines?.output ?? { kind: "directory", path: directory ?? "" },
+    jobId: null,
+    isFresh: command.isFresh,
+    authorizations: command.authorizations,
+  };
+  const onInterrupt = (): void => parts.notices.warn("stopping; interrupt again to end at once");
+  io.signal.addEventListener("abort", onInterrupt, { once: true });
+  const signal = AbortSignal.any([io.signal, reader.signal]);
+  const summary = await follow(session.crawl(command.plan, options, signal), report, lines);
+  io.signal.removeEventListener("abort", onInterrupt);
+  for (const line of report.summarise(summary)) parts.notices.tell(line);
+  return judge(summary, { command, lines, notices: parts.notices });
+}
+
+/** The name of the site, which the person may take or leave. */
+function suggestDirectory({ plan }: CrawlCommand): string {
+  const [url = plan.sitemaps.find((sitemap) => URL.canParse(sitemap))] = plan.seeds;
+  return url === undefined ? "pages" : new URL(url).hostname.replace(/[^\w.-]/g, "_");
+}
+
+// What else may be wrong with it, the crawl says when it makes it.
+async function refuseFile(directory: string): Promise<void> {
+  const stats = await stat(directory).catch(() => null);
+  if (stats && !stats.isDirectory())
+    throw new Failure("unwritable_output", `${directory} is a file, not a directory`);
+}
+
+async function follow(
+  events: ReturnType<ArticleSession["crawl"]>,
+  report: CrawlReport,
+  lines: LineOutput | null,
+): Promise<CrawlSummary> {
+  using _ = report; // the progress line goes before the summary comes
+  for await (const event of events) {
+    report.take(event);
+    if (event.kind === "finished") return event.summary;
+    if (event.kind === "page" && event.outcome.status === "failed" && lines && !lines.isClosed)
+      await lines.writeFailed(event.outcome).catch(ignoreCancelled);
+  }
+  throw new Failure("internal", "the crawl ended without a result");
+}
+
+// The crawl itself is told by its signal, and goes on to its end in order.
+function ignoreCancelled(error: unknown): void {
+  if (!(error instanceof Failure && error.code === "cancelled")) throw error;
+}
+
+type Verdict = {
+  readonly command: CrawlCommand;
+  readonly lines: LineOutput | null;
+  readonly notices: Notices;
+};
+
+function judge({ state, error, progress }: CrawlSummary, { command, lines, notices }: Verdict): number {
+  if (state === "cancelled") {
+    if (lines?.isClosed) return 0;
+    notices.error("interrupted");
+    return INTERRUPTED;
+  }
+  if (state === "failed") {
+    notices.error(error?.message ?? "the crawl could not go on");
+    return FAILURE_OUTCOMES[error?.code ?? "internal"].exitCode;
+  }
+  const { successful, failed } = progress;
+  const { value, isPercent } = command.allowance;
+  if (isWithin(command.allowance, failed, successful + failed)) return 0;
+  const allowed = isPercent ? `${value}%` : value;
+  notices.error(`${failed} of ${successful + failed} pages failed; --max-failures allows ${allowed}`);
+  return TOO_MANY_FAILURES;
+}
+
+/** Lists on stdout what a crawl would begin with, and says on stderr what it would leave out. */
+async function listPages(
+  { plan, authorizations }: CrawlCommand,
+  { screen, notices, log, session }: CrawlParts & { readonly session: ArticleSession },
+): Promise<number> {
+  const refused = new Map<SkipReason, number>();
+  let listed = 0;
+  for await (const { url, refusal } of session.previewCrawl(plan, { authorizations }, screen.io.signal)) {
+    if (refusal === null) {
+      listed++;
+      await screen.io.stdout.write(`${url}\n`);
+    } else {
+      refused.set(refusal, (refused.get(refusal) ?? 0) + 1);
+      log.info("page skipped", { url, reason: refusal });
+    }
+  }
+  const counts = [...refused].map(([reason, count]) => `, ${count} left out as ${reason}`).join("");
+  notices.tell(`would begin with ${listed} ${listed === 1 ? "page" : "pages"}${counts}`);
+  return 0;
+}

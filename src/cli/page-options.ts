@@ -1,0 +1,74 @@
+import type { NetworkOptions } from "../app.ts";
+import type { ExtractionOptions } from "../extraction/index.ts";
+import { Failure } from "../failure.ts";
+import { didYouMean } from "../nearest.ts";
+import { DEFAULT_EXTRACTION } from "../settings/index.ts";
+import { splitCredentials, withoutCredentials } from "../urls/index.ts";
+import type { Typed } from "./arguments.ts";
+import { COMMANDS } from "./flags.ts";
+import { optionValue } from "./values.ts";
+
+const MAX_WORDS = 1_000_000_000;
+
+/**
+ * What is extracted of pages.
+ * @throws Failure `invalid_usage`
+ */
+export function readExtraction(typed: Typed, renderings: ExtractionOptions["renderings"]): ExtractionOptions {
+  return {
+    minWordCount: optionValue.integer(typed, "min-words", 0, MAX_WORDS) ?? DEFAULT_EXTRACTION.minWordCount,
+    includeImages: !typed.has("no-images"),
+    includeCode: !typed.has("no-code"),
+    select: optionValue.text(typed, "select"),
+    exclude: optionValue.texts(typed, "exclude"),
+    renderings,
+  };
+}
+
+/**
+ * The URL that a person typed, its credentials apart.
+ * @throws Failure `invalid_url` that guesses what was meant
+ */
+export function requireUrl(written: string): { readonly url: string; readonly authorization: string | null } {
+  const split = splitCredentials(written);
+  if (split) return split;
+  throw new Failure("invalid_url", `${showUrl(written)} is not an http or https URL${guess(written)}`);
+}
+
+/** What was typed for a URL, as a message shows it. */
+export const showUrl = (written: string): string => JSON.stringify(withoutCredentials(written));
+
+function guess(written: string): string {
+  if (/^[\w-]+(?:\.[\w-]+)+(?::\d+)?(?:[/?#]|$)/.test(written) && !/\.(?:html?|md|txt|xml)$/i.test(written)) {
+    return `; did you mean https://${written} ?`;
+  }
+  if (/^(?:file:|\.{0,2}\/)|\.(?:x?html?|md|txt)$/i.test(written)) return "; --file reads a local file";
+  return didYouMean(written, [...COMMANDS.map(({ name }) => name), "--help"]);
+}
+
+/**
+ * How pages are fetched.
+ * @throws Failure `invalid_usage`
+ */
+export function readNetwork(typed: Typed): NetworkOptions {
+  const timeoutSeconds = optionValue.decimal(typed, "timeout", 0.001, 3600);
+  const retries = optionValue.integer(typed, "retries", 0, 20);
+  return {
+    userAgent: optionValue.headerText(typed, "user-agent"),
+    hasRandomUserAgent: typed.has("random-user-agent"),
+    headers: typed.many("header").map(readHeader),
+    proxy: optionValue.text(typed, "proxy"),
+    proxyBypass: optionValue.texts(typed, "proxy-bypass"),
+    requestTimeoutMs: timeoutSeconds === null ? null : Math.round(timeoutSeconds * 1000),
+    tries: retries === null ? null : retries + 1,
+    maxBytes: optionValue.bytes(typed, "max-bytes"),
+    preference: typed.has("no-browser") ? "http_only" : typed.has("prefer-http") ? "http" : null,
+  };
+}
+
+function readHeader(written: string): readonly [name: string, value: string] {
+  const colon = written.indexOf(":");
+  // The value may be a secret, so only the form is named; what may stand in it, the fetcher knows.
+  if (colon < 1) throw new Failure("invalid_usage", '--header must have the form "Name: value"');
+  return [written.slice(0, colon), written.slice(colon + 1).trim()];
+}

@@ -1,0 +1,262 @@
+import { Failure } from "../failure.ts";
+import type { RobotsCache } from "../fetching/index.ts";
+import type { Log } from "../log.ts";
+import type { Metrics } from "../metrics.ts";
+import type { ClaimedPage } from "./frontier/frontier.ts";
+import type { HostSlots } from "./host-slots.ts";
+import { Politeness } from "./politeness.ts";
+import { createScope } from "./scope.ts";
+import { seed } from "./seeding.ts";
+import type { CrawlNotice, CrawlPlan, CrawlProgress, PageOutcome, ReadSitemaps } from "./types.ts";
+import type { Verdict, VisitParts } from "./verdict.ts";
+import { PAGE_DEADLINE_MS, tryPage } from "./visit.ts";
+
+/** What a crawl works with. */
+export type CrawlDeps = Pick<
+  VisitParts,
+  "frontier" | "sink" | "fetchers" | "extractor" | "tries" | "authorizations" | "clock"
+> & {
+  /** Shared by every crawl of the program, so that two of them are as polite as one. */
+  readonly slots: HostSlots;
+  readonly robots: RobotsCache;
+  /** As it is sent; robots.txt is read for its product token. */
+  readonly userAgent: string;
+  readonly readSitemaps: ReadSitemaps;
+  /** Pages that may wait for a worker besides those being fetched, at least 1. */
+  readonly extractionBacklog: number;
+  readonly log: Log;
+  readonly metrics: Metrics;
+};
+
+/** Longer than a page can take. */
+const LEASE_MS = 2 * PAGE_DEADLINE_MS;
+/** Outcomes handed out between two looks at what else there is to do. */
+const OUTCOMES_AT_ONCE = 256;
+
+/** What a crawl tells: outcomes, each once, and notices. */
+export type CrawlNews =
+  | { readonly kind: "page"; readonly outcome: PageOutcome }
+  | { readonly kind: "notice"; readonly notice: CrawlNotice };
+
+/**
+ * Crawls until nothing is left: breadth first by depth, each host in its turn, extraction on the workers
+ * while fetches go on. A page that fails is data; leaving the loop stops the crawl, and the frontier
+ * remembers. The frontier is not closed, and `finish` is left to the caller.
+ * @returns the outcomes in the order in which they were recorded, those of refused seeds and of leftovers
+ *   included
+ * @throws Failure when it cannot go on: `cancelled` by the signal, `unwritable_output` (sink or frontier),
+ *   `invalid_usage` where every seed is refused, and a sitemap's where there is nothing else
+ */
+export async function* crawl(
+  plan: CrawlPlan,
+  deps: CrawlDeps,
+  signal: AbortSignal,
+): AsyncGenerator<PageOutcome, void> {
+  const run = new CrawlRun(plan, deps, signal);
+  for await (const news of run.news()) if (news.kind === "page") yield news.outcome;
+}
+
+/** One crawl under way, with its progress. */
+export class CrawlRun {
+  readonly #plan: CrawlPlan;
+  readonly #deps: CrawlDeps;
+  readonly #signal: AbortSignal;
+  readonly #parts: VisitParts;
+  // Aborts what is under way: the caller's signal, a fatal failure, or the end of the loop.
+  readonly #stop = new AbortController();
+  readonly #underway = new Map<number, Promise<void>>();
+  readonly #notices: CrawlNotice[] = [];
+  #untriedUnderway = 0;
+  #fetching = 0;
+  #bytes = 0;
+  #fatal: unknown = null;
+  #wake = Promise.withResolvers<void>();
+
+  constructor(plan: CrawlPlan, deps: CrawlDeps, signal: AbortSignal) {
+    this.#plan = plan;
+    this.#deps = deps;
+    this.#signal = signal;
+    this.#parts = {
+      ...deps,
+      plan,
+      politeness: new Politeness(plan, deps),
+      scope: createScope(plan, Date.parse(deps.frontier.crawl.startedAt)),
+      onNotice: (notice) => this.#notice(notice),
+      onBytes: (bytes) => {
+        this.#bytes += bytes;
+      },
+    };
+  }
+
+  async progress(): Promise<CrawlProgress> {
+    const { successful, failed, skipped, fetched, queued } = await this.#deps.frontier.counts();
+    const inFlight = this.#underway.size;
+    const progress = successful + failed + skipped;
+    const left = Math.max(0, this.#plan.maxPages - fetched - this.#untriedUnderway);
+    const total = progress + inFlight + Math.min(queued, left);
+    return { progress, total, successful, failed, skipped, inFlight, queued, fetched, bytes: this.#bytes };
+  }
+
+  async *news(): AsyncGenerator<CrawlNews, void> {
+    const abort = (): void => this.#stop.abort();
+    this.#signal.addEventListener("abort", abort, { once: true });
+    if (this.#signal.aborted) abort();
+    try {
+      yield* this.#begin();
+      yield* this.#goOn();
+      await this.#deps.frontier.dropQueued();
+      yield* this.#told();
+    } finally {
+      this.#signal.removeEventListener("abort", abort);
+      this.#stop.abort();
+      await Promise.all(this.#underway.values());
+    }
+  }
+
+  async *#begin(): AsyncGenerator<CrawlNews, void> {
+    const { frontier } = this.#deps;
+    for (const url of await frontier.seedTargets()) this.#parts.scope.addOriginOf(url);
+    if (frontier.crawl.isSeeded) return;
+    const parts = { ...this.#deps, ...this.#parts };
+    const hooks = { signal: this.#stop.signal, onNotice: this.#parts.onNotice };
+    for await (const _ of seed(frontier, parts, hooks)) yield* this.#told();
+    yield* this.#told();
+  }
+
+  async *#goOn(): AsyncGenerator<CrawlNews, void> {
+    for (;;) {
+      this.#wake = Promise.withResolvers<void>();
+      yield* this.#told();
+      if (this.#fatal !== null) throw this.#fatal;
+      if (this.#signal.aborted) throw new Failure("cancelled", "the crawl was called off");
+      const nextReadyAt = await this.#claim();
+      if (this.#underway.size === 0 && nextReadyAt === null) return;
+      await this.#waitFor(nextReadyAt);
+    }
+  }
+
+  /** What was recorded and noticed since the last time. */
+  async *#told(): AsyncGenerator<CrawlNews, void> {
+    for (const notice of this.#notices.splice(0)) yield { kind: "notice", notice };
+    for (;;) {
+      const outcomes = await this.#deps.frontier.takeRecorded(OUTCOMES_AT_ONCE);
+      if (outcomes.length === 0) return;
+      for (const outcome of outcomes) {
+        this.#report(outcome);
+        yield { kind: "page", outcome };
+      }
+    }
+  }
+
+  /** Starts as many pages as there is room for. @returns when there may be more, null when only events tell */
+  async #claim(): Promise<number | null> {
+    const { frontier, clock, extractionBacklog } = this.#deps;
+    const { concurrency, maxPages, hostDelayMs } = this.#plan;
+    const room = Math.min(
+      concurrency - this.#fetching,
+      concurrency + extractionBacklog - this.#underway.size,
+    );
+    if (room <= 0) return null;
+    const { fetched } = await frontier.counts();
+    const { pages, nextReadyAt } = await frontier.claim({
+      now: clock.now(),
+      count: room,
+      untried: Math.max(0, maxPages - fetched - this.#untriedUnderway),
+      leaseMs: LEASE_MS,
+      isHostExclusive: hostDelayMs > 0,
+    });
+    for (const page of pages) this.#start(page);
+    return nextReadyAt;
+  }
+
+  #start(page: ClaimedPage): void {
+    this.#fetching++;
+    if (page.tries === 0) this.#untriedUnderway++;
+    const work = this.#work(page).catch((error: unknown) => {
+      this.#fatal ??= error;
+      this.#stop.abort();
+    });
+    const done = work.then(() => {
+      this.#underway.delete(page.id);
+      if (page.tries === 0) this.#untriedUnderway--;
+      this.#wake.resolve();
+    });
+    this.#underway.set(page.id, done);
+  }
+
+  async #work(page: ClaimedPage): Promise<void> {
+    const { frontier, clock } = this.#deps;
+    let hasFetched = false;
+    const onFetched = async (): Promise<void> => {
+      if (hasFetched) return;
+      hasFetched = true;
+      this.#fetching--;
+      await this.#freeHost(page.host);
+      this.#wake.resolve();
+    };
+    let verdict: Verdict;
+    try {
+      let freed: Promise<void> = Promise.resolve();
+      verdict = await tryPage(page, this.#parts, {
+        signal: this.#stop.signal,
+        onFetched: () => {
+          freed = onFetched();
+          freed.catch(() => {}); // awaited below; until then it must not count as unhandled
+        },
+      });
+      await freed;
+    } catch (error) {
+      if (!this.#stop.signal.aborted || !(error instanceof Failure && error.code === "cancelled"))
+        throw error;
+      verdict = { kind: "retry", next: { at: clock.now(), tries: page.tries, spentMs: page.spentMs } };
+    }
+    if (verdict.kind === "retry") await frontier.retry(page, verdict.next);
+    else await frontier.settle(verdict.settlement);
+    await onFetched();
+  }
+
+  /** Says when the host's next page may be claimed, where that is not at once. */
+  async #freeHost(host: string): Promise<void> {
+    const readyAt = this.#parts.politeness.readyAt(host);
+    const isWaiting = readyAt > this.#deps.clock.now();
+    if (this.#plan.hostDelayMs > 0 || isWaiting) await this.#deps.frontier.freeHost(host, readyAt);
+  }
+
+  #waitFor(at: number | null): Promise<void> {
+    if (at === null) return this.#wakeOrStop(null);
+    const ms = Math.max(0, Math.min(at - this.#deps.clock.now(), MAX_WAIT_MS));
+    return this.#wakeOrStop(ms);
+  }
+
+  async #wakeOrStop(ms: number | null): Promise<void> {
+    const { promise, resolve } = this.#wake;
+    const timer = ms === null ? null : setTimeout(resolve, ms);
+    const stop = (): void => resolve();
+    this.#stop.signal.addEventListener("abort", stop, { once: true });
+    if (this.#stop.signal.aborted) resolve();
+    await promise;
+    if (timer !== null) clearTimeout(timer);
+    this.#stop.signal.removeEventListener("abort", stop);
+  }
+
+  #notice(notice: CrawlNotice): void {
+    this.#notices.push(notice);
+    this.#wake.resolve();
+  }
+
+  #report({ url, status, httpStatus, depth, wordCount, reason, error }: PageOutcome): void {
+    const { log, metrics } = this.#deps;
+    metrics.count(`crawled_pages.${status}`);
+    const fields = { url, outcome: status, status: httpStatus, depth, word_count: wordCount };
+    if (status === "failed")
+      log.warning("page failed", { ...fields, code: error?.code, reason: error?.message });
+    else
+      log.info(
+        status === "skipped" ? "page skipped" : "page crawled",
+        reason ? { ...fields, reason } : fields,
+      );
+  }
+}
+
+/** A host's pause may last longer; looking again costs nothing. */
+const MAX_WAIT_MS = 60_000;

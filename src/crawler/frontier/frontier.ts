@@ -1,0 +1,161 @@
+import type { FailureCode } from "../../failure.ts";
+import type { Validators } from "../../fetching/index.ts";
+import type { PageUrl } from "../../urls/index.ts";
+import type { LinkRefusal, PageOutcome, SkipReason } from "../types.ts";
+
+/** A URL to crawl, or one that is skipped at once. */
+export type FrontierEntry = {
+  readonly url: PageUrl;
+  readonly source: "seed" | "sitemap";
+  readonly lastModified: string | null;
+  /** Why it is recorded as skipped instead of queued; null queues it. */
+  readonly refusal: SkipReason | null;
+};
+
+/** A page handed out for crawling: until the lease ends nobody else gets it. */
+export type ClaimedPage = {
+  readonly id: number;
+  readonly url: PageUrl;
+  /** Whose requests are spaced: name and port, whatever the scheme. */
+  readonly host: string;
+  readonly depth: number;
+  readonly parent: PageUrl | null;
+  readonly source: "seed" | "sitemap" | "link";
+  readonly lastModified: string | null;
+  /** Tries so far, 0 for the first claim. */
+  readonly tries: number;
+  /** What the tries so far took, in ms. */
+  readonly spentMs: number;
+  /** What the last crawl stored for it, null when it stored nothing. */
+  readonly known: KnownPage | null;
+};
+
+/** What an earlier crawl remembers of a page that it stored. */
+export type KnownPage = {
+  readonly validators: Validators;
+  readonly lastModified: string | null;
+  /** The links that were followed, for a page that has not changed. */
+  readonly links: readonly PageUrl[];
+  readonly outcome: Pick<PageOutcome, "filePath" | "title" | "wordCount" | "contentHash" | "warnings">;
+};
+
+export type ClaimOptions = {
+  /** Milliseconds since 1970. */
+  readonly now: number;
+  /** Pages wanted at most. */
+  readonly count: number;
+  /** Of these, pages that were not tried yet at most: what is left of `maxPages`. */
+  readonly untried: number;
+  readonly leaseMs: number;
+  /** Hands out one page of a host and no other until `freeHost` names it. */
+  readonly isHostExclusive: boolean;
+};
+
+export type Claims = {
+  readonly pages: readonly ClaimedPage[];
+  /** When the next page may be had without anything else happening, in ms since 1970; null: never. */
+  readonly nextReadyAt: number | null;
+};
+
+/** When and how a page is tried again. */
+export type NextTry = {
+  /** Milliseconds since 1970. */
+  readonly at: number;
+  /** Tries made so far. */
+  readonly tries: number;
+  readonly spentMs: number;
+};
+
+/** What becomes of a claimed page, recorded in one transaction. */
+export type Settlement = {
+  readonly page: ClaimedPage;
+  readonly outcome: Omit<PageOutcome, "url" | "depth" | "parent">;
+  /** Whether it counts as fetched. */
+  readonly isFetched: boolean;
+  readonly validators: Validators | null;
+  /** Links to follow, one deeper than the page. */
+  readonly links: readonly PageUrl[];
+  readonly skippedLinks: ReadonlyMap<LinkRefusal, number>;
+};
+
+export type FrontierCounts = {
+  readonly successful: number;
+  readonly failed: number;
+  readonly skipped: number;
+  readonly fetched: number;
+  /** Waiting to be claimed, at once or for another try. */
+  readonly queued: number;
+  readonly leased: number;
+};
+
+/** The counts that a summary names. */
+export type FrontierTallies = {
+  readonly failures: Readonly<Partial<Record<FailureCode, number>>>;
+  readonly skips: Readonly<Partial<Record<SkipReason, number>>>;
+  readonly skippedLinks: Readonly<Partial<Record<LinkRefusal, number>>>;
+  readonly unchanged: number;
+};
+
+/** The crawl that a frontier holds. */
+export type CrawlRecord = {
+  readonly jobId: string;
+  /** ISO 8601, UTC. */
+  readonly startedAt: string;
+  readonly mode: "new" | "resumed" | "repeated";
+  /** Whether every seed and sitemap has been added. */
+  readonly isSeeded: boolean;
+};
+
+/**
+ * The URLs of one crawl with what became of them, the hosts' times and the counters; it outlives the
+ * process. One process works on it at a time; memory does not grow with it. Each method is one
+ * transaction. Failures are `unwritable_output` (the disk) and `internal`.
+ */
+export interface Frontier extends AsyncDisposable {
+  readonly crawl: CrawlRecord;
+  /** Queues what is not known yet, in order; what is known gets the smaller depth. @returns how many are new */
+  add(entries: readonly FrontierEntry[]): Promise<number>;
+  /** Notes that every seed and sitemap has been added. */
+  finishSeeding(): Promise<void>;
+  /**
+   * Leases pages of hosts whose time has come. Pages whose next try is due go first. Then, of each host, the
+   * shallowest, first found first, and none while a shallower page of the same host is leased; among hosts
+   * the shallowest page, then the host that has waited longest.
+   */
+  claim(options: ClaimOptions): Promise<Claims>;
+  /** Lets the host's next page out at that time, in ms since 1970, after an exclusive claim or for a pause. */
+  freeHost(host: string, nextAt: number): Promise<void>;
+  /**
+   * Gives a claimed page back, to be claimed again from then on. Its first try counts it as fetched; a page
+   * that was not tried goes back to its place in the queue, whatever the time.
+   */
+  retry(page: ClaimedPage, next: NextTry): Promise<void>;
+  /**
+   * Takes the page's other URLs (redirects, canonical) for the same page. Those that are queued become
+   * duplicates of it; those found later will be.
+   * @returns false when one of them is another page already, under way or stored: this one is the duplicate
+   */
+  identify(page: ClaimedPage, others: readonly PageUrl[]): Promise<boolean>;
+  /**
+   * Records what became of a page, adds its links and counts, all or nothing.
+   * @returns false, with nothing recorded, when the lease has ended and the page is not the caller's any more
+   */
+  settle(settlement: Settlement): Promise<boolean>;
+  /** Queues pages whose lease has ended by then. @returns how many */
+  requeueExpired(now: number): Promise<number>;
+  /** Makes entries (`max_pages`) of queued seeds and sitemap URLs, and counts queued links as skipped. */
+  dropQueued(): Promise<void>;
+  counts(): Promise<FrontierCounts>;
+  tallies(): Promise<FrontierTallies>;
+  /** Outcomes recorded since the frontier was opened that were not taken yet, oldest first. */
+  takeRecorded(limit: number): Promise<readonly PageOutcome[]>;
+  /** The outcomes of this crawl in the order in which the pages were found, read as they are taken. */
+  outcomes(): AsyncIterable<PageOutcome>;
+  /** URLs that seeds redirected to. */
+  seedTargets(): Promise<readonly PageUrl[]>;
+  /** Sentences for the summary. */
+  addWarning(warning: string): Promise<void>;
+  warnings(): Promise<readonly string[]>;
+  /** The crawl is over: the next one into this place begins anew, with what this one knows. */
+  finish(): Promise<void>;
+}

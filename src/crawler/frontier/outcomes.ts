@@ -1,0 +1,259 @@
+import type { FailureCode } from "../../failure.ts";
+import type { PageUrl } from "../../urls/index.ts";
+import type { PageOutcome, SkipReason } from "../types.ts";
+import type { FrontierDatabase } from "./database.ts";
+import type { KnownPage, Settlement } from "./frontier.ts";
+import { STATUSES } from "./schema.ts";
+
+type OutcomeRow = {
+  readonly seq: number;
+  readonly page: number;
+  readonly status: number;
+  readonly reason: string | null;
+  readonly error_code: string | null;
+  readonly error_message: string | null;
+  readonly file_path: string | null;
+  readonly title: string | null;
+  readonly word_count: number | null;
+  readonly http_status: number | null;
+  readonly final_url: string | null;
+  readonly duration_ms: number | null;
+  readonly content_hash: string | null;
+  readonly warnings: string | null;
+  readonly is_unchanged: number;
+};
+
+type ListedRow = OutcomeRow & {
+  readonly url: string;
+  readonly depth: number;
+  readonly parent: string | null;
+};
+
+type KnownRow = OutcomeRow & {
+  readonly etag: string | null;
+  readonly last_modified: string | null;
+  readonly sitemap_modified: string | null;
+  readonly links: Uint8Array | null;
+};
+
+const SUCCESS = STATUSES.indexOf("success");
+const SKIPPED = STATUSES.indexOf("skipped");
+/** Outcomes read at once while they are listed. */
+const LISTED_AT_ONCE = 500;
+
+/** What became of pages, in this run and in the one before. */
+export class OutcomeTable {
+  readonly #run: number;
+  readonly #sql: ReturnType<typeof prepare>;
+  #lastSeq: number;
+  #lastTaken: number;
+
+  constructor(db: FrontierDatabase, run: number) {
+    this.#run = run;
+    this.#sql = prepare(db);
+    this.#lastSeq = this.#sql.lastSeq.get()?.seq ?? 0;
+    this.#lastTaken = this.#lastSeq;
+  }
+
+  /** Outcomes recorded since this was made that were not taken yet, oldest first. */
+  take(limit: number): PageOutcome[] {
+    if (this.#lastTaken === this.#lastSeq) return [];
+    const rows = this.#sql.recorded.all(this.#lastTaken, limit);
+    this.#lastTaken = rows.at(-1)?.seq ?? this.#lastSeq;
+    return rows.map(toPageOutcome);
+  }
+
+  put(pageId: number, { page, outcome, validators, links }: Settlement): void {
+    const keepsLinks = (validators?.etag ?? validators?.lastModified ?? page.lastModified) != null;
+    this.#sql.put.run(
+      ++this.#lastSeq,
+      pageId,
+      this.#run,
+      STATUSES.indexOf(outcome.status),
+      outcome.reason,
+      outcome.error?.code ?? null,
+      outcome.error?.message ?? null,
+      outcome.filePath,
+      outcome.title,
+      outcome.wordCount,
+      outcome.httpStatus,
+      outcome.finalUrl,
+      outcome.durationMs,
+      outcome.contentHash,
+      outcome.warnings.length > 0 ? JSON.stringify(outcome.warnings) : null,
+      outcome.isUnchanged ? 1 : 0,
+      validators?.etag ?? null,
+      validators?.lastModified ?? null,
+      page.lastModified,
+      keepsLinks && outcome.status === "success" ? packLinks(links) : null,
+    );
+  }
+
+  /** @param owner the page that it is a duplicate of */
+  putSkipped(pageId: number, reason: SkipReason, owner: number | null): void {
+    this.#sql.putSkipped.run(++this.#lastSeq, pageId, this.#run, SKIPPED, reason, owner);
+  }
+
+  isSuccess(pageId: number): boolean {
+    const row = this.#sql.status.get(pageId, this.#run);
+    return row?.status === SUCCESS;
+  }
+
+  /** What the run before stored for a page. */
+  known(pageId: number): KnownPage | null {
+    const row = this.#sql.known.get(pageId, this.#run, SUCCESS);
+    if (!row) return null;
+    const { filePath, title, wordCount, contentHash, warnings } = toOutcome(row);
+    return {
+      validators: { etag: row.etag, lastModified: row.last_modified },
+      lastModified: row.sitemap_modified,
+      links: row.links === null ? [] : unpackLinks(row.links),
+      outcome: { filePath, title, wordCount, contentHash, warnings },
+    };
+  }
+
+  dropQueued(): { readonly entries: number; readonly links: number } {
+    const entries = this.#sql.dropEntries.run(this.#lastSeq, this.#run, SKIPPED).changes;
+    this.#lastSeq = this.#sql.lastSeq.get()?.seq ?? 0;
+    const all = this.#sql.settleQueued.run().changes;
+    this.#sql.emptyHosts.run();
+    return { entries, links: all - entries };
+  }
+
+  tallies() {
+    const rows = this.#sql.tallies.all(this.#run);
+    const by = (status: number, name: "error_code" | "reason") =>
+      Object.fromEntries(
+        rows.filter((row) => row.status === status).map((row) => [row[name] ?? "", row.count]),
+      );
+    return {
+      failures: by(STATUSES.indexOf("failed"), "error_code"),
+      skips: by(SKIPPED, "reason"),
+      unchanged: this.#sql.unchanged.get(this.#run)?.count ?? 0,
+    };
+  }
+
+  async *all(): AsyncGenerator<PageOutcome> {
+    let last = 0;
+    for (;;) {
+      const rows = this.#sql.list.all(last, this.#run, LISTED_AT_ONCE);
+      for (const row of rows) yield toPageOutcome(row);
+      last = rows.at(-1)?.page ?? last;
+      if (rows.length < LISTED_AT_ONCE) return;
+    }
+  }
+
+  seedTargets(): PageUrl[] {
+    return this.#sql.seedTargets.all(this.#run).map(({ url }) => url as PageUrl); // stored as PageUrls
+  }
+}
+
+// Only for pages that can be asked about by condition: an unchanged answer has no links of its own.
+const packLinks = (links: readonly PageUrl[]): Uint8Array | null =>
+  links.length === 0 ? null : Bun.zstdCompressSync(Buffer.from(links.join("\n")), { level: 1 });
+
+const unpackLinks = (packed: Uint8Array): PageUrl[] =>
+  Buffer.from(Bun.zstdDecompressSync(packed)).toString().split("\n") as PageUrl[]; // packed as PageUrls
+
+// Texts of the table are what the types name, for nobody else writes it.
+const toOutcome = (row: OutcomeRow): Omit<PageOutcome, "url" | "depth" | "parent"> => ({
+  status: STATUSES[row.status] ?? "failed",
+  filePath: row.file_path,
+  wordCount: row.word_count,
+  title: row.title,
+  httpStatus: row.http_status,
+  finalUrl: row.final_url as PageUrl | null,
+  durationMs: row.duration_ms,
+  contentHash: row.content_hash,
+  warnings: row.warnings === null ? [] : JSON.parse(row.warnings),
+  error:
+    row.error_code === null
+      ? null
+      : { code: row.error_code as FailureCode, message: row.error_message ?? "" },
+  reason: row.reason as SkipReason | null,
+  isUnchanged: row.is_unchanged === 1,
+});
+
+const toPageOutcome = (row: ListedRow): PageOutcome => ({
+  url: row.url as PageUrl,
+  ...toOutcome(row),
+  depth: row.depth,
+  parent: row.parent as PageUrl | null,
+});
+
+type Text = string | null;
+type Count = number | null;
+
+function prepare(db: FrontierDatabase) {
+  return {
+    put: db.prepare<
+      unknown,
+      [
+        number,
+        number,
+        number,
+        number,
+        Text,
+        Text,
+        Text,
+        Text,
+        Text,
+        Count,
+        Count,
+        Text,
+        Count,
+        Text,
+        Text,
+        number,
+        Text,
+        Text,
+        Text,
+        Uint8Array | null,
+      ]
+    >(
+      `INSERT OR REPLACE INTO outcome (seq, page, run, status, reason, error_code, error_message, file_path, title,
+        word_count, http_status, final_url, duration_ms, content_hash, warnings, is_unchanged, etag,
+        last_modified, sitemap_modified, links)
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20)`,
+    ),
+    putSkipped: db.prepare<unknown, [number, number, number, number, string, number | null]>(
+      `INSERT OR REPLACE INTO outcome (seq, page, run, status, reason, final_url)
+        VALUES (?1, ?2, ?3, ?4, ?5, (SELECT url FROM page WHERE id = ?6))`,
+    ),
+    status: db.prepare<{ status: number }, [number, number]>(
+      "SELECT status FROM outcome WHERE page = ?1 AND run = ?2",
+    ),
+    known: db.prepare<KnownRow, [number, number, number]>(
+      "SELECT * FROM outcome WHERE page = ?1 AND run < ?2 AND status = ?3",
+    ),
+    dropEntries: db.prepare<unknown, [number, number, number]>(
+      `INSERT OR REPLACE INTO outcome (seq, page, run, status, reason)
+        SELECT ?1 + row_number() OVER (ORDER BY id), id, ?2, ?3, 'max_pages'
+        FROM page WHERE state IN (0, 2) AND source < 2`,
+    ),
+    settleQueued: db.prepare("UPDATE page SET state = 3 WHERE state IN (0, 2)"),
+    emptyHosts: db.prepare("UPDATE host SET queued = 0, head_depth = NULL WHERE queued > 0"),
+    tallies: db.prepare<{ status: number; error_code: Text; reason: Text; count: number }, [number]>(
+      `SELECT status, error_code, reason, count(*) AS count FROM outcome WHERE run = ?1 AND status > 0
+        GROUP BY status, error_code, reason`,
+    ),
+    unchanged: db.prepare<{ count: number }, [number]>(
+      "SELECT count(*) AS count FROM outcome WHERE run = ?1 AND is_unchanged = 1",
+    ),
+    lastSeq: db.prepare<{ seq: number }>("SELECT ifnull(max(seq), 0) AS seq FROM outcome"),
+    recorded: db.prepare<ListedRow, [number, number]>(
+      `SELECT outcome.*, page.url, page.depth, parent.url AS parent
+        FROM outcome JOIN page ON page.id = outcome.page LEFT JOIN page AS parent ON parent.id = page.parent
+        WHERE outcome.seq > ?1 ORDER BY outcome.seq LIMIT ?2`,
+    ),
+    list: db.prepare<ListedRow, [number, number, number]>(
+      `SELECT outcome.*, page.url, page.depth, parent.url AS parent
+        FROM outcome JOIN page ON page.id = outcome.page LEFT JOIN page AS parent ON parent.id = page.parent
+        WHERE outcome.page > ?1 AND outcome.run = ?2 AND page.run = ?2 ORDER BY outcome.page LIMIT ?3`,
+    ),
+    seedTargets: db.prepare<{ url: string }, [number]>(
+      `SELECT final_url AS url FROM page JOIN outcome ON outcome.page = page.id
+        WHERE page.source = 0 AND outcome.run = ?1 AND final_url IS NOT NULL`,
+    ),
+  };
+}

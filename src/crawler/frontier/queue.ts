@@ -1,0 +1,237 @@
+import type { PageUrl } from "../../urls/index.ts";
+import type { FrontierDatabase } from "./database.ts";
+import type { ClaimedPage, ClaimOptions, KnownPage, NextTry } from "./frontier.ts";
+import { NEVER, SOURCES, STATE } from "./schema.ts";
+
+type HostRow = { readonly id: number; readonly name: string };
+type PageRow = {
+  readonly id: number;
+  readonly url: string;
+  readonly depth: number;
+  readonly parent: string | null;
+  readonly source: number;
+  readonly last_modified: string | null;
+  readonly tries: number;
+  readonly spent_ms: number;
+};
+
+type WaitingRow = PageRow & { readonly host: number; readonly host_name: string };
+
+/** Hosts whose ids are kept at hand; a page links to few. */
+const MAX_HOST_IDS = 10_000;
+
+/** The waiting pages by host and depth. Call its methods inside a transaction that ends with `flush`. */
+export class PageQueue {
+  readonly #run: number;
+  readonly #known: (pageId: number) => KnownPage | null;
+  readonly #sql: ReturnType<typeof prepare>;
+  readonly #hostIds = new Map<string, number>();
+  // What the transaction adds to each host: one update instead of one for each of a page's links.
+  readonly #added = new Map<number, { queued: number; depth: number }>();
+
+  constructor(db: FrontierDatabase, run: number, known: (pageId: number) => KnownPage | null) {
+    this.#run = run;
+    this.#known = known;
+    this.#sql = prepare(db);
+  }
+
+  hostId(name: string): number {
+    const cached = this.#hostIds.get(name);
+    if (cached !== undefined) return cached;
+    const id = this.#sql.findHost.get(name)?.id ?? this.#sql.addHost.get(name)?.id ?? 0;
+    if (this.#hostIds.size >= MAX_HOST_IDS) this.#hostIds.clear();
+    this.#hostIds.set(name, id);
+    return id;
+  }
+
+  noteQueued(host: number, depth: number): void {
+    const added = this.#added.get(host);
+    if (!added) this.#added.set(host, { queued: 1, depth });
+    else {
+      added.queued++;
+      added.depth = Math.min(added.depth, depth);
+    }
+  }
+
+  /** A queued page is now found at a smaller depth. */
+  noteLowered(pageId: number, depth: number): void {
+    const host = this.#sql.hostOfPage.get(pageId)?.host;
+    if (host === undefined) return;
+    this.noteQueued(host, depth);
+    const added = this.#added.get(host);
+    if (added) added.queued--;
+  }
+
+  /** A page leaves the queue otherwise than by a claim; its row changes afterwards in this transaction. */
+  noteTaken(pageId: number): void {
+    const host = this.#sql.hostOfPage.get(pageId)?.host;
+    this.#sql.setState.run(pageId, STATE.settled);
+    if (host !== undefined) this.#sql.hostTaken.run(host, 1);
+  }
+
+  /** Writes what the transaction added to the hosts. */
+  flush(): void {
+    if (this.#added.size === 0) return;
+    for (const [host, { queued, depth }] of this.#added) this.#sql.hostAdded.run(host, queued, depth);
+    this.#added.clear();
+  }
+
+  /** The transaction was rolled back. */
+  forget(): void {
+    this.#added.clear();
+    this.#hostIds.clear();
+  }
+
+  setHostTime(name: string, nextAt: number): void {
+    this.#sql.setHostTime.run(name, nextAt);
+  }
+
+  /** @returns false when the page was not leased any more */
+  giveBack(page: ClaimedPage, { at, tries, spentMs }: NextTry): boolean {
+    const state = tries > 0 ? STATE.waiting : STATE.queued;
+    const row = this.#sql.giveBack.get(page.id, state, at, tries, spentMs);
+    if (row && state === STATE.queued) this.noteQueued(row.host, row.depth);
+    return row !== null;
+  }
+
+  requeueExpired(now: number): number {
+    const rows = this.#sql.expire.all(now);
+    for (const { host, depth, state } of rows) if (state === STATE.queued) this.noteQueued(host, depth);
+    return rows.length;
+  }
+
+  claim(options: ClaimOptions): ClaimedPage[] {
+    const claimed: ClaimedPage[] = this.#claimWaiting(options);
+    const count = Math.min(options.count, claimed.length + options.untried);
+    let depth = this.#sql.nextDepth.get(-1)?.depth ?? null;
+    while (depth !== null && claimed.length < count) {
+      // Hosts that wait for shallower pages under way are passed over; there are no more than such pages.
+      const hosts = this.#sql.readyHosts.all(depth, options.now, count + MAX_BLOCKED);
+      this.#claimFrom(hosts, depth, { options: { ...options, count }, claimed });
+      depth = this.#sql.nextDepth.get(depth)?.depth ?? null;
+    }
+    return claimed;
+  }
+
+  nextReadyAt({ now, untried }: Pick<ClaimOptions, "now" | "untried">): number | null {
+    const host = (untried > 0 ? this.#sql.nextHost.get(now)?.at : null) ?? NEVER;
+    const page = this.#sql.nextWaiting.get(now)?.at ?? NEVER;
+    const first = Math.min(host, page);
+    return first < NEVER ? first : null;
+  }
+
+  #claimWaiting({ now, count, leaseMs, isHostExclusive }: ClaimOptions): ClaimedPage[] {
+    if (this.#sql.nextWaiting.get(0)?.at == null) return [];
+    const claimed: ClaimedPage[] = [];
+    const taken = new Set<number>();
+    for (const row of this.#sql.waiting.all(now, MAX_BLOCKED)) {
+      if (claimed.length >= count) break;
+      if (isHostExclusive && taken.has(row.host)) continue;
+      taken.add(row.host);
+      this.#sql.lease.run(row.id, now + leaseMs);
+      this.#sql.setHostTimeById.run(row.host, isHostExclusive ? NEVER : now);
+      claimed.push(this.#toClaimed(row, row.host_name));
+    }
+    return claimed;
+  }
+
+  #claimFrom(
+    hosts: readonly HostRow[],
+    depth: number,
+    { options, claimed }: { options: ClaimOptions; claimed: ClaimedPage[] },
+  ): void {
+    for (const [index, host] of hosts.entries()) {
+      const wanted = options.count - claimed.length;
+      if (wanted <= 0) return;
+      const shallowest = this.#sql.shallowestLeased.get(host.id)?.depth ?? null;
+      if (shallowest !== null && shallowest < depth) continue;
+      // What there is to give is shared among the hosts that can take it.
+      const share = options.isHostExclusive ? 1 : Math.ceil(wanted / (hosts.length - index));
+      const rows = this.#sql.head.all(host.id, depth, share);
+      for (const row of rows) {
+        this.#sql.lease.run(row.id, options.now + options.leaseMs);
+        claimed.push(this.#toClaimed(row, host.name));
+      }
+      this.#sql.hostClaimed.run(host.id, rows.length, options.isHostExclusive ? NEVER : options.now);
+    }
+  }
+
+  #toClaimed(row: PageRow, host: string): ClaimedPage {
+    return {
+      id: row.id,
+      url: row.url as PageUrl, // rows are made of PageUrls
+      host,
+      depth: row.depth,
+      parent: row.parent as PageUrl | null,
+      source: SOURCES[row.source] ?? "link",
+      lastModified: row.last_modified,
+      tries: row.tries,
+      spentMs: row.spent_ms,
+      known: this.#run > 1 ? this.#known(row.id) : null,
+    };
+  }
+}
+
+/** As many pages as can be under way. */
+const MAX_BLOCKED = 300;
+
+function prepare(db: FrontierDatabase) {
+  type At = { readonly at: number | null };
+  type Depth = { readonly depth: number | null };
+  type Requeued = { readonly host: number; readonly depth: number; readonly state: number };
+  return {
+    findHost: db.prepare<{ id: number }, [string]>("SELECT id FROM host WHERE name = ?1"),
+    addHost: db.prepare<{ id: number }, [string]>("INSERT INTO host (name) VALUES (?1) RETURNING id"),
+    hostOfPage: db.prepare<{ host: number }, [number]>("SELECT host FROM page WHERE id = ?1"),
+    setState: db.prepare<unknown, [number, number]>("UPDATE page SET state = ?2 WHERE id = ?1"),
+    hostAdded: db.prepare<unknown, [number, number, number]>(
+      `UPDATE host SET queued = queued + ?2, head_depth = min(ifnull(head_depth, ?3), ?3) WHERE id = ?1`,
+    ),
+    hostTaken: db.prepare<unknown, [number, number]>(
+      `UPDATE host SET queued = queued - ?2,
+        head_depth = (SELECT min(depth) FROM page WHERE state = 0 AND page.host = ?1) WHERE id = ?1`,
+    ),
+    hostClaimed: db.prepare<unknown, [number, number, number]>(
+      `UPDATE host SET queued = queued - ?2, next_at = ?3,
+        head_depth = (SELECT min(depth) FROM page WHERE state = 0 AND page.host = ?1) WHERE id = ?1`,
+    ),
+    setHostTime: db.prepare<unknown, [string, number]>("UPDATE host SET next_at = ?2 WHERE name = ?1"),
+    nextDepth: db.prepare<Depth, [number]>(
+      "SELECT min(head_depth) AS depth FROM host WHERE queued > 0 AND head_depth > ?1",
+    ),
+    readyHosts: db.prepare<HostRow, [number, number, number]>(
+      `SELECT id, name FROM host WHERE queued > 0 AND head_depth = ?1 AND next_at <= ?2
+        ORDER BY next_at LIMIT ?3`,
+    ),
+    nextHost: db.prepare<At, [number]>(
+      "SELECT min(next_at) AS at FROM host WHERE queued > 0 AND next_at > ?1",
+    ),
+    shallowestLeased: db.prepare<Depth, [number]>(
+      "SELECT min(depth) AS depth FROM page WHERE state = 1 AND host = ?1",
+    ),
+    head: db.prepare<PageRow, [number, number, number]>(
+      `SELECT id, url, depth, (SELECT url FROM page AS p WHERE p.id = page.parent) AS parent, source,
+        last_modified, tries, spent_ms
+        FROM page WHERE state = 0 AND host = ?1 AND depth = ?2 ORDER BY id LIMIT ?3`,
+    ),
+    lease: db.prepare<unknown, [number, number]>("UPDATE page SET state = 1, ready_at = ?2 WHERE id = ?1"),
+    waiting: db.prepare<WaitingRow, [number, number]>(
+      `SELECT page.id, page.url, page.depth, (SELECT url FROM page AS p WHERE p.id = page.parent) AS parent,
+        source, last_modified, tries, spent_ms, page.host, host.name AS host_name
+        FROM page JOIN host ON host.id = page.host
+        WHERE state = 2 AND ready_at <= ?1 AND host.next_at <= ?1 ORDER BY ready_at LIMIT ?2`,
+    ),
+    nextWaiting: db.prepare<At, [number]>(
+      `SELECT min(max(page.ready_at, host.next_at)) AS at FROM page JOIN host ON host.id = page.host
+        WHERE state = 2 AND max(page.ready_at, host.next_at) > ?1`,
+    ),
+    giveBack: db.prepare<{ host: number; depth: number }, [number, number, number, number, number]>(
+      `UPDATE page SET state = ?2, ready_at = ?3, tries = ?4, spent_ms = ?5
+        WHERE id = ?1 AND state = 1 RETURNING host, depth`,
+    ),
+    setHostTimeById: db.prepare<unknown, [number, number]>("UPDATE host SET next_at = ?2 WHERE id = ?1"),
+    expire: db.prepare<Requeued, [number]>(
+      "UPDATE page SET state = iif(tries > 0, 2, 0) WHERE state = 1 AND ready_at <= ?1 RETURNING host, depth, state",
+    ),
+  };
+}

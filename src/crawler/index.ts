@@ -1,0 +1,43 @@
+export { type CrawlDeps, crawl } from "./crawl.ts";
+export type {
+  ClaimedPage,
+  ClaimOptions,
+  Claims,
+  CrawlRecord,
+  Frontier,
+  FrontierCounts,
+  FrontierEntry,
+  FrontierTallies,
+  KnownPage,
+  NextTry,
+  Settlement,
+} from "./frontier/frontier.ts";
+export { type OpenFrontierOptions, openSqliteFrontier } from "./frontier/open.ts";
+export { createHostSlots, type HostSlots, type HostTurn } from "./host-slots.ts";
+export { type CrawlJobParts, runCrawlJob } from "./job.ts";
+export { type ManifestEntry, manifestEntry } from "./manifest-entry.ts";
+export { createFileSink } from "./output.ts";
+export { CRAWL_RANGES, createCrawlPlan } from "./plan.ts";
+export { previewCrawl } from "./preview.ts";
+export { createSitemapReader } from "./sitemap/read-sitemaps.ts";
+export { parseSitemapSource } from "./sitemap/source.ts";
+export { DECIDED_SITEMAP_LIMITS } from "./sitemap/types.ts";
+export type {
+  CrawlEvent,
+  CrawledPage,
+  CrawlJobOptions,
+  CrawlNotice,
+  CrawlOutput,
+  CrawlPlan,
+  CrawlProgress,
+  CrawlRequest,
+  CrawlSummary,
+  LinkRefusal,
+  PageOutcome,
+  PageSink,
+  PlannedPage,
+  ReadSitemaps,
+  SitemapNews,
+  SitemapUrl,
+  SkipReason,
+} from "./types.ts";

@@ -1,0 +1,120 @@
+import { join } from "node:path";
+import { Failure, type FailureRecord } from "../failure.ts";
+import { type CrawlDeps, CrawlRun } from "./crawl.ts";
+import type { Frontier } from "./frontier/frontier.ts";
+import { openSqliteFrontier } from "./frontier/open.ts";
+import { writeManifest } from "./manifest.ts";
+import { lowDiskBytes, type OpenOutput, openOutput } from "./output.ts";
+import type { CrawlEvent, CrawlJobOptions, CrawlPlan, CrawlSummary } from "./types.ts";
+
+/** What a job works with besides its own output. */
+export type CrawlJobParts = Omit<CrawlDeps, "frontier" | "sink" | "authorizations"> & {
+  /** Network options without secrets, for the manifest. */
+  readonly network: Readonly<Record<string, unknown>>;
+};
+
+/**
+ * Runs a crawl as a job: opens what the output holds, crawls, writes the manifest. The last event is
+ * `finished`, also for a crawl that was called off or could not go on; leaving the loop calls it off, and
+ * the same plan goes on from there.
+ * @throws Failure before the first event: `invalid_usage` where another plan is under way in the same
+ *   place or another process crawls there; `unwritable_output`, `unreadable_input`
+ */
+export async function* runCrawlJob(
+  plan: CrawlPlan,
+  options: CrawlJobOptions,
+  parts: CrawlJobParts,
+  signal: AbortSignal,
+): AsyncGenerator<CrawlEvent, void> {
+  await using output = await openOutput(options.output);
+  await using frontier = openSqliteFrontier({
+    directory: output.stateDirectory,
+    place: output.place,
+    plan,
+    jobId: options.jobId,
+    isFresh: options.isFresh,
+    now: () => new Date(parts.clock.now()),
+  });
+  const { authorizations } = options;
+  const run = new CrawlRun(plan, { ...parts, frontier, sink: output.sink, authorizations }, signal);
+  const job = { plan, parts, output, frontier, run };
+  let isEnded = false;
+  try {
+    yield* tellStart(job);
+    const error = yield* tellPages(job);
+    isEnded = true;
+    yield { kind: "finished", summary: await end(job, error) };
+  } finally {
+    // The loop was left, which calls the crawl off.
+    if (!isEnded) await end(job, { code: "cancelled", message: "the crawl was called off" });
+  }
+}
+
+type Job = {
+  readonly plan: CrawlPlan;
+  readonly parts: CrawlJobParts;
+  readonly output: OpenOutput;
+  readonly frontier: Frontier;
+  readonly run: CrawlRun;
+};
+
+async function* tellStart({ plan, frontier, output, run }: Job): AsyncGenerator<CrawlEvent, void> {
+  const { jobId, startedAt, mode } = frontier.crawl;
+  yield { kind: "started", jobId, startedAt, mode, progress: await run.progress() };
+  if (!plan.obeysRobots) yield { kind: "notice", notice: { kind: "robots_ignored" } };
+  const freeBytes = await lowDiskBytes(output.stateDirectory);
+  if (freeBytes !== null)
+    yield { kind: "notice", notice: { kind: "low_disk", directory: output.place, freeBytes } };
+}
+
+/** @returns why the crawl could not go on, null when it is complete */
+async function* tellPages({ run }: Job): AsyncGenerator<CrawlEvent, FailureRecord | null> {
+  try {
+    for await (const news of run.news()) {
+      if (news.kind === "notice") yield news;
+      else yield { kind: "page", outcome: news.outcome, progress: await run.progress() };
+    }
+    return null;
+  } catch (error) {
+    if (error instanceof Failure) return error.toRecord();
+    throw error;
+  }
+}
+
+/** Closes the books: the manifest, and only after it the mark that the crawl is over. */
+async function end(job: Job, error: FailureRecord | null): Promise<CrawlSummary> {
+  const { plan, parts, output, frontier, run } = job;
+  const state = error === null ? "completed" : error.code === "cancelled" ? "cancelled" : "failed";
+  const { jobId, startedAt } = frontier.crawl;
+  const summary = {
+    jobId,
+    state,
+    error,
+    startedAt,
+    completedAt: new Date(parts.clock.now()).toISOString(),
+    progress: await run.progress(),
+    ...(await frontier.tallies()),
+    warnings: await frontier.warnings(),
+  } as const;
+  const { manifestPath } = output;
+  if (manifestPath !== null) {
+    const temporaryPath = join(output.stateDirectory, "manifest.json.tmp");
+    try {
+      await writeManifest(frontier, {
+        path: manifestPath,
+        temporaryPath,
+        plan,
+        network: parts.network,
+        summary,
+      });
+    } catch (cause) {
+      if (!(cause instanceof Failure)) throw cause;
+      // A crawl that failed is told by its own failure; the disk may well be why.
+      return error === null
+        ? { ...summary, state: "failed", error: cause.toRecord(), manifestPath: null }
+        : { ...summary, manifestPath: null };
+    }
+  }
+  if (state === "completed") await frontier.finish();
+  return { ...summary, manifestPath };
+}

@@ -1,0 +1,25 @@
+import type { PageOutcome } from "./types.ts";
+
+/** An entry of `results` as the manifest spells it (specification, "Manifest"; DECISIONS section 3). */
+export type ManifestEntry = ReturnType<typeof manifestEntry>;
+
+/** Translates an outcome to its form in the manifest and on the wire; every field is always there. */
+export function manifestEntry(outcome: PageOutcome) {
+  return {
+    url: outcome.url,
+    file_path: outcome.filePath,
+    status: outcome.status,
+    word_count: outcome.wordCount,
+    title: outcome.title,
+    http_status: outcome.httpStatus,
+    final_url: outcome.finalUrl,
+    depth: outcome.depth,
+    parent: outcome.parent,
+    duration_ms: outcome.durationMs,
+    content_hash: outcome.contentHash,
+    warnings: outcome.warnings.length > 0 ? [...outcome.warnings] : null,
+    error: outcome.error,
+    reason: outcome.reason,
+    unchanged: outcome.isUnchanged,
+  } as const;
+}

@@ -1,0 +1,108 @@
+import { type FileHandle, open, rename, unlink } from "node:fs/promises";
+import { Failure } from "../failure.ts";
+import type { Frontier } from "./frontier/frontier.ts";
+import { manifestEntry } from "./manifest-entry.ts";
+import type { CrawlPlan, CrawlSummary } from "./types.ts";
+
+export type ManifestOptions = {
+  readonly path: string;
+  /** Written first, then renamed; on the same disk. */
+  readonly temporaryPath: string;
+  readonly plan: CrawlPlan;
+  /** Network options without secrets, as the manifest shows them. */
+  readonly network: Readonly<Record<string, unknown>>;
+  readonly summary: Omit<CrawlSummary, "manifestPath">;
+};
+
+/** Written at once. */
+const PIECE_CHARACTERS = 256 * 1024;
+
+/**
+ * Writes the manifest (specification, "Manifest"; DECISIONS section 3) as the frontier has it, entry by
+ * entry, so that its size does not matter. A reader sees the old one or the whole new one.
+ * @throws Failure `unwritable_output`
+ */
+export async function writeManifest(frontier: Frontier, options: ManifestOptions): Promise<void> {
+  const { path, temporaryPath } = options;
+  try {
+    {
+      await using file = await open(temporaryPath, "w");
+      await writeAll(file, manifestText(frontier, options));
+      await file.datasync();
+    }
+    await rename(temporaryPath, path);
+  } catch (error) {
+    await unlink(temporaryPath).catch(() => {});
+    const code = error instanceof Error && "code" in error ? String(error.code) : null;
+    if (error instanceof Failure || code === null) throw error;
+    throw new Failure("unwritable_output", `could not write the manifest ${path}: ${code}`, { cause: error });
+  }
+}
+
+async function writeAll(file: FileHandle, texts: AsyncIterable<string>): Promise<void> {
+  let piece = "";
+  for await (const text of texts) {
+    piece += text;
+    if (piece.length < PIECE_CHARACTERS) continue;
+    await file.write(piece);
+    piece = "";
+  }
+  await file.write(piece);
+}
+
+async function* manifestText(frontier: Frontier, options: ManifestOptions): AsyncGenerator<string> {
+  const head = JSON.stringify(manifestHead(options), null, 2);
+  yield `${head.slice(0, head.lastIndexOf("\n}"))},\n  "results": [`;
+  let isFirst = true;
+  for await (const outcome of frontier.outcomes()) {
+    yield `${isFirst ? "\n    " : ",\n    "}${JSON.stringify(manifestEntry(outcome))}`;
+    isFirst = false;
+  }
+  yield isFirst ? "]\n}\n" : "\n  ]\n}\n";
+}
+
+function manifestHead({ plan, network, summary }: ManifestOptions) {
+  const { progress } = summary;
+  const seconds = (Date.parse(summary.completedAt) - Date.parse(summary.startedAt)) / 1000;
+  return {
+    job_id: summary.jobId,
+    status: summary.state,
+    started_at: summary.startedAt,
+    completed_at: summary.completedAt,
+    config: configEcho(plan, network),
+    total_pages: progress.progress,
+    successful: progress.successful,
+    failed: progress.failed,
+    skipped: progress.skipped,
+    duration_seconds: Math.max(0, seconds),
+    unchanged: summary.unchanged,
+    skipped_links: summary.skippedLinks,
+    warnings: summary.warnings.length > 0 ? summary.warnings : null,
+    error: summary.error,
+  };
+}
+
+const configEcho = (plan: CrawlPlan, network: Readonly<Record<string, unknown>>) => ({
+  seeds: plan.seeds,
+  sitemaps: plan.sitemaps,
+  allow_prefixes: plan.allowPrefixes,
+  deny_prefixes: plan.denyPrefixes,
+  max_pages: plan.maxPages,
+  max_depth: plan.maxDepth,
+  concurrency: plan.concurrency,
+  rate_limit_delay: plan.hostDelayMs / 1000,
+  adaptive_delay: plan.hasAdaptiveDelay,
+  follow_links: plan.followsLinks,
+  obey_robots: plan.obeysRobots,
+  respect_meta_robots: plan.respectsMetaRobots,
+  discover_sitemaps: plan.discoversSitemaps,
+  fetcher_preference: plan.preference,
+  options: {
+    min_word_count: plan.extraction.minWordCount,
+    include_images: plan.extraction.includeImages,
+    include_code: plan.extraction.includeCode,
+    select: plan.extraction.select,
+    exclude: plan.extraction.exclude,
+  },
+  network,
+});

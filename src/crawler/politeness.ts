@@ -1,0 +1,148 @@
+import {
+  backOffDelayMs,
+  type Clock,
+  crawlDelayMs,
+  isAllowed,
+  type RobotsCache,
+  type RobotsRules,
+} from "../fetching/index.ts";
+import { hostOf, type PageUrl } from "../urls/index.ts";
+import type { HostSlots, HostTurn } from "./host-slots.ts";
+import type { CrawlPlan } from "./types.ts";
+
+export type PolitenessParts = {
+  readonly slots: HostSlots;
+  readonly robots: RobotsCache;
+  readonly userAgent: string;
+  readonly clock: Clock;
+};
+
+/** What one host has taught the crawl. */
+type HostManners = {
+  /** What robots.txt asks for, at least. */
+  robotsDelayMs: number;
+  /** What its slowness asks for, where the plan adapts. */
+  adaptiveDelayMs: number;
+  /** Pauses in a row without a good answer between them. */
+  pauses: number;
+  /** When the last pause began. */
+  pausedAt: number;
+};
+
+/** Hosts whose manners are kept; the one learned longest ago goes first. */
+const MAX_HOSTS = 10_000;
+const MAX_ADAPTIVE_DELAY_MS = 60_000;
+/** Nobody waits longer for a host that asks for it. */
+export const MAX_PAUSE_MS = 60 * 60 * 1000;
+/** Two tries: a robots.txt that fails twice closes its site for ten minutes. */
+const ROBOTS_TRIES = 2;
+
+/** How a crawl treats hosts: when a request may go out, and what robots.txt allows. */
+export class Politeness {
+  readonly #plan: CrawlPlan;
+  readonly #parts: PolitenessParts;
+  readonly #hosts = new Map<string, HostManners>();
+
+  constructor(plan: CrawlPlan, parts: PolitenessParts) {
+    this.#plan = plan;
+    this.#parts = parts;
+  }
+
+  /**
+   * Whether robots.txt allows the URL; a plan that ignores it is allowed everything. Fetches the file first
+   * where it is not at hand, in the host's turn.
+   * @throws Failure `egress_refused`, `cancelled`
+   */
+  async rulesFor(url: PageUrl, signal: AbortSignal): Promise<RobotsRules | null> {
+    if (!this.#plan.obeysRobots) return null;
+    const { robots, userAgent } = this.#parts;
+    const rules = await robots.rulesFor(url, {
+      signal,
+      tries: ROBOTS_TRIES,
+      beforeRequest: this.beforeRequest,
+    });
+    const robotsDelayMs = crawlDelayMs(rules, userAgent) ?? 0;
+    if (robotsDelayMs > 0) this.#manners(hostOf(url)).robotsDelayMs = robotsDelayMs;
+    return rules;
+  }
+
+  allows(rules: RobotsRules | null, url: PageUrl): boolean {
+    return rules === null || isAllowed(rules, this.#parts.userAgent, url);
+  }
+
+  /** Between two requests to the host, in ms. */
+  delayMs(host: string): number {
+    const manners = this.#hosts.get(host);
+    return Math.max(
+      this.#plan.hostDelayMs,
+      manners?.robotsDelayMs ?? 0,
+      this.#plan.hasAdaptiveDelay ? (manners?.adaptiveDelayMs ?? 0) : 0,
+    );
+  }
+
+  /** The earliest time of the next request to the host, in ms since 1970. */
+  readyAt(host: string): number {
+    return this.#parts.slots.readyAt(host, this.delayMs(host));
+  }
+
+  takeTurn(host: string, signal: AbortSignal): Promise<HostTurn> {
+    return this.#parts.slots.take(host, { delayMs: this.delayMs(host), signal });
+  }
+
+  /** Spaces a request that is no page: robots.txt, sitemaps. */
+  readonly beforeRequest = async (url: URL, signal: AbortSignal): Promise<void> => {
+    const turn = await this.takeTurn(url.host, signal);
+    turn.release();
+  };
+
+  /**
+   * The host answered 429 or 503: nobody asks it again before the time that it names or, without one, before
+   * a back-off that doubles from pause to pause.
+   * @param askedAt when the request went out, in ms since 1970
+   * @returns until when, in ms since 1970
+   */
+  pauseHost(
+    host: string,
+    answer: { readonly askedAt: number; readonly retryAfterMs: number | null },
+  ): number {
+    const { clock, slots } = this.#parts;
+    const manners = this.#manners(host);
+    const now = clock.now();
+    // Requests that were out when the pause began report the same event, so they do not double the back-off.
+    if (answer.askedAt > manners.pausedAt || manners.pauses === 0) {
+      manners.pauses++;
+      manners.pausedAt = now;
+    }
+    const least = Math.max(this.delayMs(host), MIN_PAUSE_MS);
+    const waitMs = answer.retryAfterMs ?? backOffDelayMs(manners.pauses + 1, clock.random);
+    const until = now + Math.min(MAX_PAUSE_MS, Math.max(waitMs, least));
+    slots.pause(host, until);
+    return Math.max(until, slots.readyAt(host, 0));
+  }
+
+  /** The host answered in this time; with an adaptive plan its delay follows, never below the plan's. */
+  noteAnswer(host: string, answer: { readonly latencyMs: number; readonly isGood: boolean }): void {
+    const manners = this.#hosts.get(host);
+    if (answer.isGood && manners) manners.pauses = 0;
+    if (!this.#plan.hasAdaptiveDelay) return;
+    const adaptive = this.#manners(host);
+    // As Scrapy's AutoThrottle with one request at a time: half way to the latency, and an error, which is
+    // often quicker than a page, never shortens the delay.
+    const next = (adaptive.adaptiveDelayMs + Math.min(answer.latencyMs, MAX_ADAPTIVE_DELAY_MS)) / 2;
+    if (answer.isGood || next > adaptive.adaptiveDelayMs) adaptive.adaptiveDelayMs = next;
+  }
+
+  #manners(host: string): HostManners {
+    let manners = this.#hosts.get(host);
+    if (!manners) {
+      manners = { robotsDelayMs: 0, adaptiveDelayMs: 0, pauses: 0, pausedAt: 0 };
+      const oldest = this.#hosts.size >= MAX_HOSTS ? this.#hosts.keys().next() : undefined;
+      if (oldest && !oldest.done) this.#hosts.delete(oldest.value);
+      this.#hosts.set(host, manners);
+    }
+    return manners;
+  }
+}
+
+/** A host that asks for no time gets some, or the crawl would run against it at full speed. */
+const MIN_PAUSE_MS = 250;

@@ -1,0 +1,62 @@
+import type { Link } from "../extraction/index.ts";
+import { compileUrlRules, originOf, type PageUrl } from "../urls/index.ts";
+import { isTrap } from "./traps.ts";
+import type { CrawlPlan, LinkRefusal, SkipReason } from "./types.ts";
+
+/** Which URLs belong to a crawl (specification, "Crawl rules", 2; DECISIONS section 3, "Scope"). */
+export interface Scope {
+  /** Why a seed or sitemap URL is skipped, null when it is crawled. */
+  refuseStart(url: PageUrl): SkipReason | null;
+  /** Whether a page of this source may answer from another URL. */
+  admitsTarget(url: PageUrl, source: "seed" | "sitemap" | "link"): boolean;
+  /** Follows links to the URL's origin from now on: a seed redirected there. */
+  addOriginOf(url: PageUrl): void;
+  /** Parts the links of a page into those to follow and the reasons against the others. */
+  chooseLinks(links: readonly Link[], page: LinkContext): ChosenLinks;
+}
+
+export type LinkContext = {
+  /** Of the page that links. */
+  readonly depth: number;
+  /** Whether the page asks that none of its links be followed. */
+  readonly isNofollow: boolean;
+};
+
+export type ChosenLinks = {
+  readonly links: readonly PageUrl[];
+  readonly refused: ReadonlyMap<LinkRefusal, number>;
+};
+
+/** @param now decides which calendars are far away, in ms since 1970; one time for the whole crawl */
+export function createScope(plan: CrawlPlan, now: number): Scope {
+  const refusalOf = compileUrlRules(plan);
+  const origins = new Set(plan.seeds.map(originOf));
+
+  const refuseLink = (link: Link, page: LinkContext): LinkRefusal | null => {
+    const refusal = refusalOf(link.url, origins);
+    if (refusal !== null) return refusal;
+    if (plan.respectsMetaRobots && (page.isNofollow || link.isNofollow)) return "nofollow";
+    if (page.depth >= plan.maxDepth) return "too_deep";
+    return isTrap(link.url, now) ? "trap" : null;
+  };
+
+  return {
+    refuseStart(url) {
+      if (refusalOf(url, null) !== null) return "out_of_scope";
+      return isTrap(url, now) ? "trap" : null;
+    },
+    admitsTarget: (url, source) => refusalOf(url, source === "link" ? origins : null) === null,
+    addOriginOf: (url) => void origins.add(originOf(url)),
+    chooseLinks(links, page) {
+      const chosen: PageUrl[] = [];
+      const refused = new Map<LinkRefusal, number>();
+      if (!plan.followsLinks) return { links: chosen, refused };
+      for (const link of links) {
+        const refusal = refuseLink(link, page);
+        if (refusal === null) chosen.push(link.url);
+        else refused.set(refusal, (refused.get(refusal) ?? 0) + 1);
+      }
+      return { links: chosen, refused };
+    },
+  };
+}

@@ -1,0 +1,103 @@
+import { Failure, type FailureRecord } from "../failure.ts";
+import type { RobotsCache } from "../fetching/index.ts";
+import { originOf, type PageUrl, parsePageUrl } from "../urls/index.ts";
+import type { Frontier, FrontierEntry } from "./frontier/frontier.ts";
+import type { Politeness } from "./politeness.ts";
+import type { Scope } from "./scope.ts";
+import type { CrawlNotice, CrawlPlan, ReadSitemaps, SitemapNews } from "./types.ts";
+
+export type SeedingParts = {
+  readonly plan: CrawlPlan;
+  readonly scope: Scope;
+  readonly politeness: Politeness;
+  readonly robots: RobotsCache;
+  readonly readSitemaps: ReadSitemaps;
+  readonly authorizations: ReadonlyMap<string, string>;
+};
+
+/** Sitemap URLs past this are not read: no crawl fetches as many pages, and a sitemap may be endless. */
+const MAX_SITEMAP_URLS = 2_000_000;
+
+/** A batch of what a crawl begins with, or news of a sitemap. */
+export type SeedNews =
+  | { readonly kind: "entries"; readonly entries: readonly FrontierEntry[] }
+  | Exclude<SitemapNews, { kind: "pages" }>
+  | { readonly kind: "stopped"; readonly limit: number };
+
+/** The seeds, then the URLs of the sitemaps as they are read, each with why it is refused. */
+export async function* readStarts(parts: SeedingParts, signal: AbortSignal): AsyncGenerator<SeedNews> {
+  const { plan, scope, politeness, readSitemaps, authorizations } = parts;
+  const entry = (
+    url: PageUrl,
+    source: FrontierEntry["source"],
+    lastModified: string | null,
+  ): FrontierEntry => ({ url, source, lastModified, refusal: scope.refuseStart(url) });
+  if (plan.seeds.length > 0)
+    yield { kind: "entries", entries: plan.seeds.map((url) => entry(url, "seed", null)) };
+  const sitemaps = [...plan.sitemaps, ...(await discoverSitemaps(parts, signal))];
+  if (sitemaps.length === 0) return;
+  let count = 0;
+  const options = { signal, beforeRequest: politeness.beforeRequest, authorizations };
+  for await (const news of readSitemaps(sitemaps, options)) {
+    if (news.kind !== "pages") {
+      yield news;
+      continue;
+    }
+    const entries = news.pages.map(({ url, lastModified }) => entry(url, "sitemap", lastModified));
+    yield { kind: "entries", entries };
+    count += entries.length;
+    if (count < MAX_SITEMAP_URLS) continue;
+    yield { kind: "stopped", limit: MAX_SITEMAP_URLS };
+    return;
+  }
+}
+
+async function discoverSitemaps(parts: SeedingParts, signal: AbortSignal): Promise<string[]> {
+  const { plan, robots, politeness } = parts;
+  if (!plan.discoversSitemaps) return [];
+  const found = new Set<string>();
+  for (const origin of new Set(plan.seeds.map(originOf))) {
+    const { beforeRequest } = politeness;
+    const rules = await robots.rulesFor(`${origin}/`, { signal, beforeRequest });
+    // A robots.txt leads to the web only, never to a file of this machine.
+    for (const line of rules.sitemaps) if (parsePageUrl(line) !== null) found.add(line);
+  }
+  return [...found].filter((sitemap) => !plan.sitemaps.includes(sitemap));
+}
+
+/** Adds the starts to the frontier; tells after each batch, so that what is recorded can be passed on. */
+export async function* seed(
+  frontier: Frontier,
+  parts: SeedingParts,
+  { signal, onNotice }: { readonly signal: AbortSignal; readonly onNotice: (notice: CrawlNotice) => void },
+): AsyncGenerator<void> {
+  let failure: FailureRecord | null = null;
+  for await (const news of readStarts(parts, signal)) {
+    if (news.kind === "entries") await frontier.add(news.entries);
+    else if (news.kind === "stopped") {
+      await frontier.addWarning(`Sitemap URLs after the first ${news.limit} were left out`);
+    } else if (news.kind === "read") {
+      onNotice({ kind: "sitemap_read", sitemap: news.sitemap, pageCount: news.pageCount });
+    } else {
+      failure = news.failure;
+      onNotice({ kind: "sitemap_failed", sitemap: news.sitemap, failure });
+      await frontier.addWarning(`The sitemap ${news.sitemap} could not be read: ${news.failure.message}`);
+    }
+    yield;
+  }
+  await requireSomeStart(frontier, failure);
+  await frontier.finishSeeding();
+}
+
+/** Only a crawl that has something to fetch goes on; one whose sitemaps are empty is done. */
+async function requireSomeStart(frontier: Frontier, failure: FailureRecord | null): Promise<void> {
+  const { queued, skipped, successful, failed } = await frontier.counts();
+  if (queued + successful + failed > 0) return;
+  if (skipped > 0) {
+    throw new Failure(
+      "invalid_usage",
+      `none of the ${skipped} seeds and sitemap URLs may be crawled: see the allow and deny prefixes`,
+    );
+  }
+  if (failure) throw new Failure(failure.code, failure.message);
+}

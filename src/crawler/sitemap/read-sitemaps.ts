@@ -1,0 +1,147 @@
+import { Failure } from "../../failure.ts";
+import type { FetchOptions, StreamFetcher } from "../../fetching/index.ts";
+import { parsePageUrl, withoutCredentials } from "../../urls/index.ts";
+import type { ReadSitemaps, SitemapUrl } from "../types.ts";
+import { readRecords } from "./document.ts";
+import { type OpenSitemap, openSitemap } from "./open.ts";
+import type { SitemapRecord } from "./record.ts";
+import { childSource, parseSitemapSource, sitemapName } from "./source.ts";
+import type { SitemapEvent, SitemapLimits, SitemapSource } from "./types.ts";
+
+export type SitemapReaderParts = {
+  readonly fetcher: StreamFetcher;
+  readonly limits: SitemapLimits;
+};
+
+/** `readSitemaps` for a crawl; what is neither a URL nor a path is a failure like any other. */
+export const createSitemapReader = (parts: SitemapReaderParts): ReadSitemaps =>
+  async function* (sitemaps, { signal, beforeRequest, authorizations }) {
+    const sources: SitemapSource[] = [];
+    for (const written of sitemaps) {
+      const source = parseSitemapSource(written, "/");
+      if (source) sources.push(source);
+      else yield notASitemap(written);
+    }
+    yield* readSitemaps(sources, { ...parts, fetch: { signal, beforeRequest }, authorizations });
+  };
+
+function notASitemap(written: string): SitemapEvent {
+  const sitemap = withoutCredentials(written);
+  const message = `sitemap ${sitemap} is neither an http or https URL nor a path`;
+  return { kind: "failed", sitemap, failure: { code: "invalid_url", message } };
+}
+
+export type ReadSitemapsOptions = SitemapReaderParts & {
+  /** How sitemaps of the web are asked for; its signal calls the reading off. */
+  readonly fetch?: FetchOptions;
+  readonly authorizations?: ReadonlyMap<string, string>;
+};
+
+/**
+ * Reads sitemaps and the sitemaps that indexes among them name, each of them once: `urlset`, `sitemapindex`,
+ * RSS, Atom, lists of URLs, gzip files of them. Streamed: memory grows with the number of sitemaps, not of
+ * pages. A sitemap that fails is an event, and the others go on.
+ * @throws Failure `cancelled` only
+ */
+export async function* readSitemaps(
+  sources: readonly SitemapSource[],
+  options: ReadSitemapsOptions,
+): AsyncGenerator<SitemapEvent> {
+  const queue = new SitemapQueue(options.limits);
+  for (const source of sources) queue.add({ source, depth: 0 });
+  for (let next = queue.take(); next; next = queue.take()) {
+    yield* readOne(next, queue, { fetch: {}, authorizations: new Map(), ...options });
+  }
+  const { refusedCount } = queue;
+  if (refusedCount > 0) {
+    const message = `${refusedCount} sitemaps are not read: the limit is ${options.limits.sitemaps} sitemaps`;
+    yield { kind: "failed", sitemap: queue.firstRefused, failure: { code: "too_large", message } };
+  }
+}
+
+/** A sitemap to read, and how many indexes lead to it. */
+type Queued = { readonly source: SitemapSource; readonly depth: number };
+
+class SitemapQueue {
+  refusedCount = 0;
+  firstRefused = "";
+  private readonly limits: SitemapLimits;
+  private readonly known = new Set<string>();
+  private queued: Queued[] = [];
+
+  constructor(limits: SitemapLimits) {
+    this.limits = limits;
+  }
+
+  /** Sitemaps that are known already, as in a cycle of indexes, are passed over. */
+  add(queued: Queued): void {
+    const name = sitemapName(queued.source);
+    if (this.known.has(name)) return;
+    if (this.known.size >= this.limits.sitemaps) {
+      this.refusedCount++;
+      this.firstRefused ||= name;
+      return;
+    }
+    this.known.add(name);
+    this.queued.push(queued);
+  }
+
+  take(): Queued | undefined {
+    return this.queued.shift();
+  }
+}
+
+type Reading = Required<ReadSitemapsOptions>;
+
+async function* readOne(
+  { source, depth }: Queued,
+  queue: SitemapQueue,
+  options: Reading,
+): AsyncGenerator<SitemapEvent> {
+  const sitemap = sitemapName(source);
+  const counts = { pageCount: 0, sitemapCount: 0, invalidCount: 0 };
+  try {
+    const opened = await openSitemap(source, options);
+    for await (const records of readRecords(opened, sitemap)) {
+      const { pages, children, invalidCount } = resolveRecords(records, source, opened);
+      counts.pageCount += pages.length;
+      counts.sitemapCount += children.length;
+      counts.invalidCount += invalidCount;
+      if (children.length > 0 && depth >= options.limits.indexDepth) throw tooDeep(sitemap, options.limits);
+      for (const child of children) queue.add({ source: child, depth: depth + 1 });
+      if (pages.length > 0) yield { kind: "pages", sitemap, pages };
+    }
+    yield { kind: "read", sitemap, ...counts };
+  } catch (error) {
+    if (!(error instanceof Failure) || error.code === "cancelled") throw error;
+    yield { kind: "failed", sitemap, failure: error.toRecord() };
+  }
+}
+
+const tooDeep = (sitemap: string, { indexDepth }: SitemapLimits): Failure =>
+  new Failure("unsupported_content", `sitemap ${sitemap} is an index more than ${indexDepth} indexes deep`);
+
+type Resolved = {
+  readonly pages: readonly SitemapUrl[];
+  readonly children: readonly SitemapSource[];
+  readonly invalidCount: number;
+};
+
+function resolveRecords(
+  records: readonly SitemapRecord[],
+  source: SitemapSource,
+  { base }: OpenSitemap,
+): Resolved {
+  const pages: SitemapUrl[] = [];
+  const children: SitemapSource[] = [];
+  for (const { names, loc, mayBeRelative, lastModified } of records) {
+    if (names === "sitemap") {
+      const child = childSource(loc, source, base);
+      if (child) children.push(child);
+    } else {
+      const url = parsePageUrl(loc, mayBeRelative && base !== null ? base : undefined);
+      if (url) pages.push({ url, lastModified });
+    }
+  }
+  return { pages, children, invalidCount: records.length - pages.length - children.length };
+}

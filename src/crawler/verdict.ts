@@ -1,0 +1,150 @@
+import type { Fetchers, PageVisit } from "../articles/index.ts";
+import type { Extractor, MetaRobots } from "../extraction/index.ts";
+import { Failure, type FailureRecord } from "../failure.ts";
+import type { Clock, FetchedPage } from "../fetching/index.ts";
+import { originOf, type PageUrl } from "../urls/index.ts";
+import type { ClaimedPage, Frontier, NextTry, Settlement } from "./frontier/frontier.ts";
+import type { PageGate } from "./page-gate.ts";
+import type { Politeness } from "./politeness.ts";
+import { withRobotsHeader } from "./robots-directives.ts";
+import type { Scope } from "./scope.ts";
+import type { CrawlNotice, CrawlPlan, PageOutcome, PageSink, SkipReason } from "./types.ts";
+
+/** What trying a page takes. */
+export type VisitParts = {
+  readonly plan: CrawlPlan;
+  readonly frontier: Frontier;
+  readonly sink: PageSink;
+  readonly fetchers: Fetchers;
+  readonly extractor: Pick<Extractor, "extract">;
+  readonly politeness: Politeness;
+  readonly scope: Scope;
+  /** Requests for one page at most, the first included. */
+  readonly tries: number;
+  readonly authorizations: ReadonlyMap<string, string>;
+  readonly clock: Clock;
+  readonly onNotice: (notice: CrawlNotice) => void;
+  /** Told of each page's decompressed size. */
+  readonly onBytes: (bytes: number) => void;
+};
+
+/** What is to be done about a claimed page. */
+export type Verdict =
+  | { readonly kind: "settle"; readonly settlement: Settlement }
+  /** Another try later; `hostFreeAt` lets the host's other pages out. */
+  | { readonly kind: "retry"; readonly next: NextTry };
+
+/** One try of one page. */
+export type Attempt = {
+  readonly page: ClaimedPage;
+  readonly parts: VisitParts;
+  readonly gate: PageGate;
+  readonly signal: AbortSignal;
+  readonly startedAt: number;
+};
+
+/** The page's other URLs: what redirected, what answered, and the canonical one of the same origin. */
+export function otherUrls(url: PageUrl, { page, extraction }: PageVisit): PageUrl[] {
+  const others = new Set<PageUrl>([...page.redirects, page.finalUrl]);
+  const canonical = extraction?.canonical ?? null;
+  if (canonical !== null && originOf(canonical) === originOf(page.finalUrl)) others.add(canonical);
+  others.delete(url);
+  return [...others];
+}
+
+const NOTHING = {
+  filePath: null,
+  wordCount: null,
+  title: null,
+  httpStatus: null,
+  finalUrl: null,
+  durationMs: null,
+  contentHash: null,
+  warnings: [],
+  error: null,
+  reason: null,
+  isUnchanged: false,
+} as const;
+
+/** What the last crawl stored is still right; its links are those of then. */
+export function unchanged(attempt: Attempt, answer: FetchedPage | null): Verdict {
+  const { known } = attempt.page;
+  if (!known) {
+    const failure = new Failure(
+      "http_status",
+      `GET ${attempt.page.url} answered HTTP 304 to a first request`,
+    );
+    return failed(attempt, failure.toRecord(), answer ? { answer } : {});
+  }
+  const { etag, "last-modified": lastModified } = answer?.headers ?? {};
+  const settlement: Settlement = {
+    page: attempt.page,
+    outcome: {
+      ...NOTHING,
+      ...known.outcome,
+      status: "success",
+      httpStatus: answer?.status ?? null,
+      finalUrl: answer?.finalUrl ?? null,
+      durationMs: durationOf(attempt),
+      isUnchanged: true,
+    },
+    isFetched: answer !== null,
+    validators: {
+      etag: etag ?? known.validators.etag ?? null,
+      lastModified: lastModified ?? known.validators.lastModified ?? null,
+    },
+    links: known.links,
+    skippedLinks: new Map(),
+  };
+  return { kind: "settle", settlement };
+}
+
+/** What is known of an answer that is no success. */
+type Answered = {
+  readonly answer?: FetchedPage;
+  /** Its links are followed all the same. */
+  readonly visit?: PageVisit;
+  readonly finalUrl?: PageUrl;
+};
+
+export const failed = (attempt: Attempt, error: FailureRecord, answered: Answered = {}): Verdict =>
+  settle(attempt, { outcome: { status: "failed", error, ...answerOf(answered) }, ...answered });
+
+export const skipped = (attempt: Attempt, reason: SkipReason, answered: Answered = {}): Verdict =>
+  settle(attempt, { outcome: { status: "skipped", reason, ...answerOf(answered) }, ...answered });
+
+function answerOf({ answer, visit, finalUrl }: Answered): Pick<PageOutcome, "httpStatus" | "finalUrl"> {
+  const page = answer ?? visit?.page;
+  return { httpStatus: page?.status ?? null, finalUrl: page?.finalUrl ?? finalUrl ?? null };
+}
+
+type Judged = {
+  readonly outcome: Pick<PageOutcome, "status"> & Partial<PageOutcome>;
+  readonly validators?: Settlement["validators"];
+  readonly visit?: PageVisit;
+};
+
+/** The end of a page, with its links where it was read. */
+export function settle(attempt: Attempt, { outcome, validators, visit }: Judged): Verdict {
+  const { page, parts, gate } = attempt;
+  const { links, refused } = parts.scope.chooseLinks(visit?.extraction?.links ?? [], {
+    depth: page.depth,
+    isNofollow: visit !== undefined && robotsOf(visit).nofollow,
+  });
+  const settlement = {
+    page,
+    outcome: { ...NOTHING, ...outcome, durationMs: gate.requests > 0 ? durationOf(attempt) : null },
+    isFetched: gate.requests > 0,
+    validators: validators ?? null,
+    links,
+    skippedLinks: refused,
+  };
+  return { kind: "settle", settlement };
+}
+
+/** The page's robots directives, those of its header included. */
+export const robotsOf = ({ page, extraction }: PageVisit): MetaRobots =>
+  withRobotsHeader(extraction?.robots ?? { noindex: false, nofollow: false }, page.headers["x-robots-tag"]);
+
+const durationOf = ({ page, gate, startedAt }: Attempt): number =>
+  page.spentMs + Math.max(0, Math.round(performance.now() - startedAt - gate.waitedMs));

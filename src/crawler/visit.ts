@@ -1,0 +1,250 @@
+import { createHash } from "node:crypto";
+import { articleOfVisit, type FetchedArticle, type PageVisit, visitPage } from "../articles/index.ts";
+import { Failure, type FailureRecord } from "../failure.ts";
+import {
+  backOffDelayMs,
+  type FetchedPage,
+  isRetryableStatus,
+  isTransient,
+  parseRetryAfterMs,
+} from "../fetching/index.ts";
+import { originOf } from "../urls/index.ts";
+import type { ClaimedPage } from "./frontier/frontier.ts";
+import { PageGate } from "./page-gate.ts";
+import { MAX_PAUSE_MS } from "./politeness.ts";
+import {
+  type Attempt,
+  failed,
+  otherUrls,
+  robotsOf,
+  settle,
+  skipped,
+  unchanged,
+  type Verdict,
+  type VisitParts,
+} from "./verdict.ts";
+
+/** For one page with all its tries, waits for pauses of its host left out (DECISIONS section 2, "Deadline"). */
+export const PAGE_DEADLINE_MS = 5 * 60_000;
+/** A page that would wait longer for its host's turn makes room for pages of other hosts. */
+const PATIENCE_MS = 100;
+
+/**
+ * Tries one page once: robots.txt, request, extraction, storage.
+ * @param hooks.onFetched the request is over, and the host may have another
+ * @throws Failure `cancelled` when the signal aborts; what the sink and the frontier throw
+ */
+export async function tryPage(
+  page: ClaimedPage,
+  parts: VisitParts,
+  hooks: { readonly signal: AbortSignal; readonly onFetched: () => void },
+): Promise<Verdict> {
+  const { signal } = hooks;
+  const gate = new PageGate(page, parts);
+  const attempt = { page, parts, gate, signal, startedAt: performance.now() };
+  const early = await beforeFetch(attempt);
+  if (early) return early;
+  const result = await fetchPage(attempt, hooks.onFetched);
+  if (result instanceof Failure) return afterFailure(attempt, result);
+  return afterAnswer(attempt, result);
+}
+
+/** What can be said of a page before it is asked for; null when it is to be fetched. */
+async function beforeFetch(attempt: Attempt): Promise<Verdict | null> {
+  const { page, parts, signal } = attempt;
+  const { plan, politeness, clock, sink } = parts;
+  const isKnownUnchanged =
+    plan.trustsLastModified && page.lastModified !== null && page.known?.lastModified === page.lastModified;
+  if (isKnownUnchanged && (await sink.has(page.url))) return unchanged(attempt, null);
+  try {
+    const rules = await politeness.rulesFor(page.url, signal);
+    if (!politeness.allows(rules, page.url)) {
+      if (rules?.failure) return failed(attempt, rules.failure);
+      return skipped(attempt, "robots");
+    }
+  } catch (error) {
+    if (error instanceof Failure && error.code === "egress_refused") return failed(attempt, error.toRecord());
+    throw error;
+  }
+  const readyAt = politeness.readyAt(page.host);
+  if (readyAt <= clock.now() + PATIENCE_MS) return null;
+  return { kind: "retry", next: { at: readyAt, tries: page.tries, spentMs: page.spentMs } };
+}
+
+async function fetchPage(attempt: Attempt, onFetched: () => void): Promise<PageVisit | Failure> {
+  const { page, parts, gate } = attempt;
+  const { plan, fetchers, extractor, politeness } = parts;
+  using deadline = startDeadline(attempt.signal, PAGE_DEADLINE_MS - page.spentMs);
+  const isStored = page.known !== null && (await parts.sink.has(page.url));
+  const finishFetch = (answer: FetchedPage | null): void => {
+    gate.release();
+    if (answer) {
+      parts.onBytes(answer.bodyBytes);
+      const latencyMs = performance.now() - attempt.startedAt - gate.waitedMs;
+      politeness.noteAnswer(page.host, { latencyMs, isGood: !isRetryableStatus(answer.status) });
+    }
+    onFetched();
+  };
+  let isFetching = true;
+  try {
+    return await visitPage(
+      page.url,
+      {
+        preference: plan.preference,
+        options: plan.extraction,
+        fetch: {
+          signal: deadline.signal,
+          tries: 1,
+          deadlineMs: PAGE_DEADLINE_MS,
+          beforeRequest: gate.beforeRequest,
+          authorization: parts.authorizations.get(originOf(page.url)) ?? null,
+          ...(isStored && page.known ? { validators: page.known.validators } : {}),
+        },
+        onFetched: (answer) => {
+          isFetching = false;
+          finishFetch(answer);
+        },
+      },
+      { fetchers, extractor },
+    );
+  } catch (error) {
+    if (isFetching) finishFetch(null);
+    if (attempt.signal.aborted || !(error instanceof Failure)) throw error;
+    if (!deadline.isOver()) return error;
+    return new Failure("timeout", `${page.url} took longer than the ${PAGE_DEADLINE_MS} ms that a page has`);
+  }
+}
+
+type Deadline = Disposable & { readonly signal: AbortSignal; readonly isOver: () => boolean };
+
+/** A signal that follows the crawl's, and aborts by itself when the page's time is up. */
+function startDeadline(crawl: AbortSignal, ms: number): Deadline {
+  const controller = new AbortController();
+  let isOver = false;
+  const timer = setTimeout(
+    () => {
+      isOver = true;
+      controller.abort();
+    },
+    Math.max(1, ms),
+  );
+  const abort = (): void => controller.abort();
+  crawl.addEventListener("abort", abort, { once: true });
+  if (crawl.aborted) abort();
+  return {
+    signal: controller.signal,
+    isOver: () => isOver,
+    [Symbol.dispose]() {
+      clearTimeout(timer);
+      crawl.removeEventListener("abort", abort);
+    },
+  };
+}
+
+function afterFailure(attempt: Attempt, failure: Failure): Verdict {
+  const { page, parts, gate } = attempt;
+  if (gate.refusal) return skipped(attempt, gate.refusal.reason, { finalUrl: gate.refusal.target });
+  if (isTransient(failure) && page.tries + 1 < parts.tries) {
+    const wait = backOffDelayMs(page.tries + 1, parts.clock.random);
+    const again = tryAgain(attempt, parts.clock.now() + wait);
+    if (again) return again;
+  }
+  return failed(attempt, failure.toRecord());
+}
+
+/** Null when the page's time is up. */
+function tryAgain({ page, startedAt, gate }: Attempt, at: number): Verdict | null {
+  const spentMs = page.spentMs + Math.round(performance.now() - startedAt - gate.waitedMs);
+  if (spentMs >= PAGE_DEADLINE_MS) return null;
+  return { kind: "retry", next: { at, tries: page.tries + 1, spentMs } };
+}
+
+async function afterAnswer(attempt: Attempt, visit: PageVisit): Promise<Verdict> {
+  const { page: answer } = visit;
+  if (answer.status === 304) return unchanged(attempt, answer);
+  if (isRetryableStatus(answer.status)) return afterRefusal(attempt, answer);
+  try {
+    const article = visit.extraction ? articleOfVisit(attempt.page.url, visit) : null;
+    if (article) return await store(attempt, visit, article);
+    articleOfVisit(attempt.page.url, visit); // throws what its status means
+    throw new Failure("internal", `${attempt.page.url} answered neither a page nor an error`);
+  } catch (error) {
+    if (!(error instanceof Failure) || !isOfPage(error)) throw error;
+    // A page without words may still lead to others.
+    return failed(attempt, error.toRecord(), { visit });
+  }
+}
+
+// What the sink or the frontier throws ends the crawl.
+const isOfPage = ({ code }: Failure): boolean =>
+  code === "no_content" || code === "http_status" || code === "rate_limited";
+
+/** The status asks for another try, and 429 and 503 for a pause of the whole host. */
+function afterRefusal(attempt: Attempt, answer: FetchedPage): Verdict {
+  const { page, parts, gate } = attempt;
+  const { clock, politeness } = parts;
+  const retryAfterMs = parseRetryAfterMs(answer.headers["retry-after"], clock.now());
+  const isPause = answer.status === 429 || answer.status === 503;
+  const host = new URL(answer.finalUrl).host;
+  let at = clock.now() + (retryAfterMs ?? backOffDelayMs(page.tries + 1, clock.random));
+  if (isPause) {
+    at = politeness.pauseHost(host, { askedAt: gate.askedAt, retryAfterMs });
+    parts.onNotice({ kind: "host_paused", host, untilMs: at });
+  }
+  const isTooLong = retryAfterMs !== null && retryAfterMs > MAX_PAUSE_MS;
+  const again = page.tries + 1 < parts.tries && !isTooLong ? tryAgain(attempt, at) : null;
+  return again ?? failed(attempt, refusalOf(answer, retryAfterMs, page.tries + 1), { answer });
+}
+
+function refusalOf(answer: FetchedPage, retryAfterMs: number | null, tries: number): FailureRecord {
+  const after = tries > 1 ? ` after ${tries} tries` : "";
+  const asks = retryAfterMs === null ? "" : `, asking to wait ${Math.ceil(retryAfterMs / 1000)} s`;
+  return {
+    code: answer.status === 429 ? "rate_limited" : "http_status",
+    message: `GET ${answer.finalUrl} answered HTTP ${answer.status}${after}${asks}`,
+  };
+}
+
+async function store(attempt: Attempt, visit: PageVisit, article: FetchedArticle): Promise<Verdict> {
+  const { page, parts } = attempt;
+  const { plan, frontier, sink } = parts;
+  const { page: answer } = visit;
+  if (plan.respectsMetaRobots && robotsOf(visit).noindex) return skipped(attempt, "noindex", { visit });
+  const others = otherUrls(page.url, visit);
+  if (others.length > 0 && !(await frontier.identify(page, others)))
+    return skipped(attempt, "duplicate", { visit });
+  const title = article.article.title ?? "";
+  const markdown = article.article.markdown ?? "";
+  const contentHash = `sha256:${createHash("sha256").update(`${title}\n${markdown}`).digest("hex")}`;
+  const isUnchanged = page.known?.outcome.contentHash === contentHash && (await sink.has(page.url));
+  const filePath = isUnchanged
+    ? (page.known?.outcome.filePath ?? null)
+    : await sink.put({
+        page: {
+          url: page.url,
+          title,
+          markdown,
+          extractedAt: new Date(parts.clock.now()).toISOString(),
+          wordCount: article.article.wordCount,
+        },
+        article,
+        depth: page.depth,
+        parent: page.parent,
+      });
+  const { etag, "last-modified": lastModified } = answer.headers;
+  return settle(attempt, {
+    outcome: {
+      status: "success",
+      filePath,
+      title: article.article.title,
+      wordCount: article.article.wordCount,
+      httpStatus: answer.status,
+      finalUrl: answer.finalUrl,
+      contentHash,
+      warnings: article.warnings,
+      isUnchanged,
+    },
+    validators: answer.status === 200 ? { etag: etag ?? null, lastModified: lastModified ?? null } : null,
+    visit,
+  });
+}

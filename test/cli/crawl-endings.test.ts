@@ -1,0 +1,232 @@
+import { describe, expect, test } from "bun:test";
+import { readdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { BINARY, cleanEnvironment, runShell } from "../support/binary.ts";
+import { crawlDirectory, crawlOnce, type Manifest, pathsOf, readCrawl } from "../support/crawl-run.ts";
+import { crawlPage, type NumberedSite, serveNumberedSite } from "../support/numbered-site.ts";
+
+/** The program under way; what it writes to stderr is kept. */
+function startCrawl(words: readonly string[], cwd: string) {
+  const child = Bun.spawn([BINARY, "crawl", ...words], {
+    cwd,
+    env: cleanEnvironment({ ARTICLE_EXTRACTOR_THREADPOOL_SIZE: "1" }),
+    stdin: "ignore",
+    stdout: "ignore",
+    stderr: "pipe",
+  });
+  return { child, stderr: new Response(child.stderr).text() };
+}
+
+/** Waits until the site has been asked so often. */
+async function untilVisits(site: NumberedSite, count: number): Promise<void> {
+  while (site.visits.length < count) await Bun.sleep(2);
+}
+
+function expectWhole(manifest: Manifest | null): void {
+  if (!manifest) throw new Error("there is no manifest");
+  const { total_pages, successful, failed, skipped, results } = manifest;
+  expect(successful + failed + skipped).toBe(total_pages);
+  expect(results.length).toBe(total_pages);
+  expect(results.filter(({ status }) => status === "success").length).toBe(successful);
+}
+
+describe("a crawl that is interrupted", () => {
+  test.each(["SIGINT", "SIGTERM"] as const)("by %s leaves a manifest, and goes on later", async (signal) => {
+    await using site = serveNumberedSite({ pages: 60, answerMs: 30 });
+    await using directory = await crawlDirectory();
+    const words = [`${site.origin}/`, "--rate-limit", "0", "--concurrency", "3", "--output-dir", "out"];
+    const { child, stderr } = startCrawl(words, directory.path);
+    await untilVisits(site, 15);
+    child.kill(signal);
+    expect(await child.exited).toBe(130);
+    expect(await stderr).toMatch(
+      /^warning: stopping; .*\nstopped after .* of .*; the same command goes on from here\n[\s\S]*error: interrupted\n$/,
+    );
+    const partial = await readCrawl(directory.output);
+    expectWhole(partial.manifest);
+    expect(partial.files.length).toBe(partial.manifest?.successful ?? -1);
+    expect(partial.files.length).toBeGreaterThan(0);
+    expect(partial.files.length).toBeLessThan(60);
+
+    const rest = await directory.crawl([`${site.origin}/`, "--concurrency", "3"]);
+    expect([rest.exitCode, rest.files.length, rest.manifest?.successful]).toEqual([0, 60, 60]);
+    expectWhole(rest.manifest);
+    // Robots.txt twice, and again only what was under way: three fetches, two pages waiting for the worker.
+    expect(site.visits.length).toBeLessThanOrEqual(60 + 2 + 3 + 2);
+  });
+
+  test("ends though a server never answers", async () => {
+    await using site = serveNumberedSite({ pages: 30, answerMs: 60_000, answers: {} });
+    await using directory = await crawlDirectory();
+    const { child } = startCrawl(
+      [`${site.origin}/`, "--ignore-robots", "--output-dir", "out"],
+      directory.path,
+    );
+    await Bun.sleep(500);
+    const before = performance.now();
+    child.kill("SIGINT");
+    expect(await child.exited).toBe(130);
+    expect(performance.now() - before).toBeLessThan(10_000);
+  });
+
+  test("twice ends at once", async () => {
+    await using site = serveNumberedSite({ pages: 200, answerMs: 30 });
+    await using directory = await crawlDirectory();
+    const words = [`${site.origin}/`, "--rate-limit", "0", "--concurrency", "8", "--output-dir", "out"];
+    const { child } = startCrawl(words, directory.path);
+    await untilVisits(site, 10);
+    child.kill("SIGINT");
+    child.kill("SIGTERM");
+    expect(await child.exited).toBe(130);
+    const rest = await directory.crawl([`${site.origin}/`, "--concurrency", "8", "--max-pages", "200"]);
+    expect(rest.exitCode).toBe(2); // another --max-pages is another plan
+  });
+});
+
+describe("a crawl whose output is a pipe", () => {
+  test("ends with exit code 0 when the reader has seen enough", async () => {
+    await using site = serveNumberedSite({ pages: 300, answerMs: 5 });
+    const run = await runShell(
+      `{ article-extractor crawl ${site.origin}/ --rate-limit 0 --max-pages 300 --jsonl --quiet; echo "code=$?" >&2; } | head -2`,
+    );
+    const lines = run.stdout.trim().split("\n");
+    expect(lines.map((line) => JSON.parse(line).success)).toEqual([true, true]);
+    expect(run.stderr).toBe("code=0\n");
+    expect(site.visits.length).toBeLessThan(200);
+  });
+
+  test("says nothing but the summary on stderr", async () => {
+    await using site = serveNumberedSite({ pages: 12 });
+    const run = await crawlOnce([`${site.origin}/`]);
+    expect(run.stderr).toMatch(
+      /^crawled 12 pages in [\d.]+ m?s: 12 stored in \S+\/out, 0 failed\n {2}every page and its outcome: \S+manifest\.json\n$/,
+    );
+    expect(run.stdout).toBe("");
+  });
+});
+
+test("the summary gives the reasons of failures and skips, with an example", async () => {
+  await using site = serveNumberedSite({
+    pages: 1,
+    answers: {
+      "/robots.txt": { body: "User-agent: *\nDisallow: /closed" },
+      "/": { body: crawlPage("Start", ["/gone", "/empty", "/picture", "/closed", "http://other.test/"]) },
+      "/empty": { body: "<html><body></body></html>" },
+      "/picture": { body: "x", headers: { "content-type": "image/png" } },
+    },
+  });
+  const run = await crawlOnce([`${site.origin}/`]);
+  expect(run.exitCode).toBe(3);
+  expect(run.stderr).toContain(`  failed: 1 http_status, for example GET ${site.origin}/gone`);
+  expect(run.stderr).toContain("  failed: 1 no_content");
+  expect(run.stderr).toContain("  failed: 1 unsupported_content");
+  expect(run.stderr).toContain("  skipped: 1 robots\n");
+  expect(run.stderr).toContain("  links not followed: 1 foreign_origin\n");
+  expect(run.stderr).toEndWith("error: 3 of 4 pages failed; --max-failures allows 0\n");
+});
+
+test("pages that all fail are told by what happened, with exit code 3", async () => {
+  const run = await crawlOnce(["http://127.0.0.1:1/", "--ignore-robots", "--retries", "0"]);
+  expect(run.exitCode).toBe(3);
+  expect(run.stderr).toMatch(/ {2}failed: 1 network, for example GET http:\/\/127\.0\.0\.1:1\/.*refused/);
+});
+
+test("a sitemap that cannot be read is told, and the others are crawled", async () => {
+  await using site = serveNumberedSite({
+    pages: 3,
+    answers: {
+      "/bad.xml": { body: "<html></html>" },
+      "/good.xml": { body: "<urlset><url><loc>{origin}/p/1</loc></url></urlset>" },
+    },
+  });
+  const words = ["--sitemap", `${site.origin}/bad.xml`, "--sitemap", `${site.origin}/good.xml`];
+  const run = await crawlOnce([...words, "--no-follow-links"]);
+  expect([run.exitCode, pathsOf(run)]).toEqual([0, ["/p/1"]]);
+  expect(run.stderr).toContain(
+    `warning: a sitemap is left out: sitemap ${site.origin}/bad.xml is an HTML page`,
+  );
+});
+
+describe("a directory", () => {
+  test("in which another crawl runs is refused with exit code 2", async () => {
+    await using site = serveNumberedSite({ pages: 100, answerMs: 50 });
+    await using directory = await crawlDirectory();
+    const words = [`${site.origin}/`, "--rate-limit", "0", "--output-dir", "out"];
+    const { child } = startCrawl(words, directory.path);
+    await untilVisits(site, 5);
+    const second = await directory.crawl([`${site.origin}/`]);
+    expect([second.exitCode, second.stderr.split("\n").length]).toEqual([2, 2]);
+    expect(second.stderr).toStartWith("error: ");
+    child.kill("SIGINT");
+    expect(await child.exited).toBe(130);
+  });
+
+  test("that holds another plan's crawl is refused with exit code 2, naming the ways out", async () => {
+    await using site = serveNumberedSite({ pages: 40, answerMs: 30 });
+    await using directory = await crawlDirectory();
+    const words = [`${site.origin}/`, "--rate-limit", "0", "--output-dir", "out"];
+    const { child } = startCrawl(words, directory.path);
+    await untilVisits(site, 5);
+    child.kill("SIGKILL");
+    await child.exited;
+    const other = await directory.crawl([`${site.origin}/`, "--max-depth", "1"]);
+    expect(other.exitCode).toBe(2);
+    expect(other.stderr).toMatch(/^error: .*--fresh.*\n$/);
+    expect((await directory.crawl([`${site.origin}/`, "--max-depth", "1", "--fresh"])).exitCode).toBe(0);
+  });
+
+  test("that is a file, or cannot be made, is told in one line", async () => {
+    await using site = serveNumberedSite({ pages: 1 });
+    await using directory = await crawlDirectory();
+    await writeFile(join(directory.path, "out"), "a file");
+    for (const path of ["out", "out/below", "/proc/nothing/here"]) {
+      const run = await runShell(
+        `article-extractor crawl ${site.origin}/ --rate-limit 0 --output-dir ${path}`,
+        { cwd: directory.path },
+      );
+      expect([run.exitCode, run.stdout, run.stderr.split("\n").length]).toEqual([1, "", 2]);
+      expect(run.stderr).toMatch(
+        /^error: (?:out is a file, not a directory|could not make the directory .*)\n$/,
+      );
+    }
+    expect(await readdir(directory.path)).toEqual(["out"]);
+  });
+});
+
+const canMount = Bun.spawnSync(["unshare", "-rm", "mount", "-t", "tmpfs", "tmpfs", "/mnt"]).exitCode === 0;
+
+describe.skipIf(!canMount)("a small disk (needs the right to mount a tmpfs)", () => {
+  /** Crawls onto a disk of its own; gives what the shell script behind it prints. */
+  const onDisk = (size: string, words: string, after: string) =>
+    runShell(
+      `mkdir disk && unshare -rm sh -c 'mount -t tmpfs -o size=${size} tmpfs disk
+       article-extractor crawl ${words} --rate-limit 0 --output-dir disk/out; echo code=$?
+       ${after}'`,
+    );
+
+  test("with less than 100 MB free is told, whatever the log level", async () => {
+    await using site = serveNumberedSite({ pages: 2 });
+    const run = await onDisk("50m", `${site.origin}/ --log-level critical`, "");
+    expect(run.stdout).toContain("code=0");
+    expect(run.stderr).toMatch(/^warning: only \d\d MB are free in disk\/out\n/);
+  });
+
+  test("that fills up ends the crawl with exit code 1, and nothing half is left", async () => {
+    const words = 20_000;
+    const answers = Object.fromEntries(
+      Array.from({ length: 60 }, (_, n) => [
+        `/big/${n}`,
+        { body: crawlPage(`Big ${n}`, [`/big/${n + 1}`], words) },
+      ]),
+    );
+    await using site = serveNumberedSite({ pages: 1, answers });
+    const run = await onDisk(
+      "3m",
+      `${site.origin}/big/0 --max-depth 100`,
+      "ls -a disk/out; tail -c 200 disk/out/*.md | grep -c nothing; cat disk/out/manifest.json 2> /dev/null",
+    );
+    expect(run.stdout).toContain("code=1");
+    expect(run.stderr).toMatch(/error: .*(?:no space is left|disk is full).*\n$/);
+    expect(run.stdout).not.toContain(".tmp");
+  });
+});

@@ -1,0 +1,85 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { BINARY, cleanEnvironment } from "../support/binary.ts";
+import { type CrawlRun, crawlDirectory, crawlOnce } from "../support/crawl-run.ts";
+import { type NumberedSite, serveNumberedSite } from "../support/numbered-site.ts";
+
+const PAGES = 300;
+const CONCURRENCY = 5;
+/** One worker, and room for two pages that wait for it. */
+const ONE_WORKER = { ARTICLE_EXTRACTOR_THREADPOOL_SIZE: "1" };
+const LEASES = CONCURRENCY + 2;
+const MOMENTS = 20;
+
+let site: NumberedSite;
+let whole: CrawlRun;
+let wholeMs: number;
+
+const words = (): string[] => [
+  `${site.origin}/`,
+  "--max-pages",
+  "1000",
+  "--max-depth",
+  "10",
+  "--concurrency",
+  `${CONCURRENCY}`,
+  "--rate-limit",
+  "0",
+  "--max-failures",
+  "1",
+];
+
+beforeAll(async () => {
+  site = serveNumberedSite({ pages: PAGES, answerMs: 4, answers: { "/p/7": { status: 404, body: "gone" } } });
+  const before = performance.now();
+  whole = await crawlOnce(words());
+  wholeMs = performance.now() - before;
+});
+afterAll(() => site[Symbol.asyncDispose]());
+
+const counts = (run: CrawlRun) => {
+  const { total_pages, successful, failed, skipped } = run.manifest ?? {};
+  return { total_pages, successful, failed, skipped };
+};
+
+const outcomes = (run: CrawlRun) =>
+  (run.manifest?.results ?? [])
+    .map(({ url, status, file_path, depth, content_hash }) => [url, status, file_path, depth, content_hash])
+    .sort();
+
+test("the whole crawl is what the killed ones are compared with", () => {
+  expect(whole.exitCode).toBe(0);
+  expect(whole.manifest?.failed).toBe(1);
+  expect(whole.files.length).toBe(whole.manifest?.successful ?? 0);
+  expect(whole.files.length).toBeGreaterThan(PAGES / 2);
+});
+
+// Spread over the run, at places that differ with every run of the tests.
+for (let moment = 0; moment < MOMENTS; moment++) {
+  test(`killed at a moment in part ${moment + 1} of ${MOMENTS}, it goes on to the same result`, async () => {
+    await using directory = await crawlDirectory();
+    const from = site.visits.length;
+    const child = Bun.spawn([BINARY, "crawl", ...words(), "--output-dir", directory.output], {
+      cwd: directory.path,
+      env: cleanEnvironment(ONE_WORKER),
+      stdio: ["ignore", "ignore", "ignore"],
+    });
+    await Bun.sleep(((moment + Math.random()) / MOMENTS) * wholeMs);
+    child.kill("SIGKILL");
+    await child.exited;
+    await Bun.sleep(20); // what the site was still answering
+
+    const run = await directory.crawl(words());
+    expect(run.exitCode).toBe(0);
+    expect(run.files).toEqual(whole.files);
+    expect(counts(run)).toEqual(counts(whole));
+    expect(outcomes(run)).toEqual(outcomes(whole));
+    if (child.signalCode === null) return; // it was through already: the second one asks for all again
+
+    const twice = new Map<string, number>();
+    for (const { path } of site.visits.slice(from)) twice.set(path, (twice.get(path) ?? 0) + 1);
+    twice.delete("/robots.txt");
+    const again = [...twice].filter(([, count]) => count > 1);
+    expect(again.length).toBeLessThanOrEqual(LEASES);
+    for (const [, count] of again) expect(count).toBe(2);
+  });
+}

@@ -1,0 +1,81 @@
+import { describe, expect, test } from "bun:test";
+import { readdir } from "node:fs/promises";
+import { runBinary, temporaryDirectory } from "../support/binary.ts";
+
+// Nothing here is fetched: port 1 answers nobody.
+const URL = "http://127.0.0.1:1/";
+
+const WRONG: readonly (readonly [args: readonly string[], message: string])[] = [
+  [[], "crawl needs at least one URL to start from, or a --sitemap"],
+  [["--output-dir", "out"], "crawl needs at least one URL to start from, or a --sitemap"],
+  [[URL], "crawl needs --output-dir DIR for its files, or --jsonl to write pages to stdout"],
+  [[URL, "--output-dir", ""], "--output-dir must not be empty"],
+  [["docs"], '"docs" is not an http or https URL'],
+  [
+    ["--seed", "example.org/docs", "--output-dir", "out"],
+    '"example.org/docs" is not an http or https URL; did you mean https://example.org/docs ?',
+  ],
+  [
+    ["--sitemap", "ftp://h.example/s.xml", "--output-dir", "out"],
+    '--sitemap must be an http or https URL or a file, not "ftp://h.example/s.xml"',
+  ],
+  [
+    ["--sitemap", "https://", "--output-dir", "out"],
+    '--sitemap must be an http or https URL or a file, not "https://"',
+  ],
+  [
+    [URL, "--allow-prefix", "/docs", "--output-dir", "out"],
+    '--allow-prefix must be the beginning of an http or https URL, not "/docs"',
+  ],
+  [
+    [URL, "--deny-prefix", "h.example", "--output-dir", "out"],
+    '--deny-prefix must be the beginning of an http or https URL, not "h.example"',
+  ],
+  [[URL, "--max-pages", "0"], '--max-pages must be a whole number from 1 to 1000000, not "0"'],
+  [[URL, "--max-pages", "1000001"], '--max-pages must be a whole number from 1 to 1000000, not "1000001"'],
+  [[URL, "--max-depth", "101"], '--max-depth must be a whole number from 0 to 100, not "101"'],
+  [[URL, "--concurrency", "257"], '--concurrency must be a whole number from 1 to 256, not "257"'],
+  [[URL, "--concurrency", "0"], '--concurrency must be a whole number from 1 to 256, not "0"'],
+  [[URL, "--rate-limit", "-1"], '--rate-limit must be a number from 0 to 3600, not "-1"'],
+  [[URL, "--rate-limit", "fast"], '--rate-limit must be a number from 0 to 3600, not "fast"'],
+  [
+    [URL, "--max-failures", "101%"],
+    '--max-failures must be a number of pages or a percentage such as 5%, not "101%"',
+  ],
+  [
+    [URL, "--max-failures", "few"],
+    '--max-failures must be a number of pages or a percentage such as 5%, not "few"',
+  ],
+  [[URL, "--min-words", "x"], '--min-words must be a whole number from 0 to 1000000000, not "x"'],
+  [[URL, "--select", "[[[", "--output-dir", "out"], '--select "[[[" is not a CSS selector'],
+  [[URL, "--jsonl", "--dry-run"], "--jsonl and --dry-run exclude each other"],
+  [
+    ["http://a:b@127.0.0.1:1/", "http://c:d@127.0.0.1:1/x", "--output-dir", "out"],
+    "two different credentials are given for http://127.0.0.1:1",
+  ],
+  [[URL, "--max-page", "3"], "unknown option --max-page; did you mean --max-pages?"],
+  [[URL, "--headed"], "--headed needs the browser fetcher, which this version does not have yet"],
+  [[URL, "--seed"], "--seed needs a value: --seed URL"],
+];
+
+describe("wrong usage of crawl exits with 2, one line, and nothing on the disk:", () => {
+  for (const [args, message] of WRONG) {
+    test(args.map((arg) => arg || "''").join(" "), async () => {
+      await using directory = await temporaryDirectory();
+      const run = await runBinary(["crawl", ...args], { cwd: directory.path });
+      expect(run).toEqual({ exitCode: 2, stdout: "", stderr: `error: ${message}\n` });
+      expect(await readdir(directory.path)).toEqual([]);
+    });
+  }
+
+  test("a wrong setting of the crawler", async () => {
+    const run = await runBinary(["crawl", URL, "--output-dir", "out"], {
+      env: { ARTICLE_EXTRACTOR_CRAWLER_CONCURRENCY: "0", ARTICLE_EXTRACTOR_CRAWLER_MAX_PAGES: "many" },
+    });
+    expect(run.exitCode).toBe(2);
+    expect(run.stderr).toBe(
+      'error: ARTICLE_EXTRACTOR_CRAWLER_CONCURRENCY must be a whole number from 1 to 256, not "0"\n' +
+        'error: ARTICLE_EXTRACTOR_CRAWLER_MAX_PAGES must be a whole number from 1 to 1000000, not "many"\n',
+    );
+  });
+});

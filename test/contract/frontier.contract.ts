@@ -1,0 +1,410 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import type {
+  ClaimedPage,
+  Frontier,
+  FrontierEntry,
+  PageOutcome,
+  Settlement,
+} from "../../src/crawler/index.ts";
+import type { PageUrl } from "../../src/urls/index.ts";
+import { pageUrl } from "../support/test-fetcher.ts";
+
+/** A place that keeps one frontier through restarts. */
+export type FrontierPlace = AsyncDisposable & {
+  /** Opens the frontier, as a restart does; the one before is closed or its process is dead. */
+  open(): Frontier;
+};
+
+const NOW = 1_000_000;
+const LEASE = 60_000;
+
+/** What every frontier does, whatever it is made of. */
+export function describeFrontier(kind: string, makePlace: () => Promise<FrontierPlace>): void {
+  describe(`the frontier of ${kind}`, () => {
+    let place: FrontierPlace;
+    let frontier: Frontier;
+    beforeEach(async () => {
+      place = await makePlace();
+      frontier = place.open();
+    });
+    afterEach(async () => {
+      await frontier[Symbol.asyncDispose]();
+      await place[Symbol.asyncDispose]();
+    });
+    const reopen = async (): Promise<Frontier> => {
+      await frontier[Symbol.asyncDispose]();
+      frontier = place.open();
+      return frontier;
+    };
+    describeAdding(() => frontier);
+    describeClaiming(() => frontier);
+    describeHosts(() => frontier);
+    describeSettling(() => frontier);
+    describeSamePages(() => frontier);
+    describeRestarts(() => frontier, reopen);
+  });
+}
+
+function describeAdding(frontier: () => Frontier): void {
+  test("takes a URL once, however often it is added", async () => {
+    expect(await frontier().add([seed("/a"), seed("/a"), seed("/b")])).toBe(2);
+    expect(await frontier().add([seed("/b"), seed("/c")])).toBe(1);
+    expect((await frontier().counts()).queued).toBe(3);
+  });
+
+  test("records a refused URL as skipped and never hands it out", async () => {
+    await frontier().add([{ ...seed("/a"), refusal: "out_of_scope" }, seed("/b")]);
+    expect(paths(await claim(frontier(), { count: 9 }))).toEqual(["/b"]);
+    expect((await frontier().counts()).skipped).toBe(1);
+    expect((await all(frontier())).map(({ url, reason }) => [url, reason])).toEqual([
+      [url("/a"), "out_of_scope"],
+    ]);
+  });
+}
+
+function describeClaiming(frontier: () => Frontier): void {
+  test("hands out each page to one claim only", async () => {
+    await frontier().add([seed("/a"), seed("/b"), seed("/c")]);
+    expect(paths(await claim(frontier(), { count: 2 }))).toEqual(["/a", "/b"]);
+    expect(paths(await claim(frontier(), { count: 2 }))).toEqual(["/c"]);
+    expect(paths(await claim(frontier(), { count: 2 }))).toEqual([]);
+  });
+
+  test("goes breadth first: all of a depth before the next, first found first", async () => {
+    await frontier().add([seed("/1"), seed("/2")]);
+    const [first, second] = await claim(frontier(), { count: 2 });
+    await settle(frontier(), second, { links: ["/2/b", "/2/a"] });
+    await settle(frontier(), first, { links: ["/1/a"] });
+    expect(paths(await claim(frontier(), { count: 9 }))).toEqual(["/2/b", "/2/a", "/1/a"]);
+  });
+
+  test("holds deeper pages of a host back while a shallower one is under way", async () => {
+    await frontier().add([seed("/1"), seed("/2")]);
+    const [first, second] = await claim(frontier(), { count: 2 });
+    await settle(frontier(), first, { links: ["/deep"] });
+    expect(await claim(frontier(), { count: 9 })).toEqual([]);
+    await settle(frontier(), second, {});
+    expect(paths(await claim(frontier(), { count: 9 }))).toEqual(["/deep"]);
+  });
+
+  test("gives a page the smaller depth when it is found again nearer to the seeds", async () => {
+    await frontier().add([seed("/1"), seed("/2", "far.test")]);
+    const pages = await claim(frontier(), { count: 2 });
+    const far = pages.find(({ host }) => host === "far.test");
+    const near = pages.find(({ host }) => host === "h.test");
+    await settle(frontier(), near, { links: ["/mid"] });
+    const [mid] = await claim(frontier(), { count: 1 });
+    await settle(frontier(), mid, { links: ["/target"] });
+    await settle(frontier(), far, { links: ["/target"] });
+    const [target] = await claim(frontier(), { count: 1 });
+    expect([target?.depth, target?.parent]).toEqual([1, url("/2", "far.test")]);
+  });
+
+  test("claims no more untried pages than it is told", async () => {
+    await frontier().add([seed("/a"), seed("/b"), seed("/c")]);
+    expect(await claim(frontier(), { count: 3, untried: 1 })).toHaveLength(1);
+    expect(await claim(frontier(), { count: 3, untried: 0 })).toHaveLength(0);
+  });
+
+  test("queues pages again whose lease has ended, and refuses to settle them for the one that held them", async () => {
+    await frontier().add([seed("/a")]);
+    const [page] = await claim(frontier(), { count: 1 });
+    expect(await frontier().requeueExpired(NOW + LEASE - 1)).toBe(0);
+    expect(await frontier().requeueExpired(NOW + LEASE)).toBe(1);
+    expect(await settle(frontier(), page, {})).toBe(false);
+    expect((await frontier().counts()).successful).toBe(0);
+    expect(paths(await claim(frontier(), { count: 1 }))).toEqual(["/a"]);
+  });
+}
+
+function describeHosts(frontier: () => Frontier): void {
+  test("hands out one page of an exclusive host until it is freed, and then from that time on", async () => {
+    await frontier().add([seed("/a"), seed("/b"), seed("/c", "other.test")]);
+    expect(paths(await claim(frontier(), { count: 9, isHostExclusive: true }))).toEqual(["/a", "/c"]);
+    expect(await claim(frontier(), { count: 9, isHostExclusive: true })).toEqual([]);
+    await frontier().freeHost("h.test", NOW + 500);
+    const early = await frontier().claim(options({ now: NOW + 499, isHostExclusive: true }));
+    expect([early.pages.length, early.nextReadyAt]).toEqual([0, NOW + 500]);
+    expect(paths(await claim(frontier(), { now: NOW + 500, isHostExclusive: true }))).toEqual(["/b"]);
+  });
+
+  test("leaves a paused host alone and goes on with the others", async () => {
+    await frontier().add([seed("/a"), seed("/b", "other.test")]);
+    await frontier().freeHost("h.test", NOW + 60_000);
+    expect(paths(await claim(frontier(), { count: 9 }))).toEqual(["/b"]);
+    expect(paths(await claim(frontier(), { count: 9, now: NOW + 60_000 }))).toEqual(["/a"]);
+  });
+
+  test("shares a claim among hosts instead of giving it all to the first", async () => {
+    const hosts = ["one.test", "two.test", "three.test"];
+    await frontier().add(hosts.flatMap((host) => ["/a", "/b", "/c"].map((path) => seed(path, host))));
+    const claimed = await claim(frontier(), { count: 3 });
+    expect(claimed.map(({ host }) => host).sort()).toEqual([...hosts].sort());
+  });
+
+  test("lets the host go first that has waited longest", async () => {
+    await frontier().add([seed("/a", "one.test"), seed("/b", "one.test"), seed("/a", "two.test")]);
+    const [first] = await claim(frontier(), { count: 1 });
+    const [second] = await claim(frontier(), { count: 1, now: NOW + 1 });
+    expect(new Set([first?.host, second?.host]).size).toBe(2);
+  });
+
+  test("hands a page out again when its next try is due, before new ones", async () => {
+    await frontier().add([seed("/a"), seed("/b")]);
+    const [page] = await claim(frontier(), { count: 1 });
+    if (!page) throw new Error("no page");
+    await frontier().retry(page, { at: NOW + 100, tries: 1, spentMs: 40 });
+    expect((await frontier().counts()).fetched).toBe(1);
+    expect(paths(await claim(frontier(), { count: 1, untried: 0 }))).toEqual([]);
+    const [again] = await claim(frontier(), { count: 1, untried: 1, now: NOW + 100 });
+    expect([again?.url, again?.tries, again?.spentMs]).toEqual([url("/a"), 1, 40]);
+    await settle(frontier(), again, {});
+    expect((await frontier().counts()).fetched).toBe(1);
+  });
+
+  test("puts a page that was not tried back to its place, uncounted", async () => {
+    await frontier().add([seed("/a"), seed("/b")]);
+    const [page] = await claim(frontier(), { count: 1 });
+    if (!page) throw new Error("no page");
+    await frontier().retry(page, { at: NOW, tries: 0, spentMs: 0 });
+    expect((await frontier().counts()).fetched).toBe(0);
+    expect(paths(await claim(frontier(), { count: 1 }))).toEqual(["/a"]);
+  });
+}
+
+function describeSettling(frontier: () => Frontier): void {
+  test("records the outcome, the links and the counts together", async () => {
+    await frontier().add([seed("/")]);
+    const [page] = await claim(frontier(), { count: 1 });
+    await settle(frontier(), page, {
+      links: ["/a", "/b", "/"],
+      skippedLinks: new Map([["denied", 3]]),
+      outcome: { title: "Home", wordCount: 12, filePath: "h.md", warnings: ["short"] },
+    });
+    expect(await frontier().counts()).toEqual({
+      successful: 1,
+      failed: 0,
+      skipped: 0,
+      fetched: 1,
+      queued: 2,
+      leased: 0,
+    });
+    const [outcome] = await all(frontier());
+    expect(outcome).toMatchObject({
+      url: url("/"),
+      title: "Home",
+      depth: 0,
+      parent: null,
+      warnings: ["short"],
+    });
+    expect((await frontier().tallies()).skippedLinks).toEqual({ denied: 3 });
+    const links = await claim(frontier(), { count: 9 });
+    expect(links.map(({ depth, parent, source }) => [depth, parent, source])).toEqual([
+      [1, url("/"), "link"],
+      [1, url("/"), "link"],
+    ]);
+  });
+
+  test("tells each recorded outcome once, in the order of recording", async () => {
+    await frontier().add([seed("/a"), seed("/b")]);
+    const [a, b] = await claim(frontier(), { count: 2 });
+    await settle(frontier(), b, {});
+    expect((await frontier().takeRecorded(9)).map((outcome) => outcome.url)).toEqual([url("/b")]);
+    await settle(frontier(), a, {
+      outcome: { status: "failed", error: { code: "timeout", message: "slow" } },
+    });
+    expect((await frontier().takeRecorded(9)).map(({ error }) => error)).toEqual([
+      { code: "timeout", message: "slow" },
+    ]);
+    expect(await frontier().takeRecorded(9)).toEqual([]);
+    expect((await frontier().tallies()).failures).toEqual({ timeout: 1 });
+  });
+
+  test("makes entries of seeds and sitemap URLs that are left over, and counts links", async () => {
+    await frontier().add([seed("/"), { ...seed("/late"), source: "sitemap" }]);
+    const [page] = await claim(frontier(), { count: 1 });
+    await settle(frontier(), page, { links: ["/a", "/b"] });
+    await frontier().dropQueued();
+    expect(await frontier().counts()).toMatchObject({ skipped: 1, queued: 0 });
+    expect((await frontier().tallies()).skippedLinks).toEqual({ max_pages: 2 });
+    expect((await all(frontier())).map(({ url: of, reason }) => [of, reason])).toEqual([
+      [url("/"), null],
+      [url("/late"), "max_pages"],
+    ]);
+    expect((await frontier().takeRecorded(9)).map(({ reason }) => reason)).toEqual([null, "max_pages"]);
+    expect(await claim(frontier(), { count: 9 })).toEqual([]);
+  });
+
+  test("lists more outcomes than it reads at once", async () => {
+    const many = Array.from({ length: 1200 }, (_, index) => seed(`/${index}`));
+    await frontier().add(many.map((entry) => ({ ...entry, refusal: "trap" as const })));
+    expect(await all(frontier())).toHaveLength(1200);
+  });
+}
+
+function describeSamePages(frontier: () => Frontier): void {
+  test("takes a queued URL that a page redirected to for that page", async () => {
+    await frontier().add([seed("/old"), seed("/new")]);
+    const [old] = await claim(frontier(), { count: 1 });
+    if (!old) throw new Error("no page");
+    expect(await frontier().identify(old, [url("/new")])).toBe(true);
+    expect(await claim(frontier(), { count: 9 })).toEqual([]);
+    await settle(frontier(), old, {});
+    expect((await all(frontier())).map(({ status, reason }) => [status, reason])).toEqual([
+      ["success", null],
+      ["skipped", "duplicate"],
+    ]);
+  });
+
+  test("makes the later one the duplicate when both end at one stored page", async () => {
+    await frontier().add([seed("/new"), seed("/old")]);
+    const [first, second] = await claim(frontier(), { count: 2 });
+    await settle(frontier(), first, {});
+    if (!second) throw new Error("no page");
+    expect(await frontier().identify(second, [url("/new")])).toBe(false);
+  });
+
+  test("lets exactly one of two pages under way stand that take each other for the original", async () => {
+    await frontier().add([seed("/a"), seed("/b"), seed("/c")]);
+    const [a, b, c] = await claim(frontier(), { count: 3 });
+    if (!a || !b || !c) throw new Error("no pages");
+    const stands = [
+      await frontier().identify(a, [b.url]),
+      await frontier().identify(b, [c.url]),
+      await frontier().identify(c, [a.url]),
+    ];
+    expect(stands.filter(Boolean)).toHaveLength(1);
+  });
+
+  test("makes an entry of another URL of a stored page when it is found", async () => {
+    await frontier().add([seed("/a"), seed("/b")]);
+    const [a, b] = await claim(frontier(), { count: 2 });
+    if (!a) throw new Error("no page");
+    await frontier().identify(a, [url("/canonical")]);
+    await settle(frontier(), a, {});
+    expect((await frontier().counts()).skipped).toBe(0);
+    await settle(frontier(), b, { links: ["/canonical", "/canonical"] });
+    expect(await frontier().counts()).toMatchObject({ skipped: 1, queued: 0 });
+    expect((await all(frontier())).map(({ reason, parent }) => [reason, parent]).at(-1)).toEqual([
+      "duplicate",
+      url("/b"),
+    ]);
+  });
+
+  test("is not kept from a URL whose own page failed", async () => {
+    await frontier().add([seed("/gone"), seed("/a")]);
+    const [gone, a] = await claim(frontier(), { count: 2 });
+    await settle(frontier(), gone, { outcome: { status: "failed" } });
+    if (!a) throw new Error("no page");
+    expect(await frontier().identify(a, [url("/gone")])).toBe(true);
+  });
+}
+
+function describeRestarts(frontier: () => Frontier, reopen: () => Promise<Frontier>): void {
+  test("hands out after a restart what was under way, and nothing that was settled", async () => {
+    await frontier().add([seed("/a"), seed("/b"), seed("/c")]);
+    await frontier().finishSeeding();
+    const [a] = await claim(frontier(), { count: 2 });
+    await settle(frontier(), a, { links: ["/d"] });
+    const again = await reopen();
+    expect(again.crawl).toMatchObject({ mode: "resumed", isSeeded: true });
+    expect(await again.counts()).toMatchObject({ successful: 1, queued: 3, leased: 0 });
+    expect(paths(await claim(again, { count: 9 }))).toEqual(["/b", "/c"]);
+  });
+
+  test("frees exclusive hosts after a restart, but keeps their pauses", async () => {
+    await frontier().add([seed("/a"), seed("/b"), seed("/a", "paused.test")]);
+    await frontier().freeHost("paused.test", NOW + 5000);
+    await claim(frontier(), { count: 1, isHostExclusive: true });
+    const again = await reopen();
+    expect(paths(await claim(again, { count: 9, isHostExclusive: true }))).toEqual(["/a"]);
+    const later = await claim(again, { count: 9, isHostExclusive: true, now: NOW + 5000 });
+    expect(later.map(({ host }) => host)).toEqual(["paused.test"]);
+  });
+
+  test("begins anew after a finished crawl, with what that one knows of each page", async () => {
+    const { jobId } = frontier().crawl;
+    await frontier().add([seed("/"), seed("/other")]);
+    const [home] = await claim(frontier(), { count: 1 });
+    await settle(frontier(), home, {
+      links: ["/a"],
+      validators: { etag: '"1"', lastModified: null },
+      outcome: { filePath: "h.md", title: "Home", contentHash: "sha256:1" },
+    });
+    await frontier().dropQueued();
+    await frontier().finish();
+    const again = await reopen();
+    expect(again.crawl).toMatchObject({ mode: "repeated", isSeeded: false });
+    expect(again.crawl.jobId).not.toBe(jobId);
+    expect(await again.counts()).toMatchObject({ successful: 0, skipped: 0, queued: 0 });
+    expect(await all(again)).toEqual([]);
+    await again.add([seed("/")]);
+    const [known] = await claim(again, { count: 9 });
+    expect(known?.known).toEqual({
+      validators: { etag: '"1"', lastModified: null },
+      lastModified: null,
+      links: [url("/a")],
+      outcome: { filePath: "h.md", title: "Home", wordCount: null, contentHash: "sha256:1", warnings: [] },
+    });
+  });
+}
+
+const url = (path: string, host = "h.test"): PageUrl => pageUrl(`https://${host}${path}`);
+
+const seed = (path: string, host?: string): FrontierEntry => ({
+  url: url(path, host),
+  source: "seed",
+  lastModified: null,
+  refusal: null,
+});
+
+type Wanted = Partial<Parameters<Frontier["claim"]>[0]>;
+
+const options = (wanted: Wanted): Parameters<Frontier["claim"]>[0] => ({
+  now: NOW,
+  count: 9,
+  untried: 1000,
+  leaseMs: LEASE,
+  isHostExclusive: false,
+  ...wanted,
+});
+
+const claim = async (frontier: Frontier, wanted: Wanted): Promise<readonly ClaimedPage[]> =>
+  (await frontier.claim(options(wanted))).pages;
+
+const paths = (pages: readonly ClaimedPage[]): string[] => pages.map((page) => new URL(page.url).pathname);
+
+const all = (frontier: Frontier): Promise<PageOutcome[]> => Array.fromAsync(frontier.outcomes());
+
+type Ending = {
+  readonly links?: readonly string[];
+  readonly skippedLinks?: Settlement["skippedLinks"];
+  readonly validators?: Settlement["validators"];
+  readonly outcome?: Partial<Settlement["outcome"]>;
+};
+
+function settle(frontier: Frontier, page: ClaimedPage | undefined, ending: Ending): Promise<boolean> {
+  if (!page) throw new Error("no page was claimed");
+  return frontier.settle({
+    page,
+    isFetched: true,
+    links: (ending.links ?? []).map((path) => url(path)),
+    skippedLinks: ending.skippedLinks ?? new Map(),
+    validators: ending.validators ?? null,
+    outcome: {
+      status: "success",
+      filePath: null,
+      wordCount: null,
+      title: null,
+      httpStatus: 200,
+      finalUrl: page.url,
+      durationMs: 1,
+      contentHash: null,
+      warnings: [],
+      error: null,
+      reason: null,
+      isUnchanged: false,
+      ...ending.outcome,
+    },
+  });
+}

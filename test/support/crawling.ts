@@ -1,0 +1,152 @@
+import { mkdtemp, readdir, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type App, createApp, type NetworkOptions, readAppEnvironment } from "../../src/app.ts";
+import {
+  type CrawlEvent,
+  type CrawlJobOptions,
+  type CrawlPlan,
+  type CrawlRequest,
+  type CrawlSummary,
+  createCrawlPlan,
+  type ManifestEntry,
+  type PageOutcome,
+} from "../../src/crawler/index.ts";
+import { silentLog } from "../../src/log.ts";
+
+/** A plan without delay, for a site of the test. */
+export function crawlPlan(changes: Partial<CrawlRequest>): CrawlPlan {
+  return createCrawlPlan({
+    seeds: [],
+    sitemaps: [],
+    allowPrefixes: [],
+    denyPrefixes: [],
+    maxPages: 1000,
+    maxDepth: 10,
+    concurrency: 5,
+    hostDelayMs: 0,
+    hasAdaptiveDelay: false,
+    followsLinks: true,
+    obeysRobots: true,
+    respectsMetaRobots: false,
+    discoversSitemaps: false,
+    trustsLastModified: false,
+    preference: "http_only",
+    extraction: {
+      minWordCount: 5,
+      includeImages: true,
+      includeCode: true,
+      select: null,
+      exclude: [],
+      renderings: ["markdown"],
+    },
+    ...changes,
+  });
+}
+
+const NETWORK: NetworkOptions = {
+  userAgent: null,
+  hasRandomUserAgent: false,
+  headers: [],
+  proxy: null,
+  proxyBypass: [],
+  requestTimeoutMs: null,
+  tries: null,
+  maxBytes: null,
+  preference: null,
+};
+
+/** What the manifest file holds, as far as tests read it. */
+export type ManifestFile = {
+  readonly job_id: string;
+  readonly status: string;
+  readonly total_pages: number;
+  readonly successful: number;
+  readonly failed: number;
+  readonly skipped: number;
+  readonly skipped_links: Readonly<Record<string, number>>;
+  readonly error: { readonly code: string } | null;
+  readonly results: readonly ManifestEntry[];
+};
+
+export type CrawlResult = {
+  readonly events: readonly CrawlEvent[];
+  readonly outcomes: readonly PageOutcome[];
+  readonly summary: CrawlSummary;
+  readonly manifest: ManifestFile | null;
+  /** Names of the Markdown files, sorted. */
+  readonly files: readonly string[];
+  /** By path and query. */
+  outcomeOf(path: string): PageOutcome | undefined;
+};
+
+export type CrawlPlace = AsyncDisposable & {
+  readonly path: string;
+  crawl(
+    plan: CrawlPlan,
+    options?: Partial<CrawlJobOptions> & {
+      readonly signal?: AbortSignal;
+      readonly network?: Partial<NetworkOptions>;
+      readonly onEvent?: (event: CrawlEvent) => void;
+    },
+  ): Promise<CrawlResult>;
+};
+
+const WORKER_URL = new URL("../../bin/extraction-worker.ts", import.meta.url);
+
+/** The program's modules as its shell puts them together. */
+export function openTestApp(): App {
+  const { settings, proxyEnvironment } = readAppEnvironment({});
+  return createApp({
+    settings,
+    proxyEnvironment,
+    caller: { kind: "cli" },
+    product: { version: "0.0.0", homePage: "https://example.org/" },
+    workerUrl: WORKER_URL,
+    log: silentLog,
+    shell: "cli",
+  });
+}
+
+/** An empty directory to crawl into, in this process. */
+export async function crawlPlace(app: App): Promise<CrawlPlace> {
+  const path = await mkdtemp(join(tmpdir(), "crawl-"));
+  return {
+    path,
+    async crawl(plan, { signal, network, onEvent, ...options } = {}) {
+      await using session = app.openSession({ ...NETWORK, ...network });
+      const job = {
+        output: { kind: "directory", path },
+        jobId: null,
+        isFresh: false,
+        authorizations: new Map(),
+      } as const;
+      const events: CrawlEvent[] = [];
+      for await (const event of session.crawl(
+        plan,
+        { ...job, ...options },
+        signal ?? new AbortController().signal,
+      )) {
+        events.push(event);
+        onEvent?.(event);
+      }
+      return readResult(path, events);
+    },
+    [Symbol.asyncDispose]: () => rm(path, { recursive: true }),
+  };
+}
+
+async function readResult(path: string, events: readonly CrawlEvent[]): Promise<CrawlResult> {
+  const last = events.at(-1);
+  if (last?.kind !== "finished") throw new Error("the crawl did not tell that it finished");
+  const outcomes = events.flatMap((event) => (event.kind === "page" ? [event.outcome] : []));
+  const manifest = Bun.file(join(path, "manifest.json"));
+  return {
+    events,
+    outcomes,
+    summary: last.summary,
+    manifest: (await manifest.exists()) ? await manifest.json() : null,
+    files: (await readdir(path)).filter((name) => name.endsWith(".md")).sort(),
+    outcomeOf: (wanted) => outcomes.find(({ url }) => new URL(url).pathname + new URL(url).search === wanted),
+  };
+}

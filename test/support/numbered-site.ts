@@ -1,0 +1,91 @@
+/** A request as the site saw it. */
+export type SiteVisit = {
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** When it came and when it was answered, in ms. */
+  readonly at: number;
+  readonly until: number;
+};
+
+export type SiteAnswer = {
+  readonly body?: string;
+  readonly status?: number;
+  readonly headers?: Readonly<Record<string, string>>;
+};
+
+export type NumberedSite = AsyncDisposable & {
+  readonly origin: string;
+  /** Every answered request so far, in order of arrival. */
+  readonly visits: readonly SiteVisit[];
+  /** How often a path was asked for. */
+  count(path: string): number;
+  /** Most requests that were under way at the same time. */
+  readonly peak: number;
+};
+
+export type NumberedSiteOptions = {
+  readonly pages: number;
+  /** Links of each page to the pages below it; 10 unless given. */
+  readonly fanOut?: number;
+  /** How long each page takes. */
+  readonly answerMs?: number;
+  /** Further paths, and others than the site's own; `{origin}` in bodies becomes the site's. */
+  readonly answers?: Readonly<Record<string, SiteAnswer>>;
+};
+
+const HTML = { "content-type": "text/html; charset=utf-8" };
+
+/** A page of some words; `links` stand in its text. */
+export function crawlPage(title: string, links: readonly string[] = [], words = 60): string {
+  const anchors = links.map((link) => `<a href="${link}">${link}</a>`).join(", ");
+  const sentence = `${title} tells of the gate that opens at low water. `;
+  return `<html><head><title>${title}</title></head><body><article><h1>${title}</h1>
+<p>${sentence.repeat(Math.ceil(words / 10))}</p><p>See ${anchors || "nothing"}.</p></article></body></html>`;
+}
+
+/**
+ * Serves a tree of pages on loopback: `/` links to `/p/1` … `/p/fanOut`, page n to the pages
+ * `n * fanOut + 1` … `(n + 1) * fanOut` as far as there are pages, each a level deeper.
+ */
+export function serveNumberedSite(options: NumberedSiteOptions): NumberedSite {
+  const { pages, fanOut = 10, answerMs = 0, answers = {} } = options;
+  const visits: SiteVisit[] = [];
+  let open = 0;
+  let peak = 0;
+  const server = Bun.serve({
+    hostname: "127.0.0.1",
+    port: 0,
+    idleTimeout: 0,
+    development: false,
+    async fetch(request) {
+      const at = performance.now();
+      const { pathname, search, origin } = new URL(request.url);
+      open++;
+      peak = Math.max(peak, open);
+      if (answerMs > 0) await Bun.sleep(answerMs);
+      open--;
+      const path = pathname + search;
+      visits.push({ path, headers: Object.fromEntries(request.headers), at, until: performance.now() });
+      const answer = answers[path] ?? numberedPage(pathname, pages, fanOut);
+      const { body = "", status = 200, headers = HTML } = answer;
+      return new Response(body.replaceAll("{origin}", origin), { status, headers: { ...headers } });
+    },
+  });
+  return {
+    origin: server.url.origin,
+    visits,
+    count: (path) => visits.filter((visit) => visit.path === path).length,
+    get peak() {
+      return peak;
+    },
+    [Symbol.asyncDispose]: () => server.stop(true),
+  };
+}
+
+function numberedPage(pathname: string, pages: number, fanOut: number): SiteAnswer {
+  const number = pathname === "/" ? 0 : Number(/^\/p\/(\d+)$/.exec(pathname)?.[1] ?? Number.NaN);
+  if (!(number < pages)) return { status: 404, body: "Not found" };
+  const children = Array.from({ length: fanOut }, (_, index) => number * fanOut + 1 + index);
+  const links = children.filter((child) => child < pages).map((child) => `/p/${child}`);
+  return { body: crawlPage(`Page ${number}`, links) };
+}

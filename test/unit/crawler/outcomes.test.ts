@@ -1,0 +1,283 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { App } from "../../../src/app.ts";
+import type { CrawlEvent } from "../../../src/crawler/index.ts";
+import { type CrawlSite, html, page, redirect, serveCrawlSite } from "../../support/crawl-site.ts";
+import { type CrawlResult, crawlPlace, crawlPlan, openTestApp } from "../../support/crawling.ts";
+import { type FaultySite, startFaultySite } from "../../support/faulty-site.ts";
+
+let app: App;
+beforeAll(() => {
+  app = openTestApp();
+});
+afterAll(() => app[Symbol.asyncDispose]());
+
+describe("every outcome", () => {
+  let site: CrawlSite;
+  let foreign: CrawlSite;
+  let result: CrawlResult;
+
+  beforeAll(async () => {
+    foreign = serveCrawlSite({ "/": page("Foreign") });
+    const links = [
+      "/plain",
+      "/redirected",
+      "/away",
+      "/into-private",
+      "/private/secret",
+      "/missing",
+      "/error",
+      "/empty",
+      "/picture",
+      "/canonical-copy",
+      "/noindex",
+      "/big",
+      "/soft-404",
+      `${foreign.origin}/`,
+      "/denied/page",
+      "/calendar?date=2051-01",
+      "/x/x/x/x",
+      "#top",
+      "mailto:a@b.test",
+      "/tracked?utm_source=x",
+      "/tracked",
+    ];
+    site = serveCrawlSite({
+      "/": page("Home", links),
+      "/robots.txt": () => new Response("User-agent: *\nDisallow: /private/"),
+      "/plain": page("Plain", ["/"]),
+      "/redirected": () => redirect("/target"),
+      "/target": page("Target"),
+      "/away": () => redirect(`${foreign.origin}/`),
+      "/into-private": () => redirect("/private/other"),
+      "/error": () => html("<p>no</p>", { status: 500 }),
+      "/empty": "<html><body><script>1</script></body></html>",
+      "/picture": () => new Response("PNG", { headers: { "content-type": "image/png" } }),
+      "/canonical-copy": page("Plain", [], '<link rel="canonical" href="/plain">'),
+      "/noindex": page("Hidden", ["/behind"], '<meta name="robots" content="noindex">'),
+      "/behind": page("Behind"),
+      "/big": () => html(`<p>${"word ".repeat(30_000)}</p>`),
+      "/soft-404": () => html(page("Soft").padEnd(2000), { status: 404 }),
+      "/tracked": page("Tracked"),
+    });
+    await using place = await crawlPlace(app);
+    result = await place.crawl(
+      crawlPlan({
+        seeds: [`${site.origin}/`, `${site.origin}/denied/seed`, `${site.origin}/${"a/".repeat(40)}`],
+        denyPrefixes: [`${site.origin}/denied/`],
+        respectsMetaRobots: true,
+      }),
+      { network: { tries: 1, maxBytes: 100_000 } },
+    );
+  });
+  afterAll(async () => {
+    await site[Symbol.asyncDispose]();
+    await foreign[Symbol.asyncDispose]();
+  });
+
+  const shown = (path: string) => {
+    const outcome = result.outcomeOf(path);
+    return outcome && [outcome.status, outcome.error?.code ?? outcome.reason, outcome.httpStatus];
+  };
+
+  test.each([
+    ["/", "success", null, 200],
+    ["/plain", "success", null, 200],
+    ["/redirected", "success", null, 200],
+    ["/tracked", "success", null, 200],
+    ["/behind", "success", null, 200],
+    ["/soft-404", "success", null, 404],
+    ["/missing", "failed", "http_status", 404],
+    ["/error", "failed", "http_status", 500],
+    ["/empty", "failed", "no_content", 200],
+    ["/picture", "failed", "unsupported_content", null],
+    ["/big", "failed", "too_large", null],
+    ["/private/secret", "skipped", "robots", null],
+    ["/into-private", "skipped", "robots", null],
+    ["/away", "skipped", "out_of_scope", null],
+    ["/denied/seed", "skipped", "out_of_scope", null],
+    ["/canonical-copy", "skipped", "duplicate", 200],
+    ["/noindex", "skipped", "noindex", 200],
+  ])("%s is %s (%s, HTTP %p)", (path, status, why, httpStatus) => {
+    expect<unknown>(shown(path)).toEqual([status, why, httpStatus]);
+  });
+
+  test("a trap among the seeds is an entry, one among the links is counted", () => {
+    const trap = result.outcomes.find(({ reason }) => reason === "trap");
+    expect(trap?.url).toContain("/a/a/a/");
+    expect(result.summary.skippedLinks).toEqual({ foreign_origin: 1, denied: 1, trap: 2 });
+  });
+
+  test("nothing is asked for that robots.txt or the scope forbids", () => {
+    const asked = site.visits.map(({ path }) => path);
+    expect(asked.filter((path) => path.startsWith("/private/") || path.startsWith("/denied/"))).toEqual([]);
+    expect(foreign.visits).toEqual([]);
+  });
+
+  test("outcomes, counters, manifest and files agree, and every entry has every field", () => {
+    const { manifest, summary, files, outcomes } = result;
+    const by = (status: string) => outcomes.filter((outcome) => outcome.status === status).length;
+    const counts = { successful: by("success"), failed: by("failed"), skipped: by("skipped") };
+    expect(manifest).toMatchObject({ ...counts, total_pages: outcomes.length, status: "completed" });
+    expect(summary.progress).toMatchObject({ ...counts, progress: outcomes.length, total: outcomes.length });
+    expect(manifest?.results).toHaveLength(outcomes.length);
+    expect(files.toSorted()).toEqual(
+      (manifest?.results ?? []).flatMap((entry) => entry.file_path ?? []).toSorted(),
+    );
+    for (const entry of manifest?.results ?? []) {
+      expect(Object.keys(entry)).toEqual([
+        "url",
+        "file_path",
+        "status",
+        "word_count",
+        "title",
+        "http_status",
+        "final_url",
+        "depth",
+        "parent",
+        "duration_ms",
+        "content_hash",
+        "warnings",
+        "error",
+        "reason",
+        "unchanged",
+      ]);
+    }
+  });
+
+  test("progress only grows, its total too, and both end equal", () => {
+    const steps = result.events.flatMap((event: CrawlEvent) =>
+      event.kind === "page" ? [event.progress] : [],
+    );
+    const grows = (numbers: readonly number[]): boolean =>
+      numbers.every((n, at) => at === 0 || n >= (numbers[at - 1] ?? 0));
+    expect(grows(steps.map(({ progress }) => progress))).toBe(true);
+    expect(grows(steps.map(({ total }) => total))).toBe(true);
+  });
+});
+
+describe("faults of a site", () => {
+  let site: FaultySite;
+  beforeAll(async () => {
+    const routes = {
+      "/robots.txt": ({ socket }: { socket: import("node:net").Socket }) =>
+        void socket.write("HTTP/1.1 404 None\r\ncontent-length: 0\r\n\r\n"),
+    };
+    site = await startFaultySite({ routes });
+  });
+  afterAll(() => site[Symbol.asyncDispose]());
+
+  test("each ends as its own failure, and the crawl is complete", async () => {
+    await using place = await crawlPlace(app);
+    const seeds = [
+      "/reset",
+      "/truncated",
+      "/not-gzip",
+      "/not-http",
+      "/empty-answer",
+      "/loop",
+      "/slow-headers?ms=2000",
+      "/bomb/gzip?mb=30",
+      "/status/403",
+      "/status/429",
+      "/page",
+    ];
+    const { outcomeOf, summary } = await place.crawl(
+      crawlPlan({ seeds: seeds.map((path) => site.origin + path), followsLinks: false, concurrency: 16 }),
+      { network: { tries: 1, requestTimeoutMs: 1000, maxBytes: 1_000_000 } },
+    );
+    expect(summary.state).toBe("completed");
+    const codes = Object.fromEntries(
+      seeds.map((path) => [path, outcomeOf(path)?.error?.code ?? outcomeOf(path)?.status]),
+    );
+    expect(codes).toEqual({
+      "/reset": "network",
+      "/truncated": "network",
+      "/not-gzip": "network",
+      "/not-http": "network",
+      "/empty-answer": "network",
+      "/loop": "network",
+      "/slow-headers?ms=2000": "timeout",
+      "/bomb/gzip?mb=30": "too_large",
+      "/status/403": "http_status",
+      "/status/429": "rate_limited",
+      "/page": "success",
+    });
+  });
+
+  test("a host that is not there is a failure of the network, not a robots.txt that forbids", async () => {
+    await using place = await crawlPlace(app);
+    const { outcomes } = await place.crawl(crawlPlan({ seeds: ["http://127.0.0.1:9/"] }), {
+      network: { tries: 1 },
+    });
+    expect(outcomes.map(({ status, error }) => [status, error?.code])).toEqual([["failed", "network"]]);
+  });
+
+  test("a page that fails at first is tried again", async () => {
+    await using place = await crawlPlace(app);
+    const { outcomeOf } = await place.crawl(
+      crawlPlan({ seeds: [`${site.origin}/flaky?status=500&times=2`] }),
+    );
+    expect(outcomeOf("/flaky?status=500&times=2")?.status).toBe("success");
+  }, 20_000);
+});
+
+describe("the bounds of a crawl", () => {
+  test("max_pages counts fetched pages; what is left of seeds is an entry, of links a number", async () => {
+    await using site = serveCrawlSite({
+      "/robots.txt": () => new Response("User-agent: *\nDisallow: /closed"),
+      "/": page("Home", ["/1", "/2", "/3"]),
+      "/1": page("One"),
+      "/2": page("Two"),
+      "/3": page("Three"),
+      "/late": page("Late"),
+    });
+    await using place = await crawlPlace(app);
+    const { summary, outcomes } = await place.crawl(
+      crawlPlan({
+        seeds: ["/closed", "/", "/late", "/1", "/2"].map((path) => site.origin + path),
+        maxPages: 3,
+      }),
+    );
+    expect(summary.progress).toMatchObject({ successful: 3, skipped: 2, fetched: 3, total: 5 });
+    expect(summary.skips).toEqual({ robots: 1, max_pages: 1 });
+    expect(summary.skippedLinks).toEqual({ max_pages: 1 });
+    expect(outcomes.at(-1)).toMatchObject({ url: `${site.origin}/2`, reason: "max_pages" });
+    expect(site.visits.filter(({ path }) => path !== "/robots.txt")).toHaveLength(3);
+  });
+
+  test("max_depth 0 fetches the seeds only", async () => {
+    await using site = serveCrawlSite({ "/": page("Home", ["/1"]), "/1": page("One") });
+    await using place = await crawlPlace(app);
+    const { summary } = await place.crawl(crawlPlan({ seeds: [`${site.origin}/`], maxDepth: 0 }));
+    expect(summary.progress.successful).toBe(1);
+    expect(summary.skippedLinks).toEqual({ too_deep: 1 });
+  });
+
+  test("without following links only what was named is fetched", async () => {
+    await using site = serveCrawlSite({ "/": page("Home", ["/1"]), "/1": page("One") });
+    await using place = await crawlPlace(app);
+    const { summary } = await place.crawl(crawlPlan({ seeds: [`${site.origin}/`], followsLinks: false }));
+    expect(summary.progress.total).toBe(1);
+  });
+
+  test("a crawl whose every seed is refused fails, with a manifest that says why", async () => {
+    await using place = await crawlPlace(app);
+    const { summary, manifest } = await place.crawl(
+      crawlPlan({ seeds: ["http://127.0.0.1:9/a"], denyPrefixes: ["http://127.0.0.1:9/"] }),
+    );
+    expect(summary).toMatchObject({ state: "failed", error: { code: "invalid_usage" } });
+    expect(manifest).toMatchObject({ status: "failed", skipped: 1 });
+    expect(manifest?.results[0]?.reason).toBe("out_of_scope");
+  });
+
+  test("a seed that redirects to another origin takes the crawl there", async () => {
+    await using www = serveCrawlSite({ "/": page("Home", ["/1"]), "/1": page("One") });
+    await using bare = serveCrawlSite({ "/": () => redirect(`${www.origin}/`) });
+    await using place = await crawlPlace(app);
+    const { outcomes } = await place.crawl(crawlPlan({ seeds: [`${bare.origin}/`] }));
+    expect<unknown>(outcomes.map(({ url, status }) => [url, status])).toEqual([
+      [`${bare.origin}/`, "success"],
+      [`${www.origin}/1`, "success"],
+    ]);
+  });
+});

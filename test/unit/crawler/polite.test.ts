@@ -1,0 +1,174 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import type { App } from "../../../src/app.ts";
+import {
+  type CrawlRoute,
+  type CrawlSite,
+  html,
+  page,
+  redirect,
+  serveCrawlSite,
+} from "../../support/crawl-site.ts";
+import { crawlPlace, crawlPlan, openTestApp } from "../../support/crawling.ts";
+
+let app: App;
+beforeAll(() => {
+  app = openTestApp();
+});
+afterAll(() => app[Symbol.asyncDispose]());
+
+const DELAY_MS = 200;
+/** Timers may fire a little early, and a request takes a moment to arrive. */
+const SLACK_MS = 40;
+
+/** Pages `/0` … `/count - 1`, all linked from `/`, each after that many ms. */
+function pages(count: number, answerMs: number): Record<string, CrawlRoute> {
+  const names = Array.from({ length: count }, (_, index) => `/${index}`);
+  const answer =
+    (name: string): CrawlRoute =>
+    async () => {
+      await Bun.sleep(answerMs);
+      return html(page(`Page ${name}`));
+    };
+  return { "/": page("Home", names), ...Object.fromEntries(names.map((name) => [name, answer(name)])) };
+}
+
+const gaps = (site: CrawlSite): number[] =>
+  site.visits.slice(1).map(({ at }, index) => at - (site.visits[index]?.at ?? 0));
+
+test("requests to a host are spaced by the delay, robots.txt, redirects and retries included", async () => {
+  await using site = serveCrawlSite({
+    "/": page("Home", ["/moved", "/flaky"]),
+    "/moved": () => redirect("/target"),
+    "/target": page("Target"),
+    "/flaky": (_, times) => (times === 1 ? html("", { status: 500 }) : html(page("Flaky"))),
+  });
+  await using place = await crawlPlace(app);
+  const { summary } = await place.crawl(
+    crawlPlan({ seeds: [`${site.origin}/`], hostDelayMs: DELAY_MS, concurrency: 16 }),
+  );
+  expect(summary.progress.successful).toBe(3);
+  expect(site.visits.map(({ path }) => path).toSorted()).toEqual(
+    ["/", "/flaky", "/flaky", "/moved", "/robots.txt", "/target"].toSorted(),
+  );
+  expect(Math.min(...gaps(site))).toBeGreaterThan(DELAY_MS - SLACK_MS);
+});
+
+test("with a delay a slow host has one request at a time, while another host goes on", async () => {
+  await using slow = serveCrawlSite(pages(3, 700));
+  await using quick = serveCrawlSite(pages(6, 0));
+  await using place = await crawlPlace(app);
+  await place.crawl(
+    crawlPlan({ seeds: [`${slow.origin}/`, `${quick.origin}/`], hostDelayMs: 50, concurrency: 2 }),
+  );
+  expect(slow.peak()).toBe(1);
+  expect(slow.visits.at(-1)?.at).toBeGreaterThan(quick.visits.at(-1)?.at ?? Number.POSITIVE_INFINITY);
+});
+
+test("Crawl-delay of robots.txt is kept where it is longer than the plan's delay", async () => {
+  await using site = serveCrawlSite({
+    ...pages(3, 0),
+    "/robots.txt": () => new Response("User-agent: article-extractor\nCrawl-delay: 0.3"),
+  });
+  await using place = await crawlPlace(app);
+  await place.crawl(crawlPlan({ seeds: [`${site.origin}/`], concurrency: 16 }));
+  // The first page follows the robots.txt, whose delay was not known before it.
+  expect(Math.min(...gaps(site).slice(1))).toBeGreaterThan(300 - SLACK_MS);
+});
+
+test.each([429, 503])(
+  "after %p nobody asks the host again before Retry-After, and other hosts go on",
+  async (status) => {
+    await using busy = serveCrawlSite({
+      ...pages(30, 60),
+      "/3": (_, times) =>
+        times === 1 ? html("", { status, headers: { "retry-after": "2" } }) : html(page("Three")),
+    });
+    await using other = serveCrawlSite(pages(20, 30));
+    await using place = await crawlPlace(app);
+    const { summary } = await place.crawl(
+      crawlPlan({ seeds: [`${busy.origin}/`, `${other.origin}/`], concurrency: 4 }),
+    );
+    expect(summary.progress).toMatchObject({ successful: 52, failed: 0 });
+    const refusedAt = busy.visits.find(({ path }) => path === "/3")?.at ?? 0;
+    // Those that were under way when the answer came do not count.
+    const after = busy.visits.filter(({ at }) => at > refusedAt + 150).map(({ at }) => at - refusedAt);
+    expect(Math.min(...after)).toBeGreaterThan(2000 - SLACK_MS);
+    expect(other.visits.filter(({ at }) => at > refusedAt && at < refusedAt + 1900).length).toBeGreaterThan(
+      5,
+    );
+  },
+  20_000,
+);
+
+test("a host that keeps refusing is left alone longer each time, then its page fails", async () => {
+  await using site = serveCrawlSite({ "/": () => html("", { status: 429 }) });
+  await using place = await crawlPlace(app);
+  const { outcomes } = await place.crawl(crawlPlan({ seeds: [`${site.origin}/`] }), {
+    network: { tries: 3 },
+  });
+  expect(outcomes.map(({ error }) => error?.code)).toEqual(["rate_limited"]);
+  expect(site.count("/")).toBe(3);
+}, 30_000);
+
+test.each([1, 5, 64])(
+  "concurrency %p is so many requests at a time, also to one host, and no more",
+  async (concurrency) => {
+    await using site = serveCrawlSite(pages(130, 60));
+    await using place = await crawlPlace(app);
+    const { summary, files } = await place.crawl(
+      crawlPlan({ seeds: [`${site.origin}/`], concurrency, maxPages: concurrency === 1 ? 20 : 1000 }),
+    );
+    expect(site.peak()).toBeLessThanOrEqual(concurrency);
+    expect(site.peak()).toBeGreaterThanOrEqual(Math.floor(concurrency * 0.8));
+    expect(files).toHaveLength(summary.progress.successful);
+  },
+  20_000,
+);
+
+test("robots.txt is asked for once, by two crawls of one session as well", async () => {
+  await using site = serveCrawlSite(pages(30, 0));
+  await using place = await crawlPlace(app);
+  await place.crawl(crawlPlan({ seeds: [`${site.origin}/`], concurrency: 16 }));
+  expect(site.count("/robots.txt")).toBe(1);
+});
+
+test("a robots.txt that answers 5xx closes the site", async () => {
+  await using site = serveCrawlSite({ ...pages(1, 0), "/robots.txt": () => html("", { status: 500 }) });
+  await using place = await crawlPlace(app);
+  const { outcomes } = await place.crawl(crawlPlan({ seeds: [`${site.origin}/`] }));
+  expect(outcomes.map(({ reason }) => reason)).toEqual(["robots"]);
+  expect(site.count("/")).toBe(0);
+}, 20_000);
+
+test("a plan may ignore robots.txt, with a notice", async () => {
+  await using site = serveCrawlSite({
+    "/": page("Home"),
+    "/robots.txt": () => new Response("User-agent: *\nDisallow: /"),
+  });
+  await using place = await crawlPlace(app);
+  const { summary, events } = await place.crawl(
+    crawlPlan({ seeds: [`${site.origin}/`], obeysRobots: false }),
+  );
+  expect(summary.progress.successful).toBe(1);
+  expect(site.count("/robots.txt")).toBe(0);
+  expect(events.some((event) => event.kind === "notice" && event.notice.kind === "robots_ignored")).toBe(
+    true,
+  );
+});
+
+test("two crawls of one program keep a host's delay together", async () => {
+  await using site = serveCrawlSite(pages(2, 0));
+  await using one = await crawlPlace(app);
+  await using two = await crawlPlace(app);
+  const plan = crawlPlan({ seeds: [`${site.origin}/`], hostDelayMs: DELAY_MS });
+  await Promise.all([one.crawl(plan), two.crawl(plan)]);
+  expect(site.visits.length).toBeGreaterThanOrEqual(7);
+  expect(Math.min(...gaps(site))).toBeGreaterThan(DELAY_MS - SLACK_MS);
+}, 20_000);
+
+test("an adaptive delay follows a host's slowness", async () => {
+  await using site = serveCrawlSite(pages(4, 300));
+  await using place = await crawlPlace(app);
+  await place.crawl(crawlPlan({ seeds: [`${site.origin}/`], hasAdaptiveDelay: true, concurrency: 16 }));
+  expect(site.peak()).toBeLessThan(4);
+}, 20_000);
