@@ -1,0 +1,23 @@
+export { FieldScorer, inverseDocumentFrequency } from "./field-score.ts";
+export {
+  ANALYZER_PROFILES,
+  type AnalysedDocument,
+  type AnalyzerProfile,
+  type Boosts,
+  type DocumentLayout,
+  FIELDS,
+  type FieldName,
+  type FieldNumber,
+  type FindCandidates,
+  type IndexReader,
+  NO_DOCUMENT,
+  type Postings,
+  type RankingSettings,
+  type ScoredDocument,
+  type Section,
+  type SourceDocument,
+  type StoredDocument,
+  type TermEntry,
+  type Vocabulary,
+  type WeightedTerm,
+} from "./types.ts";
