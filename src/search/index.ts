@@ -1,3 +1,5 @@
+export { Analyser, analyserFingerprint } from "./analysis/analyser.ts";
+export { DocumentAnalyser } from "./document/analyse.ts";
 export { FieldScorer, inverseDocumentFrequency } from "./field-score.ts";
 export {
   ANALYZER_PROFILES,
