@@ -1,6 +1,14 @@
 export { Analyser, analyserFingerprint } from "./analysis/analyser.ts";
+export {
+  type BuildAnalysis,
+  type BuildCounts,
+  type BuildOptions,
+  buildSegment,
+} from "./builder/build-segment.ts";
 export { DocumentAnalyser } from "./document/analyse.ts";
 export { FieldScorer, inverseDocumentFrequency } from "./field-score.ts";
+export { findCandidates } from "./segment/find-candidates.ts";
+export { Segment } from "./segment/segment.ts";
 export {
   ANALYZER_PROFILES,
   type AnalysedDocument,
