@@ -1,14 +1,13 @@
-import { randomUUID } from "node:crypto";
-import { mkdir, rm } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
 import { Failure } from "../../failure.ts";
 import { ByteWriter } from "../segment/bytes.ts";
-import { asWriteFailure } from "../segment/file-failure.ts";
 import { SegmentFileWriter } from "../segment/file-writer.ts";
 import { encodeLayout } from "../segment/layout-codec.ts";
 import type { Segment } from "../segment/segment.ts";
 import { encodeStored } from "../segment/stored-codec.ts";
 import type { AnalysedDocument, SourceDocument, Vocabulary } from "../types.ts";
+import { makeBuildDirectory } from "./build-directory.ts";
 import { NOT_CARRIED, writeCarriedRun } from "./carry-over.ts";
 import { DocumentTable } from "./document-table.ts";
 import { Inverter } from "./inverter.ts";
@@ -55,14 +54,9 @@ export async function buildSegment(
   documents: AsyncIterable<SourceDocument> | Iterable<SourceDocument>,
   options: BuildOptions,
 ): Promise<BuildCounts> {
-  const directory = join(dirname(options.path), `.build-${randomUUID()}`);
+  const directory = await makeBuildDirectory(options.path);
   try {
-    await mkdir(directory, { recursive: true });
-  } catch (error) {
-    throw asWriteFailure(error, options.path);
-  }
-  try {
-    const build = await Build.start(directory, options);
+    await using build = await Build.start(directory, options);
     for await (const document of documents) {
       if (options.signal?.aborted) throw new Failure("cancelled", "building the search index was cancelled");
       await build.add(document);
@@ -75,7 +69,7 @@ export async function buildSegment(
   }
 }
 
-class Build {
+class Build implements AsyncDisposable {
   #unchanged = 0;
   readonly #directory: string;
   readonly #options: BuildOptions;
@@ -109,6 +103,11 @@ class Build {
     return new Build({ stored, layouts }, directory, options);
   }
 
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#stored[Symbol.asyncDispose]();
+    await this.#layouts[Symbol.asyncDispose]();
+  }
+
   get counts(): BuildCounts {
     return { documents: this.#table.length, unchanged: this.#unchanged };
   }
@@ -124,7 +123,7 @@ class Build {
   async finish(): Promise<void> {
     if (!this.#inverter.isEmpty) await this.#spill();
     if (this.#previous !== null && this.#unchanged > 0) {
-      const writer = await this.#newRun();
+      await using writer = await this.#newRun();
       await writeCarriedRun(this.#previous, this.#carriedRows, writer);
       this.#runs.push(writer.place);
     }
@@ -184,7 +183,7 @@ class Build {
   }
 
   async #spill(): Promise<void> {
-    const writer = await this.#newRun();
+    await using writer = await this.#newRun();
     await this.#inverter.flush((rows) => this.#table.orderOf(rows), writer);
     this.#runs.push(writer.place);
   }

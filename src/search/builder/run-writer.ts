@@ -4,7 +4,7 @@ import type { RunSignatures } from "./run-signatures.ts";
 import { TemporaryFile } from "./temporary-file.ts";
 
 /** Writes one run to a file of its own. */
-export class RunWriter {
+export class RunWriter implements AsyncDisposable {
   readonly #file: TemporaryFile;
   readonly #head = new ByteWriter();
   #place: RunPlace | null = null;
@@ -15,6 +15,10 @@ export class RunWriter {
 
   static async create(path: string): Promise<RunWriter> {
     return new RunWriter(await TemporaryFile.create(path));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#file[Symbol.asyncDispose]();
   }
 
   /** Where the run is, once it is finished. */

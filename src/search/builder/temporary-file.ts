@@ -6,12 +6,13 @@ import { writeAll } from "../segment/write-all.ts";
 const BUFFER_BYTES = 256 * 1024;
 
 /** A file that is written from its beginning to its end, then read as one array. */
-export class TemporaryFile {
+export class TemporaryFile implements AsyncDisposable {
   readonly path: string;
   readonly #file: FileHandle;
   readonly #buffer = new Uint8Array(BUFFER_BYTES);
   #buffered = 0;
   #flushed = 0;
+  #isClosed = false;
 
   private constructor(path: string, file: FileHandle) {
     this.path = path;
@@ -40,6 +41,13 @@ export class TemporaryFile {
 
   async close(): Promise<void> {
     await this.#flush();
+    await this[Symbol.asyncDispose]();
+  }
+
+  /** Without `close` what is still buffered is lost; the file itself is its directory's matter. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
     await this.#file.close();
   }
 
