@@ -1,11 +1,15 @@
 import type { AnalyzerProfile, Vocabulary } from "../types.ts";
 import { fold } from "./characters.ts";
+import { RunTable } from "./run-table.ts";
 import { stemFurther } from "./stem-further.ts";
 import { stemEnglish } from "./stemmer.ts";
 import { isUnspaced, unspacedParts, wordParts } from "./word-parts.ts";
 
 /** Whether text is prose or code: `code-friendly` stems only prose. */
 export type TextKind = "prose" | "code";
+
+/** A run's range in its text, end exclusive. */
+export type RunPlace = { readonly start: number; readonly end: number; readonly kind: TextKind };
 
 /** The words of a written run, ready to be counted. */
 export type Shape = {
@@ -39,12 +43,12 @@ export class Analyser implements Vocabulary {
   readonly #terms: string[] = [];
   readonly #forms: string[] = [];
   readonly #numbers = new Map<string, number>();
-  readonly #prose = new Map<string, Shape>();
-  readonly #code: Map<string, Shape>;
+  readonly #prose = new RunTable<Shape>();
+  readonly #code: RunTable<Shape>;
 
   constructor(profile: AnalyzerProfile) {
     this.profile = profile;
-    this.#code = profile === "code-friendly" ? new Map() : this.#prose;
+    this.#code = profile === "code-friendly" ? new RunTable() : this.#prose;
   }
 
   get fingerprint(): string {
@@ -73,12 +77,20 @@ export class Analyser implements Vocabulary {
 
   /** The words of a run that the tokenizer found. */
   shape(run: string, kind: TextKind): Shape {
+    return this.shapeAt(run, { start: 0, end: run.length, kind });
+  }
+
+  /** The words of the run from `start` to `end` (exclusive). */
+  shapeAt(text: string, { start, end, kind }: RunPlace): Shape {
     const cache = kind === "code" ? this.#code : this.#prose;
-    const known = cache.get(run);
+    const known = cache.find(text, start, end);
     if (known) return known;
     if (cache.size >= MAX_CACHED_RUNS) cache.clear();
+    const run = text.slice(start, end);
     const shape = this.#makeShape(run, kind === "prose" || this.profile !== "code-friendly");
-    cache.set(run, shape);
+    // Looked up again, for the cache may have been cleared.
+    cache.find(run, 0, run.length);
+    cache.add(run, shape);
     return shape;
   }
 

@@ -121,10 +121,11 @@ export class DocumentAnalyser {
     const tokenizer = this.#tokenizer;
     tokenizer.reset(text, start, end);
     while (tokenizer.next()) {
-      const { words, offsets, width } = this.#analyser.shape(
-        text.slice(tokenizer.start, tokenizer.end),
+      const { words, offsets, width } = this.#analyser.shapeAt(text, {
+        start: tokenizer.start,
+        end: tokenizer.end,
         kind,
-      );
+      });
       this.#reserve(words.length);
       for (let i = 0; i < words.length; i++) {
         this.#words[this.#count] = words[i]!;
