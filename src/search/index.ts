@@ -1,4 +1,5 @@
 export { Analyser, analyserFingerprint } from "./analysis/analyser.ts";
+export { buildIndex, type IndexBuildOptions } from "./builder/build-index.ts";
 export {
   type BuildAnalysis,
   type BuildCounts,

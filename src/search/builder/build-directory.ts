@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import { mkdir, readdir, rm, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { asWriteFailure } from "../segment/file-failure.ts";
@@ -6,19 +5,24 @@ import { asWriteFailure } from "../segment/file-failure.ts";
 // What has not changed for so long belongs to a build that was killed; a younger one may be another process's.
 const STALE_AFTER_MS = 60 * 60 * 1000;
 
+const prefixOf = (path: string): string => `.${basename(path)}-build-`;
+
+/** Where the build of this name keeps its temporary files. */
+export const buildDirectory = (path: string, buildName: string): string =>
+  join(dirname(path), prefixOf(path) + buildName);
+
 /**
  * Makes a directory for a build's temporary files beside the index, where the finished file can be renamed
  * from, and removes those that killed builds of the same index have left.
  * @throws Failure `unwritable_output`
  */
-export async function makeBuildDirectory(path: string): Promise<string> {
+export async function makeBuildDirectory(path: string, buildName: string): Promise<string> {
   const parent = dirname(path);
-  const prefix = `.${basename(path)}-build-`;
-  const directory = join(parent, prefix + randomUUID());
+  const directory = buildDirectory(path, buildName);
   try {
     await mkdir(directory, { recursive: true });
     for (const name of await readdir(parent)) {
-      if (name.startsWith(prefix)) await removeIfStale(join(parent, name));
+      if (name.startsWith(prefixOf(path))) await removeIfStale(join(parent, name));
     }
   } catch (error) {
     throw asWriteFailure(error, path);

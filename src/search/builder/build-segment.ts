@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { Failure } from "../../failure.ts";
@@ -31,6 +32,8 @@ export type BuildOptions = {
   readonly previous: Segment | null;
   /** Postings in memory, in bytes; beyond them they are spilled to the disk. */
   readonly memoryBytes: number;
+  /** Part of the name of the directory for temporary files; made up where it is not given. */
+  readonly buildName?: string;
   readonly signal?: AbortSignal;
   /** Called after every document. */
   readonly onProgress?: (counts: BuildCounts) => void;
@@ -54,7 +57,7 @@ export async function buildSegment(
   documents: AsyncIterable<SourceDocument> | Iterable<SourceDocument>,
   options: BuildOptions,
 ): Promise<BuildCounts> {
-  const directory = await makeBuildDirectory(options.path);
+  const directory = await makeBuildDirectory(options.path, options.buildName ?? randomUUID());
   try {
     await using build = await Build.start(directory, options);
     for await (const document of documents) {
