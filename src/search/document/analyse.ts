@@ -64,7 +64,7 @@ export class DocumentAnalyser {
   }
 
   #addUrl(url: string): void {
-    const parts = /^[a-z]+:\/\/([^/?#]*)([^?#]*)(.*)$/s.exec(url);
+    const parts = /^[a-z]+:\/\/([^/?#]*)([^?#]*)([^#]*)/.exec(url);
     const path = readable(parts?.[2] ?? url);
     const whole = `${parts?.[1] ?? ""} ${path} ${readable(parts?.[3] ?? "")}`;
     this.#position += GAP;
