@@ -8,8 +8,19 @@ export {
 } from "./builder/build-segment.ts";
 export { DocumentAnalyser } from "./document/analyse.ts";
 export { FieldScorer, inverseDocumentFrequency } from "./field-score.ts";
+export type { RankedDocument, ScoreExplanation } from "./ranking/rescore.ts";
+export {
+  type Ranking,
+  rankIndex,
+  type SearcherParts,
+  type SearchHit,
+  type SearchOptions,
+  type SearchSettings,
+  searchIndex,
+} from "./searcher.ts";
 export { findCandidates } from "./segment/find-candidates.ts";
 export { Segment } from "./segment/segment.ts";
+export { SNIPPET_STYLES, type SnippetSettings, type SnippetStyle } from "./snippet/snippet.ts";
 export {
   ANALYZER_PROFILES,
   type AnalysedDocument,

@@ -48,19 +48,32 @@ export type SearchHit = {
   readonly explanation: ScoreExplanation | null;
 };
 
-export type SearcherParts = {
-  readonly reader: IndexReader;
-  readonly findCandidates: FindCandidates;
+export type SearcherParts<Reader extends IndexReader> = {
+  readonly reader: Reader;
+  /** The first phase of that reader. */
+  readonly findCandidates: FindCandidates<Reader>;
   readonly settings: SearchSettings;
 };
 
+/** What a query finds, before anything of it is shown. */
+export type Ranking = {
+  /** Best first; at least as many as `size` asks for, where there are. */
+  readonly documents: readonly RankedDocument[];
+  readonly query: CompiledQuery;
+  readonly analyser: Analyser;
+};
+
 /**
- * Searches an index: the best documents, one hit each, best first, ties in the order of their URLs. Any text
- * is a query; what has no words, or none that the index knows, finds nothing.
+ * Ranks an index's documents for a query, ties in the order of their URLs. Any text is a query; what has no
+ * words, or none that the index knows, finds nothing.
  * @throws Failure `timeout` when the deadline passes; `invalid_settings` when the index was built with another
  *   analyser than the settings ask for
  */
-export function searchIndex(parts: SearcherParts, text: string, options: SearchOptions): SearchHit[] {
+export function rankIndex<Reader extends IndexReader>(
+  parts: SearcherParts<Reader>,
+  text: string,
+  options: SearchOptions,
+): Ranking {
   const { reader, settings } = parts;
   const wanted = analyserFingerprint(settings.profile);
   if (reader.analyserFingerprint !== wanted) {
@@ -75,28 +88,44 @@ export function searchIndex(parts: SearcherParts, text: string, options: SearchO
     wordMatch: options.wordMatch,
     synonyms: settings.synonyms,
   });
-  if (query.isImpossible || query.terms.length === 0) return [];
-  const ranked = rescore(reader, query, candidatesFor(parts, query, options), {
+  if (query.isImpossible || query.terms.length === 0) return { documents: [], query, analyser };
+  const documents = rescore(reader, query, candidatesFor(parts, query, options), {
     ranking: settings.ranking,
     deadline: options.deadline,
     isExplained: options.explain,
   });
-  return ranked.slice(0, options.size).map((hit) => {
-    const { url, title, markdown, sections } = reader.document(hit.document);
-    const document = { url, title, markdown, sections };
+  return { documents, query, analyser };
+}
+
+/**
+ * Searches an index: the best documents, one hit each, best first, each with its best section and a snippet
+ * from it.
+ * @throws Failure as `rankIndex`
+ */
+export function searchIndex<Reader extends IndexReader>(
+  parts: SearcherParts<Reader>,
+  text: string,
+  options: SearchOptions,
+): SearchHit[] {
+  const { reader, settings } = parts;
+  const { documents, query, analyser } = rankIndex(parts, text, options);
+  return documents.slice(0, options.size).map((hit) => {
+    const document = reader.document(hit.document);
+    const { url, title, sections } = document;
+    const parents = reader.layout(hit.document).sectionParents;
     return {
       url,
       title,
       score: hit.score,
       snippet: makeSnippet(document, hit.section, { analyser, terms: query.terms }, settings.snippet),
-      ...placeOf(sections, parentsOf(reader, hit), hit.section),
+      ...placeOf(sections, parents, hit.section),
       explanation: hit.explanation,
     };
   });
 }
 
-function candidatesFor(
-  { reader, findCandidates, settings }: SearcherParts,
+function candidatesFor<Reader extends IndexReader>(
+  { reader, findCandidates, settings }: SearcherParts<Reader>,
   query: CompiledQuery,
   { size, deadline }: SearchOptions,
 ): readonly ScoredDocument[] {
@@ -106,9 +135,6 @@ function candidatesFor(
   const documents = documentsWithPhrases(reader, query.phrases, deadline);
   return scoreDocuments(reader, query.terms, documents, { limit, ranking });
 }
-
-const parentsOf = (reader: IndexReader, { document }: RankedDocument): Uint32Array =>
-  reader.layout(document).sectionParents;
 
 function placeOf(
   sections: readonly Section[],

@@ -201,8 +201,8 @@ export type ScoredDocument = { readonly document: number; readonly score: number
  * term counts for a document only where one of its positions has such a form.
  * @throws Failure `timeout` when `deadline` (performance.now() time, ms) passes
  */
-export type FindCandidates = (
-  reader: IndexReader,
+export type FindCandidates<Reader extends IndexReader = IndexReader> = (
+  reader: Reader,
   terms: readonly WeightedTerm[],
   options: { readonly limit: number; readonly ranking: RankingSettings; readonly deadline: number },
 ) => readonly ScoredDocument[];

@@ -1,4 +1,5 @@
 import type { ExtractionOptions } from "../extraction/index.ts";
+import type { SearchSettings } from "../search/index.ts";
 
 /** What an extraction does where nobody says otherwise: the same in the shell, over HTTP and in crawls. */
 export const DEFAULT_EXTRACTION: Omit<ExtractionOptions, "renderings"> = {
@@ -7,4 +8,28 @@ export const DEFAULT_EXTRACTION: Omit<ExtractionOptions, "renderings"> = {
   includeCode: true,
   select: null,
   exclude: [],
+};
+
+/**
+ * How a tenant is searched where its configuration says nothing. The boosts are those that ranked best on six
+ * collections of documentation (docs/search.md).
+ */
+export const DEFAULT_SEARCH: SearchSettings = {
+  profile: "default",
+  ranking: {
+    k1: 1.2,
+    b: 0.75,
+    boosts: {
+      title: 0.8,
+      headings_h1: 0.7,
+      headings_h2: 0.6,
+      headings: 0.3,
+      body: 1,
+      code: 0.35,
+      path: 1.4,
+      url: 0,
+    },
+  },
+  snippet: { style: "plain", fragmentChars: 240, maxFragments: 2, contextChars: 120 },
+  synonyms: false,
 };

@@ -1,6 +1,5 @@
 import type { QueryTerm } from "../query/compile.ts";
 import type { IndexReader, Postings } from "../types.ts";
-import { NO_DOCUMENT } from "../types.ts";
 
 /**
  * Where the terms of a query stand in one document after the other. Documents have to be visited in ascending
@@ -59,9 +58,6 @@ export class TermPlaces {
     return count;
   }
 }
-
-/** Whether postings are past their last document. */
-export const isAtEnd = (postings: Postings): boolean => postings.document === NO_DOCUMENT;
 
 /** Index of the first value that is at least `wanted`, among the first `count`. */
 export function lowerBound(values: Uint32Array, count: number, wanted: number): number {

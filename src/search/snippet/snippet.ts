@@ -13,11 +13,11 @@ export type SnippetStyle = (typeof SNIPPET_STYLES)[number];
 export type SnippetSettings = {
   readonly style: SnippetStyle;
   /** Characters of a fragment at most, before escaping; 80–2000. */
-  readonly fragmentCharLimit: number;
+  readonly fragmentChars: number;
   /** 1–5. */
   readonly maxFragments: number;
   /** Characters shown on either side of the matches of a fragment; 40–800. */
-  readonly surroundingContextChars: number;
+  readonly contextChars: number;
 };
 
 /**
@@ -44,9 +44,9 @@ export function makeSnippet(
     }
   }
   const fragments = chooseFragments(text, matches, {
-    characters: settings.fragmentCharLimit,
+    characters: settings.fragmentChars,
     count: settings.maxFragments,
-    context: settings.surroundingContextChars,
+    context: settings.contextChars,
   });
   return joinFragments(text, fragments, settings.style === "html" ? matches : null);
 }
