@@ -1,5 +1,7 @@
+import { INDEX_ONLY_FLAGS, SEARCH_ONLY_FLAGS } from "./search-flags.ts";
+
 /** Headings of the help, in its order. */
-export const FLAG_GROUPS = ["Input", "Output", "Extraction", "Fetching", "General"] as const;
+export const FLAG_GROUPS = ["Input", "Output", "Extraction", "Fetching", "Search", "General"] as const;
 export type FlagGroup = (typeof FLAG_GROUPS)[number];
 
 /**
@@ -210,6 +212,18 @@ export const EXTRACT_COMMAND: Command = {
 
 export const COMMANDS: readonly Command[] = [
   EXTRACT_COMMAND,
+  {
+    name: "index",
+    usage: "--dir DIR [options]",
+    help: "Build the search index of a folder of Markdown files, or bring it up to date",
+    flags: [...INDEX_ONLY_FLAGS, ...GENERAL_FLAGS],
+  },
+  {
+    name: "search",
+    usage: "--dir DIR QUERY [options]",
+    help: "Search a folder that was indexed",
+    flags: [...SEARCH_ONLY_FLAGS, ...GENERAL_FLAGS],
+  },
   {
     name: "completions",
     usage: "bash | zsh | fish",

@@ -8,6 +8,12 @@ const EXAMPLES: Readonly<Record<string, readonly (readonly [command: string, mea
     ["curl -s https://example.org/ | article-extractor - --output text", "a page from a pipe"],
     ["article-extractor --input-file urls.txt > pages.jsonl", "many pages, one JSON line each"],
   ],
+  index: [["article-extractor index --dir docs", "again after a change: only what changed is read anew"]],
+  search: [
+    ["article-extractor search --dir docs how to rotate keys", ""],
+    ["article-extractor search --dir docs '\"access token\" expired' --size 3", "a phrase"],
+    ["article-extractor search --dir docs parse_url --json", "for a program"],
+  ],
   completions: [
     ["article-extractor completions bash > ~/.local/share/bash-completion/completions/article-extractor", ""],
   ],

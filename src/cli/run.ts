@@ -66,6 +66,7 @@ async function dispatch(words: readonly string[], shell: Shell): Promise<number>
     return 0;
   }
   if (typed.command === EXTRACT_COMMAND) return extract(shell);
+  if (typed.command.name === "index") return index(shell);
   return typed.command.name === "completions" ? completions(typed, io) : licenses(typed, io);
 }
 
@@ -78,6 +79,12 @@ async function extract({ typed, io, notices }: Shell): Promise<number> {
     notices.warn("reading the page from the terminal");
   await using app = openCommandApp(typed, io);
   return await runExtract(command, { app, io, notices, now: () => new Date() });
+}
+
+async function index({ typed, io, notices }: Shell): Promise<number> {
+  const { readIndexCommand } = await import("./search-options.ts");
+  const { runIndex } = await import("./index-command.ts");
+  return await runIndex(readIndexCommand(typed), { io, notices, isQuiet: typed.has("quiet") });
 }
 
 async function completions({ positionals }: Typed, io: Io): Promise<number> {

@@ -18,6 +18,8 @@ export {
   type SearchSettings,
   searchIndex,
 } from "./searcher.ts";
+export { type FolderOptions, readDocumentFolder } from "./folder/read-folder.ts";
+export { indexFileOf } from "./index-file.ts";
 export { findCandidates } from "./segment/find-candidates.ts";
 export { Segment } from "./segment/segment.ts";
 export { SNIPPET_STYLES, type SnippetSettings, type SnippetStyle } from "./snippet/snippet.ts";

@@ -33,3 +33,10 @@ export const DEFAULT_SEARCH: SearchSettings = {
   snippet: { style: "plain", fragmentChars: 240, maxFragments: 2, contextChars: 120 },
   synonyms: false,
 };
+/** How search indexes are built. */
+export const INDEX_BUILD = {
+  /** Postings in memory, in bytes; larger builds spill to the disk. */
+  memoryBytes: 96 * 1024 * 1024,
+  /** A worker that takes longer for 64 documents, or 512 KiB of text, hangs. */
+  stallLimitMs: 120_000,
+} as const;

@@ -146,7 +146,7 @@ describe("a build", () => {
     await buildAt(path, manyDocuments(20));
     const before = await bytesOf(path);
     const child = Bun.spawn(
-      [process.execPath, join(import.meta.dir, "../../support/search/endless-build.ts"), path],
+      [process.execPath, new URL("../../support/search/endless-build.ts", import.meta.url).pathname, path],
       { stdout: "pipe" },
     );
     for await (const chunk of child.stdout) if (new TextDecoder().decode(chunk).includes("building")) break;
