@@ -8,7 +8,10 @@ export {
 } from "./builder/build-segment.ts";
 export { DocumentAnalyser } from "./document/analyse.ts";
 export { FieldScorer, inverseDocumentFrequency } from "./field-score.ts";
+export { type FolderOptions, readDocumentFolder } from "./folder/read-folder.ts";
+export { indexFileOf } from "./index-file.ts";
 export type { RankedDocument, ScoreExplanation } from "./ranking/rescore.ts";
+export { type OpenSettings, SearchIndex } from "./search-index.ts";
 export {
   type Ranking,
   rankIndex,
@@ -18,8 +21,6 @@ export {
   type SearchSettings,
   searchIndex,
 } from "./searcher.ts";
-export { type FolderOptions, readDocumentFolder } from "./folder/read-folder.ts";
-export { indexFileOf } from "./index-file.ts";
 export { findCandidates } from "./segment/find-candidates.ts";
 export { Segment } from "./segment/segment.ts";
 export { SNIPPET_STYLES, type SnippetSettings, type SnippetStyle } from "./snippet/snippet.ts";

@@ -33,6 +33,7 @@ export const DEFAULT_SEARCH: SearchSettings = {
   snippet: { style: "plain", fragmentChars: 240, maxFragments: 2, contextChars: 120 },
   synonyms: false,
 };
+
 /** How search indexes are built. */
 export const INDEX_BUILD = {
   /** Postings in memory, in bytes; larger builds spill to the disk. */

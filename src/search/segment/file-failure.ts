@@ -17,7 +17,9 @@ export function asReadFailure(error: unknown, path: string): unknown {
   const reason = systemCode(error);
   if (error instanceof Failure || reason === undefined) return error;
   if (reason === "ENOENT" || reason === "ENOTDIR") {
-    return new Failure("index_missing", `there is no search index at ${path}`, { cause: error });
+    return new Failure("index_missing", `there is no search index at ${path}; it has to be built first`, {
+      cause: error,
+    });
   }
   return new Failure("unreadable_input", `the search index ${path} could not be read: ${reason}`, {
     cause: error,
