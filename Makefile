@@ -2,7 +2,7 @@
 BUN := sh scripts/bun
 INSTALLED := node_modules/.installed
 
-.PHONY: help demo test test-all build release library check format install bench-extraction bench-markdown bench-fetch bench-startup clean
+.PHONY: help demo test test-all build release library check format install bench-extraction bench-markdown bench-fetch bench-search bench-search-quality bench-startup clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -50,6 +50,12 @@ bench-markdown: $(INSTALLED) ## PAGES=DIR: Markdown beside the reference and oth
 
 bench-fetch: $(INSTALLED) ## requests beside undici on Node, the egress check, memory
 	$(BUN) scripts/bench/fetch.ts $(if $(REQUESTS),--requests $(REQUESTS)) $(if $(FLAT),--flat $(FLAT))
+
+bench-search-quality: $(INSTALLED) ## COLLECTIONS=DIR RUNS=DIR: ranks labelled queries, for a scorer
+	$(BUN) scripts/bench/search-quality.ts --collections "$(COLLECTIONS)" --runs "$(RUNS)" $(if $(ONLY),--only $(ONLY)) $(if $(SAMPLE),--sample $(SAMPLE)) $(if $(PROFILE),--profile $(PROFILE))
+
+bench-search: $(INSTALLED) ## COLLECTIONS=DIR: speed of search and of building indexes, beside other engines
+	$(BUN) scripts/bench/search.ts --collections "$(COLLECTIONS)" $(if $(SECTIONS),--sections $(SECTIONS)) $(if $(ENGINES),--engines $(ENGINES)) $(if $(OUT),--out $(OUT))
 
 bench-startup: build ## start of the program beside an empty one
 	$(BUN) scripts/bench/startup.ts

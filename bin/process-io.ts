@@ -17,6 +17,7 @@ export function processIo(): Io {
     executablePath: import.meta.path.includes("$bunfs") ? process.execPath : import.meta.path,
     // Computed here, beside the entry: inside a nested module it would break in the compiled program.
     workerUrl: new URL("./extraction-worker.ts", import.meta.url),
+    indexWorkerUrl: new URL("./index-worker.ts", import.meta.url),
     stdin: {
       get isTerminal() {
         return isDevice(0) && process.stdin.isTTY;

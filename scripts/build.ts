@@ -32,7 +32,9 @@ export function compileSettings(
 export async function buildProgram(outfile: string, target?: Bun.Build.CompileTarget): Promise<void> {
   const result = await Bun.build({
     ...compileSettings(outfile, target),
-    entrypoints: [join(ROOT, "bin/article-extractor.ts"), join(ROOT, "bin/extraction-worker.ts")],
+    entrypoints: ["article-extractor.ts", "extraction-worker.ts", "index-worker.ts"].map((name) =>
+      join(ROOT, "bin", name),
+    ),
     plugins: [playwrightPlugin],
   });
   if (!result.success) throw new AggregateError(result.logs, `building ${outfile} failed`);

@@ -36,7 +36,11 @@ export const FAILURE_OUTCOMES = {
     exitCode: 1,
     meaning: "the target asks to wait longer than the deadline allows",
   },
-  timeout: { httpStatus: 504, exitCode: 1, meaning: "a deadline passed, of a fetch or of an extraction" },
+  timeout: {
+    httpStatus: 504,
+    exitCode: 1,
+    meaning: "a deadline passed, of a fetch, an extraction or a search",
+  },
   too_large: { httpStatus: 422, exitCode: 1, meaning: "a body or page is over its limit" },
   unsupported_content: {
     httpStatus: 422,
@@ -44,6 +48,13 @@ export const FAILURE_OUTCOMES = {
     meaning: "the body is of a type that holds no article",
   },
   no_content: { httpStatus: 422, exitCode: 1, meaning: "the page holds no words of content" },
+  index_missing: { httpStatus: 503, exitCode: 1, meaning: "there is no search index yet" },
+  index_outdated: {
+    httpStatus: 503,
+    exitCode: 1,
+    meaning: "the search index is of another version, or was built for another analysis",
+  },
+  index_corrupt: { httpStatus: 503, exitCode: 1, meaning: "the search index's file is damaged" },
   cancelled: { httpStatus: 503, exitCode: 130, meaning: "the work was called off by its caller" },
   internal: {
     httpStatus: 500,

@@ -1,7 +1,8 @@
 import { cac } from "cac";
 import { Failure } from "../failure.ts";
 import { didYouMean, nearest } from "../nearest.ts";
-import { COMMANDS, type Command, EXTRACT_COMMAND, type Flag } from "./flags.ts";
+import type { Flag } from "./flag.ts";
+import { COMMANDS, type Command, EXTRACT_COMMAND } from "./flags.ts";
 
 /** What was typed, before it means anything. */
 export type Typed = {

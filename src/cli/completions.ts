@@ -1,6 +1,7 @@
 import { Failure } from "../failure.ts";
 import { didYouMean } from "../nearest.ts";
-import { COMMANDS, type Command, EXTRACT_COMMAND, type Flag } from "./flags.ts";
+import type { Flag } from "./flag.ts";
+import { COMMANDS, type Command, EXTRACT_COMMAND } from "./flags.ts";
 
 export const SHELLS = ["bash", "zsh", "fish"] as const;
 

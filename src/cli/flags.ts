@@ -1,27 +1,5 @@
-/** Headings of the help, in its order. */
-export const FLAG_GROUPS = ["Input", "Scope", "Pace", "Output", "Extraction", "Fetching", "General"] as const;
-export type FlagGroup = (typeof FLAG_GROUPS)[number];
-
-/**
- * One option, declared once: parsing, help, completions and the reference come from it. A flag without
- * a placeholder is a switch.
- */
-export type Flag = {
-  readonly name: string;
-  readonly short?: string;
-  /** Stands for the value in the help, and says that there is one. */
-  readonly placeholder?: string;
-  /** May be given several times. */
-  readonly isRepeatable?: true;
-  /** The only values there are; completions offer them. */
-  readonly choices?: readonly string[];
-  /** The value is a path on this machine; completions offer files. */
-  readonly isPath?: true;
-  readonly group: FlagGroup;
-  readonly help: string;
-  /** Machinery that this version lacks: the option is refused and the help leaves it out. */
-  readonly awaits?: string;
-};
+import type { Flag } from "./flag.ts";
+import { INDEX_ONLY_FLAGS, SEARCH_ONLY_FLAGS } from "./search-flags.ts";
 
 export const OUTPUT_FORMATS = ["json", "markdown", "text"] as const;
 export type OutputFormat = (typeof OUTPUT_FORMATS)[number];
@@ -320,6 +298,18 @@ export const CRAWL_COMMAND: Command = {
 export const COMMANDS: readonly Command[] = [
   EXTRACT_COMMAND,
   CRAWL_COMMAND,
+  {
+    name: "index",
+    usage: "--dir DIR [options]",
+    help: "Build the search index of a folder of Markdown files, or bring it up to date",
+    flags: [...INDEX_ONLY_FLAGS, ...GENERAL_FLAGS],
+  },
+  {
+    name: "search",
+    usage: "--dir DIR QUERY [options]",
+    help: "Search a folder that was indexed",
+    flags: [...SEARCH_ONLY_FLAGS, ...GENERAL_FLAGS],
+  },
   {
     name: "completions",
     usage: "bash | zsh | fish",

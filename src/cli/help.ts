@@ -1,4 +1,5 @@
-import { COMMANDS, type Command, EXTRACT_COMMAND, FLAG_GROUPS, type Flag } from "./flags.ts";
+import { FLAG_GROUPS, type Flag } from "./flag.ts";
+import { COMMANDS, type Command, EXTRACT_COMMAND } from "./flags.ts";
 import { type Paint, wrap } from "./terminal.ts";
 
 const EXAMPLES: Readonly<Record<string, readonly (readonly [command: string, meaning: string])[]>> = {
@@ -18,6 +19,12 @@ const EXAMPLES: Readonly<Record<string, readonly (readonly [command: string, mea
       "article-extractor crawl https://example.org/guide/ --allow-prefix https://example.org/guide/ --jsonl",
       "a part of a site as JSON lines",
     ],
+  ],
+  index: [["article-extractor index --dir docs", "again after a change: only what changed is read anew"]],
+  search: [
+    ["article-extractor search --dir docs how to rotate keys", ""],
+    ["article-extractor search --dir docs '\"access token\" expired' --size 3", "a phrase"],
+    ["article-extractor search --dir docs parse_url --json", "for a program"],
   ],
   completions: [
     ["article-extractor completions bash > ~/.local/share/bash-completion/completions/article-extractor", ""],

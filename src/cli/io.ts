@@ -7,7 +7,10 @@ export type Io = {
   readonly environment: Record<string, string | undefined>;
   /** The program's own file, beside which a `.env` may stand. */
   readonly executablePath: string;
+  /** Of extraction. */
   readonly workerUrl: string | URL;
+  /** Of building search indexes. */
+  readonly indexWorkerUrl: string | URL;
   readonly stdin: {
     readonly isTerminal: boolean;
     read(maxBytes: number): Promise<Uint8Array>;

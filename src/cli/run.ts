@@ -72,6 +72,8 @@ async function dispatch(words: readonly string[], shell: Shell): Promise<number>
   }
   if (typed.command === EXTRACT_COMMAND) return extract(shell);
   if (typed.command === CRAWL_COMMAND) return crawl(shell);
+  if (typed.command.name === "index") return index(shell);
+  if (typed.command.name === "search") return search(words, shell);
   return typed.command.name === "completions" ? completions(typed, io) : licenses(typed, io);
 }
 
@@ -105,6 +107,23 @@ async function crawl({ typed, io, openNotices }: Shell): Promise<number> {
   await using _ = app;
   const command = readCrawlCommand(typed, settings, process.cwd());
   return await runCrawl(command, { app, screen, notices: openNotices(screen.io), log });
+}
+
+async function index({ typed, io, openNotices }: Shell): Promise<number> {
+  const { readIndexCommand } = await import("./search-options.ts");
+  const { runIndex } = await import("./index-command.ts");
+  return await runIndex(readIndexCommand(typed), {
+    io,
+    notices: openNotices(io),
+    isQuiet: typed.has("quiet"),
+  });
+}
+
+async function search(words: readonly string[], { typed, io }: Shell): Promise<number> {
+  const { readSearchCommand } = await import("./search-options.ts");
+  const { runSearch } = await import("./search.ts");
+  const paint = createPaint(!hasColorsOff(words, io) && io.stdout.isTerminal);
+  return await runSearch(readSearchCommand(typed), { io, paint });
 }
 
 async function completions({ positionals }: Typed, io: Io): Promise<number> {

@@ -1,4 +1,5 @@
 import type { ExtractionOptions } from "../extraction/index.ts";
+import type { SearchSettings } from "../search/index.ts";
 
 /** What an extraction does where nobody says otherwise: the same in the shell, over HTTP and in crawls. */
 export const DEFAULT_EXTRACTION: Omit<ExtractionOptions, "renderings"> = {
@@ -11,3 +12,35 @@ export const DEFAULT_EXTRACTION: Omit<ExtractionOptions, "renderings"> = {
 
 /** What a crawl does where neither an option nor the environment says otherwise. */
 export const DEFAULT_CRAWL = { maxDepth: 3 } as const;
+
+/**
+ * How a tenant is searched where its configuration says nothing. The boosts are those that ranked best on six
+ * collections of documentation (docs/search.md).
+ */
+export const DEFAULT_SEARCH: SearchSettings = {
+  profile: "default",
+  ranking: {
+    k1: 1.2,
+    b: 0.75,
+    boosts: {
+      title: 0.8,
+      headings_h1: 0.7,
+      headings_h2: 0.6,
+      headings: 0.3,
+      body: 1,
+      code: 0.35,
+      path: 1.4,
+      url: 0,
+    },
+  },
+  snippet: { style: "plain", fragmentChars: 240, maxFragments: 2, contextChars: 120 },
+  synonyms: false,
+};
+
+/** How search indexes are built. */
+export const INDEX_BUILD = {
+  /** Postings in memory, in bytes; larger builds spill to the disk. */
+  memoryBytes: 96 * 1024 * 1024,
+  /** A worker that takes longer for 64 documents, or 512 KiB of text, hangs. */
+  stallLimitMs: 120_000,
+} as const;

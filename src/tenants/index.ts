@@ -1,7 +1,6 @@
 export { describeTenant, type TenantDetail, type TenantSummary } from "./describe.ts";
 export { createTenantFinder, type TenantFinder } from "./find.ts";
 export type {
-  FieldBoosts,
   FilesystemTenant,
   GitTenant,
   OnlineTenant,

@@ -1,3 +1,4 @@
+import type { SearchSettings } from "../search/index.ts";
 import type { PageUrl } from "../urls/index.ts";
 
 type CommonTenant = {
@@ -20,22 +21,7 @@ type CommonTenant = {
   readonly search: TenantSearch;
 };
 
-export type TenantSearch = {
-  readonly isEnabled: boolean;
-  readonly profile: "default" | "aggressive-stem" | "code-friendly";
-  readonly ranking: { readonly k1: number; readonly b: number; readonly boosts: FieldBoosts };
-  readonly snippet: {
-    readonly style: "plain" | "html";
-    readonly fragmentChars: number;
-    readonly maxFragments: number;
-    readonly contextChars: number;
-  };
-};
-
-/** Factors of the fields' scores, 0 to 5. */
-export type FieldBoosts = Readonly<
-  Record<"title" | "headings_h1" | "headings_h2" | "headings" | "body" | "code" | "path" | "url", number>
->;
+export type TenantSearch = SearchSettings & { readonly isEnabled: boolean };
 
 export type OnlineTenant = CommonTenant & {
   readonly source: "online";

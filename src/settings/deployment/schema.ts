@@ -1,6 +1,7 @@
 import { toJsonSchema } from "@valibot/to-json-schema";
 import * as v from "valibot";
 import { parsePageUrl, parseUrlPrefix } from "../../urls/index.ts";
+import { DEFAULT_SEARCH } from "../defaults.ts";
 import { scheduleProblem } from "./cron-form.ts";
 import { fieldsOf, type JsonField, listsForObjects } from "./fields.ts";
 
@@ -83,38 +84,44 @@ const infrastructure = v.strictObject({
   article_extractor_fallback: v.optional(fallback, {}),
 });
 
+const { boosts: BOOSTS } = DEFAULT_SEARCH.ranking;
+const { snippet: SNIPPET } = DEFAULT_SEARCH;
+
 const boost = (preset: number) => v.optional(decimal(0, 5), preset);
 
 const search = v.strictObject({
   enabled: flag(true),
   engine: v.optional(oneOf(["bm25"]), "bm25"),
-  analyzer_profile: v.optional(oneOf(["default", "aggressive-stem", "code-friendly"]), "default"),
+  analyzer_profile: v.optional(
+    oneOf(["default", "aggressive-stem", "code-friendly"]),
+    DEFAULT_SEARCH.profile,
+  ),
   ranking: v.optional(
     v.strictObject({
-      bm25_k1: v.optional(decimal(0.5, 3), 1.2),
-      bm25_b: v.optional(decimal(0.1, 1), 0.75),
+      bm25_k1: v.optional(decimal(0.5, 3), DEFAULT_SEARCH.ranking.k1),
+      bm25_b: v.optional(decimal(0.1, 1), DEFAULT_SEARCH.ranking.b),
     }),
     {},
   ),
   boosts: v.optional(
     v.strictObject({
-      title: boost(2.5),
-      headings_h1: boost(2.5),
-      headings_h2: boost(2),
-      headings: boost(1.5),
-      body: boost(1),
-      code: boost(1.2),
-      path: boost(1.5),
-      url: boost(1.5),
+      title: boost(BOOSTS.title),
+      headings_h1: boost(BOOSTS.headings_h1),
+      headings_h2: boost(BOOSTS.headings_h2),
+      headings: boost(BOOSTS.headings),
+      body: boost(BOOSTS.body),
+      code: boost(BOOSTS.code),
+      path: boost(BOOSTS.path),
+      url: boost(BOOSTS.url),
     }),
     {},
   ),
   snippet: v.optional(
     v.strictObject({
-      style: v.optional(oneOf(["plain", "html"]), "plain"),
-      fragment_char_limit: v.optional(whole(80, 2000), 240),
-      max_fragments: v.optional(whole(1, 5), 2),
-      surrounding_context_chars: v.optional(whole(40, 800), 120),
+      style: v.optional(oneOf(["plain", "html"]), SNIPPET.style),
+      fragment_char_limit: v.optional(whole(80, 2000), SNIPPET.fragmentChars),
+      max_fragments: v.optional(whole(1, 5), SNIPPET.maxFragments),
+      surrounding_context_chars: v.optional(whole(40, 800), SNIPPET.contextChars),
     }),
     {},
   ),

@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import type { TenantSearch, TenantSettings } from "../../tenants/index.ts";
 import { type PageUrl, parsePageUrl, parseUrlPrefix } from "../../urls/index.ts";
+import { DEFAULT_SEARCH } from "../defaults.ts";
 import { type DeploymentFile, partsOf, type TenantFile } from "./schema.ts";
 import type { Deployment, FallbackSettings, InfrastructureSettings } from "./types.ts";
 
@@ -95,6 +96,7 @@ function toSearch(file: TenantFile["search"]): TenantSearch {
       maxFragments: file.snippet.max_fragments,
       contextChars: file.snippet.surrounding_context_chars,
     },
+    synonyms: DEFAULT_SEARCH.synonyms,
   };
 }
 

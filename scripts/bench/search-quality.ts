@@ -1,0 +1,181 @@
+/**
+ * Ranks the queries of collections with relevance labels.
+ *
+ *   make bench-search-quality COLLECTIONS=DIR RUNS=DIR [ONLY=faq,pydocs] [SAMPLE=n]
+ *   sh scripts/bun scripts/bench/search-quality.ts --collections DIR --runs DIR [options]
+ *
+ * Each DIR/NAME with `corpus.jsonl` ({_id, url, title, text} a line) and `queries.dev.jsonl` ({_id, text}) gets
+ * RUNS/NAME.tsv: query-id, doc-id, rank, score, at most 100 a query, for a scorer as trec_eval. No collection
+ * is part of this repository. With `qrels.dev.tsv` (query-id, doc-id, gain) beside them nDCG@10 is printed too.
+ *
+ *   --only LIST      these collections alone
+ *   --sample N       every Nth query
+ *   --profile NAME   the analyser's profile
+ *
+ * Documents are indexed and searched by the product's code with its default settings, from an index file.
+ */
+import { mkdir, mkdtemp, readdir, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { parseArgs } from "node:util";
+import {
+  ANALYZER_PROFILES,
+  Analyser,
+  buildSegment,
+  DocumentAnalyser,
+  findCandidates,
+  rankIndex,
+  type SearchSettings,
+  Segment,
+  type SourceDocument,
+} from "../../src/search/index.ts";
+import { DEFAULT_SEARCH } from "../../src/settings/index.ts";
+import { describeMachine } from "./machine.ts";
+import { parseCount, parseNames } from "./options.ts";
+import { normalizedGain } from "./ranking-gain.ts";
+import { percentile } from "./statistics.ts";
+
+const HITS = 100;
+
+type CorpusLine = {
+  readonly _id: string;
+  readonly url: string;
+  readonly title: string;
+  readonly text: string;
+};
+type QueryLine = { readonly _id: string; readonly text: string };
+
+const TEXT = { type: "string" } as const;
+
+async function readLines<Line>(path: string): Promise<Line[]> {
+  const lines = (await Bun.file(path).text()).split("\n").filter((line) => line !== "");
+  return lines.map((line) => JSON.parse(line) as Line); // the collections' format, as the head of this file has it
+}
+
+/** Documents by URL; a second document of the same URL gets a fragment, which is not indexed. */
+function sourcesOf(corpus: readonly CorpusLine[]): Map<string, { id: string; source: SourceDocument }> {
+  const sources = new Map<string, { id: string; source: SourceDocument }>();
+  for (const { _id, url, title, text } of corpus) {
+    const own = sources.has(url) ? `${url}#${_id}` : url;
+    // Only compared and cut up, never fetched.
+    const source = { url: own as SourceDocument["url"], title, markdown: text };
+    sources.set(own, { id: _id, source });
+  }
+  return sources;
+}
+
+async function readGains(path: string): Promise<Map<string, Map<string, number>> | null> {
+  if (!(await Bun.file(path).exists())) return null;
+  const gains = new Map<string, Map<string, number>>();
+  for (const line of (await Bun.file(path).text()).split("\n").slice(1)) {
+    const [query, document, gain] = line.split("\t");
+    if (!query || !document || !(Number(gain) > 0)) continue;
+    if (!gains.has(query)) gains.set(query, new Map());
+    gains.get(query)?.set(document, Number(gain));
+  }
+  return gains;
+}
+
+type Bench = {
+  readonly collections: string;
+  readonly runs: string;
+  readonly sample: number;
+  readonly settings: SearchSettings;
+  readonly scratch: string;
+};
+
+/** @returns mean nDCG@10, or null without labels */
+async function rankCollection(name: string, bench: Bench): Promise<number | null> {
+  const folder = join(bench.collections, name);
+  const sources = sourcesOf(await readLines<CorpusLine>(join(folder, "corpus.jsonl")));
+  const all = await readLines<QueryLine>(join(folder, "queries.dev.jsonl"));
+  const gains = await readGains(join(folder, "qrels.dev.tsv"));
+  const queries = all.filter(({ _id }) => gains?.has(_id) ?? true).filter((_, i) => i % bench.sample === 0);
+  const path = join(bench.scratch, `${name}.segment`);
+  const analyser = new Analyser(bench.settings.profile);
+  const documents = new DocumentAnalyser(analyser);
+  const buildStart = process.cpuUsage();
+  await buildSegment(
+    [...sources.values()].map(({ source }) => source),
+    {
+      path,
+      analysis: {
+        fingerprint: analyser.fingerprint,
+        vocabulary: analyser,
+        analyse: (source) => documents.analyse(source),
+      },
+      previous: null,
+      memoryBytes: 256 * 1024 * 1024,
+    },
+  );
+  const buildSeconds = cpuMilliseconds(buildStart) / 1000;
+  using reader = Segment.open(path);
+  const parts = { reader, findCandidates, settings: bench.settings };
+  const idOf = [...sources.keys()].sort().map((url) => sources.get(url)?.id);
+  const rows: string[] = [];
+  const times: number[] = [];
+  let gain = 0;
+  for (const query of queries) {
+    const start = process.cpuUsage();
+    const { documents: ranked } = rankIndex(parts, query.text, {
+      size: HITS,
+      wordMatch: false,
+      explain: false,
+      deadline: Number.POSITIVE_INFINITY,
+    });
+    times.push(cpuMilliseconds(start));
+    const hits = ranked.slice(0, HITS);
+    const ids = hits.map(({ document }) => idOf[document] ?? "");
+    hits.forEach(({ score }, i) => {
+      rows.push(`${query._id}\t${ids[i]}\t${i + 1}\t${score}\n`);
+    });
+    gain += normalizedGain(ids, gains?.get(query._id) ?? new Map());
+  }
+  await Bun.write(join(bench.runs, `${name}.tsv`), rows.join(""));
+  const mean = gains ? gain / queries.length : null;
+  const milliseconds = [0.5, 0.95].map((share) => percentile(times, share).toFixed(2));
+  console.log(
+    `${name.padEnd(12)} nDCG@10 ${mean?.toFixed(4) ?? "–"}  queries ${queries.length}  documents ${sources.size}` +
+      `  build ${buildSeconds.toFixed(1)} s CPU  query p50/p95 ${milliseconds.join("/")} ms CPU`,
+  );
+  return mean;
+}
+
+function cpuMilliseconds(since: NodeJS.CpuUsage): number {
+  const { user, system } = process.cpuUsage(since);
+  return (user + system) / 1000;
+}
+
+async function main(): Promise<void> {
+  const { values } = parseArgs({
+    args: process.argv.slice(2),
+    options: { collections: TEXT, runs: TEXT, only: TEXT, sample: TEXT, profile: TEXT },
+  });
+  if (!values.collections || !values.runs) {
+    throw new Error("--collections DIR and --runs DIR are needed (COLLECTIONS= and RUNS= of make)");
+  }
+  const collections = resolve(values.collections);
+  const found = (await readdir(collections)).sort();
+  const names = values.only ? parseNames("--only", values.only, found) : found;
+  const [profile = DEFAULT_SEARCH.profile] = parseNames("--profile", values.profile, ANALYZER_PROFILES);
+  const scratch = await mkdtemp(join(tmpdir(), "search-quality-"));
+  const sample = parseCount("--sample", values.sample) ?? 1;
+  const settings = { ...DEFAULT_SEARCH, profile };
+  const bench = { collections, runs: resolve(values.runs), sample, settings, scratch };
+  console.log(describeMachine());
+  await mkdir(bench.runs, { recursive: true });
+  try {
+    const means: number[] = [];
+    for (const name of names) {
+      if (!(await Bun.file(join(collections, name, "corpus.jsonl")).exists())) continue;
+      const mean = await rankCollection(name, bench);
+      if (mean !== null) means.push(mean);
+    }
+    const mean = means.reduce((sum, value) => sum + value, 0) / Math.max(1, means.length);
+    console.log(`mean of ${means.length}: ${mean.toFixed(4)}`);
+  } finally {
+    await rm(scratch, { recursive: true, force: true });
+  }
+}
+
+await main();

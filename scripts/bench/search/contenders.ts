@@ -1,0 +1,134 @@
+import { Database } from "bun:sqlite";
+import { existsSync, rmSync } from "node:fs";
+import MiniSearch from "minisearch";
+import createWink from "wink-bm25-text-search";
+import {
+  Analyser,
+  buildSegment,
+  DocumentAnalyser,
+  SearchIndex,
+  Segment,
+  type SourceDocument,
+} from "../../../src/search/index.ts";
+import { DEFAULT_SEARCH, INDEX_BUILD } from "../../../src/settings/index.ts";
+
+/** An engine of the bench. What it builds is what it searches; those with a file open it anew. */
+export type Contender = {
+  build(sections: readonly SourceDocument[], file: string): Promise<void>;
+  /** Opens what was built; null for engines that live in memory only. */
+  readonly open: ((file: string) => void) | null;
+  /** The addresses or numbers of the best ten, with a snippet each where the engine has snippets. */
+  search(query: string): readonly unknown[];
+  /** Bytes of postings, dictionary and lengths, where they can be told. */
+  indexBytes?(file: string): number;
+};
+
+const HITS = 10;
+
+function createOurs(): Contender {
+  let index: SearchIndex | null = null;
+  return {
+    async build(sections, path) {
+      const analyser = new Analyser("default");
+      const documents = new DocumentAnalyser(analyser);
+      await buildSegment(sections, {
+        path,
+        previous: null,
+        memoryBytes: INDEX_BUILD.memoryBytes,
+        analysis: {
+          fingerprint: analyser.fingerprint,
+          vocabulary: analyser,
+          analyse: (source) => documents.analyse(source),
+        },
+      });
+    },
+    open(path) {
+      index = SearchIndex.open(path, DEFAULT_SEARCH);
+    },
+    search: (query) =>
+      index?.search(query, {
+        size: HITS,
+        wordMatch: false,
+        explain: false,
+        deadline: Number.POSITIVE_INFINITY,
+      }) ?? [],
+    indexBytes(path) {
+      using segment = Segment.open(path);
+      const { postings, dictionary, lengths } = segment.sizes();
+      return postings + dictionary + lengths;
+    },
+  };
+}
+
+// As in the comparison of qualities: title weighted, porter stems, any of the words.
+function createFts5(): Contender {
+  let database: Database | null = null;
+  let statement: ReturnType<Database["query"]> | null = null;
+  return {
+    async build(sections, path) {
+      if (existsSync(path)) rmSync(path);
+      const made = new Database(path, { create: true });
+      made.run("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF");
+      made.run(
+        "CREATE VIRTUAL TABLE pages USING fts5(url UNINDEXED, title, body, tokenize = 'porter unicode61')",
+      );
+      const insert = made.prepare("INSERT INTO pages VALUES (?, ?, ?)");
+      made.transaction(() => {
+        for (const { url, title, markdown } of sections) insert.run(url, title, markdown);
+      })();
+      made.close();
+    },
+    open(path) {
+      database = new Database(path, { readonly: true });
+      statement = database.query(
+        `SELECT url, title, snippet(pages, 2, '', '', '…', 32) AS snippet FROM pages
+         WHERE pages MATCH ? ORDER BY bm25(pages, 0, 3, 1) LIMIT ${HITS}`,
+      );
+    },
+    search(query) {
+      const words = query.match(/[\p{L}\p{N}_]+/gu) ?? [];
+      if (words.length === 0) return [];
+      return statement?.all(words.map((word) => `"${word}"`).join(" OR ")) ?? [];
+    },
+  };
+}
+
+function createMiniSearch(): Contender {
+  const engine = new MiniSearch<{ id: number; title: string; body: string }>({
+    fields: ["title", "body"],
+    searchOptions: { boost: { title: 3 } },
+  });
+  return {
+    async build(sections) {
+      sections.forEach(({ title, markdown }, id) => {
+        engine.add({ id, title, body: markdown });
+      });
+    },
+    open: null,
+    search: (query) => engine.search(query).slice(0, HITS),
+  };
+}
+
+function createWinkSearch(): Contender {
+  const engine = createWink();
+  const words = (text: string): string[] => text.toLowerCase().match(/[\p{L}\p{N}_]+/gu) ?? [];
+  return {
+    async build(sections) {
+      engine.defineConfig({ fldWeights: { title: 3, body: 1 } });
+      engine.definePrepTasks([words]);
+      sections.forEach(({ title, markdown }, id) => {
+        engine.addDoc({ title, body: markdown }, id);
+      });
+      engine.consolidate();
+    },
+    open: null,
+    search: (query) => engine.search(query, HITS),
+  };
+}
+
+export const CONTENDERS: Readonly<Record<string, () => Contender>> = {
+  ours: createOurs,
+  fts5: createFts5,
+  minisearch: createMiniSearch,
+  wink: createWinkSearch,
+};

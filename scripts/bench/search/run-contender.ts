@@ -1,0 +1,114 @@
+/**
+ * One engine of the bench in a process of its own, so that memory and caches are its own too:
+ *
+ *   bun scripts/bench/search/run-contender.ts NAME PHASE COLLECTIONS COUNT FILE
+ *
+ * PHASE is `build` (makes FILE), `search` (opens FILE and searches), or `both` (engines without a file). Prints
+ * one JSON object.
+ */
+import { readFileSync } from "node:fs";
+import { percentile } from "../statistics.ts";
+import { CONTENDERS, type Contender } from "./contenders.ts";
+import { type BenchQuery, cutSections, mixQueries } from "./sections.ts";
+
+/** Every query is run so often; its fastest run counts, for the others were disturbed by the machine. */
+const PASSES = 5;
+const OPENINGS = 20;
+
+const [name = "", phase = "", collections = "", count = "", file = ""] = process.argv.slice(2);
+const contender = CONTENDERS[name]?.();
+if (!contender) throw new Error(`no engine ${name}`);
+
+const results: Record<string, unknown> = { name, phase };
+if (phase === "build" || phase === "both") Object.assign(results, await measureBuild(contender));
+if (phase === "search" || phase === "both")
+  Object.assign(results, measureSearch(contender, mixQueries(collections)));
+console.log(JSON.stringify(results));
+
+async function measureBuild(engine: Contender): Promise<Record<string, number>> {
+  const sections = cutSections(collections, Number(count));
+  const textBytes = sections.reduce((sum, { markdown }) => sum + Buffer.byteLength(markdown), 0);
+  Bun.gc(true);
+  const cpuBefore = process.cpuUsage();
+  const startedAt = performance.now();
+  await engine.build(sections, file);
+  const buildMs = performance.now() - startedAt;
+  const { user, system } = process.cpuUsage(cpuBefore);
+  const buildCpuMs = (user + system) / 1000;
+  const indexBytes = engine.indexBytes?.(file) ?? 0;
+  return {
+    sections: sections.length,
+    textBytes,
+    buildMs,
+    buildCpuMs,
+    buildPeakRssBytes: peakRssBytes(),
+    indexBytes,
+  };
+}
+
+function measureSearch(engine: Contender, queries: readonly BenchQuery[]): Record<string, unknown> {
+  const open = engine.open;
+  const anonymousBefore = anonymousBytes();
+  const openMs: number[] = [];
+  for (let turn = 0; open !== null && turn < OPENINGS; turn++) {
+    const startedAt = performance.now();
+    open(file);
+    openMs.push(performance.now() - startedAt);
+  }
+  const fastest = new Float64Array(queries.length).fill(Number.POSITIVE_INFINITY);
+  let found = 0;
+  let firstPassBytes = 0;
+  let cpuBefore = process.cpuUsage();
+  for (let pass = 0; pass < PASSES; pass++) {
+    queries.forEach(({ text }, index) => {
+      const startedAt = performance.now();
+      const hits = engine.search(text);
+      fastest[index] = Math.min(fastest[index]!, performance.now() - startedAt);
+      if (pass === 0 && hits.length > 0) found++;
+    });
+    if (pass > 0) continue;
+    firstPassBytes = anonymousBytes() - anonymousBefore;
+    cpuBefore = process.cpuUsage();
+  }
+  const { user, system } = process.cpuUsage(cpuBefore);
+  if (found < queries.length * 0.8)
+    throw new Error(`${name} finds something for ${found} of ${queries.length} queries`);
+  return {
+    openFirstMs: openMs[0] ?? null,
+    openMs: open === null ? null : percentile(openMs, 0.5),
+    queries: queries.length,
+    withHits: found,
+    queryCpuMs: (user + system) / 1000 / queries.length / (PASSES - 1),
+    anonymousGrowthBytes: firstPassBytes,
+    all: latencies([...fastest]),
+    ...Object.fromEntries(
+      (["words", "identifier", "question"] as const).map((group) => [
+        group,
+        latencies([...fastest].filter((_, index) => queries[index]!.group === group)),
+      ]),
+    ),
+  };
+}
+
+function latencies(values: readonly number[]): Record<"p50" | "p95" | "p99" | "max", number> {
+  return {
+    p50: percentile(values, 0.5),
+    p95: percentile(values, 0.95),
+    p99: percentile(values, 0.99),
+    max: Math.max(...values),
+  };
+}
+
+/** Memory of this process that no file stands behind. */
+function anonymousBytes(): number {
+  Bun.gc(true);
+  return kilobytes("/proc/self/smaps_rollup", "Anonymous") * 1024;
+}
+
+function peakRssBytes(): number {
+  return kilobytes("/proc/self/status", "VmHWM") * 1024;
+}
+
+function kilobytes(path: string, field: string): number {
+  return Number(new RegExp(`^${field}:\\s+(\\d+) kB`, "m").exec(readFileSync(path, "utf8"))?.[1] ?? 0);
+}

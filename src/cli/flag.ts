@@ -1,0 +1,33 @@
+/** Headings of the help, in its order. */
+export const FLAG_GROUPS = [
+  "Input",
+  "Scope",
+  "Pace",
+  "Output",
+  "Extraction",
+  "Fetching",
+  "Search",
+  "General",
+] as const;
+export type FlagGroup = (typeof FLAG_GROUPS)[number];
+
+/**
+ * One option, declared once: parsing, help, completions and the reference come from it. A flag without
+ * a placeholder is a switch.
+ */
+export type Flag = {
+  readonly name: string;
+  readonly short?: string;
+  /** Stands for the value in the help, and says that there is one. */
+  readonly placeholder?: string;
+  /** May be given several times. */
+  readonly isRepeatable?: true;
+  /** The only values there are; completions offer them. */
+  readonly choices?: readonly string[];
+  /** The value is a path on this machine; completions offer files. */
+  readonly isPath?: true;
+  readonly group: FlagGroup;
+  readonly help: string;
+  /** Machinery that this version lacks: the option is refused and the help leaves it out. */
+  readonly awaits?: string;
+};

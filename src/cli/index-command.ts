@@ -1,0 +1,56 @@
+import { Failure } from "../failure.ts";
+import { type BuildCounts, buildIndex, readDocumentFolder, type SourceDocument } from "../search/index.ts";
+import { INDEX_BUILD } from "../settings/index.ts";
+import type { Io } from "./io.ts";
+import type { Notices } from "./notices.ts";
+import type { IndexCommand } from "./search-options.ts";
+
+type IndexParts = { readonly io: Io; readonly notices: Notices; readonly isQuiet: boolean };
+
+/**
+ * Runs `index`; returns the exit code: 1 when files had to be left out, though the others are indexed.
+ * @throws Failure of the build; `unreadable_input` for a folder without documents
+ */
+export async function runIndex(command: IndexCommand, { io, notices, isQuiet }: IndexParts): Promise<number> {
+  let skipped = 0;
+  const documents = readDocumentFolder(command.folder, {
+    onSkipped: (path, reason) => {
+      skipped++;
+      notices.warn(`${path} is left out: ${reason}`);
+    },
+  });
+  const showProgress = io.stderr.isTerminal && !isQuiet;
+  const counts = await buildIndex(requireSome(documents, command.folder), {
+    path: command.indexFile,
+    profile: command.profile,
+    workerUrl: io.indexWorkerUrl,
+    signal: io.signal,
+    ...INDEX_BUILD,
+    ...(showProgress && { onProgress: ({ documents: count }) => io.stderr.write(progressLine(count)) }),
+  });
+  if (showProgress) io.stderr.write(CLEAR_LINE);
+  await io.stdout.write(`${describe(counts)} in ${command.indexFile}\n`);
+  return skipped === 0 ? 0 : 1;
+}
+
+// An empty folder is most often a wrong one, and the index that it had is worth more than an empty one.
+async function* requireSome(
+  documents: AsyncIterable<SourceDocument>,
+  folder: string,
+): AsyncGenerator<SourceDocument> {
+  let isEmpty = true;
+  for await (const document of documents) {
+    isEmpty = false;
+    yield document;
+  }
+  if (isEmpty)
+    throw new Failure("unreadable_input", `${folder} holds no Markdown files (.md, .markdown, .mdx)`);
+}
+
+const CLEAR_LINE = "\r\u001b[K";
+const progressLine = (count: number): string => `${CLEAR_LINE}indexing: ${count} documents`;
+
+function describe({ documents, unchanged }: BuildCounts): string {
+  const noun = documents === 1 ? "document" : "documents";
+  return `indexed ${documents} ${noun}${unchanged > 0 ? `, ${unchanged} of them unchanged,` : ""}`;
+}

@@ -1,0 +1,40 @@
+import type { Flag } from "./flag.ts";
+
+const DIR: Flag = {
+  name: "dir",
+  placeholder: "DIR",
+  isPath: true,
+  group: "Input",
+  help: "The folder of Markdown files, as a crawl writes it",
+};
+
+const INDEX_FILE: Flag = {
+  name: "index-file",
+  placeholder: "FILE",
+  isPath: true,
+  group: "Search",
+  help: "The index's file (default DIR/.article-extractor/search.index)",
+};
+
+/** What only `index` takes. */
+export const INDEX_ONLY_FLAGS: readonly Flag[] = [
+  DIR,
+  INDEX_FILE,
+  {
+    name: "profile",
+    placeholder: "PROFILE",
+    choices: ["default", "aggressive-stem", "code-friendly"],
+    group: "Search",
+    help: "How words are told apart: default, aggressive-stem, or code-friendly (code is not stemmed)",
+  },
+];
+
+/** What only `search` takes. */
+export const SEARCH_ONLY_FLAGS: readonly Flag[] = [
+  DIR,
+  INDEX_FILE,
+  { name: "size", placeholder: "N", group: "Search", help: "Hits at most, 1 to 100 (default 10)" },
+  { name: "word-match", group: "Search", help: "Only words as they are typed, no other forms of them" },
+  { name: "explain", group: "Search", help: "Show how each hit got its score" },
+  { name: "json", group: "Output", help: "One JSON document instead of text" },
+];

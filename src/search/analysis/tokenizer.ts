@@ -1,0 +1,153 @@
+import { classAt, MARK, OTHER, UNSPACED } from "./characters.ts";
+
+// A longer run is cut: nobody searches for it, and what is cut from it stays linear.
+const MAX_RUN_LENGTH = 256;
+
+const UNDERSCORE = 0x5f;
+const DOT = 0x2e;
+const HYPHEN = 0x2d;
+const SLASH = 0x2f;
+const COLON = 0x3a;
+const APOSTROPHE = 0x27;
+const RIGHT_QUOTE = 0x2019;
+const AT = 0x40;
+const DOLLAR = 0x24;
+const PLUS = 0x2b;
+const HASH = 0x23;
+
+/**
+ * Walks the written words of a text from left to right: runs of letters, digits and `_`, with `.`, `-`, `/`,
+ * `::`, `'` and `@` between them, and with the signs around them that make another word (`--flag`, `.NET`,
+ * `$HOME`, `C++`). Runs of scripts without spaces come apart from others.
+ */
+export class Tokenizer {
+  #text = "";
+  #at = 0;
+  #end = 0;
+  /** Range of the run that `next` found, in UTF-16 code units. */
+  start = 0;
+  end = 0;
+
+  /** Sets what is walked: `text` from `start` to `end` (exclusive). */
+  reset(text: string, start: number, end: number): void {
+    this.#text = text;
+    this.#at = start;
+    this.#end = end;
+  }
+
+  /** Moves to the next run; false when there is none. */
+  next(): boolean {
+    const text = this.#text;
+    let at = this.#at;
+    for (; at < this.#end; at++) {
+      const unit = text.charCodeAt(at);
+      if (unit === UNDERSCORE) break;
+      const kind = classAt(text, at);
+      if (kind !== OTHER && kind !== MARK) break;
+    }
+    if (at >= this.#end) {
+      this.#at = this.#end;
+      return false;
+    }
+    const from = this.#at;
+    if (classAt(text, at) === UNSPACED) {
+      this.start = at;
+      this.end = this.#at = this.#unspacedEnd(at);
+      return true;
+    }
+    const runEnd = this.#runEnd(at);
+    this.start = this.#withSignsBefore(at, from);
+    this.end = this.#at = this.#withSignsAfter(at, runEnd);
+    return true;
+  }
+
+  #unspacedEnd(start: number): number {
+    let at = start + 1;
+    const limit = Math.min(this.#end, start + MAX_RUN_LENGTH);
+    while (at < limit) {
+      const kind = classAt(this.#text, at);
+      if (kind !== UNSPACED && kind !== MARK) break;
+      at++;
+    }
+    return this.#wholeCharacter(start, at);
+  }
+
+  #runEnd(start: number): number {
+    const text = this.#text;
+    const limit = Math.min(this.#end, start + MAX_RUN_LENGTH);
+    let at = start + 1;
+    while (at < limit) {
+      const unit = text.charCodeAt(at);
+      if (unit === UNDERSCORE) {
+        at++;
+        continue;
+      }
+      const kind = classAt(text, at);
+      if (kind === UNSPACED) break;
+      if (kind !== OTHER) {
+        at++;
+        continue;
+      }
+      const joiner = this.#joinerLength(at, unit);
+      if (joiner === 0 || at + joiner >= limit || !this.#isWordStart(at + joiner)) break;
+      at += joiner;
+    }
+    return this.#wholeCharacter(start, at);
+  }
+
+  // A cut at the length limit must not halve a surrogate pair.
+  #wholeCharacter(start: number, end: number): number {
+    const last = this.#text.charCodeAt(end - 1);
+    const isHalf = last >= 0xd800 && last <= 0xdbff && end - 1 > start;
+    return isHalf ? end - 1 : end;
+  }
+
+  #joinerLength(at: number, unit: number): number {
+    switch (unit) {
+      case DOT:
+      case HYPHEN:
+      case SLASH:
+      case APOSTROPHE:
+      case RIGHT_QUOTE:
+      case AT:
+        return 1;
+      case COLON:
+        return this.#text.charCodeAt(at + 1) === COLON ? 2 : 0;
+      default:
+        return 0;
+    }
+  }
+
+  #isWordStart(at: number): boolean {
+    if (this.#text.charCodeAt(at) === UNDERSCORE) return true;
+    const kind = classAt(this.#text, at);
+    return kind !== OTHER && kind !== MARK && kind !== UNSPACED;
+  }
+
+  #withSignsBefore(start: number, from: number): number {
+    if (start === from) return start;
+    const text = this.#text;
+    const sign = text.charCodeAt(start - 1);
+    if (sign !== HYPHEN && sign !== DOT && sign !== SLASH && sign !== DOLLAR) return start;
+    let first = start - 1;
+    if (sign === HYPHEN && first > from && text.charCodeAt(first - 1) === HYPHEN) first--;
+    // Only at the start of what is written: not the second dot of `...`, nor the slashes of `//`.
+    return first > from && !isOpening(text.charCodeAt(first - 1)) ? start : first;
+  }
+
+  #withSignsAfter(start: number, end: number): number {
+    const text = this.#text;
+    const sign = end < this.#end ? text.charCodeAt(end) : 0;
+    if (sign === HASH && end - start === 1) return end + 1;
+    const isDouble = sign === PLUS && end + 1 < this.#end && text.charCodeAt(end + 1) === PLUS;
+    if (!isDouble) return end;
+    const after = end + 2 < this.#end && classAt(text, end + 2) !== OTHER;
+    return after ? end : end + 2;
+  }
+}
+
+/** Space, or a bracket, quote or mark that opens something. */
+const isOpening = (unit: number): boolean =>
+  unit <= 0x20 || unit === 0xa0 || (unit < 0x80 && OPENING.includes(String.fromCharCode(unit)));
+
+const OPENING = "([{<\"'`*|,=>~";

@@ -1,0 +1,204 @@
+import { randomUUID } from "node:crypto";
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import { Failure } from "../../failure.ts";
+import { ByteWriter } from "../segment/bytes.ts";
+import { SegmentFileWriter } from "../segment/file-writer.ts";
+import { encodeLayout } from "../segment/layout-codec.ts";
+import type { Segment } from "../segment/segment.ts";
+import { encodeStored } from "../segment/stored-codec.ts";
+import type { AnalysedDocument, SourceDocument, Vocabulary } from "../types.ts";
+import { makeBuildDirectory } from "./build-directory.ts";
+import { NOT_CARRIED, writeCarriedRun } from "./carry-over.ts";
+import { DocumentTable } from "./document-table.ts";
+import { Inverter } from "./inverter.ts";
+import type { RunPlace } from "./run-format.ts";
+import { RunWriter } from "./run-writer.ts";
+import { TemporaryFile } from "./temporary-file.ts";
+import { writeSegment } from "./write-segment.ts";
+
+/** What turns documents into words. */
+export type BuildAnalysis = {
+  readonly fingerprint: string;
+  readonly vocabulary: Vocabulary;
+  analyse(source: SourceDocument): AnalysedDocument;
+};
+
+export type BuildOptions = {
+  /** The index file; its directory is made. A file of this name is replaced when the new one is whole. */
+  readonly path: string;
+  readonly analysis: BuildAnalysis;
+  /** An index whose unchanged documents are taken over without analysis, if it has the same analysis. */
+  readonly previous: Segment | null;
+  /** Postings in memory, in bytes; beyond them they are spilled to the disk. */
+  readonly memoryBytes: number;
+  /** Part of the name of the directory for temporary files; made up where it is not given. */
+  readonly buildName?: string;
+  readonly signal?: AbortSignal;
+  /** Called after every document. */
+  readonly onProgress?: (counts: BuildCounts) => void;
+};
+
+export type BuildCounts = {
+  /** Documents taken in, those carried over included. */
+  readonly documents: number;
+  /** Documents that were as they are in the index before. */
+  readonly unchanged: number;
+};
+
+/**
+ * Builds an index file from documents that come one by one, in memory that does not grow with their text: the
+ * text goes to temporary files beside the index, postings are spilled as sorted runs and merged at the end. The
+ * same documents give the same bytes, in whatever order they come and whatever is carried over. Of two
+ * documents with one address the first counts. A build that is stopped or killed changes no index.
+ * @throws Failure `unwritable_output`, `cancelled`, and what the documents throw
+ */
+export async function buildSegment(
+  documents: AsyncIterable<SourceDocument> | Iterable<SourceDocument>,
+  options: BuildOptions,
+): Promise<BuildCounts> {
+  const directory = await makeBuildDirectory(options.path, options.buildName ?? randomUUID());
+  try {
+    await using build = await Build.start(directory, options);
+    for await (const document of documents) {
+      if (options.signal?.aborted) throw new Failure("cancelled", "building the search index was cancelled");
+      await build.add(document);
+      options.onProgress?.(build.counts);
+    }
+    await build.finish();
+    return build.counts;
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
+}
+
+class Build implements AsyncDisposable {
+  #unchanged = 0;
+  readonly #directory: string;
+  readonly #options: BuildOptions;
+  readonly #previous: Segment | null;
+  readonly #table = new DocumentTable();
+  readonly #inverter: Inverter;
+  readonly #runs: RunPlace[] = [];
+  readonly #carriedRows: Uint32Array;
+  readonly #stored: TemporaryFile;
+  readonly #layouts: TemporaryFile;
+  readonly #bytes = new ByteWriter(64 * 1024);
+
+  private constructor(
+    { stored, layouts }: { stored: TemporaryFile; layouts: TemporaryFile },
+    directory: string,
+    options: BuildOptions,
+  ) {
+    this.#directory = directory;
+    this.#options = options;
+    this.#stored = stored;
+    this.#layouts = layouts;
+    const { previous, analysis } = options;
+    this.#previous = previous?.analyserFingerprint === analysis.fingerprint ? previous : null;
+    this.#carriedRows = new Uint32Array(this.#previous?.documentCount ?? 0).fill(NOT_CARRIED);
+    this.#inverter = new Inverter(analysis.vocabulary);
+  }
+
+  static async start(directory: string, options: BuildOptions): Promise<Build> {
+    const stored = await TemporaryFile.create(join(directory, "stored"));
+    const layouts = await TemporaryFile.create(join(directory, "layouts"));
+    return new Build({ stored, layouts }, directory, options);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#stored[Symbol.asyncDispose]();
+    await this.#layouts[Symbol.asyncDispose]();
+  }
+
+  get counts(): BuildCounts {
+    return { documents: this.#table.length, unchanged: this.#unchanged };
+  }
+
+  async add(source: SourceDocument): Promise<void> {
+    if (this.#table.has(source.url)) return;
+    const contentHash = hashOf(source);
+    const old = this.#findUnchanged(source, contentHash);
+    if (old >= 0) await this.#carryOver(source, contentHash, old);
+    else await this.#analyse(source, contentHash);
+  }
+
+  async finish(): Promise<void> {
+    if (!this.#inverter.isEmpty) await this.#spill();
+    if (this.#previous !== null && this.#unchanged > 0) {
+      await using writer = await this.#newRun();
+      await writeCarriedRun(this.#previous, this.#carriedRows, writer);
+      this.#runs.push(writer.place);
+    }
+    await this.#stored.close();
+    await this.#layouts.close();
+    const { path, analysis } = this.#options;
+    await using file = await SegmentFileWriter.create(path, join(this.#directory, "segment"));
+    await writeSegment(file, {
+      table: this.#table,
+      runs: this.#runs,
+      stored: this.#stored.read(),
+      layouts: this.#layouts.read(),
+      analyserFingerprint: analysis.fingerprint,
+    });
+  }
+
+  #findUnchanged({ url }: SourceDocument, [low, high]: ContentHash): number {
+    if (this.#previous === null) return -1;
+    const document = this.#previous.findDocument(url);
+    if (document < 0) return -1;
+    const [oldLow, oldHigh] = this.#previous.contentHash(document);
+    return oldLow === low && oldHigh === high ? document : -1;
+  }
+
+  async #carryOver({ url }: SourceDocument, contentHash: ContentHash, old: number): Promise<void> {
+    const previous = this.#previous!; // `old` is one of its documents
+    const row = this.#table.add({
+      url,
+      contentHash,
+      fieldLengths: previous.lengths.map((column) => column[old]!),
+      ...(await this.#store(previous.storedBytes(old), previous.layoutBytes(old))),
+    });
+    this.#carriedRows[old] = row;
+    this.#unchanged++;
+  }
+
+  async #analyse(source: SourceDocument, contentHash: ContentHash): Promise<void> {
+    const analysed = this.#options.analysis.analyse(source);
+    this.#bytes.clear();
+    encodeStored(analysed, this.#bytes);
+    const storedLength = this.#bytes.length;
+    encodeLayout(analysed.layout, this.#bytes);
+    const bytes = this.#bytes.written();
+    const place = await this.#store(bytes.subarray(0, storedLength), bytes.subarray(storedLength));
+    const { fieldLengths } = analysed;
+    const row = this.#table.add({ url: source.url, contentHash, fieldLengths, ...place });
+    this.#inverter.add(analysed, row);
+    if (this.#inverter.byteLength > this.#options.memoryBytes) await this.#spill();
+  }
+
+  async #store(stored: Uint8Array, layout: Uint8Array) {
+    const storedStart = this.#stored.length;
+    const layoutStart = this.#layouts.length;
+    await this.#stored.write(stored);
+    await this.#layouts.write(layout);
+    return { storedStart, storedEnd: this.#stored.length, layoutStart, layoutEnd: this.#layouts.length };
+  }
+
+  async #spill(): Promise<void> {
+    await using writer = await this.#newRun();
+    await this.#inverter.flush((rows) => this.#table.orderOf(rows), writer);
+    this.#runs.push(writer.place);
+  }
+
+  #newRun(): Promise<RunWriter> {
+    return RunWriter.create(join(this.#directory, `run-${this.#runs.length}`));
+  }
+}
+
+type ContentHash = readonly [low: number, high: number];
+
+function hashOf({ title, markdown }: SourceDocument): ContentHash {
+  const hash = Bun.hash.xxHash3(`${title}\0${markdown}`);
+  return [Number(hash & 0xffff_ffffn), Number(hash >> 32n)];
+}

@@ -1,0 +1,103 @@
+import type { DocumentUrl } from "../../urls/index.ts";
+import { byCodeUnits } from "../segment/term-dictionary.ts";
+import { FIELDS } from "../types.ts";
+import { NumberList } from "./numbers.ts";
+
+/** Where a document's bytes lie in the temporary files. */
+export type DocumentPlace = {
+  readonly storedStart: number;
+  readonly storedEnd: number;
+  readonly layoutStart: number;
+  readonly layoutEnd: number;
+};
+
+export type DocumentRow = DocumentPlace & {
+  readonly url: DocumentUrl;
+  readonly contentHash: readonly [low: number, high: number];
+  /** Tokens by field number. */
+  readonly fieldLengths: ArrayLike<number>;
+};
+
+/**
+ * What a build keeps in memory of every document until its end: address, hash, field lengths and places,
+ * about 300 bytes. Rows are numbered in the order in which documents come.
+ */
+export class DocumentTable {
+  readonly urls: DocumentUrl[] = [];
+  readonly #known = new Set<DocumentUrl>();
+  readonly #hashes = new NumberList();
+  readonly #lengths = new NumberList();
+  readonly #places: number[] = [];
+
+  get length(): number {
+    return this.urls.length;
+  }
+
+  has(url: DocumentUrl): boolean {
+    return this.#known.has(url);
+  }
+
+  /** @param row of an address that the table does not have */
+  add(row: DocumentRow): number {
+    this.#known.add(row.url);
+    this.#hashes.push(row.contentHash[0]);
+    this.#hashes.push(row.contentHash[1]);
+    for (let field = 0; field < FIELDS.length; field++) this.#lengths.push(row.fieldLengths[field]!);
+    this.#places.push(row.storedStart, row.storedEnd, row.layoutStart, row.layoutEnd);
+    return this.urls.push(row.url) - 1;
+  }
+
+  place(row: number): DocumentPlace {
+    const [storedStart = 0, storedEnd = 0, layoutStart = 0, layoutEnd = 0] = this.#places.slice(
+      row * 4,
+      row * 4 + 4,
+    );
+    return { storedStart, storedEnd, layoutStart, layoutEnd };
+  }
+
+  /** Rows in the order of their addresses. */
+  sorted(): Uint32Array {
+    return this.orderOf(Uint32Array.from(this.urls.keys()));
+  }
+
+  /** Places in a list of rows, in the order of the rows' addresses. */
+  orderOf(rows: Uint32Array): Uint32Array {
+    const { urls } = this;
+    const places = Uint32Array.from(rows.keys());
+    const byUrl = (a: number, b: number): number => byCodeUnits(urls[rows[a]!]!, urls[rows[b]!]!);
+    // Stores often list their pages in this order.
+    return isSorted(places, byUrl) ? places : places.sort(byUrl);
+  }
+
+  /** Number in the index of each row, given the rows in the order of the index. */
+  finalNumbers(order: Uint32Array): Uint32Array {
+    const numbers = new Uint32Array(this.length);
+    order.forEach((row, number) => {
+      numbers[row] = number;
+    });
+    return numbers;
+  }
+
+  /** Field lengths by field, then number in the index. */
+  lengths(order: Uint32Array): Uint32Array[] {
+    const values = this.#lengths.values;
+    return FIELDS.map((_, field) => Uint32Array.from(order, (row) => values[row * FIELDS.length + field]!));
+  }
+
+  /** Hashes by number in the index, two halves each. */
+  hashes(order: Uint32Array): Uint32Array {
+    const hashes = new Uint32Array(order.length * 2);
+    order.forEach((row, number) => {
+      hashes[number * 2] = this.#hashes.values[row * 2]!;
+      hashes[number * 2 + 1] = this.#hashes.values[row * 2 + 1]!;
+    });
+    return hashes;
+  }
+}
+
+function isSorted(rows: Uint32Array, compare: (a: number, b: number) => number): boolean {
+  for (let place = 1; place < rows.length; place++) {
+    if (compare(rows[place - 1]!, rows[place]!) > 0) return false;
+  }
+  return true;
+}

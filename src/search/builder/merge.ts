@@ -1,0 +1,218 @@
+import type { ByteWriter } from "../segment/bytes.ts";
+import { decodePositions, encodePositions } from "../segment/positions-codec.ts";
+import { PostingWriter } from "../segment/posting-writer.ts";
+import { NO_SIGNATURE, SignatureNumbers } from "../segment/signatures.ts";
+import { byCodeUnits } from "../segment/term-dictionary.ts";
+import { FIELDS } from "../types.ts";
+import type { RunReader } from "./run-reader.ts";
+
+const FIELD_COUNT = FIELDS.length;
+const MAX_FORM = 0xffff;
+
+/** A term of all runs together. */
+export type MergedTerm = {
+  readonly term: string;
+  readonly documentFrequency: number;
+  /** The most frequent first. */
+  readonly forms: readonly string[];
+  /** Valid until the next term. */
+  readonly postings: ByteWriter;
+};
+
+/** Signatures of the merged index. */
+export function mergeSignatures(runs: readonly RunReader[]): SignatureNumbers {
+  const counts = new Map<number, number>();
+  for (const { keys, keyCounts } of runs) {
+    for (let number = 1; number < keys.length; number++) {
+      counts.set(keys[number]!, (counts.get(keys[number]!) ?? 0) + keyCounts[number]!);
+    }
+  }
+  return new SignatureNumbers(counts);
+}
+
+export type MergeOptions = {
+  readonly runs: readonly RunReader[];
+  readonly signatures: SignatureNumbers;
+  /** Number in the index by number in the order of coming. */
+  readonly finalNumbers: Uint32Array;
+  /** Field lengths by field, then final number. */
+  readonly lengths: readonly Uint32Array[];
+};
+
+/** Merges runs term by term, in code unit order. */
+export class RunMerger {
+  readonly #sources: readonly Source[];
+  readonly #finalNumbers: Uint32Array;
+  readonly #writer: PostingWriter;
+  readonly #frequencies = new Uint32Array(FIELD_COUNT);
+  readonly #places = { positions: new Uint32Array(1024), forms: new Uint16Array(1024) };
+  readonly #input = { document: 0, number: 0, frequencies: this.#frequencies, positionCount: 0 };
+  #keys = new Float64Array(1024);
+  #offsets = new Float64Array(1024);
+  #sourceOf = new Uint16Array(1024);
+
+  constructor({ runs, signatures, finalNumbers, lengths }: MergeOptions) {
+    this.#finalNumbers = finalNumbers;
+    this.#writer = new PostingWriter(lengths);
+    this.#sources = runs.map((run) => ({
+      run,
+      numbers: Uint32Array.from(run.keys, (key, number) => (number === 0 ? 0 : signatures.numberOf(key))),
+      frequencies: run.expandKeys(),
+      formRanks: new Uint16Array(0),
+    }));
+  }
+
+  *terms(): Generator<MergedTerm> {
+    for (const { run } of this.#sources) run.next();
+    for (let term = this.#firstTerm(); term !== null; term = this.#firstTerm()) {
+      const holders = this.#sources.filter(({ run }) => run.current?.term === term);
+      const forms = rankForms(holders);
+      const hasForms = forms.length > 1;
+      this.#writer.begin();
+      const count =
+        holders.length === 1 ? this.#copyRun(holders[0]!, hasForms) : this.#mergeRuns(holders, hasForms);
+      yield { term, documentFrequency: count, forms, postings: this.#writer.finish() };
+      for (const { run } of holders) run.next();
+    }
+  }
+
+  #firstTerm(): string | null {
+    let first: string | null = null;
+    for (const { run } of this.#sources) {
+      const term = run.current?.term;
+      if (term !== undefined && (first === null || term < first)) first = term;
+    }
+    return first;
+  }
+
+  /** A run has its postings in the order of the index. @returns their count */
+  #copyRun(source: Source, hasForms: boolean): number {
+    const count = source.run.current?.postingCount ?? 0;
+    for (let posting = 0; posting < count; posting++) {
+      const document = this.#finalNumbers[source.run.reader.varint()]!;
+      this.#copy(source, document, hasForms);
+    }
+    return count;
+  }
+
+  /** Copies postings of several runs, sorted by document. @returns their count */
+  #mergeRuns(holders: readonly Source[], hasForms: boolean): number {
+    const total = holders.reduce((sum, { run }) => sum + (run.current?.postingCount ?? 0), 0);
+    this.#reserve(total);
+    let count = 0;
+    holders.forEach(({ run: { reader, current } }, source) => {
+      for (let posting = 0; posting < (current?.postingCount ?? 0); posting++) {
+        this.#keys[count] = this.#finalNumbers[reader.varint()]! * PLACES + count;
+        this.#offsets[count] = reader.offset;
+        this.#sourceOf[count] = source;
+        count++;
+        this.#skip(reader);
+      }
+    });
+    this.#keys.subarray(0, count).sort();
+    for (let index = 0; index < count; index++) {
+      const key = this.#keys[index]!;
+      const place = key % PLACES;
+      const source = holders[this.#sourceOf[place]!]!;
+      source.run.reader.offset = this.#offsets[place]!;
+      this.#copy(source, Math.floor(key / PLACES), hasForms);
+    }
+    return count;
+  }
+
+  #skip(reader: RunReader["reader"]): void {
+    if (reader.varint() === NO_SIGNATURE) for (let entry = 0; entry <= FIELD_COUNT; entry++) reader.varint();
+    const length = reader.varint();
+    reader.offset += length;
+  }
+
+  /** Writes the posting at whose signature the source's reader stands. */
+  #copy(
+    { run: { reader }, numbers, frequencies, formRanks }: Source,
+    document: number,
+    hasForms: boolean,
+  ): void {
+    const local = reader.varint();
+    const ofPosting = this.#frequencies;
+    let positionCount = 0;
+    if (local === NO_SIGNATURE) {
+      for (let field = 0; field < FIELD_COUNT; field++) ofPosting[field] = reader.varint();
+      positionCount = reader.varint();
+    } else {
+      for (let field = 0; field < FIELD_COUNT; field++) {
+        const frequency = frequencies[local * FIELD_COUNT + field]!;
+        ofPosting[field] = frequency;
+        positionCount += frequency;
+      }
+    }
+    reader.varint(); // bytes of the positions
+    this.#input.document = document;
+    this.#input.number = numbers[local]!;
+    this.#input.positionCount = positionCount;
+    const out = this.#writer.add(this.#input);
+    if (hasForms) this.#copyPlaces(reader, { count: positionCount, formRanks }, out);
+    else for (let place = 0; place < positionCount; place++) out.varint(reader.varint() >>> 1);
+  }
+
+  #copyPlaces(
+    reader: RunReader["reader"],
+    { count, formRanks }: { readonly count: number; readonly formRanks: Uint16Array },
+    out: ByteWriter,
+  ): void {
+    if (count > this.#places.positions.length) {
+      this.#places.positions = new Uint32Array(count * 2);
+      this.#places.forms = new Uint16Array(count * 2);
+    }
+    const { forms } = this.#places;
+    decodePositions(reader, { count, hasForms: true }, this.#places);
+    for (let place = 0; place < count; place++) forms[place] = formRanks[forms[place]!]!;
+    encodePositions(this.#places, { count, hasForms: true }, out);
+  }
+
+  #reserve(count: number): void {
+    if (count <= this.#keys.length) return;
+    this.#keys = new Float64Array(count * 2);
+    this.#offsets = new Float64Array(count * 2);
+    this.#sourceOf = new Uint16Array(count * 2);
+  }
+}
+
+/** A key is document × this + place: both are exact below 2^53 for documents and places below 2^26. */
+const PLACES = 2 ** 26;
+
+type Source = {
+  readonly run: RunReader;
+  /** Number in the index by number in the run. */
+  readonly numbers: Uint32Array;
+  readonly frequencies: Uint32Array;
+  /** Of the current term: rank by number of the form in the run. */
+  formRanks: Uint16Array;
+};
+
+/** The forms of the current term in all runs, the most frequent first; tells each run their ranks. */
+function rankForms(holders: readonly Source[]): readonly string[] {
+  const [only] = holders;
+  if (holders.length === 1 && only?.run.current?.forms.length === 1) {
+    only.formRanks = SINGLE_FORM;
+    return only.run.current.forms;
+  }
+  const counts = new Map<string, number>();
+  for (const { run } of holders) {
+    run.current?.forms.forEach((form, index) => {
+      counts.set(form, (counts.get(form) ?? 0) + (run.current?.formCounts[index] ?? 0));
+    });
+  }
+  const used = [...counts].filter(([, count]) => count > 0);
+  const ranked = used.sort(([a, countA], [b, countB]) => countB - countA || byCodeUnits(a, b));
+  const forms = ranked.slice(0, MAX_FORM + 1).map(([form]) => form);
+  const ranks = new Map(forms.map((form, rank) => [form, rank]));
+  for (const holder of holders) {
+    holder.formRanks = Uint16Array.from(
+      holder.run.current?.forms ?? [],
+      (form) => ranks.get(form) ?? MAX_FORM,
+    );
+  }
+  return forms;
+}
+
+const SINGLE_FORM = Uint16Array.of(0);

@@ -1,0 +1,63 @@
+import type { ByteReader, ByteWriter } from "../segment/bytes.ts";
+import { decodeCodeUnits, encodeCodeUnits, encodedLength } from "../segment/code-units.ts";
+
+/**
+ * A run: the postings of some documents, sorted by term, in a temporary file.
+ *
+ *   run     = terms, head
+ *   head    = count of signatures, then the key and the count of postings of each, from number 1 on
+ *   term    = length, term, count of forms, (length, form, count of positions) of each,
+ *             count of postings, bytes of the postings, postings
+ *   posting = document, number of its signature (0: frequencies and count of positions follow),
+ *             bytes of its positions, positions
+ *
+ * Documents have the numbers in which they came; texts are bytes in code unit order.
+ */
+export type RunTerm = {
+  readonly term: string;
+  readonly forms: readonly string[];
+  /** Positions at which each form stands. */
+  readonly formCounts: readonly number[];
+  readonly postingCount: number;
+  readonly postingBytes: number;
+};
+
+/** Where a run lies in a temporary file, and where its head begins. */
+export type RunPlace = { readonly path: string; readonly headStart: number; readonly end: number };
+
+function writeText(text: string, writer: ByteWriter): void {
+  const length = encodedLength(text);
+  writer.varint(length);
+  writer.reserve(length);
+  writer.length = encodeCodeUnits(text, writer.bytes, writer.length);
+}
+
+function readText(reader: ByteReader): string {
+  const length = reader.varint();
+  const start = reader.offset;
+  reader.offset += length;
+  return decodeCodeUnits(reader.bytes, start, start + length);
+}
+
+export function writeRunTerm(term: RunTerm, writer: ByteWriter): void {
+  writeText(term.term, writer);
+  writer.varint(term.forms.length);
+  term.forms.forEach((form, index) => {
+    writeText(form, writer);
+    writer.varint(term.formCounts[index]!);
+  });
+  writer.varint(term.postingCount);
+  writer.varint(term.postingBytes);
+}
+
+export function readRunTerm(reader: ByteReader): RunTerm {
+  const term = readText(reader);
+  const formCount = reader.varint();
+  const forms: string[] = [];
+  const formCounts: number[] = [];
+  for (let index = 0; index < formCount; index++) {
+    forms.push(readText(reader));
+    formCounts.push(reader.varint());
+  }
+  return { term, forms, formCounts, postingCount: reader.varint(), postingBytes: reader.varint() };
+}

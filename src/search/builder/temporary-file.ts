@@ -1,0 +1,73 @@
+import { type FileHandle, open } from "node:fs/promises";
+import { asWriteFailure } from "../segment/file-failure.ts";
+import { mapFile } from "../segment/map-file.ts";
+import { writeAll } from "../segment/write-all.ts";
+
+const BUFFER_BYTES = 256 * 1024;
+
+/** A file that is written from its beginning to its end, then read as one array. */
+export class TemporaryFile implements AsyncDisposable {
+  readonly path: string;
+  readonly #file: FileHandle;
+  readonly #buffer = new Uint8Array(BUFFER_BYTES);
+  #buffered = 0;
+  #flushed = 0;
+  #isClosed = false;
+
+  private constructor(path: string, file: FileHandle) {
+    this.path = path;
+    this.#file = file;
+  }
+
+  /** @throws Failure `unwritable_output`, as do the other methods */
+  static async create(path: string): Promise<TemporaryFile> {
+    try {
+      return new TemporaryFile(path, await open(path, "wx"));
+    } catch (error) {
+      throw asWriteFailure(error, path);
+    }
+  }
+
+  get length(): number {
+    return this.#flushed + this.#buffered;
+  }
+
+  async write(bytes: Uint8Array): Promise<void> {
+    if (this.#buffered + bytes.length > BUFFER_BYTES) await this.#flush();
+    if (bytes.length > BUFFER_BYTES) return this.#put(bytes);
+    this.#buffer.set(bytes, this.#buffered);
+    this.#buffered += bytes.length;
+  }
+
+  async close(): Promise<void> {
+    await this.#flush();
+    await this[Symbol.asyncDispose]();
+  }
+
+  /** Without `close` what is still buffered is lost; the file itself is its directory's matter. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    await this.#file.close();
+  }
+
+  /** All that was written, once it is closed. */
+  read(): Uint8Array {
+    return this.length === 0 ? new Uint8Array(0) : mapFile(this.path);
+  }
+
+  async #flush(): Promise<void> {
+    if (this.#buffered === 0) return;
+    await this.#put(this.#buffer.subarray(0, this.#buffered));
+    this.#buffered = 0;
+  }
+
+  async #put(bytes: Uint8Array): Promise<void> {
+    try {
+      await writeAll(this.#file, bytes, this.#flushed);
+      this.#flushed += bytes.length;
+    } catch (error) {
+      throw asWriteFailure(error, this.path);
+    }
+  }
+}

@@ -1,0 +1,114 @@
+import { ByteWriter } from "../segment/bytes.ts";
+import { encodeLengths, totalsOf } from "../segment/field-lengths.ts";
+import type { SegmentFileWriter } from "../segment/file-writer.ts";
+import type { SegmentMeta } from "../segment/segment.ts";
+import { StoredBlockWriter } from "../segment/stored-blocks.ts";
+import { StringTableWriter } from "../segment/string-table.ts";
+import { encodeTerm } from "../segment/term-dictionary.ts";
+import type { DocumentTable } from "./document-table.ts";
+import { mergeSignatures, RunMerger } from "./merge.ts";
+import type { RunPlace } from "./run-format.ts";
+import { RunReader } from "./run-reader.ts";
+
+export type SegmentParts = {
+  readonly table: DocumentTable;
+  readonly runs: readonly RunPlace[];
+  /** Records of all documents, in the order in which they came. */
+  readonly stored: Uint8Array;
+  readonly layouts: Uint8Array;
+  readonly analyserFingerprint: string;
+};
+
+/** Writes all sections of an index from what a build has gathered, and finishes the file. */
+export async function writeSegment(file: SegmentFileWriter, parts: SegmentParts): Promise<void> {
+  const order = parts.table.sorted();
+  const lengths = parts.table.lengths(order);
+  await writeStored(file, parts, order);
+  await writeUrls(file, parts, order);
+  await file.section("hashes", () => file.write(bytesOf(parts.table.hashes(order))));
+  await writeLayouts(file, parts, order);
+  await file.section("lengths", () => file.write(encodeLengths(lengths)));
+  await writeTerms(file, parts, { order, lengths });
+  const meta: SegmentMeta = {
+    documentCount: order.length,
+    analyserFingerprint: parts.analyserFingerprint,
+    fieldTotals: [...totalsOf(lengths)],
+  };
+  await file.section("meta", () => file.write(new TextEncoder().encode(JSON.stringify(meta))));
+  await file.finish();
+}
+
+async function writeStored(
+  file: SegmentFileWriter,
+  { table, stored }: SegmentParts,
+  order: Uint32Array,
+): Promise<void> {
+  const blocks = new StoredBlockWriter((bytes) => file.write(bytes));
+  let index: Uint8Array = new Uint8Array(0);
+  await file.section("stored", async () => {
+    for (const row of order) {
+      const { storedStart, storedEnd } = table.place(row);
+      await blocks.add(stored.subarray(storedStart, storedEnd));
+    }
+    index = await blocks.finish();
+  });
+  await file.section("storedOffsets", () => file.write(index));
+}
+
+async function writeUrls(
+  file: SegmentFileWriter,
+  { table }: SegmentParts,
+  order: Uint32Array,
+): Promise<void> {
+  const urls = new StringTableWriter();
+  const nothing = new Uint8Array(0);
+  for (const row of order) urls.add(table.urls[row]!, 0, nothing);
+  await file.section("urls", () => file.write(urls.entries()));
+  await file.section("urlBlocks", () => file.write(urls.blocks()));
+}
+
+async function writeLayouts(
+  file: SegmentFileWriter,
+  { table, layouts }: SegmentParts,
+  order: Uint32Array,
+): Promise<void> {
+  const offsets = new Uint32Array(order.length + 1);
+  await file.section("layouts", async () => {
+    let offset = 0;
+    for (let number = 0; number < order.length; number++) {
+      const { layoutStart, layoutEnd } = table.place(order[number]!);
+      await file.write(layouts.subarray(layoutStart, layoutEnd));
+      offset += layoutEnd - layoutStart;
+      offsets[number + 1] = offset;
+    }
+  });
+  await file.section("layoutOffsets", () => file.write(bytesOf(offsets)));
+}
+
+async function writeTerms(
+  file: SegmentFileWriter,
+  { table, runs: places }: SegmentParts,
+  { order, lengths }: { readonly order: Uint32Array; readonly lengths: readonly Uint32Array[] },
+): Promise<void> {
+  const runs = places.map((place) => new RunReader(place));
+  const signatures = mergeSignatures(runs);
+  const dictionary = new StringTableWriter();
+  const payload = new ByteWriter();
+  const merger = new RunMerger({ runs, signatures, finalNumbers: table.finalNumbers(order), lengths });
+  await file.section("signatures", () => file.write(signatures.encode()));
+  await file.section("postings", async () => {
+    let start = 0;
+    for (const { term, documentFrequency, forms, postings } of merger.terms()) {
+      payload.clear();
+      encodeTerm({ term, documentFrequency, forms, postingBytes: postings.length }, payload);
+      dictionary.add(term, start, payload.written());
+      await file.write(postings.written());
+      start += postings.length;
+    }
+  });
+  await file.section("terms", () => file.write(dictionary.entries()));
+  await file.section("termBlocks", () => file.write(dictionary.blocks()));
+}
+
+const bytesOf = (values: Uint32Array): Uint8Array =>
+  new Uint8Array(values.buffer, values.byteOffset, values.byteLength);

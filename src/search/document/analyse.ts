@@ -1,0 +1,163 @@
+import { parseFrontMatter } from "../../pages/index.ts";
+import type { Analyser, TextKind } from "../analysis/analyser.ts";
+import { Tokenizer } from "../analysis/tokenizer.ts";
+import type { AnalysedDocument, FieldNumber, Section, SourceDocument } from "../types.ts";
+import { FIELDS } from "../types.ts";
+import { scanBlocks } from "./blocks.ts";
+import { readInline } from "./inline.ts";
+import { LayoutBuilder } from "./layout.ts";
+import { Slugs } from "./slug.ts";
+
+const TITLE = 0;
+const H1 = 1;
+const H2 = 2;
+const HEADINGS = 3;
+const BODY = 4;
+const CODE = 5;
+const PATH = 6;
+const URL_FIELD = 7;
+
+// Keeps phrases and proximity from crossing what is not one text.
+const GAP = 16;
+const LINE_GAP = 0;
+const HEADING_GAP = 4;
+
+/** Turns documents into tokens, one after the other; the arrays are used again for each. */
+export class DocumentAnalyser {
+  readonly #analyser: Analyser;
+  readonly #tokenizer = new Tokenizer();
+  readonly #layout = new LayoutBuilder();
+  readonly #lengths = new Uint32Array(FIELDS.length);
+  #words = new Uint32Array(4096);
+  #fields = new Uint8Array(4096);
+  #positions = new Uint32Array(4096);
+  #count = 0;
+  #position = 0;
+
+  constructor(analyser: Analyser) {
+    this.#analyser = analyser;
+  }
+
+  /** @returns values that hold until the next call */
+  analyse(source: SourceDocument): AnalysedDocument {
+    const markdown = parseFrontMatter(source.markdown)?.body ?? source.markdown;
+    this.#count = 0;
+    this.#position = 0;
+    this.#lengths.fill(0);
+    this.#add(source.title, 0, source.title.length, TITLE, "prose");
+    const titleEnd = this.#position;
+    this.#addUrl(source.url);
+    this.#layout.begin(titleEnd, this.#position);
+    const sections = this.#addMarkdown(markdown);
+    return {
+      url: source.url,
+      title: source.title,
+      markdown,
+      fieldLengths: this.#lengths,
+      tokenCount: this.#count,
+      words: this.#words,
+      fields: this.#fields,
+      positions: this.#positions,
+      layout: this.#layout.end(this.#position),
+      sections,
+    };
+  }
+
+  #addUrl(url: string): void {
+    const parts = /^[a-z]+:\/\/([^/?#]*)([^?#]*)([^#]*)/.exec(url);
+    const path = readable(parts?.[2] ?? url);
+    const whole = `${parts?.[1] ?? ""} ${path} ${readable(parts?.[3] ?? "")}`;
+    this.#position += GAP;
+    this.#add(whole, 0, whole.length, URL_FIELD, "prose");
+    this.#position += GAP;
+    this.#add(path, 0, path.length, PATH, "prose");
+    this.#position += GAP;
+  }
+
+  #addMarkdown(markdown: string): readonly Section[] {
+    const sections: Section[] = [];
+    const slugs = new Slugs();
+    let open = { level: 0, heading: "", anchor: "", start: 0 };
+    let firstOfLine = 0;
+    scanBlocks(markdown, (kind, start, end, level) => {
+      if (kind === "heading") {
+        const lineStart = markdown.lastIndexOf("\n", start - 1) + 1;
+        sections.push({ ...open, end: Math.max(open.start, lineStart) });
+        this.#position += HEADING_GAP;
+        this.#layout.openSection(level, this.#position);
+        const heading = this.#addInline(
+          markdown,
+          start,
+          end,
+          level === 1 ? H1 : level === 2 ? H2 : HEADINGS,
+          true,
+        );
+        this.#layout.closeHeading(this.#position);
+        this.#position += HEADING_GAP;
+        open = { level, heading, anchor: slugs.next(heading), start: lineStart };
+        return;
+      }
+      firstOfLine = this.#position;
+      if (kind === "code") this.#add(markdown, start, end, CODE, "code");
+      else this.#addInline(markdown, start, end, BODY, false);
+      this.#layout.addLine(firstOfLine, this.#position, end - start);
+      this.#position += LINE_GAP;
+    });
+    sections.push({ ...open, end: markdown.length });
+    return sections;
+  }
+
+  /** @returns the plain text, when it is wanted */
+  #addInline(markdown: string, start: number, end: number, field: FieldNumber, wantsText: boolean): string {
+    let plain = "";
+    readInline(markdown, start, end, (text, from, to, isCode) => {
+      this.#add(text, from, to, isCode && field === BODY ? CODE : field, isCode ? "code" : "prose");
+      if (wantsText) plain += text.slice(from, to);
+    });
+    return plain.replace(/\*+|[[\]]/g, "").trim();
+  }
+
+  #add(text: string, start: number, end: number, field: FieldNumber, kind: TextKind): void {
+    const tokenizer = this.#tokenizer;
+    tokenizer.reset(text, start, end);
+    while (tokenizer.next()) {
+      const { words, offsets, width } = this.#analyser.shapeAt(text, {
+        start: tokenizer.start,
+        end: tokenizer.end,
+        kind,
+      });
+      this.#reserve(words.length);
+      for (let i = 0; i < words.length; i++) {
+        this.#words[this.#count] = words[i]!;
+        this.#fields[this.#count] = field;
+        this.#positions[this.#count] = this.#position + offsets[i]!;
+        this.#count++;
+      }
+      this.#lengths[field]! += width;
+      this.#position += width;
+    }
+  }
+
+  #reserve(count: number): void {
+    if (this.#count + count <= this.#words.length) return;
+    const capacity = this.#words.length * 2;
+    const words = new Uint32Array(capacity);
+    const fields = new Uint8Array(capacity);
+    const positions = new Uint32Array(capacity);
+    words.set(this.#words);
+    fields.set(this.#fields);
+    positions.set(this.#positions);
+    this.#words = words;
+    this.#fields = fields;
+    this.#positions = positions;
+  }
+}
+
+function readable(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    // A URL may hold a per cent sign that encodes nothing.
+    return text;
+  }
+}

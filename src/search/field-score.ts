@@ -1,0 +1,42 @@
+import { FIELDS, type FieldNumber, type IndexReader, type RankingSettings } from "./types.ts";
+
+/**
+ * The first phase's score of one term in one document, without its weight: BM25's term part of each field
+ * (Robertson & Zaragoza 2009, section 3.3), summed with the boosts. Fields are summed rather than merged as
+ * in BM25F: a word that is in the title and in the text is stronger evidence than one that is twice in either.
+ */
+export class FieldScorer {
+  readonly #boosts = new Float64Array(FIELDS.length);
+  /** k1 × (1 − b), and k1 × b ÷ mean length: the length part is `base + slope × length`. */
+  readonly #base: number;
+  readonly #slopes = new Float64Array(FIELDS.length);
+
+  constructor(reader: Pick<IndexReader, "documentCount" | "fieldTotals">, ranking: RankingSettings) {
+    this.#base = ranking.k1 * (1 - ranking.b);
+    FIELDS.forEach((name, field) => {
+      const total = reader.fieldTotals[field] ?? 0;
+      this.#boosts[field] = ranking.boosts[name] * (ranking.k1 + 1);
+      this.#slopes[field] = total > 0 ? (ranking.k1 * ranking.b * reader.documentCount) / total : 0;
+    });
+  }
+
+  /** The part of one field, boost included; 0 for a frequency of 0. At most `bound(field)`. */
+  part(field: FieldNumber, frequency: number, length: number): number {
+    if (frequency === 0) return 0;
+    const lengthPart = this.#base + this.#slopes[field]! * length;
+    return (this.#boosts[field]! * frequency) / (frequency + lengthPart);
+  }
+
+  /** What `part` stays below for every frequency and length. */
+  bound(field: FieldNumber): number {
+    return this.#boosts[field]!;
+  }
+}
+
+/**
+ * Inverse document frequency in BM25's form with +1 inside the logarithm, so never negative
+ * (Robertson & Zaragoza 2009, section 3; the +1 as in Lucene's BM25Similarity).
+ * @param documentFrequency documents that hold the term, 1..documentCount
+ */
+export const inverseDocumentFrequency = (documentFrequency: number, documentCount: number): number =>
+  Math.log(1 + (documentCount - documentFrequency + 0.5) / (documentFrequency + 0.5));

@@ -1,0 +1,174 @@
+import type { Analyser } from "../analysis/analyser.ts";
+import { foldWord } from "../analysis/analyser.ts";
+import { isQuestion, QUESTION_WORDS } from "../analysis/stop-words.ts";
+import { inverseDocumentFrequency } from "../field-score.ts";
+import { RANKING } from "../ranking/constants.ts";
+import type { IndexReader, TermEntry, WeightedTerm } from "../types.ts";
+import { type ParsedQuery, parseQuery } from "./parse.ts";
+import { correctSpelling } from "./spelling.ts";
+import { synonymsOf } from "./synonyms.ts";
+
+/** A term as the second phase needs it. */
+export type QueryTerm = WeightedTerm & {
+  /** Where it stands in the query; a whole identifier shares it with its first part. */
+  readonly position: number;
+  /** Whether it is a plain word or a part, and as typed: only those make phrases, distances and titles. */
+  readonly isLeaf: boolean;
+};
+
+/** A term of a quoted phrase, at its offset in it. */
+export type PhraseTerm = { readonly entry: TermEntry; readonly form: number; readonly offset: number };
+
+export type CompiledQuery = {
+  /** What the index holds of the query, each term once. */
+  readonly terms: readonly QueryTerm[];
+  /** Σ of the weights of all leaves, unknown words with the highest idf: what a full match would reach. */
+  readonly leafWeight: number;
+  /** How many leaves the query has, unknown ones too. */
+  readonly leafCount: number;
+  readonly phrases: readonly (readonly PhraseTerm[])[];
+  /** A quoted word is not in the index at all, so that nothing can match. */
+  readonly isImpossible: boolean;
+};
+
+export type QueryOptions = {
+  /** Only words as typed: no stems, synonyms or corrections. */
+  readonly wordMatch: boolean;
+  readonly synonyms: boolean;
+};
+
+// A corrected word may be another one after all; a synonym is one that was not asked for.
+const CORRECTED_WEIGHT = 0.7;
+const SYNONYM_WEIGHT = 0.3;
+
+type Leaf = { readonly run: string; readonly isDropped: boolean };
+
+/** Looks up what a query says in an index. */
+export function compileQuery(
+  reader: IndexReader,
+  analyser: Analyser,
+  text: string,
+  options: QueryOptions,
+): CompiledQuery {
+  const query = parseQuery(text);
+  const builder = new QueryBuilder(reader, analyser, options);
+  for (const { run, isDropped } of withoutQuestionWords(query)) if (!isDropped) builder.addWord(run);
+  const phrases = query.phrases.map(({ start, end }) => builder.phrase(query.words.slice(start, end)));
+  return builder.finish(phrases);
+}
+
+/** Question words fall away where others are left; quoted ones stay. */
+function withoutQuestionWords(query: ParsedQuery): readonly Leaf[] {
+  const folded = query.words.map(foldWord);
+  const isQuoted = (index: number) => query.phrases.some(({ start, end }) => index >= start && index < end);
+  const isAsked = isQuestion(query.text, folded);
+  const leaves = query.words.map((run, index) => ({
+    run,
+    isDropped: isAsked && !isQuoted(index) && QUESTION_WORDS.has(folded[index]!),
+  }));
+  if (leaves.some(({ isDropped }) => !isDropped)) return leaves;
+  return leaves.map(({ run }) => ({ run, isDropped: false }));
+}
+
+class QueryBuilder {
+  readonly #reader: IndexReader;
+  readonly #analyser: Analyser;
+  readonly #options: QueryOptions;
+  readonly #terms = new Map<string, QueryTerm>();
+  #position = 0;
+  #leafWeight = 0;
+  #leafCount = 0;
+
+  constructor(reader: IndexReader, analyser: Analyser, options: QueryOptions) {
+    this.#reader = reader;
+    this.#analyser = analyser;
+    this.#options = options;
+  }
+
+  addWord(run: string): void {
+    const { words, offsets, leaves, width } = this.#analyser.shape(run, "prose");
+    for (let i = 0; i < words.length; i++) {
+      const term = this.#analyser.term(words[i]!);
+      const form = this.#analyser.form(words[i]!);
+      this.#addTerm({ term, form, position: this.#position + offsets[i]!, isLeaf: leaves[i] === 1 });
+    }
+    this.#position += width;
+  }
+
+  #addTerm(word: { term: string; form: string; position: number; isLeaf: boolean }): void {
+    if (this.#terms.has(word.term)) return;
+    const { wordMatch } = this.#options;
+    const entry = this.#reader.find(word.term);
+    const weight = this.#weight(entry);
+    if (word.isLeaf) {
+      this.#leafWeight += weight;
+      this.#leafCount++;
+    }
+    const form = entry ? entry.forms.indexOf(word.form) : -1;
+    if (entry && (!wordMatch || form >= 0)) {
+      const forms = wordMatch ? new Set([form]) : null;
+      this.#terms.set(word.term, { entry, weight, forms, position: word.position, isLeaf: word.isLeaf });
+    }
+    if (wordMatch) return;
+    if (this.#analyser.profile === "code-friendly") this.#addUnstemmed(word);
+    if (!entry && word.isLeaf) this.#addCorrection(word.form, word.position);
+    if (word.isLeaf && this.#options.synonyms) this.#addSynonyms(word.form, weight, word.position);
+  }
+
+  // Code is not stemmed in this profile, so that its words stand under themselves.
+  #addUnstemmed({ form, position }: { readonly form: string; readonly position: number }): void {
+    const entry = this.#terms.has(form) ? null : this.#reader.find(form);
+    if (!entry) return;
+    this.#terms.set(form, { entry, weight: this.#weight(entry), forms: null, position, isLeaf: false });
+  }
+
+  #addCorrection(form: string, position: number): void {
+    const correction = correctSpelling(this.#reader, form);
+    if (!correction || this.#terms.has(correction.entry.term)) return;
+    const { entry, edits } = correction;
+    const weight = this.#weight(entry) * CORRECTED_WEIGHT ** edits;
+    this.#terms.set(entry.term, { entry, weight, forms: null, position, isLeaf: true });
+  }
+
+  #addSynonyms(form: string, weight: number, position: number): void {
+    for (const synonym of synonymsOf(form)) {
+      const term = this.#analyser.stem(synonym);
+      const entry = this.#terms.has(term) ? null : this.#reader.find(term);
+      if (!entry) continue;
+      const own = Math.min(weight, this.#weight(entry)) * SYNONYM_WEIGHT;
+      this.#terms.set(term, { entry, weight: own, forms: null, position, isLeaf: false });
+    }
+  }
+
+  #weight(entry: TermEntry | null): number {
+    const idf = inverseDocumentFrequency(entry?.documentFrequency ?? 0.5, this.#reader.documentCount);
+    return idf ** RANKING.idfExponent;
+  }
+
+  /** @returns null when one of the words is not in the index as written */
+  phrase(runs: readonly string[]): readonly PhraseTerm[] | null {
+    const terms: PhraseTerm[] = [];
+    let offset = 0;
+    for (const run of runs) {
+      const { words, offsets, width } = this.#analyser.shape(run, "prose");
+      for (let i = 0; i < words.length; i++) {
+        const entry = this.#reader.find(this.#analyser.term(words[i]!));
+        const form = entry?.forms.indexOf(this.#analyser.form(words[i]!)) ?? -1;
+        if (!entry || form < 0) return null;
+        terms.push({ entry, form, offset: offset + offsets[i]! });
+      }
+      offset += width;
+    }
+    return terms;
+  }
+
+  finish(phrases: readonly (readonly PhraseTerm[] | null)[]): CompiledQuery {
+    return {
+      terms: [...this.#terms.values()],
+      leafWeight: this.#leafWeight,
+      leafCount: this.#leafCount,
+      phrases: phrases.filter((phrase) => phrase !== null),
+      isImpossible: phrases.includes(null),
+    };
+  }
+}

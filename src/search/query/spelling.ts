@@ -1,0 +1,76 @@
+import type { IndexReader, TermEntry } from "../types.ts";
+
+// 1 edit from 4 letters, 2 from 8; shorter words are left alone.
+const MIN_LENGTH = 4;
+const MIN_LENGTH_OF_TWO_EDITS = 8;
+const MAX_LENGTH = 40;
+
+// The first letters are rarely wrong, and they keep the dictionary's part that is read small.
+const PREFIX_LENGTH = 2;
+const MAX_CANDIDATES = 20_000;
+
+/** A term for a word that the index does not hold. */
+export type Correction = { readonly entry: TermEntry; readonly edits: number };
+
+/**
+ * The dictionary's nearest term to an unknown word: within 1 edit from 4 letters and 2 from 8, a
+ * transposition being one edit (optimal string alignment). The more frequent term wins a tie.
+ * @param form the folded word
+ */
+export function correctSpelling(reader: IndexReader, form: string): Correction | null {
+  if (form.length < MIN_LENGTH || form.length > MAX_LENGTH || !/^\p{L}+$/u.test(form)) return null;
+  const allowed = form.length >= MIN_LENGTH_OF_TWO_EDITS ? 2 : 1;
+  let best: Correction | null = null;
+  for (const prefix of prefixesOf(form)) {
+    for (const entry of reader.termsWithPrefix(prefix, MAX_CANDIDATES)) {
+      const edits = editsToEntry(entry, form, best?.edits ?? allowed);
+      if (edits === null) continue;
+      const isBetter =
+        !best ||
+        edits < best.edits ||
+        (edits === best.edits && entry.documentFrequency > best.entry.documentFrequency);
+      if (isBetter) best = { entry, edits };
+    }
+  }
+  return best;
+}
+
+// The second prefix is that of a word whose first two letters changed places.
+function prefixesOf(form: string): readonly string[] {
+  const prefix = form.slice(0, PREFIX_LENGTH);
+  const swapped = `${prefix[1]}${prefix[0]}`;
+  return swapped === prefix ? [prefix] : [prefix, swapped];
+}
+
+function editsToEntry(entry: TermEntry, form: string, allowed: number): number | null {
+  let least: number | null = null;
+  for (const candidate of entry.forms) {
+    const edits = boundedEdits(form, candidate, least ?? allowed);
+    if (edits !== null && (least === null || edits < least)) least = edits;
+  }
+  return least;
+}
+
+/** Edits between two words; null when they are more than `allowed`. */
+function boundedEdits(a: string, b: string, allowed: number): number | null {
+  if (Math.abs(a.length - b.length) > allowed) return null;
+  let beforeLast: number[] = [];
+  let last = Array.from({ length: b.length + 1 }, (_, column) => column);
+  for (let row = 1; row <= a.length; row++) {
+    const current = [row];
+    let least = row;
+    for (let column = 1; column <= b.length; column++) {
+      const isSame = a[row - 1] === b[column - 1];
+      let edits = Math.min(last[column]! + 1, current[column - 1]! + 1, last[column - 1]! + (isSame ? 0 : 1));
+      const isSwap = row > 1 && column > 1 && a[row - 1] === b[column - 2] && a[row - 2] === b[column - 1];
+      if (isSwap) edits = Math.min(edits, beforeLast[column - 2]! + 1);
+      current.push(edits);
+      least = Math.min(least, edits);
+    }
+    if (least > allowed) return null;
+    beforeLast = last;
+    last = current;
+  }
+  const edits = last[b.length]!;
+  return edits <= allowed ? edits : null;
+}

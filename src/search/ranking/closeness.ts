@@ -1,0 +1,88 @@
+import type { CompiledQuery } from "../query/compile.ts";
+import type { DocumentLayout } from "../types.ts";
+import { RANKING } from "./constants.ts";
+import { lowerBound, type TermPlaces } from "./term-places.ts";
+
+/** Numbers of the query's leaves among its terms, in the order of the query. */
+export function leavesOf({ terms }: CompiledQuery): Uint32Array {
+  const leaves = terms.map((_, index) => index).filter((index) => terms[index]!.isLeaf);
+  return Uint32Array.from(leaves.sort((a, b) => terms[a]!.position - terms[b]!.position));
+}
+
+/** For each two neighbours of the query, the lower weight of the two over their least distance. */
+export function proximity(places: TermPlaces, leaves: Uint32Array, weights: Float64Array): number {
+  let sum = 0;
+  for (let i = 0; i + 1 < leaves.length; i++) {
+    const left = leaves[i]!;
+    const right = leaves[i + 1]!;
+    if (places.count(left) === 0 || places.count(right) === 0) continue;
+    sum += Math.min(weights[left]!, weights[right]!) / leastDistance(places, left, right);
+  }
+  return sum;
+}
+
+/** 1 for neighbours in the order of the query; the other order counts one more. */
+function leastDistance(places: TermPlaces, left: number, right: number): number {
+  const a = places.positions(left);
+  const b = places.positions(right);
+  const aCount = places.count(left);
+  const bCount = places.count(right);
+  let least = Number.POSITIVE_INFINITY;
+  for (let i = 0, j = 0; i < aCount && j < bCount && least > 1; ) {
+    const step = b[j]! - a[i]!;
+    // Parts of one word that have the same position are no pair.
+    if (step !== 0) least = Math.min(least, step > 0 ? step : 1 - step);
+    if (a[i]! < b[j]!) i++;
+    else j++;
+  }
+  return least;
+}
+
+/** Whether the leaves are all that stands in a range of positions, and all of them stand there. */
+function fills(query: Fillers, start: number, end: number): boolean {
+  const { places, leaves, leafCount } = query;
+  if (leaves.length < leafCount || end - start > leaves.length || end === start) return false;
+  for (const leaf of leaves) {
+    const positions = places.positions(leaf);
+    const count = places.count(leaf);
+    const first = lowerBound(positions, count, start);
+    if (first >= count || positions[first]! >= end) return false;
+  }
+  return true;
+}
+
+/** The leaves of a query, where they stand, and how many it has with those that the index does not know. */
+export type Fillers = {
+  readonly places: TermPlaces;
+  readonly leaves: Uint32Array;
+  readonly leafCount: number;
+};
+
+export const isWholeTitle = (query: Fillers, layout: DocumentLayout): boolean =>
+  fills(query, 0, layout.titleEnd);
+
+export function isWholeHeading(query: Fillers, { sectionStarts, headingEnds }: DocumentLayout): boolean {
+  for (let section = 1; section < sectionStarts.length; section++) {
+    if (fills(query, sectionStarts[section]!, headingEnds[section]!)) return true;
+  }
+  return false;
+}
+
+/** BM25 over the first tokens of the content, as if they were a field. */
+export function openings(layout: DocumentLayout, places: TermPlaces, weights: Float64Array): number {
+  const { contentStart, end } = layout;
+  const k1 = RANKING.openingK1;
+  let sum = 0;
+  for (const { tokens, weight } of RANKING.openings) {
+    const stop = contentStart + tokens;
+    const lengthPart = k1 * (0.5 + (0.5 * Math.min(tokens, end - contentStart)) / tokens);
+    for (let term = 0; term < weights.length; term++) {
+      const count = places.count(term);
+      if (count === 0) continue;
+      const positions = places.positions(term);
+      const frequency = lowerBound(positions, count, stop) - lowerBound(positions, count, contentStart);
+      if (frequency > 0) sum += (weight * weights[term]! * frequency * (k1 + 1)) / (frequency + lengthPart);
+    }
+  }
+  return sum;
+}

@@ -1,0 +1,117 @@
+import type { DocumentLayout } from "../types.ts";
+import { RANKING } from "./constants.ts";
+import { lowerBound, type TermPlaces } from "./term-places.ts";
+
+export type PassageScores = {
+  /** Score of the best passage, and mean of the best three (missing ones count 0). */
+  readonly best: number;
+  readonly mean: number;
+  /** The section that the best passage is in. */
+  readonly section: number;
+};
+
+/**
+ * Scores the passages of a document: BM25 over the terms in it, with one occurrence more for a term that is
+ * in a heading above it, and one for a term in the title, so that a passage is read in its context.
+ */
+export class PassageScorer {
+  #scores = new Float64Array(64);
+  #frequencies = new Uint32Array(64);
+  #sections = new Uint32Array(64);
+  #isInContext = new Uint8Array(64);
+
+  score(layout: DocumentLayout, places: TermPlaces, weights: Float64Array): PassageScores {
+    const passageCount = layout.passageStarts.length;
+    if (passageCount === 0) return { best: 0, mean: 0, section: 0 };
+    this.#reserve(Math.max(passageCount, layout.sectionStarts.length));
+    this.#scores.fill(0, 0, passageCount);
+    this.#findSections(layout);
+    for (let term = 0; term < weights.length; term++) {
+      if (places.count(term) > 0) this.#addTerm(layout, places, term, weights[term]!);
+    }
+    return this.#best(passageCount);
+  }
+
+  #addTerm(layout: DocumentLayout, places: TermPlaces, term: number, weight: number): void {
+    const { passageStarts, contentStart, titleEnd, end } = layout;
+    const passageCount = passageStarts.length;
+    const positions = places.positions(term);
+    const count = places.count(term);
+    this.#frequencies.fill(0, 0, passageCount);
+    let passage = 0;
+    const first = lowerBound(positions, count, contentStart);
+    for (let i = first; i < count; i++) {
+      while (passage + 1 < passageCount && passageStarts[passage + 1]! <= positions[i]!) passage++;
+      this.#frequencies[passage]!++;
+    }
+    const inTitle = positions[0]! < titleEnd ? 1 : 0;
+    const hasContext = this.#markHeadings(layout, positions, first, count);
+    const base = RANKING.passageK1 * (1 - RANKING.passageB);
+    const slope = (RANKING.passageK1 * RANKING.passageB) / RANKING.passageTokens;
+    for (let i = 0; i < passageCount; i++) {
+      const inHeading = hasContext ? this.#isInContext[this.#sections[i]!]! : 0;
+      const frequency = this.#frequencies[i]! + inTitle + inHeading;
+      if (frequency === 0) continue;
+      const length = (i + 1 < passageCount ? passageStarts[i + 1]! : end) - passageStarts[i]!;
+      this.#scores[i]! +=
+        (weight * frequency * (RANKING.passageK1 + 1)) / (frequency + base + slope * length);
+    }
+  }
+
+  /** Marks the sections that have the term in their heading or in one above; false when there are none. */
+  #markHeadings(layout: DocumentLayout, positions: Uint32Array, first: number, count: number): boolean {
+    const { sectionStarts, headingEnds, sectionParents } = layout;
+    const sectionCount = sectionStarts.length;
+    const marks = this.#isInContext;
+    marks.fill(0, 0, sectionCount);
+    let section = 0;
+    let isAny = false;
+    for (let i = first; i < count; i++) {
+      while (section + 1 < sectionCount && sectionStarts[section + 1]! <= positions[i]!) section++;
+      if (positions[i]! >= headingEnds[section]!) continue;
+      marks[section] = 1;
+      isAny = true;
+    }
+    // A section's parent comes before it.
+    if (isAny) for (let i = 1; i < sectionCount; i++) marks[i]! |= marks[sectionParents[i]!]!;
+    return isAny;
+  }
+
+  // Headings without text of their own share a passage with what follows: the last of them owns it.
+  #findSections({ passageStarts, sectionStarts, end }: DocumentLayout): void {
+    let section = 0;
+    for (let i = 0; i < passageStarts.length; i++) {
+      const passageEnd = i + 1 < passageStarts.length ? passageStarts[i + 1]! : end;
+      while (section + 1 < sectionStarts.length && sectionStarts[section + 1]! < passageEnd) section++;
+      this.#sections[i] = section;
+    }
+  }
+
+  #best(passageCount: number): PassageScores {
+    let best = 0;
+    let second = 0;
+    let third = 0;
+    let passage = 0;
+    for (let i = 0; i < passageCount; i++) {
+      const score = this.#scores[i]!;
+      if (score > best) {
+        third = second;
+        second = best;
+        best = score;
+        passage = i;
+      } else if (score > second) {
+        third = second;
+        second = score;
+      } else if (score > third) third = score;
+    }
+    return { best, mean: (best + second + third) / 3, section: this.#sections[passage]! };
+  }
+
+  #reserve(count: number): void {
+    if (count <= this.#scores.length) return;
+    this.#scores = new Float64Array(count * 2);
+    this.#frequencies = new Uint32Array(count * 2);
+    this.#sections = new Uint32Array(count * 2);
+    this.#isInContext = new Uint8Array(count * 2);
+  }
+}

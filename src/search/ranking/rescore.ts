@@ -1,0 +1,117 @@
+import { checkDeadline } from "../deadline.ts";
+import { FieldScorer } from "../field-score.ts";
+import type { CompiledQuery } from "../query/compile.ts";
+import {
+  FIELDS,
+  type FieldName,
+  type FieldNumber,
+  type IndexReader,
+  type RankingSettings,
+  type ScoredDocument,
+} from "../types.ts";
+import { isWholeHeading, isWholeTitle, leavesOf, openings, proximity } from "./closeness.ts";
+import { RANKING } from "./constants.ts";
+import { PassageScorer } from "./passages.ts";
+import { TermPlaces } from "./term-places.ts";
+
+/** How a score came about; the parts add up to it. */
+export type ScoreExplanation = {
+  /** The first phase, term by term: what each field gave. */
+  readonly terms: readonly {
+    readonly term: string;
+    readonly weight: number;
+    readonly fields: Readonly<Partial<Record<FieldName, number>>>;
+  }[];
+  readonly bestPassage: number;
+  readonly meanPassage: number;
+  readonly openings: number;
+  readonly proximity: number;
+  readonly wholeTitle: number;
+  readonly wholeHeading: number;
+};
+
+export type RankedDocument = ScoredDocument & {
+  /** Number of the section with the best passage. */
+  readonly section: number;
+  readonly explanation: ScoreExplanation | null;
+};
+
+export type RescoreOptions = {
+  readonly ranking: RankingSettings;
+  /** performance.now() time, ms. */
+  readonly deadline: number;
+  readonly isExplained: boolean;
+};
+
+/**
+ * The second phase: adds what the positions say to the scores of the first, and orders anew, ties by the
+ * smaller document number.
+ * @throws Failure `timeout` when the deadline passes
+ */
+export function rescore(
+  reader: IndexReader,
+  query: CompiledQuery,
+  candidates: readonly ScoredDocument[],
+  options: RescoreOptions,
+): RankedDocument[] {
+  const places = new TermPlaces(reader, query.terms);
+  const weights = Float64Array.from(query.terms, ({ weight }) => weight);
+  const leaves = leavesOf(query);
+  const fillers = { places, leaves, leafCount: query.leafCount };
+  const passages = new PassageScorer();
+  const fieldScorer = options.isExplained ? new FieldScorer(reader, options.ranking) : null;
+  const inOrder = [...candidates].sort((a, b) => a.document - b.document);
+  const ranked = inOrder.map(({ document, score }): RankedDocument => {
+    checkDeadline(options.deadline);
+    places.moveTo(document);
+    const layout = reader.layout(document);
+    const passage = passages.score(layout, places, weights);
+    const parts = {
+      bestPassage: RANKING.bestPassage * passage.best,
+      meanPassage: RANKING.meanPassage * passage.mean,
+      openings: openings(layout, places, weights),
+      proximity: RANKING.proximity * proximity(places, leaves, weights),
+      wholeTitle: isWholeTitle(fillers, layout) ? RANKING.wholeTitle * query.leafWeight : 0,
+      wholeHeading: isWholeHeading(fillers, layout) ? RANKING.wholeHeading * query.leafWeight : 0,
+    };
+    const terms = fieldScorer && explainTerms(reader, fieldScorer, { query, places, document });
+    const added =
+      parts.bestPassage +
+      parts.meanPassage +
+      parts.openings +
+      parts.proximity +
+      parts.wholeTitle +
+      parts.wholeHeading;
+    return {
+      document,
+      score: score + added,
+      section: passage.section,
+      explanation: terms && { terms, ...parts },
+    };
+  });
+  return ranked.sort((a, b) => b.score - a.score || a.document - b.document);
+}
+
+type Explained = {
+  readonly query: CompiledQuery;
+  readonly places: TermPlaces;
+  readonly document: number;
+};
+
+function explainTerms(
+  reader: IndexReader,
+  scorer: FieldScorer,
+  { query, places, document }: Explained,
+): ScoreExplanation["terms"] {
+  return query.terms.flatMap(({ entry, weight }, term) => {
+    if (places.count(term) === 0) return [];
+    const fields: Partial<Record<FieldName, number>> = {};
+    FIELDS.forEach((name, index) => {
+      const field = index as FieldNumber; // FIELDS has as many names as there are numbers
+      const frequency = places.frequencies(term)[field]!;
+      const part = weight * scorer.part(field, frequency, reader.fieldLength(document, field));
+      if (part > 0) fields[name] = part;
+    });
+    return [{ term: entry.term, weight, fields }];
+  });
+}

@@ -1,0 +1,72 @@
+import type { QueryTerm } from "../query/compile.ts";
+import type { IndexReader, Postings } from "../types.ts";
+
+/**
+ * Where the terms of a query stand in one document after the other. Documents have to be visited in ascending
+ * order, since postings only move on.
+ */
+export class TermPlaces {
+  readonly #terms: readonly QueryTerm[];
+  readonly #postings: readonly Postings[];
+  readonly #positions: Uint32Array[];
+  readonly #counts: Uint32Array;
+
+  constructor(reader: IndexReader, terms: readonly QueryTerm[]) {
+    this.#terms = terms;
+    this.#postings = terms.map(({ entry }) => reader.postings(entry));
+    this.#positions = terms.map(() => new Uint32Array(16));
+    this.#counts = new Uint32Array(terms.length);
+  }
+
+  /** Reads all positions of all terms in a document. */
+  moveTo(document: number): void {
+    for (let term = 0; term < this.#terms.length; term++) {
+      const postings = this.#postings[term]!;
+      if (postings.document < document) postings.advance(document);
+      this.#counts[term] = postings.document === document ? this.#read(term, postings) : 0;
+    }
+  }
+
+  /** How many positions of a term there are, each once. */
+  count(term: number): number {
+    return this.#counts[term]!;
+  }
+
+  /** The positions of a term in ascending order; the first `count(term)` are valid. */
+  positions(term: number): Uint32Array {
+    return this.#positions[term]!;
+  }
+
+  /** Occurrences of a term in each field of the document, by field number; only where its count is not 0. */
+  frequencies(term: number): Uint32Array {
+    return this.#postings[term]!.frequencies;
+  }
+
+  #read(term: number, postings: Postings): number {
+    const read = postings.readPositions();
+    const from = postings.positions;
+    const wanted = this.#terms[term]!.forms;
+    if (this.#positions[term]!.length < read) this.#positions[term] = new Uint32Array(read * 2);
+    const into = this.#positions[term]!;
+    let count = 0;
+    for (let i = 0; i < read; i++) {
+      if (wanted && !wanted.has(postings.forms[i]!)) continue;
+      // Two forms of a term may share a position: `URLs` is a whole and its own part.
+      if (count > 0 && into[count - 1] === from[i]) continue;
+      into[count++] = from[i]!;
+    }
+    return count;
+  }
+}
+
+/** Index of the first value that is at least `wanted`, among the first `count`. */
+export function lowerBound(values: Uint32Array, count: number, wanted: number): number {
+  let low = 0;
+  let high = count;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (values[middle]! < wanted) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

@@ -1,0 +1,72 @@
+import { Failure } from "../failure.ts";
+import type { DocumentUrl } from "../urls/index.ts";
+import { analyserFingerprint } from "./analysis/analyser.ts";
+import { type SearchHit, type SearchOptions, type SearchSettings, searchIndex } from "./searcher.ts";
+import { findCandidates } from "./segment/find-candidates.ts";
+import { Segment } from "./segment/segment.ts";
+import { ANALYZER_PROFILES, type AnalyzerProfile, type StoredDocument } from "./types.ts";
+
+/** What may be chosen anew for every opening of an index; the profile it was built with is its own. */
+export type OpenSettings = Omit<SearchSettings, "profile">;
+
+/**
+ * An index file, open for searches and fetches: a snapshot that a newer file of the same name does not
+ * disturb. Opening takes a millisecond; nothing is read that is not searched for.
+ */
+export class SearchIndex implements Disposable {
+  readonly profile: AnalyzerProfile;
+  readonly #segment: Segment;
+  readonly #settings: SearchSettings;
+
+  private constructor(segment: Segment, settings: OpenSettings) {
+    this.#segment = segment;
+    this.profile = profileOf(segment);
+    this.#settings = { ...settings, profile: this.profile };
+  }
+
+  /**
+   * Opens an index file; dispose it after use.
+   * @throws Failure `index_missing`, `index_outdated` (another version's format or analysis),
+   *   `index_corrupt`, `unreadable_input`
+   */
+  static open(path: string, settings: OpenSettings): SearchIndex {
+    const segment = Segment.open(path);
+    try {
+      return new SearchIndex(segment, settings);
+    } catch (error) {
+      segment[Symbol.dispose]();
+      throw error;
+    }
+  }
+
+  get pageCount(): number {
+    return this.#segment.documentCount;
+  }
+
+  /** As `searchIndex`. @throws Failure `timeout`, `index_corrupt` */
+  search(query: string, options: SearchOptions): SearchHit[] {
+    const segment = this.#segment;
+    segment.requireWhole();
+    return searchIndex({ reader: segment, findCandidates, settings: this.#settings }, query, options);
+  }
+
+  /** The document with this address; null when the index has none. @throws Failure `index_corrupt` */
+  fetch(url: DocumentUrl): StoredDocument | null {
+    this.#segment.requireWhole();
+    const document = this.#segment.findDocument(url);
+    return document < 0 ? null : this.#segment.document(document);
+  }
+
+  [Symbol.dispose](): void {
+    this.#segment[Symbol.dispose]();
+  }
+}
+
+function profileOf({ analyserFingerprint: fingerprint, path }: Segment): AnalyzerProfile {
+  const profile = ANALYZER_PROFILES.find((candidate) => analyserFingerprint(candidate) === fingerprint);
+  if (profile) return profile;
+  throw new Failure(
+    "index_outdated",
+    `the search index ${path} was built for the analysis ${fingerprint}, which this version does not have; build it again`,
+  );
+}

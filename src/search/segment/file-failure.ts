@@ -1,0 +1,31 @@
+import { Failure } from "../../failure.ts";
+
+const systemCode = (error: unknown): string | undefined =>
+  error instanceof Error && "code" in error ? String(error.code) : undefined;
+
+/** What an error of writing means; what is no system error is a bug and stays as it is. */
+export function asWriteFailure(error: unknown, path: string): unknown {
+  const reason = systemCode(error);
+  if (error instanceof Failure || reason === undefined) return error;
+  return new Failure("unwritable_output", `the search index ${path} could not be written: ${reason}`, {
+    cause: error,
+  });
+}
+
+/** What an error of opening means. */
+export function asReadFailure(error: unknown, path: string): unknown {
+  const reason = systemCode(error);
+  if (error instanceof Failure || reason === undefined) return error;
+  if (reason === "ENOENT" || reason === "ENOTDIR") {
+    return new Failure("index_missing", `there is no search index at ${path}; it has to be built first`, {
+      cause: error,
+    });
+  }
+  return new Failure("unreadable_input", `the search index ${path} could not be read: ${reason}`, {
+    cause: error,
+  });
+}
+
+/** The file is not what was written. */
+export const corrupt = (path: string, what: string): Failure =>
+  new Failure("index_corrupt", `the search index ${path} is damaged (${what}); build it again`);

@@ -1,0 +1,142 @@
+import { closeSync, fstatSync, openSync } from "node:fs";
+import { Failure } from "../../failure.ts";
+import { asReadFailure, corrupt } from "./file-failure.ts";
+import {
+  CHUNK_BYTES,
+  FORMAT_VERSION,
+  HEADER,
+  HEADER_BYTES,
+  MAGIC,
+  SECTIONS,
+  type SectionName,
+  type SectionRange,
+} from "./layout.ts";
+import { mapFile } from "./map-file.ts";
+
+/**
+ * A segment file, mapped into memory. Bytes may be read after `verify` has seen them. The mapping outlives
+ * the file's name, so a newer file may take it.
+ */
+export class SegmentFile implements Disposable {
+  readonly path: string;
+  /** The whole file. */
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  readonly #descriptor: number;
+  readonly #checksums: Uint32Array;
+  readonly #isVerified: Uint8Array;
+  readonly #sections: Readonly<Record<SectionName, SectionRange>>;
+  #isClosed = false;
+
+  private constructor(path: string, descriptor: number, bytes: Uint8Array<ArrayBuffer>) {
+    this.path = path;
+    this.#descriptor = descriptor;
+    this.bytes = bytes;
+    const view = new DataView(bytes.buffer, bytes.byteOffset, HEADER_BYTES);
+    checkHeader(path, bytes, view);
+    const tableStart = view.getFloat64(HEADER.tableStart, true);
+    const count = view.getUint32(HEADER.chunkCount, true);
+    const table = bytes.slice(tableStart, tableStart + count * 4);
+    if (Bun.hash.crc32(table) !== view.getUint32(HEADER.tableChecksum, true)) {
+      throw corrupt(path, "the table of checksums");
+    }
+    this.#checksums = new Uint32Array(table.buffer);
+    this.#isVerified = new Uint8Array(count);
+    this.#sections = readSections(view);
+  }
+
+  /**
+   * @throws Failure `index_missing`, `unreadable_input`, `index_corrupt`, `index_outdated` (of another
+   *   version's format)
+   */
+  static open(path: string): SegmentFile {
+    let descriptor: number | null = null;
+    try {
+      descriptor = openSync(path, "r");
+      const { size } = fstatSync(descriptor);
+      if (size < HEADER_BYTES) throw corrupt(path, `${size} bytes are too few`);
+      const bytes = mapFile(path);
+      // Both are opened by name, and a new file may have taken it in between.
+      if (bytes.length !== size) throw corrupt(path, `${bytes.length} bytes, and ${size} when it was opened`);
+      return new SegmentFile(path, descriptor, bytes);
+    } catch (error) {
+      if (descriptor !== null) closeSync(descriptor);
+      throw asReadFailure(error, path);
+    }
+  }
+
+  section(name: SectionName): SectionRange {
+    return this.#sections[name];
+  }
+
+  /**
+   * Checks the chunks that hold a range, each once. A byte that was not checked must not be believed.
+   * @throws Failure `index_corrupt`
+   */
+  verify(start: number, end: number): void {
+    const last = Math.floor((end - 1) / CHUNK_BYTES);
+    for (let chunk = Math.floor(start / CHUNK_BYTES); chunk <= last; chunk++) {
+      if (this.#isVerified[chunk] !== 1) this.#verifyChunk(chunk);
+    }
+  }
+
+  /** A section's bytes, all checked. */
+  whole(name: SectionName): Uint8Array<ArrayBuffer> {
+    const { start, end } = this.section(name);
+    this.verify(start, end);
+    return this.bytes.subarray(start, end);
+  }
+
+  /**
+   * Looks whether the file is still as long as it was: reading behind the end of a mapped file that
+   * somebody has cut would end the process. Nothing of ours writes to a file that has its name.
+   * @throws Failure `index_corrupt`
+   */
+  requireWhole(): void {
+    if (this.#isClosed) throw new Failure("internal", `the search index ${this.path} was closed`);
+    const { size } = fstatSync(this.#descriptor);
+    if (size < this.bytes.length) throw corrupt(this.path, `cut from ${this.bytes.length} to ${size} bytes`);
+  }
+
+  /** Gives the descriptor back; the mapping goes when nothing refers to it any more. */
+  [Symbol.dispose](): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    closeSync(this.#descriptor);
+  }
+
+  #verifyChunk(chunk: number): void {
+    if (chunk < 0 || chunk >= this.#checksums.length) throw corrupt(this.path, "a place outside of it");
+    const start = chunk === 0 ? HEADER_BYTES : chunk * CHUNK_BYTES;
+    const tableStart = this.bytes.length - this.#checksums.length * 4;
+    const end = Math.min((chunk + 1) * CHUNK_BYTES, tableStart);
+    if (Bun.hash.crc32(this.bytes.subarray(start, end)) !== this.#checksums[chunk]) {
+      throw corrupt(this.path, `bytes ${start} to ${end}`);
+    }
+    this.#isVerified[chunk] = 1;
+  }
+}
+
+function checkHeader(path: string, bytes: Uint8Array, view: DataView): void {
+  const magic = new TextDecoder("latin1").decode(bytes.subarray(0, MAGIC.length));
+  if (magic !== MAGIC) throw corrupt(path, "it does not begin as one");
+  if (Bun.hash.crc32(bytes.subarray(0, HEADER.checksum)) !== view.getUint32(HEADER.checksum, true)) {
+    throw corrupt(path, "its header");
+  }
+  const version = view.getUint32(HEADER.version, true);
+  if (version !== FORMAT_VERSION) {
+    throw new Failure(
+      "index_outdated",
+      `the search index ${path} has format ${version}, this version reads ${FORMAT_VERSION}; build it again`,
+    );
+  }
+  const length = view.getFloat64(HEADER.fileLength, true);
+  if (length !== bytes.length) throw corrupt(path, `${bytes.length} bytes instead of ${length}`);
+}
+
+function readSections(view: DataView): Readonly<Record<SectionName, SectionRange>> {
+  const ranges = SECTIONS.map((name, index) => {
+    const at = HEADER.sections + index * 16;
+    return [name, { start: view.getFloat64(at, true), end: view.getFloat64(at + 8, true) }] as const;
+  });
+  return Object.fromEntries(ranges) as Record<SectionName, SectionRange>; // one of each name
+}

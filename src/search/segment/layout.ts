@@ -1,0 +1,55 @@
+/**
+ * A segment file, all numbers little-endian:
+ *
+ * ```
+ *  0                 4096                                        tableStart
+ *  ┌────────┬─────────┬──────────┬──────────┬─────┬──────────┬──────────┐
+ *  │ header │ section │ section  │ section  │ ... │ section  │ CRC-32   │
+ *  │        │ (each begins at a multiple of 8 bytes)        │ of chunks│
+ *  └────────┴─────────┴──────────┴──────────┴─────┴──────────┴──────────┘
+ * ```
+ *
+ * The header has a checksum of its own and one of the table; the table has one for each chunk of 16 KiB (the
+ * first chunk without the header). Opening reads header and table; a chunk is checked when its first byte is
+ * asked for, so that opening costs the same for every size.
+ */
+export const MAGIC = "AXSEARCH";
+
+/** Raised with every change of what the sections hold; another version's file is refused. */
+export const FORMAT_VERSION = 1;
+
+export const HEADER_BYTES = 4096;
+export const CHUNK_BYTES = 16 * 1024;
+
+/** Sections in the order of their places in the header. */
+export const SECTIONS = [
+  "meta",
+  "stored",
+  "storedOffsets",
+  "urls",
+  "urlBlocks",
+  "hashes",
+  "layouts",
+  "layoutOffsets",
+  "lengths",
+  "signatures",
+  "postings",
+  "terms",
+  "termBlocks",
+] as const;
+
+export type SectionName = (typeof SECTIONS)[number];
+
+/** Byte offsets in the file, `end` exclusive. */
+export type SectionRange = { readonly start: number; readonly end: number };
+
+/** Where the header keeps what. */
+export const HEADER = {
+  version: 8,
+  fileLength: 16,
+  tableStart: 24,
+  chunkCount: 32,
+  tableChecksum: 36,
+  sections: 64,
+  checksum: HEADER_BYTES - 4,
+} as const;

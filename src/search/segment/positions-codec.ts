@@ -1,0 +1,48 @@
+import type { ByteReader, ByteWriter } from "./bytes.ts";
+
+/**
+ * Writes the positions of a posting: differences, with a bit that tells of another form than at the position
+ * before, and then that form, where the term has more forms than one.
+ * @param places positions, never descending, and the form of each
+ */
+export function encodePositions(
+  places: { readonly positions: Uint32Array; readonly forms: ArrayLike<number> },
+  { count, hasForms }: { readonly count: number; readonly hasForms: boolean },
+  writer: ByteWriter,
+): void {
+  const { positions, forms } = places;
+  let before = 0;
+  let formBefore = 0;
+  for (let index = 0; index < count; index++) {
+    const gap = positions[index]! - before;
+    before = positions[index]!;
+    if (!hasForms) {
+      writer.varint(gap);
+      continue;
+    }
+    const form = forms[index]!;
+    writer.varint(gap * 2 + (form === formBefore ? 0 : 1));
+    if (form !== formBefore) writer.varint(form);
+    formBefore = form;
+  }
+}
+
+/** The inverse of `encodePositions`; the arrays must have `count` places. */
+export function decodePositions(
+  reader: ByteReader,
+  { count, hasForms }: { readonly count: number; readonly hasForms: boolean },
+  places: { readonly positions: Uint32Array; readonly forms: Uint16Array },
+): void {
+  const { positions, forms } = places;
+  let position = 0;
+  let form = 0;
+  for (let index = 0; index < count; index++) {
+    const gap = reader.varint();
+    if (hasForms) {
+      position += gap >>> 1;
+      if ((gap & 1) === 1) form = reader.varint();
+    } else position += gap;
+    positions[index] = position;
+    forms[index] = form;
+  }
+}

@@ -1,0 +1,278 @@
+import { FIELDS, NO_DOCUMENT, type Postings } from "../types.ts";
+import { packedLength, unpackBits } from "./bit-packing.ts";
+import { ByteReader } from "./bytes.ts";
+import { corrupt } from "./file-failure.ts";
+import type { SegmentFile } from "./file-reader.ts";
+import { decodePositions } from "./positions-codec.ts";
+import { BLOCK_POSTINGS, MIN_PACKED } from "./posting-writer.ts";
+import { NO_SIGNATURE, type Signatures } from "./signatures.ts";
+
+const FIELD_COUNT = FIELDS.length;
+
+/** Entries of a posting that has no signature: its frequencies and the count of its positions. */
+const WRITTEN = FIELD_COUNT + 1;
+
+/** Where a term's postings lie, offsets in the file. */
+export type PostingRange = {
+  readonly start: number;
+  readonly end: number;
+  readonly documentFrequency: number;
+  readonly formCount: number;
+};
+
+/** A list's blocks without their postings. */
+type Blocks = {
+  readonly count: number;
+  readonly lastDocuments: Int32Array;
+  readonly starts: Float64Array;
+  readonly positionStarts: Float64Array;
+  /** Entries of a block: its place × fields + field; frequency 0 where the field does not occur. */
+  readonly maxFrequencies: Uint32Array;
+  readonly minLengths: Uint32Array;
+};
+
+/**
+ * Reads the postings that `PostingWriter` wrote. Besides walking (see `Postings`) whole blocks may be loaded
+ * and read from `documents` and `numbers`; the two ways are not to be mixed.
+ */
+export class PostingList implements Postings {
+  readonly documentFrequency: number;
+  readonly blocks: Blocks;
+  document = -1;
+  /** Of the loaded block. */
+  readonly documents = new Int32Array(BLOCK_POSTINGS);
+  /** Signatures in the loaded block. */
+  readonly numbers = new Uint32Array(BLOCK_POSTINGS);
+  /** Postings in the loaded block. */
+  count = 0;
+  /** The current posting's place in the loaded block. */
+  index = -1;
+  /** The loaded block, -1 before the first. */
+  block = -1;
+  positions = new Uint32Array(16);
+  forms = new Uint16Array(16);
+  readonly #file: SegmentFile;
+  readonly #signatures: Signatures;
+  readonly #reader: ByteReader;
+  readonly #end: number;
+  readonly #hasForms: boolean;
+  /** Of postings without a signature, by place in the block × `WRITTEN`; made when one is met. */
+  #written: Uint32Array | null = null;
+  readonly #frequencies = new Uint32Array(FIELD_COUNT);
+  #frequenciesOf = -1;
+  #positionOffset = 0;
+  /** The posting whose positions begin at `#positionOffset`. */
+  #positionIndex = 0;
+  readonly #formOrder: Uint16Array | null;
+
+  /** @param formOrder index in `TermEntry.forms` by rank; null where rank is index */
+  constructor(
+    file: SegmentFile,
+    signatures: Signatures,
+    { range, formOrder }: { readonly range: PostingRange; readonly formOrder: Uint16Array | null },
+  ) {
+    this.#file = file;
+    this.#signatures = signatures;
+    this.#end = range.end;
+    this.#hasForms = range.formCount > 1;
+    this.#formOrder = formOrder;
+    this.documentFrequency = range.documentFrequency;
+    this.#reader = new ByteReader(file.bytes, range.start);
+    this.blocks = this.#readBlocks(range);
+    if (this.blocks.count === 1) this.load(0); // what its last document is, only its postings say
+  }
+
+  next(): number {
+    if (this.document === NO_DOCUMENT) return NO_DOCUMENT;
+    this.index++;
+    if (this.index >= this.count) {
+      if (this.block + 1 >= this.blocks.count) return this.#finish();
+      this.load(this.block + 1);
+      this.index = 0;
+    }
+    this.document = this.documents[this.index]!;
+    return this.document;
+  }
+
+  advance(target: number): number {
+    if (this.document >= target) return this.document;
+    const { lastDocuments, count } = this.blocks;
+    let block = Math.max(0, this.block);
+    while (block < count && lastDocuments[block]! < target) block++;
+    if (block >= count) return this.#finish();
+    if (block !== this.block) {
+      this.load(block);
+      this.index = 0;
+    }
+    let index = Math.max(0, this.index);
+    while (this.documents[index]! < target) index++;
+    this.index = index;
+    this.document = this.documents[index]!;
+    return this.document;
+  }
+
+  get frequencies(): Uint32Array {
+    if (this.#frequenciesOf !== this.document) {
+      this.readFrequencies(this.index, this.#frequencies);
+      this.#frequenciesOf = this.document;
+    }
+    return this.#frequencies;
+  }
+
+  /** Frequencies of a posting of the loaded block. */
+  readFrequencies(index: number, frequencies: Uint32Array): void {
+    const number = this.numbers[index]!;
+    if (number === NO_SIGNATURE) {
+      for (let field = 0; field < FIELD_COUNT; field++) {
+        frequencies[field] = this.#written![index * WRITTEN + field]!;
+      }
+      return;
+    }
+    frequencies.fill(0);
+    const { starts, fields, frequencies: values } = this.#signatures;
+    for (let at = starts[number]!; at < starts[number + 1]!; at++) frequencies[fields[at]!] = values[at]!;
+  }
+
+  readPositions(): number {
+    return this.readPositionsAt(this.index);
+  }
+
+  /** Positions of a posting of the loaded block; cheapest in ascending order. */
+  readPositionsAt(index: number): number {
+    if (this.#positionIndex > index || this.#positionIndex < 0) {
+      this.#positionIndex = 0;
+      this.#positionOffset = this.blocks.positionStarts[this.block]!;
+      this.#file.verify(this.#positionOffset, this.#blockEnd(this.block));
+    }
+    const reader = this.#reader;
+    reader.offset = this.#positionOffset;
+    while (this.#positionIndex < index) this.#skipPositions(this.#positionCount(this.#positionIndex++));
+    const count = this.#positionCount(index);
+    if (count > this.positions.length) {
+      this.positions = new Uint32Array(count * 2);
+      this.forms = new Uint16Array(count * 2);
+    }
+    this.#positionOffset = reader.offset;
+    decodePositions(reader, { count, hasForms: this.#hasForms }, this);
+    this.#orderForms(count);
+    return count;
+  }
+
+  /** Reads a block's documents and signatures. */
+  load(block: number): void {
+    const start = this.blocks.starts[block]!;
+    const isLast = block + 1 === this.blocks.count;
+    this.block = block;
+    this.index = -1;
+    this.#frequenciesOf = -1;
+    this.#positionIndex = -1;
+    this.count = isLast ? this.documentFrequency - block * BLOCK_POSTINGS : BLOCK_POSTINGS;
+    this.#file.verify(start, this.blocks.count === 1 ? this.#end : this.blocks.positionStarts[block]!);
+    this.#reader.offset = start;
+    this.#readNumbers(this.documents);
+    this.#readNumbers(this.numbers);
+    let document = block === 0 ? -1 : this.blocks.lastDocuments[block - 1]!;
+    const { documents, count } = this;
+    for (let index = 0; index < count; index++) {
+      document += documents[index]! + 1;
+      documents[index] = document;
+    }
+    this.#readWritten();
+    if (this.#reader.offset > this.#end) throw corrupt(this.#file.path, "a block of postings");
+    if (this.blocks.count === 1) {
+      this.blocks.positionStarts[0] = this.#reader.offset;
+      this.blocks.lastDocuments[0] = document;
+    }
+  }
+
+  #finish(): number {
+    this.document = NO_DOCUMENT;
+    return NO_DOCUMENT;
+  }
+
+  #blockEnd(block: number): number {
+    return block + 1 < this.blocks.count ? this.blocks.starts[block + 1]! : this.#end;
+  }
+
+  #orderForms(count: number): void {
+    const order = this.#formOrder;
+    if (order === null) return;
+    for (let index = 0; index < count; index++) this.forms[index] = order[this.forms[index]!]!;
+  }
+
+  #positionCount(index: number): number {
+    const number = this.numbers[index]!;
+    return number === NO_SIGNATURE
+      ? this.#written![index * WRITTEN + FIELD_COUNT]!
+      : this.#signatures.positionCounts[number]!;
+  }
+
+  #skipPositions(count: number): void {
+    const { bytes } = this.#reader;
+    let { offset } = this.#reader;
+    for (let index = 0; index < count; index++) {
+      const first = bytes[offset]!;
+      while (bytes[offset++]! >= 128);
+      if (this.#hasForms && (first & 1) === 1) while (bytes[offset++]! >= 128);
+    }
+    this.#reader.offset = offset;
+  }
+
+  #readNumbers(values: Uint32Array | Int32Array): void {
+    const reader = this.#reader;
+    const { count } = this;
+    if (count < MIN_PACKED) {
+      for (let index = 0; index < count; index++) values[index] = reader.varint();
+      return;
+    }
+    const width = reader.byte();
+    unpackBits(reader.bytes, reader.offset, { count, width }, values);
+    reader.offset += packedLength(count, width);
+  }
+
+  #readWritten(): void {
+    for (let index = 0; index < this.count; index++) {
+      if (this.numbers[index] !== NO_SIGNATURE) continue;
+      this.#written ??= new Uint32Array(BLOCK_POSTINGS * WRITTEN);
+      for (let entry = 0; entry < WRITTEN; entry++) {
+        this.#written[index * WRITTEN + entry] = this.#reader.varint();
+      }
+    }
+  }
+
+  #readBlocks({ start, end, documentFrequency }: PostingRange): Blocks {
+    const count = Math.ceil(documentFrequency / BLOCK_POSTINGS);
+    const blocks: Blocks = {
+      count,
+      lastDocuments: new Int32Array(count),
+      starts: new Float64Array(count),
+      positionStarts: new Float64Array(count),
+      maxFrequencies: new Uint32Array(count === 1 ? 0 : count * FIELD_COUNT),
+      minLengths: new Uint32Array(count === 1 ? 0 : count * FIELD_COUNT),
+    };
+    if (count === 1) {
+      blocks.starts[0] = start;
+      return blocks;
+    }
+    const reader = this.#reader;
+    this.#file.verify(start, Math.min(start + 8, end));
+    const skipBytes = reader.varint();
+    this.#file.verify(start, reader.offset + skipBytes);
+    let blockStart = reader.offset + skipBytes;
+    let document = -1;
+    for (let block = 0; block < count; block++) {
+      document += reader.varint();
+      blocks.lastDocuments[block] = document;
+      blocks.starts[block] = blockStart;
+      blocks.positionStarts[block] = blockStart + reader.varint();
+      blockStart = blocks.positionStarts[block]! + reader.varint();
+      const mask = reader.byte();
+      for (let field = 0; field < FIELD_COUNT; field++) {
+        if ((mask & (1 << field)) === 0) continue;
+        blocks.maxFrequencies[block * FIELD_COUNT + field] = reader.varint();
+        blocks.minLengths[block * FIELD_COUNT + field] = reader.varint();
+      }
+    }
+    return blocks;
+  }
+}

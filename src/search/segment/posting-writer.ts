@@ -1,0 +1,156 @@
+import { FIELDS } from "../types.ts";
+import { bitWidth, packBits, packedLength } from "./bit-packing.ts";
+import { ByteWriter } from "./bytes.ts";
+import { NO_SIGNATURE } from "./signatures.ts";
+
+/** Postings that are decoded together. */
+export const BLOCK_POSTINGS = 128;
+
+/** Below this many the numbers of a block stand as varints, which cost less than the widths of packed ones. */
+export const MIN_PACKED = 8;
+
+const FIELD_COUNT = FIELDS.length;
+
+/** One posting to write, without its positions. */
+export type PostingInput = {
+  readonly document: number;
+  /** Number of its signature, or `NO_SIGNATURE`. */
+  readonly number: number;
+  /** By field number. */
+  readonly frequencies: Uint32Array;
+  readonly positionCount: number;
+};
+
+/**
+ * Encodes the postings of one term after another. A list of more than one block is
+ *
+ *   bytes of the skip table, skip table, block, block, ...
+ *
+ * where the table has for each block: last document − last one before, bytes of its documents, bytes of its
+ * positions, and for each field that occurs in it the highest frequency and the smallest field length. Those
+ * two bound the score of every posting of the block for all boosts, `k1` and `b`, so that ranking may be set
+ * when a query comes. A list of one block is the block alone.
+ *
+ * A block is: documents as differences − 1, signatures (see signatures.ts), frequencies of the postings
+ * without one; then the positions.
+ */
+export class PostingWriter {
+  readonly #lengths: readonly ArrayLike<number>[];
+  readonly #gaps = new Uint32Array(BLOCK_POSTINGS);
+  readonly #numbers = new Uint32Array(BLOCK_POSTINGS);
+  readonly #maxFrequencies = new Uint32Array(FIELD_COUNT);
+  readonly #minLengths = new Uint32Array(FIELD_COUNT);
+  readonly #written = new ByteWriter();
+  readonly #positions = new ByteWriter();
+  readonly #skips = new ByteWriter();
+  readonly #blocks = new ByteWriter(64 * 1024);
+  readonly #list = new ByteWriter(64 * 1024);
+  #count = 0;
+  #blockCount = 0;
+  #lastDocument = -1;
+  #lastOfBlockBefore = -1;
+
+  /** @param lengths of each field, by document */
+  constructor(lengths: readonly ArrayLike<number>[]) {
+    this.#lengths = lengths;
+  }
+
+  /** Begins a list. */
+  begin(): void {
+    this.#count = 0;
+    this.#blockCount = 0;
+    this.#lastDocument = -1;
+    this.#lastOfBlockBefore = -1;
+    this.#skips.clear();
+    this.#blocks.clear();
+    this.#beginBlock();
+  }
+
+  /**
+   * @param posting of a document after those before it
+   * @returns where its positions are to be written next, by `encodePositions`
+   */
+  add({ document, number, frequencies, positionCount }: PostingInput): ByteWriter {
+    if (this.#count === BLOCK_POSTINGS) this.#endBlock();
+    this.#gaps[this.#count] = document - this.#lastDocument - 1;
+    this.#lastDocument = document;
+    this.#numbers[this.#count] = number;
+    this.#count++;
+    if (number === NO_SIGNATURE) this.#writeOut(frequencies, positionCount);
+    for (let field = 0; field < FIELD_COUNT; field++) {
+      const frequency = frequencies[field]!;
+      if (frequency === 0) continue;
+      if (frequency > this.#maxFrequencies[field]!) this.#maxFrequencies[field] = frequency;
+      const length = this.#lengths[field]![document]!;
+      if (length < this.#minLengths[field]!) this.#minLengths[field] = length;
+    }
+    return this.#positions;
+  }
+
+  /** Ends the list. @returns its bytes, valid until the next one begins */
+  finish(): ByteWriter {
+    this.#endBlock();
+    if (this.#blockCount === 1) return this.#blocks;
+    this.#list.clear();
+    this.#list.varint(this.#skips.length);
+    this.#list.append(this.#skips);
+    this.#list.append(this.#blocks);
+    return this.#list;
+  }
+
+  #beginBlock(): void {
+    this.#count = 0;
+    this.#maxFrequencies.fill(0);
+    this.#minLengths.fill(0xffff_ffff);
+    this.#written.clear();
+    this.#positions.clear();
+  }
+
+  #endBlock(): void {
+    const start = this.#blocks.length;
+    this.#writeNumbers(this.#gaps);
+    this.#writeNumbers(this.#numbers);
+    this.#blocks.append(this.#written);
+    this.#writeSkip(this.#blocks.length - start);
+    this.#blocks.append(this.#positions);
+    this.#blockCount++;
+    this.#lastOfBlockBefore = this.#lastDocument;
+    this.#beginBlock();
+  }
+
+  #writeNumbers(values: Uint32Array): void {
+    const count = this.#count;
+    if (count < MIN_PACKED) {
+      for (let index = 0; index < count; index++) this.#blocks.varint(values[index]!);
+      return;
+    }
+    let all = 0;
+    for (let index = 0; index < count; index++) all |= values[index]!;
+    const width = bitWidth(all);
+    this.#blocks.byte(width);
+    this.#blocks.reserve(packedLength(count, width));
+    this.#blocks.length = packBits(values, { count, width }, this.#blocks.bytes, this.#blocks.length);
+  }
+
+  #writeOut(frequencies: Uint32Array, positionCount: number): void {
+    for (let field = 0; field < FIELD_COUNT; field++) this.#written.varint(frequencies[field]!);
+    this.#written.varint(positionCount);
+  }
+
+  #writeSkip(documentBytes: number): void {
+    const skips = this.#skips;
+    skips.varint(this.#lastDocument - this.#lastOfBlockBefore);
+    skips.varint(documentBytes);
+    skips.varint(this.#positions.length);
+    let mask = 0;
+    for (let field = 0; field < FIELD_COUNT; field++) {
+      if (this.#maxFrequencies[field]! > 0) mask |= 1 << field;
+    }
+    skips.byte(mask);
+    for (let field = 0; field < FIELD_COUNT; field++) {
+      if (this.#maxFrequencies[field]! === 0) continue;
+      skips.varint(this.#maxFrequencies[field]!);
+      skips.varint(this.#minLengths[field]!);
+    }
+  }
+}

@@ -1,0 +1,186 @@
+import type { DocumentUrl } from "../../urls/index.ts";
+import {
+  type DocumentLayout,
+  FIELDS,
+  type FieldNumber,
+  type IndexReader,
+  type StoredDocument,
+  type TermEntry,
+} from "../types.ts";
+import { ByteReader } from "./bytes.ts";
+import { type LengthColumn, lengthAt, openLengths } from "./field-lengths.ts";
+import { corrupt } from "./file-failure.ts";
+import { SegmentFile } from "./file-reader.ts";
+import { decodeLayout } from "./layout-codec.ts";
+import { PostingList } from "./posting-reader.ts";
+import { Signatures } from "./signatures.ts";
+import { StoredBlockReader } from "./stored-blocks.ts";
+import { decodeStored } from "./stored-codec.ts";
+import { StringTableCursor } from "./string-table.ts";
+import { type LocatedTerm, TermDictionary } from "./term-dictionary.ts";
+
+/** What an index says of itself. */
+export type SegmentMeta = {
+  readonly documentCount: number;
+  readonly analyserFingerprint: string;
+  readonly fieldTotals: readonly number[];
+};
+
+/**
+ * An index in one immutable file, mapped into memory: opening reads a few kilobytes, and what a search touches
+ * is checked when it is touched first. A running search keeps its segment when another file takes the name.
+ * Every method throws `Failure` `index_corrupt` where the file is not what was written.
+ */
+export class Segment implements IndexReader, Disposable {
+  readonly documentCount: number;
+  readonly analyserFingerprint: string;
+  readonly fieldTotals: Float64Array;
+  readonly #file: SegmentFile;
+  readonly #terms: TermDictionary;
+  readonly #stored: StoredBlockReader;
+  readonly #urls: StringTableCursor;
+  #signatures: Signatures | null = null;
+  #lengths: readonly LengthColumn[] | null = null;
+
+  private constructor(file: SegmentFile) {
+    this.#file = file;
+    const meta = readMeta(file);
+    this.documentCount = meta.documentCount;
+    this.analyserFingerprint = meta.analyserFingerprint;
+    this.fieldTotals = Float64Array.from(meta.fieldTotals);
+    this.#terms = new TermDictionary(file);
+    this.#stored = new StoredBlockReader(file);
+    this.#urls = new StringTableCursor(file, { entries: "urls", blocks: "urlBlocks" });
+  }
+
+  /**
+   * Opens an index file; dispose it after use.
+   * @throws Failure `index_missing`, `index_outdated` (another version's format), `index_corrupt`,
+   *   `unreadable_input`
+   */
+  static open(path: string): Segment {
+    const file = SegmentFile.open(path);
+    try {
+      return new Segment(file);
+    } catch (error) {
+      file[Symbol.dispose]();
+      throw error;
+    }
+  }
+
+  get path(): string {
+    return this.#file.path;
+  }
+
+  /** Bytes of the file. */
+  get byteLength(): number {
+    return this.#file.bytes.length;
+  }
+
+  /** Field lengths by field, then document. */
+  get lengths(): readonly LengthColumn[] {
+    this.#lengths ??= openLengths(this.#file.whole("lengths"), this.documentCount);
+    return this.#lengths;
+  }
+
+  get signatures(): Signatures {
+    this.#signatures ??= new Signatures(this.#file.whole("signatures"));
+    return this.#signatures;
+  }
+
+  fieldLength(document: number, field: FieldNumber): number {
+    return lengthAt(this.lengths, document, field);
+  }
+
+  find(term: string): TermEntry | null {
+    return this.#terms.find(term);
+  }
+
+  postings(entry: TermEntry): PostingList {
+    const located = "range" in entry ? (entry as LocatedTerm) : this.#terms.find(entry.term); // made by `find`
+    if (located === null) throw corrupt(this.path, "a term that is not there any more");
+    return new PostingList(this.#file, this.signatures, located);
+  }
+
+  termsWithPrefix(prefix: string, limit: number): readonly TermEntry[] {
+    return this.#terms.withPrefix(prefix, limit);
+  }
+
+  /** Every term in code unit order. */
+  terms(): Iterable<LocatedTerm> {
+    return this.#terms.all();
+  }
+
+  layout(document: number): DocumentLayout {
+    return decodeLayout(new ByteReader(this.layoutBytes(document)));
+  }
+
+  /** A layout as it is in the file. */
+  layoutBytes(document: number): Uint8Array {
+    const { bytes } = this.#file;
+    const offsets = this.#file.section("layoutOffsets").start + document * 4;
+    this.#file.verify(offsets, offsets + 8);
+    const [start = 0, end = 0] = new Uint32Array(bytes.buffer, bytes.byteOffset + offsets, 2);
+    const base = this.#file.section("layouts").start;
+    this.#file.verify(base + start, base + end);
+    return bytes.subarray(base + start, base + end);
+  }
+
+  document(document: number): StoredDocument {
+    return { url: this.url(document), ...decodeStored(new ByteReader(this.storedBytes(document))) };
+  }
+
+  /** A document's text as it is in the file. */
+  storedBytes(document: number): Uint8Array {
+    return this.#stored.find(document);
+  }
+
+  /** @param document below `documentCount` */
+  url(document: number): DocumentUrl {
+    if (!this.#urls.goTo(document)) throw corrupt(this.path, `document ${document} has no address`);
+    return this.#urls.key as DocumentUrl; // written from one
+  }
+
+  /** The number of the document with this address; -1 when there is none. */
+  findDocument(url: string): number {
+    return this.#urls.seek(url) ? this.#urls.ordinal : -1;
+  }
+
+  /** Hash of what the document was made of, as two halves of 32 bits. */
+  contentHash(document: number): readonly [low: number, high: number] {
+    const { bytes } = this.#file;
+    const start = this.#file.section("hashes").start + document * 8;
+    this.#file.verify(start, start + 8);
+    const [low = 0, high = 0] = new Uint32Array(bytes.buffer, bytes.byteOffset + start, 2);
+    return [low, high];
+  }
+
+  /** Bytes of a part of the file, for reports. */
+  sizes(): Readonly<Record<"postings" | "dictionary" | "lengths" | "layouts" | "stored" | "all", number>> {
+    const size = (...names: Parameters<SegmentFile["section"]>[0][]): number =>
+      names.reduce((total, name) => total + this.#file.section(name).end - this.#file.section(name).start, 0);
+    return {
+      postings: size("postings", "signatures"),
+      dictionary: size("terms", "termBlocks"),
+      lengths: size("lengths"),
+      layouts: size("layouts", "layoutOffsets"),
+      stored: size("stored", "storedOffsets", "urls", "urlBlocks", "hashes"),
+      all: this.byteLength,
+    };
+  }
+
+  /** To be called before a search; see `SegmentFile.requireWhole`. */
+  requireWhole(): void {
+    this.#file.requireWhole();
+  }
+
+  [Symbol.dispose](): void {
+    this.#file[Symbol.dispose]();
+  }
+}
+
+function readMeta(file: SegmentFile): SegmentMeta {
+  const meta: SegmentMeta = JSON.parse(new TextDecoder().decode(file.whole("meta")));
+  if (meta.fieldTotals.length !== FIELDS.length) throw corrupt(file.path, "its fields");
+  return meta;
+}

@@ -1,0 +1,101 @@
+import { FIELDS } from "../types.ts";
+import { ByteReader, ByteWriter } from "./bytes.ts";
+
+/** Stands for a posting whose frequencies are written out with it. */
+export const NO_SIGNATURE = 0;
+
+// Beyond these a signature is so rare that writing it out costs less than a wider number for all.
+const MAX_SIGNATURES = 4095;
+
+const MAX_FREQUENCY = 15;
+const FIELD_COUNT = FIELDS.length;
+
+/**
+ * The frequencies of a posting as one number, four bits a field; -1 where that says too little: a frequency
+ * above 15, or another number of positions than the frequencies let expect (a term twice at one position).
+ */
+export function signatureKey(frequencies: Uint32Array, positionCount: number): number {
+  let key = 0;
+  let expected = 0;
+  for (let field = FIELD_COUNT - 1; field >= 0; field--) {
+    const frequency = frequencies[field]!;
+    if (frequency > MAX_FREQUENCY) return -1;
+    key = key * 16 + frequency;
+    expected += frequency;
+  }
+  return expected === positionCount ? key : -1;
+}
+
+/** The inverse of `signatureKey`. @returns the number of positions */
+export function readSignatureKey(key: number, frequencies: Uint32Array): number {
+  let rest = key;
+  let positionCount = 0;
+  for (let field = 0; field < FIELD_COUNT; field++) {
+    const frequency = rest % 16;
+    rest = Math.floor(rest / 16);
+    frequencies[field] = frequency;
+    positionCount += frequency;
+  }
+  return positionCount;
+}
+
+/**
+ * The combinations of frequencies that an index numbers, the most frequent first, from 1. Nearly all postings
+ * have one of a few dozen ("once in the body"), so that a posting is a document and a small number.
+ */
+export class SignatureNumbers {
+  readonly #numbers = new Map<number, number>();
+  readonly #keys: readonly number[];
+
+  /** @param counts postings of each key */
+  constructor(counts: ReadonlyMap<number, number>) {
+    const sorted = [...counts].sort(([a, countA], [b, countB]) => countB - countA || a - b);
+    this.#keys = sorted.slice(0, MAX_SIGNATURES).map(([key]) => key);
+    this.#keys.forEach((key, index) => {
+      this.#numbers.set(key, index + 1);
+    });
+  }
+
+  /** `NO_SIGNATURE` for a key that has no number. */
+  numberOf(key: number): number {
+    return key < 0 ? NO_SIGNATURE : (this.#numbers.get(key) ?? NO_SIGNATURE);
+  }
+
+  encode(): Uint8Array {
+    const writer = new ByteWriter();
+    writer.varint(this.#keys.length);
+    for (const key of this.#keys) writer.varint(key);
+    return writer.written();
+  }
+}
+
+/** The inverse: what each number stands for, flat. */
+export class Signatures {
+  /** Entries of number n: from `starts[n]` to `starts[n + 1]` in `fields` and `frequencies`. */
+  readonly starts: Uint32Array;
+  readonly fields: Uint8Array;
+  readonly frequencies: Uint32Array;
+  readonly positionCounts: Uint32Array;
+
+  constructor(bytes: Uint8Array) {
+    const reader = new ByteReader(bytes);
+    const count = Math.min(reader.varint(), MAX_SIGNATURES);
+    this.starts = new Uint32Array(count + 2);
+    this.positionCounts = new Uint32Array(count + 1);
+    const fields: number[] = [];
+    const frequencies: number[] = [];
+    const ofKey = new Uint32Array(FIELD_COUNT);
+    for (let number = 1; number <= count; number++) {
+      this.starts[number] = fields.length;
+      this.positionCounts[number] = readSignatureKey(reader.varint(), ofKey);
+      ofKey.forEach((frequency, field) => {
+        if (frequency === 0) return;
+        fields.push(field);
+        frequencies.push(frequency);
+      });
+    }
+    this.starts[count + 1] = fields.length;
+    this.fields = Uint8Array.from(fields);
+    this.frequencies = Uint32Array.from(frequencies);
+  }
+}

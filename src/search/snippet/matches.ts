@@ -1,0 +1,34 @@
+import type { Analyser } from "../analysis/analyser.ts";
+import { Tokenizer } from "../analysis/tokenizer.ts";
+import type { QueryTerm } from "../query/compile.ts";
+
+/** A word of a text that the query asks for; UTF-16 code units, end exclusive. */
+export type Match = {
+  readonly start: number;
+  readonly end: number;
+  /** Number of the query's term, and its weight. */
+  readonly term: number;
+  readonly weight: number;
+};
+
+const MAX_MATCHES = 400;
+
+/** The words of a text that a query's terms match, in order. */
+export function findMatches(text: string, analyser: Analyser, terms: readonly QueryTerm[]): Match[] {
+  const numbers = new Map(terms.map(({ entry }, number) => [entry.term, number]));
+  const tokenizer = new Tokenizer();
+  tokenizer.reset(text, 0, text.length);
+  const matches: Match[] = [];
+  while (matches.length < MAX_MATCHES && tokenizer.next()) {
+    const { words } = analyser.shape(text.slice(tokenizer.start, tokenizer.end), "prose");
+    for (const word of words) {
+      const term = numbers.get(analyser.term(word));
+      if (term === undefined) continue;
+      const { entry, forms, weight } = terms[term]!;
+      if (forms && !forms.has(entry.forms.indexOf(analyser.form(word)))) continue;
+      matches.push({ start: tokenizer.start, end: tokenizer.end, term, weight });
+      break;
+    }
+  }
+  return matches;
+}

@@ -1,0 +1,88 @@
+import type { Analyser } from "../analysis/analyser.ts";
+import type { QueryTerm } from "../query/compile.ts";
+import type { StoredDocument } from "../types.ts";
+import { chooseFragments, type Fragment } from "./fragments.ts";
+import { findMatches, type Match } from "./matches.ts";
+import { plainText } from "./plain-text.ts";
+
+export const SNIPPET_STYLES = ["plain", "html"] as const;
+
+/** `plain`: text as it is. `html`: text escaped for HTML, matched words in `<mark>`. */
+export type SnippetStyle = (typeof SNIPPET_STYLES)[number];
+
+export type SnippetSettings = {
+  readonly style: SnippetStyle;
+  /** Characters of a fragment at most, before escaping; 80–2000. */
+  readonly fragmentChars: number;
+  /** 1–5. */
+  readonly maxFragments: number;
+  /** Characters shown on either side of the matches of a fragment; 40–800. */
+  readonly contextChars: number;
+};
+
+/**
+ * The fragments of a document's section that hold the words of a query, joined by ` … `. A section without any
+ * gives way to the whole document; a document without any is shown from the start of the section.
+ * @param section number of the section in `document.sections`
+ */
+export function makeSnippet(
+  document: StoredDocument,
+  section: number,
+  query: { readonly analyser: Analyser; readonly terms: readonly QueryTerm[] },
+  settings: SnippetSettings,
+): string {
+  const { markdown, sections } = document;
+  const range = sections[section] ?? { start: 0, end: markdown.length };
+  let text = plainText(markdown, range.start, range.end);
+  let matches = findMatches(text, query.analyser, query.terms);
+  if (matches.length === 0) {
+    const whole = plainText(markdown, 0, markdown.length);
+    const found = findMatches(whole, query.analyser, query.terms);
+    if (found.length > 0 || text === "") {
+      text = whole;
+      matches = found;
+    }
+  }
+  const fragments = chooseFragments(text, matches, {
+    characters: settings.fragmentChars,
+    count: settings.maxFragments,
+    context: settings.contextChars,
+  });
+  return joinFragments(text, fragments, settings.style === "html" ? matches : null);
+}
+
+/** @param matches what to mark; null for plain text */
+function joinFragments(
+  text: string,
+  fragments: readonly Fragment[],
+  matches: readonly Match[] | null,
+): string {
+  if (fragments.length === 0) return "";
+  const shown = fragments.map((fragment) =>
+    matches ? markedHtml(text, fragment, matches) : text.slice(fragment.start, fragment.end),
+  );
+  const opening = fragments[0]!.start > 0 ? "… " : "";
+  const closing = fragments[fragments.length - 1]!.end < text.length ? " …" : "";
+  return opening + shown.join(" … ") + closing;
+}
+
+function markedHtml(text: string, { start, end }: Fragment, matches: readonly Match[]): string {
+  let html = "";
+  let at = start;
+  for (const match of matches) {
+    if (match.start < at || match.end > end) continue;
+    html += `${escapeHtml(text.slice(at, match.start))}<mark>${escapeHtml(text.slice(match.start, match.end))}</mark>`;
+    at = match.end;
+  }
+  return html + escapeHtml(text.slice(at, end));
+}
+
+const ESCAPES: Readonly<Record<string, string>> = {
+  "&": "&amp;",
+  "<": "&lt;",
+  ">": "&gt;",
+  '"': "&quot;",
+  "'": "&#39;",
+};
+
+const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, (sign) => ESCAPES[sign] ?? sign);

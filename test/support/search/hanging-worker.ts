@@ -1,0 +1,2 @@
+// A worker that takes what it is sent and never answers.
+globalThis.addEventListener("message", () => {});

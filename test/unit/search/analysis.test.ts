@@ -1,0 +1,53 @@
+import { expect, test } from "bun:test";
+import { Analyser, type AnalyzerProfile, DocumentAnalyser } from "../../../src/search/index.ts";
+import { parseDocumentUrl } from "../../../src/urls/index.ts";
+import { buildMemoryIndex } from "../../support/search/memory-index.ts";
+
+/** `term@position` of a title's tokens. */
+function terms(title: string, profile: AnalyzerProfile = "default"): string[] {
+  const analyser = new Analyser(profile);
+  const url = parseDocumentUrl("https://docs.example/page")!;
+  const document = new DocumentAnalyser(analyser).analyse({ url, title, markdown: "" });
+  const found: string[] = [];
+  for (let i = 0; i < document.tokenCount && document.fields[i] === 0; i++) {
+    found.push(`${analyser.term(document.words[i]!)}@${document.positions[i]}`);
+  }
+  return found;
+}
+
+test.each([
+  ["os.path.join", "os.path.join@0 os@0 path@1 join@2"],
+  ["getElementById", "getelementbyid@0 get@0 element@1 by@2 id@3"],
+  ["XMLParser", "xmlparser@0 xml@0 parser@1"],
+  ["URLs of IPv4Address", "url@0 of@1 ipv4address@2 ipv4@2 address@3"],
+  ["pg_stat_get", "pg_stat_get@0 pg@0 stat@1 get@2"],
+  ["__init__", "__init__@0 init@0"],
+  ["Get-ChildItem", "get-childitem@0 get@0 childitem@1 child@1 item@2"],
+  ["std::vector", "std::vector@0 std@0 vector@1"],
+  ["C++ and C#", "c++@0 and@1 c#@2"],
+  [".NET", ".net@0 net@0"],
+  ["--no-cache", "--no-cache@0 no-cache@0 no@0 cach@1"],
+  ["-l", "-l@0 l@0"],
+  ["/GT", "/gt@0 gt@0"],
+  ["$HOME", "$home@0 home@0"],
+  ["/etc/passwd", "/etc/passwd@0 etc/passwd@0 etc@0 passwd@1"],
+  ["3.11.2", "3.11.2@0 3.11@0"],
+  ["C2610", "c2610@0"],
+  ["Zürich Straße ﬁle", "zurich@0 strass@1 file@2"],
+  ["don't Guido's", "don't@0 guido@1"],
+  ["水車の", "水車@0 水@0 車の@1 車@1 の@2"],
+  ["running runs", "run@0 run@1"],
+])("%p becomes %p", (title, expected) => {
+  expect(terms(title).join(" ")).toBe(expected);
+});
+
+test("documents are numbered in the order of their URLs", () => {
+  const sources = ["https://b.example/", "https://a.example/"].map((url) => ({
+    url: parseDocumentUrl(url)!,
+    title: "Mill",
+    markdown: "A mill.",
+  }));
+  const index = buildMemoryIndex(sources, "default");
+  expect(index.document(0).url).toBe(parseDocumentUrl("https://a.example/")!);
+  expect(index.find("mill")?.documentFrequency).toBe(2);
+});

@@ -1,0 +1,92 @@
+import { describe, expect, test } from "bun:test";
+import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { Failure } from "../../../src/failure.ts";
+import {
+  buildIndex,
+  type IndexBuildOptions,
+  Segment,
+  type SourceDocument,
+} from "../../../src/search/index.ts";
+import { buildAt, manyDocuments, temporaryDirectory } from "../../support/search/segment-fixture.ts";
+
+const options = (path: string): IndexBuildOptions => ({
+  path,
+  profile: "default",
+  memoryBytes: 1 << 24,
+  workerUrl: new URL("../../../bin/index-worker.ts", import.meta.url),
+  stallLimitMs: 20_000,
+});
+
+const failureOf = (work: Promise<unknown>): Promise<unknown> => work.catch((error: unknown) => error);
+
+describe("a build on a worker", () => {
+  test("gives the bytes that a build in place gives, and takes over what is unchanged", async () => {
+    await using directory = await temporaryDirectory();
+    const path = join(directory.path, "index");
+    const documents = manyDocuments(300);
+    const told: number[] = [];
+    const counts = await buildIndex(documents, {
+      ...options(path),
+      onProgress: ({ documents: count }) => told.push(count),
+    });
+    expect(counts).toEqual({ documents: 300, unchanged: 0 });
+    expect(told.at(-1)).toBe(300);
+    await buildAt(join(directory.path, "other"), documents);
+    const [a, b] = await Promise.all(
+      ["index", "other"].map((name) => Bun.file(join(directory.path, name)).bytes()),
+    );
+    expect(Buffer.compare(a!, b!)).toBe(0);
+    expect(await buildIndex(documents.slice(1), options(path))).toEqual({ documents: 299, unchanged: 299 });
+  });
+
+  test("replaces an index that is damaged", async () => {
+    await using directory = await temporaryDirectory();
+    const path = join(directory.path, "index");
+    writeFileSync(path, "not an index");
+    await buildIndex(manyDocuments(10), options(path));
+    using segment = Segment.open(path);
+    expect(segment.documentCount).toBe(10);
+  });
+
+  test("that is cancelled, or whose documents fail, leaves nothing behind", async () => {
+    await using directory = await temporaryDirectory();
+    const path = join(directory.path, "index");
+    const controller = new AbortController();
+    const cancelled = buildIndex(manyDocuments(2000), {
+      ...options(path),
+      signal: controller.signal,
+      onProgress: () => controller.abort(),
+    });
+    expect(await failureOf(cancelled)).toMatchObject({ code: "cancelled" });
+    async function* failing(): AsyncGenerator<SourceDocument> {
+      yield* manyDocuments(100);
+      throw new Failure("unreadable_input", "gone");
+    }
+    expect(await failureOf(buildIndex(failing(), options(path)))).toMatchObject({ code: "unreadable_input" });
+    expect(readdirSync(directory.path)).toEqual([]);
+  });
+
+  test("says what the worker could not do", async () => {
+    await using directory = await temporaryDirectory();
+    const path = join(directory.path, "index");
+    mkdirSync(path);
+    writeFileSync(join(path, "file"), "");
+    expect(await failureOf(buildIndex(manyDocuments(5), options(path)))).toMatchObject({
+      code: "unwritable_output",
+    });
+    const missing = { ...options(path), workerUrl: new URL("./no-worker.ts", import.meta.url) };
+    expect(await failureOf(buildIndex(manyDocuments(5), missing))).toMatchObject({ code: "internal" });
+  });
+
+  test("gives up on a worker that hangs", async () => {
+    await using directory = await temporaryDirectory();
+    const path = join(directory.path, "index");
+    const hanging = {
+      ...options(path),
+      workerUrl: new URL("../../support/search/hanging-worker.ts", import.meta.url),
+      stallLimitMs: 200,
+    };
+    expect(await failureOf(buildIndex(manyDocuments(500), hanging))).toMatchObject({ code: "timeout" });
+  });
+});

@@ -1,0 +1,196 @@
+import { describe, expect, test } from "bun:test";
+import { existsSync, readdirSync, utimesSync } from "node:fs";
+import { join } from "node:path";
+import fc from "fast-check";
+import { Failure } from "../../../src/failure.ts";
+import { type BuildCounts, buildSegment, Segment, type SourceDocument } from "../../../src/search/index.ts";
+import {
+  buildAnalysis,
+  buildAt,
+  manyDocuments,
+  sourceDocuments,
+  temporaryDirectory,
+} from "../../support/search/segment-fixture.ts";
+
+const bytesOf = (path: string): Promise<Uint8Array> => Bun.file(path).bytes();
+
+async function expectSameBytes(a: string, b: string): Promise<void> {
+  expect(Buffer.compare(await bytesOf(a), await bytesOf(b))).toBe(0);
+}
+
+describe("a build", () => {
+  test("gives the same bytes for the same documents, in any order and with any spilling", async () => {
+    await using directory = await temporaryDirectory();
+    const [a, b, c] = ["a", "b", "c"].map((name) => join(directory.path, name)) as [string, string, string];
+    const documents = manyDocuments(500);
+    await buildAt(a, documents);
+    await buildAt(b, documents.toReversed());
+    await buildAt(c, documents, { memoryBytes: 20_000 });
+    await expectSameBytes(a, b);
+    await expectSameBytes(a, c);
+  });
+
+  test("from an older index gives the bytes of a full one", async () => {
+    await fc.assert(
+      fc.asyncProperty(sourceDocuments(10), sourceDocuments(10), fc.nat(), async (before, added, kept) => {
+        await using directory = await temporaryDirectory();
+        const [old, full, incremental] = ["old", "full", "incremental"].map((name) =>
+          join(directory.path, name),
+        ) as [string, string, string];
+        await buildAt(old, before);
+        const after = uniqueByUrl([...before.filter((_, index) => (kept >> index) & 1), ...added]);
+        await buildAt(full, after);
+        using previous = Segment.open(old);
+        await buildAt(incremental, after, { previous });
+        await expectSameBytes(full, incremental);
+      }),
+      { numRuns: 40 },
+    );
+  });
+
+  test("analyses only what has changed, and drops what is gone", async () => {
+    await using directory = await temporaryDirectory();
+    const path = join(directory.path, "index");
+    const documents = manyDocuments(300);
+    await buildAt(path, documents);
+    using previous = Segment.open(path);
+    const analysed: string[] = [];
+    const analysis = buildAnalysis();
+    const changed = { ...documents[7]!, markdown: "other text" };
+    const retitled = { ...documents[9]!, title: "other title" };
+    const counts = await buildSegment([changed, retitled, ...documents.slice(20)], {
+      path,
+      previous,
+      memoryBytes: 1 << 24,
+      analysis: {
+        ...analysis,
+        analyse: (source) => {
+          analysed.push(source.url);
+          return analysis.analyse(source);
+        },
+      },
+    });
+    expect(analysed).toEqual([changed.url, retitled.url]);
+    expect(counts).toEqual({ documents: 282, unchanged: 280 });
+    using segment = Segment.open(path);
+    expect(segment.documentCount).toBe(282);
+    expect(segment.findDocument(documents[3]!.url)).toBe(-1);
+    expect(segment.document(segment.findDocument(changed.url)).markdown).toBe("other text");
+    expect(previous.documentCount).toBe(300);
+  });
+
+  test("takes nothing over from an index of another analysis", async () => {
+    await using directory = await temporaryDirectory();
+    const path = join(directory.path, "index");
+    await buildAt(path, manyDocuments(5));
+    using previous = Segment.open(path);
+    const options = {
+      path: `${path}.other`,
+      previous,
+      memoryBytes: 1 << 24,
+      analysis: buildAnalysis("aggressive-stem"),
+    };
+    expect(await buildSegment(manyDocuments(5), options)).toEqual({ documents: 5, unchanged: 0 });
+  });
+
+  test("takes the first of two documents with one address", async () => {
+    await using directory = await temporaryDirectory();
+    const path = join(directory.path, "index");
+    const [document] = manyDocuments(1) as [SourceDocument];
+    await buildAt(path, [document, { ...document, title: "second" }]);
+    using segment = Segment.open(path);
+    expect(segment.documentCount).toBe(1);
+    expect(segment.document(0).title).toBe(document.title);
+  });
+
+  test("tells its progress", async () => {
+    await using directory = await temporaryDirectory();
+    const told: BuildCounts[] = [];
+    await buildAt(join(directory.path, "index"), manyDocuments(3), {
+      onProgress: (counts) => told.push(counts),
+    });
+    expect(told.map(({ documents }) => documents)).toEqual([1, 2, 3]);
+  });
+
+  test("that fails or is cancelled leaves the old index and nothing else", async () => {
+    await using directory = await temporaryDirectory();
+    const path = join(directory.path, "index");
+    await buildAt(path, manyDocuments(20));
+    const before = await bytesOf(path);
+    const controller = new AbortController();
+    const cancelled = buildAt(path, manyDocuments(30, 2), {
+      signal: controller.signal,
+      onProgress: ({ documents }) => {
+        if (documents === 10) controller.abort();
+      },
+    });
+    expect(await cancelled.catch((error: unknown) => error)).toMatchObject({ code: "cancelled" });
+    async function* failing(): AsyncGenerator<SourceDocument> {
+      yield* manyDocuments(5, 3);
+      throw new Failure("unreadable_input", "the disk is gone");
+    }
+    const failed = buildSegment(failing(), {
+      path,
+      analysis: buildAnalysis(),
+      previous: null,
+      memoryBytes: 1 << 20,
+    });
+    expect(await failed.catch((error: unknown) => error)).toMatchObject({ code: "unreadable_input" });
+    expect(Buffer.compare(await bytesOf(path), before)).toBe(0);
+    expect(readdirSync(directory.path)).toEqual(["index"]);
+  });
+
+  test("that is killed leaves the old index, and the next one clears up after it", async () => {
+    await using directory = await temporaryDirectory();
+    const path = join(directory.path, "index");
+    await buildAt(path, manyDocuments(20));
+    const before = await bytesOf(path);
+    const child = Bun.spawn(
+      [process.execPath, new URL("../../support/search/endless-build.ts", import.meta.url).pathname, path],
+      { stdout: "pipe" },
+    );
+    for await (const chunk of child.stdout) if (new TextDecoder().decode(chunk).includes("building")) break;
+    child.kill("SIGKILL");
+    await child.exited;
+    expect(Buffer.compare(await bytesOf(path), before)).toBe(0);
+    const left = readdirSync(directory.path).find((name) => name !== "index") ?? "";
+    await buildAt(path, manyDocuments(30, 2));
+    expect(readdirSync(directory.path)).toContain(left); // it could be at work
+    const twoHoursAgo = new Date(Date.now() - 7_200_000);
+    for (const name of [...readdirSync(join(directory.path, left)), "."]) {
+      utimesSync(join(directory.path, left, name), twoHoursAgo, twoHoursAgo);
+    }
+    await buildAt(path, manyDocuments(30, 2));
+    expect(readdirSync(directory.path)).toEqual(["index"]);
+  });
+
+  test("says which file it cannot write", async () => {
+    const failed = buildAt("/proc/nowhere/index", manyDocuments(1)).catch((error: unknown) => error);
+    expect(await failed).toMatchObject({
+      code: "unwritable_output",
+      message: expect.stringContaining("/proc/nowhere"),
+    });
+  });
+});
+
+test("a search goes on in its index while another one takes the name", async () => {
+  await using directory = await temporaryDirectory();
+  const path = join(directory.path, "index");
+  await buildAt(path, manyDocuments(200));
+  using old = Segment.open(path);
+  const first = old.document(0);
+  for (let turn = 0; turn < 5; turn++) {
+    await buildAt(path, manyDocuments(50 + turn, turn + 2));
+    using current = Segment.open(path);
+    expect(current.documentCount).toBe(50 + turn);
+    old.requireWhole();
+    expect(old.document(0)).toEqual(first);
+    expect(old.find("w2")?.documentFrequency).toBeGreaterThan(0);
+    expect(old.document(199).url).toBe(old.url(199));
+  }
+  expect(existsSync(path)).toBe(true);
+});
+
+const uniqueByUrl = (documents: readonly SourceDocument[]): SourceDocument[] => [
+  ...new Map(documents.map((document) => [document.url, document])).values(),
+];

@@ -1,0 +1,155 @@
+import { describe, expect, test } from "bun:test";
+import { truncateSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { Failure } from "../../../src/failure.ts";
+import { findCandidates, inverseDocumentFrequency, Segment } from "../../../src/search/index.ts";
+import { manyDocuments, openFixture, temporaryDirectory } from "../../support/search/segment-fixture.ts";
+
+const RANKING = {
+  k1: 1.2,
+  b: 0.75,
+  boosts: {
+    title: 2.5,
+    headings_h1: 2.5,
+    headings_h2: 2,
+    headings: 1.5,
+    body: 1,
+    code: 1.2,
+    path: 1.5,
+    url: 1.5,
+  },
+};
+
+/** What a search and a fetch would be told, of a damaged file too. */
+function readMuch(segment: Segment, turn: number): unknown {
+  segment.requireWhole();
+  const names = ["w1", "w3", `w${turn % 50}`, "none"];
+  const terms = names.flatMap((name) => {
+    const entry = segment.find(name);
+    if (entry === null) return [];
+    const { documentFrequency } = entry;
+    return [
+      { entry, weight: inverseDocumentFrequency(documentFrequency, segment.documentCount), forms: null },
+    ];
+  });
+  const found = findCandidates(segment, terms, {
+    limit: 20,
+    ranking: RANKING,
+    deadline: Number.POSITIVE_INFINITY,
+  });
+  const prefix = segment.termsWithPrefix(`w${turn % 10}`, 5).map(({ term }) => term);
+  const shown = found
+    .slice(0, 3)
+    .map(({ document }) => [segment.document(document), segment.layout(document)]);
+  const places = terms.map(({ entry }) => {
+    const list = segment.postings(entry);
+    list.advance(turn % segment.documentCount);
+    return [list.document, [...list.positions.slice(0, list.readPositions())]];
+  });
+  const hash = segment.contentHash(turn % segment.documentCount);
+  return { terms: terms.map(({ entry }) => entry), found, prefix, shown, places, hash };
+}
+
+/** The same answer as of the whole file, or a `Failure` that says so. @returns whether it was noticed */
+function expectHonest(path: string, turn: number, right: unknown): boolean {
+  let segment: Segment | null = null;
+  try {
+    segment = Segment.open(path);
+    expect(readMuch(segment, turn)).toEqual(right);
+    return false;
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    expect(error.code).toBe("index_corrupt");
+    return true;
+  } finally {
+    segment?.[Symbol.dispose]();
+  }
+}
+
+const SEEDS = { flips: 7, cuts: 8 };
+
+function createRandom(seed: number): (below: number) => number {
+  let state = seed;
+  return (below) => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return Math.floor((state / 2 ** 32) * below);
+  };
+}
+
+describe("a damaged file", () => {
+  test("with a flipped bit never gives another answer, 1000 times", async () => {
+    await using fixture = await openFixture(manyDocuments(400));
+    await using directory = await temporaryDirectory();
+    const whole = await Bun.file(fixture.path).bytes();
+    const path = join(directory.path, "flipped");
+    const random = createRandom(SEEDS.flips);
+    let noticed = 0;
+    for (let turn = 0; turn < 1000; turn++) {
+      const bytes = whole.slice();
+      // A tenth of them where the file says what is where.
+      const at = turn % 10 === 0 ? random(512) : random(bytes.length);
+      bytes[at]! ^= 1 << random(8);
+      writeFileSync(path, bytes);
+      if (expectHonest(path, turn, readMuch(fixture.segment, turn))) noticed++;
+    }
+    expect(noticed).toBeGreaterThan(200);
+  });
+
+  test("that was cut or made longer is refused", async () => {
+    await using fixture = await openFixture(manyDocuments(100));
+    await using directory = await temporaryDirectory();
+    const whole = await Bun.file(fixture.path).bytes();
+    const path = join(directory.path, "cut");
+    const random = createRandom(SEEDS.cuts);
+    for (let turn = 0; turn < 200; turn++) {
+      const length = turn < 5 ? turn : random(whole.length);
+      writeFileSync(path, whole.subarray(0, length));
+      expect(expectHonest(path, turn, null)).toBe(true);
+    }
+    writeFileSync(path, Buffer.concat([whole, new Uint8Array(5)]));
+    expect(expectHonest(path, 0, null)).toBe(true);
+  });
+
+  test("that is cut while it is open is noticed before it is read", async () => {
+    await using fixture = await openFixture(manyDocuments(100));
+    truncateSync(fixture.path, 5000);
+    expect(() => readMuch(fixture.segment, 0)).toThrow("damaged (cut from");
+  });
+});
+
+describe("opening", () => {
+  test("says that there is no index", () => {
+    expect(openFailure("/nonexistent/index")).toMatchObject({ code: "index_missing" });
+  });
+
+  test("refuses what is no index", async () => {
+    await using directory = await temporaryDirectory();
+    const path = join(directory.path, "text");
+    writeFileSync(path, "# No index\n".repeat(1000));
+    expect(openFailure(path)).toMatchObject({ code: "index_corrupt" });
+    writeFileSync(path, "");
+    expect(openFailure(path)).toMatchObject({ code: "index_corrupt" });
+    expect(openFailure(directory.path)).toMatchObject({ code: "unreadable_input" });
+  });
+
+  test("refuses another version's format, and says so", async () => {
+    await using fixture = await openFixture(manyDocuments(3));
+    const bytes = await Bun.file(fixture.path).bytes();
+    const view = new DataView(bytes.buffer);
+    view.setUint32(8, 99, true);
+    view.setUint32(4092, Bun.hash.crc32(bytes.subarray(0, 4092)), true);
+    writeFileSync(`${fixture.path}.other`, bytes);
+    expect(openFailure(`${fixture.path}.other`)).toMatchObject({
+      code: "index_outdated",
+      message: expect.stringContaining("format 99"),
+    });
+  });
+});
+
+function openFailure(path: string): unknown {
+  try {
+    return Segment.open(path);
+  } catch (error) {
+    return error;
+  }
+}
