@@ -15,6 +15,7 @@ import { recoverContent } from "./recovery.ts";
 import { foldForComparison } from "./text.ts";
 import type { ExtractionOptions, PageType } from "./types.ts";
 import { findByline, findDate, firstParagraph } from "./visible-text.ts";
+import { withWholeStructures } from "./whole-structures.ts";
 import { withWholeTables } from "./whole-tables.ts";
 
 /** The renderings of a page's content; those not asked for are null. */
@@ -49,7 +50,8 @@ export function renderPage(
   const { model } = page;
   const choice = chooseBlocks(page, url);
   const { pageType, confidence } = choice;
-  const blocks = withCaptionsAndCode(model, withWholeTables(model, choice.blocks));
+  const structures = withWholeStructures(model, withWholeTables(model, choice.blocks));
+  const blocks = withCaptionsAndCode(model, structures);
   const kept = withoutTitle(model, options.includeCode ? blocks : withoutCode(model, blocks), title);
   const chosen: ChosenContent = { model, blocks: kept, includeImages: options.includeImages };
   const text = textOf(chosen);

@@ -61,9 +61,15 @@ export function wholesOf(model: PageModel): Int32Array {
 }
 
 function isWhole(model: PageModel, element: number): boolean {
-  const { tag, classId, names } = model;
+  const { tag } = model;
   if (MATH.has(tag[element]!)) return true;
   if (PREFORMATTED.has(tag[element]!)) return !hidesSomething(model, element);
+  return isWholeByClass(model, element);
+}
+
+/** Whether an element's class says that it holds code with its frame, or a formula. */
+export function isWholeByClass(model: PageModel, element: number): boolean {
+  const { classId, names } = model;
   const classes = names[classId[element]!] ?? "";
   if (classId[element] === 0 || classes.length > 1000) return false;
   if (FORMULA_CLASS.test(classes)) return FORMULA_SOURCE.test(sourceOf(model, element));
