@@ -15,6 +15,7 @@ import { recoverContent } from "./recovery.ts";
 import { foldForComparison } from "./text.ts";
 import type { ExtractionOptions, PageType } from "./types.ts";
 import { findByline, findDate, firstParagraph } from "./visible-text.ts";
+import { withNotes } from "./whole-notes.ts";
 import { withWholeStructures } from "./whole-structures.ts";
 import { withWholeTables } from "./whole-tables.ts";
 
@@ -37,6 +38,8 @@ export type RenderingContext = {
   readonly base: PageUrl | null;
   readonly jsonLd: readonly JsonLdObject[];
   readonly title: string | null;
+  /** Address of the image that the page names as its own. */
+  readonly image: string | null;
   readonly options: ExtractionOptions;
 };
 
@@ -45,15 +48,20 @@ const DATED_TYPES: ReadonlySet<PageType> = new Set(["article", "documentation"])
 /** Finds a page's content and renders it; no document is built unless a rendering needs one. */
 export function renderPage(
   page: ScannedPage,
-  { url, base, jsonLd, title, options }: RenderingContext,
+  { url, base, jsonLd, title, image, options }: RenderingContext,
 ): RenderedContent {
   const { model } = page;
   const choice = chooseBlocks(page, url);
   const { pageType, confidence } = choice;
   const structures = withWholeStructures(model, withWholeTables(model, choice.blocks));
-  const blocks = withCaptionsAndCode(model, structures);
+  const blocks = withNotes(model, withCaptionsAndCode(model, structures));
   const kept = withoutTitle(model, options.includeCode ? blocks : withoutCode(model, blocks), title);
-  const chosen: ChosenContent = { model, blocks: kept, includeImages: options.includeImages };
+  const chosen: ChosenContent = {
+    model,
+    blocks: kept,
+    includeImages: options.includeImages,
+    leadImage: image,
+  };
   const text = textOf(chosen);
   const recovered = recoverContent({ facts: page.facts, jsonLd, text, pageType });
   const parts = recovered?.placement === "instead" ? [] : [chosen];
@@ -120,7 +128,7 @@ function renderAsked(
 function allOf(html: string, { includeImages, includeCode }: ExtractionOptions): ChosenContent {
   const { model } = scanPage(html);
   const blocks = Int32Array.from({ length: model.blocks.count }, (_, block) => block);
-  return { model, blocks: includeCode ? blocks : withoutCode(model, blocks), includeImages };
+  return { model, blocks: includeCode ? blocks : withoutCode(model, blocks), includeImages, leadImage: null };
 }
 
 function textOf(chosen: ChosenContent): string {

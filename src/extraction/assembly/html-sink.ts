@@ -1,11 +1,13 @@
 import type { PageModel } from "../page/page-model.ts";
-import { Tag, tagName } from "../page/tags.ts";
+import { FIRST_UNKNOWN_TAG, Tag, tagName } from "../page/tags.ts";
 import type { ContentSink } from "./content-walk.ts";
 
 /** Writes chosen content as HTML with the page's own start tags; it is not sanitised. */
 export class HtmlSink implements ContentSink {
   readonly #model: PageModel;
   #html = "";
+  /** Names of the open elements that the page writes itself. */
+  readonly #open: string[] = [];
 
   constructor(model: PageModel) {
     this.#model = model;
@@ -16,11 +18,14 @@ export class HtmlSink implements ContentSink {
   }
 
   open(tag: number, element: number): void {
-    this.#html += element < 0 ? `<${tagName(tag)}>` : this.#startTag(element);
+    const start = element < 0 ? `<${tagName(tag)}>` : this.#startTag(element);
+    this.#html += start;
+    // Custom elements have no name in the model.
+    this.#open.push(tag < FIRST_UNKNOWN_TAG ? tagName(tag) : (/^<([^\s/>]+)/.exec(start)?.[1] ?? "div"));
   }
 
-  close(tag: number): void {
-    this.#html += `</${tagName(tag)}>`;
+  close(): void {
+    this.#html += `</${this.#open.pop()}>`;
   }
 
   text(text: number): void {

@@ -41,6 +41,7 @@ export class TextSink implements ContentSink {
   }
 
   media(tag: number): void {
+    if (tag === Tag.img) this.gap();
     if (tag !== Tag.br && tag !== Tag.hr) return;
     const name = tagName(tag).toUpperCase();
     const parent = this.#names.at(-1) ?? "";
