@@ -18,16 +18,14 @@ export function withWholeStructures(model: PageModel, chosen: Int32Array): Int32
 /** What of a structure must be chosen, as a share of its characters, for the rest to follow. */
 const ANY = 0;
 const MOST = 0.5;
-const NEVER_BY_PART = 2;
 
 const SHARES = new Map<number, number>();
 for (const name of "h1 h2 h3 h4 h5 h6 dl details blockquote pre".split(" ")) SHARES.set(tagId(name), ANY);
 for (const name of ["ul", "ol"]) SHARES.set(tagId(name), MOST);
-// Of tables chosen in part, `withWholeTables` takes care.
-SHARES.set(Tag.table, NEVER_BY_PART);
+SHARES.set(Tag.table, ANY);
 
 const STRUCTURE_CLASS =
-  /(?:^|\s)(?:(?:theme-)?admonition(?:block)?|markdown-alert|custom-block|starlight-aside|callout|NOTE|TIP|IMPORTANT|WARNING|CAUTION|alert-(?:info|success|warning|danger)|vp-code-group|tabbed-set|theme-tabs-container|sd-tab-set)(?=\s|$)/;
+  /(?:^|\s)(?:(?:theme-)?admonition(?:block)?|markdown-alert|custom-block|starlight-aside|callout|NOTE|TIP|IMPORTANT|WARNING|CAUTION|alert-(?:info|success|warning|danger)|vp-code-group|tabbed-set|theme-tabs-container|sd-tab-set|MathJax_Display|math)(?=\s|$)/;
 /** Beside these, what stands between belongs to the text. */
 const PROSE = new Set(
   "p h1 h2 h3 h4 h5 h6 ul ol dl blockquote pre table figure details".split(" ").map(tagId),
@@ -37,6 +35,8 @@ const ITEM_OWNERS = new Set("li p h3 h4 h5 h6 pre dd dt".split(" ").map(tagId));
 const FRAME_GROUPS =
   0b11_1111_1111 | (1 << 10) | (1 << 14) | (1 << 15) | (1 << 17) | (1 << 18) | (1 << 19) | (1 << 28);
 const MAX_LENGTH = 4000;
+/** Of longer tables, `withWholeTables` takes care. */
+const MAX_TABLE_LENGTH = 1500;
 /** Shorter texts repeat for good reasons. */
 const MIN_REPEATED = 10;
 const MAX_LINKED = 0.6;
@@ -87,7 +87,7 @@ class Completion {
         continue;
       }
       const share = this.#shareOf(element);
-      if (share === null || length > MAX_LENGTH) continue;
+      if (share === null || length > this.#maxLength(element)) continue;
       const isWanted = chosen > 0 ? chosen >= share * length : this.#isBetween(element);
       if (isWanted) this.#complete(element);
     }
@@ -131,6 +131,10 @@ class Completion {
     }
   }
 
+  #maxLength(element: number): number {
+    return this.#model.tag[element] === Tag.table ? MAX_TABLE_LENGTH : MAX_LENGTH;
+  }
+
   /** The share that completes an element; null where it is no structure. */
   #shareOf(element: number): number | null {
     const { tag, classId } = this.#model;
@@ -148,12 +152,15 @@ class Completion {
 
   /** Between two chosen pieces of prose beside it, and named as nothing else. */
   #isBetween(element: number): boolean {
-    const { parent, groups } = this.#model;
+    const { parent, groups, tag, classId } = this.#model;
     const block = this.#first[element]!;
     const before = this.#before[block]!;
     const after = this.#after[this.#end[element]! - 1]!;
-    if (before < 0 || after < 0 || (groups[element]! & FRAME_GROUPS) !== 0) return false;
-    const outer = parent[element]!;
+    const isNamed = this.#isNamed.get(classId[element]!) === true;
+    if (before < 0 || after < 0 || (!isNamed && (groups[element]! & FRAME_GROUPS) !== 0)) return false;
+    const holder = parent[element]!;
+    // A figure holds what it shows, be it a table or a quotation.
+    const outer = holder >= 0 && tag[holder] === Tag.figure ? parent[holder]! : holder;
     return this.#isProse(before, outer) && this.#isProse(after, outer) && !this.#isLinks(element);
   }
 

@@ -9,10 +9,10 @@ export interface ContentSink {
   close(tag: number): void;
   /** @param text number in the model */
   text(text: number): void;
+  /** Another block's text starts, where that block is open. */
+  block?(): void;
   /** A line of preformatted text ends without a line break of its own. */
   line(): void;
-  /** An image that is left out stood between two words. */
-  gap(): void;
   /** An image, line break, rule, check box, formula or embedded piece. */
   media(tag: number, element: number): void;
   /** An element as the page wrote it; a sink without this gets its parts. */
@@ -24,7 +24,6 @@ export type ChosenContent = {
   readonly model: PageModel;
   /** Blocks in page order. */
   readonly blocks: ArrayLike<number>;
-  readonly includeImages: boolean;
   /** Address of the image that the page shows for itself; null for none. */
   readonly leadImage: string | null;
 };
@@ -100,6 +99,7 @@ class ContentWalk {
       }
       if (this.#wholeOf(text, block)) continue;
       this.#align(this.#chain(textParent[text]!, block));
+      if (text === first) this.#sink.block?.();
       if (text > first && this.#model.lineStarts.has(text)) this.#sink.line();
       this.#sink.text(text);
     }
@@ -149,7 +149,13 @@ class ContentWalk {
     const stack = this.#stack;
     let common = 0;
     while (common < stack.length && stack[common] === chain[common]) common++;
-    while (stack.length > common) this.#sink.close(this.#tagOf(stack.pop()!));
+    while (stack.length > common) {
+      const element = stack.pop()!;
+      // Cells without content keep the others in their columns.
+      if (element >= 0 && this.#model.tag[element] === Tag.tr)
+        this.#emptyCells(element, Number.POSITIVE_INFINITY);
+      this.#sink.close(this.#tagOf(element));
+    }
     for (; common < chain.length; common++) {
       const element = chain[common]!;
       if (element >= 0 && CELLS.has(this.#model.tag[element]!)) this.#emptyCellsBefore(element);
@@ -158,17 +164,22 @@ class ContentWalk {
     }
   }
 
-  // Cells without content keep the others in their columns.
   #emptyCellsBefore(cell: number): void {
-    const { parent, tag, elementEnd } = this.#model;
-    const row = parent[cell]!;
+    const row = this.#model.parent[cell]!;
     if (row < 0) return;
-    for (let other = this.#nextCell.get(row) ?? row + 1; other < cell; other = elementEnd[other]!) {
+    this.#emptyCells(row, cell);
+    this.#nextCell.set(row, this.#model.elementEnd[cell]!);
+  }
+
+  /** The cells of a row up to an element that nothing has been taken of. */
+  #emptyCells(row: number, until: number): void {
+    const { tag, elementEnd } = this.#model;
+    const end = Math.min(until, elementEnd[row]!);
+    for (let other = this.#nextCell.get(row) ?? row + 1; other < end; other = elementEnd[other]!) {
       if (!CELLS.has(tag[other]!)) continue;
       this.#sink.open(tag[other]!, other);
       this.#sink.close(tag[other]!);
     }
-    this.#nextCell.set(row, elementEnd[cell]!);
   }
 
   #tagOf(element: number): number {
@@ -246,17 +257,13 @@ class ContentWalk {
     const around = parent[element]!;
     if ((flags[element]! & ElementFlag.hidden) !== 0) return;
     if (around >= 0 && (flags[around]! & ElementFlag.textless) !== 0) return;
-    if (kind === Tag.img && !this.#content.includeImages) {
-      if (block !== null) this.#sink.gap();
-      return;
-    }
     if (kind !== Tag.img && this.#isPartOfWhole(element, block)) return;
     // The sources of a picture belong to its image, of which it shows one.
     const shown = kind === Tag.img && around >= 0 && tag[around] === Tag.picture ? around : element;
     if (shown === this.#lastMedium) return;
     this.#lastMedium = shown;
     this.#align(this.#chain(parent[shown]!, block));
-    this.#sink.media(kind, shown);
+    this.#sink.media(kind, element);
   }
 }
 

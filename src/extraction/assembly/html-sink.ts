@@ -35,23 +35,27 @@ export class HtmlSink implements ContentSink {
     this.#html += source.includes("<") ? source.replaceAll("<", "&lt;") : source;
   }
 
-  gap(): void {
-    this.#html += " ";
-  }
-
   line(): void {
     this.#html += "\n";
   }
 
   media(tag: number, element: number): void {
-    const { html, openStart, closeEnd } = this.#model;
-    this.#html +=
-      tag === Tag.br ? "<br>" : tag === Tag.hr ? "<hr>" : html.slice(openStart[element]!, closeEnd[element]!);
+    const { parent, tag: tags } = this.#model;
+    const around = parent[element]!;
+    if (tag === Tag.br) this.#html += "<br>";
+    else if (tag === Tag.hr) this.#html += "<hr>";
+    // The sources of a picture come along, and nothing that a page may have left inside it.
+    else if (tag === Tag.img && around >= 0 && tags[around] === Tag.picture) {
+      this.#html += `${this.#source(around, element)}</picture>`;
+    } else this.#html += this.#source(element, element);
   }
 
   whole(element: number): void {
-    const { html, openStart, closeEnd } = this.#model;
-    this.#html += html.slice(openStart[element]!, closeEnd[element]!);
+    this.#html += this.#source(element, element);
+  }
+
+  #source(from: number, until: number): string {
+    return this.#model.html.slice(this.#model.openStart[from]!, this.#model.closeEnd[until]!);
   }
 
   #startTag(element: number): string {
