@@ -46,7 +46,7 @@ bench-extraction: $(INSTALLED) ## PAGES=DIR OUT=DIR: quality and cost of extract
 	$(BUN) scripts/bench/extraction.ts --pages "$(PAGES)" --out "$(OUT)" $(if $(LIMIT),--limit $(LIMIT)) $(if $(PEERS),--peers $(PEERS)) $(if $(RUNS),--runs $(RUNS))
 
 bench-markdown: $(INSTALLED) ## PAGES=DIR: Markdown beside the reference and other programs
-	$(BUN) scripts/bench/markdown.ts --pages "$(PAGES)" $(if $(LIMIT),--limit $(LIMIT)) $(if $(PEERS),--peers $(PEERS)) $(if $(SHOW),--show $(SHOW))
+	$(BUN) scripts/bench/markdown.ts --pages "$(PAGES)" $(if $(LIMIT),--limit $(LIMIT)) $(if $(PEERS),--peers $(PEERS)) $(if $(SHOW),--show $(SHOW)) $(if $(RUNS),--runs $(RUNS))
 
 bench-fetch: $(INSTALLED) ## requests beside undici on Node, the egress check, memory
 	$(BUN) scripts/bench/fetch.ts $(if $(REQUESTS),--requests $(REQUESTS)) $(if $(FLAT),--flat $(FLAT))

@@ -59,22 +59,30 @@ function safeDecode(text: string): string {
   }
 }
 
+/** What a page's parts of one kind have in common, each time that it stands there. */
+export type Comparison = { readonly kept: number; readonly lost: string[]; readonly added: string[] };
+
+export function compareParts(reference: readonly string[], found: readonly string[]): Comparison {
+  const rest = new Map<string, number>();
+  for (const item of reference) rest.set(item, (rest.get(item) ?? 0) + 1);
+  const added: string[] = [];
+  for (const item of found) {
+    const left = rest.get(item) ?? 0;
+    if (left === 0) added.push(item);
+    else rest.set(item, left - 1);
+  }
+  const lost = [...rest].flatMap(([item, count]) => Array.from({ length: count }, () => item));
+  return { kept: found.length - added.length, lost, added };
+}
+
 /** Adds one page's comparison to the tallies. */
 export function tally(tallies: Map<Part, Tally>, reference: Parts, found: Parts): void {
   for (const part of PARTS) {
     const sum = tallies.get(part) ?? { kept: 0, lost: 0, added: 0 };
-    const rest = new Map<string, number>();
-    for (const item of reference[part]) rest.set(item, (rest.get(item) ?? 0) + 1);
-    let kept = 0;
-    for (const item of found[part]) {
-      const left = rest.get(item) ?? 0;
-      if (left === 0) continue;
-      rest.set(item, left - 1);
-      kept++;
-    }
+    const { kept, lost, added } = compareParts(reference[part], found[part]);
     sum.kept += kept;
-    sum.lost += reference[part].length - kept;
-    sum.added += found[part].length - kept;
+    sum.lost += lost.length;
+    sum.added += added.length;
     tallies.set(part, sum);
   }
 }

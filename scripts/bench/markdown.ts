@@ -1,70 +1,85 @@
 /**
  * Compares the Markdown of pages with the reference Markdown that people wrote, beside other programs.
  *
- *   make bench-markdown PAGES=DIR [LIMIT=n] [PEERS=defuddle,trafilatura]
- *   sh scripts/bun scripts/bench/markdown.ts --pages DIR [--limit N] [--peers LIST] [--scratch DIR] [--show N]
+ *   make bench-markdown PAGES=DIR [LIMIT=n] [PEERS=defuddle,trafilatura] [RUNS=scripts/bench/runs]
+ *   sh scripts/bun scripts/bench/markdown.ts --pages DIR [options]
  *
  * PAGES holds `pages.jsonl` ({id, url, main_content_markdown, …} a line) and `html/ID.html`; no set is part
  * of this repository. Counted are headings, list items, table rows, code blocks and links, each as a
- * multiset over a page: kept, lost and added against the reference. `same choice` is node-html-markdown on
- * the HTML that our own choice of content yields, which tells the writer's part from the choice's.
+ * multiset over a page: kept, lost and added against the reference. What a program adds may be the frame of
+ * the page, so its recall (kept of the reference) is read together with its precision (kept of its own).
+ * `same choice` is node-html-markdown on the HTML that our own choice of content yields, which tells the
+ * writer's part from the choice's.
  *
- *   --peers LIST  node-html-markdown (on Readability's output), defuddle, trafilatura, or none; default all
- *   --show N      prints N pages that the two renderers read back otherwise than they were written
+ *   --limit N       at most N pages, spread over the set
+ *   --peers LIST    node-html-markdown (on Readability's output), defuddle, trafilatura, or none; default all
+ *   --seconds N     a page that takes a peer longer is lost for it, default 20
+ *   --show N        prints N pages that the two renderers read back otherwise than they were written
+ *   --details FILE  what of each page each program lost and added, a JSON line for each
+ *   --runs DIR      keeps the summary there, e.g. scripts/bench/runs
+ *   --scratch DIR   where peers are installed and write (default: in the temporary directory)
  *
- * Exits 1 when more than 0.5 % of the pages are read back otherwise.
+ * Each peer runs in a process of its own. Exits 1 when more than 0.5 % of the pages are read back otherwise.
  */
-import { mkdir } from "node:fs/promises";
+import { appendFile, mkdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { basename, join, resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { Readability } from "@mozilla/readability";
 import { parseHTML } from "linkedom";
 import { NodeHtmlMarkdown } from "node-html-markdown";
 import { renderContent } from "../../src/extraction/content.ts";
 import { composeMarkdown, extractHtml } from "../../src/extraction/index.ts";
 import { Failure } from "../../src/failure.ts";
 import { parsePageUrl } from "../../src/urls/index.ts";
-import {
-  holdsFormulas,
-  RENDERERS,
-  type Shape,
-  shapeOfHtml,
-  shapeOfMarkdown,
-} from "../../test/support/round-trip.ts";
-import { preparePeer, run } from "./contenders.ts";
 import { describeCommit, describeMachine } from "./machine.ts";
-import { PARTS, type Part, type Parts, partsOf, type Tally, tally } from "./markdown-parts.ts";
+import { compareParts, PARTS, type Part, type Parts, partsOf, type Tally, tally } from "./markdown-parts.ts";
+import { MARKDOWN_PEERS, type MarkdownPeer, PeerProcess } from "./markdown-peers.ts";
+import { readBackFault } from "./markdown-read-back.ts";
 import { parseCount, parseNames } from "./options.ts";
-import { loadPeer, type ParseHtml } from "./peers/load.ts";
 import { percentile, spread, sum } from "./statistics.ts";
 
-const PEERS = ["node-html-markdown", "defuddle", "trafilatura"] as const;
-type Peer = (typeof PEERS)[number];
 type Page = { readonly id: string; readonly url: string; readonly main_content_markdown?: string | null };
-type Writer = (html: string, page: Page) => Promise<string>;
 
 const MAX_FAILURES = 0.005;
 const TEXT = { type: "string" } as const;
+const OPTIONS = {
+  pages: TEXT,
+  limit: TEXT,
+  peers: TEXT,
+  seconds: TEXT,
+  show: TEXT,
+  details: TEXT,
+  runs: TEXT,
+  scratch: TEXT,
+};
 
 type Plan = {
   readonly pages: string;
   readonly limit: number | null;
-  readonly peers: readonly Peer[];
-  readonly scratch: string;
+  readonly peers: readonly MarkdownPeer[];
+  readonly limitMs: number;
   readonly show: number;
+  readonly details: string | null;
+  readonly runs: string | null;
+  readonly scratch: string;
 };
 
 function readPlan(argv: readonly string[]): Plan {
-  const options = { pages: TEXT, limit: TEXT, peers: TEXT, scratch: TEXT, show: TEXT };
-  const { values } = parseArgs({ args: [...argv], options });
+  const { values } = parseArgs({ args: [...argv], options: OPTIONS });
   if (!values.pages) throw new Error("--pages DIR is needed (PAGES= of make)");
+  const named =
+    values.peers && values.peers !== "none"
+      ? parseNames("--peers", values.peers, MARKDOWN_PEERS)
+      : MARKDOWN_PEERS;
   return {
     pages: resolve(values.pages),
     limit: parseCount("--limit", values.limit),
-    peers: values.peers === "none" ? [] : values.peers ? parseNames("--peers", values.peers, PEERS) : PEERS,
-    scratch: resolve(values.scratch ?? join(tmpdir(), "article-extractor-bench")),
+    peers: values.peers === "none" ? [] : named,
+    limitMs: 1000 * (parseCount("--seconds", values.seconds) ?? 20),
     show: parseCount("--show", values.show) ?? 0,
+    details: values.details ? resolve(values.details) : null,
+    runs: values.runs ? resolve(values.runs) : null,
+    scratch: resolve(values.scratch ?? join(tmpdir(), "article-extractor-bench")),
   };
 }
 
@@ -98,45 +113,6 @@ async function extractOurs(html: string, { url }: Page): Promise<Ours> {
 
 const translator = new NodeHtmlMarkdown({ bulletMarker: "-", useInlineLinks: false });
 
-async function writerOf(peer: Exclude<Peer, "trafilatura">, scratch: string): Promise<Writer> {
-  if (peer === "defuddle") {
-    await preparePeer("defuddle", scratch);
-    const { parseHTML: parse } = await loadPeer<{ parseHTML: ParseHtml }>(scratch, "linkedom/esm/index.js");
-    const { Defuddle } = await loadPeer<DefuddleModule>(scratch, "defuddle/dist/node.js");
-    return async (html, { url }) => {
-      const result = await Defuddle(parse(html).document, url, { useAsync: false, markdown: true });
-      return composeMarkdown(result.title || null, result.content);
-    };
-  }
-  return async (html) => {
-    const { document } = parseHTML(html);
-    // linkedom's types describe the same DOM.
-    const result = new Readability(document as unknown as Document).parse();
-    return composeMarkdown(
-      result?.title || null,
-      result?.content ? translator.translate(result.content) : "",
-    );
-  };
-}
-
-type DefuddleModule = {
-  readonly Defuddle: (
-    input: Document,
-    url: string,
-    options: { readonly useAsync: boolean; readonly markdown: boolean },
-  ) => Promise<{ readonly content: string; readonly title: string }>;
-};
-async function runTrafilatura(plan: Plan, pages: readonly Page[]): Promise<Writer> {
-  const command = await preparePeer("trafilatura", plan.scratch);
-  const out = join(plan.scratch, "trafilatura-markdown");
-  await mkdir(out, { recursive: true });
-  const list = join(plan.scratch, "markdown-pages.json");
-  await Bun.write(list, JSON.stringify(pages.map(({ id, url }) => ({ id, url }))));
-  const script = join(import.meta.dir, "peers", "trafilatura_markdown.py");
-  await run([command("")[0] ?? "python3", script, plan.pages, out, list], import.meta.dir);
-  return (_, { id }) => Bun.file(join(out, `${id}.md`)).text();
-}
-
 type Costs = { readonly before: number[]; readonly after: number[] };
 
 /** The Markdown step on the same content: CPU milliseconds before (node-html-markdown) and after. */
@@ -157,109 +133,150 @@ function cpuMs(work: () => unknown): number {
   return (user + system) / 1000;
 }
 
-/** What differs between what was written and what a renderer reads; null for nothing. */
-function readBackFault({ html, markdown }: Ours): string | null {
-  if (/(?:col|row)span=/.test(html)) return spanlessFault({ html, markdown });
-  const expected = shapeOfHtml(html);
-  for (const [name, render] of Object.entries(RENDERERS)) {
-    const fault = differenceOf(expected, shapeOfMarkdown(markdown, render, holdsFormulas(html)));
-    if (fault !== null) return `${name}: ${fault}`;
+type Outcomes = Map<string, number>;
+
+/** What the run has gathered so far. */
+class Run {
+  readonly tallies = new Map<string, Map<Part, Tally>>();
+  readonly outcomes = new Map<string, Outcomes>();
+  readonly costs: Costs = { before: [], after: [] };
+  readonly faults: string[] = [];
+  readonly #plan: Plan;
+  readonly #peers: readonly PeerProcess[];
+
+  constructor(plan: Plan, peers: readonly PeerProcess[]) {
+    this.#plan = plan;
+    this.#peers = peers;
   }
-  return null;
+
+  async page(page: Page): Promise<void> {
+    const path = join(this.#plan.pages, "html", `${page.id}.html`);
+    const html = await Bun.file(path).text();
+    const reference = partsOf(page.main_content_markdown ?? "", page.url);
+    const ours = await extractOurs(html, page);
+    await this.#add("article-extractor", { page, reference, markdown: ours.markdown });
+    const sameChoice = quietly(() => translator.translate(ours.html));
+    await this.#add("same choice", { page, reference, markdown: sameChoice });
+    if (sameChoice !== "") measureStep(ours.html, this.costs);
+    const body = ours.markdown.replace(/^# [^\n]*\n*/, "");
+    const fault = readBackFault({ html: ours.html, markdown: body });
+    if (fault !== null) this.faults.push(`${page.id} ${fault}`);
+    const written = await Promise.all(this.#peers.map((peer) => peer.write({ ...page, path })));
+    for (const [index, { name }] of this.#peers.entries()) {
+      const { markdown, outcome } = written[index]!;
+      await this.#add(name, { page, reference, markdown });
+      const counts = this.outcomes.get(name) ?? new Map<string, number>();
+      this.outcomes.set(name, counts.set(outcome, (counts.get(outcome) ?? 0) + 1));
+    }
+  }
+
+  async #add(name: string, { page, reference, markdown }: Comparison): Promise<void> {
+    const own = this.tallies.get(name) ?? new Map<Part, Tally>();
+    this.tallies.set(name, own);
+    const found = readParts(markdown, page.url);
+    tally(own, reference, found);
+    const { details } = this.#plan;
+    if (details === null) return;
+    const parts = Object.fromEntries(PARTS.map((part) => [part, compareParts(reference[part], found[part])]));
+    await appendFile(details, `${JSON.stringify({ id: page.id, name, ...parts })}\n`);
+  }
 }
 
-// Spans are unfolded in Markdown: there everything but the tables is compared.
-function spanlessFault({ html, markdown }: Ours): string | null {
-  const expected = shapeOfHtml(html);
-  for (const [name, render] of Object.entries(RENDERERS)) {
-    const { headings, code } = shapeOfMarkdown(markdown, render, holdsFormulas(html));
-    const fault = differenceOf({ headings: expected.headings, code: expected.code }, { headings, code });
-    if (fault !== null) return `${name}: ${fault}`;
-  }
-  return null;
-}
-
-function differenceOf(expected: Partial<Shape>, found: Partial<Shape>): string | null {
-  for (const key of Object.keys(expected) as (keyof Shape)[]) {
-    const [a, b] = [expected[key], found[key]].map((value) =>
-      typeof value === "string" ? value : JSON.stringify(value),
-    );
-    if (a === undefined || b === undefined || a === b) continue;
-    let at = 0;
-    while (a[at] === b[at]) at++;
-    return `${key}: …${a.slice(Math.max(0, at - 60), at + 60)}… became …${b.slice(Math.max(0, at - 60), at + 60)}…`;
-  }
-  return null;
-}
+type Comparison = { readonly page: Page; readonly reference: Parts; readonly markdown: string };
 
 function printTallies(name: string, tallies: ReadonlyMap<Part, Tally>): void {
   const columns = PARTS.map((part) => {
     const { kept, lost, added } = tallies.get(part) ?? { kept: 0, lost: 0, added: 0 };
-    return `${part} ${kept}/${kept + lost} (+${added})`;
+    const share = (all: number): string => (all === 0 ? "–" : (kept / all).toFixed(3));
+    return `  ${part.padEnd(12)} kept ${String(kept).padStart(6)} of ${String(kept + lost).padEnd(6)} added ${String(added).padEnd(6)} recall ${share(kept + lost)}  precision ${share(kept + added)}`;
   });
-  console.log(`${name.padEnd(20)} ${columns.join("  ")}`);
+  console.log(`${name}\n${columns.join("\n")}`);
+}
+
+const step = (values: readonly number[]): Readonly<Record<string, number>> => ({
+  mean: round(sum(values) / values.length),
+  median: round(percentile(values, 0.5)),
+  p95: round(percentile(values, 0.95)),
+});
+const round = (value: number): number => Number(value.toFixed(2));
+
+type Summary = {
+  readonly bench: "markdown";
+  readonly commit: string;
+  readonly date: string;
+  readonly machine: string;
+  readonly pages: string;
+  readonly pageCount: number;
+  readonly peerLimitMs: number;
+  readonly counts: Readonly<Record<string, Readonly<Record<string, Tally>>>>;
+  readonly peerOutcomes: Readonly<Record<string, Readonly<Record<string, number>>>>;
+  readonly markdownStepCpuMs: { readonly before: object; readonly after: object };
+  readonly readBackOtherwise: readonly string[];
+};
+
+async function keep(plan: Plan, summary: Summary): Promise<void> {
+  if (plan.runs === null) return;
+  const stamp = summary.date.slice(0, 19).replaceAll(":", "");
+  const path = join(plan.runs, `markdown-${summary.pages}-${stamp}.json`);
+  await Bun.write(path, `${JSON.stringify(summary, null, 2)}\n`);
+  console.log(`kept ${path}`);
 }
 
 async function main(argv: readonly string[]): Promise<void> {
   const plan = readPlan(argv);
   await mkdir(plan.scratch, { recursive: true });
+  if (plan.details !== null) await rm(plan.details, { force: true });
   const pages = await listPages(plan);
-  const commit = await describeCommit(join(import.meta.dir, "..", ".."));
-  console.log(`${describeMachine()}\ncommit ${commit}, ${pages.length} pages`);
-  const writers = new Map<string, Writer>();
-  for (const peer of plan.peers) {
-    writers.set(
-      peer,
-      peer === "trafilatura" ? await runTrafilatura(plan, pages) : await writerOf(peer, plan.scratch),
-    );
-  }
-  const tallies = new Map<string, Map<Part, Tally>>();
-  const add = (name: string, reference: Parts, markdown: string, url: string): void => {
-    const own = tallies.get(name) ?? new Map<Part, Tally>();
-    tallies.set(name, own);
-    tally(own, reference, readParts(markdown, url));
+  const subject = {
+    commit: await describeCommit(join(import.meta.dir, "..", "..")),
+    date: new Date().toISOString(),
   };
-  const costs: Costs = { before: [], after: [] };
-  const faults: string[] = [];
+  console.log(`${describeMachine()}\ncommit ${subject.commit}, ${pages.length} pages`);
+  const peers: PeerProcess[] = [];
+  for (const peer of plan.peers) peers.push(await PeerProcess.prepare({ peer, ...plan }));
+  const run = new Run(plan, peers);
   for (const [index, page] of pages.entries()) {
     if (index > 0 && index % 250 === 0) console.error(`  ${index} pages`);
-    const html = await Bun.file(join(plan.pages, "html", `${page.id}.html`)).text();
-    const reference = partsOf(page.main_content_markdown ?? "", page.url);
-    const ours = await extractOurs(html, page);
-    add("article-extractor", reference, ours.markdown, page.url);
-    const sameChoice = await quietly(async () => translator.translate(ours.html));
-    add("same choice", reference, sameChoice, page.url);
-    if (sameChoice !== "") measureStep(ours.html, costs);
-    const body = ours.markdown.replace(/^# [^\n]*\n*/, "");
-    const fault = readBackFault({ html: ours.html, markdown: body });
-    if (fault !== null) faults.push(`${page.id} ${fault}`);
-    for (const [name, write] of writers)
-      add(name, reference, await quietly(() => write(html, page)), page.url);
+    await run.page(page);
   }
-  for (const [name, own] of tallies) printTallies(name, own);
-  const ms = (values: readonly number[]): string =>
-    `mean ${(sum(values) / values.length).toFixed(2)}, median ${percentile(values, 0.5).toFixed(2)}, p95 ${percentile(values, 0.95).toFixed(2)}`;
+  for (const peer of peers) peer[Symbol.dispose]();
+  for (const [name, own] of run.tallies) printTallies(name, own);
+  const { costs, faults } = run;
+  const summary: Summary = {
+    bench: "markdown",
+    ...subject,
+    machine: describeMachine(),
+    pages: basename(plan.pages),
+    pageCount: pages.length,
+    peerLimitMs: plan.limitMs,
+    counts: Object.fromEntries([...run.tallies].map(([name, own]) => [name, Object.fromEntries(own)])),
+    peerOutcomes: Object.fromEntries([...run.outcomes].map(([name, own]) => [name, Object.fromEntries(own)])),
+    markdownStepCpuMs: { before: step(costs.before), after: step(costs.after) },
+    readBackOtherwise: faults,
+  };
+  console.log(`\npeers' pages: ${JSON.stringify(summary.peerOutcomes)}`);
   console.log(
-    `\nMarkdown step, CPU ms a page: before ${ms(costs.before)}; after (with the text) ${ms(costs.after)}`,
+    `Markdown step, CPU ms a page: ${JSON.stringify(summary.markdownStepCpuMs)} (after: with the text)`,
   );
   console.log(`read back otherwise: ${faults.length} of ${pages.length} pages`);
   for (const fault of faults.slice(0, plan.show)) console.log(`  ${fault}`);
+  await keep(plan, summary);
   if (faults.length > pages.length * MAX_FAILURES) process.exitCode = 1;
 }
 
 /** What `marked` cannot read holds nothing. */
-function readParts(markdown: string, url: string): Parts {
+const readParts = (markdown: string, url: string): Parts => {
   try {
     return partsOf(markdown, url);
   } catch {
     return partsOf("", url);
   }
-}
+};
 
-/** A peer's bug costs it the page. */
-async function quietly(write: () => Promise<string>): Promise<string> {
+/** The translator's own bug costs it the page. */
+function quietly(write: () => string): string {
   try {
-    return await write();
+    return write();
   } catch {
     return "";
   }

@@ -1,9 +1,9 @@
 import type { PageUrl } from "../urls/index.ts";
 import { type ChosenContent, walkContent } from "./assembly/content-walk.ts";
 import { HtmlSink } from "./assembly/html-sink.ts";
-import { TextSink } from "./assembly/text-sink.ts";
+import { drawsTex, joinExact, type PlainText, plainTextOf } from "./assembly/plain-text.ts";
 import { chooseBlocks } from "./choice/choose.ts";
-import { renderContent } from "./content.ts";
+import { type RenderedContent as ContentRenderings, renderContent } from "./content.ts";
 import { canonicalise } from "./document/canonical.ts";
 import type { JsonLdObject } from "./json-ld.ts";
 import { ElementFlag, type PageModel, type ScannedPage } from "./page/page-model.ts";
@@ -15,6 +15,8 @@ import { recoverContent } from "./recovery.ts";
 import { foldForComparison } from "./text.ts";
 import type { ExtractionOptions, PageType } from "./types.ts";
 import { findByline, findDate, firstParagraph } from "./visible-text.ts";
+import { withNotes } from "./whole-notes.ts";
+import { withWholeStructures } from "./whole-structures.ts";
 import { withWholeTables } from "./whole-tables.ts";
 
 /** The renderings of a page's content; those not asked for are null. */
@@ -36,6 +38,8 @@ export type RenderingContext = {
   readonly base: PageUrl | null;
   readonly jsonLd: readonly JsonLdObject[];
   readonly title: string | null;
+  /** Address of the image that the page names as its own. */
+  readonly image: string | null;
   readonly options: ExtractionOptions;
 };
 
@@ -44,18 +48,19 @@ const DATED_TYPES: ReadonlySet<PageType> = new Set(["article", "documentation"])
 /** Finds a page's content and renders it; no document is built unless a rendering needs one. */
 export function renderPage(
   page: ScannedPage,
-  { url, base, jsonLd, title, options }: RenderingContext,
+  { url, base, jsonLd, title, image, options }: RenderingContext,
 ): RenderedContent {
   const { model } = page;
   const choice = chooseBlocks(page, url);
   const { pageType, confidence } = choice;
-  const blocks = withCaptionsAndCode(model, withWholeTables(model, choice.blocks));
-  const kept = withoutTitle(model, options.includeCode ? blocks : withoutCode(model, blocks), title);
-  const chosen: ChosenContent = { model, blocks: kept, includeImages: options.includeImages };
-  const text = textOf(chosen);
-  const recovered = recoverContent({ facts: page.facts, jsonLd, text, pageType });
-  const parts = recovered?.placement === "instead" ? [] : [chosen];
-  if (recovered) parts.push(allOf(recovered.html, options));
+  const structures = withWholeStructures(model, withWholeTables(model, choice.blocks));
+  const blocks = withNotes(model, withCaptionsAndCode(model, structures));
+  const kept = withoutTitle(model, blocks, title);
+  const chosen: ChosenContent = { model, blocks: kept, leadImage: image };
+  const plain = plainTextOf(chosen);
+  const recovered = recoverContent({ facts: page.facts, jsonLd, text: plain.text, pageType });
+  const parts = recovered?.placement === "instead" ? [] : [{ chosen, plain }];
+  if (recovered) parts.push(allOf(recovered.html));
   return {
     pageType,
     confidence,
@@ -63,8 +68,7 @@ export function renderPage(
     // On other kinds of pages the dates beside the content are those of items, offers and events.
     shownDate: pageType === null || DATED_TYPES.has(pageType) ? findDate(model, blocks) : null,
     firstParagraph: firstParagraph(model, kept),
-    text: recovered ? parts.map(textOf).filter(Boolean).join("\n\n") : text,
-    ...renderAsked(parts, base, options),
+    ...renderParts(parts, base, options),
   };
 }
 
@@ -96,35 +100,33 @@ export function renderSelected(
   return { ...NO_CHOICE, ...renderContent(root, { base, title, options }) };
 }
 
-// The text needs no document; the other two are written from one.
-function renderAsked(
-  parts: readonly ChosenContent[],
+type Part = { readonly chosen: ChosenContent; readonly plain: PlainText };
+
+// The text alone needs no document where it holds nothing but prose and lists.
+function renderParts(
+  parts: readonly Part[],
   base: PageUrl | null,
   options: ExtractionOptions,
-): { readonly content: string | null; readonly markdown: string | null } {
-  if (options.renderings.length === 0) return { content: null, markdown: null };
-  const html = parts.map((chosen) => {
+): ContentRenderings {
+  const text = options.renderings.length === 0 ? joinExact(parts.map(({ plain }) => plain)) : null;
+  if (text !== null) return { text, content: null, markdown: null };
+  const html = parts.map(({ chosen }) => {
     const sink = new HtmlSink(chosen.model);
     walkContent(chosen, sink);
     return sink.html;
   });
   const document = parseDocument(`<html><head></head><body>${html.join("\n")}</body></html>`);
-  removeHidden(document);
-  const { content, markdown } = renderContent(document.body, { base, title: null, options });
-  return { content, markdown };
+  const hasFormulas = parts.some(({ chosen }) => drawsTex(chosen.model.html));
+  if (hasFormulas) canonicalise(document.body, true);
+  return renderContent(document.body, { base, title: null, options });
 }
 
 /** Everything in a piece of HTML that is content already. */
-function allOf(html: string, { includeImages, includeCode }: ExtractionOptions): ChosenContent {
+function allOf(html: string): Part {
   const { model } = scanPage(html);
   const blocks = Int32Array.from({ length: model.blocks.count }, (_, block) => block);
-  return { model, blocks: includeCode ? blocks : withoutCode(model, blocks), includeImages };
-}
-
-function textOf(chosen: ChosenContent): string {
-  const writer = new TextSink(chosen.model);
-  walkContent(chosen, writer);
-  return writer.finish();
+  const chosen = { model, blocks, leadImage: null };
+  return { chosen, plain: plainTextOf(chosen) };
 }
 
 /**
@@ -161,9 +163,6 @@ function containerOf(model: PageModel, block: number): number {
   const holder = element >= 0 && isCaption(model, block) ? parent[element]! : element;
   return holder < 0 ? -1 : parent[holder]!;
 }
-
-const withoutCode = (model: PageModel, chosen: Int32Array): Int32Array =>
-  chosen.filter((block) => !isCode(model, block));
 
 // The first heading says the title again; what shows the content shows the title already.
 function withoutTitle(model: PageModel, chosen: Int32Array, title: string | null): Int32Array {

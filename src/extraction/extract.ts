@@ -79,7 +79,7 @@ type ArticleContext = {
 };
 
 function extractArticle(page: ScannedPage, { metadata, ...context }: ArticleContext): Article | null {
-  const rendered = renderContent(page, { ...context, title: metadata.title });
+  const rendered = renderContent(page, { ...context, title: metadata.title, image: metadata.image });
   if (rendered === null) return null;
   const wordCount = countWords(rendered.text);
   if (wordCount === 0) return null;

@@ -1,6 +1,6 @@
 const BLOCKS = new Set(
   `ADDRESS ARTICLE ASIDE BLOCKQUOTE CAPTION DD DETAILS DIV DL DT FIGCAPTION FIGURE FOOTER H1 H2 H3 H4 H5 H6
-   HEADER HR LI MAIN OL P PRE SECTION SUMMARY TABLE TBODY TFOOT THEAD TR UL`.split(/\s+/),
+   HEADER HR LI MAIN OL P PRE SECTION SUMMARY TABLE TR UL`.split(/\s+/),
 );
 // Blocks that follow each other line by line; all others are set apart by a blank line.
 const LINES = new Set(["LI", "TR", "DT", "DD", "SUMMARY"]);
@@ -85,7 +85,8 @@ export class TextWriter {
   open(name: string, parent: string): void {
     if (name === "TABLE") this.#rowCells.push(0);
     if (name === "TD" || name === "TH") this.#openCell();
-    else if (name === "BR") this.#breakBlock(1, name);
+    // The second line break in a row ends the paragraph.
+    else if (name === "BR") this.#breakBlock(this.#line.trim() === "" ? 2 : 1, name);
     else if (BLOCKS.has(name)) this.#breakBlock(breaksAround(name, parent), name);
     if (name === "PRE") {
       this.#preDepth++;
@@ -162,6 +163,6 @@ export class TextWriter {
 const LISTS = new Set(["UL", "OL", "DL"]);
 
 function breaksAround(name: string, parent: string): number {
-  const isInnerList = LISTS.has(name) && LINES.has(parent);
+  const isInnerList = LISTS.has(name) && (LINES.has(parent) || LISTS.has(parent));
   return isInnerList || LINES.has(name) ? 1 : 2;
 }

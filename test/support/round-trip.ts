@@ -41,6 +41,11 @@ export function shapeOfHtml(html: string): Shape {
   }
   for (const pre of [...body.querySelectorAll("pre[data-label]")])
     pre.before(pre.getAttribute("data-label") ?? "");
+  // Markdown says the kind by its mark.
+  for (const title of [...body.querySelectorAll(".admonition-title")]) {
+    const kind = title.parentElement?.getAttribute("class")?.replace("admonition ", "");
+    if (title.textContent?.trim().toLowerCase() === kind) title.remove();
+  }
   for (const quote of [...body.querySelectorAll("q")]) quote.replaceWith(`“${quote.textContent}”`);
   for (const sample of [...body.querySelectorAll("samp")]) sample.replaceWith(sample.textContent ?? "");
   for (const definition of [...body.querySelectorAll("dd")]) {

@@ -1,4 +1,4 @@
-"""trafilatura's Markdown of a set of pages: PAGES OUT LIST; writes OUT/ID.md for each id of the LIST."""
+"""trafilatura's Markdown, page by page: a JSON line {path, url, out} for each, answered as markdown-peer.ts does."""
 
 import json
 import sys
@@ -6,19 +6,19 @@ from pathlib import Path
 
 from trafilatura import extract
 
-
-def main(pages: str, out: str, ids: str) -> None:
-    for page in json.loads(Path(ids).read_text(encoding="utf-8")):
-        html = Path(pages, "html", f"{page['id']}.html").read_text(encoding="utf-8", errors="replace")
+for line in sys.stdin:
+    page = json.loads(line)
+    outcome = "ok"
+    try:
         markdown = extract(
-            html,
+            Path(page["path"]).read_text(encoding="utf-8", errors="replace"),
             url=page["url"],
             output_format="markdown",
             include_links=True,
             include_tables=True,
             include_formatting=True,
         )
-        Path(out, f"{page['id']}.md").write_text(markdown or "", encoding="utf-8")
-
-
-main(*sys.argv[1:])
+    except Exception as error:
+        markdown, outcome = None, type(error).__name__
+    Path(page["out"]).write_text(markdown or "", encoding="utf-8")
+    print(outcome, flush=True)

@@ -1,5 +1,5 @@
 import { ElementFlag, isInside, type PageModel } from "../page/page-model.ts";
-import { Tag, tagId } from "../page/tags.ts";
+import { Tag, TagTrait, tagId, traitsOf } from "../page/tags.ts";
 import { framesOf, wholesOf } from "./frames.ts";
 
 /** Takes the chosen content piece by piece: well nested, in page order. */
@@ -9,11 +9,11 @@ export interface ContentSink {
   close(tag: number): void;
   /** @param text number in the model */
   text(text: number): void;
+  /** Another block's text starts, where that block is open. */
+  block?(): void;
   /** A line of preformatted text ends without a line break of its own. */
   line(): void;
-  /** Something stands between two words that shows no text. */
-  gap(): void;
-  /** An image, line break or rule. */
+  /** An image, line break, rule, check box, formula or embedded piece. */
   media(tag: number, element: number): void;
   /** An element as the page wrote it; a sink without this gets its parts. */
   whole?(element: number): void;
@@ -24,7 +24,8 @@ export type ChosenContent = {
   readonly model: PageModel;
   /** Blocks in page order. */
   readonly blocks: ArrayLike<number>;
-  readonly includeImages: boolean;
+  /** Address of the image that the page shows for itself; null for none. */
+  readonly leadImage: string | null;
 };
 
 /** Owners of a block that stand for a paragraph of their own. */
@@ -39,6 +40,9 @@ const HOLDERS = new Set("figure li td th dd".split(" ").map(tagId));
 const PHRASE_HOLDERS = new Set(
   "p h1 h2 h3 h4 h5 h6 dt summary pre caption figcaption address".split(" ").map(tagId),
 );
+/** Phrases around a medium, and the length of an image's tag, beyond which nobody looks. */
+const MAX_PHRASES = 32;
+const MAX_SOURCE = 5000;
 const CELLS: ReadonlySet<number> = new Set([Tag.td, Tag.th]);
 /**
  * Hands the chosen blocks to a sink, inside those of their ancestors that mean something (tables, lists,
@@ -62,6 +66,7 @@ class ContentWalk {
   readonly #stack: number[] = [];
   #nextMedia = 0;
   #lastMedium = -1;
+  #hasLead = false;
   /** For each open row the element from which its next cell is looked for. */
   readonly #nextCell = new Map<number, number>();
 
@@ -94,6 +99,7 @@ class ContentWalk {
       }
       if (this.#wholeOf(text, block)) continue;
       this.#align(this.#chain(textParent[text]!, block));
+      if (text === first) this.#sink.block?.();
       if (text > first && this.#model.lineStarts.has(text)) this.#sink.line();
       this.#sink.text(text);
     }
@@ -143,7 +149,13 @@ class ContentWalk {
     const stack = this.#stack;
     let common = 0;
     while (common < stack.length && stack[common] === chain[common]) common++;
-    while (stack.length > common) this.#sink.close(this.#tagOf(stack.pop()!));
+    while (stack.length > common) {
+      const element = stack.pop()!;
+      // Cells without content keep the others in their columns.
+      if (element >= 0 && this.#model.tag[element] === Tag.tr)
+        this.#emptyCells(element, Number.POSITIVE_INFINITY);
+      this.#sink.close(this.#tagOf(element));
+    }
     for (; common < chain.length; common++) {
       const element = chain[common]!;
       if (element >= 0 && CELLS.has(this.#model.tag[element]!)) this.#emptyCellsBefore(element);
@@ -152,24 +164,29 @@ class ContentWalk {
     }
   }
 
-  // Cells without content keep the others in their columns.
   #emptyCellsBefore(cell: number): void {
-    const { parent, tag, elementEnd } = this.#model;
-    const row = parent[cell]!;
+    const row = this.#model.parent[cell]!;
     if (row < 0) return;
-    for (let other = this.#nextCell.get(row) ?? row + 1; other < cell; other = elementEnd[other]!) {
+    this.#emptyCells(row, cell);
+    this.#nextCell.set(row, this.#model.elementEnd[cell]!);
+  }
+
+  /** The cells of a row up to an element that nothing has been taken of. */
+  #emptyCells(row: number, until: number): void {
+    const { tag, elementEnd } = this.#model;
+    const end = Math.min(until, elementEnd[row]!);
+    for (let other = this.#nextCell.get(row) ?? row + 1; other < end; other = elementEnd[other]!) {
       if (!CELLS.has(tag[other]!)) continue;
       this.#sink.open(tag[other]!, other);
       this.#sink.close(tag[other]!);
     }
-    this.#nextCell.set(row, elementEnd[cell]!);
   }
 
   #tagOf(element: number): number {
     return element < 0 ? Tag.p : this.#model.tag[element]!;
   }
 
-  /** Images and rules between two chosen blocks, where nothing between the two was refused. */
+  /** What stands between two chosen blocks, where nothing between the two was refused. */
   #mediaBetween(previous: number, block: number): void {
     const { media, openStart, textStart, textEnd, blocks, tag } = this.#model;
     const from = previous < 0 ? -1 : textEnd[blocks.endText[previous]! - 1]!;
@@ -179,8 +196,38 @@ class ContentWalk {
       const start = openStart[element]!;
       if (start >= until) return;
       if (start < from || tag[element] === Tag.br) continue;
-      if (previous + 1 === block || this.#isBeside(element, block, previous)) this.#medium(element, null);
+      const isIncluded =
+        previous + 1 === block ||
+        this.#isBeside(element, block, previous) ||
+        (previous < 0 && this.#isLead(element, block));
+      if (isIncluded) this.#medium(element, this.#blockAround(element, previous, block));
     }
+  }
+
+  /** The block that a medium before or after its text belongs to; null for one that stands alone. */
+  #blockAround(element: number, previous: number, block: number): number | null {
+    const { blocks, parent, tag } = this.#model;
+    if ((traitsOf(tag[element]!) & TagTrait.block) !== 0) return null;
+    let owner = parent[element]!;
+    for (let step = 0; step < MAX_PHRASES && owner >= 0; step++, owner = parent[owner]!) {
+      if ((traitsOf(tag[owner]!) & TagTrait.block) !== 0) break;
+    }
+    if (owner < 0) return null;
+    if (previous >= 0 && blocks.element[previous] === owner) return previous;
+    return block < blocks.count && blocks.element[block] === owner ? block : null;
+  }
+
+  /** The page's own picture above its text. */
+  #isLead(element: number, block: number): boolean {
+    const { leadImage } = this.#content;
+    const { tag, html, openStart, openEnd, parent, blocks } = this.#model;
+    if (tag[element] !== Tag.img || this.#hasLead || block >= blocks.count) return false;
+    const around = parent[element]!;
+    const shown = around >= 0 && tag[around] === Tag.picture ? around : element;
+    const source = html.slice(openStart[shown]!, openEnd[element]!);
+    const stem = leadImage === null ? null : stemOf(leadImage);
+    this.#hasLead = stem !== null && source.length < MAX_SOURCE && source.includes(stem);
+    return this.#hasLead;
   }
 
   /** In the same figure, list item or cell as a chosen block. */
@@ -193,19 +240,36 @@ class ContentWalk {
     return holds(block) || holds(previous);
   }
 
+  /** Hands over the formula or code that a medium stands in; false when it stands in none. */
+  #isPartOfWhole(element: number, block: number | null): boolean {
+    const whole = this.#whole?.[element] ?? -1;
+    if (whole < 0) return false;
+    if (whole === this.#lastWhole) return true;
+    this.#lastWhole = whole;
+    this.#align(this.#chain(this.#model.parent[whole]!, block));
+    this.#sink.whole?.(whole);
+    return true;
+  }
+
   #medium(element: number, block: number | null): void {
     const { tag, flags, parent } = this.#model;
     const kind = tag[element]!;
-    if ((flags[element]! & (ElementFlag.hidden | ElementFlag.textless)) !== 0) return;
-    // Also where images are left out: they change nothing else.
-    if (kind === Tag.img && block !== null) this.#sink.gap();
-    if (kind === Tag.img && !this.#content.includeImages) return;
     const around = parent[element]!;
+    if ((flags[element]! & ElementFlag.hidden) !== 0) return;
+    if (around >= 0 && (flags[around]! & ElementFlag.textless) !== 0) return;
+    if (kind !== Tag.img && this.#isPartOfWhole(element, block)) return;
     // The sources of a picture belong to its image, of which it shows one.
     const shown = kind === Tag.img && around >= 0 && tag[around] === Tag.picture ? around : element;
     if (shown === this.#lastMedium) return;
     this.#lastMedium = shown;
     this.#align(this.#chain(parent[shown]!, block));
-    this.#sink.media(kind, shown);
+    this.#sink.media(kind, element);
   }
+}
+
+/** What the addresses of one image in several sizes share: its file's name without size and ending. */
+function stemOf(address: string): string | null {
+  const name = /([^/?#]+)(?:[?#]|$)/.exec(address.slice(0, 2000).replace(/\/(?=[?#]|$)/, ""))?.[1] ?? "";
+  const stem = name.replace(/\.\w{2,5}$/, "").replace(/[-_]\d{2,5}x\d{2,5}$/, "");
+  return stem.length < 5 ? null : stem;
 }

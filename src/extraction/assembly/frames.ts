@@ -1,5 +1,5 @@
 import { ElementFlag, type PageModel } from "../page/page-model.ts";
-import { Tag, tagId } from "../page/tags.ts";
+import { FIRST_UNKNOWN_TAG, Tag, tagId } from "../page/tags.ts";
 
 // Elements that mean something to a reader; all others only hold these.
 const MEANINGFUL = tagSet(
@@ -17,7 +17,7 @@ const MAX_DEPTH = 120;
  * @param keepsClasses whether elements frame that mean something by their class alone
  */
 export function framesOf(model: PageModel, keepsClasses: boolean): Int32Array {
-  const { elementCount, parent, tag, flags, classId } = model;
+  const { elementCount, parent, tag, flags } = model;
   const frame = new Int32Array(elementCount);
   const depth = new Uint8Array(elementCount);
   for (let element = 0; element < elementCount; element++) {
@@ -28,12 +28,22 @@ export function framesOf(model: PageModel, keepsClasses: boolean): Int32Array {
     // `<a name>` marks a place, and a link that an application follows by script leads nowhere here.
     const isMeaningful =
       MEANINGFUL.has(kind) && (kind !== Tag.a || (flags[element]! & ElementFlag.link) !== 0);
-    const isClassed = keepsClasses && classId[element] !== 0 && CLASSED.has(kind);
+    const isClassed = keepsClasses && saysByName(model, element);
     const isFrame = (isMeaningful || isClassed) && outerDepth < MAX_DEPTH;
     frame[element] = isFrame ? element : outer;
     if (isFrame) depth[element] = outerDepth + 1;
   }
   return frame;
+}
+
+const PANEL_GROUP = 1 << 23;
+
+function saysByName({ tag, classId, idId, groups, html, openStart }: PageModel, element: number): boolean {
+  const kind = tag[element]!;
+  if (CLASSED.has(kind)) {
+    return classId[element] !== 0 || idId[element] !== 0 || (groups[element]! & PANEL_GROUP) !== 0;
+  }
+  return kind >= FIRST_UNKNOWN_TAG && html.startsWith("<starlight-tabs", openStart[element]);
 }
 
 const PREFORMATTED = tagSet("pre");
@@ -61,9 +71,15 @@ export function wholesOf(model: PageModel): Int32Array {
 }
 
 function isWhole(model: PageModel, element: number): boolean {
-  const { tag, classId, names } = model;
+  const { tag } = model;
   if (MATH.has(tag[element]!)) return true;
   if (PREFORMATTED.has(tag[element]!)) return !hidesSomething(model, element);
+  return isWholeByClass(model, element);
+}
+
+/** Whether an element's class says that it holds code with its frame, or a formula. */
+export function isWholeByClass(model: PageModel, element: number): boolean {
+  const { classId, names } = model;
   const classes = names[classId[element]!] ?? "";
   if (classId[element] === 0 || classes.length > 1000) return false;
   if (FORMULA_CLASS.test(classes)) return FORMULA_SOURCE.test(sourceOf(model, element));

@@ -1,16 +1,42 @@
 import { type PageModel, textOf } from "../page/page-model.ts";
-import { Tag, tagName } from "../page/tags.ts";
+import { Tag, TagTrait, tagId, tagName, traitsOf } from "../page/tags.ts";
 import { removeInvisible, TextWriter } from "../text.ts";
 import type { ContentSink } from "./content-walk.ts";
 
-/** Writes chosen content as plain text, without a document. */
+/** Holds one or more lines of its own, of which the first paragraph is the first. */
+const ITEMS = new Set(["LI", "DD", "TD", "TH", "FIGCAPTION"]);
+/** What these hold is laid out by the document model. */
+const MODELLED = new Set("table tr td th dl pre ruby".split(" ").map(tagId));
+const LISTS = new Set(["UL", "OL", "MENU"]);
+const FORMULA = /latex|[\s"'_/-](?:tex|math|eqn|equation)|chart\?cht=tx/i;
+/** May hold text in several pieces. */
+const HOLDERS = new Set("LI DD FIGCAPTION ADDRESS SUMMARY CAPTION H1 H2 H3 H4 H5 H6".split(" "));
+const HEADING = /^H[1-6]$/;
+
+/**
+ * Writes chosen content as plain text, without a document: as the document model would write it, where that
+ * is paragraphs, headings, lists, quotations and disclosures.
+ */
 export class TextSink implements ContentSink {
   readonly #model: PageModel;
   readonly #writer = new TextWriter();
+  /** Names of what is open; empty for a paragraph that stands on the line of its item. */
   readonly #names: string[] = [];
+  /** Whether the innermost open element holds nothing yet. */
+  #isFresh = false;
+  #headings = 0;
+  #isHeadingFresh = true;
+  #isExact = true;
+  /** How many elements are open around the last caption. */
+  #captionDepth = Number.POSITIVE_INFINITY;
 
   constructor(model: PageModel) {
     this.#model = model;
+  }
+
+  /** Whether the document model would write the same, as far as elements tell. */
+  get isExact(): boolean {
+    return this.#isExact;
   }
 
   finish(): string {
@@ -18,21 +44,62 @@ export class TextSink implements ContentSink {
   }
 
   open(tag: number): void {
-    const name = tagName(tag).toUpperCase();
-    this.#writer.open(name, this.#names.at(-1) ?? "");
+    if (MODELLED.has(tag)) this.#isExact = false;
+    if ((traitsOf(tag) & TagTrait.block) === 0) return;
+    const name = this.#nameOf(tagName(tag).toUpperCase());
+    if (this.#headings > 0 && !this.#isHeadingFresh) this.#isExact = false;
+    if (this.#isUnusual(name)) this.#isExact = false;
+    this.#requireLastCaption();
+    if (name !== "") this.#writer.open(name, this.#names.at(-1) ?? "");
+    if (HEADING.test(name)) {
+      this.#headings++;
+      this.#isHeadingFresh = true;
+    }
     this.#names.push(name);
+    this.#isFresh = true;
   }
 
-  close(): void {
+  /** The name that counts for the text; empty for what starts no line of its own. */
+  #nameOf(name: string): string {
+    const parent = this.#names.at(-1) ?? "";
+    if (this.#headings > 0 || (name === "P" && this.#isFresh && ITEMS.has(parent))) return "";
+    return name === "P" && (parent === "UL" || parent === "OL") ? "LI" : name;
+  }
+
+  /** Items without a list around them, and figures in items. */
+  #isUnusual(name: string): boolean {
+    const parent = this.#names.at(-1) ?? "";
+    return name === "LI" ? !LISTS.has(parent) : name === "FIGURE" && ITEMS.has(parent);
+  }
+
+  close(tag: number): void {
+    if ((traitsOf(tag) & TagTrait.block) === 0) return;
     const name = this.#names.pop() ?? "";
-    this.#writer.close(name, this.#names.at(-1) ?? "");
+    if (HEADING.test(name)) this.#headings--;
+    if (name !== "") this.#writer.close(name, this.#names.at(-1) ?? "");
+    if (name === "FIGCAPTION") this.#captionDepth = this.#names.length;
+    else if (this.#names.length < this.#captionDepth) this.#captionDepth = Number.POSITIVE_INFINITY;
+    this.#isFresh = false;
+  }
+
+  // The model writes what stands after a caption before it.
+  #requireLastCaption(): void {
+    if (this.#names.length >= this.#captionDepth) this.#isExact = false;
+  }
+
+  block(): void {
+    // Pieces of an item with others between them are paragraphs, and those of a heading one line.
+    if (!this.#isFresh && HOLDERS.has(this.#names.at(-1) ?? "")) this.#isExact = false;
   }
 
   text(text: number): void {
+    this.#requireLastCaption();
     this.#writer.text(removeInvisible(textOf(this.#model, text)));
+    this.#isFresh = false;
+    this.#isHeadingFresh = false;
   }
 
-  gap(): void {
+  #gap(): void {
     this.#writer.text(" ");
   }
 
@@ -40,11 +107,21 @@ export class TextSink implements ContentSink {
     this.#writer.text("\n");
   }
 
-  media(tag: number): void {
-    if (tag !== Tag.br && tag !== Tag.hr) return;
-    const name = tagName(tag).toUpperCase();
-    const parent = this.#names.at(-1) ?? "";
-    this.#writer.open(name, parent);
-    this.#writer.close(name, parent);
+  media(tag: number, element: number): void {
+    if (tag === Tag.br && this.#headings > 0) this.#gap();
+    else if (tag === Tag.br || tag === Tag.hr) {
+      const name = tagName(tag).toUpperCase();
+      const parent = this.#names.at(-1) ?? "";
+      this.#writer.open(name, parent);
+      this.#writer.close(name, parent);
+    } else if (tag === Tag.img) this.#image(element);
+    else if (tag !== Tag.input) this.#isExact = false;
+  }
+
+  #image(element: number): void {
+    const { html, openStart, closeEnd } = this.#model;
+    // Formulas are drawn as images, too.
+    if (FORMULA.test(html.slice(openStart[element]!, closeEnd[element]!))) this.#isExact = false;
+    this.#gap();
   }
 }

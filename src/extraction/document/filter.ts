@@ -81,7 +81,8 @@ const hasImage = (inlines: readonly Inline[]): boolean =>
 
 const withoutImages = (inlines: readonly Inline[]): Inline[] =>
   inlines.flatMap((inline): Inline[] => {
-    if (inline.kind === "image") return [];
+    // An image stood between two words.
+    if (inline.kind === "image") return [{ kind: "text", text: " " }];
     if (inline.kind !== "span" && inline.kind !== "link") return [inline];
     return [{ ...inline, children: withoutImages(inline.children) }];
   });

@@ -105,7 +105,10 @@ function noteAround(target: Element): Element | null {
   if (nameOf(target) === "TABLE") return target;
   let at: Element | null = target;
   for (let step = 0; at && step < 4; step++, at = at.parentElement) {
-    if (NOTE_NAMES.has(nameOf(at))) return at;
+    // A paragraph that holds the number alone is a part of the note.
+    const isLabel =
+      nameOf(at) === "P" && at.nextElementSibling && textOf(at).trim() === textOf(target).trim();
+    if (NOTE_NAMES.has(nameOf(at)) && !isLabel) return at;
   }
   return null;
 }

@@ -71,7 +71,7 @@ export type AdmonitionKind = "note" | "tip" | "important" | "warning" | "caution
 export type Admonition = {
   readonly kind: "admonition";
   readonly type: AdmonitionKind;
-  /** Empty when the page says no more than the kind. */
+  /** As the page shows it, even where it says no more than the kind; empty when it shows none. */
   readonly title: readonly Inline[];
   readonly blocks: readonly Block[];
 } & Locale;

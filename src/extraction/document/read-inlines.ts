@@ -2,7 +2,7 @@ import type { PageUrl } from "../../urls/index.ts";
 import { imageReference, isTrackingPixel, linkReference } from "../references.ts";
 import { removeInvisible } from "../text.ts";
 import { classOf, isElement, nameOf, textOf } from "./element.ts";
-import type { Image, Inline, RubyPart, SpanTag } from "./model.ts";
+import type { Inline, RubyPart, SpanTag } from "./model.ts";
 import { BLOCKS, DROPPED, MAX_ELEMENT_DEPTH } from "./names.ts";
 
 /** What readers of phrases need to know of their page. */
@@ -112,9 +112,10 @@ function attributeText(element: Element, name: string): string | null {
   return value === "" ? null : value;
 }
 
-export function readImage(image: Element, base: PageUrl | null): Image[] {
+export function readImage(image: Element, base: PageUrl | null): Inline[] {
   const src = imageReference(image, base);
-  if (src === null || isTrackingPixel(image)) return [];
+  // What cannot be shown stands between two words all the same.
+  if (src === null || isTrackingPixel(image)) return [{ kind: "text", text: " " }];
   const size = (side: string): string | null => /^\d{1,5}$/.exec(image.getAttribute(side) ?? "")?.[0] ?? null;
   return [
     {

@@ -143,9 +143,7 @@ class Reader implements BlockReader {
 
   #heading(element: Element, place: Place): Block[] {
     const level = Number(nameOf(element).slice(1));
-    const children: Inline[] = this.phrases(element, place).map((inline) =>
-      inline.kind === "break" ? { kind: "text", text: " " } : inline,
-    );
+    const children = onOneLine(this.phrases(element, place));
     if (!isShown(children)) return [];
     return [
       { kind: "heading", level, children: linked(normalisePhrases(children), place.link), ...place.locale },
@@ -321,6 +319,13 @@ class Reader implements BlockReader {
     return out;
   }
 }
+
+const onOneLine = (inlines: readonly Inline[]): Inline[] =>
+  inlines.map((inline) => {
+    if (inline.kind === "break") return { kind: "text", text: " " };
+    const isNested = inline.kind === "span" || inline.kind === "link";
+    return isNested ? { ...inline, children: onOneLine(inline.children) } : inline;
+  });
 
 function linked(
   children: readonly Inline[],

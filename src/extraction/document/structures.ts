@@ -77,7 +77,7 @@ export function canonicalAdmonition(element: Element): Element | undefined {
   if (kind === null) return undefined;
   const title = takeTitle(element);
   const block = build(element, "blockquote", { class: `admonition ${kind}` });
-  if (title !== "" && title.toLowerCase() !== kind) {
+  if (title !== "") {
     block.append(build(element, "p", { class: "admonition-title" }, title));
   }
   const isAsciidoctor = classOf(element).includes("admonitionblock");
@@ -217,6 +217,8 @@ export function canonicalMedia(element: Element): Element | undefined {
 
 function mediaSource(element: Element, name: string): string | null {
   if (name === "VIDEO" || name === "AUDIO") {
+    // A video that plays by itself, without sound or end, is the background of something else.
+    if (!element.hasAttribute("controls") && element.hasAttribute("autoplay")) return null;
     const source = element.getAttribute("src") ?? element.querySelector("source[src]")?.getAttribute("src");
     return source && !/^(?:blob|data):/i.test(source) ? source : null;
   }

@@ -1,14 +1,15 @@
-import type {
-  Admonition,
-  Block,
-  CodeBlock,
-  ContentDocument,
-  DefinitionList,
-  Details,
-  Figure,
-  Footnote,
-  Inline,
-  List,
+import {
+  type Admonition,
+  type Block,
+  type CodeBlock,
+  type ContentDocument,
+  type DefinitionList,
+  type Details,
+  type Figure,
+  type Footnote,
+  type Inline,
+  inlineText,
+  type List,
 } from "./model.ts";
 import { isShown } from "./normalise.ts";
 import { inlinesToHtml } from "./write-html.ts";
@@ -137,9 +138,10 @@ function code({ text, language, label }: CodeBlock): string[] {
 
 function admonition({ type, title, blocks }: Admonition): string[] {
   const lines = [`[!${type.toUpperCase()}]`];
-  if (isShown(title)) lines.push(phrases([{ kind: "span", tag: "strong", children: title }]));
+  const hasOwnTitle = isShown(title) && inlineText(title).trim().toLowerCase() !== type;
+  if (hasOwnTitle) lines.push(phrases([{ kind: "span", tag: "strong", children: title }]));
   const body = writeBlocks(blocks, TOP);
-  if (isShown(title) && body.length > 0) lines.push("");
+  if (hasOwnTitle && body.length > 0) lines.push("");
   return quoted([...lines, ...body]);
 }
 

@@ -1,5 +1,5 @@
 import { TextWriter } from "../text.ts";
-import type { Block, Cell, ContentDocument, Inline } from "./model.ts";
+import { type Block, type Cell, type ContentDocument, type Inline, inlineText } from "./model.ts";
 import { isShown } from "./normalise.ts";
 
 /**
@@ -24,12 +24,19 @@ function writeBlocks(writer: TextWriter, blocks: readonly Block[], parent: strin
 
 /** The first paragraph of an item or cell stands on its line. */
 function writeTight(writer: TextWriter, blocks: readonly Block[], parent: string): void {
-  const [first, ...rest] = blocks;
+  const start = blocks.findIndex((block) => !isPicture(block));
+  const [first, ...rest] = start < 0 ? [] : blocks.slice(start);
   if (first?.kind === "paragraph") {
     writePhrases(writer, first.children);
     writeBlocks(writer, rest, parent);
-  } else writeBlocks(writer, blocks, parent);
+  } else writeBlocks(writer, start < 0 ? [] : blocks.slice(start), parent);
 }
+
+// Shows no text of its own.
+const isPicture = (block: Block): boolean =>
+  block.kind === "paragraph"
+    ? inlineText(block.children).trim() === ""
+    : block.kind === "figure" && block.caption.length === 0 && block.blocks.every(isPicture);
 
 function inside(writer: TextWriter, name: string, parent: string, write: () => void): void {
   writer.open(name, parent);
@@ -144,6 +151,7 @@ function writePhrases(writer: TextWriter, inlines: readonly Inline[]): void {
         writePhrases(writer, inline.children);
         break;
       case "image":
+        writer.text(" ");
         break;
     }
   }

@@ -1,5 +1,5 @@
 import { Break, ElementFlag } from "./page-model.ts";
-import { TAG_LIMIT, TagTrait, tagId, traitsOf } from "./tags.ts";
+import { TAG_LIMIT, Tag, TagTrait, tagId, traitsOf } from "./tags.ts";
 
 /** The flags that an element has by its tag alone. */
 export const flagsOfTag = (tag: number): number => FLAGS_OF_TAG[tag]!;
@@ -29,3 +29,14 @@ export function breakOf(traits: number, flags: number): number {
   if ((traits & TagTrait.cell) !== 0) return Break.cell;
   return (traits & TagTrait.line) !== 0 || (flags & ElementFlag.cell) !== 0 ? Break.line : Break.paragraph;
 }
+
+/** Whether an element shows something that is no text of the page's blocks, see `PageModel.media`. */
+export function isMedium(tag: number, type: string | null): boolean {
+  if (MEDIA[tag] === 1) return true;
+  if (type === null) return false;
+  if (tag === Tag.script) return /^\s*math\//i.test(type);
+  return tag === Tag.input && type.trim().toLowerCase() === "checkbox";
+}
+
+const MEDIA = new Uint8Array(TAG_LIMIT);
+for (const name of "br img hr math video audio iframe embed lite-youtube".split(" ")) MEDIA[tagId(name)] = 1;

@@ -62,7 +62,10 @@ export type PageModel = {
   /** Texts of preformatted blocks that start a line without a line break of their own. */
   readonly lineStarts: ReadonlySet<number>;
 
-  /** Elements that show something without text (`img`, `hr`, `br`), in document order. */
+  /**
+   * Elements that show something without text, in document order: `img`, `hr`, `br`, formulas (`math` and the
+   * scripts that hold TeX), check boxes, and what is embedded.
+   */
   readonly media: Int32Array;
 
   /** Runs of inline content, the unit of choice. */

@@ -3,7 +3,7 @@ import { type AttributeField, fieldOf, StartTagAttributes } from "./attributes.t
 import { BlockBuilder } from "./block-builder.ts";
 import { groupsOf, groupsOfRole } from "./class-groups.ts";
 import { ElementColumns, IntegerColumn, TextColumns } from "./columns.ts";
-import { breakOf, flagsOfTag } from "./element-flags.ts";
+import { breakOf, flagsOfTag, isMedium } from "./element-flags.ts";
 import { FactCollector } from "./fact-collector.ts";
 import { endTagPosition, impliedEnd } from "./implied-ends.ts";
 import { noteElement, noteOpening } from "./note-facts.ts";
@@ -212,7 +212,7 @@ class Scanner {
     // A line break, or a border of a block, separates words.
     const separates = tag === Tag.br || (traits & TagTrait.block) !== 0;
     if (separates && this.#facts.isCapturing) this.#facts.text(" ", false);
-    if (tag === Tag.br || tag === Tag.img || tag === Tag.hr) this.#media.push(element);
+    if (isMedium(tag, this.#attributes.type)) this.#media.push(element);
     if ((traits & TagTrait.void) !== 0 || isSelfClosed) {
       this.#elements.elementEnd[element] = element + 1;
       this.#elements.closeEnd[element] = end;

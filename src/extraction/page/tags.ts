@@ -9,7 +9,7 @@ const NAMES = `html head body title meta link base script style noscript templat
  img picture source br hr wbr b i em strong u s small mark sub sup code kbd samp var q cite abbr time
  dfn bdi bdo ruby rt rp del ins big tt font center nobr strike iframe object embed video audio canvas svg
  math track map area param frame frameset applet portal menu dir noframes noembed output progress meter
- slot data listing xmp plaintext col colgroup title-svg path g use`.split(/\s+/);
+ slot data listing xmp plaintext col colgroup title-svg path g use lite-youtube`.split(/\s+/);
 
 const IDS: ReadonlyMap<string, TagId> = new Map(NAMES.map((name, index) => [name, index + 1]));
 
@@ -143,6 +143,7 @@ export const Tag = {
   form: tagId("form"),
   button: tagId("button"),
   label: tagId("label"),
+  input: tagId("input"),
   img: tagId("img"),
   picture: tagId("picture"),
   source: tagId("source"),

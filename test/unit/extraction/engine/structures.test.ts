@@ -1,0 +1,111 @@
+import { describe, expect, test } from "bun:test";
+import { framed } from "../../../support/framed.ts";
+import { GOLDEN_URL, readGolden } from "../../../support/golden.ts";
+import { articleOf } from "../support.ts";
+
+const cases = (await readGolden()).flatMap(({ topic, cases: all }) =>
+  all.map((golden) => ({ ...golden, title: `${topic}: ${golden.name}` })),
+);
+
+/** Paragraphs of a word or two between longer ones: the choice by blocks takes them for no content. */
+const SHORT_PARAGRAPHS = new Set([
+  "blocks: a heading that is a link stays one",
+  "blocks: paragraphs written with two line breaks",
+  "blocks: text beside blocks becomes paragraphs",
+  "blocks: cards are links on their headings",
+  "blocks: emphasis around paragraphs shows the paragraphs",
+  "blocks: direction and language stay in the HTML",
+  "footnotes: a note of several paragraphs is indented",
+  "links: links become absolute",
+  "links: a base is obeyed",
+  "links: anchors in the page lead to the page",
+  "links: mail and telephone links stay",
+  "links: brackets and spaces in addresses",
+  "links: brackets in the text of a link",
+  "links: emphasis in and around a link",
+  "links: lazy images",
+  "links: pixels that count readers go",
+  "math: Sphinx' formulas carry their delimiters",
+  "phrases: a line that looks like a quotation or rule is text",
+  "phrases: a line that looks like a fence or table is text",
+  "tables: a table in a list item is indented",
+]);
+
+function partsOf(input: string): { readonly head: string; readonly body: string } {
+  const [, head = "", body = ""] = /^(?:<head>(.*?)<\/head>)?(.*)$/s.exec(input) ?? [];
+  return { head, body };
+}
+
+// Notes stand at the end of the article.
+const inPieces = (text: string, notes: RegExp): string[] => {
+  const at = text.search(notes);
+  return at < 0 ? [text] : [text.slice(0, at).trimEnd(), text.slice(at)];
+};
+
+describe("inside the article of a site", () => {
+  for (const { title, input, expected } of cases) {
+    if (SHORT_PARAGRAPHS.has(title)) continue;
+    test(`${title}, as where it is all of the content`, async () => {
+      const { head, body } = partsOf(input);
+      const { markdown, text, content } = await articleOf(framed(body, head), { url: GOLDEN_URL });
+      for (const piece of inPieces(expected.markdown, /^\[\^1\]: /m)) expect(markdown).toContain(piece);
+      for (const piece of inPieces(expected.text, /^\[1\] /m)) expect(text).toContain(piece);
+      for (const piece of inPieces(expected.html, /<section class="footnotes">/))
+        expect(content).toContain(piece);
+    });
+  }
+
+  test("the text is the same whether or not other renderings are asked for, on every page", async () => {
+    for (const { input } of cases) {
+      const { head, body } = partsOf(input);
+      const whole = await articleOf(framed(body, head));
+      const bare = await articleOf(framed(body, head), { renderings: [] });
+      expect(bare.text, body).toBe(whole.text);
+    }
+  }, 30_000);
+
+  test("the text is the same without images, and without code where there is none", async () => {
+    for (const { input } of cases) {
+      const { head, body } = partsOf(input);
+      const page = framed(body, head);
+      const { text } = await articleOf(page);
+      expect((await articleOf(page, { includeImages: false })).text).toBe(text);
+      if (/<pre|<code|highlight|crayon/i.test(body)) continue;
+      expect((await articleOf(page, { includeCode: false })).text).toBe(text);
+    }
+  }, 30_000);
+});
+
+describe("what belongs to chosen text", () => {
+  test("comes along, but for what is named as the frame of a page", async () => {
+    const { text } = await articleOf(
+      framed('<h2>Weirs</h2><ul class="related"><li>Mills elsewhere</li></ul><h3>Gates</h3>'),
+    );
+    expect(text).toContain("Weirs");
+    expect(text).toContain("Gates");
+    expect(text).not.toContain("Mills elsewhere");
+  });
+
+  test("the page's own picture stands above the text, other pictures there do not", async () => {
+    const page = framed(
+      "",
+      '<meta property="og:image" content="https://site.test/i/wheel-1200x630.jpg">',
+    ).replace(
+      "</h1>",
+      `</h1><p class="share"><a href="/s">Share</a></p><img src="/i/logo-of-us.png"><img src="/i/wheel-800x400.jpg" alt="Wheel">
+       <div class="meta"><a href="/tags">Tags</a></div>`,
+    );
+    const { markdown } = await articleOf(page);
+    expect(markdown).toStartWith("![Wheel](https://site.test/i/wheel-800x400.jpg)");
+    expect(markdown).not.toContain("logo-of-us");
+  });
+
+  test("videos that play by themselves are decoration", async () => {
+    const page = framed(
+      '<video autoplay muted loop src="/waves.mp4"></video><video controls src="/talk.mp4"></video>',
+    );
+    const { markdown } = await articleOf(page);
+    expect(markdown).toContain("[Video](https://site.test/talk.mp4)");
+    expect(markdown).not.toContain("waves.mp4");
+  });
+});
