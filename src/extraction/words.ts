@@ -1,19 +1,76 @@
 const segmenter = new Intl.Segmenter("und", { granularity: "word" });
 
-// White space separates words, so a text can be counted piece by piece; pieces of plain letters
-// and digits are one word each by the same rules, which spares the segmenter nine tenths of the work.
-const PLAIN_WORD = /^[A-Za-z0-9]+[.,;:!?)"]?$/;
+const OTHER = 0;
+const LETTER = 1;
+const DIGIT = 2;
+/** Joins two letters, two digits or either; alone it is no word. */
+const LETTER_JOINER = 3;
+const DIGIT_JOINER = 4;
+const JOINER = 5;
+/** Separates words, so that a text can be counted piece by piece. */
+const SPACE = 6;
+/** Needs the segmenter. */
+const HARD = 7;
 
-// All white space but the two that UAX 29 keeps inside words and numbers: 10\u202f000 is one.
-const SEPARATING_SPACE = /[\s--[\u202f\ufeff]]+/v;
+// The rules of UAX 29 for what European texts are made of; nine tenths of a segmenter's work on them.
+const EASY_LIMIT = 0x2040;
+const KINDS = new Uint8Array(EASY_LIMIT).fill(HARD);
+for (const [kind, ranges] of [
+  [OTHER, "!/ ;@ [^ `` {~ ¡¦ ¨© «¬ ®± ´´ ¶¶ »» ¿¿ ×× ÷÷ ‐– —― “” †‣ ‥… ‰‴ ‹›"],
+  [LETTER, "AZ az ªª µµ ºº ÀÖ Øö øɏ ЀҀ Ҋӿ"],
+  [DIGIT, "09"],
+  [LETTER_JOINER, ":: ··"],
+  [DIGIT_JOINER, ",, ;;"],
+  [JOINER, "'' .. ‘’"],
+] as const) {
+  for (const range of ranges.split(" ")) KINDS.fill(kind, range.charCodeAt(0), range.charCodeAt(1) + 1);
+}
+for (let code = 0; code < EASY_LIMIT; code++) {
+  // All white space but the one that UAX 29 keeps inside numbers: 10\u202f000 is one.
+  if (/\s/.test(String.fromCharCode(code)) && code !== 0x202f) KINDS[code] = SPACE;
+}
+
+const kindAt = (text: string, at: number): number => {
+  const code = text.charCodeAt(at);
+  if (code < EASY_LIMIT) return KINDS[code]!;
+  return code === 0x3000 || code === 0x205f ? SPACE : HARD;
+};
 
 /** Unicode words of a text (UAX 29 word boundaries that hold a letter, digit or ideograph). */
 export function countWords(text: string): number {
+  const { length } = text;
   let count = 0;
-  for (const piece of text.split(SEPARATING_SPACE)) {
-    if (piece === "") continue;
-    if (PLAIN_WORD.test(piece)) count++;
-    else for (const segment of segmenter.segment(piece)) if (segment.isWordLike) count++;
+  let wordsOfPiece = 0;
+  let start = 0;
+  let before = OTHER;
+  for (let at = 0; at < length; at++) {
+    let kind = kindAt(text, at);
+    if (kind === HARD) {
+      while (at < length && kindAt(text, at) !== SPACE) at++;
+      count += countSegments(text.slice(start, at));
+      wordsOfPiece = 0;
+      kind = SPACE;
+    }
+    if (kind === SPACE) {
+      count += wordsOfPiece;
+      wordsOfPiece = 0;
+      start = at + 1;
+      before = OTHER;
+    } else if (kind === LETTER || kind === DIGIT) {
+      if (before === OTHER) wordsOfPiece++;
+      before = kind;
+    } else if (kind === OTHER || at + 1 === length || !joins(kind, before, kindAt(text, at + 1)))
+      before = OTHER;
   }
+  return count + wordsOfPiece;
+}
+
+const joins = (joiner: number, before: number, after: number): boolean =>
+  before === after &&
+  ((before === LETTER && joiner !== DIGIT_JOINER) || (before === DIGIT && joiner !== LETTER_JOINER));
+
+function countSegments(piece: string): number {
+  let count = 0;
+  for (const segment of segmenter.segment(piece)) if (segment.isWordLike) count++;
   return count;
 }

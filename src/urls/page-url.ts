@@ -21,10 +21,13 @@ const TRACKING_PARAMETER =
 export function parsePageUrl(text: string, base?: PageUrl): PageUrl | null {
   const url = parseHttpUrl(text, base);
   if (!url) return null;
-  url.hash = "";
-  url.username = "";
-  url.password = "";
-  removeTrackingParameters(url);
+  // Most links have nothing to take away, and each setter writes the whole URL anew.
+  if (REMOVABLE.test(url.href)) {
+    url.hash = "";
+    url.username = "";
+    url.password = "";
+    removeTrackingParameters(url);
+  }
   return url.href.length <= MAX_URL_LENGTH ? (url.href as PageUrl) : null;
 }
 
@@ -36,6 +39,7 @@ export function hostOf(url: PageUrl): string {
   const start = url.indexOf("//") + 2;
   return url.slice(start, url.indexOf("/", start));
 }
+const REMOVABLE = /[?#@]/;
 
 /**
  * The absolute form of a link as the page wrote it, fragment and query untouched: what a reader's copy

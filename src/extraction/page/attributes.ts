@@ -1,90 +1,112 @@
-/** The attributes that the scanner keeps of a start tag; null where the tag has none. */
-export class StartTagAttributes {
-  class: string | null = null;
-  id: string | null = null;
-  style: string | null = null;
-  role: string | null = null;
-  href: string | null = null;
-  rel: string | null = null;
-  name: string | null = null;
-  property: string | null = null;
-  itemprop: string | null = null;
-  httpEquiv: string | null = null;
-  content: string | null = null;
-  datetime: string | null = null;
-  lang: string | null = null;
-  dir: string | null = null;
-  type: string | null = null;
-  hidden: string | null = null;
-  ariaHidden: string | null = null;
-  controls: string | null = null;
-  pubdate: string | null = null;
-  state: string | null = null;
+import { CodeWords } from "./code-words.ts";
+import type { EntityText } from "./entity-text.ts";
 
-  #isUsed = false;
+/** Numbers of the attributes that the scanner keeps of a start tag. */
+export const Field = {
+  class: 0,
+  id: 1,
+  style: 2,
+  role: 3,
+  href: 4,
+  rel: 5,
+  name: 6,
+  property: 7,
+  itemprop: 8,
+  httpEquiv: 9,
+  content: 10,
+  datetime: 11,
+  lang: 12,
+  dir: 13,
+  type: 14,
+  hidden: 15,
+  ariaHidden: 16,
+  controls: 17,
+  pubdate: 18,
+  state: 19,
+} as const;
+export type AttributeField = (typeof Field)[keyof typeof Field];
+
+const FIELD_COUNT = 20;
+const FIELDS: readonly (readonly [string, AttributeField])[] = [
+  ["class", Field.class],
+  ["id", Field.id],
+  ["style", Field.style],
+  ["role", Field.role],
+  ["href", Field.href],
+  ["rel", Field.rel],
+  ["name", Field.name],
+  ["property", Field.property],
+  ["itemprop", Field.itemprop],
+  ["http-equiv", Field.httpEquiv],
+  ["content", Field.content],
+  ["datetime", Field.datetime],
+  ["lang", Field.lang],
+  ["xml:lang", Field.lang],
+  ["dir", Field.dir],
+  ["type", Field.type],
+  ["hidden", Field.hidden],
+  ["aria-hidden", Field.ariaHidden],
+  ["aria-controls", Field.controls],
+  ["data-target", Field.controls],
+  ["data-bs-target", Field.controls],
+  ["pubdate", Field.pubdate],
+  ["data-preloaded", Field.state],
+];
+const NAMES = new CodeWords(FIELDS.map(([name]) => name));
+
+/**
+ * The attributes of the start tag that is being read. Values are places in the page and become strings when
+ * they are asked for, which most never are.
+ */
+export class StartTagAttributes {
+  readonly #html: string;
+  readonly #codes: Uint16Array;
+  readonly #entities: EntityText;
+  readonly #start = new Int32Array(FIELD_COUNT);
+  readonly #end = new Int32Array(FIELD_COUNT);
+  /** One bit for each field that the tag has. */
+  #held = 0;
+
+  constructor(html: string, codes: Uint16Array, entities: EntityText) {
+    this.#html = html;
+    this.#codes = codes;
+    this.#entities = entities;
+  }
 
   /** Forgets the tag before. */
   clear(): void {
-    if (!this.#isUsed) return;
-    this.#isUsed = false;
-    this.class = this.id = this.style = this.role = this.href = this.rel = this.name = null;
-    this.httpEquiv =
-      this.property =
-      this.itemprop =
-      this.content =
-      this.datetime =
-      this.lang =
-      this.dir =
-        null;
-    this.type = this.hidden = this.ariaHidden = this.controls = this.pubdate = this.state = null;
+    this.#held = 0;
   }
 
-  /** Keeps a value; the first of two attributes with the same name counts, as in browsers. */
-  set(field: AttributeField, value: string): void {
-    this.#isUsed = true;
-    this[field] ??= value;
+  /** Keeps an attribute if anyone asks for it; the first of two with the same name counts, as in browsers. */
+  add(nameStart: number, nameEnd: number, start: number, end: number): void {
+    const index = NAMES.find(this.#codes, nameStart, nameEnd);
+    if (index < 0) return;
+    const field = FIELDS[index]![1];
+    if ((this.#held & (1 << field)) !== 0) return;
+    this.#held |= 1 << field;
+    this.#start[field] = start;
+    this.#end[field] = end;
   }
-}
 
-export type AttributeField = Exclude<keyof StartTagAttributes, "clear" | "set">;
+  has(field: AttributeField): boolean {
+    return (this.#held & (1 << field)) !== 0;
+  }
 
-const FIELDS: Readonly<Record<string, AttributeField>> = {
-  class: "class",
-  id: "id",
-  style: "style",
-  role: "role",
-  href: "href",
-  rel: "rel",
-  name: "name",
-  property: "property",
-  itemprop: "itemprop",
-  "http-equiv": "httpEquiv",
-  content: "content",
-  datetime: "datetime",
-  lang: "lang",
-  "xml:lang": "lang",
-  dir: "dir",
-  type: "type",
-  hidden: "hidden",
-  "aria-hidden": "ariaHidden",
-  "aria-controls": "controls",
-  "data-target": "controls",
-  "data-bs-target": "controls",
-  pubdate: "pubdate",
-  "data-preloaded": "state",
-};
-const FIELD_OF_NAME: ReadonlyMap<string, AttributeField> = new Map(Object.entries(FIELDS));
-const LONGEST_NAME = Math.max(...Object.keys(FIELDS).map((name) => name.length));
+  /** The value with its entities decoded; null where the tag has no such attribute. */
+  get(field: AttributeField): string | null {
+    if ((this.#held & (1 << field)) === 0) return null;
+    const start = this.#start[field]!;
+    const end = this.#end[field]!;
+    const value = this.#html.slice(start, end);
+    return value.includes("&") ? this.#entities.attribute(start, end) : value;
+  }
 
-// Most attributes of a page are none of these; first letter and length tell without cutting the name out.
-const MAYBE = new Uint8Array(32 * (LONGEST_NAME + 1));
-for (const name of FIELD_OF_NAME.keys())
-  MAYBE[(name.charCodeAt(0) & 31) * (LONGEST_NAME + 1) + name.length] = 1;
-
-/** The field that an attribute's name in `html` stands for; null for attributes that nobody asks for. */
-export function fieldOf(html: string, start: number, end: number): AttributeField | null {
-  const length = end - start;
-  if (length > LONGEST_NAME) return null;
-  if (MAYBE[(html.charCodeAt(start) & 31) * (LONGEST_NAME + 1) + length] === 0) return null;
-  return FIELD_OF_NAME.get(html.slice(start, end).toLowerCase()) ?? null;
+  /** Offset of the value in the page, and of the character after it, of an attribute that the tag has. */
+  startOf(field: AttributeField): number {
+    return this.#start[field]!;
+  }
+  endOf(field: AttributeField): number {
+    return this.#end[field]!;
+  }
 }

@@ -1,3 +1,6 @@
+import { CodeWords } from "./code-words.ts";
+import { isWhiteSpace } from "./word-stats.ts";
+
 /**
  * What the words of a class, id or role say about an element: one bit per group of words that sites use
  * alike. Words only, no sites. The order is part of the trained model: append, never insert.
@@ -47,38 +50,60 @@ const GROUPS_OF_WORD: ReadonlyMap<string, number> = (() => {
   });
   return groups;
 })();
+const WORDS = new CodeWords([...GROUPS_OF_WORD.keys()]);
+const GROUPS_BY_WORD = Int32Array.from(GROUPS_OF_WORD.values());
 
 /** Longer values are data, not names. */
 const MAX_NAME_LENGTH = 400;
-const NAME_PARTS = /[A-Z]?[a-z]+|[A-Z]+(?![a-z])/g;
-
-// Sites share their names, and looking one up costs a tenth of taking it apart.
-const groupsOfName = new Map<string, number>();
-const MAX_REMEMBERED = 20_000;
+const scratch = new Uint16Array(MAX_NAME_LENGTH);
 
 /** The groups that the words of a class list, id or role belong to, as a bit mask. */
 export function groupsOf(value: string): number {
-  const names = value.length > MAX_NAME_LENGTH ? value.slice(0, MAX_NAME_LENGTH) : value;
+  const length = Math.min(value.length, MAX_NAME_LENGTH);
+  for (let at = 0; at < length; at++) scratch[at] = value.charCodeAt(at);
+  return groupsAt(scratch, 0, length);
+}
+
+/** The same for the value that stands at these UTF-16 units. */
+export function groupsAt(codes: Uint16Array, start: number, end: number): number {
+  const last = Math.min(end, start + MAX_NAME_LENGTH);
   let mask = 0;
-  for (const name of names.split(SPACES)) {
-    if (name === "") continue;
-    let groups = groupsOfName.get(name);
-    if (groups === undefined) {
-      groups = groupsOfOneName(name);
-      if (groupsOfName.size >= MAX_REMEMBERED) groupsOfName.clear();
-      // A cut-out would keep its whole page in memory; joined letters are a string of their own.
-      groupsOfName.set(Array.from(name).join(""), groups);
+  for (let at = start; at < last; ) {
+    if (isWhiteSpace(codes[at]!)) {
+      at++;
+      continue;
     }
-    mask |= groups;
+    const first = at;
+    while (at < last && !isWhiteSpace(codes[at]!)) at++;
+    mask |= groupsOfWord(codes, first, at) | groupsOfParts(codes, first, at);
   }
   return mask;
 }
 
-const SPACES = /\s+/;
+function groupsOfWord(codes: Uint16Array, start: number, end: number): number {
+  const word = WORDS.find(codes, start, end);
+  return word < 0 ? 0 : GROUPS_BY_WORD[word]!;
+}
 
-function groupsOfOneName(name: string): number {
-  let mask = GROUPS_OF_WORD.get(name.toLowerCase()) ?? 0;
-  for (const part of name.match(NAME_PARTS) ?? []) mask |= GROUPS_OF_WORD.get(part.toLowerCase()) ?? 0;
+const isLower = (code: number): boolean => (code - 97) >>> 0 < 26;
+const isCapital = (code: number): boolean => (code - 65) >>> 0 < 26;
+
+/** The parts of a name: runs of letters, cut where a capital starts a word ("navBar", "HTMLBody"). */
+function groupsOfParts(codes: Uint16Array, start: number, end: number): number {
+  let mask = 0;
+  for (let at = start; at < end; ) {
+    let first = at;
+    while (at < end && isCapital(codes[at]!)) at++;
+    const capitals = at - first;
+    const isWord = at < end && isLower(codes[at]!);
+    if (capitals > 0 && !isWord) mask |= groupsOfWord(codes, first, at);
+    else if (capitals > 1) mask |= groupsOfWord(codes, first, at - 1);
+    if (capitals > 1 && isWord) first = at - 1;
+    if (isWord) {
+      while (at < end && isLower(codes[at]!)) at++;
+      mask |= groupsOfWord(codes, first, at);
+    } else if (capitals === 0) at++;
+  }
   return mask;
 }
 

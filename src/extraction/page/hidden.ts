@@ -33,22 +33,19 @@ export class HiddenNames {
   read(sheet: string): void {
     if (sheet.length > MAX_SHEET_LENGTH || !/display|visibility|text-indent|left|clip/.test(sheet)) return;
     forEachRule(sheet, (selectors, declarations) => this.#readRule(selectors, declarations));
-    for (const name of this.#shown) {
-      this.#classes.delete(name);
-      this.#ids.delete(name);
-    }
     this.#known = [];
   }
 
   /** @param classId number of the class list on this page; 0 for none */
   hides(classes: string, classId: number, id: string | null): boolean {
-    if (id !== null && this.#ids.has(id)) return true;
+    if (id !== null && this.#ids.has(id) && !this.#shown.has(id)) return true;
     if (classId === 0) return false;
     const known = this.#known[classId];
     if (known !== undefined) return known;
     const isHidden =
       SCREEN_READER_CLASS.test(classes) ||
-      (this.#classes.size > 0 && classes.split(/\s+/).some((name) => this.#classes.has(name)));
+      (this.#classes.size > 0 &&
+        classes.split(/\s+/).some((name) => this.#classes.has(name) && !this.#shown.has(name)));
     this.#known[classId] = isHidden;
     return isHidden;
   }

@@ -1,16 +1,19 @@
-import { type QuoteType, Tokenizer } from "htmlparser2";
-import { type AttributeField, fieldOf, StartTagAttributes } from "./attributes.ts";
+import { Field, StartTagAttributes } from "./attributes.ts";
 import { BlockBuilder } from "./block-builder.ts";
-import { groupsOf, groupsOfRole } from "./class-groups.ts";
+import { groupsAt, groupsOf, groupsOfRole } from "./class-groups.ts";
 import { ElementColumns, IntegerColumn, TextColumns } from "./columns.ts";
 import { breakOf, flagsOfTag, isMedium } from "./element-flags.ts";
+import { EntityText } from "./entity-text.ts";
 import { FactCollector } from "./fact-collector.ts";
 import { endTagPosition, impliedEnd } from "./implied-ends.ts";
 import { noteElement, noteOpening } from "./note-facts.ts";
 import { OpenElements } from "./open-elements.ts";
+import { codesOf } from "./page-codes.ts";
 import { ElementFlag, type ScannedPage } from "./page-model.ts";
-import { isBlank } from "./source-text.ts";
-import { FIRST_UNKNOWN_TAG, TAG_LIMIT, Tag, TagTrait, tagId, traitsOf } from "./tags.ts";
+import { isBlank, isBlankAt } from "./source-text.ts";
+import { FIRST_UNKNOWN_TAG, TAG_LIMIT, Tag, TagTrait, tagAt, tagId, traitsOf } from "./tags.ts";
+import { TextTable } from "./text-table.ts";
+import { Tokenizer, type TokenSink } from "./tokenizer.ts";
 import { Visibility } from "./visibility.ts";
 
 /**
@@ -28,10 +31,10 @@ export function scanPage(html: string): ScannedPage {
 const MOSTLY_HIDDEN = 2000;
 
 function scan(html: string, revealsHidden: boolean): Scanner {
-  const scanner = new Scanner(html, revealsHidden);
-  const tokenizer = new Tokenizer({ decodeEntities: true }, scanner);
-  tokenizer.write(html);
-  tokenizer.end();
+  const codes = codesOf(html);
+  const scanner = new Scanner(html, codes, revealsHidden);
+  new Tokenizer(html, codes, scanner).run();
+  scanner.end();
   return scanner;
 }
 
@@ -53,36 +56,40 @@ const INHERITED =
 
 const PERMALINK = /^[\s¶§#🔗\u2060\u200b]*$/u;
 
-class Scanner {
+class Scanner implements TokenSink {
   readonly #html: string;
+  readonly #codes: Uint16Array;
   readonly #elements = new ElementColumns();
   readonly #texts = new TextColumns();
   readonly #media = new IntegerColumn();
   readonly #blocks = new BlockBuilder();
   readonly #facts = new FactCollector();
   readonly #open = new OpenElements();
-  readonly #attributes = new StartTagAttributes();
+  readonly #entities: EntityText;
+  readonly #attributes: StartTagAttributes;
   readonly #unknownTags = new Map<string, number>();
-  readonly #nameIds = new Map<string, number>();
-  readonly #names: string[] = [""];
+  readonly #names: TextTable;
   readonly #groupsOfName: number[] = [0];
   readonly #lineStarts = new Set<number>();
   readonly #decodedText = new Map<number, string>();
-  readonly #visibility = new Visibility();
+  readonly #visibility: Visibility;
   readonly #revealsHidden: boolean;
   #hiddenChars = 0;
   #visibleChars = 0;
 
   #tagStart = 0;
   #tag = 0;
-  #field: AttributeField | null = null;
-  #value = "";
   /** Where the permalink of a heading may have begun. */
   #linkStart = { element: -1, blockLength: 0, textCount: 0 };
 
   /** @param revealsHidden takes what the page hides for shown */
-  constructor(html: string, revealsHidden: boolean) {
+  constructor(html: string, codes: Uint16Array, revealsHidden: boolean) {
     this.#html = html;
+    this.#codes = codes;
+    this.#entities = new EntityText(html, (text, start, end) => this.#text(text, start, end));
+    this.#attributes = new StartTagAttributes(html, codes, this.#entities);
+    this.#names = new TextTable(html, codes);
+    this.#visibility = new Visibility(html, codes);
     this.#revealsHidden = revealsHidden;
   }
 
@@ -111,7 +118,7 @@ class Scanner {
       groups: elements.groups,
       classId: elements.classId,
       idId: elements.idId,
-      names: this.#names,
+      names: this.#names.texts,
       textCount: this.#texts.count,
       textStart: this.#texts.start,
       textEnd: this.#texts.end,
@@ -126,69 +133,45 @@ class Scanner {
 
   // ------------------------------------------------------------ the tokenizer's events
 
-  ontext(start: number, end: number): void {
-    this.#text(this.#html.slice(start, end), start, end);
+  text(start: number, end: number, hasEntity: boolean): void {
+    if (!this.#facts.isCapturing && this.#showsNothing(start, end)) return;
+    if (!hasEntity) this.#text(this.#html.slice(start, end), start, end);
+    else if (this.#open.topTag === Tag.title) this.#entities.title(start, end);
+    else this.#entities.text(start, end);
   }
 
-  ontextentity(codePoint: number, end: number): void {
-    // The entity began where the text before it ended; its own text goes back to the ampersand.
-    const start = this.#html.lastIndexOf("&", end - 1);
-    this.#text(String.fromCodePoint(codePoint), start, end);
-  }
-
-  onopentagname(start: number, end: number): void {
-    this.#tagStart = start - 1;
-    this.#tag = this.#tagOf(this.#html.slice(start, end).toLowerCase());
+  startTag(nameStart: number, nameEnd: number): number {
+    this.#tagStart = nameStart - 1;
+    this.#tag = this.#tagAt(nameStart, nameEnd);
     this.#attributes.clear();
+    return this.#tag;
   }
 
-  onattribname(start: number, end: number): void {
-    this.#field = fieldOf(this.#html, start, end);
-    this.#value = "";
+  attribute(nameStart: number, nameEnd: number, valueStart: number, valueEnd: number): void {
+    this.#attributes.add(nameStart, nameEnd, valueStart, valueEnd);
   }
 
-  onattribdata(start: number, end: number): void {
-    if (this.#field !== null) this.#value += this.#html.slice(start, end);
+  startTagEnd(end: number, isSelfClosing: boolean): void {
+    const isForeign = isSelfClosing && (this.#open.innermost(SVG) >= 0 || this.#open.innermost(MATH) >= 0);
+    this.#start(end, isForeign || (isSelfClosing && (this.#tag === SVG || this.#tag === MATH)));
   }
 
-  onattribentity(codePoint: number): void {
-    if (this.#field !== null) this.#value += String.fromCodePoint(codePoint);
-  }
-
-  onattribend(_quote: QuoteType, _end: number): void {
-    if (this.#field !== null) this.#attributes.set(this.#field, this.#value);
-    this.#field = null;
-  }
-
-  onopentagend(end: number): void {
-    this.#start(end + 1, false);
-  }
-
-  onselfclosingtag(end: number): void {
-    const isForeign = this.#open.innermost(SVG) >= 0 || this.#open.innermost(MATH) >= 0;
-    this.#start(end + 1, isForeign || this.#tag === SVG || this.#tag === MATH);
-  }
-
-  onclosetag(start: number, end: number): void {
-    const tag = this.#tagOf(this.#html.slice(start, end).toLowerCase());
+  endTag(nameStart: number, nameEnd: number): void {
+    const tag = this.#tagAt(nameStart, nameEnd);
     if (tag === Tag.br) this.#blocks.lineBreak(this.#texts.count);
-    else this.#close(tag, end + 1);
+    else this.#close(tag, nameEnd + 1);
   }
 
-  onend(): void {
+  end(): void {
     this.#popTo(0, this.#html.length);
   }
 
-  oncdata(): void {}
-  oncomment(): void {}
-  ondeclaration(): void {}
-  onprocessinginstruction(): void {}
-
   // ------------------------------------------------------------ elements
 
-  #tagOf(name: string): number {
-    const known = tagId(name);
+  #tagAt(start: number, end: number): number {
+    const known = tagAt(this.#codes, start, end);
     if (known > 0) return known;
+    const name = this.#html.slice(start, end).toLowerCase();
     const seen = this.#unknownTags.get(name);
     if (seen !== undefined) return seen;
     const id = Math.min(FIRST_UNKNOWN_TAG + this.#unknownTags.size, TAG_LIMIT - 1);
@@ -204,7 +187,7 @@ class Scanner {
       this.#popTo(at, this.#tagStart);
     }
     noteElement(tag, this.#attributes, this.#facts);
-    if (this.#attributes.controls !== null) this.#visibility.control(this.#attributes.controls);
+    if (this.#attributes.has(Field.controls)) this.#visibility.control(this.#attributes.get(Field.controls)!);
     const element = this.#addElement(tag, end);
     const flags = this.#elements.flags[element]!;
     if ((traits & TagTrait.block) !== 0) this.#border(tag, traits, flags);
@@ -212,7 +195,8 @@ class Scanner {
     // A line break, or a border of a block, separates words.
     const separates = tag === Tag.br || (traits & TagTrait.block) !== 0;
     if (separates && this.#facts.isCapturing) this.#facts.text(" ", false);
-    if (isMedium(tag, this.#attributes.type)) this.#media.push(element);
+    const type = tag === Tag.script || tag === Tag.input ? this.#attributes.get(Field.type) : null;
+    if (isMedium(tag, type)) this.#media.push(element);
     if ((traits & TagTrait.void) !== 0 || isSelfClosed) {
       this.#elements.elementEnd[element] = element + 1;
       this.#elements.closeEnd[element] = end;
@@ -221,17 +205,20 @@ class Scanner {
     const position = this.#open.size;
     this.#open.push(element, tag);
     noteOpening({ tag, position, open: this.#open, attributes: this.#attributes, facts: this.#facts });
-    const { href } = this.#attributes;
-    if (tag === Tag.a && (flags & ElementFlag.heading) !== 0 && href?.includes("#")) {
+    if (
+      tag === Tag.a &&
+      (flags & ElementFlag.heading) !== 0 &&
+      this.#attributes.get(Field.href)?.includes("#")
+    ) {
       this.#linkStart = { element, blockLength: this.#blocks.length, textCount: this.#texts.count };
     }
   }
 
   #isRepeatedSkeleton(tag: number): boolean {
     if (tag !== Tag.html && tag !== Tag.head && tag !== Tag.body) return false;
-    if (tag === Tag.html) this.#facts.htmlLang ??= this.#attributes.lang;
-    if (tag === Tag.body) this.#facts.bodyLang ??= this.#attributes.lang;
-    if (tag !== Tag.head) this.#facts.dir ||= this.#attributes.dir;
+    if (tag === Tag.html) this.#facts.htmlLang ??= this.#attributes.get(Field.lang);
+    if (tag === Tag.body) this.#facts.bodyLang ??= this.#attributes.get(Field.lang);
+    if (tag !== Tag.head) this.#facts.dir ||= this.#attributes.get(Field.dir);
     if (tag === Tag.head && this.#open.innermost(Tag.body) >= 0) return true;
     return this.#open.innermost(tag) >= 0;
   }
@@ -240,46 +227,48 @@ class Scanner {
     const elements = this.#elements;
     const parent = this.#open.top;
     const element = elements.add();
-    const { class: className, id, role } = this.#attributes;
+    const attributes = this.#attributes;
     elements.tag[element] = tag;
     elements.parent[element] = parent;
     elements.depth[element] = this.#open.size;
     elements.openStart[element] = this.#tagStart;
     elements.openEnd[element] = end;
-    const classId = this.#nameId(className);
-    const idId = this.#nameId(id);
+    const classId = this.#nameId(Field.class);
+    const idId = this.#nameId(Field.id);
     elements.classId[element] = classId;
     elements.idId[element] = idId;
     elements.groups[element] =
       this.#groupsOfName[classId]! |
       this.#groupsOfName[idId]! |
-      (role === null ? 0 : groupsOfRole(role)) |
-      (this.#attributes.itemprop === null ? 0 : groupsOf(this.#attributes.itemprop));
+      (attributes.has(Field.role) ? groupsOfRole(attributes.get(Field.role)!) : 0) |
+      (attributes.has(Field.itemprop) ? groupsOf(attributes.get(Field.itemprop)!) : 0);
     const inherited = parent < 0 ? 0 : elements.flags[parent]! & INHERITED;
     elements.flags[element] = inherited | this.#ownFlags(tag, element);
     return element;
   }
 
-  #nameId(value: string | null): number {
-    if (value === null || value === "") return 0;
-    const known = this.#nameIds.get(value);
-    if (known !== undefined) return known;
-    const id = this.#names.length;
-    this.#nameIds.set(value, id);
-    this.#names.push(value);
-    this.#groupsOfName.push(groupsOf(value));
+  #nameId(field: typeof Field.class | typeof Field.id): number {
+    if (!this.#attributes.has(field)) return 0;
+    const start = this.#attributes.startOf(field);
+    const end = this.#attributes.endOf(field);
+    const hasEntity = containsAmpersand(this.#codes, start, end);
+    const decoded = hasEntity ? this.#attributes.get(field)! : "";
+    const id = hasEntity ? this.#names.numberOf(decoded) : this.#names.numberAt(start, end);
+    if (id === this.#groupsOfName.length) {
+      this.#groupsOfName.push(hasEntity ? groupsOf(decoded) : groupsAt(this.#codes, start, end));
+    }
     return id;
   }
 
   #ownFlags(tag: number, element: number): number {
-    const { href, ariaHidden } = this.#attributes;
+    const attributes = this.#attributes;
     let flags = flagsOfTag(tag);
-    if (tag === Tag.a && href !== null) flags |= ElementFlag.link;
-    if (ariaHidden?.trim().toLowerCase() === "true") flags |= ElementFlag.ariaHidden;
+    if (tag === Tag.a && attributes.has(Field.href)) flags |= ElementFlag.link;
+    if (attributes.get(Field.ariaHidden)?.trim().toLowerCase() === "true") flags |= ElementFlag.ariaHidden;
     if (tag === Tag.html || tag === Tag.body || this.#revealsHidden) return flags;
     const classId = this.#elements.classId[element]!;
-    const named = { classes: this.#names[classId]!, classId, groups: this.#elements.groups[element]! };
-    return flags | this.#visibility.flagsOf(this.#attributes, named);
+    const named = { classes: this.#names.texts[classId]!, classId, groups: this.#elements.groups[element]! };
+    return flags | this.#visibility.flagsOf(attributes, named);
   }
 
   #close(tag: number, end: number): void {
@@ -291,11 +280,13 @@ class Scanner {
   #popTo(position: number, end: number): void {
     const open = this.#open;
     const elements = this.#elements;
+    // Looked for once: a page of open elements before a long text would be searched for each of them.
+    const lastTag = open.size > position + 1 ? this.#lastTagBefore(end) : end;
     while (open.size > position) {
       const element = open.top;
       const tag = open.pop();
       elements.elementEnd[element] = elements.count;
-      elements.closeEnd[element] = open.size === position ? end : this.#lastEnd(end);
+      elements.closeEnd[element] = open.size === position ? end : lastTag;
       const traits = traitsOf(tag);
       if (tag === Tag.a) this.#dropPermalink(element);
       if ((traits & TagTrait.block) !== 0) this.#border(tag, traits, elements.flags[element]!);
@@ -311,12 +302,21 @@ class Scanner {
     else if (this.#blocks.startLine()) this.#lineStarts.add(this.#texts.count);
   }
 
-  #lastEnd(end: number): number {
+  #lastTagBefore(end: number): number {
     const start = this.#html.lastIndexOf("<", end - 1);
     return start < 0 ? end : start;
   }
 
   // ------------------------------------------------------------ text
+
+  /** Text that needs no string: outside of what is shown, or white space between blocks. */
+  #showsNothing(start: number, end: number): boolean {
+    const element = this.#open.top;
+    const flags = element < 0 ? 0 : this.#elements.flags[element]!;
+    if ((flags & ElementFlag.textless) !== 0) return true;
+    const isGap = !this.#blocks.isOpen || (flags & ElementFlag.hidden) !== 0;
+    return isGap && isBlankAt(this.#codes, start, end);
+  }
 
   #text(text: string, start: number, end: number): void {
     const open = this.#open;
@@ -382,6 +382,11 @@ class Scanner {
     this.#blocks.rewind(start.blockLength);
     this.#texts.count = start.textCount;
   }
+}
+
+function containsAmpersand(codes: Uint16Array, start: number, end: number): boolean {
+  for (let at = start; at < end; at++) if (codes[at]! === AMPERSAND) return true;
+  return false;
 }
 
 const AMPERSAND = 38;

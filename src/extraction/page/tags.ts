@@ -1,3 +1,5 @@
+import { CodeWords } from "./code-words.ts";
+
 /** Number of an element name in the page model; names that are not listed here get numbers from 200 on. */
 export type TagId = number;
 
@@ -20,6 +22,12 @@ export const TAG_LIMIT = 2048;
 
 /** The number of a listed element name; 0 for any other. */
 export const tagId = (name: string): TagId => IDS.get(name) ?? 0;
+
+const LISTED_NAMES = new CodeWords(NAMES);
+
+/** The number of the listed element name at these UTF-16 units, in any case; 0 for any other. */
+export const tagAt = (codes: Uint16Array, start: number, end: number): TagId =>
+  LISTED_NAMES.find(codes, start, end) + 1;
 
 /** The name of a listed element; `div` for any other, which is what an unknown element is to a reader. */
 export const tagName = (id: TagId): string => NAMES[id - 1] ?? "div";
@@ -137,6 +145,8 @@ export const Tag = {
   figcaption: tagId("figcaption"),
   blockquote: tagId("blockquote"),
   pre: tagId("pre"),
+  textarea: tagId("textarea"),
+  xmp: tagId("xmp"),
   details: tagId("details"),
   summary: tagId("summary"),
   dialog: tagId("dialog"),

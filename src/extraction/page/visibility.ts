@@ -1,6 +1,7 @@
-import type { StartTagAttributes } from "./attributes.ts";
+import { Field, type StartTagAttributes } from "./attributes.ts";
 import { HiddenNames, isHidingStyle } from "./hidden.ts";
 import { ElementFlag } from "./page-model.ts";
+import { TextTable } from "./text-table.ts";
 
 const PANEL_GROUPS = 1 << 23;
 const MAX_CONTROLS = 2000;
@@ -19,6 +20,13 @@ export type NamedElement = {
 export class Visibility {
   readonly #controlled = new Set<string>();
   readonly #names = new HiddenNames();
+  /** The inline styles of the page, and by their numbers whether they hide. */
+  readonly #styles: TextTable;
+  readonly #hidingStyles: boolean[] = [false];
+
+  constructor(html: string, codes: Uint16Array) {
+    this.#styles = new TextTable(html, codes);
+  }
 
   /** Takes in a style sheet of the page. */
   read(sheet: string): void {
@@ -32,20 +40,25 @@ export class Visibility {
   }
 
   /** `ElementFlag.hidden`, `ElementFlag.panel` for what readers can open, or 0. */
-  flagsOf(
-    { hidden, style, id, role }: StartTagAttributes,
-    { classes, classId, groups }: NamedElement,
-  ): number {
+  flagsOf(attributes: StartTagAttributes, { classes, classId, groups }: NamedElement): number {
+    const id = attributes.get(Field.id);
     const isHidden =
-      (hidden !== null && !(id !== null && STREAMED_ID.test(id))) ||
-      (style !== null && isHidingStyle(style)) ||
+      (attributes.has(Field.hidden) && !(id !== null && STREAMED_ID.test(id))) ||
+      (attributes.has(Field.style) && this.#hidesByStyle(attributes)) ||
       this.#names.hides(classes, classId, id);
     if (!isHidden) return 0;
     const isPanel =
       (groups & PANEL_GROUPS) !== 0 ||
-      role === "tabpanel" ||
-      hidden === "until-found" ||
+      attributes.get(Field.role) === "tabpanel" ||
+      attributes.get(Field.hidden) === "until-found" ||
       (id !== null && this.#controlled.has(id));
     return isPanel ? ElementFlag.panel : ElementFlag.hidden;
+  }
+
+  // Pages repeat their styles, and three regular expressions cost more than looking one up.
+  #hidesByStyle(attributes: StartTagAttributes): boolean {
+    const style = this.#styles.numberAt(attributes.startOf(Field.style), attributes.endOf(Field.style));
+    this.#hidingStyles[style] ??= isHidingStyle(attributes.get(Field.style) ?? "");
+    return this.#hidingStyles[style]!;
   }
 }
