@@ -48,6 +48,9 @@ export const FAILURE_OUTCOMES = {
     meaning: "the body is of a type that holds no article",
   },
   no_content: { httpStatus: 422, exitCode: 1, meaning: "the page holds no words of content" },
+  unknown_tenant: { httpStatus: 404, exitCode: 1, meaning: "no tenant has this codename" },
+  unknown_document: { httpStatus: 404, exitCode: 1, meaning: "the tenant has no document with this address" },
+  search_disabled: { httpStatus: 409, exitCode: 1, meaning: "search is switched off for the tenant" },
   index_missing: { httpStatus: 503, exitCode: 1, meaning: "there is no search index yet" },
   index_outdated: {
     httpStatus: 503,

@@ -48,3 +48,23 @@ export function editDistance(a: string, b: string): number {
   }
   return at(a.length, b.length);
 }
+
+const MAX_SUGGESTIONS = 3;
+
+/** "; did you mean X, Y or Z?" with the nearest few, or nothing. */
+export function didYouMeanAny(word: string, candidates: readonly string[]): string {
+  const limit = Math.max(1, Math.floor(word.length / 3));
+  const near = candidates
+    .map((candidate) => ({
+      candidate,
+      distance:
+        candidate.startsWith(word) && word.length >= 2 ? 0 : editDistance(word.toLowerCase(), candidate),
+    }))
+    .filter(({ distance }) => distance <= limit)
+    .sort((a, b) => a.distance - b.distance || (a.candidate < b.candidate ? -1 : 1))
+    .slice(0, MAX_SUGGESTIONS)
+    .map(({ candidate }) => candidate);
+  const last = near.pop();
+  if (last === undefined) return "";
+  return `; did you mean ${near.length > 0 ? `${near.join(", ")} or ` : ""}${last}?`;
+}

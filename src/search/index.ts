@@ -8,7 +8,12 @@ export {
 } from "./builder/build-segment.ts";
 export { DocumentAnalyser } from "./document/analyse.ts";
 export { FieldScorer, inverseDocumentFrequency } from "./field-score.ts";
-export { type FolderOptions, readDocumentFolder } from "./folder/read-folder.ts";
+export {
+  type DocumentReader,
+  type FolderOptions,
+  listDocuments,
+  readDocumentFolder,
+} from "./folder/read-folder.ts";
 export { indexFileOf } from "./index-file.ts";
 export type { RankedDocument, ScoreExplanation } from "./ranking/rescore.ts";
 export { type OpenSettings, SearchIndex } from "./search-index.ts";

@@ -1,5 +1,12 @@
 export { describeTenant, type TenantDetail, type TenantSummary } from "./describe.ts";
 export { createTenantFinder, type TenantFinder } from "./find.ts";
+export type { ExtractHtmlFile } from "./readers.ts";
+export {
+  createTenantRegistry,
+  type RegistryOptions,
+  type TenantRegistry,
+  type TenantSearchOptions,
+} from "./registry.ts";
 export type {
   FilesystemTenant,
   GitTenant,
@@ -7,3 +14,4 @@ export type {
   TenantSearch,
   TenantSettings,
 } from "./settings.ts";
+export type { IndexBuilding, SearchAnswer, TenantStatus } from "./tenant.ts";

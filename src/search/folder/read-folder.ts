@@ -1,6 +1,6 @@
 import { type Dirent, lstatSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
-import { basename, join, resolve } from "node:path";
+import { basename, extname, join, resolve } from "node:path";
 import { Failure } from "../../failure.ts";
 import { parseFrontMatter } from "../../pages/index.ts";
 import { docsUrl, parseDocumentUrl } from "../../urls/index.ts";
@@ -12,9 +12,19 @@ const MAX_FILE_BYTES = 20 * 1024 * 1024;
 // Files open at once: reading 10 000 small ones takes a third of the time that it takes one by one.
 const READ_AHEAD = 16;
 
-const DOCUMENT_NAME = /\.(?:md|markdown|mdx)$/i;
+const MARKDOWN_NAME = /\.(?:md|markdown|mdx)$/i;
+
+/** Turns the text of a file that is no Markdown into a document; null leaves it out. */
+export type DocumentReader = (
+  text: string,
+  path: string,
+) => Promise<{ readonly title: string; readonly markdown: string } | null>;
 
 export type FolderOptions = {
+  /** What stands for the folder in `docs://` addresses; its own name by default. */
+  readonly codename?: string;
+  /** Readers of further kinds of files, by the ending of their names in lower case, without the dot. */
+  readonly readers?: Readonly<Record<string, DocumentReader>>;
   /** Told of each file that is left out, with the reason. */
   readonly onSkipped: (path: string, reason: string) => void;
 };
@@ -28,27 +38,41 @@ export type FolderOptions = {
  */
 export async function* readDocumentFolder(
   folder: string,
-  { onSkipped }: FolderOptions,
+  options: FolderOptions,
 ): AsyncGenerator<SourceDocument> {
-  const codename = codenameOf(folder);
+  const batchOptions = { ...options, codename: options.codename ?? codenameOf(folder) };
   let batch: string[] = [];
-  for await (const path of listDocuments(folder, "")) {
+  for await (const path of listDocuments(folder, options.readers)) {
     batch.push(path);
     if (batch.length < READ_AHEAD) continue;
-    yield* readBatch(folder, batch, { codename, onSkipped });
+    yield* readBatch(folder, batch, batchOptions);
     batch = [];
   }
-  yield* readBatch(folder, batch, { codename, onSkipped });
+  yield* readBatch(folder, batch, batchOptions);
 }
 
-async function* listDocuments(folder: string, below: string): AsyncGenerator<string> {
+/**
+ * Paths below a folder of the files that are documents, in the order of their names. Names that begin with a
+ * dot and symbolic links are left out.
+ * @throws Failure `unreadable_input`
+ */
+export async function* listDocuments(
+  folder: string,
+  readers: FolderOptions["readers"] = {},
+  below = "",
+): AsyncGenerator<string> {
   for (const entry of await entriesOf(join(folder, below))) {
     if (entry.name.startsWith(".")) continue;
     const path = below === "" ? entry.name : `${below}/${entry.name}`;
-    if (entry.isDirectory()) yield* listDocuments(folder, path);
-    else if (entry.isFile() && DOCUMENT_NAME.test(entry.name)) yield path;
+    if (entry.isDirectory()) yield* listDocuments(folder, readers, path);
+    else if (entry.isFile() && (MARKDOWN_NAME.test(entry.name) || readerOf(path, readers))) yield path;
   }
 }
+
+const readerOf = (path: string, readers: FolderOptions["readers"] = {}): DocumentReader | undefined => {
+  const ending = extname(path).slice(1).toLowerCase();
+  return Object.hasOwn(readers, ending) ? readers[ending] : undefined;
+};
 
 async function entriesOf(directory: string): Promise<Dirent[]> {
   try {
@@ -65,13 +89,19 @@ type BatchOptions = FolderOptions & { readonly codename: string };
 async function* readBatch(
   folder: string,
   paths: readonly string[],
-  { codename, onSkipped }: BatchOptions,
+  { codename, onSkipped, readers }: BatchOptions,
 ): AsyncGenerator<SourceDocument> {
   const texts = await Promise.all(paths.map((path) => readText(join(folder, path))));
   for (const [index, read] of texts.entries()) {
     const path = paths[index]!; // as many as texts
+    const reader = readerOf(path, readers);
     if ("reason" in read) onSkipped(join(folder, path), read.reason);
-    else yield toDocument(read.text, path, codename);
+    else if (!reader || MARKDOWN_NAME.test(path)) yield toDocument(read.text, path, codename);
+    else {
+      const document = await reader(read.text, path);
+      const title = document?.title || titleOfName(path);
+      if (document) yield { url: docsUrl(codename, path), title, markdown: document.markdown };
+    }
   }
 }
 
@@ -119,8 +149,7 @@ function firstHeading(markdown: string): string | null {
   return (closing ? written.slice(0, closing.index) : written) || null;
 }
 
-const titleOfName = (path: string): string =>
-  basename(path).replace(DOCUMENT_NAME, "").replace(/[-_]+/g, " ");
+const titleOfName = (path: string): string => basename(path, extname(path)).replace(/[-_]+/g, " ");
 
 /** The folder's name in the form that a codename has. */
 function codenameOf(folder: string): string {

@@ -1,0 +1,60 @@
+/** The arguments of a tool call as they came: whatever the client sent. */
+export type RawArguments = Readonly<Record<string, unknown>>;
+
+/** What is wrong with the arguments of a call, in words that a model can act on. */
+export class ArgumentError extends Error {
+  override readonly name = "ArgumentError";
+}
+
+// Clients, and the models behind them, take one name for the other; both mean the same everywhere.
+const ALIASES: Readonly<Record<string, readonly string[]>> = {
+  codename: ["tenant_codename", "tenant"],
+  tenant_codename: ["codename", "tenant"],
+  uri: ["url"],
+};
+
+function given(raw: RawArguments, name: string): unknown {
+  const key = [name, ...(ALIASES[name] ?? [])].find((one) => Object.hasOwn(raw, one) && raw[one] !== null);
+  return key === undefined ? undefined : raw[key];
+}
+
+const MAX_TEXT = 10_000;
+
+/** @throws ArgumentError when it is missing, blank, no text, or longer than 10 000 characters */
+export function requiredText(raw: RawArguments, name: string): string {
+  const value = given(raw, name);
+  if (value === undefined) throw new ArgumentError(`${name} is required`);
+  if (typeof value !== "string") throw new ArgumentError(`${name} must be a string`);
+  if (value.length > MAX_TEXT) throw new ArgumentError(`${name} must have at most ${MAX_TEXT} characters`);
+  return value.trim();
+}
+
+/** @throws ArgumentError for another kind of value */
+export function optionalText(raw: RawArguments, name: string): string | null {
+  return given(raw, name) === undefined ? null : requiredText(raw, name);
+}
+
+/** A whole number; text of digits counts, since some clients send it. @throws ArgumentError */
+export function integer(
+  raw: RawArguments,
+  name: string,
+  range: { readonly min: number; readonly max: number; readonly fallback: number },
+): number {
+  const value = given(raw, name);
+  if (value === undefined) return range.fallback;
+  const number = typeof value === "string" && /^-?\d{1,15}$/.test(value) ? Number(value) : value;
+  if (typeof number !== "number" || !Number.isInteger(number) || number < range.min || number > range.max) {
+    const { min, max } = range;
+    const allowed = max === Number.MAX_SAFE_INTEGER ? `at least ${min}` : `between ${min} and ${max}`;
+    throw new ArgumentError(`${name} must be ${allowed}`);
+  }
+  return number;
+}
+
+/** @throws ArgumentError for anything but true and false */
+export function flag(raw: RawArguments, name: string): boolean {
+  const value = given(raw, name);
+  if (value === undefined || value === false || value === "false") return false;
+  if (value === true || value === "true") return true;
+  throw new ArgumentError(`${name} must be true or false`);
+}

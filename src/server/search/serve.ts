@@ -1,0 +1,87 @@
+import type { AddressSet } from "../../fetching/index.ts";
+import type { Log } from "../../log.ts";
+import type { Metrics } from "../../metrics.ts";
+import { type Listener, listen } from "../listen.ts";
+import { requireApiKey } from "../middleware/api-key.ts";
+import { inLayers } from "../middleware/exchange.ts";
+import { limitConcurrency, refuseWhileDraining } from "../middleware/limits.ts";
+import { observe } from "../middleware/observe.ts";
+import { guardOrigin } from "../middleware/origin.ts";
+import { secureHeaders } from "../middleware/secure-headers.ts";
+import { PROBE_PATHS, type SearchRoutesOptions, searchRoutes } from "./routes.ts";
+
+export type SearchServerOptions = Omit<SearchRoutesOptions, "isReady"> & {
+  readonly host: string;
+  readonly port: number;
+  readonly basePath: string;
+  readonly trustedProxies: AddressSet;
+  /** Names that a Host header may hold; null: any, unless bound to loopback. */
+  readonly allowedHosts: readonly string[] | null;
+  readonly apiKey: string | null;
+  /** Requests that are worked on at once; others wait up to the timeout. */
+  readonly maxConcurrentRequests: number;
+  /** Requests that are here at once, the waiting ones included; over it the answer is 503 at once. */
+  readonly maxConnections: number;
+  readonly httpTimeoutMs: number;
+  readonly sharesPort: boolean;
+  readonly log: Log;
+  readonly metrics: Metrics;
+};
+
+export type SearchServer = AsyncDisposable & {
+  /** Where it is reached, without base path. */
+  readonly url: string;
+};
+
+/** How long requests may go on after the signal to end, in ms. */
+const GRACE_MS = 8_000;
+
+/**
+ * Opens the port and answers until it is disposed of: then new work is refused and what runs may finish.
+ * @throws Failure `invalid_usage` when the port cannot be had
+ */
+export function startSearchServer(options: SearchServerOptions): SearchServer {
+  let isDraining = false;
+  const { maxConcurrentRequests, maxConnections, httpTimeoutMs } = options;
+  const overloaded = { status: 503, code: "overloaded", headers: { "retry-after": "1" } };
+  const handler = inLayers(
+    [
+      observe({ metrics: options.metrics, quietPaths: PROBE_PATHS }),
+      secureHeaders,
+      guardOrigin({
+        boundHost: options.host,
+        allowedHosts: options.allowedHosts,
+        corsOrigins: [],
+        guardedMethods: ["GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS"],
+      }),
+      requireApiKey({ key: options.apiKey, openPaths: PROBE_PATHS }),
+      refuseWhileDraining(() => isDraining, PROBE_PATHS),
+      limitConcurrency({
+        max: maxConnections,
+        waitMs: 0,
+        maxWaiting: 0,
+        freePaths: PROBE_PATHS,
+        problem: { ...overloaded, detail: `more than ${maxConnections} requests at once` },
+      }),
+      limitConcurrency({
+        max: maxConcurrentRequests,
+        waitMs: httpTimeoutMs,
+        maxWaiting: maxConnections,
+        freePaths: PROBE_PATHS,
+        problem: {
+          ...overloaded,
+          detail: `${maxConcurrentRequests} requests were under way for ${httpTimeoutMs / 1000} s`,
+        },
+      }),
+    ],
+    searchRoutes({ ...options, isReady: () => !isDraining }),
+  );
+  const listener: Listener = listen({ ...options, handler });
+  return {
+    url: `http://${options.host.includes(":") ? `[${options.host}]` : options.host}:${listener.port}`,
+    async [Symbol.asyncDispose]() {
+      isDraining = true;
+      await listener.close(GRACE_MS);
+    },
+  };
+}

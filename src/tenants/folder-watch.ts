@@ -1,0 +1,96 @@
+import { type FSWatcher, watch } from "node:fs";
+import { lstat } from "node:fs/promises";
+import { join } from "node:path";
+import { type DocumentReader, listDocuments } from "../search/index.ts";
+
+export type FolderWatchOptions = {
+  readonly folder: string;
+  readonly readers: Readonly<Record<string, DocumentReader>>;
+  /** Called when the folder's documents are not those of the last look; never twice at a time. */
+  readonly onChange: () => Promise<void>;
+  /** A look at least so often, in ms: not every file system tells of its changes. */
+  readonly intervalMs: number;
+};
+
+/** Changes come in bursts; a look waits until this long after the first one, in ms. */
+const SETTLE_MS = 300;
+
+/** Looks after a folder: its documents are compared by path, size and time, not read. */
+export class FolderWatch implements Disposable {
+  readonly #options: FolderWatchOptions;
+  #watcher: FSWatcher | null = null;
+  #timer: ReturnType<typeof setTimeout> | null = null;
+  #isLooking = false;
+  #isDisposed = false;
+  #isDirty = false;
+  /** Null before the first look, which always finds a change. */
+  #signature: string | null = null;
+
+  constructor(options: FolderWatchOptions) {
+    this.#options = options;
+    this.#watch();
+    this.#schedule(0);
+  }
+
+  /** Looks now, whatever was seen before, and has the folder taken for changed. */
+  lookAgain(): void {
+    this.#signature = null;
+    this.#schedule(0);
+  }
+
+  [Symbol.dispose](): void {
+    this.#isDisposed = true;
+    this.#watcher?.close();
+    if (this.#timer) clearTimeout(this.#timer);
+  }
+
+  #watch(): void {
+    try {
+      this.#watcher = watch(this.#options.folder, { recursive: true }, () => {
+        this.#isDirty = true;
+        if (!this.#isLooking) this.#schedule(SETTLE_MS);
+      });
+      // The folder may disappear, and the looks at intervals go on.
+      this.#watcher.on("error", () => this.#watcher?.close());
+    } catch {
+      // Not there yet, or on a file system without notices.
+    }
+  }
+
+  #schedule(afterMs: number): void {
+    if (this.#isDisposed) return;
+    if (this.#timer) clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => void this.#look(), afterMs);
+    this.#timer.unref?.();
+  }
+
+  async #look(): Promise<void> {
+    if (this.#isLooking) return;
+    this.#isLooking = true;
+    this.#isDirty = false;
+    try {
+      const signature = await signatureOf(this.#options);
+      if (signature !== this.#signature) {
+        this.#signature = signature;
+        await this.#options.onChange();
+      }
+    } finally {
+      this.#isLooking = false;
+      this.#schedule(this.#isDirty || this.#signature === null ? SETTLE_MS : this.#options.intervalMs);
+    }
+  }
+}
+
+/** Says what documents there are and whether one was written since; `unreadable` where the folder is not. */
+async function signatureOf({ folder, readers }: FolderWatchOptions): Promise<string> {
+  const hasher = new Bun.CryptoHasher("sha256");
+  try {
+    for await (const path of listDocuments(folder, readers)) {
+      const found = await lstat(join(folder, path)).catch(() => null);
+      hasher.update(`${path}\0${found?.size}\0${found?.mtimeMs}\0${found?.ino}\n`);
+    }
+    return hasher.digest("hex");
+  } catch {
+    return "unreadable";
+  }
+}

@@ -1,0 +1,26 @@
+import { accessSync, constants } from "node:fs";
+import { join } from "node:path";
+import type { TenantSettings } from "./settings.ts";
+
+/**
+ * Where a tenant's index and state are kept: in its own directory, hidden; for folders that somebody else
+ * fills, and for directories that cannot be written, below the state directory.
+ */
+export function stateDirectoryOf(tenant: TenantSettings, stateDirectory: string): string {
+  const isOurs = tenant.source !== "filesystem" && isWritable(tenant.rootDir);
+  return isOurs ? join(tenant.rootDir, ".article-extractor") : join(stateDirectory, tenant.codename);
+}
+
+/** The index file of a tenant. */
+export const indexPathOf = (tenant: TenantSettings, stateDirectory: string): string =>
+  join(stateDirectoryOf(tenant, stateDirectory), "search.index");
+
+function isWritable(directory: string): boolean {
+  try {
+    accessSync(directory, constants.W_OK);
+    return true;
+  } catch (error) {
+    // One that is not there yet is made by the first sync.
+    return error instanceof Error && "code" in error && error.code === "ENOENT";
+  }
+}

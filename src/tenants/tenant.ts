@@ -1,0 +1,263 @@
+import { mkdir } from "node:fs/promises";
+import { dirname } from "node:path";
+import { Failure, type FailureRecord } from "../failure.ts";
+import type { Log } from "../log.ts";
+import {
+  buildIndex,
+  readDocumentFolder,
+  type SearchHit,
+  type SourceDocument,
+  type StoredDocument,
+} from "../search/index.ts";
+import type { DocumentUrl } from "../urls/index.ts";
+import { cleanDocument } from "./clean.ts";
+import { describeTenant, type TenantDetail } from "./describe.ts";
+import { FolderWatch } from "./folder-watch.ts";
+import { LiveIndex } from "./live-index.ts";
+import { indexPathOf } from "./places.ts";
+import { documentReaders, type ExtractHtmlFile } from "./readers.ts";
+import type { TenantSettings } from "./settings.ts";
+
+/** How indexes are built. */
+export type IndexBuilding = {
+  /** The worker's module. */
+  readonly workerUrl: string | URL;
+  readonly memoryBytes: number;
+  readonly stallLimitMs: number;
+  /** Waits for a turn to build: not all tenants at once. */
+  readonly turn: <T>(work: () => Promise<T>) => Promise<T>;
+};
+
+export type SearchAnswer = {
+  readonly hits: readonly SearchHit[];
+  readonly documentCount: number;
+  readonly queryMs: number;
+};
+
+/** How a tenant is. */
+export type TenantStatus = {
+  readonly codename: string;
+  readonly source: TenantSettings["source"];
+  readonly state: "idle" | "queued" | "running";
+  readonly lastStartedAt: Date | null;
+  readonly lastCompletedAt: Date | null;
+  readonly lastError: FailureRecord | null;
+  /** Null before the index was opened. */
+  readonly documentCount: number | null;
+  readonly builtAt: Date | null;
+  readonly isBuilding: boolean;
+  /** Files of the last build that were left out. */
+  readonly skippedFiles: number;
+  /** Of the example queries, after the last build. */
+  readonly testQueries: readonly { readonly query: string; readonly hits: number }[];
+};
+
+type TenantOptions = {
+  readonly stateDirectory: string;
+  readonly building: IndexBuilding;
+  readonly extractHtml: ExtractHtmlFile;
+  readonly log: Log;
+};
+
+/** A look at a folder without notices of changes, in ms. */
+const LOOK_EVERY_MS = 30_000;
+const TEST_QUERY_MS = 5_000;
+
+/** One tenant: its settings, its index, and for a folder the eye on its files. */
+export class Tenant implements AsyncDisposable {
+  readonly detail: TenantDetail;
+  readonly #settings: TenantSettings;
+  readonly #options: TenantOptions;
+  readonly #log: Log;
+  readonly #index: LiveIndex;
+  readonly #ending = new AbortController();
+  #watch: FolderWatch | null = null;
+  #building: Promise<void> | null = null;
+  #state: TenantStatus["state"] = "idle";
+  #lastStartedAt: Date | null = null;
+  #lastCompletedAt: Date | null = null;
+  #lastError: FailureRecord | null = null;
+  #skippedFiles = 0;
+  #testQueries: TenantStatus["testQueries"] = [];
+
+  constructor(settings: TenantSettings, options: TenantOptions) {
+    this.#settings = settings;
+    this.#options = options;
+    this.#log = options.log.with({ tenant: settings.codename });
+    this.detail = describeTenant(settings);
+    this.#index = new LiveIndex(this.#indexPath, settings.search, this.#log);
+  }
+
+  get #indexPath(): string {
+    return indexPathOf(this.#settings, this.#options.stateDirectory);
+  }
+
+  get status(): TenantStatus {
+    const { codename, source } = this.#settings;
+    return {
+      codename,
+      source,
+      state: this.#state,
+      lastStartedAt: this.#lastStartedAt,
+      lastCompletedAt: this.#lastCompletedAt,
+      lastError: this.#lastError ?? this.#index.failure?.toRecord() ?? null,
+      documentCount: this.#index.documentCount,
+      builtAt: this.#index.builtAt,
+      isBuilding: this.#building !== null,
+      skippedFiles: this.#skippedFiles,
+      testQueries: this.#testQueries,
+    };
+  }
+
+  search(query: string, options: { size: number; wordMatch: boolean; timeoutMs: number }): SearchAnswer {
+    const started = performance.now();
+    const { size, wordMatch } = options;
+    const deadline = started + options.timeoutMs;
+    return this.#withIndex((index) => {
+      const hits = index.search(query, { size, wordMatch, explain: false, deadline });
+      return { hits, documentCount: index.pageCount, queryMs: performance.now() - started };
+    });
+  }
+
+  fetch(url: DocumentUrl): StoredDocument | null {
+    return this.#withIndex((index) => index.fetch(url));
+  }
+
+  /** Begins to look after the folder, where this process may build. */
+  start(): void {
+    if (!this.#settings.allowIndexBuilds || this.#settings.source !== "filesystem" || this.#watch) return;
+    this.#watch = new FolderWatch({
+      folder: this.#settings.rootDir,
+      readers: documentReaders(this.#options.extractHtml),
+      onChange: () => this.build().catch(() => {}),
+      intervalMs: LOOK_EVERY_MS,
+    });
+  }
+
+  rescan(): boolean {
+    if (this.#building) return false;
+    if (this.#watch) this.#watch.lookAgain();
+    else void this.build().catch(() => {});
+    return true;
+  }
+
+  /** Builds the index, or waits for the build that is under way. @throws Failure */
+  async build(): Promise<void> {
+    this.#building ??= this.#build().finally(() => {
+      this.#building = null;
+      this.#state = "idle";
+    });
+    await this.#building;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#watch?.[Symbol.dispose]();
+    this.#ending.abort();
+    await this.#building?.catch(() => {});
+    this.#index[Symbol.dispose]();
+  }
+
+  #withIndex<T>(use: (index: ReturnType<LiveIndex["get"]>) => T): T {
+    const { codename, search, allowIndexBuilds } = this.#settings;
+    if (!search.isEnabled)
+      throw new Failure("search_disabled", `Search is disabled for tenant '${codename}'`);
+    try {
+      return use(this.#index.get());
+    } catch (error) {
+      if (!(error instanceof Failure)) throw error;
+      if (error.code === "index_corrupt") {
+        this.#index.giveUp(error);
+        // The documents are still there, so the index can be made again.
+        if (allowIndexBuilds) this.rescan();
+      }
+      throw error.code.startsWith("index_") ? this.#describeIndexFailure(error) : error;
+    }
+  }
+
+  #describeIndexFailure(error: Failure): Failure {
+    const { codename, allowIndexBuilds } = this.#settings;
+    const what = `Tenant '${codename}' has no search index`;
+    if (this.#building)
+      return new Failure(error.code, `${what} yet: it is being built, try again in a moment`, {
+        cause: error,
+      });
+    const why =
+      error.code === "index_missing" ? "" : ` that can be used (${FAULTS[error.code] ?? error.code})`;
+    const how = allowIndexBuilds
+      ? "its documents could not be read; see its sync status"
+      : `build it with: article-extractor index ${codename}`;
+    return new Failure(error.code, `${what}${why}; ${how}`, { cause: error });
+  }
+
+  async #build(): Promise<void> {
+    this.#state = "queued";
+    try {
+      await this.#options.building.turn(() => this.#buildNow());
+      this.#lastError = null;
+    } catch (error) {
+      const failure =
+        error instanceof Failure ? error : new Failure("internal", String(error), { cause: error });
+      this.#lastError = failure.toRecord();
+      if (failure.code !== "cancelled") this.#log.error("index build failed", failure.toRecord());
+      throw failure;
+    }
+  }
+
+  async #buildNow(): Promise<void> {
+    this.#state = "running";
+    this.#lastStartedAt = new Date();
+    const path = this.#indexPath;
+    await makeDirectory(dirname(path));
+    let skipped = 0;
+    const counts = await buildIndex(
+      this.#documents(() => skipped++),
+      {
+        ...this.#options.building,
+        path,
+        profile: this.#settings.search.profile,
+        signal: this.#ending.signal,
+      },
+    );
+    this.#skippedFiles = skipped;
+    this.#index.refresh(true);
+    this.#lastCompletedAt = new Date();
+    this.#log.info("index built", { ...counts, skipped_files: skipped });
+    this.#runTestQueries();
+  }
+
+  async *#documents(onSkipped: () => void): AsyncGenerator<SourceDocument> {
+    const { rootDir, codename } = this.#settings;
+    const documents = readDocumentFolder(rootDir, {
+      codename,
+      readers: documentReaders(this.#options.extractHtml),
+      onSkipped: (path, reason) => {
+        onSkipped();
+        this.#log.warning("file left out", { path, reason });
+      },
+    });
+    for await (const document of documents) yield cleanDocument(document);
+  }
+
+  #runTestQueries(): void {
+    this.#testQueries = this.detail.testQueries.map((query) => ({
+      query,
+      hits: this.search(query, { size: 10, wordMatch: false, timeoutMs: TEST_QUERY_MS }).hits.length,
+    }));
+    const without = this.#testQueries.filter(({ hits }) => hits === 0).map(({ query }) => query);
+    if (without.length > 0) this.#log.warning("test queries without hits", { queries: without.join(" | ") });
+  }
+}
+
+const FAULTS: Readonly<Record<string, string>> = {
+  index_corrupt: "its file is damaged",
+  index_outdated: "it was built by another version",
+};
+
+async function makeDirectory(directory: string): Promise<void> {
+  try {
+    await mkdir(directory, { recursive: true });
+  } catch (cause) {
+    const code = cause instanceof Error && "code" in cause ? String(cause.code) : String(cause);
+    throw new Failure("unwritable_output", `the directory ${directory} cannot be made: ${code}`, { cause });
+  }
+}

@@ -1,0 +1,83 @@
+import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { extractHtml } from "../../src/extraction/index.ts";
+import { parseAddressSet } from "../../src/fetching/index.ts";
+import { createLog } from "../../src/log.ts";
+import { createMetrics, createPrometheusSink } from "../../src/metrics.ts";
+import { startSearchServer } from "../../src/server/index.ts";
+import { DEFAULT_EXTRACTION, INDEX_BUILD, readDeployment } from "../../src/settings/index.ts";
+import { createTenantRegistry, type TenantRegistry } from "../../src/tenants/index.ts";
+
+/** Writes files below a new directory; gives its path. */
+export function writeTree(files: Readonly<Record<string, string | Uint8Array>>): string {
+  const root = mkdtempSync(join(tmpdir(), "tenant-"));
+  for (const [path, content] of Object.entries(files)) {
+    mkdirSync(dirname(join(root, path)), { recursive: true });
+    writeFileSync(join(root, path), content);
+  }
+  return root;
+}
+
+export type TestRegistry = TenantRegistry & { readonly stateDirectory: string; readonly lines: string[] };
+
+/** The tenants of a deployment, as the program opens them, with real index workers. */
+export function openRegistry(deployment: object, directory = "/"): TestRegistry {
+  const stateDirectory = mkdtempSync(join(tmpdir(), "state-"));
+  const lines: string[] = [];
+  const { tenants } = readDeployment(JSON.stringify(deployment), { name: "d.json", directory });
+  let tail: Promise<unknown> = Promise.resolve();
+  const registry = createTenantRegistry({
+    tenants,
+    stateDirectory,
+    building: {
+      workerUrl: new URL("../../bin/index-worker.ts", import.meta.url),
+      ...INDEX_BUILD,
+      turn: (work) => {
+        const result = tail.then(work, work);
+        tail = result.catch(() => {});
+        return result;
+      },
+    },
+    extractHtml: async (html) => {
+      const { article } = await extractHtml(html, null, { ...DEFAULT_EXTRACTION, renderings: ["markdown"] });
+      return article && { title: article.title ?? "", markdown: article.markdown ?? "" };
+    },
+    log: createLog({ level: "debug", format: "json", write: (line) => lines.push(line) }),
+  });
+  return Object.assign(registry, { stateDirectory, lines });
+}
+
+export type TestServerOptions = Partial<Parameters<typeof startSearchServer>[0]>;
+
+/** The search server on a free port of loopback. */
+export function openSearchServer(registry: TestRegistry, options: TestServerOptions = {}) {
+  const prometheus = createPrometheusSink("article_extractor");
+  const metrics = createMetrics([prometheus.sink]);
+  return startSearchServer({
+    name: "article-extractor",
+    version: "0.0.0",
+    registry,
+    searchTimeoutMs: 30_000,
+    includeStats: true,
+    fetchMode: "surrounding",
+    fetchSurroundingChars: 1000,
+    onCall: (tool, outcome) => metrics.count(`mcp.${tool}.${outcome}`),
+    isOffline: false,
+    defaultClientModel: null,
+    renderMetrics: prometheus.render,
+    host: "127.0.0.1",
+    port: 0,
+    basePath: "",
+    trustedProxies: parseAddressSet(""),
+    allowedHosts: null,
+    apiKey: null,
+    maxConcurrentRequests: 20,
+    maxConnections: 200,
+    httpTimeoutMs: 120_000,
+    sharesPort: false,
+    log: createLog({ level: "debug", format: "json", write: (line) => registry.lines.push(line) }),
+    metrics,
+    ...options,
+  });
+}
