@@ -2,7 +2,7 @@
 BUN := sh scripts/bun
 INSTALLED := node_modules/.installed
 
-.PHONY: help demo test test-all build release library check format install bench-extraction bench-markdown bench-fetch bench-search bench-search-quality bench-startup clean
+.PHONY: help demo test test-all build release library check format install bench-extraction bench-markdown bench-fetch bench-crawl bench-search bench-search-quality bench-startup clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -56,6 +56,9 @@ bench-search-quality: $(INSTALLED) ## COLLECTIONS=DIR RUNS=DIR: ranks labelled q
 
 bench-search: $(INSTALLED) ## COLLECTIONS=DIR: speed of search and of building indexes, beside other engines
 	$(BUN) scripts/bench/search.ts --collections "$(COLLECTIONS)" $(if $(SECTIONS),--sections $(SECTIONS)) $(if $(ENGINES),--engines $(ENGINES)) $(if $(OUT),--out $(OUT))
+
+bench-crawl: build ## a site on loopback, PEER=scrapy beside it; FRONTIER=N: claims and settles at N URLs
+	$(if $(FRONTIER),$(BUN) scripts/bench/frontier.ts --urls $(FRONTIER),$(BUN) scripts/bench/crawl.ts $(if $(PAGES),--pages $(PAGES)) $(if $(PEER),--peer $(PEER)) $(if $(RUNS),--runs $(RUNS)) $(if $(OUT),--out $(OUT)))
 
 bench-startup: build ## start of the program beside an empty one
 	$(BUN) scripts/bench/startup.ts

@@ -1,3 +1,5 @@
 import { runExtractionWorker } from "../src/extraction/worker.ts";
 
-runExtractionWorker(globalThis as unknown as Parameters<typeof runExtractionWorker>[0]);
+runExtractionWorker(globalThis as unknown as Parameters<typeof runExtractionWorker>[0], {
+  collectGarbage: () => Bun.gc(true),
+});

@@ -27,13 +27,17 @@ type HostManners = {
   pauses: number;
   /** When the last pause began. */
   pausedAt: number;
+  /** Until when none of its pages is asked for, because it asks for more patience than there is. */
+  closedUntil: number;
 };
 
 /** Hosts whose manners are kept; the one learned longest ago goes first. */
 const MAX_HOSTS = 10_000;
 const MAX_ADAPTIVE_DELAY_MS = 60_000;
-/** Nobody waits longer for a host that asks for it. */
-export const MAX_PAUSE_MS = 60 * 60 * 1000;
+/** Nobody waits longer for a host that asks for it: its pages fail instead, without another request. */
+const MAX_PAUSE_MS = 60 * 60 * 1000;
+/** A host that refuses this often in a row, with pauses of up to a minute between, is closed as well. */
+const MAX_PAUSES = 10;
 /** Two tries: a robots.txt that fails twice closes its site for ten minutes. */
 const ROBOTS_TRIES = 2;
 
@@ -113,11 +117,21 @@ export class Politeness {
       manners.pauses++;
       manners.pausedAt = now;
     }
+    const { retryAfterMs } = answer;
+    if (manners.pauses > MAX_PAUSES) manners.closedUntil = now + MAX_PAUSE_MS;
+    if (retryAfterMs !== null && retryAfterMs > MAX_PAUSE_MS) manners.closedUntil = now + retryAfterMs;
     const least = Math.max(this.delayMs(host), MIN_PAUSE_MS);
-    const waitMs = answer.retryAfterMs ?? backOffDelayMs(manners.pauses + 1, clock.random);
-    const until = now + Math.min(MAX_PAUSE_MS, Math.max(waitMs, least));
-    slots.pause(host, until);
+    const waitMs = retryAfterMs ?? backOffDelayMs(manners.pauses + 1, clock.random);
+    const until = now + Math.max(waitMs, least);
+    // The pages of a closed host are to fail now, and not when the pause is over.
+    if (this.closedUntil(host) === null) slots.pause(host, until);
     return Math.max(until, slots.readyAt(host, 0));
+  }
+
+  /** Until when no page of the host is to be asked for, in ms since 1970; null while it is open. */
+  closedUntil(host: string): number | null {
+    const until = this.#hosts.get(host)?.closedUntil ?? 0;
+    return until > this.#parts.clock.now() ? until : null;
   }
 
   /** The host answered in this time; with an adaptive plan its delay follows, never below the plan's. */
@@ -135,7 +149,7 @@ export class Politeness {
   #manners(host: string): HostManners {
     let manners = this.#hosts.get(host);
     if (!manners) {
-      manners = { robotsDelayMs: 0, adaptiveDelayMs: 0, pauses: 0, pausedAt: 0 };
+      manners = { robotsDelayMs: 0, adaptiveDelayMs: 0, pauses: 0, pausedAt: 0, closedUntil: 0 };
       const oldest = this.#hosts.size >= MAX_HOSTS ? this.#hosts.keys().next() : undefined;
       if (oldest && !oldest.done) this.#hosts.delete(oldest.value);
       this.#hosts.set(host, manners);

@@ -11,7 +11,6 @@ import {
 import { originOf } from "../urls/index.ts";
 import type { ClaimedPage } from "./frontier/frontier.ts";
 import { PageGate } from "./page-gate.ts";
-import { MAX_PAUSE_MS } from "./politeness.ts";
 import {
   type Attempt,
   failed,
@@ -66,10 +65,17 @@ async function beforeFetch(attempt: Attempt): Promise<Verdict | null> {
     if (error instanceof Failure && error.code === "egress_refused") return failed(attempt, error.toRecord());
     throw error;
   }
+  const closedUntil = politeness.closedUntil(page.host);
+  if (closedUntil !== null) return failed(attempt, closedHost(page, closedUntil));
   const readyAt = politeness.readyAt(page.host);
   if (readyAt <= clock.now() + PATIENCE_MS) return null;
   return { kind: "retry", next: { at: readyAt, tries: page.tries, spentMs: page.spentMs } };
 }
+
+const closedHost = ({ url, host }: ClaimedPage, until: number): FailureRecord => ({
+  code: "rate_limited",
+  message: `GET ${url} was not sent: ${host} asks to be left alone until ${new Date(until).toISOString()}`,
+});
 
 async function fetchPage(attempt: Attempt, onFetched: () => void): Promise<PageVisit | Failure> {
   const { page, parts, gate } = attempt;
@@ -191,8 +197,8 @@ function afterRefusal(attempt: Attempt, answer: FetchedPage): Verdict {
     at = politeness.pauseHost(host, { askedAt: gate.askedAt, retryAfterMs });
     parts.onNotice({ kind: "host_paused", host, untilMs: at });
   }
-  const isTooLong = retryAfterMs !== null && retryAfterMs > MAX_PAUSE_MS;
-  const again = page.tries + 1 < parts.tries && !isTooLong ? tryAgain(attempt, at) : null;
+  const isOpen = politeness.closedUntil(page.host) === null;
+  const again = page.tries + 1 < parts.tries && isOpen ? tryAgain(attempt, at) : null;
   return again ?? failed(attempt, refusalOf(answer, retryAfterMs, page.tries + 1), { answer });
 }
 

@@ -1,22 +1,12 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import type {
-  ClaimedPage,
-  Frontier,
-  FrontierEntry,
-  PageOutcome,
-  Settlement,
-} from "../../src/crawler/index.ts";
-import type { PageUrl } from "../../src/urls/index.ts";
-import { pageUrl } from "../support/test-fetcher.ts";
+import type { Frontier } from "../../src/crawler/index.ts";
+import { all, claim, LEASE, NOW, options, paths, seed, settle, url } from "../support/frontier-steps.ts";
 
 /** A place that keeps one frontier through restarts. */
 export type FrontierPlace = AsyncDisposable & {
   /** Opens the frontier, as a restart does; the one before is closed or its process is dead. */
   open(): Frontier;
 };
-
-const NOW = 1_000_000;
-const LEASE = 60_000;
 
 /** What every frontier does, whatever it is made of. */
 export function describeFrontier(kind: string, makePlace: () => Promise<FrontierPlace>): void {
@@ -346,65 +336,5 @@ function describeRestarts(frontier: () => Frontier, reopen: () => Promise<Fronti
       links: [url("/a")],
       outcome: { filePath: "h.md", title: "Home", wordCount: null, contentHash: "sha256:1", warnings: [] },
     });
-  });
-}
-
-const url = (path: string, host = "h.test"): PageUrl => pageUrl(`https://${host}${path}`);
-
-const seed = (path: string, host?: string): FrontierEntry => ({
-  url: url(path, host),
-  source: "seed",
-  lastModified: null,
-  refusal: null,
-});
-
-type Wanted = Partial<Parameters<Frontier["claim"]>[0]>;
-
-const options = (wanted: Wanted): Parameters<Frontier["claim"]>[0] => ({
-  now: NOW,
-  count: 9,
-  untried: 1000,
-  leaseMs: LEASE,
-  isHostExclusive: false,
-  ...wanted,
-});
-
-const claim = async (frontier: Frontier, wanted: Wanted): Promise<readonly ClaimedPage[]> =>
-  (await frontier.claim(options(wanted))).pages;
-
-const paths = (pages: readonly ClaimedPage[]): string[] => pages.map((page) => new URL(page.url).pathname);
-
-const all = (frontier: Frontier): Promise<PageOutcome[]> => Array.fromAsync(frontier.outcomes());
-
-type Ending = {
-  readonly links?: readonly string[];
-  readonly skippedLinks?: Settlement["skippedLinks"];
-  readonly validators?: Settlement["validators"];
-  readonly outcome?: Partial<Settlement["outcome"]>;
-};
-
-function settle(frontier: Frontier, page: ClaimedPage | undefined, ending: Ending): Promise<boolean> {
-  if (!page) throw new Error("no page was claimed");
-  return frontier.settle({
-    page,
-    isFetched: true,
-    links: (ending.links ?? []).map((path) => url(path)),
-    skippedLinks: ending.skippedLinks ?? new Map(),
-    validators: ending.validators ?? null,
-    outcome: {
-      status: "success",
-      filePath: null,
-      wordCount: null,
-      title: null,
-      httpStatus: 200,
-      finalUrl: page.url,
-      durationMs: 1,
-      contentHash: null,
-      warnings: [],
-      error: null,
-      reason: null,
-      isUnchanged: false,
-      ...ending.outcome,
-    },
   });
 }

@@ -41,6 +41,8 @@ export class SqliteFrontier implements Frontier {
   readonly #queue: PageQueue;
   readonly #outcomes: OutcomeTable;
   readonly #sql: ReturnType<typeof prepare>;
+  // Pages of a site repeat its menu: URLs met lately, with their depth, need no look into the table.
+  readonly #met = new Map<PageUrl, number>();
   #counts: Omit<FrontierCounts, "leased">;
 
   constructor(db: FrontierDatabase, record: OpenCrawl) {
@@ -112,7 +114,7 @@ export class SqliteFrontier implements Frontier {
       this.#outcomes.put(page.id, settlement);
       this.#count(outcome.status, settlement.isFetched && page.tries === 0);
       const place = { depth: page.depth + 1, parent: page.id, source: LINK, lastModified: null };
-      for (const url of links) this.#addUrl(url, place);
+      for (const url of links) this.#addLink(url, place);
       for (const [reason, count] of skippedLinks) this.#sql.skipLinks.run(reason, count);
       return true;
     });
@@ -178,6 +180,13 @@ export class SqliteFrontier implements Frontier {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#db.close();
+  }
+
+  #addLink(url: PageUrl, place: Place): void {
+    if ((this.#met.get(url) ?? Number.POSITIVE_INFINITY) <= place.depth) return;
+    this.#addUrl(url, place);
+    if (this.#met.size >= MAX_MET) this.#met.clear();
+    this.#met.set(url, place.depth);
   }
 
   /** Queues a URL that this run does not know yet. @returns whether it is new */
@@ -273,6 +282,7 @@ export class SqliteFrontier implements Frontier {
       });
     } catch (error) {
       this.#counts = before;
+      this.#met.clear();
       this.#queue.forget();
       throw error;
     }
@@ -280,6 +290,8 @@ export class SqliteFrontier implements Frontier {
 }
 
 const LINK = SOURCES.indexOf("link");
+/** Of about 200 bytes each; more bring nothing for a site of 20 000 pages. */
+const MAX_MET = 20_000;
 /** No chain of pages under way is longer than the pages under way. */
 const MAX_OWNERS = 1000;
 

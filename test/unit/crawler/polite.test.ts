@@ -110,6 +110,19 @@ test("a host that keeps refusing is left alone longer each time, then its page f
   expect(site.count("/")).toBe(3);
 }, 30_000);
 
+test("a host that asks for a day is asked once: its pages fail, and the crawl ends", async () => {
+  await using site = serveCrawlSite({
+    ...pages(8, 0),
+    "/0": () => html("", { status: 503, headers: { "retry-after": "86400" } }),
+  });
+  await using place = await crawlPlace(app);
+  const { summary, outcomeOf } = await place.crawl(crawlPlan({ seeds: [`${site.origin}/`], concurrency: 1 }));
+  expect(site.visits.map(({ path }) => path)).toEqual(["/robots.txt", "/", "/0"]);
+  expect(summary.failures).toEqual({ http_status: 1, rate_limited: 7 });
+  expect(summary.progress.fetched).toBe(2);
+  expect(outcomeOf("/7")?.error?.message).toContain("asks to be left alone until");
+});
+
 test.each([1, 5, 64])(
   "concurrency %p is so many requests at a time, also to one host, and no more",
   async (concurrency) => {

@@ -1,0 +1,168 @@
+/**
+ * Crawling a site on loopback: the built program beside Scrapy with trafilatura, in the same run.
+ *
+ *   bun scripts/bench/crawl.ts [--pages N] [--concurrency N] [--peer scrapy] [--runs N] [--out FILE]
+ *
+ * The site is served by a process of its own, whose CPU does not count: it takes some of the machine all the
+ * same. It prints pages a second, CPU a page (of the program with its threads), the peak of the resident set and
+ * its course. It fails when pages are missing, or when in a run of 10 000 pages and more the resident set of the
+ * last quarter is more than 10 % above that of the second.
+ */
+import { mkdir, mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { run } from "./contenders.ts";
+import { describeCommit, describeMachine } from "./machine.ts";
+import { parseCount, parseNames } from "./options.ts";
+import { percentile } from "./statistics.ts";
+
+const ROOT = join(import.meta.dir, "..", "..");
+const PROGRAM = join(ROOT, "dist", "article-extractor");
+const PIP_PACKAGES = ["scrapy==2.19.0", "trafilatura==2.3.1", "lxml_html_clean==0.4.6"];
+const SAMPLE_MS = 100;
+/** Of the resident set between the second and the last quarter of a run. */
+const MAX_GROWTH = 1.1;
+
+type Measured = {
+  readonly subject: string;
+  readonly pages: number;
+  readonly stored: number;
+  readonly pagesPerSecond: number;
+  readonly cpuMsPerPage: number;
+  readonly peakRssMb: number;
+  readonly secondQuarterRssMb: number;
+  readonly lastQuarterRssMb: number;
+};
+
+type Command = (url: string, output: string) => readonly string[];
+
+const { values: options } = parseArgs({
+  options: {
+    pages: { type: "string" },
+    concurrency: { type: "string" },
+    runs: { type: "string" },
+    peer: { type: "string", default: "" },
+    scratch: { type: "string", default: join(tmpdir(), "article-extractor-bench") },
+    out: { type: "string" },
+  },
+});
+const pages = parseCount("--pages", options.pages) ?? 2000;
+const concurrency = parseCount("--concurrency", options.concurrency) ?? 16;
+const runs = parseCount("--runs", options.runs) ?? 1;
+
+const ours: Command = (url, output) => {
+  const limits = { "max-pages": pages, "max-depth": 100, concurrency, "rate-limit": 0 };
+  const flags = Object.entries(limits).flatMap(([name, value]) => [`--${name}`, String(value)]);
+  return [PROGRAM, "crawl", "--seed", url, "--output-dir", output, "--quiet", "--prefer-http", ...flags];
+};
+
+async function prepareScrapy(): Promise<Command> {
+  const venv = join(options.scratch, "venv-scrapy");
+  const python = join(venv, "bin", "python");
+  await mkdir(options.scratch, { recursive: true });
+  if (!(await Bun.file(python).exists())) await run(["python3", "-m", "venv", venv], options.scratch);
+  const install = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", ...PIP_PACKAGES];
+  await run(install, options.scratch);
+  const script = join(import.meta.dir, "peers", "scrapy_peer.py");
+  return (url, output) => [python, script, url, output, String(pages), String(concurrency)];
+}
+
+async function firstLine(stdout: ReadableStream<Uint8Array>): Promise<string> {
+  let text = "";
+  for await (const bytes of stdout) {
+    text += new TextDecoder().decode(bytes);
+    if (text.includes("\n")) break;
+  }
+  return text.split("\n", 1)[0] ?? "";
+}
+
+/** The resident set in MB as Linux tells it; null where it does not, or the process has ended. */
+async function residentMb(pid: number): Promise<number | null> {
+  try {
+    const line = /^VmRSS:\s+(\d+) kB/m.exec(await readFile(`/proc/${pid}/status`, "utf8"));
+    return line ? Number(line[1]) / 1024 : null;
+  } catch {
+    return null;
+  }
+}
+
+async function measure(subject: string, command: Command, url: string): Promise<Measured> {
+  const output = await mkdtemp(join(tmpdir(), "bench-crawl-"));
+  try {
+    const startedAt = performance.now();
+    const child = Bun.spawn([...command(url, output)], { stdout: "ignore", stderr: "inherit" });
+    const samples: number[] = [];
+    const sampler = setInterval(async () => {
+      const megabytes = await residentMb(child.pid);
+      if (megabytes !== null) samples.push(megabytes);
+    }, SAMPLE_MS);
+    const exitCode = await child.exited;
+    clearInterval(sampler);
+    const seconds = (performance.now() - startedAt) / 1000;
+    if (exitCode !== 0) throw new Error(`${subject} ended with exit code ${exitCode}`);
+    const usage = child.resourceUsage();
+    const stored = (await readdir(output)).filter((name) => name.endsWith(".md")).length;
+    // Scrapy lets what is under way finish, so it may store a few more.
+    if (stored < pages) throw new Error(`${subject} stored ${stored} of ${pages} pages`);
+    const quarter = (which: number): number =>
+      percentile(samples.slice((samples.length * (which - 1)) / 4, (samples.length * which) / 4), 0.5);
+    return {
+      subject,
+      pages,
+      stored,
+      pagesPerSecond: stored / seconds,
+      cpuMsPerPage: Number(usage?.cpuTime.total ?? 0) / 1000 / stored,
+      peakRssMb: (usage?.maxRSS ?? 0) / 1024 / 1024,
+      secondQuarterRssMb: quarter(2),
+      lastQuarterRssMb: quarter(4),
+    };
+  } finally {
+    await rm(output, { recursive: true, force: true });
+  }
+}
+
+function print(results: readonly Measured[]): void {
+  console.log("subject   pages/s   CPU ms/page   peak RSS MB   RSS 2nd quarter   last quarter");
+  for (const result of results) {
+    const cells = [
+      result.subject.padEnd(8),
+      result.pagesPerSecond.toFixed(1).padStart(8),
+      result.cpuMsPerPage.toFixed(2).padStart(13),
+      result.peakRssMb.toFixed(0).padStart(13),
+      result.secondQuarterRssMb.toFixed(0).padStart(17),
+      result.lastQuarterRssMb.toFixed(0).padStart(14),
+    ];
+    console.log(cells.join(" "));
+  }
+}
+
+const site = Bun.spawn([process.execPath, join(import.meta.dir, "crawl-site.ts"), String(pages)], {
+  stdout: "pipe",
+});
+try {
+  const { port, bytes } = JSON.parse(await firstLine(site.stdout));
+  const subjects = new Map<string, Command>([["ours", ours]]);
+  for (const peer of parseNames("--peer", options.peer, ["scrapy"]))
+    subjects.set(peer, await prepareScrapy());
+  const machine = describeMachine();
+  console.log(`${machine}; ${pages} pages of ${bytes} bytes, concurrency ${concurrency}\n`);
+  const results: Measured[] = [];
+  for (let round = 0; round < runs; round++) {
+    for (const [subject, command] of subjects)
+      results.push(await measure(subject, command, `http://127.0.0.1:${port}/`));
+  }
+  print(results);
+  const commit = await describeCommit(ROOT);
+  if (options.out)
+    await Bun.write(
+      options.out,
+      `${JSON.stringify({ machine, commit, bytes, concurrency, results }, null, 2)}\n`,
+    );
+  for (const { subject, secondQuarterRssMb, lastQuarterRssMb } of results) {
+    if (subject !== "ours" || pages < 10_000 || lastQuarterRssMb <= MAX_GROWTH * secondQuarterRssMb) continue;
+    throw new Error(`memory grew from ${secondQuarterRssMb.toFixed(0)} to ${lastQuarterRssMb.toFixed(0)} MB`);
+  }
+} finally {
+  site.kill();
+}
