@@ -107,7 +107,7 @@ function readPrefixes(typed: Typed, name: string): string[] {
 }
 
 function readSitemap(written: string, directory: string, authorizations: Map<string, string>): string {
-  const source = parseSitemapSource(written, directory);
+  const source = parseSitemapSource(written.trim() === "-" ? "/dev/stdin" : written, directory);
   if (!source) {
     throw new Failure(
       "invalid_usage",

@@ -10,7 +10,7 @@ export type CrawlReportParts = {
   readonly log: Log;
   /** In ms, never going back. */
   readonly now: () => number;
-  /** Where the pages go, as the summary names it. */
+  /** What became of the pages: `stored in out`, `written to stdout`. */
   readonly destination: string;
   /** Whether the same command would go on where this one stopped. */
   readonly isResumable: boolean;
@@ -32,6 +32,9 @@ export function createCrawlReport(parts: CrawlReportParts): CrawlReport {
   const pace = new Pace();
   const examples = new Map<string, string>();
   const told: string[] = [];
+  let doneBefore = 0;
+  let sitemapUrls = 0;
+  let hasPages = false;
   let draw = (): void => {};
   const timer = screen.isLive ? setInterval(() => draw(), REDRAW_MS) : null;
   return {
@@ -41,18 +44,25 @@ export function createCrawlReport(parts: CrawlReportParts): CrawlReport {
         pace.mark(now(), progress.progress);
         draw = () => screen.show(formatProgress(progress, pace.pagesPerSecond(now()), screen.columns));
       }
+      if (event.kind === "started") doneBefore = event.progress.progress;
       if (event.kind === "page") {
+        hasPages = true;
         const { error } = event.outcome;
         if (error && !examples.has(error.code)) examples.set(error.code, error.message);
       }
       if (event.kind === "notice") {
         tellNotice(event.notice, parts);
         if (event.notice.kind === "sitemap_failed") told.push(event.notice.failure.message);
+        // Large ones take a while, and until they are read no page is fetched.
+        if (event.notice.kind === "sitemap_read" && !hasPages) {
+          sitemapUrls += event.notice.pageCount;
+          draw = () => screen.show(`sitemaps: ${sitemapUrls} URLs`.slice(0, screen.columns));
+        }
       }
       logEvent(event, log);
     },
     summarise: (summary) =>
-      formatSummary(summary, { ...parts, elapsedMs: now() - startedAt, examples, told }),
+      formatSummary(summary, { ...parts, elapsedMs: now() - startedAt, examples, told, doneBefore }),
     [Symbol.dispose]() {
       if (timer) clearInterval(timer);
       screen[Symbol.dispose]();
@@ -60,12 +70,18 @@ export function createCrawlReport(parts: CrawlReportParts): CrawlReport {
   };
 }
 
+/** From here on a person wonders why nothing happens. */
+const LONG_PAUSE_S = 10;
+
 function tellNotice(notice: CrawlNotice, { notices }: CrawlReportParts): void {
   if (notice.kind === "low_disk") {
     const megabytes = Math.floor(notice.freeBytes / 1_000_000);
     notices.warn(`only ${megabytes} MB are free in ${notice.directory}`);
   } else if (notice.kind === "robots_ignored") {
     notices.warn("robots.txt is ignored");
+  } else if (notice.kind === "host_paused") {
+    const seconds = Math.round((notice.untilMs - Date.now()) / 1000);
+    if (seconds >= LONG_PAUSE_S) notices.warn(`${notice.host} asks to be left alone for ${seconds} s`);
   } else if (notice.kind === "sitemap_failed") {
     notices.warn(`a sitemap is left out: ${notice.failure.message}`);
   }
@@ -103,6 +119,8 @@ type SummaryParts = CrawlReportParts & {
   readonly examples: ReadonlyMap<string, string>;
   /** What notices have said already. */
   readonly told: readonly string[];
+  /** Pages of a resumed crawl that were done when it went on. */
+  readonly doneBefore: number;
 };
 
 function formatSummary(summary: CrawlSummary, parts: SummaryParts): string[] {
@@ -129,16 +147,18 @@ function headline({ state, progress }: CrawlSummary, parts: SummaryParts): strin
   const { successful, failed, skipped, total } = progress;
   const time = formatDuration(parts.elapsedMs);
   const counts = [
-    `${successful} stored in ${parts.destination}`,
+    `${successful} ${parts.destination}`,
     `${failed} failed`,
     ...(skipped > 0 ? [`${skipped} skipped`] : []),
   ].join(", ");
-  if (state === "completed") return `crawled ${pages(progress.progress)} in ${time}: ${counts}`;
+  const before = parts.doneBefore > 0 ? ` (${parts.doneBefore} of them before)` : "";
+  if (state === "completed") return `crawled ${pageCount(progress.progress)}${before} in ${time}: ${counts}`;
   const rest = parts.isResumable ? "; the same command goes on from here" : "";
-  return `stopped after ${time} at ${progress.progress} of ${pages(total)}: ${counts}${rest}`;
+  return `stopped after ${time} at ${progress.progress} of ${pageCount(total)}: ${counts}${rest}`;
 }
 
-const pages = (count: number): string => `${count} ${count === 1 ? "page" : "pages"}`;
+/** `1 page`, `2 pages`. */
+export const pageCount = (count: number): string => `${count} ${count === 1 ? "page" : "pages"}`;
 
 const formatCounts = (counts: Readonly<Record<string, number>>): string =>
   Object.entries(counts)

@@ -6,7 +6,7 @@ import type { Log } from "../log.ts";
 import { askForDirectory } from "./ask.ts";
 import { createLineOutput, type LineOutput } from "./crawl-lines.ts";
 import { type CrawlCommand, isWithin } from "./crawl-options.ts";
-import { type CrawlReport, createCrawlReport } from "./crawl-report.ts";
+import { type CrawlReport, createCrawlReport, pageCount } from "./crawl-report.ts";
 import type { Notices } from "./notices.ts";
 import type { Screen } from "./screen.ts";
 import { requireSelectors } from "./selectors.ts";
@@ -38,7 +38,7 @@ export async function runCrawl(command: CrawlCommand, parts: CrawlParts): Promis
   const report = createCrawlReport({
     ...parts,
     now: () => performance.now(),
-    destination: lines ? "stdout" : (directory ?? ""),
+    destination: lines ? "written to stdout" : `stored in ${directory}`,
     isResumable: directory !== null,
   });
   const options: CrawlJobOptions = {
@@ -118,11 +118,14 @@ async function listPages(
   { plan, authorizations }: CrawlCommand,
   { screen, notices, log, session }: CrawlParts & { readonly session: ArticleSession },
 ): Promise<number> {
+  const listed = new Set<string>();
   const refused = new Map<SkipReason, number>();
-  let listed = 0;
-  for await (const { url, refusal } of session.previewCrawl(plan, { authorizations }, screen.io.signal)) {
+  for await (const page of session.previewCrawl(plan, { authorizations }, screen.io.signal)) {
+    const { url } = page;
+    if (listed.has(url)) continue;
+    const refusal = page.refusal ?? (listed.size < plan.maxPages ? null : "max_pages");
     if (refusal === null) {
-      listed++;
+      listed.add(url);
       await screen.io.stdout.write(`${url}\n`);
     } else {
       refused.set(refusal, (refused.get(refusal) ?? 0) + 1);
@@ -130,6 +133,6 @@ async function listPages(
     }
   }
   const counts = [...refused].map(([reason, count]) => `, ${count} left out as ${reason}`).join("");
-  notices.tell(`would begin with ${listed} ${listed === 1 ? "page" : "pages"}${counts}`);
+  notices.tell(`would begin with ${pageCount(listed.size)}${counts}`);
   return 0;
 }

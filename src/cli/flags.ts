@@ -189,7 +189,7 @@ export const CRAWL_ONLY_FLAGS: readonly Flag[] = [
     isRepeatable: true,
     isPath: true,
     group: "Input",
-    help: "Sitemap, index, feed or list of URLs, on the web or here (repeatable)",
+    help: "Sitemap, index, feed or list of URLs, on the web or here; '-': standard input (repeatable)",
   },
   {
     name: "discover-sitemaps",

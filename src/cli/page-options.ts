@@ -39,6 +39,8 @@ export function requireUrl(written: string): { readonly url: string; readonly au
 export const showUrl = (written: string): string => JSON.stringify(withoutCredentials(written));
 
 function guess(written: string): string {
+  if (/^(?:localhost|\d{1,3}(?:\.\d{1,3}){3})(?::\d+)?(?:[/?#]|$)/i.test(written))
+    return `; did you mean http://${written} ?`;
   if (/^[\w-]+(?:\.[\w-]+)+(?::\d+)?(?:[/?#]|$)/.test(written) && !/\.(?:html?|md|txt|xml)$/i.test(written)) {
     return `; did you mean https://${written} ?`;
   }

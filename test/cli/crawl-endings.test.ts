@@ -51,6 +51,7 @@ describe("a crawl that is interrupted", () => {
     const rest = await directory.crawl([`${site.origin}/`, "--concurrency", "3"]);
     expect([rest.exitCode, rest.files.length, rest.manifest?.successful]).toEqual([0, 60, 60]);
     expectWhole(rest.manifest);
+    expect(rest.stderr).toContain(`crawled 60 pages (${partial.manifest?.total_pages} of them before) in `);
     // Robots.txt twice, and again only what was under way: three fetches, two pages waiting for the worker.
     expect(site.visits.length).toBeLessThanOrEqual(60 + 2 + 3 + 2);
   });
@@ -211,22 +212,22 @@ describe.skipIf(!canMount)("a small disk (needs the right to mount a tmpfs)", ()
     expect(run.stderr).toMatch(/^warning: only \d\d MB are free in disk\/out\n/);
   });
 
-  test("that fills up ends the crawl with exit code 1, and nothing half is left", async () => {
-    const words = 20_000;
-    const answers = Object.fromEntries(
-      Array.from({ length: 60 }, (_, n) => [
-        `/big/${n}`,
-        { body: crawlPage(`Big ${n}`, [`/big/${n + 1}`], words) },
-      ]),
-    );
+  test("that fills up ends the crawl with exit code 1, and with more room it goes on", async () => {
+    const chain = (n: number) => ({ body: crawlPage(`Big ${n}`, n < 39 ? [`/big/${n + 1}`] : [], 20_000) });
+    const answers = Object.fromEntries(Array.from({ length: 40 }, (_, n) => [`/big/${n}`, chain(n)]));
     await using site = serveNumberedSite({ pages: 1, answers });
+    const words = `${site.origin}/big/0 --max-depth 100`;
     const run = await onDisk(
       "3m",
-      `${site.origin}/big/0 --max-depth 100`,
-      "ls -a disk/out; tail -c 200 disk/out/*.md | grep -c nothing; cat disk/out/manifest.json 2> /dev/null",
+      words,
+      `ls disk/out | wc -l; ls -a disk/out | grep -c tmp
+       mount -o remount,size=60m disk
+       article-extractor crawl ${words} --rate-limit 0 --output-dir disk/out; echo code=$?
+       ls disk/out/*.md | wc -l; cat disk/out/*.md | grep -c "^# Big"`,
     );
-    expect(run.stdout).toContain("code=1");
-    expect(run.stderr).toMatch(/error: .*(?:no space is left|disk is full).*\n$/);
-    expect(run.stdout).not.toContain(".tmp");
+    const [first, made, halves, second, files, titles] = run.stdout.trim().split("\n");
+    expect([first, halves, second, files, titles]).toEqual(["code=1", "0", "code=0", "40", "40"]);
+    expect(Number(made)).toBeGreaterThan(5);
+    expect(run.stderr).toMatch(/\nerror: .*(?:no space is left|disk is full)[^\n]*\n/);
   });
 });

@@ -71,6 +71,8 @@ const EFFECTS: Readonly<Record<string, () => Promise<void>>> = {
     await using directory = await crawlDirectory();
     await writeFile(join(directory.path, "list.txt"), `${site.origin}/blog/c\n`);
     expect(pathsOf(await directory.crawl(["--sitemap", "list.txt"]))).toEqual(["/blog/c"]);
+    const piped = await crawlOnce(["--sitemap", "-"], { stdin: `${site.origin}/guide/b\n` });
+    expect([piped.exitCode, pathsOf(piped)]).toEqual([0, ["/guide/b"]]);
   },
   "discover-sitemaps": async () => {
     expect(pathsOf(await crawl(start(), "--discover-sitemaps"))).toEqual([...ALL, "/found"].sort());
@@ -179,6 +181,9 @@ const EFFECTS: Readonly<Record<string, () => Promise<void>>> = {
     ];
     const run = await crawl(start(), ...words);
     expect(run.stdout).toBe(`${start()}\n${site.origin}/guide/a\n`);
+    const twice = await crawl(`${site.origin}/guide/a`, ...words.slice(0, 3), "--max-pages", "1");
+    expect(twice.stdout).toBe(`${site.origin}/guide/a\n`);
+    expect(twice.stderr).toBe("would begin with 1 page, 1 left out as max_pages\n");
     expect(run.stderr).toBe("would begin with 2 pages, 1 left out as out_of_scope\n");
     expect([site.count("/guide/a") - before, run.files]).toEqual([0, []]);
   },

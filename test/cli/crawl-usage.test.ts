@@ -15,6 +15,8 @@ const WRONG: readonly (readonly [args: readonly string[], message: string])[] = 
     ["--seed", "example.org/docs", "--output-dir", "out"],
     '"example.org/docs" is not an http or https URL; did you mean https://example.org/docs ?',
   ],
+  [["localhost:80/a"], '"localhost:80/a" is not an http or https URL; did you mean http://localhost:80/a ?'],
+  [["10.0.0.1"], '"10.0.0.1" is not an http or https URL; did you mean http://10.0.0.1 ?'],
   [
     ["--sitemap", "ftp://h.example/s.xml", "--output-dir", "out"],
     '--sitemap must be an http or https URL or a file, not "ftp://h.example/s.xml"',
