@@ -1,4 +1,4 @@
-import type { CrawlEvent, CrawlNotice, CrawlSummary } from "../crawler/index.ts";
+import type { CrawlEvent, CrawlNotice, CrawlProgress, CrawlSummary } from "../crawler/index.ts";
 import type { Log } from "../log.ts";
 import type { Notices } from "./notices.ts";
 import { formatDuration, formatProgress, Pace } from "./progress-line.ts";
@@ -44,7 +44,7 @@ export function createCrawlReport(parts: CrawlReportParts): CrawlReport {
         pace.mark(now(), progress.progress);
         draw = () => screen.show(formatProgress(progress, pace.pagesPerSecond(now()), screen.columns));
       }
-      if (event.kind === "started") doneBefore = event.progress.progress;
+      if (event.kind === "started") doneBefore = triedPages(event.progress);
       if (event.kind === "page") {
         hasPages = true;
         const { error } = event.outcome;
@@ -146,16 +146,17 @@ function formatSummary(summary: CrawlSummary, parts: SummaryParts): string[] {
 function headline({ state, progress }: CrawlSummary, parts: SummaryParts): string {
   const { successful, failed, skipped, total } = progress;
   const time = formatDuration(parts.elapsedMs);
-  const counts = [
-    `${successful} ${parts.destination}`,
-    `${failed} failed`,
-    ...(skipped > 0 ? [`${skipped} skipped`] : []),
-  ].join(", ");
+  const left = skipped > 0 ? `; ${skipped} skipped` : "";
+  const counts = `${successful} ${parts.destination}, ${failed} failed${left}`;
   const before = parts.doneBefore > 0 ? ` (${parts.doneBefore} of them before)` : "";
-  if (state === "completed") return `crawled ${pageCount(progress.progress)}${before} in ${time}: ${counts}`;
+  if (state === "completed")
+    return `crawled ${pageCount(triedPages(progress))}${before} in ${time}: ${counts}`;
   const rest = parts.isResumable ? "; the same command goes on from here" : "";
   return `stopped after ${time} at ${progress.progress} of ${pageCount(total)}: ${counts}${rest}`;
 }
+
+// What was skipped was never crawled: a sitemap may name a million pages more than --max-pages allows.
+const triedPages = ({ successful, failed }: CrawlProgress): number => successful + failed;
 
 /** `1 page`, `2 pages`. */
 export const pageCount = (count: number): string => `${count} ${count === 1 ? "page" : "pages"}`;
