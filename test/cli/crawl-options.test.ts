@@ -128,7 +128,9 @@ const EFFECTS: Readonly<Record<string, () => Promise<void>>> = {
     await crawlOnce([`${spaced.origin}/`, "--rate-limit", "0.2"]);
     const times = spaced.visits.map(({ at }) => at);
     expect(times.length).toBe(6); // robots.txt too
-    for (const [index, at] of times.slice(1).entries()) expect(at - (times[index] ?? 0)).toBeGreaterThan(180);
+    // Each as the site notices it, which on a busy machine may be some ms late.
+    for (const [index, at] of times.slice(1).entries()) expect(at - (times[index] ?? 0)).toBeGreaterThan(100);
+    expect((times.at(-1) ?? 0) - (times[0] ?? 0)).toBeGreaterThan(900);
   },
   "adaptive-delay": async () => {
     const run = async (...words: string[]): Promise<number> => {
