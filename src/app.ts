@@ -18,6 +18,7 @@ import {
   DECIDED_SITEMAP_LIMITS,
   type HostSlots,
   type PlannedPage,
+  type PreviewOptions,
   previewCrawl,
   runCrawlJob,
 } from "./crawler/index.ts";
@@ -107,7 +108,7 @@ export interface ArticleSession extends AsyncDisposable {
   /** What a dry run lists; see `previewCrawl`. */
   previewCrawl(
     plan: CrawlPlan,
-    options: Pick<CrawlJobOptions, "authorizations">,
+    options: PreviewOptions,
     signal: AbortSignal,
   ): AsyncGenerator<PlannedPage, void>;
 }

@@ -1,7 +1,7 @@
 import { stat } from "node:fs/promises";
 import type { App, ArticleSession } from "../app.ts";
 import type { CrawlJobOptions, CrawlSummary, SkipReason } from "../crawler/index.ts";
-import { FAILURE_OUTCOMES, Failure } from "../failure.ts";
+import { FAILURE_OUTCOMES, Failure, type FailureRecord } from "../failure.ts";
 import type { Log } from "../log.ts";
 import { askForDirectory } from "./ask.ts";
 import { createLineOutput, type LineOutput } from "./crawl-lines.ts";
@@ -120,7 +120,13 @@ async function listPages(
 ): Promise<number> {
   const listed = new Set<string>();
   const refused = new Map<SkipReason, number>();
-  for await (const page of session.previewCrawl(plan, { authorizations }, screen.io.signal)) {
+  let hasFailed = false;
+  const onSitemapFailure = ({ message }: FailureRecord): void => {
+    hasFailed = true;
+    notices.warn(`a sitemap is left out: ${message}`);
+  };
+  const options = { authorizations, onSitemapFailure };
+  for await (const page of session.previewCrawl(plan, options, screen.io.signal)) {
     const { url } = page;
     if (listed.has(url)) continue;
     const refusal = page.refusal ?? (listed.size < plan.maxPages ? null : "max_pages");
@@ -134,5 +140,5 @@ async function listPages(
   }
   const counts = [...refused].map(([reason, count]) => `, ${count} left out as ${reason}`).join("");
   notices.tell(`would begin with ${pageCount(listed.size)}${counts}`);
-  return 0;
+  return hasFailed && listed.size === 0 ? 1 : 0;
 }

@@ -36,6 +36,7 @@ export type {
   PageOutcome,
   PageSink,
   PlannedPage,
+  PreviewOptions,
   ReadSitemaps,
   SitemapNews,
   SitemapUrl,

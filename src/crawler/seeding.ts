@@ -1,9 +1,10 @@
 import { Failure, type FailureRecord } from "../failure.ts";
 import type { RobotsCache } from "../fetching/index.ts";
-import { originOf, type PageUrl, parsePageUrl } from "../urls/index.ts";
+import { originOf, type PageUrl } from "../urls/index.ts";
 import type { Frontier, FrontierEntry } from "./frontier/frontier.ts";
 import type { Politeness } from "./politeness.ts";
 import type { Scope } from "./scope.ts";
+import { sitemapsOfRobots } from "./sitemap/source.ts";
 import type { CrawlNotice, CrawlPlan, ReadSitemaps, SitemapNews } from "./types.ts";
 
 export type SeedingParts = {
@@ -59,8 +60,7 @@ async function discoverSitemaps(parts: SeedingParts, signal: AbortSignal): Promi
   for (const origin of new Set(plan.seeds.map(originOf))) {
     const { beforeRequest } = politeness;
     const rules = await robots.rulesFor(`${origin}/`, { signal, beforeRequest });
-    // A robots.txt leads to the web only, never to a file of this machine.
-    for (const line of rules.sitemaps) if (parsePageUrl(line) !== null) found.add(line);
+    for (const sitemap of sitemapsOfRobots(rules)) found.add(sitemap);
   }
   return [...found].filter((sitemap) => !plan.sitemaps.includes(sitemap));
 }

@@ -207,6 +207,12 @@ export type CrawlJobOptions = {
   readonly authorizations: ReadonlyMap<string, string>;
 };
 
+/** What a shell adds to a plan for a dry run. */
+export type PreviewOptions = Pick<CrawlJobOptions, "authorizations"> & {
+  /** Told of each sitemap that cannot be read; the others go on, as in a crawl. */
+  readonly onSitemapFailure: (failure: FailureRecord) => void;
+};
+
 /** A URL that a dry run found. */
 export type PlannedPage = {
   readonly url: PageUrl;

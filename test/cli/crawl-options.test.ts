@@ -183,6 +183,9 @@ const EFFECTS: Readonly<Record<string, () => Promise<void>>> = {
     ];
     const run = await crawl(start(), ...words);
     expect(run.stdout).toBe(`${start()}\n${site.origin}/guide/a\n`);
+    const missing = await crawlOnce(["--sitemap", `${site.origin}/none.xml`, "--dry-run"]);
+    expect([missing.exitCode, missing.stdout]).toEqual([1, ""]);
+    expect(missing.stderr).toStartWith("warning: a sitemap is left out: GET ");
     const twice = await crawl(`${site.origin}/guide/a`, ...words.slice(0, 3), "--max-pages", "1");
     expect(twice.stdout).toBe(`${site.origin}/guide/a\n`);
     expect(twice.stderr).toBe("would begin with 1 page, 1 left out as max_pages\n");

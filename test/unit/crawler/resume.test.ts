@@ -270,11 +270,16 @@ test("a dry run lists seeds and sitemap URLs with what would become of them, and
   });
   const plan = crawlPlan({
     seeds: [`${site.origin}/`, `${site.origin}/closed`],
-    sitemaps: [`${site.origin}/list.txt`],
+    sitemaps: [`${site.origin}/closed.xml`, `${site.origin}/list.txt`],
     denyPrefixes: [`${site.origin}/denied`],
   });
+  const failures: string[] = [];
   const listed = await Array.fromAsync(
-    session.previewCrawl(plan, { authorizations: new Map() }, new AbortController().signal),
+    session.previewCrawl(
+      plan,
+      { authorizations: new Map(), onSitemapFailure: ({ message }) => failures.push(message) },
+      new AbortController().signal,
+    ),
   );
   expect(listed.map(({ url, source, refusal }) => [new URL(url).pathname, source, refusal])).toEqual([
     ["/", "seed", null],
@@ -282,6 +287,7 @@ test("a dry run lists seeds and sitemap URLs with what would become of them, and
     ["/a", "sitemap", null],
     ["/denied", "sitemap", "out_of_scope"],
   ]);
-  expect(site.visits.map(({ path }) => path).toSorted()).toEqual(["/list.txt", "/robots.txt"]);
+  expect(site.visits.map(({ path }) => path).toSorted()).toEqual(["/closed.xml", "/list.txt", "/robots.txt"]);
+  expect(failures).toEqual([`GET ${site.origin}/closed.xml answered with status 404`]);
   expect(parseSitemapSource(plan.sitemaps[0] ?? "", "/")).toMatchObject({ kind: "url" });
 });
