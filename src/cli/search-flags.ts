@@ -1,23 +1,23 @@
-import type { Flag } from "./flag.ts";
+// Plain values: the type `Flag` checks them where flags.ts puts them into the commands.
 
-const DIR: Flag = {
+const DIR = {
   name: "dir",
   placeholder: "DIR",
   isPath: true,
   group: "Input",
   help: "The folder of Markdown files, as a crawl writes it",
-};
+} as const;
 
-const INDEX_FILE: Flag = {
+const INDEX_FILE = {
   name: "index-file",
   placeholder: "FILE",
   isPath: true,
   group: "Search",
   help: "The index's file (default DIR/.article-extractor/search.index)",
-};
+} as const;
 
 /** What only `index` takes. */
-export const INDEX_ONLY_FLAGS: readonly Flag[] = [
+export const INDEX_ONLY_FLAGS = [
   DIR,
   INDEX_FILE,
   {
@@ -27,14 +27,14 @@ export const INDEX_ONLY_FLAGS: readonly Flag[] = [
     group: "Search",
     help: "How words are told apart: default, aggressive-stem, or code-friendly (code is not stemmed)",
   },
-];
+] as const;
 
 /** What only `search` takes. */
-export const SEARCH_ONLY_FLAGS: readonly Flag[] = [
+export const SEARCH_ONLY_FLAGS = [
   DIR,
   INDEX_FILE,
   { name: "size", placeholder: "N", group: "Search", help: "Hits at most, 1 to 100 (default 10)" },
   { name: "word-match", group: "Search", help: "Only words as they are typed, no other forms of them" },
   { name: "explain", group: "Search", help: "Show how each hit got its score" },
   { name: "json", group: "Output", help: "One JSON document instead of text" },
-];
+] as const;

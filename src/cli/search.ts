@@ -78,7 +78,8 @@ function formatHit(hit: SearchHit, rank: number, { width, paint, isMarked }: Hit
   if (headings.length > 0) lines.push(`   ${printable(headings.join(" › "))}`);
   const indent = "   ";
   if (hit.snippet !== "") {
-    for (const line of wrap(printable(hit.snippet), width - indent.length)) {
+    const seen = (word: string): number => (isMarked ? decode(withoutMarks(word)).length : word.length);
+    for (const line of wrap(printable(hit.snippet), width - indent.length, seen)) {
       lines.push(indent + (isMarked ? paintMarks(line, paint) : line));
     }
   }
@@ -91,10 +92,12 @@ const printable = (text: string): string => text.replace(/[\u0000-\u001f\u007f-\
 
 const ENTITIES: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: '"', "#39": "'" };
 
+// As `SnippetStyle` "html" writes them.
+const decode = (html: string): string =>
+  html.replace(/&(amp|lt|gt|quot|#39);/g, (entity, name: string) => ENTITIES[name] ?? entity);
+const withoutMarks = (html: string): string => html.replace(/<\/?mark>/g, "");
 const paintMarks = (html: string, paint: Paint): string =>
-  html
-    .replace(/<mark>([^<]*)<\/mark>/g, (_, word: string) => paint.yellow(word))
-    .replace(/&(amp|lt|gt|quot|#39);/g, (entity, name: string) => ENTITIES[name] ?? entity);
+  decode(html.replace(/<mark>([^<]*)<\/mark>/g, (_, word: string) => paint.yellow(word)));
 
 const round = (score: number): string => score.toFixed(3);
 

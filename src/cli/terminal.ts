@@ -10,15 +10,24 @@ export function createPaint(isColored: boolean): Paint {
   return { bold: style(1), red: style(31), yellow: style(33) };
 }
 
-/** Breaks a text into lines of at most `width` characters at its spaces; a longer word stands alone. */
-export function wrap(text: string, width: number): string[] {
+/**
+ * Breaks a text into lines of at most `width` characters at its spaces; a longer word stands alone.
+ * @param measure characters that are seen of a word
+ */
+export function wrap(text: string, width: number, measure = (word: string): number => word.length): string[] {
   const lines: string[] = [];
   let line = "";
+  let length = 0;
   for (const word of text.split(" ")) {
-    if (line !== "" && line.length + 1 + word.length > width) {
+    const wordLength = measure(word);
+    if (line !== "" && length + 1 + wordLength > width) {
       lines.push(line);
       line = word;
-    } else line = line === "" ? word : `${line} ${word}`;
+      length = wordLength;
+    } else {
+      length = line === "" ? wordLength : length + 1 + wordLength;
+      line = line === "" ? word : `${line} ${word}`;
+    }
   }
   return line === "" ? lines : [...lines, line];
 }

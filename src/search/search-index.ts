@@ -1,6 +1,6 @@
 import { Failure } from "../failure.ts";
 import type { DocumentUrl } from "../urls/index.ts";
-import { analyserFingerprint } from "./analysis/analyser.ts";
+import { Analyser, analyserFingerprint } from "./analysis/analyser.ts";
 import { type SearchHit, type SearchOptions, type SearchSettings, searchIndex } from "./searcher.ts";
 import { findCandidates } from "./segment/find-candidates.ts";
 import { Segment } from "./segment/segment.ts";
@@ -8,6 +8,9 @@ import { ANALYZER_PROFILES, type AnalyzerProfile, type StoredDocument } from "./
 
 /** What may be chosen anew for every opening of an index; the profile it was built with is its own. */
 export type OpenSettings = Omit<SearchSettings, "profile">;
+
+/** Words that an analyser may know before it begins anew, to bound its memory. */
+const MAX_WORDS = 20_000;
 
 /**
  * An index file, open for searches and fetches: a snapshot that a newer file of the same name does not
@@ -17,11 +20,14 @@ export class SearchIndex implements Disposable {
   readonly profile: AnalyzerProfile;
   readonly #segment: Segment;
   readonly #settings: SearchSettings;
+  /** Shared by all searches: most words of a snippet were in one before. */
+  readonly #analyser: Analyser;
 
   private constructor(segment: Segment, settings: OpenSettings) {
     this.#segment = segment;
     this.profile = profileOf(segment);
     this.#settings = { ...settings, profile: this.profile };
+    this.#analyser = new Analyser(this.profile);
   }
 
   /**
@@ -47,7 +53,9 @@ export class SearchIndex implements Disposable {
   search(query: string, options: SearchOptions): SearchHit[] {
     const segment = this.#segment;
     segment.requireWhole();
-    return searchIndex({ reader: segment, findCandidates, settings: this.#settings }, query, options);
+    if (this.#analyser.size > MAX_WORDS) this.#analyser.clear();
+    const parts = { reader: segment, findCandidates, settings: this.#settings, analyser: this.#analyser };
+    return searchIndex(parts, query, options);
   }
 
   /** The document with this address; null when the index has none. @throws Failure `index_corrupt` */

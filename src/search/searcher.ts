@@ -53,6 +53,11 @@ export type SearcherParts<Reader extends IndexReader> = {
   /** The first phase of that reader. */
   readonly findCandidates: FindCandidates<Reader>;
   readonly settings: SearchSettings;
+  /**
+   * Of the settings' profile, for queries and snippets; what it has learned of words makes the next search
+   * faster. Without one, a search makes its own.
+   */
+  readonly analyser?: Analyser;
 };
 
 /** What a query finds, before anything of it is shown. */
@@ -82,8 +87,7 @@ export function rankIndex<Reader extends IndexReader>(
       `the index was built with the analyser ${reader.analyserFingerprint}, not ${wanted}: build it anew`,
     );
   }
-  // One for each query: what it learns of words is bounded by the query.
-  const analyser = new Analyser(settings.profile);
+  const analyser = parts.analyser ?? new Analyser(settings.profile);
   const query = compileQuery(reader, analyser, text, {
     wordMatch: options.wordMatch,
     synonyms: settings.synonyms,

@@ -4,6 +4,7 @@ import { Tokenizer } from "../analysis/tokenizer.ts";
 import type { AnalysedDocument, FieldNumber, Section, SourceDocument } from "../types.ts";
 import { FIELDS } from "../types.ts";
 import { scanBlocks } from "./blocks.ts";
+import { definedRuns } from "./definitions.ts";
 import { readInline } from "./inline.ts";
 import { LayoutBuilder } from "./layout.ts";
 import { Slugs } from "./slug.ts";
@@ -33,6 +34,8 @@ export class DocumentAnalyser {
   #positions = new Uint32Array(4096);
   #count = 0;
   #position = 0;
+  /** Runs from here on that are counted as headings too. */
+  #definedRuns = 0;
 
   constructor(analyser: Analyser) {
     this.#analyser = analyser;
@@ -79,6 +82,7 @@ export class DocumentAnalyser {
     const slugs = new Slugs();
     let open = { level: 0, heading: "", anchor: "", start: 0 };
     let firstOfLine = 0;
+    let previousEnd = 0;
     scanBlocks(markdown, (kind, start, end, level) => {
       if (kind === "heading") {
         const lineStart = markdown.lastIndexOf("\n", start - 1) + 1;
@@ -95,11 +99,17 @@ export class DocumentAnalyser {
         this.#layout.closeHeading(this.#position);
         this.#position += HEADING_GAP;
         open = { level, heading, anchor: slugs.next(heading), start: lineStart };
+        previousEnd = end;
         return;
       }
       firstOfLine = this.#position;
       if (kind === "code") this.#add(markdown, start, end, CODE, "code");
-      else this.#addInline(markdown, start, end, BODY, false);
+      else {
+        this.#definedRuns = definedRuns(markdown, start, end, previousEnd);
+        this.#addInline(markdown, start, end, BODY, false);
+        this.#definedRuns = 0;
+      }
+      previousEnd = end;
       this.#layout.addLine(firstOfLine, this.#position, end - start);
       this.#position += LINE_GAP;
     });
@@ -126,16 +136,26 @@ export class DocumentAnalyser {
         end: tokenizer.end,
         kind,
       });
-      this.#reserve(words.length);
+      const isDefined = this.#definedRuns > 0;
+      this.#reserve(2 * words.length);
       for (let i = 0; i < words.length; i++) {
-        this.#words[this.#count] = words[i]!;
-        this.#fields[this.#count] = field;
-        this.#positions[this.#count] = this.#position + offsets[i]!;
-        this.#count++;
+        this.#push(words[i]!, field, offsets[i]!);
+        if (isDefined) this.#push(words[i]!, HEADINGS, offsets[i]!);
       }
       this.#lengths[field]! += width;
+      if (isDefined) {
+        this.#lengths[HEADINGS]! += width;
+        this.#definedRuns--;
+      }
       this.#position += width;
     }
+  }
+
+  #push(word: number, field: number, offset: number): void {
+    this.#words[this.#count] = word;
+    this.#fields[this.#count] = field;
+    this.#positions[this.#count] = this.#position + offset;
+    this.#count++;
   }
 
   #reserve(count: number): void {

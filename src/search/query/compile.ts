@@ -14,6 +14,8 @@ export type QueryTerm = WeightedTerm & {
   readonly position: number;
   /** Whether it is a plain word or a part, and as typed: only those make phrases, distances and titles. */
   readonly isLeaf: boolean;
+  /** The form that was typed, an index into `entry.forms`; -1 where the index has only others. */
+  readonly typedForm: number;
 };
 
 /** A term of a quoted phrase, at its offset in it. */
@@ -26,6 +28,8 @@ export type CompiledQuery = {
   readonly leafWeight: number;
   /** How many leaves the query has, unknown ones too. */
   readonly leafCount: number;
+  /** Words as typed, those that were left out too. */
+  readonly wordCount: number;
   readonly phrases: readonly (readonly PhraseTerm[])[];
   /** A quoted word is not in the index at all, so that nothing can match. */
   readonly isImpossible: boolean;
@@ -54,7 +58,7 @@ export function compileQuery(
   const builder = new QueryBuilder(reader, analyser, options);
   for (const { run, isDropped } of withoutQuestionWords(query)) if (!isDropped) builder.addWord(run);
   const phrases = query.phrases.map(({ start, end }) => builder.phrase(query.words.slice(start, end)));
-  return builder.finish(phrases);
+  return builder.finish(query.words.length, phrases);
 }
 
 /** Question words fall away where others are left; quoted ones stay. */
@@ -107,7 +111,8 @@ class QueryBuilder {
     const form = entry ? entry.forms.indexOf(word.form) : -1;
     if (entry && (!wordMatch || form >= 0)) {
       const forms = wordMatch ? new Set([form]) : null;
-      this.#terms.set(word.term, { entry, weight, forms, position: word.position, isLeaf: word.isLeaf });
+      const { position, isLeaf } = word;
+      this.#terms.set(word.term, { entry, weight, forms, position, isLeaf, typedForm: form });
     }
     if (wordMatch) return;
     if (this.#analyser.profile === "code-friendly") this.#addUnstemmed(word);
@@ -119,7 +124,9 @@ class QueryBuilder {
   #addUnstemmed({ form, position }: { readonly form: string; readonly position: number }): void {
     const entry = this.#terms.has(form) ? null : this.#reader.find(form);
     if (!entry) return;
-    this.#terms.set(form, { entry, weight: this.#weight(entry), forms: null, position, isLeaf: false });
+    const typedForm = entry.forms.indexOf(form);
+    const weight = this.#weight(entry);
+    this.#terms.set(form, { entry, weight, forms: null, position, isLeaf: false, typedForm });
   }
 
   #addCorrection(form: string, position: number): void {
@@ -127,7 +134,7 @@ class QueryBuilder {
     if (!correction || this.#terms.has(correction.entry.term)) return;
     const { entry, edits } = correction;
     const weight = this.#weight(entry) * CORRECTED_WEIGHT ** edits;
-    this.#terms.set(entry.term, { entry, weight, forms: null, position, isLeaf: true });
+    this.#terms.set(entry.term, { entry, weight, forms: null, position, isLeaf: true, typedForm: -1 });
   }
 
   #addSynonyms(form: string, weight: number, position: number): void {
@@ -136,7 +143,7 @@ class QueryBuilder {
       const entry = this.#terms.has(term) ? null : this.#reader.find(term);
       if (!entry) continue;
       const own = Math.min(weight, this.#weight(entry)) * SYNONYM_WEIGHT;
-      this.#terms.set(term, { entry, weight: own, forms: null, position, isLeaf: false });
+      this.#terms.set(term, { entry, weight: own, forms: null, position, isLeaf: false, typedForm: -1 });
     }
   }
 
@@ -162,11 +169,12 @@ class QueryBuilder {
     return terms;
   }
 
-  finish(phrases: readonly (readonly PhraseTerm[] | null)[]): CompiledQuery {
+  finish(wordCount: number, phrases: readonly (readonly PhraseTerm[] | null)[]): CompiledQuery {
     return {
       terms: [...this.#terms.values()],
       leafWeight: this.#leafWeight,
       leafCount: this.#leafCount,
+      wordCount,
       phrases: phrases.filter((phrase) => phrase !== null),
       isImpossible: phrases.includes(null),
     };

@@ -1,6 +1,6 @@
 import type { CompiledQuery } from "../query/compile.ts";
 import type { DocumentLayout } from "../types.ts";
-import { RANKING } from "./constants.ts";
+import { OPENINGS, RANKING } from "./constants.ts";
 import { lowerBound, type TermPlaces } from "./term-places.ts";
 
 /** Numbers of the query's leaves among its terms, in the order of the query. */
@@ -68,12 +68,22 @@ export function isWholeHeading(query: Fillers, { sectionStarts, headingEnds }: D
   return false;
 }
 
-/** BM25 over the first tokens of the content, as if they were a field. */
-export function openings(layout: DocumentLayout, places: TermPlaces, weights: Float64Array): number {
+/**
+ * BM25 over the first tokens of the content, as if they were a field; a sum over `OPENINGS`.
+ * @param factors of each opening
+ */
+export function openings(
+  layout: DocumentLayout,
+  places: TermPlaces,
+  weights: Float64Array,
+  factors: readonly number[],
+): number {
   const { contentStart, end } = layout;
   const k1 = RANKING.openingK1;
   let sum = 0;
-  for (const { tokens, weight } of RANKING.openings) {
+  for (let i = 0; i < OPENINGS.length; i++) {
+    const tokens = OPENINGS[i]!;
+    const factor = factors[i]!;
     const stop = contentStart + tokens;
     const lengthPart = k1 * (0.5 + (0.5 * Math.min(tokens, end - contentStart)) / tokens);
     for (let term = 0; term < weights.length; term++) {
@@ -81,8 +91,17 @@ export function openings(layout: DocumentLayout, places: TermPlaces, weights: Fl
       if (count === 0) continue;
       const positions = places.positions(term);
       const frequency = lowerBound(positions, count, stop) - lowerBound(positions, count, contentStart);
-      if (frequency > 0) sum += (weight * weights[term]! * frequency * (k1 + 1)) / (frequency + lengthPart);
+      if (frequency > 0) sum += (factor * weights[term]! * frequency * (k1 + 1)) / (frequency + lengthPart);
     }
+  }
+  return sum;
+}
+
+/** Sum of the weights of the terms that stand in the form that was typed. */
+export function exactForms(places: TermPlaces, weights: Float64Array): number {
+  let sum = 0;
+  for (let term = 0; term < weights.length; term++) {
+    if (places.count(term) > 0 && places.isExact(term)) sum += weights[term]!;
   }
   return sum;
 }

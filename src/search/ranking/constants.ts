@@ -1,6 +1,6 @@
 /**
- * The constants of the ranking formula, found by coordinate ascent on six documentation collections with each
- * left out in turn (docs/search.md has the numbers). All weights are relative to the body's boost of 1.
+ * The constants of the ranking formula, found by coordinate ascent on six collections of documentation, each of
+ * them left out in turn (docs/search.md has the numbers). Weights are relative to the body's boost of 1.
  */
 export const RANKING = {
   /** Candidates that the first phase hands to the second. */
@@ -11,18 +11,68 @@ export const RANKING = {
   passageK1: 1.2,
   passageB: 0.5,
   passageTokens: 140,
-  /** Weight of the best passage, counted with its title and headings, and of the mean of the best three. */
-  bestPassage: 2.3,
-  meanPassage: 0.55,
-  /** The openings of a page, in tokens, each counted as a short field of its own. */
-  openings: [
-    { tokens: 40, weight: 0.8 },
-    { tokens: 240, weight: 0.75 },
-  ],
   openingK1: 1.2,
-  /** Neighbours of the query that stand together: lower idf of the two over their least distance. */
-  proximity: 1.4,
-  /** All of the query is all of the title, or of a heading. */
-  wholeTitle: 0.7,
-  wholeHeading: 1.4,
 } as const;
+
+/** Weights of what the second phase adds. */
+export type PhaseTwoWeights = {
+  /** The best passage, counted with its title and headings, and the mean of the best three. */
+  readonly bestPassage: number;
+  readonly meanPassage: number;
+  /** The page's first `OPENINGS` tokens, each as a short field of its own. */
+  readonly openings: readonly number[];
+  /** Neighbours of the query that stand together: lower weight of the two over their least distance. */
+  readonly proximity: number;
+  /** Terms that stand in the form that was typed. */
+  readonly exactForms: number;
+  /** All of the query is all of the title, or of a heading. */
+  readonly wholeTitle: number;
+  readonly wholeHeading: number;
+};
+
+export const OPENINGS = [40, 240] as const;
+
+// Names and keywords are looked for anywhere in a page; sentences and questions say what a page is about, which
+// its opening says too.
+const KEYWORDS: PhaseTwoWeights = {
+  bestPassage: 1.7,
+  meanPassage: 2.4,
+  openings: [0.35, 0.25],
+  proximity: 2.4,
+  exactForms: 0.6,
+  wholeTitle: 3.6,
+  wholeHeading: 0.4,
+};
+
+const SENTENCE: PhaseTwoWeights = {
+  bestPassage: 1.7,
+  meanPassage: 0.35,
+  openings: [1.3, 1],
+  proximity: 2.4,
+  exactForms: 0.6,
+  wholeTitle: 1.8,
+  wholeHeading: 0.4,
+};
+
+const KEYWORDS_AT_MOST = 3;
+const SENTENCE_AT_LEAST = 6;
+
+/**
+ * The weights for a query of so many words: those of keywords up to 3, those of a sentence from 6, and between
+ * them in proportion.
+ */
+export function weightsFor(words: number): PhaseTwoWeights {
+  const share = (words - KEYWORDS_AT_MOST) / (SENTENCE_AT_LEAST - KEYWORDS_AT_MOST);
+  if (share <= 0) return KEYWORDS;
+  if (share >= 1) return SENTENCE;
+  const mix = (a: number, b: number): number => a + (b - a) * share;
+  return {
+    bestPassage: mix(KEYWORDS.bestPassage, SENTENCE.bestPassage),
+    meanPassage: mix(KEYWORDS.meanPassage, SENTENCE.meanPassage),
+    openings: OPENINGS.map((_, i) => mix(KEYWORDS.openings[i]!, SENTENCE.openings[i]!)),
+    proximity: mix(KEYWORDS.proximity, SENTENCE.proximity),
+    exactForms: mix(KEYWORDS.exactForms, SENTENCE.exactForms),
+    wholeTitle: mix(KEYWORDS.wholeTitle, SENTENCE.wholeTitle),
+    wholeHeading: mix(KEYWORDS.wholeHeading, SENTENCE.wholeHeading),
+  };
+}

@@ -9,8 +9,8 @@ import {
   type RankingSettings,
   type ScoredDocument,
 } from "../types.ts";
-import { isWholeHeading, isWholeTitle, leavesOf, openings, proximity } from "./closeness.ts";
-import { RANKING } from "./constants.ts";
+import { exactForms, isWholeHeading, isWholeTitle, leavesOf, openings, proximity } from "./closeness.ts";
+import { weightsFor } from "./constants.ts";
 import { PassageScorer } from "./passages.ts";
 import { TermPlaces } from "./term-places.ts";
 
@@ -26,6 +26,7 @@ export type ScoreExplanation = {
   readonly meanPassage: number;
   readonly openings: number;
   readonly proximity: number;
+  readonly exactForms: number;
   readonly wholeTitle: number;
   readonly wholeHeading: number;
 };
@@ -58,6 +59,7 @@ export function rescore(
   const weights = Float64Array.from(query.terms, ({ weight }) => weight);
   const leaves = leavesOf(query);
   const fillers = { places, leaves, leafCount: query.leafCount };
+  const added = weightsFor(query.wordCount);
   const passages = new PassageScorer();
   const fieldScorer = options.isExplained ? new FieldScorer(reader, options.ranking) : null;
   const inOrder = [...candidates].sort((a, b) => a.document - b.document);
@@ -67,24 +69,26 @@ export function rescore(
     const layout = reader.layout(document);
     const passage = passages.score(layout, places, weights);
     const parts = {
-      bestPassage: RANKING.bestPassage * passage.best,
-      meanPassage: RANKING.meanPassage * passage.mean,
-      openings: openings(layout, places, weights),
-      proximity: RANKING.proximity * proximity(places, leaves, weights),
-      wholeTitle: isWholeTitle(fillers, layout) ? RANKING.wholeTitle * query.leafWeight : 0,
-      wholeHeading: isWholeHeading(fillers, layout) ? RANKING.wholeHeading * query.leafWeight : 0,
+      bestPassage: added.bestPassage * passage.best,
+      meanPassage: added.meanPassage * passage.mean,
+      openings: openings(layout, places, weights, added.openings),
+      proximity: added.proximity * proximity(places, leaves, weights),
+      exactForms: added.exactForms * exactForms(places, weights),
+      wholeTitle: isWholeTitle(fillers, layout) ? added.wholeTitle * query.leafWeight : 0,
+      wholeHeading: isWholeHeading(fillers, layout) ? added.wholeHeading * query.leafWeight : 0,
     };
     const terms = fieldScorer && explainTerms(reader, fieldScorer, { query, places, document });
-    const added =
+    const sum =
       parts.bestPassage +
       parts.meanPassage +
       parts.openings +
       parts.proximity +
+      parts.exactForms +
       parts.wholeTitle +
       parts.wholeHeading;
     return {
       document,
-      score: score + added,
+      score: score + sum,
       section: passage.section,
       explanation: terms && { terms, ...parts },
     };

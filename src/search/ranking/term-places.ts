@@ -10,12 +10,14 @@ export class TermPlaces {
   readonly #postings: readonly Postings[];
   readonly #positions: Uint32Array[];
   readonly #counts: Uint32Array;
+  readonly #isExact: Uint8Array;
 
   constructor(reader: IndexReader, terms: readonly QueryTerm[]) {
     this.#terms = terms;
     this.#postings = terms.map(({ entry }) => reader.postings(entry));
     this.#positions = terms.map(() => new Uint32Array(16));
     this.#counts = new Uint32Array(terms.length);
+    this.#isExact = new Uint8Array(terms.length);
   }
 
   /** Reads all positions of all terms in a document. */
@@ -32,6 +34,11 @@ export class TermPlaces {
     return this.#counts[term]!;
   }
 
+  /** Whether a term stands somewhere in the form that was typed; only where its count is not 0. */
+  isExact(term: number): boolean {
+    return this.#isExact[term] === 1;
+  }
+
   /** The positions of a term in ascending order; the first `count(term)` are valid. */
   positions(term: number): Uint32Array {
     return this.#positions[term]!;
@@ -45,12 +52,15 @@ export class TermPlaces {
   #read(term: number, postings: Postings): number {
     const read = postings.readPositions();
     const from = postings.positions;
-    const wanted = this.#terms[term]!.forms;
+    const { forms: wanted, typedForm } = this.#terms[term]!;
+    this.#isExact[term] = 0;
     if (this.#positions[term]!.length < read) this.#positions[term] = new Uint32Array(read * 2);
     const into = this.#positions[term]!;
     let count = 0;
     for (let i = 0; i < read; i++) {
-      if (wanted && !wanted.has(postings.forms[i]!)) continue;
+      const form = postings.forms[i]!;
+      if (wanted && !wanted.has(form)) continue;
+      if (form === typedForm) this.#isExact[term] = 1;
       // Two forms of a term may share a position: `URLs` is a whole and its own part.
       if (count > 0 && into[count - 1] === from[i]) continue;
       into[count++] = from[i]!;

@@ -1,5 +1,4 @@
 import { Failure } from "../../failure.ts";
-import { FieldScorer } from "../field-score.ts";
 import type { RankingSettings, ScoredDocument, WeightedTerm } from "../types.ts";
 import { CandidateHeap } from "./candidate-heap.ts";
 import type { Segment } from "./segment.ts";
@@ -35,9 +34,9 @@ export function findCandidates(
   terms: readonly WeightedTerm[],
   { limit, ranking, deadline }: CandidateOptions,
 ): readonly ScoredDocument[] {
-  const fieldScorer = new FieldScorer(segment, ranking);
+  const tables = segment.scoreTables(ranking);
   const scorers = terms
-    .map((term, place) => ({ scorer: new TermScorer(segment, term, fieldScorer), place }))
+    .map((term, place) => ({ scorer: new TermScorer(segment, term, tables), place }))
     .sort((a, b) => b.scorer.bound - a.scorer.bound || a.place - b.place)
     .map(({ scorer }) => scorer);
   const heap = new CandidateHeap(Math.min(limit, segment.documentCount));

@@ -60,6 +60,8 @@ export class PostingList implements Postings {
   #written: Uint32Array | null = null;
   readonly #frequencies = new Uint32Array(FIELD_COUNT);
   #frequenciesOf = -1;
+  #numbersOffset = 0;
+  #hasNumbers = false;
   #positionOffset = 0;
   /** The posting whose positions begin at `#positionOffset`. */
   #positionIndex = 0;
@@ -121,7 +123,7 @@ export class PostingList implements Postings {
 
   /** Frequencies of a posting of the loaded block. */
   readFrequencies(index: number, frequencies: Uint32Array): void {
-    const number = this.numbers[index]!;
+    const number = this.numberAt(index);
     if (number === NO_SIGNATURE) {
       for (let field = 0; field < FIELD_COUNT; field++) {
         frequencies[field] = this.#written![index * WRITTEN + field]!;
@@ -169,20 +171,38 @@ export class PostingList implements Postings {
     this.count = isLast ? this.documentFrequency - block * BLOCK_POSTINGS : BLOCK_POSTINGS;
     this.#file.verify(start, this.blocks.count === 1 ? this.#end : this.blocks.positionStarts[block]!);
     this.#reader.offset = start;
-    this.#readNumbers(this.documents);
-    this.#readNumbers(this.numbers);
+    this.#readPacked(this.documents);
+    this.#skipNumbers();
     let document = block === 0 ? -1 : this.blocks.lastDocuments[block - 1]!;
     const { documents, count } = this;
     for (let index = 0; index < count; index++) {
       document += documents[index]! + 1;
       documents[index] = document;
     }
-    this.#readWritten();
     if (this.#reader.offset > this.#end) throw corrupt(this.#file.path, "a block of postings");
-    if (this.blocks.count === 1) {
-      this.blocks.positionStarts[0] = this.#reader.offset;
-      this.blocks.lastDocuments[0] = document;
+    if (this.blocks.count > 1) return;
+    this.readAllNumbers();
+    this.blocks.positionStarts[0] = this.#reader.offset;
+    this.blocks.lastDocuments[0] = document;
+  }
+
+  /** Fills `numbers` for the loaded block; a look-up of one posting does without. */
+  readAllNumbers(): void {
+    if (this.#hasNumbers) return;
+    this.#hasNumbers = true;
+    this.#reader.offset = this.#numbersOffset;
+    this.#readPacked(this.numbers);
+    this.#readWritten();
+  }
+
+  /** The signature of a posting of the loaded block. */
+  numberAt(index: number): number {
+    if (!this.#hasNumbers && this.count >= MIN_PACKED) {
+      const number = this.#unpackNumber(index);
+      if (number !== NO_SIGNATURE) return number;
     }
+    this.readAllNumbers(); // what is written out for some stands behind the numbers of all
+    return this.numbers[index]!;
   }
 
   #finish(): number {
@@ -201,7 +221,7 @@ export class PostingList implements Postings {
   }
 
   #positionCount(index: number): number {
-    const number = this.numbers[index]!;
+    const number = this.numberAt(index);
     return number === NO_SIGNATURE
       ? this.#written![index * WRITTEN + FIELD_COUNT]!
       : this.#signatures.positionCounts[number]!;
@@ -218,7 +238,22 @@ export class PostingList implements Postings {
     this.#reader.offset = offset;
   }
 
-  #readNumbers(values: Uint32Array | Int32Array): void {
+  #skipNumbers(): void {
+    this.#hasNumbers = false;
+    this.#numbersOffset = this.#reader.offset;
+  }
+
+  #unpackNumber(index: number): number {
+    const { bytes } = this.#reader;
+    const width = bytes[this.#numbersOffset]!;
+    const bit = index * width;
+    const at = this.#numbersOffset + 1 + (bit >>> 3);
+    // At most 12 bits, which three bytes hold wherever they begin.
+    const three = bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16);
+    return (three >>> (bit & 7)) & ((1 << width) - 1);
+  }
+
+  #readPacked(values: Uint32Array | Int32Array): void {
     const reader = this.#reader;
     const { count } = this;
     if (count < MIN_PACKED) {

@@ -4,6 +4,7 @@ import {
   FIELDS,
   type FieldNumber,
   type IndexReader,
+  type RankingSettings,
   type StoredDocument,
   type TermEntry,
 } from "../types.ts";
@@ -13,6 +14,7 @@ import { corrupt } from "./file-failure.ts";
 import { SegmentFile } from "./file-reader.ts";
 import { decodeLayout } from "./layout-codec.ts";
 import { PostingList } from "./posting-reader.ts";
+import { interleaveLengths, ScoreTables } from "./score-tables.ts";
 import { Signatures } from "./signatures.ts";
 import { StoredBlockReader } from "./stored-blocks.ts";
 import { decodeStored } from "./stored-codec.ts";
@@ -41,6 +43,8 @@ export class Segment implements IndexReader, Disposable {
   readonly #urls: StringTableCursor;
   #signatures: Signatures | null = null;
   #lengths: readonly LengthColumn[] | null = null;
+  #lengthsByDocument: Uint16Array | null = null;
+  #tables: { readonly ranking: RankingSettings; readonly tables: ScoreTables } | null = null;
 
   private constructor(file: SegmentFile) {
     this.#file = file;
@@ -81,6 +85,18 @@ export class Segment implements IndexReader, Disposable {
   get lengths(): readonly LengthColumn[] {
     this.#lengths ??= openLengths(this.#file.whole("lengths"), this.documentCount);
     return this.#lengths;
+  }
+
+  /** By document × fields + field, at most 65 535: for scoring, where a document's lengths are read together. */
+  get lengthsByDocument(): Uint16Array {
+    this.#lengthsByDocument ??= interleaveLengths(this.lengths, this.documentCount);
+    return this.#lengthsByDocument;
+  }
+
+  /** What scoring needs for a ranking; kept for the last one, since a reader rarely has two. */
+  scoreTables(ranking: RankingSettings): ScoreTables {
+    if (this.#tables?.ranking !== ranking) this.#tables = { ranking, tables: new ScoreTables(this, ranking) };
+    return this.#tables.tables;
   }
 
   get signatures(): Signatures {

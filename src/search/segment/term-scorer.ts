@@ -1,11 +1,11 @@
-import type { FieldScorer } from "../field-score.ts";
 import { FIELDS, type FieldNumber, type WeightedTerm } from "../types.ts";
-import type { LengthColumn } from "./field-lengths.ts";
 import type { PostingList } from "./posting-reader.ts";
+import { type ScoreTables, TABLE_LENGTHS } from "./score-tables.ts";
 import type { Segment } from "./segment.ts";
-import { NO_SIGNATURE, type Signatures } from "./signatures.ts";
+import { NO_SIGNATURE } from "./signatures.ts";
 
 const FIELD_COUNT = FIELDS.length;
+const FIELD_MASK = FIELD_COUNT - 1; // there are eight
 
 /** A term of fewer documents than one in so many has blocks that are wider than a window. */
 const SPARSE = 16;
@@ -17,9 +17,7 @@ export class TermScorer {
   readonly #list: PostingList;
   readonly #weight: number;
   readonly #forms: ReadonlySet<number> | null;
-  readonly #scorer: FieldScorer;
-  readonly #lengths: readonly LengthColumn[];
-  readonly #signatures: Signatures;
+  readonly #tables: ScoreTables;
   readonly #blockBounds: Float64Array;
   readonly #frequencies = new Uint32Array(FIELD_COUNT);
   /** First block that reaches into the current window, and the place in the loaded one. */
@@ -27,14 +25,12 @@ export class TermScorer {
   #index = 0;
   readonly #documentCount: number;
 
-  constructor(segment: Segment, { entry, weight, forms }: WeightedTerm, scorer: FieldScorer) {
+  constructor(segment: Segment, { entry, weight, forms }: WeightedTerm, tables: ScoreTables) {
     this.#list = segment.postings(entry);
     this.#documentCount = segment.documentCount;
     this.#weight = weight;
     this.#forms = forms;
-    this.#scorer = scorer;
-    this.#lengths = segment.lengths;
-    this.#signatures = segment.signatures;
+    this.#tables = tables;
     this.#blockBounds = this.#boundBlocks();
     this.bound = this.#blockBounds.reduce((most, bound) => Math.max(most, bound), 0);
   }
@@ -61,11 +57,17 @@ export class TermScorer {
     for (let block = this.#block; block < count; block++) {
       if (block > 0 && lastDocuments[block - 1]! + 1 >= end) return;
       this.#load(block);
+      list.readAllNumbers();
+      const { count: postings, numbers } = list;
+      const isPlain = this.#forms === null;
       let index = this.#index;
-      while (index < list.count && documents[index]! < start) index++;
-      for (; index < list.count && documents[index]! < end; index++) {
-        const place = documents[index]! - start;
-        sums[place]! += this.#score(index);
+      while (index < postings && documents[index]! < start) index++;
+      for (; index < postings && documents[index]! < end; index++) {
+        const document = documents[index]!;
+        const place = document - start;
+        const number = numbers[index]!;
+        sums[place]! +=
+          isPlain && number !== NO_SIGNATURE ? this.#scoreSignature(number, document) : this.#score(index);
         found[place >>> 5]! |= 1 << (place & 31);
       }
       this.#index = index;
@@ -107,16 +109,21 @@ export class TermScorer {
 
   #score(index: number): number {
     if (this.#forms !== null && !this.#hasForm(index, this.#forms)) return 0;
-    const list = this.#list;
-    const document = list.documents[index]!;
-    const number = list.numbers[index]!;
+    const document = this.#list.documents[index]!;
+    const number = this.#list.numberAt(index);
     if (number === NO_SIGNATURE) return this.#scoreWritten(index, document);
-    const { starts, fields, frequencies } = this.#signatures;
+    return this.#scoreSignature(number, document);
+  }
+
+  #scoreSignature(number: number, document: number): number {
+    const { starts, entries, lengths, parts } = this.#tables;
     const end = starts[number + 1]!;
     let score = 0;
     for (let at = starts[number]!; at < end; at++) {
-      const field = fields[at]!;
-      score += this.#scorer.part(field as FieldNumber, frequencies[at]!, this.#lengths[field]![document]!); // of FIELDS
+      const entry = entries[at]!;
+      const length = lengths[document * FIELD_COUNT + (entry & FIELD_MASK)]!;
+      score +=
+        length < TABLE_LENGTHS ? parts[entry * TABLE_LENGTHS + length]! : this.#tables.part(entry, document);
     }
     return this.#weight * score;
   }
@@ -126,8 +133,7 @@ export class TermScorer {
     let score = 0;
     for (let field = 0; field < FIELD_COUNT; field++) {
       const frequency = this.#frequencies[field]!;
-      if (frequency === 0) continue;
-      score += this.#scorer.part(field as FieldNumber, frequency, this.#lengths[field]![document]!); // of FIELDS
+      if (frequency > 0) score += this.#tables.partOf(field as FieldNumber, frequency, document); // of FIELDS
     }
     return this.#weight * score;
   }
@@ -152,7 +158,7 @@ export class TermScorer {
       for (let field = 0; field < FIELD_COUNT; field++) {
         const at = block * FIELD_COUNT + field;
         if (maxFrequencies[at] === 0) continue;
-        score += this.#scorer.part(field as FieldNumber, maxFrequencies[at]!, minLengths[at]!); // of FIELDS
+        score += this.#tables.scorer.part(field as FieldNumber, maxFrequencies[at]!, minLengths[at]!); // of FIELDS
       }
       bounds[block] = this.#weight * score;
     }

@@ -1,0 +1,90 @@
+import { FieldScorer } from "../field-score.ts";
+import { FIELDS, type FieldNumber, type RankingSettings } from "../types.ts";
+import type { Segment } from "./segment.ts";
+
+const FIELD_COUNT = FIELDS.length;
+
+/** Field lengths below this have their scores in the table. */
+export const TABLE_LENGTHS = 256;
+
+/** Frequencies that a signature can have. */
+const TABLE_FREQUENCIES = 16;
+
+const MAX_LENGTH = 0xffff;
+
+/**
+ * What the first phase needs of an index for one ranking, worked out once: the score of every field, frequency
+ * and small length (`FieldScorer.part` of them, to the bit), what the signatures mean without the fields that
+ * count nothing, and the field lengths of a document beside each other. Half of the time of a search went into
+ * these three when they were found anew for every posting.
+ */
+export class ScoreTables {
+  readonly scorer: FieldScorer;
+  /** By frequency × fields + field, then length. */
+  readonly parts: Float64Array;
+  /** Entries of signature n: `entries[starts[n]]` up to `entries[starts[n + 1]]`, each frequency × fields + field. */
+  readonly starts: Uint32Array;
+  readonly entries: Uint8Array;
+  /** By document × fields + field. A length of 65 535 stands for any that is longer, too. */
+  readonly lengths: Uint16Array;
+  readonly #segment: Segment;
+
+  constructor(segment: Segment, ranking: RankingSettings) {
+    this.#segment = segment;
+    this.scorer = new FieldScorer(segment, ranking);
+    this.parts = this.#makeParts();
+    const { starts, entries } = this.#makeEntries();
+    this.starts = starts;
+    this.entries = entries;
+    this.lengths = segment.lengthsByDocument;
+  }
+
+  /** The score of one entry of a signature in a document, from the table or without it. */
+  part(entry: number, document: number): number {
+    const length = this.lengths[document * FIELD_COUNT + (entry % FIELD_COUNT)]!;
+    if (length < TABLE_LENGTHS) return this.parts[entry * TABLE_LENGTHS + length]!;
+    return this.partOf((entry % FIELD_COUNT) as FieldNumber, Math.floor(entry / FIELD_COUNT), document); // below FIELD_COUNT
+  }
+
+  partOf(field: FieldNumber, frequency: number, document: number): number {
+    return this.scorer.part(field, frequency, this.#segment.fieldLength(document, field));
+  }
+
+  #makeParts(): Float64Array {
+    const parts = new Float64Array(TABLE_FREQUENCIES * FIELD_COUNT * TABLE_LENGTHS);
+    for (let entry = 0; entry < TABLE_FREQUENCIES * FIELD_COUNT; entry++) {
+      const field = (entry % FIELD_COUNT) as FieldNumber; // below FIELD_COUNT
+      const frequency = Math.floor(entry / FIELD_COUNT);
+      for (let length = 0; length < TABLE_LENGTHS; length++) {
+        parts[entry * TABLE_LENGTHS + length] = this.scorer.part(field, frequency, length);
+      }
+    }
+    return parts;
+  }
+
+  #makeEntries(): { readonly starts: Uint32Array; readonly entries: Uint8Array } {
+    const { starts, fields, frequencies } = this.#segment.signatures;
+    const kept: number[] = [];
+    const keptStarts = new Uint32Array(starts.length);
+    for (let number = 1; number + 1 < starts.length; number++) {
+      keptStarts[number] = kept.length;
+      for (let at = starts[number]!; at < starts[number + 1]!; at++) {
+        const field = fields[at]!;
+        if (this.scorer.bound(field as FieldNumber) > 0) kept.push(frequencies[at]! * FIELD_COUNT + field); // of FIELDS
+      }
+    }
+    keptStarts[starts.length - 1] = kept.length;
+    return { starts: keptStarts, entries: Uint8Array.from(kept) };
+  }
+}
+
+/** The lengths of each document beside each other, from columns. */
+export function interleaveLengths(columns: readonly ArrayLike<number>[], documentCount: number): Uint16Array {
+  const lengths = new Uint16Array(documentCount * FIELD_COUNT);
+  columns.forEach((column, field) => {
+    for (let document = 0; document < documentCount; document++) {
+      lengths[document * FIELD_COUNT + field] = Math.min(MAX_LENGTH, column[document]!);
+    }
+  });
+  return lengths;
+}

@@ -1,0 +1,187 @@
+import { describe, expect, test } from "bun:test";
+import { mkdir, readdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { runBinary, runShell, temporaryDirectory } from "../support/binary.ts";
+
+const PAGES: Readonly<Record<string, string>> = {
+  "keys.md":
+    "---\nurl: https://weir.example/keys\ntitle: Keys\n---\n# Keys\n\nAll about access.\n\n## Rotating keys\n\nRun `weir rotate` to rotate an access key. The old <key> stays valid for a day.\n",
+  "install.md": "# Installing weir\n\nInstall the package with your package manager.\n",
+  "deep/cache.md": "# Caches\n\nThe flag `--no-cache` turns caching off for one run.\n",
+};
+
+/** A directory with the pages in `docs`, indexed. */
+async function indexedPages() {
+  const directory = await temporaryDirectory();
+  await writePages(directory.path, PAGES);
+  const run = await runBinary(["index", "--dir", "docs"], { cwd: directory.path });
+  if (run.exitCode !== 0) throw new Error(run.stderr);
+  return directory;
+}
+
+async function writePages(path: string, pages: Readonly<Record<string, string>>): Promise<void> {
+  await mkdir(join(path, "docs/deep"), { recursive: true });
+  for (const [name, text] of Object.entries(pages)) await writeFile(join(path, "docs", name), text);
+}
+
+describe("index", () => {
+  test("says what it has indexed, and reads only what changed the next time", async () => {
+    await using directory = await temporaryDirectory();
+    await writePages(directory.path, PAGES);
+    const index = () => runBinary(["index", "--dir", "docs"], { cwd: directory.path });
+    expect(await index()).toEqual({
+      exitCode: 0,
+      stdout: "indexed 3 documents in docs/.article-extractor/search.index\n",
+      stderr: "",
+    });
+    await writeFile(join(directory.path, "docs/install.md"), "# Installing\n\nother words\n");
+    const { stdout } = await index();
+    expect(stdout).toBe(
+      "indexed 3 documents, 2 of them unchanged, in docs/.article-extractor/search.index\n",
+    );
+    expect(await readdir(join(directory.path, "docs/.article-extractor"))).toEqual(["search.index"]);
+  });
+
+  test("leaves out what is no text, says so, and exits with 1", async () => {
+    await using directory = await temporaryDirectory();
+    await writePages(directory.path, PAGES);
+    await writeFile(join(directory.path, "docs/image.md"), Buffer.from([0, 1, 2]));
+    const run = await runBinary(["index", "--dir", "docs", "--index-file", "here.index"], {
+      cwd: directory.path,
+    });
+    expect(run).toEqual({
+      exitCode: 1,
+      stdout: "indexed 3 documents in here.index\n",
+      stderr: "warning: docs/image.md is left out: it is not text\n",
+    });
+  });
+
+  const REFUSED: readonly (readonly [words: readonly string[], code: number, message: string])[] = [
+    [["index"], 2, "index needs --dir DIR"],
+    [["index", "docs"], 2, "did you mean --dir docs?"],
+    [["index", "--dir", "nowhere"], 1, "the folder nowhere could not be read"],
+    [["index", "--dir", "empty"], 1, "empty holds no Markdown files"],
+    [["index", "--dir", "docs", "--profile", "defualt"], 2, "did you mean default?"],
+    [["index", "--dir", "docs", "--index-file", "/proc/x/index"], 1, "/proc/x"],
+  ];
+  for (const [words, code, message] of REFUSED) {
+    test(`${words.join(" ")} fails with ${code} and says why`, async () => {
+      await using directory = await temporaryDirectory();
+      await writePages(directory.path, PAGES);
+      await mkdir(join(directory.path, "empty"));
+      const run = await runBinary(words, { cwd: directory.path });
+      expect(run.exitCode).toBe(code);
+      expect(run.stdout).toBe("");
+      expect(run.stderr).toContain(message);
+      expect(run.stderr.trimEnd().split("\n")).toHaveLength(1);
+    });
+  }
+});
+
+describe("search", () => {
+  test("shows title, address of the section and snippet, plain in a pipe", async () => {
+    await using directory = await indexedPages();
+    const run = await runBinary(["search", "--dir", "docs", "rotate", "an", "access", "key"], {
+      cwd: directory.path,
+    });
+    expect(run.exitCode).toBe(0);
+    expect(run.stderr).toBe("");
+    expect(run.stdout).toStartWith(
+      "1. Keys\n   https://weir.example/keys#rotating-keys\n   Rotating keys\n   Run weir rotate to rotate an access key. The old <key> stays valid for a day.\n",
+    );
+  });
+
+  test("gives JSON for programs", async () => {
+    await using directory = await indexedPages();
+    const run = await runBinary(["search", "--dir", "docs", "--json", "--size", "1", "caching"], {
+      cwd: directory.path,
+    });
+    const { query, results, stats } = JSON.parse(run.stdout);
+    expect(query).toBe("caching");
+    expect(results).toEqual([
+      {
+        url: "docs://docs/deep/cache.md",
+        title: "Caches",
+        score: expect.any(Number),
+        snippet: "The flag --no-cache turns caching off for one run.",
+        anchor: "caches",
+        headings: ["Caches"],
+      },
+    ]);
+    expect(stats).toEqual({ total_docs: 3, query_time_ms: expect.any(Number) });
+  });
+
+  test("explains a score as a sum of its parts", async () => {
+    await using directory = await indexedPages();
+    const words = ["search", "--dir", "docs", "package manager", "--explain"];
+    const { stdout } = await runBinary(words, { cwd: directory.path });
+    const lines = stdout.split("\n");
+    const start = lines.findIndex((line) => line.includes("score "));
+    const total = Number(/score ([\d.]+)/.exec(lines[start] ?? "")?.[1]);
+    const parts = lines.slice(start + 1).map((line) => Number(/^ +([\d.]+) {2}/.exec(line)?.[1] ?? 0));
+    expect(parts.length).toBeGreaterThan(2);
+    expect(parts.reduce((sum, part) => sum + part, 0)).toBeCloseTo(total, 1);
+    const { stdout: json } = await runBinary([...words, "--json"], { cwd: directory.path });
+    expect(JSON.parse(json).results[0].explanation.terms[0]).toMatchObject({
+      term: expect.any(String),
+      fields: {},
+    });
+  });
+
+  test("finds other forms of a word, unless only words as typed are asked for", async () => {
+    await using directory = await indexedPages();
+    const search = (...words: string[]) =>
+      runBinary(["search", "--dir", "docs", ...words], { cwd: directory.path });
+    expect((await search("installs")).stdout).toContain("Installing weir");
+    const exact = await search("installs", "--word-match");
+    expect(exact).toEqual({ exitCode: 0, stdout: "", stderr: "nothing found in 3 documents\n" });
+  });
+
+  test("paints the words on a terminal", async () => {
+    await using directory = await indexedPages();
+    const run = await runShell(
+      "script -qec 'article-extractor search --dir docs old key' /dev/null; script -qec 'article-extractor search --dir docs old key --no-color' /dev/null",
+      { cwd: directory.path, env: { TERM: "xterm" } },
+    );
+    expect(run.stdout).toContain("\u001b[1mKeys\u001b[0m");
+    expect(run.stdout).toContain("The \u001b[33mold\u001b[0m <\u001b[33mkey\u001b[0m> stays");
+    expect(run.stdout).toContain("The old <key> stays");
+  });
+
+  test("says how to build an index that is missing, damaged or of another version", async () => {
+    await using directory = await indexedPages();
+    const file = join(directory.path, "docs/.article-extractor/search.index");
+    const search = (...words: string[]) => runBinary(["search", "key", ...words], { cwd: directory.path });
+    const rebuild = "article-extractor index --dir docs\n";
+    const bytes = await Bun.file(file).bytes();
+    await writeFile(file, bytes.subarray(0, 5000));
+    const cut = await search("--dir", "docs");
+    expect([cut.exitCode, cut.stdout]).toEqual([1, ""]);
+    expect(cut.stderr).toMatch(/is damaged \(5000 bytes instead of \d+\)/);
+    expect(cut.stderr).toEndWith(rebuild);
+    const missing = await search("--dir", "it's not here");
+    expect(missing.stderr).toContain(
+      "there is no search index at it's not here/.article-extractor/search.index",
+    );
+    expect(missing.stderr).toEndWith("article-extractor index --dir 'it'\\''s not here'\n");
+    const again = await runBinary(["index", "--dir", "docs"], { cwd: directory.path });
+    expect(again.exitCode).toBe(0);
+    expect((await search("--dir", "docs")).exitCode).toBe(0);
+  });
+
+  const REFUSED: readonly (readonly [words: readonly string[], message: string])[] = [
+    [["search", "--dir", "docs"], "search needs a query"],
+    [["search", "--dir", "docs", " "], "search needs a query"],
+    [["search", "key"], "search needs --dir DIR"],
+    [["search", "--dir", "docs", "key", "--size", "0"], "--size must be"],
+    [["search", "--dir", "docs", "key", "--size", "101"], "--size must be"],
+  ];
+  for (const [words, message] of REFUSED) {
+    test(`${words.join(" ")} is wrong usage`, async () => {
+      await using directory = await indexedPages();
+      const run = await runBinary(words, { cwd: directory.path });
+      expect(run.exitCode).toBe(2);
+      expect(run.stderr).toContain(message);
+    });
+  }
+});
