@@ -92,7 +92,7 @@ export function rankIndex<Reader extends IndexReader>(
     wordMatch: options.wordMatch,
     synonyms: settings.synonyms,
   });
-  if (query.isImpossible || query.terms.length === 0) return { documents: [], query, analyser };
+  if (query.terms.length === 0) return { documents: [], query, analyser };
   const documents = rescore(reader, query, candidatesFor(parts, query, options), {
     ranking: settings.ranking,
     deadline: options.deadline,

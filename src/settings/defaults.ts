@@ -26,7 +26,7 @@ export const DEFAULT_SEARCH: SearchSettings = {
       title: 0.5,
       headings_h1: 0.7,
       headings_h2: 0.6,
-      headings: 1.2,
+      headings: 0.6,
       body: 1,
       code: 0.25,
       path: 1.4,

@@ -1,5 +1,4 @@
-import type { Analyser } from "../analysis/analyser.ts";
-import { foldWord } from "../analysis/analyser.ts";
+import { type Analyser, foldWord, type TextKind } from "../analysis/analyser.ts";
 import { isQuestion, QUESTION_WORDS } from "../analysis/stop-words.ts";
 import { inverseDocumentFrequency } from "../field-score.ts";
 import { RANKING } from "../ranking/constants.ts";
@@ -21,6 +20,9 @@ export type QueryTerm = WeightedTerm & {
 /** A term of a quoted phrase, at its offset in it. */
 export type PhraseTerm = { readonly entry: TermEntry; readonly form: number; readonly offset: number };
 
+/** The ways in which a phrase may stand in a text; none where a word of it is not in the index. */
+export type Phrase = readonly (readonly PhraseTerm[])[];
+
 export type CompiledQuery = {
   /** What the index holds of the query, each term once. */
   readonly terms: readonly QueryTerm[];
@@ -30,9 +32,8 @@ export type CompiledQuery = {
   readonly leafCount: number;
   /** Words as typed, those that were left out too. */
   readonly wordCount: number;
-  readonly phrases: readonly (readonly PhraseTerm[])[];
-  /** A quoted word is not in the index at all, so that nothing can match. */
-  readonly isImpossible: boolean;
+  /** What was quoted: documents have to hold each. */
+  readonly phrases: readonly Phrase[];
 };
 
 export type QueryOptions = {
@@ -114,8 +115,8 @@ class QueryBuilder {
       const { position, isLeaf } = word;
       this.#terms.set(word.term, { entry, weight, forms, position, isLeaf, typedForm: form });
     }
-    if (wordMatch) return;
     if (this.#analyser.profile === "code-friendly") this.#addUnstemmed(word);
+    if (wordMatch) return;
     if (!entry && word.isLeaf) this.#addCorrection(word.form, word.position);
     if (word.isLeaf && this.#options.synonyms) this.#addSynonyms(word.form, weight, word.position);
   }
@@ -152,12 +153,19 @@ class QueryBuilder {
     return idf ** RANKING.idfExponent;
   }
 
+  /** A phrase as prose has it and, where code is analysed in another way, as code has it. */
+  phrase(runs: readonly string[]): Phrase {
+    const kinds: readonly TextKind[] =
+      this.#analyser.profile === "code-friendly" ? ["prose", "code"] : ["prose"];
+    return kinds.flatMap((kind) => this.#variant(runs, kind) ?? []);
+  }
+
   /** @returns null when one of the words is not in the index as written */
-  phrase(runs: readonly string[]): readonly PhraseTerm[] | null {
+  #variant(runs: readonly string[], kind: TextKind): [readonly PhraseTerm[]] | null {
     const terms: PhraseTerm[] = [];
     let offset = 0;
     for (const run of runs) {
-      const { words, offsets, width } = this.#analyser.shape(run, "prose");
+      const { words, offsets, width } = this.#analyser.shape(run, kind);
       for (let i = 0; i < words.length; i++) {
         const entry = this.#reader.find(this.#analyser.term(words[i]!));
         const form = entry?.forms.indexOf(this.#analyser.form(words[i]!)) ?? -1;
@@ -166,17 +174,16 @@ class QueryBuilder {
       }
       offset += width;
     }
-    return terms;
+    return [terms];
   }
 
-  finish(wordCount: number, phrases: readonly (readonly PhraseTerm[] | null)[]): CompiledQuery {
+  finish(wordCount: number, phrases: readonly Phrase[]): CompiledQuery {
     return {
       terms: [...this.#terms.values()],
       leafWeight: this.#leafWeight,
       leafCount: this.#leafCount,
       wordCount,
-      phrases: phrases.filter((phrase) => phrase !== null),
-      isImpossible: phrases.includes(null),
+      phrases,
     };
   }
 }

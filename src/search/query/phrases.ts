@@ -10,30 +10,33 @@ import {
   type ScoredDocument,
   type WeightedTerm,
 } from "../types.ts";
-import type { PhraseTerm } from "./compile.ts";
+import type { Phrase, PhraseTerm } from "./compile.ts";
 
 /**
  * The documents that hold all phrases, each word in its form and place, in ascending order.
- * @param phrases at least one, of one term and more
+ * @param phrases at least one
  * @throws Failure `timeout` when the deadline passes
  */
 export function documentsWithPhrases(
   reader: IndexReader,
-  phrases: readonly (readonly PhraseTerm[])[],
+  phrases: readonly Phrase[],
   deadline: number,
 ): readonly number[] {
-  const terms = phrases.flat();
+  const found = phrases.map((variants) => {
+    const documents = variants.flatMap((terms) => documentsWithTerms(reader, terms, deadline));
+    return new Set(documents);
+  });
+  const [first = new Set<number>(), ...others] = found;
+  const common = [...first].filter((document) => others.every((documents) => documents.has(document)));
+  return common.sort((a, b) => a - b);
+}
+
+function documentsWithTerms(reader: IndexReader, terms: readonly PhraseTerm[], deadline: number): number[] {
   const postings = terms.map(({ entry }) => reader.postings(entry));
   const found: number[] = [];
   for (let document = nextCommon(postings, 0); document !== NO_DOCUMENT; ) {
     checkDeadline(deadline);
-    let first = 0;
-    const isMatch = phrases.every((phrase) => {
-      const own = postings.slice(first, first + phrase.length);
-      first += phrase.length;
-      return hasPhrase(phrase, own);
-    });
-    if (isMatch) found.push(document);
+    if (hasPhrase(terms, postings)) found.push(document);
     document = nextCommon(postings, document + 1);
   }
   return found;

@@ -105,3 +105,16 @@ export function exactForms(places: TermPlaces, weights: Float64Array): number {
   }
   return sum;
 }
+
+const HEADING_FIELDS = [1, 2, 3] as const;
+
+/** Sum of the weights of the terms that stand in a heading, or are defined by a line, however many there are. */
+export function headedTerms(places: TermPlaces, weights: Float64Array): number {
+  let sum = 0;
+  for (let term = 0; term < weights.length; term++) {
+    if (places.count(term) === 0) continue;
+    const frequencies = places.frequencies(term);
+    if (HEADING_FIELDS.some((field) => frequencies[field]! > 0)) sum += weights[term]!;
+  }
+  return sum;
+}

@@ -25,6 +25,8 @@ export type PhaseTwoWeights = {
   readonly proximity: number;
   /** Terms that stand in the form that was typed. */
   readonly exactForms: number;
+  /** Terms that stand in a heading or are defined by a line. */
+  readonly headedTerms: number;
   /** All of the query is all of the title, or of a heading. */
   readonly wholeTitle: number;
   readonly wholeHeading: number;
@@ -40,6 +42,7 @@ const KEYWORDS: PhaseTwoWeights = {
   openings: [0.35, 0.25],
   proximity: 2.4,
   exactForms: 0.6,
+  headedTerms: 0.8,
   wholeTitle: 3.6,
   wholeHeading: 0.4,
 };
@@ -50,6 +53,7 @@ const SENTENCE: PhaseTwoWeights = {
   openings: [1.3, 1],
   proximity: 2.4,
   exactForms: 0.6,
+  headedTerms: 0,
   wholeTitle: 1.8,
   wholeHeading: 0.4,
 };
@@ -72,6 +76,7 @@ export function weightsFor(words: number): PhaseTwoWeights {
     openings: OPENINGS.map((_, i) => mix(KEYWORDS.openings[i]!, SENTENCE.openings[i]!)),
     proximity: mix(KEYWORDS.proximity, SENTENCE.proximity),
     exactForms: mix(KEYWORDS.exactForms, SENTENCE.exactForms),
+    headedTerms: mix(KEYWORDS.headedTerms, SENTENCE.headedTerms),
     wholeTitle: mix(KEYWORDS.wholeTitle, SENTENCE.wholeTitle),
     wholeHeading: mix(KEYWORDS.wholeHeading, SENTENCE.wholeHeading),
   };

@@ -9,7 +9,15 @@ import {
   type RankingSettings,
   type ScoredDocument,
 } from "../types.ts";
-import { exactForms, isWholeHeading, isWholeTitle, leavesOf, openings, proximity } from "./closeness.ts";
+import {
+  exactForms,
+  headedTerms,
+  isWholeHeading,
+  isWholeTitle,
+  leavesOf,
+  openings,
+  proximity,
+} from "./closeness.ts";
 import { weightsFor } from "./constants.ts";
 import { PassageScorer } from "./passages.ts";
 import { TermPlaces } from "./term-places.ts";
@@ -27,6 +35,7 @@ export type ScoreExplanation = {
   readonly openings: number;
   readonly proximity: number;
   readonly exactForms: number;
+  readonly headedTerms: number;
   readonly wholeTitle: number;
   readonly wholeHeading: number;
 };
@@ -74,6 +83,7 @@ export function rescore(
       openings: openings(layout, places, weights, added.openings),
       proximity: added.proximity * proximity(places, leaves, weights),
       exactForms: added.exactForms * exactForms(places, weights),
+      headedTerms: added.headedTerms * headedTerms(places, weights),
       wholeTitle: isWholeTitle(fillers, layout) ? added.wholeTitle * query.leafWeight : 0,
       wholeHeading: isWholeHeading(fillers, layout) ? added.wholeHeading * query.leafWeight : 0,
     };
@@ -84,6 +94,7 @@ export function rescore(
       parts.openings +
       parts.proximity +
       parts.exactForms +
+      parts.headedTerms +
       parts.wholeTitle +
       parts.wholeHeading;
     return {

@@ -29,7 +29,7 @@ export function buildAnalysis(profile: AnalyzerProfile = "default"): BuildOption
 }
 
 export type FixtureOptions = Partial<
-  Pick<BuildOptions, "previous" | "memoryBytes" | "onProgress" | "signal">
+  Pick<BuildOptions, "analysis" | "previous" | "memoryBytes" | "onProgress" | "signal">
 >;
 
 export async function buildAt(

@@ -1,0 +1,33 @@
+import { findCandidates, type Segment } from "../../../src/search/index.ts";
+import {
+  rankIndex,
+  type SearchOptions,
+  type SearchSettings,
+  searchIndex,
+} from "../../../src/search/searcher.ts";
+import { DEFAULT_SEARCH } from "../../../src/settings/index.ts";
+
+const OPTIONS: SearchOptions = {
+  size: 10,
+  wordMatch: false,
+  explain: false,
+  deadline: Number.POSITIVE_INFINITY,
+};
+
+type Variation = { readonly settings?: Partial<SearchSettings>; readonly options?: Partial<SearchOptions> };
+
+const partsOf = (reader: Segment, { settings }: Variation) => ({
+  reader,
+  findCandidates,
+  settings: { ...DEFAULT_SEARCH, ...settings },
+});
+
+/** The hits of a query with the default settings, but for what is varied. */
+export const searchIn = (reader: Segment, query: string, variation: Variation = {}) =>
+  searchIndex(partsOf(reader, variation), query, { ...OPTIONS, ...variation.options });
+
+/** Addresses and scores of all that a query finds. */
+export const rankIn = (reader: Segment, query: string, variation: Variation = {}) =>
+  rankIndex(partsOf(reader, variation), query, { ...OPTIONS, ...variation.options }).documents.map(
+    ({ document, score }) => ({ url: String(reader.document(document).url), score }),
+  );

@@ -1,0 +1,214 @@
+import { describe, expect, test } from "bun:test";
+import { join } from "node:path";
+import fc from "fast-check";
+import { Failure } from "../../../src/failure.ts";
+import { stemEnglish } from "../../../src/search/analysis/stemmer.ts";
+import { type AnalyzerProfile, FIELDS, Segment, type SourceDocument } from "../../../src/search/index.ts";
+import { DEFAULT_SEARCH } from "../../../src/settings/index.ts";
+import { docsUrl } from "../../../src/urls/index.ts";
+import { referenceRanking } from "../../support/search/reference-ranking.ts";
+import { rankIn, searchIn } from "../../support/search/searching.ts";
+import {
+  buildAnalysis,
+  buildAt,
+  openFixture,
+  temporaryDirectory,
+} from "../../support/search/segment-fixture.ts";
+
+const page = (path: string, title: string, markdown: string): SourceDocument => ({
+  url: docsUrl("site", path),
+  title,
+  markdown,
+});
+
+const paths = (hits: readonly { url: string }[]): string[] =>
+  hits.map(({ url }) => url.replace("docs://site/", ""));
+
+async function openProfile(documents: readonly SourceDocument[], profile: AnalyzerProfile) {
+  const directory = await temporaryDirectory();
+  const path = join(directory.path, "index.seg");
+  await buildAt(path, documents, { analysis: buildAnalysis(profile) });
+  const segment = Segment.open(path);
+  return {
+    segment,
+    async [Symbol.asyncDispose]() {
+      segment[Symbol.dispose]();
+      await directory[Symbol.asyncDispose]();
+    },
+  };
+}
+
+const VOCABULARY = [
+  "river",
+  "rivers",
+  "mill",
+  "mills",
+  "milling",
+  "sluice",
+  "the",
+  "gate",
+  "gates",
+  "water",
+  "weir",
+];
+const word = fc.constantFrom(...VOCABULARY);
+const line = fc.array(word, { minLength: 1, maxLength: 14 }).map((words) => words.join(" "));
+const block = fc.oneof(
+  line,
+  fc.tuple(fc.constantFrom("# ", "## ", "### ", "- "), line).map(([mark, text]) => mark + text),
+  line.map((text) => `\`\`\`\n${text}\n\`\`\``),
+  // Long enough for several passages.
+  fc.array(line, { minLength: 20, maxLength: 30 }).map((lines) => lines.join(" ")),
+);
+const corpus = fc.uniqueArray(
+  fc.record({
+    url: fc.array(word, { minLength: 1, maxLength: 4 }).map((path) => docsUrl("site", path.join("/"))),
+    title: line,
+    markdown: fc.array(block, { maxLength: 6 }).map((blocks) => blocks.join("\n\n")),
+  }),
+  { minLength: 1, maxLength: 8, selector: ({ url }) => url },
+);
+
+test("ranking equals the formula computed over the tokens of every document", async () => {
+  const query = fc.array(word, { minLength: 1, maxLength: 7 });
+  await fc.assert(
+    fc.asyncProperty(corpus, query, async (documents, typed) => {
+      await using index = await openFixture(documents);
+      const known = typed.filter((form) => index.segment.find(stemEnglish(form)) !== null);
+      if (known.length === 0) return;
+      const words = known.map((form) => ({ form, term: stemEnglish(form) }));
+      const expected = referenceRanking(documents, words, DEFAULT_SEARCH);
+      const found = rankIn(index.segment, known.join(" "));
+      expect(found.map(({ url }) => url).sort()).toEqual(expected.map(({ url }) => url).sort());
+      const scores = new Map(found.map(({ url, score }) => [url, score]));
+      for (const { url, score } of expected) expect(scores.get(url)).toBeCloseTo(score, 6);
+    }),
+    { numRuns: 20 },
+  );
+}, 60_000);
+
+test("the parts of an explanation add up to the score", async () => {
+  await using index = await openFixture([
+    page("a", "Sluice gates", "# Sluice gates\n\nThe gate of the sluice opens.\n\n## Rust\n\nGates rust."),
+    page("b", "Weirs", "A weir has no gate."),
+  ]);
+  const hits = searchIn(index.segment, "sluice gate", { options: { explain: true } });
+  expect(hits).toHaveLength(2);
+  for (const { score, explanation } of hits) {
+    const { terms, ...parts } = explanation!;
+    const fields = terms.flatMap((term) => Object.values(term.fields));
+    const sum = [...fields, ...Object.values(parts)].reduce((total, part) => total + part, 0);
+    expect(sum).toBeCloseTo(score, 9);
+  }
+  expect(hits[0]?.explanation?.terms.map(({ term }) => term)).toEqual(["sluic", "gate"]);
+});
+
+test("equal documents stand in the order of their addresses", async () => {
+  const names = ["c", "a", "d", "b"];
+  await using index = await openFixture(names.map((name) => page(name, "Mill", "A mill turns.")));
+  expect(paths(rankIn(index.segment, "mill"))).toEqual(["a", "b", "c", "d"]);
+});
+
+describe("settings", () => {
+  const FILLER = "Nothing of it is said in this text about water and stones and other matters.";
+  const TEXTS: Readonly<Record<(typeof FIELDS)[number], SourceDocument>> = {
+    title: page("p1", "zebra", FILLER),
+    headings_h1: page("p2", "x", `# zebra\n\n${FILLER}`),
+    headings_h2: page("p3", "x", `## zebra\n\n${FILLER}`),
+    headings: page("p4", "x", `### zebra\n\n${FILLER}`),
+    body: page("p5", "x", `${FILLER} A zebra is here.`),
+    code: page("p6", "x", `${FILLER}\n\n\`\`\`\nzebra\n\`\`\``),
+    path: page("zebra", "x", FILLER),
+    url: page("other/zebra", "x", FILLER),
+  };
+
+  test.each([...FIELDS])(
+    "the boost of %s changes the score of a page that has the word there",
+    async (name) => {
+      await using index = await openFixture(Object.values(TEXTS));
+      const ranking = DEFAULT_SEARCH.ranking;
+      const scoreWith = (boost: number) => {
+        const boosts = { ...ranking.boosts, [name]: boost };
+        const found = rankIn(index.segment, "zebra", { settings: { ranking: { ...ranking, boosts } } });
+        return found.find(({ url }) => url === TEXTS[name].url)?.score ?? 0;
+      };
+      expect(scoreWith(5)).toBeGreaterThan(scoreWith(0.5));
+    },
+  );
+
+  test.each([
+    ["k1", { k1: 3 }],
+    ["b", { b: 0.1 }],
+  ])("bm25's %s changes scores", async (_name, change) => {
+    await using index = await openFixture([
+      page("a", "x", "zebra zebra zebra zebra"),
+      page("b", "y", `zebra ${FILLER}`),
+    ]);
+    const ranking = { ...DEFAULT_SEARCH.ranking, ...change };
+    expect(rankIn(index.segment, "zebra", { settings: { ranking } })).not.toEqual(
+      rankIn(index.segment, "zebra"),
+    );
+  });
+
+  test("synonyms find the other word only where they are on", async () => {
+    await using index = await openFixture([
+      page("a", "x", "Remove the folder."),
+      page("b", "y", "Unrelated."),
+    ]);
+    expect(rankIn(index.segment, "delete")).toEqual([]);
+    expect(paths(rankIn(index.segment, "delete", { settings: { synonyms: true } }))).toEqual(["a"]);
+  });
+
+  test("the size bounds the hits", async () => {
+    await using index = await openFixture(["a", "b", "c"].map((name) => page(name, "Mill", "A mill.")));
+    expect(searchIn(index.segment, "mill", { options: { size: 2 } })).toHaveLength(2);
+  });
+
+  test("an index of another analyser is refused", async () => {
+    await using index = await openFixture([page("a", "Mill", "A mill.")]);
+    expect(() => searchIn(index.segment, "mill", { settings: { profile: "code-friendly" } })).toThrow(
+      Failure,
+    );
+  });
+
+  test("a deadline that has passed ends the search", async () => {
+    await using index = await openFixture([page("a", "Mill", "A mill.")]);
+    const options = { deadline: performance.now() - 1 };
+    expect(() => searchIn(index.segment, "mill", { options })).toThrow("deadline");
+    expect(() => searchIn(index.segment, '"a mill"', { options })).toThrow("limit");
+  });
+});
+
+describe("profiles", () => {
+  const DOCUMENTS = [
+    page("connector", "x", "Plug in the connector."),
+    page("connects", "y", "It connects."),
+    page("code", "z", "Text.\n\n```\nlistening sockets\n```"),
+  ];
+
+  test("default finds inflected forms, in code too", async () => {
+    await using index = await openProfile(DOCUMENTS, "default");
+    expect(paths(rankIn(index.segment, "listen"))).toEqual(["code"]);
+    expect(paths(rankIn(index.segment, "connection"))).toEqual(["connects"]);
+  });
+
+  test("aggressive-stem takes words of one family for one", async () => {
+    await using index = await openProfile(DOCUMENTS, "aggressive-stem");
+    const settings = { profile: "aggressive-stem" } as const;
+    expect(paths(rankIn(index.segment, "connection", { settings })).sort()).toEqual([
+      "connector",
+      "connects",
+    ]);
+  });
+
+  test("code-friendly leaves code as it is, and finds it as it is", async () => {
+    await using index = await openProfile(DOCUMENTS, "code-friendly");
+    const settings = { profile: "code-friendly" } as const;
+    expect(paths(rankIn(index.segment, "listened", { settings }))).toEqual([]);
+    expect(paths(rankIn(index.segment, "listening", { settings }))).toEqual(["code"]);
+    expect(paths(rankIn(index.segment, '"listening sockets"', { settings }))).toEqual(["code"]);
+    expect(paths(rankIn(index.segment, "sockets", { settings, options: { wordMatch: true } }))).toEqual([
+      "code",
+    ]);
+  });
+});
