@@ -87,7 +87,9 @@ class Completion {
         continue;
       }
       const share = this.#shareOf(element);
-      if (share === null || length > this.#maxLength(element)) continue;
+      if (share === null || length > MAX_LENGTH) continue;
+      const isLongTable = chosen > 0 && length > MAX_TABLE_LENGTH && this.#model.tag[element] === Tag.table;
+      if (isLongTable) continue;
       const isWanted = chosen > 0 ? chosen >= share * length : this.#isBetween(element);
       if (isWanted) this.#complete(element);
     }
@@ -131,10 +133,6 @@ class Completion {
     }
   }
 
-  #maxLength(element: number): number {
-    return this.#model.tag[element] === Tag.table ? MAX_TABLE_LENGTH : MAX_LENGTH;
-  }
-
   /** The share that completes an element; null where it is no structure. */
   #shareOf(element: number): number | null {
     const { tag, classId } = this.#model;
@@ -152,16 +150,32 @@ class Completion {
 
   /** Between two chosen pieces of prose beside it, and named as nothing else. */
   #isBetween(element: number): boolean {
-    const { parent, groups, tag, classId } = this.#model;
+    const { parent } = this.#model;
     const block = this.#first[element]!;
     const before = this.#before[block]!;
     const after = this.#after[this.#end[element]! - 1]!;
+    if (before < 0 || after < 0 || this.#isLinks(element)) return false;
+    let at = element;
+    for (let step = 0; step < MAX_STEPS; step++) {
+      if (this.#isNamedFrame(at)) return false;
+      const outer = parent[at]!;
+      if (outer < 0) return false;
+      if (this.#isProse(before, outer) && this.#isProse(after, outer)) return true;
+      if (!this.#isWrapper(outer, at)) return false;
+      at = outer;
+    }
+    return false;
+  }
+
+  #isNamedFrame(element: number): boolean {
+    const { groups, classId } = this.#model;
     const isNamed = this.#isNamed.get(classId[element]!) === true;
-    if (before < 0 || after < 0 || (!isNamed && (groups[element]! & FRAME_GROUPS) !== 0)) return false;
-    const holder = parent[element]!;
-    // A figure holds what it shows, be it a table or a quotation.
-    const outer = holder >= 0 && tag[holder] === Tag.figure ? parent[holder]! : holder;
-    return this.#isProse(before, outer) && this.#isProse(after, outer) && !this.#isLinks(element);
+    return !isNamed && (groups[element]! & FRAME_GROUPS) !== 0;
+  }
+
+  /** Holds the same and nothing more, but for a figure's caption. */
+  #isWrapper(outer: number, element: number): boolean {
+    return this.#length[outer] === this.#length[element] || this.#model.tag[outer] === Tag.figure;
   }
 
   #isProse(block: number, outer: number): boolean {
