@@ -182,7 +182,9 @@ class Completion {
     const { blocks, parent, tag } = this.#model;
     let at = blocks.element[block]!;
     for (let step = 0; step < MAX_STEPS && at >= 0; step++, at = parent[at]!) {
-      if (parent[at] === outer) return PROSE.has(tag[at]!) || this.#shareOf(at) !== null;
+      if (parent[at] !== outer) continue;
+      const isAllChosen = this.#chosenLength[at] === this.#length[at] && !this.#isNamedFrame(at);
+      return PROSE.has(tag[at]!) || isAllChosen || this.#shareOf(at) !== null;
     }
     return false;
   }
