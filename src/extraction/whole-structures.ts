@@ -57,8 +57,8 @@ class Completion {
   /** The first block inside each element, and the one after the last. */
   readonly #first: Int32Array;
   readonly #end: Int32Array;
-  /** Texts that stand on the page more than once; null until they are asked for. */
-  #repeated: Set<string> | null = null;
+  /** Where the page's texts stand; null until that is asked for. */
+  #places: ReadonlyMap<string, Places> | null = null;
   readonly #isNamed = new Map<number, boolean>();
 
   constructor(model: PageModel, chosen: Int32Array) {
@@ -210,19 +210,29 @@ class Completion {
       // Items built of boxes are cards: what the choice took of them is what they say.
       if (!isInside(this.#model, owner, element) || (isList && !ITEM_OWNERS.has(tag[owner]!))) continue;
       // What the page says again is a quotation of itself, or the label of each of its cards.
-      if (this.#isRepeated(blocks.text[block]!)) return;
+      if (this.#isRepeatedOutside(blocks.text[block]!, element)) return;
       missing.push(block);
     }
     for (const block of missing) this.#isChosen[block] = 1;
   }
 
-  #isRepeated(text: string): boolean {
+  #isRepeatedOutside(text: string, element: number): boolean {
     if (text.length < MIN_REPEATED) return false;
-    if (this.#repeated === null) {
-      const seen = new Set<string>();
-      this.#repeated = new Set();
-      for (const other of this.#model.blocks.text) (seen.has(other) ? this.#repeated : seen).add(other);
-    }
-    return this.#repeated.has(text);
+    this.#places ??= placesOf(this.#model.blocks.text);
+    const { first, last } = this.#places.get(text)!;
+    return first < this.#first[element]! || last >= this.#end[element]!;
   }
+}
+
+type Places = { readonly first: number; last: number };
+
+/** The first and the last block of each text. */
+function placesOf(texts: readonly string[]): ReadonlyMap<string, Places> {
+  const places = new Map<string, Places>();
+  for (const [block, text] of texts.entries()) {
+    const known = places.get(text);
+    if (known) known.last = block;
+    else places.set(text, { first: block, last: block });
+  }
+  return places;
 }
