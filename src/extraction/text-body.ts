@@ -1,5 +1,7 @@
 import type { PageUrl } from "../urls/index.ts";
 import { renderContent } from "./content.ts";
+import type { Block, ContentDocument } from "./document/model.ts";
+import { toMarkdown } from "./document/write-markdown.ts";
 import { linksOf } from "./links.ts";
 import { blocksOf, htmlOf, withoutCodeBlocks, withoutImages } from "./markdown-source.ts";
 import { tidyValue } from "./meta-tags.ts";
@@ -15,6 +17,7 @@ import { countWords } from "./words.ts";
  * the other renderings are made from it. `--no-images` and `--no-code` apply to all of them.
  */
 export function extractMarkdown(body: string, url: PageUrl | null, options: ExtractionOptions): Extraction {
+  if (nestsTooDeeply(body)) return extractPlainText(body, options);
   const source = trimBlankLines(removeInvisible(withoutFrontMatter(body.replace(/\r\n?/g, "\n"))));
   const { title, rest } = takeFirstHeading(source);
   const html = htmlOf(rest);
@@ -37,18 +40,49 @@ export function extractMarkdown(body: string, url: PageUrl | null, options: Extr
   return { article, links, robots: { noindex: false, nofollow: false }, canonical: null };
 }
 
-/** A plain text body as an extraction: the text is the article as it stands. */
+/** Quotations and lists of Markdown that people write; a renderer reads the text again at each level. */
+const MAX_LEVELS = 12;
+const MARKERS = /^(?:[ \t]*(?:>|[-*+](?=[ \t])|\d{1,9}[.)](?=[ \t])))+/gm;
+
+const DEEP_ITEM = /^[ \t]{60,}(?:[-*+]|\d{1,9}[.)])[ \t]/m;
+
+/** Whether some line opens more levels than any document has; such a body is read as plain text. */
+function nestsTooDeeply(body: string): boolean {
+  if (DEEP_ITEM.test(body)) return true;
+  for (const [markers] of body.matchAll(MARKERS)) {
+    if (markers.length > MAX_LEVELS && (markers.match(/>|[-*+]|\d+/g)?.length ?? 0) > MAX_LEVELS) return true;
+  }
+  return false;
+}
+
+/**
+ * A plain text body as an extraction: the text is the article as it stands. As Markdown it is code where its
+ * lines are laid out by spaces, and else paragraphs, so that it means the same text.
+ */
 export function extractPlainText(body: string, options: ExtractionOptions): Extraction {
   const source = trimBlankLines(removeInvisible(body.replace(/\r\n?/g, "\n")));
   const { title, rest } = takeTitleLine(source);
   const article = textArticle({
     title,
     text: rest,
-    markdown: () => rest,
+    markdown: () => toMarkdown(documentOf(rest)),
     content: () => `<pre>${escapeHtml(rest)}</pre>`,
     options,
   });
   return { article, links: [], robots: { noindex: false, nofollow: false }, canonical: null };
+}
+
+/** Indented lines, columns and drawings. */
+const LAID_OUT = /^(?: {2,}|\t)\S|\S(?: {3,}|\t)\S|^[-=+|_ ]{6,}$/m;
+
+function documentOf(text: string): ContentDocument {
+  const code: Block = { kind: "code-block", text, language: null, label: null };
+  if (LAID_OUT.test(text)) return { blocks: [code], footnotes: [] };
+  const paragraphs = text.split(/\n(?:[ \t]*\n)+/).map((lines): Block => {
+    const children = lines.split("\n").map((line) => line.trim());
+    return { kind: "paragraph", children: [{ kind: "text", text: children.join("\n") }] };
+  });
+  return { blocks: paragraphs, footnotes: [] };
 }
 
 type TextParts = {

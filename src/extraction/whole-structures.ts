@@ -57,8 +57,8 @@ class Completion {
   /** The first block inside each element, and the one after the last. */
   readonly #first: Int32Array;
   readonly #end: Int32Array;
-  /** Texts that stand on the page more than once; null until they are asked for. */
-  #repeated: Set<string> | null = null;
+  /** Where the page's texts stand; null until that is asked for. */
+  #places: ReadonlyMap<string, Places> | null = null;
   readonly #isNamed = new Map<number, boolean>();
 
   constructor(model: PageModel, chosen: Int32Array) {
@@ -87,7 +87,9 @@ class Completion {
         continue;
       }
       const share = this.#shareOf(element);
-      if (share === null || length > this.#maxLength(element)) continue;
+      if (share === null || length > MAX_LENGTH) continue;
+      const isLongTable = chosen > 0 && length > MAX_TABLE_LENGTH && this.#model.tag[element] === Tag.table;
+      if (isLongTable) continue;
       const isWanted = chosen > 0 ? chosen >= share * length : this.#isBetween(element);
       if (isWanted) this.#complete(element);
     }
@@ -131,10 +133,6 @@ class Completion {
     }
   }
 
-  #maxLength(element: number): number {
-    return this.#model.tag[element] === Tag.table ? MAX_TABLE_LENGTH : MAX_LENGTH;
-  }
-
   /** The share that completes an element; null where it is no structure. */
   #shareOf(element: number): number | null {
     const { tag, classId } = this.#model;
@@ -152,23 +150,41 @@ class Completion {
 
   /** Between two chosen pieces of prose beside it, and named as nothing else. */
   #isBetween(element: number): boolean {
-    const { parent, groups, tag, classId } = this.#model;
+    const { parent } = this.#model;
     const block = this.#first[element]!;
     const before = this.#before[block]!;
     const after = this.#after[this.#end[element]! - 1]!;
+    if (before < 0 || after < 0 || this.#isLinks(element)) return false;
+    let at = element;
+    for (let step = 0; step < MAX_STEPS; step++) {
+      if (this.#isNamedFrame(at)) return false;
+      const outer = parent[at]!;
+      if (outer < 0) return false;
+      if (this.#isProse(before, outer) && this.#isProse(after, outer)) return true;
+      if (!this.#isWrapper(outer, at)) return false;
+      at = outer;
+    }
+    return false;
+  }
+
+  #isNamedFrame(element: number): boolean {
+    const { groups, classId } = this.#model;
     const isNamed = this.#isNamed.get(classId[element]!) === true;
-    if (before < 0 || after < 0 || (!isNamed && (groups[element]! & FRAME_GROUPS) !== 0)) return false;
-    const holder = parent[element]!;
-    // A figure holds what it shows, be it a table or a quotation.
-    const outer = holder >= 0 && tag[holder] === Tag.figure ? parent[holder]! : holder;
-    return this.#isProse(before, outer) && this.#isProse(after, outer) && !this.#isLinks(element);
+    return !isNamed && (groups[element]! & FRAME_GROUPS) !== 0;
+  }
+
+  /** Holds the same and nothing more, but for a figure's caption. */
+  #isWrapper(outer: number, element: number): boolean {
+    return this.#length[outer] === this.#length[element] || this.#model.tag[outer] === Tag.figure;
   }
 
   #isProse(block: number, outer: number): boolean {
     const { blocks, parent, tag } = this.#model;
     let at = blocks.element[block]!;
     for (let step = 0; step < MAX_STEPS && at >= 0; step++, at = parent[at]!) {
-      if (parent[at] === outer) return PROSE.has(tag[at]!) || this.#shareOf(at) !== null;
+      if (parent[at] !== outer) continue;
+      const isAllChosen = this.#chosenLength[at] === this.#length[at] && !this.#isNamedFrame(at);
+      return PROSE.has(tag[at]!) || isAllChosen || this.#shareOf(at) !== null;
     }
     return false;
   }
@@ -194,19 +210,29 @@ class Completion {
       // Items built of boxes are cards: what the choice took of them is what they say.
       if (!isInside(this.#model, owner, element) || (isList && !ITEM_OWNERS.has(tag[owner]!))) continue;
       // What the page says again is a quotation of itself, or the label of each of its cards.
-      if (this.#isRepeated(blocks.text[block]!)) return;
+      if (this.#isRepeatedOutside(blocks.text[block]!, element)) return;
       missing.push(block);
     }
     for (const block of missing) this.#isChosen[block] = 1;
   }
 
-  #isRepeated(text: string): boolean {
+  #isRepeatedOutside(text: string, element: number): boolean {
     if (text.length < MIN_REPEATED) return false;
-    if (this.#repeated === null) {
-      const seen = new Set<string>();
-      this.#repeated = new Set();
-      for (const other of this.#model.blocks.text) (seen.has(other) ? this.#repeated : seen).add(other);
-    }
-    return this.#repeated.has(text);
+    this.#places ??= placesOf(this.#model.blocks.text);
+    const { first, last } = this.#places.get(text)!;
+    return first < this.#first[element]! || last >= this.#end[element]!;
   }
+}
+
+type Places = { readonly first: number; last: number };
+
+/** The first and the last block of each text. */
+function placesOf(texts: readonly string[]): ReadonlyMap<string, Places> {
+  const places = new Map<string, Places>();
+  for (const [block, text] of texts.entries()) {
+    const known = places.get(text);
+    if (known) known.last = block;
+    else places.set(text, { first: block, last: block });
+  }
+  return places;
 }

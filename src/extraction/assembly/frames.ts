@@ -5,7 +5,7 @@ import { FIRST_UNKNOWN_TAG, Tag, tagId } from "../page/tags.ts";
 const MEANINGFUL = tagSet(
   `p h1 h2 h3 h4 h5 h6 ul ol li dl dt dd table caption thead tbody tfoot tr td th blockquote pre figure
    figcaption details summary address a b strong i em u s del ins mark small sub sup code kbd samp var q cite
-   abbr time dfn bdi bdo ruby rt rp`,
+   abbr time dfn bdi bdo ruby rt rp label`,
 );
 // Elements whose class may say what they hold: an admonition, footnotes, a task.
 const CLASSED = tagSet("div span section article aside main header footer hgroup");

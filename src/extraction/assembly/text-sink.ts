@@ -45,6 +45,7 @@ export class TextSink implements ContentSink {
 
   open(tag: number): void {
     if (MODELLED.has(tag)) this.#isExact = false;
+    if (tag === Tag.label) this.#gap();
     if ((traitsOf(tag) & TagTrait.block) === 0) return;
     const name = this.#nameOf(tagName(tag).toUpperCase());
     if (this.#headings > 0 && !this.#isHeadingFresh) this.#isExact = false;
@@ -73,6 +74,7 @@ export class TextSink implements ContentSink {
   }
 
   close(tag: number): void {
+    if (tag === Tag.label) this.#gap();
     if ((traitsOf(tag) & TagTrait.block) === 0) return;
     const name = this.#names.pop() ?? "";
     if (HEADING.test(name)) this.#headings--;

@@ -27,6 +27,35 @@ export function escapeText(text: string, place: TextPlace): string {
   return out + text.slice(from);
 }
 
+// GitHub makes links of bare addresses, with all that follows them up to a space.
+const ADDRESS = /https?:\/\/[^\s<>[\]"`\\|*]+/g;
+const ADDRESS_END = /[?!.,:;'_~)]+$/;
+
+/**
+ * Text that may hold addresses: those that something else follows at once, or in which something would have
+ * to be escaped, stand between `<` and `>`.
+ * @param after the character that follows the text; empty for none
+ */
+export function escapeProse(text: string, place: TextPlace, after: string): string {
+  if (place.isInLink || !text.includes("://")) return escapeText(text, place);
+  let out = "";
+  let from = 0;
+  for (const { 0: found, index } of text.matchAll(ADDRESS)) {
+    const address = found.includes("(") ? found : found.replace(ADDRESS_END, "");
+    const end = index + address.length;
+    const rest = text.slice(end, end + MAX_ADDRESS_TAIL);
+    const next = /^[?!.,:;'_~)]*(.?)/su.exec(rest)?.[1] || after;
+    const isOpen = next !== "" && !/\s/.test(next);
+    const isSafe = !isOpen && escapeText(address, place) === address;
+    if (isSafe || /&#?\w{1,40};/.test(address)) continue;
+    out += `${escapeText(text.slice(from, index), place)}<${address}>`;
+    from = end;
+  }
+  return out + escapeText(text.slice(from), place);
+}
+
+const MAX_ADDRESS_TAIL = 20;
+
 function isMarkup(text: string, at: number, place: TextPlace): boolean {
   const next = text[at + 1];
   switch (text[at]) {

@@ -9,6 +9,9 @@ export function normalisePhrases(inlines: readonly Inline[]): Inline[] {
   return trimBreaks(joinNeighbours(collapsed.flatMap(hoistSpace)));
 }
 
+// Renderers disagree on whether the separators of lines and paragraphs end a line.
+const SPACES = /[ \t\n\r\f\u0085\u2028\u2029]+/g;
+
 class Collapser {
   #isSpaced = true;
 
@@ -24,7 +27,7 @@ class Collapser {
   #one(inline: Inline): Inline | null {
     switch (inline.kind) {
       case "text": {
-        const text = inline.text.replace(/[ \t\n\r\f]+/g, " ");
+        const text = inline.text.replace(SPACES, " ");
         const shown = this.#isSpaced && text.startsWith(" ") ? text.slice(1) : text;
         if (shown === "") return null;
         this.#isSpaced = shown.endsWith(" ");
@@ -34,7 +37,7 @@ class Collapser {
         this.#isSpaced = true;
         return inline;
       case "code": {
-        const text = inline.text.replace(/[ \t\n\r\f]+/g, " ");
+        const text = inline.text.replace(SPACES, " ");
         if (text.trim() === "") return null;
         this.#isSpaced = false;
         return { kind: "code", text: text.trim() === text ? text : text.trim() };

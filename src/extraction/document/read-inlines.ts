@@ -72,7 +72,9 @@ export function readPhrase(element: Element, context: PhraseContext): Inline[] {
     if (label !== null) return [{ kind: "footnote-ref", label }];
   }
   const children = readPhrases(element, inner);
-  if (BLOCKS.has(name)) return [{ kind: "text", text: " " }, ...children, { kind: "text", text: " " }];
+  // Pages set the labels of their fields apart by style alone.
+  if (BLOCKS.has(name) || name === "LABEL")
+    return [{ kind: "text", text: " " }, ...children, { kind: "text", text: " " }];
   const tag = SPANS[name] ?? (name === "SPAN" || name === "FONT" ? "span" : undefined);
   return tag === undefined ? children : spanOf(element, tag, children);
 }

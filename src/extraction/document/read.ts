@@ -48,7 +48,7 @@ class Reader implements BlockReader {
   readonly base: PageUrl | null;
   readonly #holders: ReadonlySet<Node>;
   readonly #notes: ReadonlySet<string>;
-  readonly #footnotes: Footnote[] = [];
+  readonly #footnotes = new Map<string, Footnote>();
 
   constructor(base: PageUrl | null, { holders, notes }: Survey) {
     this.base = base;
@@ -59,7 +59,8 @@ class Reader implements BlockReader {
   read(root: Element): ContentDocument {
     const blocks = this.blocks(root, { depth: 0, nesting: 0, locale: {}, link: null });
     // In the order of their references, as renderers number them.
-    return { blocks, footnotes: this.#footnotes.sort((a, b) => Number(a.label) - Number(b.label)) };
+    const footnotes = [...this.#footnotes.values()].sort((a, b) => Number(a.label) - Number(b.label));
+    return { blocks, footnotes };
   }
 
   /** The blocks among and inside an element's children; phrases between them become paragraphs. */
@@ -293,9 +294,7 @@ class Reader implements BlockReader {
     const label = NOTE_ID.exec(element.getAttribute("id") ?? "")?.[1];
     if (label === undefined || !classesOf(element).includes("footnote")) return false;
     const blocks = this.blocks(element, { ...place, locale: {}, link: null });
-    if (blocks.length > 0 && !this.#footnotes.some((note) => note.label === label)) {
-      this.#footnotes.push({ label, blocks });
-    }
+    if (blocks.length > 0 && !this.#footnotes.has(label)) this.#footnotes.set(label, { label, blocks });
     return true;
   }
 

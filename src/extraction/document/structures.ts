@@ -151,11 +151,14 @@ function isNestedPanel(panel: Element, group: Element): boolean {
   return false;
 }
 
+/** Words beside the code of a panel that are no text of their own: a button, a file's name. */
+const MAX_BESIDE_CODE = 60;
+
 function labelPanel(panel: Element, label: string): void {
-  const pres = panel.querySelectorAll("pre");
+  const pres = [...panel.querySelectorAll("pre")];
+  const codeLength = pres.reduce((length, pre) => length + textOf(pre).length, 0);
   const [pre] = pres;
-  const isCodeOnly = pres.length === 1 && pre && textOf(panel).length - textOf(pre).length < 60;
-  if (isCodeOnly) pre.setAttribute("data-label", label);
+  if (pre && textOf(panel).length - codeLength < MAX_BESIDE_CODE) pre.setAttribute("data-label", label);
   else panel.insertBefore(build(panel, "p", {}, build(panel, "strong", {}, label)), panel.firstChild);
 }
 

@@ -3,6 +3,7 @@ import {
   escapeDestination,
   escapeHtml,
   escapeLineStart,
+  escapeProse,
   escapeText,
   escapeTitle,
   hasPairOfTildes,
@@ -57,7 +58,7 @@ function write(inlines: readonly Inline[], context: Context, around: Neighbours)
 function writeOne(inline: Inline, context: Context, around: Neighbours): string {
   switch (inline.kind) {
     case "text":
-      return escapeText(inline.text, context);
+      return escapeProse(inline.text, context, around.after);
     case "code":
       return codeSpan(inline.text, context.isInCell);
     case "math":

@@ -192,7 +192,23 @@ describe("a plain text body", () => {
     const article = await plain("\n\n   indented first\n\n\n  <b>second</b> &amp; *third*\t\r\nfourth  \n\n");
     expect(article.title).toBeNull();
     expect(article.text).toBe("   indented first\n\n\n  <b>second</b> &amp; *third*\t\nfourth");
-    expect(article.markdown).toBe(article.text);
+    expect(article.markdown).toBe(`\`\`\`\n${article.text}\n\`\`\``);
+  });
+
+  test("means the same text as Markdown", async () => {
+    const { markdown } = await plain("1. *a* <b>\n# c\n\n> d_e_ [f](g)\nh");
+    expect(markdown).toBe("1\\. \\*a\\* \\<b>\n\\# c\n\n\\> d_e\\_ [f\\](g)\nh");
+  });
+
+  test("is what Markdown nested beyond all reason is read as", async () => {
+    for (const body of [
+      "> ".repeat(60_000),
+      Array.from({ length: 300 }, (_, at) => `${" ".repeat(2 * at)}- x`).join("\n"),
+    ]) {
+      const { text, markdown } = await articleOf(`${body} words`, { kind: "markdown" });
+      expect(text).toContain(body.trim().slice(0, 50));
+      expect(markdown).toContain("words");
+    }
   });
 
   test("may begin with a heading, which is its title", async () => {
