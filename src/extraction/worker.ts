@@ -1,5 +1,6 @@
 import { Failure, type FailureRecord } from "../failure.ts";
 import { extractBody } from "./extract.ts";
+import { createGarbageWatch } from "./garbage.ts";
 import type { ExtractionTask, WorkerReply } from "./protocol.ts";
 
 /** The part of a worker's global scope that is used here. */
@@ -10,8 +11,13 @@ type WorkerScope = {
 
 /** Turns the calling worker thread into one that extracts a page per message. */
 export function runExtractionWorker(scope: WorkerScope): void {
+  const watchGarbage = createGarbageWatch(() => Bun.gc(true));
   scope.addEventListener("message", (event) => {
-    void extract(event.data).then((reply) => scope.postMessage(reply));
+    void extract(event.data).then((reply) => {
+      scope.postMessage(reply);
+      // After the answer, so that nobody waits for it.
+      watchGarbage(event.data.body.length);
+    });
   });
   scope.postMessage({ kind: "ready" });
 }
