@@ -126,8 +126,9 @@ function replaceReference(anchor: Element, number: number): void {
   let outer: Element = anchor;
   const label = textOf(anchor).trim();
   for (let parent = outer.parentElement; parent; parent = outer.parentElement) {
-    const isSame = textOf(parent).replace(/[\s[\]()]/g, "") === label.replace(/[\s[\]()]/g, "");
-    if (!isSame || !/^(?:SUP|SPAN|A|CITE|SMALL|DOC-FOOTNOTE)$/.test(nameOf(parent))) break;
+    // The name first: a paragraph of a thousand references would be read once for each.
+    if (!/^(?:SUP|SPAN|A|CITE|SMALL|DOC-FOOTNOTE)$/.test(nameOf(parent))) break;
+    if (textOf(parent).replace(/[\s[\]()]/g, "") !== label.replace(/[\s[\]()]/g, "")) break;
     outer = parent;
   }
   const link = build(anchor, "a", { class: "footnote-ref", href: `#fn-${number}` }, String(number));
