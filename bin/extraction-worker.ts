@@ -1,5 +1,3 @@
 import { runExtractionWorker } from "../src/extraction/worker.ts";
 
-runExtractionWorker(globalThis as unknown as Parameters<typeof runExtractionWorker>[0], {
-  collectGarbage: () => Bun.gc(true),
-});
+runExtractionWorker(globalThis as unknown as Parameters<typeof runExtractionWorker>[0]);

@@ -1,4 +1,5 @@
 /** The product's extraction on one thread, compiled by the bench as the product is. */
+import { createGarbageWatch } from "../../src/extraction/garbage.ts";
 import { extractHtml, RENDERINGS } from "../../src/extraction/index.ts";
 import { Failure } from "../../src/failure.ts";
 import { parsePageUrl } from "../../src/urls/index.ts";
@@ -24,5 +25,6 @@ await measurePages(job, {
       date: article?.publishedDate ?? null,
     };
   },
+  afterPage: createGarbageWatch(() => Bun.gc(true)),
   codeOf: (error) => (error instanceof Failure ? error.code : null),
 });

@@ -101,11 +101,13 @@ async function measureContender(plan: Plan, { name, out, command }: Entrant): Pr
   console.error(`${name} ...`);
   const reportPath = join(plan.scratch, `report-${name}.json`);
   await rm(reportPath, { force: true });
+  const listPath = join(plan.scratch, "list.json");
+  await Bun.write(listPath, JSON.stringify(await listPages(plan.pages, plan.limit)));
   const job: ExtractionJob = {
     pagesDirectory: plan.pages,
+    listPath,
     outDirectory: out,
     reportPath,
-    limit: plan.limit,
     renderings: plan.renderings,
   };
   await run(command(JSON.stringify(job)), REPOSITORY);

@@ -4,14 +4,17 @@ import { spread } from "./statistics.ts";
 
 /** What a contender's process is told, as JSON in its first argument. */
 export type ExtractionJob = {
-  /** Holds `pages.jsonl` ({id, url, …} a line) and `html/ID.html`. */
+  /** Holds `html/ID.html`. */
   readonly pagesDirectory: string;
+  /**
+   * The pages to measure, `[{id, url}]` as JSON. The set's own list stays with the bench: it holds the
+   * reference texts, and reading them cost each contender 110 MB of its peak.
+   */
+  readonly listPath: string;
   /** Gets `ID.txt` for each page and `meta.json`. */
   readonly outDirectory: string;
   /** Where the measurements go, as JSON. */
   readonly reportPath: string;
-  /** Pages at most, spread over the list; null takes all. */
-  readonly limit: number | null;
   /** Renderings besides the text that the product makes (`content`, `markdown`); the peers ignore it. */
   readonly renderings: readonly string[];
 };
@@ -43,6 +46,8 @@ export type Contender = {
   readonly extract: (html: string, url: string) => Promise<PageResult>;
   /** The code of an error that the extractor throws on purpose; null for a bug. */
   readonly codeOf: (error: unknown) => string | null;
+  /** What it does after a page, as its worker would; it counts as work on that page. */
+  readonly afterPage?: (htmlChars: number) => void;
 };
 
 type ListedPage = { readonly id: string; readonly url: string };
@@ -53,8 +58,13 @@ export async function listPages(
   limit: number | null,
 ): Promise<readonly ListedPage[]> {
   const lines = (await Bun.file(join(pagesDirectory, "pages.jsonl")).text()).split("\n");
-  const pages = lines.filter((line) => line !== "").map((line) => JSON.parse(line) as ListedPage);
+  const pages = lines.filter((line) => line !== "").map(readListed);
   return spread(pages, limit ?? pages.length);
+}
+
+function readListed(line: string): ListedPage {
+  const { id, url } = JSON.parse(line) as ListedPage; // the set's own format, see the top of extraction.ts
+  return { id, url };
 }
 
 /**
@@ -66,7 +76,9 @@ export async function measurePages(job: ExtractionJob, contender: Contender): Pr
   await mkdir(job.outDirectory, { recursive: true });
   const pages: PageMeasurement[] = [];
   const meta: Record<string, { title: string | null; author: string | null; date: string | null }> = {};
-  for (const { id, url } of await listPages(job.pagesDirectory, job.limit)) {
+  // Written by the bench itself, see measureContender.
+  const listed = (await Bun.file(job.listPath).json()) as readonly ListedPage[];
+  for (const { id, url } of listed) {
     const html = await Bun.file(join(job.pagesDirectory, "html", `${id}.html`)).text();
     const { result, measurement } = await measurePage({ id, url, html }, contender);
     pages.push(measurement);
@@ -81,7 +93,7 @@ export async function measurePages(job: ExtractionJob, contender: Contender): Pr
 
 async function measurePage(
   page: ListedPage & { readonly html: string },
-  { extract, codeOf }: Contender,
+  { extract, codeOf, afterPage }: Contender,
 ): Promise<{ readonly result: PageResult | null; readonly measurement: PageMeasurement }> {
   const htmlBytes = Buffer.byteLength(page.html);
   let result: PageResult | null = null;
@@ -97,6 +109,7 @@ async function measurePage(
     if (outcome === "bug")
       console.error(`  page ${page.id}: ${error instanceof Error ? error.stack : error}`);
   }
+  afterPage?.(page.html.length);
   const cpu = process.cpuUsage(cpuStart);
   const wallMs = performance.now() - wallStart;
   const cpuMs = (cpu.user + cpu.system) / 1000;

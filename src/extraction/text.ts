@@ -56,6 +56,8 @@ function keepShapers(_match: string, base: string, run: string): string {
 /** Collects the lines of a text as its elements, named in capitals, open and close. */
 export class TextWriter {
   #out = "";
+  /** Finished cells of the line, and what follows them: one string of both would be copied for each cell. */
+  #cells: string[] = [];
   #line = "";
   /** Whether white space would not be shown here: at the start of a line or cell, or after a space. */
   #isSpaced = true;
@@ -119,7 +121,10 @@ export class TextWriter {
 
   #openCell(): void {
     const row = this.#rowCells.length - 1;
-    if ((this.#rowCells[row] ?? 0) > 0) this.#line = `${this.#line.trimEnd()}${this.#emptyCells()}\t`;
+    if ((this.#rowCells[row] ?? 0) > 0) {
+      this.#cells.push(this.#line.trimEnd());
+      this.#line = "";
+    }
     this.#rowCells[row] = (this.#rowCells[row] ?? 0) + 1;
     this.#cellDepth++;
     this.#isSpaced = true;
@@ -127,14 +132,10 @@ export class TextWriter {
     this.#hasCellBreak = false;
   }
 
-  // Trimming the line took the tabs of empty cells along; they keep the others in their columns.
-  #emptyCells(): string {
-    return this.#isCellEmpty ? (/\t*$/.exec(this.#line)?.[0] ?? "") : "";
-  }
-
   #breakBlock(breaks: number, name: string): void {
     if (this.#preDepth > 0) {
-      if (name === "BR" || (this.#line !== "" && !this.#line.endsWith("\n"))) this.#line += "\n";
+      const isStarted = this.#cells.length > 0 || this.#line !== "";
+      if (name === "BR" || (isStarted && !this.#line.endsWith("\n"))) this.#line += "\n";
     } else if (name === "TR" || name === "TABLE") {
       this.#endLine(this.#cellDepth > 0 ? 1 : breaks);
       if (name === "TR") this.#rowCells[this.#rowCells.length - 1] = 0;
@@ -149,12 +150,14 @@ export class TextWriter {
   }
 
   #endLine(breaks: number): void {
-    const line = this.#line.trimEnd();
+    // Empty cells keep the others in their columns, but for those at the end.
+    const line = (this.#cells.length > 0 ? [...this.#cells, this.#line].join("\t") : this.#line).trimEnd();
     if (line !== "") {
       if (this.#out !== "") this.#out += "\n".repeat(Math.max(this.#pendingBreaks, 1));
       this.#out += line;
       this.#pendingBreaks = breaks;
     } else this.#pendingBreaks = Math.max(this.#pendingBreaks, breaks);
+    if (this.#cells.length > 0) this.#cells = [];
     this.#line = "";
     this.#isSpaced = true;
   }

@@ -2,7 +2,8 @@ import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { Glob } from "bun";
 import fc from "fast-check";
-import { extractHtml } from "../../src/extraction/index.ts";
+import { damagePage, seededRandom } from "../../scripts/bench/damage-pages.ts";
+import { createExtractor, extractHtml } from "../../src/extraction/index.ts";
 import { Failure } from "../../src/failure.ts";
 import { DEFAULT_EXTRACTION } from "../../src/settings/index.ts";
 
@@ -55,3 +56,30 @@ test("a damaged page gives a result or a Failure that is no fault of ours", asyn
   });
   await fc.assert(extractsOrFails, { numRuns: 1500 });
 }, 300_000);
+
+/** The product's own limit for one page. */
+const TIME_LIMIT_MS = 60_000;
+const SEEDS = 1200;
+
+test("pages damaged in the ways that networks, editors and templates know end in a worker with a result or too_large", async () => {
+  await using extractor = createExtractor({
+    workers: 2,
+    workerUrl: join(import.meta.dir, "../../bin/extraction-worker.ts"),
+    timeLimitMs: TIME_LIMIT_MS,
+  });
+  const options = { ...DEFAULT_EXTRACTION, renderings: ["content", "markdown"] as const };
+  const faults: string[] = [];
+  const work = async (firstSeed: number): Promise<void> => {
+    for (let seed = firstSeed; seed < SEEDS; seed += 2) {
+      const { html, damages } = damagePage(pages, seededRandom(seed));
+      const error: unknown = await extractor.extract({ kind: "html", body: html, url: null, options }).then(
+        () => null,
+        (failure: unknown) => failure,
+      );
+      const isExpected = error === null || (error instanceof Failure && error.code === "too_large");
+      if (!isExpected) faults.push(`seed ${seed} (${damages.join(", ")}): ${error}`);
+    }
+  };
+  await Promise.all([work(0), work(1)]);
+  expect(faults).toEqual([]);
+}, 900_000);

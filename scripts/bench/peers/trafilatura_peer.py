@@ -44,11 +44,8 @@ def main():
     out = Path(job["outDirectory"])
     out.mkdir(parents=True, exist_ok=True)
     source = Path(job["pagesDirectory"])
-    lines = [json.loads(line) for line in (source / "pages.jsonl").read_text(encoding="utf-8").split("\n") if line]
-    count = min(job["limit"] or len(lines), len(lines))
     pages, meta = [], {}
-    for index in range(count):
-        page = lines[index * len(lines) // count]
+    for page in json.loads(Path(job["listPath"]).read_text(encoding="utf-8")):
         html = (source / "html" / f"{page['id']}.html").read_text(encoding="utf-8", errors="replace")
         result, measured = measure(page["id"], html, page["url"])
         pages.append(measured)

@@ -22,13 +22,13 @@ test("every page of a set gets an outcome and a file, failed ones included", asy
   const directory = await mkdtemp(join(tmpdir(), "bench-"));
   try {
     const ids = ["good", "empty", "refused", "broken"];
-    const lines = ids.map((id) => JSON.stringify({ id, url: `https://example.org/${id}` }));
-    await Bun.write(join(directory, "pages.jsonl"), `${lines.join("\n")}\n`);
+    const listPath = join(directory, "list.json");
+    await Bun.write(listPath, JSON.stringify(ids.map((id) => ({ id, url: `https://example.org/${id}` }))));
     for (const id of ids) await Bun.write(join(directory, "html", `${id}.html`), `<p>${id}</p>`);
     const outDirectory = join(directory, "out");
     const reportPath = join(directory, "report.json");
     await measurePages(
-      { pagesDirectory: directory, outDirectory, reportPath, limit: null, renderings: [] },
+      { pagesDirectory: directory, listPath, outDirectory, reportPath, renderings: [] },
       {
         extract: async (html, url) => {
           if (html.includes("refused")) throw new RangeError("too large");

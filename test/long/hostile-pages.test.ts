@@ -1,0 +1,38 @@
+import { afterAll, describe, expect, test } from "bun:test";
+import { join } from "node:path";
+import { createExtractor } from "../../src/extraction/index.ts";
+import { Failure } from "../../src/failure.ts";
+import { DEFAULT_EXTRACTION } from "../../src/settings/index.ts";
+import { HOSTILE_PAGES } from "../support/hostile-pages.ts";
+
+/** The product's own limit for one page: work that grows with the square of these pages passes it. */
+const TIME_LIMIT_MS = 60_000;
+
+const extractor = createExtractor({
+  workers: 1,
+  workerUrl: join(import.meta.dir, "../../bin/extraction-worker.ts"),
+  timeLimitMs: TIME_LIMIT_MS,
+});
+afterAll(() => extractor[Symbol.asyncDispose]());
+
+describe.each([
+  ["text alone", []],
+  ["all renderings", ["content", "markdown"]],
+] as const)("a page made to cost much, %s:", (_, renderings) => {
+  const options = { ...DEFAULT_EXTRACTION, renderings };
+  test.each(HOSTILE_PAGES)(
+    "$name",
+    async ({ build, parts, holdsArticle }) => {
+      const work = extractor.extract({ kind: "html", body: build(parts), url: null, options });
+      const { text, failure } = await work.then(
+        ({ article }) => ({ text: article?.text ?? "", failure: null }),
+        (error: unknown) => ({ text: "", failure: error }),
+      );
+      if (failure !== null) {
+        expect(failure).toBeInstanceOf(Failure);
+        expect((failure as Failure).code).toBe("too_large");
+      } else if (holdsArticle) expect(text).toContain("the miller has opened the sluice");
+    },
+    2 * TIME_LIMIT_MS,
+  );
+});
