@@ -1,6 +1,7 @@
 import type { StartTagAttributes } from "./attributes.ts";
 import type { FactCollector } from "./fact-collector.ts";
 import type { OpenElements } from "./open-elements.ts";
+import type { DateRole } from "./page-model.ts";
 import { hasToken } from "./source-text.ts";
 import { Tag, tagId } from "./tags.ts";
 
@@ -31,33 +32,29 @@ export type OpenedElement = {
 
 /** Starts gathering the text of an element that says something about the page. */
 export function noteOpening({ tag, position, open, attributes, facts }: OpenedElement): void {
-  const { href, rel, itemprop } = attributes;
+  const { href, rel, itemprop, datetime } = attributes;
+  const at = { position, element: open.elementAt(position) };
   if (tag === Tag.a && href !== null) {
-    facts.start("link", position, { link: { href, isNofollow: hasToken(rel, "nofollow") } });
-  } else if (tag === Tag.title && open.innermost(SVG) < 0) facts.start("title", position);
-  else if (tag === Tag.h1) facts.start("h1", position);
-  else if (tag === Tag.style) facts.start("style", position);
-  else if (tag === Tag.script) noteScript(position, attributes, facts);
-  else if (tag === Tag.time || hasToken(itemprop, "datePublished")) {
-    noteTime(position, open, attributes, facts);
+    facts.start("link", { ...at, link: { href, isNofollow: hasToken(rel, "nofollow") } });
+  } else if (tag === Tag.title && open.innermost(SVG) < 0) facts.start("title", at);
+  else if (tag === Tag.h1) facts.start("h1", at);
+  else if (tag === Tag.style) facts.start("style", at);
+  else if (tag === Tag.script) {
+    const kind = scriptKind(attributes);
+    if (kind !== null) facts.start(kind, at);
+  } else if (tag === Tag.time || datetime !== null || hasToken(itemprop, "datePublished")) {
+    facts.start("time", { ...at, time: { datetime, role: dateRole(attributes) } });
   }
-  if (hasToken(rel, "author") || hasToken(itemprop, "author")) facts.start("author", position);
+  if (hasToken(rel, "author") || hasToken(itemprop, "author")) facts.start("author", at);
 }
 
-function noteScript(position: number, { type }: StartTagAttributes, facts: FactCollector): void {
+function scriptKind({ type }: StartTagAttributes): "json-ld" | "state" | null {
   const kind = (type ?? "").split(";")[0]?.trim().toLowerCase();
-  if (kind === "application/ld+json") facts.start("json-ld", position);
-  else if (kind === "application/json") facts.start("state", position);
+  return kind === "application/ld+json" ? "json-ld" : kind === "application/json" ? "state" : null;
 }
 
-function noteTime(
-  position: number,
-  open: OpenElements,
-  { datetime, pubdate, itemprop }: StartTagAttributes,
-  facts: FactCollector,
-): void {
-  const isPublication = pubdate !== null || hasToken(itemprop, "datePublished");
-  const article = open.innermost(Tag.article);
-  const isInArticleHeader = article >= 0 && open.innermost(Tag.header) > article;
-  facts.start("time", position, { time: { datetime, isPublication, isInArticleHeader } });
+function dateRole({ pubdate, itemprop }: StartTagAttributes): DateRole | null {
+  if (pubdate !== null || hasToken(itemprop, "datePublished")) return "published";
+  if (hasToken(itemprop, "dateModified")) return "modified";
+  return hasToken(itemprop, "dateCreated") ? "created" : null;
 }

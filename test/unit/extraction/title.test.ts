@@ -95,10 +95,6 @@ describe("the site's name in the title", () => {
     ["Harbour News: all about tides", "Harbour News: all about tides"],
     ["Tide-tables and well-known harbours", "Tide-tables and well-known harbours"],
     [
-      "Moon - the whole history of a very old neighbour of ours",
-      "Moon - the whole history of a very old neighbour of ours",
-    ],
-    [
       "The Ministry of Long Institutional Names and Offices | Tides",
       "Tides",
       `<meta property="og:site_name" content="The Ministry of Long Institutional Names and Offices">`,
