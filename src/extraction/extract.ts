@@ -9,7 +9,7 @@ import {
 import { type Choice, chooseBlocks } from "./choice/choose.ts";
 import { type JsonLdObject, readJsonLd } from "./json-ld.ts";
 import { baseOf, canonicalOf, linksOf, robotsOf } from "./links.ts";
-import { detached, tidyValue } from "./meta-tags.ts";
+import { tidyValue } from "./meta-tags.ts";
 import { type Metadata, readMetadata } from "./metadata.ts";
 import type { ScannedPage } from "./page/page-model.ts";
 import { scanPage } from "./page/scan.ts";
@@ -89,17 +89,12 @@ function extractArticle(page: ScannedPage, { metadata, choice, ...context }: Art
   const { firstParagraph, ...content } = rendered;
   return {
     ...metadata,
-    byline: ownCopy(metadata.byline),
-    publishedDate: ownCopy(metadata.publishedDate),
-    modifiedDate: ownCopy(metadata.modifiedDate),
     excerpt: metadata.excerpt ?? (tidyValue(firstParagraph ?? "") || null),
     ...content,
     wordCount,
     warnings: warningsFor(wordCount, context.options),
   };
 }
-
-const ownCopy = (text: string | null): string | null => (text === null ? null : detached(text));
 
 function renderContent(page: ScannedPage, choice: Choice, context: RenderingContext): RenderedContent | null {
   const { select, exclude } = context.options;

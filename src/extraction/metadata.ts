@@ -1,6 +1,6 @@
 import { type PageUrl, resolveHref } from "../urls/index.ts";
 import { textOf } from "./json-ld.ts";
-import { firstOf } from "./meta-tags.ts";
+import { detached, firstOf } from "./meta-tags.ts";
 import { chooseByline, describeBylines } from "./metadata/choose-byline.ts";
 import { chooseDates, describeDates } from "./metadata/choose-dates.ts";
 import { chooseTitle, describeTitles } from "./metadata/choose-title.ts";
@@ -31,14 +31,14 @@ export function readMetadata(input: MetadataInput, base: PageUrl | null): Metada
   const byline = chooseByline(describeBylines(page, titles.block));
   const { published, modified } = chooseDates(describeDates(page, titles.block));
   return {
-    title: title?.text ?? null,
-    byline: byline?.value ?? null,
-    siteName,
-    publishedDate: published?.value ?? null,
-    modifiedDate: modified?.value ?? null,
+    title: ownCopy(title?.text),
+    byline: ownCopy(byline?.value),
+    siteName: ownCopy(siteName),
+    publishedDate: ownCopy(published?.value),
+    modifiedDate: ownCopy(modified?.value),
     lang,
     dir: readDir(facts),
-    excerpt: firstOf(meta, ["description", "og:description", "twitter:description"]),
+    excerpt: ownCopy(firstOf(meta, ["description", "og:description", "twitter:description"])),
     image: readImage(page, base),
     sources: {
       title: title?.source ?? null,
@@ -48,6 +48,9 @@ export function readMetadata(input: MetadataInput, base: PageUrl | null): Metada
     },
   };
 }
+
+// A cut-out would keep its whole page in memory.
+const ownCopy = (text: string | null | undefined): string | null => (text ? detached(text) : null);
 
 const IMAGE_NAMES = ["og:image", "og:image:url", "og:image:secure_url", "twitter:image", "twitter:image:src"];
 

@@ -118,15 +118,17 @@ function fromLine(
 }
 
 const AUTHOR_GROUP = 1 << 15;
-const MAX_NAMED = 40;
+const MAX_NAMED = 60;
 const MAX_LINE = 120;
 
 /** Elements whose names speak of an author, a user or a profile. */
 function fromNamed(places: Places, blocks: ReadonlySet<number>): BylineMention[] {
   const { groups, elementCount } = places.model;
   const mentions: BylineMention[] = [];
-  for (let element = 0; element < elementCount && mentions.length < MAX_NAMED; element++) {
+  let examined = 0;
+  for (let element = 0; element < elementCount && examined < MAX_NAMED; element++) {
     if ((groups[element]! & AUTHOR_GROUP) === 0 || !blocks.has(places.blockOf(element))) continue;
+    examined++;
     const line = places.linesInside(element).find(({ text }) => !announcesName(text));
     if (line) mentions.push(...fromLine("named", line, { places, element }));
   }
@@ -153,17 +155,21 @@ const PROFILE_PATH =
   /(?:\/|[?&])(?:authors?|autor(?:en|es|in)?|auteurs?|autori|redakteure?|contributors?|writers?|staff|people|person|profiles?|users?|members?|team|experts?|columnists?|journalists?|reporters?|bio|about-the-author|by|u|@\w+)(?:[/=?.-]|$)|\/@|memberlist|member\.php/i;
 const HREF = /\shref\s*=\s*(?:"([^"]{1,500})|'([^']{1,500})|([^\s"'>]{1,500}))/i;
 
+const MAX_LINKS = 200;
+
 /** Links to what looks like somebody's own page. */
 function fromLinks(places: Places, blocks: ReadonlySet<number>): BylineMention[] {
   const { model } = places;
   const { firstText, endText } = model.blocks;
   const mentions: BylineMention[] = [];
   let last = -1;
+  let examined = 0;
   for (const block of blocks) {
     for (let text = firstText[block]!; text < endText[block]!; text++) {
       const link = linkAround(places, model.textParent[text]!);
       if (link < 0 || link === last) continue;
       last = link;
+      if (++examined > MAX_LINKS) return mentions;
       const match = HREF.exec(
         model.html.slice(
           model.openStart[link]!,

@@ -205,14 +205,18 @@ function fromUrl(url: URL | null): DateMention[] {
 
 const STATE_DATE =
   /"(?:date_?published|(?:first_?)?publi(?:shed|cation|sh)_?(?:at|on|date|time)?|posted_?(?:at|on|date)|post_?date)\\?"\s*:\s*\\?"([^"\\]{8,40})/gi;
-const MAX_STATE_CHARS = 300_000;
+/** Of all states together. */
+const MAX_STATE_CHARS = 500_000;
 const MAX_STATE_DATES = 12;
 
 /** Dates in an application's state: that of the page, but also those of other pages. */
 function fromStates({ facts, lang }: MetadataPage): DateMention[] {
   const mentions: DateMention[] = [];
+  let budget = MAX_STATE_CHARS;
   for (const state of facts.states) {
-    for (const [, written = ""] of state.slice(0, MAX_STATE_CHARS).matchAll(STATE_DATE)) {
+    const read = state.slice(0, budget);
+    budget -= read.length;
+    for (const [, written = ""] of read.matchAll(STATE_DATE)) {
       const value = isoDate(written, lang);
       if (value !== null) mentions.push({ kind: "state", value, shown: null });
       if (mentions.length >= MAX_STATE_DATES) return mentions;

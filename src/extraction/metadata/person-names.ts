@@ -1,4 +1,4 @@
-import { tidyValue } from "../meta-tags.ts";
+import { visibleLine } from "../meta-tags.ts";
 import { foldForComparison } from "../text.ts";
 import { unescapeTwice } from "./escaped.ts";
 
@@ -28,7 +28,7 @@ const NO_NAME =
  * (addresses, handles, templates that nobody filled in).
  */
 export function cleanName(written: string | null): string | null {
-  const text = tidyValue(unescapeTwice(written ?? ""));
+  const text = visibleLine(unescapeTwice(written ?? ""));
   const name = text
     .replace(LEAD, "")
     .replace(TAIL, "")

@@ -40,6 +40,9 @@ export type PlacedLine = { readonly text: string; readonly firstPiece: string; r
 
 const MAX_LINES = 3;
 const MAX_LINE_CHARS = 400;
+/** Blocks, and texts of each, that are looked at: a byline is short, and a page may nest its parts at will. */
+const MAX_BLOCKS = 12;
+const MAX_TEXTS = 400;
 
 /** Where things stand on a page, relative to its content. */
 export class Places {
@@ -88,10 +91,12 @@ export class Places {
     const [start, end] = [openEnd[element] ?? 0, closeEnd[element] ?? 0];
     const firstBlock = this.blockOf(element);
     if (firstBlock < 0) return lines;
-    for (let block = firstBlock; block < blocks.count && lines.length < MAX_LINES; block++) {
+    const lastBlock = Math.min(firstBlock + MAX_BLOCKS, blocks.count);
+    for (let block = firstBlock; block < lastBlock && lines.length < MAX_LINES; block++) {
       let written = "";
       let firstPiece = "";
-      for (let text = blocks.firstText[block]!; text < blocks.endText[block]!; text++) {
+      const endText = Math.min(blocks.endText[block]!, blocks.firstText[block]! + MAX_TEXTS);
+      for (let text = blocks.firstText[block]!; text < endText; text++) {
         const at = textStart[text]!;
         if (at < start || at >= end) continue;
         const piece = textOf(this.model, text);

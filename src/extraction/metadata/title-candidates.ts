@@ -1,5 +1,5 @@
 import { type JsonLdObject, textOf } from "../json-ld.ts";
-import { type MetaTags, tidyValue } from "../meta-tags.ts";
+import { type MetaTags, visibleLine } from "../meta-tags.ts";
 import { ElementFlag, type PageFacts } from "../page/page-model.ts";
 import { foldForComparison } from "../text.ts";
 import type { MetadataSource } from "../types.ts";
@@ -109,7 +109,7 @@ class Candidates {
     cut: TitleCut | null = null,
   ): TitleCandidate | null {
     const shows = source === "heading" || source === "title";
-    const text = shows ? tidyValue(written) : tidyValue(unescapeTwice(written));
+    const text = shows ? visibleLine(written) : visibleLine(unescapeTwice(written));
     const folded = foldForComparison(text);
     if (folded === "") return null;
     const known = this.#byText.get(folded);
@@ -133,7 +133,7 @@ type Part = { readonly source: MetadataSource; readonly origin: number };
 
 /** What is left of a text before and after each of its separators. */
 function addParts(found: Candidates, written: string, { source, origin }: Part): void {
-  const text = tidyValue(written).slice(0, MAX_SPLIT_CHARS);
+  const text = visibleLine(written).slice(0, MAX_SPLIT_CHARS);
   const separators = [...text.matchAll(SEPARATOR)];
   if (separators.length > MAX_SEPARATORS) separators.splice(3, separators.length - MAX_SEPARATORS);
   for (const match of separators) {
