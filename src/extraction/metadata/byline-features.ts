@@ -78,6 +78,9 @@ export const BYLINE_FEATURES = [
   "isHeading",
   "isHidden",
   "order",
+  "markedOrder",
+  "namedOrder",
+  "linkedOrder",
   "candidates",
   "shownCandidates",
   "words",
@@ -89,6 +92,8 @@ export const BYLINE_FEATURES = [
   "joins",
   "isTeam",
   "isAccount",
+  "isInterface",
+  "isAddress",
   "inSiteName",
   "siteNameIn",
   "isHost",
@@ -124,9 +129,16 @@ function describePage(candidates: readonly BylineCandidate[], page: MetadataPage
     .filter(({ block }) => block >= 0)
     .sort((one, other) => one.block - other.block)
     .map(({ folded }) => folded);
+  const ofKind = (kind: BylineKind): string[] =>
+    candidates
+      .filter(({ mentions }) => mentions.some((mention) => mention.kind === kind))
+      .map(({ folded }) => folded);
   return {
     titleBlock,
     order,
+    marked: ofKind("marked"),
+    named: ofKind("named"),
+    linked: ofKind("linked"),
     all: candidates.map(({ folded }) => folded),
     kinds: new Set<BylineKind>(candidates.flatMap(({ mentions }) => mentions.map(({ kind }) => kind))),
     site: wordsOf(page.siteName ?? ""),
@@ -152,6 +164,9 @@ const TEAM =
   /\b(?:team|staff|editors?|editorial|newsroom|desk|redaktion|redaction|rédaction|redacción|redazione|redactie|contributors?|writers?|inc|llc|ltd|gmbh|group|agency|news|magazine|press|media|association|institute|university|department)\b/i;
 const ACCOUNT =
   /^(?:admin|administrator|webmaster|editor|guest|user|moderator|webteam|web team|super user)\w*$/i;
+// Words of buttons and links that stand where names do.
+const INTERFACE =
+  /^(?:share|comments?|follow|home|about|menu|search|log ?in|sign ?(?:in|up)|register|edited|answered|asked|reply|more|contact|facebook|twitter|instagram|linkedin|pinterest|youtube|tiktok|reddit|medium|bluesky|mastodon|profile|users?|posts?|author|staff|members?|(?:main|user) menu|teilen|folgen|anmelden|partager|compartir)\b/i;
 
 function describe({ name, folded, mentions }: BylineCandidate, page: MetadataPage, shared: Shared): number[] {
   const kinds = new Set(mentions.map(({ kind }) => kind));
@@ -167,6 +182,9 @@ function describe({ name, folded, mentions }: BylineCandidate, page: MetadataPag
     mentions.filter(({ shown }) => shown !== null).length,
     ...describeShown(mentions, name, page.places, shared.titleBlock),
     shared.order.indexOf(folded),
+    shared.marked.indexOf(folded),
+    shared.named.indexOf(folded),
+    shared.linked.indexOf(folded),
     shared.all.length,
     shared.order.length,
     words.length,
@@ -178,6 +196,8 @@ function describe({ name, folded, mentions }: BylineCandidate, page: MetadataPag
     name.split(/\s(?:and|&|und|et|y|e|en)\s/i).length - 1,
     flag(TEAM.test(name)),
     flag(ACCOUNT.test(name)),
+    flag(INTERFACE.test(name)),
+    flag(name.includes("@")),
     ...overlap(words, shared.site),
     flag(joined.length > 2 && shared.host.includes(joined)),
     overlap(words, shared.title)[0],

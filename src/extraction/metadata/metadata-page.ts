@@ -2,6 +2,7 @@ import type { Choice } from "../choice/choose.ts";
 import { type JsonLdObject, textOf } from "../json-ld.ts";
 import { firstOf, type MetaTags, readMetaTags, tidyValue } from "../meta-tags.ts";
 import type { PageFacts, ScannedPage } from "../page/page-model.ts";
+import { foldForComparison } from "../text.ts";
 import type { PageType } from "../types.ts";
 import { Places } from "./places.ts";
 
@@ -34,21 +35,26 @@ export function viewPage({ page, choice, jsonLd, url }: MetadataInput): Metadata
     jsonLd,
     places: new Places(page.model, choice),
     pageType: choice.pageType,
-    siteName: readSiteName(meta, jsonLd),
+    siteName: readSiteName(page.facts, meta, jsonLd),
     lang: readLang(page.facts, meta),
     url: url === null ? null : new URL(url),
   };
 }
 
-function readSiteName(meta: MetaTags, jsonLd: readonly JsonLdObject[]): string | null {
+function readSiteName(facts: PageFacts, meta: MetaTags, jsonLd: readonly JsonLdObject[]): string | null {
   const named = firstOf(meta, ["og:site_name", "application-name", "twitter:site:name"]);
-  if (named) return named;
+  // Some pages give their own title for the site's name.
+  const isTitle = named !== null && facts.headings.some(({ text }) => sameWords(text, named));
+  if (named && !isTitle) return named;
   for (const object of jsonLd) {
     const publisher = textOf(object.publisher);
     if (publisher && !publisher.startsWith("http")) return tidyValue(publisher);
   }
-  return null;
+  return named;
 }
+
+const sameWords = (one: string, other: string): boolean =>
+  foldForComparison(one) === foldForComparison(other);
 
 function readLang(facts: PageFacts, meta: MetaTags): string | null {
   const written =

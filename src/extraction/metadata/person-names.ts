@@ -19,9 +19,9 @@ export const startsSpoken = (text: string): boolean => LEAD.test(text);
 
 // What follows a name in its line: a date, a time of reading, a role behind a bar.
 const TAIL =
-  /\s*(?:[|•·»⋅]|\s[-–—/]\s|\s{2,}|[,;]?\s+(?:on|am|le|el|updated|last|published|posted|reviewed|reading|is\s+an?|@)\s|\(|,?\s*(?:\d{1,2}[.\s/-]|\d{4}|(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*\.?\s+\d)).*$/su;
+  /\s*(?:[|•·»⋅]|\s[-–—/]\s|[,;]?\s+(?:on|am|le|el|for|updated|last|published|posted|reviewed|reading|is\s+an?|@)\s|(?:,\s*|\s+)(?:\d{1,2}[.\s/-]|\d{4}\b|(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*\.?\s+\d)|\s*\([^()]*\)$).*$/iu;
 const NO_NAME =
-  /^(?:https?:|www\.|\{|#|null$|undefined$|unknown$|n\/a$|none$)|\{\{|[<>]|\.(?:com|org|net|php|html?)\/|^\d+$/i;
+  /^(?:https?:|www\.|\{|#|©|\(c\)|cc[ -]by\b|null$|undefined$|unknown$|n\/a$|none$)|\{\{|[<>]|\.(?:com|org|net|php|html?)\/|^\d+$/i;
 
 /**
  * A name as it stands in a byline, without the words, dates and signs around it; null for what can be no name
