@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Trains the choosers of title, date and byline, and scores them out of fold by domain; see README.md.
 
-  metadata.py OUT SET=DIR ... [--to FILE] [--sample FILE] [--errors DIR]
+  metadata.py OUT SET=DIR ... [--to FILE] [--errors DIR] [--kinds titles,dates,bylines]
 
 Each takes the candidate with the highest probability; the threshold of dates and bylines is the product's. A page
 teaches when one of its candidates is right, or when it has no right one at all (dates and bylines).
@@ -26,7 +26,7 @@ SIZES = {
     "bylines": dict(trees=80, num_leaves=8, min_data_in_leaf=20),
 }
 FIELDS = {"titles": "title", "dates": "publish_date", "bylines": "author"}
-THRESHOLDS = {"titles": 0.0, "dates": 0.17, "bylines": 0.2}
+THRESHOLDS = {"titles": 0.0, "dates": 0.19, "bylines": 0.2}
 
 
 def words(text):
@@ -125,7 +125,6 @@ def main():
     ap.add_argument("out", type=Path)
     ap.add_argument("sets", nargs="+", help="NAME=DIRECTORY")
     ap.add_argument("--to", type=Path)
-    ap.add_argument("--sample", type=Path)
     ap.add_argument("--errors", type=Path)
     ap.add_argument("--kinds", default="titles,dates,bylines")
     a = ap.parse_args()
@@ -145,7 +144,7 @@ def main():
             write_errors(kind, p, a.errors / f"{name}-errors.txt")
         if a.to:
             models[f"{name[:-1].upper()}_TREES"] = trees.fit(kind.rows, kind.labels, kind.weights, **SIZES[name])
-    if a.to:
+    if models:
         export.write(a.to, "Written by scripts/train-extraction; not to be edited.", models, None)
 
 

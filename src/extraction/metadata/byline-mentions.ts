@@ -39,14 +39,16 @@ export type BylineMention = {
 export function findBylineMentions(page: MetadataPage, titleBlock: number): BylineMention[] {
   const { places } = page;
   const blocks = blocksToRead(places, titleBlock);
-  return [
-    ...page.jsonLd.flatMap(fromJsonLd),
-    ...fromMeta(page),
+  const shown = [
     ...fromMarked(page),
     ...fromNamed(places, blocks),
     ...fromLines(places, blocks),
     ...fromLinks(places, blocks),
   ];
+  // In a forum the first post may be a comment like all others.
+  const isForum = page.pageType === "forum";
+  const ofPage = shown.filter((one) => isForum || !one.shown || !places.isInComments(one.shown.element));
+  return [...page.jsonLd.flatMap(fromJsonLd), ...fromMeta(page), ...ofPage];
 }
 
 /** Where a name of this kind was found, in the words of the result. */

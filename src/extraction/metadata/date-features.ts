@@ -190,7 +190,7 @@ function describe({ day, mentions }: DayCandidate, page: MetadataPage, shared: S
 }
 
 const SAYS_PUBLISHED =
-  /publi|posted|released?|veröffentlicht|erschienen|geplaatst|opublikowan|опубликован|发布|發布|公開|投稿|掲載|게시|입력/i;
+  /publi|posted|written|released?|veröffentlicht|erschienen|geplaatst|opublikowan|опубликован|发布|發布|公開|投稿|掲載|게시|입력/i;
 const SAYS_OTHER =
   /©|copyright|joined|registered|member since|until|expires|deadline|founded|born|valid|version|accessed|retrieved/i;
 

@@ -47,11 +47,13 @@ export type ShownDate = {
 
 /** Every date that a page names for itself or shows around its content. */
 export function findDateMentions(page: MetadataPage, titleBlock: number): DateMention[] {
+  const shown = [...fromTimes(page), ...fromBlocks(page, titleBlock)];
+  // In a forum the first post may be a comment like all others.
+  const isForum = page.pageType === "forum";
   return [
     ...page.jsonLd.flatMap((object) => fromJsonLd(object, page.lang)),
     ...fromMeta(page),
-    ...fromTimes(page),
-    ...fromBlocks(page, titleBlock),
+    ...shown.filter((one) => isForum || !one.shown || !page.places.isInComments(one.shown.element)),
     ...fromUrl(page.url),
     ...fromStates(page),
   ];
@@ -114,7 +116,8 @@ function fromTimes({ facts, places, lang }: MetadataPage): DateMention[] {
     const block = places.blockOf(element);
     if (isBesideAfterEnd(places, block, element)) continue;
     const kind = role === null ? "time" : KIND_OF_ROLE[role];
-    mentions.push({ kind, value, shown: block < 0 ? null : shownAt(places, block, element, text.trim()) });
+    const shown = block < 0 ? null : shownAt(places, block, element, text.trim());
+    if (shown === null || !OF_SOMETHING_ELSE.test(shown.before)) mentions.push({ kind, value, shown });
   }
   return mentions;
 }
@@ -145,7 +148,7 @@ const MAX_LEAD = 40;
 /** The text before a place in a block; at its start that of the block before, when it is a mere label. */
 function textBefore({ model: { blocks } }: Places, block: number, start: number): string {
   const before = blocks.text[block]!.slice(Math.max(0, start - MAX_LEAD), start);
-  if (/[\p{L}]/u.test(before) || block === 0) return before;
+  if (/[\p{L}©]/u.test(before) || block === 0) return before;
   const previous = blocks.text[block - 1]!;
   return previous.length <= MAX_LEAD ? previous : "";
 }
@@ -177,11 +180,16 @@ function fromBlocks({ places, lang }: MetadataPage, titleBlock: number): DateMen
   return [...looked].flatMap((block) => fromLine(places, block, lang));
 }
 
+/** Dates that no page was published on, by the words before them. */
+const OF_SOMETHING_ELSE =
+  /©|\bcopyright\b|\bjoined\b|\bregistered\b|\bmember since\b|\bexpires?\b|\bdeadline\b|\bborn\b|\bvalid until\b|\baccessed\b|\bretrieved\b|\bregistriert seit\b|\bmitglied seit\b/i;
+
 function fromLine(places: Places, block: number, lang: string | null): DateMention[] {
   const line = places.model.blocks.text[block]!;
   const mentions: DateMention[] = [];
   for (const { day, alternative, start, end } of findWrittenDates(line, lang)) {
     const before = textBefore(places, block, start);
+    if (OF_SOMETHING_ELSE.test(before)) continue;
     const otherChars = line.length - (end - start);
     const shown = { block, element: places.elementOf(block), before, otherChars };
     const kind = alternative === null ? "text" : "ambiguous";

@@ -34,6 +34,7 @@ export function cleanName(written: string | null): string | null {
     .replace(TAIL, "")
     .replace(/^[\s,;:|•·–—-]+|[\s,;:|•·–—-]+$/g, "");
   if (name.length < 2 || name.length > MAX_NAME_CHARS || name.startsWith("@")) return null;
+  if (announcesName(name)) return null;
   return !/\p{L}/u.test(name) || NO_NAME.test(name) ? null : name;
 }
 

@@ -1,5 +1,5 @@
 import type { Choice } from "../choice/choose.ts";
-import { ElementFlag, type PageModel, textOf } from "../page/page-model.ts";
+import { ElementFlag, isInside, type PageModel, textOf } from "../page/page-model.ts";
 import { Tag, type TagId } from "../page/tags.ts";
 import { collapseSpace } from "../text.ts";
 
@@ -126,9 +126,20 @@ export class Places {
     return { tags, groups: all, nearGroups: near };
   }
 
+  /** Whether an element stands among comments: inside what names speak of comments, and apart from the content. */
+  isInComments(element: number): boolean {
+    const { parent, groups } = this.model;
+    const content = this.first < 0 ? -1 : this.elementOf(this.first);
+    for (let step = 0, at = element; step < STEPS && at >= 0; step++, at = parent[at]!) {
+      if ((groups[at]! & COMMENT_GROUP) !== 0 && !isInside(this.model, content, at)) return true;
+    }
+    return false;
+  }
+
   isHidden(element: number): boolean {
     return ((this.model.flags[element] ?? 0) & ElementFlag.hidden) !== 0;
   }
 }
 
 const NEAR_STEPS = 3;
+const COMMENT_GROUP = 1 << 4;

@@ -32,9 +32,9 @@ export type TitleCut = {
 
 /** A text that may be the title; equal texts (in other case or punctuation) are one candidate. */
 export type TitleCandidate = {
-  readonly text: string;
+  text: string;
   readonly folded: string;
-  readonly source: MetadataSource;
+  source: MetadataSource;
   origins: number;
   /** Number among the level-1 headings, and the element; -1 for none. */
   headingIndex: number;
@@ -158,7 +158,11 @@ function addBlockHeadings(found: Candidates, { facts, meta, places }: TitleSourc
     if (overlap(wordsOf(blocks.text[block]!), said)[0] < 0.5) continue;
     const candidate = found.add(blocks.text[block]!, "heading", TitleOrigin.block);
     if (candidate === null) continue;
-    if (candidate.element < 0) candidate.element = places.elementOf(block);
     count++;
+    if (candidate.element >= 0) continue;
+    candidate.element = places.elementOf(block);
+    // What readers see is spelt as they see it.
+    candidate.source = "heading";
+    candidate.text = visibleLine(blocks.text[block]!);
   }
 }

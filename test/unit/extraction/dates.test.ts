@@ -104,6 +104,22 @@ describe("the dates of a page", () => {
     expect(await shown("en", "three days ago")).toBeNull();
   });
 
+  test("of events and members are none of the page", async () => {
+    for (const line of [
+      "Member since March 12, 2014",
+      "© 12 March 2014 Harbour News",
+      "Joined: Mar 12, 2014",
+    ]) {
+      const article = await articleOf(pageWith(`<p>${line}</p>`));
+      expect(article.publishedDate).toBeNull();
+    }
+  });
+
+  test("shown in prose are none of the page", async () => {
+    const article = await articleOf(pageWith(`<p>${PROSE} On March 12, 2014 the wheel broke. ${PROSE}</p>`));
+    expect(article.publishedDate).toBeNull();
+  });
+
   test("of the last change come from a line that says so", async () => {
     const { publishedDate, modifiedDate, sources } = await articleOf(
       `<html lang="en"><head><title>The mill turns again</title></head><body><article><h1>The mill turns again</h1><p class="date">Published March 12, 2024</p><p class="date">Updated March 14, 2024</p><p>${PROSE}</p><p>${PROSE}</p></article></body></html>`,

@@ -38,6 +38,24 @@ describe("the title", () => {
     expect(article.title).toBe("Tide tables");
   });
 
+  test("is a heading of another level where it says what the title element says", async () => {
+    const { title, sources } = await articleOf(
+      `<head><title>Tide tables explained - Harbour News</title></head><article><h2>Tide tables explained</h2><p>${PROSE}</p><p>${PROSE}</p></article>`,
+    );
+    expect([title, sources.title]).toEqual(["Tide tables explained", "heading"]);
+  });
+
+  test("has no characters that were escaped twice", async () => {
+    const head = `<meta property="og:title" content="Salt &amp;#8211; a history of Ann&amp;#8217;s mill">`;
+    expect((await articleWithHead(head)).title).toBe("Salt – a history of Ann’s mill");
+  });
+
+  test("that speaks of markup keeps it", async () => {
+    expect((await articleWithHead("<title>How to write &amp;nbsp; in HTML</title>")).title).toBe(
+      "How to write &nbsp; in HTML",
+    );
+  });
+
   test("is null where the page has none", async () => {
     const article = await articleOf(pageWith(""));
     expect(article.title).toBeNull();
