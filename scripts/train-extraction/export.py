@@ -21,10 +21,11 @@ def encode(model, width):
 
 
 def write(path, note, models, types):
-    """models: {constant: model}; types: the models of TYPE_TREES, in the order of the page types"""
+    """models: {constant: model}; types: the models of TYPE_TREES, in the order of the page types; None without them"""
     lines = [f"// {note}"]
     for name, model in models.items():
         lines += [f"export const {name} =", f'  "{encode(model, model.num_feature())}";']
-    lines += ["export const TYPE_TREES = ["]
-    lines += [f'  "{encode(model, model.num_feature())}",' for model in types] + ["];"]
+    if types is not None:
+        lines += ["export const TYPE_TREES = ["]
+        lines += [f'  "{encode(model, model.num_feature())}",' for model in types] + ["];"]
     Path(path).write_text("\n".join(lines) + "\n")

@@ -12,3 +12,5 @@ $bun "$here/dump-context.ts" "$out" "$@"
 $bun "$here/dump-choice.ts" "$out" "$@"
 "$PYTHON" "$here/train.py" third "$out" "$@" --to "$here/../../src/extraction/choice/block-trees.ts" \
   --sample "$here/../../test/unit/extraction/engine/trained-sample.json"
+$bun "$here/dump-metadata.ts" "$out" "$@"
+"$PYTHON" "$here/metadata.py" "$out" "$@" --to "$here/../../src/extraction/metadata/metadata-trees.ts"

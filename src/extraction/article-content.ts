@@ -2,9 +2,10 @@ import type { PageUrl } from "../urls/index.ts";
 import { type ChosenContent, walkContent } from "./assembly/content-walk.ts";
 import { HtmlSink } from "./assembly/html-sink.ts";
 import { drawsTex, joinExact, type PlainText, plainTextOf } from "./assembly/plain-text.ts";
-import { chooseBlocks } from "./choice/choose.ts";
+import type { Choice } from "./choice/choose.ts";
 import { type RenderedContent as ContentRenderings, renderContent } from "./content.ts";
 import { canonicalise } from "./document/canonical.ts";
+import { firstParagraph } from "./first-paragraph.ts";
 import type { JsonLdObject } from "./json-ld.ts";
 import { ElementFlag, type PageModel, type ScannedPage } from "./page/page-model.ts";
 import { scanPage } from "./page/scan.ts";
@@ -14,7 +15,6 @@ import { drawsFormulas, removeHidden, removePermalinks } from "./prepare.ts";
 import { recoverContent } from "./recovery.ts";
 import { foldForComparison } from "./text.ts";
 import type { ExtractionOptions, PageType } from "./types.ts";
-import { findByline, findDate, firstParagraph } from "./visible-text.ts";
 import { withNotes } from "./whole-notes.ts";
 import { withWholeStructures } from "./whole-structures.ts";
 import { withWholeTables } from "./whole-tables.ts";
@@ -24,9 +24,7 @@ export type RenderedContent = {
   /** Null when no choice was made. */
   readonly pageType: PageType | null;
   readonly confidence: number | null;
-  /** The author, the date and the first paragraph as the page shows them; null when no choice was made. */
-  readonly shownByline: string | null;
-  readonly shownDate: string | null;
+  /** The first paragraph of the content; null when no choice was made. */
   readonly firstParagraph: string | null;
   readonly text: string;
   readonly content: string | null;
@@ -43,15 +41,13 @@ export type RenderingContext = {
   readonly options: ExtractionOptions;
 };
 
-const DATED_TYPES: ReadonlySet<PageType> = new Set(["article", "documentation"]);
-
 /** Finds a page's content and renders it; no document is built unless a rendering needs one. */
 export function renderPage(
   page: ScannedPage,
-  { url, base, jsonLd, title, image, options }: RenderingContext,
+  choice: Choice,
+  { base, jsonLd, title, image, options }: RenderingContext,
 ): RenderedContent {
   const { model } = page;
-  const choice = chooseBlocks(page, url);
   const { pageType, confidence } = choice;
   const structures = withWholeStructures(model, withWholeTables(model, choice.blocks));
   const blocks = withNotes(model, withCaptionsAndCode(model, structures));
@@ -64,9 +60,6 @@ export function renderPage(
   return {
     pageType,
     confidence,
-    shownByline: findByline(model, blocks),
-    // On other kinds of pages the dates beside the content are those of items, offers and events.
-    shownDate: pageType === null || DATED_TYPES.has(pageType) ? findDate(model, blocks) : null,
     firstParagraph: firstParagraph(model, kept),
     ...renderParts(parts, base, options),
   };
@@ -75,8 +68,6 @@ export function renderPage(
 const NO_CHOICE = {
   pageType: null,
   confidence: null,
-  shownByline: null,
-  shownDate: null,
   firstParagraph: null,
 } as const;
 

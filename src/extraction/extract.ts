@@ -6,9 +6,10 @@ import {
   renderPage,
   renderSelected,
 } from "./article-content.ts";
+import { type Choice, chooseBlocks } from "./choice/choose.ts";
 import { type JsonLdObject, readJsonLd } from "./json-ld.ts";
 import { baseOf, canonicalOf, linksOf, robotsOf } from "./links.ts";
-import { detached, tidyValue } from "./meta-tags.ts";
+import { tidyValue } from "./meta-tags.ts";
 import { type Metadata, readMetadata } from "./metadata.ts";
 import type { ScannedPage } from "./page/page-model.ts";
 import { scanPage } from "./page/scan.ts";
@@ -61,9 +62,10 @@ function extractPage(html: string, url: PageUrl | null, options: ExtractionOptio
   const page = scanPage(html.includes("\r") ? html.replace(/\r\n?/g, "\n") : html);
   const base = baseOf(page.facts, url);
   const jsonLd = readJsonLd(page.facts);
-  const metadata = readMetadata(page.facts, jsonLd, base);
+  const choice = chooseBlocks(page, url);
+  const metadata = readMetadata({ page, choice, jsonLd, url }, base);
   return {
-    article: extractArticle(page, { url, base, jsonLd, metadata, options }),
+    article: extractArticle(page, { url, base, jsonLd, choice, metadata, options }),
     links: linksOf(page.facts, base),
     robots: robotsOf(page.facts),
     canonical: canonicalOf(page.facts, base),
@@ -74,38 +76,29 @@ type ArticleContext = {
   readonly url: PageUrl | null;
   readonly base: PageUrl | null;
   readonly jsonLd: readonly JsonLdObject[];
+  readonly choice: Choice;
   readonly metadata: Metadata;
   readonly options: ExtractionOptions;
 };
 
-function extractArticle(page: ScannedPage, { metadata, ...context }: ArticleContext): Article | null {
-  const rendered = renderContent(page, { ...context, title: metadata.title, image: metadata.image });
+function extractArticle(page: ScannedPage, { metadata, choice, ...context }: ArticleContext): Article | null {
+  const rendered = renderContent(page, choice, { ...context, title: metadata.title, image: metadata.image });
   if (rendered === null) return null;
   const wordCount = countWords(rendered.text);
   if (wordCount === 0) return null;
-  const { shownByline, shownDate, firstParagraph, ...content } = rendered;
+  const { firstParagraph, ...content } = rendered;
   return {
     ...metadata,
-    byline: ownCopy(metadata.byline ?? shownByline),
-    modifiedDate: ownCopy(metadata.modifiedDate),
     excerpt: metadata.excerpt ?? (tidyValue(firstParagraph ?? "") || null),
-    publishedDate: ownCopy(metadata.publishedDate ?? shownDate),
-    sources: {
-      ...metadata.sources,
-      publishedDate: metadata.sources.publishedDate ?? (shownDate === null ? null : "text"),
-      byline: metadata.sources.byline ?? (shownByline === null ? null : "text"),
-    },
     ...content,
     wordCount,
     warnings: warningsFor(wordCount, context.options),
   };
 }
 
-const ownCopy = (text: string | null): string | null => (text === null ? null : detached(text));
-
-function renderContent(page: ScannedPage, context: RenderingContext): RenderedContent | null {
+function renderContent(page: ScannedPage, choice: Choice, context: RenderingContext): RenderedContent | null {
   const { select, exclude } = context.options;
-  if (select === null && exclude.length === 0) return renderPage(page, context);
+  if (select === null && exclude.length === 0) return renderPage(page, choice, context);
   const document = parseDocument(page.model.html);
   for (const selector of exclude) {
     for (const element of selectAll(document, selector, "--exclude")) element.remove();
@@ -113,7 +106,10 @@ function renderContent(page: ScannedPage, context: RenderingContext): RenderedCo
   // An exclusion may have taken the whole page.
   if (document.documentElement === null || document.body === null) return null;
   // What the selectors left is a page of its own.
-  if (select === null) return renderPage(scanPage(document.toString()), context);
+  if (select === null) {
+    const rest = scanPage(document.toString());
+    return renderPage(rest, chooseBlocks(rest, context.url), context);
+  }
   return renderSelected(document, select, context);
 }
 

@@ -16,9 +16,29 @@ const ARTICLE_TYPES =
 export function readJsonLd(facts: PageFacts): JsonLdObject[] {
   const objects: JsonLdObject[] = [];
   for (const script of facts.jsonLd) collectObjects(parseLeniently(script), objects);
-  const described = objects.filter((object) => typesOf(object).some((type) => ARTICLE_TYPES.test(type)));
+  const named = new Map(objects.flatMap((object) => (hasNameAndId(object) ? [[object["@id"], object]] : [])));
+  const described = objects
+    .filter((object) => typesOf(object).some((type) => ARTICLE_TYPES.test(type)))
+    .map((object) => withPeople(object, named));
   // A WebPage says what the page is, its Article what it is about.
   return described.sort((a, b) => Number(isWebPage(a)) - Number(isWebPage(b)));
+}
+
+const hasNameAndId = (object: JsonLdObject): boolean =>
+  typeof object["@id"] === "string" && typeof object.name === "string";
+
+const PEOPLE = ["author", "creator", "publisher"] as const;
+
+/** The object with the people that it only refers to by `@id`. */
+function withPeople(object: JsonLdObject, named: ReadonlyMap<unknown, JsonLdObject>): JsonLdObject {
+  const resolve = (value: unknown): unknown =>
+    isObject(value) && value.name === undefined ? (named.get(value["@id"]) ?? value) : value;
+  const people = PEOPLE.flatMap((property) => {
+    const value = object[property];
+    if (value === undefined) return [];
+    return [[property, Array.isArray(value) ? value.map(resolve) : resolve(value)]];
+  });
+  return people.length === 0 ? object : { ...object, ...Object.fromEntries(people) };
 }
 
 /** A property's text: a string, or the names of a person, an organisation or a list of them. */
@@ -68,7 +88,8 @@ function parseLeniently(text: string): unknown {
   }
 }
 
-const typesOf = (object: JsonLdObject): string[] =>
+/** The types of an object, as schema.org names them. */
+export const typesOf = (object: JsonLdObject): string[] =>
   [object["@type"]].flat().filter((type) => typeof type === "string");
 
 const isWebPage = (object: JsonLdObject): boolean => typesOf(object).every((type) => type === "WebPage");

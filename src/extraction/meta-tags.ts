@@ -13,7 +13,7 @@ const MAX_VALUE_LENGTH = 1000;
 export function readMetaTags(facts: PageFacts): MetaTags {
   const tags = new Map<string, string>();
   for (const [name, content] of facts.meta) {
-    const value = tidyValue(content);
+    const value = visibleLine(content);
     if (value !== "") tags.set(name, value);
   }
   return tags;
@@ -28,9 +28,12 @@ export function firstOf(meta: MetaTags, names: readonly string[]): string | null
   return null;
 }
 
-/** A value as one visible line of at most 1000 characters. */
-export const tidyValue = (text: string): string =>
-  detached(cut(collapseSpace(removeInvisible(text)), MAX_VALUE_LENGTH));
+/** A value as one visible line of at most 1000 characters; it may be a cut-out of the page. */
+export const visibleLine = (text: string): string =>
+  cut(collapseSpace(removeInvisible(text)), MAX_VALUE_LENGTH);
+
+/** The same as a copy of its own. */
+export const tidyValue = (text: string): string => detached(visibleLine(text));
 
 /** A copy of its own: a cut-out of a page keeps the whole page in memory for as long as it lives. */
 export const detached = (text: string): string => JSON.parse(JSON.stringify(text)) as string;

@@ -1,9 +1,11 @@
 import { type PageUrl, resolveHref } from "../urls/index.ts";
-import { readDates } from "./dates.ts";
-import { type JsonLdObject, textOf } from "./json-ld.ts";
-import { firstOf, type MetaTags, readMetaTags, type Sourced, tidyValue } from "./meta-tags.ts";
+import { textOf } from "./json-ld.ts";
+import { detached, firstOf } from "./meta-tags.ts";
+import { chooseByline, describeBylines } from "./metadata/choose-byline.ts";
+import { chooseDates, describeDates } from "./metadata/choose-dates.ts";
+import { chooseTitle, describeTitles } from "./metadata/choose-title.ts";
+import { type MetadataInput, type MetadataPage, viewPage } from "./metadata/metadata-page.ts";
 import type { PageFacts } from "./page/page-model.ts";
-import { chooseTitle } from "./title.ts";
 import type { Article } from "./types.ts";
 
 export type Metadata = Pick<
@@ -21,27 +23,23 @@ export type Metadata = Pick<
 >;
 
 /** Reads what the page says about its main content, and where each value was found. */
-export function readMetadata(
-  facts: PageFacts,
-  jsonLd: readonly JsonLdObject[],
-  base: PageUrl | null,
-): Metadata {
-  const meta = readMetaTags(facts);
-  const siteName = readSiteName(meta, jsonLd);
-  const title = chooseTitle(facts, { meta, siteName, host: base ? new URL(base).hostname : null });
-  const byline = readByline(facts, meta, jsonLd);
-  const { published, modified } = readDates(facts, meta, jsonLd);
-  const image = firstOf(meta, ["og:image", "og:image:url", "twitter:image", "twitter:image:src"]);
+export function readMetadata(input: MetadataInput, base: PageUrl | null): Metadata {
+  const page = viewPage(input);
+  const { facts, meta, siteName, lang } = page;
+  const titles = describeTitles(page);
+  const title = chooseTitle(titles);
+  const byline = chooseByline(describeBylines(page, titles.block));
+  const { published, modified } = chooseDates(describeDates(page, titles.block));
   return {
-    title: title?.value ?? null,
-    byline: byline?.value ?? null,
-    siteName,
-    publishedDate: published?.value ?? null,
-    modifiedDate: modified?.value ?? null,
-    lang: readLang(facts, meta),
+    title: ownCopy(title?.text),
+    byline: ownCopy(byline?.value),
+    siteName: ownCopy(siteName),
+    publishedDate: ownCopy(published?.value),
+    modifiedDate: ownCopy(modified?.value),
+    lang,
     dir: readDir(facts),
-    excerpt: firstOf(meta, ["description", "og:description", "twitter:description"]),
-    image: image === null ? null : imageUrl(image, base),
+    excerpt: ownCopy(firstOf(meta, ["description", "og:description", "twitter:description"])),
+    image: readImage(page, base),
     sources: {
       title: title?.source ?? null,
       byline: byline?.source ?? null,
@@ -51,59 +49,29 @@ export function readMetadata(
   };
 }
 
-function imageUrl(reference: string, base: PageUrl | null): string | null {
-  const absolute = resolveHref(reference, base);
-  return absolute !== null && /^https?:/.test(absolute) ? absolute : null;
-}
+// A cut-out would keep its whole page in memory.
+const ownCopy = (text: string | null | undefined): string | null => (text ? detached(text) : null);
 
-function readSiteName(meta: MetaTags, jsonLd: readonly JsonLdObject[]): string | null {
-  const named = firstOf(meta, ["og:site_name", "application-name", "twitter:site:name"]);
-  if (named) return named;
-  for (const object of jsonLd) {
-    const publisher = textOf(object.publisher);
-    if (publisher && !publisher.startsWith("http")) return tidyValue(publisher);
+const IMAGE_NAMES = ["og:image", "og:image:url", "og:image:secure_url", "twitter:image", "twitter:image:src"];
+
+/** The image that the page offers for links to it, absolute. */
+function readImage({ meta, jsonLd }: MetadataPage, base: PageUrl | null): string | null {
+  const offered = [
+    ...IMAGE_NAMES.map((name) => meta.get(name)),
+    ...jsonLd.map(({ image }) => imageOf(image)),
+  ];
+  for (const reference of offered) {
+    const absolute = reference ? resolveHref(reference, base) : null;
+    if (absolute !== null && /^https?:/.test(absolute)) return absolute;
   }
   return null;
 }
 
-function readByline(facts: PageFacts, meta: MetaTags, jsonLd: readonly JsonLdObject[]): Sourced | null {
-  for (const object of jsonLd) {
-    const author = cleanByline(textOf(object.author) ?? textOf(object.creator));
-    if (author) return { value: author, source: "json-ld" };
-  }
-  const named = cleanByline(
-    firstOf(meta, [
-      "author",
-      "article:author",
-      "parsely-author",
-      "dc.creator",
-      "dcterms.creator",
-      "sailthru.author",
-    ]),
-  );
-  if (named) return { value: named, source: "meta" };
-  const written = cleanByline(facts.authors[0] ?? null);
-  return written ? { value: written, source: "rel-author" } : null;
-}
-
-// Addresses and handles stand where names should; nothing is better than those.
-function cleanByline(text: string | null): string | null {
-  const name = tidyValue(text ?? "").replace(/^(?:written |posted )?by[:\s]+/i, "");
-  return name === "" || name.length > 200 || /^(?:https?:|@|www\.)/i.test(name) ? null : name;
-}
-
-function readLang(facts: PageFacts, meta: MetaTags): string | null {
-  const written =
-    facts.htmlLang?.trim() ||
-    facts.bodyLang?.trim() ||
-    firstOf(meta, ["content-language", "og:locale", "dc.language"]);
-  // A longer first subtag is no language of any registry: "english".
-  if (!written || !/^[a-z]{2,3}(?![a-z])/i.test(written)) return null;
-  try {
-    return Intl.getCanonicalLocales(written.replace(/_/g, "-"))[0] ?? null;
-  } catch {
-    return null;
-  }
+/** A schema.org image: a URL, an ImageObject, or a list of either. */
+function imageOf(image: unknown): string | null {
+  const [first] = [image].flat();
+  if (typeof first === "string") return first;
+  return typeof first === "object" && first !== null && "url" in first ? textOf(first.url) : null;
 }
 
 function readDir({ dir: written }: PageFacts): "ltr" | "rtl" | null {

@@ -32,7 +32,16 @@ export const PAGE_TYPES = [
 export type PageType = (typeof PAGE_TYPES)[number];
 
 /** Where a value of the metadata was found. */
-export type MetadataSource = "json-ld" | "meta" | "title" | "heading" | "time" | "rel-author" | "text";
+export type MetadataSource =
+  | "json-ld"
+  | "meta"
+  | "title"
+  | "heading"
+  | "time"
+  | "rel-author"
+  | "text"
+  | "url"
+  | "state";
 
 /** The main content of one page. Absent values are null, never empty and never made up. */
 export type Article = {

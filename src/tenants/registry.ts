@@ -61,7 +61,7 @@ export function createTenantRegistry(options: RegistryOptions): TenantRegistry {
   );
   const details = options.tenants.map(describeTenant);
   const finder = createTenantFinder(details);
-  const require = (codename: string): Tenant => {
+  const tenantOf = (codename: string): Tenant => {
     const tenant = tenants.get(codename);
     if (tenant) return tenant;
     const near = didYouMeanAny(codename, [...tenants.keys()]);
@@ -70,10 +70,10 @@ export function createTenantRegistry(options: RegistryOptions): TenantRegistry {
   return {
     list: () => details,
     find: finder.find,
-    describe: (codename) => require(codename).detail,
-    search: (codename, query, search) => require(codename).search(query, search),
+    describe: (codename) => tenantOf(codename).detail,
+    search: (codename, query, search) => tenantOf(codename).search(query, search),
     fetch: (codename, uri) => {
-      const tenant = require(codename);
+      const tenant = tenantOf(codename);
       const url = parseDocumentUrl(uri);
       const found = url === null ? null : tenant.fetch(url);
       if (found) return found;
@@ -82,16 +82,16 @@ export function createTenantRegistry(options: RegistryOptions): TenantRegistry {
         `Tenant '${codename}' has no document ${JSON.stringify(uri.slice(0, MAX_SHOWN))}; take uri from the results of a search`,
       );
     },
-    status: (codename) => require(codename).status,
+    status: (codename) => tenantOf(codename).status,
     start: () => {
       for (const tenant of tenants.values()) tenant.start();
     },
     build: async (codename) => {
-      const tenant = require(codename);
+      const tenant = tenantOf(codename);
       await tenant.build();
       return tenant.status;
     },
-    rescan: (codename) => require(codename).rescan(),
+    rescan: (codename) => tenantOf(codename).rescan(),
     [Symbol.asyncDispose]: async () => {
       await Promise.all([...tenants.values()].map((tenant) => tenant[Symbol.asyncDispose]()));
     },

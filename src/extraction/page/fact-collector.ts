@@ -1,14 +1,23 @@
-import type { PageFacts, PageTime, RawLink } from "./page-model.ts";
+import type { PageFacts, PageText, PageTime, RawLink } from "./page-model.ts";
 
 /** Text that is gathered between an element's start and end. */
 export type Capture = {
   readonly kind: "title" | "h1" | "author" | "time" | "json-ld" | "style" | "link" | "state";
   /** Position of the element on the stack of open elements. */
   readonly position: number;
+  readonly element: number;
   readonly limit: number;
   text: string;
   readonly link: Omit<RawLink, "text"> | null;
-  readonly time: Omit<PageTime, "text"> | null;
+  readonly time: Omit<PageTime, keyof PageText> | null;
+};
+
+/** What a capture begins with. */
+type CaptureStart = {
+  readonly position: number;
+  readonly element: number;
+  readonly link?: Capture["link"];
+  readonly time?: Capture["time"];
 };
 
 const MAX_VALUE = 4000;
@@ -26,10 +35,10 @@ const MAX_SCRIPT_LENGTH = 4_000_000;
 export class FactCollector {
   readonly #open: Capture[] = [];
   #title: string | null = null;
-  readonly #headings: string[] = [];
+  readonly #headings: PageText[] = [];
   readonly #meta = new Map<string, string>();
   readonly #jsonLd: string[] = [];
-  readonly #authors: string[] = [];
+  readonly #authors: PageText[] = [];
   readonly #times: PageTime[] = [];
   readonly #links: RawLink[] = [];
   readonly #robots: string[] = [];
@@ -54,25 +63,14 @@ export class FactCollector {
   }
 
   /** Starts gathering text; `finishAt` the element's end stores it. */
-  start(
-    kind: Capture["kind"],
-    position: number,
-    details: { readonly link?: Capture["link"]; readonly time?: Capture["time"] } = {},
-  ): void {
+  start(kind: Capture["kind"], { position, element, link = null, time = null }: CaptureStart): void {
     if (this.#open.length >= MAX_OPEN || !this.#wants(kind)) {
-      if (details.link) this.#links.push({ ...details.link, text: "" });
+      if (link) this.#links.push({ ...link, text: "" });
       return;
     }
     const isScript = kind === "json-ld" || kind === "style" || kind === "state";
     const limit = isScript ? MAX_SCRIPT_LENGTH : kind === "link" ? MAX_LINK_TEXT : MAX_VALUE;
-    this.#open.push({
-      kind,
-      position,
-      limit,
-      text: "",
-      link: details.link ?? null,
-      time: details.time ?? null,
-    });
+    this.#open.push({ kind, position, element, limit, text: "", link, time });
   }
 
   get isCapturing(): boolean {
@@ -154,15 +152,15 @@ export class FactCollector {
     }
   }
 
-  #store({ kind, text, link, time }: Capture): void {
+  #store({ kind, element, text, link, time }: Capture): void {
     if (kind === "title") this.#title ??= text;
-    else if (kind === "h1") this.#headings.push(text);
-    else if (kind === "author") this.#authors.push(text);
+    else if (kind === "h1") this.#headings.push({ element, text });
+    else if (kind === "author") this.#authors.push({ element, text });
     else if (kind === "json-ld") this.#jsonLd.push(text);
     else if (kind === "style") this.#sheet = text;
     else if (kind === "state") this.states.push(text);
     else if (link) this.#links.push({ ...link, text });
-    else if (time) this.#times.push({ ...time, text });
+    else if (time) this.#times.push({ ...time, element, text });
   }
 }
 

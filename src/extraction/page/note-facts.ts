@@ -1,6 +1,7 @@
 import { Field, type StartTagAttributes } from "./attributes.ts";
 import type { FactCollector } from "./fact-collector.ts";
 import type { OpenElements } from "./open-elements.ts";
+import type { DateRole } from "./page-model.ts";
 import { hasToken } from "./source-text.ts";
 import { Tag, tagId } from "./tags.ts";
 
@@ -49,34 +50,29 @@ export function noteOpening({ tag, position, open, attributes, facts }: OpenedEl
   const rel = attributes.get(Field.rel);
   const itemprop = attributes.get(Field.itemprop);
   const href = tag === Tag.a ? attributes.get(Field.href) : null;
+  const at = { position, element: open.elementAt(position) };
   if (href !== null) {
-    facts.start("link", position, { link: { href, isNofollow: hasToken(rel, "nofollow") } });
-  } else if (tag === Tag.title && open.innermost(SVG) < 0) facts.start("title", position);
-  else if (tag === Tag.h1) facts.start("h1", position);
-  else if (tag === Tag.style) facts.start("style", position);
-  else if (tag === Tag.script) noteScript(position, attributes, facts);
-  else if (tag === Tag.time || hasToken(itemprop, "datepublished")) {
-    noteTime(position, open, attributes, facts);
+    facts.start("link", { ...at, link: { href, isNofollow: hasToken(rel, "nofollow") } });
+  } else if (tag === Tag.title && open.innermost(SVG) < 0) facts.start("title", at);
+  else if (tag === Tag.h1) facts.start("h1", at);
+  else if (tag === Tag.style) facts.start("style", at);
+  else if (tag === Tag.script) {
+    const kind = scriptKind(attributes);
+    if (kind !== null) facts.start(kind, at);
+  } else if (tag === Tag.time || attributes.has(Field.datetime) || hasToken(itemprop, "datepublished")) {
+    const datetime = attributes.get(Field.datetime);
+    facts.start("time", { ...at, time: { datetime, role: dateRole(attributes, itemprop) } });
   }
-  if (hasToken(rel, "author") || hasToken(itemprop, "author")) facts.start("author", position);
+  if (hasToken(rel, "author") || hasToken(itemprop, "author")) facts.start("author", at);
 }
 
-function noteScript(position: number, attributes: StartTagAttributes, facts: FactCollector): void {
+function scriptKind(attributes: StartTagAttributes): "json-ld" | "state" | null {
   const kind = (attributes.get(Field.type) ?? "").split(";")[0]?.trim().toLowerCase();
-  if (kind === "application/ld+json") facts.start("json-ld", position);
-  else if (kind === "application/json") facts.start("state", position);
+  return kind === "application/ld+json" ? "json-ld" : kind === "application/json" ? "state" : null;
 }
 
-function noteTime(
-  position: number,
-  open: OpenElements,
-  attributes: StartTagAttributes,
-  facts: FactCollector,
-): void {
-  const datetime = attributes.get(Field.datetime);
-  const isPublication =
-    attributes.has(Field.pubdate) || hasToken(attributes.get(Field.itemprop), "datepublished");
-  const article = open.innermost(Tag.article);
-  const isInArticleHeader = article >= 0 && open.innermost(Tag.header) > article;
-  facts.start("time", position, { time: { datetime, isPublication, isInArticleHeader } });
+function dateRole(attributes: StartTagAttributes, itemprop: string | null): DateRole | null {
+  if (attributes.has(Field.pubdate) || hasToken(itemprop, "datepublished")) return "published";
+  if (hasToken(itemprop, "datemodified")) return "modified";
+  return hasToken(itemprop, "datecreated") ? "created" : null;
 }

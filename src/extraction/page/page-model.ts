@@ -100,12 +100,13 @@ export type RawLink = { readonly href: string; readonly text: string; readonly i
 /** What the page says about itself, as written; see `readMetadata`. */
 export type PageFacts = {
   readonly title: string;
-  readonly headings: readonly string[];
+  /** The level-1 headings. */
+  readonly headings: readonly PageText[];
   /** Contents of `<meta>` by lower-case name, property or itemprop; the first one counts. */
   readonly meta: ReadonlyMap<string, string>;
   readonly jsonLd: readonly string[];
   /** Texts of elements that name the author (`rel=author`, `itemprop=author`). */
-  readonly authors: readonly string[];
+  readonly authors: readonly PageText[];
   readonly times: readonly PageTime[];
   readonly htmlLang: string | null;
   readonly bodyLang: string | null;
@@ -118,13 +119,14 @@ export type PageFacts = {
   readonly states: readonly string[];
 };
 
-/** A `<time>` element. */
-export type PageTime = {
-  readonly datetime: string | null;
-  readonly text: string;
-  readonly isPublication: boolean;
-  readonly isInArticleHeader: boolean;
-};
+/** An element's number and its text. */
+export type PageText = { readonly element: number; readonly text: string };
+
+/** What an element that holds a date says the date is. */
+export type DateRole = "published" | "modified" | "created";
+
+/** A `<time>` element, or another that holds a date for machines. */
+export type PageTime = PageText & { readonly datetime: string | null; readonly role: DateRole | null };
 
 export type ScannedPage = { readonly model: PageModel; readonly facts: PageFacts };
 

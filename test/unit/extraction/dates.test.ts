@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { articleOf, articleWithHead, jsonLd, PROSE } from "./support.ts";
+import { articleOf, articleWithHead, jsonLd, PROSE, pageWith } from "./support.ts";
 
 const published = async (content: string): Promise<string | null> =>
   (await articleWithHead(`<meta property="article:published_time" content="${content}">`)).publishedDate;
@@ -21,6 +21,9 @@ describe("a date", () => {
     ["Tuesday, March 1st, 2024 at 8 pm", "2024-03-01"],
     ["Sept. 3, 2023", "2023-09-03"],
     ["Tue, 12 Mar 2024 08:30:15 GMT", "2024-03-12"],
+    ["12 mars 2024", "2024-03-12"],
+    ["Thu, 25/09/2025 - 11:38", "2025-09-25"],
+    ["09/25/2025", "2025-09-25"],
   ];
   for (const [written, iso] of readable) {
     test(`written ${JSON.stringify(written)} is ${iso}`, async () => {
@@ -42,7 +45,8 @@ describe("a date", () => {
     "0 March 2024",
     "12 Marching 2024",
     "Junior 5, 2024",
-    "12 Mars 2024",
+    "12 Marsala 2024",
+    "2 days ago",
     "1710232215",
     `${"x ".repeat(40)}12 March 2024`,
   ];
@@ -72,14 +76,66 @@ describe("a date", () => {
 });
 
 describe("the dates of a page", () => {
-  test("come from JSON-LD before meta elements, and say so", async () => {
+  test("come from JSON-LD before meta elements that say the same, and say so", async () => {
     const article = await articleWithHead(
-      `<meta property="article:published_time" content="2020-01-01">${jsonLd({ "@type": "NewsArticle", datePublished: "2024-03-12", dateModified: "2024-03-13T09:00:00Z" })}`,
+      `<meta property="article:published_time" content="2024-03-12">${jsonLd({ "@type": "NewsArticle", datePublished: "2024-03-12T08:00:00Z", dateModified: "2024-03-13T09:00:00Z" })}`,
     );
-    expect(article.publishedDate).toBe("2024-03-12");
+    expect(article.publishedDate).toBe("2024-03-12T08:00:00Z");
     expect(article.modifiedDate).toBe("2024-03-13T09:00:00Z");
     expect(article.sources.publishedDate).toBe("json-ld");
     expect(article.sources.modifiedDate).toBe("json-ld");
+  });
+
+  test("are shown beside the title in the page's own language", async () => {
+    const shown = async (lang: string, line: string): Promise<string | null> => {
+      const body = `<article><h1>The mill turns again</h1><p class="date">${line}</p><p>${PROSE}</p><p>${PROSE}</p></article>`;
+      const article = await articleOf(
+        `<html lang="${lang}"><head><title>The mill turns again</title></head><body>${body}</body></html>`,
+      );
+      expect(article.sources.publishedDate).toBe(article.publishedDate === null ? null : "text");
+      return article.publishedDate;
+    };
+    expect(await shown("de", "12. März 2024")).toBe("2024-03-12");
+    expect(await shown("es", "12 de marzo de 2024")).toBe("2024-03-12");
+    expect(await shown("ru", "12 марта 2024")).toBe("2024-03-12");
+    expect(await shown("ja", "2024年3月12日")).toBe("2024-03-12");
+    expect(await shown("en-US", "03/12/2024")).toBe("2024-03-12");
+    expect(await shown("en-GB", "12/03/2024")).toBe("2024-03-12");
+    expect(await shown("en", "three days ago")).toBeNull();
+  });
+
+  test("of events and members are none of the page", async () => {
+    for (const line of [
+      "Member since March 12, 2014",
+      "© 12 March 2014 Harbour News",
+      "Joined: Mar 12, 2014",
+    ]) {
+      const article = await articleOf(pageWith(`<p>${line}</p>`));
+      expect(article.publishedDate).toBeNull();
+    }
+  });
+
+  test("shown in prose are none of the page", async () => {
+    const article = await articleOf(pageWith(`<p>${PROSE} On March 12, 2014 the wheel broke. ${PROSE}</p>`));
+    expect(article.publishedDate).toBeNull();
+  });
+
+  test("of the last change come from a line that says so", async () => {
+    const { publishedDate, modifiedDate, sources } = await articleOf(
+      `<html lang="en"><head><title>The mill turns again</title></head><body><article><h1>The mill turns again</h1><p class="date">Published March 12, 2024</p><p class="date">Updated March 14, 2024</p><p>${PROSE}</p><p>${PROSE}</p></article></body></html>`,
+    );
+    expect([publishedDate, modifiedDate]).toEqual(["2024-03-12", "2024-03-14"]);
+    expect(sources.modifiedDate).toBe("text");
+  });
+
+  test("name no change from before the publication", async () => {
+    const { publishedDate, modifiedDate } = await articleOf(
+      pageWith(
+        `<h1>The mill turns again</h1><p class="date">Published March 12, 2024</p>`,
+        jsonLd({ "@type": "NewsArticle", datePublished: "2024-03-12", dateModified: "2024-03-01" }),
+      ),
+    );
+    expect([publishedDate, modifiedDate]).toEqual(["2024-03-12", null]);
   });
 
   test("are read from the next place when the first one makes no sense", async () => {

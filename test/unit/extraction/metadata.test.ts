@@ -5,10 +5,23 @@ const meta = (name: string, content: string): string => `<meta name="${name}" co
 const property = (name: string, content: string): string => `<meta property="${name}" content="${content}">`;
 
 describe("the byline", () => {
-  test("is the author of the JSON-LD before any other", async () => {
+  test("is the author of the JSON-LD", async () => {
     const article = await articleWithHead(
       jsonLd({ "@type": "Article", author: { "@type": "Person", name: "Ann Quay" } }) +
-        meta("author", "Desk"),
+        meta("author", "Ann Quay"),
+    );
+    expect(article.byline).toBe("Ann Quay");
+    expect(article.sources.byline).toBe("json-ld");
+  });
+
+  test("is the author of the JSON-LD that its reference names", async () => {
+    const article = await articleWithHead(
+      jsonLd({
+        "@graph": [
+          { "@type": "Article", author: { "@id": "#ann" } },
+          { "@type": "Person", "@id": "#ann", name: "Ann Quay" },
+        ],
+      }),
     );
     expect(article.byline).toBe("Ann Quay");
     expect(article.sources.byline).toBe("json-ld");
@@ -39,6 +52,37 @@ describe("the byline", () => {
     );
     expect(article.byline).toBe("Ann Quay");
     expect(article.sources.byline).toBe("text");
+  });
+
+  const story = (byline: string, after = ""): string =>
+    `<html lang="en"><head><title>The mill turns again | Harbour News</title></head><body><header class="site-header"><a href="/">Harbour News</a></header><article><h1>The mill turns again</h1>${byline}<p>${PROSE}</p><p>${PROSE}</p></article>${after}</body></html>`;
+
+  const shown: readonly (readonly [where: string, byline: string, name: string])[] = [
+    ["after By", "<p>By Ann Quay</p>", "Ann Quay"],
+    ["below a label", "<div><p>Written by</p><p>Ann Quay</p></div>", "Ann Quay"],
+    ["in an element called author", `<div class="post-author">Ann Quay</div>`, "Ann Quay"],
+    ["in a link to a profile", `<p>By <a href="/authors/ann-quay">Ann Quay</a></p>`, "Ann Quay"],
+    ["before a date", `<p class="byline">By Ann Quay, March 12, 2024</p>`, "Ann Quay"],
+    ["with others", "<p>By Ann Quay and Ben Weir</p>", "Ann Quay and Ben Weir"],
+  ];
+  for (const [where, byline, name] of shown) {
+    test(`is what the page shows ${where}`, async () => {
+      const article = await articleOf(story(byline));
+      expect(article.byline).toBe(name);
+      expect(article.sources.byline).toBe("text");
+    });
+  }
+
+  test("is not who commented, reviewed or took the photo", async () => {
+    const comments = `<section id="comments"><div class="comment"><span class="comment-author">Carl Lock</span><p>Nice to read this.</p></div></section>`;
+    expect((await articleOf(story("", comments))).byline).toBeNull();
+    expect((await articleOf(story("<p>Photo: Carl Lock</p>"))).byline).toBeNull();
+    expect((await articleOf(story("<p>© Carl Lock</p>"))).byline).toBeNull();
+  });
+
+  test("costs a page of a hundred thousand nested author elements no more than its reading", async () => {
+    const nested = `<span class="author">1 `.repeat(100_000);
+    expect((await articleOf(story(`<p>${nested}</p>`))).title).toBe("The mill turns again");
   });
 
   for (const address of ["https://social.test/ann", "www.site.test", "@ann"]) {
@@ -78,7 +122,8 @@ describe("JSON-LD", () => {
   });
 
   test("of the article counts before that of the page", async () => {
-    expect(await byline({ "@type": "WebPage", author: "Webmaster" }, article)).toBe("Ann Quay");
+    const written = { "@type": "Article", author: { "@type": "Person", name: "Ann Quay" } };
+    expect(await byline({ "@type": "WebPage", author: "Webmaster" }, written)).toBe("Ann Quay");
   });
 
   test("of other things does not count", async () => {
@@ -214,6 +259,13 @@ describe("the lead image", () => {
   test("is null when it cannot be made absolute", async () => {
     expect(await imageOf("/img/a.png", null)).toBeNull();
     expect(await imageOf("https://cdn.test/c.png", null)).toBe("https://cdn.test/c.png");
+  });
+
+  test("is that of the JSON-LD where no meta element gives one", async () => {
+    for (const image of ["/a.png", ["/a.png", "/b.png"], { "@type": "ImageObject", url: "/a.png" }]) {
+      const article = await articleWithHead(jsonLd({ "@type": "Article", image }));
+      expect(article.image).toBe("https://site.test/a.png");
+    }
   });
 
   for (const reference of [

@@ -134,7 +134,7 @@ describe("what a page says about itself", () => {
        <time pubdate datetime="2020-01-02">then</time></body>`,
     );
     expect(facts.title).toBe("A & B");
-    expect(facts.headings).toEqual(["Head line"]);
+    expect(facts.headings.map(({ text }) => text)).toEqual(["Head line"]);
     expect([facts.htmlLang, facts.dir, facts.baseHref, facts.canonicalHref]).toEqual([
       "de",
       "ltr",
@@ -148,9 +148,21 @@ describe("what a page says about itself", () => {
       { href: "/1", isNofollow: true, text: "One" },
       { href: "/w", isNofollow: false, text: "Ada" },
     ]);
-    expect(facts.authors).toEqual(["Ada"]);
-    expect(facts.times).toEqual([
-      { datetime: "2020-01-02", isPublication: true, isInArticleHeader: false, text: "then" },
+    expect(facts.authors.map(({ text }) => text)).toEqual(["Ada"]);
+    expect(facts.times).toMatchObject([{ datetime: "2020-01-02", role: "published", text: "then" }]);
+  });
+
+  test("names the element of each heading, author and date", () => {
+    const { facts, model } = scanPage(
+      `<body><p>x</p><h1>Head</h1><b itemprop="author">Ada</b>
+       <i itemprop="dateModified" datetime="2020-01-03"></i><u itemprop="dateCreated" datetime="2020-01-01"></u>`,
+    );
+    const tagOf = (element: number): string => tagName(model.tag[element] ?? 0);
+    expect(facts.headings.map(({ element }) => tagOf(element))).toEqual(["h1"]);
+    expect(facts.authors.map(({ element }) => tagOf(element))).toEqual(["b"]);
+    expect(facts.times.map(({ element, role }) => [tagOf(element), role])).toEqual([
+      ["i", "modified"],
+      ["u", "created"],
     ]);
   });
 });

@@ -1,0 +1,36 @@
+import type { Sourced } from "../meta-tags.ts";
+import {
+  BYLINE_FEATURES,
+  type BylineCandidate,
+  computeBylineFeatures,
+  groupByName,
+} from "./byline-features.ts";
+import { findBylineMentions } from "./byline-mentions.ts";
+import type { MetadataPage } from "./metadata-page.ts";
+import { BYLINE_TREES } from "./metadata-trees.ts";
+import { Picker } from "./picker.ts";
+
+/** The names that a page may give its author, and a row of `BYLINE_FEATURES` for each. */
+export type DescribedBylines = {
+  readonly candidates: readonly BylineCandidate[];
+  readonly rows: Float32Array;
+};
+
+const picker = new Picker(BYLINE_TREES, BYLINE_FEATURES.length);
+
+/**
+ * Least probability of a byline. Out of fold, bylines at this threshold are right on 79 % of the pages that have
+ * one, and 9 % of those without one get one.
+ */
+const LEAST = 0.2;
+
+export function describeBylines(page: MetadataPage, titleBlock: number): DescribedBylines {
+  const candidates = groupByName(findBylineMentions(page, titleBlock));
+  return { candidates, rows: computeBylineFeatures(candidates, page, titleBlock) };
+}
+
+/** Who wrote the page's content, as it says itself; null rather than a guess. */
+export function chooseByline({ candidates, rows }: DescribedBylines): Sourced | null {
+  const chosen = candidates[picker.pick(rows, LEAST)];
+  return chosen ? { value: chosen.name, source: chosen.source } : null;
+}

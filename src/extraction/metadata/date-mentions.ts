@@ -1,0 +1,234 @@
+import { type JsonLdObject, textOf, typesOf } from "../json-ld.ts";
+import { TextStat } from "../page/word-stats.ts";
+import type { MetadataSource } from "../types.ts";
+import { isoDay } from "./calendar.ts";
+import { isoDate } from "./iso-date.ts";
+import type { MetadataPage } from "./metadata-page.ts";
+import { Around, type Places } from "./places.ts";
+import { findWrittenDates } from "./written-dates.ts";
+
+/** Where a page names a date. The order is part of the trained model: append, never insert. */
+export const DATE_KINDS = [
+  "jsonLdPublished",
+  "jsonLdPagePublished",
+  "jsonLdCreated",
+  "jsonLdModified",
+  "metaPublished",
+  "metaModified",
+  "metaOther",
+  "timePublished",
+  "timeModified",
+  "timeCreated",
+  "time",
+  "text",
+  "ambiguous",
+  "url",
+  "state",
+] as const;
+export type DateKind = (typeof DATE_KINDS)[number];
+
+/** One place where a page names a date. */
+export type DateMention = {
+  readonly kind: DateKind;
+  /** ISO 8601, as precise as the page gives it. */
+  readonly value: string;
+  /** Where it is shown; null for what is no text of the page. */
+  readonly shown: ShownDate | null;
+};
+
+export type ShownDate = {
+  readonly block: number;
+  readonly element: number;
+  /** What is written before it: in its line, else the short line above. */
+  readonly before: string;
+  /** Characters of its line besides the date. */
+  readonly otherChars: number;
+};
+
+/** Every date that a page names for itself or shows around its content. */
+export function findDateMentions(page: MetadataPage, titleBlock: number): DateMention[] {
+  const shown = [...fromTimes(page), ...fromBlocks(page, titleBlock)];
+  // In a forum the first post may be a comment like all others.
+  const isForum = page.pageType === "forum";
+  return [
+    ...page.jsonLd.flatMap((object) => fromJsonLd(object, page.lang)),
+    ...fromMeta(page),
+    ...shown.filter((one) => isForum || !one.shown || !page.places.isInComments(one.shown.element)),
+    ...fromUrl(page.url),
+    ...fromStates(page),
+  ];
+}
+
+const SAYS_MODIFIED =
+  /updat|modif|revis|review|\blast\b|edited|changed|aktualisiert|\bstand\b|geändert|mis(?:e)? à jour|actualiza|atualiza|aggiornat|bijgewerkt|aktualiz|обновл|更新|수정/i;
+
+/** Whether the words before a date say that it is that of a change. */
+export const saysModified = (before: string): boolean => SAYS_MODIFIED.test(before);
+
+/** Where a date of this kind was found, in the words of the result. */
+export function sourceOfKind(kind: DateKind): MetadataSource {
+  if (kind.startsWith("jsonLd")) return "json-ld";
+  if (kind.startsWith("meta")) return "meta";
+  if (kind.startsWith("time")) return "time";
+  return kind === "url" ? "url" : kind === "state" ? "state" : "text";
+}
+
+function fromJsonLd(object: JsonLdObject, lang: string | null): DateMention[] {
+  const isPage = typesOf(object).every((type) => type.endsWith("Page"));
+  const properties: readonly (readonly [string, DateKind])[] = [
+    ["datePublished", isPage ? "jsonLdPagePublished" : "jsonLdPublished"],
+    ["dateCreated", "jsonLdCreated"],
+    ["uploadDate", "jsonLdCreated"],
+    ["dateModified", "jsonLdModified"],
+  ];
+  return properties.flatMap(([property, kind]) => {
+    const value = isoDate(textOf(object[property]), lang);
+    return value === null ? [] : [{ kind, value, shown: null }];
+  });
+}
+
+const DATE_NAME = /date|time|publish|posted|modif|updat|created|issued|revis/i;
+const NO_DATE_NAME = /expir|event|start|end_|reading|read[-_]?time|timezone|valid|unavailable/i;
+const PUBLISHED_NAME = /publi|pubdate|issued|posted|release|created|dateline/i;
+const MODIFIED_NAME = /modif|updat|revis|edit|chang/i;
+
+function fromMeta({ meta, lang }: MetadataPage): DateMention[] {
+  const mentions: DateMention[] = [];
+  for (const [name, content] of meta) {
+    if (!DATE_NAME.test(name) || NO_DATE_NAME.test(name)) continue;
+    const value = isoDate(content, lang);
+    if (value === null) continue;
+    const kind = MODIFIED_NAME.test(name)
+      ? "metaModified"
+      : PUBLISHED_NAME.test(name)
+        ? "metaPublished"
+        : "metaOther";
+    mentions.push({ kind, value, shown: null });
+  }
+  return mentions;
+}
+
+function fromTimes({ facts, places, lang }: MetadataPage): DateMention[] {
+  const mentions: DateMention[] = [];
+  for (const { element, text, datetime, role } of facts.times) {
+    const value = isoDate(datetime, lang) ?? isoDate(text, lang);
+    if (value === null) continue;
+    const block = places.blockOf(element);
+    if (isBesideAfterEnd(places, block, element)) continue;
+    const kind = role === null ? "time" : KIND_OF_ROLE[role];
+    const shown = block < 0 ? null : shownAt(places, block, element, text.trim());
+    if (shown === null || !OF_SOMETHING_ELSE.test(shown.before)) mentions.push({ kind, value, shown });
+  }
+  return mentions;
+}
+
+/** Lists of other stories stand behind the content. */
+const isBesideAfterEnd = (places: Places, block: number, element: number): boolean =>
+  block > places.last && (places.surroundings(element).tags & (Around.aside | Around.nav)) !== 0;
+
+const KIND_OF_ROLE = {
+  published: "timePublished",
+  modified: "timeModified",
+  created: "timeCreated",
+} as const;
+
+function shownAt(places: Places, block: number, element: number, written: string): ShownDate {
+  const text = places.model.blocks.text[block] ?? "";
+  const start = Math.max(text.indexOf(written), 0);
+  return {
+    block,
+    element,
+    before: textBefore(places, block, start),
+    otherChars: text.length - written.length,
+  };
+}
+
+const MAX_LEAD = 40;
+
+/** The text before a place in a block; at its start that of the block before, when it is a mere label. */
+function textBefore({ model: { blocks } }: Places, block: number, start: number): string {
+  const before = blocks.text[block]!.slice(Math.max(0, start - MAX_LEAD), start);
+  if (/[\p{L}©]/u.test(before) || block === 0) return before;
+  const previous = blocks.text[block - 1]!;
+  return previous.length <= MAX_LEAD ? previous : "";
+}
+
+/** Blocks around the title and the start, and after the end, of the content in which dates are looked for. */
+const BEFORE_START = 30;
+const AFTER_START = 20;
+const AROUND_TITLE = 15;
+const BEFORE_END = 3;
+const AFTER_END = 12;
+/** Longer blocks are prose, whose dates are those of the events it tells of. */
+const MAX_BLOCK_CHARS = 240;
+const FEWEST_DIGITS = 5;
+
+function fromBlocks({ places, lang }: MetadataPage, titleBlock: number): DateMention[] {
+  const { first, last, model } = places;
+  const { text, stats, count } = model.blocks;
+  const looked = new Set<number>();
+  const look = (from: number, to: number): void => {
+    for (let block = Math.max(0, from); block < Math.min(to, count); block++) {
+      if (text[block]!.length > MAX_BLOCK_CHARS) continue;
+      if (stats[block * TextStat.count + TextStat.digits]! < FEWEST_DIGITS) continue;
+      if (!isBesideAfterEnd(places, block, places.elementOf(block))) looked.add(block);
+    }
+  };
+  if (titleBlock >= 0) look(titleBlock - AROUND_TITLE, titleBlock + AROUND_TITLE);
+  if (first >= 0) look(first - BEFORE_START, first + AFTER_START);
+  if (first >= 0) look(Math.max(last - BEFORE_END, first), last + AFTER_END);
+  return [...looked].flatMap((block) => fromLine(places, block, lang));
+}
+
+/** Dates that no page was published on, by the words before them. */
+const OF_SOMETHING_ELSE =
+  /©|\bcopyright\b|\bjoined\b|\bregistered\b|\bmember since\b|\bexpires?\b|\bdeadline\b|\bborn\b|\bvalid until\b|\baccessed\b|\bretrieved\b|\bregistriert seit\b|\bmitglied seit\b/i;
+
+function fromLine(places: Places, block: number, lang: string | null): DateMention[] {
+  const line = places.model.blocks.text[block]!;
+  const mentions: DateMention[] = [];
+  for (const { day, alternative, start, end } of findWrittenDates(line, lang)) {
+    const before = textBefore(places, block, start);
+    if (OF_SOMETHING_ELSE.test(before)) continue;
+    const otherChars = line.length - (end - start);
+    const shown = { block, element: places.elementOf(block), before, otherChars };
+    const kind = alternative === null ? "text" : "ambiguous";
+    mentions.push({ kind, value: day, shown });
+    if (alternative !== null) mentions.push({ kind, value: alternative, shown });
+  }
+  return mentions;
+}
+
+const URL_DAY = /[/_-](\d{4})([/_-])(\d{1,2})\2(\d{1,2})(?=[/_.-]|$)/;
+const URL_DIGITS = /[/_-](20\d{2})(\d{2})(\d{2})(?=[/_.-]|$)/;
+
+function fromUrl(url: URL | null): DateMention[] {
+  const match = url === null ? null : URL_DAY.exec(url.pathname);
+  const digits = url === null || match ? null : URL_DIGITS.exec(url.pathname);
+  const value = match
+    ? isoDay(Number(match[1]), Number(match[3]), Number(match[4]))
+    : digits && isoDay(Number(digits[1]), Number(digits[2]), Number(digits[3]));
+  return value ? [{ kind: "url", value, shown: null }] : [];
+}
+
+const STATE_DATE =
+  /"(?:date_?published|(?:first_?)?publi(?:shed|cation|sh)_?(?:at|on|date|time)?|posted_?(?:at|on|date)|post_?date)\\?"\s*:\s*\\?"([^"\\]{8,40})/gi;
+/** Of all states together. */
+const MAX_STATE_CHARS = 500_000;
+const MAX_STATE_DATES = 12;
+
+/** Dates in an application's state: that of the page, but also those of other pages. */
+function fromStates({ facts, lang }: MetadataPage): DateMention[] {
+  const mentions: DateMention[] = [];
+  let budget = MAX_STATE_CHARS;
+  for (const state of facts.states) {
+    const read = state.slice(0, budget);
+    budget -= read.length;
+    for (const [, written = ""] of read.matchAll(STATE_DATE)) {
+      const value = isoDate(written, lang);
+      if (value !== null) mentions.push({ kind: "state", value, shown: null });
+      if (mentions.length >= MAX_STATE_DATES) return mentions;
+    }
+  }
+  return mentions;
+}

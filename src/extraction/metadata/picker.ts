@@ -1,0 +1,33 @@
+import { decodeTrees, predict, type Trees } from "../choice/trees.ts";
+
+/** Picks one of several candidates by trees that were trained to tell the right one. */
+export class Picker {
+  readonly #base64: string;
+  readonly #width: number;
+  #trees: Trees | null = null;
+
+  /** @param width numbers in a candidate's row */
+  constructor(base64: string, width: number) {
+    this.#base64 = base64;
+    this.#width = width;
+  }
+
+  /**
+   * The number of the likeliest candidate; -1 where none reaches the threshold.
+   * @param rows a row of numbers for each candidate
+   * @param threshold least probability, 0–1
+   * @throws Error when the trees were trained on rows of another width
+   */
+  pick(rows: Float32Array, threshold: number): number {
+    this.#trees ??= decodeTrees(this.#base64);
+    if (this.#trees.width !== this.#width) {
+      throw new Error(`trees of ${this.#trees.width} features, not ${this.#width}: train them anew`);
+    }
+    const p = predict(this.#trees, rows);
+    let best = -1;
+    for (let index = 0; index < p.length; index++) {
+      if (p[index]! >= threshold && (best < 0 || p[index]! > p[best]!)) best = index;
+    }
+    return best;
+  }
+}

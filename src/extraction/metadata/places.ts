@@ -1,0 +1,145 @@
+import type { Choice } from "../choice/choose.ts";
+import { ElementFlag, isInside, type PageModel, textOf } from "../page/page-model.ts";
+import { Tag, type TagId } from "../page/tags.ts";
+import { collapseSpace } from "../text.ts";
+
+/** Steps up from an element in which its surroundings are looked for. */
+const STEPS = 12;
+
+/** What kinds of elements stand around a place, one bit each. */
+export const Around = {
+  nav: 1,
+  header: 2,
+  footer: 4,
+  aside: 8,
+  article: 16,
+  main: 32,
+  list: 64,
+  table: 128,
+  figure: 256,
+} as const;
+
+const AROUND_TAGS: readonly (readonly [TagId, number])[] = [
+  [Tag.nav, Around.nav],
+  [Tag.header, Around.header],
+  [Tag.footer, Around.footer],
+  [Tag.aside, Around.aside],
+  [Tag.article, Around.article],
+  [Tag.main, Around.main],
+  [Tag.li, Around.list],
+  [Tag.td, Around.table],
+  [Tag.figure, Around.figure],
+];
+const BIT_OF_TAG: ReadonlyMap<number, number> = new Map(AROUND_TAGS);
+
+/** What stands around an element: structural tags as `Around` bits, and groups of names, see `groupsOf`. */
+export type Surroundings = { readonly tags: number; readonly groups: number; readonly nearGroups: number };
+
+/** A line of text with its block, and the first piece of it that stands in an element of its own. */
+export type PlacedLine = { readonly text: string; readonly firstPiece: string; readonly block: number };
+
+const MAX_LINES = 3;
+const MAX_LINE_CHARS = 400;
+/** Blocks, and texts of each, that are looked at: a byline is short, and a page may nest its parts at will. */
+const MAX_BLOCKS = 12;
+const MAX_TEXTS = 400;
+
+/** Where things stand on a page, relative to its content. */
+export class Places {
+  readonly model: PageModel;
+  /** First and last block of the content; -1 without one. */
+  readonly first: number;
+  readonly last: number;
+  readonly #isChosen: Uint8Array;
+
+  constructor(model: PageModel, { blocks }: Pick<Choice, "blocks">) {
+    this.model = model;
+    this.first = blocks[0] ?? -1;
+    this.last = blocks.at(-1) ?? -1;
+    this.#isChosen = new Uint8Array(model.blocks.count);
+    for (const block of blocks) this.#isChosen[block] = 1;
+  }
+
+  isContent(block: number): boolean {
+    return this.#isChosen[block] === 1;
+  }
+
+  /** The block that an element stands in, or else the first one inside or after it; -1 on an empty page. */
+  blockOf(element: number): number {
+    const { blocks, openStart, textEnd } = this.model;
+    const offset = openStart[element] ?? 0;
+    let low = 0;
+    let high = blocks.count - 1;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (textEnd[blocks.endText[middle]! - 1]! <= offset) low = middle + 1;
+      else high = middle;
+    }
+    return low < blocks.count ? low : -1;
+  }
+
+  /** The innermost element around the first text of a block. */
+  elementOf(block: number): number {
+    const { blocks, textParent } = this.model;
+    return textParent[blocks.firstText[block]!] ?? -1;
+  }
+
+  /** The lines of text inside an element, those with words, as far as a few blocks go. */
+  linesInside(element: number): PlacedLine[] {
+    const { blocks, openEnd, closeEnd, textStart } = this.model;
+    const lines: PlacedLine[] = [];
+    const [start, end] = [openEnd[element] ?? 0, closeEnd[element] ?? 0];
+    const firstBlock = this.blockOf(element);
+    if (firstBlock < 0) return lines;
+    const lastBlock = Math.min(firstBlock + MAX_BLOCKS, blocks.count);
+    for (let block = firstBlock; block < lastBlock && lines.length < MAX_LINES; block++) {
+      let written = "";
+      let firstPiece = "";
+      const endText = Math.min(blocks.endText[block]!, blocks.firstText[block]! + MAX_TEXTS);
+      for (let text = blocks.firstText[block]!; text < endText; text++) {
+        const at = textStart[text]!;
+        if (at < start || at >= end) continue;
+        const piece = textOf(this.model, text);
+        written += piece;
+        if (firstPiece === "" && /\p{L}/u.test(piece)) firstPiece = collapseSpace(piece);
+        if (written.length > MAX_LINE_CHARS) break;
+      }
+      const text = collapseSpace(written);
+      if (/\p{L}/u.test(text)) lines.push({ text, firstPiece, block });
+      if (textStart[blocks.endText[block]! - 1]! >= end) break;
+    }
+    return lines;
+  }
+
+  surroundings(element: number): Surroundings {
+    const { parent, tag, groups } = this.model;
+    let tags = 0;
+    let all = 0;
+    let near = 0;
+    for (let step = 0, at = element; step < STEPS && at >= 0; step++, at = parent[at]!) {
+      // A body's classes say what the page is, not where something stands.
+      if (tag[at] === Tag.body || tag[at] === Tag.html) break;
+      tags |= BIT_OF_TAG.get(tag[at]!) ?? 0;
+      all |= groups[at]!;
+      if (step < NEAR_STEPS) near |= groups[at]!;
+    }
+    return { tags, groups: all, nearGroups: near };
+  }
+
+  /** Whether an element stands among comments: inside what names speak of comments, and apart from the content. */
+  isInComments(element: number): boolean {
+    const { parent, groups } = this.model;
+    const content = this.first < 0 ? -1 : this.elementOf(this.first);
+    for (let step = 0, at = element; step < STEPS && at >= 0; step++, at = parent[at]!) {
+      if ((groups[at]! & COMMENT_GROUP) !== 0 && !isInside(this.model, content, at)) return true;
+    }
+    return false;
+  }
+
+  isHidden(element: number): boolean {
+    return ((this.model.flags[element] ?? 0) & ElementFlag.hidden) !== 0;
+  }
+}
+
+const NEAR_STEPS = 3;
+const COMMENT_GROUP = 1 << 4;

@@ -1,0 +1,21 @@
+import { foldForComparison } from "../text.ts";
+
+const UNSPACED = /([\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}])/gu;
+
+/** The words of a text, folded; scripts without spaces give their characters. */
+export function wordsOf(text: string): string[] {
+  const folded = foldForComparison(text).replace(UNSPACED, " $1 ").trim();
+  return folded === "" ? [] : folded.split(/ +/);
+}
+
+/** Which share of the first words the second ones hold, and the other way round; -1 where there are none. */
+export function overlap(first: readonly string[], second: readonly string[]): readonly [number, number] {
+  if (first.length === 0 || second.length === 0) return [-1, -1];
+  return [shareIn(first, new Set(second)), shareIn(second, new Set(first))];
+}
+
+function shareIn(words: readonly string[], known: ReadonlySet<string>): number {
+  let held = 0;
+  for (const word of words) if (known.has(word)) held++;
+  return held / words.length;
+}

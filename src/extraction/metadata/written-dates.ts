@@ -1,0 +1,123 @@
+import { isoDay, monthNumber } from "./calendar.ts";
+
+/** A date as it stands in a text. */
+export type WrittenDate = {
+  /** ISO 8601 calendar date. */
+  readonly day: string;
+  /** The other reading, where nobody can tell which of two numbers is the month. */
+  readonly alternative: string | null;
+  readonly start: number;
+  readonly end: number;
+};
+
+const NAME = "([\\p{L}\\p{M}]{3,14})";
+const ORDINAL = "(?:st|nd|rd|th|er|º|ª|\\.)?";
+const OF = "(?:(?:of|de|del|di|d')\\s?)?";
+
+/** How dates are written, and which groups hold day, month and year. */
+type Form = {
+  readonly pattern: RegExp;
+  readonly read: (groups: RegExpExecArray, lang: string | null) => Reading | null;
+};
+
+type Reading = Pick<WrittenDate, "day" | "alternative">;
+
+const reading = (year: number, month: number, day: number): Reading | null => {
+  const written = isoDay(year, month, day);
+  return written === null ? null : { day: written, alternative: null };
+};
+
+const named = (year = "", month = "", day = "", lang: string | null = null): Reading | null =>
+  reading(Number(year), monthNumber(month, lang), Number(day));
+
+const FORMS: readonly Form[] = [
+  // 12 March 2024, 12. März 2024, 12 de marzo de 2024, 12-Mar-2024
+  {
+    pattern: new RegExp(
+      `(?<![\\d\\p{L}])(\\d{1,2})${ORDINAL}[\\s-]${OF}${NAME}\\.?,?[\\s-]${OF}(\\d{4})(?!\\d)`,
+      "gu",
+    ),
+    read: ([, day, month, year], lang) => named(year, month, day, lang),
+  },
+  // March 12, 2024
+  {
+    pattern: new RegExp(`(?<!\\p{L})${NAME}\\.?\\s(\\d{1,2})${ORDINAL},?\\s(\\d{4})(?!\\d)`, "gu"),
+    read: ([, month, day, year], lang) => named(year, month, day, lang),
+  },
+  // 2024. március 12.
+  {
+    pattern: new RegExp(`(?<!\\d)(\\d{4})\\.?\\s(?:m\\.\\s)?${NAME}\\.?\\s(\\d{1,2})(?!\\d)`, "gu"),
+    read: ([, year, month, day], lang) => named(year, month, day, lang),
+  },
+  // 2024年3月12日
+  {
+    pattern: /(\d{4})\s?[年년]\s?(\d{1,2})\s?[月월]\s?(\d{1,2})\s?[日일]/gu,
+    read: ([, year, month, day]) => reading(Number(year), Number(month), Number(day)),
+  },
+  // 2024-03-12, 2024/3/12, 2024. 3. 12
+  {
+    pattern: /(?<![\d/.-])(\d{4})([-/.])\s?(\d{1,2})\2\s?(\d{1,2})(?!\d)/g,
+    read: ([, year, , month, day]) => reading(Number(year), Number(month), Number(day)),
+  },
+  // 12.03.2024, 3/12/2024, 12.03.24
+  {
+    pattern: /(?<![\d/.-])(\d{1,2})([-/.])\s?(\d{1,2})\2\s?(\d{4}|\d{2})(?![\d/-]|\.\d)/g,
+    read: ([, first = "", separator, second = "", year = ""], lang) =>
+      numericDay({ first, second, year, separator: separator ?? "" }, lang),
+  },
+];
+
+type NumericDate = {
+  readonly first: string;
+  readonly second: string;
+  readonly year: string;
+  readonly separator: string;
+};
+
+// Only the United States and a few countries beside them write the month first, and never with dots.
+function numericDay({ first, second, year, separator }: NumericDate, lang: string | null): Reading | null {
+  if (year.length === 2 && (first.length < 2 || second.length < 2)) return null;
+  const fullYear = year.length === 2 ? 2000 + Number(year) : Number(year);
+  const [one, two] = [Number(first), Number(second)];
+  const dayFirst = isoDay(fullYear, two, one);
+  const monthFirst = isoDay(fullYear, one, two);
+  if (dayFirst === null || monthFirst === null || dayFirst === monthFirst) {
+    const day = dayFirst ?? (separator === "." ? null : monthFirst);
+    return day === null ? null : { day, alternative: null };
+  }
+  if (separator === ".") return { day: dayFirst, alternative: null };
+  const isUnknown = lang === null || /^en(?:-Latn)?$/i.test(lang);
+  const isMonthFirst = isUnknown || MONTH_FIRST.test(lang);
+  const [day, alternative] = isMonthFirst ? [monthFirst, dayFirst] : [dayFirst, monthFirst];
+  return { day, alternative: isUnknown ? alternative : null };
+}
+
+const MONTH_FIRST = /^(?:en(?:-Latn)?-(?:US|PH|PR|GU|AS|MH)|es-PR|fil)(?:-|$)/i;
+
+const ARABIC_DIGIT = /[\u0660-\u0669]/;
+
+/**
+ * The dates written in a text, in their order. Relative ones ("two days ago") are none.
+ * @param lang BCP 47 tag of the page, for the names of months and the order of day and month
+ */
+export function findWrittenDates(written: string, lang: string | null): WrittenDate[] {
+  const text = ARABIC_DIGIT.test(written)
+    ? written.replace(/[\u0660-\u0669]/g, (digit) => String(digit.charCodeAt(0) - 0x660))
+    : written;
+  if (!/\d/.test(text)) return [];
+  const found: WrittenDate[] = [];
+  for (const { pattern, read } of FORMS) {
+    pattern.lastIndex = 0;
+    for (let match = pattern.exec(text); match !== null; match = pattern.exec(text)) {
+      const understood = read(match, lang);
+      const [start, end] = [match.index, match.index + match[0].length];
+      if (understood === null) {
+        // "Page 12 March 2024" must not lose its date to "Page 12".
+        pattern.lastIndex = start + 1;
+      } else if (!found.some((other) => start < other.end && end > other.start)) {
+        found.push({ ...understood, start, end });
+      }
+    }
+  }
+  return found.sort((one, other) => one.start - other.start);
+}

@@ -1,0 +1,56 @@
+import { describe, expect, test } from "bun:test";
+import { cleanName, foldNames } from "../../../../src/extraction/metadata/person-names.ts";
+
+describe("a name in a byline", () => {
+  const cleaned: readonly (readonly [written: string, name: string])[] = [
+    ["By Ann Quay", "Ann Quay"],
+    ["by: Ann Quay", "Ann Quay"],
+    ["Written by Ann Quay", "Ann Quay"],
+    ["Von Änne Kai", "Änne Kai"],
+    ["Par Anne Quai", "Anne Quai"],
+    ["Por Ana Muelle", "Ana Muelle"],
+    ["Autor: Ann Quay", "Ann Quay"],
+    ["By Ann Quay and Ben Weir", "Ann Quay and Ben Weir"],
+    ["Ann Quay | Harbour desk", "Ann Quay"],
+    ["Ann Quay, March 12, 2024", "Ann Quay"],
+    ["Ann Quay 12.03.2024", "Ann Quay"],
+    ["Ann Quay on March 12", "Ann Quay"],
+    ["Ann Quay · 5 min read", "Ann Quay"],
+    ["Ann Quay for the Harbour News", "Ann Quay"],
+    ["Ann Quay (Harbour News)", "Ann Quay"],
+    ["Ann &amp; Ben", "Ann & Ben"],
+    ["Byron Quay", "Byron Quay"],
+    ["Vonda Quay", "Vonda Quay"],
+    ["user3080392", "user3080392"],
+    ["A. J. O’Quay-Weir", "A. J. O’Quay-Weir"],
+  ];
+  for (const [written, name] of cleaned) {
+    test(`is ${JSON.stringify(name)} in ${JSON.stringify(written)}`, () => {
+      expect(cleanName(written)).toBe(name);
+    });
+  }
+
+  for (const written of [
+    "https://social.test/ann",
+    "www.site.test",
+    "@ann",
+    "{{ author }}",
+    "undefined",
+    "12",
+    "© Ann Quay",
+    "CC BY",
+    "By",
+    "",
+    null,
+  ]) {
+    test(`is none in ${JSON.stringify(written)}`, () => {
+      expect(cleanName(written)).toBeNull();
+    });
+  }
+
+  test("is the same however it is joined to others", () => {
+    expect(foldNames("Ann Quay and Ben Weir")).toBe(foldNames("ANN QUAY, BEN WEIR"));
+    expect(foldNames("Ann Quay & Ben Weir")).toBe(foldNames("Ann Quay und Ben Weir"));
+    expect(foldNames("Ann Quay")).not.toBe(foldNames("Ben Quay"));
+  });
+});
