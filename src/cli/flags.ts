@@ -237,7 +237,11 @@ export const CRAWL_ONLY_FLAGS: readonly Flag[] = [
     group: "Pace",
     help: "Least time between two requests to one host; robots.txt may ask for more (default 1)",
   },
-  { name: "adaptive-delay", group: "Pace", help: "Wait longer for a host while it answers slowly" },
+  {
+    name: "adaptive-delay",
+    group: "Pace",
+    help: "Let a host rest as long as it took to answer, up to a minute",
+  },
   {
     name: "output-dir",
     placeholder: "DIR",

@@ -80,7 +80,8 @@ export class Politeness {
     return Math.max(
       this.#plan.hostDelayMs,
       manners?.robotsDelayMs ?? 0,
-      this.#plan.hasAdaptiveDelay ? (manners?.adaptiveDelayMs ?? 0) : 0,
+      // Delays count from start to start, so after the answer the host rests as long as it worked.
+      this.#plan.hasAdaptiveDelay ? Math.min(2 * (manners?.adaptiveDelayMs ?? 0), MAX_ADAPTIVE_DELAY_MS) : 0,
     );
   }
 
