@@ -7,7 +7,7 @@ test("positions are right where nothing else of a posting was read before them",
   // More frequencies than the index has short names for, so that most are written out in the block.
   const counts = Array.from({ length: 300 }, (_, index) => 1 + ((index * 37) % 200));
   const documents = counts.map((count, index) => ({
-    url: docsUrl("mills", String(1000 + index)),
+    url: docsUrl("site", String(1000 + index)),
     title: "x",
     markdown: `${"mill ".repeat(count)}${"weir ".repeat(index % 7)}`,
   }));
