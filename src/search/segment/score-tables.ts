@@ -1,6 +1,7 @@
 import { FieldScorer } from "../field-score.ts";
 import { FIELDS, type FieldNumber, type RankingSettings } from "../types.ts";
 import type { Segment } from "./segment.ts";
+import type { BlockMaxima } from "./term-scorer.ts";
 
 const FIELD_COUNT = FIELDS.length;
 
@@ -27,6 +28,7 @@ export class ScoreTables {
   readonly entries: Uint8Array;
   /** By document × fields + field. A length of 65 535 stands for any that is longer, too. */
   readonly lengths: Uint16Array;
+  readonly maxima = new MaximaCache();
   readonly #segment: Segment;
 
   constructor(segment: Segment, ranking: RankingSettings) {
@@ -75,6 +77,29 @@ export class ScoreTables {
     }
     keptStarts[starts.length - 1] = kept.length;
     return { starts: keptStarts, entries: Uint8Array.from(kept) };
+  }
+}
+
+/** Blocks whose maxima are kept, of all terms: 9 bytes each. */
+const MAX_CACHED_BLOCKS = 500_000;
+
+/** The maxima of the lists of several blocks that were searched last, by number of the term. */
+class MaximaCache {
+  readonly #kept = new Map<number, BlockMaxima>();
+  #blocks = 0;
+
+  get(term: number): BlockMaxima | undefined {
+    return this.#kept.get(term);
+  }
+
+  set(term: number, maxima: BlockMaxima): void {
+    this.#blocks += maxima.scores.length;
+    this.#kept.set(term, maxima);
+    for (const [oldest, { scores }] of this.#kept) {
+      if (this.#blocks <= MAX_CACHED_BLOCKS) break;
+      this.#kept.delete(oldest);
+      this.#blocks -= scores.length;
+    }
   }
 }
 
