@@ -1,4 +1,5 @@
 import { FIELDS, type FieldNumber, type WeightedTerm } from "../types.ts";
+import type { BlockMaxima } from "./block-maxima.ts";
 import type { PostingList } from "./posting-reader.ts";
 import { type ScoreTables, TABLE_LENGTHS } from "./score-tables.ts";
 import type { Segment } from "./segment.ts";
@@ -212,6 +213,3 @@ export type WindowRange = {
   /** What a document must get from the term that is walked, the others giving all they can. */
   readonly least: number;
 };
-
-/** The highest scores of a list's blocks. */
-export type BlockMaxima = { readonly scores: Float64Array; readonly isExact: Uint8Array };
