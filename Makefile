@@ -8,7 +8,7 @@ INSTALLED := node_modules/.installed
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1: /p' Makefile
 
-demo: $(INSTALLED) ## build, then extract and crawl the small site in test/site
+demo: $(INSTALLED) ## build, then extract, crawl and search the small site in test/site
 	$(BUN) scripts/demo.ts
 
 test: check build library ## all tests that matter, at most 15 minutes

@@ -18,7 +18,8 @@ async function run(command: readonly string[]): Promise<string> {
 }
 
 function show(title: string, words: readonly string[]): void {
-  console.log(`\n${title}\n  $ article-extractor ${words.join(" ")}\n`);
+  const typed = words.map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word}'`));
+  console.log(`\n${title}\n  $ article-extractor ${typed.join(" ")}\n`);
 }
 
 const indent = (text: string): string => text.replace(/^(?=.)/gm, "  ");
@@ -70,11 +71,29 @@ async function crawlSite(origin: string): Promise<string> {
   return directory;
 }
 
+/** Indexes the crawled pages and searches them. */
+async function searchPages(directory: string): Promise<string> {
+  const folder = relative(ROOT, directory);
+  const words = ["index", "--dir", folder];
+  show("The pages of a folder, searched; first their index:", words);
+  console.log(indent((await run([PROGRAM, ...words])).trimEnd()));
+  const query = ["search", "--dir", folder, "--size", "2", "what happens to a broken tool?"];
+  show("A question, answered by the section that fits best:", query);
+  console.log(indent((await run([PROGRAM, ...query])).trimEnd()));
+  return join(directory, ".article-extractor/search.index");
+}
+
 await run([process.execPath, "scripts/build.ts"]);
 await rm(OUT, { recursive: true, force: true });
 await mkdir(OUT, { recursive: true });
 await using site = await serveSite();
-const made = [await extractPage(site.origin), await extractList(site.origin), await crawlSite(site.origin)];
+const crawled = await crawlSite(site.origin);
+const made = [
+  await extractPage(site.origin),
+  await extractList(site.origin),
+  crawled,
+  await searchPages(crawled),
+];
 console.log(
   `\nMade:\n  ${relative(ROOT, PROGRAM)}  the program (${(await run([PROGRAM, "--version"])).trim()})`,
 );

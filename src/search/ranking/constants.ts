@@ -37,22 +37,22 @@ export const OPENINGS = [40, 240] as const;
 // Names and keywords are looked for anywhere in a page; sentences and questions say what a page is about, which
 // its opening says too.
 const KEYWORDS: PhaseTwoWeights = {
-  bestPassage: 1.7,
-  meanPassage: 2.4,
-  openings: [0.35, 0.25],
-  proximity: 2.4,
-  exactForms: 0.6,
-  headedTerms: 0.8,
-  wholeTitle: 3.6,
-  wholeHeading: 0.4,
+  bestPassage: 1.2,
+  meanPassage: 2,
+  openings: [0.3, 0.2],
+  proximity: 4.4,
+  exactForms: 1.6,
+  headedTerms: 1.5,
+  wholeTitle: 4.6,
+  wholeHeading: 0.6,
 };
 
 const SENTENCE: PhaseTwoWeights = {
-  bestPassage: 1.7,
-  meanPassage: 0.35,
-  openings: [1.3, 1],
-  proximity: 2.4,
-  exactForms: 0.6,
+  bestPassage: 1.6,
+  meanPassage: 0.2,
+  openings: [1.6, 1.5],
+  proximity: 1.9,
+  exactForms: 0.5,
   headedTerms: 0,
   wholeTitle: 1.8,
   wholeHeading: 0.4,

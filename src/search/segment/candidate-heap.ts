@@ -1,6 +1,6 @@
 import type { ScoredDocument } from "../types.ts";
 
-/** Keeps the best `limit` of the documents it is shown, which come in ascending order. */
+/** Keeps the best `limit` of the documents it is shown, in whatever order they come. */
 export class CandidateHeap {
   readonly #limit: number;
   // A binary heap with the worst at its root: the lowest score, among equals the highest number.
@@ -14,20 +14,18 @@ export class CandidateHeap {
     this.#documents = new Int32Array(limit);
   }
 
-  /**
-   * What a document must score above to be kept. An equal score does not do: its number is higher than
-   * those of all that were shown before, so it loses the tie.
-   */
+  /** What a document must score at least to be kept; with that score only where its number is low enough. */
   get threshold(): number {
     return this.#size < this.#limit ? 0 : this.#scores[0]!;
   }
 
-  /** @param score above `threshold` */
+  /** @param score at least `threshold` */
   add(document: number, score: number): void {
     if (this.#size < this.#limit) {
       this.#rise(this.#size++, document, score);
       return;
     }
+    if (this.#isWorse(document, score, 0)) return;
     this.#sink(document, score);
   }
 

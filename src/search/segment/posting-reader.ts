@@ -201,7 +201,10 @@ export class PostingList implements Postings {
       const number = this.#unpackNumber(index);
       if (number !== NO_SIGNATURE) return number;
     }
-    this.readAllNumbers(); // what is written out for some stands behind the numbers of all
+    // What is written out for some stands behind the numbers of all; positions may be half read meanwhile.
+    const { offset } = this.#reader;
+    this.readAllNumbers();
+    this.#reader.offset = offset;
     return this.numbers[index]!;
   }
 

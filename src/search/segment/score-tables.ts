@@ -1,6 +1,7 @@
 import { FieldScorer } from "../field-score.ts";
-import { FIELDS, type FieldNumber, type RankingSettings } from "../types.ts";
-import type { Segment } from "./segment.ts";
+import { FIELDS, type FieldNumber, type IndexReader, type RankingSettings } from "../types.ts";
+import { MaximaCache } from "./block-maxima.ts";
+import type { Signatures } from "./signatures.ts";
 
 const FIELD_COUNT = FIELDS.length;
 
@@ -11,6 +12,12 @@ export const TABLE_LENGTHS = 256;
 const TABLE_FREQUENCIES = 16;
 
 const MAX_LENGTH = 0xffff;
+
+/** What the tables are made of. */
+export type ScoredIndex = Pick<IndexReader, "documentCount" | "fieldTotals" | "fieldLength"> & {
+  readonly signatures: Signatures;
+  readonly lengthsByDocument: Uint16Array;
+};
 
 /**
  * What the first phase needs of an index for one ranking, worked out once: the score of every field, frequency
@@ -27,16 +34,17 @@ export class ScoreTables {
   readonly entries: Uint8Array;
   /** By document × fields + field. A length of 65 535 stands for any that is longer, too. */
   readonly lengths: Uint16Array;
-  readonly #segment: Segment;
+  readonly maxima = new MaximaCache();
+  readonly #index: ScoredIndex;
 
-  constructor(segment: Segment, ranking: RankingSettings) {
-    this.#segment = segment;
-    this.scorer = new FieldScorer(segment, ranking);
+  constructor(index: ScoredIndex, ranking: RankingSettings) {
+    this.#index = index;
+    this.scorer = new FieldScorer(index, ranking);
     this.parts = this.#makeParts();
     const { starts, entries } = this.#makeEntries();
     this.starts = starts;
     this.entries = entries;
-    this.lengths = segment.lengthsByDocument;
+    this.lengths = index.lengthsByDocument;
   }
 
   /** The score of one entry of a signature in a document, from the table or without it. */
@@ -47,7 +55,7 @@ export class ScoreTables {
   }
 
   partOf(field: FieldNumber, frequency: number, document: number): number {
-    return this.scorer.part(field, frequency, this.#segment.fieldLength(document, field));
+    return this.scorer.part(field, frequency, this.#index.fieldLength(document, field));
   }
 
   #makeParts(): Float64Array {
@@ -63,7 +71,7 @@ export class ScoreTables {
   }
 
   #makeEntries(): { readonly starts: Uint32Array; readonly entries: Uint8Array } {
-    const { starts, fields, frequencies } = this.#segment.signatures;
+    const { starts, fields, frequencies } = this.#index.signatures;
     const kept: number[] = [];
     const keptStarts = new Uint32Array(starts.length);
     for (let number = 1; number + 1 < starts.length; number++) {

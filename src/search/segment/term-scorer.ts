@@ -1,4 +1,5 @@
 import { FIELDS, type FieldNumber, type WeightedTerm } from "../types.ts";
+import type { BlockMaxima } from "./block-maxima.ts";
 import type { PostingList } from "./posting-reader.ts";
 import { type ScoreTables, TABLE_LENGTHS } from "./score-tables.ts";
 import type { Segment } from "./segment.ts";
@@ -8,9 +9,9 @@ const FIELD_COUNT = FIELDS.length;
 const FIELD_MASK = FIELD_COUNT - 1; // there are eight
 
 /** A term of fewer documents than one in so many has blocks that are wider than a window. */
-const SPARSE = 16;
+const SPARSE = 8;
 
-/** One term's part in the first phase: its postings in windows of documents, with what they add at most. */
+/** One term's part in the first phase: its postings by windows of documents, with what they add at most. */
 export class TermScorer {
   /** No document gets more from this term. */
   readonly bound: number;
@@ -18,97 +19,135 @@ export class TermScorer {
   readonly #weight: number;
   readonly #forms: ReadonlySet<number> | null;
   readonly #tables: ScoreTables;
-  readonly #blockBounds: Float64Array;
+  /** Highest score in each block, without the weight; a bound until the block has been scored. */
+  readonly #maxima: BlockMaxima;
+  readonly #isSparse: boolean;
   readonly #frequencies = new Uint32Array(FIELD_COUNT);
-  /** First block that reaches into the current window, and the place in the loaded one. */
+  /** Where the current window is looked for next: block, and place in it. */
   #block = 0;
   #index = 0;
-  readonly #documentCount: number;
 
   constructor(segment: Segment, { entry, weight, forms }: WeightedTerm, tables: ScoreTables) {
     this.#list = segment.postings(entry);
-    this.#documentCount = segment.documentCount;
     this.#weight = weight;
     this.#forms = forms;
     this.#tables = tables;
-    this.#blockBounds = this.#boundBlocks();
-    this.bound = this.#blockBounds.reduce((most, bound) => Math.max(most, bound), 0);
+    this.#isSparse = entry.documentFrequency * SPARSE < segment.documentCount;
+    this.#maxima = tables.maxima.get(entry.id) ?? this.#boundBlocks(entry.id);
+    let most = 0;
+    for (const score of this.#maxima.scores) if (score > most) most = score;
+    this.bound = weight * most;
   }
 
-  /** To be called with each window in turn. @returns what a document of the window gets at most */
-  enterWindow(start: number, end: number): number {
+  /** Says what documents of each window get at most. @param bounds of this term, 0 so far, by window */
+  boundWindows(bounds: Float64Array, windowDocuments: number): void {
     const { lastDocuments, count } = this.#list.blocks;
-    while (this.#block < count && lastDocuments[this.#block]! < start) this.#block++;
-    let bound = 0;
-    for (let block = this.#block; block < count; block++) {
-      // A block begins after the last document of the one before.
-      if (block > 0 && lastDocuments[block - 1]! + 1 >= end) break;
-      if (lastDocuments[block]! >= end && !this.#isInWindow(block, start, end)) break;
-      if (this.#blockBounds[block]! > bound) bound = this.#blockBounds[block]!;
+    let first = 0;
+    for (let block = 0; block < count; block++) {
+      const bound = this.#weight * this.#maxima.scores[block]!;
+      if (this.#isSparse) this.#boundOfDocuments(block, bound, { bounds, windowDocuments });
+      else {
+        const last = Math.floor(lastDocuments[block]! / windowDocuments);
+        for (let window = Math.floor(first / windowDocuments); window <= last; window++) {
+          if (bound > bounds[window]!) bounds[window] = bound;
+        }
+      }
+      first = lastDocuments[block]! + 1;
     }
-    return bound;
   }
 
-  /** Adds the score of every document of the window that holds the term, and marks it. */
-  addAll(start: number, end: number, sums: Float64Array, found: Uint32Array): void {
+  /** To be called before the other two for each window, in whatever order windows come. */
+  enterWindow(start: number): void {
+    const { lastDocuments, count } = this.#list.blocks;
+    let low = 0;
+    let high = count;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (lastDocuments[middle]! < start) low = middle + 1;
+      else high = middle;
+    }
+    this.#block = low;
+    this.#index = 0;
+  }
+
+  /**
+   * Adds the score of every document of the window that holds the term, and marks it; but blocks in which no
+   * document gets as much as `least` from this term are left out.
+   */
+  addAll({ start, end, least }: WindowRange, sums: Float64Array, found: Uint32Array): void {
     const list = this.#list;
-    const { documents } = list;
+    const { documents, numbers } = list;
     const { count, lastDocuments } = list.blocks;
+    const isPlain = this.#forms === null;
     for (let block = this.#block; block < count; block++) {
       if (block > 0 && lastDocuments[block - 1]! + 1 >= end) return;
-      this.#load(block);
+      if (this.#weight * this.#maxima.scores[block]! < least) continue;
+      if (list.block !== block) list.load(block);
       list.readAllNumbers();
-      const { count: postings, numbers } = list;
-      const isPlain = this.#forms === null;
-      let index = this.#index;
+      if (this.#maxima.isExact[block] === 0) this.#learn(block);
+      const { count: postings } = list;
+      let index = 0;
       while (index < postings && documents[index]! < start) index++;
       for (; index < postings && documents[index]! < end; index++) {
         const document = documents[index]!;
         const place = document - start;
         const number = numbers[index]!;
-        sums[place]! +=
+        const score =
           isPlain && number !== NO_SIGNATURE ? this.#scoreSignature(number, document) : this.#score(index);
+        sums[place]! += this.#weight * score;
         found[place >>> 5]! |= 1 << (place & 31);
       }
-      this.#index = index;
     }
   }
 
-  /** A document's score, 0 where it does not hold the term. Documents must come in ascending order. */
+  /** A document's score, 0 where it does not hold the term. Documents of a window must come in ascending order. */
   scoreAt(document: number): number {
     const list = this.#list;
     const { lastDocuments, count } = list.blocks;
     let block = this.#block;
     while (block < count && lastDocuments[block]! < document) block++;
+    if (block !== this.#block) this.#index = 0;
     this.#block = block;
     if (block === count) return 0;
-    this.#load(block);
+    if (list.block !== block) list.load(block);
     const { documents } = list;
     let index = this.#index;
     while (documents[index]! < document) index++;
     this.#index = index;
-    return documents[index] === document ? this.#score(index) : 0;
+    return documents[index] === document ? this.#weight * this.#score(index) : 0;
   }
 
-  /** Looks into a block that reaches beyond the window: that of a rare term mostly holds nothing of it. */
-  #isInWindow(block: number, start: number, end: number): boolean {
-    const isDense =
-      this.#list.blocks.count > 1 && this.#list.documentFrequency * SPARSE > this.#documentCount;
-    if (isDense) return true;
-    this.#load(block);
-    const { documents } = this.#list;
-    while (documents[this.#index]! < start) this.#index++;
-    return documents[this.#index]! < end;
+  #boundOfDocuments(
+    block: number,
+    bound: number,
+    { bounds, windowDocuments }: { readonly bounds: Float64Array; readonly windowDocuments: number },
+  ): void {
+    const list = this.#list;
+    if (list.block !== block) list.load(block);
+    for (let index = 0; index < list.count; index++) {
+      const window = Math.floor(list.documents[index]! / windowDocuments);
+      if (bound > bounds[window]!) bounds[window] = bound;
+    }
   }
 
-  #load(block: number): void {
-    if (this.#list.block === block) return;
-    this.#list.load(block);
-    this.#index = 0;
+  /** Puts the highest score of the loaded block in the place of its bound, for this search and later ones. */
+  #learn(block: number): void {
+    const { count } = this.#list;
+    let most = 0;
+    for (let index = 0; index < count; index++) {
+      const score = this.#scoreAnyForm(index);
+      if (score > most) most = score;
+    }
+    this.#maxima.scores[block] = most;
+    this.#maxima.isExact[block] = 1;
   }
 
   #score(index: number): number {
     if (this.#forms !== null && !this.#hasForm(index, this.#forms)) return 0;
+    return this.#scoreAnyForm(index);
+  }
+
+  #scoreAnyForm(index: number): number {
     const document = this.#list.documents[index]!;
     const number = this.#list.numberAt(index);
     if (number === NO_SIGNATURE) return this.#scoreWritten(index, document);
@@ -125,7 +164,7 @@ export class TermScorer {
       score +=
         length < TABLE_LENGTHS ? parts[entry * TABLE_LENGTHS + length]! : this.#tables.part(entry, document);
     }
-    return this.#weight * score;
+    return score;
   }
 
   #scoreWritten(index: number, document: number): number {
@@ -135,7 +174,7 @@ export class TermScorer {
       const frequency = this.#frequencies[field]!;
       if (frequency > 0) score += this.#tables.partOf(field as FieldNumber, frequency, document); // of FIELDS
     }
-    return this.#weight * score;
+    return score;
   }
 
   #hasForm(index: number, wanted: ReadonlySet<number>): boolean {
@@ -144,14 +183,15 @@ export class TermScorer {
     return false;
   }
 
-  #boundBlocks(): Float64Array {
+  #boundBlocks(term: number): BlockMaxima {
     const { count, maxFrequencies, minLengths } = this.#list.blocks;
-    const bounds = new Float64Array(count);
+    const maxima = { scores: new Float64Array(count), isExact: new Uint8Array(count) };
     if (count === 1) {
       for (let index = 0; index < this.#list.count; index++) {
-        bounds[0] = Math.max(bounds[0]!, this.#score(index));
+        maxima.scores[0] = Math.max(maxima.scores[0]!, this.#scoreAnyForm(index));
       }
-      return bounds;
+      maxima.isExact[0] = 1;
+      return maxima;
     }
     for (let block = 0; block < count; block++) {
       let score = 0;
@@ -160,8 +200,16 @@ export class TermScorer {
         if (maxFrequencies[at] === 0) continue;
         score += this.#tables.scorer.part(field as FieldNumber, maxFrequencies[at]!, minLengths[at]!); // of FIELDS
       }
-      bounds[block] = this.#weight * score;
+      maxima.scores[block] = score;
     }
-    return bounds;
+    this.#tables.maxima.set(term, maxima);
+    return maxima;
   }
 }
+
+export type WindowRange = {
+  readonly start: number;
+  readonly end: number;
+  /** What a document must get from the term that is walked, the others giving all they can. */
+  readonly least: number;
+};
