@@ -154,7 +154,8 @@ class Completion {
     const block = this.#first[element]!;
     const before = this.#before[block]!;
     const after = this.#after[this.#end[element]! - 1]!;
-    if (before < 0 || after < 0 || this.#isLinks(element)) return false;
+    const isNamed = this.#isNamed.get(this.#model.classId[element]!) === true;
+    if (before < 0 || after < 0 || (!isNamed && this.#isLinks(element))) return false;
     let at = element;
     for (let step = 0; step < MAX_STEPS; step++) {
       if (this.#isNamedFrame(at)) return false;
