@@ -25,7 +25,7 @@ for (const name of ["ul", "ol"]) SHARES.set(tagId(name), MOST);
 SHARES.set(Tag.table, ANY);
 
 const STRUCTURE_CLASS =
-  /(?:^|\s)(?:(?:theme-)?admonition(?:block)?|markdown-alert|custom-block|starlight-aside|callout|NOTE|TIP|IMPORTANT|WARNING|CAUTION|alert-(?:info|success|warning|danger)|vp-code-group|tabbed-set|theme-tabs-container|sd-tab-set|MathJax_Display|math)(?=\s|$)/;
+  /(?:^|\s)(?:(?:theme-)?admonition(?:block)?|markdown-alert|custom-block|starlight-aside|callout|NOTE|TIP|IMPORTANT|WARNING|CAUTION|alert-(?:info|success|warning|danger)|vp-code-group|tabbed-set|theme-tabs-container|sd-tab-set|tabGroup|MathJax_Display|math)(?=\s|$)/;
 /** Beside these, what stands between belongs to the text. */
 const PROSE = new Set(
   "p h1 h2 h3 h4 h5 h6 ul ol dl blockquote pre table figure details".split(" ").map(tagId),
@@ -154,7 +154,8 @@ class Completion {
     const block = this.#first[element]!;
     const before = this.#before[block]!;
     const after = this.#after[this.#end[element]! - 1]!;
-    if (before < 0 || after < 0 || this.#isLinks(element)) return false;
+    const isNamed = this.#isNamed.get(this.#model.classId[element]!) === true;
+    if (before < 0 || after < 0 || (!isNamed && this.#isLinks(element))) return false;
     let at = element;
     for (let step = 0; step < MAX_STEPS; step++) {
       if (this.#isNamedFrame(at)) return false;
@@ -218,18 +219,21 @@ class Completion {
 
   #isRepeatedOutside(text: string, element: number): boolean {
     if (text.length < MIN_REPEATED) return false;
-    this.#places ??= placesOf(this.#model.blocks.text);
-    const { first, last } = this.#places.get(text)!;
-    return first < this.#first[element]! || last >= this.#end[element]!;
+    this.#places ??= placesOf(this.#model);
+    const places = this.#places.get(text);
+    return (
+      places !== undefined && (places.first < this.#first[element]! || places.last >= this.#end[element]!)
+    );
   }
 }
 
 type Places = { readonly first: number; last: number };
 
-/** The first and the last block of each text. */
-function placesOf(texts: readonly string[]): ReadonlyMap<string, Places> {
+/** The first and the last block of each text; tables of contents, which are links, say every heading again. */
+function placesOf({ blocks }: PageModel): ReadonlyMap<string, Places> {
   const places = new Map<string, Places>();
-  for (const [block, text] of texts.entries()) {
+  for (const [block, text] of blocks.text.entries()) {
+    if ((blocks.flags[block]! & ElementFlag.link) !== 0) continue;
     const known = places.get(text);
     if (known) known.last = block;
     else places.set(text, { first: block, last: block });

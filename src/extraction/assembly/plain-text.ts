@@ -22,7 +22,7 @@ const ALERT = /\[!(?:NOTE|TIP|IMPORTANT|WARNING|CAUTION)\]/;
 
 /** Names that the document model reads something from. */
 const STRUCTURE_NAME =
-  /katex|mathjax|mwe-math|(?:^|\s)math(?:\s|$)|foot-?note|noteref|fnref|cite[_-](?:ref|note)|(?:^|[\s_-])(?:fn|ftn|edn|sdfootnote|endnote|note|en)s?(?:def)?[-_:.]?(?:\d|[a-f\d]{8})|(?:^|\s)(?:fn|NOTE|TIP|IMPORTANT|WARNING|CAUTION|alert|hint|callout|custom-block|starlight-aside|tabs?|tab-set|tab-group|sphinx-tabs|content-tabs|code-tabs|code-group)(?:\s|$)|admonition|markdown-alert|tabbed-set|tabs-container|tab-set|code-group|starlight-tabs|tabs-wrapper|syntaxhighlighter|crayon/i;
+  /katex|mathjax|mwe-math|(?:^|\s)math(?:\s|$)|foot-?note|noteref|fnref|cite[_-](?:ref|note)|(?:^|[\s_-])(?:fn|ftn|edn|sdfootnote|endnote|note|en)s?(?:def)?[-_:.]?(?:\d|[a-f\d]{8})|(?:^|\s)(?:fn|NOTE|TIP|IMPORTANT|WARNING|CAUTION|alert|hint|callout|custom-block|starlight-aside|tabs?|tab-set|tab-?group|sphinx-tabs|content-tabs|code-tabs|code-group)(?:\s|$)|admonition|markdown-alert|tabbed-set|tabs-container|tab-set|code-group|starlight-tabs|tabs-wrapper|syntaxhighlighter|crayon/i;
 
 /** Whether chosen text stands in an element that is called one of these. */
 function holdsStructures({ model, blocks }: ChosenContent): boolean {

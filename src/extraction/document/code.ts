@@ -113,9 +113,10 @@ function isInGutter(pre: Element, frame: Element): boolean {
 const isNumbers = (pre: Element): boolean =>
   /^[\d\s]+$/.test(textOf(pre)) && ancestorWhere(pre, 4, isCell) !== null;
 const isCell = (element: Element): boolean => nameOf(element) === "TD" && element.nextElementSibling !== null;
+// The class of code and its words may be `lang-sh` or `copy`.
 const isTool = (element: Element): boolean =>
   TOOLS.has(nameOf(element)) ||
-  (nameOf(element) !== "SPAN" && TOOL_CLASS.test(classOf(element).slice(0, 500)));
+  (!/^(?:SPAN|CODE|PRE)$/.test(nameOf(element)) && TOOL_CLASS.test(classOf(element).slice(0, 500)));
 
 const LINE_NAMES = new Set(["DIV", "P", "LI", "TR"]);
 

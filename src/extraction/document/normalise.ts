@@ -64,8 +64,6 @@ class Collapser {
   }
 }
 
-const SPACE: Inline = { kind: "text", text: " " };
-
 /** A span or link without the spaces and breaks at its ends, which stand beside it. */
 function hoistSpace(inline: Inline): Inline[] {
   if (inline.kind !== "span" && inline.kind !== "link") return [inline];
@@ -74,8 +72,8 @@ function hoistSpace(inline: Inline): Inline[] {
   const after: Inline[] = [];
   for (let first = children[0]; first; first = children[0]) {
     if (first.kind === "break") before.push(first);
-    else if (first.kind === "text" && first.text.startsWith(" ")) {
-      before.push(SPACE);
+    else if (first.kind === "text" && /^[ \u00a0]/.test(first.text)) {
+      before.push({ kind: "text", text: first.text.charAt(0) });
       const rest = first.text.slice(1);
       if (rest !== "") {
         children[0] = { kind: "text", text: rest };
@@ -86,8 +84,8 @@ function hoistSpace(inline: Inline): Inline[] {
   }
   for (let last = children.at(-1); last; last = children.at(-1)) {
     if (last.kind === "break") after.unshift(last);
-    else if (last.kind === "text" && last.text.endsWith(" ")) {
-      after.unshift(SPACE);
+    else if (last.kind === "text" && /[ \u00a0]$/.test(last.text)) {
+      after.unshift({ kind: "text", text: last.text.slice(-1) });
       const rest = last.text.slice(0, -1);
       if (rest !== "") {
         children[children.length - 1] = { kind: "text", text: rest };

@@ -70,6 +70,8 @@ export function readPhrase(element: Element, context: PhraseContext): Inline[] {
   if (name === "SUP") {
     const label = footnoteLabel(element, context);
     if (label !== null) return [{ kind: "footnote-ref", label }];
+    // These signs are raised by themselves.
+    if (/^\s*(?:[®™℠©]\ufe0e?)\s*$/u.test(textOf(element))) return readPhrases(element, inner);
   }
   const children = readPhrases(element, inner);
   // Pages set the labels of their fields apart by style alone.
@@ -118,17 +120,31 @@ export function readImage(image: Element, base: PageUrl | null): Inline[] {
   const src = imageReference(image, base);
   // What cannot be shown stands between two words all the same.
   if (src === null || isTrackingPixel(image)) return [{ kind: "text", text: " " }];
+  const alt = attributeText(image, "alt") ?? "";
+  if (alt === "" && isIcon(image, src)) return [{ kind: "text", text: " " }];
+  const title = attributeText(image, "title");
   const size = (side: string): string | null => /^\d{1,5}$/.exec(image.getAttribute(side) ?? "")?.[0] ?? null;
   return [
     {
       kind: "image",
       src,
-      alt: attributeText(image, "alt") ?? "",
-      title: attributeText(image, "title"),
+      alt,
+      title: title === alt ? null : title,
       width: size("width"),
       height: size("height"),
     },
   ];
+}
+
+/** Pixels up to which a picture that says nothing is an ornament. */
+const MAX_ICON = 48;
+
+function isIcon(image: Element, src: string): boolean {
+  if (/\.svg(?:[?#]|$)/i.test(src)) return true;
+  const sides = ["width", "height"]
+    .map((side) => Number.parseInt(image.getAttribute(side) ?? "", 10))
+    .filter((side) => !Number.isNaN(side));
+  return sides.length > 0 && sides.every((side) => side <= MAX_ICON);
 }
 
 // References to functions are links inside code; Markdown has code inside links.
@@ -160,7 +176,9 @@ function readLink(element: Element, context: PhraseContext): Inline[] {
   const href = context.isInLink ? null : hrefOf(element, context.base);
   const children = readPhrases(element, { ...context, isInLink: context.isInLink || href !== null });
   if (href === null) return children;
-  return [{ kind: "link", href, title: attributeText(element, "title"), children }];
+  const title = attributeText(element, "title");
+  const isSaid = title !== null && title.toLowerCase() === textOf(element).trim().toLowerCase();
+  return [{ kind: "link", href, title: isSaid ? null : title, children }];
 }
 
 /** Where a link leads; null when it leads nowhere. */

@@ -1,5 +1,5 @@
 import { classOf, nameOf, textOf } from "./element.ts";
-import type { Alignment, Block, Cell, Inline } from "./model.ts";
+import { type Alignment, type Block, type Cell, type Inline, inlineText } from "./model.ts";
 import { isShown } from "./normalise.ts";
 import type { BlockReader, Place } from "./place.ts";
 
@@ -119,7 +119,29 @@ function countHeaderRows(rows: readonly ReadRow[]): number {
     cells.every((cell) => cell.isHeader || cell.blocks.length === 0) && cells.some((cell) => cell.isHeader);
   const first = rows[0];
   if (first && isHeaderRow(first)) return rows.length > 2 && isHeaderRow(rows[1]!) ? 2 : 1;
-  return first && rows.length > 1 && !isBold(rows[1]!) && isBold(first) ? 1 : 0;
+  if (!first || rows.length < 2) return 0;
+  return (isBold(first) && !isBold(rows[1]!)) || namesColumns(first, rows.slice(1)) ? 1 : 0;
+}
+
+const MAX_NAME = 40;
+
+/** Short words above columns of figures, or above all columns but the first, name these. */
+function namesColumns({ cells }: ReadRow, rows: readonly ReadRow[]): boolean {
+  const names = cells.map(plainCell);
+  const [corner, ...others] = names;
+  if (cells.length < 2 || cells.some(({ colspan, rowspan }) => colspan > 1 || rowspan > 1)) return false;
+  if (others.some((name) => name === null || name === "" || name.length > MAX_NAME || /\d/.test(name)))
+    return false;
+  if (corner === "") return rows.every((row) => plainCell(row.cells[0]) !== "");
+  if (corner == null || corner.length > MAX_NAME || /\d/.test(corner) || rows.length < 2) return false;
+  return others.some((_, column) => rows.every((row) => /\d/.test(plainCell(row.cells[column + 1]) ?? "")));
+}
+
+/** The text of a cell that is one phrase; null for any other. */
+function plainCell(cell: Cell | undefined): string | null {
+  if (!cell || cell.blocks.length === 0) return "";
+  const [only, ...more] = cell.blocks;
+  return only?.kind === "paragraph" && more.length === 0 ? inlineText(only.children).trim() : null;
 }
 
 // Old pages write their header in bold.

@@ -144,7 +144,7 @@ class Reader implements BlockReader {
 
   #heading(element: Element, place: Place): Block[] {
     const level = Number(nameOf(element).slice(1));
-    const children = onOneLine(this.phrases(element, place));
+    const children = withoutBold(onOneLine(this.phrases(element, place)));
     if (!isShown(children)) return [];
     return [
       { kind: "heading", level, children: linked(normalisePhrases(children), place.link), ...place.locale },
@@ -273,7 +273,8 @@ class Reader implements BlockReader {
       break;
     }
     const blocks = this.blocks(element, inner);
-    if (blocks.length === 0 && !isShown(summary)) return [];
+    // Without a title it folds nothing that anyone could open on purpose.
+    if (!isShown(summary)) return blocks;
     return [{ kind: "details", summary, isOpen: element.hasAttribute("open"), blocks, ...place.locale }];
   }
 
@@ -318,6 +319,13 @@ class Reader implements BlockReader {
     return out;
   }
 }
+
+// A heading is bold by itself.
+const withoutBold = (inlines: readonly Inline[]): Inline[] => {
+  const [only, ...more] = inlines;
+  const isBold = only?.kind === "span" && only.tag === "strong" && more.length === 0;
+  return isBold ? [...only.children] : [...inlines];
+};
 
 const onOneLine = (inlines: readonly Inline[]): Inline[] =>
   inlines.map((inline) => {

@@ -122,7 +122,7 @@ const TABS =
   "[role=tab], .tabbed-labels > label, .tabs > label, label.sd-tab-label, .tabbed-set > label, .tabs > button, [data-tab-label]";
 const PANELS = "[role=tabpanel], .tabbed-block, .blocks > div, .sd-tab-content, .tab-content > .tab-pane";
 const GROUP =
-  /(?:^|\s)(?:tabs|tabbed-set|tabs-container|vp-code-group|code-group|sd-tab-set|sphinx-tabs|tab-group|tab-set|starlight-tabs|tabs-wrapper|content-tabs|code-tabs)(?:$|\s)/i;
+  /(?:^|\s)(?:tabs|tabbed-set|tabs-container|vp-code-group|code-group|sd-tab-set|sphinx-tabs|tab-?group|tab-set|starlight-tabs|tabs-wrapper|content-tabs|code-tabs)(?:$|\s)/i;
 
 /** Puts each tab's name in front of what it shows; code takes it as its label. */
 export function labelTabs(element: Element): void {

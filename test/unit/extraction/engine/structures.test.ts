@@ -24,6 +24,7 @@ const SHORT_PARAGRAPHS = new Set([
   "links: brackets in the text of a link",
   "links: emphasis in and around a link",
   "links: lazy images",
+  "links: a title that says the text again goes",
   "links: pixels that count readers go",
   "math: Sphinx' formulas carry their delimiters",
   "phrases: a line that looks like a quotation or rule is text",
