@@ -20,7 +20,7 @@
  * Exits 1 when a page has no outcome or when ours hit a bug.
  */
 import { mkdir, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { loadavg, tmpdir } from "node:os";
 import { basename, join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { RENDERINGS } from "../../src/extraction/index.ts";
@@ -167,6 +167,17 @@ async function score(plan: Plan, scorer: string, measured: readonly Measured[]):
   );
 }
 
+function summarise(values: readonly number[]): Readonly<Record<string, number>> {
+  const rounded = (value: number): number => Number(value.toFixed(2));
+  return {
+    mean: rounded(sum(values) / values.length),
+    p50: rounded(percentile(values, 0.5)),
+    p95: rounded(percentile(values, 0.95)),
+    p99: rounded(percentile(values, 0.99)),
+    max: rounded(percentile(values, 1)),
+  };
+}
+
 type Subject = { readonly commit: string; readonly date: string };
 
 async function keepRun(plan: Plan, subject: Subject, measured: readonly Measured[]): Promise<void> {
@@ -175,12 +186,15 @@ async function keepRun(plan: Plan, subject: Subject, measured: readonly Measured
     name,
     peakRssBytes: report.peakRssBytes,
     outcomes: describeOutcomes(report.pages),
+    cpuMsPerPage: summarise(report.pages.map((page) => page.cpuMs)),
     cpuMs: Object.fromEntries(report.pages.map((page) => [page.id, Number(page.cpuMs.toFixed(1))])),
   }));
   const raw = {
     bench: "extraction",
     ...subject,
     machine: describeMachine(),
+    // CPU time of a page grows when other work shares the processor's caches: 1.3 times at a load of 15.
+    loadAverage: Number(loadavg()[0]?.toFixed(1)),
     pages: basename(plan.pages),
     renderings: plan.renderings.join(","),
     contenders,

@@ -31,9 +31,9 @@ type ItemKind = { readonly items: readonly number[]; readonly lists: readonly nu
 
 // An item ends where the next one of the same list starts.
 function itemBefore(open: OpenElements, { items, lists }: ItemKind): number {
-  const position = Math.max(...items.map((item) => open.innermost(item)));
-  if (position <= open.scope) return -1;
-  return lists.some((list) => open.innermost(list) > position) ? -1 : position;
+  const position = innermostOf(open, items, open.scope);
+  if (position < 0 || innermostOf(open, lists, position) >= 0) return -1;
+  return position;
 }
 
 function tablePartBefore(open: OpenElements, tag: number, traits: number): number {
