@@ -315,6 +315,18 @@ export const COMMANDS: readonly Command[] = [
     flags: [...SEARCH_ONLY_FLAGS, ...GENERAL_FLAGS],
   },
   {
+    name: "validate",
+    usage: "FILE",
+    help: "Check a deployment.json of documentation search",
+    flags: GENERAL_FLAGS,
+  },
+  {
+    name: "schema",
+    usage: "",
+    help: "Print the JSON Schema of deployment.json",
+    flags: GENERAL_FLAGS,
+  },
+  {
     name: "completions",
     usage: "bash | zsh | fish",
     help: "Print a completion script for a shell",

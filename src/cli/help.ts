@@ -26,6 +26,10 @@ const EXAMPLES: Readonly<Record<string, readonly (readonly [command: string, mea
     ["article-extractor search --dir docs '\"access token\" expired' --size 3", "a phrase"],
     ["article-extractor search --dir docs parse_url --json", "for a program"],
   ],
+  validate: [["article-extractor validate deployment.json && echo fine", ""]],
+  schema: [
+    ["article-extractor schema > deployment.schema.json", 'for the "$schema" field, which editors read'],
+  ],
   completions: [
     ["article-extractor completions bash > ~/.local/share/bash-completion/completions/article-extractor", ""],
   ],

@@ -74,6 +74,8 @@ async function dispatch(words: readonly string[], shell: Shell): Promise<number>
   if (typed.command === CRAWL_COMMAND) return crawl(shell);
   if (typed.command.name === "index") return index(shell);
   if (typed.command.name === "search") return search(words, shell);
+  if (typed.command.name === "validate") return validate(shell);
+  if (typed.command.name === "schema") return schema(typed, io);
   return typed.command.name === "completions" ? completions(typed, io) : licenses(typed, io);
 }
 
@@ -124,6 +126,18 @@ async function search(words: readonly string[], { typed, io }: Shell): Promise<n
   const { runSearch } = await import("./search.ts");
   const paint = createPaint(!hasColorsOff(words, io) && io.stdout.isTerminal);
   return await runSearch(readSearchCommand(typed), { io, paint });
+}
+
+async function validate({ typed, io, openNotices }: Shell): Promise<number> {
+  const { runValidate } = await import("./deployment.ts");
+  return await runValidate(typed.positionals, { io, notices: openNotices(io) });
+}
+
+async function schema({ positionals }: Typed, io: Io): Promise<number> {
+  if (positionals.length > 0) throw new Failure("invalid_usage", "schema takes no arguments");
+  const { deploymentJsonSchema } = await import("../settings/index.ts");
+  await io.stdout.write(`${JSON.stringify(deploymentJsonSchema(), null, 2)}\n`);
+  return 0;
 }
 
 async function completions({ positionals }: Typed, io: Io): Promise<number> {

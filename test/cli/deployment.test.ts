@@ -1,0 +1,50 @@
+import { beforeAll, describe, expect, test } from "bun:test";
+import { mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { runBinary } from "../support/binary.ts";
+import { folder, tenants, web } from "../support/deployment.ts";
+
+let directory: string;
+beforeAll(() => {
+  directory = mkdtempSync(join(tmpdir(), "deployment-"));
+});
+const written = (name: string, json: unknown): string => {
+  const path = join(directory, name);
+  writeFileSync(path, typeof json === "string" ? json : JSON.stringify(json));
+  return path;
+};
+
+describe("validate", () => {
+  test("says that a file is right, and warns of what is probably not meant", async () => {
+    const path = written("right.json", tenants(folder, web));
+    const { exitCode, stdout, stderr } = await runBinary(["validate", path]);
+    expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: `${path} is valid: 2 tenants\n` });
+    expect(stderr).toContain("warning:");
+    expect(stderr).toContain("only its entry pages are fetched");
+  });
+
+  test("names every problem in a line of its own, with exit code 2", async () => {
+    const path = written("wrong.json", { tenants: [{ ...folder, docs_nme: "x", codename: "X" }] });
+    const { exitCode, stdout, stderr } = await runBinary(["validate", path]);
+    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: "" });
+    expect(stderr.trimEnd().split("\n")).toEqual([
+      `error: ${path}: tenants[0].codename: must be 2 to 64 lower-case letters, digits, _ and -, beginning with a letter, not "X"`,
+      `error: ${path}: tenants[0].docs_nme: unknown field; did you mean docs_name?`,
+    ]);
+  });
+
+  test("takes exactly one file that is there", async () => {
+    expect((await runBinary(["validate"])).exitCode).toBe(2);
+    expect((await runBinary(["validate", "a", "b"])).exitCode).toBe(2);
+    const { exitCode, stderr } = await runBinary(["validate", join(directory, "none.json")]);
+    expect(exitCode).toBe(1);
+    expect(stderr).toContain("none.json");
+  });
+});
+
+test("schema prints a JSON Schema", async () => {
+  const { exitCode, stdout } = await runBinary(["schema"]);
+  expect(exitCode).toBe(0);
+  expect(JSON.parse(stdout)).toMatchObject({ type: "object", additionalProperties: false });
+});
