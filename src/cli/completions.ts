@@ -1,7 +1,7 @@
 import { Failure } from "../failure.ts";
 import { didYouMean } from "../nearest.ts";
 import type { Flag } from "./flag.ts";
-import { COMMANDS, type Command, EXTRACT_COMMAND } from "./flags.ts";
+import { COMMANDS, type Command, EXTRACT_COMMAND, SERVERS } from "./flags.ts";
 
 export const SHELLS = ["bash", "zsh", "fish"] as const;
 
@@ -49,6 +49,7 @@ _article_extractor() {
   case $previous in
 ${valueCases.join("\n")}
     completions) COMPREPLY=($(compgen -W "${SHELLS.join(" ")}" -- "$word")); return ;;
+    serve) [ "$COMP_CWORD" -eq 2 ] && COMPREPLY=($(compgen -W "${SERVERS.join(" ")}" -- "$word")); return ;;
   esac
   case \${COMP_WORDS[1]} in
 ${optionCases.join("\n")}
@@ -94,8 +95,10 @@ compdef _article_extractor article-extractor
 `;
 }
 
-const zshArgument = ({ name }: Command): string =>
-  name === "completions" ? `shell:(completions ${SHELLS.join(" ")})` : "argument:";
+function zshArgument({ name }: Command): string {
+  if (name === "completions") return `shell:(completions ${SHELLS.join(" ")})`;
+  return name === "serve" ? `server:(serve ${SERVERS.join(" ")})` : "argument:";
+}
 
 function zshSpec(flag: Flag): string {
   const value = flag.placeholder === undefined ? "" : `:${zshQuote(flag.placeholder)}:${zshValues(flag)}`;
@@ -121,9 +124,10 @@ function fish(): string {
     return `complete -c article-extractor${fishCondition(flag)} -l ${flag.name}${short}${value} -d ${fishQuote(flag.help)}`;
   });
   const shells = `complete -c article-extractor -n '__fish_seen_subcommand_from completions' -a '${SHELLS.join(" ")}'`;
+  const servers = `complete -c article-extractor -n '__fish_seen_subcommand_from serve' -a '${SERVERS.join(" ")}'`;
   return `# fish completion for article-extractor
 complete -c article-extractor -f
-${[...commandLines, ...flagLines, shells].join("\n")}
+${[...commandLines, ...flagLines, shells, servers].join("\n")}
 `;
 }
 

@@ -7,6 +7,7 @@ export const FLAG_GROUPS = [
   "Extraction",
   "Fetching",
   "Search",
+  "Serving",
   "General",
 ] as const;
 export type FlagGroup = (typeof FLAG_GROUPS)[number];

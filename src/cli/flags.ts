@@ -299,6 +299,28 @@ export const CRAWL_COMMAND: Command = {
   flags: [...CRAWL_ONLY_FLAGS, ...EXTRACTION_FLAGS, ...CRAWL_FETCHING_FLAGS, ...GENERAL_FLAGS],
 };
 
+/** What can be served. */
+export const SERVERS = ["search"] as const;
+
+export const SERVE_COMMAND: Command = {
+  name: "serve",
+  usage: "search [options]",
+  help: "Serve documentation search over MCP and HTTP",
+  flags: [
+    {
+      name: "config",
+      placeholder: "FILE",
+      isPath: true,
+      group: "Input",
+      help: "Deployment file (default DEPLOYMENT_CONFIG, then ./deployment.json)",
+    },
+    { name: "host", placeholder: "ADDRESS", group: "Serving", help: "Address to bind; wins over mcp_host" },
+    { name: "port", placeholder: "N", group: "Serving", help: "Port; wins over mcp_port; 0: any free one" },
+    { name: "stdio", group: "Serving", help: "Serve one MCP client over stdin and stdout instead of HTTP" },
+    ...GENERAL_FLAGS,
+  ],
+};
+
 export const COMMANDS: readonly Command[] = [
   EXTRACT_COMMAND,
   CRAWL_COMMAND,
@@ -314,6 +336,7 @@ export const COMMANDS: readonly Command[] = [
     help: "Search a folder that was indexed",
     flags: [...SEARCH_ONLY_FLAGS, ...GENERAL_FLAGS],
   },
+  SERVE_COMMAND,
   {
     name: "validate",
     usage: "FILE",

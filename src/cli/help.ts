@@ -26,6 +26,10 @@ const EXAMPLES: Readonly<Record<string, readonly (readonly [command: string, mea
     ["article-extractor search --dir docs '\"access token\" expired' --size 3", "a phrase"],
     ["article-extractor search --dir docs parse_url --json", "for a program"],
   ],
+  serve: [
+    ["article-extractor serve search", "the tenants of ./deployment.json, at http://HOST:PORT/mcp"],
+    ["article-extractor serve search --config docs.json --stdio", "for a client that starts its servers"],
+  ],
   validate: [["article-extractor validate deployment.json && echo fine", ""]],
   schema: [
     ["article-extractor schema > deployment.schema.json", 'for the "$schema" field, which editors read'],

@@ -1,7 +1,7 @@
 import { FAILURE_OUTCOMES, Failure } from "../failure.ts";
 import { VERSION } from "../version.ts";
 import { parseArguments, type Typed } from "./arguments.ts";
-import { CRAWL_COMMAND, EXTRACT_COMMAND } from "./flags.ts";
+import { CRAWL_COMMAND, EXTRACT_COMMAND, SERVE_COMMAND } from "./flags.ts";
 import { type Io, OutputClosed } from "./io.ts";
 import { createNotices, type Notices } from "./notices.ts";
 import { createPaint } from "./terminal.ts";
@@ -74,6 +74,7 @@ async function dispatch(words: readonly string[], shell: Shell): Promise<number>
   if (typed.command === CRAWL_COMMAND) return crawl(shell);
   if (typed.command.name === "index") return index(shell);
   if (typed.command.name === "search") return search(words, shell);
+  if (typed.command === SERVE_COMMAND) return serve(shell);
   if (typed.command.name === "validate") return validate(shell);
   if (typed.command.name === "schema") return schema(typed, io);
   return typed.command.name === "completions" ? completions(typed, io) : licenses(typed, io);
@@ -126,6 +127,16 @@ async function search(words: readonly string[], { typed, io }: Shell): Promise<n
   const { runSearch } = await import("./search.ts");
   const paint = createPaint(!hasColorsOff(words, io) && io.stdout.isTerminal);
   return await runSearch(readSearchCommand(typed), { io, paint });
+}
+
+async function serve({ typed, io, openNotices }: Shell): Promise<number> {
+  const { withDotenv } = await import("../settings/index.ts");
+  const { readServeCommand, runServeSearch } = await import("./serve-search.ts");
+  const environment = withDotenv(io.environment, {
+    executablePath: io.executablePath,
+    envFile: typed.one("env-file"),
+  });
+  return await runServeSearch(readServeCommand(typed), { environment, typed, io, notices: openNotices(io) });
 }
 
 async function validate({ typed, io, openNotices }: Shell): Promise<number> {

@@ -1,2 +1,3 @@
 export { INSTRUCTIONS, type McpOptions, serveMcpStdio } from "./mcp/protocol.ts";
+export { normalBasePath } from "./middleware/client.ts";
 export { type SearchServer, type SearchServerOptions, startSearchServer } from "./search/serve.ts";

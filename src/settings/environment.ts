@@ -134,6 +134,48 @@ export const VARIABLES = {
     100,
     "pages that a crawl fetches at most",
   ),
+  basePath: setting<string | null>(
+    "ARTICLE_EXTRACTOR_BASE_PATH",
+    text,
+    null,
+    "prefix under which a reverse proxy shows the server",
+  ),
+  trustedProxies: setting<string | null>(
+    "ARTICLE_EXTRACTOR_TRUSTED_PROXIES",
+    text,
+    null,
+    "addresses and networks of reverse proxies whose forwarding headers are believed",
+  ),
+  deploymentConfig: setting<string | null>(
+    "DEPLOYMENT_CONFIG",
+    text,
+    null,
+    "deployment file of serve search; unset: ./deployment.json",
+  ),
+  searchStateDir: setting<string | null>(
+    "DOCS_SEARCH_STATE_DIR",
+    text,
+    null,
+    "where indexes of folders are kept; unset: the XDG state directory",
+  ),
+  searchAllowedHosts: setting<string | null>(
+    "DOCS_SEARCH_ALLOWED_HOSTS",
+    text,
+    null,
+    "names that serve search answers to, with commas between; unset: all, or loopback's when bound to it",
+  ),
+  searchApiKey: setting<string | null>(
+    "DOCS_SEARCH_API_KEY",
+    text,
+    null,
+    "key that callers of serve search must send; unset: none",
+  ),
+  searchApiKeyFile: setting<string | null>(
+    "DOCS_SEARCH_API_KEY_FILE",
+    text,
+    null,
+    "file that holds that key",
+  ),
   egress: setting(
     "ARTICLE_EXTRACTOR_EGRESS",
     text,

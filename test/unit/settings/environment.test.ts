@@ -39,6 +39,13 @@ describe("settings", () => {
   /** A value of each variable that is not its default, as written and as read. */
   const OTHERS: Readonly<Record<string, readonly [written: string, value: unknown]>> = {
     HOST: ["127.0.0.1", "127.0.0.1"],
+    ARTICLE_EXTRACTOR_BASE_PATH: ["/docs", "/docs"],
+    ARTICLE_EXTRACTOR_TRUSTED_PROXIES: ["10.0.0.0/8", "10.0.0.0/8"],
+    DEPLOYMENT_CONFIG: ["d.json", "d.json"],
+    DOCS_SEARCH_STATE_DIR: ["state", "state"],
+    DOCS_SEARCH_ALLOWED_HOSTS: ["docs.example", "docs.example"],
+    DOCS_SEARCH_API_KEY: ["key", "key"],
+    DOCS_SEARCH_API_KEY_FILE: ["key.txt", "key.txt"],
     PORT: ["8080", 8080],
     WEB_CONCURRENCY: ["4", 4],
     ARTICLE_EXTRACTOR_CACHE_SIZE: ["0", 0],
