@@ -10,7 +10,7 @@ import { ANALYZER_PROFILES, type AnalyzerProfile, type StoredDocument } from "./
 export type OpenSettings = Omit<SearchSettings, "profile">;
 
 /** Words that an analyser may know before it begins anew, to bound its memory. */
-const MAX_WORDS = 20_000;
+const MAX_WORDS = 10_000;
 
 /**
  * An index file, open for searches and fetches: a snapshot that a newer file of the same name does not

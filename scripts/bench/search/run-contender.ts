@@ -14,6 +14,8 @@ import { type BenchQuery, cutSections, mixQueries } from "./sections.ts";
 /** Every query is run so often; its fastest run counts, for the others were disturbed by the machine. */
 const PASSES = 5;
 const OPENINGS = 20;
+/** The allocator gives pages back with a delay. */
+const SETTLE_MS = 1500;
 
 const [name = "", phase = "", collections = "", count = "", file = ""] = process.argv.slice(2);
 const contender = CONTENDERS[name]?.();
@@ -22,7 +24,7 @@ if (!contender) throw new Error(`no engine ${name}`);
 const results: Record<string, unknown> = { name, phase };
 if (phase === "build" || phase === "both") Object.assign(results, await measureBuild(contender));
 if (phase === "search" || phase === "both")
-  Object.assign(results, measureSearch(contender, mixQueries(collections)));
+  Object.assign(results, await measureSearch(contender, mixQueries(collections)));
 console.log(JSON.stringify(results));
 
 async function measureBuild(engine: Contender): Promise<Record<string, number>> {
@@ -46,9 +48,12 @@ async function measureBuild(engine: Contender): Promise<Record<string, number>> 
   };
 }
 
-function measureSearch(engine: Contender, queries: readonly BenchQuery[]): Record<string, unknown> {
+async function measureSearch(
+  engine: Contender,
+  queries: readonly BenchQuery[],
+): Promise<Record<string, unknown>> {
   const open = engine.open;
-  const anonymousBefore = anonymousBytes();
+  const anonymousBefore = await anonymousBytes();
   const openMs: number[] = [];
   for (let turn = 0; open !== null && turn < OPENINGS; turn++) {
     const startedAt = performance.now();
@@ -67,7 +72,7 @@ function measureSearch(engine: Contender, queries: readonly BenchQuery[]): Recor
       if (pass === 0 && hits.length > 0) found++;
     });
     if (pass > 0) continue;
-    firstPassBytes = anonymousBytes() - anonymousBefore;
+    firstPassBytes = (await anonymousBytes()) - anonymousBefore;
     cpuBefore = process.cpuUsage();
   }
   const { user, system } = process.cpuUsage(cpuBefore);
@@ -99,9 +104,12 @@ function latencies(values: readonly number[]): Record<"p50" | "p95" | "p99" | "m
   };
 }
 
-/** Memory of this process that no file stands behind. */
-function anonymousBytes(): number {
-  Bun.gc(true);
+/** Memory of this process that no file stands behind, once what was freed has gone back to the system. */
+async function anonymousBytes(): Promise<number> {
+  for (let turn = 0; turn < 2; turn++) {
+    Bun.gc(true);
+    await Bun.sleep(SETTLE_MS);
+  }
   return kilobytes("/proc/self/smaps_rollup", "Anonymous") * 1024;
 }
 

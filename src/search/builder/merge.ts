@@ -65,7 +65,7 @@ export class RunMerger {
   *terms(): Generator<MergedTerm> {
     for (const { run } of this.#sources) run.next();
     for (let term = this.#firstTerm(); term !== null; term = this.#firstTerm()) {
-      const holders = this.#sources.filter(({ run }) => run.current?.term === term);
+      const holders = this.#holdersOf(term);
       const forms = rankForms(holders);
       const hasForms = forms.length > 1;
       this.#writer.begin();
@@ -74,6 +74,12 @@ export class RunMerger {
       yield { term, documentFrequency: count, forms, postings: this.#writer.finish() };
       for (const { run } of holders) run.next();
     }
+  }
+
+  #holdersOf(term: string): readonly Source[] {
+    // Most builds have one run, and hundreds of thousands of terms.
+    if (this.#sources.length === 1) return this.#sources;
+    return this.#sources.filter(({ run }) => run.current?.term === term);
   }
 
   #firstTerm(): string | null {
@@ -150,13 +156,19 @@ export class RunMerger {
     this.#input.number = numbers[local]!;
     this.#input.positionCount = positionCount;
     const out = this.#writer.add(this.#input);
-    if (hasForms) this.#copyPlaces(reader, { count: positionCount, formRanks }, out);
+    // A term of one form in the index may have had more in the index that it is carried over from.
+    if (hasForms || formRanks.length > 1)
+      this.#copyPlaces(reader, { count: positionCount, hasForms, formRanks }, out);
     else for (let place = 0; place < positionCount; place++) out.varint(reader.varint() >>> 1);
   }
 
   #copyPlaces(
     reader: RunReader["reader"],
-    { count, formRanks }: { readonly count: number; readonly formRanks: Uint16Array },
+    {
+      count,
+      hasForms,
+      formRanks,
+    }: { readonly count: number; readonly hasForms: boolean; readonly formRanks: Uint16Array },
     out: ByteWriter,
   ): void {
     if (count > this.#places.positions.length) {
@@ -166,7 +178,7 @@ export class RunMerger {
     const { forms } = this.#places;
     decodePositions(reader, { count, hasForms: true }, this.#places);
     for (let place = 0; place < count; place++) forms[place] = formRanks[forms[place]!]!;
-    encodePositions(this.#places, { count, hasForms: true }, out);
+    encodePositions(this.#places, { count, hasForms }, out);
   }
 
   #reserve(count: number): void {

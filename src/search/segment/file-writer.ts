@@ -51,6 +51,11 @@ export class SegmentFileWriter implements AsyncDisposable {
   }
 
   async write(bytes: Uint8Array): Promise<void> {
+    if (bytes.length < BUFFER_BYTES - this.#buffered) {
+      this.#buffer.set(bytes, this.#buffered);
+      this.#buffered += bytes.length;
+      return;
+    }
     for (let start = 0; start < bytes.length; ) {
       const count = Math.min(bytes.length - start, BUFFER_BYTES - this.#buffered);
       this.#buffer.set(bytes.subarray(start, start + count), this.#buffered);

@@ -21,7 +21,7 @@ export type PostingRange = {
 };
 
 /** A list's blocks without their postings. */
-type Blocks = {
+export type Blocks = {
   readonly count: number;
   readonly lastDocuments: Int32Array;
   readonly starts: Float64Array;
@@ -67,11 +67,22 @@ export class PostingList implements Postings {
   #positionIndex = 0;
   readonly #formOrder: Uint16Array | null;
 
-  /** @param formOrder index in `TermEntry.forms` by rank; null where rank is index */
+  /**
+   * @param formOrder index in `TermEntry.forms` by rank; null where rank is index
+   * @param blocks of a list of several, where they were read before
+   */
   constructor(
     file: SegmentFile,
     signatures: Signatures,
-    { range, formOrder }: { readonly range: PostingRange; readonly formOrder: Uint16Array | null },
+    {
+      range,
+      formOrder,
+      blocks,
+    }: {
+      readonly range: PostingRange;
+      readonly formOrder: Uint16Array | null;
+      readonly blocks?: Blocks | undefined;
+    },
   ) {
     this.#file = file;
     this.#signatures = signatures;
@@ -80,7 +91,7 @@ export class PostingList implements Postings {
     this.#formOrder = formOrder;
     this.documentFrequency = range.documentFrequency;
     this.#reader = new ByteReader(file.bytes, range.start);
-    this.blocks = this.#readBlocks(range);
+    this.blocks = blocks ?? this.#readBlocks(range);
     if (this.blocks.count === 1) this.load(0); // what its last document is, only its postings say
   }
 

@@ -1,6 +1,7 @@
 import { FieldScorer } from "../field-score.ts";
 import { FIELDS, type FieldNumber, type IndexReader, type RankingSettings } from "../types.ts";
-import { MaximaCache } from "./block-maxima.ts";
+import { BlockCache } from "./block-cache.ts";
+import type { BlockMaxima } from "./block-maxima.ts";
 import type { Signatures } from "./signatures.ts";
 
 const FIELD_COUNT = FIELDS.length;
@@ -12,6 +13,9 @@ export const TABLE_LENGTHS = 256;
 const TABLE_FREQUENCIES = 16;
 
 const MAX_LENGTH = 0xffff;
+
+/** Blocks whose maxima are kept, 9 bytes each. */
+const MAX_CACHED_BLOCKS = 500_000;
 
 /** What the tables are made of. */
 export type ScoredIndex = Pick<IndexReader, "documentCount" | "fieldTotals" | "fieldLength"> & {
@@ -34,7 +38,7 @@ export class ScoreTables {
   readonly entries: Uint8Array;
   /** By document × fields + field. A length of 65 535 stands for any that is longer, too. */
   readonly lengths: Uint16Array;
-  readonly maxima = new MaximaCache();
+  readonly maxima = new BlockCache<BlockMaxima>(MAX_CACHED_BLOCKS);
   readonly #index: ScoredIndex;
 
   constructor(index: ScoredIndex, ranking: RankingSettings) {

@@ -8,18 +8,22 @@ import {
   type StoredDocument,
   type TermEntry,
 } from "../types.ts";
+import { BlockCache } from "./block-cache.ts";
 import { ByteReader } from "./bytes.ts";
 import { type LengthColumn, lengthAt, openLengths } from "./field-lengths.ts";
 import { corrupt } from "./file-failure.ts";
 import { SegmentFile } from "./file-reader.ts";
 import { decodeLayout } from "./layout-codec.ts";
-import { PostingList } from "./posting-reader.ts";
+import { type Blocks, PostingList } from "./posting-reader.ts";
 import { interleaveLengths, ScoreTables } from "./score-tables.ts";
 import { Signatures } from "./signatures.ts";
 import { StoredBlockReader } from "./stored-blocks.ts";
 import { decodeStored } from "./stored-codec.ts";
 import { StringTableCursor } from "./string-table.ts";
 import { type LocatedTerm, TermDictionary } from "./term-dictionary.ts";
+
+/** Blocks whose places and bounds are kept, 84 bytes each; common words come in every other query. */
+const MAX_CACHED_BLOCKS = 100_000;
 
 /** What an index says of itself. */
 export type SegmentMeta = {
@@ -41,6 +45,7 @@ export class Segment implements IndexReader, Disposable {
   readonly #terms: TermDictionary;
   readonly #stored: StoredBlockReader;
   readonly #urls: StringTableCursor;
+  readonly #blocks = new BlockCache<Blocks>(MAX_CACHED_BLOCKS);
   #signatures: Signatures | null = null;
   #lengths: readonly LengthColumn[] | null = null;
   #lengthsByDocument: Uint16Array | null = null;
@@ -115,7 +120,18 @@ export class Segment implements IndexReader, Disposable {
   postings(entry: TermEntry): PostingList {
     const located = "range" in entry ? (entry as LocatedTerm) : this.#terms.find(entry.term); // made by `find`
     if (located === null) throw corrupt(this.path, "a term that is not there any more");
-    return new PostingList(this.#file, this.signatures, located);
+    const { id, range, formOrder } = located;
+    const list = new PostingList(this.#file, this.signatures, {
+      range,
+      formOrder,
+      blocks: this.#blocks.get(id),
+    });
+    if (list.blocks.count > 1) this.#keepBlocks(id, list.blocks);
+    return list;
+  }
+
+  #keepBlocks(term: number, blocks: Blocks): void {
+    if (this.#blocks.get(term) === undefined) this.#blocks.set(term, blocks, blocks.count);
   }
 
   termsWithPrefix(prefix: string, limit: number): readonly TermEntry[] {

@@ -6,6 +6,8 @@ import type { SectionName } from "./layout.ts";
 /** Entries that share one place in the index of blocks: few enough to walk, enough to share prefixes. */
 const BLOCK_ENTRIES = 16;
 
+const NO_BYTES = new Uint8Array(0);
+
 /**
  * Writes a sorted table of strings, each with an ascending number and bytes of its own. An entry is
  *
@@ -16,7 +18,7 @@ const BLOCK_ENTRIES = 16;
 export class StringTableWriter {
   readonly #entries = new ByteWriter(64 * 1024);
   readonly #blockStarts = new ByteWriter(4096);
-  #before: Uint8Array = new Uint8Array(0);
+  #before = NO_BYTES;
   #valueBefore = 0;
   #count = 0;
 
@@ -28,13 +30,14 @@ export class StringTableWriter {
     const bytes = codeUnitBytes(key);
     if (this.#count % BLOCK_ENTRIES === 0) {
       this.#blockStarts.raw(new Uint8Array(Float64Array.of(this.#entries.length).buffer));
-      this.#before = new Uint8Array(0);
+      this.#before = NO_BYTES;
       this.#valueBefore = 0;
     }
     const shared = sharedLength(this.#before, bytes);
     this.#entries.varint(shared);
     this.#entries.varint(bytes.length - shared);
-    this.#entries.raw(bytes.subarray(shared));
+    this.#entries.reserve(bytes.length - shared);
+    for (let at = shared; at < bytes.length; at++) this.#entries.bytes[this.#entries.length++] = bytes[at]!;
     this.#entries.varint(value - this.#valueBefore);
     this.#entries.varint(payload.length);
     this.#entries.raw(payload);

@@ -202,7 +202,7 @@ export class TermScorer {
       }
       maxima.scores[block] = score;
     }
-    this.#tables.maxima.set(term, maxima);
+    this.#tables.maxima.set(term, maxima, count);
     return maxima;
   }
 }

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { Failure } from "../../../src/failure.ts";
 import { type BuildCounts, buildSegment, Segment, type SourceDocument } from "../../../src/search/index.ts";
+import { docsUrl } from "../../../src/urls/index.ts";
 import {
   buildAnalysis,
   buildAt,
@@ -46,6 +47,23 @@ describe("a build", () => {
       }),
       { numRuns: 40 },
     );
+  });
+
+  test("from an older index forgets the forms of a word that left with their documents", async () => {
+    await using directory = await temporaryDirectory();
+    const [old, full, incremental] = ["old", "full", "incremental"].map((name) =>
+      join(directory.path, name),
+    ) as [string, string, string];
+    const [first, second] = ["gates gates", "gate"].map((markdown, index) => ({
+      url: docsUrl("test", String(index)),
+      title: "",
+      markdown,
+    })) as [SourceDocument, SourceDocument];
+    await buildAt(old, [first, second]);
+    await buildAt(full, [first]);
+    using previous = Segment.open(old);
+    await buildAt(incremental, [first], { previous });
+    await expectSameBytes(full, incremental);
   });
 
   test("analyses only what has changed, and drops what is gone", async () => {
