@@ -15,7 +15,8 @@ const MAX_TERM_RUNS = 4;
 export function definedRuns(markdown: string, start: number, end: number, previousEnd: number): number {
   const line = markdown.slice(start, Math.min(end, start + 2 * MAX_TERM_LENGTH));
   if (!LIST_MARK.test(line) && !opensParagraph(markdown, start, previousEnd)) return 0;
-  const isShort = end - start <= MAX_TERM_LENGTH && !/[.!?,;:]$/.test(line);
+  const isShort =
+    end - start <= MAX_TERM_LENGTH && !/[.!?,;:]$/.test(line) && !isWrapped(markdown, start, end);
   if (!isShort) return DEFINED_NAME.test(line) ? 1 : 0;
   const signature = line.search(/[([|]/);
   const named = signature > 0 ? line.slice(0, signature) : line;
@@ -30,4 +31,15 @@ function opensParagraph(markdown: string, start: number, previousEnd: number): b
   const indent = /^[ \t]*/.exec(markdown.slice(lineStart, lineStart + 40))?.[0].length ?? 0;
   const own = between.length - 1 - between.lastIndexOf("\n");
   return indent > own;
+}
+
+/** Whether the line after goes on in the same paragraph: then this is prose that was wrapped. */
+function isWrapped(markdown: string, start: number, end: number): boolean {
+  const newline = markdown.indexOf("\n", end);
+  if (newline < 0) return false;
+  const next = markdown.slice(newline + 1, newline + 1 + MAX_TERM_LENGTH).split("\n", 1)[0] ?? "";
+  const text = next.trimStart();
+  if (text === "" || text.startsWith("#") || LIST_MARK.test(`${text} `)) return false;
+  const lineStart = markdown.lastIndexOf("\n", start - 1) + 1;
+  return next.length - text.length <= start - lineStart;
 }

@@ -1,6 +1,7 @@
 /** Receives stretches of plain text; ranges are of `text`, which is not always the Markdown itself. */
 export type TextSink = (text: string, start: number, end: number, isCode: boolean) => void;
 
+const BACKSLASH = 0x5c;
 const BACKTICK = 0x60;
 const CLOSING_BRACKET = 0x5d;
 const OPENING_PARENTHESIS = 0x28;
@@ -18,13 +19,18 @@ const ESCAPE = /\\([!-/:-@[-`{-~])/g;
  * away, escapes are undone, code spans are told apart. Good enough for an index, and linear.
  */
 export function readInline(markdown: string, start: number, end: number, sink: TextSink): void {
-  const backslash = markdown.indexOf("\\", start);
-  if (backslash < 0 || backslash >= end) {
+  if (!hasBackslash(markdown, start, end)) {
     readPlain(markdown, start, end, sink);
     return;
   }
   const text = markdown.slice(start, end).replace(ESCAPE, "$1");
   readPlain(text, 0, text.length, sink);
+}
+
+// `indexOf` would look through the rest of the document for every line.
+function hasBackslash(text: string, start: number, end: number): boolean {
+  for (let i = start; i < end; i++) if (text.charCodeAt(i) === BACKSLASH) return true;
+  return false;
 }
 
 function readPlain(text: string, start: number, end: number, sink: TextSink): void {
@@ -70,7 +76,7 @@ function markEnd(text: string, at: number, end: number, pattern: RegExp): number
 
 function commentEnd(text: string, at: number, end: number): number {
   if (!text.startsWith("<!--", at)) return 0;
-  const close = text.indexOf("-->", at);
+  const close = text.slice(at, end).indexOf("-->");
   // An unclosed comment hides the rest of its line, so that nothing is looked for twice.
-  return close < 0 || close > end ? end : close + 3;
+  return close < 0 ? end : at + close + 3;
 }

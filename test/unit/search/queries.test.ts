@@ -1,0 +1,245 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { parseQuery } from "../../../src/search/query/parse.ts";
+import { docsUrl } from "../../../src/urls/index.ts";
+import { rankIn, searchIn } from "../../support/search/searching.ts";
+import { openFixture } from "../../support/search/segment-fixture.ts";
+
+const PAGES: Readonly<Record<string, readonly [title: string, markdown: string]>> = {
+  gates: [
+    "Sluice gates",
+    "# Sluice gates\n\nA running gate of the sluice.\n\n## Rust on hinges\n\nOil the hinges.",
+  ],
+  runners: ["Runners", "Runners run. They ran to the gate of a running mill."],
+  join: ["os.path", "Use `os.path.join(a, b)` and `getElementById`."],
+  flags: ["Flags", "Pass `--no-cache` or use C++ with .NET 3.11.2 in /etc/passwd."],
+  city: ["Zürich", "Die Straße in Zürich."],
+  wheel: ["水車", "水車の設定を変更する。"],
+  how: ["Questions", "How to do it, and why it is what it is."],
+  configuration: ["Configuration", "The configuration of weirs."],
+};
+
+let index: Awaited<ReturnType<typeof openFixture>>;
+beforeAll(async () => {
+  index = await openFixture(
+    Object.entries(PAGES).map(([path, [title, markdown]]) => ({
+      url: docsUrl("site", path),
+      title,
+      markdown,
+    })),
+  );
+});
+afterAll(() => index[Symbol.asyncDispose]());
+
+const find = (query: string, wordMatch = false): string[] =>
+  rankIn(index.segment, query, { options: { wordMatch } }).map(({ url }) => url.replace("docs://site/", ""));
+
+describe("a query", () => {
+  test.each([
+    ["os.path.join", "join"],
+    ["join", "join"],
+    ["element by id", "join"],
+    ["getelementbyid", "join"],
+    ["--no-cache", "flags"],
+    ["cache", "flags"],
+    ["c++", "flags"],
+    [".net", "flags"],
+    ["3.11", "flags"],
+    ["/etc/passwd", "flags"],
+    ["zurich", "city"],
+    ["STRASSE", "city"],
+    ["水車", "wheel"],
+    ["設定", "wheel"],
+    ["水", "wheel"],
+    ["configurations", "configuration"],
+  ])("%p finds %p first", (query, path) => {
+    expect(find(query)[0]).toBe(path);
+  });
+
+  test("finds no C++ for the letter C", () => {
+    expect(find("c")).toEqual([]);
+  });
+
+  test("loses the words of a question, but not when it has no others", () => {
+    expect(find("how do I oil the hinges of it?")).toEqual(["gates"]);
+    expect(find("what is it?")).toContain("how");
+  });
+
+  test("is corrected where a word is unknown, by one edit from four letters and two from eight", () => {
+    expect(find("sluise")).toEqual(["gates"]);
+    expect(find("confgiurtaion")).toEqual(["configuration"]);
+    expect(find("hinegs")).toEqual(["gates"]);
+    expect(find("zzz")).toEqual([]);
+  });
+});
+
+describe("exact words", () => {
+  test("are found as typed, without stems and corrections", () => {
+    expect(find("running").sort()).toEqual(["gates", "runners"]);
+    expect(find("runs").sort()).toEqual(["gates", "runners"]);
+    expect(find("runs", true)).toEqual([]);
+    expect(find("run", true)).toEqual(["runners"]);
+    expect(find("sluise", true)).toEqual([]);
+    expect(find("Zurich", true)).toEqual(["city"]);
+  });
+});
+
+describe("a quoted phrase", () => {
+  test("stands in the text word by word, in its forms and order", () => {
+    expect(find('"gate of the sluice"')).toEqual(["gates"]);
+    expect(find('"sluice of the gate"')).toEqual([]);
+    expect(find('"running gates"')).toEqual([]);
+    expect(find('"running mill" gate')).toEqual(["runners"]);
+    expect(find('"running mill" "of a"')).toEqual(["runners"]);
+    expect(find("“os.path.join”")).toEqual(["join"]);
+    expect(find('"水車の設定"')).toEqual(["wheel"]);
+  });
+
+  test("crosses neither the title nor a heading", () => {
+    expect(find('"gates sluice"')).toEqual([]);
+    expect(find('"hinges oil"')).toEqual([]);
+  });
+
+  test("without its second quote is words", () => {
+    expect(find('"running gates').length).toBeGreaterThan(0);
+  });
+});
+
+describe("a hit", () => {
+  test("names the section that fits best, its headings and its anchor", () => {
+    const [hit] = searchIn(index.segment, "oil hinges");
+    expect(hit?.anchor).toBe("rust-on-hinges");
+    expect(hit?.headings).toEqual(["Sluice gates", "Rust on hinges"]);
+    expect(hit?.snippet).toBe("Oil the hinges.");
+  });
+
+  test("in the text before the first heading has no anchor", () => {
+    const [hit] = searchIn(index.segment, "runners");
+    expect(hit?.anchor).toBeNull();
+    expect(hit?.headings).toEqual([]);
+  });
+});
+
+const NASTY: readonly string[] = [
+  "",
+  " ",
+  "\0",
+  "\0\0mill\0",
+  "\n\t\r\v\f",
+  "the of and",
+  "what is the",
+  "?",
+  "????",
+  "!!!",
+  '"',
+  '""',
+  '"""',
+  '" "',
+  '"the',
+  'the" of "',
+  "'",
+  "''",
+  "`",
+  "*",
+  "**",
+  "a*",
+  "*gate*",
+  "(a+)+$",
+  "[a-z]+",
+  ".*",
+  "^$",
+  "\\",
+  "\\\\",
+  "\\u0000",
+  "%00",
+  "%s%n",
+  "../../etc/passwd",
+  "<script>alert(1)</script>",
+  "'; DROP TABLE pages; --",
+  "gate AND NOT sluice",
+  "gate OR",
+  "title:gate",
+  "gate~2",
+  "gate^5",
+  "-gate",
+  "+gate",
+  "--",
+  "---",
+  "----------------",
+  ".",
+  "..",
+  "...",
+  "/",
+  "//",
+  "/////////",
+  "::",
+  "a::b::c",
+  "_",
+  "____",
+  "_gate_",
+  "@",
+  "#",
+  "$",
+  "$$$",
+  "&amp;",
+  "🙂",
+  "🙂🙂🙂 gate",
+  "👩‍👩‍👧‍👦",
+  "e\u0301",
+  "\u0301",
+  "\u200b",
+  "\u202egate",
+  "\ufeffgate",
+  "\ud800",
+  "\udc00gate",
+  "𝔤𝔞𝔱𝔢",
+  "𠀀𠀁𠀂",
+  "ﬁle",
+  "İstanbul",
+  "ẞ",
+  "ทดสอบ",
+  "مرحبا",
+  "שלום",
+  "नमस्ते",
+  "한국어",
+  "ーーー",
+  "水".repeat(5000),
+  "a".repeat(100_000),
+  "ab.".repeat(30_000),
+  "a_".repeat(30_000),
+  "aB".repeat(30_000),
+  "1.".repeat(30_000),
+  "gate ".repeat(10_000),
+  Array.from({ length: 10_000 }, (_, i) => `w${i}`).join(" "),
+  '"gate" '.repeat(10_000),
+  '"'.repeat(10_000),
+  "-".repeat(100_000),
+  "🙂".repeat(20_000),
+  "\u0301".repeat(20_000),
+  "C++ C# F# .NET",
+  "NaN",
+  "__proto__",
+  "constructor",
+  "hasOwnProperty toString",
+];
+
+describe("a nasty query", () => {
+  test.each(NASTY.map((query) => [JSON.stringify(query.slice(0, 24)), query] as const))(
+    "%s ends in hits or none",
+    (_, query) => {
+      for (const wordMatch of [false, true]) {
+        for (const hit of searchIn(index.segment, query, { options: { wordMatch, explain: true } })) {
+          expect(Number.isFinite(hit.score)).toBe(true);
+          expect(hit.snippet.isWellFormed()).toBe(true);
+        }
+      }
+    },
+  );
+
+  test("there are a hundred of them", () => {
+    expect(new Set(NASTY).size).toBe(100);
+  });
+
+  test("of ten thousand words is cut", () => {
+    expect(parseQuery("gate ".repeat(10_000)).words).toHaveLength(64);
+  });
+});

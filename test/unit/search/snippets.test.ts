@@ -1,0 +1,120 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { chooseFragments } from "../../../src/search/snippet/fragments.ts";
+import { plainText } from "../../../src/search/snippet/plain-text.ts";
+import { DEFAULT_SEARCH } from "../../../src/settings/index.ts";
+import { docsUrl } from "../../../src/urls/index.ts";
+import { searchIn } from "../../support/search/searching.ts";
+import { openFixture } from "../../support/search/segment-fixture.ts";
+
+type Snippets = typeof DEFAULT_SEARCH.snippet;
+
+async function snippetOf(markdown: string, query: string, change: Partial<Snippets> = {}): Promise<string> {
+  await using index = await openFixture([{ url: docsUrl("site", "a"), title: "A page", markdown }]);
+  const settings = { snippet: { ...DEFAULT_SEARCH.snippet, ...change } };
+  return searchIn(index.segment, query, { settings })[0]?.snippet ?? "none";
+}
+
+const FILLER = "Water runs over the stones below the old wheel and on to the sea. ".repeat(8);
+
+describe("a snippet", () => {
+  test("shows the sentence with the words, between marks of what was left out", async () => {
+    const snippet = await snippetOf(`${FILLER}The hinges of the gate rust. ${FILLER}`, "gate hinges");
+    expect(snippet).toContain("The hinges of the gate rust.");
+    expect(snippet).toStartWith("… ");
+    expect(snippet).toEndWith(" …");
+  });
+
+  test("escapes and marks in the style html only", async () => {
+    const markdown = 'The gate <x> & "hinges" of `a < b`.';
+    expect(await snippetOf(markdown, "gate", { style: "plain" })).toBe('The gate <x> & "hinges" of a < b.');
+    expect(await snippetOf(markdown, "gate", { style: "html" })).toBe(
+      "The <mark>gate</mark> &lt;x&gt; &amp; &quot;hinges&quot; of a &lt; b.",
+    );
+  });
+
+  test("holds no front matter, headings, targets of links or tags", async () => {
+    const markdown =
+      "---\nsecret: gate\n---\n# Gate heading\n\nA [gate](https://x.example/hidden) <b>opens</b> ![a picture](p.png).";
+    expect(await snippetOf(markdown, "gate")).toBe("A gate opens a picture.");
+  });
+
+  test("is from the section that fits best", async () => {
+    const markdown = `# One\n\nA gate.\n\n# Two\n\nA gate with hinges.\n\n${FILLER}`;
+    expect(await snippetOf(markdown, "gate hinges")).toStartWith("A gate with hinges.");
+  });
+
+  test("shows the start where only the title matches", async () => {
+    expect(await snippetOf(FILLER, "page")).toStartWith("Water runs over the stones");
+  });
+
+  test.each([
+    ["fragmentChars", { fragmentChars: 80 }],
+    ["maxFragments", { maxFragments: 1 }],
+    ["contextChars", { contextChars: 40 }],
+    ["style", { style: "html" }],
+  ] as const)("changes with %s", async (_name, change) => {
+    const markdown = `${FILLER}The gate rusts. ${FILLER}The hinges creak. ${FILLER}`;
+    expect(await snippetOf(markdown, "gate hinges", change)).not.toBe(
+      await snippetOf(markdown, "gate hinges"),
+    );
+  });
+});
+
+describe("fragments", () => {
+  const character = fc.constantFrom("a", "b", " ", " ", "🙂", "水", "é", "(", ")");
+  const text = fc.array(character, { maxLength: 400 }).map((all) => all.join("").replace(/ +/g, " ").trim());
+
+  test("keep their limits, touch no other, cut no pair and no word", () => {
+    fc.assert(
+      fc.property(
+        text,
+        fc.array(fc.tuple(fc.nat(), fc.nat({ max: 2 })), { maxLength: 12 }),
+        fc.record({
+          characters: fc.integer({ min: 20, max: 120 }),
+          count: fc.integer({ min: 1, max: 5 }),
+          context: fc.integer({ min: 0, max: 60 }),
+        }),
+        (line, places, limits) => {
+          const words = [...line.matchAll(/[a-zé]+/g)];
+          const chosen = [
+            ...new Set(places.map(([place]) => (words.length > 0 ? place % words.length : -1))),
+          ];
+          const matches = chosen
+            .filter((place) => place >= 0)
+            .sort((a, b) => a - b)
+            .map((place) => {
+              const { index, 0: word } = words[place]!;
+              return { start: index, end: index + word.length, term: place % 3, weight: 1 + (place % 2) };
+            });
+          const fragments = chooseFragments(line, matches, limits);
+          expect(fragments.length).toBeLessThanOrEqual(limits.count);
+          fragments.forEach(({ start, end }, i) => {
+            const shown = line.slice(start, end);
+            expect(shown.isWellFormed()).toBe(true);
+            expect(end - start).toBeLessThanOrEqual(limits.characters);
+            if (i > 0) expect(start).toBeGreaterThan(fragments[i - 1]!.end);
+          });
+          if (matches.length > 0 && !/[^ ]{20}/.test(line)) {
+            for (const { start, end } of fragments) {
+              expect(start === 0 || line[start - 1] === " ").toBe(true);
+              expect(end === line.length || line[end] === " ").toBe(true);
+            }
+          }
+        },
+      ),
+      { numRuns: 500 },
+    );
+  });
+
+  test("take time in proportion to hostile text", () => {
+    for (const hostile of [
+      "](".repeat(50_000),
+      "<!--".repeat(50_000),
+      "`".repeat(100_000),
+      "&".repeat(100_000),
+    ]) {
+      expect(plainText(hostile, 0, hostile.length).length).toBeLessThanOrEqual(50_000);
+    }
+  });
+});
