@@ -6,7 +6,7 @@ import type { ContentSink } from "./content-walk.ts";
 /** Holds one or more lines of its own, of which the first paragraph is the first. */
 const ITEMS = new Set(["LI", "DD", "TD", "TH", "FIGCAPTION"]);
 /** What these hold is laid out by the document model. */
-const MODELLED = new Set("table tr td th dl pre ruby".split(" ").map(tagId));
+const MODELLED = new Set("table tr td th dl pre ruby details".split(" ").map(tagId));
 const LISTS = new Set(["UL", "OL", "MENU"]);
 const FORMULA = /latex|[\s"'_/-](?:tex|math|eqn|equation)|chart\?cht=tx/i;
 /** May hold text in several pieces. */
@@ -15,7 +15,7 @@ const HEADING = /^H[1-6]$/;
 
 /**
  * Writes chosen content as plain text, without a document: as the document model would write it, where that
- * is paragraphs, headings, lists, quotations and disclosures.
+ * is paragraphs, headings, lists, quotations and figures.
  */
 export class TextSink implements ContentSink {
   readonly #model: PageModel;
@@ -67,9 +67,10 @@ export class TextSink implements ContentSink {
     return name === "P" && (parent === "UL" || parent === "OL") ? "LI" : name;
   }
 
-  /** Items without a list around them, and figures in items. */
+  /** Items without a list around them, figures in items, captions of nothing. */
   #isUnusual(name: string): boolean {
     const parent = this.#names.at(-1) ?? "";
+    if (name === "FIGCAPTION" && parent !== "FIGURE") return true;
     return name === "LI" ? !LISTS.has(parent) : name === "FIGURE" && ITEMS.has(parent);
   }
 

@@ -172,9 +172,15 @@ export function canonicalTask(input: Element): void {
   item.setAttribute("data-seen-box", "");
   const before = textBefore(input, item);
   if (before.trim() !== "") return;
+  // What readers may tick is a filter, or folds a thread; rendered tasks are for reading.
+  const isTask = input.hasAttribute("disabled") || /task|todo|checklist/i.test(namesAround(item));
+  if (!isTask) return;
   const isDone = input.hasAttribute("checked");
   item.setAttribute("class", isDone ? "task-list-item done" : "task-list-item");
 }
+
+const namesAround = (item: Element): string =>
+  `${classOf(item).slice(0, 300)} ${item.parentElement ? classOf(item.parentElement).slice(0, 300) : ""}`;
 
 function textBefore(node: Node, root: Node): string {
   for (let at: Node = node; at !== root; at = at.parentNode as Node) {

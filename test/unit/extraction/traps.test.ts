@@ -112,7 +112,7 @@ describe("a page made to cost much", () => {
 
 describe("a Markdown body made to cost much", () => {
   const bodies: Readonly<Record<string, readonly [body: () => string, outcome: number | string]>> = {
-    "20 000 quotations in quotations": [() => ">".repeat(20_000), "too_large"],
+    "20 000 quotations in quotations": [() => ">".repeat(20_000), 0],
     "50 000 brackets": [() => "[".repeat(50_000), 0],
     "50 000 beginnings of an image": [() => "![".repeat(50_000), 0],
     "10 000 beginnings of emphasis": [() => "*a **b ".repeat(10_000), 20_000],
