@@ -1,6 +1,7 @@
 import {
   ancestorWhere,
   build,
+  classesOf,
   classOf,
   isElement,
   moveChildren,
@@ -126,7 +127,7 @@ function replaceReference(anchor: Element, number: number): void {
   let outer: Element = anchor;
   const label = textOf(anchor).trim();
   for (let parent = outer.parentElement; parent; parent = outer.parentElement) {
-    // The name first: a paragraph of a thousand references would be read once for each.
+    // A paragraph may hold thousands of references, so its text is not looked at.
     if (!/^(?:SUP|SPAN|A|CITE|SMALL|DOC-FOOTNOTE)$/.test(nameOf(parent))) break;
     if (textOf(parent).replace(/[\s[\]()]/g, "") !== label.replace(/[\s[\]()]/g, "")) break;
     outer = parent;
@@ -161,23 +162,37 @@ function liftOutOfList(note: Element, target: Element): void {
   } else note.replaceWith(target);
 }
 
+const BACK_MARKS = new Set(["mw-cite-backlink", "footnote-backref", "fn-backref"]);
+const LABELS = new Set(["label", "footnote-number", "footnote-label"]);
+
+// One walk for each note: a selector costs as much as a note does.
 function dropBackLinks(note: Element): void {
-  for (const mark of [
-    ...note.querySelectorAll(".mw-cite-backlink, .footnote-backref, .fn-backref, .label > .fn-bracket"),
-  ]) {
-    mark.remove();
-  }
-  for (const link of [...note.querySelectorAll("a[href]")]) {
-    const href = link.getAttribute("href") ?? "";
-    const isBack =
-      BACK_HINT.test(classOf(link)) ||
-      link.hasAttribute("data-footnote-backref") ||
-      link.getAttribute("role") === "doc-backlink" ||
-      (href.includes("#") &&
-        (BACK_HINT.test(href) || /ref/i.test(href) || /[↩↑^↵⤴]/u.test(textOf(link))) &&
-        BACK_TEXT.test(textOf(link)));
-    if (isBack && BACK_TEXT.test(textOf(link))) dropWithFrame(link, note);
-  }
+  const marks: Element[] = [];
+  const links: Element[] = [];
+  walkElements(note, (element) => {
+    const classes = classOf(element) === "" ? [] : classesOf(element);
+    const isBracket = classes.includes("fn-bracket") && element.parentElement !== null;
+    const isMark =
+      classes.some((word) => BACK_MARKS.has(word)) ||
+      (isBracket && classesOf(element.parentElement!).includes("label"));
+    if (isMark) marks.push(element);
+    else if (nameOf(element) === "A" && element.hasAttribute("href")) links.push(element);
+    return isMark;
+  });
+  for (const mark of marks) mark.remove();
+  for (const link of links) if (isBackLink(link)) dropWithFrame(link, note);
+}
+
+function isBackLink(link: Element): boolean {
+  const text = textOf(link);
+  if (!BACK_TEXT.test(text)) return false;
+  const href = link.getAttribute("href") ?? "";
+  return (
+    BACK_HINT.test(classOf(link)) ||
+    link.hasAttribute("data-footnote-backref") ||
+    link.getAttribute("role") === "doc-backlink" ||
+    (href.includes("#") && (BACK_HINT.test(href) || /ref/i.test(href) || /[↩↑^↵⤴]/u.test(text)))
+  );
 }
 
 function dropWithFrame(link: Element, note: Element): void {
@@ -189,7 +204,13 @@ function dropWithFrame(link: Element, note: Element): void {
 
 /** The number that a note starts with, as the list does not say it; what is left of `[1].` goes along. */
 function dropLabel(note: Element): void {
-  for (const label of [...note.querySelectorAll(".label, .footnote-number, .footnote-label")]) label.remove();
+  const labels: Element[] = [];
+  walkElements(note, (element) => {
+    const isLabel = classOf(element) !== "" && classesOf(element).some((word) => LABELS.has(word));
+    if (isLabel) labels.push(element);
+    return isLabel;
+  });
+  for (const label of labels) label.remove();
   if (nameOf(note) === "LI") return;
   const first = firstText(note);
   if (!first) return;
