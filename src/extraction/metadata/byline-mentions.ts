@@ -84,9 +84,12 @@ const isRecord = (value: unknown): value is Record<string, unknown> =>
 const AUTHOR_NAME = /(?:^|[^a-z])(?:authors?|creator|byl|byline)(?:$|[^a-z])/i;
 const NO_AUTHOR_NAME = /id$|url|image|twitter|slug|count|type|link|photo|avatar|role|email|bio/i;
 
+const MAX_META_NAMES = 20;
+
 function fromMeta({ meta }: MetadataPage): BylineMention[] {
   const mentions = mention("metaAuthor", meta.get("author") ?? null);
   for (const [name, content] of meta) {
+    if (mentions.length >= MAX_META_NAMES) break;
     if (name !== "author" && AUTHOR_NAME.test(name) && !NO_AUTHOR_NAME.test(name))
       mentions.push(...mention("metaOther", content));
   }

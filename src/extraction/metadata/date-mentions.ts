@@ -92,9 +92,12 @@ const NO_DATE_NAME = /expir|event|start|end_|reading|read[-_]?time|timezone|vali
 const PUBLISHED_NAME = /publi|pubdate|issued|posted|release|created|dateline/i;
 const MODIFIED_NAME = /modif|updat|revis|edit|chang/i;
 
+const MAX_META_DATES = 40;
+
 function fromMeta({ meta, lang }: MetadataPage): DateMention[] {
   const mentions: DateMention[] = [];
   for (const [name, content] of meta) {
+    if (mentions.length >= MAX_META_DATES) break;
     if (!DATE_NAME.test(name) || NO_DATE_NAME.test(name)) continue;
     const value = isoDate(content, lang);
     if (value === null) continue;

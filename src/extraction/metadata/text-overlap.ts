@@ -11,11 +11,15 @@ export function wordsOf(text: string): string[] {
 /** Which share of the first words the second ones hold, and the other way round; -1 where there are none. */
 export function overlap(first: readonly string[], second: readonly string[]): readonly [number, number] {
   if (first.length === 0 || second.length === 0) return [-1, -1];
-  return [shareIn(first, new Set(second)), shareIn(second, new Set(first))];
+  return [shareIn(first, second), shareIn(second, first)];
 }
 
-function shareIn(words: readonly string[], known: ReadonlySet<string>): number {
+/** Titles and names are a few words, in which looking is quicker than building a set. */
+const FEW = 24;
+
+function shareIn(words: readonly string[], others: readonly string[]): number {
+  const known = others.length > FEW ? new Set(others) : null;
   let held = 0;
-  for (const word of words) if (known.has(word)) held++;
+  for (const word of words) if (known ? known.has(word) : others.includes(word)) held++;
   return held / words.length;
 }

@@ -81,7 +81,8 @@ export class FactCollector {
   text(text: string, isTextless: boolean): void {
     for (const capture of this.#open) {
       if (isTextless && !TEXTLESS_KINDS.has(capture.kind)) continue;
-      if (capture.text.length < capture.limit) capture.text += text;
+      const room = capture.limit - capture.text.length;
+      if (room > 0) capture.text += text.length <= room ? text : text.slice(0, room);
     }
   }
 

@@ -50,20 +50,20 @@ export function noteOpening({ tag, position, open, attributes, facts }: OpenedEl
   const rel = attributes.get(Field.rel);
   const itemprop = attributes.get(Field.itemprop);
   const href = tag === Tag.a ? attributes.get(Field.href) : null;
-  const at = { position, element: open.elementAt(position) };
+  const element = open.elementAt(position);
   if (href !== null) {
-    facts.start("link", { ...at, link: { href, isNofollow: hasToken(rel, "nofollow") } });
-  } else if (tag === Tag.title && open.innermost(SVG) < 0) facts.start("title", at);
-  else if (tag === Tag.h1) facts.start("h1", at);
-  else if (tag === Tag.style) facts.start("style", at);
+    facts.start("link", { position, element, link: { href, isNofollow: hasToken(rel, "nofollow") } });
+  } else if (tag === Tag.title && open.innermost(SVG) < 0) facts.start("title", { position, element });
+  else if (tag === Tag.h1) facts.start("h1", { position, element });
+  else if (tag === Tag.style) facts.start("style", { position, element });
   else if (tag === Tag.script) {
     const kind = scriptKind(attributes);
-    if (kind !== null) facts.start(kind, at);
+    if (kind !== null) facts.start(kind, { position, element });
   } else if (tag === Tag.time || attributes.has(Field.datetime) || hasToken(itemprop, "datepublished")) {
     const datetime = attributes.get(Field.datetime);
-    facts.start("time", { ...at, time: { datetime, role: dateRole(attributes, itemprop) } });
+    facts.start("time", { position, element, time: { datetime, role: dateRole(attributes, itemprop) } });
   }
-  if (hasToken(rel, "author") || hasToken(itemprop, "author")) facts.start("author", at);
+  if (hasToken(rel, "author") || hasToken(itemprop, "author")) facts.start("author", { position, element });
 }
 
 function scriptKind(attributes: StartTagAttributes): "json-ld" | "state" | null {
