@@ -78,10 +78,11 @@ export class FactCollector {
   }
 
   /** Text inside scripts reaches only the captures of scripts, and the page's text only the others. */
-  text(text: string, isTextless: boolean): void {
+  text(text: string, isTextless: boolean, isAfterGap = false): void {
     for (const capture of this.#open) {
       if (isTextless && !TEXTLESS_KINDS.has(capture.kind)) continue;
-      if (capture.text.length < capture.limit) capture.text += text;
+      if (capture.text.length >= capture.limit) continue;
+      capture.text += isAfterGap && capture.text !== "" ? ` ${text}` : text;
     }
   }
 
