@@ -1,13 +1,18 @@
 """The product's rule for keeping blocks (src/extraction/choice/choose.ts), for scores out of fold."""
 import numpy as np
 
+from sets import TYPES
+
 REPEAT_WORDS = 6
+SURELY_DOCUMENTATION = 0.5
+DOCUMENTATION = TYPES.index("documentation")
 
 
-def keep_blocks(pages, p, factor=0.6, least=0.3):
-    """Keeps what reaches a share of the page's own plateau; later exact repeats go."""
+def keep_blocks(pages, p, types=None, factor=0.6, least=0.3):
+    """Keeps what reaches a share of the page's own plateau; later exact repeats go, save in documentation."""
     keep = np.zeros(len(p), bool)
-    for page in pages:
+    for number, page in enumerate(pages):
+        keeps_repeats = types is not None and types[number][DOCUMENTATION] > SURELY_DOCUMENTATION
         rows = p[page.start:page.end]
         sizes = np.array([len(w) for w in page.words], np.float32)
         sure = rows > 0.5
@@ -16,7 +21,7 @@ def keep_blocks(pages, p, factor=0.6, least=0.3):
         seen = set()
         for i in np.flatnonzero(rows >= threshold):
             text = page.texts[i]
-            if len(page.words[i]) >= REPEAT_WORDS:
+            if len(page.words[i]) >= REPEAT_WORDS and not keeps_repeats:
                 if text in seen:
                     continue
                 seen.add(text)

@@ -51,7 +51,7 @@ def second(a, pages):
     rows = np.hstack([rows, np.repeat(types, [p.end - p.start for p in pages], axis=0)])
     p = trees.out_of_fold(rows, labels, weights, folds_of_blocks(pages), **CONTEXT_TREES)
     p.astype(np.float32).tofile(a.out / "second.f32")
-    print("second stage ", report(pages, keep_blocks(pages, p)), flush=True)
+    print("second stage ", report(pages, keep_blocks(pages, p, types)), flush=True)
     trees.fit(rows, labels, weights, **CONTEXT_TREES).save_model(a.out / "second.txt")
 
 
@@ -79,7 +79,8 @@ def third(a, pages):
     """Confidence: the chance that a page's F1 is at least GOOD_F1."""
     rows, _ = read(a.out, "choice.f32", "choice-features.json")
     p = np.fromfile(a.out / "second.f32", np.float32)
-    scores = page_scores(pages, keep_blocks(pages, p))
+    types = np.fromfile(a.out / "types.f32", np.float32).reshape(len(pages), len(TYPES))
+    scores = page_scores(pages, keep_blocks(pages, p, types))
     labels = np.array([float(s is not None and s >= GOOD_F1) for s in scores])
     weights = np.array([0.0 if s is None else 1.0 for s in scores])
     folds = np.array([q.fold for q in pages])

@@ -13,6 +13,8 @@ export interface ContentSink {
   block?(): void;
   /** A line of preformatted text ends without a line break of its own. */
   line(): void;
+  /** Two words touch that only a style sets apart. */
+  gap(): void;
   /** An image, line break, rule, check box, formula or embedded piece. */
   media(tag: number, element: number): void;
   /** An element as the page wrote it; a sink without this gets its parts. */
@@ -98,11 +100,20 @@ class ContentWalk {
         this.#medium(element, block);
       }
       if (this.#wholeOf(text, block)) continue;
-      this.#align(this.#chain(textParent[text]!, block));
+      const chain = this.#chain(textParent[text]!, block);
+      if (text > first && this.#model.gaps.has(text)) this.#gapBefore(chain);
+      this.#align(chain);
       if (text === first) this.#sink.block?.();
       if (text > first && this.#model.lineStarts.has(text)) this.#sink.line();
       this.#sink.text(text);
     }
+  }
+
+  // Between two elements, not inside one of them: neither link nor emphasis begins with a space.
+  #gapBefore(chain: readonly number[]): void {
+    const end = chain.findIndex((element, level) => element !== this.#stack[level]);
+    this.#align(end < 0 ? chain : chain.slice(0, end));
+    this.#sink.gap();
   }
 
   /** Hands over the whole element that a text stands in, once; false when it stands in none. */

@@ -39,6 +39,10 @@ export class HtmlSink implements ContentSink {
     this.#html += "\n";
   }
 
+  gap(): void {
+    this.#html += " ";
+  }
+
   media(tag: number, element: number): void {
     const { parent, tag: tags } = this.#model;
     const around = parent[element]!;

@@ -45,7 +45,7 @@ export class TextSink implements ContentSink {
 
   open(tag: number): void {
     if (MODELLED.has(tag)) this.#isExact = false;
-    if (tag === Tag.label) this.#gap();
+    if (tag === Tag.label) this.gap();
     if ((traitsOf(tag) & TagTrait.block) === 0) return;
     const name = this.#nameOf(tagName(tag).toUpperCase());
     if (this.#headings > 0 && !this.#isHeadingFresh) this.#isExact = false;
@@ -75,7 +75,7 @@ export class TextSink implements ContentSink {
   }
 
   close(tag: number): void {
-    if (tag === Tag.label) this.#gap();
+    if (tag === Tag.label) this.gap();
     if ((traitsOf(tag) & TagTrait.block) === 0) return;
     const name = this.#names.pop() ?? "";
     if (HEADING.test(name)) this.#headings--;
@@ -102,7 +102,7 @@ export class TextSink implements ContentSink {
     this.#isHeadingFresh = false;
   }
 
-  #gap(): void {
+  gap(): void {
     this.#writer.text(" ");
   }
 
@@ -111,7 +111,7 @@ export class TextSink implements ContentSink {
   }
 
   media(tag: number, element: number): void {
-    if (tag === Tag.br && this.#headings > 0) this.#gap();
+    if (tag === Tag.br && this.#headings > 0) this.gap();
     else if (tag === Tag.br || tag === Tag.hr) {
       const name = tagName(tag).toUpperCase();
       const parent = this.#names.at(-1) ?? "";
@@ -125,6 +125,6 @@ export class TextSink implements ContentSink {
     const { html, openStart, closeEnd } = this.#model;
     // Formulas are drawn as images, too.
     if (FORMULA.test(html.slice(openStart[element]!, closeEnd[element]!))) this.#isExact = false;
-    this.#gap();
+    this.gap();
   }
 }

@@ -45,7 +45,7 @@ export function chooseBlocks({ model, facts }: ScannedPage, url: string | null):
   const first = predict(models.blocks, rows);
   const typeP = typesOf(models, computePageFeatures({ facts, url, rows, p: first }));
   const p = predict(models.context, withPageTypes(computeContextFeatures(tree, first), typeP));
-  const blocks = keepBlocks(tree, p);
+  const blocks = keepBlocks(tree, p, typeP);
   const [confidence = 0] = predict(models.confidence, computeChoiceFeatures({ tree, p, typeP, blocks }));
   const likeliest = typeP.indexOf(Math.max(...typeP));
   return { blocks, pageType: PAGE_TYPES[likeliest] ?? null, confidence: Math.round(confidence * 100) / 100 };

@@ -1,6 +1,7 @@
 import type { PageModel } from "../page/page-model.ts";
 import { Tag, type TagId } from "../page/tags.ts";
 import { TextStat } from "../page/word-stats.ts";
+import { withoutConsent } from "./consent.ts";
 
 /**
  * The page as the choice of blocks sees it: which blocks may be content, and for each element what is
@@ -54,7 +55,7 @@ STRUCTURE_TAGS.forEach((tags, bit) => {
 });
 
 export function buildPageTree(model: PageModel): PageTree {
-  const candidates = findCandidates(model);
+  const candidates = withoutConsent(model, findCandidates(model));
   const count = model.elementCount;
   const tree = {
     model,

@@ -23,10 +23,11 @@ export const Field = {
   controls: 17,
   pubdate: 18,
   state: 19,
+  expanded: 20,
 } as const;
 export type AttributeField = (typeof Field)[keyof typeof Field];
 
-const FIELD_COUNT = 20;
+const FIELD_COUNT = 21;
 const FIELDS: readonly (readonly [string, AttributeField])[] = [
   ["class", Field.class],
   ["id", Field.id],
@@ -47,6 +48,7 @@ const FIELDS: readonly (readonly [string, AttributeField])[] = [
   ["hidden", Field.hidden],
   ["aria-hidden", Field.ariaHidden],
   ["aria-controls", Field.controls],
+  ["aria-expanded", Field.expanded],
   ["data-target", Field.controls],
   ["data-bs-target", Field.controls],
   ["pubdate", Field.pubdate],

@@ -29,7 +29,7 @@ const GROUP_WORDS = [
   "caption figcaption figure credit credits gallery image img media photo photos thumbnail thumb",
   "widget widgets plugin embed module",
   "hero intro lead lede dek standfirst excerpt summary subtitle subhead abstract teasertext",
-  "faq faqs accordion tab tabs tabpanel panel collapse collapsible expand expandable pane toggle-content details disclosure",
+  "faq faqs accordion tab tabs tabpanel panel collapse collapsed collapsible expand expandable pane toggle-content details disclosure",
   "review reviews rating ratings stars testimonial testimonials feedback",
   "thread threads message messages reply replies forum answer answers question posts postlist bbs topicpost postmessage bbwrapper",
   "description desc spec specs specification specifications features attributes detail information",

@@ -14,6 +14,7 @@ for (const [flag, names] of [
   [ElementFlag.form, "form"],
   [ElementFlag.bold, "b strong"],
   [ElementFlag.button, "button"],
+  [ElementFlag.toggle, "button summary"],
 ] as const) {
   for (const name of names.split(" ")) FLAGS_OF_TAG[tagId(name)]! |= flag;
 }
@@ -40,3 +41,20 @@ export function isMedium(tag: number, type: string | null): boolean {
 
 const MEDIA = new Uint8Array(TAG_LIMIT);
 for (const name of "br img hr math video audio iframe embed lite-youtube".split(" ")) MEDIA[tagId(name)] = 1;
+
+/** Flags that pass from an element to everything inside it. */
+export const INHERITED_FLAGS =
+  ElementFlag.link |
+  ElementFlag.preformatted |
+  ElementFlag.textless |
+  ElementFlag.noscript |
+  ElementFlag.template |
+  ElementFlag.hidden |
+  ElementFlag.panel |
+  ElementFlag.ariaHidden |
+  ElementFlag.cell |
+  ElementFlag.heading |
+  ElementFlag.form |
+  ElementFlag.bold |
+  ElementFlag.button |
+  ElementFlag.toggle;

@@ -78,11 +78,13 @@ export class FactCollector {
   }
 
   /** Text inside scripts reaches only the captures of scripts, and the page's text only the others. */
-  text(text: string, isTextless: boolean): void {
+  text(text: string, isTextless: boolean, isAfterGap = false): void {
     for (const capture of this.#open) {
       if (isTextless && !TEXTLESS_KINDS.has(capture.kind)) continue;
       const room = capture.limit - capture.text.length;
-      if (room > 0) capture.text += text.length <= room ? text : text.slice(0, room);
+      if (room <= 0) continue;
+      const more = isAfterGap && capture.text !== "" ? ` ${text}` : text;
+      capture.text += more.length <= room ? more : more.slice(0, room);
     }
   }
 

@@ -27,12 +27,18 @@ export class HiddenNames {
   readonly #classes = new Set<string>();
   readonly #ids = new Set<string>();
   readonly #shown = new Set<string>();
+  /** Classes that show their elements on some screens. */
+  readonly #shownOnSome = new Set<string>();
   /** Answers by class number; emptied when another sheet is read. */
   #known: boolean[] = [];
 
   read(sheet: string): void {
     if (sheet.length > MAX_SHEET_LENGTH || !/display|visibility|text-indent|left|clip/.test(sheet)) return;
-    forEachRule(sheet, (selectors, declarations) => this.#readRule(selectors, declarations));
+    const onSome = (selectors: string, declarations: string): void => {
+      if (!isShowing(declarations)) return;
+      for (const match of selectors.matchAll(CLASS_OR_ID)) this.#shownOnSome.add(match[1] ?? "");
+    };
+    forEachRule(sheet, (selectors, declarations) => this.#readRule(selectors, declarations), onSome);
     this.#known = [];
   }
 
@@ -43,11 +49,16 @@ export class HiddenNames {
     const known = this.#known[classId];
     if (known !== undefined) return known;
     const isHidden =
-      SCREEN_READER_CLASS.test(classes) ||
-      (this.#classes.size > 0 &&
-        classes.split(/\s+/).some((name) => this.#classes.has(name) && !this.#shown.has(name)));
+      SCREEN_READER_CLASS.test(classes) || (this.#classes.size > 0 && this.#hidesOnAll(classes.split(/\s+/)));
     this.#known[classId] = isHidden;
     return isHidden;
+  }
+
+  #hidesOnAll(classes: readonly string[]): boolean {
+    return (
+      classes.some((name) => this.#classes.has(name) && !this.#shown.has(name)) &&
+      !classes.some((name) => this.#shownOnSome.has(name.replaceAll(":", "\\:")))
+    );
   }
 
   #readRule(selectors: string, declarations: string): void {
@@ -63,21 +74,38 @@ export class HiddenNames {
   }
 }
 
-// Rules inside @media and its like hold for some screens only, so they are passed over.
-function forEachRule(sheet: string, visit: (selectors: string, declarations: string) => void): void {
+const isShowing = (declarations: string): boolean =>
+  /display\s*:(?!\s*none)|visibility\s*:\s*visible/i.test(declarations);
+
+type VisitRule = (selectors: string, declarations: string) => void;
+
+// Rules inside @media hold for some screens: they cannot hide, but they can show. Those of its like are
+// passed over.
+function forEachRule(sheet: string, visit: VisitRule, visitOnSome: VisitRule): void {
   const css = withoutComments(sheet).replace(/<!--|-->/g, "");
   let at = 0;
+  /** Where the rules of a media query end; 0 outside. */
+  let mediaEnd = 0;
   while (at < css.length) {
     const open = css.indexOf("{", at);
     if (open < 0) return;
+    if (mediaEnd > 0 && open >= mediaEnd) {
+      at = mediaEnd;
+      mediaEnd = 0;
+      continue;
+    }
     const selectors = css.slice(at, open).trim();
     if (selectors.startsWith("@")) {
-      at = skipBlock(css, open);
+      const isMedia = mediaEnd === 0 && /^@media(?!\s*print)/i.test(selectors);
+      const end = skipBlock(css, open);
+      if (isMedia) mediaEnd = end;
+      at = isMedia ? open + 1 : end;
       continue;
     }
     const close = css.indexOf("}", open);
     const end = close < 0 ? css.length : close;
-    visit(selectors.slice(selectors.lastIndexOf(";") + 1), css.slice(open + 1, end));
+    const rule = mediaEnd > 0 ? visitOnSome : visit;
+    rule(selectors.slice(selectors.lastIndexOf(";") + 1), css.slice(open + 1, end));
     at = end + 1;
   }
 }

@@ -19,6 +19,8 @@ export const ElementFlag = {
   form: 1024,
   bold: 2048,
   button: 4096,
+  /** Inside something that opens something else: a button, a tab, the head of an accordion. */
+  toggle: 8192,
 } as const;
 
 /** What separates a block from the one before it in plain text. */
@@ -61,6 +63,8 @@ export type PageModel = {
   readonly decodedText: ReadonlyMap<number, string>;
   /** Texts of preformatted blocks that start a line without a line break of their own. */
   readonly lineStarts: ReadonlySet<number>;
+  /** Texts that the page sets apart from the one before by its style alone. */
+  readonly gaps: ReadonlySet<number>;
 
   /**
    * Elements that show something without text, in document order: `img`, `hr`, `br`, formulas (`math` and the

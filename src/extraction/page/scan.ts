@@ -2,7 +2,7 @@ import { Field, StartTagAttributes } from "./attributes.ts";
 import { BlockBuilder } from "./block-builder.ts";
 import { groupsAt, groupsOf, groupsOfRole } from "./class-groups.ts";
 import { ElementColumns, IntegerColumn, TextColumns } from "./columns.ts";
-import { breakOf, flagsOfTag, isMedium } from "./element-flags.ts";
+import { breakOf, flagsOfTag, INHERITED_FLAGS, isMedium } from "./element-flags.ts";
 import { EntityText } from "./entity-text.ts";
 import { FactCollector } from "./fact-collector.ts";
 import { endTagPosition, impliedEnd } from "./implied-ends.ts";
@@ -10,11 +10,12 @@ import { noteElement, noteOpening } from "./note-facts.ts";
 import { OpenElements } from "./open-elements.ts";
 import { codesOf } from "./page-codes.ts";
 import { ElementFlag, type ScannedPage } from "./page-model.ts";
-import { isBlank, isBlankAt } from "./source-text.ts";
+import { containsAmpersand, isBlank, isBlankAt } from "./source-text.ts";
 import { FIRST_UNKNOWN_TAG, TAG_LIMIT, Tag, TagTrait, tagAt, tagId, traitsOf } from "./tags.ts";
 import { TextTable } from "./text-table.ts";
 import { Tokenizer, type TokenSink } from "./tokenizer.ts";
-import { Visibility } from "./visibility.ts";
+import { opensSomething, Visibility } from "./visibility.ts";
+import { isGapBefore } from "./word-gaps.ts";
 
 /**
  * Reads a page in one pass: its elements, texts and blocks as flat columns, and what it says about
@@ -38,22 +39,6 @@ function scan(html: string, revealsHidden: boolean): Scanner {
   return scanner;
 }
 
-// Flags that pass from an element to everything inside it.
-const INHERITED =
-  ElementFlag.link |
-  ElementFlag.preformatted |
-  ElementFlag.textless |
-  ElementFlag.noscript |
-  ElementFlag.template |
-  ElementFlag.hidden |
-  ElementFlag.panel |
-  ElementFlag.ariaHidden |
-  ElementFlag.cell |
-  ElementFlag.heading |
-  ElementFlag.form |
-  ElementFlag.bold |
-  ElementFlag.button;
-
 const PERMALINK = /^[\s¶§#🔗\u2060\u200b]*$/u;
 
 class Scanner implements TokenSink {
@@ -71,11 +56,14 @@ class Scanner implements TokenSink {
   readonly #names: TextTable;
   readonly #groupsOfName: number[] = [0];
   readonly #lineStarts = new Set<number>();
+  readonly #gaps = new Set<number>();
   readonly #decodedText = new Map<number, string>();
   readonly #visibility: Visibility;
   readonly #revealsHidden: boolean;
   #hiddenChars = 0;
   #visibleChars = 0;
+  /** The last text that the page shows opens something. */
+  #isAfterToggle = false;
 
   #tagStart = 0;
   #tag = 0;
@@ -125,6 +113,7 @@ class Scanner implements TokenSink {
       textParent: this.#texts.parent,
       decodedText: this.#decodedText,
       lineStarts: this.#lineStarts,
+      gaps: this.#gaps,
       media: this.#media.values.subarray(0, this.#media.count),
       blocks: this.#blocks.finish(this.#texts.count),
     };
@@ -242,7 +231,7 @@ class Scanner implements TokenSink {
       this.#groupsOfName[idId]! |
       (attributes.has(Field.role) ? groupsOfRole(attributes.get(Field.role)!) : 0) |
       (attributes.has(Field.itemprop) ? groupsOf(attributes.get(Field.itemprop)!) : 0);
-    const inherited = parent < 0 ? 0 : elements.flags[parent]! & INHERITED;
+    const inherited = parent < 0 ? 0 : elements.flags[parent]! & INHERITED_FLAGS;
     elements.flags[element] = inherited | this.#ownFlags(tag, element);
     return element;
   }
@@ -264,10 +253,16 @@ class Scanner implements TokenSink {
     const attributes = this.#attributes;
     let flags = flagsOfTag(tag);
     if (tag === Tag.a && attributes.has(Field.href)) flags |= ElementFlag.link;
+    if (opensSomething(attributes)) flags |= ElementFlag.toggle;
     if (attributes.get(Field.ariaHidden)?.trim().toLowerCase() === "true") flags |= ElementFlag.ariaHidden;
     if (tag === Tag.html || tag === Tag.body || this.#revealsHidden) return flags;
     const classId = this.#elements.classId[element]!;
-    const named = { classes: this.#names.texts[classId]!, classId, groups: this.#elements.groups[element]! };
+    const named = {
+      classes: this.#names.texts[classId]!,
+      classId,
+      groups: this.#elements.groups[element]!,
+      isAfterToggle: this.#isAfterToggle,
+    };
     return flags | this.#visibility.flagsOf(attributes, named);
   }
 
@@ -323,7 +318,18 @@ class Scanner implements TokenSink {
     const element = open.top;
     const flags = element < 0 ? 0 : this.#elements.flags[element]!;
     const isTextless = (flags & ElementFlag.textless) !== 0;
-    if (this.#facts.isCapturing) this.#facts.text(text, isTextless);
+    const isGap =
+      this.#blocks.isOpen &&
+      isGapBefore({
+        text,
+        start,
+        element,
+        html: this.#html,
+        elements: this.#elements,
+        texts: this.#texts,
+        open,
+      });
+    if (this.#facts.isCapturing) this.#facts.text(text, isTextless, isGap);
     if (isTextless) return;
     if ((flags & ElementFlag.hidden) !== 0) {
       if (!isBlank(text)) this.#hiddenChars += text.length;
@@ -340,7 +346,12 @@ class Scanner implements TokenSink {
       }
       blocks.open(Math.max(open.blockElement, 0), flags, this.#texts.count);
     }
+    if (!isBlank(text)) this.#isAfterToggle = (flags & ElementFlag.toggle) !== 0;
     const texts = this.#texts;
+    if (isGap) {
+      this.#gaps.add(texts.count);
+      blocks.append(" ", 0);
+    }
     const last = texts.count - 1;
     const isContinued = last >= 0 && texts.end[last] === start && texts.parent[last] === element;
     this.#decode(isContinued ? last : last + 1, text, start, end);
@@ -382,11 +393,6 @@ class Scanner implements TokenSink {
     this.#blocks.rewind(start.blockLength);
     this.#texts.count = start.textCount;
   }
-}
-
-function containsAmpersand(codes: Uint16Array, start: number, end: number): boolean {
-  for (let at = start; at < end; at++) if (codes[at]! === AMPERSAND) return true;
-  return false;
 }
 
 const AMPERSAND = 38;

@@ -22,3 +22,10 @@ export function hasToken(list: string | null, token: string): boolean {
   // Nearly all lists lack the word, and looking for it costs a tenth of taking the list apart.
   return words.includes(token) && words.split(/\s+/).includes(token);
 }
+
+export function containsAmpersand(codes: Uint16Array, start: number, end: number): boolean {
+  for (let at = start; at < end; at++) if (codes[at]! === AMPERSAND) return true;
+  return false;
+}
+
+const AMPERSAND = 38;

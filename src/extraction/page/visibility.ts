@@ -14,7 +14,16 @@ export type NamedElement = {
   readonly classId: number;
   /** Groups of its class, id and role, see `groupsOf`. */
   readonly groups: number;
+  /** The page shows nothing between this and a button. */
+  readonly isAfterToggle: boolean;
 };
+
+/** True for what opens something by its attributes: the head of an accordion, a tab. */
+export function opensSomething(attributes: StartTagAttributes): boolean {
+  if (attributes.has(Field.expanded)) return true;
+  const role = attributes.get(Field.role);
+  return role === "button" || role === "tab";
+}
 
 /** Tells which elements the page hides, and which of those the reader can open. */
 export class Visibility {
@@ -40,7 +49,7 @@ export class Visibility {
   }
 
   /** `ElementFlag.hidden`, `ElementFlag.panel` for what readers can open, or 0. */
-  flagsOf(attributes: StartTagAttributes, { classes, classId, groups }: NamedElement): number {
+  flagsOf(attributes: StartTagAttributes, { classes, classId, groups, isAfterToggle }: NamedElement): number {
     const id = attributes.get(Field.id);
     const isHidden =
       (attributes.has(Field.hidden) && !(id !== null && STREAMED_ID.test(id))) ||
@@ -48,6 +57,7 @@ export class Visibility {
       this.#names.hides(classes, classId, id);
     if (!isHidden) return 0;
     const isPanel =
+      isAfterToggle ||
       (groups & PANEL_GROUPS) !== 0 ||
       attributes.get(Field.role) === "tabpanel" ||
       attributes.get(Field.hidden) === "until-found" ||

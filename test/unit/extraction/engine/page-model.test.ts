@@ -69,6 +69,25 @@ describe("the page model", () => {
     expect([...blocks.breakBefore]).toEqual([Break.paragraph, Break.paragraph, Break.cell, Break.line]);
   });
 
+  test("sets words apart that only a style sets apart", () => {
+    expect(blocksOf("<p><span>New York</span><span>London</span><i>19</i><b>99</b></p>")).toEqual([
+      "New York London 19 99",
+    ]);
+    expect(blocksOf("<p><a href=/1>One</a><a href=/2>Two</a></p>")).toEqual(["One Two"]);
+  });
+
+  test("leaves words whole that a mark, a comment or code cuts", () => {
+    for (const html of ["Cornell<span>s</span>", "<b>O</b>nce", "x<sup>2A</sup>", "two<!-- -->Two"]) {
+      expect(blocksOf(`<p>${html}</p>`)[0]).not.toContain(" ");
+    }
+    expect(blocksOf("<p><code><span>get</span><span>Name</span></code></p>")).toEqual(["getName"]);
+    expect(blocksOf("<pre><span>get</span><span>Name</span></pre>")).toEqual(["getName"]);
+  });
+
+  test("takes a CDATA section for the broken comment that it is in HTML", () => {
+    expect(blocksOf("<body><![CDATA[\n<div>a</div><p>b]]&gt;</p>")).toEqual(["a", "b]]>"]);
+  });
+
   test("drops the signs with which headings link to themselves", () => {
     expect(blocksOf('<h2>Title <a href="#title">¶</a></h2><h2><a href="#b">B</a></h2>')).toEqual([
       "Title",
@@ -103,6 +122,20 @@ describe("hidden text", () => {
   test("is kept where a rule shows the class again", () => {
     const html = "<style>.tab{display:none}.tab.active{display:block}</style><p class='tab active'>a</p>";
     expect(blocksOf(html)).toEqual(["a"]);
+  });
+
+  test("is a panel right behind a button", () => {
+    const { blocks } = scanPage("<h3><button>Why?</button></h3><div><div hidden>Because</div></div>").model;
+    expect(blocks.text).toEqual(["Why?", "Because"]);
+    expect((blocks.flags[1] ?? 0) & ElementFlag.panel).not.toBe(0);
+    expect(blocksOf("<button>Menu</button><p>shown</p><p hidden>secret</p>")).not.toContain("secret");
+  });
+
+  test("is shown where another rule shows it on some screens", () => {
+    const sheet = ".a{display:none}.b{display:none}@media (min-width: 9em){.a{display : flex}}";
+    const print = "@media print{.b{display:block}}@media screen{.b{display: none}}";
+    const html = `<style>${sheet}${print}</style><p class=a>wide</p><p class=b>secret</p><p>c</p>`;
+    expect(blocksOf(html)).toEqual(["wide", "c"]);
   });
 
   test("is a panel where the reader can open it", () => {

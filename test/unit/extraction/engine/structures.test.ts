@@ -16,6 +16,7 @@ const SHORT_PARAGRAPHS = new Set([
   "blocks: emphasis around paragraphs shows the paragraphs",
   "blocks: direction and language stay in the HTML",
   "footnotes: a note of several paragraphs is indented",
+  "lists: task lists of MkDocs",
   "links: links become absolute",
   "links: a base is obeyed",
   "links: anchors in the page lead to the page",
