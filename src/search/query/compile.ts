@@ -46,6 +46,8 @@ export type QueryOptions = {
 const CORRECTED_WEIGHT = 0.7;
 const SYNONYM_WEIGHT = 0.3;
 
+const QUOTE_FIRST = /^\s*["\u201c\u201e\u00ab]/;
+
 type Leaf = { readonly run: string; readonly isDropped: boolean };
 
 /** Looks up what a query says in an index. */
@@ -57,16 +59,18 @@ export function compileQuery(
 ): CompiledQuery {
   const query = parseQuery(text);
   const builder = new QueryBuilder(reader, analyser, options);
-  for (const { run, isDropped } of withoutQuestionWords(query)) if (!isDropped) builder.addWord(run);
-  const phrases = query.phrases.map(({ start, end }) => builder.phrase(query.words.slice(start, end)));
+  const isAsked = isQuestion(query.text, query.words.map(foldWord));
+  for (const { run, isDropped } of withoutQuestionWords(query, isAsked)) if (!isDropped) builder.addWord(run);
+  // A question quotes what it speaks of; its answer need not say it in the same words.
+  const quoted = isAsked && !QUOTE_FIRST.test(text) ? [] : query.phrases;
+  const phrases = quoted.map(({ start, end }) => builder.phrase(query.words.slice(start, end)));
   return builder.finish(query.words.length, phrases);
 }
 
 /** Question words fall away where others are left; quoted ones stay. */
-function withoutQuestionWords(query: ParsedQuery): readonly Leaf[] {
+function withoutQuestionWords(query: ParsedQuery, isAsked: boolean): readonly Leaf[] {
   const folded = query.words.map(foldWord);
   const isQuoted = (index: number) => query.phrases.some(({ start, end }) => index >= start && index < end);
-  const isAsked = isQuestion(query.text, folded);
   const leaves = query.words.map((run, index) => ({
     run,
     isDropped: isAsked && !isQuoted(index) && QUESTION_WORDS.has(folded[index]!),

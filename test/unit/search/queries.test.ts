@@ -99,6 +99,11 @@ describe("a quoted phrase", () => {
     expect(find('"hinges oil"')).toEqual([]);
   });
 
+  test("is only words in a question, unless the question begins with it", () => {
+    expect(find('how do I oil the "hinges of a gate"?')).toContain("gates");
+    expect(find('"hinges of a gate" oil?')).toEqual([]);
+  });
+
   test("without its second quote is words", () => {
     expect(find('"running gates').length).toBeGreaterThan(0);
   });
