@@ -43,6 +43,7 @@ function createOurs(): Contender {
       });
     },
     open(path) {
+      index?.[Symbol.dispose]();
       index = SearchIndex.open(path, DEFAULT_SEARCH);
     },
     search: (query) =>
@@ -79,6 +80,7 @@ function createFts5(): Contender {
       made.close();
     },
     open(path) {
+      database?.close();
       database = new Database(path, { readonly: true });
       statement = database.query(
         `SELECT url, title, snippet(pages, 2, '', '', '…', 32) AS snippet FROM pages
