@@ -40,6 +40,7 @@ const MAX_TABLE_LENGTH = 1500;
 /** Shorter texts repeat for good reasons. */
 const MIN_REPEATED = 10;
 const MAX_LINKED = 0.6;
+const MAX_SOURCE = 20_000;
 /** Between an element and the one that holds it and its neighbour. */
 const MAX_STEPS = 12;
 
@@ -135,7 +136,7 @@ class Completion {
 
   /** The share that completes an element; null where it is no structure. */
   #shareOf(element: number): number | null {
-    const { tag, classId } = this.#model;
+    const { tag, classId, openStart, closeEnd } = this.#model;
     const share = SHARES.get(tag[element]!);
     if (share !== undefined) return share;
     const id = classId[element]!;
@@ -145,7 +146,10 @@ class Completion {
       isNamed = STRUCTURE_CLASS.test((this.#model.names[id] ?? "").slice(0, 1000));
       this.#isNamed.set(id, isNamed);
     }
-    return isNamed || isWholeByClass(this.#model, element) ? ANY : null;
+    if (isNamed) return ANY;
+    // Frames in frames would have their source read again at each level.
+    const isShort = closeEnd[element]! - openStart[element]! <= MAX_SOURCE;
+    return isShort && isWholeByClass(this.#model, element) ? ANY : null;
   }
 
   /** Between two chosen pieces of prose beside it, and named as nothing else. */
