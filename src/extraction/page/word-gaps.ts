@@ -8,9 +8,14 @@ const LOWER = 1;
 const UPPER = 2;
 const DIGIT = 3;
 
-function kindOf(character: string | undefined): number {
-  if (character === undefined) return NONE;
-  if (/\d/.test(character)) return DIGIT;
+function kindOf(text: string, at: number): number {
+  const code = text.charCodeAt(at);
+  if (code >= 97 && code <= 122) return LOWER;
+  if (code >= 65 && code <= 90) return UPPER;
+  if (code >= 48 && code <= 57) return DIGIT;
+  // Also past either end of the text, where there is no code.
+  if (!(code > 127)) return NONE;
+  const character = text.charAt(at);
   if (/\p{Ll}/u.test(character)) return LOWER;
   return /\p{Lu}/u.test(character) ? UPPER : NONE;
 }
@@ -35,7 +40,7 @@ export function isGapBefore({ text, start, element, html, elements, texts, open 
   if (before === element || !areWordsApart(html, texts.end[last]!, text)) return false;
   // Inside of what it follows, a number is the mark of a note, and bold type begins at a word's end.
   const isInside = elements.elementEnd[before] === 0;
-  if (isInside && (kindOf(text[0]) === DIGIT || EMPHASIS.has(elements.tag[element]!))) return false;
+  if (isInside && (kindOf(text, 0) === DIGIT || EMPHASIS.has(elements.tag[element]!))) return false;
   const tag = elements.tag[before];
   if (tag === SUP || tag === SUB || open.innermost(SUP) >= 0 || open.innermost(SUB) >= 0) return false;
   return open.innermost(Tag.code) < 0;
@@ -54,13 +59,13 @@ const SUB = tagId("sub");
  * @param html what the first text stands in, up to `end`
  */
 function areWordsApart(html: string, end: number, next: string): boolean {
-  const right = kindOf(next[0]);
+  const right = kindOf(next, 0);
   if (right === NONE) return false;
-  const left = kindOf(html[end - 1]);
+  const left = kindOf(html, end - 1);
   if (left === NONE) return false;
-  const leftBefore = kindOf(html[end - 2]);
+  const leftBefore = kindOf(html, end - 2);
   if (right === LOWER) return false;
-  if (left === DIGIT) return right === UPPER || leftBefore === DIGIT || kindOf(next[1]) === DIGIT;
+  if (left === DIGIT) return right === UPPER || leftBefore === DIGIT || kindOf(next, 1) === DIGIT;
   // One letter before is an initial or part of an effect that shows a word letter by letter.
   return leftBefore === LOWER || leftBefore === UPPER;
 }
