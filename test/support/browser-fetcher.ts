@@ -49,7 +49,15 @@ export function openTestHost(
     maxPages: options.maxPages ?? 500,
     log: silentLog,
   });
-  return Object.assign(host, { base });
+  return {
+    take: host.take,
+    base,
+    async [Symbol.asyncDispose]() {
+      await host[Symbol.asyncDispose]();
+      // The directory is gone, and tests of other files keep theirs in the machine's.
+      process.env.TMPDIR = TEMPORARY;
+    },
+  };
 }
 
 export type TestBrowserOptions = Partial<Omit<BrowserFetcherOptions, "limits" | "host" | "behaviour">> & {
