@@ -7,7 +7,7 @@ const cases = (await readGolden()).flatMap(({ topic, cases: all }) =>
   all.map((golden) => ({ ...golden, title: `${topic}: ${golden.name}` })),
 );
 
-/** Paragraphs of a word or two between longer ones: the choice by blocks takes them for no content. */
+/** Paragraphs and items of a word or two between longer ones: the choice by blocks takes them for no content. */
 const SHORT_PARAGRAPHS = new Set([
   "blocks: a heading that is a link stays one",
   "blocks: paragraphs written with two line breaks",
@@ -16,7 +16,11 @@ const SHORT_PARAGRAPHS = new Set([
   "blocks: emphasis around paragraphs shows the paragraphs",
   "blocks: direction and language stay in the HTML",
   "footnotes: a note of several paragraphs is indented",
+  "footnotes: Substack's footnotes",
+  "lists: a list nested without an item belongs to the item before",
+  "lists: nested lists are indented",
   "lists: task lists of MkDocs",
+  "links: links that run code are text",
   "links: links become absolute",
   "links: a base is obeyed",
   "links: anchors in the page lead to the page",
