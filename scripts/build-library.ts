@@ -38,6 +38,12 @@ async function writeDeclarations(): Promise<void> {
     },
   );
   if ((await tsc.exited) !== 0) throw new Error("writing the library's declarations failed");
+  // The library has no browser, and its users no types of one.
+  const browserTypes = join(OUT, "types/src/fetching/browser/chromium.d.ts");
+  const opaque = ["Browser", "BrowserContext", "Page", "Request", "Response"].map(
+    (n) => `export type ${n} = unknown;`,
+  );
+  await Bun.write(browserTypes, `${opaque.join("\n")}\n`);
   // Declarations name their neighbours as the sources do, with `.ts`, which only compilers with a flag take.
   for (const name of await readdir(join(OUT, "types"), { recursive: true })) {
     if (!name.endsWith(".d.ts")) continue;

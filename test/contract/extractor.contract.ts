@@ -179,7 +179,8 @@ function describeFailures(extract: Extract): void {
       "too_large",
       "the page nests elements deeper than 2500 levels",
     ]);
-    expect((await failureOf(extract(">".repeat(10_000), {}, "markdown"))).code).toBe("too_large");
+    const quoted = await extract(`${">".repeat(10_000)} mill`, {}, "markdown");
+    expect(quoted.article?.text).toEndWith("mill");
   });
 
   test("takes the next page after a failure", async () => {

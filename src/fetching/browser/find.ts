@@ -7,7 +7,8 @@ export type FindBrowserOptions = {
   readonly explicit: string | null;
   /** The value of PATH. */
   readonly searchPath: string;
-  readonly platform: NodeJS.Platform;
+  /** As `process.platform` names it. */
+  readonly platform: string;
   /** The person's home directory, for browsers that are installed for one user. */
   readonly home: string;
 };

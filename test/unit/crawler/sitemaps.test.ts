@@ -142,7 +142,7 @@ describe("reading sitemaps", () => {
     const { urls, events } = await readAll([`${site.origin}/endless.xml`], {
       fetcher: { limits: { sitemapBytes: 1_000_000 } },
     });
-    expect(urls.length).toBeGreaterThan(10);
+    expect(urls.length).toBeGreaterThanOrEqual(5);
     expect(events).toMatchObject([{ kind: "failed", failure: { code: "too_large" } }]);
   });
 
