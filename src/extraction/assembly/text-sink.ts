@@ -1,3 +1,4 @@
+import { isVideoSource } from "../document/structures.ts";
 import { type PageModel, textOf } from "../page/page-model.ts";
 import { Tag, TagTrait, tagId, tagName, traitsOf } from "../page/tags.ts";
 import { removeInvisible, TextWriter } from "../text.ts";
@@ -12,6 +13,18 @@ const FORMULA = /latex|[\s"'_/-](?:tex|math|eqn|equation)|chart\?cht=tx/i;
 /** May hold text in several pieces. */
 const HOLDERS = new Set("LI DD FIGCAPTION ADDRESS SUMMARY CAPTION H1 H2 H3 H4 H5 H6".split(" "));
 const HEADING = /^H[1-6]$/;
+/** The document model leaves these out unless they show a video. */
+const EMBEDDED = new Set("iframe embed".split(" ").map(tagId));
+
+/** Content that stands in no element with other content, and that is written set apart by a blank line. */
+export type TextPiece = {
+  readonly text: string;
+  /** Whether the document model would write the same, as far as elements tell. */
+  readonly isExact: boolean;
+  /** Its blocks, as places among the chosen ones. */
+  readonly from: number;
+  readonly until: number;
+};
 
 /**
  * Writes chosen content as plain text, without a document: as the document model would write it, where that
@@ -19,7 +32,14 @@ const HEADING = /^H[1-6]$/;
  */
 export class TextSink implements ContentSink {
   readonly #model: PageModel;
-  readonly #writer = new TextWriter();
+  readonly #pieces: TextPiece[] = [];
+  #writer = new TextWriter();
+  /** How many elements are open, phrases included. */
+  #depth = 0;
+  /** Blocks so far, and those before the piece. */
+  #blockCount = 0;
+  #firstBlock = 0;
+  #isDivisible = true;
   /** Names of what is open; empty for a paragraph that stands on the line of its item. */
   readonly #names: string[] = [];
   /** Whether the innermost open element holds nothing yet. */
@@ -34,16 +54,23 @@ export class TextSink implements ContentSink {
     this.#model = model;
   }
 
-  /** Whether the document model would write the same, as far as elements tell. */
-  get isExact(): boolean {
-    return this.#isExact;
+  /** The pieces so far, in page order. */
+  get pieces(): readonly TextPiece[] {
+    return this.#pieces;
   }
 
-  finish(): string {
-    return this.#writer.finish();
+  /** Blocks that have a piece. */
+  get blockCount(): number {
+    return this.#blockCount;
+  }
+
+  /** Whether the document model could write each piece without the others. */
+  get isDivisible(): boolean {
+    return this.#isDivisible;
   }
 
   open(tag: number): void {
+    if (this.#depth++ === 0) this.#firstBlock = this.#blockCount;
     if (MODELLED.has(tag)) this.#isExact = false;
     if (tag === Tag.label) this.gap();
     if ((traitsOf(tag) & TagTrait.block) === 0) return;
@@ -75,6 +102,19 @@ export class TextSink implements ContentSink {
   }
 
   close(tag: number): void {
+    this.#close(tag);
+    if (--this.#depth === 0) this.#endPiece();
+  }
+
+  #endPiece(): void {
+    const text = this.#writer.finish();
+    const [from, until, isExact] = [this.#firstBlock, this.#blockCount, this.#isExact];
+    if (text !== "" || !isExact) this.#pieces.push({ text, isExact, from, until });
+    this.#writer = new TextWriter();
+    this.#isExact = true;
+  }
+
+  #close(tag: number): void {
     if (tag === Tag.label) this.gap();
     if ((traitsOf(tag) & TagTrait.block) === 0) return;
     const name = this.#names.pop() ?? "";
@@ -91,11 +131,14 @@ export class TextSink implements ContentSink {
   }
 
   block(): void {
+    this.#blockCount++;
     // Pieces of an item with others between them are paragraphs, and those of a heading one line.
     if (!this.#isFresh && HOLDERS.has(this.#names.at(-1) ?? "")) this.#isExact = false;
   }
 
   text(text: number): void {
+    // A block that began in another piece.
+    if (this.#depth === 0 || this.#blockCount === this.#firstBlock) this.#isDivisible = false;
     this.#requireLastCaption();
     this.#writer.text(removeInvisible(textOf(this.#model, text)));
     this.#isFresh = false;
@@ -118,13 +161,26 @@ export class TextSink implements ContentSink {
       this.#writer.open(name, parent);
       this.#writer.close(name, parent);
     } else if (tag === Tag.img) this.#image(element);
-    else if (tag !== Tag.input) this.#isExact = false;
+    else if (tag !== Tag.input && !this.#isSilent(tag, element)) {
+      this.#isExact = false;
+      // It may stand at the edge of its piece, where it gets lost without the blocks around.
+      this.#isDivisible = false;
+    }
+  }
+
+  /** Whether nothing is written for an embedded piece. */
+  #isSilent(tag: number, element: number): boolean {
+    const { html, openStart, openEnd } = this.#model;
+    return EMBEDDED.has(tag) && !isVideoSource(html.slice(openStart[element]!, openEnd[element]!));
   }
 
   #image(element: number): void {
     const { html, openStart, closeEnd } = this.#model;
     // Formulas are drawn as images, too.
-    if (FORMULA.test(html.slice(openStart[element]!, closeEnd[element]!))) this.#isExact = false;
+    if (FORMULA.test(html.slice(openStart[element]!, closeEnd[element]!))) {
+      this.#isExact = false;
+      if (this.#depth === 0) this.#isDivisible = false;
+    }
     this.gap();
   }
 }
