@@ -1,5 +1,5 @@
 import type { PageUrl } from "../urls/index.ts";
-import { type ChosenContent, walkContent } from "./assembly/content-walk.ts";
+import { type ChosenContent, framesFor, type PageFrames, walkContent } from "./assembly/content-walk.ts";
 import { HtmlSink } from "./assembly/html-sink.ts";
 import { drawsTex, joinTexts, type PlainText, plainTextOf } from "./assembly/plain-text.ts";
 import type { TextPiece } from "./assembly/text-sink.ts";
@@ -108,26 +108,44 @@ function renderParts(
   return renderContent(document.body, { base, title: null, options });
 }
 
-function htmlOf(chosen: ChosenContent): string {
+function htmlOf(chosen: ChosenContent, frames?: PageFrames): string {
   const sink = new HtmlSink(chosen.model);
-  walkContent(chosen, sink);
+  walkContent(chosen, sink, frames);
   return sink.html;
 }
+
+/** More pieces of a page than this share a document. */
+const MAX_DOCUMENTS = 32;
 
 /** The text alone needs a document only of pieces that are no prose; null where it needs one of everything. */
 function textOfParts(parts: readonly Part[], options: ExtractionOptions): string | null {
   const texts: string[] = [];
   for (const { chosen, plain } of parts) {
     if (plain.pieces === null) return null;
-    for (const piece of plain.pieces)
-      texts.push(piece.isExact ? piece.text : modelledText(chosen, piece, options));
+    const isWritten = (piece: TextPiece): boolean => piece.isExact && (options.includeCode || !piece.hasCode);
+    const others = plain.pieces.filter((piece) => !isWritten(piece)).length;
+    if (others > MAX_DOCUMENTS) return null;
+    const frames = others > 0 ? framesFor(chosen.model, true) : undefined;
+    for (const piece of plain.pieces) {
+      texts.push(isWritten(piece) ? piece.text : modelledText({ chosen, piece, frames, options }));
+    }
   }
   return joinTexts(texts);
 }
 
-function modelledText(chosen: ChosenContent, { from, until }: TextPiece, options: ExtractionOptions): string {
-  const blocks = Array.prototype.slice.call(chosen.blocks, from, until) as number[];
-  const html = htmlOf({ ...chosen, blocks, leadImage: null });
+type ModelledPiece = {
+  readonly chosen: ChosenContent;
+  readonly piece: TextPiece;
+  readonly frames: PageFrames | undefined;
+  readonly options: ExtractionOptions;
+};
+
+function modelledText({ chosen, piece, frames, options }: ModelledPiece): string {
+  const blocks = Array.from(
+    { length: piece.until - piece.from },
+    (_, index) => chosen.blocks[piece.from + index]!,
+  );
+  const html = htmlOf({ ...chosen, blocks, leadImage: null }, frames);
   const { body } = parseDocument(`<html><head></head><body>${html}</body></html>`);
   return renderContent(body, { base: null, title: null, options }).text;
 }

@@ -65,11 +65,11 @@ function markedElements(model: PageModel): Marks | null {
     const outer = parent[element]!;
     const kind = (kinds[classId[element]!] ?? 0) | (kinds[idId[element]!] ?? 0);
     notes[element] = (kind & NOTE) !== 0 || (outer >= 0 && notes[outer] === 1) ? 1 : 0;
-    const isStructure =
-      (kind & STRUCTURE) !== 0 ||
-      ((kind & FRAME) !== 0 && FRAMES.has(tag[element]!) && framesCode?.[element] === 1);
+    const isFrame = (kind & FRAME) !== 0 && FRAMES.has(tag[element]!) && framesCode?.[element] === 1;
     const above = outer < 0 ? -1 : structures[outer]!;
-    structures[element] = above < 0 && isStructure ? element : above;
+    if (above >= 0) structures[element] = above;
+    else if ((kind & STRUCTURE) !== 0 || (isFrame && !holdsOnlyCode(model, element)))
+      structures[element] = element;
   }
   return { notes, structures };
 }
@@ -93,6 +93,29 @@ function holdersOf({ tag, parent, elementCount }: PageModel, inner: number): Uin
     for (let at = parent[element]!; at >= 0 && holders[at] === 0; at = parent[at]!) holders[at] = 1;
   }
   return holders;
+}
+
+/** Elements and characters beside the code of a frame beyond which it holds more than that. */
+const MAX_BESIDE_CODE = { elements: 64, length: 2000 };
+
+/** Whether an element has no text but that of one `<pre>`, so that it names nothing and has no tools. */
+function holdsOnlyCode(model: PageModel, frame: number): boolean {
+  const { tag, elementEnd, html, openStart, closeEnd } = model;
+  let pre = -1;
+  let seen = 0;
+  for (let element = frame + 1; element < elementEnd[frame]!; ) {
+    if (++seen > MAX_BESIDE_CODE.elements || (pre >= 0 && tag[element] === PRE)) return false;
+    if (tag[element] === PRE) pre = element;
+    element = tag[element] === PRE ? elementEnd[element]! : element + 1;
+  }
+  if (pre < 0) return false;
+  const before = html.slice(openStart[frame]!, openStart[pre]!);
+  const after = html.slice(closeEnd[pre]!, closeEnd[frame]!);
+  if (before.length + after.length > MAX_BESIDE_CODE.length) return false;
+  const beside = before + after;
+  return (
+    !/data-label|<(?:img|table|iframe|video)/i.test(beside) && beside.replace(/<[^<>]*>/g, "").trim() === ""
+  );
 }
 
 /** Whether chosen text stands in a marked element. */
@@ -145,6 +168,7 @@ function joinWithin(
         isExact: before.isExact && isExact,
         from: before.from,
         until: piece.until,
+        hasCode: before.hasCode || piece.hasCode,
       };
     } else joined.push(isExact === piece.isExact ? piece : { ...piece, isExact });
     last = piece.from < piece.until ? outermostOf(piece.until - 1, true) : -1;

@@ -1,13 +1,15 @@
+import { isPlainCode } from "../document/code.ts";
 import { isVideoSource } from "../document/structures.ts";
 import { type PageModel, textOf } from "../page/page-model.ts";
 import { Tag, TagTrait, tagId, tagName, traitsOf } from "../page/tags.ts";
 import { removeInvisible, TextWriter } from "../text.ts";
 import type { ContentSink } from "./content-walk.ts";
+import { videoLabel } from "./video-label.ts";
 
 /** Holds one or more lines of its own, of which the first paragraph is the first. */
 const ITEMS = new Set(["LI", "DD", "TD", "TH", "FIGCAPTION"]);
 /** What these hold is laid out by the document model. */
-const MODELLED = new Set("table tr td th dl pre ruby details".split(" ").map(tagId));
+const MODELLED = new Set("table tr td th dl ruby details".split(" ").map(tagId));
 const LISTS = new Set(["UL", "OL", "MENU"]);
 const FORMULA = /latex|[\s"'_/-](?:tex|math|eqn|equation)|chart\?cht=tx/i;
 /** May hold text in several pieces. */
@@ -15,6 +17,9 @@ const HOLDERS = new Set("LI DD FIGCAPTION ADDRESS SUMMARY CAPTION H1 H2 H3 H4 H5
 const HEADING = /^H[1-6]$/;
 /** The document model leaves these out unless they show a video. */
 const EMBEDDED = new Set("iframe embed".split(" ").map(tagId));
+const VIDEOS = new Set("iframe embed video audio".split(" ").map(tagId));
+/** May hold a video as a paragraph of its own. */
+const FRAMES = new Set(["FIGURE", "BLOCKQUOTE"]);
 
 /** Content that stands in no element with other content, and that is written set apart by a blank line. */
 export type TextPiece = {
@@ -24,6 +29,8 @@ export type TextPiece = {
   /** Its blocks, as places among the chosen ones. */
   readonly from: number;
   readonly until: number;
+  /** Whether there is preformatted text in it. */
+  readonly hasCode: boolean;
 };
 
 /**
@@ -40,6 +47,8 @@ export class TextSink implements ContentSink {
   #blockCount = 0;
   #firstBlock = 0;
   #isDivisible = true;
+  #hasCode = false;
+  #hasVideo = false;
   /** Names of what is open; empty for a paragraph that stands on the line of its item. */
   readonly #names: string[] = [];
   /** Whether the innermost open element holds nothing yet. */
@@ -69,9 +78,10 @@ export class TextSink implements ContentSink {
     return this.#isDivisible;
   }
 
-  open(tag: number): void {
+  open(tag: number, element: number): void {
     if (this.#depth++ === 0) this.#firstBlock = this.#blockCount;
     if (MODELLED.has(tag)) this.#isExact = false;
+    if (tag === Tag.pre) this.#openCode(element);
     if (tag === Tag.label) this.gap();
     if ((traitsOf(tag) & TagTrait.block) === 0) return;
     const name = this.#nameOf(tagName(tag).toUpperCase());
@@ -106,12 +116,28 @@ export class TextSink implements ContentSink {
     if (--this.#depth === 0) this.#endPiece();
   }
 
+  #openCode(element: number): void {
+    const { html, openStart, closeEnd } = this.#model;
+    this.#hasCode = true;
+    if (this.#headings > 0 || element < 0) this.#isExact = false;
+    else if (!isPlainCode(html.slice(openStart[element]!, closeEnd[element]!))) this.#isExact = false;
+  }
+
   #endPiece(): void {
     const text = this.#writer.finish();
-    const [from, until, isExact] = [this.#firstBlock, this.#blockCount, this.#isExact];
-    if (text !== "" || !isExact) this.#pieces.push({ text, isExact, from, until });
+    const [from, until, isExact, hasCode] = [
+      this.#firstBlock,
+      this.#blockCount,
+      this.#isExact,
+      this.#hasCode,
+    ];
+    if (text !== "" || !isExact) this.#pieces.push({ text, isExact, from, until, hasCode });
+    // A video at the edge of its piece gets lost without the blocks around.
+    if (!isExact && this.#hasVideo) this.#isDivisible = false;
     this.#writer = new TextWriter();
     this.#isExact = true;
+    this.#hasCode = false;
+    this.#hasVideo = false;
   }
 
   #close(tag: number): void {
@@ -140,7 +166,9 @@ export class TextSink implements ContentSink {
     // A block that began in another piece.
     if (this.#depth === 0 || this.#blockCount === this.#firstBlock) this.#isDivisible = false;
     this.#requireLastCaption();
-    this.#writer.text(removeInvisible(textOf(this.#model, text)));
+    const visible = removeInvisible(textOf(this.#model, text));
+    // Some highlighters indent with no-break spaces.
+    this.#writer.text(this.#names.includes("PRE") ? visible.replaceAll("\u00a0", " ") : visible);
     this.#isFresh = false;
     this.#isHeadingFresh = false;
   }
@@ -161,17 +189,25 @@ export class TextSink implements ContentSink {
       this.#writer.open(name, parent);
       this.#writer.close(name, parent);
     } else if (tag === Tag.img) this.#image(element);
-    else if (tag !== Tag.input && !this.#isSilent(tag, element)) {
-      this.#isExact = false;
-      // It may stand at the edge of its piece, where it gets lost without the blocks around.
-      this.#isDivisible = false;
-    }
+    else if (tag !== Tag.input) this.#embedded(tag, element);
   }
 
-  /** Whether nothing is written for an embedded piece. */
-  #isSilent(tag: number, element: number): boolean {
-    const { html, openStart, openEnd } = this.#model;
-    return EMBEDDED.has(tag) && !isVideoSource(html.slice(openStart[element]!, openEnd[element]!));
+  #embedded(tag: number, element: number): void {
+    const { html, openStart, openEnd, closeEnd } = this.#model;
+    const start = openStart[element]!;
+    if (EMBEDDED.has(tag) && !isVideoSource(html.slice(start, openEnd[element]!))) return;
+    const label = VIDEOS.has(tag) ? videoLabel(html.slice(start, closeEnd[element]!)) : "";
+    if (label === null) return;
+    this.#hasVideo = true;
+    const isParagraph = VIDEOS.has(tag) && (this.#depth === 0 || FRAMES.has(this.#names.at(-1) ?? ""));
+    if (isParagraph) {
+      this.open(Tag.p, -1);
+      this.#writer.text(label);
+      this.close(Tag.p);
+    } else {
+      this.#isExact = false;
+      this.#isDivisible = false;
+    }
   }
 
   #image(element: number): void {
