@@ -1,7 +1,8 @@
 import type { PageUrl } from "../urls/index.ts";
-import { type ChosenContent, walkContent } from "./assembly/content-walk.ts";
+import { type ChosenContent, framesFor, type PageFrames, walkContent } from "./assembly/content-walk.ts";
 import { HtmlSink } from "./assembly/html-sink.ts";
-import { drawsTex, joinExact, type PlainText, plainTextOf } from "./assembly/plain-text.ts";
+import { drawsTex, joinTexts, type PlainText, plainTextOf } from "./assembly/plain-text.ts";
+import type { TextPiece } from "./assembly/text-sink.ts";
 import type { Choice } from "./choice/choose.ts";
 import { type RenderedContent as ContentRenderings, renderContent } from "./content.ts";
 import { canonicalise } from "./document/canonical.ts";
@@ -93,23 +94,60 @@ export function renderSelected(
 
 type Part = { readonly chosen: ChosenContent; readonly plain: PlainText };
 
-// The text alone needs no document where it holds nothing but prose and lists.
 function renderParts(
   parts: readonly Part[],
   base: PageUrl | null,
   options: ExtractionOptions,
 ): ContentRenderings {
-  const text = options.renderings.length === 0 ? joinExact(parts.map(({ plain }) => plain)) : null;
+  const text = options.renderings.length === 0 ? textOfParts(parts, options) : null;
   if (text !== null) return { text, content: null, markdown: null };
-  const html = parts.map(({ chosen }) => {
-    const sink = new HtmlSink(chosen.model);
-    walkContent(chosen, sink);
-    return sink.html;
-  });
+  const html = parts.map(({ chosen }) => htmlOf(chosen));
   const document = parseDocument(`<html><head></head><body>${html.join("\n")}</body></html>`);
   const hasFormulas = parts.some(({ chosen }) => drawsTex(chosen.model.html));
   if (hasFormulas) canonicalise(document.body, true);
   return renderContent(document.body, { base, title: null, options });
+}
+
+function htmlOf(chosen: ChosenContent, frames?: PageFrames): string {
+  const sink = new HtmlSink(chosen.model);
+  walkContent(chosen, sink, frames);
+  return sink.html;
+}
+
+/** More pieces of a page than this share a document. */
+const MAX_DOCUMENTS = 32;
+
+/** The text alone needs a document only of pieces that are no prose; null where it needs one of everything. */
+function textOfParts(parts: readonly Part[], options: ExtractionOptions): string | null {
+  const texts: string[] = [];
+  for (const { chosen, plain } of parts) {
+    if (plain.pieces === null) return null;
+    const isWritten = (piece: TextPiece): boolean => piece.isExact && (options.includeCode || !piece.hasCode);
+    const others = plain.pieces.filter((piece) => !isWritten(piece)).length;
+    if (others > MAX_DOCUMENTS) return null;
+    const frames = others > 0 ? framesFor(chosen.model, true) : undefined;
+    for (const piece of plain.pieces) {
+      texts.push(isWritten(piece) ? piece.text : modelledText({ chosen, piece, frames, options }));
+    }
+  }
+  return joinTexts(texts);
+}
+
+type ModelledPiece = {
+  readonly chosen: ChosenContent;
+  readonly piece: TextPiece;
+  readonly frames: PageFrames | undefined;
+  readonly options: ExtractionOptions;
+};
+
+function modelledText({ chosen, piece, frames, options }: ModelledPiece): string {
+  const blocks = Array.from(
+    { length: piece.until - piece.from },
+    (_, index) => chosen.blocks[piece.from + index]!,
+  );
+  const html = htmlOf({ ...chosen, blocks, leadImage: null }, frames);
+  const { body } = parseDocument(`<html><head></head><body>${html}</body></html>`);
+  return renderContent(body, { base: null, title: null, options }).text;
 }
 
 /** Everything in a piece of HTML that is content already. */

@@ -51,17 +51,33 @@ const CELLS: ReadonlySet<number> = new Set([Tag.td, Tag.th]);
  * quotes, links), with the images and line breaks between them. Blocks that stand in no such element
  * become paragraphs. Every rendering is made from this one walk, so all hold the same.
  */
-export function walkContent(content: ChosenContent, sink: ContentSink): void {
-  new ContentWalk(content, sink).run();
+export function walkContent(
+  content: ChosenContent,
+  sink: ContentSink,
+  frames: PageFrames = framesFor(content.model, sink.whole !== undefined),
+): void {
+  new ContentWalk(content, sink, frames).run();
 }
+
+/** What of a page's elements a walk keeps; the same for all walks over a page with sinks of one kind. */
+export type PageFrames = {
+  /** For each element the innermost meaningful one that holds it or is it; -1 for none. */
+  readonly frame: Int32Array;
+  /** For each element the one around it that is handed over whole, -1 for none; null when none are. */
+  readonly whole: Int32Array | null;
+};
+
+/** @param takesWholes whether the sink has `whole` */
+export const framesFor = (model: PageModel, takesWholes: boolean): PageFrames => ({
+  frame: framesOf(model, takesWholes),
+  whole: takesWholes ? wholesOf(model) : null,
+});
 
 class ContentWalk {
   readonly #content: ChosenContent;
   readonly #model: PageModel;
   readonly #sink: ContentSink;
-  /** For each element the innermost meaningful one that holds it or is it; -1 for none. */
   readonly #frame: Int32Array;
-  /** For each element the one around it that is handed over whole, -1 for none; null when none are. */
   readonly #whole: Int32Array | null;
   #lastWhole = -1;
   /** What is open: elements, and `-block - 1` for the paragraph made for a block. */
@@ -72,12 +88,12 @@ class ContentWalk {
   /** For each open row the element from which its next cell is looked for. */
   readonly #nextCell = new Map<number, number>();
 
-  constructor(content: ChosenContent, sink: ContentSink) {
+  constructor(content: ChosenContent, sink: ContentSink, { frame, whole }: PageFrames) {
     this.#content = content;
     this.#model = content.model;
     this.#sink = sink;
-    this.#frame = framesOf(content.model, sink.whole !== undefined);
-    this.#whole = sink.whole === undefined ? null : wholesOf(content.model);
+    this.#frame = frame;
+    this.#whole = whole;
   }
 
   run(): void {

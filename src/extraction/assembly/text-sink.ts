@@ -1,17 +1,37 @@
+import { isPlainCode } from "../document/code.ts";
+import { isVideoSource } from "../document/structures.ts";
 import { type PageModel, textOf } from "../page/page-model.ts";
 import { Tag, TagTrait, tagId, tagName, traitsOf } from "../page/tags.ts";
 import { removeInvisible, TextWriter } from "../text.ts";
 import type { ContentSink } from "./content-walk.ts";
+import { videoLabel } from "./video-label.ts";
 
 /** Holds one or more lines of its own, of which the first paragraph is the first. */
 const ITEMS = new Set(["LI", "DD", "TD", "TH", "FIGCAPTION"]);
 /** What these hold is laid out by the document model. */
-const MODELLED = new Set("table tr td th dl pre ruby details".split(" ").map(tagId));
+const MODELLED = new Set("table tr td th dl ruby details".split(" ").map(tagId));
 const LISTS = new Set(["UL", "OL", "MENU"]);
 const FORMULA = /latex|[\s"'_/-](?:tex|math|eqn|equation)|chart\?cht=tx/i;
 /** May hold text in several pieces. */
 const HOLDERS = new Set("LI DD FIGCAPTION ADDRESS SUMMARY CAPTION H1 H2 H3 H4 H5 H6".split(" "));
 const HEADING = /^H[1-6]$/;
+/** The document model leaves these out unless they show a video. */
+const EMBEDDED = new Set("iframe embed".split(" ").map(tagId));
+const VIDEOS = new Set("iframe embed video audio".split(" ").map(tagId));
+/** May hold a video as a paragraph of its own. */
+const FRAMES = new Set(["FIGURE", "BLOCKQUOTE"]);
+
+/** Content that stands in no element with other content, and that is written set apart by a blank line. */
+export type TextPiece = {
+  readonly text: string;
+  /** Whether the document model would write the same, as far as elements tell. */
+  readonly isExact: boolean;
+  /** Its blocks, as places among the chosen ones. */
+  readonly from: number;
+  readonly until: number;
+  /** Whether there is preformatted text in it. */
+  readonly hasCode: boolean;
+};
 
 /**
  * Writes chosen content as plain text, without a document: as the document model would write it, where that
@@ -19,7 +39,16 @@ const HEADING = /^H[1-6]$/;
  */
 export class TextSink implements ContentSink {
   readonly #model: PageModel;
-  readonly #writer = new TextWriter();
+  readonly #pieces: TextPiece[] = [];
+  #writer = new TextWriter();
+  /** How many elements are open, phrases included. */
+  #depth = 0;
+  /** Blocks so far, and those before the piece. */
+  #blockCount = 0;
+  #firstBlock = 0;
+  #isDivisible = true;
+  #hasCode = false;
+  #hasVideo = false;
   /** Names of what is open; empty for a paragraph that stands on the line of its item. */
   readonly #names: string[] = [];
   /** Whether the innermost open element holds nothing yet. */
@@ -34,17 +63,25 @@ export class TextSink implements ContentSink {
     this.#model = model;
   }
 
-  /** Whether the document model would write the same, as far as elements tell. */
-  get isExact(): boolean {
-    return this.#isExact;
+  /** The pieces so far, in page order. */
+  get pieces(): readonly TextPiece[] {
+    return this.#pieces;
   }
 
-  finish(): string {
-    return this.#writer.finish();
+  /** Blocks that have a piece. */
+  get blockCount(): number {
+    return this.#blockCount;
   }
 
-  open(tag: number): void {
+  /** Whether the document model could write each piece without the others. */
+  get isDivisible(): boolean {
+    return this.#isDivisible;
+  }
+
+  open(tag: number, element: number): void {
+    if (this.#depth++ === 0) this.#firstBlock = this.#blockCount;
     if (MODELLED.has(tag)) this.#isExact = false;
+    if (tag === Tag.pre) this.#openCode(element);
     if (tag === Tag.label) this.gap();
     if ((traitsOf(tag) & TagTrait.block) === 0) return;
     const name = this.#nameOf(tagName(tag).toUpperCase());
@@ -75,6 +112,35 @@ export class TextSink implements ContentSink {
   }
 
   close(tag: number): void {
+    this.#close(tag);
+    if (--this.#depth === 0) this.#endPiece();
+  }
+
+  #openCode(element: number): void {
+    const { html, openStart, closeEnd } = this.#model;
+    this.#hasCode = true;
+    if (this.#headings > 0 || element < 0) this.#isExact = false;
+    else if (!isPlainCode(html.slice(openStart[element]!, closeEnd[element]!))) this.#isExact = false;
+  }
+
+  #endPiece(): void {
+    const text = this.#writer.finish();
+    const [from, until, isExact, hasCode] = [
+      this.#firstBlock,
+      this.#blockCount,
+      this.#isExact,
+      this.#hasCode,
+    ];
+    if (text !== "" || !isExact) this.#pieces.push({ text, isExact, from, until, hasCode });
+    // A video at the edge of its piece gets lost without the blocks around.
+    if (!isExact && this.#hasVideo) this.#isDivisible = false;
+    this.#writer = new TextWriter();
+    this.#isExact = true;
+    this.#hasCode = false;
+    this.#hasVideo = false;
+  }
+
+  #close(tag: number): void {
     if (tag === Tag.label) this.gap();
     if ((traitsOf(tag) & TagTrait.block) === 0) return;
     const name = this.#names.pop() ?? "";
@@ -91,13 +157,18 @@ export class TextSink implements ContentSink {
   }
 
   block(): void {
+    this.#blockCount++;
     // Pieces of an item with others between them are paragraphs, and those of a heading one line.
     if (!this.#isFresh && HOLDERS.has(this.#names.at(-1) ?? "")) this.#isExact = false;
   }
 
   text(text: number): void {
+    // A block that began in another piece.
+    if (this.#depth === 0 || this.#blockCount === this.#firstBlock) this.#isDivisible = false;
     this.#requireLastCaption();
-    this.#writer.text(removeInvisible(textOf(this.#model, text)));
+    const visible = removeInvisible(textOf(this.#model, text));
+    // Some highlighters indent with no-break spaces.
+    this.#writer.text(this.#names.includes("PRE") ? visible.replaceAll("\u00a0", " ") : visible);
     this.#isFresh = false;
     this.#isHeadingFresh = false;
   }
@@ -118,13 +189,34 @@ export class TextSink implements ContentSink {
       this.#writer.open(name, parent);
       this.#writer.close(name, parent);
     } else if (tag === Tag.img) this.#image(element);
-    else if (tag !== Tag.input) this.#isExact = false;
+    else if (tag !== Tag.input) this.#embedded(tag, element);
+  }
+
+  #embedded(tag: number, element: number): void {
+    const { html, openStart, openEnd, closeEnd } = this.#model;
+    const start = openStart[element]!;
+    if (EMBEDDED.has(tag) && !isVideoSource(html.slice(start, openEnd[element]!))) return;
+    const label = VIDEOS.has(tag) ? videoLabel(html.slice(start, closeEnd[element]!)) : "";
+    if (label === null) return;
+    this.#hasVideo = true;
+    const isParagraph = VIDEOS.has(tag) && (this.#depth === 0 || FRAMES.has(this.#names.at(-1) ?? ""));
+    if (isParagraph) {
+      this.open(Tag.p, -1);
+      this.#writer.text(label);
+      this.close(Tag.p);
+    } else {
+      this.#isExact = false;
+      this.#isDivisible = false;
+    }
   }
 
   #image(element: number): void {
     const { html, openStart, closeEnd } = this.#model;
     // Formulas are drawn as images, too.
-    if (FORMULA.test(html.slice(openStart[element]!, closeEnd[element]!))) this.#isExact = false;
+    if (FORMULA.test(html.slice(openStart[element]!, closeEnd[element]!))) {
+      this.#isExact = false;
+      if (this.#depth === 0) this.#isDivisible = false;
+    }
     this.gap();
   }
 }

@@ -160,6 +160,30 @@ export function codeText(root: Element): string {
 const isLine = (element: Element, isLineByElement: boolean): boolean =>
   LINE_NAMES.has(nameOf(element)) || (isLineByElement && nameOf(element) === "CODE");
 
+/**
+ * Whether the source of a `<pre>` holds its text and phrases around parts of it, so that `codeText` is that
+ * text; false where that is unsure.
+ */
+export function isPlainCode(source: string): boolean {
+  if (/data-label|aria-hidden|math|prompt/i.test(source)) return false;
+  // White space at the start, which only a document tells from what HTML drops there.
+  if (!/^<pre[^>]*>\n?(?:<[^>]*>)*[^\s<&]/i.test(source)) return false;
+  let codes = 0;
+  for (const [tag, name] of source.matchAll(/<([a-z][^\s/>]*)[^>]*/gi)) {
+    const lowered = name!.toLowerCase();
+    if (lowered === "code") codes++;
+    if (codes > 1 || !PHRASES_IN_CODE.has(lowered)) return false;
+    const classes = /\sclass\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s>]+))/i.exec(tag);
+    const names = (classes?.[1] ?? classes?.[2] ?? classes?.[3] ?? "").slice(0, 500);
+    if (names !== "" && (GUTTER_CLASS.test(names) || (!MAY_BE_NAMED.has(lowered) && TOOL_CLASS.test(names))))
+      return false;
+  }
+  return true;
+}
+
+const PHRASES_IN_CODE = new Set("pre code span a b i em strong u s small font mark kbd var samp".split(" "));
+const MAY_BE_NAMED = new Set(["span", "code", "pre"]);
+
 const isHiddenPrompt = (element: Element): boolean =>
   element.getAttribute("aria-hidden") === "true" && /line|number/i.test(classOf(element));
 

@@ -58,3 +58,14 @@ export function moveChildren(from: Element, to: Element): void {
 }
 
 export const textOf = (node: Node): string => node.textContent ?? "";
+
+/**
+ * The text that starts at a text node, over the text nodes right after it: parsers begin a new one at each
+ * character reference. Empty for a node that goes on with the text before it.
+ */
+export function textFrom(node: Node): string {
+  if (node.previousSibling?.nodeType === 3) return "";
+  let text = "";
+  for (let at: Node | null = node; at?.nodeType === 3; at = at.nextSibling) text += at.nodeValue ?? "";
+  return text;
+}

@@ -17,7 +17,7 @@ class Collapser {
 
   run(inlines: readonly Inline[]): Inline[] {
     const out: Inline[] = [];
-    for (const inline of inlines) {
+    for (const inline of inlines.flatMap(spaceOutside)) {
       const shown = this.#one(inline);
       if (shown) out.push(shown);
     }
@@ -37,10 +37,8 @@ class Collapser {
         this.#isSpaced = true;
         return inline;
       case "code": {
-        const text = inline.text.replace(SPACES, " ");
-        if (text.trim() === "") return null;
         this.#isSpaced = false;
-        return { kind: "code", text: text.trim() === text ? text : text.trim() };
+        return inline;
       }
       case "span": {
         const children = this.run(inline.children);
@@ -62,6 +60,23 @@ class Collapser {
         return inline;
     }
   }
+}
+
+/** Code without the spaces at its ends, which still set it apart from its neighbours. */
+function spaceOutside(inline: Inline): Inline[] {
+  if (inline.kind !== "code") return [inline];
+  const text = inline.text.replace(SPACES, " ");
+  const shown = text.trim();
+  if (text === "") return [];
+  if (shown === text) return [{ kind: "code", text }];
+  const gap: Inline = { kind: "text", text: " " };
+  if (shown === "") return [gap];
+  const start = text.indexOf(shown);
+  return [
+    ...(start > 0 ? [gap] : []),
+    { kind: "code", text: shown },
+    ...(start + shown.length < text.length ? [gap] : []),
+  ];
 }
 
 /** A span or link without the spaces and breaks at its ends, which stand beside it. */

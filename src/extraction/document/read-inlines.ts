@@ -1,7 +1,7 @@
 import type { PageUrl } from "../../urls/index.ts";
 import { imageReference, isTrackingPixel, linkReference } from "../references.ts";
 import { removeInvisible } from "../text.ts";
-import { classOf, isElement, nameOf, textOf } from "./element.ts";
+import { classOf, isElement, nameOf, textFrom, textOf } from "./element.ts";
 import type { Inline, RubyPart, SpanTag } from "./model.ts";
 import { BLOCKS, DROPPED, MAX_ELEMENT_DEPTH } from "./names.ts";
 
@@ -45,7 +45,7 @@ const SPANS: Readonly<Record<string, SpanTag>> = {
 export function readPhrases(parent: Element, context: PhraseContext): Inline[] {
   const inlines: Inline[] = [];
   for (let child = parent.firstChild; child; child = child.nextSibling) {
-    if (child.nodeType === 3) pushText(inlines, child.nodeValue ?? "");
+    if (child.nodeType === 3) pushText(inlines, textFrom(child));
     else if (isElement(child)) inlines.push(...readPhrase(child, context));
   }
   return inlines;
@@ -205,7 +205,7 @@ function readRuby(element: Element, context: PhraseContext): Inline[] {
   const parts: RubyPart[] = [];
   let base: Inline[] = [];
   for (let child = element.firstChild; child; child = child.nextSibling) {
-    if (child.nodeType === 3) pushText(base, child.nodeValue ?? "");
+    if (child.nodeType === 3) pushText(base, textFrom(child));
     else if (isElement(child) && /^RTC?$/.test(nameOf(child))) {
       parts.push({ base, annotation: removeInvisible(textOf(child)).replace(/\s+/g, " ").trim() });
       base = [];

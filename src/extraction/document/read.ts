@@ -1,7 +1,7 @@
 import type { PageUrl } from "../../urls/index.ts";
 import { linkReference } from "../references.ts";
 import { removeInvisible } from "../text.ts";
-import { classesOf, classOf, isElement, nameOf, textOf } from "./element.ts";
+import { classesOf, classOf, isElement, nameOf, textFrom, textOf } from "./element.ts";
 import type { Block, ContentDocument, Definition, Footnote, Inline, ListItem } from "./model.ts";
 import { BLOCKS, DROPPED, MAX_ELEMENT_DEPTH, MAX_NESTING } from "./names.ts";
 import { isShown, normalisePhrases, splitAtBlankLines } from "./normalise.ts";
@@ -73,7 +73,7 @@ class Reader implements BlockReader {
       run = [];
     };
     for (let child = parent.firstChild; child; child = child.nextSibling) {
-      if (child.nodeType === 3) pushText(run, child.nodeValue ?? "");
+      if (child.nodeType === 3) pushText(run, textFrom(child));
       if (!isElement(child) || DROPPED.has(nameOf(child))) continue;
       if (!BLOCKS.has(nameOf(child)) && !this.#holders.has(child)) {
         run.push(...readPhrase(child, this.#context(place)));

@@ -207,6 +207,12 @@ export function canonicalNoscript(element: Element): Element | null | undefined 
 const VIDEO_HOSTS =
   /^(?:https?:)?\/\/(?:www\.|player\.|m\.)?(?:youtube\.com|youtube-nocookie\.com|youtu\.be|vimeo\.com|dailymotion\.com|geo\.dailymotion\.com|twitch\.tv|ted\.com|embed\.ted\.com|fast\.wistia\.(?:net|com)|loom\.com|player\.bilibili\.com|bilibili\.com|rutube\.ru|archive\.org|open\.spotify\.com|w\.soundcloud\.com|peertube\.[\w.]+)\//i;
 
+/** Whether the start tag of a frame may name the address of a video. */
+export const isVideoSource = (startTag: string): boolean =>
+  /youtu|vimeo|dailymotion|twitch|ted\.com|wistia|loom|bilibili|rutube|archive\.org|spotify|soundcloud|peertube|&(?!amp;)/i.test(
+    startTag,
+  );
+
 /** A video or audio piece as a link to it; undefined when the element embeds none. */
 export function canonicalMedia(element: Element): Element | undefined {
   const name = nameOf(element);
