@@ -88,11 +88,12 @@ export class Analyser implements Vocabulary {
     const cache = kind === "code" ? this.#code : this.#prose;
     const known = cache.find(text, start, end);
     if (known) return known;
-    if (cache.size >= MAX_CACHED_RUNS) cache.clear();
+    if (cache.size >= MAX_CACHED_RUNS) {
+      cache.clear();
+      cache.find(text, start, end);
+    }
     const run = text.slice(start, end);
     const shape = this.#makeShape(run, kind === "prose" || this.profile !== "code-friendly");
-    // Looked up again, for the cache may have been cleared.
-    cache.find(run, 0, run.length);
     cache.add(run, shape);
     return shape;
   }

@@ -29,7 +29,7 @@ export async function writeCarriedRun(segment: Segment, rows: Uint32Array, write
       copyPosting(list, row, { signatures, formCounts, out: postings });
       postingCount++;
     }
-    if (postingCount > 0) await writer.term(describe(entry, formCounts, postingCount), postings.written());
+    if (postingCount > 0) await writer.term(describe(entry, formCounts, postingCount), postings);
   }
   await writer.finish(signatures);
 }

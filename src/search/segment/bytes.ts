@@ -1,7 +1,12 @@
 import { bitWidth } from "./bit-packing.ts";
 
-// Making a view of an array costs as much as copying so many bytes one by one.
-const FEW_BYTES = 64;
+/** Making a view of an array costs as much as copying so many bytes one by one. */
+export const FEW_BYTES = 64;
+
+/** Copies the first `count` bytes to a place in another array, one by one: for few. */
+export function copyBytes(from: Uint8Array, count: number, to: Uint8Array, start: number): void {
+  for (let at = 0; at < count; at++) to[start + at] = from[at]!;
+}
 
 /** Bytes that grow as they are written; integers are little-endian base-128 varints unless said otherwise. */
 export class ByteWriter {
