@@ -117,6 +117,8 @@ export class Analyser implements Vocabulary {
       offsets.push(piece.offset);
       leaves.push(piece.isLeaf ? 1 : 0);
     }
+    if (words.length === 1 && offsets[0] === 0 && leaves[0] === 1)
+      return { words, offsets: AT_START, leaves: IS_LEAF, width };
     return { words, offsets, leaves, width: words.length === 0 ? 0 : width };
   }
 
@@ -137,6 +139,10 @@ export class Analyser implements Vocabulary {
     return number;
   }
 }
+
+// Shared by the plain words, which are nearly all that the cache holds.
+const AT_START: readonly number[] = [0];
+const IS_LEAF: readonly number[] = [1];
 
 const MAX_FORM_LENGTH = 64;
 
