@@ -180,6 +180,7 @@ export class DocumentAnalyser {
 }
 
 function readable(text: string): string {
+  if (!text.includes("%")) return text;
   try {
     return decodeURIComponent(text);
   } catch {
