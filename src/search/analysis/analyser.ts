@@ -14,10 +14,10 @@ export type RunPlace = { readonly start: number; readonly end: number; readonly 
 /** The words of a written run, ready to be counted. */
 export type Shape = {
   /** Vocabulary numbers, and what each adds to the run's position. */
-  readonly words: Uint32Array;
-  readonly offsets: Uint8Array;
+  readonly words: readonly number[];
+  readonly offsets: readonly number[];
   /** 1 for a leaf, 0 for a whole that has parts. */
-  readonly leaves: Uint8Array;
+  readonly leaves: readonly number[];
   /** Positions that the run takes; 0 for a run that yields nothing. */
   readonly width: number;
 };
@@ -42,7 +42,9 @@ export class Analyser implements Vocabulary {
   readonly profile: AnalyzerProfile;
   readonly #terms: string[] = [];
   readonly #forms: string[] = [];
-  readonly #numbers = new Map<string, number>();
+  // By form: a form has one term, or two where code stays as it is.
+  readonly #stemmedNumbers = new Map<string, number>();
+  readonly #writtenNumbers = new Map<string, number>();
   readonly #prose = new RunTable<Shape>();
   readonly #code: RunTable<Shape>;
 
@@ -70,7 +72,8 @@ export class Analyser implements Vocabulary {
   clear(): void {
     this.#terms.length = 0;
     this.#forms.length = 0;
-    this.#numbers.clear();
+    this.#stemmedNumbers.clear();
+    this.#writtenNumbers.clear();
     this.#prose.clear();
     this.#code.clear();
   }
@@ -85,11 +88,12 @@ export class Analyser implements Vocabulary {
     const cache = kind === "code" ? this.#code : this.#prose;
     const known = cache.find(text, start, end);
     if (known) return known;
-    if (cache.size >= MAX_CACHED_RUNS) cache.clear();
+    if (cache.size >= MAX_CACHED_RUNS) {
+      cache.clear();
+      cache.find(text, start, end);
+    }
     const run = text.slice(start, end);
     const shape = this.#makeShape(run, kind === "prose" || this.profile !== "code-friendly");
-    // Looked up again, for the cache may have been cleared.
-    cache.find(run, 0, run.length);
     cache.add(run, shape);
     return shape;
   }
@@ -109,29 +113,36 @@ export class Analyser implements Vocabulary {
       const form = foldWord(piece.text);
       if (form === "") continue;
       // A whole without joints is stemmed like the plain word that somebody types for it.
-      words.push(this.#number(isStemmed ? this.stem(form) : form, form));
+      words.push(this.#number(form, isStemmed));
       offsets.push(piece.offset);
       leaves.push(piece.isLeaf ? 1 : 0);
     }
-    return {
-      words: Uint32Array.from(words),
-      offsets: Uint8Array.from(offsets),
-      leaves: Uint8Array.from(leaves),
-      width: words.length === 0 ? 0 : width,
-    };
+    if (words.length === 1 && offsets[0] === 0 && leaves[0] === 1)
+      return { words, offsets: AT_START, leaves: IS_LEAF, width };
+    return { words, offsets, leaves, width: words.length === 0 ? 0 : width };
   }
 
-  #number(term: string, form: string): number {
-    const key = `${term}\0${form}`;
-    const known = this.#numbers.get(key);
+  #number(form: string, isStemmed: boolean): number {
+    const own = isStemmed ? this.#stemmedNumbers : this.#writtenNumbers;
+    const known = own.get(form);
     if (known !== undefined) return known;
+    const term = isStemmed ? this.stem(form) : form;
+    const twin = (isStemmed ? this.#writtenNumbers : this.#stemmedNumbers).get(form);
+    if (twin !== undefined && this.#terms[twin] === term) {
+      own.set(form, twin);
+      return twin;
+    }
     const number = this.#terms.length;
     this.#terms.push(term);
     this.#forms.push(form);
-    this.#numbers.set(key, number);
+    own.set(form, number);
     return number;
   }
 }
+
+// Shared by the plain words, which are nearly all that the cache holds.
+const AT_START: readonly number[] = [0];
+const IS_LEAF: readonly number[] = [1];
 
 const MAX_FORM_LENGTH = 64;
 

@@ -47,6 +47,12 @@ function classify(character: string): number {
  * (`Zürich` → `zurich`, `ﬁ` → `fi`, `Straße` → `strasse`), typographic apostrophes as `'`.
  */
 export function fold(word: string): string {
+  let isLower = true;
+  for (let i = 0; i < word.length && isLower; i++) {
+    const unit = word.charCodeAt(i);
+    isLower = unit < 0x80 && (unit < 0x41 || unit > 0x5a);
+  }
+  if (isLower) return word;
   const lower = word.toLowerCase();
   let isPlain = true;
   for (let i = 0; i < lower.length && isPlain; i++) isPlain = lower.charCodeAt(i) < 0x80;

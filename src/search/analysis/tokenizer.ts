@@ -1,4 +1,4 @@
-import { classAt, MARK, OTHER, UNSPACED } from "./characters.ts";
+import { classAt, LOWER, MARK, OTHER, UNSPACED } from "./characters.ts";
 
 // A longer run is cut: nobody searches for it, and what is cut from it stays linear.
 const MAX_RUN_LENGTH = 256;
@@ -11,9 +11,15 @@ const COLON = 0x3a;
 const APOSTROPHE = 0x27;
 const RIGHT_QUOTE = 0x2019;
 const AT = 0x40;
+const ASCII = 0x80;
 const DOLLAR = 0x24;
 const PLUS = 0x2b;
 const HASH = 0x23;
+
+/** Letters, digits and `_` of ASCII, which most of any text is. */
+const IS_WORD = Uint8Array.from({ length: ASCII }, (_, unit) =>
+  /\w/.test(String.fromCharCode(unit)) ? 1 : 0,
+);
 
 /**
  * Walks the written words of a text from left to right: runs of letters, digits and `_`, with `.`, `-`, `/`,
@@ -41,7 +47,10 @@ export class Tokenizer {
     let at = this.#at;
     for (; at < this.#end; at++) {
       const unit = text.charCodeAt(at);
-      if (unit === UNDERSCORE) break;
+      if (unit < ASCII) {
+        if (IS_WORD[unit] === 1) break;
+        continue;
+      }
       const kind = classAt(text, at);
       if (kind !== OTHER && kind !== MARK) break;
     }
@@ -78,11 +87,7 @@ export class Tokenizer {
     let at = start + 1;
     while (at < limit) {
       const unit = text.charCodeAt(at);
-      if (unit === UNDERSCORE) {
-        at++;
-        continue;
-      }
-      const kind = classAt(text, at);
+      const kind = unit < ASCII ? (IS_WORD[unit] === 1 ? LOWER : OTHER) : classAt(text, at);
       if (kind === UNSPACED) break;
       if (kind !== OTHER) {
         at++;

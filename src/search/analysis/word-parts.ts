@@ -27,61 +27,140 @@ const MAX_LEAVES = 32;
  * @param written a run of the tokenizer: word characters with joiners between them, signs at its ends
  */
 export function wordParts(written: string): WordParts {
-  const pieces = new Map<string, WordPiece>();
+  const pieces: WordPiece[] = [];
   const end = bareEnd(written);
   const start = bareStart(written, end);
-  const bare = written.slice(start, end);
   if (end < written.length) {
     // The C of C++ is another language.
     add(pieces, written.slice(start), 0, true);
-    return { pieces: [...pieces.values()], width: 1 };
+    return { pieces, width: 1 };
   }
   if (start > 0) add(pieces, written, 0, false);
-  const width = split(pieces, bare, 0, 0);
-  return { pieces: [...pieces.values()], width };
+  const bare = written.slice(start, end);
+  const width = new Splitting(pieces, jointsOf(bare)).split(bare, 0, 0);
+  return { pieces, width };
 }
 
-// From the weakest joint to the strongest; the last level is camelCase.
-const LEVELS: readonly RegExp[] = [/\//, /\.|::/, /[-@]/, /_/];
+// From the weakest joint to the strongest: `/`, `.` and `::`, `-` and `@`, `_`; the last level is camelCase.
+const DOTS = 1;
+const CAMEL = 4;
 
-function split(pieces: Map<string, WordPiece>, text: string, level: number, offset: number): number {
-  if (offset >= MAX_LEAVES || text === "") return 0;
-  if (level === 1 && /^\d+(?:\.\d+)+$/.test(text)) return addVersion(pieces, text, offset);
-  const joint = LEVELS[level];
-  const parts = joint ? text.split(joint) : camelParts(text);
-  const inner = parts.filter((part) => part !== "");
-  const next = level + 1;
-  if (inner.length <= 1) {
-    const only = inner[0] ?? "";
-    if (only !== text && only !== "") add(pieces, text, offset, false);
-    if (joint) return split(pieces, only, next, offset);
-    add(pieces, text, offset, true);
-    return 1;
-  }
-  add(pieces, text, offset, false);
-  let leaves = 0;
-  for (const part of inner) {
-    if (offset + leaves >= MAX_LEAVES) break;
-    if (joint) leaves += split(pieces, part, next, offset + leaves);
-    else {
-      add(pieces, part, offset + leaves, true);
-      leaves++;
+const SLASH_UNIT = 0x2f;
+const DOT_UNIT = 0x2e;
+const COLON_UNIT = 0x3a;
+const HYPHEN_UNIT = 0x2d;
+const AT_UNIT = 0x40;
+const UNDERSCORE_UNIT = 0x5f;
+
+/** A bit for each level that a word may come apart at: most words have none. */
+function jointsOf(text: string): number {
+  let joints = 0;
+  for (let at = 0; at < text.length; at++) {
+    const unit = text.charCodeAt(at);
+    if (unit >= 0x61 && unit <= 0x7a) continue;
+    if (unit >= 0x80 || (unit >= 0x41 && unit <= 0x5a)) {
+      if (at > 0) joints |= 1 << CAMEL;
+      continue;
     }
+    for (let level = 0; level < CAMEL; level++) if (jointLength(text, at, level) > 0) joints |= 1 << level;
   }
-  return leaves;
+  return joints;
 }
 
-function addVersion(pieces: Map<string, WordPiece>, text: string, offset: number): number {
+/** How many code units of a level's joint stand at an index; 0 for none. */
+function jointLength(text: string, at: number, level: number): number {
+  const unit = text.charCodeAt(at);
+  switch (level) {
+    case 0:
+      return unit === SLASH_UNIT ? 1 : 0;
+    case DOTS:
+      if (unit === DOT_UNIT) return 1;
+      return unit === COLON_UNIT && text.charCodeAt(at + 1) === COLON_UNIT ? 2 : 0;
+    case 2:
+      return unit === HYPHEN_UNIT || unit === AT_UNIT ? 1 : 0;
+    default:
+      return unit === UNDERSCORE_UNIT ? 1 : 0;
+  }
+}
+
+/** What stands between the joints of a level, where there is something. */
+function partsAt(text: string, level: number): string[] {
+  const parts: string[] = [];
+  let from = 0;
+  for (let at = 0; at < text.length; ) {
+    const joint = jointLength(text, at, level);
+    if (joint > 0 && at > from) parts.push(text.slice(from, at));
+    if (joint > 0) from = at + joint;
+    at += joint || 1;
+  }
+  if (from === 0) return [text];
+  if (from < text.length) parts.push(text.slice(from));
+  return parts;
+}
+
+/** One word that comes apart; `joints` says at which levels. */
+class Splitting {
+  readonly #pieces: WordPiece[];
+  readonly #joints: number;
+
+  constructor(pieces: WordPiece[], joints: number) {
+    this.#pieces = pieces;
+    this.#joints = joints;
+  }
+
+  /** @returns the leaves that were added */
+  split(text: string, firstLevel: number, offset: number): number {
+    if (offset >= MAX_LEAVES || text === "") return 0;
+    let level = firstLevel;
+    while (level < CAMEL && (this.#joints & (1 << level)) === 0) level++;
+    if (level >= CAMEL) return this.#splitCamel(text, offset);
+    if (level === DOTS && VERSION.test(text)) return addVersion(this.#pieces, text, offset);
+    const parts = partsAt(text, level);
+    if (parts.length <= 1) {
+      const only = parts[0] ?? "";
+      if (only !== text && only !== "") add(this.#pieces, text, offset, false);
+      return this.split(only, level + 1, offset);
+    }
+    add(this.#pieces, text, offset, false);
+    let leaves = 0;
+    for (const part of parts) {
+      if (offset + leaves >= MAX_LEAVES) break;
+      leaves += this.split(part, level + 1, offset + leaves);
+    }
+    return leaves;
+  }
+
+  #splitCamel(text: string, offset: number): number {
+    const parts = (this.#joints & (1 << CAMEL)) === 0 ? [] : camelParts(text);
+    if (parts.length <= 1) {
+      add(this.#pieces, text, offset, true);
+      return 1;
+    }
+    add(this.#pieces, text, offset, false);
+    let leaves = 0;
+    for (; leaves < parts.length && offset + leaves < MAX_LEAVES; leaves++) {
+      add(this.#pieces, parts[leaves]!, offset + leaves, true);
+    }
+    return leaves;
+  }
+}
+
+const VERSION = /^\d+(?:\.\d+)+$/;
+
+function addVersion(pieces: WordPiece[], text: string, offset: number): number {
   add(pieces, text, offset, true);
   const series = /^\d+\.\d+(?=\.)/.exec(text);
   if (series) add(pieces, series[0], offset, true);
   return 1;
 }
 
-function add(pieces: Map<string, WordPiece>, text: string, offset: number, isLeaf: boolean): void {
+// Offsets never descend, so that only the last pieces can be the same.
+function add(pieces: WordPiece[], text: string, offset: number, isLeaf: boolean): void {
   if (text.length > MAX_WHOLE_LENGTH) return;
-  const key = `${offset} ${text}`;
-  if (!pieces.has(key)) pieces.set(key, { text, offset, isLeaf });
+  for (let at = pieces.length - 1; at >= 0 && pieces[at]!.offset === offset; at--) {
+    if (pieces[at]!.text === text) return;
+  }
+  pieces.push({ text, offset, isLeaf });
 }
 
 const isWordClass = (text: string, index: number): boolean => classAt(text, index) > 0;

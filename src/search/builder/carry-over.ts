@@ -29,7 +29,7 @@ export async function writeCarriedRun(segment: Segment, rows: Uint32Array, write
       copyPosting(list, row, { signatures, formCounts, out: postings });
       postingCount++;
     }
-    if (postingCount > 0) await writer.term(describe(entry, formCounts, postingCount), postings.written());
+    if (postingCount > 0) await writer.term(describe(entry, formCounts, postingCount), postings);
   }
   await writer.finish(signatures);
 }
@@ -50,9 +50,9 @@ function copyPosting(list: PostingList, row: number, { signatures, formCounts, o
     for (let field = 0; field < FIELDS.length; field++) out.varint(frequencies[field]!);
     out.varint(count);
   }
-  const start = out.length;
+  const start = out.beginPrefixed();
   encodePositions(list, { count, hasForms: true }, out);
-  out.prefixLength(start);
+  out.endPrefixed(start);
   for (let place = 0; place < count; place++) formCounts[list.forms[place]!]!++;
 }
 

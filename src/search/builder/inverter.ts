@@ -1,9 +1,9 @@
 import { ByteWriter } from "../segment/bytes.ts";
 import { encodePositions } from "../segment/positions-codec.ts";
 import { NO_SIGNATURE } from "../segment/signatures.ts";
-import { byCodeUnits } from "../segment/term-dictionary.ts";
 import { type AnalysedDocument, FIELDS, type Vocabulary } from "../types.ts";
 import { NumberList } from "./numbers.ts";
+import type { RunTerm } from "./run-format.ts";
 import { RunSignatures } from "./run-signatures.ts";
 import type { RunWriter } from "./run-writer.ts";
 
@@ -78,8 +78,9 @@ export class Inverter {
   async flush(order: (documents: Uint32Array) => Uint32Array, writer: RunWriter): Promise<void> {
     const byTerm = this.#sortPostings(order(this.#documents.used()));
     for (const { number, start, end } of byTerm.terms) {
-      const bytes = this.#gather(byTerm.postings.subarray(start, end));
-      await writer.term({ ...this.#describeTerm(number), postingCount: end - start }, bytes);
+      const bytes = this.#gather(byTerm.postings, start, end);
+      const writing = writer.term(this.#describeTerm(number, end - start), bytes);
+      if (writing !== null) await writing;
     }
     await writer.finish(this.#signatures);
     this.#forget();
@@ -153,24 +154,29 @@ export class Inverter {
       out.varint(positionCount);
     }
     // Whether a later document of the run brings a second form is not known yet: all have the bit.
-    const start = out.length;
+    const start = out.beginPrefixed();
     encodePositions(this.#places, { count: positionCount, hasForms: true }, out);
-    out.prefixLength(start);
+    out.endPrefixed(start);
   }
 
   /** Frequencies and places of a chain of tokens. @returns the number of places */
   #readChain({ words, fields, positions }: AnalysedDocument, first: number): number {
-    this.#frequencies.fill(0);
+    const frequencies = this.#frequencies;
+    // A loop is faster than `fill` for so few.
+    for (let field = 0; field < FIELD_COUNT; field++) frequencies[field] = 0;
     const places = this.#places;
+    const formOfWord = this.#formOfWord.values;
+    const uses = this.#uses.values;
     let count = 0;
     for (let token = first; token !== NONE; token = this.#nextToken[token]!) {
       const word = words[token]!;
-      this.#frequencies[fields[token]!]!++;
+      frequencies[fields[token]!]!++;
       if (count === places.positions.length) this.#growPlaces();
-      if (this.#hasPlace(count, positions[token]!, this.#formOfWord.values[word]!)) continue;
+      const form = formOfWord[word]!;
+      if (this.#hasPlace(count, positions[token]!, form)) continue;
       places.positions[count] = positions[token]!;
-      places.forms[count] = this.#formOfWord.values[word]!;
-      this.#uses.values[word]!++;
+      places.forms[count] = form;
+      uses[word]!++;
       count++;
     }
     return count;
@@ -194,9 +200,8 @@ export class Inverter {
 
   /** Postings in the order of terms and, within a term, of documents. */
   #sortPostings(documentOrder: Uint32Array): SortedPostings {
-    const order = Array.from(this.#terms.keys()).sort((a, b) =>
-      byCodeUnits(this.#terms[a]!, this.#terms[b]!),
-    );
+    // The built-in order of strings is that of their code units, and far faster than a function that compares.
+    const order = this.#terms.toSorted().map((term) => this.#termNumbers.get(term)!);
     const counts = new Uint32Array(this.#terms.length);
     const postingTerms = this.#postingTerms.used();
     for (const term of postingTerms) counts[term]!++;
@@ -211,7 +216,10 @@ export class Inverter {
     }
     const postings = new Uint32Array(postingTerms.length);
     for (const place of documentOrder) {
-      const end = this.#documentStarts.used()[place + 1] ?? postingTerms.length;
+      const end =
+        place + 1 < this.#documentStarts.length
+          ? this.#documentStarts.values[place + 1]!
+          : postingTerms.length;
       for (let posting = this.#documentStarts.values[place]!; posting < end; posting++) {
         postings[next[postingTerms[posting]!]!++] = posting;
       }
@@ -221,23 +229,27 @@ export class Inverter {
 
   readonly #gathered = new ByteWriter(64 * 1024);
 
-  #gather(postings: Uint32Array): Uint8Array {
+  /** The bytes of the postings from one index to another, valid until the next call. */
+  #gather(postings: Uint32Array, from: number, to: number): ByteWriter {
     const { bytes } = this.#postings;
-    const starts = this.#postingStarts.used();
+    const { values: starts, length: count } = this.#postingStarts;
     const out = this.#gathered;
     out.clear();
-    for (let index = 0; index < postings.length; index++) {
+    for (let index = from; index < to; index++) {
       const posting = postings[index]!;
       const start = starts[posting]!;
-      const end = posting + 1 < starts.length ? starts[posting + 1]! : this.#postings.length;
+      const end = posting + 1 < count ? starts[posting + 1]! : this.#postings.length;
       out.reserve(end - start);
       // A posting is a dozen bytes: a loop is faster than a view and `set`.
-      for (let at = start; at < end; at++) out.bytes[out.length++] = bytes[at]!;
+      const target = out.bytes;
+      let length = out.length;
+      for (let at = start; at < end; at++) target[length++] = bytes[at]!;
+      out.length = length;
     }
-    return out.written();
+    return out;
   }
 
-  #describeTerm(number: number): { term: string; forms: string[]; formCounts: number[] } {
+  #describeTerm(number: number, postingCount: number): Omit<RunTerm, "postingBytes"> {
     const forms: string[] = [];
     const formCounts: number[] = [];
     for (
@@ -249,7 +261,7 @@ export class Inverter {
       forms.push(this.#vocabulary.form(word));
       formCounts.push(this.#uses.values[word]!);
     }
-    return { term: this.#terms[number]!, forms, formCounts };
+    return { term: this.#terms[number]!, forms, formCounts, postingCount };
   }
 
   #forget(): void {

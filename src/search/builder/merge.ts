@@ -44,7 +44,7 @@ export class RunMerger {
   readonly #sources: readonly Source[];
   readonly #finalNumbers: Uint32Array;
   readonly #writer: PostingWriter;
-  readonly #frequencies = new Uint32Array(FIELD_COUNT);
+  readonly #frequencies: Uint32Array = new Uint32Array(FIELD_COUNT);
   readonly #places = { positions: new Uint32Array(1024), forms: new Uint16Array(1024) };
   readonly #input = { document: 0, number: 0, frequencies: this.#frequencies, positionCount: 0 };
   #keys = new Float64Array(1024);
@@ -57,7 +57,7 @@ export class RunMerger {
     this.#sources = runs.map((run) => ({
       run,
       numbers: Uint32Array.from(run.keys, (key, number) => (number === 0 ? 0 : signatures.numberOf(key))),
-      frequencies: run.expandKeys(),
+      ...run.expandKeys(),
       formRanks: new Uint16Array(0),
     }));
   }
@@ -134,22 +134,18 @@ export class RunMerger {
 
   /** Writes the posting at whose signature the source's reader stands. */
   #copy(
-    { run: { reader }, numbers, frequencies, formRanks }: Source,
+    { run: { reader }, numbers, frequencies, positionCounts, formRanks }: Source,
     document: number,
     hasForms: boolean,
   ): void {
     const local = reader.varint();
-    const ofPosting = this.#frequencies;
-    let positionCount = 0;
+    let positionCount = positionCounts[local]!;
+    this.#input.frequencies = frequencies[local]!;
     if (local === NO_SIGNATURE) {
+      const ofPosting = this.#frequencies;
       for (let field = 0; field < FIELD_COUNT; field++) ofPosting[field] = reader.varint();
       positionCount = reader.varint();
-    } else {
-      for (let field = 0; field < FIELD_COUNT; field++) {
-        const frequency = frequencies[local * FIELD_COUNT + field]!;
-        ofPosting[field] = frequency;
-        positionCount += frequency;
-      }
+      this.#input.frequencies = ofPosting;
     }
     reader.varint(); // bytes of the positions
     this.#input.document = document;
@@ -196,7 +192,9 @@ type Source = {
   readonly run: RunReader;
   /** Number in the index by number in the run. */
   readonly numbers: Uint32Array;
-  readonly frequencies: Uint32Array;
+  /** By field number, of each signature of the run. */
+  readonly frequencies: readonly Uint32Array[];
+  readonly positionCounts: Uint32Array;
   /** Of the current term: rank by number of the form in the run. */
   formRanks: Uint16Array;
 };

@@ -39,7 +39,11 @@ function readText(reader: ByteReader): string {
   return decodeCodeUnits(reader.bytes, start, start + length);
 }
 
-export function writeRunTerm(term: RunTerm, writer: ByteWriter): void {
+export function writeRunTerm(
+  term: Omit<RunTerm, "postingBytes">,
+  postingBytes: number,
+  writer: ByteWriter,
+): void {
   writeText(term.term, writer);
   writer.varint(term.forms.length);
   term.forms.forEach((form, index) => {
@@ -47,7 +51,7 @@ export function writeRunTerm(term: RunTerm, writer: ByteWriter): void {
     writer.varint(term.formCounts[index]!);
   });
   writer.varint(term.postingCount);
-  writer.varint(term.postingBytes);
+  writer.varint(postingBytes);
 }
 
 export function readRunTerm(reader: ByteReader): RunTerm {

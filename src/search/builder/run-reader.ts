@@ -43,12 +43,12 @@ export class RunReader {
     this.#nextTerm = this.reader.offset + this.current.postingBytes;
   }
 
-  /** Frequencies of each signature, by number × fields, for the bounds of blocks. */
-  expandKeys(): Uint32Array {
-    const table = new Uint32Array(this.keys.length * FIELDS.length);
-    this.keys.forEach((key, number) => {
-      readSignatureKey(key, table.subarray(number * FIELDS.length, (number + 1) * FIELDS.length));
-    });
-    return table;
+  /** By number of the signature: its frequencies by field number, and its positions. */
+  expandKeys(): { readonly frequencies: readonly Uint32Array[]; readonly positionCounts: Uint32Array } {
+    const frequencies = this.keys.map(() => new Uint32Array(FIELDS.length));
+    const positionCounts = Uint32Array.from(this.keys, (key, number) =>
+      readSignatureKey(key, frequencies[number]!),
+    );
+    return { frequencies, positionCounts };
   }
 }

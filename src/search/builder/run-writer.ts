@@ -27,12 +27,20 @@ export class RunWriter implements AsyncDisposable {
     return this.#place;
   }
 
-  /** @param term after the terms before it in code unit order */
-  async term(term: Omit<RunTerm, "postingBytes">, postings: Uint8Array): Promise<void> {
+  /**
+   * @param term after the terms before it in code unit order
+   * @returns null when nothing is to be waited for
+   */
+  term(term: Omit<RunTerm, "postingBytes">, postings: ByteWriter): Promise<void> | null {
     this.#head.clear();
-    writeRunTerm({ ...term, postingBytes: postings.length }, this.#head);
-    await this.#file.write(this.#head.written());
-    await this.#file.write(postings);
+    writeRunTerm(term, postings.length, this.#head);
+    const writing = this.#file.writeFrom(this.#head);
+    return writing === null ? this.#file.writeFrom(postings) : this.#writeAfter(writing, postings);
+  }
+
+  async #writeAfter(writing: Promise<void>, postings: ByteWriter): Promise<void> {
+    await writing;
+    await this.#file.writeFrom(postings);
   }
 
   async finish(signatures: RunSignatures): Promise<void> {

@@ -1,4 +1,5 @@
 import { type FileHandle, open } from "node:fs/promises";
+import { type ByteWriter, copyBytes, FEW_BYTES } from "../segment/bytes.ts";
 import { asWriteFailure } from "../segment/file-failure.ts";
 import { mapFile } from "../segment/map-file.ts";
 import { writeAll } from "../segment/write-all.ts";
@@ -30,6 +31,15 @@ export class TemporaryFile implements AsyncDisposable {
 
   get length(): number {
     return this.#flushed + this.#buffered;
+  }
+
+  /** Writes what the writer holds. @returns null when it only went to the buffer: most of what comes is small */
+  writeFrom({ bytes, length }: ByteWriter): Promise<void> | null {
+    if (this.#buffered + length > BUFFER_BYTES) return this.write(bytes.subarray(0, length));
+    if (length > FEW_BYTES) this.#buffer.set(bytes.subarray(0, length), this.#buffered);
+    else copyBytes(bytes, length, this.#buffer, this.#buffered);
+    this.#buffered += length;
+    return null;
   }
 
   async write(bytes: Uint8Array): Promise<void> {

@@ -102,7 +102,8 @@ async function writeTerms(
       payload.clear();
       encodeTerm({ term, documentFrequency, forms, postingBytes: postings.length }, payload);
       dictionary.add(term, start, payload.written());
-      await file.write(postings.written());
+      const writing = file.writeFrom(postings);
+      if (writing !== null) await writing;
       start += postings.length;
     }
   });

@@ -136,26 +136,32 @@ export class DocumentAnalyser {
         end: tokenizer.end,
         kind,
       });
-      const isDefined = this.#definedRuns > 0;
-      this.#reserve(2 * words.length);
-      for (let i = 0; i < words.length; i++) {
-        this.#push(words[i]!, field, offsets[i]!);
-        if (isDefined) this.#push(words[i]!, HEADINGS, offsets[i]!);
+      if (this.#definedRuns > 0) {
+        this.#definedRuns--;
+        this.#pushDefined(words, offsets, field);
+        this.#lengths[HEADINGS]! += width;
+      } else {
+        this.#reserve(words.length);
+        for (let i = 0; i < words.length; i++) this.#push(words[i]!, field, offsets[i]!);
       }
       this.#lengths[field]! += width;
-      if (isDefined) {
-        this.#lengths[HEADINGS]! += width;
-        this.#definedRuns--;
-      }
       this.#position += width;
     }
   }
 
+  #pushDefined(words: readonly number[], offsets: readonly number[], field: FieldNumber): void {
+    this.#reserve(2 * words.length);
+    for (let i = 0; i < words.length; i++) {
+      this.#push(words[i]!, field, offsets[i]!);
+      this.#push(words[i]!, HEADINGS, offsets[i]!);
+    }
+  }
+
   #push(word: number, field: number, offset: number): void {
-    this.#words[this.#count] = word;
-    this.#fields[this.#count] = field;
-    this.#positions[this.#count] = this.#position + offset;
-    this.#count++;
+    const at = this.#count++;
+    this.#words[at] = word;
+    this.#fields[at] = field;
+    this.#positions[at] = this.#position + offset;
   }
 
   #reserve(count: number): void {
@@ -174,6 +180,7 @@ export class DocumentAnalyser {
 }
 
 function readable(text: string): string {
+  if (!text.includes("%")) return text;
   try {
     return decodeURIComponent(text);
   } catch {

@@ -60,6 +60,19 @@ export function unpackBits(
   let at = offset;
   let pending = 0;
   let pendingBits = 0;
+  if (width < 8) {
+    // A byte is always enough for the next value: no inner loop, which is what most blocks need.
+    for (let index = 0; index < count; index++) {
+      if (pendingBits < width) {
+        pending |= source[at++]! << pendingBits;
+        pendingBits += 8;
+      }
+      values[index] = pending & mask;
+      pending >>>= width;
+      pendingBits -= width;
+    }
+    return;
+  }
   for (let index = 0; index < count; index++) {
     // At most 23 bits are left over, so that a byte more stays within 31.
     while (pendingBits < width) {

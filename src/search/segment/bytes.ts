@@ -1,7 +1,12 @@
 import { bitWidth } from "./bit-packing.ts";
 
-// Making a view of an array costs as much as copying so many bytes one by one.
-const FEW_BYTES = 64;
+/** Making a view of an array costs as much as copying so many bytes one by one. */
+export const FEW_BYTES = 64;
+
+/** Copies the first `count` bytes to a place in another array, one by one: for few. */
+export function copyBytes(from: Uint8Array, count: number, to: Uint8Array, start: number): void {
+  for (let at = 0; at < count; at++) to[start + at] = from[at]!;
+}
 
 /** Bytes that grow as they are written; integers are little-endian base-128 varints unless said otherwise. */
 export class ByteWriter {
@@ -27,6 +32,10 @@ export class ByteWriter {
 
   /** @param value an integer of 0 to 2^53 − 1 */
   varint(value: number): void {
+    if (value < 128 && this.length < this.bytes.length) {
+      this.bytes[this.length++] = value;
+      return;
+    }
     this.reserve(8);
     let rest = value;
     while (rest >= 0x8000_0000) {
@@ -59,13 +68,23 @@ export class ByteWriter {
     for (let at = start; at < other.length; at++) this.bytes[this.length++] = from[at]!;
   }
 
-  /** Says before what was written from `start` on how many bytes that is. */
-  prefixLength(start: number): void {
+  /** Begins a stretch that tells its length before it. @returns what `endPrefixed` wants */
+  beginPrefixed(): number {
+    this.byte(0); // most stretches are short: one byte will do
+    return this.length;
+  }
+
+  /** Says before what was written since `beginPrefixed` how many bytes that is. */
+  endPrefixed(start: number): void {
     const count = this.length - start;
-    const prefixBytes = count < 128 ? 1 : Math.ceil(bitWidth(count) / 7);
+    if (count < 128) {
+      this.bytes[start - 1] = count;
+      return;
+    }
+    const prefixBytes = Math.ceil(bitWidth(count) / 7);
     this.reserve(prefixBytes + 8); // what `varint` asks for must be there already: growing would lose the bytes
-    this.bytes.copyWithin(start + prefixBytes, start, this.length);
-    this.length = start;
+    this.bytes.copyWithin(start - 1 + prefixBytes, start, this.length);
+    this.length = start - 1;
     this.varint(count);
     this.length += count;
   }

@@ -1,5 +1,6 @@
 import { type FileHandle, open, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
+import { type ByteWriter, copyBytes, FEW_BYTES } from "./bytes.ts";
 import { asWriteFailure } from "./file-failure.ts";
 import {
   CHUNK_BYTES,
@@ -48,6 +49,15 @@ export class SegmentFileWriter implements AsyncDisposable {
   /** Bytes written so far: where the next one goes. */
   get position(): number {
     return this.#flushed + this.#buffered;
+  }
+
+  /** Writes what the writer holds. @returns null when it only went to the buffer: most of what comes is small */
+  writeFrom({ bytes, length }: ByteWriter): Promise<void> | null {
+    if (length > FEW_BYTES || length >= BUFFER_BYTES - this.#buffered)
+      return this.write(bytes.subarray(0, length));
+    copyBytes(bytes, length, this.#buffer, this.#buffered);
+    this.#buffered += length;
+    return null;
   }
 
   async write(bytes: Uint8Array): Promise<void> {

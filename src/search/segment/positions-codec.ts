@@ -14,15 +14,20 @@ export function encodePositions(
   let before = 0;
   let formBefore = 0;
   for (let index = 0; index < count; index++) {
-    const gap = positions[index]! - before;
-    before = positions[index]!;
+    const position = positions[index]!;
+    const gap = position - before;
+    before = position;
     if (!hasForms) {
       writer.varint(gap);
       continue;
     }
     const form = forms[index]!;
-    writer.varint(gap * 2 + (form === formBefore ? 0 : 1));
-    if (form !== formBefore) writer.varint(form);
+    if (form === formBefore) {
+      writer.varint(gap * 2);
+      continue;
+    }
+    writer.varint(gap * 2 + 1);
+    writer.varint(form);
     formBefore = form;
   }
 }

@@ -41,9 +41,10 @@ export function decodeStored(reader: ByteReader): StoredText {
 }
 
 function writeText(text: string, writer: ByteWriter): void {
-  const bytes = encoder.encode(text);
-  writer.varint(bytes.length);
-  writer.raw(bytes);
+  const start = writer.beginPrefixed();
+  writer.reserve(text.length * 3); // no code unit takes more bytes of UTF-8
+  writer.length += encoder.encodeInto(text, writer.bytes.subarray(start)).written;
+  writer.endPrefixed(start);
 }
 
 function readText(reader: ByteReader): string {

@@ -1,6 +1,7 @@
 import type { Analyser } from "../analysis/analyser.ts";
 import { Tokenizer } from "../analysis/tokenizer.ts";
 import type { QueryTerm } from "../query/compile.ts";
+import { TermOpenings } from "./term-openings.ts";
 
 /** A word of a text that the query asks for; UTF-16 code units, end exclusive. */
 export type Match = {
@@ -16,17 +17,21 @@ const MAX_MATCHES = 400;
 /** The words of a text that a query's terms match, in order. */
 export function findMatches(text: string, analyser: Analyser, terms: readonly QueryTerm[]): Match[] {
   const numbers = new Map(terms.map(({ entry }, number) => [entry.term, number]));
+  const openings = new TermOpenings(numbers.keys());
   const tokenizer = new Tokenizer();
   tokenizer.reset(text, 0, text.length);
   const matches: Match[] = [];
   while (matches.length < MAX_MATCHES && tokenizer.next()) {
-    const { words } = analyser.shape(text.slice(tokenizer.start, tokenizer.end), "prose");
+    const { start, end } = tokenizer;
+    // Most words of a text have nothing to do with the query, and analysing them is what a snippet costs.
+    if (!openings.mayBeIn(text, start, end)) continue;
+    const { words } = analyser.shapeAt(text, { start, end, kind: "prose" });
     for (const word of words) {
       const term = numbers.get(analyser.term(word));
       if (term === undefined) continue;
       const { entry, forms, weight } = terms[term]!;
       if (forms && !forms.has(entry.forms.indexOf(analyser.form(word)))) continue;
-      matches.push({ start: tokenizer.start, end: tokenizer.end, term, weight });
+      matches.push({ start, end, term, weight });
       break;
     }
   }

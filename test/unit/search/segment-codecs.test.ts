@@ -42,10 +42,10 @@ describe("what is written is read again", () => {
       fc.property(fc.uint8Array({ maxLength: 300 }), fc.uint8Array({ maxLength: 5 }), (bytes, before) => {
         const writer = new ByteWriter(1);
         writer.raw(before);
-        const start = writer.length;
+        const start = writer.beginPrefixed();
         writer.raw(bytes);
-        writer.prefixLength(start);
-        const reader = new ByteReader(writer.written(), start);
+        writer.endPrefixed(start);
+        const reader = new ByteReader(writer.written(), before.length);
         expect([...reader.raw(reader.varint())]).toEqual([...bytes]);
       }),
     );
