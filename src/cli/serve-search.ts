@@ -124,7 +124,11 @@ function refuseAwaited({ infrastructure, tenants }: Deployment): void {
 
 function openLog({ infrastructure }: Deployment, settings: Settings, { typed, io }: ServeParts): Log {
   return createLog({
-    level: optionValue.choice(typed, "log-level", LOG_LEVELS) ?? settings.logLevel ?? infrastructure.logLevel,
+    level:
+      optionValue.choice(typed, "log-level", LOG_LEVELS) ??
+      (typed.has("verbose") ? "info" : null) ??
+      settings.logLevel ??
+      infrastructure.logLevel,
     format: optionValue.choice(typed, "log-format", LOG_FORMATS) ?? settings.logFormat,
     write: io.stderr.write,
   });

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
-import { BINARY, cleanEnvironment, runBinary } from "../support/binary.ts";
+import { BINARY, cleanEnvironment, runBinary, runShell } from "../support/binary.ts";
 import { web } from "../support/deployment.ts";
 
 const running: Bun.Subprocess[] = [];
@@ -108,7 +108,7 @@ describe("serve search", () => {
     await client.close();
   }, 60_000);
 
-  test("ends with exit code 0 on SIGTERM, without cutting what runs", async () => {
+  test("ends with exit code 0 on SIGTERM", async () => {
     const address = await serve(deployment());
     const client = await connect(address);
     const answers = Promise.all(Array.from({ length: 20 }, () => client.listTools()));
@@ -119,11 +119,25 @@ describe("serve search", () => {
     expect(await fetch(`${address}/health`).catch(() => "closed")).toBe("closed");
   });
 
+  test("logs what it does with --verbose, whatever the deployment's level", async () => {
+    const words = ["serve", "search", "--stdio"];
+    const env = { DOCS_SEARCH_STATE_DIR: "state" };
+    const logged = async (...more: string[]) =>
+      (
+        await runShell(`(sleep 2) | article-extractor ${[...words, ...more].join(" ")}`, {
+          cwd: deployment(),
+          env,
+        })
+      ).stderr;
+    expect(await logged()).not.toContain("index built");
+    expect(await logged("--verbose")).toContain("index built");
+  });
+
   test("asks for the key that it was given", async () => {
     const root = deployment();
     writeFileSync(join(root, "key"), "s3cret\n");
     const address = await serve(root, { DOCS_SEARCH_API_KEY_FILE: "key" });
-    expect(connect(address)).rejects.toThrow();
+    await expect(connect(address)).rejects.toThrow();
     expect((await fetch(`${address}/health`)).status).toBe(200);
     const client = await connect(address, { authorization: "Bearer s3cret" });
     expect((await client.listTools()).tools).toHaveLength(5);

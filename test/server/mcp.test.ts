@@ -235,7 +235,7 @@ describe("mistakes", () => {
   });
 
   test("an unknown tool is an error of the protocol that names the tools", async () => {
-    expect(client.callTool({ name: "search", arguments: {} })).rejects.toThrow("root_search");
+    await expect(client.callTool({ name: "search", arguments: {} })).rejects.toThrow("root_search");
   });
 
   test("names of arguments are taken for each other in both directions", async () => {

@@ -6,16 +6,14 @@ import {
   type BrowserHost,
   createBrowserFetcher,
   createBrowserHost,
-  createEgress,
   DECIDED_FETCH_LIMITS,
   type Fetcher,
   type FetchLimits,
   findBrowser,
-  parseEgressPolicy,
   type Resolve,
 } from "../../src/fetching/index.ts";
 import { silentLog } from "../../src/log.ts";
-import { NO_PROXY, tableResolver } from "./test-fetcher.ts";
+import { testParts } from "./test-fetcher.ts";
 
 // Before a browser's directory takes the place of the machine's.
 const TEMPORARY = tmpdir();
@@ -70,22 +68,9 @@ export type TestBrowserOptions = Partial<Omit<BrowserFetcherOptions, "limits" | 
 
 /** A browser fetcher of the command line, with back-off that waits hardly at all. */
 export function testBrowserFetcher(options: TestBrowserOptions): Fetcher {
-  const { policy, resolve, limits, behaviour, ...rest } = options;
+  const { policy: _policy, resolve: _resolve, limits, behaviour, ...rest } = options;
   return createBrowserFetcher({
-    egress: createEgress({
-      policy: parseEgressPolicy(policy ?? "auto"),
-      resolve: resolve ?? tableResolver({}),
-      resolverTtlMs: 0,
-    }),
-    caller: { kind: "cli" },
-    chooseProxy: NO_PROXY,
-    userAgent: "article-extractor/test (+https://example.org/)",
-    log: silentLog,
-    clock: {
-      now: Date.now,
-      random: () => 0,
-      sleep: async (ms) => void (await Bun.sleep(Math.min(ms, 20))),
-    },
+    ...testParts(options),
     pagesPerContext: 100,
     ...rest,
     behaviour: { waitFor: null, scrolls: false, loadsMedia: false, ...behaviour },

@@ -36,24 +36,29 @@ export const NO_PROXY = chooseProxy({
   environment: { http: null, https: null, bypass: [] },
 });
 
+/** What the fetchers of tests are made with: the command line's rights, no proxy, and back-off that waits hardly at all. */
+export const testParts = ({ policy, resolve }: { readonly policy?: string; readonly resolve?: Resolve }) => ({
+  egress: createEgress({
+    policy: parseEgressPolicy(policy ?? "auto"),
+    resolve: resolve ?? tableResolver({}),
+    resolverTtlMs: 0,
+  }),
+  caller: { kind: "cli" } as const,
+  chooseProxy: NO_PROXY,
+  userAgent: "article-extractor/test (+https://example.org/)",
+  log: silentLog,
+  clock: {
+    now: Date.now,
+    random: () => 0,
+    sleep: async (ms: number) => void (await Bun.sleep(Math.min(ms, 20))),
+  },
+});
+
 /** A fetcher of the command line with the decided limits, no proxy, and back-off that waits 0 ms. */
 export function testFetcher(options: TestFetcherOptions = {}): HttpFetcher {
-  const { policy, resolve, limits, ...rest } = options;
+  const { policy: _policy, resolve: _resolve, limits, ...rest } = options;
   return createHttpFetcher({
-    egress: createEgress({
-      policy: parseEgressPolicy(policy ?? "auto"),
-      resolve: resolve ?? tableResolver({}),
-      resolverTtlMs: 0,
-    }),
-    caller: { kind: "cli" },
-    chooseProxy: NO_PROXY,
-    userAgent: "article-extractor/test (+https://example.org/)",
-    log: silentLog,
-    clock: {
-      now: Date.now,
-      random: () => 0,
-      sleep: async (ms) => void (await Bun.sleep(Math.min(ms, 20))),
-    },
+    ...testParts(options),
     ...rest,
     limits: { ...DECIDED_FETCH_LIMITS, ...limits },
   });

@@ -29,6 +29,6 @@ export function navigationFailure(
       "timeout",
       `${context.what} took longer than the limit of a request of ${context.requestTimeoutMs} ms`,
     );
-  const isGone = /has been closed|crashed|Target closed/i.test(message);
+  const isGone = /has been closed|crashed|Target closed|detached/i.test(message);
   return wireFailure(context.what, { code: isGone ? "BROWSER_GONE" : code || "BROWSER", cause: error });
 }

@@ -7,10 +7,27 @@ import {
   Analyser,
   type AnalyzerProfile,
   DocumentAnalyser,
+  type RankingSettings,
   type SourceDocument,
 } from "../../../src/search/index.ts";
 import { Segment } from "../../../src/search/segment/segment.ts";
 import { docsUrl } from "../../../src/urls/index.ts";
+
+/** Settings in which every field counts. */
+export const ALL_FIELDS: RankingSettings = {
+  k1: 1.2,
+  b: 0.75,
+  boosts: {
+    title: 2.5,
+    headings_h1: 2.5,
+    headings_h2: 2,
+    headings: 1.5,
+    body: 1,
+    code: 1.2,
+    path: 1.5,
+    url: 1.5,
+  },
+};
 
 export async function temporaryDirectory(): Promise<AsyncDisposable & { readonly path: string }> {
   const path = await mkdtemp(join(tmpdir(), "segment-"));

@@ -164,7 +164,7 @@ describe("the resolver's answers", () => {
 
   test("are not waited for once the caller is gone", async () => {
     const { admit } = counting(0, () => 0);
-    expect(admit("a.test", AbortSignal.abort(new Error("gone")))).rejects.toThrow("gone");
+    await expect(admit("a.test", AbortSignal.abort(new Error("gone")))).rejects.toThrow("gone");
   });
 });
 

@@ -16,7 +16,12 @@ import {
 import { type CandidateOptions, findCandidates } from "../../../src/search/segment/find-candidates.ts";
 import type { Segment } from "../../../src/search/segment/segment.ts";
 import { docsUrl } from "../../../src/urls/index.ts";
-import { manyDocuments, openFixture, sourceDocuments } from "../../support/search/segment-fixture.ts";
+import {
+  ALL_FIELDS,
+  manyDocuments,
+  openFixture,
+  sourceDocuments,
+} from "../../support/search/segment-fixture.ts";
 
 const NO_DEADLINE = Number.POSITIVE_INFINITY;
 
@@ -136,15 +141,19 @@ describe("findCandidates", () => {
     }));
     await using fixture = await openFixture(documents);
     const terms = weighted(fixture.segment, "word");
-    const found = findCandidates(fixture.segment, terms, { limit: 7, ranking: PLAIN, deadline: NO_DEADLINE });
+    const found = findCandidates(fixture.segment, terms, {
+      limit: 7,
+      ranking: ALL_FIELDS,
+      deadline: NO_DEADLINE,
+    });
     expect(found.map(({ document }) => document)).toEqual([0, 1, 2, 3, 4, 5, 6]);
   });
 
   test("finds nothing without terms", async () => {
     await using fixture = await openFixture(manyDocuments(10));
-    expect(findCandidates(fixture.segment, [], { limit: 5, ranking: PLAIN, deadline: NO_DEADLINE })).toEqual(
-      [],
-    );
+    expect(
+      findCandidates(fixture.segment, [], { limit: 5, ranking: ALL_FIELDS, deadline: NO_DEADLINE }),
+    ).toEqual([]);
   });
 
   test("stops at its deadline", async () => {
@@ -152,25 +161,10 @@ describe("findCandidates", () => {
     const search = () =>
       findCandidates(fixture.segment, weighted(fixture.segment, "w1"), {
         limit: 5,
-        ranking: PLAIN,
+        ranking: ALL_FIELDS,
         deadline: performance.now() - 1,
       });
     expect(search).toThrow(Failure);
     expect(search).toThrow("deadline");
   });
 });
-
-const PLAIN: RankingSettings = {
-  k1: 1.2,
-  b: 0.75,
-  boosts: {
-    title: 2.5,
-    headings_h1: 2.5,
-    headings_h2: 2,
-    headings: 1.5,
-    body: 1,
-    code: 1.2,
-    path: 1.5,
-    url: 1.5,
-  },
-};

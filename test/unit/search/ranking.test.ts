@@ -1,19 +1,13 @@
 import { describe, expect, test } from "bun:test";
-import { join } from "node:path";
 import fc from "fast-check";
 import { Failure } from "../../../src/failure.ts";
 import { stemEnglish } from "../../../src/search/analysis/stemmer.ts";
-import { type AnalyzerProfile, FIELDS, Segment, type SourceDocument } from "../../../src/search/index.ts";
+import { type AnalyzerProfile, FIELDS, type SourceDocument } from "../../../src/search/index.ts";
 import { DEFAULT_SEARCH } from "../../../src/settings/index.ts";
 import { docsUrl } from "../../../src/urls/index.ts";
 import { referenceRanking } from "../../support/search/reference-ranking.ts";
 import { rankIn, searchIn } from "../../support/search/searching.ts";
-import {
-  buildAnalysis,
-  buildAt,
-  openFixture,
-  temporaryDirectory,
-} from "../../support/search/segment-fixture.ts";
+import { buildAnalysis, openFixture } from "../../support/search/segment-fixture.ts";
 
 const page = (path: string, title: string, markdown: string): SourceDocument => ({
   url: docsUrl("site", path),
@@ -24,19 +18,8 @@ const page = (path: string, title: string, markdown: string): SourceDocument => 
 const paths = (hits: readonly { url: string }[]): string[] =>
   hits.map(({ url }) => url.replace("docs://site/", ""));
 
-async function openProfile(documents: readonly SourceDocument[], profile: AnalyzerProfile) {
-  const directory = await temporaryDirectory();
-  const path = join(directory.path, "index.seg");
-  await buildAt(path, documents, { analysis: buildAnalysis(profile) });
-  const segment = Segment.open(path);
-  return {
-    segment,
-    async [Symbol.asyncDispose]() {
-      segment[Symbol.dispose]();
-      await directory[Symbol.asyncDispose]();
-    },
-  };
-}
+const openProfile = (documents: readonly SourceDocument[], profile: AnalyzerProfile) =>
+  openFixture(documents, { analysis: buildAnalysis(profile) });
 
 const VOCABULARY = [
   "river",

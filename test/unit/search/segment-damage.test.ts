@@ -3,22 +3,12 @@ import { truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Failure } from "../../../src/failure.ts";
 import { findCandidates, inverseDocumentFrequency, Segment } from "../../../src/search/index.ts";
-import { manyDocuments, openFixture, temporaryDirectory } from "../../support/search/segment-fixture.ts";
-
-const RANKING = {
-  k1: 1.2,
-  b: 0.75,
-  boosts: {
-    title: 2.5,
-    headings_h1: 2.5,
-    headings_h2: 2,
-    headings: 1.5,
-    body: 1,
-    code: 1.2,
-    path: 1.5,
-    url: 1.5,
-  },
-};
+import {
+  ALL_FIELDS,
+  manyDocuments,
+  openFixture,
+  temporaryDirectory,
+} from "../../support/search/segment-fixture.ts";
 
 /** What a search and a fetch would be told, of a damaged file too. */
 function readMuch(segment: Segment, turn: number): unknown {
@@ -34,7 +24,7 @@ function readMuch(segment: Segment, turn: number): unknown {
   });
   const found = findCandidates(segment, terms, {
     limit: 20,
-    ranking: RANKING,
+    ranking: ALL_FIELDS,
     deadline: Number.POSITIVE_INFINITY,
   });
   const prefix = segment.termsWithPrefix(`w${turn % 10}`, 5).map(({ term }) => term);
