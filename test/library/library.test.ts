@@ -54,6 +54,14 @@ const FAILURE = "catch (error) { return [error instanceof Failure, error.code]; 
 
 for (const { name, executable, isMissing } of RUNTIMES) {
   describe.skipIf(isMissing)(`the library on ${name}`, () => {
+    test("obeys a signal, for a string and for a URL", async () => {
+      const body = `const signal = AbortSignal.abort();
+        const code = (work) => work.then(() => null, (error) => error.code);
+        return [await code(extractArticle(${HTML}, null, { signal })),
+          await code(extractArticleFromUrl("http://127.0.0.1:1/", { signal }))];`;
+      expect(await run(executable, body)).toEqual(["cancelled", "cancelled"]);
+    });
+
     test("extracts an HTML string with the links made absolute", async () => {
       const body = `const a = await extractArticle(${HTML}, "https://example.org/a");
         return [a.title, a.wordCount, a.markdown, a.text, a.lang, a.byline, a.fetcher];`;
