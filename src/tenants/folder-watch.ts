@@ -2,6 +2,7 @@ import { type FSWatcher, watch } from "node:fs";
 import { lstat } from "node:fs/promises";
 import { join } from "node:path";
 import { type DocumentReader, listDocuments } from "../search/index.ts";
+import type { SourceWatch } from "./source/source.ts";
 
 export type FolderWatchOptions = {
   readonly folder: string;
@@ -16,7 +17,7 @@ export type FolderWatchOptions = {
 const SETTLE_MS = 300;
 
 /** Looks after a folder: its documents are compared by path, size and time, not read. */
-export class FolderWatch implements Disposable {
+export class FolderWatch implements SourceWatch {
   readonly #options: FolderWatchOptions;
   #watcher: FSWatcher | null = null;
   #timer: ReturnType<typeof setTimeout> | null = null;

@@ -14,4 +14,5 @@ export type {
   TenantSearch,
   TenantSettings,
 } from "./settings.ts";
+export type { DocumentsContext, Source, SourceWatch, SyncContext, SyncCounts } from "./source/source.ts";
 export type { IndexBuilding, SearchAnswer, TenantStatus } from "./tenant.ts";

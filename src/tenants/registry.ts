@@ -5,16 +5,15 @@ import type { StoredDocument } from "../search/index.ts";
 import { parseDocumentUrl } from "../urls/index.ts";
 import { describeTenant, type TenantDetail } from "./describe.ts";
 import { createTenantFinder } from "./find.ts";
-import type { ExtractHtmlFile } from "./readers.ts";
 import type { TenantSettings } from "./settings.ts";
+import type { SourceParts } from "./source/open-source.ts";
 import { type IndexBuilding, type SearchAnswer, Tenant, type TenantStatus } from "./tenant.ts";
 
-export type RegistryOptions = {
+export type RegistryOptions = SourceParts & {
   readonly tenants: readonly TenantSettings[];
   /** Absolute; where indexes are kept that have no place beside their documents. */
   readonly stateDirectory: string;
   readonly building: IndexBuilding;
-  readonly extractHtml: ExtractHtmlFile;
   readonly log: Log;
 };
 

@@ -2,21 +2,15 @@ import { mkdir } from "node:fs/promises";
 import { dirname } from "node:path";
 import { Failure, type FailureRecord } from "../failure.ts";
 import type { Log } from "../log.ts";
-import {
-  buildIndex,
-  readDocumentFolder,
-  type SearchHit,
-  type SourceDocument,
-  type StoredDocument,
-} from "../search/index.ts";
+import { buildIndex, type SearchHit, type SourceDocument, type StoredDocument } from "../search/index.ts";
 import type { DocumentUrl } from "../urls/index.ts";
 import { cleanDocument } from "./clean.ts";
 import { describeTenant, type TenantDetail } from "./describe.ts";
-import { FolderWatch } from "./folder-watch.ts";
 import { LiveIndex } from "./live-index.ts";
 import { indexPathOf } from "./places.ts";
-import { documentReaders, type ExtractHtmlFile } from "./readers.ts";
 import type { TenantSettings } from "./settings.ts";
+import { openSource, type SourceParts } from "./source/open-source.ts";
+import type { Source, SourceWatch, SyncCounts } from "./source/source.ts";
 
 /** How indexes are built. */
 export type IndexBuilding = {
@@ -46,21 +40,20 @@ export type TenantStatus = {
   readonly documentCount: number | null;
   readonly builtAt: Date | null;
   readonly isBuilding: boolean;
+  /** Of the last sync, or of the one that runs; null before the first. */
+  readonly counts: SyncCounts | null;
   /** Files of the last build that were left out. */
   readonly skippedFiles: number;
   /** Of the example queries, after the last build. */
   readonly testQueries: readonly { readonly query: string; readonly hits: number }[];
 };
 
-type TenantOptions = {
+type TenantOptions = SourceParts & {
   readonly stateDirectory: string;
   readonly building: IndexBuilding;
-  readonly extractHtml: ExtractHtmlFile;
   readonly log: Log;
 };
 
-/** A look at a folder without notices of changes, in ms. */
-const LOOK_EVERY_MS = 30_000;
 const TEST_QUERY_MS = 5_000;
 
 /** One tenant: its settings, its index, and for a folder the eye on its files. */
@@ -71,13 +64,15 @@ export class Tenant implements AsyncDisposable {
   readonly #log: Log;
   readonly #index: LiveIndex;
   readonly #ending = new AbortController();
-  #watch: FolderWatch | null = null;
+  readonly #source: Source;
+  #watch: SourceWatch | null = null;
   #building: Promise<void> | null = null;
   #state: TenantStatus["state"] = "idle";
   #lastStartedAt: Date | null = null;
   #lastCompletedAt: Date | null = null;
   #lastError: FailureRecord | null = null;
   #skippedFiles = 0;
+  #counts: SyncCounts | null = null;
   #testQueries: TenantStatus["testQueries"] = [];
 
   constructor(settings: TenantSettings, options: TenantOptions) {
@@ -85,6 +80,7 @@ export class Tenant implements AsyncDisposable {
     this.#options = options;
     this.#log = options.log.with({ tenant: settings.codename });
     this.detail = describeTenant(settings);
+    this.#source = openSource(settings, options);
     this.#index = new LiveIndex(this.#indexPath, settings.search, this.#log);
   }
 
@@ -104,6 +100,7 @@ export class Tenant implements AsyncDisposable {
       documentCount: this.#index.documentCount,
       builtAt: this.#index.builtAt,
       isBuilding: this.#building !== null,
+      counts: this.#counts,
       skippedFiles: this.#skippedFiles,
       testQueries: this.#testQueries,
     };
@@ -123,31 +120,35 @@ export class Tenant implements AsyncDisposable {
     return this.#withIndex((index) => index.fetch(url));
   }
 
-  /** Begins to look after the folder, where this process may build. */
+  /** Begins to look after the documents, where this process may build. */
   start(): void {
-    if (!this.#settings.allowIndexBuilds || this.#settings.source !== "filesystem" || this.#watch) return;
-    this.#watch = new FolderWatch({
-      folder: this.#settings.rootDir,
-      readers: documentReaders(this.#options.extractHtml),
-      onChange: () => this.build().catch(() => {}),
-      intervalMs: LOOK_EVERY_MS,
-    });
+    if (!this.#settings.allowIndexBuilds || this.#watch) return;
+    this.#watch = this.#source.watch(() => this.sync().catch(() => {}));
   }
 
   rescan(): boolean {
     if (this.#building) return false;
     if (this.#watch) this.#watch.lookAgain();
-    else void this.build().catch(() => {});
+    else void this.sync().catch(() => {});
     return true;
   }
 
-  /** Builds the index, or waits for the build that is under way. @throws Failure */
-  async build(): Promise<void> {
-    this.#building ??= this.#build().finally(() => {
-      this.#building = null;
-      this.#state = "idle";
+  /** Brings the documents up to date and builds the index of them; or waits while that is under way. @throws Failure */
+  async sync(): Promise<void> {
+    await this.#run(async () => {
+      this.#counts = await this.#source.sync({
+        signal: this.#ending.signal,
+        onProgress: (counts) => {
+          this.#counts = counts;
+        },
+      });
+      await this.#buildNow();
     });
-    await this.#building;
+  }
+
+  /** Builds the index of the documents as they are, or waits while that is under way. @throws Failure */
+  async build(): Promise<void> {
+    await this.#run(() => this.#buildNow());
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -189,10 +190,18 @@ export class Tenant implements AsyncDisposable {
     return new Failure(error.code, `${what}${why}; ${how}`, { cause: error });
   }
 
-  async #build(): Promise<void> {
+  async #run(work: () => Promise<void>): Promise<void> {
+    this.#building ??= this.#attempt(work).finally(() => {
+      this.#building = null;
+      this.#state = "idle";
+    });
+    await this.#building;
+  }
+
+  async #attempt(work: () => Promise<void>): Promise<void> {
     this.#state = "queued";
     try {
-      await this.#options.building.turn(() => this.#buildNow());
+      await this.#options.building.turn(work);
       this.#lastError = null;
     } catch (error) {
       const failure =
@@ -226,10 +235,7 @@ export class Tenant implements AsyncDisposable {
   }
 
   async *#documents(onSkipped: () => void): AsyncGenerator<SourceDocument> {
-    const { rootDir, codename } = this.#settings;
-    const documents = readDocumentFolder(rootDir, {
-      codename,
-      readers: documentReaders(this.#options.extractHtml),
+    const documents = this.#source.documents({
       onSkipped: (path, reason) => {
         onSkipped();
         this.#log.warning("file left out", { path, reason });
