@@ -33,6 +33,23 @@ const ROUTES: Readonly<Record<string, Route>> = {
     reply(socket, { body: "from the data", headers: { "content-type": "text/plain" } }),
   "/shadow": html(SHADOW),
   "/frames": html('<p>outer</p><iframe src="/page"></iframe><iframe srcdoc="<p>inline</p>"></iframe>'),
+  "/slow-frames": html(
+    '<p>outer</p><iframe src="/slow-headers?ms=1500"></iframe><iframe src="/slow-frames/inner"></iframe><iframe loading=lazy style="margin-top:9000px" src="/text-frame?lazy"></iframe>',
+  ),
+  "/slow-frames/inner": script(`setTimeout(async () => {
+    const text = await (await fetch("/data.json")).text();
+    document.body.innerHTML = "<p>" + text + "</p><iframe srcdoc='<p>third level</p>'></iframe>";
+  }, 300)`),
+  "/text-frame": html("<p>seen late</p>"),
+  "/nothing": ({ socket }) => reply(socket, { status: 204 }),
+  "/empty-frames": html('<p>outer</p><iframe src="/nothing"></iframe><iframe src=""></iframe>'),
+  "/filled-frame": html(
+    `<iframe></iframe><script>frames[0].document.body.innerHTML = "<p>filled by a script</p>"</script>`,
+  ),
+  "/shadow-late": html(`<x-late></x-late><script>
+    const root = document.querySelector("x-late").attachShadow({ mode: "open" });
+    let n = 0; const timer = setInterval(() => { root.innerHTML += "<p>step " + n++ + "</p>"; if (n > 8) clearInterval(timer); }, 150);
+  </script>`),
   "/scroll": script(`let n = 0;
     const more = () => { for (let i = 0; i < 10; i++) { const d = document.createElement("p");
       d.style.height = "200px"; d.textContent = "item " + n++; document.body.append(d); } };
@@ -50,6 +67,8 @@ const ROUTES: Readonly<Record<string, Route>> = {
   "/memory": script("const a = []; for (;;) a.push(new Array(1e6).fill(Math.random()))"),
   "/client-redirects": script(`location.replace("/client-redirects?" + Math.random())`),
   "/moves-on": script(`location.href = "/page"`),
+  "/moves-on-later": script(`setTimeout(() => { location.href = "/moves-on-later/2"; }, 200)`),
+  "/moves-on-later/2": script(`setTimeout(() => { location.href = "/page"; }, 200)`),
   "/large": ({ socket }) => reply(socket, { body: `<p>${"x".repeat(3_000_000)}` }),
   "/media": html(
     '<img src="/i.png"><video src="/v.mp4"></video><style>@font-face{font-family:f;src:url(/f.woff2)} p{font-family:f}</style><p>text</p>',
@@ -106,6 +125,24 @@ describe("the browser fetcher", () => {
     for (const part of ["outer", "A page of the site.", "inline"]) expect(text).toContain(part);
   });
 
+  test("waits for frames that come late, and for what their scripts fetch", async () => {
+    const text = await htmlOf("/slow-frames");
+    for (const part of ["outer", "A page of the site.", "from the data", "third level", "seen late"])
+      expect(text).toContain(part);
+  });
+
+  test("is not held by frames that have no document", async () => {
+    expect(await htmlOf("/empty-frames")).toContain("outer");
+  });
+
+  test("takes what a script writes into a frame", async () => {
+    expect(await htmlOf("/filled-frame")).toContain("filled by a script");
+  });
+
+  test("waits while a shadow root changes", async () => {
+    expect(await htmlOf("/shadow-late")).toContain("step 8");
+  });
+
   test("scrolls when asked to", async () => {
     await using scrolling = browser({ behaviour: { scrolls: true } });
     expect(await htmlOf("/scroll")).not.toContain("item 39");
@@ -138,6 +175,12 @@ describe("the browser fetcher", () => {
 
   test("follows a page that goes on to another", async () => {
     expect((await fetcher.fetch(at("/moves-on"))).finalUrl).toBe(at("/page"));
+  });
+
+  test("follows a page that goes on after a while", async () => {
+    const page = await fetcher.fetch(at("/moves-on-later"), { tries: 1 });
+    expect(page.finalUrl).toBe(at("/page"));
+    expect(page.html).toContain("A page of the site.");
   });
 
   test("leaves media alone unless asked for them", async () => {

@@ -24,19 +24,49 @@ async function until(isTrue: () => Promise<boolean>): Promise<boolean> {
   return false;
 }
 
+const mainProcessOf = async (base: string): Promise<number> => {
+  // Of the browser's processes the first one has all the others below it.
+  const [pid = 0] = (await browsersOf(base)).sort((a, b) => a - b);
+  return pid;
+};
+
 test("a browser that crashes costs one page", async () => {
-  await using site = await startFaultySite();
+  const asked = Promise.withResolvers<void>();
+  await using site = await startFaultySite({
+    routes: {
+      "/held": async ({ socket }) => {
+        asked.resolve();
+        await new Promise((resolve) => socket.once("close", resolve));
+      },
+    },
+  });
   const host = openTestHost();
   const fetcher = testBrowserFetcher({ host, limits: { tries: 1 } });
   const url = pageUrl(`${site.origin}/page`);
   expect((await fetcher.fetch(url)).status).toBe(200);
-  const [pid] = (await browsersOf(host.base)).sort((a, b) => a - b);
-  const slow = fetcher
-    .fetch(pageUrl(`${site.origin}/slow-headers?ms=3000`))
-    .catch((error: Error) => error.message);
-  await Bun.sleep(500);
-  process.kill(pid ?? 0, "SIGKILL");
-  expect(await slow).toContain("the browser");
+  const pid = await mainProcessOf(host.base);
+  const held = fetcher.fetch(pageUrl(`${site.origin}/held`)).catch((error: Error) => error.message);
+  await asked.promise;
+  process.kill(pid, "SIGKILL");
+  expect(await held).toContain("the browser");
+  expect((await fetcher.fetch(url)).status).toBe(200);
+  await fetcher[Symbol.asyncDispose]();
+  await host[Symbol.asyncDispose]();
+});
+
+test("a browser that crashes at any moment leaves no page waiting", async () => {
+  await using site = await startFaultySite();
+  const host = openTestHost();
+  const fetcher = testBrowserFetcher({ host, limits: { tries: 2 } });
+  const url = pageUrl(`${site.origin}/page`);
+  for (const delayMs of [0, 5, 20, 60, 150]) {
+    await fetcher.fetch(url);
+    const pid = await mainProcessOf(host.base);
+    const pages = Promise.allSettled([fetcher.fetch(url), fetcher.fetch(url), fetcher.fetch(url)]);
+    await Bun.sleep(delayMs);
+    process.kill(pid, "SIGKILL");
+    await pages;
+  }
   expect((await fetcher.fetch(url)).status).toBe(200);
   await fetcher[Symbol.asyncDispose]();
   await host[Symbol.asyncDispose]();

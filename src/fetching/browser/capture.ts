@@ -16,7 +16,7 @@ export function captureDocument(maxChars: number): Capture | null {
     [...root.querySelectorAll("iframe, frame")].flatMap((frame) => {
       try {
         const inner = (frame as HTMLIFrameElement).contentDocument;
-        return inner?.body && inner.URL !== "about:blank" ? [inner] : [];
+        return inner?.body && (inner.URL !== "about:blank" || inner.body.hasChildNodes()) ? [inner] : [];
       } catch {
         return [];
       }
@@ -76,7 +76,8 @@ export function captureDocument(maxChars: number): Capture | null {
     } catch {
       // Another origin's frame stays what it is: an address.
     }
-    if (!inner?.body || inner.URL === "about:blank") {
+    // A script may have filled a frame that has no document of its own.
+    if (!inner?.body || (inner.URL === "about:blank" && !inner.body.hasChildNodes())) {
       add(`<iframe${attributesOf(frame)}></iframe>`);
       return;
     }

@@ -1,6 +1,6 @@
 import { Failure } from "../../failure.ts";
 import type { PinningProxy } from "../pinning-proxy.ts";
-import type { BrowserContext, Page } from "./chromium.ts";
+import type { Browser, BrowserContext, Page } from "./chromium.ts";
 import type { BrowserHost, BrowserLease } from "./host.ts";
 
 export type ContextOptions = {
@@ -36,6 +36,7 @@ export interface BrowserContexts extends AsyncDisposable {
 /** Further tabs wait for one of these to close: a page with scripts keeps a core busy. */
 const MAX_TABS = 6;
 const CLOSE_TIMEOUT_MS = 3_000;
+const COMMIT_TIMEOUT_MS = 500;
 
 type StorageState = Awaited<ReturnType<BrowserContext["storageState"]>>;
 
@@ -55,7 +56,8 @@ export function createContexts(options: ContextOptions): BrowserContexts {
     const known = current && (await current.catch(() => null));
     if (known?.lease.browser.isConnected()) {
       if (known.pages < options.maxPages || known.openPages > 0) return known;
-      state = await known.context.storageState().catch(() => state);
+      const { browser } = known.lease;
+      state = await answered(browser, known.context.storageState()).catch(() => state);
       await closeContext(known, false);
     }
     current = openContext(options, state);
@@ -89,18 +91,28 @@ export function createContexts(options: ContextOptions): BrowserContexts {
     tail = result.catch(() => {});
     return result;
   };
+  const open = async (tabOptions: TabOptions): Promise<Tab> => {
+    const used = await next();
+    used.pages++;
+    used.openPages++;
+    try {
+      return await openTab(used, options, tabOptions);
+    } catch (error) {
+      used.openPages--;
+      throw error;
+    }
+  };
   return {
     async openTab(tabOptions) {
       await takeTurn(tabOptions.signal);
-      let open: OpenContext | null = null;
       try {
-        open = await next();
-        open.pages++;
-        open.openPages++;
-        const tab = await openTab(open, options, tabOptions);
+        // A browser that died between two pages costs neither of them.
+        const tab = await open(tabOptions).catch((error: unknown) => {
+          if (!isGone(error) || tabOptions.signal.aborted) throw error;
+          return open(tabOptions);
+        });
         return { ...tab, close: () => tab.close().finally(passTurn) };
       } catch (error) {
-        if (open) open.openPages--;
         passTurn();
         throw error;
       }
@@ -115,7 +127,7 @@ export function createContexts(options: ContextOptions): BrowserContexts {
 async function openContext(options: ContextOptions, state: StorageState | null): Promise<OpenContext> {
   const lease = await options.host.take();
   try {
-    const context = await lease.browser.newContext({
+    const opening = lease.browser.newContext({
       userAgent: options.userAgent,
       proxy: {
         server: options.proxy.url,
@@ -130,6 +142,7 @@ async function openContext(options: ContextOptions, state: StorageState | null):
       extraHTTPHeaders: { ...options.headers },
       ...(state ? { storageState: state } : {}),
     });
+    const context = await answered(lease.browser, opening);
     return { context, lease, pages: 0, openPages: 0 };
   } catch (error) {
     await lease.giveBack(true);
@@ -143,30 +156,92 @@ async function closeContext({ context, lease }: OpenContext, isBroken: boolean):
 }
 
 async function openTab(open: OpenContext, options: ContextOptions, tab: TabOptions): Promise<Tab> {
-  const page = await open.context.newPage();
-  const gone = Promise.withResolvers<Failure>();
+  const { browser } = open.lease;
+  let page: Page | null = null;
+  const opening = (async (): Promise<Opened> => {
+    page = await open.context.newPage();
+    const gone = watchForEnd(page, browser);
+    page.on("popup", (popup) => void popup.close().catch(() => {}));
+    page.on("download", (download) => void download.cancel().catch(() => {}));
+    await intercept(page, options, tab);
+    return { page, gone };
+  })();
+  try {
+    const opened = await answered(browser, opening, tab.signal);
+    return { page: opened.page, gone: opened.gone.failure, close: () => closeTab(open, opened) };
+  } catch (error) {
+    // It may come about yet.
+    opening.catch(() => {}).then(() => page?.close().catch(() => {}));
+    if (isSilent(error)) await open.lease.giveBack(true);
+    throw error;
+  }
+}
+
+type Opened = { readonly page: Page; readonly gone: End };
+
+/** The end of a tab that was not asked for. */
+type End = { readonly failure: Promise<Failure>; readonly ignore: () => void };
+
+function watchForEnd(page: Page, browser: Browser): End {
+  const { promise, resolve } = Promise.withResolvers<Failure>();
   let isClosing = false;
   const die = (why: string): void => {
-    // The code is one that the next try may get past.
-    if (!isClosing) gone.resolve(new Failure("network", why, { cause: { code: "BROWSER_GONE" } }));
+    if (!isClosing) resolve(gone(why));
   };
+  const crash = (): void => die("the browser crashed");
   page.on("crash", () => die("the page crashed the browser's tab"));
-  page.on("close", () => die("the browser closed the tab"));
-  open.lease.browser.once("disconnected", () => die("the browser crashed"));
-  page.on("popup", (popup) => void popup.close().catch(() => {}));
-  page.on("download", (download) => void download.cancel().catch(() => {}));
-  await intercept(page, options, tab);
-  return {
-    page,
-    gone: gone.promise,
-    async close() {
-      isClosing = true;
-      open.openPages--;
-      // A tab whose scripts never yield cannot be closed; the whole browser goes.
-      const isClosed = await within(CLOSE_TIMEOUT_MS, page.close({ runBeforeUnload: false }));
-      if (!isClosed) await open.lease.giveBack(true);
-    },
+  page.on("close", () => die(browser.isConnected() ? "the browser closed the tab" : "the browser crashed"));
+  browser.once("disconnected", crash);
+  const ignore = (): void => {
+    isClosing = true;
+    browser.off("disconnected", crash);
   };
+  return { failure: promise, ignore };
+}
+
+async function closeTab(open: OpenContext, { page, gone }: Opened): Promise<void> {
+  gone.ignore();
+  open.openPages--;
+  // Chromium forgets to close a tab that is just taking over a document.
+  const state = page.waitForLoadState("domcontentloaded", { timeout: COMMIT_TIMEOUT_MS });
+  await state.catch(() => {});
+  // A tab whose scripts never yield cannot be closed; the whole browser goes.
+  const isClosed = await within(CLOSE_TIMEOUT_MS, page.close({ runBeforeUnload: false }));
+  if (!isClosed) await open.lease.giveBack(true);
+}
+
+// The code is one that the next try may get past.
+const gone = (why: string): Failure => new Failure("network", why, { cause: { code: "BROWSER_GONE" } });
+const isGone = (error: unknown): boolean =>
+  (error instanceof Failure && error.code === "network") ||
+  (error instanceof Error && /has been closed|crashed|Target closed/i.test(error.message));
+
+const SILENT = "the browser does not answer";
+const isSilent = (error: unknown): boolean => error instanceof Failure && error.message === SILENT;
+/** A browser on a busy machine may take seconds to open a tab. */
+const ANSWER_TIMEOUT_MS = 20_000;
+
+/**
+ * The browser's answer. One that dies, or hangs, may leave a command without any.
+ * @throws Failure `network` when it dies or is silent for too long, `cancelled` when the signal aborts
+ */
+async function answered<T>(browser: Browser, work: Promise<T>, signal?: AbortSignal): Promise<T> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  work.catch(() => {});
+  const crash = (): void => reject(gone("the browser crashed"));
+  const abort = (): void => reject(new Failure("cancelled", "the page was called off"));
+  const timer = setTimeout(() => reject(gone(SILENT)), ANSWER_TIMEOUT_MS);
+  browser.once("disconnected", crash);
+  signal?.addEventListener("abort", abort, { once: true });
+  if (!browser.isConnected()) crash();
+  if (signal?.aborted) abort();
+  try {
+    return await Promise.race([work, promise]);
+  } finally {
+    clearTimeout(timer);
+    browser.off("disconnected", crash);
+    signal?.removeEventListener("abort", abort);
+  }
 }
 
 const MEDIA = ["Image", "Font", "Media"] as const;

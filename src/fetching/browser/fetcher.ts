@@ -19,7 +19,7 @@ import type { Page, Response } from "./chromium.ts";
 import { type BrowserContexts, createContexts, type Tab } from "./contexts.ts";
 import type { BrowserHost } from "./host.ts";
 import { navigationFailure } from "./navigation-failure.ts";
-import { scrollThrough, settle, watchTraffic } from "./settle.ts";
+import { hasMoved, scrollThrough, settle, watchTraffic } from "./settle.ts";
 
 export type BrowserFetcherOptions = {
   readonly host: BrowserHost;
@@ -203,15 +203,34 @@ async function read({ session, open, url, watch }: Omit<Visit, "options">, page:
   if (isPageType(type) === false && status < 400) throw unsupported(watch.describe(url), type?.essence ?? "");
   if (!(await loaded(page, broken))) return { ...shared, ...bodyOf("", type?.essence ?? "") };
   const rest = { quietMs: QUIET_MS, maxMs: MAX_SETTLE_MS, signal: watch.signal };
-  const isResting = await settle(page, traffic, rest);
-  if (!isResting) log.debug("the page never came to rest", { url });
-  if (behaviour.scrolls) await scrollThrough(page, traffic, rest);
-  if (behaviour.waitFor !== null)
-    await waitFor(page, behaviour.waitFor, { what: watch.describe(url), timeoutMs: limits.requestTimeoutMs });
-  const captured = await page.evaluate(captureDocument, limits.pageBytes);
+  const captured = await whileMoving(page, async () => {
+    const isResting = await settle(page, traffic, rest);
+    if (!isResting) log.debug("the page never came to rest", { url });
+    if (behaviour.scrolls) await scrollThrough(page, traffic, rest);
+    if (behaviour.waitFor !== null)
+      await waitFor(page, behaviour.waitFor, {
+        what: watch.describe(url),
+        timeoutMs: limits.requestTimeoutMs,
+      });
+    return page.evaluate(captureDocument, limits.pageBytes);
+  });
   if (!captured) throw tooLarge(watch.describe(url), limits.pageBytes);
   return { ...shared, ...(await whereFrom(response, page, url)), ...bodyOf(captured.html, "text/html") };
 }
+
+/** Does the work again on the next document where the page went on to one meanwhile. */
+async function whileMoving<T>(page: Page, work: () => Promise<T>): Promise<T> {
+  for (let left = MAX_MOVES; ; left--) {
+    try {
+      return await work();
+    } catch (error) {
+      if (left === 0 || !hasMoved(error)) throw error;
+      await page.waitForLoadState("domcontentloaded", { timeout: 0 });
+    }
+  }
+}
+
+const MAX_MOVES = 20;
 
 const NO_BODY = "ERR_HTTP_RESPONSE_CODE_FAILURE";
 

@@ -35,29 +35,48 @@ export function watchTraffic(page: Page): Traffic {
 }
 
 /**
- * Waits until a page has come to rest: no request under way and no change of the document for `quietMs`. A
- * page without scripts rests as soon as it is loaded; one that never does is taken as it is after `maxMs`.
+ * Waits until a page has come to rest: nothing loads, no request under way and no change of the document or of
+ * its frames for `quietMs`. A page without scripts and frames rests as soon as it is loaded; one that never
+ * does is taken as it is after `maxMs`.
  * @returns whether it came to rest
+ * @throws an error of `hasMoved` when the page goes to another document
  */
 export async function settle(page: Page, traffic: Traffic, options: SettleOptions): Promise<boolean> {
-  const deadline = performance.now() + options.maxMs;
-  if (!(await page.evaluate(hasRunningScripts))) return true;
-  let size = -1;
+  const startedAt = performance.now();
+  const deadline = startedAt + options.maxMs;
+  let state = await page.evaluate(documentState);
+  if (!state.canChange) return true;
   let changedAt = performance.now();
+  let unchanged = 0;
   while (performance.now() < deadline && !options.signal.aborted) {
-    const now = await page.evaluate(documentSize);
-    if (now !== size) {
-      size = now;
-      changedAt = performance.now();
-    }
+    const askedAt = performance.now();
+    const now = await page.evaluate(documentState);
+    const answeredAt = performance.now();
+    // A frame that awaits its document: its request is announced a moment after the element.
+    const isAwaited = now.awaitedFrames > 0 && answeredAt - startedAt < MAX_FRAME_START_MS;
+    const isChanging = now.size !== state.size || now.isLoading || isAwaited;
+    if (isChanging) changedAt = answeredAt;
+    unchanged = isChanging ? 0 : unchanged + 1;
+    state = now;
     const restSince = Math.max(changedAt, traffic.lastChangeAt());
-    if (traffic.inFlight() === 0 && performance.now() - restSince >= options.quietMs) return true;
-    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+    const isQuiet = traffic.inFlight() === 0 && answeredAt - restSince >= options.quietMs;
+    // On a machine that is short of time the page gets its turns, too, before it counts as quiet.
+    if (isQuiet && unchanged >= MIN_UNCHANGED) return true;
+    // A document that takes long to measure is measured less often.
+    const pauseMs = Math.max(POLL_MS, 4 * (answeredAt - askedAt));
+    await new Promise((resolve) => setTimeout(resolve, pauseMs));
   }
   return false;
 }
 
+/** Whether an error says that the page went to another document meanwhile. */
+export const hasMoved = (error: unknown): boolean =>
+  error instanceof Error && /context was destroyed|Cannot find context/i.test(error.message);
+
+/** A frame whose server answers with no document (204) stays empty. */
+const MAX_FRAME_START_MS = 2_000;
 const POLL_MS = 50;
+const MIN_UNCHANGED = 4;
 
 /** Scrolls to the end, again as long as that makes the page longer, so that lazy content comes. */
 export async function scrollThrough(page: Page, traffic: Traffic, options: SettleOptions): Promise<void> {
@@ -72,14 +91,58 @@ export async function scrollThrough(page: Page, traffic: Traffic, options: Settl
 
 const MAX_SCROLLS = 30;
 
-// The following run inside the page.
+// The following run inside the page, so they may use nothing from outside.
 
-function hasRunningScripts(): boolean {
-  return [...document.scripts].some((script) => script.type === "" || /module|javascript/.test(script.type));
-}
+type DocumentState = {
+  /** Whether scripts or frames may still change what is there. */
+  readonly canChange: boolean;
+  /** Whether a frame's document is being read. */
+  readonly isLoading: boolean;
+  /** Frames of the same origin that have no document yet. */
+  readonly awaitedFrames: number;
+  /** Another number after a change of elements or text, of frames and shadow roots too. */
+  readonly size: number;
+};
 
-function documentSize(): number {
-  return document.getElementsByTagName("*").length * 1_000_003 + (document.body?.textContent?.length ?? 0);
+function documentState(): DocumentState {
+  let canChange = false;
+  let isLoading = false;
+  let awaitedFrames = 0;
+  let size = 0;
+  const measure = (root: Document | ShadowRoot, depth: number): void => {
+    const elements = root.querySelectorAll("*");
+    const text = "body" in root ? root.body : root;
+    size = (size * 31 + elements.length * 1_000_003 + (text?.textContent?.length ?? 0)) % 1e15;
+    for (const element of elements) {
+      if (element.shadowRoot) measure(element.shadowRoot, depth);
+      if (element.localName === "iframe" || element.localName === "frame")
+        measureFrame(element as HTMLIFrameElement, depth + 1);
+      if (element.localName === "script") {
+        const { type } = element as HTMLScriptElement;
+        canChange ||= type === "" || /module|javascript/.test(type);
+      }
+    }
+  };
+  const measureFrame = (frame: HTMLIFrameElement, depth: number): void => {
+    if (depth > 10) return;
+    const hasInline = frame.hasAttribute("srcdoc");
+    const isOwn = hasInline || (frame.src !== "" && URL.parse(frame.src)?.origin === location.origin);
+    let inner: Document | null = null;
+    try {
+      inner = frame.contentDocument;
+    } catch {
+      // Another origin's frame cannot be read.
+    }
+    if (!inner) return;
+    // What is below the screen would never load.
+    if (isOwn && frame.loading === "lazy") frame.loading = "eager";
+    if (inner.URL === "about:blank" && isOwn) awaitedFrames++;
+    if (inner.readyState === "loading") isLoading = true;
+    canChange ||= isOwn;
+    measure(inner, depth);
+  };
+  measure(document, 0);
+  return { canChange, isLoading, awaitedFrames, size };
 }
 
 function scrollToEnd(): number {
