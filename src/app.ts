@@ -47,7 +47,7 @@ import {
   systemResolve,
 } from "./fetching/index.ts";
 import type { Log } from "./log.ts";
-import { createMetrics, logSink, type Metrics, statsdSink } from "./metrics.ts";
+import { createMetrics, logSink, type Metrics, type MetricsSink, statsdSink } from "./metrics.ts";
 import { type Environment, readSettings, type SettingChecks, type Settings } from "./settings/index.ts";
 import { openStatsd, type StatsdSocket } from "./statsd.ts";
 import { withoutCredentials } from "./urls/index.ts";
@@ -83,12 +83,23 @@ export type AppOptions = {
   readonly shell: "cli" | "server";
   /** In [0, 1), as `Math.random`. */
   readonly random?: () => number;
+  /** Take every measurement besides the sink of the settings. */
+  readonly metricsSinks?: readonly MetricsSink[];
 };
 
 /** The modules put together; what a shell calls. */
 export interface App extends AsyncDisposable {
-  /** Opens what fetches and extracts with one caller's network options; dispose it after use. */
-  openSession(network: NetworkOptions): ArticleSession;
+  /** Counts whatever a shell has to count besides. */
+  readonly metrics: Metrics;
+  /** Articles in the cache now, and at most. */
+  readonly cache: { readonly size: number; readonly maxSize: number };
+  /** Extraction workers at most. */
+  readonly workers: number;
+  /**
+   * Opens what fetches and extracts with one caller's network options; dispose it after use.
+   * @param caller on whose behalf pages are fetched, where it is not the one of the options
+   */
+  openSession(network: NetworkOptions, caller?: EgressCaller): ArticleSession;
 }
 
 /** Extracts articles with one set of network options. */
@@ -185,7 +196,11 @@ export function createApp(options: AppOptions): App {
   const cache = createArticleCache(settings.cacheSize);
   const slots = createHostSlots(systemClock);
   return {
-    openSession: (network) => openSession(options, { egress, extractor, cache, metrics, slots, network }),
+    metrics,
+    cache,
+    workers: extractor.workers,
+    openSession: (network, caller = options.caller) =>
+      openSession({ ...options, caller }, { egress, extractor, cache, metrics, slots, network }),
     [Symbol.asyncDispose]: async () => {
       await extractor[Symbol.asyncDispose]();
       await statsd?.[Symbol.asyncDispose]();
@@ -195,16 +210,16 @@ export function createApp(options: AppOptions): App {
 
 type OpenMetrics = { readonly metrics: Metrics; readonly statsd: StatsdSocket | null };
 
-function openMetrics({ settings, log }: AppOptions): OpenMetrics {
-  if (!settings.metricsEnabled) return { metrics: createMetrics([]), statsd: null };
+function openMetrics({ settings, log, metricsSinks = [] }: AppOptions): OpenMetrics {
+  if (!settings.metricsEnabled) return { metrics: createMetrics(metricsSinks), statsd: null };
   const namespace = settings.metricsNamespace;
   if (settings.metricsSink === "statsd") {
     const statsd = openStatsd(settings.metricsStatsdHost, settings.metricsStatsdPort);
-    return { metrics: createMetrics([statsdSink(namespace, statsd.send)]), statsd };
+    return { metrics: createMetrics([...metricsSinks, statsdSink(namespace, statsd.send)]), statsd };
   }
   const write = (metric: string, kind: string, value: number): void =>
     log.info("metric", { metric, kind, value });
-  return { metrics: createMetrics([logSink(namespace, write)]), statsd: null };
+  return { metrics: createMetrics([...metricsSinks, logSink(namespace, write)]), statsd: null };
 }
 
 type SessionParts = {
@@ -241,7 +256,8 @@ function openSession(options: AppOptions, parts: SessionParts): ArticleSession {
     hasDiagnostics: settings.logDiagnostics,
   };
   const crawling = crawlingParts(options, { ...parts, http, userAgent, limits });
-  const cacheScope = JSON.stringify([network, userAgent]);
+  // What one caller may reach, another must not get out of the cache.
+  const cacheScope = JSON.stringify([network, userAgent, options.caller]);
   return {
     maxBytes: limits.pageBytes,
     fromUrl: ({ url, authorization, options: extraction, signal, requestId }) =>

@@ -300,23 +300,43 @@ export const CRAWL_COMMAND: Command = {
 };
 
 /** What can be served. */
-export const SERVERS = ["search"] as const;
+export const SERVERS = ["extractor", "search"] as const;
 
 export const SERVE_COMMAND: Command = {
   name: "serve",
-  usage: "search [options]",
-  help: "Serve documentation search over MCP and HTTP",
+  usage: "extractor | search [options]",
+  help: "Serve extraction and crawls over HTTP, or documentation search over MCP and HTTP",
   flags: [
     {
       name: "config",
       placeholder: "FILE",
       isPath: true,
       group: "Input",
-      help: "Deployment file (default DEPLOYMENT_CONFIG, then ./deployment.json)",
+      help: "search: deployment file (default DEPLOYMENT_CONFIG, then ./deployment.json)",
     },
-    { name: "host", placeholder: "ADDRESS", group: "Serving", help: "Address to bind; wins over mcp_host" },
-    { name: "port", placeholder: "N", group: "Serving", help: "Port; wins over mcp_port; 0: any free one" },
-    { name: "stdio", group: "Serving", help: "Serve one MCP client over stdin and stdout instead of HTTP" },
+    {
+      name: "host",
+      placeholder: "ADDRESS",
+      group: "Serving",
+      help: "Address to bind; wins over HOST and mcp_host",
+    },
+    {
+      name: "port",
+      placeholder: "N",
+      group: "Serving",
+      help: "Port; wins over PORT and mcp_port; 0: any free one",
+    },
+    {
+      name: "stdio",
+      group: "Serving",
+      help: "search: serve one MCP client over stdin and stdout instead of HTTP",
+    },
+    {
+      name: "egress",
+      placeholder: "POLICY",
+      group: "Fetching",
+      help: "extractor: addresses that pages may be fetched from: auto (default), open, public, or a list",
+    },
     ...GENERAL_FLAGS,
   ],
 };

@@ -27,6 +27,7 @@ const EXAMPLES: Readonly<Record<string, readonly (readonly [command: string, mea
     ["article-extractor search --dir docs parse_url --json", "for a program"],
   ],
   serve: [
+    ["article-extractor serve extractor --host 127.0.0.1", "the HTTP API, documented at /docs"],
     ["article-extractor serve search", "the tenants of ./deployment.json, at http://HOST:PORT/mcp"],
     ["article-extractor serve search --config docs.json --stdio", "for a client that starts its servers"],
   ],

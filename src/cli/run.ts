@@ -130,6 +130,7 @@ async function search(words: readonly string[], { typed, io }: Shell): Promise<n
 }
 
 async function serve({ typed, io, openNotices }: Shell): Promise<number> {
+  if (typed.positionals[0] === "extractor") return serveExtractor({ typed, io, openNotices });
   const { withDotenv } = await import("../settings/index.ts");
   const { readServeCommand, runServeSearch } = await import("./serve-search.ts");
   const environment = withDotenv(io.environment, {
@@ -137,6 +138,11 @@ async function serve({ typed, io, openNotices }: Shell): Promise<number> {
     envFile: typed.one("env-file"),
   });
   return await runServeSearch(readServeCommand(typed), { environment, typed, io, notices: openNotices(io) });
+}
+
+async function serveExtractor({ typed, io, openNotices }: Shell): Promise<number> {
+  const { readServeExtractorCommand, runServeExtractor } = await import("./serve-extractor.ts");
+  return await runServeExtractor(readServeExtractorCommand(typed), { typed, io, notices: openNotices(io) });
 }
 
 async function validate({ typed, io, openNotices }: Shell): Promise<number> {

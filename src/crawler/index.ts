@@ -19,6 +19,20 @@ export { type ManifestEntry, manifestEntry } from "./manifest-entry.ts";
 export { createFileSink } from "./output.ts";
 export { CRAWL_RANGES, createCrawlPlan } from "./plan.ts";
 export { previewCrawl } from "./preview.ts";
+export { type JobQueueOptions, openJobQueue } from "./queue/queue.ts";
+export {
+  type ClaimedJob,
+  JOB_STATES,
+  type JobCounts,
+  type JobEnd,
+  type JobEvent,
+  type JobQueue,
+  type JobRecord,
+  type JobReport,
+  type JobState,
+  type NewJob,
+  type StoredEvent,
+} from "./queue/types.ts";
 export { createSitemapReader } from "./sitemap/read-sitemaps.ts";
 export { parseSitemapSource } from "./sitemap/source.ts";
 export { DECIDED_SITEMAP_LIMITS } from "./sitemap/types.ts";

@@ -197,7 +197,7 @@ describe("serve is refused with", () => {
     ["another server", ["extractors"]],
     ["two servers", ["search", "search"]],
   ])("%s", async (_, words) => {
-    expect(await refused(deployment(), words)).toContain("serve takes what to serve: search");
+    expect(await refused(deployment(), words)).toContain("serve takes what to serve: extractor, search");
   });
 
   test("a wrong deployment file, every problem a line", async () => {

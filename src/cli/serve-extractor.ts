@@ -1,0 +1,208 @@
+import { mkdirSync, realpathSync, statSync } from "node:fs";
+import { homedir } from "node:os";
+import { join, resolve } from "node:path";
+import { createApp, readAppEnvironment } from "../app.ts";
+import { openJobQueue } from "../crawler/index.ts";
+import { Failure } from "../failure.ts";
+import { forgetProxyVariables, parseAddressSet, parseEgressPolicy } from "../fetching/index.ts";
+import { createLog, LOG_FORMATS, LOG_LEVELS, type Log } from "../log.ts";
+import { createPrometheusSink } from "../metrics.ts";
+import {
+  type CrawlSpec,
+  type ExtractorServerOptions,
+  normalBasePath,
+  startExtractorServer,
+} from "../server/index.ts";
+import {
+  DEFAULT_CRAWL,
+  DEFAULT_EXTRACTION,
+  type Environment,
+  type Settings,
+  withDotenv,
+} from "../settings/index.ts";
+import { HOME_PAGE, VERSION } from "../version.ts";
+import type { Typed } from "./arguments.ts";
+import { readText } from "./input.ts";
+import type { Io } from "./io.ts";
+import type { Notices } from "./notices.ts";
+import { optionValue } from "./values.ts";
+
+/** `serve extractor`, ready to run; null where the settings decide. */
+export type ServeExtractorCommand = {
+  readonly host: string | null;
+  readonly port: number | null;
+  readonly egress: string | null;
+};
+
+/** @throws Failure `invalid_usage` */
+export function readServeExtractorCommand(typed: Typed): ServeExtractorCommand {
+  if (typed.positionals.length > 1) throw new Failure("invalid_usage", "serve extractor takes no arguments");
+  for (const name of ["config", "stdio"])
+    if (typed.has(name)) throw new Failure("invalid_usage", `--${name} goes with serve search`);
+  const egress = optionValue.text(typed, "egress");
+  if (egress !== null) parseEgressPolicy(egress);
+  return {
+    host: optionValue.text(typed, "host"),
+    port: optionValue.integer(typed, "port", 0, 65_535),
+    egress,
+  };
+}
+
+export type ServeExtractorParts = { readonly typed: Typed; readonly io: Io; readonly notices: Notices };
+
+/** After so long without a word of its process a job is taken over, in ms. */
+const LEASE_MS = 15_000;
+
+/**
+ * Serves until the program is told to end; returns the exit code 0.
+ * @throws Failure `invalid_settings`, `invalid_usage` (the address cannot be bound), `unwritable_output`
+ */
+export async function runServeExtractor(
+  command: ServeExtractorCommand,
+  { typed, io, notices }: ServeExtractorParts,
+): Promise<number> {
+  const environment = withDotenv(io.environment, {
+    executablePath: io.executablePath,
+    envFile: typed.one("env-file"),
+  });
+  const { settings, proxyEnvironment } = readAppEnvironment(environment);
+  // Bun's fetch would act on them at every request, past the egress policy.
+  forgetProxyVariables(io.environment);
+  const log = openLog(settings, typed, io);
+  const network = await readNetworkSettings(command, settings, io);
+  const prometheus = createPrometheusSink(settings.metricsNamespace);
+  await using app = createApp({
+    settings: { ...settings, egress: command.egress ?? settings.egress },
+    proxyEnvironment,
+    // Each session says for whom it is; one that did not would reach public addresses only.
+    caller: { kind: "remote_request" },
+    product: { version: VERSION, homePage: HOME_PAGE },
+    shell: "server",
+    workerUrl: io.workerUrl,
+    log,
+    metricsSinks: [prometheus.sink],
+  });
+  using queue = openJobQueue<CrawlSpec>({
+    directory: resolve(settings.stateDir ?? stateHome(environment)),
+    maxQueued: settings.maxQueuedJobs,
+    maxRunning: settings.maxRunningJobs,
+    leaseMs: LEASE_MS,
+    now: Date.now,
+  });
+  await using server = startExtractorServer({
+    ...network,
+    name: "article-extractor",
+    version: VERSION,
+    app,
+    queue,
+    defaults: defaultsOf(settings),
+    hasBrowser: false,
+    renderMetrics: prometheus.render,
+    log,
+    sharesPort: false,
+  });
+  if (network.apiKey === null && network.paths.root === null)
+    notices.warn(
+      "crawls may write anywhere this user may: set ARTICLE_EXTRACTOR_OUTPUT_ROOT to confine them",
+    );
+  io.stderr.write(`serving extraction at ${server.url}\n`);
+  await aborted(io.signal);
+  return 0;
+}
+
+function openLog(settings: Settings, typed: Typed, io: Io): Log {
+  return createLog({
+    level: optionValue.choice(typed, "log-level", LOG_LEVELS) ?? settings.logLevel ?? "info",
+    format: optionValue.choice(typed, "log-format", LOG_FORMATS) ?? settings.logFormat,
+    write: io.stderr.write,
+  });
+}
+
+/** The XDG state directory of the program (XDG Base Directory Specification 0.8). */
+const stateHome = ({ XDG_STATE_HOME }: Environment): string =>
+  join(XDG_STATE_HOME || join(homedir(), ".local/state"), "article-extractor", "extractor");
+
+const defaultsOf = (settings: Settings): ExtractorServerOptions["defaults"] => ({
+  extraction: DEFAULT_EXTRACTION,
+  preference: settings.preferBrowser === false ? "http" : "browser",
+  maxPages: settings.crawlerMaxPages,
+  maxDepth: DEFAULT_CRAWL.maxDepth,
+  concurrency: settings.crawlerConcurrency,
+  hostDelayMs: Math.round(settings.crawlerRateLimit * 1000),
+});
+
+async function readNetworkSettings(command: ServeExtractorCommand, settings: Settings, io: Io) {
+  const basePath = normalBasePath(settings.basePath ?? "");
+  if (basePath === null)
+    throw new Failure("invalid_settings", "ARTICLE_EXTRACTOR_BASE_PATH must be a path such as /reader");
+  const apiKey = await readApiKey(settings, io);
+  if (apiKey !== null && settings.outputRoot === null)
+    throw new Failure(
+      "invalid_settings",
+      "ARTICLE_EXTRACTOR_OUTPUT_ROOT must name a directory for crawls once there is an API key",
+    );
+  return {
+    host: command.host ?? settings.host,
+    port: command.port ?? settings.port,
+    basePath,
+    trustedProxies: readTrustedProxies(settings.trustedProxies ?? ""),
+    allowedHosts: listOf(settings.allowedHosts),
+    corsOrigins: readOrigins(settings),
+    apiKey,
+    paths: { root: openRoot(settings.outputRoot), workingDirectory: process.cwd() },
+    maxConcurrentRequests: settings.maxConcurrentRequests,
+  };
+}
+
+const listOf = (text: string | null): string[] | null =>
+  text?.split(/[\s,]+/).filter((entry) => entry !== "") ?? null;
+
+function readOrigins({ corsOrigins }: Settings): string[] {
+  const origins = listOf(corsOrigins) ?? [];
+  for (const origin of origins)
+    if (origin !== "*" && URL.parse(origin)?.origin !== origin)
+      throw new Failure(
+        "invalid_settings",
+        `ARTICLE_EXTRACTOR_CORS_ORIGINS: ${JSON.stringify(origin.slice(0, 100))} is no origin such as https://app.example`,
+      );
+  return origins;
+}
+
+function openRoot(written: string | null): string | null {
+  if (written === null) return null;
+  const path = resolve(written);
+  try {
+    mkdirSync(path, { recursive: true });
+    if (statSync(path).isDirectory()) return realpathSync(path);
+  } catch (cause) {
+    const code = cause instanceof Error && "code" in cause ? String(cause.code) : String(cause);
+    throw new Failure("invalid_settings", `ARTICLE_EXTRACTOR_OUTPUT_ROOT ${path}: ${code}`, { cause });
+  }
+  throw new Failure("invalid_settings", `ARTICLE_EXTRACTOR_OUTPUT_ROOT ${path} is not a directory`);
+}
+
+function readTrustedProxies(text: string): ReturnType<typeof parseAddressSet> {
+  try {
+    return parseAddressSet(text);
+  } catch (cause) {
+    if (!(cause instanceof Failure)) throw cause;
+    throw new Failure("invalid_settings", `ARTICLE_EXTRACTOR_TRUSTED_PROXIES: ${cause.message}`, { cause });
+  }
+}
+
+const MAX_KEY_FILE_BYTES = 64 * 1024;
+
+async function readApiKey({ apiKey, apiKeyFile }: Settings, io: Io): Promise<string | null> {
+  const key = apiKeyFile === null ? apiKey : (await readText(apiKeyFile, io, MAX_KEY_FILE_BYTES)).trim();
+  if (key === null || /^[\x21-\x7e]+$/.test(key)) return key;
+  throw new Failure(
+    "invalid_settings",
+    "ARTICLE_EXTRACTOR_API_KEY must be visible ASCII characters without spaces",
+  );
+}
+
+const aborted = (signal: AbortSignal): Promise<void> =>
+  new Promise((done) => {
+    if (signal.aborted) done();
+    else signal.addEventListener("abort", () => done(), { once: true });
+  });

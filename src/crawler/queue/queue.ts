@@ -1,0 +1,360 @@
+import { Database } from "bun:sqlite";
+import { chmodSync, mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { Failure, type FailureRecord } from "../../failure.ts";
+import { createOwner, isSurelyGone } from "./owner.ts";
+import { QUEUE_SCHEMA, QUEUE_VERSION } from "./schema.ts";
+import type {
+  ClaimedJob,
+  JobCounts,
+  JobEnd,
+  JobEvent,
+  JobQueue,
+  JobRecord,
+  JobReport,
+  JobState,
+  NewJob,
+  StoredEvent,
+} from "./types.ts";
+
+export type JobQueueOptions = {
+  /** Made where it does not exist, for this user alone. */
+  readonly directory: string;
+  readonly maxQueued: number;
+  /** In all processes together. */
+  readonly maxRunning: number;
+  /** After so long without a report a job counts as left by its process, in ms. */
+  readonly leaseMs: number;
+  readonly now: () => number;
+};
+
+/** Finished jobs that are remembered. */
+const MAX_FINISHED = 1000;
+/** Events of a job that are kept: what a page that is opened late can still show. */
+const MAX_EVENTS = 500;
+/** A job that ends its process so often is not tried again. */
+const MAX_CRASHES = 5;
+/** Others write for a few milliseconds at most. */
+const BUSY_MS = 2000;
+
+const FILE_NAME = "jobs.sqlite";
+
+/**
+ * Opens the queue of a state directory, or makes it.
+ * @throws Failure `unwritable_output`, `unreadable_input`; `invalid_usage` for a file of another version
+ */
+export function openJobQueue<Spec>(options: JobQueueOptions): JobQueue<Spec> {
+  const path = join(options.directory, FILE_NAME);
+  try {
+    mkdirSync(options.directory, { recursive: true, mode: 0o700 });
+    const db = new Database(path, { create: true });
+    try {
+      chmodSync(path, 0o600);
+      prepare(db, path);
+      return new SqliteJobQueue<Spec>(db, options);
+    } catch (error) {
+      db.close();
+      throw error;
+    }
+  } catch (error) {
+    if (error instanceof Failure) throw error;
+    const code = error instanceof Error && "code" in error ? String(error.code) : String(error);
+    const isDamaged = code === "SQLITE_NOTADB" || code.startsWith("SQLITE_CORRUPT");
+    throw new Failure(
+      isDamaged ? "unreadable_input" : "unwritable_output",
+      `could not open the jobs of the server, ${path}: ${code}`,
+      { cause: error },
+    );
+  }
+}
+
+function prepare(db: Database, path: string): void {
+  db.run(`PRAGMA busy_timeout = ${BUSY_MS}`);
+  db.run("PRAGMA journal_mode = WAL");
+  db.transaction(() => {
+    const { user_version: version } = db.query<{ user_version: number }, []>("PRAGMA user_version").get() ?? {
+      user_version: 0,
+    };
+    if (version === QUEUE_VERSION) return;
+    if (version !== 0)
+      throw new Failure("invalid_usage", `${path} holds the jobs of another version of this program`);
+    db.run(QUEUE_SCHEMA);
+    db.run(`PRAGMA user_version = ${QUEUE_VERSION}`);
+  }).immediate();
+}
+
+type Row = {
+  readonly number: number;
+  readonly id: string;
+  readonly state: JobState;
+  readonly directory: string;
+  readonly shown: string;
+  readonly spec: string | null;
+  readonly created_at: string;
+  readonly started_at: string | null;
+  readonly completed_at: string | null;
+  readonly error: string | null;
+  readonly has_begun: number;
+  readonly crashes: number;
+  readonly is_cancelled: number;
+  readonly owner: string | null;
+  readonly lease_until: number | null;
+} & JobCounts;
+
+class SqliteJobQueue<Spec> implements JobQueue<Spec> {
+  readonly #db: Database;
+  readonly #options: JobQueueOptions;
+  readonly #self = createOwner();
+
+  constructor(db: Database, options: JobQueueOptions) {
+    this.#db = db;
+    this.#options = options;
+  }
+
+  submit(job: NewJob<Spec>): JobRecord | "full" | "in_use" {
+    return this.#durably(() => {
+      const { queued } = this.counts();
+      if (queued >= this.#options.maxQueued) return "full";
+      const isInUse = this.#db
+        .query("SELECT 1 FROM job WHERE state IN ('queued', 'running') AND directory = ?1")
+        .get(job.directory);
+      if (isInUse) return "in_use";
+      const id = crypto.randomUUID();
+      this.#db
+        .query("INSERT INTO job (id, directory, shown, spec, created_at) VALUES (?1, ?2, ?3, ?4, ?5)")
+        .run(id, job.directory, JSON.stringify(job.shown), JSON.stringify(job.spec), this.#timestamp());
+      this.#forgetOldest();
+      return toRecord(this.#row(id) as Row); // just inserted
+    });
+  }
+
+  get(id: string): JobRecord | null {
+    const row = this.#row(id);
+    return row && toRecord(row);
+  }
+
+  list({ limit, state }: { readonly limit: number; readonly state: JobState | null }): JobRecord[] {
+    return this.#db
+      .query<Row, [string | null, number]>(
+        "SELECT * FROM job WHERE ?1 IS NULL OR state = ?1 ORDER BY number DESC LIMIT ?2",
+      )
+      .all(state, limit)
+      .map(toRecord);
+  }
+
+  counts(): { readonly queued: number; readonly running: number } {
+    const rows = this.#db
+      .query<{ state: JobState; count: number }, []>(
+        "SELECT state, count(*) AS count FROM job WHERE state IN ('queued', 'running') GROUP BY state",
+      )
+      .all();
+    const of = (wanted: JobState): number => rows.find(({ state }) => state === wanted)?.count ?? 0;
+    return { queued: of("queued"), running: of("running") };
+  }
+
+  cancel(id: string): JobRecord | null {
+    return this.#durably(() => {
+      const row = this.#row(id);
+      if (row?.state === "queued") this.#close(row, { state: "failed", error: CALLED_OFF, events: [] });
+      else if (row?.state === "running")
+        this.#db.query("UPDATE job SET is_cancelled = 1 WHERE number = ?1").run(row.number);
+      return row && this.get(id);
+    });
+  }
+
+  claim(): ClaimedJob<Spec> | null {
+    // Looked at without the lock first: most of the time there is nothing to do.
+    const { queued, running } = this.counts();
+    if (queued + running === 0) return null;
+    return this.#transaction(() => {
+      this.#takeBackLeft();
+      if (this.counts().running >= this.#options.maxRunning) return null;
+      const row = this.#db
+        .query<Row, [number]>(
+          "SELECT * FROM job WHERE state = 'queued' AND not_before <= ?1 ORDER BY number LIMIT 1",
+        )
+        .get(this.#options.now());
+      if (!row) return null;
+      this.#db
+        .query(
+          "UPDATE job SET state = 'running', owner = ?2, lease_until = ?3, started_at = ?4 WHERE number = ?1",
+        )
+        .run(row.number, this.#self, this.#leaseEnd(), this.#timestamp());
+      // Written by submit, and there until the job ends.
+      return { id: row.id, spec: JSON.parse(row.spec ?? "null") as Spec, hasBegun: row.has_begun === 1 };
+    });
+  }
+
+  report(id: string, report: JobReport): "go_on" | "cancelled" | "lost" {
+    return this.#transaction(() => {
+      const row = this.#row(id);
+      if (row?.state !== "running" || row.owner !== this.#self) return "lost";
+      this.#write(row, report);
+      this.#db
+        .query("UPDATE job SET lease_until = ?2, has_begun = has_begun OR ?3 WHERE number = ?1")
+        .run(row.number, this.#leaseEnd(), report.startedAt === undefined ? 0 : 1);
+      return row.is_cancelled === 1 ? "cancelled" : "go_on";
+    });
+  }
+
+  finish(id: string, end: JobEnd): void {
+    this.#durably(() => {
+      const row = this.#row(id);
+      if (row?.state === "running" && row.owner === this.#self) this.#close(row, end);
+    });
+  }
+
+  handBack(id: string, delayMs: number): void {
+    this.#transaction(() => {
+      const row = this.#row(id);
+      if (row?.state !== "running" || row.owner !== this.#self) return;
+      if (row.is_cancelled === 1) this.#close(row, { state: "failed", error: CALLED_OFF, events: [] });
+      else this.#requeue(row, { crashes: row.crashes, notBefore: this.#options.now() + delayMs });
+    });
+  }
+
+  eventsAfter(id: string, number: number, limit: number): StoredEvent[] {
+    return this.#db
+      .query<StoredEvent, [string, number, number]>(
+        `SELECT event.number, kind, body FROM event JOIN job ON job.number = event.job
+         WHERE id = ?1 AND event.number > ?2 ORDER BY event.number LIMIT ?3`,
+      )
+      .all(id, number, limit);
+  }
+
+  lastEvent(id: string): number {
+    return (
+      this.#db
+        .query<{ last: number | null }, [string]>(
+          "SELECT max(event.number) AS last FROM event JOIN job ON job.number = event.job WHERE id = ?1",
+        )
+        .get(id)?.last ?? 0
+    );
+  }
+
+  [Symbol.dispose](): void {
+    this.#db.close();
+  }
+
+  /** Jobs whose process is gone wait again; one that was called off, or ends each process, is over. */
+  #takeBackLeft(): void {
+    const rows = this.#db.query<Row, []>("SELECT * FROM job WHERE state = 'running'").all();
+    for (const row of rows) {
+      const { owner, lease_until: until } = row;
+      if (owner === this.#self) continue;
+      const isLeft = (until ?? 0) < this.#options.now() || owner === null || isSurelyGone(owner, this.#self);
+      if (!isLeft) continue;
+      const crashes = row.crashes + 1;
+      if (row.is_cancelled === 1) this.#close(row, { state: "failed", error: CALLED_OFF, events: [] });
+      else if (crashes >= MAX_CRASHES) this.#close(row, { state: "failed", error: CRASHED, events: [] });
+      else this.#requeue(row, { crashes, notBefore: 0 });
+    }
+  }
+
+  #requeue(row: Row, { crashes, notBefore }: { readonly crashes: number; readonly notBefore: number }): void {
+    this.#db
+      .query(
+        `UPDATE job SET state = 'queued', owner = NULL, lease_until = NULL, started_at = NULL,
+         crashes = ?2, not_before = ?3 WHERE number = ?1`,
+      )
+      .run(row.number, crashes, notBefore);
+  }
+
+  #close(row: Row, end: JobEnd): void {
+    this.#write(row, end);
+    this.#db
+      .query(
+        `UPDATE job SET state = ?2, error = ?3, completed_at = ?4, owner = NULL, lease_until = NULL,
+         spec = NULL WHERE number = ?1`,
+      )
+      .run(row.number, end.state, end.error && JSON.stringify(end.error), this.#timestamp());
+    this.#addEvents(row.number, [{ kind: "end", body: { status: end.state, error: end.error } }]);
+  }
+
+  #write(row: Row, { counts, startedAt, events }: JobReport): void {
+    if (counts)
+      this.#db
+        .query(
+          `UPDATE job SET progress = ?2, total = ?3, successful = ?4, failed = ?5, skipped = ?6
+           WHERE number = ?1`,
+        )
+        .run(row.number, counts.progress, counts.total, counts.successful, counts.failed, counts.skipped);
+    if (startedAt !== undefined)
+      this.#db.query("UPDATE job SET started_at = ?2 WHERE number = ?1").run(row.number, startedAt);
+    this.#addEvents(row.number, events);
+  }
+
+  #addEvents(job: number, events: readonly JobEvent[]): void {
+    if (events.length === 0) return;
+    const last =
+      this.#db
+        .query<{ last: number | null }, [number]>("SELECT max(number) AS last FROM event WHERE job = ?1")
+        .get(job)?.last ?? 0;
+    const insert = this.#db.query("INSERT INTO event (job, number, kind, body) VALUES (?1, ?2, ?3, ?4)");
+    // What is older than the newest would be deleted at once.
+    const first = Math.max(0, events.length - MAX_EVENTS);
+    for (const [index, { kind, body }] of events.entries())
+      if (index >= first) insert.run(job, last + index + 1, kind, JSON.stringify(body));
+    this.#db
+      .query("DELETE FROM event WHERE job = ?1 AND number <= ?2")
+      .run(job, last + events.length - MAX_EVENTS);
+  }
+
+  #forgetOldest(): void {
+    const old = `SELECT number FROM job WHERE state IN ('completed', 'failed')
+      ORDER BY number DESC LIMIT -1 OFFSET ${MAX_FINISHED}`;
+    this.#db.run(`DELETE FROM event WHERE job IN (${old})`);
+    this.#db.run(`DELETE FROM job WHERE number IN (${old})`);
+  }
+
+  #row(id: string): Row | null {
+    return this.#db.query<Row, [string]>("SELECT * FROM job WHERE id = ?1").get(id);
+  }
+
+  #transaction<T>(work: () => T): T {
+    return this.#db.transaction(work).immediate();
+  }
+
+  /** What a caller is told to be so must outlive a power cut, which costs a flush of the disk. */
+  #durably<T>(work: () => T): T {
+    this.#db.run("PRAGMA synchronous = FULL");
+    try {
+      return this.#transaction(work);
+    } finally {
+      this.#db.run("PRAGMA synchronous = NORMAL");
+    }
+  }
+
+  #timestamp(): string {
+    return new Date(this.#options.now()).toISOString();
+  }
+
+  #leaseEnd(): number {
+    return this.#options.now() + this.#options.leaseMs;
+  }
+}
+
+const CALLED_OFF: FailureRecord = { code: "cancelled", message: "the job was cancelled" };
+const CRASHED: FailureRecord = {
+  code: "internal",
+  message: `the server's process ended ${MAX_CRASHES} times while it ran this job`,
+};
+
+const toRecord = (row: Row): JobRecord => ({
+  id: row.id,
+  state: row.state,
+  directory: row.directory,
+  shown: JSON.parse(row.shown),
+  createdAt: row.created_at,
+  startedAt: row.started_at,
+  completedAt: row.completed_at,
+  counts: {
+    progress: row.progress,
+    total: row.total,
+    successful: row.successful,
+    failed: row.failed,
+    skipped: row.skipped,
+  },
+  error: row.error === null ? null : JSON.parse(row.error),
+  isCancelled: row.is_cancelled === 1,
+});

@@ -1,0 +1,231 @@
+import type { App } from "../../../app.ts";
+import {
+  type ClaimedJob,
+  type CrawlEvent,
+  type CrawlProgress,
+  type CrawlSummary,
+  type JobEvent,
+  type JobQueue,
+  manifestEntry,
+} from "../../../crawler/index.ts";
+import { Failure, type FailureRecord } from "../../../failure.ts";
+import type { Log } from "../../../log.ts";
+import { openConfinedDirectory, requireSameFile } from "../paths.ts";
+import type { CrawlSpec } from "./spec.ts";
+
+export type JobRunnerOptions = {
+  readonly app: App;
+  readonly queue: JobQueue<CrawlSpec>;
+  readonly log: Log;
+};
+
+/** Runs jobs of the queue in this process until it is disposed of: then it hands back what still runs. */
+export interface JobRunner extends AsyncDisposable {
+  /** Looks at the queue now rather than at the next beat. */
+  wake(): void;
+}
+
+/** How often the queue is looked at and running jobs report, in ms. */
+const BEAT_MS = 250;
+/** A report without news renews the lease only so often, in ms. */
+const RENEWAL_MS = 3000;
+/** Where another process still crawls the directory, the job waits so long, in ms. */
+const BUSY_DELAY_MS = 5000;
+
+type RunningJob = {
+  readonly id: string;
+  readonly controller: AbortController;
+  readonly done: Promise<void>;
+};
+
+export function startJobRunner(options: JobRunnerOptions): JobRunner {
+  const { log } = options;
+  const running = new Map<string, RunningJob>();
+  let isEnding = false;
+  const claimAll = (): void => {
+    for (let job = isEnding ? null : takeNext(options); job; job = takeNext(options)) {
+      const controller = new AbortController();
+      const { id } = job;
+      const done = runJob(job, controller, { ...options, isEnding: () => isEnding }).finally(() => {
+        running.delete(id);
+        queueMicrotask(claimAll);
+      });
+      running.set(id, { id, controller, done });
+    }
+  };
+  const timer = setInterval(claimAll, BEAT_MS);
+  claimAll();
+  return {
+    wake: claimAll,
+    async [Symbol.asyncDispose]() {
+      isEnding = true;
+      clearInterval(timer);
+      const all = [...running.values()];
+      for (const { id, controller } of all) {
+        log.info("job handed back", { job_id: id });
+        controller.abort();
+      }
+      await Promise.all(all.map(({ done }) => done));
+    },
+  };
+
+  function takeNext({ queue: from }: JobRunnerOptions): ClaimedJob<CrawlSpec> | null {
+    try {
+      return from.claim();
+    } catch (error) {
+      // A queue that is busy for seconds is looked at again at the next beat.
+      log.error("the job queue cannot be read", { reason: describe(error) });
+      return null;
+    }
+  }
+}
+
+type RunParts = JobRunnerOptions & { readonly isEnding: () => boolean };
+
+/** Never rejects: whatever happens becomes the job's end, or another try. */
+async function runJob(
+  job: ClaimedJob<CrawlSpec>,
+  controller: AbortController,
+  { app, queue, log, isEnding }: RunParts,
+): Promise<void> {
+  const reporter = startReporting(job.id, queue, { controller, log });
+  try {
+    const summary = await crawl(job, { app, reporter, signal: controller.signal });
+    const isHandedBack = summary.state === "cancelled" && isEnding() && !reporter.isCancelled();
+    if (isHandedBack) reporter.handBack(0);
+    else
+      reporter.finish(
+        summary.state === "completed" ? "completed" : "failed",
+        endError(summary),
+        summary.progress,
+      );
+  } catch (error) {
+    if (isDirectoryBusy(error)) reporter.handBack(BUSY_DELAY_MS);
+    else if (isEnding() && isCancelled(error)) reporter.handBack(0);
+    else {
+      if (!(error instanceof Failure)) log.error("fault", { job_id: job.id, error: describe(error) });
+      reporter.finish("failed", toRecord(error), null);
+    }
+  } finally {
+    reporter.stop();
+  }
+}
+
+const endError = ({ state, error }: CrawlSummary): FailureRecord | null =>
+  state === "cancelled" ? { code: "cancelled", message: "the job was cancelled" } : error;
+
+const toRecord = (error: unknown): FailureRecord =>
+  error instanceof Failure
+    ? error.toRecord()
+    : { code: "internal", message: "a fault inside the server; its log has the rest under the job's id" };
+
+const isCancelled = (error: unknown): boolean => error instanceof Failure && error.code === "cancelled";
+
+/** A stalled process whose lease has run out may still hold the crawl's memory. */
+const isDirectoryBusy = (error: unknown): boolean =>
+  error instanceof Failure &&
+  error.cause instanceof Error &&
+  "code" in error.cause &&
+  String(error.cause.code).startsWith("SQLITE_BUSY");
+
+const describe = (error: unknown): string =>
+  (error instanceof Error ? (error.stack ?? error.message) : String(error)).slice(0, 4000);
+
+type CrawlParts = { readonly app: App; readonly reporter: Reporter; readonly signal: AbortSignal };
+
+async function crawl(
+  { id, spec, hasBegun }: ClaimedJob<CrawlSpec>,
+  { app, reporter, signal }: CrawlParts,
+): Promise<CrawlSummary> {
+  await openConfinedDirectory(spec.directory);
+  for (const path of spec.sitemapFiles) await requireSameFile(path);
+  await using session = app.openSession(spec.network, spec.caller);
+  const options = {
+    output: { kind: "directory", path: spec.directory },
+    jobId: id,
+    // What an earlier run of this job has done is not forgotten.
+    isFresh: spec.isFresh && !hasBegun,
+    authorizations: new Map(spec.authorizations),
+  } as const;
+  for await (const event of session.crawl(spec.plan, options, signal)) {
+    if (event.kind === "finished") return event.summary;
+    reporter.take(event);
+  }
+  throw new Failure("internal", "the crawl ended without a result");
+}
+
+type Reporter = {
+  take(event: Exclude<CrawlEvent, { kind: "finished" }>): void;
+  isCancelled(): boolean;
+  finish(state: "completed" | "failed", error: FailureRecord | null, progress: CrawlProgress | null): void;
+  handBack(delayMs: number): void;
+  stop(): void;
+};
+
+type ReporterParts = { readonly controller: AbortController; readonly log: Log };
+
+/** Collects what a crawl tells and writes it down beat by beat, which also renews the lease. */
+function startReporting(
+  id: string,
+  queue: JobQueue<CrawlSpec>,
+  { controller, log }: ReporterParts,
+): Reporter {
+  let events: JobEvent[] = [];
+  let progress: CrawlProgress | undefined;
+  let startedAt: string | undefined;
+  let wasCancelled = false;
+  let lastReport = Number.NEGATIVE_INFINITY;
+  const report = (): void => {
+    const now = performance.now();
+    const hasNews = events.length > 0 || progress !== undefined || startedAt !== undefined;
+    try {
+      if (!hasNews && now - lastReport < RENEWAL_MS) {
+        if (queue.get(id)?.isCancelled) cancel();
+        return;
+      }
+      const answer = queue.report(id, { counts: progress, startedAt, events });
+      [events, progress, startedAt, lastReport] = [[], undefined, undefined, now];
+      if (answer === "cancelled") cancel();
+      // Somebody else goes on with it; two must not write into one directory.
+      else if (answer === "lost") controller.abort();
+    } catch (error) {
+      log.error("a job's progress cannot be written", { job_id: id, reason: describe(error) });
+    }
+  };
+  const cancel = (): void => {
+    wasCancelled = true;
+    controller.abort();
+  };
+  const timer = setInterval(report, BEAT_MS);
+  return {
+    take(event) {
+      if (event.kind === "started") {
+        startedAt = event.startedAt;
+        report();
+      }
+      if (event.kind !== "notice") progress = event.progress;
+      events.push(toJobEvent(event));
+    },
+    isCancelled: () => wasCancelled,
+    finish(state, error, final) {
+      queue.finish(id, { state, error, counts: final ?? progress, startedAt, events });
+    },
+    handBack(delayMs) {
+      queue.report(id, { counts: progress, startedAt, events });
+      queue.handBack(id, delayMs);
+    },
+    stop: () => clearInterval(timer),
+  };
+}
+
+function toJobEvent(event: Exclude<CrawlEvent, { kind: "finished" }>): JobEvent {
+  if (event.kind === "page") return { kind: "page", body: manifestEntry(event.outcome) };
+  if (event.kind === "started")
+    return { kind: "started", body: { mode: event.mode, started_at: event.startedAt } };
+  const { kind, ...notice } = event.notice;
+  const fields = Object.entries(notice).map(([name, value]) => [
+    name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+    value,
+  ]);
+  return { kind: "notice", body: { notice: kind, ...Object.fromEntries(fields) } };
+}

@@ -1,0 +1,52 @@
+import type { NetworkOptions } from "../../../app.ts";
+import type { CrawlPlan, JobRecord } from "../../../crawler/index.ts";
+import type { EgressCaller } from "../../../fetching/index.ts";
+
+/** All that running a job takes, as it was settled when the job was accepted; kept until the job ends. */
+export type CrawlSpec = {
+  readonly plan: CrawlPlan;
+  readonly network: NetworkOptions;
+  /** Values of Authorization headers by origin. */
+  readonly authorizations: readonly (readonly [origin: string, value: string])[];
+  /** Real path. */
+  readonly directory: string;
+  readonly sitemapFiles: readonly string[];
+  readonly isFresh: boolean;
+  readonly caller: EgressCaller;
+};
+
+/** What a job's record shows of its request. */
+export type ShownCrawl = {
+  readonly output_dir: string;
+  readonly seeds: readonly string[];
+  readonly sitemaps: readonly string[];
+};
+
+/** Seeds and sitemaps that a record names; the manifest has them all. */
+const MAX_SHOWN = 20;
+
+export const shownCrawl = (outputDirectory: string, plan: CrawlPlan): ShownCrawl => ({
+  output_dir: outputDirectory,
+  seeds: plan.seeds.slice(0, MAX_SHOWN),
+  sitemaps: plan.sitemaps.slice(0, MAX_SHOWN),
+});
+
+/** A job's status record (specification, "Crawl job status record"). */
+export function jobStatus({ id, state, counts, shown, ...job }: JobRecord) {
+  return {
+    job_id: id,
+    status: state,
+    progress: counts.progress,
+    total: counts.total,
+    successful: counts.successful,
+    failed: counts.failed,
+    skipped: counts.skipped,
+    created_at: job.createdAt,
+    started_at: job.startedAt,
+    completed_at: job.completedAt,
+    cancel_requested: job.isCancelled,
+    // Written by `shownCrawl`.
+    ...(shown as ShownCrawl),
+    error: job.error,
+  };
+}

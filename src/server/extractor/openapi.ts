@@ -1,0 +1,196 @@
+import { createRoute, OpenAPIHono, z } from "@hono/zod-openapi";
+import type { Context } from "hono";
+import type { Exchange } from "../middleware/exchange.ts";
+import { type InvalidField, ProblemError } from "../middleware/problem.ts";
+
+/** The one file that knows the framework: what else is served is handlers of exchanges, and schemas. */
+export { z };
+
+type ApiEnvironment = { readonly Bindings: { readonly exchange: Exchange } };
+type Schema = z.ZodType;
+
+/** One answer of an operation. */
+export type ApiAnswer = {
+  readonly description: string;
+  /** Schemas by media type; none for an empty body. */
+  readonly content?: Readonly<Record<string, Schema>>;
+  readonly headers?: Readonly<Record<string, { readonly description: string }>>;
+};
+
+/** An operation as the document describes it, and what answers it. */
+export type ApiOperation = {
+  readonly method: "get" | "post" | "delete";
+  /** In the document's form: `/crawl/{job_id}`. */
+  readonly path: string;
+  /** In the router's form, where it is not the same path. */
+  readonly pattern?: string;
+  readonly summary: string;
+  readonly description?: string;
+  readonly tag: string;
+  readonly params?: z.ZodObject;
+  readonly query?: z.ZodObject;
+  readonly headers?: z.ZodObject;
+  readonly body?: Schema;
+  /** By status; those that every operation may give are added. */
+  readonly answers: Readonly<Record<number, ApiAnswer>>;
+  /** Whether callers are asked for the key, where there is one. */
+  readonly isOpen?: boolean;
+  /** Left out of the document. */
+  readonly isHidden?: boolean;
+  readonly handle: (call: ApiCall) => Promise<Response>;
+};
+
+/** A request on its way to an operation. */
+export type ApiCall = {
+  readonly exchange: Exchange;
+  /** A parameter of the path, decoded. */
+  param(name: string): string;
+  /** The query's parameters, each with its first value. */
+  readonly query: Readonly<Record<string, string>>;
+};
+
+export type ApiOptions = {
+  readonly title: string;
+  readonly version: string;
+  readonly description: string;
+  readonly operations: readonly ApiOperation[];
+  /** Answers by status that every operation may give, probes included. */
+  readonly everywhere: Readonly<Record<number, ApiAnswer>>;
+  /** Those of operations that ask for a key and count against the limit of requests. */
+  readonly guarded: Readonly<Record<number, ApiAnswer>>;
+};
+
+export type Api = {
+  readonly handle: (exchange: Exchange) => Promise<Response>;
+  /** The OpenAPI 3.1 document, for a server below this base path. */
+  readonly document: (basePath: string) => object;
+};
+
+const METHODS = ["GET", "POST", "DELETE"] as const;
+
+/** Mounts operations; errors that they throw pass through. */
+export function createApi(options: ApiOptions): Api {
+  const app = new OpenAPIHono<ApiEnvironment>({
+    // The layers have taken the base path off already.
+    getPath: (_, context) => pathOf(context),
+  });
+  for (const operation of options.operations) mount(app, operation, options);
+  app.openAPIRegistry.registerComponent("securitySchemes", "apiKey", { type: "http", scheme: "bearer" });
+  app.onError((error) => {
+    throw error;
+  });
+  app.notFound((context) => {
+    throw unknownRoute(app, context.env.exchange);
+  });
+  return {
+    handle: async (exchange) => app.fetch(exchange.request, { exchange }),
+    document: (basePath) =>
+      app.getOpenAPI31Document({
+        openapi: "3.1.0",
+        info: { title: options.title, version: options.version, description: options.description },
+        servers: [{ url: basePath || "/" }],
+      }),
+  };
+}
+
+// The router hands over what `fetch` was given as `env`, in a type of its own.
+const pathOf = (context: unknown): string =>
+  (context as { readonly env: { readonly exchange: Exchange } }).env.exchange.path;
+
+function mount(app: OpenAPIHono<ApiEnvironment>, operation: ApiOperation, options: ApiOptions): void {
+  const { method, path, params, query, headers, body } = operation;
+  const route = createRoute({
+    method,
+    path,
+    summary: operation.summary,
+    tags: [operation.tag],
+    ...(operation.description === undefined ? {} : { description: operation.description }),
+    request: {
+      ...(params ? { params } : {}),
+      ...(query ? { query } : {}),
+      ...(headers ? { headers } : {}),
+      ...(body ? { body: { required: true, content: { "application/json": { schema: body } } } } : {}),
+    },
+    security: operation.isOpen ? [] : [{}, { apiKey: [] }],
+    responses: Object.fromEntries(
+      Object.entries({
+        ...options.everywhere,
+        ...(operation.isOpen ? {} : options.guarded),
+        ...operation.answers,
+      }).map(([status, answer]) => [status, toResponse(answer)]),
+    ),
+  });
+  if (!operation.isHidden) app.openAPIRegistry.registerPath(route);
+  app.on(method.toUpperCase(), operation.pattern ?? route.getRoutingPath(), (context) =>
+    operation.handle(toCall(context)),
+  );
+}
+
+const toResponse = ({ description, content, headers }: ApiAnswer) => ({
+  description,
+  ...(content
+    ? { content: Object.fromEntries(Object.entries(content).map(([type, schema]) => [type, { schema }])) }
+    : {}),
+  ...(headers
+    ? {
+        headers: Object.fromEntries(
+          Object.entries(headers).map(([name, header]) => [name, { ...header, schema: { type: "string" } }]),
+        ) as Record<string, { description: string; schema: { type: "string" } }>,
+      }
+    : {}),
+});
+
+const toCall = (context: Context<ApiEnvironment>): ApiCall => ({
+  exchange: context.env.exchange,
+  param: (name) => context.req.param(name as never) ?? "",
+  get query() {
+    return context.req.query();
+  },
+});
+
+function unknownRoute(app: OpenAPIHono<ApiEnvironment>, { path, request }: Exchange): ProblemError {
+  const allowed = METHODS.filter((method) => app.router.match(method, path)[0].length > 0);
+  const shown = path.slice(0, 200);
+  if (allowed.length === 0)
+    return new ProblemError({ status: 404, code: "not_found", detail: `there is nothing at ${shown}` });
+  const allow = allowed.flatMap((method) => (method === "GET" ? ["GET", "HEAD"] : [method])).join(", ");
+  return new ProblemError({
+    status: 405,
+    code: "method_not_allowed",
+    detail: `${shown} answers ${allow}, not ${request.method.slice(0, 20)}`,
+    headers: { allow },
+  });
+}
+
+/** Fields of a body that are named in an answer at most. */
+const MAX_NAMED_FIELDS = 50;
+
+/**
+ * The value in the form of the schema.
+ * @throws ProblemError 422 that names every field that is wrong, unknown ones included
+ */
+export function parseWith<S extends Schema>(schema: S, value: unknown, what: string): z.output<S> {
+  const parsed = schema.safeParse(value);
+  if (parsed.success) return parsed.data;
+  const errors = parsed.error.issues.flatMap(toInvalidFields).slice(0, MAX_NAMED_FIELDS);
+  throw invalidRequest(`the ${what} is not valid: ${errors[0]?.message ?? "it has another form"}`, errors);
+}
+
+/** A request whose fields are wrong. */
+export const invalidRequest = (
+  detail: string,
+  errors: readonly InvalidField[],
+  code = "invalid_request",
+): ProblemError => new ProblemError({ status: 422, code, detail: detail.slice(0, 500), errors });
+
+function toInvalidFields(issue: z.core.$ZodIssue): InvalidField[] {
+  const path = issue.path.map(String).join(".");
+  if (issue.code !== "unrecognized_keys") return [{ path, message: withPath(path, issue.message) }];
+  return issue.keys.map((key) => {
+    const full = path === "" ? key : `${path}.${key}`;
+    return { path: full.slice(0, 200), message: `there is no field ${JSON.stringify(full.slice(0, 100))}` };
+  });
+}
+
+const withPath = (path: string, message: string): string =>
+  path === "" ? message : `${path.slice(0, 200)}: ${message}`;

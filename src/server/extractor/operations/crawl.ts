@@ -1,0 +1,205 @@
+import { lstat } from "node:fs/promises";
+import { join } from "node:path";
+import type { ArticleSession } from "../../../app.ts";
+import { JOB_STATES, type JobRecord } from "../../../crawler/index.ts";
+import type { ExtractionOptions } from "../../../extraction/index.ts";
+import { Failure } from "../../../failure.ts";
+import { readJsonBody } from "../../middleware/body.ts";
+import { ProblemError } from "../../middleware/problem.ts";
+import { callerOf, isLocalCaller } from "../callers.ts";
+import { jobStatus, shownCrawl } from "../jobs/spec.ts";
+import { type ApiCall, type ApiOperation, invalidRequest, parseWith, z } from "../openapi.ts";
+import type { ExtractorParts } from "../parts.ts";
+import { confineDirectory } from "../paths.ts";
+import { readCrawl, readNetwork } from "../requests.ts";
+import { JobList, JobStatus, Manifest, SubmittedJob } from "../schemas/answers.ts";
+import { CrawlRequest } from "../schemas/requests.ts";
+import { BODY_PROBLEMS, problem, UNKNOWN_JOB } from "./problems.ts";
+
+const JOB_PATH = z.object({ job_id: z.string().min(1).openapi({ description: "As POST /crawl gave it" }) });
+
+const ListQuery = z.object({
+  limit: z
+    .string()
+    .regex(/^(?:[1-9]\d{0,2}|1000)$/, "must be a whole number from 1 to 1000")
+    .optional()
+    .openapi({ description: "Jobs at most, the newest first (default 100)" }),
+  status: z.enum(JOB_STATES).optional().openapi({ description: "Only jobs of this state" }),
+});
+
+const json = (schema: z.ZodType) => ({ "application/json": schema });
+
+/** Crawl jobs: submit, list, look at, cancel, and the manifest. */
+export const crawlOperations = (parts: ExtractorParts): ApiOperation[] => [
+  {
+    method: "post",
+    path: "/crawl",
+    tag: "crawl jobs",
+    summary: "Submit a crawl job",
+    body: CrawlRequest,
+    answers: {
+      ...BODY_PROBLEMS,
+      202: {
+        description: "The job waits for its turn",
+        content: json(SubmittedJob),
+        headers: { Location: { description: "Where its status is" } },
+      },
+      403: problem("A path leads out of the output root, or the Origin is foreign"),
+      409: problem("An unfinished job has this output directory"),
+      429: problem("As many jobs wait as may, or too many requests", {
+        "Retry-After": { description: "Seconds to wait" },
+      }),
+    },
+    handle: (call) => submit(call, parts),
+  },
+  {
+    method: "get",
+    path: "/crawl",
+    tag: "crawl jobs",
+    summary: "List crawl jobs",
+    query: ListQuery,
+    answers: {
+      200: { description: "The newest jobs first", content: json(JobList) },
+      422: problem("A parameter is wrong"),
+    },
+    handle: async ({ query }) => {
+      const { limit, status } = parseWith(ListQuery, query, "query");
+      const jobs = parts.queue.list({ limit: Number(limit ?? 100), state: status ?? null });
+      return Response.json({ jobs: jobs.map(jobStatus), ...parts.queue.counts() });
+    },
+  },
+  {
+    method: "get",
+    path: "/crawl/{job_id}",
+    tag: "crawl jobs",
+    summary: "Poll a job's status",
+    params: JOB_PATH,
+    answers: { 200: { description: "Where it stands", content: json(JobStatus) }, 404: UNKNOWN_JOB },
+    handle: async (call) => Response.json(jobStatus(requireJob(call, parts))),
+  },
+  {
+    method: "delete",
+    path: "/crawl/{job_id}",
+    tag: "crawl jobs",
+    summary: "Cancel a job",
+    description: "A job that waits or has ended answers 200; one that runs answers 202 and stops soon.",
+    params: JOB_PATH,
+    answers: {
+      200: { description: "It does not run (any more)", content: json(JobStatus) },
+      202: { description: "It is stopping", content: json(JobStatus) },
+      404: UNKNOWN_JOB,
+    },
+    handle: async (call) => {
+      const job = parts.queue.cancel(requireJob(call, parts).id);
+      if (!job) throw unknownJob(call.param("job_id"));
+      return Response.json(jobStatus(job), { status: job.state === "running" ? 202 : 200 });
+    },
+  },
+  {
+    method: "get",
+    path: "/crawl/{job_id}/manifest",
+    tag: "crawl jobs",
+    summary: "Download the manifest of a completed job",
+    params: JOB_PATH,
+    answers: {
+      200: { description: "The manifest", content: json(Manifest) },
+      400: problem("The job is not completed"),
+      404: problem("There is no such job, or a later crawl has replaced its manifest"),
+    },
+    handle: async (call) => manifest(requireJob(call, parts)),
+  },
+];
+
+/** @throws ProblemError 404 */
+export function requireJob(call: ApiCall, { queue }: ExtractorParts): JobRecord {
+  const id = call.param("job_id");
+  const job = queue.get(id);
+  if (!job) throw unknownJob(id);
+  return job;
+}
+
+const unknownJob = (id: string): ProblemError =>
+  new ProblemError({
+    status: 404,
+    code: "unknown_job",
+    detail: `there is no job ${JSON.stringify(id.slice(0, 100))}`,
+  });
+
+async function submit({ exchange }: ApiCall, parts: ExtractorParts): Promise<Response> {
+  const { app, queue, defaults, paths, hasApiKey, runner } = parts;
+  const request = parseWith(CrawlRequest, await readJsonBody(exchange.request), "body");
+  const egress = callerOf(exchange, hasApiKey);
+  const caller = { isLocal: isLocalCaller(egress) };
+  const network = readNetwork(request.network, request.prefer_browser);
+  const reading = await readCrawl(request, { defaults, rules: paths, caller });
+  const directory = await confineDirectory(request.output_dir, paths, caller);
+  {
+    await using session = app.openSession(network, egress);
+    await requireSelectors(reading.plan.extraction, session, exchange.request.signal);
+  }
+  const job = queue.submit({
+    directory,
+    shown: shownCrawl(request.output_dir, reading.plan),
+    spec: { ...reading, network, directory, isFresh: request.fresh ?? false, caller: egress },
+  });
+  if (job === "full")
+    throw new ProblemError({
+      status: 429,
+      code: "queue_full",
+      detail: "as many jobs wait as may",
+      headers: { "retry-after": "30" },
+    });
+  if (job === "in_use")
+    throw new ProblemError({
+      status: 409,
+      code: "output_in_use",
+      detail: "another job that has not ended yet has this output directory",
+    });
+  exchange.log.info("job accepted", { job_id: job.id });
+  runner.wake();
+  return Response.json(
+    { job_id: job.id, status: "queued", progress: 0, total: 0 },
+    { status: 202, headers: { location: `${exchange.basePath}/crawl/${job.id}` } },
+  );
+}
+
+// A wrong selector is told before the job is accepted: it is tried on a page of one word.
+async function requireSelectors(
+  extraction: ExtractionOptions,
+  session: ArticleSession,
+  signal: AbortSignal,
+): Promise<void> {
+  if (extraction.select === null && extraction.exclude.length === 0) return;
+  const page = { name: "selectors", kind: "html", body: "<p>word</p>", url: null, warnings: [] } as const;
+  try {
+    await session.fromDocument(page, extraction, signal);
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    if (error.code === "no_content") return; // nothing matches, of course
+    if (error.code !== "invalid_usage") throw error;
+    throw invalidRequest(error.message, [{ path: "options", message: error.message }]);
+  }
+}
+
+/** The manifest starts with the id of its job, so a look at its beginning tells whose it is. */
+const HEAD_BYTES = 200;
+
+async function manifest({ id, state, directory }: JobRecord): Promise<Response> {
+  if (state !== "completed")
+    throw new ProblemError({
+      status: 400,
+      code: "job_not_completed",
+      detail: `the job is ${state}; only a completed one has a manifest`,
+    });
+  const path = join(directory, "manifest.json");
+  const stats = await lstat(path).catch(() => null);
+  const file = Bun.file(path);
+  const isOurs = stats?.isFile() && (await file.slice(0, HEAD_BYTES).text()).includes(JSON.stringify(id));
+  if (!isOurs)
+    throw new ProblemError({
+      status: 404,
+      code: "manifest_gone",
+      detail: "the manifest is gone, or a later crawl into the same directory has replaced it",
+    });
+  return new Response(file, { headers: { "content-type": "application/json" } });
+}

@@ -1,0 +1,162 @@
+import type { JobRecord } from "../../../crawler/index.ts";
+import { ProblemError } from "../../middleware/problem.ts";
+import { jobStatus } from "../jobs/spec.ts";
+import { type ApiCall, type ApiOperation, z } from "../openapi.ts";
+import type { ExtractorParts } from "../parts.ts";
+import { requireJob } from "./crawl.ts";
+import { problem, UNKNOWN_JOB } from "./problems.ts";
+
+/** How often a stream looks for news, which any process may have written, in ms. */
+const POLL_MS = 250;
+/** A silent stream says so often that it is alive, in ms; proxies cut what says nothing for a minute. */
+const HEARTBEAT_MS = 15_000;
+/** Events read at once. */
+const BATCH = 100;
+/** Streams of one process; they do not count as requests that are worked on. */
+const MAX_STREAMS = 1000;
+
+/** `GET /crawl/{job_id}/events`. */
+export function eventOperations(parts: ExtractorParts): ApiOperation[] {
+  let streams = 0;
+  return [
+    {
+      method: "get",
+      path: "/crawl/{job_id}/events",
+      tag: "crawl jobs",
+      summary: "Follow a job",
+      description: [
+        "Server-sent events: `progress` (the status record, when it changes), `page` (an entry as in the manifest),",
+        "`started`, `notice`, and last `end` (the status record). Events have ids; `Last-Event-ID` goes on behind one.",
+        "The newest 500 events of a job are kept.",
+      ].join(" "),
+      params: z.object({ job_id: z.string().min(1) }),
+      headers: z.object({
+        "last-event-id": z.string().optional().openapi({ description: "The last event that was seen" }),
+      }),
+      answers: {
+        200: { description: "The events", content: { "text/event-stream": z.string() } },
+        204: { description: "The job has ended and its last event was seen: do not ask again" },
+        404: UNKNOWN_JOB,
+        429: problem("Too many streams or requests", { "Retry-After": { description: "Seconds to wait" } }),
+      },
+      handle: async (call) => {
+        const job = requireJob(call, parts);
+        const seen = lastSeen(call);
+        if (isOver(job) && seen > 0 && seen >= parts.queue.lastEvent(job.id))
+          return new Response(null, { status: 204 });
+        if (streams >= MAX_STREAMS) throw tooManyStreams();
+        streams++;
+        call.exchange.keepOpen();
+        const body = openStream(
+          job.id,
+          { seen, parts, signal: call.exchange.request.signal },
+          () => streams--,
+        );
+        return new Response(body, {
+          headers: {
+            "content-type": "text/event-stream",
+            "cache-control": "no-store",
+            // nginx would keep events back until its buffer is full.
+            "x-accel-buffering": "no",
+          },
+        });
+      },
+    },
+  ];
+}
+
+const isOver = ({ state }: JobRecord): boolean => state === "completed" || state === "failed";
+
+function lastSeen({ exchange }: ApiCall): number {
+  const written = exchange.request.headers.get("last-event-id") ?? "";
+  return /^\d{1,15}$/.test(written) ? Number(written) : 0;
+}
+
+const tooManyStreams = (): ProblemError =>
+  new ProblemError({
+    status: 429,
+    code: "too_many_streams",
+    detail: `more than ${MAX_STREAMS} event streams at once`,
+    headers: { "retry-after": "10" },
+  });
+
+type StreamOptions = {
+  readonly seen: number;
+  readonly parts: ExtractorParts;
+  /** Of the client, which may leave. */
+  readonly signal: AbortSignal;
+};
+
+function openStream(id: string, options: StreamOptions, onClose: () => void): ReadableStream<Uint8Array> {
+  const { parts } = options;
+  const encoder = new TextEncoder();
+  const left = new AbortController();
+  const signal = AbortSignal.any([options.signal, parts.draining, left.signal]);
+  const news = follow(id, { ...options, signal });
+  let isClosed = false;
+  const close = (): void => {
+    if (!isClosed) onClose();
+    isClosed = true;
+  };
+  return new ReadableStream<Uint8Array>(
+    {
+      // Only as fast as the client reads.
+      async pull(controller) {
+        const { value, done } = await news.next();
+        if (!done) return controller.enqueue(encoder.encode(value));
+        close();
+        controller.close();
+      },
+      cancel() {
+        left.abort();
+        close();
+      },
+    },
+    { highWaterMark: 1 },
+  );
+}
+
+/** The text of a stream, piece by piece; it ends with the job, with the client, and with the server. */
+async function* follow(id: string, { seen, parts, signal }: StreamOptions): AsyncGenerator<string, void> {
+  const { queue } = parts;
+  let last = seen;
+  let shown = "";
+  let quietSince = performance.now();
+  yield "retry: 2000\n\n";
+  while (!signal.aborted) {
+    const job = queue.get(id);
+    if (!job) return;
+    const status = JSON.stringify(jobStatus(job));
+    const events = queue.eventsAfter(id, last, BATCH);
+    let text = "";
+    for (const { number, kind, body } of events) {
+      last = number;
+      if (kind !== "end") text += `id: ${number}\nevent: ${kind}\ndata: ${body}\n\n`;
+    }
+    const hasCaughtUp = events.length < BATCH;
+    if (status !== shown && hasCaughtUp) text += `event: progress\ndata: ${status}\n\n`;
+    if (hasCaughtUp) shown = status;
+    if (hasCaughtUp && isOver(job)) {
+      yield `${text}id: ${queue.lastEvent(id)}\nevent: end\ndata: ${status}\n\n`;
+      return;
+    }
+    if (text === "" && performance.now() - quietSince > HEARTBEAT_MS) text = ": still there\n\n";
+    if (text !== "") {
+      yield text;
+      quietSince = performance.now();
+    }
+    if (hasCaughtUp) await pause(POLL_MS, signal);
+  }
+}
+
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const end = (): void => {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", end);
+      resolve();
+    };
+    const timer = setTimeout(end, ms);
+    signal.addEventListener("abort", end, { once: true });
+  });
+}

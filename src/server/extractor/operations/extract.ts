@@ -1,0 +1,142 @@
+import { articleResult, type FetchedArticle } from "../../../articles/index.ts";
+import { composeMarkdown } from "../../../extraction/index.ts";
+import { readJsonBody } from "../../middleware/body.ts";
+import type { Exchange } from "../../middleware/exchange.ts";
+import { callerOf } from "../callers.ts";
+import { type ApiOperation, parseWith, z } from "../openapi.ts";
+import type { ExtractorParts } from "../parts.ts";
+import { readExtraction, readNetwork, readUrl } from "../requests.ts";
+import { ExtractionResult } from "../schemas/answers.ts";
+import { ExtractionRequest, type ExtractionRequestFields } from "../schemas/requests.ts";
+import { BODY_PROBLEMS, PAGE_PROBLEMS } from "./problems.ts";
+
+/** `POST /`. */
+export const extractOperation = (parts: ExtractorParts): ApiOperation => ({
+  method: "post",
+  path: "/",
+  tag: "extraction",
+  summary: "Extract one page",
+  description: "Fetches the page and answers with its article. Waits for slow pages, a minute at most.",
+  body: ExtractionRequest,
+  answers: {
+    ...BODY_PROBLEMS,
+    ...PAGE_PROBLEMS,
+    200: { description: "The article", content: { "application/json": ExtractionResult } },
+  },
+  handle: async ({ exchange }) => {
+    const request = parseWith(ExtractionRequest, await readJsonBody(exchange.request), "body");
+    return Response.json(articleResult(await extract(request, exchange, parts)));
+  },
+});
+
+/** `GET /https://…`. */
+export const readPageOperation = (parts: ExtractorParts): ApiOperation => ({
+  method: "get",
+  path: "/{url}",
+  // Proxies fold the two slashes into one, and some clients escape them.
+  pattern: "/:url{https?(?::|%3[aA]).+}",
+  tag: "extraction",
+  summary: "Read one page",
+  description:
+    "Put the page's address behind the slash, `/https://example.org/post`, its query included. Markdown, or JSON or plain text by Accept.",
+  params: z.object({
+    url: z
+      .string()
+      .regex(/^https?:/)
+      .openapi({ example: "https://example.org/post" }),
+  }),
+  answers: {
+    ...PAGE_PROBLEMS,
+    404: { ...BODY_PROBLEMS[400], description: "Nothing stands at this path" },
+    200: {
+      description: "The article",
+      content: {
+        "text/markdown": z.string(),
+        "text/plain": z.string(),
+        "application/json": ExtractionResult,
+      },
+    },
+  },
+  handle: async ({ exchange }) => {
+    const form = formOf(exchange.request.headers.get("accept") ?? "");
+    const fetched = await extract({ url: targetOf(exchange) }, exchange, parts);
+    return form === "json"
+      ? Response.json(articleResult(fetched))
+      : new Response(TEXT[form].write(fetched), {
+          headers: { "content-type": TEXT[form].type, vary: "Accept" },
+        });
+  },
+});
+
+async function extract(
+  request: ExtractionRequestFields,
+  exchange: Exchange,
+  { app, defaults, hasApiKey }: ExtractorParts,
+): Promise<FetchedArticle> {
+  const { url, authorization } = readUrl(request.url, "url");
+  const network = readNetwork(request.network, request.prefer_browser);
+  const options = readExtraction(request.options, ["content", "markdown"], defaults.extraction);
+  // A page may take longer to answer than the server lets a connection be silent.
+  exchange.keepOpen();
+  await using session = app.openSession(network, callerOf(exchange, hasApiKey));
+  return await session.fromUrl({
+    url,
+    authorization,
+    options,
+    signal: exchange.request.signal,
+    requestId: exchange.requestId,
+  });
+}
+
+function targetOf({ path, request }: Exchange): string {
+  const written = path.slice(1) + (URL.parse(request.url)?.search ?? "");
+  const decoded = /^https?%3a/i.test(written) ? safeDecode(written) : written;
+  return decoded.replace(/^(https?):\/*/i, "$1://");
+}
+
+function safeDecode(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+const TEXT = {
+  markdown: { type: "text/markdown; charset=utf-8", write: toMarkdown },
+  // Browsers show plain text and save Markdown.
+  browser: { type: "text/plain; charset=utf-8", write: toMarkdown },
+  text: {
+    type: "text/plain; charset=utf-8",
+    write: ({ article }: FetchedArticle) =>
+      `${article.title === null ? "" : `${article.title}\n\n`}${article.text}\n`,
+  },
+} as const;
+
+function toMarkdown({ article }: FetchedArticle): string {
+  return `${composeMarkdown(article.title, article.markdown ?? "")}\n`;
+}
+
+/** The form that an Accept header names first by weight; Markdown where it leaves the choice. */
+function formOf(accept: string): "json" | keyof typeof TEXT {
+  const wanted = accept
+    .slice(0, 1000)
+    .split(",")
+    .map((range) => {
+      const [type = "", ...parameters] = range.split(";").map((part) => part.trim().toLowerCase());
+      const weight = Number(parameters.find((parameter) => parameter.startsWith("q="))?.slice(2) ?? 1);
+      return { form: FORMS[type], weight: Number.isNaN(weight) ? 0 : weight };
+    })
+    .filter(({ form, weight }) => form !== undefined && weight > 0)
+    .sort((a, b) => b.weight - a.weight);
+  return wanted[0]?.form ?? "markdown";
+}
+
+const FORMS: Readonly<Record<string, "json" | keyof typeof TEXT | undefined>> = {
+  "application/json": "json",
+  "text/markdown": "markdown",
+  "text/plain": "text",
+  "text/html": "browser",
+  "text/*": "markdown",
+  "*/*": "markdown",
+};

@@ -1,0 +1,44 @@
+import type { ApiAnswer } from "../openapi.ts";
+import { Problem } from "../schemas/answers.ts";
+
+/** An answer in the form of a problem. */
+export const problem = (description: string, headers?: ApiAnswer["headers"]): ApiAnswer => ({
+  description,
+  content: { "application/problem+json": Problem },
+  ...(headers ? { headers } : {}),
+});
+
+const RETRY_AFTER = { "Retry-After": { description: "Seconds to wait" } };
+
+/** What any operation may answer. */
+export const EVERYWHERE: Readonly<Record<number, ApiAnswer>> = {
+  403: problem("The Host or Origin is not one that the server answers to"),
+  500: problem("A fault inside the server, or its disk"),
+};
+
+/** What operations may answer that ask for the key and count against the limits. */
+export const GUARDED: Readonly<Record<number, ApiAnswer>> = {
+  401: problem("The API key is missing or wrong", {
+    "WWW-Authenticate": { description: "How to send it" },
+  }),
+  429: problem("More requests at once than the server takes", RETRY_AFTER),
+  503: problem("The server is ending", RETRY_AFTER),
+};
+
+/** What reading a JSON body may end in. */
+export const BODY_PROBLEMS: Readonly<Record<number, ApiAnswer>> = {
+  400: problem("The body is not JSON"),
+  413: problem("The body is over 2 MiB"),
+  415: problem("The body is not application/json"),
+  422: problem("Fields are wrong; `errors` names each"),
+};
+
+/** What fetching and extracting a page may end in. */
+export const PAGE_PROBLEMS: Readonly<Record<number, ApiAnswer>> = {
+  403: problem("The egress policy refuses an address, or the Origin is foreign"),
+  422: problem("Fields are wrong, or the page holds nothing to extract"),
+  502: problem("The target could not be reached or answered with an error; `detail` has its status"),
+  504: problem("The target or the extraction took too long"),
+};
+
+export const UNKNOWN_JOB = problem("There is no such job");

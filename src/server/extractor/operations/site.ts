@@ -1,0 +1,78 @@
+import type { Exchange } from "../../middleware/exchange.ts";
+import { ProblemError } from "../../middleware/problem.ts";
+import { API_DOCS } from "../../web/api-docs.ts";
+import { type EmbeddedPage, fileResponse, pageResponse } from "../../web/embedded.ts";
+import { EXTRACTOR_PAGE } from "../../web/extractor-page.ts";
+import { type ApiCall, type ApiOperation, z } from "../openapi.ts";
+import type { ExtractorParts } from "../parts.ts";
+import { About } from "../schemas/answers.ts";
+import { about } from "./probes.ts";
+
+/** What people open in a browser: `/`, `/docs`, and the document that describes the API. */
+export const siteOperations = (
+  parts: ExtractorParts,
+  describe: (basePath: string) => object,
+): ApiOperation[] => [
+  {
+    method: "get",
+    path: "/",
+    tag: "pages",
+    summary: "The page for people in a browser; else what serves here",
+    answers: {
+      200: {
+        description: "The page, or the service, its version and status",
+        content: { "text/html": z.string(), "application/json": About },
+      },
+    },
+    handle: async ({ exchange }) =>
+      EXTRACTOR_PAGE && isBrowser(exchange)
+        ? withVary(pageResponse(EXTRACTOR_PAGE))
+        : withVary(Response.json(about(parts, exchange.basePath))),
+  },
+  {
+    method: "get",
+    path: "/docs",
+    tag: "pages",
+    summary: "Interactive documentation of this API",
+    answers: { 200: { description: "A page for a browser", content: { "text/html": z.string() } } },
+    handle: async () => pageResponse(API_DOCS),
+  },
+  {
+    method: "get",
+    path: "/openapi.json",
+    tag: "pages",
+    summary: "This API as an OpenAPI 3.1 document",
+    answers: {
+      200: {
+        description: "The document",
+        content: { "application/json": z.record(z.string(), z.unknown()) },
+      },
+    },
+    handle: async ({ exchange }) => Response.json(describe(exchange.basePath)),
+  },
+  file("/docs/{file}", API_DOCS),
+  file("/web/{file}", EXTRACTOR_PAGE),
+];
+
+/** What the pages load; no part of the API. */
+const file = (path: string, page: EmbeddedPage | null): ApiOperation => ({
+  method: "get",
+  path,
+  tag: "pages",
+  summary: "",
+  isHidden: true,
+  answers: {},
+  handle: async (call: ApiCall) => {
+    const response = page && fileResponse(page, call.param("file"));
+    if (response) return response;
+    throw new ProblemError({ status: 404, code: "not_found", detail: "there is no such file" });
+  },
+});
+
+const isBrowser = ({ request }: Exchange): boolean =>
+  (request.headers.get("accept") ?? "").toLowerCase().includes("text/html");
+
+function withVary(response: Response): Response {
+  response.headers.set("vary", "Accept");
+  return response;
+}

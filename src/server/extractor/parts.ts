@@ -1,0 +1,26 @@
+import type { App } from "../../app.ts";
+import type { JobQueue } from "../../crawler/index.ts";
+import type { Log } from "../../log.ts";
+import type { JobRunner } from "./jobs/runner.ts";
+import type { CrawlSpec } from "./jobs/spec.ts";
+import type { PathRules } from "./paths.ts";
+import type { RequestDefaults } from "./requests.ts";
+
+/** What the operations of the extractor's server work with. */
+export type ExtractorParts = {
+  readonly name: string;
+  readonly version: string;
+  readonly app: App;
+  readonly queue: JobQueue<CrawlSpec>;
+  readonly runner: Pick<JobRunner, "wake">;
+  readonly defaults: RequestDefaults;
+  readonly paths: PathRules;
+  readonly hasApiKey: boolean;
+  readonly hasBrowser: boolean;
+  /** False while starting and while ending. */
+  readonly isReady: () => boolean;
+  /** Aborts when the server begins to end; event streams close then. */
+  readonly draining: AbortSignal;
+  readonly renderMetrics: () => string;
+  readonly log: Log;
+};

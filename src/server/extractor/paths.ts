@@ -1,0 +1,137 @@
+import { lstat, mkdir, realpath } from "node:fs/promises";
+import { basename, dirname, join, resolve, sep } from "node:path";
+import { Failure } from "../../failure.ts";
+import { ProblemError } from "../middleware/problem.ts";
+
+/** Where paths of requests may lead. */
+export type PathRules = {
+  /** All must stay in it, symbolic links resolved; null: anywhere, for callers of this machine. */
+  readonly root: string | null;
+  /** What relative paths start from without a root. */
+  readonly workingDirectory: string;
+};
+
+/** Who sends the path. */
+export type PathCaller = { readonly isLocal: boolean };
+
+/** Of a crawl; it marks a directory as ours. */
+const STATE_DIRECTORY = ".article-extractor";
+
+/**
+ * The real path that an output directory has or will have.
+ * @throws ProblemError 403 for one outside of the root, 422 for one that is no directory or holds a manifest
+ *   of somebody else
+ */
+export async function confineDirectory(
+  written: string,
+  rules: PathRules,
+  caller: PathCaller,
+): Promise<string> {
+  const { existing, rest } = await realPathOf(written, rules, caller);
+  const stats = await lstat(existing);
+  if (!stats.isDirectory()) throw invalid("output_dir", `${JSON.stringify(written)} is not a directory`);
+  const path = join(existing, ...rest);
+  if (rest.length === 0) await refuseForeignManifest(path, written);
+  return path;
+}
+
+/**
+ * The real path of a file to be read.
+ * @throws ProblemError 403 outside of the root, 422 where there is none
+ */
+export async function confineFile(
+  written: string,
+  field: string,
+  { rules, caller }: { readonly rules: PathRules; readonly caller: PathCaller },
+): Promise<string> {
+  const { existing, rest } = await realPathOf(written, rules, caller);
+  if (rest.length > 0 || !(await lstat(existing)).isFile())
+    throw invalid(field, `there is no file ${JSON.stringify(written)}`);
+  return existing;
+}
+
+/**
+ * Makes the directory of a job that is about to run, and looks once more: between being accepted and now
+ * somebody may have put a link in its place.
+ * @param path as `confineDirectory` gave it
+ * @throws Failure `unwritable_output`
+ */
+export async function openConfinedDirectory(path: string): Promise<void> {
+  try {
+    await mkdir(path, { recursive: true });
+    const state = await lstat(join(path, STATE_DIRECTORY)).catch(() => null);
+    const isPlain = state === null || state.isDirectory();
+    if ((await realpath(path)) === path && isPlain) return;
+  } catch (cause) {
+    const code = cause instanceof Error && "code" in cause ? String(cause.code) : String(cause);
+    throw new Failure("unwritable_output", `could not make the output directory: ${code}`, { cause });
+  }
+  throw new Failure("unwritable_output", "the output directory has become a link to another place");
+}
+
+/** @throws Failure `unreadable_input` where the file has become something else since it was accepted */
+export async function requireSameFile(path: string): Promise<void> {
+  const now = await realpath(path).catch(() => null);
+  if (now !== path)
+    throw new Failure("unreadable_input", `the sitemap file ${basename(path)} is no longer what it was`);
+}
+
+type RealPath = {
+  /** The part that exists, links resolved. */
+  readonly existing: string;
+  /** Names below it that do not exist yet. */
+  readonly rest: readonly string[];
+};
+
+async function realPathOf(written: string, rules: PathRules, caller: PathCaller): Promise<RealPath> {
+  if (rules.root === null && !caller.isLocal)
+    throw refused("the server takes no paths: its operator has set no ARTICLE_EXTRACTOR_OUTPUT_ROOT");
+  if (written.includes("\0")) throw refused("a path holds no NUL");
+  const root = rules.root === null ? null : await realpath(rules.root);
+  const found = await resolveExisting(resolve(root ?? rules.workingDirectory, written));
+  if (root !== null && !isWithin(found.existing, root))
+    throw refused(`${JSON.stringify(written.slice(0, 200))} leads out of the output root`);
+  return found;
+}
+
+async function resolveExisting(path: string): Promise<RealPath> {
+  const rest: string[] = [];
+  for (let current = path; ; current = dirname(current)) {
+    const stats = await lstat(current).catch((error: NodeJS.ErrnoException) => {
+      if (error.code === "ENOENT" || error.code === "ENOTDIR") return null;
+      throw refused(`the path cannot be looked at: ${error.code}`);
+    });
+    if (stats) {
+      const existing = await realpath(current).catch(() => null);
+      // What hangs in the air today may point anywhere tomorrow.
+      if (existing === null) throw refused("a part of the path is a link to nothing");
+      return { existing, rest };
+    }
+    rest.unshift(basename(current));
+  }
+}
+
+const isWithin = (path: string, root: string): boolean =>
+  path === root || path.startsWith(root.endsWith(sep) ? root : `${root}${sep}`);
+
+async function refuseForeignManifest(path: string, written: string): Promise<void> {
+  const [state, manifest] = await Promise.all(
+    [STATE_DIRECTORY, "manifest.json"].map((name) => lstat(join(path, name)).catch(() => null)),
+  );
+  if (manifest && !state)
+    throw invalid(
+      "output_dir",
+      `${JSON.stringify(written)} holds a manifest.json that is no crawl's of ours`,
+    );
+}
+
+const refused = (detail: string): ProblemError =>
+  new ProblemError({ status: 403, code: "path_refused", detail });
+
+const invalid = (path: string, message: string): ProblemError =>
+  new ProblemError({
+    status: 422,
+    code: "invalid_request",
+    detail: message,
+    errors: [{ path, message }],
+  });

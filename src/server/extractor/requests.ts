@@ -1,0 +1,182 @@
+import type { NetworkOptions } from "../../app.ts";
+import type { FetcherPreference } from "../../articles/index.ts";
+import { type CrawlPlan, createCrawlPlan, parseSitemapSource } from "../../crawler/index.ts";
+import type { ExtractionOptions } from "../../extraction/index.ts";
+import { Failure } from "../../failure.ts";
+import { chooseProxy, parseProxyBypass } from "../../fetching/index.ts";
+import { splitCredentials, withoutCredentials } from "../../urls/index.ts";
+import type { InvalidField } from "../middleware/problem.ts";
+import { invalidRequest } from "./openapi.ts";
+import { confineFile, type PathCaller, type PathRules } from "./paths.ts";
+import type { CrawlRequestFields, NetworkRequestFields, OptionsRequestFields } from "./schemas/requests.ts";
+
+/** What a request leaves out; the settings' own. */
+export type RequestDefaults = {
+  readonly extraction: Omit<ExtractionOptions, "renderings">;
+  readonly preference: FetcherPreference;
+  readonly maxPages: number;
+  readonly maxDepth: number;
+  readonly concurrency: number;
+  readonly hostDelayMs: number;
+};
+
+/** @throws ProblemError 422 */
+export function readNetwork(
+  network: NetworkRequestFields | null | undefined,
+  prefersBrowser: boolean | null | undefined,
+): NetworkOptions {
+  const proxy = network?.proxy ?? null;
+  requireProxy(proxy);
+  for (const field of AWAITS_BROWSER)
+    if (network?.[field]) throw wrong(`network.${field}`, "this server has no browser to do it with");
+  return {
+    userAgent: network?.user_agent ?? null,
+    hasRandomUserAgent: network?.random_user_agent ?? false,
+    headers: [],
+    proxy,
+    proxyBypass: (network?.proxy_bypass ?? []).flatMap(parseProxyBypass),
+    requestTimeoutMs: null,
+    tries: null,
+    maxBytes: null,
+    preference: typeof prefersBrowser === "boolean" ? (prefersBrowser ? "browser" : "http") : null,
+  };
+}
+
+const AWAITS_BROWSER = ["headed", "storage_state"] as const;
+
+function requireProxy(proxy: string | null): void {
+  try {
+    const environment = { http: null, https: null, bypass: [] };
+    chooseProxy({ explicit: proxy, explicitSource: "caller", bypass: [], environment });
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    throw wrong("network.proxy", error.message);
+  }
+}
+
+/** What is extracted of a page. */
+export function readExtraction(
+  options: OptionsRequestFields | null | undefined,
+  renderings: ExtractionOptions["renderings"],
+  defaults: RequestDefaults["extraction"],
+): ExtractionOptions {
+  return {
+    minWordCount: options?.min_word_count ?? defaults.minWordCount,
+    includeImages: options?.include_images ?? defaults.includeImages,
+    includeCode: options?.include_code ?? defaults.includeCode,
+    select: options?.select ?? defaults.select,
+    exclude: options?.exclude ?? defaults.exclude,
+    renderings,
+  };
+}
+
+/**
+ * A URL without its credentials, which go into a header.
+ * @throws ProblemError 422
+ */
+export function readUrl(
+  written: string,
+  field: string,
+): { readonly url: string; readonly authorization: string | null } {
+  const split = splitCredentials(written);
+  if (split) return split;
+  const shown = JSON.stringify(withoutCredentials(written));
+  throw wrong(field, `${shown} is not an absolute http or https URL`, "invalid_url");
+}
+
+export type CrawlReading = {
+  readonly plan: CrawlPlan;
+  /** Values of Authorization headers by origin. */
+  readonly authorizations: readonly (readonly [origin: string, value: string])[];
+  /** Real paths of sitemaps on this machine. */
+  readonly sitemapFiles: readonly string[];
+};
+
+export type CrawlReadingOptions = {
+  readonly defaults: RequestDefaults;
+  readonly rules: PathRules;
+  readonly caller: PathCaller;
+};
+
+/**
+ * The plan of a crawl request.
+ * @throws ProblemError 422 for what means nothing, 403 for a sitemap file that the caller may not read
+ */
+export async function readCrawl(
+  request: CrawlRequestFields,
+  options: CrawlReadingOptions,
+): Promise<CrawlReading> {
+  const { defaults } = options;
+  const authorizations = new Map<string, string>();
+  const withAuthorization = (written: string, field: string): string => {
+    const { url, authorization } = readUrl(written, field);
+    if (authorization !== null) addAuthorization(authorizations, { url, authorization, field });
+    return url;
+  };
+  const seeds = (request.seeds ?? []).map((seed, index) => withAuthorization(seed, `seeds.${index}`));
+  const sitemaps: string[] = [];
+  const sitemapFiles: string[] = [];
+  for (const [index, written] of (request.sitemaps ?? []).entries()) {
+    const field = `sitemaps.${index}`;
+    const source = parseSitemapSource(written, options.rules.root ?? options.rules.workingDirectory);
+    if (!source) throw wrong(field, "not an http or https URL, and not a file");
+    if (source.kind === "url") {
+      sitemaps.push(withAuthorization(written, field));
+      continue;
+    }
+    const path = await confineFile(source.path, field, options);
+    sitemaps.push(path);
+    sitemapFiles.push(path);
+  }
+  const plan = checked(() =>
+    createCrawlPlan({
+      seeds,
+      sitemaps,
+      allowPrefixes: request.allow_prefixes ?? [],
+      denyPrefixes: request.deny_prefixes ?? [],
+      maxPages: request.max_pages ?? defaults.maxPages,
+      maxDepth: request.max_depth ?? defaults.maxDepth,
+      concurrency: request.concurrency ?? defaults.concurrency,
+      hostDelayMs: Math.round((request.rate_limit_delay ?? defaults.hostDelayMs / 1000) * 1000),
+      hasAdaptiveDelay: request.adaptive_delay ?? false,
+      followsLinks: request.follow_links ?? true,
+      obeysRobots: !(request.ignore_robots ?? false),
+      respectsMetaRobots: request.respect_meta_robots ?? false,
+      discoversSitemaps: request.discover_sitemaps ?? false,
+      trustsLastModified: request.trust_lastmod ?? false,
+      preference:
+        typeof request.prefer_browser === "boolean"
+          ? request.prefer_browser
+            ? "browser"
+            : "http"
+          : defaults.preference,
+      extraction: readExtraction(request.options, ["markdown"], defaults.extraction),
+    }),
+  );
+  return { plan, authorizations: [...authorizations], sitemapFiles };
+}
+
+function addAuthorization(
+  authorizations: Map<string, string>,
+  added: { readonly url: string; readonly authorization: string; readonly field: string },
+): void {
+  const { origin } = new URL(added.url);
+  const known = authorizations.get(origin);
+  if (known !== undefined && known !== added.authorization)
+    throw wrong(added.field, `two different credentials are given for ${origin}`);
+  authorizations.set(origin, added.authorization);
+}
+
+function checked<T>(read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    throw invalidRequest(error.message, [{ path: "", message: error.message }]);
+  }
+}
+
+const wrong = (path: string, message: string, code?: string) => {
+  const errors: InvalidField[] = [{ path, message }];
+  return invalidRequest(`${path}: ${message}`, errors, code);
+};

@@ -1,0 +1,153 @@
+import { JOB_STATES } from "../../../crawler/index.ts";
+import { PAGE_TYPES } from "../../../extraction/index.ts";
+import { z } from "../openapi.ts";
+
+const timestamp = (description: string) =>
+  z.string().openapi({ description, format: "date-time", example: "2026-11-21T12:00:00.000Z" });
+const text = z.string().nullable();
+const count = z.int().min(0);
+const warnings = z.array(z.string()).nullable().openapi({ description: "Null when there are none" });
+
+export const ExtractionResult = z
+  .object({
+    url: text.openapi({ description: "As it was asked for" }),
+    final_url: text.openapi({ description: "The URL that answered, after redirects" }),
+    canonical_url: text,
+    status_code: z.int().nullable(),
+    fetcher: z.enum(["http", "browser", "file"]),
+    title: text,
+    byline: text,
+    siteName: text,
+    published_date: text,
+    modified_date: text,
+    lang: text,
+    dir: z.enum(["ltr", "rtl"]).nullable(),
+    excerpt: text,
+    image: text,
+    page_type: z.enum(PAGE_TYPES).nullable(),
+    confidence: z.number().min(0).max(1).nullable(),
+    sources: z
+      .object({ title: text, byline: text, published_date: text, modified_date: text })
+      .openapi({ description: "Where the values were found" }),
+    content: text.openapi({ description: "Sanitised HTML" }),
+    markdown: text,
+    text: z.string().openapi({ description: "Plain text without the title" }),
+    length: count.openapi({ description: "Characters of text" }),
+    word_count: count,
+    success: z.literal(true),
+    warnings,
+  })
+  .openapi("ExtractionResult");
+
+export const Problem = z
+  .object({
+    type: z.string(),
+    title: z.string(),
+    status: z.int(),
+    detail: z.string().openapi({ description: "For people" }),
+    code: z.string().openapi({ description: "Stable, for programs", example: "no_content" }),
+    request_id: z.string(),
+    errors: z
+      .array(z.object({ path: z.string(), message: z.string() }))
+      .optional()
+      .openapi({ description: "The fields that are wrong" }),
+  })
+  .openapi("Problem", { description: "RFC 9457" });
+
+const jobStatus = z.enum(JOB_STATES);
+
+export const SubmittedJob = z
+  .object({ job_id: z.string(), status: jobStatus, progress: count, total: count })
+  .openapi("SubmittedJob");
+
+export const JobStatus = z
+  .object({
+    job_id: z.string(),
+    status: jobStatus,
+    progress: count.openapi({ description: "successful + failed + skipped" }),
+    total: count.openapi({
+      description: "progress + pages in flight + known pages that may still be fetched",
+    }),
+    successful: count,
+    failed: count,
+    skipped: count,
+    created_at: timestamp("When the job was accepted"),
+    started_at: timestamp("When the crawl first started")
+      .nullable()
+      .openapi({ description: "Null while queued" }),
+    completed_at: timestamp("").nullable().openapi({ description: "Null until completed or failed" }),
+    cancel_requested: z.boolean(),
+    output_dir: z.string().openapi({ description: "As it was asked for" }),
+    seeds: z.array(z.string()),
+    sitemaps: z.array(z.string()),
+    error: z
+      .object({ code: z.string(), message: z.string() })
+      .nullable()
+      .openapi({ description: "Of a failed job; code cancelled when it was called off" }),
+  })
+  .openapi("JobStatus");
+
+export const JobList = z
+  .object({ jobs: z.array(JobStatus), queued: count, running: count })
+  .openapi("JobList");
+
+const ManifestEntry = z
+  .object({
+    url: z.string(),
+    file_path: text,
+    status: z.enum(["success", "failed", "skipped"]),
+    word_count: count.nullable(),
+    title: text,
+    http_status: z.int().nullable(),
+    final_url: text,
+    depth: count,
+    parent: text,
+    duration_ms: z.number().nullable(),
+    content_hash: text,
+    warnings,
+    error: z.object({ code: z.string(), message: z.string() }).nullable(),
+    reason: text,
+    unchanged: z.boolean(),
+  })
+  .openapi("ManifestEntry");
+
+export const Manifest = z
+  .object({
+    job_id: z.string(),
+    status: z.string(),
+    started_at: timestamp("Job start"),
+    completed_at: timestamp("Job end"),
+    config: z
+      .record(z.string(), z.unknown())
+      .openapi({ description: "Every setting of the job but secrets" }),
+    total_pages: count,
+    successful: count,
+    failed: count,
+    skipped: count,
+    duration_seconds: z.number(),
+    unchanged: count,
+    skipped_links: z.record(z.string(), count),
+    warnings,
+    error: z.object({ code: z.string(), message: z.string() }).nullable(),
+    results: z.array(ManifestEntry),
+  })
+  .openapi("Manifest");
+
+export const Health = z
+  .object({
+    status: z.literal("healthy"),
+    service: z.string(),
+    version: z.string(),
+    uptime_seconds: z.number(),
+    cache: z.object({ size: count, max_size: count }),
+    workers: count.openapi({ description: "Extraction worker threads of this process at most" }),
+    browser: z.object({ available: z.boolean() }),
+    jobs: z.object({ running: count, queued: count }),
+  })
+  .openapi("Health");
+
+export const Ready = z.object({ ready: z.boolean() }).openapi("Ready");
+
+export const About = z
+  .object({ service: z.string(), version: z.string(), status: z.string(), docs: z.string() })
+  .openapi("About");

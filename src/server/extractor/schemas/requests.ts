@@ -1,0 +1,142 @@
+import { CRAWL_RANGES } from "../../../crawler/index.ts";
+import { z } from "../openapi.ts";
+
+// What the engine itself refuses (selectors, URLs, header values) is checked behind these shapes; here stand
+// the bounds that keep a request small.
+
+const MAX_URL = 8192;
+const MAX_LIST = 10_000;
+const url = (description: string) =>
+  z.string().min(1).max(MAX_URL).openapi({ description, example: "https://example.org/post" });
+
+const NETWORK_FIELDS = {
+  user_agent: z
+    .string()
+    .min(1)
+    .max(1024)
+    .regex(
+      /^[\t\x20-\x7e\x80-\xff]*[\x21-\x7e\x80-\xff][\t\x20-\x7e\x80-\xff]*$/,
+      "must be text that an HTTP header can hold",
+    )
+    .nullish()
+    .openapi({ description: "User agent to send; wins over random_user_agent", example: "my-reader/1.0" }),
+  random_user_agent: z
+    .boolean()
+    .nullish()
+    .openapi({ description: "Send a current desktop browser's user agent (default false)" }),
+  headed: z.boolean().nullish().openapi({
+    description: "Run the browser visibly; only where the server has a display (default false)",
+  }),
+  proxy: z
+    .string()
+    .min(1)
+    .max(MAX_URL)
+    .nullish()
+    .openapi({ description: "HTTP proxy; null takes the server's own", example: null }),
+  proxy_bypass: z
+    .array(z.string().min(1).max(255))
+    .max(1000)
+    .nullish()
+    .openapi({ description: "Hosts that skip the proxy, in the grammar of NO_PROXY" }),
+  storage_state: z.string().min(1).max(4096).nullish().openapi({
+    description: "File of cookies and sessions on the server's host, confined like output_dir",
+    example: null,
+  }),
+  user_interaction_timeout: z.number().min(0).max(86_400).nullish().openapi({
+    description: "Seconds that a visible browser waits for a person on the first page (default 0)",
+  }),
+};
+
+export const NetworkRequest = z.strictObject(NETWORK_FIELDS).openapi("NetworkOptions");
+
+export const OptionsRequest = z
+  .strictObject({
+    min_word_count: z
+      .int()
+      .min(0)
+      .max(1_000_000_000)
+      .nullish()
+      .openapi({ description: "Fewer words make a warning (default 150)" }),
+    include_images: z.boolean().nullish().openapi({ description: "Keep images (default true)" }),
+    include_code: z.boolean().nullish().openapi({ description: "Keep code blocks (default true)" }),
+    select: z
+      .string()
+      .min(1)
+      .max(1000)
+      .nullish()
+      .openapi({ description: "CSS selector of the elements that hold the content", example: null }),
+    exclude: z
+      .array(z.string().min(1).max(1000))
+      .max(100)
+      .nullish()
+      .openapi({ description: "CSS selectors of elements to leave out", example: [] }),
+  })
+  .openapi("ExtractionOptions");
+
+const preferBrowser = z
+  .boolean()
+  .nullish()
+  .openapi({ description: "true: the browser first; false: plain HTTP first; absent: the server's setting" });
+
+export const ExtractionRequest = z
+  .strictObject({
+    url: url("Page to extract, an absolute http or https URL"),
+    prefer_browser: preferBrowser,
+    network: NetworkRequest.nullish(),
+    options: OptionsRequest.nullish(),
+  })
+  .openapi("ExtractionRequest");
+
+const urls = (description: string, example: string) =>
+  z
+    .array(z.string().min(1).max(MAX_URL))
+    .max(MAX_LIST)
+    .nullish()
+    .openapi({ description, example: [example] });
+const flag = (description: string) =>
+  z
+    .boolean()
+    .nullish()
+    .openapi({ description: `${description} (default false)` });
+const whole = (range: { readonly min: number; readonly max: number }, description: string) =>
+  z.int().min(range.min).max(range.max).nullish().openapi({ description });
+
+export const CrawlRequest = z
+  .strictObject({
+    output_dir: z.string().min(1).max(4096).openapi({
+      description: "Directory on the server's host that receives the Markdown files and the manifest",
+      example: "example-org",
+    }),
+    seeds: urls("URLs to start from; a seed or a sitemap is needed", "https://example.org/"),
+    sitemaps: urls("Sitemap URLs, or files on the server's host", "https://example.org/sitemap.xml"),
+    allow_prefixes: urls("Only URLs that start with one of these (default: all)", "https://example.org/"),
+    deny_prefixes: urls("No URLs that start with one of these", "https://example.org/login"),
+    max_pages: whole(CRAWL_RANGES.maxPages, "Pages fetched at most (default 100)"),
+    max_depth: whole(CRAWL_RANGES.maxDepth, "Links away from a seed at most; 0: seeds only (default 3)"),
+    concurrency: whole(CRAWL_RANGES.concurrency, "Concurrent requests (default 5)"),
+    rate_limit_delay: z
+      .number()
+      .min(0)
+      .max(3600)
+      .nullish()
+      .openapi({ description: "Seconds between requests to one host (default 1.0)" }),
+    follow_links: z
+      .boolean()
+      .nullish()
+      .openapi({ description: "false: only the seeds and the pages of sitemaps (default true)" }),
+    network: NetworkRequest.nullish(),
+    prefer_browser: preferBrowser,
+    options: OptionsRequest.nullish(),
+    ignore_robots: flag("Do not ask for robots.txt; be sure that you may"),
+    respect_meta_robots: flag("Obey noindex and nofollow of pages and links"),
+    discover_sitemaps: flag("Read the sitemaps that the robots.txt of the seeds' sites name"),
+    adaptive_delay: flag("Let a host rest as long as it took to answer"),
+    trust_lastmod: flag("When crawling again, do not ask for pages whose lastmod is the same as before"),
+    fresh: flag("Forget an earlier crawl of this directory instead of going on with it"),
+  })
+  .openapi("CrawlRequest");
+
+export type NetworkRequestFields = z.output<typeof NetworkRequest>;
+export type OptionsRequestFields = z.output<typeof OptionsRequest>;
+export type ExtractionRequestFields = z.output<typeof ExtractionRequest>;
+export type CrawlRequestFields = z.output<typeof CrawlRequest>;

@@ -1,0 +1,92 @@
+import type { AddressSet } from "../../fetching/index.ts";
+import { type Listener, listen } from "../listen.ts";
+import { requireApiKey } from "../middleware/api-key.ts";
+import { inLayers } from "../middleware/exchange.ts";
+import { limitConcurrency, refuseWhileDraining } from "../middleware/limits.ts";
+import { observe } from "../middleware/observe.ts";
+import { guardOrigin } from "../middleware/origin.ts";
+import { secureHeaders } from "../middleware/secure-headers.ts";
+import { startJobRunner } from "./jobs/runner.ts";
+import { PROBE_PATHS } from "./operations/probes.ts";
+import type { ExtractorParts } from "./parts.ts";
+import { extractorRoutes } from "./routes.ts";
+
+export type ExtractorServerOptions = Omit<ExtractorParts, "isReady" | "draining" | "runner" | "hasApiKey"> & {
+  readonly host: string;
+  readonly port: number;
+  readonly basePath: string;
+  readonly trustedProxies: AddressSet;
+  /** Names that a Host header may hold; null: any, unless bound to loopback. */
+  readonly allowedHosts: readonly string[] | null;
+  readonly corsOrigins: readonly string[];
+  readonly apiKey: string | null;
+  /** Requests that are worked on at once; over it the answer is 429. */
+  readonly maxConcurrentRequests: number;
+  readonly sharesPort: boolean;
+};
+
+export type ExtractorServer = AsyncDisposable & {
+  /** Where it is reached, without base path. */
+  readonly url: string;
+};
+
+/** How long requests may go on after the signal to end, in ms. */
+const GRACE_MS = 8_000;
+
+/**
+ * Opens the port, runs crawl jobs and answers until it is disposed of: then new work is refused, what runs may
+ * finish, and jobs go back into the queue.
+ * @throws Failure `invalid_usage` when the port cannot be had
+ */
+export function startExtractorServer(options: ExtractorServerOptions): ExtractorServer {
+  const draining = new AbortController();
+  const { maxConcurrentRequests, apiKey, host } = options;
+  const runner = startJobRunner(options);
+  const handler = inLayers(
+    [
+      observe({ metrics: options.app.metrics, quietPaths: PROBE_PATHS }),
+      secureHeaders,
+      guardOrigin({
+        boundHost: host,
+        allowedHosts: options.allowedHosts,
+        corsOrigins: options.corsOrigins,
+        guardedMethods: ["POST", "PUT", "PATCH", "DELETE"],
+      }),
+      requireApiKey({ key: apiKey, openPaths: PROBE_PATHS }),
+      refuseWhileDraining(() => draining.signal.aborted, PROBE_PATHS),
+      limitConcurrency({
+        max: maxConcurrentRequests,
+        waitMs: 0,
+        maxWaiting: 0,
+        freePaths: PROBE_PATHS,
+        problem: {
+          status: 429,
+          code: "overloaded",
+          detail: `more than ${maxConcurrentRequests} requests at once`,
+          headers: { "retry-after": "1" },
+        },
+      }),
+    ],
+    extractorRoutes({
+      ...options,
+      runner,
+      hasApiKey: apiKey !== null,
+      isReady: () => !draining.signal.aborted,
+      draining: draining.signal,
+    }),
+  );
+  let listener: Listener;
+  try {
+    listener = listen({ ...options, handler });
+  } catch (error) {
+    void runner[Symbol.asyncDispose]();
+    throw error;
+  }
+  return {
+    url: `http://${host.includes(":") ? `[${host}]` : host}:${listener.port}`,
+    async [Symbol.asyncDispose]() {
+      draining.abort();
+      await Promise.all([listener.close(GRACE_MS), runner[Symbol.asyncDispose]()]);
+    },
+  };
+}

@@ -1,0 +1,33 @@
+import stylesPath from "swagger-ui-dist/swagger-ui.css" with { type: "file" };
+import bundlePath from "swagger-ui-dist/swagger-ui-bundle.js" with { type: "file" };
+import type { EmbeddedPage } from "./embedded.ts";
+
+/** Swagger UI over `openapi.json` beside it, for a browser and without a network. */
+export const API_DOCS: EmbeddedPage = {
+  html: `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>article-extractor API</title>
+<link rel="icon" href="data:,">
+<link rel="stylesheet" href="docs/swagger-ui.css">
+</head>
+<body>
+<div id="swagger-ui"></div>
+<script src="docs/swagger-ui-bundle.js"></script>
+<script src="docs/start.js"></script>
+</body>
+</html>
+`,
+  files: {
+    "swagger-ui.css": { type: "text/css; charset=utf-8", source: { path: stylesPath } },
+    "swagger-ui-bundle.js": { type: "text/javascript; charset=utf-8", source: { path: bundlePath } },
+    "start.js": {
+      type: "text/javascript; charset=utf-8",
+      source: {
+        text: `SwaggerUIBundle({ url: "openapi.json", dom_id: "#swagger-ui", deepLinking: true, validatorUrl: null });\n`,
+      },
+    },
+  },
+};
