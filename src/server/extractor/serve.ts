@@ -3,7 +3,7 @@ import { type Listener, listen } from "../listen.ts";
 import { requireApiKey } from "../middleware/api-key.ts";
 import { inLayers } from "../middleware/exchange.ts";
 import { limitConcurrency, refuseWhileDraining } from "../middleware/limits.ts";
-import { observe } from "../middleware/observe.ts";
+import { answerProblems, observe } from "../middleware/observe.ts";
 import { guardOrigin } from "../middleware/origin.ts";
 import { secureHeaders } from "../middleware/secure-headers.ts";
 import { startJobRunner } from "./jobs/runner.ts";
@@ -46,12 +46,14 @@ export function startExtractorServer(options: ExtractorServerOptions): Extractor
     [
       observe({ metrics: options.app.metrics, quietPaths: PROBE_PATHS }),
       secureHeaders,
+      answerProblems,
       guardOrigin({
         boundHost: host,
         allowedHosts: options.allowedHosts,
         corsOrigins: options.corsOrigins,
         guardedMethods: ["POST", "PUT", "PATCH", "DELETE"],
       }),
+      answerProblems,
       requireApiKey({ key: apiKey, openPaths: PROBE_PATHS }),
       refuseWhileDraining(() => draining.signal.aborted, PROBE_PATHS),
       limitConcurrency({

@@ -3,9 +3,12 @@ import { ProblemError } from "./problem.ts";
 /** Largest body of a request (DECISIONS section 4, "Errors"). */
 export const MAX_BODY_BYTES = 2 * 1024 * 1024;
 
+/** A body that takes longer to arrive is a slow sender's, who may not hold a place for longer. */
+const MAX_BODY_MS = 30_000;
+
 /**
  * The JSON of a request's body.
- * @throws ProblemError 415 for another type, 413 over 2 MiB, 400 for what is no JSON
+ * @throws ProblemError 415 for another type, 413 over 2 MiB, 408 after 30 s, 400 for what is no JSON
  */
 export async function readJsonBody(request: Request): Promise<unknown> {
   const type = request.headers.get("content-type")?.split(";")[0]?.trim().toLowerCase();
@@ -28,13 +31,32 @@ async function readText(request: Request): Promise<string> {
   const decoder = new TextDecoder();
   let text = "";
   let total = 0;
-  for await (const piece of request.body ?? []) {
-    total += piece.length;
-    if (total > MAX_BODY_BYTES) throw tooLarge();
-    text += decoder.decode(piece, { stream: true });
+  const reader = request.body?.getReader();
+  const deadline = Promise.withResolvers<never>();
+  const timer = setTimeout(() => deadline.reject(tooSlow()), MAX_BODY_MS);
+  try {
+    while (reader) {
+      const { value, done } = await Promise.race([reader.read(), deadline.promise]);
+      if (done) break;
+      total += value.length;
+      if (total > MAX_BODY_BYTES) throw tooLarge();
+      text += decoder.decode(value, { stream: true });
+    }
+  } finally {
+    clearTimeout(timer);
+    // A body that was read to its end has nothing left to call off.
+    void reader?.cancel().catch(() => {});
   }
   return text + decoder.decode();
 }
+
+const tooSlow = (): ProblemError =>
+  new ProblemError({
+    status: 408,
+    code: "body_too_slow",
+    detail: `the body took longer than ${MAX_BODY_MS / 1000} s to arrive`,
+    headers: { connection: "close" },
+  });
 
 const tooLarge = (): ProblemError =>
   new ProblemError({

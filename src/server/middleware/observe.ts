@@ -43,11 +43,24 @@ async function answer(next: Handler, exchange: Parameters<Handler>[0]): Promise<
     // Answers of `fetch`-like helpers may have headers that cannot be changed.
     return new Response(response.body, response);
   } catch (error) {
-    const problem = toProblem(error);
-    if (problem.code === "internal") {
-      const cause = error instanceof Error ? (error.stack ?? error.message) : String(error);
-      exchange.log.error("fault", { error: cause.slice(0, 4000) });
-    }
-    return problemResponse(problem, exchange.requestId);
+    return answerProblem(error, exchange);
   }
+}
+
+/** Errors become answers here already, so that the layers around put their headers on them too. */
+export const answerProblems: Layer = (next) => async (exchange) => {
+  try {
+    return await next(exchange);
+  } catch (error) {
+    return answerProblem(error, exchange);
+  }
+};
+
+function answerProblem(error: unknown, exchange: Parameters<Handler>[0]): Response {
+  const problem = toProblem(error);
+  if (problem.code === "internal") {
+    const cause = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    exchange.log.error("fault", { error: cause.slice(0, 4000) });
+  }
+  return problemResponse(problem, exchange.requestId);
 }

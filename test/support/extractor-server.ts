@@ -1,0 +1,126 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { BINARY, cleanEnvironment, requireBinary } from "./binary.ts";
+
+/** The built program as `serve extractor`; disposing of it kills it and removes its directories. */
+export type ExtractorProcess = AsyncDisposable & {
+  readonly url: string;
+  readonly pid: number;
+  /** A directory of this server alone: its current one, and what `relative` paths start from. */
+  readonly directory: string;
+  /** All that it has written to stderr so far. */
+  readonly stderr: () => string;
+  readonly exited: Promise<number>;
+  signal(name: NodeJS.Signals): void;
+  get(path: string, init?: RequestInit): Promise<Response>;
+  post(path: string, body: unknown, headers?: Readonly<Record<string, string>>): Promise<Response>;
+};
+
+export type ExtractorProcessOptions = {
+  readonly env?: Readonly<Record<string, string>>;
+  readonly words?: readonly string[];
+  /** State and output of an earlier server, to go on with; it stays when this one is disposed of. */
+  readonly directory?: string;
+  readonly port?: number;
+};
+
+const START_MS = 20_000;
+
+/** Starts a server on a free port of loopback and waits until it listens. */
+export async function startExtractor(options: ExtractorProcessOptions = {}): Promise<ExtractorProcess> {
+  requireBinary();
+  const directory = options.directory ?? mkdtempSync(join(tmpdir(), "serve-extractor-"));
+  const words = ["serve", "extractor", "--host", "127.0.0.1", "--port", String(options.port ?? 0)];
+  const child = Bun.spawn([BINARY, ...words, ...(options.words ?? [])], {
+    cwd: directory,
+    env: cleanEnvironment({
+      ARTICLE_EXTRACTOR_STATE_DIR: join(directory, "state"),
+      ARTICLE_EXTRACTOR_CRAWLER_RATE_LIMIT: "0",
+      ARTICLE_EXTRACTOR_RETRIES: "0",
+      ...options.env,
+    }),
+    stdin: "ignore",
+    stdout: "ignore",
+    stderr: "pipe",
+  });
+  let written = "";
+  const { promise: listening, resolve } = Promise.withResolvers<string>();
+  const reading = (async () => {
+    const decoder = new TextDecoder();
+    for await (const piece of child.stderr) {
+      written += decoder.decode(piece, { stream: true });
+      const url = /serving extraction at (\S+)\n/.exec(written)?.[1];
+      if (url) resolve(url);
+    }
+  })();
+  const url = await Promise.race([
+    listening,
+    child.exited.then(async (code) => {
+      await reading;
+      throw new Error(`serve extractor ended with ${code}: ${written}`);
+    }),
+    Bun.sleep(START_MS).then(() => {
+      child.kill("SIGKILL");
+      throw new Error(`serve extractor did not listen within ${START_MS} ms: ${written}`);
+    }),
+  ]);
+  return {
+    url,
+    pid: child.pid,
+    directory,
+    stderr: () => written,
+    exited: child.exited,
+    signal: (name) => child.kill(name),
+    get: (path, init) => fetch(`${url}${path}`, init),
+    post: (path, body, headers) =>
+      fetch(`${url}${path}`, {
+        method: "POST",
+        headers: { "content-type": "application/json", ...headers },
+        body: typeof body === "string" ? body : JSON.stringify(body),
+      }),
+    async [Symbol.asyncDispose]() {
+      child.kill("SIGKILL");
+      await child.exited;
+      await reading;
+      if (options.directory === undefined) rmSync(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+/** A job's status record, as far as tests look at it. */
+export type JobJson = {
+  readonly job_id: string;
+  readonly status: "queued" | "running" | "completed" | "failed";
+  readonly progress: number;
+  readonly total: number;
+  readonly successful: number;
+  readonly failed: number;
+  readonly skipped: number;
+  readonly started_at: string | null;
+  readonly completed_at: string | null;
+  readonly error: { readonly code: string; readonly message: string } | null;
+};
+
+/** Submits a crawl that is accepted; gives its id. */
+export async function submitJob(server: ExtractorProcess, body: object): Promise<string> {
+  const response = await server.post("/crawl", body);
+  if (response.status !== 202) throw new Error(`${response.status} ${await response.text()}`);
+  return ((await response.json()) as JobJson).job_id;
+}
+
+/** Waits until a job's record is as wanted. */
+export async function untilJob(
+  server: ExtractorProcess,
+  id: string,
+  isWanted: (job: JobJson) => boolean,
+): Promise<JobJson> {
+  for (let tries = 0; ; tries++) {
+    const job = (await (await server.get(`/crawl/${id}`)).json()) as JobJson;
+    if (isWanted(job)) return job;
+    if (tries > 400) throw new Error(`the job stays ${JSON.stringify(job)}\n${server.stderr().slice(-3000)}`);
+    await Bun.sleep(50);
+  }
+}
+
+export const isOver = ({ status }: JobJson): boolean => status === "completed" || status === "failed";
