@@ -12,7 +12,9 @@ import { makeBuildDirectory } from "./build-directory.ts";
 import { NOT_CARRIED, writeCarriedRun } from "./carry-over.ts";
 import { DocumentTable } from "./document-table.ts";
 import { Inverter } from "./inverter.ts";
-import type { RunPlace } from "./run-format.ts";
+import type { MemoryRun } from "./memory-run.ts";
+import type { RunPlace, RunSource } from "./run-format.ts";
+import { RunReader } from "./run-reader.ts";
 import { RunWriter } from "./run-writer.ts";
 import { TemporaryFile } from "./temporary-file.ts";
 import { writeSegment } from "./write-segment.ts";
@@ -124,7 +126,6 @@ class Build implements AsyncDisposable {
   }
 
   async finish(): Promise<void> {
-    if (!this.#inverter.isEmpty) await this.#spill();
     if (this.#previous !== null && this.#unchanged > 0) {
       await using writer = await this.#newRun();
       await writeCarriedRun(this.#previous, this.#carriedRows, writer);
@@ -136,7 +137,7 @@ class Build implements AsyncDisposable {
     await using file = await SegmentFileWriter.create(path, join(this.#directory, "segment"));
     await writeSegment(file, {
       table: this.#table,
-      runs: this.#runs,
+      runs: this.#sources(),
       stored: this.#stored.read(),
       layouts: this.#layouts.read(),
       analyserFingerprint: analysis.fingerprint,
@@ -187,8 +188,19 @@ class Build implements AsyncDisposable {
 
   async #spill(): Promise<void> {
     await using writer = await this.#newRun();
-    await this.#inverter.flush((rows) => this.#table.orderOf(rows), writer);
+    await writer.run(this.#gathered());
+    this.#inverter.clear();
     this.#runs.push(writer.place);
+  }
+
+  #gathered(): MemoryRun {
+    return this.#inverter.run((rows) => this.#table.orderOf(rows));
+  }
+
+  /** What was spilled, and what did not have to be. */
+  #sources(): readonly RunSource[] {
+    const spilled = this.#runs.map((place) => new RunReader(place));
+    return this.#inverter.isEmpty ? spilled : [...spilled, this.#gathered()];
   }
 
   #newRun(): Promise<RunWriter> {

@@ -4,7 +4,8 @@ import type { PostingList } from "../segment/posting-reader.ts";
 import type { Segment } from "../segment/segment.ts";
 import { NO_SIGNATURE } from "../segment/signatures.ts";
 import type { LocatedTerm } from "../segment/term-dictionary.ts";
-import { FIELDS, NO_DOCUMENT } from "../types.ts";
+import { NO_DOCUMENT } from "../types.ts";
+import { writeFrequencies } from "./inverter.ts";
 import { RunSignatures } from "./run-signatures.ts";
 import type { RunWriter } from "./run-writer.ts";
 
@@ -31,7 +32,7 @@ export async function writeCarriedRun(segment: Segment, rows: Uint32Array, write
     }
     if (postingCount > 0) await writer.term(describe(entry, formCounts, postingCount), postings);
   }
-  await writer.finish(signatures);
+  await writer.finish(signatures.head());
 }
 
 type CopyTarget = {
@@ -45,12 +46,9 @@ function copyPosting(list: PostingList, row: number, { signatures, formCounts, o
   const count = list.readPositions();
   const signature = signatures.note(frequencies, count);
   out.varint(row);
-  out.varint(signature);
-  if (signature === NO_SIGNATURE) {
-    for (let field = 0; field < FIELDS.length; field++) out.varint(frequencies[field]!);
-    out.varint(count);
-  }
   const start = out.beginPrefixed();
+  out.varint(signature);
+  if (signature === NO_SIGNATURE) writeFrequencies(frequencies, count, out);
   encodePositions(list, { count, hasForms: true }, out);
   out.endPrefixed(start);
   for (let place = 0; place < count; place++) formCounts[list.forms[place]!]!++;

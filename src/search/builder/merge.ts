@@ -1,10 +1,10 @@
 import type { ByteWriter } from "../segment/bytes.ts";
 import { decodePositions, encodePositions } from "../segment/positions-codec.ts";
 import { PostingWriter } from "../segment/posting-writer.ts";
-import { NO_SIGNATURE, SignatureNumbers } from "../segment/signatures.ts";
+import { NO_SIGNATURE, readSignatureKey, SignatureNumbers } from "../segment/signatures.ts";
 import { byCodeUnits } from "../segment/term-dictionary.ts";
 import { FIELDS } from "../types.ts";
-import type { RunReader } from "./run-reader.ts";
+import type { RunSource } from "./run-format.ts";
 
 const FIELD_COUNT = FIELDS.length;
 const MAX_FORM = 0xffff;
@@ -20,7 +20,7 @@ export type MergedTerm = {
 };
 
 /** Signatures of the merged index. */
-export function mergeSignatures(runs: readonly RunReader[]): SignatureNumbers {
+export function mergeSignatures(runs: readonly RunSource[]): SignatureNumbers {
   const counts = new Map<number, number>();
   for (const { keys, keyCounts } of runs) {
     for (let number = 1; number < keys.length; number++) {
@@ -31,7 +31,7 @@ export function mergeSignatures(runs: readonly RunReader[]): SignatureNumbers {
 }
 
 export type MergeOptions = {
-  readonly runs: readonly RunReader[];
+  readonly runs: readonly RunSource[];
   readonly signatures: SignatureNumbers;
   /** Number in the index by number in the order of coming. */
   readonly finalNumbers: Uint32Array;
@@ -57,7 +57,7 @@ export class RunMerger {
     this.#sources = runs.map((run) => ({
       run,
       numbers: Uint32Array.from(run.keys, (key, number) => (number === 0 ? 0 : signatures.numberOf(key))),
-      ...run.expandKeys(),
+      ...expandKeys(run.keys),
       formRanks: new Uint16Array(0),
     }));
   }
@@ -126,18 +126,18 @@ export class RunMerger {
     return count;
   }
 
-  #skip(reader: RunReader["reader"]): void {
-    if (reader.varint() === NO_SIGNATURE) for (let entry = 0; entry <= FIELD_COUNT; entry++) reader.varint();
+  #skip(reader: RunSource["reader"]): void {
     const length = reader.varint();
     reader.offset += length;
   }
 
-  /** Writes the posting at whose signature the source's reader stands. */
+  /** Writes the posting at whose document's end the source's reader stands. */
   #copy(
     { run: { reader }, numbers, frequencies, positionCounts, formRanks }: Source,
     document: number,
     hasForms: boolean,
   ): void {
+    reader.varint(); // bytes of the rest
     const local = reader.varint();
     let positionCount = positionCounts[local]!;
     this.#input.frequencies = frequencies[local]!;
@@ -147,7 +147,6 @@ export class RunMerger {
       positionCount = reader.varint();
       this.#input.frequencies = ofPosting;
     }
-    reader.varint(); // bytes of the positions
     this.#input.document = document;
     this.#input.number = numbers[local]!;
     this.#input.positionCount = positionCount;
@@ -159,7 +158,7 @@ export class RunMerger {
   }
 
   #copyPlaces(
-    reader: RunReader["reader"],
+    reader: RunSource["reader"],
     {
       count,
       hasForms,
@@ -189,7 +188,7 @@ export class RunMerger {
 const PLACES = 2 ** 26;
 
 type Source = {
-  readonly run: RunReader;
+  readonly run: RunSource;
   /** Number in the index by number in the run. */
   readonly numbers: Uint32Array;
   /** By field number, of each signature of the run. */
@@ -198,6 +197,13 @@ type Source = {
   /** Of the current term: rank by number of the form in the run. */
   formRanks: Uint16Array;
 };
+
+/** By number of the signature: its frequencies by field number, and its positions. */
+function expandKeys(keys: readonly number[]): Pick<Source, "frequencies" | "positionCounts"> {
+  const frequencies = keys.map(() => new Uint32Array(FIELD_COUNT));
+  const positionCounts = Uint32Array.from(keys, (key, number) => readSignatureKey(key, frequencies[number]!));
+  return { frequencies, positionCounts };
+}
 
 /** The forms of the current term in all runs, the most frequent first; tells each run their ranks. */
 function rankForms(holders: readonly Source[]): readonly string[] {

@@ -2,14 +2,14 @@ import type { ByteReader, ByteWriter } from "../segment/bytes.ts";
 import { decodeCodeUnits, encodeCodeUnits, encodedLength } from "../segment/code-units.ts";
 
 /**
- * A run: the postings of some documents, sorted by term, in a temporary file.
+ * A run: the postings of some documents, sorted by term, in memory or in a temporary file.
  *
  *   run     = terms, head
  *   head    = count of signatures, then the key and the count of postings of each, from number 1 on
  *   term    = length, term, count of forms, (length, form, count of positions) of each,
  *             count of postings, bytes of the postings, postings
- *   posting = document, number of its signature (0: frequencies and count of positions follow),
- *             bytes of its positions, positions
+ *   posting = document, bytes of the rest, number of its signature (0: frequencies and count of positions
+ *             follow), positions
  *
  * Documents have the numbers in which they came; texts are bytes in code unit order.
  */
@@ -19,8 +19,19 @@ export type RunTerm = {
   /** Positions at which each form stands. */
   readonly formCounts: readonly number[];
   readonly postingCount: number;
-  readonly postingBytes: number;
 };
+
+/** The signatures of a run: their keys by number, from 1, and how many postings have each. */
+export type RunHead = { readonly keys: readonly number[]; readonly keyCounts: readonly number[] };
+
+/** Walks the terms of a run in code unit order; begins before the first. */
+export interface RunSource extends RunHead {
+  /** Null at the end. */
+  readonly current: RunTerm | null;
+  /** Stands at the postings of the current term, in the order of the index. */
+  readonly reader: ByteReader;
+  next(): void;
+}
 
 /** Where a run lies in a temporary file, and where its head begins. */
 export type RunPlace = { readonly path: string; readonly headStart: number; readonly end: number };
@@ -39,11 +50,7 @@ function readText(reader: ByteReader): string {
   return decodeCodeUnits(reader.bytes, start, start + length);
 }
 
-export function writeRunTerm(
-  term: Omit<RunTerm, "postingBytes">,
-  postingBytes: number,
-  writer: ByteWriter,
-): void {
+export function writeRunTerm(term: RunTerm, postingBytes: number, writer: ByteWriter): void {
   writeText(term.term, writer);
   writer.varint(term.forms.length);
   term.forms.forEach((form, index) => {
@@ -54,7 +61,7 @@ export function writeRunTerm(
   writer.varint(postingBytes);
 }
 
-export function readRunTerm(reader: ByteReader): RunTerm {
+export function readRunTerm(reader: ByteReader): RunTerm & { readonly postingBytes: number } {
   const term = readText(reader);
   const formCount = reader.varint();
   const forms: string[] = [];

@@ -1,16 +1,11 @@
 import { ByteReader } from "../segment/bytes.ts";
 import { mapFile } from "../segment/map-file.ts";
-import { readSignatureKey } from "../segment/signatures.ts";
-import { FIELDS } from "../types.ts";
-import { type RunPlace, type RunTerm, readRunTerm } from "./run-format.ts";
+import { type RunPlace, type RunSource, type RunTerm, readRunTerm } from "./run-format.ts";
 
-/** Walks the terms of a run; begins before the first. */
-export class RunReader {
-  /** The current term; null at the end. */
+/** Walks a run in a temporary file. */
+export class RunReader implements RunSource {
   current: RunTerm | null = null;
-  /** Stands at the postings of the current term. */
   readonly reader: ByteReader;
-  /** By number of the run, from 1. */
   readonly keys: readonly number[];
   readonly keyCounts: readonly number[];
   readonly #headStart: number;
@@ -39,16 +34,8 @@ export class RunReader {
       return;
     }
     this.reader.offset = this.#nextTerm;
-    this.current = readRunTerm(this.reader);
-    this.#nextTerm = this.reader.offset + this.current.postingBytes;
-  }
-
-  /** By number of the signature: its frequencies by field number, and its positions. */
-  expandKeys(): { readonly frequencies: readonly Uint32Array[]; readonly positionCounts: Uint32Array } {
-    const frequencies = this.keys.map(() => new Uint32Array(FIELDS.length));
-    const positionCounts = Uint32Array.from(this.keys, (key, number) =>
-      readSignatureKey(key, frequencies[number]!),
-    );
-    return { frequencies, positionCounts };
+    const term = readRunTerm(this.reader);
+    this.current = term;
+    this.#nextTerm = this.reader.offset + term.postingBytes;
   }
 }

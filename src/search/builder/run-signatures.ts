@@ -1,34 +1,51 @@
 import { NO_SIGNATURE, signatureKey } from "../segment/signatures.ts";
+import { NumberList } from "./numbers.ts";
+import type { RunHead } from "./run-format.ts";
+
+const RECENT = 1024;
 
 /** The signatures of a run's postings, numbered from 1 as they are met, with the count of each. */
 export class RunSignatures {
   readonly #numbers = new Map<number, number>();
-  readonly #counts: number[] = [];
+  readonly #counts = new NumberList();
+  // Before the map, where nearly all postings find theirs: a key and its number at the place of a hash.
+  readonly #recentKeys = new Float64Array(RECENT).fill(-1);
+  readonly #recentNumbers = new Uint32Array(RECENT);
 
   /** @returns the number to write, `NO_SIGNATURE` for frequencies that have no key */
   note(frequencies: Uint32Array, positionCount: number): number {
     const key = signatureKey(frequencies, positionCount);
-    if (key < 0) return NO_SIGNATURE;
-    let number = this.#numbers.get(key);
-    if (number === undefined) {
-      number = this.#counts.push(0);
-      this.#numbers.set(key, number);
-    }
-    this.#counts[number - 1]!++;
+    return key < 0 ? NO_SIGNATURE : this.noteKey(key);
+  }
+
+  /** @returns the number of a key that `signatureKey` gave */
+  noteKey(key: number): number {
+    const place = Math.imul(key | 0, 0x9e37_79b1) >>> 22;
+    const number = this.#recentKeys[place] === key ? this.#recentNumbers[place]! : this.#find(key, place);
+    this.#counts.values[number - 1]!++;
     return number;
   }
 
-  /** Keys with the count of their postings, in the order of their numbers. */
-  *entries(): Generator<readonly [key: number, count: number]> {
-    for (const [key, number] of this.#numbers) yield [key, this.#counts[number - 1]!];
-  }
-
-  get size(): number {
-    return this.#counts.length;
+  /** The keys by their numbers, and how many postings have each. */
+  head(): RunHead {
+    return { keys: [0, ...this.#numbers.keys()], keyCounts: [0, ...this.#counts.used()] };
   }
 
   clear(): void {
     this.#numbers.clear();
-    this.#counts.length = 0;
+    this.#counts.clear();
+    this.#recentKeys.fill(-1);
+  }
+
+  #find(key: number, place: number): number {
+    let number = this.#numbers.get(key);
+    if (number === undefined) {
+      this.#counts.push(0);
+      number = this.#counts.length;
+      this.#numbers.set(key, number);
+    }
+    this.#recentKeys[place] = key;
+    this.#recentNumbers[place] = number;
+    return number;
   }
 }

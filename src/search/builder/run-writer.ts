@@ -1,6 +1,6 @@
 import { ByteWriter } from "../segment/bytes.ts";
-import { type RunPlace, type RunTerm, writeRunTerm } from "./run-format.ts";
-import type { RunSignatures } from "./run-signatures.ts";
+import type { MemoryRun } from "./memory-run.ts";
+import { type RunHead, type RunPlace, type RunTerm, writeRunTerm } from "./run-format.ts";
 import { TemporaryFile } from "./temporary-file.ts";
 
 /** Writes one run to a file of its own. */
@@ -31,7 +31,7 @@ export class RunWriter implements AsyncDisposable {
    * @param term after the terms before it in code unit order
    * @returns null when nothing is to be waited for
    */
-  term(term: Omit<RunTerm, "postingBytes">, postings: ByteWriter): Promise<void> | null {
+  term(term: RunTerm, postings: ByteWriter): Promise<void> | null {
     this.#head.clear();
     writeRunTerm(term, postings.length, this.#head);
     const writing = this.#file.writeFrom(this.#head);
@@ -43,13 +43,22 @@ export class RunWriter implements AsyncDisposable {
     await this.#file.writeFrom(postings);
   }
 
-  async finish(signatures: RunSignatures): Promise<void> {
+  /** Writes the terms that a run in memory has, and its head. */
+  async run(run: MemoryRun): Promise<void> {
+    for (run.next(); run.current !== null; run.next()) {
+      const writing = this.term(run.current, run.postings);
+      if (writing !== null) await writing;
+    }
+    await this.finish(run);
+  }
+
+  async finish({ keys, keyCounts }: RunHead): Promise<void> {
     const headStart = this.#file.length;
     this.#head.clear();
-    this.#head.varint(signatures.size);
-    for (const [key, count] of signatures.entries()) {
-      this.#head.varint(key);
-      this.#head.varint(count);
+    this.#head.varint(keys.length - 1);
+    for (let number = 1; number < keys.length; number++) {
+      this.#head.varint(keys[number]!);
+      this.#head.varint(keyCounts[number]!);
     }
     await this.#file.write(this.#head.written());
     await this.#file.close();

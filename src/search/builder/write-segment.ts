@@ -7,12 +7,12 @@ import { StringTableWriter } from "../segment/string-table.ts";
 import { encodeTerm } from "../segment/term-dictionary.ts";
 import type { DocumentTable } from "./document-table.ts";
 import { mergeSignatures, RunMerger } from "./merge.ts";
-import type { RunPlace } from "./run-format.ts";
-import { RunReader } from "./run-reader.ts";
+import type { RunSource } from "./run-format.ts";
 
 export type SegmentParts = {
   readonly table: DocumentTable;
-  readonly runs: readonly RunPlace[];
+  /** Together they hold the postings of all documents. */
+  readonly runs: readonly RunSource[];
   /** Records of all documents, in the order in which they came. */
   readonly stored: Uint8Array;
   readonly layouts: Uint8Array;
@@ -87,10 +87,9 @@ async function writeLayouts(
 
 async function writeTerms(
   file: SegmentFileWriter,
-  { table, runs: places }: SegmentParts,
+  { table, runs }: SegmentParts,
   { order, lengths }: { readonly order: Uint32Array; readonly lengths: readonly Uint32Array[] },
 ): Promise<void> {
-  const runs = places.map((place) => new RunReader(place));
   const signatures = mergeSignatures(runs);
   const dictionary = new StringTableWriter();
   const payload = new ByteWriter();
