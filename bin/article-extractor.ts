@@ -5,3 +5,5 @@ const io = processIo();
 process.exitCode = await runCli(process.argv.slice(2), io);
 // An interrupted read of a pipe goes on, and would keep the program until somebody writes into it.
 if (io.signal.aborted) process.exit();
+// The channel to a supervisor would keep it too.
+if (io.supervisor !== null) process.disconnect?.();

@@ -1,5 +1,6 @@
 import { fstatSync, writeSync } from "node:fs";
 import { type FileIdentity, type Io, stdoutFailure, untilAborted } from "../src/cli/index.ts";
+import { startCopy, takeSupervisor } from "./process-copies.ts";
 
 /** The real process as the commands see it. */
 export function processIo(): Io {
@@ -11,7 +12,10 @@ export function processIo(): Io {
       controller.abort();
     });
   }
+  const supervisor = takeSupervisor(() => controller.abort());
   return {
+    startCopy,
+    supervisor,
     environment: process.env,
     // A script is run by Bun, beside which no `.env` of ours stands.
     executablePath: import.meta.path.includes("$bunfs") ? process.execPath : import.meta.path,

@@ -48,10 +48,18 @@ const BUCKETS_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10
 
 type Histogram = { readonly buckets: number[]; sum: number; count: number };
 
+/** What one process has counted, as plain data. */
+export type MetricsSnapshot = {
+  readonly counters: readonly (readonly [name: string, value: number])[];
+  readonly histograms: readonly (readonly [name: string, histogram: Readonly<Histogram>])[];
+};
+
 /** Keeps totals in memory and renders them in Prometheus's text format 0.0.4, durations in seconds. */
 export function createPrometheusSink(namespace: string): {
   readonly sink: MetricsSink;
-  render(): string;
+  snapshot(): MetricsSnapshot;
+  /** @param others what other processes have counted, which is added */
+  render(others?: readonly MetricsSnapshot[]): string;
 } {
   const counters = new Map<string, number>();
   const histograms = new Map<string, Histogram>();
@@ -59,18 +67,38 @@ export function createPrometheusSink(namespace: string): {
     if (kind === "counter") counters.set(name, (counters.get(name) ?? 0) + value);
     else observe(histograms, name, value / 1000);
   };
-  const render = (): string => {
+  const snapshot = (): MetricsSnapshot => ({ counters: [...counters], histograms: [...histograms] });
+  const render = (others: readonly MetricsSnapshot[] = []): string => {
     const lines: string[] = [];
-    for (const [name, value] of counters) {
+    const all = sumOf([snapshot(), ...others]);
+    for (const [name, value] of all.counters) {
       const full = `${prometheusName(namespace, name)}_total`;
       lines.push(`# TYPE ${full} counter`, `${full} ${value}`);
     }
-    for (const [name, histogram] of histograms) {
+    for (const [name, histogram] of all.histograms) {
       lines.push(...renderHistogram(`${prometheusName(namespace, name)}_seconds`, histogram));
     }
     return lines.length === 0 ? "" : `${lines.join("\n")}\n`;
   };
-  return { sink, render };
+  return { sink, snapshot, render };
+}
+
+function sumOf(snapshots: readonly MetricsSnapshot[]): MetricsSnapshot {
+  const counters = new Map<string, number>();
+  const histograms = new Map<string, Histogram>();
+  for (const snapshot of snapshots) {
+    for (const [name, value] of snapshot.counters) counters.set(name, (counters.get(name) ?? 0) + value);
+    for (const [name, { buckets, sum, count }] of snapshot.histograms) {
+      const total = histograms.get(name) ?? { buckets: BUCKETS_SECONDS.map(() => 0), sum: 0, count: 0 };
+      histograms.set(name, total);
+      total.sum += sum;
+      total.count += count;
+      buckets.forEach((value, index) => {
+        total.buckets[index] = (total.buckets[index] ?? 0) + value;
+      });
+    }
+  }
+  return { counters: [...counters], histograms: [...histograms] };
 }
 
 function observe(histograms: Map<string, Histogram>, name: string, seconds: number): void {

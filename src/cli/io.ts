@@ -1,3 +1,5 @@
+import type { StartCopy } from "../server/index.ts";
+
 /**
  * All that a command sees of the process around it, so that a command is a function from words and
  * streams to an exit code.
@@ -11,6 +13,10 @@ export type Io = {
   readonly workerUrl: string | URL;
   /** Of building search indexes. */
   readonly indexWorkerUrl: string | URL;
+  /** Starts this program again with the same arguments, as one of several that serve. */
+  readonly startCopy: StartCopy;
+  /** Null unless this process is such a copy. */
+  readonly supervisor: Supervisor | null;
   readonly stdin: {
     readonly isTerminal: boolean;
     read(maxBytes: number): Promise<Uint8Array>;
@@ -30,8 +36,18 @@ export type Io = {
     readonly identity: FileIdentity | null;
     write(text: string): void;
   };
-  /** Fires when the person interrupts the program. */
+  /** Fires when the person interrupts the program, or its supervisor is gone or ends it. */
   readonly signal: AbortSignal;
+};
+
+/** What a process that serves with others has to do with the one that started it. */
+export type Supervisor = {
+  /** The same for all processes of one start. */
+  readonly run: string;
+  /** To listen on together with the others. */
+  readonly port: number;
+  /** Tells it that this process answers. */
+  announceReady(): void;
 };
 
 /** What a stream goes to, so that a path to the same file, pipe or terminal is recognised; null: closed. */

@@ -1,27 +1,26 @@
-import { homedir } from "node:os";
-import { join, resolve } from "node:path";
-import { createExtractor, type Extractor } from "../extraction/index.ts";
 import { Failure } from "../failure.ts";
 import { parseAddressSet } from "../fetching/index.ts";
 import { createLog, LOG_FORMATS, LOG_LEVELS, type Log } from "../log.ts";
-import { createMetrics, createPrometheusSink, logSink } from "../metrics.ts";
-import { type McpOptions, normalBasePath, serveMcpStdio, startSearchServer } from "../server/index.ts";
+import { createMetrics, createPrometheusSink, logSink, type Metrics } from "../metrics.ts";
 import {
-  DEFAULT_EXTRACTION,
-  type Deployment,
-  type Environment,
-  INDEX_BUILD,
-  readSettings,
-  type Settings,
-} from "../settings/index.ts";
-import { createTenantRegistry, type ExtractHtmlFile, type TenantRegistry } from "../tenants/index.ts";
+  type McpOptions,
+  normalBasePath,
+  openProcessBoard,
+  reservePort,
+  serveMcpStdio,
+  startSearchServer,
+  superviseProcesses,
+  urlOf,
+} from "../server/index.ts";
+import { type Environment, readSettings, type Settings } from "../settings/index.ts";
+import type { TenantRegistry } from "../tenants/index.ts";
 import { VERSION } from "../version.ts";
 import type { Typed } from "./arguments.ts";
-import { loadDeployment } from "./deployment.ts";
 import { SERVERS } from "./flags.ts";
 import { readText } from "./input.ts";
 import type { Io } from "./io.ts";
 import type { Notices } from "./notices.ts";
+import { type ChosenDeployment, chooseDeployment, openTenants } from "./open-tenants.ts";
 import { optionValue } from "./values.ts";
 
 /** `serve search`, ready to run; null where the deployment file decides. */
@@ -59,27 +58,113 @@ type ServeParts = {
 export async function runServeSearch(command: ServeCommand, parts: ServeParts): Promise<number> {
   const { io, notices, environment } = parts;
   const settings = readSettings(environment);
-  const deployment = await loadDeployment(
-    command.config ?? settings.deploymentConfig ?? "deployment.json",
-    io,
-  );
-  for (const warning of deployment.warnings) notices.warn(warning);
+  const deployment = await chooseDeployment({ config: command.config, settings, io });
+  if (io.supervisor === null) for (const warning of deployment.warnings) notices.warn(warning);
   refuseAwaited(deployment);
-  const log = openLog(deployment, settings, parts);
-  await using extractor = createExtractor({
-    workers: 1,
-    workerUrl: io.workerUrl,
-    timeLimitMs: EXTRACTION_LIMIT_MS,
+  const serving: Serving = {
+    command,
+    settings,
+    deployment,
+    ...parts,
+    log: openLog(deployment, settings, parts),
+  };
+  if (command.isStdio) return await serveStdio(serving);
+  const isSeveral = deployment.infrastructure.workers > 1 && io.supervisor === null;
+  return isSeveral ? await serveFromSeveral(serving) : await serveFromThis(serving);
+}
+
+type Serving = ServeParts & {
+  readonly command: ServeCommand;
+  readonly settings: Settings;
+  readonly deployment: ChosenDeployment;
+  readonly log: Log;
+};
+
+async function serveStdio(serving: Serving): Promise<number> {
+  await using tenants = openTenants(serving);
+  tenants.registry.start();
+  const { metrics } = openMetrics(serving);
+  await serveMcpStdio(mcpOptions(serving, tenants.registry, metrics), serving.io.signal);
+  return 0;
+}
+
+async function serveFromSeveral(serving: Serving): Promise<number> {
+  const { io, log, deployment } = serving;
+  const { host, port } = await networkOf(serving);
+  const shared = await reservePort(host, port);
+  return await superviseProcesses({
+    count: deployment.infrastructure.workers,
+    startCopy: io.startCopy,
+    run: crypto.randomUUID(),
+    port: shared,
+    signal: io.signal,
+    onReady: () => announce(serving, urlOf(host, shared)),
+    log,
   });
-  await using registry = openRegistry(deployment, { settings, environment, io, log, extractor });
-  registry.start();
+}
+
+/** As the only process, or as one of several. */
+async function serveFromThis(serving: Serving): Promise<number> {
+  const { io, log, deployment } = serving;
+  const { supervisor } = io;
+  const network = await networkOf(serving);
+  await using tenants = openTenants(serving);
+  if (supervisor !== null && !tenants.state.isShared)
+    throw new Failure(
+      "invalid_settings",
+      "infrastructure.uvicorn_workers: several processes need a state directory that can be written; name one in DOCS_SEARCH_STATE_DIR, or use 1",
+    );
+  const { metrics, prometheus } = openMetrics(serving);
+  using board = openProcessBoard({
+    database: tenants.state.database,
+    run: supervisor?.run ?? crypto.randomUUID(),
+    pid: process.pid,
+    snapshot: prometheus.snapshot,
+    log,
+  });
+  tenants.registry.start();
+  await using server = startSearchServer({
+    ...mcpOptions(serving, tenants.registry, metrics),
+    ...network,
+    port: supervisor?.port ?? network.port,
+    sharesPort: supervisor !== null,
+    isOffline: deployment.infrastructure.isOffline,
+    defaultClientModel: deployment.infrastructure.defaultClientModel,
+    renderMetrics: () => prometheus.render(board.otherMetrics()),
+    processes: { configured: deployment.infrastructure.workers, alive: () => board.alive().length },
+    log,
+    metrics,
+  });
+  if (supervisor === null) announce(serving, server.url);
+  else supervisor.announceReady();
+  await aborted(io.signal);
+  return 0;
+}
+
+function announce({ io, deployment }: Serving, url: string): void {
+  const { length } = deployment.tenants;
+  const { workers } = deployment.infrastructure;
+  const from = workers > 1 ? `, from ${workers} processes` : "";
+  io.stderr.write(`serving ${length} ${length === 1 ? "tenant" : "tenants"} at ${url}/mcp${from}\n`);
+}
+
+type ServingMetrics = {
+  readonly metrics: Metrics;
+  readonly prometheus: ReturnType<typeof createPrometheusSink>;
+};
+
+function openMetrics({ settings, log }: Serving): ServingMetrics {
   const prometheus = createPrometheusSink(settings.metricsNamespace);
   const toLog = logSink(settings.metricsNamespace, (metric, kind, value) =>
     log.info("metric", { metric, kind, value }),
   );
   const metrics = createMetrics([prometheus.sink, ...(settings.metricsEnabled ? [toLog] : [])]);
+  return { metrics, prometheus };
+}
+
+function mcpOptions({ deployment }: Serving, registry: TenantRegistry, metrics: Metrics): McpOptions {
   const { infrastructure } = deployment;
-  const mcp: McpOptions = {
+  return {
     name: "article-extractor",
     version: VERSION,
     registry,
@@ -92,37 +177,19 @@ export async function runServeSearch(command: ServeCommand, parts: ServeParts): 
       metrics.time(`mcp.${tool}`, durationMs);
     },
   };
-  if (command.isStdio) {
-    await serveMcpStdio(mcp, io.signal);
-    return 0;
-  }
-  await using server = startSearchServer({
-    ...mcp,
-    ...(await networkOf(command, { settings, deployment, io })),
-    isOffline: infrastructure.isOffline,
-    defaultClientModel: infrastructure.defaultClientModel,
-    renderMetrics: prometheus.render,
-    log,
-    metrics,
-  });
-  io.stderr.write(`serving ${deployment.tenants.length} tenants at ${server.url}/mcp\n`);
-  await aborted(io.signal);
-  return 0;
 }
 
 // What these ask for does not exist yet, and asking must not be met with silence.
-function refuseAwaited({ infrastructure, tenants }: Deployment): void {
+function refuseAwaited({ infrastructure, tenants }: ChosenDeployment): void {
   const lines = tenants
     .filter(({ source }) => source !== "filesystem")
     .map(({ codename, source }) => `Tenant '${codename}': this version does not sync ${source} sources yet`);
-  if (infrastructure.workers > 1)
-    lines.push("infrastructure.uvicorn_workers: this version serves from one process; use 1");
   if (infrastructure.fallback)
     lines.push("infrastructure.article_extractor_fallback: this version does not sync websites yet");
   if (lines.length > 0) throw new Failure("invalid_settings", lines.join("\n"));
 }
 
-function openLog({ infrastructure }: Deployment, settings: Settings, { typed, io }: ServeParts): Log {
+function openLog({ infrastructure }: ChosenDeployment, settings: Settings, { typed, io }: ServeParts): Log {
   return createLog({
     level:
       optionValue.choice(typed, "log-level", LOG_LEVELS) ??
@@ -134,59 +201,7 @@ function openLog({ infrastructure }: Deployment, settings: Settings, { typed, io
   });
 }
 
-/** A document that takes longer to read is left out. */
-const EXTRACTION_LIMIT_MS = 60_000;
-
-type RegistryParts = {
-  readonly extractor: Extractor;
-  readonly settings: Settings;
-  readonly environment: Environment;
-  readonly io: Io;
-  readonly log: Log;
-};
-
-function openRegistry({ tenants }: Deployment, parts: RegistryParts): TenantRegistry {
-  const { settings, environment, io, log, extractor } = parts;
-  let tail: Promise<unknown> = Promise.resolve();
-  return createTenantRegistry({
-    tenants,
-    stateDirectory: resolve(settings.searchStateDir ?? stateHome(environment)),
-    building: {
-      workerUrl: io.indexWorkerUrl,
-      ...INDEX_BUILD,
-      // One build at a time leaves the other cores to searches.
-      turn: (work) => {
-        const result = tail.then(work, work);
-        tail = result.catch(() => {});
-        return result;
-      },
-    },
-    extractHtml: htmlReader(extractor),
-    log,
-  });
-}
-
-/** The XDG state directory of the program (XDG Base Directory Specification 0.8). */
-const stateHome = ({ XDG_STATE_HOME }: Environment): string =>
-  join(XDG_STATE_HOME || join(homedir(), ".local/state"), "article-extractor", "search");
-
-function htmlReader(extractor: Extractor): ExtractHtmlFile {
-  const options = { ...DEFAULT_EXTRACTION, renderings: ["markdown" as const] };
-  return async (html) => {
-    try {
-      const { article } = await extractor.extract({ kind: "html", body: html, url: null, options });
-      return article && { title: article.title ?? "", markdown: article.markdown ?? "" };
-    } catch (error) {
-      // One file that cannot be read must not cost the index of the others.
-      if (error instanceof Failure && error.code !== "cancelled") return null;
-      throw error;
-    }
-  };
-}
-
-type NetworkParts = { readonly settings: Settings; readonly deployment: Deployment; readonly io: Io };
-
-async function networkOf(command: ServeCommand, { settings, deployment, io }: NetworkParts) {
+async function networkOf({ command, settings, deployment, io }: Serving) {
   const { infrastructure } = deployment;
   const basePath = normalBasePath(settings.basePath ?? "");
   if (basePath === null)
@@ -201,7 +216,6 @@ async function networkOf(command: ServeCommand, { settings, deployment, io }: Ne
     maxConcurrentRequests: infrastructure.maxConcurrentRequests,
     maxConnections: infrastructure.maxConnections,
     httpTimeoutMs: infrastructure.httpTimeoutMs,
-    sharesPort: false,
   };
 }
 

@@ -62,6 +62,22 @@ export function listen(options: ListenOptions): Listener {
   };
 }
 
+/**
+ * Makes sure that nobody listens there, so that processes which share the port share it with nobody else.
+ * @returns the port, a free one for 0
+ * @throws Failure `invalid_usage` when the address cannot be bound
+ */
+export async function reservePort(host: string, port: number): Promise<number> {
+  const server = bind(host, port, () => Bun.serve({ hostname: host, port, fetch: () => new Response() }));
+  const found = server.port ?? port;
+  await server.stop(true);
+  return found;
+}
+
+/** The origin of a server, as people type it. */
+export const urlOf = (host: string, port: number): string =>
+  `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
+
 function bind<T>(host: string, port: number, start: () => T): T {
   try {
     return start();

@@ -6,6 +6,14 @@ import { type OpenSettings, SearchIndex } from "../search/index.ts";
 /** How often a search looks whether there is a newer file, in ms. */
 const CHECK_EVERY_MS = 1000;
 
+export type LiveIndexOptions = {
+  readonly path: string;
+  readonly settings: OpenSettings;
+  readonly log: Log;
+  /** Called once for each file that is found damaged or of another version. */
+  readonly onUnusable: () => void;
+};
+
 /**
  * The index of a tenant as searches see it: the newest whole file under its name. It is opened by the first
  * search, and a newer file takes its place within a second or two; one that is damaged does not, and what
@@ -15,15 +23,17 @@ export class LiveIndex implements Disposable {
   readonly #path: string;
   readonly #settings: OpenSettings;
   readonly #log: Log;
+  readonly #onUnusable: () => void;
   #open: SearchIndex | null = null;
   #signature = "";
   #checkedAt = Number.NEGATIVE_INFINITY;
   #failure: Failure | null = null;
 
-  constructor(path: string, settings: OpenSettings, log: Log) {
+  constructor({ path, settings, log, onUnusable }: LiveIndexOptions) {
     this.#path = path;
     this.#settings = settings;
     this.#log = log;
+    this.#onUnusable = onUnusable;
   }
 
   /**
@@ -54,7 +64,8 @@ export class LiveIndex implements Disposable {
   /** Looks for a newer file. @param isDue whatever the time of the last look */
   refresh(isDue: boolean): void {
     const now = performance.now();
-    if (!isDue && now - this.#checkedAt < CHECK_EVERY_MS) return;
+    // Where there is none, the first one is not waited for.
+    if (!isDue && this.#open && now - this.#checkedAt < CHECK_EVERY_MS) return;
     this.#checkedAt = now;
     const found = statSync(this.#path, { throwIfNoEntry: false });
     const signature = found ? `${found.ino} ${found.size} ${found.mtimeMs}` : "";
@@ -75,14 +86,17 @@ export class LiveIndex implements Disposable {
         code: error.code,
         error: error.message,
       });
+      this.#onUnusable();
     }
   }
 
   /** Has the open file found damaged by a search: it is given up, so that a new one is built. */
   giveUp(failure: Failure): void {
-    this.#open?.[Symbol.dispose]();
+    if (this.#open === null) return;
+    this.#open[Symbol.dispose]();
     this.#open = null;
     this.#failure = failure;
+    this.#onUnusable();
   }
 
   [Symbol.dispose](): void {

@@ -1,3 +1,4 @@
+import { contendForLead, type Database } from "../database/index.ts";
 import { Failure } from "../failure.ts";
 import type { Log } from "../log.ts";
 import { didYouMeanAny } from "../nearest.ts";
@@ -7,12 +8,17 @@ import { describeTenant, type TenantDetail } from "./describe.ts";
 import { createTenantFinder } from "./find.ts";
 import type { TenantSettings } from "./settings.ts";
 import type { SourceParts } from "./source/open-source.ts";
+import { openSyncBook, type SyncBook } from "./sync-book.ts";
 import { type IndexBuilding, type SearchAnswer, Tenant, type TenantStatus } from "./tenant.ts";
 
 export type RegistryOptions = SourceParts & {
   readonly tenants: readonly TenantSettings[];
   /** Absolute; where indexes are kept that have no place beside their documents. */
   readonly stateDirectory: string;
+  /** Of that directory; shared with the processes that serve the same tenants. */
+  readonly database: Database;
+  /** Names the deployment: of the processes with one name, one builds and syncs. */
+  readonly deployment: string;
   readonly building: IndexBuilding;
   readonly log: Log;
 };
@@ -45,19 +51,24 @@ export interface TenantRegistry extends AsyncDisposable {
   fetch(codename: string, uri: string): StoredDocument;
   /** @throws Failure `unknown_tenant` */
   status(codename: string): TenantStatus;
-  /** Begins to look after the folders and to build indexes that are out of date, where that is allowed. */
+  /**
+   * Begins to look after the documents and to build indexes that are out of date, where that is allowed and
+   * as long as no other process does.
+   */
   start(): void;
   /** Builds the index of a tenant now, changed documents only. @throws Failure of the build, `unknown_tenant` */
   build(codename: string): Promise<TenantStatus>;
-  /** Has a tenant's folder read again soon. @returns false while that is under way */
-  rescan(codename: string): boolean;
+  /** Has a tenant synced soon, by whichever process leads. @returns false while that is under way */
+  requestSync(codename: string): boolean;
 }
 
 /** Opens the tenants; nothing is read before the first question. */
 export function createTenantRegistry(options: RegistryOptions): TenantRegistry {
+  const book = openSyncBook(options.database);
   const tenants = new Map(
-    options.tenants.map((settings) => [settings.codename, new Tenant(settings, options)]),
+    options.tenants.map((settings) => [settings.codename, new Tenant(settings, { ...options, book })]),
   );
+  let lead: Disposable | null = null;
   const details = options.tenants.map(describeTenant);
   const finder = createTenantFinder(details);
   const tenantOf = (codename: string): Tenant => {
@@ -83,18 +94,65 @@ export function createTenantRegistry(options: RegistryOptions): TenantRegistry {
     },
     status: (codename) => tenantOf(codename).status,
     start: () => {
-      for (const tenant of tenants.values()) tenant.start();
+      lead ??= leadTenants(tenants, { ...options, book });
     },
     build: async (codename) => {
       const tenant = tenantOf(codename);
       await tenant.build();
       return tenant.status;
     },
-    rescan: (codename) => tenantOf(codename).rescan(),
+    requestSync: (codename) => {
+      if (tenantOf(codename).status.state !== "idle") return false;
+      book.request(codename);
+      return true;
+    },
     [Symbol.asyncDispose]: async () => {
+      lead?.[Symbol.dispose]();
       await Promise.all([...tenants.values()].map((tenant) => tenant[Symbol.asyncDispose]()));
     },
   };
 }
 
 const MAX_SHOWN = 200;
+
+/** How long the other processes wait for one that leads and says nothing, ms. */
+const LEAD_MS = 4_000;
+/** How soon a request of another process is seen, ms. */
+const REQUESTS_EVERY_MS = 250;
+
+type LeadParts = Pick<RegistryOptions, "deployment" | "log"> & { readonly book: SyncBook };
+
+/** Has the tenants looked after for as long as this process leads. */
+function leadTenants(tenants: ReadonlyMap<string, Tenant>, { book, deployment, log }: LeadParts): Disposable {
+  let timer: ReturnType<typeof setInterval> | undefined;
+  const takeRequests = (): void => {
+    for (const codename of book.takeRequests([...tenants.keys()])) tenants.get(codename)?.syncSoon();
+  };
+  const follow = (): void => {
+    clearInterval(timer);
+    for (const tenant of tenants.values()) tenant.follow();
+  };
+  const contention = contendForLead({
+    leases: book.leases,
+    name: `scheduler:${deployment}`,
+    owner: book.owner,
+    ttlMs: LEAD_MS,
+    onGained: () => {
+      log.info("this process builds and syncs");
+      for (const tenant of tenants.values()) tenant.lead();
+      timer = setInterval(takeRequests, REQUESTS_EVERY_MS);
+      timer.unref?.();
+    },
+    onLost: () => {
+      log.warning("another process builds and syncs now");
+      follow();
+    },
+    onError: (error) => log.warning("lease not renewed", { error: String(error) }),
+  });
+  return {
+    [Symbol.dispose]() {
+      follow();
+      contention[Symbol.dispose]();
+    },
+  };
+}

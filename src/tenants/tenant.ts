@@ -11,6 +11,7 @@ import { indexPathOf } from "./places.ts";
 import type { TenantSettings } from "./settings.ts";
 import { openSource, type SourceParts } from "./source/open-source.ts";
 import type { Source, SourceWatch, SyncCounts } from "./source/source.ts";
+import type { SyncBook, SyncRecord } from "./sync-book.ts";
 
 /** How indexes are built. */
 export type IndexBuilding = {
@@ -35,6 +36,7 @@ export type TenantStatus = {
   readonly state: "idle" | "queued" | "running";
   readonly lastStartedAt: Date | null;
   readonly lastCompletedAt: Date | null;
+  readonly nextRunAt: Date | null;
   readonly lastError: FailureRecord | null;
   /** Null before the index was opened. */
   readonly documentCount: number | null;
@@ -49,6 +51,7 @@ export type TenantStatus = {
 };
 
 type TenantOptions = SourceParts & {
+  readonly book: SyncBook;
   readonly stateDirectory: string;
   readonly building: IndexBuilding;
   readonly log: Log;
@@ -65,15 +68,9 @@ export class Tenant implements AsyncDisposable {
   readonly #index: LiveIndex;
   readonly #ending = new AbortController();
   readonly #source: Source;
+  readonly #book: SyncBook;
   #watch: SourceWatch | null = null;
   #building: Promise<void> | null = null;
-  #state: TenantStatus["state"] = "idle";
-  #lastStartedAt: Date | null = null;
-  #lastCompletedAt: Date | null = null;
-  #lastError: FailureRecord | null = null;
-  #skippedFiles = 0;
-  #counts: SyncCounts | null = null;
-  #testQueries: TenantStatus["testQueries"] = [];
 
   constructor(settings: TenantSettings, options: TenantOptions) {
     this.#settings = settings;
@@ -81,7 +78,16 @@ export class Tenant implements AsyncDisposable {
     this.#log = options.log.with({ tenant: settings.codename });
     this.detail = describeTenant(settings);
     this.#source = openSource(settings, options);
-    this.#index = new LiveIndex(this.#indexPath, settings.search, this.#log);
+    this.#book = options.book;
+    this.#index = new LiveIndex({
+      path: this.#indexPath,
+      settings: settings.search,
+      log: this.#log,
+      // The documents are still there, so the index can be made again.
+      onUnusable: () => {
+        if (settings.allowIndexBuilds) this.#book.request(settings.codename);
+      },
+    });
   }
 
   get #indexPath(): string {
@@ -90,19 +96,21 @@ export class Tenant implements AsyncDisposable {
 
   get status(): TenantStatus {
     const { codename, source } = this.#settings;
+    const record = this.#book.read(codename);
     return {
       codename,
       source,
-      state: this.#state,
-      lastStartedAt: this.#lastStartedAt,
-      lastCompletedAt: this.#lastCompletedAt,
-      lastError: this.#lastError ?? this.#index.failure?.toRecord() ?? null,
+      state: record.state,
+      lastStartedAt: dateOf(record.lastStartedAt),
+      lastCompletedAt: dateOf(record.lastCompletedAt),
+      nextRunAt: dateOf(record.nextRunAt),
+      lastError: record.lastError ?? this.#index.failure?.toRecord() ?? null,
+      counts: record.counts,
       documentCount: this.#index.documentCount,
       builtAt: this.#index.builtAt,
-      isBuilding: this.#building !== null,
-      counts: this.#counts,
-      skippedFiles: this.#skippedFiles,
-      testQueries: this.#testQueries,
+      isBuilding: record.state === "running",
+      skippedFiles: record.skippedFiles,
+      testQueries: record.testQueries,
     };
   }
 
@@ -120,29 +128,35 @@ export class Tenant implements AsyncDisposable {
     return this.#withIndex((index) => index.fetch(url));
   }
 
-  /** Begins to look after the documents, where this process may build. */
-  start(): void {
+  /** Begins to look after the documents, where indexes may be built; done by the process that leads. */
+  lead(): void {
     if (!this.#settings.allowIndexBuilds || this.#watch) return;
     this.#watch = this.#source.watch(() => this.sync().catch(() => {}));
   }
 
-  rescan(): boolean {
-    if (this.#building) return false;
-    if (this.#watch) this.#watch.lookAgain();
-    else void this.sync().catch(() => {});
-    return true;
+  /** Leaves that to another process; what is under way ends. */
+  follow(): void {
+    this.#watch?.[Symbol.dispose]();
+    this.#watch = null;
   }
 
-  /** Brings the documents up to date and builds the index of them; or waits while that is under way. @throws Failure */
+  /** Brings the documents up to date soon, whatever is known of them; done by the process that leads. */
+  syncSoon(): void {
+    if (this.#watch) this.#watch.lookAgain();
+    else void this.sync().catch(() => {});
+  }
+
+  /**
+   * Brings the documents up to date, and the index where it may be built; or waits while that is under way.
+   * @throws Failure
+   */
   async sync(): Promise<void> {
+    const { codename, allowIndexBuilds } = this.#settings;
     await this.#run(async () => {
-      this.#counts = await this.#source.sync({
-        signal: this.#ending.signal,
-        onProgress: (counts) => {
-          this.#counts = counts;
-        },
-      });
-      await this.#buildNow();
+      const onProgress = (counts: SyncCounts): void => this.#book.write(codename, { counts });
+      onProgress(await this.#source.sync({ signal: this.#ending.signal, onProgress }));
+      if (allowIndexBuilds) await this.#buildNow();
+      else this.#index.refresh(true);
     });
   }
 
@@ -152,25 +166,21 @@ export class Tenant implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#watch?.[Symbol.dispose]();
+    this.follow();
     this.#ending.abort();
     await this.#building?.catch(() => {});
     this.#index[Symbol.dispose]();
   }
 
   #withIndex<T>(use: (index: ReturnType<LiveIndex["get"]>) => T): T {
-    const { codename, search, allowIndexBuilds } = this.#settings;
+    const { codename, search } = this.#settings;
     if (!search.isEnabled)
       throw new Failure("search_disabled", `Search is disabled for tenant '${codename}'`);
     try {
       return use(this.#index.get());
     } catch (error) {
       if (!(error instanceof Failure)) throw error;
-      if (error.code === "index_corrupt") {
-        this.#index.giveUp(error);
-        // The documents are still there, so the index can be made again.
-        if (allowIndexBuilds) this.rescan();
-      }
+      if (error.code === "index_corrupt") this.#index.giveUp(error);
       throw error.code.startsWith("index_") ? this.#describeIndexFailure(error) : error;
     }
   }
@@ -178,7 +188,8 @@ export class Tenant implements AsyncDisposable {
   #describeIndexFailure(error: Failure): Failure {
     const { codename, allowIndexBuilds } = this.#settings;
     const what = `Tenant '${codename}' has no search index`;
-    if (this.#building)
+    const { state, lastError } = this.#book.read(codename);
+    if (state !== "idle" || (allowIndexBuilds && lastError === null))
       return new Failure(error.code, `${what} yet: it is being built, try again in a moment`, {
         cause: error,
       });
@@ -193,28 +204,35 @@ export class Tenant implements AsyncDisposable {
   async #run(work: () => Promise<void>): Promise<void> {
     this.#building ??= this.#attempt(work).finally(() => {
       this.#building = null;
-      this.#state = "idle";
     });
     await this.#building;
   }
 
   async #attempt(work: () => Promise<void>): Promise<void> {
-    this.#state = "queued";
+    const { codename } = this.#settings;
+    using begun = this.#book.begin(codename);
+    if (!begun)
+      throw new Failure(
+        "invalid_usage",
+        `Tenant '${codename}' is being synced by another process; wait for it`,
+      );
+    this.#book.write(codename, { state: "queued" });
     try {
-      await this.#options.building.turn(work);
-      this.#lastError = null;
+      await this.#options.building.turn(() => {
+        this.#book.write(codename, { state: "running", lastStartedAt: Date.now() });
+        return work();
+      });
+      this.#book.write(codename, { state: "idle", lastCompletedAt: Date.now(), lastError: null });
     } catch (error) {
       const failure =
         error instanceof Failure ? error : new Failure("internal", String(error), { cause: error });
-      this.#lastError = failure.toRecord();
-      if (failure.code !== "cancelled") this.#log.error("index build failed", failure.toRecord());
+      this.#book.write(codename, { state: "idle", lastError: failure.toRecord() });
+      if (failure.code !== "cancelled") this.#log.error("sync failed", failure.toRecord());
       throw failure;
     }
   }
 
   async #buildNow(): Promise<void> {
-    this.#state = "running";
-    this.#lastStartedAt = new Date();
     const path = this.#indexPath;
     await makeDirectory(dirname(path));
     let skipped = 0;
@@ -227,11 +245,12 @@ export class Tenant implements AsyncDisposable {
         signal: this.#ending.signal,
       },
     );
-    this.#skippedFiles = skipped;
     this.#index.refresh(true);
-    this.#lastCompletedAt = new Date();
     this.#log.info("index built", { ...counts, skipped_files: skipped });
-    this.#runTestQueries();
+    this.#book.write(this.#settings.codename, {
+      skippedFiles: skipped,
+      testQueries: this.#settings.search.isEnabled ? this.#runTestQueries() : [],
+    });
   }
 
   async *#documents(onSkipped: () => void): AsyncGenerator<SourceDocument> {
@@ -244,15 +263,18 @@ export class Tenant implements AsyncDisposable {
     for await (const document of documents) yield cleanDocument(document);
   }
 
-  #runTestQueries(): void {
-    this.#testQueries = this.detail.testQueries.map((query) => ({
+  #runTestQueries(): SyncRecord["testQueries"] {
+    const results = this.detail.testQueries.map((query) => ({
       query,
       hits: this.search(query, { size: 10, wordMatch: false, timeoutMs: TEST_QUERY_MS }).hits.length,
     }));
-    const without = this.#testQueries.filter(({ hits }) => hits === 0).map(({ query }) => query);
+    const without = results.filter(({ hits }) => hits === 0).map(({ query }) => query);
     if (without.length > 0) this.#log.warning("test queries without hits", { queries: without.join(" | ") });
+    return results;
   }
 }
+
+const dateOf = (ms: number | null): Date | null => (ms === null ? null : new Date(ms));
 
 const FAULTS: Readonly<Record<string, string>> = {
   index_corrupt: "its file is damaged",

@@ -25,19 +25,25 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   heading: { isOneFile: true, mayImport: [] },
   nearest: { isOneFile: true, mayImport: [] },
   urls: { mayImport: [] },
+  database: { mayImport: ["failure", "log"] },
   fetching: { mayImport: OBSERVED_BASE },
   extraction: { mayImport: ["heading", ...BASE] },
   articles: { mayImport: ["fetching", "extraction", ...OBSERVED_BASE] },
   pages: { mayImport: ["heading", ...BASE] },
-  crawler: { mayImport: [...CRAWLING, ...OBSERVED_BASE] },
+  crawler: { mayImport: ["database", ...CRAWLING, ...OBSERVED_BASE] },
   search: { mayImport: ["pages", ...BASE] },
-  tenants: { mayImport: ["nearest", ...CRAWLING, "crawler", "search", ...OBSERVED_BASE] },
+  tenants: { mayImport: ["nearest", "database", ...CRAWLING, "crawler", "search", ...OBSERVED_BASE] },
   // It has to throw and to check log levels and URLs; of the rest it holds options, not code.
   settings: { mayImport: ["nearest", ...OBSERVED_BASE], mayImportTypesOf: MODULES },
-  app: { isOneFile: true, mayImport: ["settings", "statsd", "version", ...MODULES, ...OBSERVED_BASE] },
-  server: { mayImport: ["app", "version", ...MODULES, ...OBSERVED_BASE] },
+  app: {
+    isOneFile: true,
+    mayImport: ["settings", "database", "statsd", "version", ...MODULES, ...OBSERVED_BASE],
+  },
+  server: { mayImport: ["app", "database", "version", ...MODULES, ...OBSERVED_BASE] },
   // Flags go before settings, so the shell reads both with the same parsers.
-  cli: { mayImport: ["nearest", "app", "server", "settings", "version", ...MODULES, ...OBSERVED_BASE] },
+  cli: {
+    mayImport: ["nearest", "app", "database", "server", "settings", "version", ...MODULES, ...OBSERVED_BASE],
+  },
   // The library's door: what app is to the program, without crawls and search.
   library: {
     isOneFile: true,

@@ -1,6 +1,7 @@
 import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { openSharedState } from "../../src/database/index.ts";
 import { extractHtml } from "../../src/extraction/index.ts";
 import { parseAddressSet } from "../../src/fetching/index.ts";
 import { createLog } from "../../src/log.ts";
@@ -26,10 +27,13 @@ export function openRegistry(deployment: object, directory = "/"): TestRegistry 
   const stateDirectory = mkdtempSync(join(tmpdir(), "state-"));
   const lines: string[] = [];
   const { tenants } = readDeployment(JSON.stringify(deployment), { name: "d.json", directory });
+  const log = createLog({ level: "debug", format: "json", write: (line) => lines.push(line) });
   let tail: Promise<unknown> = Promise.resolve();
   const registry = createTenantRegistry({
     tenants,
     stateDirectory,
+    database: openSharedState(stateDirectory, log).database,
+    deployment: "d.json",
     building: {
       workerUrl: new URL("../../bin/index-worker.ts", import.meta.url),
       ...INDEX_BUILD,
@@ -43,7 +47,7 @@ export function openRegistry(deployment: object, directory = "/"): TestRegistry 
       const { article } = await extractHtml(html, null, { ...DEFAULT_EXTRACTION, renderings: ["markdown"] });
       return article && { title: article.title ?? "", markdown: article.markdown ?? "" };
     },
-    log: createLog({ level: "debug", format: "json", write: (line) => lines.push(line) }),
+    log,
   });
   return Object.assign(registry, { stateDirectory, lines });
 }
@@ -65,7 +69,8 @@ export function openSearchServer(registry: TestRegistry, options: TestServerOpti
     onCall: (tool, outcome) => metrics.count(`mcp.${tool}.${outcome}`),
     isOffline: false,
     defaultClientModel: null,
-    renderMetrics: prometheus.render,
+    renderMetrics: () => prometheus.render(),
+    processes: { configured: 1, alive: () => 1 },
     host: "127.0.0.1",
     port: 0,
     basePath: "",

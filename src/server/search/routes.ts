@@ -9,6 +9,8 @@ export type SearchRoutesOptions = McpOptions & {
   /** False while starting and while ending. */
   readonly isReady: () => boolean;
   readonly renderMetrics: () => string;
+  /** Of those that share the port. */
+  readonly processes: { readonly configured: number; readonly alive: () => number };
 };
 
 /** Answered without a key and whatever the load: what load balancers and supervisors ask. */
@@ -92,7 +94,11 @@ function health(options: SearchRoutesOptions) {
     status: isDegraded ? "degraded" : "healthy",
     tenant_count: all.length,
     tenants,
-    infrastructure: { operation_mode: options.isOffline ? "offline" : "online", version: options.version },
+    infrastructure: {
+      operation_mode: options.isOffline ? "offline" : "online",
+      version: options.version,
+      processes: { configured: options.processes.configured, alive: options.processes.alive() },
+    },
   };
 }
 
@@ -118,7 +124,7 @@ function trigger(codename: string, { registry, isOffline }: SearchRoutesOptions)
       code: "offline",
       detail: "the server runs in offline mode and syncs nothing",
     });
-  if (!registry.rescan(codename))
+  if (!registry.requestSync(codename))
     throw new ProblemError({
       status: 409,
       code: "already_running",
@@ -134,9 +140,9 @@ const toStatusRecord = (status: TenantStatus) => ({
   state: status.state,
   last_started_at: status.lastStartedAt,
   last_completed_at: status.lastCompletedAt,
-  next_run_at: null,
+  next_run_at: status.nextRunAt,
   last_error: status.lastError,
-  counts: { fetched: status.documentCount ?? 0, unchanged: 0, removed: 0, failed: status.skippedFiles },
+  counts: status.counts ?? { fetched: 0, unchanged: 0, removed: 0, failed: 0 },
   index: { doc_count: status.documentCount, built_at: status.builtAt, building: status.isBuilding },
   test_queries: status.testQueries,
 });

@@ -1,7 +1,7 @@
 import type { AddressSet } from "../../fetching/index.ts";
 import type { Log } from "../../log.ts";
 import type { Metrics } from "../../metrics.ts";
-import { type Listener, listen } from "../listen.ts";
+import { type Listener, listen, urlOf } from "../listen.ts";
 import { requireApiKey } from "../middleware/api-key.ts";
 import { inLayers } from "../middleware/exchange.ts";
 import { limitConcurrency, refuseWhileDraining } from "../middleware/limits.ts";
@@ -78,7 +78,7 @@ export function startSearchServer(options: SearchServerOptions): SearchServer {
   );
   const listener: Listener = listen({ ...options, handler });
   return {
-    url: `http://${options.host.includes(":") ? `[${options.host}]` : options.host}:${listener.port}`,
+    url: urlOf(options.host, listener.port),
     async [Symbol.asyncDispose]() {
       isDraining = true;
       await listener.close(GRACE_MS);

@@ -1,0 +1,113 @@
+import { homedir } from "node:os";
+import { join, resolve } from "node:path";
+import { openSharedState } from "../database/index.ts";
+import { createExtractor, type Extractor } from "../extraction/index.ts";
+import { Failure } from "../failure.ts";
+import type { Log } from "../log.ts";
+import {
+  DEFAULT_EXTRACTION,
+  type Deployment,
+  type Environment,
+  INDEX_BUILD,
+  type Settings,
+} from "../settings/index.ts";
+import { createTenantRegistry, type ExtractHtmlFile, type TenantRegistry } from "../tenants/index.ts";
+import { loadDeployment } from "./deployment.ts";
+import type { Io } from "./io.ts";
+
+/** A document that takes longer to read is left out. */
+const EXTRACTION_LIMIT_MS = 60_000;
+
+export type DeploymentChoice = {
+  /** What `--config` says; null: the environment's, then `./deployment.json`. */
+  readonly config: string | null;
+  readonly settings: Settings;
+  readonly io: Io;
+};
+
+/** A deployment and where it was read. */
+export type ChosenDeployment = Deployment & { readonly path: string };
+
+/**
+ * Reads the deployment file that was asked for.
+ * @throws Failure `unreadable_input`; `invalid_settings` with a line for each problem
+ */
+export async function chooseDeployment({
+  config,
+  settings,
+  io,
+}: DeploymentChoice): Promise<ChosenDeployment> {
+  const path = config ?? settings.deploymentConfig ?? "deployment.json";
+  return { ...(await loadDeployment(path, io)), path: resolve(path) };
+}
+
+export type OpenTenantsOptions = {
+  readonly deployment: ChosenDeployment;
+  readonly settings: Settings;
+  readonly environment: Environment;
+  readonly io: Io;
+  readonly log: Log;
+};
+
+/** The tenants of a deployment with what their state is kept in. */
+export type OpenTenants = AsyncDisposable & {
+  readonly registry: TenantRegistry;
+  readonly state: ReturnType<typeof openSharedState>;
+};
+
+/** Opens the tenants; dispose of them after use. */
+export function openTenants({ deployment, settings, environment, io, log }: OpenTenantsOptions): OpenTenants {
+  const stateDirectory = resolve(settings.searchStateDir ?? stateHome(environment));
+  const state = openSharedState(stateDirectory, log);
+  const extractor = createExtractor({
+    workers: 1,
+    workerUrl: io.workerUrl,
+    timeLimitMs: EXTRACTION_LIMIT_MS,
+  });
+  const registry = createTenantRegistry({
+    tenants: deployment.tenants,
+    stateDirectory,
+    database: state.database,
+    deployment: deployment.path,
+    building: { workerUrl: io.indexWorkerUrl, ...INDEX_BUILD, turn: oneAtATime() },
+    extractHtml: htmlReader(extractor),
+    log,
+  });
+  return {
+    registry,
+    state,
+    async [Symbol.asyncDispose]() {
+      await registry[Symbol.asyncDispose]();
+      await extractor[Symbol.asyncDispose]();
+      state.database.close();
+    },
+  };
+}
+
+// One build at a time leaves the other cores to searches.
+function oneAtATime(): <T>(work: () => Promise<T>) => Promise<T> {
+  let tail: Promise<unknown> = Promise.resolve();
+  return (work) => {
+    const result = tail.then(work, work);
+    tail = result.catch(() => {});
+    return result;
+  };
+}
+
+/** The XDG state directory of the program (XDG Base Directory Specification 0.8). */
+const stateHome = ({ XDG_STATE_HOME }: Environment): string =>
+  join(XDG_STATE_HOME || join(homedir(), ".local/state"), "article-extractor", "search");
+
+function htmlReader(extractor: Extractor): ExtractHtmlFile {
+  const options = { ...DEFAULT_EXTRACTION, renderings: ["markdown" as const] };
+  return async (html) => {
+    try {
+      const { article } = await extractor.extract({ kind: "html", body: html, url: null, options });
+      return article && { title: article.title ?? "", markdown: article.markdown ?? "" };
+    } catch (error) {
+      // One file that cannot be read must not cost the index of the others.
+      if (error instanceof Failure && error.code !== "cancelled") return null;
+      throw error;
+    }
+  };
+}

@@ -1,0 +1,127 @@
+import { type SQLQueryBindings, Database as Sqlite } from "bun:sqlite";
+import { Failure } from "../failure.ts";
+
+/** A prepared statement with positional parameters. */
+export type Query<Row, Parameters extends SQLQueryBindings[]> = {
+  get(...parameters: Parameters): Row | null;
+  all(...parameters: Parameters): Row[];
+  run(...parameters: Parameters): { readonly changes: number };
+};
+
+/** One SQLite file. */
+export interface Database {
+  prepare<Row, Parameters extends SQLQueryBindings[] = []>(sql: string): Query<Row, Parameters>;
+  run(sql: string): void;
+  /** All or nothing. @throws Failure for what the disk refuses */
+  transaction<T>(work: () => T): T;
+  /** Moves the log into the file and closes it. */
+  close(): void;
+}
+
+export type DatabaseOptions = {
+  /** Made where it does not exist; its directory must. */
+  readonly path: string;
+  /** What messages call it: "the crawl's memory". */
+  readonly name: string;
+  /**
+   * Exclusive: the file is this process's alone for as long as it is open, and the message says who else has
+   * it. Shared: other processes may have it open, and waits for their writes are short.
+   */
+  readonly access: { readonly kind: "exclusive"; readonly refusal: string } | { readonly kind: "shared" };
+};
+
+/** Kept in memory of a file; the rest of a large one is the system's page cache's. */
+const CACHE_KIB = { exclusive: 16 * 1024, shared: 1024 };
+/** The log is moved into the file when it is as long; a transaction of a crawled page writes about 20 KB. */
+const CHECKPOINT_PAGES = { exclusive: 4000, shared: 500 };
+/** How long a write waits for those of other processes, ms; each of them takes less than one. */
+const SHARED_BUSY_MS = 5_000;
+
+/**
+ * Opens the file, or makes it. The lock of an exclusive one is the system's, so it ends with the process,
+ * however that ends.
+ * @throws Failure `invalid_usage` where another has it open exclusively, or for longer than 5 s;
+ *   `unreadable_input` where it is no database, `unwritable_output`
+ */
+export function openDatabase(options: DatabaseOptions): Database {
+  const translated = <T>(work: () => T): T => {
+    try {
+      return work();
+    } catch (error) {
+      throw asFailure(options, error);
+    }
+  };
+  const db = translated(() => new Sqlite(options.path, { create: true }));
+  try {
+    translated(() => prepareFile(db, options.access.kind));
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+  // Left open, a statement would keep the file locked after the database is closed.
+  const statements: { finalize(): void }[] = [];
+  return {
+    prepare<Row, Parameters extends SQLQueryBindings[]>(sql: string) {
+      const statement = translated(() => db.prepare(sql));
+      statements.push(statement);
+      // The runtime's type describes the same calls in a form that generic parameters do not fit.
+      return statement as unknown as Query<Row, Parameters>;
+    },
+    run: (sql) => translated(() => void db.run(sql)),
+    transaction: (work) => translated(() => inTransaction(db, work)),
+    close() {
+      for (const statement of statements) statement.finalize();
+      try {
+        db.run("PRAGMA wal_checkpoint(TRUNCATE)");
+      } catch {
+        // On a full disk the log stays, and whoever opens the file next goes on from it.
+      }
+      db.close();
+    },
+  };
+}
+
+function prepareFile(db: Sqlite, access: "exclusive" | "shared"): void {
+  // Before the first access: with it SQLite locks the file once and needs no shared memory.
+  if (access === "exclusive") db.run("PRAGMA locking_mode = EXCLUSIVE");
+  db.run(`PRAGMA busy_timeout = ${access === "exclusive" ? 0 : SHARED_BUSY_MS}`);
+  db.run("PRAGMA journal_mode = WAL");
+  // A crash of the program loses nothing; one of the machine at most what it did last.
+  db.run("PRAGMA synchronous = NORMAL");
+  db.run(`PRAGMA cache_size = -${CACHE_KIB[access]}`);
+  db.run(`PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES[access]}`);
+  db.run("PRAGMA temp_store = FILE");
+  db.run("BEGIN IMMEDIATE");
+  db.run("COMMIT");
+}
+
+function inTransaction<T>(db: Sqlite, work: () => T): T {
+  db.run("BEGIN IMMEDIATE");
+  try {
+    const result = work();
+    db.run("COMMIT");
+    return result;
+  } catch (error) {
+    // After some errors, a full disk among them, SQLite has rolled back by itself.
+    if (db.inTransaction) db.run("ROLLBACK");
+    throw error;
+  }
+}
+
+function asFailure({ path, name, access }: DatabaseOptions, error: unknown): unknown {
+  const code = error instanceof Error && "code" in error ? String(error.code) : "";
+  if (!code.startsWith("SQLITE_")) return error;
+  if (code.startsWith("SQLITE_BUSY") || code.startsWith("SQLITE_LOCKED")) {
+    const refusal = access.kind === "exclusive" ? access.refusal : "another process is writing for too long";
+    return new Failure("invalid_usage", `${refusal}: it has ${path} open`, { cause: error });
+  }
+  if (code === "SQLITE_NOTADB" || code.startsWith("SQLITE_CORRUPT"))
+    return new Failure("unreadable_input", `${path} is damaged, or is not ${name} (${code})`, {
+      cause: error,
+    });
+  if (/^SQLITE_(?:FULL|IOERR|READONLY|CANTOPEN|PERM|NOMEM)/.test(code)) {
+    const why = code === "SQLITE_FULL" ? "the disk is full" : code;
+    return new Failure("unwritable_output", `could not write ${name} ${path}: ${why}`, { cause: error });
+  }
+  return error;
+}

@@ -1,0 +1,3 @@
+export { type Database, type DatabaseOptions, openDatabase, type Query } from "./database.ts";
+export { contendForLead, type LeadershipOptions, type Leases, openLeases } from "./lease.ts";
+export { openSharedState, type SharedState } from "./state-file.ts";

@@ -1,0 +1,97 @@
+import type { Database } from "./database.ts";
+
+/** Leases of several names in one file, which all processes that share work have open. */
+export interface Leases {
+  /**
+   * Takes the lease, or renews it.
+   * @param ttlMs how long it is held from now on when it is not renewed
+   * @returns whether the owner holds it now
+   */
+  take(name: string, owner: string, ttlMs: number): boolean;
+  /** Gives it back; does nothing when somebody else holds it. */
+  release(name: string, owner: string): void;
+  /** Who holds it now; null when nobody does. */
+  holder(name: string): string | null;
+}
+
+/** @param now in ms; the same clock in all processes */
+export function openLeases(database: Database, now: () => number = Date.now): Leases {
+  database.run(
+    "CREATE TABLE IF NOT EXISTS leases (name TEXT PRIMARY KEY, owner TEXT NOT NULL, expires_at REAL NOT NULL) STRICT",
+  );
+  const take = database.prepare<never, [string, string, number, number]>(
+    `INSERT INTO leases (name, owner, expires_at) VALUES (?1, ?2, ?3)
+     ON CONFLICT (name) DO UPDATE SET owner = ?2, expires_at = ?3 WHERE owner = ?2 OR expires_at <= ?4`,
+  );
+  const release = database.prepare<never, [string, string]>(
+    "DELETE FROM leases WHERE name = ? AND owner = ?",
+  );
+  const holder = database.prepare<{ owner: string }, [string, number]>(
+    "SELECT owner FROM leases WHERE name = ? AND expires_at > ?",
+  );
+  return {
+    take: (name, owner, ttlMs) => take.run(name, owner, now() + ttlMs, now()).changes > 0,
+    release: (name, owner) => void release.run(name, owner),
+    holder: (name) => holder.get(name, now())?.owner ?? null,
+  };
+}
+
+export type LeadershipOptions = {
+  readonly leases: Leases;
+  /** Of what one process at a time does: `scheduler`. */
+  readonly name: string;
+  /** Unique among all processes, of all times. */
+  readonly owner: string;
+  /** How long the others wait for a leader that says nothing, ms. */
+  readonly ttlMs: number;
+  /** This process leads from now on. */
+  readonly onGained: () => void;
+  /** It does no longer: it was asleep for so long that another took over. */
+  readonly onLost: () => void;
+  /** The lease could not be asked for; it is tried again. */
+  readonly onError: (error: unknown) => void;
+};
+
+/** A leader says so this often while its lease lasts. */
+const RENEWALS = 4;
+
+/**
+ * Has one of several processes lead: the first takes the lease at once and renews it; when it ends, however it
+ * ends, another takes over within the lease's time. Disposed of, it gives the lease back.
+ */
+export function contendForLead(options: LeadershipOptions): Disposable {
+  const { leases, name, owner, ttlMs } = options;
+  let isLeading = false;
+  let heldUntil = 0;
+  const ask = (): void => {
+    // What cannot be asked just now is still held for the rest of its time.
+    let holds = performance.now() < heldUntil;
+    try {
+      const askedAt = performance.now();
+      holds = leases.take(name, owner, ttlMs);
+      if (holds) heldUntil = askedAt + ttlMs;
+    } catch (error) {
+      options.onError(error);
+    }
+    if (holds === isLeading) return;
+    isLeading = holds;
+    if (holds) options.onGained();
+    else options.onLost();
+  };
+  ask();
+  const timer = setInterval(ask, ttlMs / RENEWALS);
+  timer.unref?.();
+  return {
+    [Symbol.dispose]() {
+      clearInterval(timer);
+      if (!isLeading) return;
+      isLeading = false;
+      try {
+        leases.release(name, owner);
+      } catch (error) {
+        // It runs out by itself.
+        options.onError(error);
+      }
+    },
+  };
+}

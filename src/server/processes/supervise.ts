@@ -1,0 +1,128 @@
+import type { Log } from "../../log.ts";
+
+/** A copy of the program that runs beside others. */
+export type ProcessCopy = {
+  readonly pid: number;
+  readonly exited: Promise<{ readonly code: number | null; readonly signal: string | null }>;
+  /** Asks it to finish what runs and end. */
+  end(): void;
+  /** Ends it at once. */
+  kill(): void;
+};
+
+/** What starts a copy, tied to this process: where this one ends, however it ends, the copy ends too. */
+export type StartCopy = (copy: {
+  /** See `SuperviseOptions`. */
+  readonly run: string;
+  readonly port: number;
+  /** Called when it answers. */
+  readonly onReady: () => void;
+}) => ProcessCopy;
+
+export type SuperviseOptions = {
+  /** Processes to keep running. */
+  readonly count: number;
+  readonly startCopy: StartCopy;
+  /** Unique among all starts; the processes of one add up what they count. */
+  readonly run: string;
+  /** That they share; see `reservePort`. */
+  readonly port: number;
+  /** Ends all of them. */
+  readonly signal: AbortSignal;
+  /** Every process has been ready once. */
+  readonly onReady: () => void;
+  readonly log: Log;
+};
+
+/** How long processes have to end by themselves, ms; over what a server gives its requests. */
+const GRACE_MS = 9_500;
+/** The wait before a dead process is started again, ms: doubles while they die young. */
+const FIRST_WAIT_MS = 100;
+const LONGEST_WAIT_MS = 10_000;
+/** Who lived so long did not die of what the start does, ms. */
+const YOUNG_MS = 30_000;
+/** Exit code of wrong settings, which another start does not mend. */
+const WRONG_SETTINGS = 2;
+
+/**
+ * Keeps copies of the program running until the signal, and starts those again that die. They listen on one
+ * port by themselves (`sharesPort`).
+ * @returns the exit code: 0 after the signal; 2 when one finds the settings wrong before any was ready
+ */
+export async function superviseProcesses(options: SuperviseOptions): Promise<number> {
+  const shared: Shared = { options, ready: new Set(), stop: new AbortController() };
+  const ended = AbortSignal.any([options.signal, shared.stop.signal]);
+  const codes = await Promise.all(
+    Array.from({ length: options.count }, (_, index) => keepRunning(index + 1, shared, ended)),
+  );
+  return codes.find((code) => code !== 0) ?? 0;
+}
+
+type Shared = {
+  readonly options: SuperviseOptions;
+  /** Numbers of those that were ready once. */
+  readonly ready: Set<number>;
+  /** Fired when starting is of no use. */
+  readonly stop: AbortController;
+};
+
+async function keepRunning(number: number, shared: Shared, ended: AbortSignal): Promise<number> {
+  const { log } = shared.options;
+  let waitMs = FIRST_WAIT_MS;
+  while (!ended.aborted) {
+    const startedAt = performance.now();
+    const copy = start(number, shared);
+    const { code, signal } = await endOf(copy, ended);
+    if (ended.aborted) break;
+    if (code === WRONG_SETTINGS && shared.ready.size === 0) {
+      shared.stop.abort();
+      return code;
+    }
+    if (performance.now() - startedAt >= YOUNG_MS) waitMs = FIRST_WAIT_MS;
+    log.error("process died", { process: number, pid: copy.pid, code, signal, restart_in_ms: waitMs });
+    await pause(waitMs, ended);
+    waitMs = Math.min(2 * waitMs, LONGEST_WAIT_MS);
+  }
+  return 0;
+}
+
+function start(number: number, { options, ready }: Shared): ProcessCopy {
+  const { startCopy, run, port, count, onReady, log } = options;
+  const copy = startCopy({
+    run,
+    port,
+    onReady: () => {
+      log.info("process ready", { process: number, pid: copy.pid });
+      if (ready.has(number)) return;
+      ready.add(number);
+      if (ready.size === count) onReady();
+    },
+  });
+  return copy;
+}
+
+/** Waits for the end of a process, and brings it about after the signal. */
+async function endOf(copy: ProcessCopy, ended: AbortSignal): Promise<Awaited<ProcessCopy["exited"]>> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const end = (): void => {
+    copy.end();
+    timer = setTimeout(copy.kill, GRACE_MS);
+  };
+  if (ended.aborted) end();
+  else ended.addEventListener("abort", end, { once: true });
+  const outcome = await copy.exited;
+  ended.removeEventListener("abort", end);
+  clearTimeout(timer);
+  return outcome;
+}
+
+const pause = (ms: number, ended: AbortSignal): Promise<void> =>
+  new Promise((done) => {
+    const finish = (): void => {
+      clearTimeout(timer);
+      ended.removeEventListener("abort", finish);
+      done();
+    };
+    const timer = setTimeout(finish, ms);
+    ended.addEventListener("abort", finish, { once: true });
+  });

@@ -1,0 +1,101 @@
+import { type Database, type Leases, openLeases } from "../database/index.ts";
+import type { FailureRecord } from "../failure.ts";
+import type { SyncCounts } from "./source/source.ts";
+
+/** What is known of a tenant's syncs and builds; times in ms since 1970. */
+export type SyncRecord = {
+  readonly state: "idle" | "queued" | "running";
+  readonly lastStartedAt: number | null;
+  readonly lastCompletedAt: number | null;
+  /** When the schedule runs it next; null without one. */
+  readonly nextRunAt: number | null;
+  readonly lastError: FailureRecord | null;
+  readonly counts: SyncCounts | null;
+  /** Documents that the last build left out. */
+  readonly skippedFiles: number;
+  /** Of the example queries, after the last build. */
+  readonly testQueries: readonly { readonly query: string; readonly hits: number }[];
+};
+
+/**
+ * The records of all tenants, seen by every process of a server and by commands beside it. Work on a tenant is
+ * done by one process at a time, which holds its lease.
+ */
+export interface SyncBook {
+  read(codename: string): SyncRecord;
+  /** Writes some fields, the others stay. */
+  write(codename: string, change: Partial<SyncRecord>): void;
+  /** Asks whichever process leads for a sync. */
+  request(codename: string): void;
+  /** Those of the codenames that were asked for since the last time. */
+  takeRequests(codenames: readonly string[]): readonly string[];
+  /** Has this process work on a tenant; null while another does. */
+  begin(codename: string): Disposable | null;
+  /** For what one process at a time does. */
+  readonly leases: Leases;
+  /** This process, in leases. */
+  readonly owner: string;
+}
+
+const NOTHING_YET: SyncRecord = {
+  state: "idle",
+  lastStartedAt: null,
+  lastCompletedAt: null,
+  nextRunAt: null,
+  lastError: null,
+  counts: null,
+  skippedFiles: 0,
+  testQueries: [],
+};
+
+/** A process that says nothing for so long does no longer work on its tenant, ms. */
+const WORK_LEASE_MS = 15_000;
+
+/** @param database see `openSharedState` */
+export function openSyncBook(database: Database): SyncBook {
+  const leases = openLeases(database);
+  const owner = crypto.randomUUID();
+  database.run("CREATE TABLE IF NOT EXISTS syncs (codename TEXT PRIMARY KEY, record TEXT NOT NULL) STRICT");
+  database.run("CREATE TABLE IF NOT EXISTS sync_requests (codename TEXT PRIMARY KEY) STRICT");
+  const select = database.prepare<{ record: string }, [string]>(
+    "SELECT record FROM syncs WHERE codename = ?",
+  );
+  const put = database.prepare<never, [string, string]>("INSERT OR REPLACE INTO syncs VALUES (?, ?)");
+  const ask = database.prepare<never, [string]>("INSERT OR IGNORE INTO sync_requests VALUES (?)");
+  const take = database.prepare<{ codename: string }, [string]>(
+    "DELETE FROM sync_requests WHERE codename IN (SELECT value FROM json_each(?)) RETURNING codename",
+  );
+  // Written by this version or, during an upgrade, by a neighbouring one: unknown fields do no harm.
+  const stored = (codename: string): SyncRecord => ({
+    ...NOTHING_YET,
+    ...(JSON.parse(select.get(codename)?.record ?? "{}") as Partial<SyncRecord>),
+  });
+  return {
+    leases,
+    owner,
+    read(codename) {
+      const record = stored(codename);
+      // What a killed process was at is not under way.
+      if (record.state === "idle" || leases.holder(leaseOf(codename)) !== null) return record;
+      return { ...record, state: "idle" };
+    },
+    write: (codename, change) =>
+      database.transaction(() => void put.run(codename, JSON.stringify({ ...stored(codename), ...change }))),
+    request: (codename) => void ask.run(codename),
+    takeRequests: (codenames) => take.all(JSON.stringify(codenames)).map(({ codename }) => codename),
+    begin(codename) {
+      const name = leaseOf(codename);
+      if (!leases.take(name, owner, WORK_LEASE_MS)) return null;
+      const timer = setInterval(() => leases.take(name, owner, WORK_LEASE_MS), WORK_LEASE_MS / 4);
+      timer.unref?.();
+      return {
+        [Symbol.dispose]() {
+          clearInterval(timer);
+          leases.release(name, owner);
+        },
+      };
+    },
+  };
+}
+
+const leaseOf = (codename: string): string => `tenant:${codename}`;

@@ -1,0 +1,126 @@
+import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import { BINARY, cleanEnvironment, requireBinary } from "./binary.ts";
+
+/** A directory with a deployment file of one folder, `docs`, and one document in it. */
+export function writeDeployment(infrastructure: object = {}, tenant: object = {}): string {
+  const root = mkdtempSync(join(tmpdir(), "serve-"));
+  mkdirSync(join(root, "docs"));
+  writeFileSync(join(root, "docs/proxies.md"), "# Proxies\n\nNO_PROXY lists hosts that go without.\n");
+  const json = {
+    infrastructure: {
+      mcp_host: "127.0.0.1",
+      mcp_port: 1024,
+      allow_index_builds: true,
+      log_level: "error",
+      ...infrastructure,
+    },
+    tenants: [
+      { source_type: "filesystem", codename: "tool", docs_name: "Tool", docs_root_dir: "docs", ...tenant },
+    ],
+  };
+  writeFileSync(join(root, "deployment.json"), JSON.stringify(json));
+  return root;
+}
+
+export type ServeOptions = {
+  readonly env?: Readonly<Record<string, string>>;
+  readonly words?: readonly string[];
+};
+
+/** The built program as a server. */
+export class Served implements AsyncDisposable {
+  readonly child: Bun.Subprocess<"ignore", "ignore", "pipe">;
+  /** All that it has said so far. */
+  said = "";
+  /** Its origin. */
+  url = "";
+
+  private constructor(child: Bun.Subprocess<"ignore", "ignore", "pipe">) {
+    this.child = child;
+  }
+
+  /** Starts `serve search` in the directory, on a free port. @throws when it ends instead */
+  static async start(root: string, { env = {}, words = [] }: ServeOptions = {}): Promise<Served> {
+    requireBinary();
+    const child = Bun.spawn([BINARY, "serve", "search", "--port", "0", ...words], {
+      cwd: root,
+      env: cleanEnvironment({ DOCS_SEARCH_STATE_DIR: join(root, "state"), ...env }),
+      stdio: ["ignore", "ignore", "pipe"],
+    });
+    const served = new Served(child);
+    const isServing = Promise.withResolvers<void>();
+    void served.#listen(isServing);
+    await isServing.promise;
+    return served;
+  }
+
+  async #listen(isServing: PromiseWithResolvers<void>): Promise<void> {
+    const decoder = new TextDecoder();
+    for await (const piece of this.child.stderr) {
+      this.said += decoder.decode(piece, { stream: true });
+      this.url ||= /at (http:\S+)\/mcp/.exec(this.said)?.[1] ?? "";
+      if (this.url !== "") isServing.resolve();
+    }
+    isServing.reject(new Error(`it ended: ${this.said}`));
+  }
+
+  /** An MCP client over HTTP; close it after use. */
+  async connect(headers: Readonly<Record<string, string>> = {}): Promise<Client> {
+    const client = new Client({ name: "test", version: "1" });
+    const transport = new StreamableHTTPClientTransport(new URL(`${this.url}/mcp`), {
+      requestInit: { headers: { ...headers } },
+    });
+    await client.connect(transport as never);
+    return client;
+  }
+
+  /** One call of a tool on a connection of its own; gives the structured result. */
+  async call(name: string, args: object): Promise<ToolAnswer> {
+    const response = await fetch(`${this.url}/mcp`, {
+      method: "POST",
+      headers: {
+        "content-type": "application/json",
+        accept: "application/json, text/event-stream",
+        connection: "close",
+      },
+      body: JSON.stringify({
+        jsonrpc: "2.0",
+        id: 1,
+        method: "tools/call",
+        params: { name, arguments: args },
+      }),
+    });
+    const { result } = (await response.json()) as { result: { structuredContent: ToolAnswer } };
+    return result.structuredContent;
+  }
+
+  /** Searches the tenant `tool`. */
+  search(query: string): Promise<ToolAnswer> {
+    return this.call("root_search", { tenant_codename: "tool", query });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.child.kill("SIGKILL");
+    await this.child.exited;
+  }
+}
+
+export type ToolAnswer = {
+  readonly error: string | null;
+  readonly results: readonly { readonly url: string; readonly title: string; readonly snippet: string }[];
+  readonly content: string;
+};
+
+/** Asks until the answer is as wanted; gives the last one when it never is. */
+export async function until<T>(ask: () => Promise<T> | T, isWanted: (answer: T) => boolean): Promise<T> {
+  const giveUpAt = performance.now() + 20_000;
+  for (;;) {
+    const answer = await ask();
+    if (isWanted(answer) || performance.now() > giveUpAt) return answer;
+    await Bun.sleep(25);
+  }
+}
