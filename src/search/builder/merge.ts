@@ -1,6 +1,5 @@
-import type { ByteWriter } from "../segment/bytes.ts";
-import { decodePositions, encodePositions } from "../segment/positions-codec.ts";
-import { PostingWriter } from "../segment/posting-writer.ts";
+import type { ByteReader, ByteWriter } from "../segment/bytes.ts";
+import { fieldMaskOf, PostingWriter } from "../segment/posting-writer.ts";
 import { NO_SIGNATURE, readSignatureKey, SignatureNumbers } from "../segment/signatures.ts";
 import { byCodeUnits } from "../segment/term-dictionary.ts";
 import { FIELDS } from "../types.ts";
@@ -45,8 +44,13 @@ export class RunMerger {
   readonly #finalNumbers: Uint32Array;
   readonly #writer: PostingWriter;
   readonly #frequencies: Uint32Array = new Uint32Array(FIELD_COUNT);
-  readonly #places = { positions: new Uint32Array(1024), forms: new Uint16Array(1024) };
-  readonly #input = { document: 0, number: 0, frequencies: this.#frequencies, positionCount: 0 };
+  readonly #input = {
+    document: 0,
+    number: 0,
+    frequencies: this.#frequencies,
+    fieldMask: 0,
+    positionCount: 0,
+  };
   #keys = new Float64Array(1024);
   #offsets = new Float64Array(1024);
   #sourceOf = new Uint16Array(1024);
@@ -68,9 +72,10 @@ export class RunMerger {
       const holders = this.#holdersOf(term);
       const forms = rankForms(holders);
       const hasForms = forms.length > 1;
-      this.#writer.begin();
-      const count =
-        holders.length === 1 ? this.#copyRun(holders[0]!, hasForms) : this.#mergeRuns(holders, hasForms);
+      const count = countOf(holders);
+      this.#writer.begin(count);
+      if (holders.length === 1) this.#copyRun(holders[0]!, hasForms);
+      else this.#mergeRuns(holders, hasForms);
       yield { term, documentFrequency: count, forms, postings: this.#writer.finish() };
       for (const { run } of holders) run.next();
     }
@@ -91,20 +96,18 @@ export class RunMerger {
     return first;
   }
 
-  /** A run has its postings in the order of the index. @returns their count */
-  #copyRun(source: Source, hasForms: boolean): number {
+  /** A run has its postings in the order of the index. */
+  #copyRun(source: Source, hasForms: boolean): void {
     const count = source.run.current?.postingCount ?? 0;
     for (let posting = 0; posting < count; posting++) {
       const document = this.#finalNumbers[source.run.reader.varint()]!;
       this.#copy(source, document, hasForms);
     }
-    return count;
   }
 
-  /** Copies postings of several runs, sorted by document. @returns their count */
-  #mergeRuns(holders: readonly Source[], hasForms: boolean): number {
-    const total = holders.reduce((sum, { run }) => sum + (run.current?.postingCount ?? 0), 0);
-    this.#reserve(total);
+  /** Copies postings of several runs, sorted by document. */
+  #mergeRuns(holders: readonly Source[], hasForms: boolean): void {
+    this.#reserve(countOf(holders));
     let count = 0;
     holders.forEach(({ run: { reader, current } }, source) => {
       for (let posting = 0; posting < (current?.postingCount ?? 0); posting++) {
@@ -123,17 +126,16 @@ export class RunMerger {
       source.run.reader.offset = this.#offsets[place]!;
       this.#copy(source, Math.floor(key / PLACES), hasForms);
     }
-    return count;
   }
 
-  #skip(reader: RunSource["reader"]): void {
+  #skip(reader: ByteReader): void {
     const length = reader.varint();
     reader.offset += length;
   }
 
   /** Writes the posting at whose document's end the source's reader stands. */
   #copy(
-    { run: { reader }, numbers, frequencies, positionCounts, formRanks }: Source,
+    { run: { reader }, numbers, frequencies, fieldMasks, positionCounts, formRanks }: Source,
     document: number,
     hasForms: boolean,
   ): void {
@@ -141,39 +143,22 @@ export class RunMerger {
     const local = reader.varint();
     let positionCount = positionCounts[local]!;
     this.#input.frequencies = frequencies[local]!;
+    this.#input.fieldMask = fieldMasks[local]!;
     if (local === NO_SIGNATURE) {
       const ofPosting = this.#frequencies;
       for (let field = 0; field < FIELD_COUNT; field++) ofPosting[field] = reader.varint();
       positionCount = reader.varint();
       this.#input.frequencies = ofPosting;
+      this.#input.fieldMask = fieldMaskOf(ofPosting);
     }
     this.#input.document = document;
     this.#input.number = numbers[local]!;
     this.#input.positionCount = positionCount;
     const out = this.#writer.add(this.#input);
+    if (hasForms) copyPlaces(reader, { count: positionCount, formRanks }, out);
     // A term of one form in the index may have had more in the index that it is carried over from.
-    if (hasForms || formRanks.length > 1)
-      this.#copyPlaces(reader, { count: positionCount, hasForms, formRanks }, out);
+    else if (formRanks.length > 1) copyPositions(reader, positionCount, out);
     else for (let place = 0; place < positionCount; place++) out.varint(reader.varint() >>> 1);
-  }
-
-  #copyPlaces(
-    reader: RunSource["reader"],
-    {
-      count,
-      hasForms,
-      formRanks,
-    }: { readonly count: number; readonly hasForms: boolean; readonly formRanks: Uint16Array },
-    out: ByteWriter,
-  ): void {
-    if (count > this.#places.positions.length) {
-      this.#places.positions = new Uint32Array(count * 2);
-      this.#places.forms = new Uint16Array(count * 2);
-    }
-    const { forms } = this.#places;
-    decodePositions(reader, { count, hasForms: true }, this.#places);
-    for (let place = 0; place < count; place++) forms[place] = formRanks[forms[place]!]!;
-    encodePositions(this.#places, { count, hasForms }, out);
   }
 
   #reserve(count: number): void {
@@ -193,16 +178,51 @@ type Source = {
   readonly numbers: Uint32Array;
   /** By field number, of each signature of the run. */
   readonly frequencies: readonly Uint32Array[];
+  /** Which of those are not 0, as bits. */
+  readonly fieldMasks: Uint8Array;
   readonly positionCounts: Uint32Array;
   /** Of the current term: rank by number of the form in the run. */
   formRanks: Uint16Array;
 };
 
+/** Copies positions whose forms have other numbers in the index than in the run. */
+function copyPlaces(
+  reader: ByteReader,
+  { count, formRanks }: { readonly count: number; readonly formRanks: Uint16Array },
+  out: ByteWriter,
+): void {
+  let rank = formRanks[0]!;
+  let rankBefore = 0;
+  for (let place = 0; place < count; place++) {
+    const gap = reader.varint();
+    if ((gap & 1) === 1) rank = formRanks[reader.varint()]!;
+    if (rank === rankBefore) {
+      out.varint(gap - (gap & 1));
+      continue;
+    }
+    out.varint(gap | 1);
+    out.varint(rank);
+    rankBefore = rank;
+  }
+}
+
+/** Copies positions without the forms that stand there. */
+function copyPositions(reader: ByteReader, count: number, out: ByteWriter): void {
+  for (let place = 0; place < count; place++) {
+    const gap = reader.varint();
+    if ((gap & 1) === 1) reader.varint();
+    out.varint(gap >>> 1);
+  }
+}
+
+const countOf = (holders: readonly Source[]): number =>
+  holders.reduce((sum, { run }) => sum + (run.current?.postingCount ?? 0), 0);
+
 /** By number of the signature: its frequencies by field number, and its positions. */
-function expandKeys(keys: readonly number[]): Pick<Source, "frequencies" | "positionCounts"> {
+function expandKeys(keys: readonly number[]): Pick<Source, "frequencies" | "fieldMasks" | "positionCounts"> {
   const frequencies = keys.map(() => new Uint32Array(FIELD_COUNT));
   const positionCounts = Uint32Array.from(keys, (key, number) => readSignatureKey(key, frequencies[number]!));
-  return { frequencies, positionCounts };
+  return { frequencies, fieldMasks: Uint8Array.from(frequencies, fieldMaskOf), positionCounts };
 }
 
 /** The forms of the current term in all runs, the most frequent first; tells each run their ranks. */

@@ -1,5 +1,5 @@
 import type { ByteReader, ByteWriter } from "../segment/bytes.ts";
-import { decodeCodeUnits, encodeCodeUnits, encodedLength } from "../segment/code-units.ts";
+import { decodeCodeUnits, encodedLength, writeCodeUnits } from "../segment/code-units.ts";
 
 /**
  * A run: the postings of some documents, sorted by term, in memory or in a temporary file.
@@ -37,10 +37,8 @@ export interface RunSource extends RunHead {
 export type RunPlace = { readonly path: string; readonly headStart: number; readonly end: number };
 
 function writeText(text: string, writer: ByteWriter): void {
-  const length = encodedLength(text);
-  writer.varint(length);
-  writer.reserve(length);
-  writer.length = encodeCodeUnits(text, writer.bytes, writer.length);
+  writer.varint(encodedLength(text));
+  writeCodeUnits(text, writer);
 }
 
 function readText(reader: ByteReader): string {

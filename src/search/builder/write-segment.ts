@@ -4,7 +4,7 @@ import type { SegmentFileWriter } from "../segment/file-writer.ts";
 import type { SegmentMeta } from "../segment/segment.ts";
 import { StoredBlockWriter } from "../segment/stored-blocks.ts";
 import { StringTableWriter } from "../segment/string-table.ts";
-import { encodeTerm } from "../segment/term-dictionary.ts";
+import { TermWriter } from "../segment/term-dictionary.ts";
 import type { DocumentTable } from "./document-table.ts";
 import { mergeSignatures, RunMerger } from "./merge.ts";
 import type { RunSource } from "./run-format.ts";
@@ -61,7 +61,7 @@ async function writeUrls(
   order: Uint32Array,
 ): Promise<void> {
   const urls = new StringTableWriter();
-  const nothing = new Uint8Array(0);
+  const nothing = new ByteWriter(0);
   for (const row of order) urls.add(table.urls[row]!, 0, nothing);
   await file.section("urls", () => file.write(urls.entries()));
   await file.section("urlBlocks", () => file.write(urls.blocks()));
@@ -91,16 +91,13 @@ async function writeTerms(
   { order, lengths }: { readonly order: Uint32Array; readonly lengths: readonly Uint32Array[] },
 ): Promise<void> {
   const signatures = mergeSignatures(runs);
-  const dictionary = new StringTableWriter();
-  const payload = new ByteWriter();
+  const dictionary = new TermWriter();
   const merger = new RunMerger({ runs, signatures, finalNumbers: table.finalNumbers(order), lengths });
   await file.section("signatures", () => file.write(signatures.encode()));
   await file.section("postings", async () => {
     let start = 0;
     for (const { term, documentFrequency, forms, postings } of merger.terms()) {
-      payload.clear();
-      encodeTerm({ term, documentFrequency, forms, postingBytes: postings.length }, payload);
-      dictionary.add(term, start, payload.written());
+      dictionary.add({ term, documentFrequency, forms, postingBytes: postings.length }, start);
       const writing = file.writeFrom(postings);
       if (writing !== null) await writing;
       start += postings.length;

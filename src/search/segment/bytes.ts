@@ -117,8 +117,13 @@ export class ByteReader {
     const first = this.byte();
     if (first < 128) return first;
     let value = first & 127;
+    for (let shift = 7; shift < 28; shift += 7) {
+      const byte = this.byte();
+      value |= (byte & 127) << shift;
+      if (byte < 128) return value;
+    }
     // Eight bytes hold 2^53 − 1; the bound ends the loop on bytes that nobody wrote.
-    for (let factor = 128, count = 1; count < 8; factor *= 128, count++) {
+    for (let factor = 2 ** 28, count = 4; count < 8; factor *= 128, count++) {
       const byte = this.byte();
       value += (byte & 127) * factor;
       if (byte < 128) break;

@@ -1,3 +1,5 @@
+import type { ByteWriter } from "./bytes.ts";
+
 /**
  * Strings as bytes whose order is the order of their UTF-16 code units, which is JavaScript's: each code unit
  * alone in the manner of UTF-8 (CESU-8). Lone surrogates stay what they are.
@@ -17,6 +19,14 @@ export function encodeCodeUnits(text: string, target: Uint8Array, start: number)
     }
   }
   return end;
+}
+
+/** Appends the string's bytes. @returns how many they are */
+export function writeCodeUnits(text: string, writer: ByteWriter): number {
+  const start = writer.length;
+  writer.reserve(text.length * 3); // no code unit takes more
+  writer.length = encodeCodeUnits(text, writer.bytes, start);
+  return writer.length - start;
 }
 
 /** Bytes of the string in this encoding. */

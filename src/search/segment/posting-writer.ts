@@ -18,8 +18,17 @@ export type PostingInput = {
   readonly number: number;
   /** By field number. */
   readonly frequencies: Uint32Array;
+  /** A bit for each field whose frequency is not 0. */
+  readonly fieldMask: number;
   readonly positionCount: number;
 };
+
+/** `fieldMask` of frequencies. */
+export function fieldMaskOf(frequencies: Uint32Array): number {
+  let mask = 0;
+  for (let field = 0; field < FIELD_COUNT; field++) if (frequencies[field] !== 0) mask |= 1 << field;
+  return mask;
+}
 
 /**
  * Encodes the postings of one term after another. A list of more than one block is
@@ -46,19 +55,19 @@ export class PostingWriter {
   readonly #blocks = new ByteWriter(64 * 1024);
   readonly #list = new ByteWriter(64 * 1024);
   #count = 0;
-  #blockCount = 0;
   #lastDocument = -1;
   #lastOfBlockBefore = -1;
+  /** Whether the list has several blocks, which are told apart by their bounds. */
+  #hasTable = false;
 
   /** @param lengths of each field, by document */
   constructor(lengths: readonly ArrayLike<number>[]) {
     this.#lengths = lengths;
   }
 
-  /** Begins a list. */
-  begin(): void {
-    this.#count = 0;
-    this.#blockCount = 0;
+  /** Begins a list of so many postings. */
+  begin(postingCount: number): void {
+    this.#hasTable = postingCount > BLOCK_POSTINGS;
     this.#lastDocument = -1;
     this.#lastOfBlockBefore = -1;
     this.#skips.clear();
@@ -70,19 +79,21 @@ export class PostingWriter {
    * @param posting of a document after those before it
    * @returns where its positions are to be written next, by `encodePositions`
    */
-  add({ document, number, frequencies, positionCount }: PostingInput): ByteWriter {
+  add({ document, number, frequencies, fieldMask, positionCount }: PostingInput): ByteWriter {
     if (this.#count === BLOCK_POSTINGS) this.#endBlock();
     this.#gaps[this.#count] = document - this.#lastDocument - 1;
     this.#lastDocument = document;
     this.#numbers[this.#count] = number;
     this.#count++;
     if (number === NO_SIGNATURE) this.#writeOut(frequencies, positionCount);
-    for (let field = 0; field < FIELD_COUNT; field++) {
-      const frequency = frequencies[field]!;
-      if (frequency === 0) continue;
-      if (frequency > this.#maxFrequencies[field]!) this.#maxFrequencies[field] = frequency;
-      const length = this.#lengths[field]![document]!;
-      if (length < this.#minLengths[field]!) this.#minLengths[field] = length;
+    if (this.#hasTable) {
+      for (let rest = fieldMask; rest !== 0; rest &= rest - 1) {
+        const field = 31 - Math.clz32(rest & -rest);
+        const frequency = frequencies[field]!;
+        if (frequency > this.#maxFrequencies[field]!) this.#maxFrequencies[field] = frequency;
+        const length = this.#lengths[field]![document]!;
+        if (length < this.#minLengths[field]!) this.#minLengths[field] = length;
+      }
     }
     return this.#positions;
   }
@@ -90,7 +101,7 @@ export class PostingWriter {
   /** Ends the list. @returns its bytes, valid until the next one begins */
   finish(): ByteWriter {
     this.#endBlock();
-    if (this.#blockCount === 1) return this.#blocks;
+    if (!this.#hasTable) return this.#blocks;
     this.#list.clear();
     this.#list.varint(this.#skips.length);
     this.#list.append(this.#skips);
@@ -100,8 +111,10 @@ export class PostingWriter {
 
   #beginBlock(): void {
     this.#count = 0;
-    this.#maxFrequencies.fill(0);
-    this.#minLengths.fill(0xffff_ffff);
+    if (this.#hasTable) {
+      this.#maxFrequencies.fill(0);
+      this.#minLengths.fill(0xffff_ffff);
+    }
     this.#written.clear();
     this.#positions.clear();
   }
@@ -111,9 +124,8 @@ export class PostingWriter {
     this.#writeNumbers(this.#gaps);
     this.#writeNumbers(this.#numbers);
     this.#blocks.append(this.#written);
-    this.#writeSkip(this.#blocks.length - start);
+    if (this.#hasTable) this.#writeSkip(this.#blocks.length - start);
     this.#blocks.append(this.#positions);
-    this.#blockCount++;
     this.#lastOfBlockBefore = this.#lastDocument;
     this.#beginBlock();
   }
@@ -142,11 +154,7 @@ export class PostingWriter {
     skips.varint(this.#lastDocument - this.#lastOfBlockBefore);
     skips.varint(documentBytes);
     skips.varint(this.#positions.length);
-    let mask = 0;
-    for (let field = 0; field < FIELD_COUNT; field++) {
-      if (this.#maxFrequencies[field]! > 0) mask |= 1 << field;
-    }
-    skips.byte(mask);
+    skips.byte(fieldMaskOf(this.#maxFrequencies));
     for (let field = 0; field < FIELD_COUNT; field++) {
       if (this.#maxFrequencies[field]! === 0) continue;
       skips.varint(this.#maxFrequencies[field]!);

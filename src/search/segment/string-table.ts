@@ -1,12 +1,10 @@
 import { ByteReader, ByteWriter } from "./bytes.ts";
-import { codeUnitBytes, decodeCodeUnits } from "./code-units.ts";
+import { codeUnitBytes, decodeCodeUnits, writeCodeUnits } from "./code-units.ts";
 import type { SegmentFile } from "./file-reader.ts";
 import type { SectionName } from "./layout.ts";
 
 /** Entries that share one place in the index of blocks: few enough to walk, enough to share prefixes. */
 const BLOCK_ENTRIES = 16;
-
-const NO_BYTES = new Uint8Array(0);
 
 /**
  * Writes a sorted table of strings, each with an ascending number and bytes of its own. An entry is
@@ -18,7 +16,8 @@ const NO_BYTES = new Uint8Array(0);
 export class StringTableWriter {
   readonly #entries = new ByteWriter(64 * 1024);
   readonly #blockStarts = new ByteWriter(4096);
-  #before = NO_BYTES;
+  #key = new ByteWriter();
+  #before = new ByteWriter();
   #valueBefore = 0;
   #count = 0;
 
@@ -26,21 +25,23 @@ export class StringTableWriter {
    * @param key after the key before it in code unit order
    * @param value not below the value before it
    */
-  add(key: string, value: number, payload: Uint8Array): void {
-    const bytes = codeUnitBytes(key);
+  add(key: string, value: number, payload: ByteWriter): void {
+    const bytes = this.#key;
+    bytes.clear();
+    writeCodeUnits(key, bytes);
     if (this.#count % BLOCK_ENTRIES === 0) {
       this.#blockStarts.raw(new Uint8Array(Float64Array.of(this.#entries.length).buffer));
-      this.#before = NO_BYTES;
+      this.#before.clear();
       this.#valueBefore = 0;
     }
     const shared = sharedLength(this.#before, bytes);
     this.#entries.varint(shared);
     this.#entries.varint(bytes.length - shared);
-    this.#entries.reserve(bytes.length - shared);
-    for (let at = shared; at < bytes.length; at++) this.#entries.bytes[this.#entries.length++] = bytes[at]!;
+    this.#entries.append(bytes, shared);
     this.#entries.varint(value - this.#valueBefore);
     this.#entries.varint(payload.length);
-    this.#entries.raw(payload);
+    this.#entries.append(payload);
+    this.#key = this.#before;
     this.#before = bytes;
     this.#valueBefore = value;
     this.#count++;
@@ -56,10 +57,13 @@ export class StringTableWriter {
   }
 }
 
-function sharedLength(a: Uint8Array, b: Uint8Array): number {
+/** How many bytes two texts have in common at their beginnings. */
+export function sharedLength(a: ByteWriter, b: ByteWriter): number {
   const limit = Math.min(a.length, b.length);
+  const { bytes: ofA } = a;
+  const { bytes: ofB } = b;
   let length = 0;
-  while (length < limit && a[length] === b[length]) length++;
+  while (length < limit && ofA[length] === ofB[length]) length++;
   return length;
 }
 

@@ -1,9 +1,9 @@
 import type { TermEntry } from "../types.ts";
-import { ByteReader, type ByteWriter } from "./bytes.ts";
-import { codeUnitBytes, decodeCodeUnits } from "./code-units.ts";
+import { ByteReader, ByteWriter } from "./bytes.ts";
+import { codeUnitBytes, decodeCodeUnits, writeCodeUnits } from "./code-units.ts";
 import type { SegmentFile } from "./file-reader.ts";
 import type { PostingRange } from "./posting-reader.ts";
-import { StringTableCursor } from "./string-table.ts";
+import { StringTableCursor, StringTableWriter, sharedLength } from "./string-table.ts";
 
 const TABLE = { entries: "terms", blocks: "termBlocks" } as const;
 
@@ -23,24 +23,48 @@ export type TermRecord = {
   readonly forms: readonly string[];
 };
 
-/** A term's bytes in the table: document frequency, bytes of its postings, count of forms, forms. */
-export function encodeTerm(record: TermRecord, writer: ByteWriter): void {
-  writer.varint(record.documentFrequency);
-  writer.varint(record.postingBytes);
-  // Most terms have themselves as their only form.
-  if (record.forms.length === 1 && record.forms[0] === record.term) {
-    writer.varint(0);
-    return;
+/** Writes the terms of a segment in code unit order. */
+export class TermWriter {
+  readonly #table = new StringTableWriter();
+  readonly #payload = new ByteWriter();
+  readonly #term = new ByteWriter();
+  readonly #form = new ByteWriter();
+
+  /** @param start of its postings, in their section */
+  add(record: TermRecord, start: number): void {
+    this.#payload.clear();
+    this.#encode(record, this.#payload);
+    this.#table.add(record.term, start, this.#payload);
   }
-  writer.varint(record.forms.length);
-  const term = codeUnitBytes(record.term);
-  for (const form of record.forms) {
-    const bytes = codeUnitBytes(form);
-    let shared = 0;
-    while (shared < term.length && shared < bytes.length && term[shared] === bytes[shared]) shared++;
-    writer.varint(shared);
-    writer.varint(bytes.length - shared);
-    writer.raw(bytes.subarray(shared));
+
+  entries(): Uint8Array {
+    return this.#table.entries();
+  }
+
+  blocks(): Uint8Array {
+    return this.#table.blocks();
+  }
+
+  /** Document frequency, bytes of the postings, count of forms, forms. */
+  #encode({ term, documentFrequency, postingBytes, forms }: TermRecord, out: ByteWriter): void {
+    out.varint(documentFrequency);
+    out.varint(postingBytes);
+    // Most terms have themselves as their only form.
+    if (forms.length === 1 && forms[0] === term) {
+      out.varint(0);
+      return;
+    }
+    out.varint(forms.length);
+    this.#term.clear();
+    writeCodeUnits(term, this.#term);
+    for (const form of forms) {
+      this.#form.clear();
+      writeCodeUnits(form, this.#form);
+      const shared = sharedLength(this.#term, this.#form);
+      out.varint(shared);
+      out.varint(this.#form.length - shared);
+      out.append(this.#form, shared);
+    }
   }
 }
 

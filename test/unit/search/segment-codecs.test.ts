@@ -243,7 +243,9 @@ const byCodeUnits = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 
 async function writeTable(path: string, sorted: readonly string[]): Promise<SegmentFile> {
   const table = new StringTableWriter();
   sorted.forEach((key, ordinal) => {
-    table.add(key, ordinal * 300, new Uint8Array(ordinal % 4));
+    const payload = new ByteWriter();
+    payload.raw(new Uint8Array(ordinal % 4));
+    table.add(key, ordinal * 300, payload);
   });
   await using writer = await SegmentFileWriter.create(path, `${path}.new`);
   await writer.section("terms", () => writer.write(table.entries()));
