@@ -1,0 +1,122 @@
+import { Database } from "bun:sqlite";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { isOver, startExtractor, submitJob, untilJob } from "../../support/extractor-server.ts";
+import { type NumberedSite, serveNumberedSite } from "../../support/numbered-site.ts";
+
+const PAGES = 40;
+let site: NumberedSite;
+beforeAll(() => {
+  site = serveNumberedSite({ pages: PAGES, answerMs: 60 });
+});
+afterAll(() => site[Symbol.asyncDispose]());
+
+const ENV = { ARTICLE_EXTRACTOR_MAX_RUNNING_JOBS: "1", ARTICLE_EXTRACTOR_THREADPOOL_SIZE: "1" };
+
+/** Starts a server with one job running and one waiting, ends it in a way, and starts it again. */
+async function acrossRestart(end: NodeJS.Signals, fresh: boolean) {
+  const directory = mkdtempSync(join(tmpdir(), "restart-"));
+  const before = site.visits.length;
+  try {
+    const ids: string[] = [];
+    {
+      await using server = await startExtractor({ directory, env: ENV });
+      const body = { seeds: [`${site.origin}/`], concurrency: 2, fresh };
+      ids.push(await submitJob(server, { ...body, output_dir: "one" }));
+      ids.push(await submitJob(server, { ...body, output_dir: "two" }));
+      await untilJob(server, ids[0] ?? "", ({ successful }) => successful >= 5);
+      server.signal(end);
+      const code = await server.exited;
+      if (end === "SIGTERM") expect(code).toBe(0);
+    }
+    await using server = await startExtractor({ directory, env: ENV });
+    const jobs = [];
+    for (const id of ids) jobs.push(await untilJob(server, id, isOver));
+    const manifest = (await (await server.get(`/crawl/${ids[0]}/manifest`)).json()) as {
+      readonly job_id: string;
+      readonly results: readonly { readonly url: string }[];
+    };
+    const files = readdirSync(join(directory, "one")).filter((name) => name.endsWith(".md"));
+    return { ids, jobs, manifest, files, visits: site.visits.slice(before), directory };
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+describe.each<[NodeJS.Signals, boolean]>([
+  ["SIGTERM", false],
+  ["SIGKILL", false],
+  ["SIGKILL", true],
+])("after %s (fresh: %p) the server started again", (signal, fresh) => {
+  test("goes on with the running job, runs the waiting one, and loses and repeats no page", async () => {
+    const { ids, jobs, manifest, files, visits } = await acrossRestart(signal, fresh);
+    for (const job of jobs)
+      expect(job).toMatchObject({ status: "completed", progress: PAGES, successful: PAGES, failed: 0 });
+    expect(manifest.job_id).toBe(ids[0] ?? "");
+    expect(new Set(manifest.results.map(({ url }) => url)).size).toBe(PAGES);
+    expect(files).toHaveLength(PAGES);
+    // Two crawls, and once more at most what was under way: two pages at the site, two at the worker.
+    expect(visits.filter(({ path }) => path !== "/robots.txt").length).toBeLessThanOrEqual(2 * PAGES + 4);
+  });
+});
+
+test("a job that is called off while its process is gone ends as cancelled", async () => {
+  const directory = mkdtempSync(join(tmpdir(), "restart-"));
+  const body = { seeds: [`${site.origin}/`], output_dir: "one", rate_limit_delay: 1 };
+  let id: string;
+  {
+    await using server = await startExtractor({ directory, env: ENV });
+    id = await submitJob(server, body);
+    await untilJob(server, id, ({ status }) => status === "running");
+  }
+  {
+    // Another process of the same state directory takes the request, as any may.
+    const db = new Database(join(directory, "state/jobs.sqlite"));
+    db.run("UPDATE job SET is_cancelled = 1");
+    db.close();
+  }
+  await using server = await startExtractor({ directory, env: ENV });
+  expect(await untilJob(server, id, isOver)).toMatchObject({
+    status: "failed",
+    error: { code: "cancelled" },
+  });
+  rmSync(directory, { recursive: true, force: true });
+});
+
+test("a job that ends its process again and again fails at last", async () => {
+  const directory = mkdtempSync(join(tmpdir(), "restart-"));
+  let id = "";
+  for (let start = 0; start < 5; start++) {
+    await using server = await startExtractor({ directory, env: ENV });
+    if (start === 0)
+      id = await submitJob(server, { seeds: [`${site.origin}/`], output_dir: "one", rate_limit_delay: 2 });
+    await untilJob(server, id, ({ status }) => status === "running");
+  }
+  await using server = await startExtractor({ directory, env: ENV });
+  expect(await untilJob(server, id, isOver)).toMatchObject({ status: "failed", error: { code: "internal" } });
+  rmSync(directory, { recursive: true, force: true });
+}, 60_000);
+
+test("what the queue keeps is for its user alone, and holds no credentials when the job has ended", async () => {
+  await using server = await startExtractor();
+  const id = await submitJob(server, {
+    output_dir: "secret",
+    seeds: [`http://reader:pa55word@${new URL(site.origin).host}/p/39`],
+    network: { proxy_bypass: ["*"], proxy: "http://proxy-user:pr0xy@127.0.0.1:9" },
+  });
+  await untilJob(server, id, isOver);
+  const path = join(server.directory, "state/jobs.sqlite");
+  expect(statSync(path).mode & 0o777).toBe(0o600);
+  expect(statSync(join(server.directory, "state")).mode & 0o777).toBe(0o700);
+  const db = new Database(path, { readonly: true });
+  const rows = JSON.stringify([db.query("SELECT * FROM job").all(), db.query("SELECT * FROM event").all()]);
+  db.close();
+  expect(rows).not.toContain("pa55word");
+  expect(rows).not.toContain(btoa("reader:pa55word"));
+  expect(rows).not.toContain("pr0xy");
+  expect(await (await server.get(`/crawl/${id}`)).text()).not.toContain("pa55word");
+  expect(server.stderr()).not.toContain("pa55word");
+  expect(server.stderr()).not.toContain("pr0xy");
+});
