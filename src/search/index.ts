@@ -10,8 +10,10 @@ export { DocumentAnalyser } from "./document/analyse.ts";
 export { FieldScorer, inverseDocumentFrequency } from "./field-score.ts";
 export {
   type DocumentReader,
+  documentOfBytes,
   type FolderOptions,
   listDocuments,
+  MARKDOWN_ENDINGS,
   readDocumentFolder,
 } from "./folder/read-folder.ts";
 export { indexFileOf } from "./index-file.ts";

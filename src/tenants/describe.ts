@@ -54,7 +54,7 @@ function urlPrefixesOf(tenant: TenantSettings): readonly string[] {
  * Where a forge shows the files of a revision, null when its ways are not known.
  * GitHub, Gitea and Forgejo differ after the repository's path; GitLab puts `/-/` in between.
  */
-function forgeTree(repositoryUrl: string, revision: string): string | null {
+export function forgeTree(repositoryUrl: string, revision: string): string | null {
   const url = URL.parse(repositoryUrl);
   if (url?.protocol !== "https:") return null;
   const repository = `${url.origin}${url.pathname.replace(/(?:\.git)?\/*$/, "")}`;

@@ -1,5 +1,7 @@
 export { describeTenant, type TenantDetail, type TenantSummary } from "./describe.ts";
 export { createTenantFinder, type TenantFinder } from "./find.ts";
+export { type GitAccess, requireAllowedUrl } from "./git/access.ts";
+export { gitSource as openGitSource } from "./git/source.ts";
 export type { ExtractHtmlFile } from "./readers.ts";
 export {
   createTenantRegistry,

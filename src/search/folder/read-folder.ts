@@ -3,7 +3,7 @@ import { readdir, readFile } from "node:fs/promises";
 import { basename, extname, join, resolve } from "node:path";
 import { Failure } from "../../failure.ts";
 import { parseFrontMatter } from "../../pages/index.ts";
-import { docsUrl, parseDocumentUrl } from "../../urls/index.ts";
+import { type DocumentUrl, docsUrl, parseDocumentUrl } from "../../urls/index.ts";
 import type { SourceDocument } from "../types.ts";
 
 /** A larger file is no document that somebody wrote. */
@@ -12,6 +12,8 @@ const MAX_FILE_BYTES = 20 * 1024 * 1024;
 // Files open at once: reading 10 000 small ones takes a third of the time that it takes one by one.
 const READ_AHEAD = 16;
 
+/** Endings of the names of Markdown files, in lower case. */
+export const MARKDOWN_ENDINGS: readonly string[] = ["md", "markdown", "mdx"];
 const MARKDOWN_NAME = /\.(?:md|markdown|mdx)$/i;
 
 /** Turns the text of a file that is no Markdown into a document; null leaves it out. */
@@ -103,6 +105,24 @@ async function* readBatch(
       if (document) yield { url: docsUrl(codename, path), title, markdown: document.markdown };
     }
   }
+}
+
+/**
+ * The document that a file's bytes hold, as `readDocumentFolder` reads it, under an address of the caller's.
+ * @param path tells by its ending what the file is
+ */
+export async function documentOfBytes(
+  bytes: Uint8Array,
+  path: string,
+  { url, readers }: { readonly url: DocumentUrl; readonly readers: FolderOptions["readers"] },
+): Promise<SourceDocument | { readonly reason: string }> {
+  if (bytes.includes(0)) return { reason: "it is not text" };
+  const reader = MARKDOWN_NAME.test(path) ? undefined : readerOf(path, readers);
+  const text = decodeText(bytes);
+  if (!reader) return { ...toDocument(text, path, "docs"), url };
+  const document = await reader(text, path);
+  if (!document) return { reason: "it holds no words" };
+  return { url, title: document.title || titleOfName(path), markdown: document.markdown };
 }
 
 async function readText(path: string): Promise<{ readonly text: string } | { readonly reason: string }> {

@@ -1,0 +1,116 @@
+import { createHash } from "node:crypto";
+import { extname, posix } from "node:path";
+import type { TreeEntry } from "./repository.ts";
+
+/** A document of a commit and where its copy goes. */
+export type ChosenFile = {
+  /** In the repository. */
+  readonly from: string;
+  /** Below the tenant's directory, with `/`; unique also where case and Unicode form do not count. */
+  readonly path: string;
+  readonly oid: string;
+};
+
+export type ChooseOptions = {
+  /** Folders or files of the repository; `.` is all of it. */
+  readonly subpaths: readonly string[];
+  readonly stripPrefix: string | null;
+  /** Endings of document names in lower case, without the dot. */
+  readonly endings: ReadonlySet<string>;
+  readonly maxFiles: number;
+};
+
+export type Choice = {
+  readonly files: readonly ChosenFile[];
+  readonly skipped: readonly { readonly path: string; readonly reason: string }[];
+  /** Subpaths below which the commit has nothing at all. */
+  readonly emptySubpaths: readonly string[];
+};
+
+/**
+ * Chooses the documents of a commit: regular files below the subpaths whose names are safe on every disk.
+ * Symbolic links, submodules and names that git itself could take for its own are left out.
+ */
+export function chooseFiles(entries: readonly TreeEntry[], options: ChooseOptions): Choice {
+  const subpaths = options.subpaths.map(normalSubpath);
+  const met = new Set<string>();
+  const skipped: { path: string; reason: string }[] = [];
+  const chosen: { from: string; path: string; oid: string }[] = [];
+  for (const { mode, oid, path } of entries) {
+    const below = subpaths.filter((subpath) => isBelow(path, subpath));
+    for (const subpath of below) met.add(subpath);
+    if (below.length === 0 || !options.endings.has(extname(path).slice(1).toLowerCase())) continue;
+    const reason = refusalOf(mode, path) ?? (chosen.length >= options.maxFiles ? "too many files" : null);
+    if (reason !== null) skipped.push({ path: printable(path), reason });
+    else chosen.push({ from: path, path: strip(path, options.stripPrefix), oid });
+  }
+  return {
+    files: withoutClashes(chosen),
+    skipped,
+    emptySubpaths: subpaths.filter((subpath) => !met.has(subpath)),
+  };
+}
+
+/** `./docs/`, `docs/**` and `docs` mean the same; everything is the empty text. */
+function normalSubpath(written: string): string {
+  const path = posix.normalize(written.replaceAll("\\", "/").replace(/\/\*{1,2}$/, ""));
+  return path === "." ? "" : path.replace(/^\.\//, "").replace(/\/+$/, "");
+}
+
+const isBelow = (path: string, folder: string): boolean =>
+  folder === "" || path === folder || path.startsWith(`${folder}/`);
+
+function strip(path: string, prefix: string | null): string {
+  const folder = prefix === null ? "" : normalSubpath(prefix);
+  return folder !== "" && path.startsWith(`${folder}/`) ? path.slice(folder.length + 1) : path;
+}
+
+const MAX_PATH_BYTES = 1024;
+const MAX_NAME_BYTES = 200;
+
+/** Why a file is not copied, null when it is. */
+function refusalOf(mode: string, path: string): string | null {
+  if (mode === "120000") return "it is a symbolic link";
+  if (!mode.startsWith("100")) return "it is no regular file";
+  if (Buffer.byteLength(path) > MAX_PATH_BYTES) return "its path is too long";
+  const names = path.split("/");
+  if (names.some((name) => Buffer.byteLength(name) > MAX_NAME_BYTES)) return "a name in its path is too long";
+  if (path.includes("\ufffd")) return "its path is not UTF-8";
+  return names.every(isSafeName) ? null : "its path is not safe on every disk";
+}
+
+// Characters that HFS+ ignores in names, so that `.g\u200cit` is `.git` there.
+const IGNORED = /[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]/g;
+const WINDOWS_DEVICE = /^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)/i;
+
+function isSafeName(name: string): boolean {
+  const plain = name.replace(IGNORED, "");
+  if (plain === "" || plain.startsWith(".") || /^git~\d/i.test(plain)) return false;
+  // A colon opens a stream of a file on Windows (`.git::$INDEX_ALLOCATION`).
+  if (/[\\\p{Cc}]/u.test(name) || /[. ]$/.test(name)) return false;
+  return process.platform !== "win32" || !(/[:*?"<>|]/.test(name) || WINDOWS_DEVICE.test(name));
+}
+
+const printable = (path: string): string => path.replace(/\p{Cc}|\p{Cf}/gu, "\ufffd").slice(0, 300);
+
+/** Of paths that are one on some disks, all but the first get a hash of their own, and none is a folder too. */
+function withoutClashes(files: readonly ChosenFile[]): ChosenFile[] {
+  const taken = new Set<string>();
+  for (const { path } of files)
+    for (let folder = posix.dirname(path); folder !== "."; folder = posix.dirname(folder))
+      taken.add(keyOf(folder));
+  const sorted = [...files].sort((a, b) => (a.from < b.from ? -1 : 1));
+  return sorted.map((file) => {
+    const path = taken.has(keyOf(file.path)) ? withHash(file) : file.path;
+    taken.add(keyOf(path));
+    return { ...file, path };
+  });
+}
+
+const keyOf = (path: string): string => path.normalize("NFKC").toLowerCase();
+
+function withHash({ from, path }: ChosenFile): string {
+  const ending = extname(path);
+  const hash = createHash("sha256").update(from).digest("hex").slice(0, 12);
+  return `${path.slice(0, path.length - ending.length)}~${hash}${ending}`;
+}

@@ -1,0 +1,221 @@
+import { createHash } from "node:crypto";
+import { existsSync } from "node:fs";
+import { mkdir, readdir, rm, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { Failure } from "../../failure.ts";
+import { didYouMeanAny } from "../../nearest.ts";
+import { type Git, type GitOptions, openGit } from "./git.ts";
+
+/** A file of a commit. */
+export type TreeEntry = {
+  /** Six octal digits: 100644 and 100755 are files, 120000 a symbolic link, 160000 a submodule. */
+  readonly mode: string;
+  readonly oid: string;
+  /** As the commit has it, hostile forms included; bytes that are no UTF-8 are U+FFFD. */
+  readonly path: string;
+};
+
+/** What a revision is at the other end. */
+export type Tip = { readonly commit: string; readonly refspec: string };
+
+/** A blob at hand. */
+export type Blob = { readonly oid: string; readonly size: number };
+
+export type RepositoryOptions = GitOptions & {
+  /** The clone may take so much of the disk, in bytes. */
+  readonly maxBytes: number;
+};
+
+/** Objects of a repository at hand: commit and trees of one revision, and the blobs that were asked for. */
+export interface Repository {
+  /** Asks what the branch, tag or commit is now. @throws Failure `unreadable_input` naming what there is */
+  resolve(revision: string): Promise<Tip>;
+  /** Gets the commit and its trees, without blobs where the server can leave them out. */
+  fetchCommit(tip: Tip): Promise<void>;
+  /** All files of a fetched commit. */
+  list(commit: string): Promise<readonly TreeEntry[]>;
+  /** Gets blobs that are not at hand, all in one request. */
+  fetchBlobs(oids: readonly string[]): Promise<void>;
+  /** Sizes of the blobs at hand. */
+  sizes(): Promise<ReadonlyMap<string, number>>;
+  /** Blobs at hand with their bytes, checked against their names, in order. */
+  read(blobs: readonly Blob[]): AsyncGenerator<Uint8Array>;
+  /** Begins anew where many small fetches have piled up. */
+  tidy(): Promise<void>;
+}
+
+/** A pack for each fetch is fine for a while. */
+const MAX_PACKS = 50;
+
+export function openRepository(options: RepositoryOptions): Repository {
+  const tooLarge = new AbortController();
+  const git = openGit({ ...options, signal: AbortSignal.any([options.signal, tooLarge.signal]) });
+  const get = async (words: readonly string[], input?: string): Promise<void> => {
+    await mkdir(options.home, { recursive: true });
+    if (!existsSync(join(options.directory, "HEAD"))) await git.run(["init", "--bare", "--quiet"]);
+    await withinSize(options, tooLarge, () => git.run(words, input));
+  };
+  return {
+    resolve: async (revision) => {
+      await mkdir(options.home, { recursive: true });
+      return resolveRevision(git, options.url, revision);
+    },
+    fetchCommit: ({ refspec }) => get(["fetch", ...FETCH, "--depth=1", "origin", `+${refspec}:${TIP}`]),
+    list: async (commit) => parseTree(await git.run(["ls-tree", "-r", "-z", "--full-tree", commit])),
+    fetchBlobs: async (oids) => {
+      const here = await sizesOf(git);
+      const wanted = oids.filter((oid) => !here.has(oid));
+      // As git itself gets what a partial clone lacks: nothing is negotiated, each object is asked for.
+      const words = ["-c", "fetch.negotiationAlgorithm=noop", "fetch", ...FETCH, "--stdin", "origin"];
+      if (wanted.length > 0) await get(words, `${wanted.join("\n")}\n`);
+    },
+    sizes: () => sizesOf(git),
+    read: (blobs) => readBlobs(git, blobs),
+    tidy: async () => {
+      const packs = await readdir(join(options.directory, "objects/pack")).catch(() => []);
+      if (packs.filter((name) => name.endsWith(".pack")).length > MAX_PACKS)
+        await rm(options.directory, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Keeps the commit that is being read from being nobody's. */
+const TIP = "refs/sync/tip";
+const FETCH = [
+  "--quiet",
+  "--no-tags",
+  "--no-recurse-submodules",
+  "--no-write-fetch-head",
+  "--filter=blob:none",
+] as const;
+
+const COMMIT = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/;
+
+async function resolveRevision(git: Git, url: string, revision: string): Promise<Tip> {
+  // A commit never changes, so there is nothing to ask.
+  if (COMMIT.test(revision)) return { commit: revision, refspec: revision };
+  const branch = revision.startsWith("refs/") ? revision : `refs/heads/${revision}`;
+  const tag = `refs/tags/${revision}`;
+  const refs = parseRefs(await git.run(["ls-remote", "--quiet", "origin", branch, tag, `${tag}^{}`]));
+  // An annotated tag is an object of its own; the peeled line names the commit.
+  const commit = refs.get(branch) ?? refs.get(`${tag}^{}`) ?? refs.get(tag);
+  if (commit !== undefined) return { commit, refspec: refs.has(branch) ? branch : tag };
+  const all = parseRefs(await git.run(["ls-remote", "--quiet", "--heads", "--tags", "--refs", "origin"]));
+  const names = [...all.keys()].map((ref) => ref.replace(/^refs\/(?:heads|tags)\//, ""));
+  const isShort = /^[0-9a-f]{7,39}$/.test(revision);
+  const hint = isShort
+    ? "; a commit is given with all of its 40 digits"
+    : didYouMeanAny(revision, names) || `; it has ${names.slice(0, 5).join(", ") || "none"}`;
+  throw new Failure("unreadable_input", `${url} has no branch or tag ${JSON.stringify(revision)}${hint}`);
+}
+
+function parseRefs(text: string): Map<string, string> {
+  const refs = new Map<string, string>();
+  for (const line of text.split("\n")) {
+    const [oid = "", ref = ""] = line.split("\t");
+    if (COMMIT.test(oid) && ref !== "") refs.set(ref, oid);
+  }
+  return refs;
+}
+
+function parseTree(text: string): TreeEntry[] {
+  const entries: TreeEntry[] = [];
+  for (const record of text.split("\0")) {
+    const tab = record.indexOf("\t");
+    const [mode = "", , oid = ""] = record.slice(0, Math.max(0, tab)).split(" ");
+    if (tab > 0) entries.push({ mode, oid, path: record.slice(tab + 1) });
+  }
+  return entries;
+}
+
+async function sizesOf(git: Git): Promise<Map<string, number>> {
+  const format = "--batch-check=%(objecttype) %(objectname) %(objectsize)";
+  const sizes = new Map<string, number>();
+  for (const line of (await git.run(["cat-file", "--batch-all-objects", "--unordered", format])).split(
+    "\n",
+  )) {
+    const [type, oid = "", size] = line.split(" ");
+    if (type === "blob") sizes.set(oid, Number(size));
+  }
+  return sizes;
+}
+
+const READ_AT_ONCE_BYTES = 8 * 1024 * 1024;
+const READ_AT_ONCE = 1000;
+
+async function* readBlobs(git: Git, blobs: readonly Blob[]): AsyncGenerator<Uint8Array> {
+  let batch: Blob[] = [];
+  let bytes = 0;
+  for (const blob of blobs) {
+    if (batch.length > 0 && (bytes + blob.size > READ_AT_ONCE_BYTES || batch.length >= READ_AT_ONCE)) {
+      yield* readBatch(git, batch);
+      batch = [];
+      bytes = 0;
+    }
+    batch.push(blob);
+    bytes += blob.size;
+  }
+  if (batch.length > 0) yield* readBatch(git, batch);
+}
+
+async function* readBatch(git: Git, blobs: readonly Blob[]): AsyncGenerator<Uint8Array> {
+  const output = await git.catFile(["--batch"], `${blobs.map(({ oid }) => oid).join("\n")}\n`);
+  let at = 0;
+  for (const { oid, size } of blobs) {
+    const head = `${oid} blob ${size}\n`;
+    const start = at + head.length;
+    const bytes = output.subarray(start, start + size);
+    const isWhole = bytes.length === size && blobName(bytes, oid.length) === oid;
+    if (!isWhole) throw new Failure("unreadable_input", `the clone's object ${oid} is damaged`);
+    yield bytes;
+    at = start + size + 1;
+  }
+}
+
+/** The name that git gives to a file's content. @param length 40 for SHA-1, 64 for SHA-256 */
+export const blobName = (bytes: Uint8Array, length: number): string =>
+  createHash(length === 64 ? "sha256" : "sha1")
+    .update(`blob ${bytes.length}\0`)
+    .update(bytes)
+    .digest("hex");
+
+const LOOK_AT_SIZE_EVERY_MS = 500;
+
+/** Ends the work when the clone outgrows its limit: a server may send without end. */
+async function withinSize(
+  { directory, maxBytes, url }: RepositoryOptions,
+  tooLarge: AbortController,
+  work: () => Promise<unknown>,
+): Promise<void> {
+  let isOver = false;
+  const look = async (): Promise<void> => {
+    isOver ||= (await packBytes(directory)) > maxBytes;
+    if (isOver) tooLarge.abort();
+  };
+  const timer = setInterval(() => void look(), LOOK_AT_SIZE_EVERY_MS);
+  const failure = (): Failure =>
+    new Failure("too_large", `what ${url} sends is over the limit of ${maxBytes} bytes`);
+  try {
+    await work();
+    await look();
+  } catch (error) {
+    throw isOver ? failure() : error;
+  } finally {
+    clearInterval(timer);
+  }
+  if (isOver) throw failure();
+}
+
+async function packBytes(directory: string): Promise<number> {
+  const folder = join(directory, "objects/pack");
+  const names = await readdir(folder).catch(() => []);
+  const sizes = await Promise.all(
+    names.map((name) =>
+      stat(join(folder, name)).then(
+        ({ size }) => size,
+        () => 0,
+      ),
+    ),
+  );
+  return sizes.reduce((sum, size) => sum + size, 0);
+}

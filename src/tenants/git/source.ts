@@ -1,0 +1,257 @@
+import { mkdir } from "node:fs/promises";
+import { join, posix } from "node:path";
+import { Failure } from "../../failure.ts";
+import type { Log } from "../../log.ts";
+import {
+  type DocumentReader,
+  documentOfBytes,
+  MARKDOWN_ENDINGS,
+  type SourceDocument,
+} from "../../search/index.ts";
+import { type DocumentUrl, docsUrl, parsePageUrl } from "../../urls/index.ts";
+import { forgeTree } from "../describe.ts";
+import type { GitTenant } from "../settings.ts";
+import type { DocumentsContext, Source, SyncContext, SyncCounts } from "../source/source.ts";
+import { readState, writeState } from "../state-file.ts";
+import { type GitAccess, openAccess } from "./access.ts";
+import { type ChosenFile, chooseFiles } from "./choose-files.ts";
+import { type Blob, openRepository, type Repository } from "./repository.ts";
+import { WorkingCopy } from "./working-copy.ts";
+
+export type GitSourceOptions = {
+  readonly access: GitAccess;
+  /** Absolute; holds the clone and what is remembered. */
+  readonly stateDirectory: string;
+  readonly readers: Readonly<Record<string, DocumentReader>>;
+  readonly log: Log;
+};
+
+/** A larger file is no document that somebody wrote. */
+const MAX_FILE_BYTES = 20 * 1024 * 1024;
+const MAX_FILES = 100_000;
+/** What the clone may take of the disk. */
+const MAX_CLONE_BYTES = 4 * 1024 * 1024 * 1024;
+const PROGRESS_EVERY = 100;
+
+/** What the last whole sync left: the documents are these, whatever a later one that was cut off began. */
+type GitState = {
+  readonly version: 1;
+  /** What was asked for; another wish means another set of files. */
+  readonly wish: string;
+  readonly commit: string;
+  readonly files: readonly ChosenFile[];
+  readonly skipped: readonly { readonly path: string; readonly reason: string }[];
+  /** Copies of earlier syncs that are still to be removed. */
+  readonly garbage: readonly string[];
+};
+
+/**
+ * Documents of a git repository: of a commit only the blobs that are documents below the subpaths are fetched, and
+ * copied into the tenant's directory. Nothing is checked out, so nothing of the repository is run, followed
+ * or converted.
+ */
+export function gitSource(tenant: GitTenant, options: GitSourceOptions): Source {
+  const statePath = join(options.stateDirectory, "git.json");
+  const copy = new WorkingCopy(tenant.rootDir);
+  const parts: GitParts = { tenant, options, statePath, copy };
+  return {
+    sync: (context) => syncRepository(parts, context),
+    documents: (context) => readDocuments(parts, context),
+    watch: () => null,
+  };
+}
+
+type GitParts = {
+  readonly tenant: GitTenant;
+  readonly options: GitSourceOptions;
+  readonly statePath: string;
+  readonly copy: WorkingCopy;
+};
+
+const repositoryOptions = ({ options, tenant }: GitParts) => ({
+  directory: join(options.stateDirectory, "git"),
+  home: join(options.stateDirectory, "git-home"),
+  url: tenant.repositoryUrl,
+  maxBytes: MAX_CLONE_BYTES,
+});
+
+async function syncRepository(parts: GitParts, context: SyncContext): Promise<SyncCounts> {
+  const { tenant, options, statePath } = parts;
+  await mkdir(options.stateDirectory, { recursive: true });
+  const places = repositoryOptions(parts);
+  await using opened = await openAccess(options.access, { tenant, ...places });
+  const repository = openRepository({ ...places, ...opened.git, signal: context.signal });
+  const before = await readState(statePath, isGitState);
+  const tip = await repository.resolve(tenant.revision);
+  const wish = wishOf(tenant);
+  if (before?.commit === tip.commit && before.wish === wish && (await hasAllCopies(parts, before))) {
+    await removeGarbage(parts, before);
+    return { fetched: 0, unchanged: before.files.length, removed: 0, failed: before.skipped.length };
+  }
+  await repository.tidy();
+  await repository.fetchCommit(tip);
+  const choice = chooseFiles(await repository.list(tip.commit), {
+    subpaths: tenant.subpaths,
+    stripPrefix: tenant.stripPrefix,
+    endings: new Set([...MARKDOWN_ENDINGS, ...Object.keys(options.readers)]),
+    maxFiles: MAX_FILES,
+  });
+  for (const subpath of choice.emptySubpaths)
+    options.log.warning("subpath without files", { subpath, commit: tip.commit });
+  if (choice.files.length === 0)
+    throw new Failure(
+      "unreadable_input",
+      `${tenant.repositoryUrl} has no documents below ${tenant.subpaths.join(", ")} at ${tip.commit.slice(0, 12)}`,
+    );
+  return await takeOver(parts, { before, wish, commit: tip.commit, choice, repository, context });
+}
+
+type TakeOver = {
+  readonly before: GitState | null;
+  readonly wish: string;
+  readonly commit: string;
+  readonly choice: ReturnType<typeof chooseFiles>;
+  readonly repository: Repository;
+  readonly context: SyncContext;
+};
+
+/** Copies what is new, then makes the commit the one that counts, then removes what is gone. */
+async function takeOver(parts: GitParts, step: TakeOver): Promise<SyncCounts> {
+  const { copy, statePath, options } = parts;
+  const { before, choice, repository, context } = step;
+  const oldByFrom = new Map(before?.files.map((file) => [file.from, file]));
+  const stale: ChosenFile[] = [];
+  for (const file of choice.files) if ((await copy.read(file)) === null) stale.push(file);
+  await repository.fetchBlobs([...new Set(stale.map(({ oid }) => oid))]);
+  const sizes = await repository.sizes();
+  const skipped = [...choice.skipped];
+  const left = new Set<ChosenFile>();
+  const blobs: (Blob & { readonly file: ChosenFile })[] = [];
+  for (const file of stale) {
+    const size = sizes.get(file.oid);
+    if (size === undefined || size > MAX_FILE_BYTES) {
+      const reason =
+        size === undefined ? "the server did not send it" : `${size} bytes are more than ${MAX_FILE_BYTES}`;
+      skipped.push({ path: file.from, reason });
+      left.add(file);
+    } else blobs.push({ oid: file.oid, size, file });
+  }
+  const files = choice.files.filter((file) => !left.has(file));
+  const isChanged = (file: ChosenFile): boolean => oldByFrom.get(file.from)?.oid !== file.oid;
+  const now = new Set(files.map(({ from }) => from));
+  const counts = {
+    fetched: 0,
+    unchanged: files.filter((file) => !isChanged(file)).length,
+    removed: (before?.files ?? []).filter(({ from }) => !now.has(from)).length,
+    failed: skipped.length,
+  };
+  // Files that were below what is a file now; until the end their text comes out of the clone.
+  const targets = new Set(blobs.map(({ file }) => file.path));
+  await copy.remove(
+    (before?.files ?? []).map(({ path }) => path).filter((path) => isBelowAny(path, targets)),
+  );
+  let index = 0;
+  for await (const bytes of repository.read(blobs)) {
+    const { file } = blobs[index++]!; // as many as blobs
+    await copy.write(file.path, bytes);
+    if (isChanged(file)) counts.fetched++;
+    if (index % PROGRESS_EVERY === 0) context.onProgress({ ...counts });
+    if (context.signal.aborted) throw new Failure("cancelled", "the sync was called off");
+  }
+  counts.fetched = files.filter(isChanged).length;
+  const paths = new Set(files.map(({ path }) => path));
+  const garbage = [...(before?.garbage ?? []), ...(before?.files ?? []).map(({ path }) => path)].filter(
+    (path) => !paths.has(path),
+  );
+  const state: GitState = { version: 1, wish: step.wish, commit: step.commit, files, skipped, garbage };
+  await writeState(statePath, state);
+  await removeGarbage(parts, state);
+  for (const { path, reason } of skipped) options.log.warning("file left out", { path, reason });
+  options.log.info("repository synced", { commit: step.commit, ...counts });
+  return counts;
+}
+
+function isBelowAny(path: string, targets: ReadonlySet<string>): boolean {
+  for (let folder = posix.dirname(path); folder !== "."; folder = posix.dirname(folder))
+    if (targets.has(folder)) return true;
+  return false;
+}
+
+async function removeGarbage({ copy, statePath }: GitParts, state: GitState): Promise<void> {
+  if (state.garbage.length === 0) return;
+  await copy.remove(state.garbage);
+  await writeState(statePath, { ...state, garbage: [] });
+}
+
+async function hasAllCopies({ copy }: GitParts, { files }: GitState): Promise<boolean> {
+  for (const file of files) if ((await copy.read(file)) === null) return false;
+  return true;
+}
+
+async function* readDocuments(
+  parts: GitParts,
+  { onSkipped }: DocumentsContext,
+): AsyncGenerator<SourceDocument> {
+  const { tenant, options, statePath, copy } = parts;
+  const state = await readState(statePath, isGitState);
+  if (!state)
+    throw new Failure(
+      "unreadable_input",
+      `Tenant '${tenant.codename}' was not synced yet: there are no documents`,
+    );
+  const repository = openRepository({
+    ...repositoryOptions(parts),
+    ...(await offlineGit(options.access)),
+    signal: new AbortController().signal,
+  });
+  let sizes: ReadonlyMap<string, number> | null = null;
+  for (const file of state.files) {
+    let bytes = await copy.read(file);
+    if (bytes === null) {
+      // A later sync was cut off, or somebody has edited the copy: the clone still knows what it was.
+      sizes ??= await repository.sizes();
+      bytes = await readBlob(repository, file.oid, sizes.get(file.oid));
+    }
+    if (bytes === null) {
+      onSkipped(file.from, "its copy is damaged; the next sync makes it again");
+      continue;
+    }
+    const url = addressOf(tenant, file);
+    const document = await documentOfBytes(bytes, file.path, { url, readers: options.readers });
+    if ("reason" in document) onSkipped(file.from, document.reason);
+    else yield document;
+  }
+}
+
+async function readBlob(
+  repository: Repository,
+  oid: string,
+  size: number | undefined,
+): Promise<Uint8Array | null> {
+  if (size === undefined) return null;
+  for await (const bytes of repository.read([{ oid, size }])) return bytes;
+  return null;
+}
+
+const offlineGit = async ({ environment }: GitAccess) => ({
+  environment,
+  protocols: [],
+  proxyUrl: null,
+  credentials: null,
+  certificateFile: null,
+  silenceLimitMs: 60_000,
+});
+
+/** Where the forge shows it, else an address of its own. */
+function addressOf(tenant: GitTenant, { from, path }: ChosenFile): DocumentUrl {
+  const tree = forgeTree(tenant.repositoryUrl, tenant.revision);
+  const shown =
+    tree === null ? null : parsePageUrl(`${tree}${from.split("/").map(encodeURIComponent).join("/")}`);
+  return shown ?? docsUrl(tenant.codename, path);
+}
+
+const wishOf = ({ repositoryUrl, revision, subpaths, stripPrefix }: GitTenant): string =>
+  JSON.stringify([repositoryUrl, revision, subpaths, stripPrefix]);
+
+const isGitState = (value: unknown): value is GitState =>
+  typeof value === "object" && value !== null && "version" in value && value.version === 1;

@@ -1,0 +1,222 @@
+import { mkdir, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+/** A file of a commit as a test writes it. */
+export type CommittedFile =
+  | string
+  | { readonly mode: "100644" | "100755" | "120000" | "160000"; readonly content: string };
+
+/** A bare repository on the disk. */
+export class TestRepository {
+  readonly path: string;
+
+  constructor(path: string) {
+    this.path = path;
+  }
+
+  /** Commits exactly these files, by path, on a branch; its history goes on unless it is to begin anew. */
+  async commit(
+    files: Readonly<Record<string, CommittedFile>>,
+    options: { readonly branch?: string; readonly isForced?: boolean } = {},
+  ): Promise<string> {
+    const branch = options.branch ?? "main";
+    const parent = options.isForced ? null : await this.tip(branch);
+    const tree = await this.#tree(files);
+    const words = ["commit-tree", tree, "-m", "change", ...(parent === null ? [] : ["-p", parent])];
+    const commit = (await this.git(words)).trim();
+    await this.git(["update-ref", `refs/heads/${branch}`, commit]);
+    return commit;
+  }
+
+  async tip(branch: string): Promise<string | null> {
+    const found = await this.git(["for-each-ref", "--format=%(objectname)", `refs/heads/${branch}`]);
+    return found.trim() || null;
+  }
+
+  async git(words: readonly string[], input: string | Uint8Array = ""): Promise<string> {
+    const child = Bun.spawn(["git", ...words], {
+      cwd: this.path,
+      env: { ...AUTHOR, PATH: process.env.PATH, GIT_DIR: this.path },
+      stdin: typeof input === "string" ? new TextEncoder().encode(input) : input,
+      stdout: "pipe",
+      stderr: "pipe",
+    });
+    const [out, errors, code] = await Promise.all([
+      new Response(child.stdout).text(),
+      new Response(child.stderr).text(),
+      child.exited,
+    ]);
+    if (code !== 0) throw new Error(`git ${words.join(" ")}: ${errors}`);
+    return out;
+  }
+
+  /** Trees are written by hand: no tool of git takes names such as `.git`. */
+  async #tree(files: Readonly<Record<string, CommittedFile>>): Promise<string> {
+    const oids = await this.#blobs(files);
+    const root: Folder = new Map();
+    for (const [path, file] of Object.entries(files)) {
+      const names = path.split("/");
+      let folder = root;
+      for (const name of names.slice(0, -1)) {
+        const found = folder.get(name);
+        const next: Folder = found instanceof Map ? found : new Map();
+        folder.set(name, next);
+        folder = next;
+      }
+      const mode = typeof file === "string" ? "100644" : file.mode;
+      folder.set(names.at(-1) ?? "", { mode, oid: oids.get(path) ?? "" });
+    }
+    return await this.#writeFolder(root);
+  }
+
+  async #blobs(files: Readonly<Record<string, CommittedFile>>): Promise<Map<string, string>> {
+    const oids = new Map<string, string>();
+    const paths = Object.keys(files);
+    const stream = paths.map((path, index) => {
+      const file = files[path] ?? "";
+      const bytes = new TextEncoder().encode(typeof file === "string" ? file : file.content);
+      return Buffer.concat([
+        Buffer.from(`blob\nmark :${index + 1}\ndata ${bytes.length}\n`),
+        bytes,
+        Buffer.from("\n"),
+      ]);
+    });
+    const marks = join(this.path, "marks");
+    await this.git(["fast-import", "--quiet", `--export-marks=${marks}`], Buffer.concat(stream));
+    for (const line of (await Bun.file(marks).text()).trim().split("\n")) {
+      const [mark = "", oid = ""] = line.split(" ");
+      oids.set(paths[Number(mark.slice(1)) - 1] ?? "", oid);
+    }
+    for (const [path, file] of Object.entries(files))
+      if (typeof file !== "string" && file.mode === "160000") oids.set(path, file.content);
+    return oids;
+  }
+
+  async #writeFolder(folder: Folder): Promise<string> {
+    const entries: { sortKey: string; bytes: Buffer }[] = [];
+    for (const [name, entry] of folder) {
+      const isFolder = entry instanceof Map;
+      const oid = isFolder ? await this.#writeFolder(entry) : entry.oid;
+      const mode = isFolder ? "40000" : entry.mode;
+      const bytes = Buffer.concat([Buffer.from(`${mode} ${name}\0`), Buffer.from(oid, "hex")]);
+      entries.push({ sortKey: isFolder ? `${name}/` : name, bytes });
+    }
+    entries.sort((a, b) => Buffer.compare(Buffer.from(a.sortKey), Buffer.from(b.sortKey)));
+    const words = ["hash-object", "-w", "-t", "tree", "--literally", "--stdin"];
+    return (await this.git(words, Buffer.concat(entries.map(({ bytes }) => bytes)))).trim();
+  }
+}
+
+type Folder = Map<string, Folder | { readonly mode: string; readonly oid: string }>;
+
+const AUTHOR = {
+  GIT_AUTHOR_NAME: "A",
+  GIT_AUTHOR_EMAIL: "a@example.org",
+  GIT_COMMITTER_NAME: "A",
+  GIT_COMMITTER_EMAIL: "a@example.org",
+  GIT_CONFIG_NOSYSTEM: "1",
+  GIT_CONFIG_GLOBAL: "/dev/null",
+};
+
+export type GitServer = AsyncDisposable & {
+  readonly origin: string;
+  /** Method, path and query of each request so far. */
+  readonly requests: readonly string[];
+  /** Bytes that were sent as bodies so far. */
+  readonly sentBytes: () => number;
+  /** A repository at `${origin}/${name}.git`. */
+  create(name: string): Promise<TestRepository>;
+  /** Asks for these credentials from now on (`user:password`); null for none. */
+  protect(credentials: string | null): void;
+  /** Answers instead of git, until null is given. */
+  intercept(answer: ((request: Request) => Response | null) | null): void;
+};
+
+/** Serves repositories with git's own `http-backend` on loopback. */
+export async function serveGit(): Promise<GitServer> {
+  const root = await mkdtemp(join(tmpdir(), "git-server-"));
+  const backend = join((await Bun.$`git --exec-path`.text()).trim(), "git-http-backend");
+  const requests: string[] = [];
+  let credentials: string | null = null;
+  let sent = 0;
+  let intercept: ((request: Request) => Response | null) | null = null;
+  const server = Bun.serve({
+    hostname: "127.0.0.1",
+    port: 0,
+    idleTimeout: 60,
+    async fetch(request) {
+      const url = new URL(request.url);
+      requests.push(`${request.method} ${url.pathname}${url.search}`);
+      const other = intercept?.(request);
+      if (other) return other;
+      if (credentials !== null && request.headers.get("authorization") !== `Basic ${btoa(credentials)}`)
+        return new Response("no", { status: 401, headers: { "www-authenticate": 'Basic realm="git"' } });
+      const answer = await runBackend(backend, root, request);
+      sent += answer.body.length;
+      return new Response(answer.body, answer);
+    },
+  });
+  return {
+    origin: server.url.origin,
+    requests,
+    sentBytes: () => sent,
+    create: async (name) => {
+      const path = join(root, `${name}.git`);
+      await mkdir(path, { recursive: true });
+      const repository = new TestRepository(path);
+      await repository.git(["init", "--quiet", "--bare", "--initial-branch=main"]);
+      await repository.git(["config", "uploadpack.allowFilter", "true"]);
+      return repository;
+    },
+    protect: (wanted) => {
+      credentials = wanted;
+    },
+    intercept: (answer) => {
+      intercept = answer;
+    },
+    [Symbol.asyncDispose]: async () => {
+      await server.stop(true);
+      await rm(root, { recursive: true, force: true });
+    },
+  };
+}
+
+type CgiAnswer = {
+  readonly status: number;
+  readonly headers: Record<string, string>;
+  readonly body: Uint8Array<ArrayBuffer>;
+};
+
+/** RFC 3875, as far as git needs it. */
+async function runBackend(backend: string, root: string, request: Request): Promise<CgiAnswer> {
+  const url = new URL(request.url);
+  const child = Bun.spawn([backend], {
+    env: {
+      ...AUTHOR,
+      PATH: process.env.PATH,
+      GIT_PROJECT_ROOT: root,
+      GIT_HTTP_EXPORT_ALL: "1",
+      REQUEST_METHOD: request.method,
+      PATH_INFO: decodeURIComponent(url.pathname),
+      QUERY_STRING: url.search.slice(1),
+      CONTENT_TYPE: request.headers.get("content-type") ?? "",
+      HTTP_CONTENT_ENCODING: request.headers.get("content-encoding") ?? "",
+      GIT_PROTOCOL: request.headers.get("git-protocol") ?? "",
+      REMOTE_ADDR: "127.0.0.1",
+    },
+    stdin: new Uint8Array(await request.arrayBuffer()),
+    stdout: "pipe",
+    stderr: "ignore",
+  });
+  const output = Buffer.from(await new Response(child.stdout).arrayBuffer());
+  const end = output.indexOf("\r\n\r\n");
+  const headers: Record<string, string> = {};
+  for (const line of output.subarray(0, end).toString("latin1").split("\r\n")) {
+    const colon = line.indexOf(":");
+    headers[line.slice(0, colon).toLowerCase()] = line.slice(colon + 1).trim();
+  }
+  const status = Number.parseInt(headers.status ?? "200", 10);
+  delete headers.status;
+  return { status, headers, body: new Uint8Array(output.subarray(end + 4)) };
+}

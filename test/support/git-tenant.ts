@@ -1,0 +1,111 @@
+import {
+  chooseProxy,
+  createEgress,
+  type EgressCaller,
+  openPinningProxy,
+  parseEgressPolicy,
+  systemResolve,
+} from "../../src/fetching/index.ts";
+import { createLog } from "../../src/log.ts";
+import type { SourceDocument } from "../../src/search/index.ts";
+import {
+  type GitAccess,
+  type GitTenant,
+  openGitSource,
+  type Source,
+  type SyncCounts,
+} from "../../src/tenants/index.ts";
+
+const egress = createEgress({ policy: parseEgressPolicy("auto"), resolve: systemResolve, resolverTtlMs: 0 });
+const NO_PROXY = { http: null, https: null, bypass: [] };
+
+export type GitTenantOptions = {
+  readonly rootDir: string;
+  readonly url: string;
+  readonly tenant?: Partial<GitTenant>;
+  readonly variables?: Readonly<Record<string, string>>;
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly protocols?: readonly string[];
+  readonly caller?: EgressCaller;
+};
+
+/** A git source as the program opens it, and what it wrote to the log. */
+export function gitTenantSource(options: GitTenantOptions): { source: Source; logText: () => string } {
+  let text = "";
+  const log = createLog({
+    level: "debug",
+    format: "text",
+    write: (line) => {
+      text += line;
+    },
+  });
+  const access: GitAccess = {
+    environment: { PATH: process.env.PATH ?? "", ...options.environment },
+    protocols: options.protocols ?? ["https", "http", "file"],
+    certificateFile: null,
+    silenceLimitMs: 30_000,
+    readVariable: (name) => options.variables?.[name] ?? null,
+    openProxy: (host) =>
+      openPinningProxy({
+        egress,
+        caller: options.caller ?? { kind: "configured_source", hosts: [host] },
+        chooseProxy: chooseProxy({
+          explicit: null,
+          explicitSource: "operator",
+          bypass: [],
+          environment: NO_PROXY,
+        }),
+        log,
+        connectTimeoutMs: 5000,
+        idleTimeoutMs: 30_000,
+      }),
+  };
+  const tenant: GitTenant = {
+    ...TENANT,
+    rootDir: options.rootDir,
+    repositoryUrl: options.url,
+    ...options.tenant,
+  };
+  const stateDirectory = `${options.rootDir}/.article-extractor`;
+  return { source: openGitSource(tenant, { access, stateDirectory, readers: {}, log }), logText: () => text };
+}
+
+const TENANT: Omit<GitTenant, "rootDir" | "repositoryUrl"> = {
+  source: "git",
+  codename: "handbook",
+  docsName: "Handbook",
+  description: null,
+  allowIndexBuilds: true,
+  testQueries: { natural: [], phrases: [], words: [] },
+  search: {
+    isEnabled: true,
+    profile: "default",
+    ranking: {
+      k1: 1.2,
+      b: 0.75,
+      boosts: { title: 1, headings_h1: 1, headings_h2: 1, headings: 1, body: 1, code: 1, path: 1, url: 1 },
+    },
+    snippet: { style: "plain", fragmentChars: 240, maxFragments: 2, contextChars: 120 },
+    synonyms: false,
+  },
+  revision: "main",
+  subpaths: ["docs"],
+  stripPrefix: null,
+  tokenVariable: null,
+  schedule: null,
+  syncIntervalMinutes: null,
+};
+
+export const runSync = (source: Source, signal = new AbortController().signal): Promise<SyncCounts> =>
+  source.sync({ signal, onProgress: () => {} });
+
+/** The documents of a source by address; what was left out goes into `skipped`. */
+export async function documentsOf(
+  source: Source,
+  skipped: string[] = [],
+): Promise<Map<string, SourceDocument>> {
+  const documents = new Map<string, SourceDocument>();
+  for await (const document of source.documents({ onSkipped: (what) => void skipped.push(what) }))
+    documents.set(document.url, document);
+  return documents;
+}
