@@ -36,6 +36,8 @@ import {
   type EgressCaller,
   type FetchLimits,
   type HttpFetcher,
+  openPinningProxy,
+  type PinningProxy,
   type ProxyEnvironment,
   type ProxySource,
   parseEgressPolicy,
@@ -99,13 +101,24 @@ export interface App extends AsyncDisposable {
    * Opens what fetches and extracts with one caller's network options; dispose it after use.
    * @param caller on whose behalf pages are fetched, where it is not the one of the options
    */
-  openSession(network: NetworkOptions, caller?: EgressCaller): ArticleSession;
+  openSession(network: NetworkOptions, caller?: EgressCaller, extras?: SessionExtras): ArticleSession;
+  /** A proxy for programs that connect by themselves, on behalf of this caller. */
+  openProxy(caller: EgressCaller, network: NetworkOptions): Promise<PinningProxy>;
 }
+
+export type SessionExtras = {
+  /** Asks for Markdown before HTML. */
+  readonly acceptMarkdown?: boolean;
+};
+
+export type AdaptCrawl = (parts: CrawlJobParts, http: HttpFetcher) => CrawlJobParts;
 
 /** Extracts articles with one set of network options. */
 export interface ArticleSession extends AsyncDisposable {
   /** Largest page or document, in bytes. */
   readonly maxBytes: number;
+  /** What fetches without a browser. */
+  readonly http: HttpFetcher;
   /** Throws as `articleFromUrl`. */
   fromUrl(request: UrlRequest): Promise<FetchedArticle>;
   /** Throws as `articleFromDocument`. */
@@ -115,7 +128,12 @@ export interface ArticleSession extends AsyncDisposable {
     signal: AbortSignal,
   ): Promise<FetchedArticle>;
   /** Throws as `runCrawlJob`. */
-  crawl(plan: CrawlPlan, options: CrawlJobOptions, signal: AbortSignal): AsyncGenerator<CrawlEvent, void>;
+  crawl(
+    plan: CrawlPlan,
+    options: CrawlJobOptions,
+    signal: AbortSignal,
+    adapt?: AdaptCrawl,
+  ): AsyncGenerator<CrawlEvent, void>;
   /** What a dry run lists; see `previewCrawl`. */
   previewCrawl(
     plan: CrawlPlan,
@@ -199,14 +217,28 @@ export function createApp(options: AppOptions): App {
     metrics,
     cache,
     workers: extractor.workers,
-    openSession: (network, caller = options.caller) =>
-      openSession({ ...options, caller }, { egress, extractor, cache, metrics, slots, network }),
+    openSession: (network, caller = options.caller, { acceptMarkdown = false } = {}) =>
+      openSession(
+        { ...options, caller },
+        { egress, extractor, cache, metrics, slots, network, acceptMarkdown },
+      ),
+    openProxy: (caller, network) =>
+      openPinningProxy({
+        egress,
+        caller,
+        chooseProxy: proxyChoice(options, network),
+        log: options.log,
+        ...PROXY_TIMES,
+      }),
     [Symbol.asyncDispose]: async () => {
       await extractor[Symbol.asyncDispose]();
       await statsd?.[Symbol.asyncDispose]();
     },
   };
 }
+
+/** Of connections through a proxy of ours. */
+const PROXY_TIMES = { connectTimeoutMs: 30_000, idleTimeoutMs: 120_000 };
 
 type OpenMetrics = { readonly metrics: Metrics; readonly statsd: StatsdSocket | null };
 
@@ -230,6 +262,7 @@ type SessionParts = {
   /** One for all sessions: two crawls are as polite to a host as one. */
   readonly slots: HostSlots;
   readonly network: NetworkOptions;
+  readonly acceptMarkdown: boolean;
 };
 
 function openSession(options: AppOptions, parts: SessionParts): ArticleSession {
@@ -243,6 +276,7 @@ function openSession(options: AppOptions, parts: SessionParts): ArticleSession {
     chooseProxy: proxyChoice(options, network),
     userAgent,
     headers: combineHeaders(network.headers),
+    acceptMarkdown: parts.acceptMarkdown,
     limits,
     log,
   });
@@ -260,6 +294,7 @@ function openSession(options: AppOptions, parts: SessionParts): ArticleSession {
   const cacheScope = JSON.stringify([network, userAgent, options.caller]);
   return {
     maxBytes: limits.pageBytes,
+    http,
     fromUrl: ({ url, authorization, options: extraction, signal, requestId }) =>
       serveArticle(
         {
@@ -274,7 +309,8 @@ function openSession(options: AppOptions, parts: SessionParts): ArticleSession {
       ),
     fromDocument: (document, extraction, signal) =>
       articleFromDocument(document, extraction, { extractor, signal }),
-    crawl: (plan, crawlOptions, signal) => runCrawlJob(plan, crawlOptions, crawling, signal),
+    crawl: (plan, crawlOptions, signal, adapt = (same) => same) =>
+      runCrawlJob(plan, crawlOptions, adapt(crawling, http), signal),
     previewCrawl: (plan, crawlOptions, signal) => previewCrawl(plan, crawlOptions, crawling, signal),
     [Symbol.asyncDispose]: () => http[Symbol.asyncDispose](),
   };

@@ -1,6 +1,5 @@
 import { Failure } from "../failure.ts";
 import type { RobotsCache } from "../fetching/index.ts";
-import type { Log } from "../log.ts";
 import type { Metrics } from "../metrics.ts";
 import type { ClaimedPage } from "./frontier/frontier.ts";
 import type { HostSlots } from "./host-slots.ts";
@@ -14,7 +13,7 @@ import { PAGE_DEADLINE_MS, tryPage } from "./visit.ts";
 /** What a crawl works with. */
 export type CrawlDeps = Pick<
   VisitParts,
-  "frontier" | "sink" | "fetchers" | "extractor" | "tries" | "authorizations" | "clock"
+  "frontier" | "sink" | "fetchers" | "extractor" | "tries" | "authorizations" | "clock" | "log" | "rescue"
 > & {
   /** Shared by every crawl of the program, so that two of them are as polite as one. */
   readonly slots: HostSlots;
@@ -24,7 +23,6 @@ export type CrawlDeps = Pick<
   readonly readSitemaps: ReadSitemaps;
   /** Pages that may wait for a worker besides those being fetched, at least 1. */
   readonly extractionBacklog: number;
-  readonly log: Log;
   readonly metrics: Metrics;
 };
 

@@ -33,6 +33,7 @@ export {
   type NewJob,
   type StoredEvent,
 } from "./queue/types.ts";
+export { contentHashOf } from "./rescue.ts";
 export { createSitemapReader } from "./sitemap/read-sitemaps.ts";
 export { parseSitemapSource } from "./sitemap/source.ts";
 export { DECIDED_SITEMAP_LIMITS } from "./sitemap/types.ts";
@@ -52,6 +53,7 @@ export type {
   PlannedPage,
   PreviewOptions,
   ReadSitemaps,
+  RescuePage,
   SitemapNews,
   SitemapUrl,
   SkipReason,

@@ -1,5 +1,5 @@
 import type { FetchedArticle, FetcherPreference } from "../articles/index.ts";
-import type { ExtractionOptions } from "../extraction/index.ts";
+import type { Article, ExtractionOptions } from "../extraction/index.ts";
 import type { FailureCode, FailureRecord } from "../failure.ts";
 import type { Page } from "../pages/index.ts";
 import type { PageUrl } from "../urls/index.ts";
@@ -170,6 +170,12 @@ export type CrawledPage = {
   readonly depth: number;
   readonly parent: PageUrl | null;
 };
+
+/**
+ * Has a page that failed here extracted elsewhere; null when that has none either.
+ * @throws Failure, which is logged: the page fails as it did before
+ */
+export type RescuePage = (url: PageUrl, signal: AbortSignal) => Promise<Article | null>;
 
 /** Takes extracted pages in; calls may overlap. A page is put before its outcome is recorded. */
 export interface PageSink {

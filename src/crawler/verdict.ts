@@ -2,13 +2,14 @@ import type { Fetchers, PageVisit } from "../articles/index.ts";
 import type { Extractor, MetaRobots } from "../extraction/index.ts";
 import { Failure, type FailureRecord } from "../failure.ts";
 import type { Clock, FetchedPage } from "../fetching/index.ts";
+import type { Log } from "../log.ts";
 import { originOf, type PageUrl } from "../urls/index.ts";
 import type { ClaimedPage, Frontier, NextTry, Settlement } from "./frontier/frontier.ts";
 import type { PageGate } from "./page-gate.ts";
 import type { Politeness } from "./politeness.ts";
 import { withRobotsHeader } from "./robots-directives.ts";
 import type { Scope } from "./scope.ts";
-import type { CrawlNotice, CrawlPlan, PageOutcome, PageSink, SkipReason } from "./types.ts";
+import type { CrawlNotice, CrawlPlan, PageOutcome, PageSink, RescuePage, SkipReason } from "./types.ts";
 
 /** What trying a page takes. */
 export type VisitParts = {
@@ -23,6 +24,9 @@ export type VisitParts = {
   readonly tries: number;
   readonly authorizations: ReadonlyMap<string, string>;
   readonly clock: Clock;
+  readonly log: Log;
+  /** Asked about pages that failed, where there is another extractor. */
+  readonly rescue?: RescuePage;
   readonly onNotice: (notice: CrawlNotice) => void;
   /** Told of each page's decompressed size. */
   readonly onBytes: (bytes: number) => void;

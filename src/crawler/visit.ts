@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import { articleOfVisit, type FetchedArticle, type PageVisit, visitPage } from "../articles/index.ts";
 import { Failure, type FailureRecord } from "../failure.ts";
 import {
@@ -11,6 +10,7 @@ import {
 import { originOf } from "../urls/index.ts";
 import type { ClaimedPage } from "./frontier/frontier.ts";
 import { PageGate } from "./page-gate.ts";
+import { contentHashOf, rescue } from "./rescue.ts";
 import {
   type Attempt,
   failed,
@@ -147,7 +147,7 @@ function startDeadline(crawl: AbortSignal, ms: number): Deadline {
   };
 }
 
-function afterFailure(attempt: Attempt, failure: Failure): Verdict {
+async function afterFailure(attempt: Attempt, failure: Failure): Promise<Verdict> {
   const { page, parts, gate } = attempt;
   if (gate.refusal) return skipped(attempt, gate.refusal.reason, { finalUrl: gate.refusal.target });
   if (isTransient(failure) && page.tries + 1 < parts.tries) {
@@ -155,7 +155,8 @@ function afterFailure(attempt: Attempt, failure: Failure): Verdict {
     const again = tryAgain(attempt, parts.clock.now() + wait);
     if (again) return again;
   }
-  return failed(attempt, failure.toRecord());
+  const record = failure.toRecord();
+  return (await rescue(attempt, { failure: record, answer: null })) ?? failed(attempt, record);
 }
 
 /** Null when the page's time is up. */
@@ -176,8 +177,9 @@ async function afterAnswer(attempt: Attempt, visit: PageVisit): Promise<Verdict>
     throw new Failure("internal", `${attempt.page.url} answered neither a page nor an error`);
   } catch (error) {
     if (!(error instanceof Failure) || !isOfPage(error)) throw error;
+    const failure = error.toRecord();
     // A page without words may still lead to others.
-    return failed(attempt, error.toRecord(), { visit });
+    return (await rescue(attempt, { failure, answer })) ?? failed(attempt, failure, { visit });
   }
 }
 
@@ -186,7 +188,7 @@ const isOfPage = ({ code }: Failure): boolean =>
   code === "no_content" || code === "http_status" || code === "rate_limited";
 
 /** The status asks for another try, and 429 and 503 for a pause of the whole host. */
-function afterRefusal(attempt: Attempt, answer: FetchedPage): Verdict {
+async function afterRefusal(attempt: Attempt, answer: FetchedPage): Promise<Verdict> {
   const { page, parts, gate } = attempt;
   const { clock, politeness } = parts;
   const retryAfterMs = parseRetryAfterMs(answer.headers["retry-after"], clock.now());
@@ -199,7 +201,9 @@ function afterRefusal(attempt: Attempt, answer: FetchedPage): Verdict {
   }
   const isOpen = politeness.closedUntil(page.host) === null;
   const again = page.tries + 1 < parts.tries && isOpen ? tryAgain(attempt, at) : null;
-  return again ?? failed(attempt, refusalOf(answer, retryAfterMs, page.tries + 1), { answer });
+  if (again) return again;
+  const failure = refusalOf(answer, retryAfterMs, page.tries + 1);
+  return (await rescue(attempt, { failure, answer })) ?? failed(attempt, failure, { answer });
 }
 
 function refusalOf(answer: FetchedPage, retryAfterMs: number | null, tries: number): FailureRecord {
@@ -221,7 +225,7 @@ async function store(attempt: Attempt, visit: PageVisit, article: FetchedArticle
     return skipped(attempt, "duplicate", { visit });
   const title = article.article.title ?? "";
   const markdown = article.article.markdown ?? "";
-  const contentHash = `sha256:${createHash("sha256").update(`${title}\n${markdown}`).digest("hex")}`;
+  const contentHash = contentHashOf(title, markdown);
   const isUnchanged = page.known?.outcome.contentHash === contentHash && (await sink.has(page.url));
   const filePath = isUnchanged
     ? (page.known?.outcome.filePath ?? null)

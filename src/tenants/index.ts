@@ -2,6 +2,10 @@ export { describeTenant, type TenantDetail, type TenantSummary } from "./describ
 export { createTenantFinder, type TenantFinder } from "./find.ts";
 export { type GitAccess, requireAllowedUrl } from "./git/access.ts";
 export { gitSource as openGitSource } from "./git/source.ts";
+export { type RemoteExtractor, requireReachable } from "./online/fallback.ts";
+export type { TenantCrawler, WebAccess } from "./online/parts.ts";
+export type { CrawlManners } from "./online/plan.ts";
+export { onlineSource as openOnlineSource } from "./online/source.ts";
 export type { ExtractHtmlFile } from "./readers.ts";
 export {
   createTenantRegistry,

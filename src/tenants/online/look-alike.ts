@@ -1,0 +1,81 @@
+import type { PageUrl } from "../../urls/index.ts";
+
+/** What a page says, without what error pages repeat of the address that was asked for. */
+export type PagePrint = {
+  readonly url: PageUrl;
+  /** Words in the order in which they stand; empty for a page without words. */
+  readonly words: readonly string[];
+  /** A number of all of them. */
+  readonly digest: string;
+};
+
+/** Words of a page that are looked at. */
+const MAX_WORDS = 2000;
+
+export function printOf(url: PageUrl, title: string, markdown: string): PagePrint {
+  const own = new Set(wordsOf(decode(url)));
+  const text = `${title}\n${markdown}`.replace(/\]\([^()\n]{0,2000}\)/g, "]").replace(/https?:\/\/\S+/g, " ");
+  const words = wordsOf(text).filter((word) => !own.has(word));
+  return { url, words, digest: Bun.hash(words.join(" ")).toString(36) };
+}
+
+function wordsOf(text: string): string[] {
+  const words: string[] = [];
+  for (const [word] of text.matchAll(/\p{L}+/gu)) {
+    if (words.length >= MAX_WORDS) break;
+    words.push(word.toLowerCase());
+  }
+  return words;
+}
+
+function decode(url: string): string {
+  try {
+    return decodeURIComponent(url);
+  } catch {
+    return url;
+  }
+}
+
+/** Longer pages are no error pages, however much they share. */
+const MAX_ERROR_WORDS = 400;
+/** So much of a page's word pairs must stand in the error page, and the other way round. */
+const SAME = 0.9;
+
+/** Whether a page is the one that the site shows for an address that does not exist. */
+export function isLikeErrorPage(page: PagePrint, errorPage: PagePrint): boolean {
+  if (page.words.length > MAX_ERROR_WORDS) return false;
+  if (page.digest === errorPage.digest) return true;
+  const [a, b] = [pairsOf(page), pairsOf(errorPage)];
+  let common = 0;
+  for (const pair of a) if (b.has(pair)) common++;
+  return common >= SAME * Math.max(a.size, b.size);
+}
+
+const pairsOf = ({ words }: PagePrint): Set<string> =>
+  new Set(words.map((word, index) => `${word} ${words[index + 1] ?? ""}`));
+
+/** Two pages may be the same by chance or as aliases; three that have other names are no coincidence. */
+const MIN_ALIKE = 3;
+
+/**
+ * Short pages that say the same under names that differ: a login, a notice of maintenance, an error with status
+ * 200. The same page in several versions of the documentation has one name, and is none of these.
+ */
+export function findLookAlikes(pages: readonly PagePrint[]): ReadonlySet<PageUrl> {
+  const groups = new Map<string, PagePrint[]>();
+  for (const page of pages) {
+    if (page.words.length === 0 || page.words.length > MAX_ERROR_WORDS) continue;
+    const group = groups.get(page.digest);
+    if (group) group.push(page);
+    else groups.set(page.digest, [page]);
+  }
+  const found = new Set<PageUrl>();
+  for (const group of groups.values())
+    if (new Set(group.map(({ url }) => nameOf(url))).size >= MIN_ALIKE)
+      for (const { url } of group) found.add(url);
+  return found;
+}
+
+/** The last part of a URL's path. */
+export const nameOf = (url: string): string =>
+  new URL(url).pathname.split("/").findLast((part) => part !== "") ?? "";

@@ -1,0 +1,46 @@
+import type { CrawlEvent, CrawlJobOptions, CrawlJobParts, CrawlPlan } from "../../crawler/index.ts";
+import type { HttpFetcher } from "../../fetching/index.ts";
+import type { Log } from "../../log.ts";
+import type { PageStore } from "../../pages/index.ts";
+import type { OnlineTenant } from "../settings.ts";
+import type { RemoteExtractor } from "./fallback.ts";
+import type { CrawlManners } from "./plan.ts";
+
+/** Crawls on behalf of one tenant. */
+export interface TenantCrawler extends AsyncDisposable {
+  crawl(
+    plan: CrawlPlan,
+    options: CrawlJobOptions,
+    signal: AbortSignal,
+    adapt: (parts: CrawlJobParts, http: HttpFetcher) => CrawlJobParts,
+  ): AsyncGenerator<CrawlEvent, void>;
+}
+
+/** What every website is reached with. */
+export type WebAccess = {
+  readonly manners: CrawlManners;
+  /** Opens a crawler that may reach these hosts, and others as the egress policy says. */
+  readonly openCrawler: (
+    hosts: readonly string[],
+    options: { readonly acceptMarkdown: boolean },
+  ) => TenantCrawler;
+  readonly fallback: RemoteExtractor | null;
+};
+
+export type OnlineSourceOptions = {
+  readonly access: WebAccess;
+  /** Absolute; holds the crawl's memory, pages that wait to be judged, and what is remembered. */
+  readonly stateDirectory: string;
+  readonly log: Log;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+};
+
+/** What the steps of a sync work with. */
+export type OnlineParts = {
+  readonly tenant: OnlineTenant;
+  readonly options: OnlineSourceOptions;
+  /** The documents. */
+  readonly published: PageStore;
+  readonly ledgerPath: string;
+};

@@ -1,0 +1,77 @@
+import { type CrawlPlan, createCrawlPlan } from "../../crawler/index.ts";
+import type { ExtractionOptions } from "../../extraction/index.ts";
+import { compileUrlRules, originOf, type PageUrl } from "../../urls/index.ts";
+import type { OnlineTenant } from "../settings.ts";
+
+/** How pages are crawled, the same for every tenant. */
+export type CrawlManners = {
+  readonly concurrency: number;
+  readonly hostDelayMs: number;
+  readonly preferBrowser: boolean;
+  readonly extraction: Omit<ExtractionOptions, "renderings">;
+};
+
+/** No tenant bounds the depth; this is the largest that there is. */
+const MAX_DEPTH = 100;
+
+/** The crawl that a sync of a website is. */
+export const planOf = (tenant: OnlineTenant, manners: CrawlManners, trustsLastModified: boolean): CrawlPlan =>
+  createCrawlPlan({
+    seeds: tenant.entryUrls,
+    sitemaps: tenant.sitemapUrls,
+    allowPrefixes: tenant.allowPrefixes,
+    denyPrefixes: tenant.denyPrefixes,
+    maxPages: tenant.maxPages,
+    followsLinks: tenant.followLinks,
+    discoversSitemaps: false,
+    trustsLastModified,
+    ...mannersOf(manners),
+  });
+
+/** A crawl of exactly these pages, whatever they link to. */
+export const checkPlanOf = (
+  tenant: OnlineTenant,
+  manners: CrawlManners,
+  seeds: readonly PageUrl[],
+): CrawlPlan =>
+  createCrawlPlan({
+    seeds,
+    sitemaps: [],
+    allowPrefixes: tenant.allowPrefixes,
+    denyPrefixes: tenant.denyPrefixes,
+    maxPages: seeds.length,
+    followsLinks: false,
+    discoversSitemaps: false,
+    trustsLastModified: false,
+    ...mannersOf(manners),
+  });
+
+const mannersOf = ({ concurrency, hostDelayMs, preferBrowser, extraction }: CrawlManners) => ({
+  maxDepth: MAX_DEPTH,
+  concurrency,
+  hostDelayMs,
+  hasAdaptiveDelay: false,
+  obeysRobots: true,
+  respectsMetaRobots: true,
+  preference: preferBrowser ? ("browser" as const) : ("http" as const),
+  extraction: { ...extraction, renderings: ["markdown" as const] },
+});
+
+/** Whether the tenant's settings want a page. */
+export function createIsWanted(tenant: OnlineTenant): (url: PageUrl) => boolean {
+  const refusalOf = compileUrlRules(tenant);
+  return (url) => refusalOf(url, null) === null;
+}
+
+/** An address below each part of the site that no site has, to see what it shows then. */
+export function probesOf(tenant: OnlineTenant, urls: readonly PageUrl[], word: string): PageUrl[] {
+  const origins = [...new Set(urls.map(originOf))].slice(0, MAX_PROBES);
+  return origins.map((origin) => {
+    const prefix = tenant.allowPrefixes.find((allowed) => allowed.startsWith(`${origin}/`)) ?? `${origin}/`;
+    const folder = prefix.slice(0, prefix.lastIndexOf("/") + 1);
+    // Parts of canonical URLs and letters make one again.
+    return `${folder.startsWith(prefix) ? folder : prefix}${word}` as PageUrl;
+  });
+}
+
+const MAX_PROBES = 20;

@@ -1,0 +1,46 @@
+import { join } from "node:path";
+import { Failure } from "../../failure.ts";
+import { createFileStore, formatPage } from "../../pages/index.ts";
+import type { SourceDocument } from "../../search/index.ts";
+import type { PageUrl } from "../../urls/index.ts";
+import type { OnlineTenant } from "../settings.ts";
+import type { Source } from "../source/source.ts";
+import { readLedger, recoverLedger } from "./ledger.ts";
+import type { OnlineParts, OnlineSourceOptions } from "./parts.ts";
+import { syncWebsite } from "./sync.ts";
+
+/**
+ * Documents of a website. A sync crawls into a waiting room; what it brought is judged as a whole, so that error
+ * pages replace nothing and nothing goes before its absence is certain.
+ */
+export function onlineSource(tenant: OnlineTenant, options: OnlineSourceOptions): Source {
+  const parts: OnlineParts = {
+    tenant,
+    options,
+    published: createFileStore(tenant.rootDir),
+    ledgerPath: join(options.stateDirectory, "website.json"),
+  };
+  return {
+    sync: (context) => syncWebsite(parts, context),
+    documents: () => readDocuments(parts),
+    watch: () => null,
+  };
+}
+
+async function* readDocuments({
+  tenant,
+  published,
+  ledgerPath,
+}: OnlineParts): AsyncGenerator<SourceDocument> {
+  const ledger = (await readLedger(ledgerPath)) ?? (await recoverLedger(published));
+  if (ledger.documents.size === 0)
+    throw new Failure(
+      "unreadable_input",
+      `Tenant '${tenant.codename}' was not synced yet: there are no documents`,
+    );
+  for await (const page of published.list()) {
+    // Addresses of the web are pages' addresses; a docs:// one is in no ledger.
+    if (!ledger.documents.has(page.url as PageUrl)) continue;
+    yield { url: page.url, title: page.title, markdown: formatPage(page) };
+  }
+}

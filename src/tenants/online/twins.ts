@@ -1,0 +1,138 @@
+import type { ReadSitemaps, SitemapUrl } from "../../crawler/index.ts";
+import { Failure } from "../../failure.ts";
+import type { FetchedPage, Fetcher, FetchOptions } from "../../fetching/index.ts";
+import { originOf, type PageUrl, parsePageUrl } from "../../urls/index.ts";
+
+/**
+ * What a site has told of the Markdown forms of its pages: by `llms.txt` (llmstxt.org), which links to them, or by
+ * answering for `page.md`.
+ */
+export class TwinBook {
+  /** Pages of which `llms.txt` names the Markdown. */
+  readonly #named = new Map<PageUrl, PageUrl>();
+  /** Misses in a row by origin; a hit makes it negative for good. */
+  readonly #misses = new Map<string, number>();
+
+  /** Notes a link of `llms.txt`. @returns the page that it stands for */
+  note(link: PageUrl): PageUrl {
+    const page = pageOfTwin(link);
+    if (page === null) return link;
+    this.#named.set(page, link);
+    return page;
+  }
+
+  /** Where the page's Markdown may be, null when it is not worth a request. */
+  twinOf(page: PageUrl): PageUrl | null {
+    const named = this.#named.get(page);
+    if (named) return named;
+    return (this.#misses.get(originOf(page)) ?? 0) < MAX_MISSES ? guessedTwin(page) : null;
+  }
+
+  noteAnswer(page: PageUrl, isHit: boolean): void {
+    const origin = originOf(page);
+    const misses = this.#misses.get(origin) ?? 0;
+    if (isHit) this.#misses.set(origin, Number.NEGATIVE_INFINITY);
+    else this.#misses.set(origin, misses + 1);
+  }
+}
+
+/** Pages that are asked for their Markdown before a site counts as having none. */
+const MAX_MISSES = 3;
+
+/** `/guide.md` and `/guide.html.md` are `/guide` and `/guide.html`; `/guide/index.html.md` is `/guide/`. */
+function pageOfTwin(link: PageUrl): PageUrl | null {
+  const url = new URL(link);
+  if (!url.pathname.endsWith(".md")) return null;
+  url.pathname = url.pathname.replace(/index(?:\.html?)?\.md$/, "").replace(/\.md$/, "");
+  return parsePageUrl(url.href);
+}
+
+function guessedTwin(page: PageUrl): PageUrl | null {
+  const url = new URL(page);
+  if (url.search !== "" || /\.(?:md|markdown|txt|xml|json|pdf)$/i.test(url.pathname)) return null;
+  url.pathname = url.pathname.endsWith("/") ? `${url.pathname}index.html.md` : `${url.pathname}.md`;
+  return parsePageUrl(url.href);
+}
+
+/** Fetches the Markdown form of a page where the site has one, else the page, under the page's own address. */
+export function preferTwins(
+  fetcher: Fetcher,
+  { book, http }: { readonly book: TwinBook; readonly http: Fetcher },
+): Fetcher {
+  return {
+    async fetch(url, options = {}) {
+      const twin = book.twinOf(url);
+      const page = twin === null ? null : await fetchTwin(http, twin, options);
+      if (twin !== null) book.noteAnswer(url, page !== null);
+      return page ? { ...page, url, finalUrl: url, redirects: [] } : fetcher.fetch(url, options);
+    },
+    [Symbol.asyncDispose]: () => fetcher[Symbol.asyncDispose](),
+  };
+}
+
+async function fetchTwin(http: Fetcher, twin: PageUrl, options: FetchOptions): Promise<FetchedPage | null> {
+  try {
+    const page = await http.fetch(twin, { ...options, tries: 1 });
+    if (page.status === 304) return page;
+    const isMarkdown = /^text\/(?:x-)?markdown$/.test(page.contentType) || isPlainMarkdown(page);
+    return page.status === 200 && isMarkdown ? { ...page, contentType: "text/markdown" } : null;
+  } catch (error) {
+    if (!(error instanceof Failure) || options.signal?.aborted) throw error;
+    return null;
+  }
+}
+
+const isPlainMarkdown = ({ contentType, html }: FetchedPage): boolean =>
+  contentType === "text/plain" && !html.trimStart().startsWith("<");
+
+/** Reads the `llms.txt` of the sites after their sitemaps; its pages are news where they are to be crawled. */
+export function withLlmsTxt(
+  readSitemaps: ReadSitemaps,
+  options: {
+    readonly http: Fetcher;
+    readonly book: TwinBook;
+    /** Pages whose origins are asked. */
+    readonly starts: readonly PageUrl[];
+    readonly addsPages: boolean;
+  },
+): ReadSitemaps {
+  return async function* (sitemaps, reading) {
+    const pages: SitemapUrl[] = [];
+    for (const origin of new Set(options.starts.map(originOf))) {
+      const llmsTxt = parsePageUrl(`${origin}/llms.txt`);
+      const text = llmsTxt && (await readText(options.http, llmsTxt, reading));
+      for (const link of text ? linksOf(text, llmsTxt) : []) {
+        if (originOf(link) !== origin) continue;
+        pages.push({ url: options.book.note(link), lastModified: null });
+      }
+    }
+    yield* readSitemaps(sitemaps, reading);
+    if (options.addsPages && pages.length > 0) yield { kind: "pages", pages };
+  };
+}
+
+async function readText(
+  http: Fetcher,
+  url: PageUrl,
+  { signal, beforeRequest }: Parameters<ReadSitemaps>[1],
+): Promise<string | null> {
+  try {
+    const { status, contentType, html } = await http.fetch(url, { signal, beforeRequest, tries: 1 });
+    return status === 200 && /^text\/(?:plain|markdown|x-markdown)$/.test(contentType) ? html : null;
+  } catch (error) {
+    if (!(error instanceof Failure) || signal.aborted) throw error;
+    return null;
+  }
+}
+
+const MAX_LINKS = 20_000;
+
+function linksOf(markdown: string, base: PageUrl): PageUrl[] {
+  const links: PageUrl[] = [];
+  for (const [, href = ""] of markdown.matchAll(/\]\(\s*<?([^\s()<>]{1,2000})/g)) {
+    const url = parsePageUrl(href, base);
+    if (url) links.push(url);
+    if (links.length >= MAX_LINKS) break;
+  }
+  return links;
+}
