@@ -1,4 +1,4 @@
-import { isWholeByClass } from "./assembly/frames.ts";
+import { WholeElements } from "./assembly/whole-elements.ts";
 import { ElementFlag, isInside, type PageModel } from "./page/page-model.ts";
 import { Tag, tagId } from "./page/tags.ts";
 
@@ -61,10 +61,12 @@ class Completion {
   /** Where the page's texts stand; null until that is asked for. */
   #places: ReadonlyMap<string, Places> | null = null;
   readonly #isNamed = new Map<number, boolean>();
+  readonly #wholes: WholeElements;
 
   constructor(model: PageModel, chosen: Int32Array) {
     const { blocks, elementCount } = model;
     this.#model = model;
+    this.#wholes = new WholeElements(model);
     this.#isChosen = new Uint8Array(blocks.count);
     for (const block of chosen) this.#isChosen[block] = 1;
     this.#length = new Float64Array(elementCount);
@@ -147,9 +149,8 @@ class Completion {
       this.#isNamed.set(id, isNamed);
     }
     if (isNamed) return ANY;
-    // Frames in frames would have their source read again at each level.
     const isShort = closeEnd[element]! - openStart[element]! <= MAX_SOURCE;
-    return isShort && isWholeByClass(this.#model, element) ? ANY : null;
+    return isShort && this.#wholes.isByClass(element) ? ANY : null;
   }
 
   /** Between two chosen pieces of prose beside it, and named as nothing else. */

@@ -1,6 +1,7 @@
 import { ElementFlag, isInside, type PageModel } from "../page/page-model.ts";
 import { Tag, TagTrait, tagId, traitsOf } from "../page/tags.ts";
-import { framesOf, wholesOf } from "./frames.ts";
+import { framesOf } from "./frames.ts";
+import { WholeElements } from "./whole-elements.ts";
 
 /** Takes the chosen content piece by piece: well nested, in page order. */
 export interface ContentSink {
@@ -63,14 +64,14 @@ export function walkContent(
 export type PageFrames = {
   /** For each element the innermost meaningful one that holds it or is it; -1 for none. */
   readonly frame: Int32Array;
-  /** For each element the one around it that is handed over whole, -1 for none; null when none are. */
-  readonly whole: Int32Array | null;
+  /** The elements that are handed over whole; null when none are. */
+  readonly wholes: WholeElements | null;
 };
 
 /** @param takesWholes whether the sink has `whole` */
 export const framesFor = (model: PageModel, takesWholes: boolean): PageFrames => ({
   frame: framesOf(model, takesWholes),
-  whole: takesWholes ? wholesOf(model) : null,
+  wholes: takesWholes ? new WholeElements(model) : null,
 });
 
 class ContentWalk {
@@ -78,7 +79,7 @@ class ContentWalk {
   readonly #model: PageModel;
   readonly #sink: ContentSink;
   readonly #frame: Int32Array;
-  readonly #whole: Int32Array | null;
+  readonly #wholes: WholeElements | null;
   #lastWhole = -1;
   /** What is open: elements, and `-block - 1` for the paragraph made for a block. */
   readonly #stack: number[] = [];
@@ -88,12 +89,12 @@ class ContentWalk {
   /** For each open row the element from which its next cell is looked for. */
   readonly #nextCell = new Map<number, number>();
 
-  constructor(content: ChosenContent, sink: ContentSink, { frame, whole }: PageFrames) {
+  constructor(content: ChosenContent, sink: ContentSink, { frame, wholes }: PageFrames) {
     this.#content = content;
     this.#model = content.model;
     this.#sink = sink;
     this.#frame = frame;
-    this.#whole = whole;
+    this.#wholes = wholes;
   }
 
   run(): void {
@@ -135,7 +136,7 @@ class ContentWalk {
   /** Hands over the whole element that a text stands in, once; false when it stands in none. */
   #wholeOf(text: number, block: number): boolean {
     const { textParent, blocks, parent, closeEnd } = this.#model;
-    const whole = this.#whole?.[textParent[text]!] ?? -1;
+    const whole = this.#wholes?.around(textParent[text]!) ?? -1;
     if (whole < 0) return false;
     if (whole === this.#lastWhole) return true;
     this.#lastWhole = whole;
@@ -269,7 +270,7 @@ class ContentWalk {
 
   /** Hands over the formula or code that a medium stands in; false when it stands in none. */
   #isPartOfWhole(element: number, block: number | null): boolean {
-    const whole = this.#whole?.[element] ?? -1;
+    const whole = this.#wholes?.around(element) ?? -1;
     if (whole < 0) return false;
     if (whole === this.#lastWhole) return true;
     this.#lastWhole = whole;

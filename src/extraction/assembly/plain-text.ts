@@ -1,8 +1,10 @@
 import type { PageModel } from "../page/page-model.ts";
-import { tagId } from "../page/tags.ts";
+import { Tag, tagId } from "../page/tags.ts";
 import { type ChosenContent, walkContent } from "./content-walk.ts";
-import { wholesOf } from "./frames.ts";
+import { Insides } from "./insides.ts";
+import { OutermostElements } from "./outermost.ts";
 import { type TextPiece, TextSink } from "./text-sink.ts";
+import { WholeElements } from "./whole-elements.ts";
 
 export type PlainText = {
   readonly text: string;
@@ -20,14 +22,14 @@ export function plainTextOf(chosen: ChosenContent): PlainText {
   walkContent(chosen, sink);
   const { pieces } = sink;
   const text = joinTexts(pieces.map((piece) => piece.text));
-  const marks = markedElements(chosen.model);
+  const marks = new MarkedElements(chosen.model);
   const needsAll =
     !sink.isDivisible ||
     sink.blockCount !== chosen.blocks.length ||
     ALERT.test(text) ||
     mayHoldTex(text, chosen.model.html) ||
-    (marks !== null && holdsText(chosen, marks.notes));
-  return { text, pieces: needsAll ? null : joinStructures(chosen, pieces, marks?.structures ?? null) };
+    holdsNotes(chosen, marks);
+  return { text, pieces: needsAll ? null : joinStructures(chosen, pieces, marks) };
 }
 
 /** Texts that stand below each other; empty ones are no text. */
@@ -46,54 +48,64 @@ const STRUCTURE_NAME =
 const FRAME_NAME =
   /(?:^|[\s_-])(?:highlight|codehilite|highlighter|rouge|sourcecode|hljs|prism|shiki|code|codeblock|codeblockcontainer|listingblock|literal-block-wrapper|wp-block-code|expressive|hcb|enlighter|gist|blob-wrapper|language|snippet)/i;
 
-type Marks = {
-  /** For each element whether it stands in notes or formulas, or is them. */
-  readonly notes: Uint8Array;
-  /** For each element the outermost structure that it stands in or is; -1 for none. */
-  readonly structures: Int32Array;
-};
+/** What elements are called that chosen text stands in; most names of a page are not asked for. */
+class MarkedElements {
+  readonly #model: PageModel;
+  readonly #insides: Insides;
+  readonly #notes: OutermostElements;
+  readonly #structures: OutermostElements;
+  /** What each name says, as bits; `UNREAD` until somebody asks. */
+  readonly #kinds: Uint8Array;
 
-/** What elements are called; null when no name says anything. */
-function markedElements(model: PageModel): Marks | null {
-  const { names, elementCount, parent, classId, idId, tag } = model;
-  const kinds = names.map((name) => kindOfName(name.slice(0, 1000)));
-  if (kinds.every((kind) => kind === 0)) return null;
-  const framesCode = kinds.includes(FRAME) ? holdersOf(model, PRE) : null;
-  const notes = new Uint8Array(elementCount);
-  const structures = new Int32Array(elementCount).fill(-1);
-  for (let element = 0; element < elementCount; element++) {
-    const outer = parent[element]!;
-    const kind = (kinds[classId[element]!] ?? 0) | (kinds[idId[element]!] ?? 0);
-    notes[element] = (kind & NOTE) !== 0 || (outer >= 0 && notes[outer] === 1) ? 1 : 0;
-    const isFrame = (kind & FRAME) !== 0 && FRAMES.has(tag[element]!) && framesCode?.[element] === 1;
-    const above = outer < 0 ? -1 : structures[outer]!;
-    if (above >= 0) structures[element] = above;
-    else if ((kind & STRUCTURE) !== 0 || (isFrame && !holdsOnlyCode(model, element)))
-      structures[element] = element;
+  constructor(model: PageModel) {
+    this.#model = model;
+    this.#insides = new Insides(model);
+    this.#notes = new OutermostElements(model, (element) => (this.#kindOf(element) & NOTE) !== 0);
+    this.#structures = new OutermostElements(model, (element) => this.#isStructure(element));
+    this.#kinds = new Uint8Array(model.names.length).fill(UNREAD);
+    this.#kinds[0] = 0;
   }
-  return { notes, structures };
+
+  /** Whether an element stands in notes or formulas, or is them. */
+  isNote(element: number): boolean {
+    return this.#notes.around(element) >= 0;
+  }
+
+  /** The outermost structure that an element stands in or is; -1 for none. */
+  structureAround(element: number): number {
+    return this.#structures.around(element);
+  }
+
+  #isStructure(element: number): boolean {
+    const kind = this.#kindOf(element);
+    if ((kind & STRUCTURE) !== 0) return true;
+    const isFrame = (kind & FRAME) !== 0 && FRAMES.has(this.#model.tag[element]!);
+    return isFrame && this.#insides.holds(PRES, element) && !holdsOnlyCode(this.#model, element);
+  }
+
+  #kindOf(element: number): number {
+    const { classId, idId } = this.#model;
+    return this.#kindOfName(classId[element]!) | this.#kindOfName(idId[element]!);
+  }
+
+  #kindOfName(name: number): number {
+    if (this.#kinds[name] === UNREAD) this.#kinds[name] = kindOfName(this.#model.names[name]!.slice(0, 1000));
+    return this.#kinds[name]!;
+  }
 }
 
 const NOTE = 1;
 const STRUCTURE = 2;
 const FRAME = 4;
-const PRE = tagId("pre");
+const UNREAD = 255;
+const PRE = Tag.pre;
+const PRES: readonly number[] = [PRE];
 const FRAMES = new Set("div figure table section span".split(" ").map(tagId));
 
 const kindOfName = (name: string): number =>
   (NOTE_NAME.test(name) ? NOTE : 0) |
   (STRUCTURE_NAME.test(name) ? STRUCTURE : 0) |
   (FRAME_NAME.test(name) ? FRAME : 0);
-
-/** For each element whether one of these is inside it. */
-function holdersOf({ tag, parent, elementCount }: PageModel, inner: number): Uint8Array {
-  const holders = new Uint8Array(elementCount);
-  for (let element = 0; element < elementCount; element++) {
-    if (tag[element] !== inner) continue;
-    for (let at = parent[element]!; at >= 0 && holders[at] === 0; at = parent[at]!) holders[at] = 1;
-  }
-  return holders;
-}
 
 /** Elements and characters beside the code of a frame beyond which it holds more than that. */
 const MAX_BESIDE_CODE = { elements: 64, length: 2000 };
@@ -118,12 +130,12 @@ function holdsOnlyCode(model: PageModel, frame: number): boolean {
   );
 }
 
-/** Whether chosen text stands in a marked element. */
-function holdsText({ model, blocks }: ChosenContent, isMarked: Uint8Array): boolean {
+/** Whether chosen text stands in notes or formulas. */
+function holdsNotes({ model, blocks }: ChosenContent, marks: MarkedElements): boolean {
   for (let index = 0; index < blocks.length; index++) {
     const block = blocks[index]!;
     for (let text = model.blocks.firstText[block]!; text < model.blocks.endText[block]!; text++) {
-      if (isMarked[model.textParent[text]!] === 1) return true;
+      if (marks.isNote(model.textParent[text]!)) return true;
     }
   }
   return false;
@@ -133,24 +145,25 @@ function holdsText({ model, blocks }: ChosenContent, isMarked: Uint8Array): bool
 function joinStructures(
   chosen: ChosenContent,
   pieces: readonly TextPiece[],
-  structures: Int32Array | null,
+  marks: MarkedElements,
 ): readonly TextPiece[] {
-  const inStructures = structures === null ? pieces : joinWithin(chosen, pieces, structures, true);
+  const inStructures = joinWithin(chosen, pieces, (element) => marks.structureAround(element), true);
   if (inStructures.every(({ isExact }) => isExact)) return inStructures;
   // The document gets code and formulas as the page wrote them, with all that is beside them.
-  return joinWithin(chosen, inStructures, wholesOf(chosen.model), false);
+  const wholes = new WholeElements(chosen.model);
+  return joinWithin(chosen, inStructures, (element) => wholes.around(element), false);
 }
 
 function joinWithin(
   { model, blocks }: ChosenContent,
   pieces: readonly TextPiece[],
-  outermost: Int32Array,
+  outermost: (element: number) => number,
   isInexact: boolean,
 ): readonly TextPiece[] {
   const outermostOf = (index: number, isEnd: boolean): number => {
     const block = blocks[index]!;
     const text = isEnd ? model.blocks.endText[block]! - 1 : model.blocks.firstText[block]!;
-    return outermost[model.textParent[text]!]!;
+    return outermost(model.textParent[text]!);
   };
   const joined: TextPiece[] = [];
   let last = -1;

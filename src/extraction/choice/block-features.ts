@@ -6,6 +6,7 @@ import { PAGE_SIGNS, readPageSigns } from "./page-signs.ts";
 import { type PageTree, STRUCTURE_COUNT } from "./page-tree.ts";
 import { markPageWords, type PageWords, WordMark } from "./page-words.ts";
 import { PATTERN_COUNT, patternsOf } from "./text-patterns.ts";
+import type { FeatureHints } from "./trees.ts";
 
 /** Levels above a block whose size and links are features. */
 const SIZE_LEVELS = 5;
@@ -71,6 +72,16 @@ export const BLOCK_FEATURES: readonly string[] = [
   ...numbered("structure", STRUCTURE_COUNT),
   ...PAGE_SIGNS,
 ];
+
+/** What the trees need not find out: the signs are the page's own, and most blocks stand in few names. */
+export const BLOCK_HINTS: FeatureHints = {
+  shared: columnsOf(/^page/),
+  great: columnsOf(/^(?:group|structure)\d|^(?:wordsAfter|sinceFirstH1|capitalised)$/),
+};
+
+function columnsOf(name: RegExp): ReadonlySet<number> {
+  return new Set(BLOCK_FEATURES.flatMap((feature, column) => (name.test(feature) ? [column] : [])));
+}
 
 function numbered(name: string, count: number): string[] {
   return Array.from({ length: count }, (_, index) => `${name}${index}`);

@@ -1,14 +1,19 @@
 import type { ScannedPage } from "../page/page-model.ts";
 import { PAGE_TYPES, type PageType } from "../types.ts";
 import { isBarePage } from "./bare-page.ts";
-import { BLOCK_FEATURES, computeBlockFeatures } from "./block-features.ts";
+import { BLOCK_FEATURES, BLOCK_HINTS, computeBlockFeatures } from "./block-features.ts";
 import { BLOCK_TREES, CONFIDENCE_TREES, CONTEXT_TREES, TYPE_TREES } from "./block-trees.ts";
 import { CHOICE_FEATURES, computeChoiceFeatures } from "./choice-features.ts";
-import { CONTEXT_FEATURES, computeContextFeatures, withPageTypes } from "./context-features.ts";
+import {
+  CONTEXT_FEATURES,
+  CONTEXT_HINTS,
+  computeContextFeatures,
+  withPageTypes,
+} from "./context-features.ts";
 import { keepBlocks } from "./keep-blocks.ts";
 import { computePageFeatures, PAGE_FEATURES } from "./page-features.ts";
 import { buildPageTree } from "./page-tree.ts";
-import { decodeTrees, predict, type Trees } from "./trees.ts";
+import { decodeTrees, type FeatureHints, predict, type Trees } from "./trees.ts";
 
 /** What the choice says about a page. */
 export type Choice = {
@@ -59,15 +64,15 @@ function typesOf({ types }: Models, features: Float32Array): Float32Array {
 
 function loadModels(): Models {
   return {
-    blocks: load(BLOCK_TREES, BLOCK_FEATURES.length),
-    context: load(CONTEXT_TREES, CONTEXT_FEATURES.length + PAGE_TYPES.length),
+    blocks: load(BLOCK_TREES, BLOCK_FEATURES.length, BLOCK_HINTS),
+    context: load(CONTEXT_TREES, CONTEXT_FEATURES.length + PAGE_TYPES.length, CONTEXT_HINTS),
     types: TYPE_TREES.map((base64) => load(base64, PAGE_FEATURES.length)),
     confidence: load(CONFIDENCE_TREES, CHOICE_FEATURES.length),
   };
 }
 
-function load(base64: string, width: number): Trees {
-  const trees = decodeTrees(base64);
+function load(base64: string, width: number, hints?: FeatureHints): Trees {
+  const trees = decodeTrees(base64, hints);
   if (trees.width !== width)
     throw new Error(`trees of ${trees.width} features, not ${width}: train them anew`);
   return trees;

@@ -1,7 +1,9 @@
 import { FIRST_UNKNOWN_TAG } from "../page/tags.ts";
 import { TextStat } from "../page/word-stats.ts";
+import { PAGE_TYPES } from "../types.ts";
 import { headingLevel } from "./block-features.ts";
 import type { PageTree } from "./page-tree.ts";
+import type { FeatureHints } from "./trees.ts";
 
 /** Levels above a block whose probability and mass are features. */
 const LEVELS = 8;
@@ -35,6 +37,15 @@ export const CONTEXT_FEATURES: readonly string[] = [
 ];
 
 const WIDTH = CONTEXT_FEATURES.length;
+
+/** The features that say the same of all blocks of a page: its own, and behind them its types. */
+export const CONTEXT_HINTS: FeatureHints = {
+  shared: new Set([
+    ...CONTEXT_FEATURES.flatMap((name, column) => (/^page|^coreWords$/.test(name) ? [column] : [])),
+    ...PAGE_TYPES.map((_, type) => WIDTH + type),
+  ]),
+  great: new Set(),
+};
 
 /**
  * The features of the second stage: what the first stage's probabilities say about everything around

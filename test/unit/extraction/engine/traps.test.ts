@@ -39,6 +39,14 @@ describe("the one-pass engine", () => {
     expect(scanPage(`<style>${"@media{".repeat(100_000)}</style><p>a</p>`).model.blocks.text).toEqual(["a"]);
   });
 
+  test("is not slowed by frames of code or formulas in each other that hold none", async () => {
+    for (const start of ['<div class="highlight">', '<span class="katex">']) {
+      const { text, markdown } = await articleOf(`<p>${PROSE}</p>${start.repeat(40_000)}<p>${PROSE}</p>`);
+      expect(text).toStartWith(PROSE.trim());
+      expect(markdown).toStartWith(PROSE.trim());
+    }
+  });
+
   test("knows 100 000 different element names", async () => {
     const html = Array.from({ length: 100_000 }, (_, index) => `<x-${index}>`).join("");
     expect((await articleOf(`${html}<p>${PROSE}</p>`)).text).toBe(PROSE.trim());

@@ -13,6 +13,17 @@ describe("the trees", () => {
     for (let row = 0; row < got.length; row++) expect(got[row]).toBeCloseTo(predictions[row] ?? -1, 5);
   });
 
+  test("predict the same, bit for bit, whatever is known of their features", () => {
+    const rows = Float32Array.from(sample.BLOCK_TREES.rows.flat());
+    const width = decodeTrees(BLOCK_TREES).width;
+    const odd = Array.from({ length: width }, (_, column) => column).filter((column) => column % 2 === 1);
+    const great = { shared: new Set<number>(), great: new Set(odd) };
+    expect(predict(decodeTrees(BLOCK_TREES, great), rows)).toEqual(predict(decodeTrees(BLOCK_TREES), rows));
+    const row = rows.subarray(0, width);
+    const shared = { shared: new Set(odd), great: new Set(odd.slice(9)) };
+    expect(predict(decodeTrees(BLOCK_TREES, shared), row)).toEqual(predict(decodeTrees(BLOCK_TREES), row));
+  });
+
   test("of another format are refused", () => {
     const bytes = Uint8Array.from(atob(BLOCK_TREES), (character) => character.charCodeAt(0));
     bytes[0] = 99;
