@@ -1,9 +1,9 @@
+import { NumberList } from "../number-list.ts";
 import type { ByteWriter } from "../segment/bytes.ts";
 import { encodePositions } from "../segment/positions-codec.ts";
 import { NO_SIGNATURE } from "../segment/signatures.ts";
 import { type AnalysedDocument, FIELDS, type Vocabulary } from "../types.ts";
 import { MemoryRun } from "./memory-run.ts";
-import { NumberList } from "./numbers.ts";
 import { PostingBuffer } from "./posting-buffer.ts";
 import { RunSignatures } from "./run-signatures.ts";
 import { FORM, TERM, USES, WORD, WordTable } from "./word-table.ts";

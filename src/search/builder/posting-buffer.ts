@@ -1,5 +1,5 @@
+import { NumberList } from "../number-list.ts";
 import { ByteWriter } from "../segment/bytes.ts";
-import { NumberList } from "./numbers.ts";
 
 /**
  * Postings in memory in the order in which they came: of each its term, and in one array of bytes what a run
