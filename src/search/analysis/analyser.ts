@@ -1,3 +1,4 @@
+import { NumberList } from "../number-list.ts";
 import type { AnalyzerProfile, Vocabulary } from "../types.ts";
 import { RunWords, type Shape } from "./run-words.ts";
 import { stemFurther } from "./stem-further.ts";
@@ -5,6 +6,8 @@ import { stemEnglish } from "./stemmer.ts";
 
 /** Whether text is prose or code: `code-friendly` stems only prose. */
 export type TextKind = "prose" | "code";
+
+const NONE = 0xffff_ffff;
 
 // Part of an index's fingerprint: raise it when the same text gives other terms.
 const ANALYSIS_VERSION = 1;
@@ -21,19 +24,23 @@ export const analyserFingerprint = (profile: AnalyzerProfile): string => `${prof
  */
 export class Analyser implements Vocabulary {
   readonly profile: AnalyzerProfile;
-  readonly #terms: string[] = [];
-  readonly #forms: string[] = [];
-  // By form: a form has one term, or two where code stays as it is.
-  readonly #stemmedNumbers = new Map<string, number>();
-  readonly #writtenNumbers = new Map<string, number>();
+  /** Forms and terms, each once: nearly all terms are forms too. */
+  readonly #strings: string[] = [];
+  readonly #numbers = new Map<string, number>();
+  // By string: the word that has it as its form, or NONE. A form has one term, or two where code stays as it is.
+  readonly #stemmedWords = new NumberList();
+  readonly #writtenWords = new NumberList();
+  // By word: numbers of strings.
+  readonly #terms = new NumberList();
+  readonly #forms = new NumberList();
   /** Runs of prose, and of code: the same where code is stemmed too. */
   readonly prose: RunWords;
   readonly code: RunWords;
 
   constructor(profile: AnalyzerProfile) {
     this.profile = profile;
-    this.prose = new RunWords((form) => this.#stemmedNumber(form));
-    this.code = profile === "code-friendly" ? new RunWords((form) => this.#writtenNumber(form)) : this.prose;
+    this.prose = new RunWords((form) => this.#stemmedWord(form));
+    this.code = profile === "code-friendly" ? new RunWords((form) => this.#writtenWord(form)) : this.prose;
   }
 
   get fingerprint(): string {
@@ -44,19 +51,34 @@ export class Analyser implements Vocabulary {
     return this.#terms.length;
   }
 
+  get stringCount(): number {
+    return this.#strings.length;
+  }
+
   term(word: number): string {
-    return this.#terms[word]!;
+    return this.#strings[this.#terms.values[word]!]!;
   }
 
   form(word: number): string {
-    return this.#forms[word]!;
+    return this.#strings[this.#forms.values[word]!]!;
+  }
+
+  termNumber(word: number): number {
+    return this.#terms.values[word]!;
+  }
+
+  string(number: number): string {
+    return this.#strings[number]!;
+  }
+
+  numberOf(string: string): number {
+    return this.#numbers.get(string) ?? -1;
   }
 
   clear(): void {
-    this.#terms.length = 0;
-    this.#forms.length = 0;
-    this.#stemmedNumbers.clear();
-    this.#writtenNumbers.clear();
+    this.#strings.length = 0;
+    this.#numbers.clear();
+    for (const list of [this.#stemmedWords, this.#writtenWords, this.#terms, this.#forms]) list.clear();
     this.prose.clear();
     this.code.clear();
   }
@@ -73,27 +95,40 @@ export class Analyser implements Vocabulary {
     return this.profile === "aggressive-stem" ? stemFurther(stem) : stem;
   }
 
-  #stemmedNumber(form: string): number {
-    const known = this.#stemmedNumbers.get(form);
-    if (known !== undefined) return known;
-    const number = this.#numberOf(form, this.stem(form), this.#writtenNumbers);
-    this.#stemmedNumbers.set(form, number);
-    return number;
+  #stemmedWord(form: string): number {
+    const string = this.#intern(form);
+    const known = this.#stemmedWords.values[string]!;
+    if (known !== NONE) return known;
+    const stem = this.stem(form);
+    const term = stem === form ? string : this.#intern(stem);
+    return this.#makeWord(string, term, this.#stemmedWords, this.#writtenWords);
   }
 
-  #writtenNumber(form: string): number {
-    const known = this.#writtenNumbers.get(form);
-    if (known !== undefined) return known;
-    const number = this.#numberOf(form, form, this.#stemmedNumbers);
-    this.#writtenNumbers.set(form, number);
-    return number;
+  #writtenWord(form: string): number {
+    const string = this.#intern(form);
+    const known = this.#writtenWords.values[string]!;
+    return known === NONE ? this.#makeWord(string, string, this.#writtenWords, this.#stemmedWords) : known;
   }
 
-  /** @param others where the form may have a number already, if its term is the same */
-  #numberOf(form: string, term: string, others: ReadonlyMap<string, number>): number {
-    const twin = others.get(form);
-    if (twin !== undefined && this.#terms[twin] === term) return twin;
+  /** @param others where the form may be a word already, which is the same if its term is */
+  #makeWord(form: number, term: number, own: NumberList, others: NumberList): number {
+    const twin = others.values[form]!;
+    const isSame = twin !== NONE && this.#terms.values[twin] === term;
+    const word = isSame ? twin : this.#terms.length;
+    own.values[form] = word;
+    if (isSame) return word;
+    this.#terms.push(term);
     this.#forms.push(form);
-    return this.#terms.push(term) - 1;
+    return word;
+  }
+
+  #intern(string: string): number {
+    const known = this.#numbers.get(string);
+    if (known !== undefined) return known;
+    const number = this.#strings.push(string) - 1;
+    this.#numbers.set(string, number);
+    this.#stemmedWords.push(NONE);
+    this.#writtenWords.push(NONE);
+    return number;
   }
 }
