@@ -112,8 +112,15 @@ export type AnalysedDocument = {
  */
 export type Vocabulary = {
   readonly size: number;
+  /** Terms and forms are strings that are numbered together, each once, from 0 to below this. */
+  readonly stringCount: number;
   term(word: number): string;
   form(word: number): string;
+  /** The string's number that is the word's term. */
+  termNumber(word: number): number;
+  string(number: number): string;
+  /** The inverse of `string`; -1 for a string that it does not have. */
+  numberOf(string: string): number;
   /** Forgets all words: numbers given before are void. For builders that spill. */
   clear(): void;
 };

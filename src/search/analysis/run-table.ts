@@ -6,32 +6,35 @@ const FIRST_SLOTS = 1024;
 const FIRST_UNITS = 8 * 1024;
 
 // Numbers of a slot, side by side, so that a look-up touches one line of the cache: the run's hash, where its
-// code units begin, how many they are, and the place of its value; the place is -1 in a free slot.
+// code units begin, how many they are (-1 in a free slot), and its value.
 const SLOT = 4;
 const START = 1;
 const LENGTH = 2;
-const PLACE = 3;
+const VALUE = 3;
+
+/** The value of no run. */
+export const UNKNOWN_RUN = 0x7fff_ffff;
 
 /**
- * A map whose keys are looked up as ranges of a text. A `Map` needs each run as a string of its own, to be
+ * A map to 32-bit integers whose keys are looked up as ranges of a text. A `Map` needs each run as a string of its own, to be
  * made, hashed and collected: on documentation that was half the time of all analysis. Keys are kept as code
  * units in one array, for a string a key is three places in memory to visit.
  */
-export class RunTable<Value> {
+export class RunTable {
   #slots = new Int32Array(FIRST_SLOTS * SLOT).fill(-1);
   #units = new Uint16Array(FIRST_UNITS);
   #unitCount = 0;
-  #values: Value[] = [];
+  #size = 0;
   /** Where `find` looked last: the slot that a new key may take, or -1. */
   #free = -1;
   #hash = 0;
 
   get size(): number {
-    return this.#values.length;
+    return this.#size;
   }
 
-  /** The value of the run from `start` to `end` (exclusive). */
-  find(text: string, start: number, end: number): Value | undefined {
+  /** The value of the run from `start` to `end` (exclusive), or `UNKNOWN_RUN`. */
+  find(text: string, start: number, end: number): number {
     const length = end - start;
     const hash = hashOf(text, start, end);
     const slots = this.#slots;
@@ -39,34 +42,35 @@ export class RunTable<Value> {
     this.#hash = hash;
     for (let probe = 0; probe < MAX_PROBES; probe++) {
       const slot = ((hash + probe) & mask) * SLOT;
-      const place = slots[slot + PLACE]!;
-      if (place < 0) {
+      const slotLength = slots[slot + LENGTH]!;
+      if (slotLength < 0) {
         this.#free = slot;
-        return undefined;
+        return UNKNOWN_RUN;
       }
-      if (slots[slot] !== hash || slots[slot + LENGTH] !== length) continue;
-      if (this.#isAt(slot, text, start)) return this.#values[place];
+      if (slots[slot] !== hash || slotLength !== length) continue;
+      if (this.#isAt(slot, text, start)) return slots[slot + VALUE]!;
     }
     this.#free = -1;
-    return undefined;
+    return UNKNOWN_RUN;
   }
 
   /** Keeps the value of the run that `find` has just not found. */
-  add(key: string, value: Value): void {
+  add(key: string, value: number): void {
     if (this.#free < 0) return;
     this.#slots[this.#free] = this.#hash;
     this.#slots[this.#free + START] = this.#keep(key);
     this.#slots[this.#free + LENGTH] = key.length;
-    this.#slots[this.#free + PLACE] = this.#values.push(value) - 1;
+    this.#slots[this.#free + VALUE] = value;
     this.#free = -1;
-    if (this.#values.length * 2 * SLOT === this.#slots.length) this.#grow();
+    this.#size++;
+    if (this.#size * 2 * SLOT === this.#slots.length) this.#grow();
   }
 
   clear(): void {
     this.#slots = new Int32Array(FIRST_SLOTS * SLOT).fill(-1);
     this.#units = new Uint16Array(FIRST_UNITS);
     this.#unitCount = 0;
-    this.#values = [];
+    this.#size = 0;
     this.#free = -1;
   }
 
@@ -95,9 +99,9 @@ export class RunTable<Value> {
     const slots = new Int32Array(before.length * 2).fill(-1);
     const mask = slots.length / SLOT - 1;
     for (let old = 0; old < before.length; old += SLOT) {
-      if (before[old + PLACE]! < 0) continue;
+      if (before[old + LENGTH]! < 0) continue;
       let slot = before[old]! & mask;
-      while (slots[slot * SLOT + PLACE]! >= 0) slot = (slot + 1) & mask;
+      while (slots[slot * SLOT + LENGTH]! >= 0) slot = (slot + 1) & mask;
       for (let part = 0; part < SLOT; part++) slots[slot * SLOT + part] = before[old + part]!;
     }
     this.#slots = slots;

@@ -12,13 +12,22 @@ const APOSTROPHE = 0x27;
 const RIGHT_QUOTE = 0x2019;
 const AT = 0x40;
 const ASCII = 0x80;
-const DOLLAR = 0x24;
 const PLUS = 0x2b;
 const HASH = 0x23;
 
 /** Letters, digits and `_` of ASCII, which most of any text is. */
 const IS_WORD = Uint8Array.from({ length: ASCII }, (_, unit) =>
   /\w/.test(String.fromCharCode(unit)) ? 1 : 0,
+);
+
+/** What may stand between two parts of a run. */
+const MAY_JOIN = Uint8Array.from({ length: ASCII }, (_, unit) =>
+  ".-/':@".includes(String.fromCharCode(unit)) ? 1 : 0,
+);
+
+/** Signs that belong to a run when they stand right before it. */
+const IS_SIGN = Uint8Array.from({ length: ASCII }, (_, unit) =>
+  "-./$".includes(String.fromCharCode(unit)) ? 1 : 0,
 );
 
 /**
@@ -44,22 +53,24 @@ export class Tokenizer {
   /** Moves to the next run; false when there is none. */
   next(): boolean {
     const text = this.#text;
-    let at = this.#at;
+    const from = this.#at;
+    let at = from;
+    let kind = LOWER;
     for (; at < this.#end; at++) {
       const unit = text.charCodeAt(at);
       if (unit < ASCII) {
         if (IS_WORD[unit] === 1) break;
         continue;
       }
-      const kind = classAt(text, at);
+      kind = classAt(text, at);
       if (kind !== OTHER && kind !== MARK) break;
+      kind = LOWER;
     }
     if (at >= this.#end) {
       this.#at = this.#end;
       return false;
     }
-    const from = this.#at;
-    if (classAt(text, at) === UNSPACED) {
+    if (kind === UNSPACED) {
       this.start = at;
       this.end = this.#at = this.#unspacedEnd(at);
       return true;
@@ -85,8 +96,15 @@ export class Tokenizer {
     const text = this.#text;
     const limit = Math.min(this.#end, start + MAX_RUN_LENGTH);
     let at = start + 1;
+    let unit = 0;
+    // Most runs are letters of ASCII and end at what goes on with none.
+    for (; at < limit; at++) {
+      unit = text.charCodeAt(at);
+      if (unit >= ASCII || IS_WORD[unit] === 0) break;
+    }
+    if (at < limit && unit < ASCII && MAY_JOIN[unit] === 0) return at;
     while (at < limit) {
-      const unit = text.charCodeAt(at);
+      unit = text.charCodeAt(at);
       const kind = unit < ASCII ? (IS_WORD[unit] === 1 ? LOWER : OTHER) : classAt(text, at);
       if (kind === UNSPACED) break;
       if (kind !== OTHER) {
@@ -133,7 +151,7 @@ export class Tokenizer {
     if (start === from) return start;
     const text = this.#text;
     const sign = text.charCodeAt(start - 1);
-    if (sign !== HYPHEN && sign !== DOT && sign !== SLASH && sign !== DOLLAR) return start;
+    if (sign >= ASCII || IS_SIGN[sign] === 0) return start;
     let first = start - 1;
     if (sign === HYPHEN && first > from && text.charCodeAt(first - 1) === HYPHEN) first--;
     // Only at the start of what is written: not the second dot of `...`, nor the slashes of `//`.

@@ -30,7 +30,7 @@ export async function writeCarriedRun(segment: Segment, rows: Uint32Array, write
       copyPosting(list, row, { signatures, formCounts, out: postings });
       postingCount++;
     }
-    if (postingCount > 0) await writer.term(describe(entry, formCounts, postingCount), postings);
+    if (postingCount > 0) await writer.term(describe(entry, formCounts, postingCount), postings.written());
   }
   await writer.finish(signatures.head());
 }

@@ -1,7 +1,7 @@
 import type { DocumentUrl } from "../../urls/index.ts";
+import { NumberList } from "../number-list.ts";
 import { byCodeUnits } from "../segment/term-dictionary.ts";
 import { FIELDS } from "../types.ts";
-import { NumberList } from "./numbers.ts";
 
 /** Where a document's bytes lie in the temporary files. */
 export type DocumentPlace = {

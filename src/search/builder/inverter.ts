@@ -1,9 +1,9 @@
+import { NumberList } from "../number-list.ts";
 import type { ByteWriter } from "../segment/bytes.ts";
 import { encodePositions } from "../segment/positions-codec.ts";
 import { NO_SIGNATURE } from "../segment/signatures.ts";
 import { type AnalysedDocument, FIELDS, type Vocabulary } from "../types.ts";
 import { MemoryRun } from "./memory-run.ts";
-import { NumberList } from "./numbers.ts";
 import { PostingBuffer } from "./posting-buffer.ts";
 import { RunSignatures } from "./run-signatures.ts";
 import { FORM, TERM, USES, WORD, WordTable } from "./word-table.ts";
@@ -52,9 +52,9 @@ export class Inverter {
   /** @param number of the document, in the order in which they came */
   add(document: AnalysedDocument, number: number): void {
     this.#words.learn();
-    this.#postings.begin(number);
     this.#groupTokens(document);
     this.#writePostings(document);
+    this.#postings.endDocument(number);
   }
 
   /**
@@ -84,7 +84,7 @@ export class Inverter {
       this.#firstToken = new Uint32Array(tokenCount * 2);
       this.#lastToken = new Uint32Array(tokenCount * 2);
     }
-    const stamp = this.#postings.documents.length;
+    const stamp = this.#postings.documents.length + 1;
     const { words: ofWord, terms: ofTerm } = this.#words;
     const nextToken = this.#nextToken;
     const firstToken = this.#firstToken;
@@ -111,7 +111,7 @@ export class Inverter {
   #writePostings(document: AnalysedDocument): void {
     const count = this.#slotTerms.length;
     for (let slot = 0; slot < count; slot++) {
-      this.#postings.terms.push(this.#slotTerms.values[slot]!);
+      this.#postings.current.varint(this.#slotTerms.values[slot]!);
       const first = this.#firstToken[slot]!;
       if (this.#nextToken[first] === NONE) this.#writeSingle(document, first);
       else this.#writePosting(document, first);
@@ -126,7 +126,7 @@ export class Inverter {
     const form = ofWord[word + FORM]!;
     // The key of one occurrence in one field.
     const signature = this.#signatures.noteKey(1 << (4 * fields[token]!));
-    const out = this.#postings.bytes;
+    const out = this.#postings.current;
     out.reserve(MAX_SINGLE_BYTES);
     const start = out.length;
     out.length = start + 1;
@@ -139,7 +139,7 @@ export class Inverter {
   #writePosting(document: AnalysedDocument, first: number): void {
     const positionCount = this.#readChain(document, first);
     const signature = this.#signatures.note(this.#frequencies, positionCount);
-    const out = this.#postings.bytes;
+    const out = this.#postings.current;
     const start = out.beginPrefixed();
     out.varint(signature);
     if (signature === NO_SIGNATURE) writeFrequencies(this.#frequencies, positionCount, out);

@@ -1,36 +1,49 @@
-import { ByteWriter } from "../segment/bytes.ts";
-import { NumberList } from "./numbers.ts";
+import { NumberList } from "../number-list.ts";
+import { ByteReader, ByteWriter } from "../segment/bytes.ts";
+
+const CHUNK_BYTES = 4 * 1024 * 1024;
+
+/** Postings of some documents, one document after the other: the whole of each lies in one chunk. */
+type Chunk = { readonly bytes: Uint8Array; length: number };
 
 /**
- * Postings in memory in the order in which they came: of each its term, and in one array of bytes what a run
- * has of it after the document. A posting needs about nine bytes, so that most builds spill nothing.
+ * Postings in memory in the order in which they came: of each the number of its term, the count of bytes that
+ * follow, and these as a run has them. A posting takes about nine bytes, so that most builds spill nothing.
  */
 export class PostingBuffer {
-  /** Term by posting. */
-  readonly terms = new NumberList(64 * 1024);
-  readonly bytes = new ByteWriter(1024 * 1024);
-  /** Number of each document, and where its postings begin in both. */
+  /** The numbers of the documents. */
   readonly documents = new NumberList();
-  readonly #firstPostings = new NumberList();
-  readonly #firstBytes = new NumberList();
+  /** Takes the postings of the current document. */
+  readonly current = new ByteWriter(64 * 1024);
+  // By document: its chunk, and its range there.
+  readonly #chunkOf = new NumberList();
+  readonly #starts = new NumberList();
+  readonly #ends = new NumberList();
+  #chunks: Chunk[] = [];
+  #byteLength = 0;
 
   get byteLength(): number {
-    return this.bytes.length + this.terms.length * 4;
+    return this.#byteLength;
   }
 
-  /** Begins the postings of a document. */
-  begin(document: number): void {
+  /** Takes in what is in `current` as the postings of a document. */
+  endDocument(document: number): void {
+    const { length } = this.current;
+    const chunk = this.#roomFor(length);
+    chunk.bytes.set(this.current.written(), chunk.length);
     this.documents.push(document);
-    this.#firstPostings.push(this.terms.length);
-    this.#firstBytes.push(this.bytes.length);
+    this.#chunkOf.push(this.#chunks.length - 1);
+    this.#starts.push(chunk.length);
+    chunk.length += length;
+    this.#ends.push(chunk.length);
+    this.#byteLength += length;
+    this.current.clear();
   }
 
   clear(): void {
-    this.terms.clear();
-    this.bytes.clear();
-    this.documents.clear();
-    this.#firstPostings.clear();
-    this.#firstBytes.clear();
+    for (const list of [this.documents, this.#chunkOf, this.#starts, this.#ends]) list.clear();
+    this.#chunks = [];
+    this.#byteLength = 0;
   }
 
   /**
@@ -39,51 +52,88 @@ export class PostingBuffer {
    * @param order places in `documents`, in the order that is wanted
    */
   sort(termCount: number, order: Uint32Array): SortedPostings {
-    const termOf = this.terms.values;
-    const count = this.terms.length;
-    const ends = new Uint32Array(termCount);
-    for (let posting = 0; posting < count; posting++) ends[termOf[posting]!]!++;
-    const starts = new Uint32Array(termCount);
-    for (let term = 0, start = 0; term < termCount; term++) {
-      starts[term] = start;
-      start += ends[term]!;
-      ends[term] = starts[term]!;
-    }
-    const documents = new Uint32Array(count);
-    const offsets = new Uint32Array(count);
+    const { counts, ends, byteCount } = this.#measure(termCount);
+    const bytes = new Uint8Array(byteCount);
+    const starts = ends.slice();
+    // Read in order and written to where they belong: the other way round, each posting would be waited for.
     for (let index = 0; index < order.length; index++) {
       const place = order[index]!;
       const document = this.documents.values[place]!;
-      const isLast = place + 1 === this.documents.length;
-      const end = isLast ? count : this.#firstPostings.values[place + 1]!;
-      let offset = this.#firstBytes.values[place]!;
-      for (let posting = this.#firstPostings.values[place]!; posting < end; posting++) {
-        const slot = ends[termOf[posting]!]!++;
-        documents[slot] = document;
-        offsets[slot] = offset;
-        offset = postingEnd(this.bytes.bytes, offset);
+      const from = this.#chunks[this.#chunkOf.values[place]!]!.bytes;
+      const reader = this.#reader;
+      reader.bytes = from;
+      reader.offset = this.#starts.values[place]!;
+      const end = this.#ends.values[place]!;
+      while (reader.offset < end) {
+        const term = reader.varint();
+        let to = putVarint(bytes, ends[term]!, document);
+        let at = reader.offset;
+        const count = reader.varint();
+        for (const stop = reader.offset + count; at < stop; at++) bytes[to++] = from[at]!;
+        reader.offset = at;
+        ends[term] = to;
       }
     }
-    return { starts, ends, documents, offsets };
+    return { bytes, counts, starts };
+  }
+
+  readonly #reader = new ByteReader(new Uint8Array(0));
+
+  /** By term: its postings, and where their bytes will begin. */
+  #measure(termCount: number) {
+    const counts = new Uint32Array(termCount);
+    const sizes = new Uint32Array(termCount);
+    const reader = this.#reader;
+    for (let place = 0; place < this.documents.length; place++) {
+      const documentBytes = varintLength(this.documents.values[place]!);
+      reader.bytes = this.#chunks[this.#chunkOf.values[place]!]!.bytes;
+      reader.offset = this.#starts.values[place]!;
+      const end = this.#ends.values[place]!;
+      while (reader.offset < end) {
+        const term = reader.varint();
+        const start = reader.offset;
+        const count = reader.varint();
+        reader.offset += count;
+        counts[term]!++;
+        sizes[term]! += documentBytes + reader.offset - start;
+      }
+    }
+    let byteCount = 0;
+    for (let term = 0; term < termCount; term++) {
+      const size = sizes[term]!;
+      sizes[term] = byteCount;
+      byteCount += size;
+    }
+    return { counts, ends: sizes, byteCount };
+  }
+
+  #roomFor(count: number): Chunk {
+    const last = this.#chunks[this.#chunks.length - 1];
+    if (last !== undefined && last.length + count <= last.bytes.length) return last;
+    const chunk = { bytes: new Uint8Array(Math.max(CHUNK_BYTES, count)), length: 0 };
+    this.#chunks.push(chunk);
+    return chunk;
   }
 }
 
 export type SortedPostings = {
-  /** By term, in the two below; a term without postings ends where it starts. */
+  /** The postings as a run has them. */
+  readonly bytes: Uint8Array;
+  /** By term: how many it has, and where they begin. */
+  readonly counts: Uint32Array;
   readonly starts: Uint32Array;
-  readonly ends: Uint32Array;
-  readonly documents: Uint32Array;
-  /** In the buffer's bytes. */
-  readonly offsets: Uint32Array;
 };
 
-/** Where a posting's bytes end that begin with their count. */
-export function postingEnd(bytes: Uint8Array, start: number): number {
+const varintLength = (value: number): number => (value < 128 ? 1 : Math.ceil((32 - Math.clz32(value)) / 7));
+
+/** Writes a number below 2^32 as `ByteWriter` does. @returns the offset after it */
+function putVarint(bytes: Uint8Array, start: number, value: number): number {
   let at = start;
-  let count = 0;
-  let shift = 0;
-  for (let byte = bytes[at++]!; ; byte = bytes[at++]!, shift += 7) {
-    count |= (byte & 127) << shift;
-    if (byte < 128) return at + count;
+  let rest = value;
+  while (rest >= 128) {
+    bytes[at++] = (rest & 127) | 128;
+    rest >>>= 7;
   }
+  bytes[at++] = rest;
+  return at;
 }

@@ -1,5 +1,5 @@
+import { NumberList } from "../number-list.ts";
 import { NO_SIGNATURE, signatureKey } from "../segment/signatures.ts";
-import { NumberList } from "./numbers.ts";
 import type { RunHead } from "./run-format.ts";
 
 const RECENT = 1024;

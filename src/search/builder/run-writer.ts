@@ -29,25 +29,18 @@ export class RunWriter implements AsyncDisposable {
 
   /**
    * @param term after the terms before it in code unit order
-   * @returns null when nothing is to be waited for
    */
-  term(term: RunTerm, postings: ByteWriter): Promise<void> | null {
+  async term(term: RunTerm, postings: Uint8Array): Promise<void> {
     this.#head.clear();
     writeRunTerm(term, postings.length, this.#head);
-    const writing = this.#file.writeFrom(this.#head);
-    return writing === null ? this.#file.writeFrom(postings) : this.#writeAfter(writing, postings);
-  }
-
-  async #writeAfter(writing: Promise<void>, postings: ByteWriter): Promise<void> {
-    await writing;
-    await this.#file.writeFrom(postings);
+    await this.#file.write(this.#head.written());
+    await this.#file.write(postings);
   }
 
   /** Writes the terms that a run in memory has, and its head. */
   async run(run: MemoryRun): Promise<void> {
     for (run.next(); run.current !== null; run.next()) {
-      const writing = this.term(run.current, run.postings);
-      if (writing !== null) await writing;
+      await this.term(run.current, run.postings);
     }
     await this.finish(run);
   }

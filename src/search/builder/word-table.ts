@@ -17,12 +17,11 @@ export const TERM = 4;
 const FIRST = 2;
 const LAST = 3;
 
-/** The terms of a vocabulary's words, numbered as they are met. */
+/** What a run knows of the words of a vocabulary; terms have the numbers of their strings. */
 export class WordTable {
   readonly #vocabulary: Vocabulary;
-  readonly #numbers = new Map<string, number>();
-  readonly texts: string[] = [];
   #wordCount = 0;
+  #termCount = 0;
   /** `WORD` numbers of each word. */
   words = new Uint32Array(1024 * WORD);
   /** `TERM` numbers of each term; the first two are 0 at first. */
@@ -32,17 +31,41 @@ export class WordTable {
     this.#vocabulary = vocabulary;
   }
 
-  /** @param text of a term that the table has */
-  numberOf(text: string): number {
-    return this.#numbers.get(text)!;
+  /** Terms are numbered below it; not every number is a term's. */
+  get termCount(): number {
+    return this.#termCount;
   }
 
   /** Takes in the words that the vocabulary has got since. */
   learn(): void {
     const vocabulary = this.#vocabulary;
-    for (let word = this.#wordCount; word < vocabulary.size; word++)
-      this.#learnWord(word, vocabulary.term(word));
+    if (this.#wordCount === vocabulary.size) return;
+    this.terms = withRoom(this.terms, vocabulary.stringCount * TERM);
+    for (let at = this.#termCount * TERM; at < vocabulary.stringCount * TERM; at += TERM) {
+      this.terms[at] = 0;
+      this.terms[at + FIRST] = NONE;
+    }
+    this.#termCount = vocabulary.stringCount;
+    this.words = withRoom(this.words, vocabulary.size * WORD);
+    for (let word = this.#wordCount; word < vocabulary.size; word++) {
+      this.#learnWord(word, vocabulary.termNumber(word));
+    }
     this.#wordCount = vocabulary.size;
+  }
+
+  /** In code unit order. */
+  sortedTerms(): string[] {
+    const texts: string[] = [];
+    for (let term = 0; term < this.#termCount; term++) {
+      if (this.terms[term * TERM + FIRST] !== NONE) texts.push(this.#vocabulary.string(term));
+    }
+    // The built-in order of strings is that of their code units, and far faster than a function that compares.
+    return texts.sort();
+  }
+
+  /** @param text of a term that the table has */
+  numberOf(text: string): number {
+    return this.#vocabulary.numberOf(text);
   }
 
   /** The forms of a term and how often each was used. */
@@ -60,37 +83,30 @@ export class WordTable {
   /** Forgets all words, and those of the vocabulary too. */
   clear(): void {
     this.#vocabulary.clear();
-    this.#numbers.clear();
-    this.texts.length = 0;
     this.#wordCount = 0;
+    this.#termCount = 0;
   }
 
-  #learnWord(word: number, text: string): void {
-    this.words = withRoom(this.words, (word + 1) * WORD);
+  #learnWord(word: number, term: number): void {
+    const { words, terms } = this;
     let form = 0;
-    let term = this.#numbers.get(text);
-    if (term === undefined) {
-      term = this.texts.push(text) - 1;
-      this.#numbers.set(text, term);
-      this.terms = withRoom(this.terms, (term + 1) * TERM);
-      this.terms.fill(0, term * TERM, (term + 1) * TERM);
-      this.terms[term * TERM + FIRST] = word;
-    } else {
-      const last = this.terms[term * TERM + LAST]! * WORD;
-      this.words[last + NEXT] = word;
-      form = Math.min(MAX_FORM, this.words[last + FORM]! + 1);
+    if (terms[term * TERM + FIRST] === NONE) terms[term * TERM + FIRST] = word;
+    else {
+      const last = terms[term * TERM + LAST]! * WORD;
+      words[last + NEXT] = word;
+      form = Math.min(MAX_FORM, words[last + FORM]! + 1);
     }
-    this.terms[term * TERM + LAST] = word;
-    this.words[word * WORD] = term;
-    this.words[word * WORD + FORM] = form;
-    this.words[word * WORD + USES] = 0;
-    this.words[word * WORD + NEXT] = NONE;
+    terms[term * TERM + LAST] = word;
+    words[word * WORD] = term;
+    words[word * WORD + FORM] = form;
+    words[word * WORD + USES] = 0;
+    words[word * WORD + NEXT] = NONE;
   }
 }
 
 function withRoom(values: Uint32Array<ArrayBuffer>, length: number): Uint32Array<ArrayBuffer> {
   if (length <= values.length) return values;
-  const grown = new Uint32Array(values.length * 2);
+  const grown = new Uint32Array(Math.max(length, values.length * 2));
   grown.set(values);
   return grown;
 }

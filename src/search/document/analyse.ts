@@ -128,33 +128,42 @@ export class DocumentAnalyser {
   }
 
   #add(text: string, start: number, end: number, field: FieldNumber, kind: TextKind): void {
+    const runs = kind === "code" ? this.#analyser.code : this.#analyser.prose;
     const tokenizer = this.#tokenizer;
+    const first = this.#position;
     tokenizer.reset(text, start, end);
     while (tokenizer.next()) {
-      const { words, offsets, width } = this.#analyser.shapeAt(text, {
-        start: tokenizer.start,
-        end: tokenizer.end,
-        kind,
-      });
-      if (this.#definedRuns > 0) {
-        this.#definedRuns--;
-        this.#pushDefined(words, offsets, field);
-        this.#lengths[HEADINGS]! += width;
-      } else {
-        this.#reserve(words.length);
-        for (let i = 0; i < words.length; i++) this.#push(words[i]!, field, offsets[i]!);
-      }
-      this.#lengths[field]! += width;
-      this.#position += width;
+      const code = runs.codeAt(text, tokenizer.start, tokenizer.end);
+      const isDefined = this.#definedRuns > 0;
+      if (isDefined) this.#definedRuns--;
+      if (code >= 0) this.#addWord(code, field, isDefined);
+      else this.#addShape(runs.shapes, ~code, field, isDefined);
     }
+    this.#lengths[field]! += this.#position - first;
   }
 
-  #pushDefined(words: readonly number[], offsets: readonly number[], field: FieldNumber): void {
-    this.#reserve(2 * words.length);
-    for (let i = 0; i < words.length; i++) {
-      this.#push(words[i]!, field, offsets[i]!);
-      this.#push(words[i]!, HEADINGS, offsets[i]!);
+  #addWord(word: number, field: FieldNumber, isDefined: boolean): void {
+    this.#reserve(2);
+    this.#push(word, field, 0);
+    if (isDefined) {
+      this.#push(word, HEADINGS, 0);
+      this.#lengths[HEADINGS]!++;
     }
+    this.#position++;
+  }
+
+  /** @param place of the shape in `RunWords.shapes` */
+  #addShape(shapes: Uint32Array, place: number, field: FieldNumber, isDefined: boolean): void {
+    const width = shapes[place]!;
+    const count = shapes[place + 1]!;
+    this.#reserve(2 * count);
+    for (let at = place + 2; at < place + 2 + count * 2; at += 2) {
+      const offset = shapes[at + 1]! >>> 1;
+      this.#push(shapes[at]!, field, offset);
+      if (isDefined) this.#push(shapes[at]!, HEADINGS, offset);
+    }
+    if (isDefined) this.#lengths[HEADINGS]! += width;
+    this.#position += width;
   }
 
   #push(word: number, field: number, offset: number): void {

@@ -1,4 +1,5 @@
-import { type Analyser, foldWord, type TextKind } from "../analysis/analyser.ts";
+import type { Analyser, TextKind } from "../analysis/analyser.ts";
+import { foldWord } from "../analysis/run-words.ts";
 import { isQuestion, QUESTION_WORDS } from "../analysis/stop-words.ts";
 import { inverseDocumentFrequency } from "../field-score.ts";
 import { RANKING } from "../ranking/constants.ts";

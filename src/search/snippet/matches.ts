@@ -19,13 +19,14 @@ export function findMatches(text: string, analyser: Analyser, terms: readonly Qu
   const numbers = new Map(terms.map(({ entry }, number) => [entry.term, number]));
   const openings = new TermOpenings(numbers.keys());
   const tokenizer = new Tokenizer();
+  const runs = analyser.prose;
   tokenizer.reset(text, 0, text.length);
   const matches: Match[] = [];
   while (matches.length < MAX_MATCHES && tokenizer.next()) {
     const { start, end } = tokenizer;
     // Most words of a text have nothing to do with the query, and analysing them is what a snippet costs.
     if (!openings.mayBeIn(text, start, end)) continue;
-    const { words } = analyser.shapeAt(text, { start, end, kind: "prose" });
+    const { words } = runs.shape(runs.codeAt(text, start, end));
     for (const word of words) {
       const term = numbers.get(analyser.term(word));
       if (term === undefined) continue;

@@ -1,0 +1,115 @@
+import { NumberList } from "../number-list.ts";
+import { fold } from "./characters.ts";
+import { RunTable, UNKNOWN_RUN } from "./run-table.ts";
+import { isUnspaced, unspacedParts, wordParts } from "./word-parts.ts";
+
+/** The words of a written run, ready to be counted. */
+export type Shape = {
+  /** Vocabulary numbers, and what each adds to the run's position. */
+  readonly words: readonly number[];
+  readonly offsets: readonly number[];
+  /** 1 for a leaf, 0 for a whole that has parts. */
+  readonly leaves: readonly number[];
+  /** Positions that the run takes; 0 for a run that yields nothing. */
+  readonly width: number;
+};
+
+// Bounds the memory of a long build to about 40 MB; a cleared cache only costs time.
+const MAX_CACHED_RUNS = 400_000;
+const MAX_SHAPE_NUMBERS = 4_000_000;
+
+const MAX_FORM_LENGTH = 64;
+
+/**
+ * What written runs are made of, remembered. A run has a code: the number of its word where it has only one,
+ * as nearly all have, else `~place` of its shape in `shapes`.
+ */
+export class RunWords {
+  readonly #table = new RunTable();
+  readonly #numberOf: (form: string) => number;
+  /** Of each shape its width and how many words it has, then of each word its number and 2 × offset + leaf. */
+  readonly #shapes = new NumberList();
+
+  /** @param numberOf the vocabulary's number of a form */
+  constructor(numberOf: (form: string) => number) {
+    this.#numberOf = numberOf;
+  }
+
+  get shapes(): Uint32Array {
+    return this.#shapes.values;
+  }
+
+  clear(): void {
+    this.#table.clear();
+    this.#shapes.clear();
+  }
+
+  /** The code of the run that the tokenizer found from `start` to `end` (exclusive), valid until the next one. */
+  codeAt(text: string, start: number, end: number): number {
+    const known = this.#table.find(text, start, end);
+    if (known !== UNKNOWN_RUN) return known;
+    if (this.#table.size >= MAX_CACHED_RUNS || this.#shapes.length >= MAX_SHAPE_NUMBERS) {
+      this.clear();
+      this.#table.find(text, start, end);
+    }
+    const run = text.slice(start, end);
+    const code = this.#makeCode(run);
+    this.#table.add(run, code);
+    return code;
+  }
+
+  shape(code: number): Shape {
+    if (code >= 0) return { words: [code], offsets: [0], leaves: [1], width: 1 };
+    const shapes = this.#shapes.values;
+    const place = ~code;
+    const count = shapes[place + 1]!;
+    const at = (index: number, part: number): number => shapes[place + 2 + index * 2 + part]!;
+    return {
+      words: Array.from({ length: count }, (_, index) => at(index, 0)),
+      offsets: Array.from({ length: count }, (_, index) => at(index, 1) >>> 1),
+      leaves: Array.from({ length: count }, (_, index) => at(index, 1) & 1),
+      width: shapes[place]!,
+    };
+  }
+
+  #makeCode(run: string): number {
+    if (isPlain(run)) return this.#numberOf(run.toLowerCase());
+    const { pieces, width } = isUnspaced(run) ? unspacedParts(run) : wordParts(run);
+    const shapes = this.#shapes;
+    const place = shapes.length;
+    shapes.push(width);
+    shapes.push(0);
+    for (const piece of pieces) {
+      const form = foldWord(piece.text);
+      if (form === "") continue;
+      // A whole without joints is stemmed like the plain word that somebody types for it.
+      shapes.push(this.#numberOf(form));
+      shapes.push(piece.offset * 2 + (piece.isLeaf ? 1 : 0));
+      shapes.values[place + 1]!++;
+    }
+    const count = shapes.values[place + 1]!;
+    if (count === 0) shapes.values[place] = 0;
+    const isOneLeaf = count === 1 && width === 1 && shapes.values[place + 3] === 1;
+    if (!isOneLeaf) return ~place;
+    shapes.length = place;
+    return shapes.values[place + 2]!;
+  }
+}
+
+/** Whether a run is small letters and digits of ASCII after a first one that may be a capital: a word alone. */
+function isPlain(run: string): boolean {
+  if (run === "" || run.length > MAX_FORM_LENGTH) return false;
+  for (let at = 0; at < run.length; at++) {
+    const unit = run.charCodeAt(at);
+    const isSmall = (unit >= 0x61 && unit <= 0x7a) || (unit >= 0x30 && unit <= 0x39);
+    if (!isSmall && (at > 0 || unit < 0x41 || unit > 0x5a)) return false;
+  }
+  return true;
+}
+
+/** The form of a word: folded, without a possessive ending and apostrophes at its ends. */
+export function foldWord(text: string): string {
+  const folded = fold(text);
+  const form = folded.includes("'") ? folded.replace(/'s$|^'+|'+$/g, "") : folded;
+  return form.length > MAX_FORM_LENGTH ? "" : form;
+}
