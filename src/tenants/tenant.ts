@@ -40,7 +40,9 @@ export type TenantStatus = {
   readonly lastError: FailureRecord | null;
   /** Null before the index was opened. */
   readonly documentCount: number | null;
+  /** When the index was written; null where there is none. */
   readonly builtAt: Date | null;
+  readonly isSearchEnabled: boolean;
   readonly isBuilding: boolean;
   /** Of the last sync, or of the one that runs; null before the first. */
   readonly counts: SyncCounts | null;
@@ -108,6 +110,7 @@ export class Tenant implements AsyncDisposable {
       counts: record.counts,
       documentCount: this.#index.documentCount,
       builtAt: this.#index.builtAt,
+      isSearchEnabled: this.#settings.search.isEnabled,
       isBuilding: record.state === "running",
       skippedFiles: record.skippedFiles,
       testQueries: record.testQueries,

@@ -18,9 +18,8 @@ export const observe =
   async (exchange) => {
     const { request, log, client, path, requestId } = exchange;
     const started = performance.now();
-    const response = await answer(next, exchange);
+    const response = withHeader(await answer(next, exchange), "x-request-id", requestId);
     const durationMs = performance.now() - started;
-    response.headers.set("x-request-id", requestId);
     metrics.count(`http.requests.${request.method.toLowerCase()}.${response.status}`);
     metrics.time("http.duration", durationMs);
     const write = quietPaths.includes(path) && response.status < 500 ? log.debug : log.info;
@@ -39,11 +38,21 @@ const MAX_LOGGED_PATH = 200;
 
 async function answer(next: Handler, exchange: Parameters<Handler>[0]): Promise<Response> {
   try {
-    const response = await next(exchange);
-    // Answers of `fetch`-like helpers may have headers that cannot be changed.
-    return new Response(response.body, response);
+    return await next(exchange);
   } catch (error) {
     return answerProblem(error, exchange);
+  }
+}
+
+// Answers of `fetch`-like helpers may have headers that cannot be changed; a copy's body is a stream, which costs.
+function withHeader(response: Response, name: string, value: string): Response {
+  try {
+    response.headers.set(name, value);
+    return response;
+  } catch {
+    const copy = new Response(response.body, response);
+    copy.headers.set(name, value);
+    return copy;
   }
 }
 

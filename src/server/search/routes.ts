@@ -81,7 +81,7 @@ function health(options: SearchRoutesOptions) {
     all.map((status) => [
       status.codename,
       {
-        status: status.lastError === null ? "healthy" : "degraded",
+        status: isHealthy(status) ? "healthy" : "degraded",
         source_type: status.source,
         doc_count: status.documentCount,
         built_at: status.builtAt,
@@ -89,9 +89,8 @@ function health(options: SearchRoutesOptions) {
       },
     ]),
   );
-  const isDegraded = all.some(({ lastError }) => lastError !== null);
   return {
-    status: isDegraded ? "degraded" : "healthy",
+    status: all.every(isHealthy) ? "healthy" : "degraded",
     tenant_count: all.length,
     tenants,
     infrastructure: {
@@ -101,6 +100,9 @@ function health(options: SearchRoutesOptions) {
     },
   };
 }
+
+const isHealthy = ({ lastError, builtAt, isSearchEnabled }: TenantStatus): boolean =>
+  lastError === null && (builtAt !== null || !isSearchEnabled);
 
 const ready = ({ isReady }: SearchRoutesOptions): Response =>
   Response.json({ ready: isReady() }, { status: isReady() ? 200 : 503 });

@@ -1,0 +1,64 @@
+import { mkdir } from "node:fs/promises";
+import { dirname, join } from "node:path";
+
+/** Numbers in [0, 1) that are the same in every run (mulberry32). */
+export function seededRandom(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+const SYLLABLES = "ba ce di fo gu ha je ki lo mu na pe ri so tu va we xi yo zu bra cle dri flo gru".split(
+  " ",
+);
+const WORDS = 12_000;
+
+/** Made-up words that stand as often as those of a language: the n-th comes 1/n as often as the first (Zipf). */
+export function createVocabulary(random: () => number): {
+  /** As often as in the pages. */
+  word(): string;
+  /** One of those that tell pages apart, as people search for. */
+  telling(): string;
+} {
+  const words = new Set<string>();
+  while (words.size < WORDS) {
+    let word = "";
+    for (let length = 2 + Math.floor(random() * 3); length > 0; length--)
+      word += SYLLABLES[Math.floor(random() * SYLLABLES.length)];
+    words.add(word);
+  }
+  const list = [...words];
+  const at = (place: number): string => list[Math.min(WORDS - 1, Math.floor(place))] ?? "";
+  return { word: () => at(WORDS ** random() - 1), telling: () => at(50 + (WORDS - 50) * random() ** 2) };
+}
+
+export type Vocabulary = ReturnType<typeof createVocabulary>;
+
+const sentence = (words: Vocabulary, length: number): string =>
+  `${Array.from({ length }, words.word).join(" ")}.`;
+
+/** A page as documentation has it: five sections of text, one with code; about 3 KB. */
+function page(words: Vocabulary): string {
+  const lines = [`# ${words.telling()} ${words.telling()} ${words.word()}`, ""];
+  for (let section = 0; section < 5; section++) {
+    lines.push(`## ${words.telling()} ${words.word()}`, "");
+    for (let paragraph = 0; paragraph < 2; paragraph++)
+      lines.push(Array.from({ length: 3 }, () => sentence(words, 12)).join(" "), "");
+    if (section === 2)
+      lines.push("```js", `const ${words.telling()} = ${words.telling()}(${words.word()});`, "```", "");
+  }
+  return lines.join("\n");
+}
+
+/** Writes so many pages below the folder, 100 to a directory. */
+export async function writePages(folder: string, count: number, words: Vocabulary): Promise<void> {
+  for (let number = 0; number < count; number++) {
+    const path = join(folder, String(Math.floor(number / 100)), `page-${number}.md`);
+    if (number % 100 === 0) await mkdir(dirname(path), { recursive: true });
+    await Bun.write(path, page(words));
+  }
+}

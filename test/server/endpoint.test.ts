@@ -1,0 +1,202 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import { INSTRUCTIONS } from "../../src/server/index.ts";
+import { openRegistry, openSearchServer, type TestRegistry, writeTree } from "../support/search-server.ts";
+
+const DOCS = writeTree({
+  "proxies.md": "# Proxies\n\nRequests go through a proxy when one is set.\n",
+  "cafe.md": "# Café \u{1f980}\n\n</script> \u2028 & more.\n",
+});
+const tenant = (codename: string, more: object = {}): object => ({
+  source_type: "filesystem",
+  codename,
+  docs_name: codename,
+  docs_root_dir: DOCS,
+  ...more,
+});
+const DEPLOYMENT = {
+  infrastructure: { allow_index_builds: true },
+  tenants: [
+    tenant("tool", { test_queries: { natural: ["how do I bypass a proxy?"], words: ["nonesuchword"] } }),
+    tenant("other"),
+    tenant("third"),
+  ],
+};
+
+let registry: TestRegistry;
+let server: ReturnType<typeof openSearchServer>;
+let client: Client;
+beforeAll(async () => {
+  registry = openRegistry(DEPLOYMENT);
+  await registry.build("tool");
+  server = openSearchServer(registry);
+  client = new Client({ name: "test", version: "1" });
+  await client.connect(new StreamableHTTPClientTransport(new URL(`${server.url}/mcp`)) as never);
+});
+afterAll(async () => {
+  await client.close();
+  await server[Symbol.asyncDispose]();
+  await registry[Symbol.asyncDispose]();
+});
+
+describe("the endpoint", () => {
+  const post = (path: string, body: object, headers: Record<string, string> = {}): Promise<Response> =>
+    fetch(`${server.url}${path}`, {
+      method: "POST",
+      body: JSON.stringify(body),
+      headers: {
+        "content-type": "application/json",
+        accept: "application/json, text/event-stream",
+        ...headers,
+      },
+    });
+  const initialize = (protocolVersion: string): object => ({
+    jsonrpc: "2.0",
+    id: 1,
+    method: "initialize",
+    params: { protocolVersion, capabilities: {}, clientInfo: { name: "t", version: "1" } },
+  });
+
+  test.each(["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"])(
+    "speaks revision %s",
+    async (version) => {
+      for (const path of ["/mcp", "/mcp/"]) {
+        const response = await post(path, initialize(version));
+        expect(response.headers.get("content-type")).toStartWith("application/json");
+        expect(await response.json()).toMatchObject({
+          result: { protocolVersion: version, instructions: INSTRUCTIONS },
+        });
+      }
+    },
+  );
+
+  test("keeps no sessions: any request may come first", async () => {
+    const response = await post("/mcp", {
+      jsonrpc: "2.0",
+      id: 5,
+      method: "tools/call",
+      params: { name: "list_tenants" },
+    });
+    expect(await response.json()).toMatchObject({ id: 5, result: { structuredContent: { count: 3 } } });
+  });
+
+  // In a batch of one the same call goes through the SDK.
+  test.each<[string, object]>([
+    ["a call", { name: "list_tenants" }],
+    ["a search", { name: "root_search", arguments: { tenant_codename: "tool", query: "proxy" } }],
+    ["a fetch", { name: "root_fetch", arguments: { tenant_codename: "tool", uri: "docs://tool/cafe.md" } }],
+    ["an error of the domain", { name: "describe_tenant", arguments: { codename: "</script>\u2028" } }],
+    ["a progress token", { name: "list_tenants", _meta: { progressToken: 7, "vendor/x": {} } }],
+    ["a task", { name: "list_tenants", _meta: { "io.modelcontextprotocol/related-task": { taskId: "1" } } }],
+    ["an unknown tool", { name: "nope" }],
+    ["no name", {}],
+    ["a name that is none", { name: 7 }],
+    ["a list of arguments", { name: "list_tenants", arguments: [] }],
+    ["null arguments", { name: "list_tenants", arguments: null }],
+    ["a field of another revision", { name: "list_tenants", task: { ttl: 1 } }],
+  ])("answers %s as the SDK does", async (_, params) => {
+    for (const id of [1, "an id", 1.5, null]) {
+      const message = { jsonrpc: "2.0", id, method: "tools/call", params };
+      const [plain, batch] = [await post("/mcp", message), await post("/mcp", [message])];
+      const withoutTime = (text: string): string =>
+        text.replace(/"query_time_ms":[\d.]+|query_time_ms\\":[\d.]+/g, "");
+      expect(withoutTime(await plain.text())).toBe(withoutTime(await batch.text()));
+      expect(plain.status).toBe(batch.status);
+      expect(plain.headers.get("content-type")).toBe(batch.headers.get("content-type"));
+    }
+  });
+
+  test.each<[string, Record<string, string>, number]>([
+    ["a client that takes no JSON", { accept: "text/event-stream" }, 406],
+    ["a client that takes no events", { accept: "application/json" }, 406],
+    ["a body that is no JSON", { "content-type": "text/plain" }, 415],
+    ["a revision that there is not", { "mcp-protocol-version": "1999-01-01" }, 400],
+  ])("refuses %s", async (_, headers, status) => {
+    const message = { jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "list_tenants" } };
+    expect((await post("/mcp", message, headers)).status).toBe(status);
+  });
+
+  test("has empty resources and prompts", async () => {
+    expect((await client.listResources()).resources).toEqual([]);
+    expect((await client.listPrompts()).prompts).toEqual([]);
+  });
+
+  test.each(["GET", "DELETE", "PUT"])("answers %s with 405", async (method) => {
+    const response = await fetch(`${server.url}/mcp`, { method });
+    expect(response.status).toBe(405);
+    expect(response.headers.get("allow")).toBe("POST");
+  });
+
+  test("refuses foreign pages and names", async () => {
+    expect((await post("/mcp", initialize("2025-06-18"), { origin: "https://evil.example" })).status).toBe(
+      403,
+    );
+    expect((await post("/mcp", initialize("2025-06-18"), { host: "evil.example" })).status).toBe(403);
+    expect((await post("/mcp", initialize("2025-06-18"), { origin: server.url })).status).toBe(200);
+  });
+
+  test.each(["{", '"x"', "null", '{"jsonrpc":"2.0"}'])(
+    "answers %s with an error and goes on",
+    async (body) => {
+      const response = await fetch(`${server.url}/mcp`, {
+        method: "POST",
+        body,
+        headers: { "content-type": "application/json", accept: "application/json, text/event-stream" },
+      });
+      expect(response.status).toBeGreaterThanOrEqual(400);
+      expect(response.status).toBeLessThan(500);
+    },
+  );
+});
+
+describe("operations", () => {
+  const json = async (path: string, init?: RequestInit) => {
+    const response = await fetch(`${server.url}${path}`, init);
+    return { status: response.status, body: (await response.json()) as Record<string, unknown> };
+  };
+
+  test("health names every tenant", async () => {
+    const { body } = await json("/health");
+    expect(body).toMatchObject({
+      tenant_count: 3,
+      infrastructure: { operation_mode: "online", version: "0.0.0" },
+      status: "degraded",
+      tenants: {
+        tool: { status: "healthy", source_type: "filesystem", doc_count: 2 },
+        other: { status: "degraded", built_at: null },
+      },
+    });
+  });
+
+  test("sync status, trigger, and what there is not", async () => {
+    expect((await json("/tool/sync/status")).body).toMatchObject({
+      tenant: "tool",
+      source_type: "filesystem",
+      index: { doc_count: 2, building: false },
+      test_queries: [
+        { query: "how do I bypass a proxy?", hits: expect.any(Number) },
+        { query: "nonesuchword", hits: 0 },
+      ],
+    });
+    expect((await json("/nope/sync/status")).status).toBe(404);
+    expect((await json("/nope")).status).toBe(404);
+    expect((await json("/tool/sync/trigger")).status).toBe(405);
+    expect(await json("/tool/sync/trigger", { method: "POST" })).toMatchObject({
+      status: 202,
+      body: { success: true },
+    });
+    expect((await json("/tenants/status")).body.tenants).toHaveLength(3);
+  });
+
+  test("metrics, readiness and the client's configuration", async () => {
+    expect(await (await fetch(`${server.url}/metrics`)).text()).toContain(
+      "article_extractor_mcp_root_search_success_total",
+    );
+    expect((await json("/ready")).body).toEqual({ ready: true });
+    expect((await json("/mcp.json")).body).toEqual({
+      defaultModel: null,
+      mcpServers: { "article-extractor": { type: "http", url: `${server.url}/mcp` } },
+    });
+  });
+});
