@@ -14,6 +14,7 @@ import {
   type CrawlJobParts,
   type CrawlPlan,
   createHostSlots,
+  createSharedHostSlots,
   createSitemapReader,
   DECIDED_SITEMAP_LIMITS,
   type HostSlots,
@@ -22,6 +23,7 @@ import {
   previewCrawl,
   runCrawlJob,
 } from "./crawler/index.ts";
+import type { Database } from "./database/index.ts";
 import { createExtractor, type ExtractionOptions, type Extractor } from "./extraction/index.ts";
 import { Failure } from "./failure.ts";
 import {
@@ -87,6 +89,8 @@ export type AppOptions = {
   readonly random?: () => number;
   /** Take every measurement besides the sink of the settings. */
   readonly metricsSinks?: readonly MetricsSink[];
+  /** In which several processes share the slots of hosts; absent: each has its own. */
+  readonly hostDatabase?: Database;
 };
 
 /** The modules put together; what a shell calls. */
@@ -212,7 +216,9 @@ export function createApp(options: AppOptions): App {
   });
   const { metrics, statsd } = openMetrics(options);
   const cache = createArticleCache(settings.cacheSize);
-  const slots = createHostSlots(systemClock);
+  const local = createHostSlots(systemClock);
+  const { hostDatabase: database } = options;
+  const slots = database ? createSharedHostSlots({ local, database, clock: systemClock }) : local;
   return {
     metrics,
     cache,
