@@ -14,7 +14,6 @@ import {
   type CrawlJobParts,
   type CrawlPlan,
   createHostSlots,
-  createSharedHostSlots,
   createSitemapReader,
   DECIDED_SITEMAP_LIMITS,
   type HostSlots,
@@ -23,7 +22,6 @@ import {
   previewCrawl,
   runCrawlJob,
 } from "./crawler/index.ts";
-import type { Database } from "./database/index.ts";
 import { createExtractor, type ExtractionOptions, type Extractor } from "./extraction/index.ts";
 import { Failure } from "./failure.ts";
 import {
@@ -89,8 +87,8 @@ export type AppOptions = {
   readonly random?: () => number;
   /** Take every measurement besides the sink of the settings. */
   readonly metricsSinks?: readonly MetricsSink[];
-  /** In which several processes share the slots of hosts; absent: each has its own. */
-  readonly hostDatabase?: Database;
+  /** Absent: slots of this process alone. */
+  readonly hostSlots?: HostSlots;
 };
 
 /** The modules put together; what a shell calls. */
@@ -101,10 +99,7 @@ export interface App extends AsyncDisposable {
   readonly cache: { readonly size: number; readonly maxSize: number };
   /** Extraction workers at most. */
   readonly workers: number;
-  /**
-   * Opens what fetches and extracts with one caller's network options; dispose it after use.
-   * @param caller on whose behalf pages are fetched, where it is not the one of the options
-   */
+  /** Opens what fetches and extracts for a caller, with its network options; dispose it after use. */
   openSession(network: NetworkOptions, caller?: EgressCaller, extras?: SessionExtras): ArticleSession;
   /** A proxy for programs that connect by themselves, on behalf of this caller. */
   openProxy(caller: EgressCaller, network: NetworkOptions): Promise<PinningProxy>;
@@ -216,9 +211,7 @@ export function createApp(options: AppOptions): App {
   });
   const { metrics, statsd } = openMetrics(options);
   const cache = createArticleCache(settings.cacheSize);
-  const local = createHostSlots(systemClock);
-  const { hostDatabase: database } = options;
-  const slots = database ? createSharedHostSlots({ local, database, clock: systemClock }) : local;
+  const slots = options.hostSlots ?? createHostSlots(systemClock);
   return {
     metrics,
     cache,

@@ -2,10 +2,10 @@ import { mkdirSync, realpathSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { type AppEnvironment, createApp, readAppEnvironment } from "../app.ts";
-import { openJobQueue } from "../crawler/index.ts";
-import { openSharedState } from "../database/index.ts";
+import { createHostSlots, createSharedHostSlots, type HostSlots, openJobQueue } from "../crawler/index.ts";
+import { type Database, openSharedState } from "../database/index.ts";
 import { Failure } from "../failure.ts";
-import { forgetProxyVariables, parseAddressSet, parseEgressPolicy } from "../fetching/index.ts";
+import { forgetProxyVariables, parseAddressSet, parseEgressPolicy, systemClock } from "../fetching/index.ts";
 import { createLog, LOG_FORMATS, LOG_LEVELS, type Log } from "../log.ts";
 import { createPrometheusSink } from "../metrics.ts";
 import {
@@ -143,7 +143,7 @@ async function serveFromThis(serving: Serving): Promise<number> {
     workerUrl: io.workerUrl,
     log,
     metricsSinks: [prometheus.sink],
-    ...(supervisor === null ? {} : { hostDatabase: database }),
+    ...(supervisor === null ? {} : { hostSlots: sharedSlots(database) }),
   });
   await using server = startExtractorServer({
     ...network,
@@ -164,6 +164,9 @@ async function serveFromThis(serving: Serving): Promise<number> {
   await aborted(io.signal);
   return 0;
 }
+
+const sharedSlots = (database: Database): HostSlots =>
+  createSharedHostSlots({ local: createHostSlots(systemClock), database, clock: systemClock });
 
 function announce(serving: Serving, url: string): void {
   const count = processCount(serving);
