@@ -87,6 +87,8 @@ export type AppOptions = {
   readonly random?: () => number;
   /** Take every measurement besides the sink of the settings. */
   readonly metricsSinks?: readonly MetricsSink[];
+  /** Absent: slots of this process alone. */
+  readonly hostSlots?: HostSlots;
 };
 
 /** The modules put together; what a shell calls. */
@@ -97,10 +99,7 @@ export interface App extends AsyncDisposable {
   readonly cache: { readonly size: number; readonly maxSize: number };
   /** Extraction workers at most. */
   readonly workers: number;
-  /**
-   * Opens what fetches and extracts with one caller's network options; dispose it after use.
-   * @param caller on whose behalf pages are fetched, where it is not the one of the options
-   */
+  /** Opens what fetches and extracts for a caller, with its network options; dispose it after use. */
   openSession(network: NetworkOptions, caller?: EgressCaller, extras?: SessionExtras): ArticleSession;
   /** A proxy for programs that connect by themselves, on behalf of this caller. */
   openProxy(caller: EgressCaller, network: NetworkOptions): Promise<PinningProxy>;
@@ -212,7 +211,7 @@ export function createApp(options: AppOptions): App {
   });
   const { metrics, statsd } = openMetrics(options);
   const cache = createArticleCache(settings.cacheSize);
-  const slots = createHostSlots(systemClock);
+  const slots = options.hostSlots ?? createHostSlots(systemClock);
   return {
     metrics,
     cache,

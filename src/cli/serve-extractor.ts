@@ -1,17 +1,22 @@
 import { mkdirSync, realpathSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
-import { createApp, readAppEnvironment } from "../app.ts";
-import { openJobQueue } from "../crawler/index.ts";
+import { type AppEnvironment, createApp, readAppEnvironment } from "../app.ts";
+import { createHostSlots, createSharedHostSlots, type HostSlots, openJobQueue } from "../crawler/index.ts";
+import { type Database, openSharedState } from "../database/index.ts";
 import { Failure } from "../failure.ts";
-import { forgetProxyVariables, parseAddressSet, parseEgressPolicy } from "../fetching/index.ts";
+import { forgetProxyVariables, parseAddressSet, parseEgressPolicy, systemClock } from "../fetching/index.ts";
 import { createLog, LOG_FORMATS, LOG_LEVELS, type Log } from "../log.ts";
 import { createPrometheusSink } from "../metrics.ts";
 import {
   type CrawlSpec,
   type ExtractorServerOptions,
   normalBasePath,
+  openProcessBoard,
+  reservePort,
   startExtractorServer,
+  superviseProcesses,
+  urlOf,
 } from "../server/index.ts";
 import {
   DEFAULT_CRAWL,
@@ -65,15 +70,72 @@ export async function runServeExtractor(
     executablePath: io.executablePath,
     envFile: typed.one("env-file"),
   });
-  const { settings, proxyEnvironment } = readAppEnvironment(environment);
+  const read = readAppEnvironment(environment);
+  const network = await readNetworkSettings(command, read.settings, io);
+  const serving: Serving = {
+    ...read,
+    settings: { ...read.settings, egress: command.egress ?? read.settings.egress },
+    network,
+    stateDirectory: resolve(read.settings.stateDir ?? stateHome(environment)),
+    log: openLog(read.settings, typed, io),
+    io,
+  };
+  if (io.supervisor === null && network.paths.root === null)
+    notices.warn("crawls may write where this user may: set ARTICLE_EXTRACTOR_OUTPUT_ROOT to confine them");
+  const isSeveral = processCount(serving) > 1 && io.supervisor === null;
+  return isSeveral ? await serveFromSeveral(serving) : await serveFromThis(serving);
+}
+
+type Serving = AppEnvironment & {
+  readonly network: Awaited<ReturnType<typeof readNetworkSettings>>;
+  readonly stateDirectory: string;
+  readonly log: Log;
+  readonly io: Io;
+};
+
+const processCount = ({ settings }: Serving): number => settings.webConcurrency ?? 1;
+
+async function serveFromSeveral(serving: Serving): Promise<number> {
+  const { io, log, network } = serving;
+  const { host } = network;
+  const port = await reservePort(host, network.port);
+  return await superviseProcesses({
+    count: processCount(serving),
+    startCopy: io.startCopy,
+    run: crypto.randomUUID(),
+    port,
+    signal: io.signal,
+    onReady: () => announce(serving, urlOf(host, port)),
+    log,
+  });
+}
+
+/** As the only process, or as one of several. */
+async function serveFromThis(serving: Serving): Promise<number> {
+  const { io, log, settings, network, stateDirectory } = serving;
+  const { supervisor } = io;
   // Bun's fetch would act on them at every request, past the egress policy.
   forgetProxyVariables(io.environment);
-  const log = openLog(settings, typed, io);
-  const network = await readNetworkSettings(command, settings, io);
+  using queue = openJobQueue<CrawlSpec>({
+    directory: stateDirectory,
+    maxQueued: settings.maxQueuedJobs,
+    maxRunning: settings.maxRunningJobs,
+    leaseMs: LEASE_MS,
+    now: Date.now,
+  });
+  const { database } = openSharedState(stateDirectory, log);
+  using _ = { [Symbol.dispose]: () => database.close() };
   const prometheus = createPrometheusSink(settings.metricsNamespace);
+  using board = openProcessBoard({
+    database,
+    run: supervisor?.run ?? crypto.randomUUID(),
+    pid: process.pid,
+    snapshot: prometheus.snapshot,
+    log,
+  });
   await using app = createApp({
-    settings: { ...settings, egress: command.egress ?? settings.egress },
-    proxyEnvironment,
+    settings,
+    proxyEnvironment: serving.proxyEnvironment,
     // Each session says for whom it is; one that did not would reach public addresses only.
     caller: { kind: "remote_request" },
     product: { version: VERSION, homePage: HOME_PAGE },
@@ -81,33 +143,35 @@ export async function runServeExtractor(
     workerUrl: io.workerUrl,
     log,
     metricsSinks: [prometheus.sink],
-  });
-  using queue = openJobQueue<CrawlSpec>({
-    directory: resolve(settings.stateDir ?? stateHome(environment)),
-    maxQueued: settings.maxQueuedJobs,
-    maxRunning: settings.maxRunningJobs,
-    leaseMs: LEASE_MS,
-    now: Date.now,
+    ...(supervisor === null ? {} : { hostSlots: sharedSlots(database) }),
   });
   await using server = startExtractorServer({
     ...network,
+    port: supervisor?.port ?? network.port,
+    sharesPort: supervisor !== null,
     name: "article-extractor",
     version: VERSION,
     app,
     queue,
     defaults: defaultsOf(settings),
     hasBrowser: false,
-    renderMetrics: prometheus.render,
+    processes: { configured: processCount(serving), alive: () => board.alive().length },
+    renderMetrics: () => prometheus.render(board.otherMetrics()),
     log,
-    sharesPort: false,
   });
-  if (network.apiKey === null && network.paths.root === null)
-    notices.warn(
-      "crawls may write anywhere this user may: set ARTICLE_EXTRACTOR_OUTPUT_ROOT to confine them",
-    );
-  io.stderr.write(`serving extraction at ${server.url}\n`);
+  if (supervisor === null) announce(serving, server.url);
+  else supervisor.announceReady();
   await aborted(io.signal);
   return 0;
+}
+
+const sharedSlots = (database: Database): HostSlots =>
+  createSharedHostSlots({ local: createHostSlots(systemClock), database, clock: systemClock });
+
+function announce(serving: Serving, url: string): void {
+  const count = processCount(serving);
+  const from = count > 1 ? `, from ${count} processes` : "";
+  serving.io.stderr.write(`serving extraction at ${url}${serving.network.basePath}${from}\n`);
 }
 
 function openLog(settings: Settings, typed: Typed, io: Io): Log {

@@ -34,6 +34,7 @@ export {
   type StoredEvent,
 } from "./queue/types.ts";
 export { contentHashOf } from "./rescue.ts";
+export { createSharedHostSlots, type SharedHostSlotsOptions } from "./shared-host-slots.ts";
 export { createSitemapReader } from "./sitemap/read-sitemaps.ts";
 export { parseSitemapSource } from "./sitemap/source.ts";
 export { DECIDED_SITEMAP_LIMITS } from "./sitemap/types.ts";

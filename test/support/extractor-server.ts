@@ -50,21 +50,23 @@ export async function startExtractor(options: ExtractorProcessOptions = {}): Pro
     const decoder = new TextDecoder();
     for await (const piece of child.stderr) {
       written += decoder.decode(piece, { stream: true });
-      const url = /serving extraction at (\S+)\n/.exec(written)?.[1];
-      if (url) resolve(url);
+      const url = /serving extraction at (http:\/\/[^\s,/]+).*\n/.exec(written);
+      if (url) resolve(url[1] ?? "");
     }
   })();
+  const tooLate = Promise.withResolvers<never>();
+  const timer = setTimeout(() => {
+    child.kill("SIGKILL");
+    tooLate.reject(new Error(`serve extractor did not listen within ${START_MS} ms: ${written}`));
+  }, START_MS);
   const url = await Promise.race([
     listening,
+    tooLate.promise,
     child.exited.then(async (code) => {
       await reading;
       throw new Error(`serve extractor ended with ${code}: ${written}`);
     }),
-    Bun.sleep(START_MS).then(() => {
-      child.kill("SIGKILL");
-      throw new Error(`serve extractor did not listen within ${START_MS} ms: ${written}`);
-    }),
-  ]);
+  ]).finally(() => clearTimeout(timer));
   return {
     url,
     pid: child.pid,
@@ -109,14 +111,15 @@ export async function submitJob(server: ExtractorProcess, body: object): Promise
   return ((await response.json()) as JobJson).job_id;
 }
 
-/** Waits until a job's record is as wanted. */
+/** Waits until a job's record is as wanted; each time over a connection of its own. */
 export async function untilJob(
   server: ExtractorProcess,
   id: string,
   isWanted: (job: JobJson) => boolean,
 ): Promise<JobJson> {
   for (let tries = 0; ; tries++) {
-    const job = (await (await server.get(`/crawl/${id}`)).json()) as JobJson;
+    const response = await server.get(`/crawl/${id}`, { headers: { connection: "close" } });
+    const job = (await response.json()) as JobJson;
     if (isWanted(job)) return job;
     if (tries > 400) throw new Error(`the job stays ${JSON.stringify(job)}\n${server.stderr().slice(-3000)}`);
     await Bun.sleep(50);

@@ -1,6 +1,6 @@
-import { Database } from "bun:sqlite";
 import { chmodSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
+import { type Database, openDatabase, type Query } from "../../database/index.ts";
 import { Failure, type FailureRecord } from "../../failure.ts";
 import { createOwner, isSurelyGone } from "./owner.ts";
 import { QUEUE_SCHEMA, QUEUE_VERSION } from "./schema.ts";
@@ -34,53 +34,45 @@ const MAX_FINISHED = 1000;
 const MAX_EVENTS = 500;
 /** A job that ends its process so often is not tried again. */
 const MAX_CRASHES = 5;
-/** Others write for a few milliseconds at most. */
-const BUSY_MS = 2000;
-
 const FILE_NAME = "jobs.sqlite";
 
 /**
  * Opens the queue of a state directory, or makes it.
- * @throws Failure `unwritable_output`, `unreadable_input`; `invalid_usage` for a file of another version
+ * @throws Failure as `openDatabase`; `invalid_usage` for a file of another version
  */
 export function openJobQueue<Spec>(options: JobQueueOptions): JobQueue<Spec> {
   const path = join(options.directory, FILE_NAME);
+  makeDirectory(options.directory);
+  const database = openDatabase({ path, name: "the server's jobs", access: { kind: "shared" } });
   try {
-    mkdirSync(options.directory, { recursive: true, mode: 0o700 });
-    const db = new Database(path, { create: true });
-    try {
-      chmodSync(path, 0o600);
-      prepare(db, path);
-      return new SqliteJobQueue<Spec>(db, options);
-    } catch (error) {
-      db.close();
-      throw error;
-    }
+    // Jobs that wait may hold credentials.
+    for (const suffix of ["", "-wal", "-shm"]) chmodSync(`${path}${suffix}`, 0o600);
+    database.transaction(() => makeTables(database, path));
+    return new SqliteJobQueue<Spec>(database, options);
   } catch (error) {
-    if (error instanceof Failure) throw error;
-    const code = error instanceof Error && "code" in error ? String(error.code) : String(error);
-    const isDamaged = code === "SQLITE_NOTADB" || code.startsWith("SQLITE_CORRUPT");
-    throw new Failure(
-      isDamaged ? "unreadable_input" : "unwritable_output",
-      `could not open the jobs of the server, ${path}: ${code}`,
-      { cause: error },
-    );
+    database.close();
+    throw error;
   }
 }
 
-function prepare(db: Database, path: string): void {
-  db.run(`PRAGMA busy_timeout = ${BUSY_MS}`);
-  db.run("PRAGMA journal_mode = WAL");
-  db.transaction(() => {
-    const { user_version: version } = db.query<{ user_version: number }, []>("PRAGMA user_version").get() ?? {
-      user_version: 0,
-    };
-    if (version === QUEUE_VERSION) return;
-    if (version !== 0)
-      throw new Failure("invalid_usage", `${path} holds the jobs of another version of this program`);
-    db.run(QUEUE_SCHEMA);
-    db.run(`PRAGMA user_version = ${QUEUE_VERSION}`);
-  }).immediate();
+function makeDirectory(directory: string): void {
+  try {
+    mkdirSync(directory, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? String(error.code) : String(error);
+    throw new Failure("unwritable_output", `could not make the state directory ${directory}: ${code}`, {
+      cause: error,
+    });
+  }
+}
+
+function makeTables(database: Database, path: string): void {
+  const version = database.prepare<{ user_version: number }>("PRAGMA user_version").get()?.user_version ?? 0;
+  if (version === QUEUE_VERSION) return;
+  if (version !== 0)
+    throw new Failure("invalid_usage", `${path} holds the jobs of another version of this program`);
+  database.run(QUEUE_SCHEMA);
+  database.run(`PRAGMA user_version = ${QUEUE_VERSION}`);
 }
 
 type Row = {
@@ -103,6 +95,7 @@ type Row = {
 
 class SqliteJobQueue<Spec> implements JobQueue<Spec> {
   readonly #db: Database;
+  readonly #statements = new Map<string, unknown>();
   readonly #options: JobQueueOptions;
   readonly #self = createOwner();
 
@@ -115,14 +108,18 @@ class SqliteJobQueue<Spec> implements JobQueue<Spec> {
     return this.#durably(() => {
       const { queued } = this.counts();
       if (queued >= this.#options.maxQueued) return "full";
-      const isInUse = this.#db
-        .query("SELECT 1 FROM job WHERE state IN ('queued', 'running') AND directory = ?1")
-        .get(job.directory);
+      const isInUse = this.#query(
+        "SELECT 1 FROM job WHERE state IN ('queued', 'running') AND directory = ?1",
+      ).get(job.directory);
       if (isInUse) return "in_use";
       const id = crypto.randomUUID();
-      this.#db
-        .query("INSERT INTO job (id, directory, shown, spec, created_at) VALUES (?1, ?2, ?3, ?4, ?5)")
-        .run(id, job.directory, JSON.stringify(job.shown), JSON.stringify(job.spec), this.#timestamp());
+      this.#query("INSERT INTO job (id, directory, shown, spec, created_at) VALUES (?1, ?2, ?3, ?4, ?5)").run(
+        id,
+        job.directory,
+        JSON.stringify(job.shown),
+        JSON.stringify(job.spec),
+        this.#timestamp(),
+      );
       this.#forgetOldest();
       return toRecord(this.#row(id) as Row); // just inserted
     });
@@ -134,20 +131,17 @@ class SqliteJobQueue<Spec> implements JobQueue<Spec> {
   }
 
   list({ limit, state }: { readonly limit: number; readonly state: JobState | null }): JobRecord[] {
-    return this.#db
-      .query<Row, [string | null, number]>(
-        "SELECT * FROM job WHERE ?1 IS NULL OR state = ?1 ORDER BY number DESC LIMIT ?2",
-      )
+    return this.#query<Row, [string | null, number]>(
+      "SELECT * FROM job WHERE ?1 IS NULL OR state = ?1 ORDER BY number DESC LIMIT ?2",
+    )
       .all(state, limit)
       .map(toRecord);
   }
 
   counts(): { readonly queued: number; readonly running: number } {
-    const rows = this.#db
-      .query<{ state: JobState; count: number }, []>(
-        "SELECT state, count(*) AS count FROM job WHERE state IN ('queued', 'running') GROUP BY state",
-      )
-      .all();
+    const rows = this.#query<{ state: JobState; count: number }, []>(
+      "SELECT state, count(*) AS count FROM job WHERE state IN ('queued', 'running') GROUP BY state",
+    ).all();
     const of = (wanted: JobState): number => rows.find(({ state }) => state === wanted)?.count ?? 0;
     return { queued: of("queued"), running: of("running") };
   }
@@ -157,7 +151,7 @@ class SqliteJobQueue<Spec> implements JobQueue<Spec> {
       const row = this.#row(id);
       if (row?.state === "queued") this.#close(row, { state: "failed", error: CALLED_OFF, events: [] });
       else if (row?.state === "running")
-        this.#db.query("UPDATE job SET is_cancelled = 1 WHERE number = ?1").run(row.number);
+        this.#query("UPDATE job SET is_cancelled = 1 WHERE number = ?1").run(row.number);
       return row && this.get(id);
     });
   }
@@ -169,17 +163,13 @@ class SqliteJobQueue<Spec> implements JobQueue<Spec> {
     return this.#transaction(() => {
       this.#takeBackLeft();
       if (this.counts().running >= this.#options.maxRunning) return null;
-      const row = this.#db
-        .query<Row, [number]>(
-          "SELECT * FROM job WHERE state = 'queued' AND not_before <= ?1 ORDER BY number LIMIT 1",
-        )
-        .get(this.#options.now());
+      const row = this.#query<Row, [number]>(
+        "SELECT * FROM job WHERE state = 'queued' AND not_before <= ?1 ORDER BY number LIMIT 1",
+      ).get(this.#options.now());
       if (!row) return null;
-      this.#db
-        .query(
-          "UPDATE job SET state = 'running', owner = ?2, lease_until = ?3, started_at = ?4 WHERE number = ?1",
-        )
-        .run(row.number, this.#self, this.#leaseEnd(), this.#timestamp());
+      this.#query(
+        "UPDATE job SET state = 'running', owner = ?2, lease_until = ?3, started_at = ?4 WHERE number = ?1",
+      ).run(row.number, this.#self, this.#leaseEnd(), this.#timestamp());
       // Written by submit, and there until the job ends.
       return { id: row.id, spec: JSON.parse(row.spec ?? "null") as Spec, hasBegun: row.has_begun === 1 };
     });
@@ -190,9 +180,11 @@ class SqliteJobQueue<Spec> implements JobQueue<Spec> {
       const row = this.#row(id);
       if (row?.state !== "running" || row.owner !== this.#self) return "lost";
       this.#write(row, report);
-      this.#db
-        .query("UPDATE job SET lease_until = ?2, has_begun = has_begun OR ?3 WHERE number = ?1")
-        .run(row.number, this.#leaseEnd(), report.startedAt === undefined ? 0 : 1);
+      this.#query("UPDATE job SET lease_until = ?2, has_begun = has_begun OR ?3 WHERE number = ?1").run(
+        row.number,
+        this.#leaseEnd(),
+        report.startedAt === undefined ? 0 : 1,
+      );
       return row.is_cancelled === 1 ? "cancelled" : "go_on";
     });
   }
@@ -214,21 +206,17 @@ class SqliteJobQueue<Spec> implements JobQueue<Spec> {
   }
 
   eventsAfter(id: string, number: number, limit: number): StoredEvent[] {
-    return this.#db
-      .query<StoredEvent, [string, number, number]>(
-        `SELECT event.number, kind, body FROM event JOIN job ON job.number = event.job
+    return this.#query<StoredEvent, [string, number, number]>(
+      `SELECT event.number, kind, body FROM event JOIN job ON job.number = event.job
          WHERE id = ?1 AND event.number > ?2 ORDER BY event.number LIMIT ?3`,
-      )
-      .all(id, number, limit);
+    ).all(id, number, limit);
   }
 
   lastEvent(id: string): number {
     return (
-      this.#db
-        .query<{ last: number | null }, [string]>(
-          "SELECT max(event.number) AS last FROM event JOIN job ON job.number = event.job WHERE id = ?1",
-        )
-        .get(id)?.last ?? 0
+      this.#query<{ last: number | null }, [string]>(
+        "SELECT max(event.number) AS last FROM event JOIN job ON job.number = event.job WHERE id = ?1",
+      ).get(id)?.last ?? 0
     );
   }
 
@@ -238,7 +226,7 @@ class SqliteJobQueue<Spec> implements JobQueue<Spec> {
 
   /** Jobs whose process is gone wait again; one that was called off, or ends each process, is over. */
   #takeBackLeft(): void {
-    const rows = this.#db.query<Row, []>("SELECT * FROM job WHERE state = 'running'").all();
+    const rows = this.#query<Row, []>("SELECT * FROM job WHERE state = 'running'").all();
     for (const row of rows) {
       const { owner, lease_until: until } = row;
       if (owner === this.#self) continue;
@@ -252,52 +240,47 @@ class SqliteJobQueue<Spec> implements JobQueue<Spec> {
   }
 
   #requeue(row: Row, { crashes, notBefore }: { readonly crashes: number; readonly notBefore: number }): void {
-    this.#db
-      .query(
-        `UPDATE job SET state = 'queued', owner = NULL, lease_until = NULL, started_at = NULL,
+    this.#query(
+      `UPDATE job SET state = 'queued', owner = NULL, lease_until = NULL, started_at = NULL,
          crashes = ?2, not_before = ?3 WHERE number = ?1`,
-      )
-      .run(row.number, crashes, notBefore);
+    ).run(row.number, crashes, notBefore);
   }
 
   #close(row: Row, end: JobEnd): void {
     this.#write(row, end);
-    this.#db
-      .query(
-        `UPDATE job SET state = ?2, error = ?3, completed_at = ?4, owner = NULL, lease_until = NULL,
+    this.#query(
+      `UPDATE job SET state = ?2, error = ?3, completed_at = ?4, owner = NULL, lease_until = NULL,
          spec = NULL WHERE number = ?1`,
-      )
-      .run(row.number, end.state, end.error && JSON.stringify(end.error), this.#timestamp());
+    ).run(row.number, end.state, end.error && JSON.stringify(end.error), this.#timestamp());
     this.#addEvents(row.number, [{ kind: "end", body: { status: end.state, error: end.error } }]);
   }
 
   #write(row: Row, { counts, startedAt, events }: JobReport): void {
     if (counts)
-      this.#db
-        .query(
-          `UPDATE job SET progress = ?2, total = ?3, successful = ?4, failed = ?5, skipped = ?6
+      this.#query(
+        `UPDATE job SET progress = ?2, total = ?3, successful = ?4, failed = ?5, skipped = ?6
            WHERE number = ?1`,
-        )
-        .run(row.number, counts.progress, counts.total, counts.successful, counts.failed, counts.skipped);
+      ).run(row.number, counts.progress, counts.total, counts.successful, counts.failed, counts.skipped);
     if (startedAt !== undefined)
-      this.#db.query("UPDATE job SET started_at = ?2 WHERE number = ?1").run(row.number, startedAt);
+      this.#query("UPDATE job SET started_at = ?2 WHERE number = ?1").run(row.number, startedAt);
     this.#addEvents(row.number, events);
   }
 
   #addEvents(job: number, events: readonly JobEvent[]): void {
     if (events.length === 0) return;
     const last =
-      this.#db
-        .query<{ last: number | null }, [number]>("SELECT max(number) AS last FROM event WHERE job = ?1")
-        .get(job)?.last ?? 0;
-    const insert = this.#db.query("INSERT INTO event (job, number, kind, body) VALUES (?1, ?2, ?3, ?4)");
+      this.#query<{ last: number | null }, [number]>(
+        "SELECT max(number) AS last FROM event WHERE job = ?1",
+      ).get(job)?.last ?? 0;
+    const insert = this.#query("INSERT INTO event (job, number, kind, body) VALUES (?1, ?2, ?3, ?4)");
     // What is older than the newest would be deleted at once.
     const first = Math.max(0, events.length - MAX_EVENTS);
     for (const [index, { kind, body }] of events.entries())
       if (index >= first) insert.run(job, last + index + 1, kind, JSON.stringify(body));
-    this.#db
-      .query("DELETE FROM event WHERE job = ?1 AND number <= ?2")
-      .run(job, last + events.length - MAX_EVENTS);
+    this.#query("DELETE FROM event WHERE job = ?1 AND number <= ?2").run(
+      job,
+      last + events.length - MAX_EVENTS,
+    );
   }
 
   #forgetOldest(): void {
@@ -308,11 +291,21 @@ class SqliteJobQueue<Spec> implements JobQueue<Spec> {
   }
 
   #row(id: string): Row | null {
-    return this.#db.query<Row, [string]>("SELECT * FROM job WHERE id = ?1").get(id);
+    return this.#query<Row, [string]>("SELECT * FROM job WHERE id = ?1").get(id);
+  }
+
+  /** Prepared once. */
+  #query<Row, Parameters extends (string | number | null)[] = (string | number | null)[]>(
+    sql: string,
+  ): Query<Row, Parameters> {
+    const known = this.#statements.get(sql);
+    const statement = known ?? this.#db.prepare<Row, Parameters>(sql);
+    if (!known) this.#statements.set(sql, statement);
+    return statement as Query<Row, Parameters>; // one text has one form of rows
   }
 
   #transaction<T>(work: () => T): T {
-    return this.#db.transaction(work).immediate();
+    return this.#db.transaction(work);
   }
 
   /** What a caller is told to be so must outlive a power cut, which costs a flush of the disk. */

@@ -22,5 +22,7 @@ export type ExtractorParts = {
   /** Aborts when the server begins to end; event streams close then. */
   readonly draining: AbortSignal;
   readonly renderMetrics: () => string;
+  /** Of those that share the port. */
+  readonly processes: { readonly configured: number; readonly alive: () => number };
   readonly log: Log;
 };

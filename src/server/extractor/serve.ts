@@ -1,5 +1,5 @@
 import type { AddressSet } from "../../fetching/index.ts";
-import { type Listener, listen } from "../listen.ts";
+import { type Listener, listen, urlOf } from "../listen.ts";
 import { requireApiKey } from "../middleware/api-key.ts";
 import { inLayers } from "../middleware/exchange.ts";
 import { limitConcurrency, refuseWhileDraining } from "../middleware/limits.ts";
@@ -85,7 +85,7 @@ export function startExtractorServer(options: ExtractorServerOptions): Extractor
     throw error;
   }
   return {
-    url: `http://${host.includes(":") ? `[${host}]` : host}:${listener.port}`,
+    url: urlOf(host, listener.port),
     async [Symbol.asyncDispose]() {
       draining.abort();
       await Promise.all([listener.close(GRACE_MS), runner[Symbol.asyncDispose]()]);

@@ -15,6 +15,16 @@ const BATCH = 100;
 /** Streams of one process; they do not count as requests that are worked on. */
 const MAX_STREAMS = 1000;
 
+/** One event; `data` is JSON. */
+const ServerEvent = z
+  .object({
+    event: z.string().optional(),
+    id: z.string().optional(),
+    data: z.string().optional(),
+    retry: z.int().optional(),
+  })
+  .openapi("ServerEvent");
+
 /** `GET /crawl/{job_id}/events`. */
 export function eventOperations(parts: ExtractorParts): ApiOperation[] {
   let streams = 0;
@@ -34,7 +44,7 @@ export function eventOperations(parts: ExtractorParts): ApiOperation[] {
         "last-event-id": z.string().optional().openapi({ description: "The last event that was seen" }),
       }),
       answers: {
-        200: { description: "The events", content: { "text/event-stream": z.string() } },
+        200: { description: "The events", content: { "text/event-stream": ServerEvent } },
         204: { description: "The job has ended and its last event was seen: do not ask again" },
         404: UNKNOWN_JOB,
         429: problem("Too many streams or requests", { "Retry-After": { description: "Seconds to wait" } }),

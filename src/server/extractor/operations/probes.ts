@@ -35,7 +35,9 @@ export function probeOperations(parts: ExtractorParts): ApiOperation[] {
       path: "/metrics",
       tag: "operation",
       summary: "Counters and histograms in Prometheus's text format",
-      answers: { 200: { description: "The metrics of this process", content: { "text/plain": z.string() } } },
+      answers: {
+        200: { description: "The metrics of all processes together", content: { "text/plain": z.string() } },
+      },
       handle: async () =>
         new Response(parts.renderMetrics(), {
           headers: { "content-type": "text/plain; version=0.0.4; charset=utf-8" },
@@ -66,5 +68,6 @@ function health(parts: ExtractorParts, uptimeMs: number): z.output<typeof Health
     workers: app.workers,
     browser: { available: hasBrowser },
     jobs: queue.counts(),
+    processes: { configured: parts.processes.configured, alive: parts.processes.alive() },
   };
 }

@@ -143,6 +143,7 @@ export const Health = z
     workers: count.openapi({ description: "Extraction worker threads of this process at most" }),
     browser: z.object({ available: z.boolean() }),
     jobs: z.object({ running: count, queued: count }),
+    processes: z.object({ configured: count, alive: count }),
   })
   .openapi("Health");
 

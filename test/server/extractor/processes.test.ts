@@ -1,0 +1,150 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import {
+  type ExtractorProcess,
+  isOver,
+  startExtractor,
+  submitJob,
+  untilJob,
+} from "../../support/extractor-server.ts";
+import { type NumberedSite, serveNumberedSite } from "../../support/numbered-site.ts";
+
+const PAGES = 60;
+let site: NumberedSite;
+let server: ExtractorProcess;
+beforeAll(async () => {
+  site = serveNumberedSite({ pages: PAGES, answerMs: 40 });
+  server = await startExtractor({ env: { WEB_CONCURRENCY: "2", ARTICLE_EXTRACTOR_MAX_RUNNING_JOBS: "2" } });
+});
+afterAll(async () => {
+  await server[Symbol.asyncDispose]();
+  await site[Symbol.asyncDispose]();
+});
+
+/** Process numbers of the server's copies. */
+function copies(): number[] {
+  return readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name))
+    .filter((name) => {
+      try {
+        return (
+          readFileSync(`/proc/${name}/stat`, "utf8").split(") ")[1]?.split(" ")[1] === String(server.pid)
+        );
+      } catch {
+        return false; // ended meanwhile
+      }
+    })
+    .map(Number);
+}
+
+/** Which process has the job, out of the queue's own file. */
+async function ownerOf(id: string): Promise<number> {
+  const { Database } = await import("bun:sqlite");
+  const db = new Database(join(server.directory, "state/jobs.sqlite"), { readonly: true });
+  const row = db.query<{ owner: string | null }, [string]>("SELECT owner FROM job WHERE id = ?").get(id);
+  db.close();
+  return JSON.parse(row?.owner ?? "[]")[1] ?? 0;
+}
+
+/** Whether ten connections in a row are answered. */
+async function answers(): Promise<boolean> {
+  try {
+    for (let request = 0; request < 10; request++) await server.get("/health", alone);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+const alone = { headers: { connection: "close" } };
+
+describe.skipIf(process.platform !== "linux")("two processes on one port", () => {
+  test("know of each other, and count together", async () => {
+    for (;;) {
+      const { processes } = (await (await server.get("/health", alone)).json()) as {
+        processes: { alive: number };
+      };
+      if (processes.alive === 2) break;
+      await Bun.sleep(50);
+    }
+    expect(copies()).toHaveLength(2);
+    for (let request = 0; request < 20; request++) await server.get("/crawl/none", alone);
+    for (;;) {
+      const text = await (await server.get("/metrics", alone)).text();
+      const count = /http_requests_get_404_total (\d+)/.exec(text)?.[1];
+      if (count === "20") break;
+      await Bun.sleep(100);
+    }
+  });
+
+  test("any answers for any job: status, events, cancel and manifest", async () => {
+    const body = { seeds: [`${site.origin}/`], concurrency: 2 };
+    const id = await submitJob(server, { ...body, output_dir: "any" });
+    const streams = await Promise.all(
+      Array.from({ length: 6 }, () =>
+        server.get(`/crawl/${id}/events`, alone).then((stream) => stream.text()),
+      ),
+    );
+    for (const text of streams) {
+      expect(text.match(/event: page/g)).toHaveLength(PAGES);
+      expect(text).toContain("event: end");
+    }
+    for (let request = 0; request < 6; request++)
+      expect((await server.get(`/crawl/${id}/manifest`, alone)).status).toBe(200);
+    for (let round = 0; round < 4; round++) {
+      // Another host than that of the next test: what was called off may still wait for its turn there.
+      const seeds = [`${site.origin.replace("127.0.0.1", "localhost")}/`];
+      const other = await submitJob(server, { seeds, output_dir: `cancel${round}`, rate_limit_delay: 5 });
+      await untilJob(server, other, ({ status }) => status === "running");
+      await server.get(`/crawl/${other}`, { method: "DELETE", ...alone });
+      expect((await untilJob(server, other, isOver)).error?.code).toBe("cancelled");
+    }
+  });
+
+  test("jobs of both are as polite to a host as one", async () => {
+    const before = site.visits.length;
+    const body = { max_pages: 6, rate_limit_delay: 0.3, ignore_robots: true, follow_links: false };
+    const seeds = (from: number) =>
+      Array.from({ length: 6 }, (_, index) => `${site.origin}/p/${from + index}`);
+    const ids = [
+      await submitJob(server, { ...body, output_dir: "polite1", seeds: seeds(1) }),
+      await submitJob(server, { ...body, output_dir: "polite2", seeds: seeds(20) }),
+    ];
+    for (const id of ids) expect((await untilJob(server, id, isOver)).successful).toBe(6);
+    const starts = site.visits
+      .slice(before)
+      .filter(({ headers }) => headers.host?.startsWith("127.0.0.1"))
+      .map(({ at }) => at)
+      .sort((a, b) => a - b);
+    expect(starts).toHaveLength(12);
+    // The site sees a request a little after it was sent, so two may come nearer to each other than they went.
+    const span = (starts.at(-1) ?? 0) - (starts[0] ?? 0);
+    expect(span).toBeGreaterThan(11 * 300 - 150);
+  }, 30_000);
+
+  test("what one was doing when it was killed, the other goes on with; a new one takes its place", async () => {
+    const id = await submitJob(server, { seeds: [`${site.origin}/`], output_dir: "killed", concurrency: 1 });
+    await untilJob(server, id, ({ successful }) => successful > 3);
+    const owner = await ownerOf(id);
+    expect(copies()).toContain(owner);
+    process.kill(owner, "SIGKILL");
+    // Until the killed one's socket is gone, connections may still be given to it.
+    for (let tries = 0; tries < 200 && !(await answers()); tries++) await Bun.sleep(20);
+    expect(await untilJob(server, id, isOver)).toMatchObject({
+      status: "completed",
+      successful: PAGES,
+      failed: 0,
+    });
+    for (let tries = 0; copies().length < 2 && tries < 200; tries++) await Bun.sleep(50);
+    expect(copies()).toHaveLength(2);
+    expect(copies()).not.toContain(owner);
+  }, 30_000);
+
+  test("end together with SIGTERM", async () => {
+    const pids = copies();
+    server.signal("SIGTERM");
+    expect(await server.exited).toBe(0);
+    for (const pid of pids) expect(() => process.kill(pid, 0)).toThrow();
+  }, 30_000);
+});
