@@ -1,7 +1,7 @@
 import { mkdirSync, realpathSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
-import { createApp, readAppEnvironment } from "../app.ts";
+import { createApp, DEFAULT_NETWORK, preferenceOf, readAppEnvironment } from "../app.ts";
 import { openJobQueue } from "../crawler/index.ts";
 import { Failure } from "../failure.ts";
 import { forgetProxyVariables, parseAddressSet, parseEgressPolicy } from "../fetching/index.ts";
@@ -24,6 +24,7 @@ import { HOME_PAGE, VERSION } from "../version.ts";
 import type { Typed } from "./arguments.ts";
 import { readText } from "./input.ts";
 import type { Io } from "./io.ts";
+import { browserMachine } from "./machine.ts";
 import type { Notices } from "./notices.ts";
 import { optionValue } from "./values.ts";
 
@@ -81,6 +82,7 @@ export async function runServeExtractor(
     workerUrl: io.workerUrl,
     log,
     metricsSinks: [prometheus.sink],
+    machine: browserMachine(environment, io),
   });
   using queue = openJobQueue<CrawlSpec>({
     directory: resolve(settings.stateDir ?? stateHome(environment)),
@@ -96,7 +98,6 @@ export async function runServeExtractor(
     app,
     queue,
     defaults: defaultsOf(settings),
-    hasBrowser: false,
     renderMetrics: prometheus.render,
     log,
     sharesPort: false,
@@ -124,7 +125,7 @@ const stateHome = ({ XDG_STATE_HOME }: Environment): string =>
 
 const defaultsOf = (settings: Settings): ExtractorServerOptions["defaults"] => ({
   extraction: DEFAULT_EXTRACTION,
-  preference: settings.preferBrowser === false ? "http" : "browser",
+  preference: preferenceOf(DEFAULT_NETWORK, settings),
   maxPages: settings.crawlerMaxPages,
   maxDepth: DEFAULT_CRAWL.maxDepth,
   concurrency: settings.crawlerConcurrency,
