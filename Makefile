@@ -13,10 +13,12 @@ demo: $(INSTALLED) ## build, then extract, crawl and search the small site in te
 
 test: check build library ## all tests that matter, at most 15 minutes
 	sh scripts/ensure-chromium.sh
+	sh scripts/ensure-xvfb.sh
 	$(BUN) scripts/test.ts
 
 test-all: check build library ## the tests and the long runs
 	sh scripts/ensure-chromium.sh
+	sh scripts/ensure-xvfb.sh
 	$(BUN) scripts/test.ts --all
 
 build: $(INSTALLED) ## dist/article-extractor, one self-contained file

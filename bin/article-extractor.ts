@@ -1,9 +1,9 @@
 import { runCli } from "../src/cli/index.ts";
-import { processIo } from "./process-io.ts";
+import { isReadingStdin, processIo } from "./process-io.ts";
 
 const io = processIo();
 process.exitCode = await runCli(process.argv.slice(2), io);
 // An interrupted read of a pipe goes on, and would keep the program until somebody writes into it.
-if (io.signal.aborted) process.exit();
+if (io.signal.aborted || isReadingStdin()) process.exit();
 // The channel to a supervisor would keep it too.
 if (io.supervisor !== null) process.disconnect?.();

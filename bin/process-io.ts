@@ -22,6 +22,9 @@ export function processIo(): Io {
     // Computed here, beside the entry: inside a nested module it would break in the compiled program.
     workerUrl: new URL("./extraction-worker.ts", import.meta.url),
     indexWorkerUrl: new URL("./index-worker.ts", import.meta.url),
+    useTemporaryDirectory: (directory) => {
+      process.env.TMPDIR = directory;
+    },
     stdin: {
       get isTerminal() {
         return isDevice(0) && process.stdin.isTTY;
@@ -89,7 +92,21 @@ async function readStdin(maxBytes: number): Promise<Uint8Array> {
   return Buffer.concat(chunks);
 }
 
+let pendingReads = 0;
+
+/** Whether somebody still waits for standard input, which would keep the program. */
+export const isReadingStdin = (): boolean => pendingReads > 0;
+
 async function readLine(): Promise<string | null> {
+  pendingReads++;
+  try {
+    return await readLineOfStdin();
+  } finally {
+    pendingReads--;
+  }
+}
+
+async function readLineOfStdin(): Promise<string | null> {
   const decoder = new TextDecoder();
   let line = "";
   for await (const chunk of Bun.stdin.stream()) {

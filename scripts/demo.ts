@@ -10,6 +10,9 @@ const ROOT = join(import.meta.dir, "..");
 const PROGRAM = join(ROOT, "dist/article-extractor");
 const OUT = join(ROOT, "build/demo");
 
+// The site has no scripts, and the demonstration is about other things than browsers.
+process.env.ARTICLE_EXTRACTOR_PREFER_BROWSER ??= "false";
+
 async function run(command: readonly string[]): Promise<string> {
   const child = Bun.spawn([...command], { cwd: ROOT, stdio: ["ignore", "pipe", "inherit"] });
   const output = await new Response(child.stdout).text();

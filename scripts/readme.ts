@@ -33,7 +33,7 @@ export function withTables(path: string, text: string): string {
 }
 
 function optionsTable(all: readonly Flag[]): string {
-  const flags = all.filter((flag) => flag.awaits === undefined);
+  const flags = all;
   const rows = FLAG_GROUPS.flatMap((group) =>
     flags.filter((flag) => flag.group === group).map((flag) => [code(spelling(flag)), flag.help]),
   );

@@ -4,7 +4,6 @@ import {
   articleFromDocument,
   createArticleCache,
   type FetchedArticle,
-  type FetcherPreference,
   type LocalDocument,
   serveArticle,
 } from "./articles/index.ts";
@@ -25,51 +24,33 @@ import {
 import { createExtractor, type ExtractionOptions, type Extractor } from "./extraction/index.ts";
 import { Failure } from "./failure.ts";
 import {
-  type ChooseProxy,
+  type BrowserHostOptions,
+  type BrowserHosts,
   chooseProxy,
+  createBrowserHosts,
   createEgress,
-  createHttpFetcher,
   createRobotsCache,
-  DECIDED_FETCH_LIMITS,
   DECIDED_ROBOTS_TIMES,
   type Egress,
   type EgressCaller,
-  type FetchLimits,
+  type FindBrowserOptions,
   type HttpFetcher,
   openPinningProxy,
   type PinningProxy,
   type ProxyEnvironment,
-  type ProxySource,
   parseEgressPolicy,
-  parseProxyBypass,
-  productUserAgent,
-  randomUserAgent,
   readProxyEnvironment,
   systemClock,
   systemResolve,
 } from "./fetching/index.ts";
 import type { Log } from "./log.ts";
 import { createMetrics, logSink, type Metrics, type MetricsSink, statsdSink } from "./metrics.ts";
+import { type NetworkOptions, type OpenNetwork, openNetwork, type Person, proxyChoice } from "./network.ts";
 import { type Environment, readSettings, type SettingChecks, type Settings } from "./settings/index.ts";
 import { openStatsd, type StatsdSocket } from "./statsd.ts";
 import { withoutCredentials } from "./urls/index.ts";
 
-/** How one caller wants its pages fetched; null leaves the choice to the settings and defaults. */
-export type NetworkOptions = {
-  readonly userAgent: string | null;
-  readonly hasRandomUserAgent: boolean;
-  readonly headers: readonly (readonly [name: string, value: string])[];
-  readonly proxy: string | null;
-  /** Hosts that skip the proxy, in the grammar of NO_PROXY. */
-  readonly proxyBypass: readonly string[];
-  /** For one request, in ms. */
-  readonly requestTimeoutMs: number | null;
-  /** Requests for one page at most, the first included. */
-  readonly tries: number | null;
-  /** Largest page, decompressed. */
-  readonly maxBytes: number | null;
-  readonly preference: FetcherPreference | null;
-};
+export { DEFAULT_NETWORK, type NetworkOptions, type Person, preferenceOf } from "./network.ts";
 
 export type AppOptions = {
   readonly settings: Settings;
@@ -83,6 +64,10 @@ export type AppOptions = {
   readonly log: Log;
   /** Whose extractions the metrics count. */
   readonly shell: "cli" | "server";
+  /** What this machine has for browsers; absent: none is ever started. */
+  readonly machine?: BrowserMachine;
+  /** Asked to log in where a browser shows its window. */
+  readonly person?: Person | null;
   /** In [0, 1), as `Math.random`. */
   readonly random?: () => number;
   /** Take every measurement besides the sink of the settings. */
@@ -99,7 +84,12 @@ export interface App extends AsyncDisposable {
   readonly cache: { readonly size: number; readonly maxSize: number };
   /** Extraction workers at most. */
   readonly workers: number;
-  /** Opens what fetches and extracts for a caller, with its network options; dispose it after use. */
+  /** The browser's executable, null when there is none. Throws `invalid_settings` when a wrong one is named. */
+  readonly browserPath: () => string | null;
+  /**
+   * Opens what fetches and extracts with one caller's network options; dispose it after use.
+   * @param caller on whose behalf pages are fetched, where it is not the one of the options
+   */
   openSession(network: NetworkOptions, caller?: EgressCaller, extras?: SessionExtras): ArticleSession;
   /** A proxy for programs that connect by themselves, on behalf of this caller. */
   openProxy(caller: EgressCaller, network: NetworkOptions): Promise<PinningProxy>;
@@ -212,14 +202,16 @@ export function createApp(options: AppOptions): App {
   const { metrics, statsd } = openMetrics(options);
   const cache = createArticleCache(settings.cacheSize);
   const slots = options.hostSlots ?? createHostSlots(systemClock);
+  const browsers = options.machine ? openBrowsers(options, options.machine) : null;
   return {
     metrics,
     cache,
     workers: extractor.workers,
+    browserPath: () => browsers?.path ?? null,
     openSession: (network, caller = options.caller, { acceptMarkdown = false } = {}) =>
       openSession(
         { ...options, caller },
-        { egress, extractor, cache, metrics, slots, network, acceptMarkdown },
+        { egress, extractor, cache, metrics, slots, browsers, network, acceptMarkdown },
       ),
     openProxy: (caller, network) =>
       openPinningProxy({
@@ -230,6 +222,7 @@ export function createApp(options: AppOptions): App {
         ...PROXY_TIMES,
       }),
     [Symbol.asyncDispose]: async () => {
+      await browsers?.[Symbol.asyncDispose]();
       await extractor[Symbol.asyncDispose]();
       await statsd?.[Symbol.asyncDispose]();
     },
@@ -238,6 +231,27 @@ export function createApp(options: AppOptions): App {
 
 /** Of connections through a proxy of ours. */
 const PROXY_TIMES = { connectTimeoutMs: 30_000, idleTimeoutMs: 120_000 };
+
+/** What a shell knows of its machine. */
+export type BrowserMachine = Pick<BrowserHostOptions, "temporaryBase" | "useTemporaryDirectory" | "pid"> &
+  Omit<FindBrowserOptions, "explicit"> & {
+    /** Whether a window can be shown. */
+    readonly hasDisplay: boolean;
+    /** As root Chromium has no sandbox. */
+    readonly isRoot: boolean;
+  };
+
+const openBrowsers = ({ settings, log }: AppOptions, machine: BrowserMachine): BrowserHosts =>
+  createBrowserHosts({
+    ...machine,
+    find: { ...machine, explicit: settings.browserPath },
+    hasSandbox: settings.browserSandbox ?? !machine.isRoot,
+    maxPages: PAGES_PER_BROWSER,
+    log,
+  });
+
+/** A browser gives way to a new one after so many pages. */
+const PAGES_PER_BROWSER = 500;
 
 type OpenMetrics = { readonly metrics: Metrics; readonly statsd: StatsdSocket | null };
 
@@ -260,27 +274,19 @@ type SessionParts = {
   readonly metrics: Metrics;
   /** One for all sessions: two crawls are as polite to a host as one. */
   readonly slots: HostSlots;
+  readonly browsers: BrowserHosts | null;
   readonly network: NetworkOptions;
   readonly acceptMarkdown: boolean;
 };
 
 function openSession(options: AppOptions, parts: SessionParts): ArticleSession {
-  const { settings, log, shell } = options;
-  const { egress, extractor, cache, metrics, network } = parts;
-  const limits = fetchLimits(settings, network);
-  const userAgent = userAgentFor(options, network);
-  const http = createHttpFetcher({
-    egress,
-    caller: options.caller,
-    chooseProxy: proxyChoice(options, network),
-    userAgent,
-    headers: combineHeaders(network.headers),
-    acceptMarkdown: parts.acceptMarkdown,
-    limits,
-    log,
-  });
+  const { settings, shell } = options;
+  const { egress, extractor, cache, metrics, network, browsers, acceptMarkdown } = parts;
+  const person = options.person ?? null;
+  const open = openNetwork(network, { ...options, egress, browsers, person, acceptMarkdown });
+  const { http, fetchers, log, limits, userAgent } = open;
   const service = {
-    fetchers: { http, browser: null },
+    fetchers,
     extractor,
     cache,
     log,
@@ -288,7 +294,7 @@ function openSession(options: AppOptions, parts: SessionParts): ArticleSession {
     shell,
     hasDiagnostics: settings.logDiagnostics,
   };
-  const crawling = crawlingParts(options, { ...parts, http, userAgent, limits });
+  const crawling = crawlingParts({ ...parts, open });
   // What one caller may reach, another must not get out of the cache.
   const cacheScope = JSON.stringify([network, userAgent, options.caller]);
   return {
@@ -298,7 +304,7 @@ function openSession(options: AppOptions, parts: SessionParts): ArticleSession {
       serveArticle(
         {
           url,
-          preference: network.preference ?? (settings.preferBrowser === false ? "http" : "browser"),
+          preference: open.preference,
           options: extraction,
           fetch: { authorization, signal },
           cacheScope,
@@ -311,20 +317,20 @@ function openSession(options: AppOptions, parts: SessionParts): ArticleSession {
     crawl: (plan, crawlOptions, signal, adapt = (same) => same) =>
       runCrawlJob(plan, crawlOptions, adapt(crawling, http), signal),
     previewCrawl: (plan, crawlOptions, signal) => previewCrawl(plan, crawlOptions, crawling, signal),
-    [Symbol.asyncDispose]: () => http[Symbol.asyncDispose](),
+    [Symbol.asyncDispose]: () => open[Symbol.asyncDispose](),
   };
 }
 
-type CrawlingParts = SessionParts & {
-  readonly http: HttpFetcher;
-  readonly userAgent: string;
-  readonly limits: FetchLimits;
-};
-
-function crawlingParts({ log }: AppOptions, parts: CrawlingParts): CrawlJobParts {
-  const { http, extractor, metrics, slots, network, userAgent, limits } = parts;
+function crawlingParts({
+  extractor,
+  metrics,
+  slots,
+  network,
+  open,
+}: SessionParts & { readonly open: OpenNetwork }): CrawlJobParts {
+  const { http, fetchers, limits, userAgent, log } = open;
   return {
-    fetchers: { http, browser: null },
+    fetchers,
     extractor,
     // Each worker has a page and the next one; what is fetched beyond that only takes memory.
     extractionBacklog: 2 * extractor.workers,
@@ -346,54 +352,12 @@ function crawlingParts({ log }: AppOptions, parts: CrawlingParts): CrawlJobParts
       request_timeout_seconds: limits.requestTimeoutMs / 1000,
       tries: limits.tries,
       max_bytes: limits.pageBytes,
+      headed: network.isHeaded,
+      // What it holds are secrets; its name is none.
+      storage_state: network.storageState,
+      wait_for: network.waitFor,
+      scroll: network.scrolls,
+      load_media: network.loadsMedia,
     },
   };
-}
-
-function fetchLimits(settings: Settings, network: NetworkOptions): FetchLimits {
-  const requestTimeoutMs = network.requestTimeoutMs ?? Math.round(settings.timeoutSeconds * 1000);
-  return {
-    ...DECIDED_FETCH_LIMITS,
-    requestTimeoutMs,
-    // Whoever allows one request more than a page's minute wants to wait that long.
-    deadlineMs: Math.max(DECIDED_FETCH_LIMITS.deadlineMs, requestTimeoutMs),
-    tries: network.tries ?? settings.retries + 1,
-    pageBytes: network.maxBytes ?? settings.maxBytes,
-  };
-}
-
-// A request or flag goes before the setting, the setting before the environment.
-function proxyChoice({ settings, proxyEnvironment }: AppOptions, network: NetworkOptions): ChooseProxy {
-  const bypass = [...network.proxyBypass, ...(settings.proxyBypass ? [settings.proxyBypass] : [])];
-  const choose = (explicit: string | null, explicitSource: ProxySource): ChooseProxy =>
-    chooseProxy({
-      explicit,
-      explicitSource,
-      bypass: bypass.flatMap(parseProxyBypass),
-      environment: proxyEnvironment,
-    });
-  return network.proxy !== null ? choose(network.proxy, "caller") : choose(settings.proxy, "operator");
-}
-
-function userAgentFor(
-  { settings, product, random = Math.random }: AppOptions,
-  network: NetworkOptions,
-): string {
-  // The header is the long way to ask for the same; without this line it would be sent by nobody.
-  const asked = network.userAgent ?? combineHeaders(network.headers)["user-agent"];
-  if (asked !== undefined) return asked;
-  if (network.hasRandomUserAgent) return randomUserAgent(random);
-  return settings.userAgent ?? productUserAgent(product);
-}
-
-// A name that is given twice means both values (RFC 9110, 5.3); cookies have a separator of their own.
-function combineHeaders(headers: NetworkOptions["headers"]): Record<string, string> {
-  const combined = new Map<string, string>();
-  for (const [written, value] of headers) {
-    const name = written.toLowerCase();
-    const before = combined.get(name);
-    const separator = name === "cookie" ? "; " : ", ";
-    combined.set(name, before === undefined ? value : `${before}${separator}${value}`);
-  }
-  return Object.fromEntries(combined);
 }

@@ -61,6 +61,8 @@ for (const { commands, output } of readExamples()) {
         env: {
           PATH: `${join(ROOT, "dist")}:${process.env.PATH}`,
           HTTP_PROXY: `http://127.0.0.1:${proxy.port}`,
+          // What the examples show does not depend on it, how long they take does.
+          ARTICLE_EXTRACTOR_PREFER_BROWSER: "false",
         },
         stdout: "pipe",
       });

@@ -1,7 +1,13 @@
 import type { BodyKind, Extraction, ExtractionOptions, Extractor } from "../extraction/index.ts";
 import { requireArticle } from "../extraction/index.ts";
 import { Failure } from "../failure.ts";
-import type { FetchedPage, Fetcher, FetchOptions } from "../fetching/index.ts";
+import {
+  type FetchedPage,
+  type Fetcher,
+  type FetchOptions,
+  isDownload,
+  isUnusable,
+} from "../fetching/index.ts";
 import type { PageUrl } from "../urls/index.ts";
 import { isEmptyShell } from "./empty-shell.ts";
 import type { FetchedArticle } from "./fetched-article.ts";
@@ -49,11 +55,24 @@ export async function visitPage(
 ): Promise<PageVisit> {
   const { http, browser } = parts.fetchers;
   const context = { request, parts };
-  const first = await attempt(request.preference === "browser" ? (browser ?? http) : http, url, context);
+  if (request.preference === "browser" && browser !== null) return await browserFirst(browser, url, context);
+  const first = await attempt(http, url, context);
   const reason = reasonForBrowser(first);
   if (reason === null || browser === null || request.preference !== "http") return first;
   const second = await attempt(browser, url, context);
   return { ...second, notes: [`Fetched with the browser: ${reason}`] };
+}
+
+// A machine may have a browser that cannot run there, and a browser saves some texts that a client can read.
+async function browserFirst(browser: Fetcher, url: PageUrl, context: VisitContext): Promise<PageVisit> {
+  try {
+    return await attempt(browser, url, context);
+  } catch (error) {
+    const isFallback = isUnusable(error) || isDownload(error);
+    if (!isFallback || !(error instanceof Failure)) throw error;
+    const visit = await attempt(context.parts.fetchers.http, url, context);
+    return isDownload(error) ? visit : { ...visit, notes: [`Fetched over plain HTTP: ${error.message}`] };
+  }
 }
 
 /**

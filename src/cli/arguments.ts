@@ -18,8 +18,7 @@ export type Typed = {
 
 /**
  * Reads the words after the program's name.
- * @throws Failure `invalid_usage` for unknown options (naming the nearest), missing values, and options
- * whose machinery this version lacks
+ * @throws Failure `invalid_usage` for unknown options (naming the nearest) and missing values
  */
 export function parseArguments(words: readonly string[]): Typed {
   const command = findCommand(words);
@@ -33,7 +32,6 @@ export function parseArguments(words: readonly string[]): Typed {
   }
   const { args, options } = parser.parse(["", "", ...encoded], { run: false });
   const values = new Map(command.flags.map((flag) => [flag.name, typedValues(options, flag, decode)]));
-  refuseAwaited(command.flags.filter((flag) => (values.get(flag.name) ?? []).length > 0));
   const many = (name: string): readonly string[] => values.get(name) ?? [];
   return {
     command,
@@ -139,12 +137,4 @@ function typedValues(
   // Given twice, or as `--x --no-x`: the last one counts.
   if (flag.placeholder === undefined) return [value].flat().at(-1) === !isNegated ? ["true"] : [];
   return value === undefined ? [] : [value].flat().map(decode);
-}
-
-function refuseAwaited(given: readonly Flag[]): void {
-  for (const { name, awaits } of given) {
-    if (awaits !== undefined) {
-      throw new Failure("invalid_usage", `--${name} needs ${awaits}, which this version does not have yet`);
-    }
-  }
 }

@@ -1,4 +1,4 @@
-import { type App, createApp, readAppEnvironment } from "../app.ts";
+import { type App, createApp, type NetworkOptions, readAppEnvironment } from "../app.ts";
 import { Failure } from "../failure.ts";
 import { forgetProxyVariables, parseEgressPolicy } from "../fetching/index.ts";
 import { createLog, LOG_FORMATS, LOG_LEVELS, type Log } from "../log.ts";
@@ -6,6 +6,9 @@ import { type Settings, withDotenv } from "../settings/index.ts";
 import { HOME_PAGE, VERSION } from "../version.ts";
 import type { Typed } from "./arguments.ts";
 import type { Io } from "./io.ts";
+import { browserMachine } from "./machine.ts";
+import type { Notices } from "./notices.ts";
+import { createPerson } from "./person.ts";
 import { optionValue } from "./values.ts";
 
 /** The application as a command sees it; dispose of `app` after use. */
@@ -23,7 +26,6 @@ export function openCommandApp(typed: Typed, io: Io): CommandApp {
   const { settings, proxyEnvironment } = readAppEnvironment(environment);
   // Bun's fetch would act on them at every request, past the egress policy.
   forgetProxyVariables(io.environment);
-  refuseAwaitedSettings(settings);
   const log = createLog({
     level:
       optionValue.choice(typed, "log-level", LOG_LEVELS) ??
@@ -38,9 +40,21 @@ export function openCommandApp(typed: Typed, io: Io): CommandApp {
     product: { version: VERSION, homePage: HOME_PAGE },
     shell: "cli",
     workerUrl: io.workerUrl,
+    machine: browserMachine(environment, io),
+    person: createPerson(io),
     log,
   });
   return { app, settings, log };
+}
+
+/** Says that the browser somebody asked for is not there; without being asked for nobody misses it. */
+export function noteMissingBrowser(
+  { preference }: NetworkOptions,
+  { app, settings, notices }: Pick<CommandApp, "app" | "settings"> & { readonly notices: Notices },
+): void {
+  const isAsked = preference === "browser" || (preference === null && settings.preferBrowser === true);
+  if (isAsked && app.browserPath() === null)
+    notices.warn("no Chromium, Chrome or Edge was found: pages are fetched over plain HTTP");
 }
 
 function readEgress(typed: Typed): string | null {
@@ -52,19 +66,5 @@ function readEgress(typed: Typed): string | null {
   } catch (cause) {
     if (!(cause instanceof Failure)) throw cause;
     throw new Failure("invalid_usage", `--egress: ${cause.message}`, { cause });
-  }
-}
-
-// What these ask for does not exist yet, and asking must not be met with silence.
-function refuseAwaitedSettings({ preferBrowser, storageStateFile }: Settings): void {
-  const asked = [
-    preferBrowser === true && "ARTICLE_EXTRACTOR_PREFER_BROWSER",
-    storageStateFile !== null && "ARTICLE_EXTRACTOR_STORAGE_STATE_FILE",
-  ].filter((name) => name !== false);
-  if (asked.length > 0) {
-    throw new Failure(
-      "invalid_settings",
-      `${asked.join(" and ")} need the browser fetcher, which this version does not have yet`,
-    );
   }
 }

@@ -16,7 +16,7 @@ export function formatCompletions(shell: string): string {
   );
 }
 
-const offered = ({ flags }: Command): Flag[] => flags.filter((flag) => flag.awaits === undefined);
+const offered = ({ flags }: Command): readonly Flag[] => flags;
 const spellings = (flag: Flag): string[] => [`--${flag.name}`, ...(flag.short ? [`-${flag.short}`] : [])];
 const commandNames = COMMANDS.map(({ name }) => name);
 const namedCommands = COMMANDS.filter((command) => command !== EXTRACT_COMMAND);

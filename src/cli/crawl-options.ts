@@ -1,4 +1,4 @@
-import type { NetworkOptions } from "../app.ts";
+import { type NetworkOptions, preferenceOf } from "../app.ts";
 import { CRAWL_RANGES, type CrawlPlan, createCrawlPlan, parseSitemapSource } from "../crawler/index.ts";
 import { Failure } from "../failure.ts";
 import { DEFAULT_CRAWL, type Settings } from "../settings/index.ts";
@@ -28,14 +28,19 @@ const MAX_RATE_LIMIT_S = 3600;
 
 /**
  * Gives the words of a crawl their meaning.
- * @param directory what relative paths start from
+ * @param place.directory what relative paths start from
+ * @param place.hasPerson whether somebody is there to press Enter
  * @throws Failure `invalid_usage` or `invalid_url` for values and combinations that mean nothing
  */
-export function readCrawlCommand(typed: Typed, settings: Settings, directory: string): CrawlCommand {
+export function readCrawlCommand(
+  typed: Typed,
+  settings: Settings,
+  place: { readonly directory: string; readonly hasPerson: () => boolean },
+): CrawlCommand {
   if (typed.has("jsonl") && typed.has("dry-run"))
     throw new Failure("invalid_usage", "--jsonl and --dry-run exclude each other");
   const makes = typed.has("dry-run") ? "list" : typed.has("jsonl") ? "lines" : "files";
-  const network = readNetwork(typed);
+  const network = readNetwork(typed, place.hasPerson);
   const authorizations = new Map<string, string>();
   const seeds = [...typed.positionals, ...optionValue.texts(typed, "seed")].map((written) => {
     const { url, authorization } = requireUrl(written);
@@ -44,7 +49,7 @@ export function readCrawlCommand(typed: Typed, settings: Settings, directory: st
   });
   const sitemaps = optionValue
     .texts(typed, "sitemap")
-    .map((written) => readSitemap(written, directory, authorizations));
+    .map((written) => readSitemap(written, place.directory, authorizations));
   if (seeds.length === 0 && sitemaps.length === 0)
     throw new Failure("invalid_usage", "crawl needs at least one URL to start from, or a --sitemap");
   const integer = (name: string, { min, max }: { readonly min: number; readonly max: number }) =>
@@ -66,7 +71,7 @@ export function readCrawlCommand(typed: Typed, settings: Settings, directory: st
     respectsMetaRobots: typed.has("respect-meta-robots"),
     discoversSitemaps: typed.has("discover-sitemaps"),
     trustsLastModified: typed.has("trust-lastmod"),
-    preference: network.preference ?? (settings.preferBrowser === false ? "http" : "browser"),
+    preference: preferenceOf(network, settings),
     extraction: readExtraction(typed, makes === "lines" ? ["content", "markdown"] : ["markdown"]),
   });
   return {

@@ -28,9 +28,10 @@ export type ExtractCommand = {
 
 /**
  * Gives the typed words their meaning.
+ * @param hasPerson whether somebody is there to press Enter
  * @throws Failure `invalid_usage` or `invalid_url` for values and combinations that mean nothing
  */
-export function readExtractCommand(typed: Typed): ExtractCommand {
+export function readExtractCommand(typed: Typed, hasPerson: () => boolean): ExtractCommand {
   const format = optionValue.choice(typed, "output", OUTPUT_FORMATS) ?? "json";
   const hasFrontmatter = typed.has("frontmatter");
   if (hasFrontmatter && format !== "markdown") {
@@ -43,7 +44,7 @@ export function readExtractCommand(typed: Typed): ExtractCommand {
     outputFile: outputFile === "-" ? null : outputFile,
     hasFrontmatter,
     extraction: readExtraction(typed, renderingsOf(format)),
-    network: readNetwork(typed),
+    network: readNetwork(typed, hasPerson),
   };
 }
 

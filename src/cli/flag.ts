@@ -29,6 +29,4 @@ export type Flag = {
   readonly isPath?: true;
   readonly group: FlagGroup;
   readonly help: string;
-  /** Machinery that this version lacks: the option is refused and the help leaves it out. */
-  readonly awaits?: string;
 };

@@ -4,8 +4,6 @@ import { INDEX_ONLY_FLAGS, SEARCH_ONLY_FLAGS } from "./search-flags.ts";
 export const OUTPUT_FORMATS = ["json", "markdown", "text"] as const;
 export type OutputFormat = (typeof OUTPUT_FORMATS)[number];
 
-const BROWSER = "the browser fetcher";
-
 const GENERAL_FLAGS: readonly Flag[] = [
   {
     name: "env-file",
@@ -87,24 +85,42 @@ const FETCHING_FLAGS: readonly Flag[] = [
     group: "Fetching",
     help: "Addresses that may be reached: auto (default), open, public, or a list of hosts and networks",
   },
-  { name: "prefer-http", group: "Fetching", help: "Fetch with the plain HTTP client first" },
+  {
+    name: "prefer-browser",
+    group: "Fetching",
+    help: "Fetch with the browser first (the default where one is found)",
+  },
+  {
+    name: "prefer-http",
+    group: "Fetching",
+    help: "Fetch with the plain HTTP client first; the browser helps with empty shells and 404",
+  },
   { name: "no-browser", group: "Fetching", help: "Never start a browser" },
-  { name: "prefer-browser", group: "Fetching", help: "Fetch with the browser first", awaits: BROWSER },
-  { name: "headed", group: "Fetching", help: "Show the browser, to log in by hand", awaits: BROWSER },
+  {
+    name: "wait-for",
+    placeholder: "CSS",
+    group: "Fetching",
+    help: "Wait in the browser until an element matches",
+  },
+  {
+    name: "scroll",
+    group: "Fetching",
+    help: "Scroll through the page in the browser, for content that comes when it is seen",
+  },
+  { name: "load-media", group: "Fetching", help: "Load images, fonts and media in the browser, too" },
+  { name: "headed", group: "Fetching", help: "Show the browser, to log in by hand on the first page" },
+  {
+    name: "user-interaction-timeout",
+    placeholder: "SECONDS",
+    group: "Fetching",
+    help: "How long a headed browser waits for Enter (default 300 at a terminal, else 0)",
+  },
   {
     name: "storage-state",
     placeholder: "PATH",
     isPath: true,
     group: "Fetching",
-    help: "File that keeps cookies and sessions",
-    awaits: BROWSER,
-  },
-  {
-    name: "user-interaction-timeout",
-    placeholder: "SECONDS",
-    group: "Fetching",
-    help: "How long a headed browser waits for you",
-    awaits: BROWSER,
+    help: "File that keeps cookies and sessions, for both fetchers",
   },
 ];
 

@@ -58,7 +58,7 @@ export function formatHelp(command: Command, { width, paint }: HelpOptions): str
     sections.push(section("Commands", formatRows(rows, width), paint));
   }
   for (const group of FLAG_GROUPS) {
-    const flags = command.flags.filter((flag) => flag.group === group && flag.awaits === undefined);
+    const flags = command.flags.filter((flag) => flag.group === group);
     const rows = flags.map((flag) => [spelling(flag), flag.help] as const);
     if (rows.length > 0) sections.push(section(group, formatRows(rows, width), paint));
   }

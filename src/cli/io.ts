@@ -17,6 +17,8 @@ export type Io = {
   readonly startCopy: StartCopy;
   /** Null unless this process is such a copy. */
   readonly supervisor: Supervisor | null;
+  /** Makes this process, and what it starts, keep temporary files in a directory. */
+  readonly useTemporaryDirectory: (directory: string) => void;
   readonly stdin: {
     readonly isTerminal: boolean;
     read(maxBytes: number): Promise<Uint8Array>;

@@ -1,3 +1,4 @@
+import { resolve } from "node:path";
 import type { NetworkOptions } from "../app.ts";
 import type { ExtractionOptions } from "../extraction/index.ts";
 import { Failure } from "../failure.ts";
@@ -50,9 +51,10 @@ function guess(written: string): string {
 
 /**
  * How pages are fetched.
+ * @param hasPerson whether somebody is there to press Enter
  * @throws Failure `invalid_usage`
  */
-export function readNetwork(typed: Typed): NetworkOptions {
+export function readNetwork(typed: Typed, hasPerson: () => boolean): NetworkOptions {
   const timeoutSeconds = optionValue.decimal(typed, "timeout", 0.001, 3600);
   const retries = optionValue.integer(typed, "retries", 0, 20);
   return {
@@ -64,8 +66,48 @@ export function readNetwork(typed: Typed): NetworkOptions {
     requestTimeoutMs: timeoutSeconds === null ? null : Math.round(timeoutSeconds * 1000),
     tries: retries === null ? null : retries + 1,
     maxBytes: optionValue.bytes(typed, "max-bytes"),
-    preference: typed.has("no-browser") ? "http_only" : typed.has("prefer-http") ? "http" : null,
+    preference: readPreference(typed),
+    isHeaded: typed.has("headed"),
+    userInteractionTimeoutMs: readInteractionTimeout(typed, hasPerson),
+    storageState: readStorageState(typed),
+    waitFor: optionValue.text(typed, "wait-for"),
+    scrolls: typed.has("scroll"),
+    loadsMedia: typed.has("load-media"),
   };
+}
+
+const PREFERENCES = {
+  "prefer-browser": "browser",
+  "prefer-http": "http",
+  "no-browser": "http_only",
+} as const;
+const NEED_BROWSER = ["headed", "wait-for", "scroll", "load-media"] as const;
+
+function readPreference(typed: Typed): NetworkOptions["preference"] {
+  const names = ["prefer-browser", "prefer-http", "no-browser"] as const;
+  const [chosen, ...others] = names.filter(typed.has);
+  if (chosen === undefined) return null;
+  const contrary = others[0] ?? (chosen === "prefer-browser" ? undefined : NEED_BROWSER.find(typed.has));
+  if (contrary !== undefined)
+    throw new Failure("invalid_usage", `--${contrary} and --${chosen} exclude each other`);
+  return PREFERENCES[chosen];
+}
+
+const DEFAULT_INTERACTION_MS = 300_000;
+
+function readInteractionTimeout(typed: Typed, hasPerson: () => boolean): number {
+  const seconds = optionValue.decimal(typed, "user-interaction-timeout", 0, 86_400);
+  if (!typed.has("headed")) {
+    if (seconds !== null) throw new Failure("invalid_usage", "--user-interaction-timeout goes with --headed");
+    return 0;
+  }
+  if (seconds !== null) return Math.round(seconds * 1000);
+  return hasPerson() ? DEFAULT_INTERACTION_MS : 0;
+}
+
+function readStorageState(typed: Typed): string | null {
+  const path = optionValue.text(typed, "storage-state");
+  return path === null ? null : resolve(path);
 }
 
 function readHeader(written: string): readonly [name: string, value: string] {

@@ -81,20 +81,22 @@ async function dispatch(words: readonly string[], shell: Shell): Promise<number>
 }
 
 async function extract({ typed, io, openNotices }: Shell): Promise<number> {
-  const { openCommandApp } = await import("./command-app.ts");
+  const { noteMissingBrowser, openCommandApp } = await import("./command-app.ts");
   const { readExtractCommand } = await import("./extract-options.ts");
   const { runExtract } = await import("./extract.ts");
-  const command = readExtractCommand(typed);
+  const command = readExtractCommand(typed, () => io.stdin.isTerminal);
   const notices = openNotices(io);
   if (command.input.kind === "stdin" && io.stdin.isTerminal)
     notices.warn("reading the page from the terminal");
-  const opened = openCommandApp(typed, io);
-  await using app = opened.app;
+  const { app, settings } = openCommandApp(typed, io);
+  await using _ = app;
+  if (command.input.kind === "url" || command.input.kind === "list")
+    noteMissingBrowser(command.network, { app, settings, notices });
   return await runExtract(command, { app, io, notices, now: () => new Date() });
 }
 
 async function crawl({ typed, io, openNotices }: Shell): Promise<number> {
-  const { openCommandApp } = await import("./command-app.ts");
+  const { noteMissingBrowser, openCommandApp } = await import("./command-app.ts");
   const { readCrawlCommand } = await import("./crawl-options.ts");
   const { runCrawl } = await import("./crawl.ts");
   const { openScreen } = await import("./screen.ts");
@@ -108,8 +110,13 @@ async function crawl({ typed, io, openNotices }: Shell): Promise<number> {
   using screen = openScreen(io, { isLive });
   const { app, settings, log } = openCommandApp(typed, screen.io);
   await using _ = app;
-  const command = readCrawlCommand(typed, settings, process.cwd());
-  return await runCrawl(command, { app, screen, notices: openNotices(screen.io), log });
+  const command = readCrawlCommand(typed, settings, {
+    directory: process.cwd(),
+    hasPerson: () => io.stdin.isTerminal,
+  });
+  const notices = openNotices(screen.io);
+  noteMissingBrowser(command.network, { app, settings, notices });
+  return await runCrawl(command, { app, screen, notices, log });
 }
 
 async function index({ typed, io, openNotices }: Shell): Promise<number> {

@@ -1,7 +1,7 @@
 import { mkdirSync, realpathSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
-import { type AppEnvironment, createApp, readAppEnvironment } from "../app.ts";
+import { type AppEnvironment, createApp, DEFAULT_NETWORK, preferenceOf, readAppEnvironment } from "../app.ts";
 import { createHostSlots, createSharedHostSlots, type HostSlots, openJobQueue } from "../crawler/index.ts";
 import { type Database, openSharedState } from "../database/index.ts";
 import { Failure } from "../failure.ts";
@@ -29,6 +29,7 @@ import { HOME_PAGE, VERSION } from "../version.ts";
 import type { Typed } from "./arguments.ts";
 import { readText } from "./input.ts";
 import type { Io } from "./io.ts";
+import { browserMachine } from "./machine.ts";
 import type { Notices } from "./notices.ts";
 import { optionValue } from "./values.ts";
 
@@ -74,6 +75,7 @@ export async function runServeExtractor(
   const network = await readNetworkSettings(command, read.settings, io);
   const serving: Serving = {
     ...read,
+    environment,
     settings: { ...read.settings, egress: command.egress ?? read.settings.egress },
     network,
     stateDirectory: resolve(read.settings.stateDir ?? stateHome(environment)),
@@ -87,6 +89,7 @@ export async function runServeExtractor(
 }
 
 type Serving = AppEnvironment & {
+  readonly environment: Environment;
   readonly network: Awaited<ReturnType<typeof readNetworkSettings>>;
   readonly stateDirectory: string;
   readonly log: Log;
@@ -143,6 +146,7 @@ async function serveFromThis(serving: Serving): Promise<number> {
     workerUrl: io.workerUrl,
     log,
     metricsSinks: [prometheus.sink],
+    machine: browserMachine(serving.environment, io),
     ...(supervisor === null ? {} : { hostSlots: sharedSlots(database) }),
   });
   await using server = startExtractorServer({
@@ -154,7 +158,6 @@ async function serveFromThis(serving: Serving): Promise<number> {
     app,
     queue,
     defaults: defaultsOf(settings),
-    hasBrowser: false,
     processes: { configured: processCount(serving), alive: () => board.alive().length },
     renderMetrics: () => prometheus.render(board.otherMetrics()),
     log,
@@ -188,7 +191,7 @@ const stateHome = ({ XDG_STATE_HOME }: Environment): string =>
 
 const defaultsOf = (settings: Settings): ExtractorServerOptions["defaults"] => ({
   extraction: DEFAULT_EXTRACTION,
-  preference: settings.preferBrowser === false ? "http" : "browser",
+  preference: preferenceOf(DEFAULT_NETWORK, settings),
   maxPages: settings.crawlerMaxPages,
   maxDepth: DEFAULT_CRAWL.maxDepth,
   concurrency: settings.crawlerConcurrency,

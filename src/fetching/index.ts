@@ -1,14 +1,17 @@
 export { type AddressSet, isIpAddress, isLoopbackAddress, parseAddressSet } from "./address-set.ts";
 export {
-  type BrowserBehaviour,
   type BrowserFetcherOptions,
   createBrowserFetcher,
 } from "./browser/fetcher.ts";
 export { type FindBrowserOptions, findBrowser } from "./browser/find.ts";
 export { type BrowserHost, type BrowserHostOptions, createBrowserHost } from "./browser/host.ts";
+export { type BrowserHosts, type BrowserHostsOptions, createBrowserHosts } from "./browser/hosts.ts";
+export { isDownload, isUnusable } from "./browser/navigation-failure.ts";
+export type { Pause } from "./browser/pause.ts";
+export type { BrowserBehaviour } from "./browser/read-page.ts";
 export { type DecodedText, decodeText, type EncodingSource } from "./charset.ts";
 export { sniffPageType } from "./content-type.ts";
-export { type CookieSession, createCookieSession, type StoredCookie } from "./cookies.ts";
+export { type CookieSession, createCookieSession } from "./cookies.ts";
 export { displayUrl } from "./display-url.ts";
 export { type AdmittedTarget, createEgress, type Egress, type EgressOptions } from "./egress.ts";
 export {
@@ -48,6 +51,9 @@ export {
   type RobotsCache,
   type RobotsCacheOptions,
 } from "./robots-cache.ts";
+export { type BrowsingSession, createBrowsingSession } from "./session/session.ts";
+export { openStorage, type Storage, type StorageOptions } from "./session/storage.ts";
+export type { StoredCookie } from "./stored-cookie.ts";
 export { type Clock, systemClock } from "./tries.ts";
 export type {
   FetchedHeaders,

@@ -48,6 +48,18 @@ export const VARIABLES = {
     null,
     "fetch with the browser first",
   ),
+  browserPath: setting<string | null>(
+    "ARTICLE_EXTRACTOR_BROWSER_PATH",
+    text,
+    null,
+    "Chromium, Chrome or Edge to start; unset: the first on PATH, then the usual places",
+  ),
+  browserSandbox: setting<boolean | null>(
+    "ARTICLE_EXTRACTOR_BROWSER_SANDBOX",
+    boolean,
+    null,
+    "start the browser with its sandbox; unset: yes, except as root, where it has none",
+  ),
   storageStateFile: setting<string | null>(
     "ARTICLE_EXTRACTOR_STORAGE_STATE_FILE",
     text,

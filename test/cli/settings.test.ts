@@ -146,16 +146,6 @@ describe("settings", () => {
     expect(run.stderr).not.toContain("secret");
   });
 
-  test("that ask for a browser say that there is none yet", async () => {
-    const env = { ARTICLE_EXTRACTOR_PREFER_BROWSER: "1", ARTICLE_EXTRACTOR_STORAGE_STATE_FILE: "state.json" };
-    const names = Object.keys(env).join(" and ");
-    expect(await fetched(env)).toEqual({
-      exitCode: 2,
-      stdout: "",
-      stderr: `error: ${names} need the browser fetcher, which this version does not have yet\n`,
-    });
-  });
-
   test("ARTICLE_EXTRACTOR_TIMEOUT bounds a request", async () => {
     const run = await fetched({ ARTICLE_EXTRACTOR_TIMEOUT: "0.2" }, "/silent");
     expect(run.stderr).toContain("200 ms");

@@ -35,9 +35,10 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   tenants: { mayImport: ["nearest", "database", ...CRAWLING, "crawler", "search", ...OBSERVED_BASE] },
   // It has to throw and to check log levels and URLs; of the rest it holds options, not code.
   settings: { mayImport: ["nearest", ...OBSERVED_BASE], mayImportTypesOf: MODULES },
+  network: { isOneFile: true, mayImport: ["settings", "articles", "fetching", ...OBSERVED_BASE] },
   app: {
     isOneFile: true,
-    mayImport: ["settings", "database", "statsd", "version", ...MODULES, ...OBSERVED_BASE],
+    mayImport: ["network", "settings", "database", "statsd", "version", ...MODULES, ...OBSERVED_BASE],
   },
   server: { mayImport: ["app", "database", "version", ...MODULES, ...OBSERVED_BASE] },
   // Flags go before settings, so the shell reads both with the same parsers.

@@ -59,10 +59,19 @@ export async function temporaryDirectory(): Promise<AsyncDisposable & { readonly
   return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
 }
 
-/** The environment of every run: only what a program cannot do without. */
+/**
+ * The environment of every run: only what a program cannot do without. A browser is fetched with only where a
+ * test says so: it takes a second a page, and most tests are about something else.
+ */
 export function cleanEnvironment(env: Readonly<Record<string, string>> = {}): Record<string, string> {
   const path = [join(BINARY, ".."), process.env.PATH ?? "/usr/bin:/bin"].join(":");
-  return { PATH: path, HOME: "/nonexistent", TMPDIR: tmpdir(), ...env };
+  return {
+    PATH: path,
+    HOME: "/nonexistent",
+    TMPDIR: tmpdir(),
+    ARTICLE_EXTRACTOR_PREFER_BROWSER: "false",
+    ...env,
+  };
 }
 
 /** Throws when the program has not been built. */

@@ -6,6 +6,7 @@ import {
   type BrowserHost,
   createBrowserFetcher,
   createBrowserHost,
+  createBrowsingSession,
   DECIDED_FETCH_LIMITS,
   type Fetcher,
   type FetchLimits,
@@ -72,6 +73,9 @@ export function testBrowserFetcher(options: TestBrowserOptions): Fetcher {
   return createBrowserFetcher({
     ...testParts(options),
     pagesPerContext: 100,
+    session: createBrowsingSession(null, Date.now),
+    isRequired: false,
+    pause: null,
     ...rest,
     behaviour: { waitFor: null, scrolls: false, loadsMedia: false, ...behaviour },
     limits: { ...DECIDED_FETCH_LIMITS, ...limits },

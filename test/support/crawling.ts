@@ -1,7 +1,13 @@
 import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type App, createApp, type NetworkOptions, readAppEnvironment } from "../../src/app.ts";
+import {
+  type App,
+  createApp,
+  DEFAULT_NETWORK,
+  type NetworkOptions,
+  readAppEnvironment,
+} from "../../src/app.ts";
 import {
   type CrawlEvent,
   type CrawlJobOptions,
@@ -43,18 +49,6 @@ export function crawlPlan(changes: Partial<CrawlRequest>): CrawlPlan {
     ...changes,
   });
 }
-
-const NETWORK: NetworkOptions = {
-  userAgent: null,
-  hasRandomUserAgent: false,
-  headers: [],
-  proxy: null,
-  proxyBypass: [],
-  requestTimeoutMs: null,
-  tries: null,
-  maxBytes: null,
-  preference: null,
-};
 
 /** What the manifest file holds, as far as tests read it. */
 export type ManifestFile = {
@@ -114,7 +108,7 @@ export async function crawlPlace(app: App): Promise<CrawlPlace> {
   return {
     path,
     async crawl(plan, { signal, network, onEvent, ...options } = {}) {
-      await using session = app.openSession({ ...NETWORK, ...network });
+      await using session = app.openSession({ ...DEFAULT_NETWORK, ...network });
       const job = {
         output: { kind: "directory", path },
         jobId: null,

@@ -1,6 +1,6 @@
 import { stripVTControlCharacters } from "node:util";
 import type { Browser } from "playwright-core";
-import { Failure } from "../../failure.ts";
+import { unusable } from "./navigation-failure.ts";
 
 export type { Browser, BrowserContext, Page, Request, Response } from "playwright-core";
 
@@ -37,7 +37,7 @@ const ARGUMENTS = [
 
 /**
  * Starts a browser, driven over a pipe: it ends when this process ends, however it does.
- * @throws Failure `internal` when it does not start, with the reason that it gives
+ * @throws Failure `internal` of `isUnusable` when it does not start, with the reason that it gives
  */
 export async function launchChromium(options: LaunchOptions): Promise<Browser> {
   // 58 ms and 70 MB: loaded when a browser is wanted.
@@ -55,13 +55,7 @@ export async function launchChromium(options: LaunchOptions): Promise<Browser> {
       handleSIGHUP: false,
     });
   } catch (error) {
-    throw new Failure(
-      "internal",
-      `the browser ${options.executablePath} does not start: ${reasonOf(error)}`,
-      {
-        cause: error,
-      },
-    );
+    throw unusable(`the browser ${options.executablePath} does not start: ${reasonOf(error)}`, error);
   }
 }
 

@@ -1,25 +1,23 @@
 import { Failure } from "../../failure.ts";
 import type { Log } from "../../log.ts";
 import type { PageUrl } from "../../urls/index.ts";
-import { tooLarge } from "../body.ts";
-import { isPageType, parseContentType } from "../content-type.ts";
+import { displayUrl } from "../display-url.ts";
 import type { Egress } from "../egress.ts";
 import type { EgressCaller } from "../egress-policy.ts";
 import type { FetchLimits } from "../limits.ts";
-import { pageUrlOf } from "../page-url-of.ts";
 import { openPinningProxy, type PinningProxy } from "../pinning-proxy.ts";
 import type { ChooseProxy } from "../proxy.ts";
 import { checkCustomHeaders, checkUserAgent } from "../request-headers.ts";
 import { isRetryableStatus, parseRetryAfterMs } from "../retry.ts";
+import type { BrowsingSession } from "../session/session.ts";
 import { type Clock, systemClock, type Try, tryRepeatedly } from "../tries.ts";
-import type { FetchedHeaders, FetchedPage, Fetcher, FetchOptions } from "../types.ts";
+import type { FetchedPage, Fetcher, FetchOptions } from "../types.ts";
 import { startWatch, type Watch } from "../watch.ts";
-import { captureDocument } from "./capture.ts";
-import type { Page, Response } from "./chromium.ts";
-import { type BrowserContexts, createContexts, type Tab } from "./contexts.ts";
+import { type BrowserContexts, createContexts, type Tab, type TabOptions } from "./contexts.ts";
 import type { BrowserHost } from "./host.ts";
-import { navigationFailure } from "./navigation-failure.ts";
-import { hasMoved, scrollThrough, settle, watchTraffic } from "./settle.ts";
+import { isUnusable, navigationFailure } from "./navigation-failure.ts";
+import { type Pause, pauseForPerson } from "./pause.ts";
+import { type BrowserBehaviour, readPage, type VisitedPage } from "./read-page.ts";
 
 export type BrowserFetcherOptions = {
   readonly host: BrowserHost;
@@ -32,35 +30,35 @@ export type BrowserFetcherOptions = {
   /** Further request headers; those that hold secrets stay with the origin of the URL asked for. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly behaviour: BrowserBehaviour;
+  /** Cookies and local storage; several fetchers may share them. */
+  readonly session: BrowsingSession;
+  /** Whether the caller's wishes need a browser: one that does not start must not be passed over. */
+  readonly isRequired: boolean;
+  /** Shows the first page to a person before any is taken; null shows none. */
+  readonly pause: Pause | null;
   /** A context gives way to a new one with the same cookies after so many pages: memory stays flat. */
   readonly pagesPerContext: number;
   readonly clock?: Clock;
 };
 
-export type BrowserBehaviour = {
-  /** Waits for an element that matches this selector before the page is read. */
-  readonly waitFor: string | null;
-  /** Scrolls through the page first, for content that comes when it is seen. */
-  readonly scrolls: boolean;
-  /** Loads images, fonts and media, which the text does not need. */
-  readonly loadsMedia: boolean;
-};
-
-/** Rest of a page before it is read, and the longest wait for it, in ms. */
-const QUIET_MS = 400;
-const MAX_SETTLE_MS = 10_000;
 const CONNECT_TIMEOUT_MS = 15_000;
 const TUNNEL_IDLE_MS = 60_000;
 
 /**
  * Fetches pages with a browser, which runs their scripts. Everything that the browser requests goes through a
- * proxy of ours on loopback, and so through the egress policy. Each page gets a tab of its own; the cookies of
- * earlier pages stay for the life of the fetcher.
+ * proxy of ours on loopback, and so through the egress policy. Each page gets a tab of its own; cookies and local
+ * storage are the session's.
  */
 export function createBrowserFetcher(options: BrowserFetcherOptions): Fetcher {
   const session = openSession(options);
   return {
-    fetch: (url, fetchOptions = {}) => fetchPage(session, url, fetchOptions),
+    async fetch(url, fetchOptions = {}) {
+      try {
+        return await fetchPage(session, url, fetchOptions);
+      } catch (error) {
+        throw requiring(options, error);
+      }
+    },
     async [Symbol.asyncDispose]() {
       const open = await session.open?.catch(() => null);
       await open?.contexts[Symbol.asyncDispose]();
@@ -75,6 +73,8 @@ type Session = {
   readonly headers: ReturnType<typeof checkCustomHeaders>;
   /** Opened with the first page. */
   open: Promise<OpenSession> | null;
+  /** Begun by the first page, awaited by all. */
+  pause: Promise<void> | null;
 };
 
 type OpenSession = { readonly proxy: PinningProxy; readonly contexts: BrowserContexts };
@@ -84,6 +84,7 @@ const openSession = (options: BrowserFetcherOptions): Session => ({
   clock: options.clock ?? systemClock,
   headers: checkCustomHeaders(options.headers ?? {}),
   open: null,
+  pause: null,
 });
 
 async function openParts({ options, headers }: Session): Promise<OpenSession> {
@@ -96,12 +97,19 @@ async function openParts({ options, headers }: Session): Promise<OpenSession> {
   const contexts = createContexts({
     host,
     proxy,
+    session: options.session,
     userAgent,
     headers: headers.anywhere,
     loadsMedia: behaviour.loadsMedia,
     maxPages: options.pagesPerContext,
+    maxBytes: options.limits.pageBytes,
   });
   return { proxy, contexts };
+}
+
+// Nobody falls back on the plain client for a caller who needs the browser.
+function requiring({ isRequired }: BrowserFetcherOptions, error: unknown): unknown {
+  return isRequired && isUnusable(error) ? new Failure("internal", (error as Failure).message) : error; // as `isUnusable` says
 }
 
 async function fetchPage(session: Session, url: PageUrl, options: FetchOptions): Promise<FetchedPage> {
@@ -109,6 +117,8 @@ async function fetchPage(session: Session, url: PageUrl, options: FetchOptions):
   const { limits, log } = session.options;
   session.open ??= openParts(session);
   const open = await session.open;
+  // A person's time is not the page's.
+  await pauseOnce(session, open, { url, options });
   using watch = startWatch({
     caller: options.signal,
     method: "GET",
@@ -138,6 +148,47 @@ async function fetchPage(session: Session, url: PageUrl, options: FetchOptions):
   return { ...answer, url, tries, durationMs: clock.now() - startedAt };
 }
 
+type Errand = { readonly url: PageUrl; readonly options: FetchOptions };
+
+async function pauseOnce(session: Session, open: OpenSession, { url, options }: Errand): Promise<void> {
+  const { pause, limits } = session.options;
+  if (!pause) return;
+  session.pause ??= (async () => {
+    const signal = options.signal ?? new AbortController().signal;
+    await options.beforeRequest?.(new URL(url), signal);
+    const what = `GET ${displayUrl(url)}`;
+    const tab = await open.contexts.openTab(
+      tabFor(session, { url, options, what, signal, opensWindows: true }),
+    );
+    await using _ = { [Symbol.asyncDispose]: tab.close };
+    await pauseForPerson(tab, { url, pause, signal, timeoutMs: limits.requestTimeoutMs });
+  })();
+  try {
+    await session.pause;
+  } catch (error) {
+    // The next page is shown instead.
+    session.pause = null;
+    throw error;
+  }
+}
+
+const tabFor = (
+  session: Session,
+  {
+    url,
+    options,
+    ...rest
+  }: Errand & { readonly what: string; readonly signal: AbortSignal; readonly opensWindows?: boolean },
+): TabOptions => ({
+  opensWindows: false,
+  ...rest,
+  origin: new URL(url).origin,
+  headers: {
+    ...session.headers.sameOrigin,
+    ...(options.authorization ? { authorization: options.authorization } : {}),
+  },
+});
+
 type Visit = {
   readonly session: Session;
   readonly open: OpenSession;
@@ -146,28 +197,24 @@ type Visit = {
   readonly watch: Watch;
 };
 
-type VisitedPage = Omit<FetchedPage, "url" | "tries" | "durationMs">;
-
 /** One try: a tab, a navigation, the rest of the page, its document. */
 async function visit({ session, open, url, options, watch }: Visit): Promise<Try<VisitedPage>> {
   await options.beforeRequest?.(new URL(url), watch.signal);
-  const secrets = {
-    ...session.headers.sameOrigin,
-    ...(options.authorization ? { authorization: options.authorization } : {}),
-  };
+  const { limits, behaviour, log } = session.options;
+  const what = watch.describe(url);
   let tab: Tab | null = null;
   try {
-    tab = await open.contexts.openTab({
-      origin: new URL(url).origin,
-      headers: secrets,
-      signal: watch.signal,
+    tab = await open.contexts.openTab(tabFor(session, { url, options, what, signal: watch.signal }));
+    const { page, gone, keepState } = tab;
+    const { proxy } = open;
+    const answer = await abortable(watch.signal, gone, async () => {
+      const read = await readPage(page, { url, what, proxy, limits, behaviour, log, signal: watch.signal });
+      await keepState();
+      return read;
     });
-    const { page, gone } = tab;
-    const answer = await abortable(watch.signal, gone, () => read({ session, open, url, watch }, page));
     return { answer, discard: async () => {}, ...retryAdvice(answer, session.clock) };
   } catch (error) {
-    const { requestTimeoutMs } = session.options.limits;
-    const context = { what: watch.describe(url), url, proxy: open.proxy, requestTimeoutMs };
+    const context = { what, url, proxy: open.proxy, requestTimeoutMs: limits.requestTimeoutMs };
     throw watch.failure(url) ?? navigationFailure(error, context);
   } finally {
     await tab?.close();
@@ -178,153 +225,6 @@ const retryAdvice = ({ status, headers }: VisitedPage, clock: Clock) => ({
   isRetryable: isRetryableStatus(status),
   retryAfterMs: parseRetryAfterMs(headers["retry-after"] ?? null, clock.now()),
 });
-
-async function read({ session, open, url, watch }: Omit<Visit, "options">, page: Page): Promise<VisitedPage> {
-  const { limits, behaviour, log } = session.options;
-  const traffic = watchTraffic(page);
-  const broken = breakOff(page);
-  const response = await navigate(page, url, limits.requestTimeoutMs);
-  if (!response) throw new Failure("network", `${watch.describe(url)}: the browser went to no page`);
-  const headers = await headersOf(response);
-  const refused = open.proxy.answered(headers, response.url());
-  if (refused) throw refused;
-  const type = parseContentType(headers["content-type"] ?? null);
-  const status = response.status();
-  const shared = {
-    headers,
-    ...(await whereFrom(response, page, url)),
-    status,
-    fetchedBy: "browser" as const,
-  };
-  if (isPageType(type) && type?.essence.startsWith("text/") && type.essence !== "text/html") {
-    const text = await response.text();
-    return { ...shared, ...bodyOf(text, type.essence) };
-  }
-  if (isPageType(type) === false && status < 400) throw unsupported(watch.describe(url), type?.essence ?? "");
-  if (!(await loaded(page, broken))) return { ...shared, ...bodyOf("", type?.essence ?? "") };
-  const rest = { quietMs: QUIET_MS, maxMs: MAX_SETTLE_MS, signal: watch.signal };
-  const captured = await whileMoving(page, async () => {
-    const isResting = await settle(page, traffic, rest);
-    if (!isResting) log.debug("the page never came to rest", { url });
-    if (behaviour.scrolls) await scrollThrough(page, traffic, rest);
-    if (behaviour.waitFor !== null)
-      await waitFor(page, behaviour.waitFor, {
-        what: watch.describe(url),
-        timeoutMs: limits.requestTimeoutMs,
-      });
-    return page.evaluate(captureDocument, limits.pageBytes);
-  });
-  if (!captured) throw tooLarge(watch.describe(url), limits.pageBytes);
-  return { ...shared, ...(await whereFrom(response, page, url)), ...bodyOf(captured.html, "text/html") };
-}
-
-/** Does the work again on the next document where the page went on to one meanwhile. */
-async function whileMoving<T>(page: Page, work: () => Promise<T>): Promise<T> {
-  for (let left = MAX_MOVES; ; left--) {
-    try {
-      return await work();
-    } catch (error) {
-      if (left === 0 || !hasMoved(error)) throw error;
-      await page.waitForLoadState("domcontentloaded", { timeout: 0 });
-    }
-  }
-}
-
-const MAX_MOVES = 20;
-
-const NO_BODY = "ERR_HTTP_RESPONSE_CODE_FAILURE";
-
-/** Goes to a URL. The browser makes an error page of a status of 400 and more without a body, which is an answer. */
-async function navigate(page: Page, url: PageUrl, timeoutMs: number): Promise<Response | null> {
-  let answer: Response | null = null;
-  page.on("response", (response) => {
-    if (response.request().isNavigationRequest() && response.frame() === page.mainFrame()) answer = response;
-  });
-  try {
-    return await page.goto(url, { waitUntil: "commit", timeout: timeoutMs });
-  } catch (error) {
-    if (answer && error instanceof Error && error.message.includes(NO_BODY)) return answer;
-    throw error;
-  }
-}
-
-/** Comes true when the document's connection breaks off, which leaves the page loading for ever. */
-function breakOff(page: Page): Promise<Error> {
-  return new Promise((resolve) => {
-    page.on("requestfailed", (request) => {
-      const why = request.failure()?.errorText ?? "";
-      // A script that goes to another page aborts the one before.
-      const isDocument = request.isNavigationRequest() && request.frame() === page.mainFrame();
-      if (isDocument && why !== "net::ERR_ABORTED") resolve(new Error(why));
-    });
-  });
-}
-
-/**
- * Waits for the document.
- * @returns false when the answer has none, and the tab shows an error page of the browser
- */
-async function loaded(page: Page, broken: Promise<Error>): Promise<boolean> {
-  const state = page.waitForLoadState("domcontentloaded", { timeout: 0 });
-  state.catch(() => {});
-  const error = await Promise.race([state, broken]);
-  if (error && !error.message.includes(NO_BODY)) throw error;
-  return !error && !page.url().startsWith("chrome-error:");
-}
-
-const bodyOf = (html: string, contentType: string) => ({
-  html,
-  contentType,
-  // The browser has decoded it; what it replaced is not told.
-  encoding: "utf-8",
-  malformedText: false,
-  bodyBytes: Buffer.byteLength(html),
-});
-
-/** Scripts may have moved the page on, so the tab's own URL counts, where it is still of the web. */
-async function whereFrom(
-  response: Response,
-  page: Page,
-  url: PageUrl,
-): Promise<Pick<FetchedPage, "finalUrl" | "redirects">> {
-  const hops: PageUrl[] = [];
-  for (let hop = response.request().redirectedFrom(); hop; hop = hop.redirectedFrom())
-    hops.unshift(pageUrlOf(new URL(hop.url()), url));
-  const answered = URL.parse(response.url());
-  const shown = URL.parse(page.url());
-  const final = shown && /^https?:$/.test(shown.protocol) ? shown : answered;
-  return { finalUrl: final ? pageUrlOf(final, url) : url, redirects: hops };
-}
-
-async function headersOf(response: Response): Promise<FetchedHeaders> {
-  const plain: Record<string, string> = Object.create(null);
-  for (const [name, value] of Object.entries(await response.allHeaders()))
-    if (name !== "set-cookie") plain[name] = value;
-  return plain;
-}
-
-async function waitFor(
-  page: Page,
-  selector: string,
-  limit: { readonly what: string; readonly timeoutMs: number },
-): Promise<void> {
-  try {
-    await page.waitForSelector(selector, { state: "attached", timeout: limit.timeoutMs });
-  } catch (error) {
-    const isTimeout = error instanceof Error && error.name === "TimeoutError";
-    if (!isTimeout) throw error;
-    throw new Failure(
-      "timeout",
-      `${limit.what}: nothing matched ${JSON.stringify(selector)} within ${limit.timeoutMs} ms`,
-    );
-  }
-}
-
-const unsupported = (what: string, type: string): Failure =>
-  new Failure(
-    "unsupported_content",
-    `${what}: the body is ${type.slice(0, 80)}, not HTML, plain text or Markdown`,
-  );
 
 /** Runs the work until it ends, the signal aborts or the tab is gone, whichever is first. */
 async function abortable<T>(signal: AbortSignal, gone: Promise<Failure>, work: () => Promise<T>): Promise<T> {

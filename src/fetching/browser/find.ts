@@ -1,5 +1,5 @@
 import { accessSync, constants, statSync } from "node:fs";
-import { delimiter, join } from "node:path";
+import { delimiter, isAbsolute, join } from "node:path";
 import { Failure } from "../../failure.ts";
 
 export type FindBrowserOptions = {
@@ -29,7 +29,8 @@ export function findBrowser(options: FindBrowserOptions): string | null {
     );
   }
   const names = platform === "win32" ? [] : COMMANDS;
-  const directories = options.searchPath.split(delimiter).filter((directory) => directory !== "");
+  // What a relative entry finds depends on where the program stands: a hostile checkout may hold a browser.
+  const directories = options.searchPath.split(delimiter).filter(isAbsolute);
   const onPath = names.flatMap((name) => directories.map((directory) => join(directory, name)));
   return [...onPath, ...placesOf(options)].find(isExecutable) ?? null;
 }

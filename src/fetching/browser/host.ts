@@ -1,6 +1,7 @@
 import { Failure } from "../../failure.ts";
 import type { Log } from "../../log.ts";
 import { type Browser, launchChromium } from "./chromium.ts";
+import { unusable } from "./navigation-failure.ts";
 import { openProfileDirectory, removeProfileDirectory } from "./profile-directory.ts";
 
 export type BrowserHostOptions = {
@@ -12,7 +13,7 @@ export type BrowserHostOptions = {
   /** Makes this process, and what it starts, keep temporary files there. */
   readonly useTemporaryDirectory: (directory: string) => void;
   readonly pid: number;
-  /** A browser is replaced by a new one after so many pages, when none is open: memory stays flat. */
+  /** A browser gives way to a new one after so many pages, and ends with the last of them: memory stays flat. */
   readonly maxPages: number;
   readonly log: Log;
 };
@@ -20,20 +21,25 @@ export type BrowserHostOptions = {
 /** One browser process for all sessions of the program: started when first wanted, again after a crash. */
 export interface BrowserHost extends AsyncDisposable {
   /**
-   * A running browser; give it back when the page is done.
-   * @throws Failure `internal` when it does not start
+   * A running browser; give it back when no page of it is needed any more.
+   * @throws Failure `internal` of `isUnusable` when it does not start
    */
   take(): Promise<BrowserLease>;
 }
 
 export type BrowserLease = {
   readonly browser: Browser;
+  countPage(): void;
+  /** Whether the browser has had its pages: give it back as soon as possible. */
+  isWorn(): boolean;
   /** @param isBroken the browser does not answer any more: the next lease gets a new one */
   giveBack(isBroken: boolean): Promise<void>;
 };
 
 const LAUNCH_TIMEOUT_MS = 30_000;
 const CLOSE_TIMEOUT_MS = 5_000;
+/** A browser that does not start is not asked again for so long: each attempt takes time. */
+const FAILURE_TTL_MS = 60_000;
 
 type Running = { readonly browser: Browser; pages: number; leases: number; isRetired: boolean };
 
@@ -41,7 +47,10 @@ type Running = { readonly browser: Browser; pages: number; leases: number; isRet
 export function createBrowserHost(options: BrowserHostOptions): BrowserHost {
   let directory: string | null = null;
   let current: Promise<Running> | null = null;
+  let failed: { readonly error: unknown; readonly at: number } | null = null;
   let isClosed = false;
+  // Those that give way are still around for a moment.
+  const all = new Set<Browser>();
   let tail: Promise<unknown> = Promise.resolve();
   // One at a time, in the order of calls: two leases at once must not start two browsers.
   const serialised = <T>(work: () => Promise<T>): Promise<T> => {
@@ -52,29 +61,34 @@ export function createBrowserHost(options: BrowserHostOptions): BrowserHost {
 
   const launch = async (): Promise<Running> => {
     if (directory === null) {
-      directory = openProfileDirectory(options.temporaryBase, options.pid);
+      directory = ownDirectory(options);
       options.useTemporaryDirectory(directory);
     }
     const browser = await launchChromium({ ...options, timeoutMs: LAUNCH_TIMEOUT_MS });
-    options.log.info("browser started", { version: browser.version() });
+    options.log.info("browser started", { version: browser.version(), headed: options.isHeaded });
+    all.add(browser);
+    browser.once("disconnected", () => all.delete(browser));
     return { browser, pages: 0, leases: 0, isRetired: false };
   };
   const running = async (): Promise<Running> => {
     const known = current && (await current.catch(() => null));
     if (known && !known.isRetired && known.browser.isConnected()) return known;
-    const started = launch();
-    current = started;
-    started.catch(() => {
-      if (current === started) current = null;
-    });
-    return started;
+    if (failed && performance.now() - failed.at < FAILURE_TTL_MS) throw failed.error;
+    current = launch();
+    try {
+      return await current;
+    } catch (error) {
+      failed = { error, at: performance.now() };
+      current = null;
+      throw error;
+    }
   };
   const retire = (used: Running): void => {
     used.isRetired = true;
   };
   const giveBack = async (used: Running, isBroken: boolean): Promise<void> => {
     used.leases--;
-    if (isBroken || used.pages >= options.maxPages) retire(used);
+    if (isBroken) retire(used);
     if (isBroken || (used.isRetired && used.leases === 0)) await closeBrowser(used.browser);
   };
 
@@ -82,11 +96,14 @@ export function createBrowserHost(options: BrowserHostOptions): BrowserHost {
     async take() {
       if (isClosed) throw new Failure("cancelled", "the browser is shut down");
       const used = await serialised(running);
-      used.pages++;
       used.leases++;
       let isBack = false;
       return {
         browser: used.browser,
+        countPage: () => {
+          if (++used.pages >= options.maxPages) retire(used);
+        },
+        isWorn: () => used.isRetired,
         giveBack: async (isBroken) => {
           if (isBack) return;
           isBack = true;
@@ -96,11 +113,22 @@ export function createBrowserHost(options: BrowserHostOptions): BrowserHost {
     },
     async [Symbol.asyncDispose]() {
       isClosed = true;
-      const last = current && (await current.catch(() => null));
-      if (last) await closeBrowser(last.browser);
+      await current?.catch(() => null);
+      await Promise.all([...all].map(closeBrowser));
       if (directory !== null) removeProfileDirectory(directory);
     },
   };
+}
+
+function ownDirectory({ temporaryBase, pid }: BrowserHostOptions): string {
+  try {
+    return openProfileDirectory(temporaryBase, pid);
+  } catch (error) {
+    throw unusable(
+      `the browser has no place for its files: ${error instanceof Error ? error.message : error}`,
+      error,
+    );
+  }
 }
 
 // A browser that hangs would hold the program's end.

@@ -1,6 +1,21 @@
 import { Failure } from "../../failure.ts";
 import type { PinningProxy } from "../pinning-proxy.ts";
-import { wireFailure } from "../wire-failure.ts";
+import { errorCode, wireFailure } from "../wire-failure.ts";
+
+const DOWNLOAD = "BROWSER_DOWNLOAD";
+
+/** Whether a failure means that the browser would save the answer, which a plain client may be able to read. */
+export const isDownload = (error: unknown): boolean =>
+  error instanceof Failure && errorCode(error.cause) === DOWNLOAD;
+
+const UNUSABLE = "BROWSER_UNUSABLE";
+
+export const unusable = (message: string, error: unknown): Failure =>
+  new Failure("internal", message, { cause: { code: UNUSABLE, error } });
+
+/** Whether a failure means that the browser cannot be started on this machine. */
+export const isUnusable = (error: unknown): boolean =>
+  error instanceof Failure && errorCode(error.cause) === UNUSABLE;
 
 /** The Failure that an error of a navigation means. */
 export function navigationFailure(
@@ -23,7 +38,9 @@ export function navigationFailure(
     if (refused) return refused;
   }
   if (/download is starting/i.test(message))
-    return new Failure("unsupported_content", `${context.what}: the answer is a file to save, not a page`);
+    return new Failure("unsupported_content", `${context.what}: the answer is a file to save, not a page`, {
+      cause: { code: DOWNLOAD, error },
+    });
   if (error instanceof Error && error.name === "TimeoutError")
     return new Failure(
       "timeout",

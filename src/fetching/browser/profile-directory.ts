@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, rmSync } from "node:fs";
+import { chmodSync, lstatSync, mkdirSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 
 const NAME = /^browser-(\d+)$/;
@@ -8,9 +8,11 @@ const NAME = /^browser-(\d+)$/;
  * alone. Those that ended processes left behind (a SIGKILL leaves no time to tidy up) are removed on the way.
  * @param base the user's own directory for temporary files of the product
  * @returns an absolute path; the caller removes it at the end
+ * @throws Error when the base is somebody else's or cannot be made
  */
 export function openProfileDirectory(base: string, pid: number): string {
   mkdirSync(base, { recursive: true, mode: 0o700 });
+  requireOwn(base);
   sweep(base);
   const directory = join(base, `browser-${pid}`);
   mkdirSync(directory, { recursive: true, mode: 0o700 });
@@ -20,6 +22,14 @@ export function openProfileDirectory(base: string, pid: number): string {
 /** Removes a directory of profiles; a browser that is just ending may still write into it. */
 export function removeProfileDirectory(directory: string): void {
   rmSync(directory, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
+}
+
+// In a directory that all users share somebody else may have made it first, to read what is put there.
+function requireOwn(base: string): void {
+  const stats = lstatSync(base);
+  const user = process.getuid?.() ?? stats.uid;
+  if (!stats.isDirectory() || stats.uid !== user) throw new Error(`${base} is no directory of this user`);
+  if ((stats.mode & 0o077) !== 0 && process.platform !== "win32") chmodSync(base, 0o700);
 }
 
 function sweep(base: string): void {

@@ -16,7 +16,6 @@ export type ExtractorParts = {
   readonly defaults: RequestDefaults;
   readonly paths: PathRules;
   readonly hasApiKey: boolean;
-  readonly hasBrowser: boolean;
   /** False while starting and while ending. */
   readonly isReady: () => boolean;
   /** Aborts when the server begins to end; event streams close then. */

@@ -51,6 +51,22 @@ export async function confineFile(
 }
 
 /**
+ * The real path of a file that is written, and need not exist; its directory must.
+ * @throws ProblemError 403 outside of the root, 422 where there can be none
+ */
+export async function confineNewFile(
+  written: string,
+  field: string,
+  { rules, caller }: { readonly rules: PathRules; readonly caller: PathCaller },
+): Promise<string> {
+  const { existing, rest } = await realPathOf(written, rules, caller);
+  const stats = await lstat(existing);
+  if (rest.length === 0 ? !stats.isFile() : rest.length > 1 || !stats.isDirectory())
+    throw invalid(field, `there is no file ${JSON.stringify(written)}, and none can be made there`);
+  return join(existing, ...rest);
+}
+
+/**
  * Makes the directory of a job that is about to run, and looks once more: between being accepted and now
  * somebody may have put a link in its place.
  * @param path as `confineDirectory` gave it

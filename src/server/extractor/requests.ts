@@ -1,4 +1,4 @@
-import type { NetworkOptions } from "../../app.ts";
+import { DEFAULT_NETWORK, type NetworkOptions } from "../../app.ts";
 import type { FetcherPreference } from "../../articles/index.ts";
 import { type CrawlPlan, createCrawlPlan, parseSitemapSource } from "../../crawler/index.ts";
 import type { ExtractionOptions } from "../../extraction/index.ts";
@@ -7,7 +7,7 @@ import { chooseProxy, parseProxyBypass } from "../../fetching/index.ts";
 import { splitCredentials, withoutCredentials } from "../../urls/index.ts";
 import type { InvalidField } from "../middleware/problem.ts";
 import { invalidRequest } from "./openapi.ts";
-import { confineFile, type PathCaller, type PathRules } from "./paths.ts";
+import { confineFile, confineNewFile, type PathCaller, type PathRules } from "./paths.ts";
 import type { CrawlRequestFields, NetworkRequestFields, OptionsRequestFields } from "./schemas/requests.ts";
 
 /** What a request leaves out; the settings' own. */
@@ -20,29 +20,33 @@ export type RequestDefaults = {
   readonly hostDelayMs: number;
 };
 
-/** @throws ProblemError 422 */
-export function readNetwork(
+/**
+ * @param rules of `storage_state`
+ * @throws ProblemError 422, or 403 for a path that is refused
+ */
+export async function readNetwork(
   network: NetworkRequestFields | null | undefined,
   prefersBrowser: boolean | null | undefined,
-): NetworkOptions {
+  rules: { readonly rules: PathRules; readonly caller: PathCaller },
+): Promise<NetworkOptions> {
+  const written = network?.storage_state ?? null;
+  const storageState =
+    written === null ? null : await confineNewFile(written, "network.storage_state", rules);
   const proxy = network?.proxy ?? null;
   requireProxy(proxy);
-  for (const field of AWAITS_BROWSER)
-    if (network?.[field]) throw wrong(`network.${field}`, "this server has no browser to do it with");
   return {
+    ...DEFAULT_NETWORK,
     userAgent: network?.user_agent ?? null,
     hasRandomUserAgent: network?.random_user_agent ?? false,
     headers: [],
     proxy,
     proxyBypass: (network?.proxy_bypass ?? []).flatMap(parseProxyBypass),
-    requestTimeoutMs: null,
-    tries: null,
-    maxBytes: null,
+    isHeaded: network?.headed ?? false,
+    userInteractionTimeoutMs: Math.round((network?.user_interaction_timeout ?? 0) * 1000),
+    storageState,
     preference: typeof prefersBrowser === "boolean" ? (prefersBrowser ? "browser" : "http") : null,
   };
 }
-
-const AWAITS_BROWSER = ["headed", "storage_state"] as const;
 
 function requireProxy(proxy: string | null): void {
   try {

@@ -69,14 +69,6 @@ describe("parseArguments", () => {
       expect(() => parseArguments(words)).toThrow(new Error(message));
     });
   }
-
-  test("refuses each option whose machinery is to come, saying what it needs", () => {
-    const awaited = EXTRACT_FLAGS.filter((flag) => flag.awaits !== undefined);
-    for (const { name, placeholder, awaits } of awaited) {
-      const words = placeholder === undefined ? [`--${name}`] : [`--${name}=1`];
-      expect(() => parseArguments(words)).toThrow(`--${name} needs ${awaits}`);
-    }
-  });
 });
 
 describe("the flag table", () => {

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { App } from "../../../src/app.ts";
+import { DEFAULT_NETWORK } from "../../../src/app.ts";
 import { type CrawlEvent, parseSitemapSource } from "../../../src/crawler/index.ts";
 import { type CrawlRoute, html, page, serveCrawlSite } from "../../support/crawl-site.ts";
 import { crawlPlace, crawlPlan, openTestApp } from "../../support/crawling.ts";
@@ -257,17 +258,7 @@ test("a dry run lists seeds and sitemap URLs with what would become of them, and
         headers: { "content-type": "text/plain" },
       }),
   });
-  await using session = app.openSession({
-    userAgent: null,
-    hasRandomUserAgent: false,
-    headers: [],
-    proxy: null,
-    proxyBypass: [],
-    requestTimeoutMs: null,
-    tries: null,
-    maxBytes: null,
-    preference: null,
-  });
+  await using session = app.openSession(DEFAULT_NETWORK);
   const plan = crawlPlan({
     seeds: [`${site.origin}/`, `${site.origin}/closed`],
     sitemaps: [`${site.origin}/closed.xml`, `${site.origin}/list.txt`],

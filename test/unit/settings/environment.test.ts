@@ -11,6 +11,8 @@ describe("settings", () => {
     ARTICLE_EXTRACTOR_CACHE_SIZE: 1000,
     ARTICLE_EXTRACTOR_THREADPOOL_SIZE: 0,
     ARTICLE_EXTRACTOR_PREFER_BROWSER: null, // whether there is a browser
+    ARTICLE_EXTRACTOR_BROWSER_PATH: null, // what is found
+    ARTICLE_EXTRACTOR_BROWSER_SANDBOX: null, // not as root
     ARTICLE_EXTRACTOR_STORAGE_STATE_FILE: null,
     ARTICLE_EXTRACTOR_STORAGE_QUEUE_DIR: null, // <storage state>.changes
     ARTICLE_EXTRACTOR_STORAGE_QUEUE_MAX_ENTRIES: 20,
@@ -63,6 +65,8 @@ describe("settings", () => {
     ARTICLE_EXTRACTOR_CACHE_SIZE: ["0", 0],
     ARTICLE_EXTRACTOR_THREADPOOL_SIZE: ["3", 3],
     ARTICLE_EXTRACTOR_PREFER_BROWSER: ["false", false],
+    ARTICLE_EXTRACTOR_BROWSER_PATH: ["/usr/bin/chromium", "/usr/bin/chromium"],
+    ARTICLE_EXTRACTOR_BROWSER_SANDBOX: ["false", false],
     ARTICLE_EXTRACTOR_STORAGE_STATE_FILE: ["state.json", "state.json"],
     ARTICLE_EXTRACTOR_STORAGE_QUEUE_DIR: ["queue", "queue"],
     ARTICLE_EXTRACTOR_STORAGE_QUEUE_MAX_ENTRIES: ["5", 5],

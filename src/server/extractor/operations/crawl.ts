@@ -130,7 +130,7 @@ async function submit({ exchange }: ApiCall, parts: ExtractorParts): Promise<Res
   const request = parseWith(CrawlRequest, await readJsonBody(exchange.request), "body");
   const egress = callerOf(exchange, hasApiKey);
   const caller = { isLocal: isLocalCaller(egress) };
-  const network = readNetwork(request.network, request.prefer_browser);
+  const network = await readNetwork(request.network, request.prefer_browser, { rules: paths, caller });
   const reading = await readCrawl(request, { defaults, rules: paths, caller });
   const directory = await confineDirectory(request.output_dir, paths, caller);
   {

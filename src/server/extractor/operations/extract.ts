@@ -2,7 +2,7 @@ import { articleResult, type FetchedArticle } from "../../../articles/index.ts";
 import { composeMarkdown } from "../../../extraction/index.ts";
 import { readJsonBody } from "../../middleware/body.ts";
 import type { Exchange } from "../../middleware/exchange.ts";
-import { callerOf } from "../callers.ts";
+import { callerOf, isLocalCaller } from "../callers.ts";
 import { type ApiOperation, parseWith, z } from "../openapi.ts";
 import type { ExtractorParts } from "../parts.ts";
 import { readExtraction, readNetwork, readUrl } from "../requests.ts";
@@ -71,14 +71,18 @@ export const readPageOperation = (parts: ExtractorParts): ApiOperation => ({
 async function extract(
   request: ExtractionRequestFields,
   exchange: Exchange,
-  { app, defaults, hasApiKey }: ExtractorParts,
+  { app, defaults, paths, hasApiKey }: ExtractorParts,
 ): Promise<FetchedArticle> {
   const { url, authorization } = readUrl(request.url, "url");
-  const network = readNetwork(request.network, request.prefer_browser);
+  const egress = callerOf(exchange, hasApiKey);
+  const network = await readNetwork(request.network, request.prefer_browser, {
+    rules: paths,
+    caller: { isLocal: isLocalCaller(egress) },
+  });
   const options = readExtraction(request.options, ["content", "markdown"], defaults.extraction);
   // A page may take longer to answer than the server lets a connection be silent.
   exchange.keepOpen();
-  await using session = app.openSession(network, callerOf(exchange, hasApiKey));
+  await using session = app.openSession(network, egress);
   return await session.fromUrl({
     url,
     authorization,

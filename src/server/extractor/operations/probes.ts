@@ -58,7 +58,7 @@ export const about = (
 });
 
 function health(parts: ExtractorParts, uptimeMs: number): z.output<typeof Health> {
-  const { name, version, app, queue, hasBrowser } = parts;
+  const { name, version, app, queue } = parts;
   return {
     status: "healthy",
     service: name,
@@ -66,7 +66,7 @@ function health(parts: ExtractorParts, uptimeMs: number): z.output<typeof Health
     uptime_seconds: Math.round(uptimeMs / 100) / 10,
     cache: { size: app.cache.size, max_size: app.cache.maxSize },
     workers: app.workers,
-    browser: { available: hasBrowser },
+    browser: { available: app.browserPath() !== null },
     jobs: queue.counts(),
     processes: { configured: parts.processes.configured, alive: parts.processes.alive() },
   };

@@ -1,0 +1,109 @@
+import {
+  cookieChanges,
+  cookiesByKey,
+  type SessionChanges,
+  type StorageState,
+  storageChanges,
+} from "../session/changes.ts";
+import type { BrowsingSession } from "../session/session.ts";
+import type { StoredCookie } from "../stored-cookie.ts";
+import { within } from "./answered.ts";
+import type { BrowserContext, Page } from "./chromium.ts";
+
+/** Keeps a browser context and the session around it at one in cookies and local storage. */
+export type ContextState = {
+  /** Gives the context the cookies that others of the session have set meanwhile. */
+  refresh(): Promise<void>;
+  /** Takes what the context changed, and the local storage of the page's origin; see `BrowsingSession.take`. */
+  keep(page: Page, options?: KeepOptions): Promise<void>;
+};
+
+export type KeepOptions = {
+  /** Takes the local storage of every origin that the context has seen, which takes longer. */
+  readonly isWhole: boolean;
+};
+
+/** A page whose scripts never yield does not say what it stores. */
+const STORAGE_TIMEOUT_MS = 1_000;
+/** As much as browsers let an origin store. */
+const MAX_STORAGE_CHARS = 5 * 1024 * 1024;
+
+/** @param initial what the context began with */
+export function createContextState(
+  context: BrowserContext,
+  session: BrowsingSession,
+  initial: StorageState,
+): ContextState {
+  let known = cookiesByKey(initial.cookies);
+  let revision = session.revision;
+  const refresh = async (): Promise<void> => {
+    if (session.revision === revision) return;
+    revision = session.revision;
+    const wanted = cookiesByKey(session.state().cookies);
+    const changes = cookieChanges(known, wanted);
+    const set = changes.flatMap(({ cookie }) => (cookie ? [{ ...cookie }] : []));
+    const removed = changes.flatMap(({ key, cookie }) => (cookie ? [] : (known.get(key) ?? [])));
+    known = wanted;
+    for (const { name, domain, path } of removed) await context.clearCookies({ name, domain, path });
+    if (set.length > 0) await context.addCookies(set);
+  };
+  // One after another, so that no change is taken twice.
+  let tail: Promise<unknown> = Promise.resolve();
+  const inTurn = (work: () => Promise<void>): Promise<void> => {
+    const result = tail.then(work);
+    tail = result.catch(() => {});
+    return result;
+  };
+  const keep = async (page: Page, options: KeepOptions): Promise<void> => {
+    const now = cookiesByKey((await context.cookies()) as StoredCookie[]); // Playwright's form is ours
+    const cookies = cookieChanges(known, now);
+    known = now;
+    const storage = options.isWhole ? await wholeStorage(context, session) : await pageStorage(page, session);
+    const changes = { cookies, storage };
+    if (changes.cookies.length + changes.storage.length === 0) return;
+    const isUpToDate = session.revision === revision;
+    await session.take(changes);
+    // Its own changes are no news to the context.
+    if (isUpToDate) revision = session.revision;
+  };
+  return {
+    refresh: () => inTurn(refresh),
+    keep: (page, options = { isWhole: false }) => inTurn(() => keep(page, options)),
+  };
+}
+
+async function wholeStorage(
+  context: BrowserContext,
+  session: BrowsingSession,
+): Promise<SessionChanges["storage"]> {
+  const { origins } = await context.storageState();
+  return origins.flatMap(({ origin, localStorage }) =>
+    storageChanges(origin, storageOf(session, origin), entriesOf(localStorage)),
+  );
+}
+
+async function pageStorage(page: Page, session: BrowsingSession): Promise<SessionChanges["storage"]> {
+  const reading = page.evaluate(readLocalStorage, MAX_STORAGE_CHARS);
+  if (!(await within(STORAGE_TIMEOUT_MS, reading))) return [];
+  const read = await reading.catch(() => null);
+  if (!read) return [];
+  return storageChanges(read.origin, storageOf(session, read.origin), new Map(read.entries));
+}
+
+const storageOf = (session: BrowsingSession, wanted: string): Map<string, string> =>
+  entriesOf(session.state().origins.find(({ origin }) => origin === wanted)?.localStorage ?? []);
+
+const entriesOf = (
+  entries: readonly { readonly name: string; readonly value: string }[],
+): Map<string, string> => new Map(entries.map(({ name, value }) => [name, value]));
+
+/** Runs inside the page. */
+function readLocalStorage(maxChars: number): { origin: string; entries: [string, string][] } | null {
+  try {
+    const entries = Object.entries(localStorage) as [string, string][];
+    const chars = entries.reduce((sum, [name, value]) => sum + name.length + value.length, 0);
+    return chars <= maxChars ? { origin: location.origin, entries } : null;
+  } catch {
+    return null; // a page without an origin of its own has no storage
+  }
+}

@@ -1,0 +1,74 @@
+import type { Failure } from "../../failure.ts";
+import { tooLarge } from "../body.ts";
+import type { Page } from "./chromium.ts";
+
+export type InterceptOptions = {
+  /** Images, fonts and media. */
+  readonly loadsMedia: boolean;
+  /** Requests to this origin, and to no other, carry `headers`. */
+  readonly origin: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** What is being done, for messages. */
+  readonly what: string;
+  /** Largest document, decompressed, in bytes. */
+  readonly maxBytes: number;
+  /** Told when the document, or all that the page loads, is too large; the page should end. */
+  readonly onTooLarge: (failure: Failure) => void;
+};
+
+const MEDIA = ["Image", "Font", "Media"] as const;
+/** All that a page loads may have so many times the size of a document. */
+const MAX_DOCUMENTS = 8;
+
+/**
+ * Has the tab's requests stopped where there is something to do, and counts what comes. Playwright's own
+ * routes would do, but the headers that they add stay on through redirects, to whatever host; these do not.
+ */
+export async function intercept(page: Page, options: InterceptOptions): Promise<void> {
+  const { loadsMedia } = options;
+  const hasSecrets = Object.keys(options.headers).length > 0;
+  const patterns = [
+    ...(loadsMedia ? [] : MEDIA.map((resourceType) => ({ urlPattern: "*", resourceType }))),
+    ...(hasSecrets ? [{ urlPattern: `${options.origin}/*` }] : []),
+  ];
+  const session = await page.context().newCDPSession(page);
+  countBytes(session, options);
+  session.on("Fetch.requestPaused", ({ requestId, request, resourceType }) => {
+    const isMedia = !loadsMedia && MEDIA.some((media) => media === resourceType);
+    const isOwn = URL.parse(request.url)?.origin === options.origin;
+    const answer = isMedia
+      ? session.send("Fetch.failRequest", { requestId, errorReason: "BlockedByClient" })
+      : session.send("Fetch.continueRequest", {
+          requestId,
+          ...(hasSecrets && isOwn ? { headers: entriesOf({ ...request.headers, ...options.headers }) } : {}),
+        });
+    // The page may be gone meanwhile.
+    answer.catch(() => {});
+  });
+  await Promise.all([
+    // What is not kept needs no memory.
+    session.send("Network.enable", { maxTotalBufferSize: 0, maxResourceBufferSize: 0 }),
+    ...(patterns.length > 0 ? [session.send("Fetch.enable", { patterns })] : []),
+  ]);
+}
+
+type Session = Awaited<ReturnType<ReturnType<Page["context"]>["newCDPSession"]>>;
+
+// A document of gigabytes, or scripts that load without end, would take the machine's memory first.
+function countBytes(session: Session, { what, maxBytes, onTooLarge }: InterceptOptions): void {
+  let document: string | null = null;
+  let documentBytes = 0;
+  let allBytes = 0;
+  session.on("Network.requestWillBeSent", ({ requestId, loaderId, type }) => {
+    if (type !== "Document" || requestId !== loaderId || document === requestId) return;
+    document ??= requestId;
+  });
+  session.on("Network.dataReceived", ({ requestId, dataLength }) => {
+    allBytes += dataLength;
+    if (requestId === document) documentBytes += dataLength;
+    if (documentBytes > maxBytes || allBytes > maxBytes * MAX_DOCUMENTS) onTooLarge(tooLarge(what, maxBytes));
+  });
+}
+
+const entriesOf = (headers: Readonly<Record<string, string>>): { name: string; value: string }[] =>
+  Object.entries(headers).map(([name, value]) => ({ name, value }));

@@ -1,0 +1,212 @@
+import { Failure } from "../../failure.ts";
+import type { Log } from "../../log.ts";
+import type { PageUrl } from "../../urls/index.ts";
+import { tooLarge } from "../body.ts";
+import { isPageType, parseContentType } from "../content-type.ts";
+import type { FetchLimits } from "../limits.ts";
+import { pageUrlOf } from "../page-url-of.ts";
+import type { PinningProxy } from "../pinning-proxy.ts";
+import type { FetchedHeaders, FetchedPage } from "../types.ts";
+import { type Capture, captureDocument } from "./capture.ts";
+import type { Page, Response } from "./chromium.ts";
+import { hasMoved, scrollThrough, settle, type Traffic, watchTraffic } from "./settle.ts";
+
+export type BrowserBehaviour = {
+  /** Waits for an element that matches this selector before the page is read. */
+  readonly waitFor: string | null;
+  /** Scrolls through the page first, for content that comes when it is seen. */
+  readonly scrolls: boolean;
+  /** Loads images, fonts and media, which the text does not need. */
+  readonly loadsMedia: boolean;
+};
+
+/** A page without what the tries around it know. */
+export type VisitedPage = Omit<FetchedPage, "url" | "tries" | "durationMs">;
+
+export type ReadOptions = {
+  readonly url: PageUrl;
+  /** What is being done, for messages. */
+  readonly what: string;
+  readonly proxy: PinningProxy;
+  readonly limits: FetchLimits;
+  readonly behaviour: BrowserBehaviour;
+  readonly signal: AbortSignal;
+  readonly log: Log;
+};
+
+/** Rest of a page before it is read, and the longest wait for it, in ms. */
+const QUIET_MS = 400;
+const MAX_SETTLE_MS = 10_000;
+
+/**
+ * Goes to a URL in a tab, waits until the page rests and takes its document.
+ * @throws Failure, or an error that `navigationFailure` reads
+ */
+export async function readPage(page: Page, options: ReadOptions): Promise<VisitedPage> {
+  const { url, what, limits } = options;
+  const traffic = watchTraffic(page);
+  const broken = breakOff(page);
+  const { response, latest } = await navigate(page, url, limits.requestTimeoutMs);
+  if (!response) throw new Failure("network", `${what}: the browser went to no page`);
+  const first = await answerOf(page, response, options);
+  const { type } = first;
+  const isPage = isPageType(type);
+  if (isPage && type?.essence.startsWith("text/") && type.essence !== "text/html")
+    return { ...first.page, ...bodyOf(await response.text(), type.essence) };
+  if (!isPage && first.page.status < 400) throw unsupported(what, type?.essence ?? "");
+  if (!(await loaded(page, broken))) return { ...first.page, ...bodyOf("", type?.essence ?? "") };
+  const captured = await whileMoving(page, () => capture(page, traffic, options));
+  if (!captured) throw tooLarge(what, limits.pageBytes);
+  // Scripts may have gone on to another page, whose answer counts then.
+  const shown = await answerOf(page, latest() ?? response, options);
+  return { ...shown.page, redirects: first.page.redirects, ...bodyOf(captured.html, "text/html") };
+}
+
+type Answer = {
+  readonly type: ReturnType<typeof parseContentType>;
+  readonly page: Pick<VisitedPage, "headers" | "status" | "fetchedBy" | "finalUrl" | "redirects">;
+};
+
+async function answerOf(page: Page, response: Response, { url, proxy }: ReadOptions): Promise<Answer> {
+  const headers = await headersOf(response);
+  const refused = proxy.answered(headers, response.url());
+  if (refused) throw refused;
+  const where = await whereFrom(response, page, url);
+  return {
+    type: parseContentType(headers["content-type"] ?? null),
+    page: { headers, status: response.status(), fetchedBy: "browser", ...where },
+  };
+}
+
+async function capture(page: Page, traffic: Traffic, options: ReadOptions): Promise<Capture | null> {
+  const { url, what, limits, behaviour, log, signal } = options;
+  const rest = { quietMs: QUIET_MS, maxMs: MAX_SETTLE_MS, signal };
+  const isResting = await settle(page, traffic, rest);
+  if (!isResting) log.debug("the page never came to rest", { url });
+  if (behaviour.scrolls) await scrollThrough(page, traffic, rest);
+  if (behaviour.waitFor !== null)
+    await waitFor(page, behaviour.waitFor, { what, timeoutMs: limits.requestTimeoutMs });
+  return page.evaluate(captureDocument, limits.pageBytes);
+}
+
+/** Does the work again on the next document where the page went on to one meanwhile. */
+async function whileMoving<T>(page: Page, work: () => Promise<T>): Promise<T> {
+  for (let left = MAX_MOVES; ; left--) {
+    try {
+      return await work();
+    } catch (error) {
+      if (left === 0 || !hasMoved(error)) throw error;
+      await page.waitForLoadState("domcontentloaded", { timeout: 0 });
+    }
+  }
+}
+
+const MAX_MOVES = 20;
+
+const NO_BODY = "ERR_HTTP_RESPONSE_CODE_FAILURE";
+
+type Navigation = {
+  readonly response: Response | null;
+  /** The answer that the tab shows: scripts may have moved it on. */
+  readonly latest: () => Response | null;
+};
+
+/** Goes to a URL. The browser makes an error page of a status of 400 and more without a body, which is an answer. */
+async function navigate(page: Page, url: PageUrl, timeoutMs: number): Promise<Navigation> {
+  let answer: Response | null = null;
+  page.on("response", (response) => {
+    const isShown = response.status() !== 204 && response.status() !== 205;
+    if (response.request().isNavigationRequest() && response.frame() === page.mainFrame() && isShown)
+      answer = response;
+  });
+  const latest = (): Response | null => answer;
+  try {
+    return { response: await page.goto(url, { waitUntil: "commit", timeout: timeoutMs }), latest };
+  } catch (error) {
+    if (answer && error instanceof Error && error.message.includes(NO_BODY))
+      return { response: answer, latest };
+    throw error;
+  }
+}
+
+/** Comes true when the document's connection breaks off, which leaves the page loading for ever. */
+function breakOff(page: Page): Promise<Error> {
+  return new Promise((resolve) => {
+    page.on("requestfailed", (request) => {
+      const why = request.failure()?.errorText ?? "";
+      // A script that goes to another page aborts the one before.
+      const isDocument = request.isNavigationRequest() && request.frame() === page.mainFrame();
+      if (isDocument && why !== "net::ERR_ABORTED") resolve(new Error(why));
+    });
+  });
+}
+
+/**
+ * Waits for the document.
+ * @returns false when the answer has none, and the tab shows an error page of the browser
+ */
+async function loaded(page: Page, broken: Promise<Error>): Promise<boolean> {
+  const state = page.waitForLoadState("domcontentloaded", { timeout: 0 });
+  state.catch(() => {});
+  const error = await Promise.race([state, broken]);
+  if (error && !error.message.includes(NO_BODY)) throw error;
+  return !error && !page.url().startsWith("chrome-error:");
+}
+
+const bodyOf = (html: string, contentType: string) => ({
+  html,
+  contentType,
+  // The browser has decoded it; what it replaced is not told.
+  encoding: "utf-8",
+  malformedText: false,
+  bodyBytes: Buffer.byteLength(html),
+});
+
+/** Scripts may have moved the page on, so the tab's own URL counts, where it is still of the web. */
+async function whereFrom(
+  response: Response,
+  page: Page,
+  url: PageUrl,
+): Promise<Pick<FetchedPage, "finalUrl" | "redirects">> {
+  const hops: PageUrl[] = [];
+  for (let hop = response.request().redirectedFrom(); hop; hop = hop.redirectedFrom())
+    hops.unshift(pageUrlOf(new URL(hop.url()), url));
+  const answered = URL.parse(response.url());
+  const shown = URL.parse(page.url());
+  const final = shown && /^https?:$/.test(shown.protocol) ? shown : answered;
+  return { finalUrl: final ? pageUrlOf(final, url) : url, redirects: hops };
+}
+
+async function headersOf(response: Response): Promise<FetchedHeaders> {
+  const plain: Record<string, string> = Object.create(null);
+  for (const [name, value] of Object.entries(await response.allHeaders()))
+    if (name !== "set-cookie") plain[name] = value;
+  return plain;
+}
+
+async function waitFor(
+  page: Page,
+  selector: string,
+  limit: { readonly what: string; readonly timeoutMs: number },
+): Promise<void> {
+  try {
+    await page.waitForSelector(`css=${selector}`, { state: "attached", timeout: limit.timeoutMs });
+  } catch (error) {
+    const isTimeout = error instanceof Error && error.name === "TimeoutError";
+    if (!isTimeout) {
+      if (error instanceof Error && /not a valid selector|while parsing/i.test(error.message))
+        throw new Failure("invalid_usage", `${JSON.stringify(selector)} is no CSS selector to wait for`);
+      throw error;
+    }
+    throw new Failure(
+      "timeout",
+      `${limit.what}: nothing matched ${JSON.stringify(selector)} within ${limit.timeoutMs} ms`,
+    );
+  }
+}
+
+const unsupported = (what: string, type: string): Failure =>
+  new Failure(
+    "unsupported_content",
+    `${what}: the body is ${type.slice(0, 80)}, not HTML, plain text or Markdown`,
+  );

@@ -1,0 +1,91 @@
+import {
+  type CookieChange,
+  cookieKey,
+  isExpired,
+  isSameCookie,
+  type StoredCookie,
+} from "../stored-cookie.ts";
+
+/** A browser's cookies and local storage in Playwright's form; what is not known here stays as it came. */
+export type StorageState = {
+  readonly cookies: readonly StoredCookie[];
+  readonly origins: readonly OriginState[];
+};
+
+export type OriginState = {
+  readonly origin: string;
+  readonly localStorage: readonly { readonly name: string; readonly value: string }[];
+};
+
+/** What became of one entry of local storage; a null value was removed. */
+export type StorageChange = {
+  readonly origin: string;
+  readonly name: string;
+  readonly value: string | null;
+};
+
+export type SessionChanges = {
+  readonly cookies: readonly CookieChange[];
+  readonly storage: readonly StorageChange[];
+};
+
+export const isEmpty = ({ cookies, storage }: SessionChanges): boolean =>
+  cookies.length === 0 && storage.length === 0;
+
+/** What leads from one set of cookies, by their keys, to another. */
+export function cookieChanges(
+  before: ReadonlyMap<string, StoredCookie>,
+  after: ReadonlyMap<string, StoredCookie>,
+): CookieChange[] {
+  const changes: CookieChange[] = [];
+  for (const [key, cookie] of after) {
+    const known = before.get(key);
+    if (!known || !isSameCookie(known, cookie)) changes.push({ key, cookie });
+  }
+  for (const key of before.keys()) if (!after.has(key)) changes.push({ key, cookie: null });
+  return changes;
+}
+
+export const cookiesByKey = (cookies: readonly StoredCookie[]): Map<string, StoredCookie> =>
+  new Map(cookies.map((cookie) => [cookieKey(cookie), cookie]));
+
+/** What leads from one origin's local storage to another. */
+export function storageChanges(
+  origin: string,
+  before: ReadonlyMap<string, string>,
+  after: ReadonlyMap<string, string>,
+): StorageChange[] {
+  const changes: StorageChange[] = [];
+  for (const [name, value] of after) if (before.get(name) !== value) changes.push({ origin, name, value });
+  for (const name of before.keys()) if (!after.has(name)) changes.push({ origin, name, value: null });
+  return changes;
+}
+
+/** The state after the changes; cookies that have expired by then are left out. */
+export function applyChanges(
+  state: StorageState,
+  changes: readonly SessionChanges[],
+  nowMs: number,
+): StorageState {
+  const cookies = cookiesByKey(state.cookies);
+  const origins = new Map(state.origins.map((one) => [one.origin, one]));
+  for (const change of changes) {
+    for (const { key, cookie } of change.cookies) {
+      if (cookie) cookies.set(key, cookie);
+      else cookies.delete(key);
+    }
+    for (const { origin, name, value } of change.storage) {
+      const known = origins.get(origin) ?? { origin, localStorage: [] };
+      const kept = known.localStorage.filter((entry) => entry.name !== name);
+      origins.set(origin, {
+        ...known,
+        localStorage: value === null ? kept : [...kept, { name, value }],
+      });
+    }
+  }
+  return {
+    ...state,
+    cookies: [...cookies.values()].filter((cookie) => !isExpired(cookie, nowMs)),
+    origins: [...origins.values()],
+  };
+}

@@ -1,0 +1,101 @@
+import { randomUUID } from "node:crypto";
+import { readdirSync, readFileSync } from "node:fs";
+import { mkdir, readdir, rename, rm, stat, utimes } from "node:fs/promises";
+import { join } from "node:path";
+import { type CookieChange, cookieKey } from "../stored-cookie.ts";
+import type { SessionChanges } from "./changes.ts";
+import { isRecord, parseJson, readCookie, replaceFile } from "./state-file.ts";
+
+/**
+ * Changes of sessions that wait to be merged, one file each, in the order of their names:
+ *
+ *     <queue>/000001795272478038-000004-8d2c….json        waits
+ *     <queue>/000001795272478038-000004-8d2c….json.done   is in the state file, and kept for a while
+ */
+export type QueuedChange = { readonly name: string; readonly changes: SessionChanges };
+
+const SUFFIX = ".json";
+const DONE = ".json.done";
+/** A file of this kind was being written when its process ended. */
+const TEMPORARY = ".tmp";
+const ABANDONED_MS = 3_600_000;
+
+let made = 0;
+
+/** Writes one entry; it is on the disk when the promise is fulfilled. */
+export async function pushChanges(directory: string, changes: SessionChanges, nowMs: number): Promise<void> {
+  await mkdir(directory, { recursive: true, mode: 0o700 });
+  const order = `${String(nowMs).padStart(18, "0")}-${String(++made).padStart(6, "0")}`;
+  await replaceFile(join(directory, `${order}-${randomUUID()}${SUFFIX}`), JSON.stringify(changes));
+}
+
+/** Names of the entries that wait, oldest first. */
+export const listPending = (directory: string): string[] =>
+  listed(directory).filter((name) => name.endsWith(SUFFIX) && !name.startsWith("."));
+
+/** When an entry was made, in ms since 1970. */
+export const madeAt = (name: string): number => Number.parseInt(name, 10) || 0;
+
+function listed(directory: string): string[] {
+  try {
+    return readdirSync(directory).sort();
+  } catch {
+    return []; // none was ever pushed
+  }
+}
+
+/** @returns null for what is no entry, or was merged by somebody else meanwhile */
+export function readEntry(directory: string, name: string): QueuedChange | null {
+  try {
+    const changes = parseChanges(readFileSync(join(directory, name), "utf8"));
+    return changes && { name, changes };
+  } catch {
+    return null;
+  }
+}
+
+function parseChanges(text: string): SessionChanges | null {
+  const value = parseJson(text);
+  if (!isRecord(value) || !Array.isArray(value.cookies) || !Array.isArray(value.storage)) return null;
+  return {
+    cookies: value.cookies.flatMap((change: unknown): CookieChange[] => {
+      if (!isRecord(change) || typeof change.key !== "string") return [];
+      const cookie = change.cookie === null ? null : readCookie(change.cookie);
+      return cookie ? [{ key: cookieKey(cookie), cookie }] : [{ key: change.key, cookie: null }];
+    }),
+    storage: value.storage.flatMap((change: unknown) =>
+      isRecord(change) &&
+      typeof change.origin === "string" &&
+      typeof change.name === "string" &&
+      (typeof change.value === "string" || change.value === null)
+        ? [{ origin: change.origin, name: change.name, value: change.value }]
+        : [],
+    ),
+  };
+}
+
+/**
+ * Marks entries as merged, oldest first: after a crash those that still wait are the newest, and merging them
+ * once more changes nothing.
+ */
+export async function markDone(directory: string, names: readonly string[], nowMs: number): Promise<void> {
+  for (const name of names) {
+    const done = join(directory, name.slice(0, -SUFFIX.length) + DONE);
+    await rename(join(directory, name), done);
+    await utimes(done, nowMs / 1000, nowMs / 1000);
+  }
+}
+
+/** Removes entries that were merged longer ago, and what ended processes left half written. */
+export async function prune(
+  directory: string,
+  times: { readonly nowMs: number; readonly retentionMs: number },
+): Promise<void> {
+  for (const name of await readdir(directory)) {
+    const limitMs = name.endsWith(DONE) ? times.retentionMs : name.endsWith(TEMPORARY) ? ABANDONED_MS : null;
+    if (limitMs === null) continue;
+    const path = join(directory, name);
+    const stats = await stat(path).catch(() => null);
+    if (stats && times.nowMs - stats.mtimeMs >= limitMs) await rm(path, { force: true });
+  }
+}

@@ -1,0 +1,78 @@
+import { type CookieSession, createCookieSession } from "../cookies.ts";
+import { type CookieChange, isSameCookie, type StoredCookie } from "../stored-cookie.ts";
+import { applyChanges, cookiesByKey, isEmpty, type SessionChanges, type StorageState } from "./changes.ts";
+import { EMPTY_STATE } from "./state-file.ts";
+import type { Storage } from "./storage.ts";
+
+/** Cookies and local storage of one caller, for both fetchers; kept in a file or forgotten at the end. */
+export interface BrowsingSession extends AsyncDisposable {
+  /** The cookies as the plain HTTP client uses them. */
+  readonly cookies: CookieSession;
+  /** Grows with every change. */
+  readonly revision: number;
+  state(): StorageState;
+  /**
+   * Takes what a browser changed.
+   * @throws Failure `unwritable_output`
+   */
+  take(changes: SessionChanges): Promise<void>;
+  /** Changes that wait to be merged into the file; null without one. */
+  pendingEntries(): number | null;
+  /**
+   * Waits until all changes so far are on the disk.
+   * @throws Failure `unwritable_output`
+   */
+  saved(): Promise<void>;
+}
+
+/**
+ * @param storage where it starts and is kept; null: it starts empty and ends with the program
+ * @throws Failure `unreadable_input` for a file that holds no storage state
+ */
+export function createBrowsingSession(storage: Storage | null, now: () => number): BrowsingSession {
+  let state = storage?.read() ?? EMPTY_STATE;
+  let revision = 0;
+  let saving: Promise<void> = Promise.resolve();
+  const keep = (changes: SessionChanges): void => {
+    if (isEmpty(changes)) return;
+    revision++;
+    state = applyChanges(state, [changes], now());
+    if (!storage) return;
+    saving = saving.then(() => storage.push(changes));
+    saving.catch(() => {}); // `saved` throws it
+  };
+  let answered: CookieChange[] = [];
+  const cookies = createCookieSession(state.cookies, (change) => answered.push(change));
+  return {
+    cookies: {
+      ...cookies,
+      store(url, setCookies) {
+        answered = [];
+        cookies.store(url, setCookies);
+        const known = cookiesByKey(state.cookies);
+        const fresh = answered.filter(({ key, cookie }) => !isKnown(known.get(key), cookie));
+        keep({ cookies: fresh, storage: [] });
+      },
+    },
+    get revision() {
+      return revision;
+    },
+    state: () => state,
+    async take(changes) {
+      cookies.apply(changes.cookies);
+      keep(changes);
+      await saving;
+    },
+    pendingEntries: () => storage?.pendingEntries() ?? null,
+    saved: () => saving,
+    async [Symbol.asyncDispose]() {
+      await storage?.[Symbol.asyncDispose]();
+      await saving;
+    },
+  };
+}
+
+const isKnown = (known: StoredCookie | undefined, cookie: StoredCookie | null): boolean =>
+  known === undefined || cookie === null
+    ? known === undefined && cookie === null
+    : isSameCookie(known, cookie);

@@ -1,0 +1,119 @@
+import { randomUUID } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { open, rename, rm } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { Failure } from "../../failure.ts";
+import type { StoredCookie } from "../stored-cookie.ts";
+import type { OriginState, StorageState } from "./changes.ts";
+
+export const EMPTY_STATE: StorageState = { cookies: [], origins: [] };
+
+/**
+ * Reads a storage state in Playwright's form.
+ * @returns an empty state where there is no file yet
+ * @throws Failure `unreadable_input` when it cannot be read or is no storage state
+ */
+export function readStateFile(path: string): StorageState {
+  let text: string;
+  try {
+    text = readFileSync(path, "utf8");
+  } catch (error) {
+    if (codeOf(error) === "ENOENT") return EMPTY_STATE;
+    throw new Failure("unreadable_input", `the storage state ${path} cannot be read: ${codeOf(error)}`, {
+      cause: error,
+    });
+  }
+  if (text.trim() === "") return EMPTY_STATE;
+  const state = parseState(text);
+  if (!state) throw new Failure("unreadable_input", `${path} holds no storage state as Playwright writes it`);
+  return state;
+}
+
+/** @returns null for what is none */
+export function parseState(text: string): StorageState | null {
+  const value = parseJson(text);
+  if (!isRecord(value)) return null;
+  const { cookies = [], origins = [] } = value;
+  if (!Array.isArray(cookies) || !Array.isArray(origins)) return null;
+  const readCookies = cookies.map(readCookie);
+  const readOrigins = origins.map(readOrigin);
+  if (readCookies.includes(null) || readOrigins.includes(null)) return null;
+  return {
+    ...value,
+    cookies: readCookies.filter((cookie) => cookie !== null),
+    origins: readOrigins.filter((origin) => origin !== null),
+  };
+}
+
+const SAME_SITE: readonly unknown[] = ["Strict", "Lax", "None"] satisfies StoredCookie["sameSite"][];
+
+export function readCookie(value: unknown): StoredCookie | null {
+  if (!isRecord(value)) return null;
+  const { name, domain, path = "/", expires = -1 } = value;
+  if (typeof name !== "string" || typeof value.value !== "string" || typeof domain !== "string") return null;
+  if (domain === "" || typeof path !== "string" || typeof expires !== "number") return null;
+  return {
+    ...value,
+    name,
+    value: value.value,
+    domain,
+    path,
+    expires,
+    httpOnly: value.httpOnly === true,
+    secure: value.secure === true,
+    sameSite: SAME_SITE.includes(value.sameSite) ? (value.sameSite as StoredCookie["sameSite"]) : "Lax", // one of the three
+  };
+}
+
+function readOrigin(value: unknown): OriginState | null {
+  if (!isRecord(value) || typeof value.origin !== "string") return null;
+  const { localStorage = [] } = value;
+  if (!Array.isArray(localStorage)) return null;
+  const entries = localStorage.flatMap((entry: unknown) =>
+    isRecord(entry) && typeof entry.name === "string" && typeof entry.value === "string"
+      ? [{ name: entry.name, value: entry.value }]
+      : [],
+  );
+  return entries.length === localStorage.length
+    ? { ...value, origin: value.origin, localStorage: entries }
+    : null;
+}
+
+export const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+/** Replaces a file as a whole, for its user alone: a reader sees the old one or the new one. */
+export async function replaceFile(path: string, text: string): Promise<void> {
+  const temporary = join(dirname(path), `.${randomUUID()}.tmp`);
+  try {
+    const file = await open(temporary, "wx", 0o600);
+    try {
+      await file.writeFile(text);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    await rename(temporary, path);
+  } catch (error) {
+    await rm(temporary, { force: true });
+    throw error;
+  }
+  await syncDirectory(dirname(path));
+}
+
+/** Makes renames in it last; some systems cannot, and do it by themselves. */
+export async function syncDirectory(path: string): Promise<void> {
+  const directory = await open(path, "r").catch(() => null);
+  await directory?.sync().catch(() => {});
+  await directory?.close();
+}
+
+export const codeOf = (error: unknown): string => (error as NodeJS.ErrnoException).code ?? "unknown error";

@@ -1,0 +1,145 @@
+import { realpathSync } from "node:fs";
+import { mkdir } from "node:fs/promises";
+import { dirname, join, resolve } from "node:path";
+import { Failure } from "../../failure.ts";
+import type { Log } from "../../log.ts";
+import { applyChanges, type SessionChanges, type StorageState } from "./changes.ts";
+import { withLock } from "./lock.ts";
+import { listPending, madeAt, markDone, prune, pushChanges, readEntry } from "./queue.ts";
+import { codeOf, readStateFile, replaceFile } from "./state-file.ts";
+
+export type StorageOptions = {
+  /** The file; it need not exist. */
+  readonly file: string;
+  /** Directory of the changes that wait; null: `<file>.changes`. On the same mount as the file. */
+  readonly queueDirectory: string | null;
+  /** Warns above so many changes that wait. */
+  readonly maxEntries: number;
+  /** Warns when the oldest change that waits is older, in ms. */
+  readonly maxAgeMs: number;
+  /** How long merged changes are kept, in ms. */
+  readonly retentionMs: number;
+  readonly log: Log;
+  readonly now: () => number;
+};
+
+/**
+ * A storage state that several processes share. Each change is a file of its own first, and whoever gets the
+ * lock merges all that wait, cookie by cookie: nobody's change is lost, whoever is killed, and whenever.
+ */
+export interface Storage extends AsyncDisposable {
+  /** The file's state with the changes that wait. */
+  read(): StorageState;
+  /**
+   * Queues a change; it is on the disk when the promise is fulfilled.
+   * @throws Failure `unwritable_output`
+   */
+  push(changes: SessionChanges): Promise<void>;
+  /** Changes that wait, of all processes. */
+  pendingEntries(): number;
+}
+
+const MERGE_PATIENCE_MS = 1_000;
+const FINAL_PATIENCE_MS = 5_000;
+
+/** Opens a storage; nothing is written before the first change. */
+export function openStorage(options: StorageOptions): Storage {
+  const file = realPathOf(options.file);
+  const directory = options.queueDirectory ?? `${file}.changes`;
+  const warn = createWarnings(options, directory);
+  let merging: Promise<void> | null = null;
+  let isAskedAgain = false;
+
+  const merge = async (patienceMs: number): Promise<void> => {
+    const isMerged = await withLock(join(directory, "lock"), patienceMs, () =>
+      mergePending({ ...options, file, directory }),
+    );
+    if (!isMerged) options.log.debug("another process holds the storage state", { file });
+    warn();
+  };
+  // Pushes that come while one merge runs share the next.
+  const mergeSoon = (): void => {
+    if (merging) {
+      isAskedAgain = true;
+      return;
+    }
+    merging = merge(MERGE_PATIENCE_MS)
+      .catch((error: unknown) => {
+        options.log.warning("the storage state cannot be written", { file, reason: codeOf(error) });
+      })
+      .finally(() => {
+        merging = null;
+        if (!isAskedAgain) return;
+        isAskedAgain = false;
+        mergeSoon();
+      });
+  };
+  return {
+    read: () => {
+      const waiting = listPending(directory).flatMap((name) => readEntry(directory, name)?.changes ?? []);
+      return applyChanges(readStateFile(file), waiting, options.now());
+    },
+    async push(changes) {
+      try {
+        await mkdir(dirname(file), { recursive: true });
+        await pushChanges(directory, changes, options.now());
+      } catch (error) {
+        const why = `a change of the session cannot be kept in ${directory}: ${codeOf(error)}`;
+        throw new Failure("unwritable_output", why, { cause: error });
+      }
+      warn();
+      mergeSoon();
+    },
+    pendingEntries: () => listPending(directory).length,
+    async [Symbol.asyncDispose]() {
+      while (merging) await merging;
+      if (listPending(directory).length > 0) await merge(FINAL_PATIENCE_MS);
+    },
+  };
+}
+
+// A link stays one: what it leads to is replaced.
+function realPathOf(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return resolve(path);
+  }
+}
+
+type MergeOptions = StorageOptions & { readonly directory: string };
+
+async function mergePending({ file, directory, now, log, retentionMs }: MergeOptions): Promise<void> {
+  const names = listPending(directory);
+  const entries = names.flatMap((name) => readEntry(directory, name) ?? []);
+  if (entries.length < names.length)
+    log.warning("changes of the session that cannot be read are left out", {
+      count: names.length - entries.length,
+    });
+  if (names.length > 0) {
+    const changes = entries.map((entry) => entry.changes);
+    const state = applyChanges(readStateFile(file), changes, now());
+    await replaceFile(file, `${JSON.stringify(state, null, 2)}\n`);
+    await markDone(directory, names, now());
+  }
+  await prune(directory, { nowMs: now(), retentionMs });
+}
+
+/** Says once that a threshold is passed, and again when it is passed anew (specification, "Events"). */
+function createWarnings({ maxEntries, maxAgeMs, now, log }: StorageOptions, directory: string): () => void {
+  let hasMany = false;
+  let hasOld = false;
+  return () => {
+    const pending = listPending(directory);
+    const fields = { storage_queue_pending_entries: pending.length };
+    const isMany = pending.length > maxEntries;
+    if (isMany && !hasMany)
+      log.warning(`more than ${maxEntries} changes of the session wait to be merged`, fields);
+    hasMany = isMany;
+    const [oldest] = pending;
+    const isOld = oldest !== undefined && now() - madeAt(oldest) > maxAgeMs;
+    if (isOld && !hasOld)
+      log.warning(`a change of the session waits longer than ${maxAgeMs / 1000} s to be merged`, fields);
+    hasOld = isOld;
+  };
+}
