@@ -58,6 +58,7 @@ export type AppOptions = {
   readonly proxyEnvironment: ProxyEnvironment;
   /** On whose behalf pages are fetched. */
   readonly caller: EgressCaller;
+  readonly isOffline?: boolean;
   readonly product: { readonly version: string; readonly homePage: string };
   /** The extraction worker's module. */
   readonly workerUrl: string | URL;
@@ -95,10 +96,8 @@ export interface App extends AsyncDisposable {
   openProxy(caller: EgressCaller, network: NetworkOptions): Promise<PinningProxy>;
 }
 
-export type SessionExtras = {
-  /** Asks for Markdown before HTML. */
-  readonly acceptMarkdown?: boolean;
-};
+/** With `acceptMarkdown`, a session asks for Markdown before HTML. */
+export type SessionExtras = { readonly acceptMarkdown?: boolean };
 
 export type AdaptCrawl = (parts: CrawlJobParts, http: HttpFetcher) => CrawlJobParts;
 
@@ -190,7 +189,7 @@ const EXTRACTION_LIMIT_MS = 60_000;
 export function createApp(options: AppOptions): App {
   const { settings } = options;
   const egress = createEgress({
-    policy: parseEgressPolicy(settings.egress),
+    policy: options.isOffline ? { kind: "none" } : parseEgressPolicy(settings.egress),
     resolve: systemResolve,
     resolverTtlMs: RESOLVER_TTL_MS,
   });

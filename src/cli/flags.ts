@@ -1,5 +1,5 @@
 import type { Flag } from "./flag.ts";
-import { INDEX_ONLY_FLAGS, SEARCH_ONLY_FLAGS } from "./search-flags.ts";
+import { INDEX_ONLY_FLAGS, SEARCH_ONLY_FLAGS, SYNC_ONLY_FLAGS } from "./search-flags.ts";
 
 export const OUTPUT_FORMATS = ["json", "markdown", "text"] as const;
 export type OutputFormat = (typeof OUTPUT_FORMATS)[number];
@@ -348,6 +348,11 @@ export const SERVE_COMMAND: Command = {
       help: "search: serve one MCP client over stdin and stdout instead of HTTP",
     },
     {
+      name: "lenient",
+      group: "Serving",
+      help: "search: start although a token is not set or the fallback extractor does not answer",
+    },
+    {
       name: "egress",
       placeholder: "POLICY",
       group: "Fetching",
@@ -373,6 +378,12 @@ export const COMMANDS: readonly Command[] = [
     flags: [...SEARCH_ONLY_FLAGS, ...GENERAL_FLAGS],
   },
   SERVE_COMMAND,
+  {
+    name: "sync",
+    usage: "TENANT ... | --all [options]",
+    help: "Bring documentation up to date and index it, beside a server or instead of its schedule",
+    flags: [...SYNC_ONLY_FLAGS, ...GENERAL_FLAGS],
+  },
   {
     name: "validate",
     usage: "FILE",

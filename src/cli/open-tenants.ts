@@ -3,6 +3,7 @@ import { join, resolve } from "node:path";
 import { openSharedState } from "../database/index.ts";
 import { createExtractor, type Extractor } from "../extraction/index.ts";
 import { Failure } from "../failure.ts";
+import { forgetProxyVariables } from "../fetching/index.ts";
 import type { Log } from "../log.ts";
 import {
   DEFAULT_EXTRACTION,
@@ -11,6 +12,7 @@ import {
   INDEX_BUILD,
   type Settings,
 } from "../settings/index.ts";
+import { openSources, type Sources } from "../sources.ts";
 import { createTenantRegistry, type ExtractHtmlFile, type TenantRegistry } from "../tenants/index.ts";
 import { loadDeployment } from "./deployment.ts";
 import type { Io } from "./io.ts";
@@ -52,6 +54,7 @@ export type OpenTenantsOptions = {
 /** The tenants of a deployment with what their state is kept in. */
 export type OpenTenants = AsyncDisposable & {
   readonly registry: TenantRegistry;
+  readonly sources: Sources;
   readonly state: ReturnType<typeof openSharedState>;
 };
 
@@ -64,6 +67,9 @@ export function openTenants({ deployment, settings, environment, io, log }: Open
     workerUrl: io.workerUrl,
     timeLimitMs: EXTRACTION_LIMIT_MS,
   });
+  // Bun's fetch would act on them at every request, past the egress policy.
+  const sources = openSources({ deployment, environment, workerUrl: io.workerUrl, log });
+  forgetProxyVariables(io.environment);
   const registry = createTenantRegistry({
     tenants: deployment.tenants,
     stateDirectory,
@@ -71,13 +77,17 @@ export function openTenants({ deployment, settings, environment, io, log }: Open
     deployment: deployment.path,
     building: { workerUrl: io.indexWorkerUrl, ...INDEX_BUILD, turn: oneAtATime() },
     extractHtml: htmlReader(extractor),
+    access: sources,
+    isOffline: deployment.infrastructure.isOffline,
     log,
   });
   return {
     registry,
+    sources,
     state,
     async [Symbol.asyncDispose]() {
       await registry[Symbol.asyncDispose]();
+      await sources[Symbol.asyncDispose]();
       await extractor[Symbol.asyncDispose]();
       state.database.close();
     },

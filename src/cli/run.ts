@@ -75,6 +75,7 @@ async function dispatch(words: readonly string[], shell: Shell): Promise<number>
   if (typed.command.name === "index") return index(shell);
   if (typed.command.name === "search") return search(words, shell);
   if (typed.command === SERVE_COMMAND) return serve(shell);
+  if (typed.command.name === "sync") return sync(shell);
   if (typed.command.name === "validate") return validate(shell);
   if (typed.command.name === "schema") return schema(typed, io);
   return typed.command.name === "completions" ? completions(typed, io) : licenses(typed, io);
@@ -150,6 +151,17 @@ async function serve({ typed, io, openNotices }: Shell): Promise<number> {
 async function serveExtractor({ typed, io, openNotices }: Shell): Promise<number> {
   const { readServeExtractorCommand, runServeExtractor } = await import("./serve-extractor.ts");
   return await runServeExtractor(readServeExtractorCommand(typed), { typed, io, notices: openNotices(io) });
+}
+
+async function sync({ typed, io, openNotices }: Shell): Promise<number> {
+  const { withDotenv } = await import("../settings/index.ts");
+  const { readSyncCommand, runSync } = await import("./sync-command.ts");
+  const command = readSyncCommand(typed);
+  const environment = withDotenv(io.environment, {
+    executablePath: io.executablePath,
+    envFile: typed.one("env-file"),
+  });
+  return await runSync(command, { environment, typed, io, notices: openNotices(io) });
 }
 
 async function validate({ typed, io, openNotices }: Shell): Promise<number> {

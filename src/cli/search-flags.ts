@@ -38,3 +38,15 @@ export const SEARCH_ONLY_FLAGS = [
   { name: "explain", group: "Search", help: "Show how each hit got its score" },
   { name: "json", group: "Output", help: "One JSON document instead of text" },
 ] as const;
+
+/** What only `sync` takes. */
+export const SYNC_ONLY_FLAGS = [
+  {
+    name: "config",
+    placeholder: "FILE",
+    isPath: true,
+    group: "Input",
+    help: "Deployment file (default DEPLOYMENT_CONFIG, then ./deployment.json)",
+  },
+  { name: "all", group: "Input", help: "Every tenant" },
+] as const;

@@ -20,7 +20,7 @@ import { SERVERS } from "./flags.ts";
 import { readText } from "./input.ts";
 import type { Io } from "./io.ts";
 import type { Notices } from "./notices.ts";
-import { type ChosenDeployment, chooseDeployment, openTenants } from "./open-tenants.ts";
+import { type ChosenDeployment, chooseDeployment, type OpenTenants, openTenants } from "./open-tenants.ts";
 import { optionValue } from "./values.ts";
 
 /** `serve search`, ready to run; null where the deployment file decides. */
@@ -29,6 +29,8 @@ export type ServeCommand = {
   readonly host: string | null;
   readonly port: number | null;
   readonly isStdio: boolean;
+  /** Whether to serve although some tenants cannot be synced. */
+  readonly isLenient: boolean;
 };
 
 /** @throws Failure `invalid_usage` */
@@ -41,6 +43,7 @@ export function readServeCommand(typed: Typed): ServeCommand {
     host: optionValue.text(typed, "host"),
     port: optionValue.integer(typed, "port", 0, 65_535),
     isStdio: typed.has("stdio"),
+    isLenient: typed.has("lenient"),
   };
 }
 
@@ -60,7 +63,6 @@ export async function runServeSearch(command: ServeCommand, parts: ServeParts): 
   const settings = readSettings(environment);
   const deployment = await chooseDeployment({ config: command.config, settings, io });
   if (io.supervisor === null) for (const warning of deployment.warnings) notices.warn(warning);
-  refuseAwaited(deployment);
   const serving: Serving = {
     command,
     settings,
@@ -82,6 +84,7 @@ type Serving = ServeParts & {
 
 async function serveStdio(serving: Serving): Promise<number> {
   await using tenants = openTenants(serving);
+  await checkSources(serving, tenants);
   tenants.registry.start();
   const { metrics } = openMetrics(serving);
   await serveMcpStdio(mcpOptions(serving, tenants.registry, metrics), serving.io.signal);
@@ -91,6 +94,11 @@ async function serveStdio(serving: Serving): Promise<number> {
 async function serveFromSeveral(serving: Serving): Promise<number> {
   const { io, log, deployment } = serving;
   const { host, port } = await networkOf(serving);
+  {
+    // Once, and not by each of the processes.
+    await using tenants = openTenants(serving);
+    await checkSources(serving, tenants);
+  }
   const shared = await reservePort(host, port);
   return await superviseProcesses({
     count: deployment.infrastructure.workers,
@@ -114,6 +122,7 @@ async function serveFromThis(serving: Serving): Promise<number> {
       "invalid_settings",
       "infrastructure.uvicorn_workers: several processes need a state directory that can be written; name one in DOCS_SEARCH_STATE_DIR, or use 1",
     );
+  await checkSources(serving, tenants);
   const { metrics, prometheus } = openMetrics(serving);
   using board = openProcessBoard({
     database: tenants.state.database,
@@ -179,14 +188,15 @@ function mcpOptions({ deployment }: Serving, registry: TenantRegistry, metrics: 
   };
 }
 
-// What these ask for does not exist yet, and asking must not be met with silence.
-function refuseAwaited({ infrastructure, tenants }: ChosenDeployment): void {
-  const lines = tenants
-    .filter(({ source }) => source !== "filesystem")
-    .map(({ codename, source }) => `Tenant '${codename}': this version does not sync ${source} sources yet`);
-  if (infrastructure.fallback)
-    lines.push("infrastructure.article_extractor_fallback: this version does not sync websites yet");
-  if (lines.length > 0) throw new Failure("invalid_settings", lines.join("\n"));
+/**
+ * Says what keeps tenants from being synced.
+ * @throws Failure `invalid_settings` unless that is to be tolerated
+ */
+async function checkSources({ command, notices, io }: Serving, { sources }: OpenTenants): Promise<void> {
+  if (io.supervisor !== null) return;
+  const problems = await sources.problems(io.signal);
+  if (problems.length > 0 && !command.isLenient) throw new Failure("invalid_settings", problems.join("\n"));
+  for (const problem of problems) notices.warn(problem);
 }
 
 function openLog({ infrastructure }: ChosenDeployment, settings: Settings, { typed, io }: ServeParts): Log {

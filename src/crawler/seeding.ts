@@ -36,7 +36,6 @@ export async function* readStarts(parts: SeedingParts, signal: AbortSignal): Asy
   if (plan.seeds.length > 0)
     yield { kind: "entries", entries: plan.seeds.map((url) => entry(url, "seed", null)) };
   const sitemaps = [...plan.sitemaps, ...(await discoverSitemaps(parts, signal))];
-  if (sitemaps.length === 0) return;
   let count = 0;
   const options = { signal, beforeRequest: politeness.beforeRequest, authorizations };
   for await (const news of readSitemaps(sitemaps, options)) {

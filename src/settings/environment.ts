@@ -224,6 +224,12 @@ export const VARIABLES = {
     null,
     "where indexes of folders are kept; unset: the XDG state directory",
   ),
+  gitProtocols: setting(
+    "DOCS_SEARCH_GIT_PROTOCOLS",
+    text,
+    "https",
+    "schemes of git repositories that are allowed, with commas between: https, http, file",
+  ),
   searchAllowedHosts: setting<string | null>(
     "DOCS_SEARCH_ALLOWED_HOSTS",
     text,

@@ -20,5 +20,6 @@ export type {
   TenantSearch,
   TenantSettings,
 } from "./settings.ts";
+export { filesystemSource as openFolderSource } from "./source/filesystem.ts";
 export type { DocumentsContext, Source, SourceWatch, SyncContext, SyncCounts } from "./source/source.ts";
 export type { IndexBuilding, SearchAnswer, TenantStatus } from "./tenant.ts";

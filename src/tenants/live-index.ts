@@ -51,6 +51,11 @@ export class LiveIndex implements Disposable {
     return this.#failure;
   }
 
+  /** Whether there is one to search, or to open. */
+  get isUsable(): boolean {
+    return this.#failure === null && this.builtAt !== null;
+  }
+
   /** Documents of the open index; null while none is open. Does not open it. */
   get documentCount(): number | null {
     return this.#open?.pageCount ?? null;

@@ -20,6 +20,8 @@ export type RegistryOptions = SourceParts & {
   /** Names the deployment: of the processes with one name, one builds and syncs. */
   readonly deployment: string;
   readonly building: IndexBuilding;
+  /** No schedules, no outbound connections. */
+  readonly isOffline: boolean;
   readonly log: Log;
 };
 
@@ -58,6 +60,11 @@ export interface TenantRegistry extends AsyncDisposable {
   start(): void;
   /** Builds the index of a tenant now, changed documents only. @throws Failure of the build, `unknown_tenant` */
   build(codename: string): Promise<TenantStatus>;
+  /**
+   * Syncs a tenant now and builds its index, whatever the settings say of builds: a worker beside the server.
+   * @throws Failure of the sync or the build, `unknown_tenant`, `invalid_usage` while another process does the same
+   */
+  sync(codename: string): Promise<TenantStatus>;
   /** Has a tenant synced soon, by whichever process leads. @returns false while that is under way */
   requestSync(codename: string): boolean;
 }
@@ -101,6 +108,11 @@ export function createTenantRegistry(options: RegistryOptions): TenantRegistry {
       await tenant.build();
       return tenant.status;
     },
+    sync: async (codename) => {
+      const tenant = tenantOf(codename);
+      await tenant.sync({ buildsAlways: true });
+      return tenant.status;
+    },
     requestSync: (codename) => {
       if (tenantOf(codename).status.state !== "idle") return false;
       book.request(codename);
@@ -120,13 +132,23 @@ const LEAD_MS = 4_000;
 /** How soon a request of another process is seen, ms. */
 const REQUESTS_EVERY_MS = 250;
 
-type LeadParts = Pick<RegistryOptions, "deployment" | "log"> & { readonly book: SyncBook };
+/** How often the schedules are looked at, ms. */
+const SCHEDULES_EVERY_MS = 1000;
+
+type LeadParts = Pick<RegistryOptions, "deployment" | "log" | "isOffline"> & { readonly book: SyncBook };
 
 /** Has the tenants looked after for as long as this process leads. */
-function leadTenants(tenants: ReadonlyMap<string, Tenant>, { book, deployment, log }: LeadParts): Disposable {
+function leadTenants(
+  tenants: ReadonlyMap<string, Tenant>,
+  { book, deployment, log, isOffline }: LeadParts,
+): Disposable {
   let timer: ReturnType<typeof setInterval> | undefined;
+  let lookedAt = Number.NEGATIVE_INFINITY;
   const takeRequests = (): void => {
     for (const codename of book.takeRequests([...tenants.keys()])) tenants.get(codename)?.syncSoon();
+    if (isOffline || performance.now() - lookedAt < SCHEDULES_EVERY_MS) return;
+    lookedAt = performance.now();
+    for (const tenant of tenants.values()) tenant.syncWhenDue(Date.now());
   };
   const follow = (): void => {
     clearInterval(timer);

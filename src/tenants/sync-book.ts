@@ -10,11 +10,31 @@ export type SyncRecord = {
   /** When the schedule runs it next; null without one. */
   readonly nextRunAt: number | null;
   readonly lastError: FailureRecord | null;
+  /** When the last sync that succeeded began. */
+  readonly syncedAt: number | null;
+  /** Syncs that failed since then, and when the last of them did. */
+  readonly failures: number;
+  readonly failedAt: number | null;
+  /** Whether documents may have changed since the index was built. */
+  readonly needsBuild: boolean;
+  /** The last syncs, the newest last. */
+  readonly history: readonly PastSync[];
   readonly counts: SyncCounts | null;
+  /** Documents in the index of the last build; null before the first. */
+  readonly documents: number | null;
   /** Documents that the last build left out. */
   readonly skippedFiles: number;
   /** Of the example queries, after the last build. */
   readonly testQueries: readonly { readonly query: string; readonly hits: number }[];
+};
+
+/** A sync that is over. */
+export type PastSync = {
+  readonly startedAt: number;
+  readonly endedAt: number;
+  /** Null for one that failed. */
+  readonly counts: SyncCounts | null;
+  readonly error: FailureRecord | null;
 };
 
 /**
@@ -30,12 +50,18 @@ export interface SyncBook {
   /** Those of the codenames that were asked for since the last time. */
   takeRequests(codenames: readonly string[]): readonly string[];
   /** Has this process work on a tenant; null while another does. */
-  begin(codename: string): Disposable | null;
+  begin(codename: string): TenantWork | null;
   /** For what one process at a time does. */
   readonly leases: Leases;
   /** This process, in leases. */
   readonly owner: string;
 }
+
+/** Work on a tenant; disposed of when it is over. */
+export type TenantWork = Disposable & {
+  /** Aborts when another process has taken the tenant over: this one was asleep for too long. */
+  readonly lost: AbortSignal;
+};
 
 const NOTHING_YET: SyncRecord = {
   state: "idle",
@@ -43,7 +69,13 @@ const NOTHING_YET: SyncRecord = {
   lastCompletedAt: null,
   nextRunAt: null,
   lastError: null,
+  syncedAt: null,
+  failures: 0,
+  failedAt: null,
+  needsBuild: true,
+  history: [],
   counts: null,
+  documents: null,
   skippedFiles: 0,
   testQueries: [],
 };
@@ -62,6 +94,9 @@ export function openSyncBook(database: Database): SyncBook {
   );
   const put = database.prepare<never, [string, string]>("INSERT OR REPLACE INTO syncs VALUES (?, ?)");
   const ask = database.prepare<never, [string]>("INSERT OR IGNORE INTO sync_requests VALUES (?)");
+  const isAsked = database.prepare<{ codename: string }, [string]>(
+    "SELECT codename FROM sync_requests WHERE codename = ?",
+  );
   const take = database.prepare<{ codename: string }, [string]>(
     "DELETE FROM sync_requests WHERE codename IN (SELECT value FROM json_each(?)) RETURNING codename",
   );
@@ -75,6 +110,7 @@ export function openSyncBook(database: Database): SyncBook {
     owner,
     read(codename) {
       const record = stored(codename);
+      if (record.state === "idle" && isAsked.get(codename)) return { ...record, state: "queued" };
       // What a killed process was at is not under way.
       if (record.state === "idle" || leases.holder(leaseOf(codename)) !== null) return record;
       return { ...record, state: "idle" };
@@ -86,9 +122,13 @@ export function openSyncBook(database: Database): SyncBook {
     begin(codename) {
       const name = leaseOf(codename);
       if (!leases.take(name, owner, WORK_LEASE_MS)) return null;
-      const timer = setInterval(() => leases.take(name, owner, WORK_LEASE_MS), WORK_LEASE_MS / 4);
+      const lost = new AbortController();
+      const timer = setInterval(() => {
+        if (!leases.take(name, owner, WORK_LEASE_MS)) lost.abort();
+      }, WORK_LEASE_MS / 4);
       timer.unref?.();
       return {
+        lost: lost.signal,
         [Symbol.dispose]() {
           clearInterval(timer);
           leases.release(name, owner);

@@ -7,7 +7,9 @@ import type { DocumentUrl } from "../urls/index.ts";
 import { cleanDocument } from "./clean.ts";
 import { describeTenant, type TenantDetail } from "./describe.ts";
 import { LiveIndex } from "./live-index.ts";
-import { indexPathOf } from "./places.ts";
+import { indexPathOf, stateDirectoryOf } from "./places.ts";
+import { dueAt, withoutFutureTimes } from "./schedule/due.ts";
+import { takeSyncSlot } from "./schedule/slots.ts";
 import type { TenantSettings } from "./settings.ts";
 import { openSource, type SourceParts } from "./source/open-source.ts";
 import type { Source, SourceWatch, SyncCounts } from "./source/source.ts";
@@ -46,6 +48,8 @@ export type TenantStatus = {
   readonly isBuilding: boolean;
   /** Of the last sync, or of the one that runs; null before the first. */
   readonly counts: SyncCounts | null;
+  /** The last syncs, the newest last. */
+  readonly history: SyncRecord["history"];
   /** Files of the last build that were left out. */
   readonly skippedFiles: number;
   /** Of the example queries, after the last build. */
@@ -56,10 +60,24 @@ type TenantOptions = SourceParts & {
   readonly book: SyncBook;
   readonly stateDirectory: string;
   readonly building: IndexBuilding;
+  readonly isOffline: boolean;
   readonly log: Log;
 };
 
 const TEST_QUERY_MS = 5_000;
+/** Syncs that a record remembers. */
+const MAX_HISTORY = 50;
+/** Between two notes of how far a sync is. */
+const PROGRESS_EVERY_MS = 500;
+
+/** What a step of work is given. */
+type Work = {
+  readonly signal: AbortSignal /** It has begun, and does not wait any more. */;
+  readonly onRunning: () => void;
+};
+
+const asFailure = (error: unknown): Failure =>
+  error instanceof Failure ? error : new Failure("internal", String(error), { cause: error });
 
 /** One tenant: its settings, its index, and for a folder the eye on its files. */
 export class Tenant implements AsyncDisposable {
@@ -79,7 +97,11 @@ export class Tenant implements AsyncDisposable {
     this.#options = options;
     this.#log = options.log.with({ tenant: settings.codename });
     this.detail = describeTenant(settings);
-    this.#source = openSource(settings, options);
+    this.#source = openSource(settings, {
+      ...options,
+      stateDirectory: stateDirectoryOf(settings, options.stateDirectory),
+      log: this.#log,
+    });
     this.#book = options.book;
     this.#index = new LiveIndex({
       path: this.#indexPath,
@@ -108,7 +130,8 @@ export class Tenant implements AsyncDisposable {
       nextRunAt: dateOf(record.nextRunAt),
       lastError: record.lastError ?? this.#index.failure?.toRecord() ?? null,
       counts: record.counts,
-      documentCount: this.#index.documentCount,
+      history: record.history,
+      documentCount: this.#index.documentCount ?? record.documents,
       builtAt: this.#index.builtAt,
       isSearchEnabled: this.#settings.search.isEnabled,
       isBuilding: record.state === "running",
@@ -133,8 +156,13 @@ export class Tenant implements AsyncDisposable {
 
   /** Begins to look after the documents, where indexes may be built; done by the process that leads. */
   lead(): void {
-    if (!this.#settings.allowIndexBuilds || this.#watch) return;
+    const { codename, allowIndexBuilds, source } = this.#settings;
+    if (!allowIndexBuilds || this.#watch) return;
     this.#watch = this.#source.watch(() => this.sync().catch(() => {}));
+    // Documents of an earlier sync whose index was never built, or is gone.
+    const { syncedAt, needsBuild } = this.#book.read(codename);
+    const isBehind = syncedAt !== null && (needsBuild || this.#index.builtAt === null);
+    if (source !== "filesystem" && isBehind) void this.build().catch(() => {});
   }
 
   /** Leaves that to another process; what is under way ends. */
@@ -149,23 +177,36 @@ export class Tenant implements AsyncDisposable {
     else void this.sync().catch(() => {});
   }
 
+  /** Syncs when it is time to; done by the process that leads, every second or so. */
+  syncWhenDue(now: number): void {
+    const { codename } = this.#settings;
+    if (this.#building) return;
+    const correction = withoutFutureTimes(this.#book.read(codename), now);
+    if (correction) this.#book.write(codename, correction);
+    const record = this.#book.read(codename);
+    const at = dueAt(this.#settings, record, now);
+    if (record.nextRunAt !== at) this.#book.write(codename, { nextRunAt: at });
+    // Another process may be at it: a command beside the server.
+    if (at !== null && at <= now && record.state !== "running") void this.sync().catch(() => {});
+  }
+
   /**
    * Brings the documents up to date, and the index where it may be built; or waits while that is under way.
+   * @param options.buildsAlways builds the index whatever the settings say: what a worker beside the server is for
    * @throws Failure
    */
-  async sync(): Promise<void> {
-    const { codename, allowIndexBuilds } = this.#settings;
-    await this.#run(async () => {
-      const onProgress = (counts: SyncCounts): void => this.#book.write(codename, { counts });
-      onProgress(await this.#source.sync({ signal: this.#ending.signal, onProgress }));
-      if (allowIndexBuilds) await this.#buildNow();
+  async sync({ buildsAlways = false }: { readonly buildsAlways?: boolean } = {}): Promise<void> {
+    const { allowIndexBuilds, source } = this.#settings;
+    await this.#run(async (work) => {
+      const needsBuild = source === "filesystem" || (await this.#syncDocuments(work));
+      if (needsBuild && (allowIndexBuilds || buildsAlways)) await this.#buildInTurn(work);
       else this.#index.refresh(true);
     });
   }
 
   /** Builds the index of the documents as they are, or waits while that is under way. @throws Failure */
   async build(): Promise<void> {
-    await this.#run(() => this.#buildNow());
+    await this.#run((work) => this.#buildInTurn(work));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -204,14 +245,14 @@ export class Tenant implements AsyncDisposable {
     return new Failure(error.code, `${what}${why}; ${how}`, { cause: error });
   }
 
-  async #run(work: () => Promise<void>): Promise<void> {
+  async #run(work: (work: Work) => Promise<void>): Promise<void> {
     this.#building ??= this.#attempt(work).finally(() => {
       this.#building = null;
     });
     await this.#building;
   }
 
-  async #attempt(work: () => Promise<void>): Promise<void> {
+  async #attempt(work: (work: Work) => Promise<void>): Promise<void> {
     const { codename } = this.#settings;
     using begun = this.#book.begin(codename);
     if (!begun)
@@ -220,22 +261,70 @@ export class Tenant implements AsyncDisposable {
         `Tenant '${codename}' is being synced by another process; wait for it`,
       );
     this.#book.write(codename, { state: "queued" });
+    const signal = AbortSignal.any([this.#ending.signal, begun.lost]);
+    const onRunning = (): void => this.#book.write(codename, { state: "running", lastStartedAt: Date.now() });
     try {
-      await this.#options.building.turn(() => {
-        this.#book.write(codename, { state: "running", lastStartedAt: Date.now() });
-        return work();
-      });
+      await work({ signal, onRunning });
       this.#book.write(codename, { state: "idle", lastCompletedAt: Date.now(), lastError: null });
     } catch (error) {
-      const failure =
-        error instanceof Failure ? error : new Failure("internal", String(error), { cause: error });
-      this.#book.write(codename, { state: "idle", lastError: failure.toRecord() });
-      if (failure.code !== "cancelled") this.#log.error("sync failed", failure.toRecord());
+      const failure = asFailure(error);
+      const isCalledOff = failure.code === "cancelled";
+      this.#book.write(codename, { state: "idle", ...(!isCalledOff && { lastError: failure.toRecord() }) });
+      if (!isCalledOff) this.#log.error("sync failed", failure.toRecord());
       throw failure;
     }
   }
 
-  async #buildNow(): Promise<void> {
+  /** @returns whether the index is to be built */
+  async #syncDocuments({ signal, onRunning }: Work): Promise<boolean> {
+    const { codename } = this.#settings;
+    const { leases, owner } = this.#book;
+    if (this.#options.isOffline)
+      throw new Failure("egress_refused", `Tenant '${codename}' is not synced: operation_mode is offline`);
+    using _ = await takeSyncSlot({ leases, owner, signal });
+    onRunning();
+    const startedAt = Date.now();
+    const before = this.#book.read(codename);
+    const remember = (counts: SyncCounts | null, error: FailureRecord | null): Partial<SyncRecord> => ({
+      history: [...before.history, { startedAt, endedAt: Date.now(), counts, error }].slice(-MAX_HISTORY),
+    });
+    try {
+      this.#book.write(codename, { needsBuild: true });
+      const counts = await this.#source.sync({ signal, onProgress: this.#progressWriter() });
+      const isChanged = counts.fetched + counts.removed > 0;
+      const needsBuild = before.needsBuild || isChanged || !this.#index.isUsable;
+      const done = { counts, needsBuild, syncedAt: startedAt, failures: 0, failedAt: null };
+      this.#book.write(codename, { ...done, ...remember(counts, null) });
+      return needsBuild;
+    } catch (error) {
+      const failure = asFailure(error);
+      if (failure.code !== "cancelled")
+        this.#book.write(codename, {
+          failures: before.failures + 1,
+          failedAt: Date.now(),
+          ...remember(null, failure.toRecord()),
+        });
+      throw failure;
+    }
+  }
+
+  #progressWriter(): (counts: SyncCounts) => void {
+    let writtenAt = 0;
+    return (counts) => {
+      if (performance.now() - writtenAt < PROGRESS_EVERY_MS) return;
+      writtenAt = performance.now();
+      this.#book.write(this.#settings.codename, { counts });
+    };
+  }
+
+  async #buildInTurn({ signal, onRunning }: Work): Promise<void> {
+    await this.#options.building.turn(async () => {
+      onRunning();
+      await this.#buildNow(signal);
+    });
+  }
+
+  async #buildNow(signal: AbortSignal): Promise<void> {
     const path = this.#indexPath;
     await makeDirectory(dirname(path));
     let skipped = 0;
@@ -245,13 +334,15 @@ export class Tenant implements AsyncDisposable {
         ...this.#options.building,
         path,
         profile: this.#settings.search.profile,
-        signal: this.#ending.signal,
+        signal,
       },
     );
     this.#index.refresh(true);
     this.#log.info("index built", { ...counts, skipped_files: skipped });
     this.#book.write(this.#settings.codename, {
+      documents: counts.documents,
       skippedFiles: skipped,
+      needsBuild: false,
       testQueries: this.#settings.search.isEnabled ? this.#runTestQueries() : [],
     });
   }

@@ -6,7 +6,6 @@ import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { BINARY, cleanEnvironment, runBinary, runShell } from "../support/binary.ts";
-import { web } from "../support/deployment.ts";
 
 const running: Bun.Subprocess[] = [];
 afterEach(async () => {
@@ -205,8 +204,20 @@ describe("serve is refused with", () => {
     expect((await refused(root, ["search"])).trimEnd().split("\n")).toHaveLength(2);
   });
 
-  test("sources that this version does not have", async () => {
-    expect(await refused(deployment({}, web), ["search"])).toContain("does not sync online sources yet");
+  test("sources that cannot be synced, every problem a line", async () => {
+    const git = {
+      source_type: "git",
+      git_repo_url: "http://git.example/docs.git",
+      git_subpaths: ["docs"],
+      git_auth_token_env: "NO_SUCH_TOKEN",
+    };
+    const fallback = { article_extractor_fallback: { enabled: true, endpoint: "http://127.0.0.1:9/" } };
+    const lines = (await refused(deployment(fallback, git), ["search"])).trimEnd().split("\n");
+    expect(lines).toEqual([
+      expect.stringContaining("git_repo_url has the scheme http, allowed is https"),
+      expect.stringContaining("the variable NO_SUCH_TOKEN is not set"),
+      expect.stringContaining("nobody answers at http://127.0.0.1:9/"),
+    ]);
   });
 
   test("a port that is taken", async () => {

@@ -40,10 +40,21 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     isOneFile: true,
     mayImport: ["network", "settings", "database", "statsd", "version", ...MODULES, ...OBSERVED_BASE],
   },
+  sources: { isOneFile: true, mayImport: ["app", "settings", "version", ...MODULES, ...OBSERVED_BASE] },
   server: { mayImport: ["app", "database", "version", ...MODULES, ...OBSERVED_BASE] },
   // Flags go before settings, so the shell reads both with the same parsers.
   cli: {
-    mayImport: ["nearest", "app", "database", "server", "settings", "version", ...MODULES, ...OBSERVED_BASE],
+    mayImport: [
+      "nearest",
+      "app",
+      "sources",
+      "database",
+      "server",
+      "settings",
+      "version",
+      ...MODULES,
+      ...OBSERVED_BASE,
+    ],
   },
   // The library's door: what app is to the program, without crawls and search.
   library: {

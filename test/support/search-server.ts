@@ -8,6 +8,7 @@ import { createLog } from "../../src/log.ts";
 import { createMetrics, createPrometheusSink } from "../../src/metrics.ts";
 import { startSearchServer } from "../../src/server/index.ts";
 import { DEFAULT_EXTRACTION, INDEX_BUILD, readDeployment } from "../../src/settings/index.ts";
+import { openSources } from "../../src/sources.ts";
 import { createTenantRegistry, type TenantRegistry } from "../../src/tenants/index.ts";
 
 /** Writes files below a new directory; gives its path. */
@@ -26,11 +27,19 @@ export type TestRegistry = TenantRegistry & { readonly stateDirectory: string; r
 export function openRegistry(deployment: object, directory = "/"): TestRegistry {
   const stateDirectory = mkdtempSync(join(tmpdir(), "state-"));
   const lines: string[] = [];
-  const { tenants } = readDeployment(JSON.stringify(deployment), { name: "d.json", directory });
+  const read = readDeployment(JSON.stringify(deployment), { name: "d.json", directory });
   const log = createLog({ level: "debug", format: "json", write: (line) => lines.push(line) });
   let tail: Promise<unknown> = Promise.resolve();
+  const environment = {
+    PATH: process.env.PATH,
+    DOCS_SEARCH_GIT_PROTOCOLS: "https,http,file",
+    ARTICLE_EXTRACTOR_CRAWLER_RATE_LIMIT: "0",
+  };
+  const workerUrl = new URL("../../bin/extraction-worker.ts", import.meta.url);
   const registry = createTenantRegistry({
-    tenants,
+    tenants: read.tenants,
+    access: openSources({ deployment: read, environment, workerUrl, log }),
+    isOffline: read.infrastructure.isOffline,
     stateDirectory,
     database: openSharedState(stateDirectory, log).database,
     deployment: "d.json",

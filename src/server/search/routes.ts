@@ -132,7 +132,7 @@ function trigger(codename: string, { registry, isOffline }: SearchRoutesOptions)
       code: "already_running",
       detail: `Tenant '${codename}' is being synced already`,
     });
-  const message = `The folder of tenant '${codename}' is read again`;
+  const message = `Tenant '${codename}' is synced soon`;
   return Response.json({ success: true, message, state: registry.status(codename).state }, { status: 202 });
 }
 
@@ -147,4 +147,10 @@ const toStatusRecord = (status: TenantStatus) => ({
   counts: status.counts ?? { fetched: 0, unchanged: 0, removed: 0, failed: 0 },
   index: { doc_count: status.documentCount, built_at: status.builtAt, building: status.isBuilding },
   test_queries: status.testQueries,
+  history: status.history.map(({ startedAt, endedAt, counts, error }) => ({
+    started_at: new Date(startedAt),
+    completed_at: new Date(endedAt),
+    counts,
+    error,
+  })),
 });

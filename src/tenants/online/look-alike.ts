@@ -11,11 +11,11 @@ export type PagePrint = {
 
 /** Words of a page that are looked at. */
 const MAX_WORDS = 2000;
+const MAX_CHARACTERS = 50_000;
 
 export function printOf(url: PageUrl, title: string, markdown: string): PagePrint {
-  const own = new Set(wordsOf(decode(url)));
-  const text = `${title}\n${markdown}`.replace(/\]\([^()\n]{0,2000}\)/g, "]").replace(/https?:\/\/\S+/g, " ");
-  const words = wordsOf(text).filter((word) => !own.has(word));
+  const text = `${title}\n${markdown}`.slice(0, MAX_CHARACTERS).toLowerCase();
+  const words = wordsOf(withoutAddress(text.replace(/\]\([^()\n]{0,2000}\)/g, "]"), url));
   return { url, words, digest: Bun.hash(words.join(" ")).toString(36) };
 }
 
@@ -23,9 +23,28 @@ function wordsOf(text: string): string[] {
   const words: string[] = [];
   for (const [word] of text.matchAll(/\p{L}+/gu)) {
     if (words.length >= MAX_WORDS) break;
-    words.push(word.toLowerCase());
+    words.push(word);
   }
   return words;
+}
+
+const MAX_SEGMENTS = 20;
+
+/** The address, its path and each part of it, as they are and as a title has them, do not count. */
+function withoutAddress(text: string, url: PageUrl): string {
+  const { pathname, search } = new URL(url);
+  const path = decode(pathname).toLowerCase();
+  const segments = path
+    .split("/")
+    .filter((segment) => segment !== "")
+    .slice(0, MAX_SEGMENTS);
+  const spoken = segments.map((segment) => segment.replace(/[-_.]+/g, " "));
+  let rest = text;
+  for (const part of [url.toLowerCase(), path + search.toLowerCase(), path, ...segments, ...spoken]) {
+    if (part === "" || part === "/") continue;
+    rest = rest.replace(new RegExp(`(?<![\\p{L}\\p{N}])${RegExp.escape(part)}(?![\\p{L}\\p{N}])`, "gu"), " ");
+  }
+  return rest;
 }
 
 function decode(url: string): string {

@@ -188,7 +188,8 @@ async function checkSite(
   { staged, unmet }: { readonly staged: readonly PagePrint[]; readonly unmet: readonly PageUrl[] },
 ): Promise<Checks> {
   const { tenant, options, crawler, context } = sync;
-  const word = `no-such-page-${crypto.randomUUID().slice(0, 8)}`;
+  const letters = crypto.randomUUID().replace(/[^a-f]/g, "");
+  const word = `no-such-page-${letters}x`;
   const probes = new Set(
     probesOf(
       tenant,

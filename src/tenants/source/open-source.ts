@@ -1,4 +1,8 @@
-import { Failure } from "../../failure.ts";
+import type { Log } from "../../log.ts";
+import type { GitAccess } from "../git/access.ts";
+import { gitSource } from "../git/source.ts";
+import type { WebAccess } from "../online/parts.ts";
+import { onlineSource } from "../online/source.ts";
 import { documentReaders, type ExtractHtmlFile } from "../readers.ts";
 import type { TenantSettings } from "../settings.ts";
 import { filesystemSource } from "./filesystem.ts";
@@ -6,13 +10,22 @@ import type { Source } from "./source.ts";
 
 export type SourceParts = {
   readonly extractHtml: ExtractHtmlFile;
+  /** How sources elsewhere are reached. */
+  readonly access: { readonly git: GitAccess; readonly web: WebAccess };
 };
 
-/** The source of a tenant. @throws Failure `invalid_settings` for one that this version does not have */
-export function openSource(settings: TenantSettings, { extractHtml }: SourceParts): Source {
-  if (settings.source === "filesystem") return filesystemSource(settings, documentReaders(extractHtml));
-  throw new Failure(
-    "invalid_settings",
-    `Tenant '${settings.codename}': this version does not sync ${settings.source} sources yet`,
-  );
+type SourceOptions = SourceParts & {
+  /** Of the tenant. */
+  readonly stateDirectory: string;
+  readonly log: Log;
+};
+
+/** The source of a tenant. */
+export function openSource(settings: TenantSettings, options: SourceOptions): Source {
+  const { extractHtml, access, stateDirectory, log } = options;
+  const readers = documentReaders(extractHtml);
+  if (settings.source === "filesystem") return filesystemSource(settings, readers);
+  if (settings.source === "git")
+    return gitSource(settings, { access: access.git, stateDirectory, readers, log });
+  return onlineSource(settings, { access: access.web, stateDirectory, log, now: Date.now });
 }

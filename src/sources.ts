@@ -1,0 +1,173 @@
+import { type App, createApp, type NetworkOptions, readAppEnvironment } from "./app.ts";
+import { Failure } from "./failure.ts";
+import type { EgressCaller } from "./fetching/index.ts";
+import type { Log } from "./log.ts";
+import {
+  DEFAULT_EXTRACTION,
+  type Deployment,
+  type Environment,
+  type FallbackSettings,
+} from "./settings/index.ts";
+import {
+  type GitAccess,
+  type RemoteExtractor,
+  requireAllowedUrl,
+  requireReachable,
+  type WebAccess,
+} from "./tenants/index.ts";
+import { HOME_PAGE, VERSION } from "./version.ts";
+
+export type SourcesOptions = {
+  readonly deployment: Deployment;
+  readonly environment: Environment;
+  /** Of extraction. */
+  readonly workerUrl: string | URL;
+  readonly log: Log;
+};
+
+/** How the tenants' websites and repositories are reached; dispose of it after the tenants. */
+export type Sources = AsyncDisposable & {
+  readonly git: GitAccess;
+  readonly web: WebAccess;
+  /**
+   * What keeps tenants from being synced, one line each: a scheme that is not allowed, a token's variable that is not
+   * set, a fallback extractor where nobody answers. Nothing offline, where nobody syncs.
+   */
+  problems(signal: AbortSignal): Promise<readonly string[]>;
+};
+
+/**
+ * Puts together what syncs need, from the settings and the deployment file; nothing is connected to yet.
+ * @throws Failure `invalid_settings` for wrong variables
+ */
+export function openSources(options: SourcesOptions): Sources {
+  const { deployment, environment, log } = options;
+  const { infrastructure } = deployment;
+  const { settings, proxyEnvironment } = readAppEnvironment(environment);
+  const app = createApp({
+    settings,
+    proxyEnvironment,
+    caller: hostsOf([]),
+    isOffline: infrastructure.isOffline,
+    product: { version: VERSION, homePage: HOME_PAGE },
+    shell: "server",
+    workerUrl: options.workerUrl,
+    log,
+  });
+  const network = { ...NETWORK, requestTimeoutMs: infrastructure.httpTimeoutMs };
+  const git: GitAccess = {
+    environment: gitEnvironment(environment),
+    protocols: settings.gitProtocols.split(/[\s,]+/).filter((name) => name !== ""),
+    openProxy: (host) => app.openProxy(hostsOf([host]), network),
+    readVariable: (name) => environment[name] ?? null,
+    certificateFile: environment.GIT_SSL_CAINFO ?? environment.SSL_CERT_FILE ?? null,
+    silenceLimitMs: infrastructure.httpTimeoutMs,
+  };
+  const fallback = infrastructure.fallback && openFallback(infrastructure.fallback, { app, environment });
+  const web: WebAccess = {
+    manners: {
+      concurrency: settings.crawlerConcurrency,
+      hostDelayMs: Math.round(settings.crawlerRateLimit * 1000),
+      preferBrowser: infrastructure.preferBrowser,
+      extraction: DEFAULT_EXTRACTION,
+    },
+    openCrawler: (hosts, { acceptMarkdown }) => app.openSession(network, hostsOf(hosts), { acceptMarkdown }),
+    fallback,
+  };
+  return {
+    git,
+    web,
+    problems: async (signal) => {
+      if (infrastructure.isOffline) return [];
+      const wanted = infrastructure.fallback?.apiKeyVariable ?? null;
+      const isTokenMissing = wanted !== null && fallback?.token === null;
+      return [
+        ...gitProblems(deployment, git),
+        ...(isTokenMissing ? [`${FALLBACK}.api_key_env: the variable ${wanted} is not set`] : []),
+        ...(fallback && !isTokenMissing ? await problemOf(requireReachable(fallback, signal)) : []),
+      ];
+    },
+    [Symbol.asyncDispose]: async () => {
+      await fallback?.[Symbol.asyncDispose]();
+      await app[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** What the operator has named may be on an inner network; what it leads to may not. */
+const hostsOf = (hosts: readonly string[]): EgressCaller => ({ kind: "configured_source", hosts });
+
+const NETWORK: NetworkOptions = {
+  userAgent: null,
+  hasRandomUserAgent: false,
+  headers: [],
+  proxy: null,
+  proxyBypass: [],
+  requestTimeoutMs: null,
+  tries: null,
+  maxBytes: null,
+  preference: null,
+};
+
+/** Where git finds its parts and the system its certificates; nothing that configures git. */
+const GIT_VARIABLES = [
+  "PATH",
+  "TMPDIR",
+  "TEMP",
+  "TMP",
+  "SystemRoot",
+  "SSL_CERT_DIR",
+  "LD_LIBRARY_PATH",
+] as const;
+
+const gitEnvironment = (environment: Environment): Record<string, string> =>
+  Object.fromEntries(GIT_VARIABLES.flatMap((name) => (environment[name] ? [[name, environment[name]]] : [])));
+
+function gitProblems({ tenants }: Deployment, { protocols, readVariable }: GitAccess): string[] {
+  const problems: string[] = [];
+  for (const tenant of tenants) {
+    if (tenant.source !== "git") continue;
+    try {
+      requireAllowedUrl(tenant, protocols);
+    } catch (error) {
+      if (!(error instanceof Failure)) throw error;
+      problems.push(error.message);
+    }
+    const { tokenVariable, codename } = tenant;
+    if (tokenVariable !== null && !readVariable(tokenVariable)?.trim())
+      problems.push(`Tenant '${codename}': the variable ${tokenVariable} is not set`);
+  }
+  return problems;
+}
+
+async function problemOf(check: Promise<void>): Promise<string[]> {
+  try {
+    await check;
+    return [];
+  } catch (error) {
+    if (error instanceof Failure && error.code === "invalid_settings") return [error.message];
+    throw error;
+  }
+}
+
+const FALLBACK = "infrastructure.article_extractor_fallback";
+
+function openFallback(
+  settings: FallbackSettings,
+  { app, environment }: { readonly app: App; readonly environment: Environment },
+): RemoteExtractor & AsyncDisposable {
+  const { endpoint, timeoutMs, maxRetries, apiKeyVariable } = settings;
+  const token = apiKeyVariable === null ? null : environment[apiKeyVariable]?.trim() || null;
+  const session = app.openSession(
+    { ...NETWORK, requestTimeoutMs: timeoutMs },
+    hostsOf([new URL(endpoint).hostname]),
+  );
+  return {
+    endpoint,
+    timeoutMs,
+    maxRetries,
+    token,
+    poster: session.http,
+    [Symbol.asyncDispose]: () => session[Symbol.asyncDispose](),
+  };
+}

@@ -1,0 +1,69 @@
+import { createLog } from "../../src/log.ts";
+import { readDeployment } from "../../src/settings/index.ts";
+import { openSources, type Sources } from "../../src/sources.ts";
+import { type OnlineTenant, openOnlineSource, type Source } from "../../src/tenants/index.ts";
+
+export type WebTenantOptions = {
+  readonly rootDir: string;
+  /** Fields of the tenant in deployment.json. */
+  readonly tenant: Readonly<Record<string, unknown>>;
+  readonly infrastructure?: Readonly<Record<string, unknown>>;
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly now?: () => number;
+};
+
+export type WebTenant = AsyncDisposable & {
+  readonly source: Source;
+  readonly sources: Sources;
+  readonly logText: () => string;
+};
+
+/** An online source as the program opens it. */
+export function openWebTenant(options: WebTenantOptions): WebTenant {
+  let text = "";
+  const log = createLog({
+    level: "debug",
+    format: "text",
+    write: (line) => {
+      text += line;
+    },
+  });
+  const file = {
+    infrastructure: { crawler_browser_first: false, ...options.infrastructure },
+    tenants: [
+      {
+        source_type: "online",
+        codename: "manual",
+        docs_name: "Manual",
+        docs_root_dir: options.rootDir,
+        ...options.tenant,
+      },
+    ],
+  };
+  const deployment = readDeployment(JSON.stringify(file), { name: "d.json", directory: "/" });
+  const sources = openSources({
+    deployment,
+    environment: {
+      PATH: process.env.PATH,
+      ARTICLE_EXTRACTOR_CRAWLER_RATE_LIMIT: "0",
+      ARTICLE_EXTRACTOR_RETRIES: "0",
+      ...options.environment,
+    },
+    workerUrl: new URL("../../bin/extraction-worker.ts", import.meta.url),
+    log,
+  });
+  // The only tenant of the file above.
+  const tenant = deployment.tenants[0] as OnlineTenant;
+  const source = openOnlineSource(tenant, {
+    access: sources.web,
+    stateDirectory: `${options.rootDir}/.article-extractor`,
+    log,
+    now: options.now ?? Date.now,
+  });
+  return {
+    source,
+    sources,
+    logText: () => text,
+    [Symbol.asyncDispose]: () => sources[Symbol.asyncDispose](),
+  };
+}

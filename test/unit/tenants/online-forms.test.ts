@@ -1,0 +1,185 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DocsSite, htmlPage, proseOf } from "../../support/docs-site.ts";
+import { documentsOf, runSync } from "../../support/git-tenant.ts";
+import { openWebTenant, type WebTenant } from "../../support/web-tenant.ts";
+
+let site: DocsSite;
+let rootDir: string;
+let opened: WebTenant[];
+
+beforeEach(async () => {
+  site = new DocsSite();
+  rootDir = await mkdtemp(join(tmpdir(), "web-tenant-"));
+  opened = [];
+});
+afterEach(async () => {
+  for (const tenant of opened) await tenant[Symbol.asyncDispose]();
+  await site[Symbol.asyncDispose]();
+  await rm(rootDir, { recursive: true, force: true });
+});
+
+const open = (
+  tenant: Record<string, unknown>,
+  more: Partial<Parameters<typeof openWebTenant>[0]> = {},
+): WebTenant => {
+  const web = openWebTenant({ rootDir, tenant, ...more });
+  opened.push(web);
+  return web;
+};
+const bySitemap = () => open({ docs_sitemap_url: site.sitemap });
+const titlesOf = async ({ source }: WebTenant): Promise<string[]> =>
+  [...(await documentsOf(source)).values()].map(({ title }) => title).sort();
+
+describe("Markdown forms of pages", () => {
+  test("are taken where llms.txt names them", async () => {
+    site.fill(5);
+    site.pages.set("/docs/p1.md", {
+      body: `# Page 1 in Markdown\n\n${proseOf("md")}`,
+      type: "text/markdown",
+    });
+    site.pages.set("/llms.txt", {
+      body: "# Site\n\n- [One](/docs/p1.md): the page\n- [Other](https://elsewhere.example/x.md)\n",
+      type: "text/plain",
+    });
+    const web = bySitemap();
+    await runSync(web.source);
+    const documents = await documentsOf(web.source);
+    expect(documents.get(`${site.origin}/docs/p1`)?.title).toBe("Page 1 in Markdown");
+    expect(documents.size).toBe(5);
+  });
+
+  test("are found by asking for page.md, and not asked for where there are none", async () => {
+    site.fill(6);
+    const web = bySitemap();
+    await runSync(web.source);
+    expect(site.requests.filter(({ path }) => path.endsWith(".md"))).toHaveLength(5);
+    for (const path of [...site.pages.keys()])
+      site.pages.set(`${path}.md`, {
+        body: `# ${path} in Markdown\n\n${proseOf(path)}`,
+        type: "text/markdown",
+      });
+    await rm(rootDir, { recursive: true });
+    await runSync(bySitemap().source);
+    expect((await titlesOf(web)).every((title) => title.endsWith("in Markdown"))).toBe(true);
+  });
+
+  test("are taken when the server chooses them by the Accept header", async () => {
+    site.fill(1);
+    site.intercept = ({ url, headers }) =>
+      url.endsWith("/docs/p0") && headers.get("accept")?.startsWith("text/markdown")
+        ? new Response(`# Chosen\n\n${proseOf("chosen")}`, { headers: { "content-type": "text/markdown" } })
+        : null;
+    const web = bySitemap();
+    await runSync(web.source);
+    expect(await titlesOf(web)).toEqual(["Chosen"]);
+  });
+
+  test("of llms.txt are pages to crawl where links are followed", async () => {
+    site.write("/docs/", "Start");
+    site.write("/docs/hidden", "Hidden");
+    site.pages.set("/llms.txt", { body: "- [Hidden](/docs/hidden.md)", type: "text/plain" });
+    const web = open({ docs_entry_url: `${site.origin}/docs/`, enable_crawler: true });
+    await runSync(web.source);
+    expect(await titlesOf(web)).toEqual(["Hidden", "Start"]);
+  });
+});
+
+describe("the fallback extractor", () => {
+  const asked: { readonly url: string; readonly authorization: string | null }[] = [];
+  let answer: (url: string) => Response;
+  let remote: ReturnType<typeof Bun.serve>;
+  beforeEach(() => {
+    asked.length = 0;
+    answer = (url) =>
+      Response.json({
+        title: "Rescued",
+        markdown: `# Rescued\n\nText of ${new URL(url).pathname}. ${proseOf(url)}`,
+      });
+    remote = Bun.serve({
+      hostname: "127.0.0.1",
+      port: 0,
+      async fetch(request) {
+        const { url = "" } = (await request.json()) as { url?: string };
+        asked.push({ url, authorization: request.headers.get("authorization") });
+        return url === "" ? new Response("no", { status: 422 }) : answer(url);
+      },
+    });
+    site.fill(3);
+    site.pages.set("/docs/p1", { body: htmlPage("Empty", "") });
+  });
+  afterEach(() => remote.stop(true));
+
+  const withFallback = (fields: Record<string, unknown> = {}, environment: Record<string, string> = {}) =>
+    open(
+      { docs_sitemap_url: site.sitemap },
+      {
+        infrastructure: {
+          article_extractor_fallback: { enabled: true, endpoint: `${remote.url.origin}/extract`, ...fields },
+        },
+        environment,
+      },
+    );
+
+  test("is asked for the pages that fail here, with its token, and for no other", async () => {
+    const web = withFallback({ api_key_env: "FALLBACK_KEY" }, { FALLBACK_KEY: "fallback-secret-1" });
+    expect(await runSync(web.source)).toMatchObject({ fetched: 3, failed: 0 });
+    expect(asked).toEqual([{ url: `${site.origin}/docs/p1`, authorization: "Bearer fallback-secret-1" }]);
+    expect(await titlesOf(web)).toEqual(["Page 0", "Page 2", "Rescued"]);
+    expect(web.logText()).not.toContain("fallback-secret-1");
+  });
+
+  test("may answer HTML, and no page at all", async () => {
+    answer = () => Response.json({ title: "By HTML", content: `<p>${proseOf("html")}</p>` });
+    const web = withFallback();
+    await runSync(web.source);
+    expect(await titlesOf(web)).toContain("By HTML");
+    answer = () => Response.json({ title: null, markdown: null });
+    expect(await runSync(web.source)).toMatchObject({ failed: 1, removed: 0 });
+  });
+
+  test("is not asked about a page that is gone, nor when it is off", async () => {
+    site.pages.delete("/docs/p1");
+    site.listed = ["/docs/p0", "/docs/p1", "/docs/p2"];
+    expect(await runSync(withFallback().source)).toMatchObject({ fetched: 2, failed: 1 });
+    await runSync(withFallback({ enabled: false }).source);
+    expect(asked).toEqual([]);
+  });
+
+  test("is tried again as often as the settings say, within their time", async () => {
+    let calls = 0;
+    answer = () => {
+      calls++;
+      return new Response("busy", { status: 503, headers: { "retry-after": "0" } });
+    };
+    expect(await runSync(withFallback({ max_retries: 1 }).source)).toMatchObject({ fetched: 2, failed: 1 });
+    expect(calls).toBe(2);
+    const web = withFallback({ max_retries: 0, timeout_seconds: 1 });
+    answer = () => new Response(new ReadableStream({ pull: () => Bun.sleep(20_000) }));
+    const started = performance.now();
+    await runSync(web.source);
+    expect(performance.now() - started).toBeLessThan(15_000);
+  });
+
+  test("must be reachable at the start, whatever it answers, and its key must be set", async () => {
+    const signal = new AbortController().signal;
+    expect(await withFallback().sources.problems(signal)).toEqual([]);
+    expect(await withFallback({ api_key_env: "FALLBACK_KEY" }).sources.problems(signal)).toEqual([
+      "infrastructure.article_extractor_fallback.api_key_env: the variable FALLBACK_KEY is not set",
+    ]);
+    const [problem] = await withFallback({ endpoint: "http://127.0.0.1:9/" }).sources.problems(signal);
+    expect(problem).toContain("nobody answers at http://127.0.0.1:9/");
+    const offline = open(
+      { docs_sitemap_url: site.sitemap },
+      {
+        infrastructure: {
+          operation_mode: "offline",
+          article_extractor_fallback: { enabled: true, endpoint: "http://127.0.0.1:9/" },
+        },
+      },
+    );
+    expect(await offline.sources.problems(signal)).toEqual([]);
+  });
+});

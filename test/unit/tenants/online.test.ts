@@ -1,0 +1,310 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { mkdtemp, readdir, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DocsSite, htmlPage, proseOf } from "../../support/docs-site.ts";
+import { documentsOf, runSync } from "../../support/git-tenant.ts";
+import { openWebTenant, type WebTenant } from "../../support/web-tenant.ts";
+
+let site: DocsSite;
+let rootDir: string;
+let opened: WebTenant[];
+
+beforeEach(async () => {
+  site = new DocsSite();
+  rootDir = await mkdtemp(join(tmpdir(), "web-tenant-"));
+  opened = [];
+});
+afterEach(async () => {
+  for (const tenant of opened) await tenant[Symbol.asyncDispose]();
+  await site[Symbol.asyncDispose]();
+  await rm(rootDir, { recursive: true, force: true });
+});
+
+const open = (
+  tenant: Record<string, unknown>,
+  more: Partial<Parameters<typeof openWebTenant>[0]> = {},
+): WebTenant => {
+  const web = openWebTenant({ rootDir, tenant, ...more });
+  opened.push(web);
+  return web;
+};
+const bySitemap = () => open({ docs_sitemap_url: site.sitemap });
+const titlesOf = async ({ source }: WebTenant): Promise<string[]> =>
+  [...(await documentsOf(source)).values()].map(({ title }) => title).sort();
+const login = htmlPage(
+  "Sign in",
+  "Please sign in with your account to read the documentation of this product. Forgot the password?",
+);
+
+describe("a sync of a website", () => {
+  test("takes the pages of its sitemap", async () => {
+    site.fill(5);
+    const web = bySitemap();
+    expect(await runSync(web.source)).toEqual({ fetched: 5, unchanged: 0, removed: 0, failed: 0 });
+    expect(await titlesOf(web)).toEqual(["Page 0", "Page 1", "Page 2", "Page 3", "Page 4"]);
+  });
+
+  test("follows links within its prefixes, and not beyond the pages it may take", async () => {
+    site.write("/docs/", "Start", ["/docs/a", "/docs/private/b", "/blog/c"]);
+    site.write("/docs/a", "A", ["/docs/d"]);
+    site.write("/docs/d", "D");
+    site.write("/docs/private/b", "B");
+    site.write("/blog/c", "C");
+    const tenant = {
+      docs_entry_url: `${site.origin}/docs/`,
+      enable_crawler: true,
+      url_whitelist_prefixes: `${site.origin}/docs/`,
+      url_blacklist_prefixes: `${site.origin}/docs/private/`,
+    };
+    const web = open(tenant);
+    await runSync(web.source);
+    expect(await titlesOf(web)).toEqual(["A", "D", "Start"]);
+    await rm(rootDir, { recursive: true });
+    const capped = open({ ...tenant, max_crawl_pages: 2 });
+    await runSync(capped.source);
+    expect(await titlesOf(capped)).toEqual(["A", "Start"]);
+  });
+
+  test("takes only the entry pages without a crawler", async () => {
+    site.write("/docs/", "Start", ["/docs/a"]);
+    site.write("/docs/a", "A");
+    const web = open({ docs_entry_url: `${site.origin}/docs/` });
+    await runSync(web.source);
+    expect(await titlesOf(web)).toEqual(["Start"]);
+  });
+
+  test("asks again only for what may have changed: ETag", async () => {
+    site.fill(6);
+    const web = bySitemap();
+    await runSync(web.source);
+    site.requests.length = 0;
+    site.write("/docs/p3", "Page 3, changed");
+    expect(await runSync(web.source)).toEqual({ fetched: 1, unchanged: 5, removed: 0, failed: 0 });
+    const statuses = site.requests
+      .filter(({ path }) => /^\/docs\/p\d$/.test(path))
+      .map(({ status }) => status);
+    expect(statuses.sort()).toEqual([200, 304, 304, 304, 304, 304]);
+    expect(await titlesOf(web)).toContain("Page 3, changed");
+  });
+
+  test("asks for nothing whose date in the sitemap is that of the last time, and for everything once a week", async () => {
+    site.fill(6);
+    for (const path of site.pages.keys()) site.lastModified.set(path, "2026-01-01");
+    let now = Date.UTC(2026, 5, 1);
+    const web = open({ docs_sitemap_url: site.sitemap }, { now: () => now });
+    await runSync(web.source);
+    site.takeRequests();
+    site.write("/docs/p3", "Page 3, changed");
+    site.lastModified.set("/docs/p3", "2026-02-01");
+    site.write("/docs/p4", "Page 4, changed in silence");
+    expect(await runSync(web.source)).toMatchObject({ fetched: 1, unchanged: 5 });
+    expect(site.takeRequests()).toEqual(["/docs/p3"]);
+    now += 8 * 24 * 60 * 60 * 1000;
+    expect(await runSync(web.source)).toMatchObject({ fetched: 1, unchanged: 5 });
+    expect(await titlesOf(web)).toContain("Page 4, changed in silence");
+  });
+
+  test("does not write a page whose text is the same, without any validator", async () => {
+    site.hasEtags = false;
+    site.fill(3);
+    const web = bySitemap();
+    await runSync(web.source);
+    const before = await Bun.file(
+      join(rootDir, (await readdir(rootDir)).find((name) => name.endsWith("p1.md")) ?? ""),
+    ).text();
+    for (const [path, { body }] of site.pages)
+      site.pages.set(path, { body: body.replace("<nav>", "<nav>Other surroundings") });
+    expect(await runSync(web.source)).toEqual({ fetched: 0, unchanged: 3, removed: 0, failed: 0 });
+    const after = await Bun.file(
+      join(rootDir, (await readdir(rootDir)).find((name) => name.endsWith("p1.md")) ?? ""),
+    ).text();
+    expect(after).toBe(before);
+  });
+
+  test("removes a page that is gone for two syncs, and not for one", async () => {
+    site.fill(8);
+    const web = bySitemap();
+    await runSync(web.source);
+    const gone = site.pages.get("/docs/p3");
+    site.pages.delete("/docs/p3");
+    expect(await runSync(web.source)).toMatchObject({ removed: 0 });
+    expect(await titlesOf(web)).toContain("Page 3");
+    if (gone) site.pages.set("/docs/p3", gone);
+    expect(await runSync(web.source)).toMatchObject({ removed: 0 });
+    site.pages.delete("/docs/p3");
+    expect(await runSync(web.source)).toMatchObject({ removed: 0 });
+    expect(await runSync(web.source)).toMatchObject({ removed: 1 });
+    expect(await titlesOf(web)).not.toContain("Page 3");
+    expect((await readdir(rootDir)).some((name) => name.endsWith("p3.md"))).toBe(false);
+  });
+
+  test("takes the new address of a page that moved", async () => {
+    site.fill(4);
+    const web = bySitemap();
+    await runSync(web.source);
+    const moved = site.pages.get("/docs/p2");
+    if (moved) site.pages.set("/docs/moved", moved);
+    site.pages.set("/docs/p2", { body: "", status: 301, headers: { location: "/docs/moved" } });
+    await runSync(web.source);
+    await runSync(web.source);
+    expect(
+      [...(await documentsOf(web.source)).keys()].map((url) => url.slice(site.origin.length)).sort(),
+    ).toEqual(["/docs/moved", "/docs/p0", "/docs/p1", "/docs/p3"]);
+  });
+
+  test("drops what the settings do not want any more", async () => {
+    site.fill(4);
+    await runSync(bySitemap().source);
+    const narrowed = open({
+      docs_sitemap_url: site.sitemap,
+      url_blacklist_prefixes: `${site.origin}/docs/p1`,
+    });
+    expect(await runSync(narrowed.source)).toMatchObject({ fetched: 0, unchanged: 3, removed: 1 });
+  });
+
+  test("obeys robots.txt", async () => {
+    site.fill(3);
+    site.pages.set("/robots.txt", { body: "User-agent: *\nDisallow: /docs/p1\n", type: "text/plain" });
+    const web = bySitemap();
+    await runSync(web.source);
+    expect(await titlesOf(web)).toEqual(["Page 0", "Page 2"]);
+  });
+
+  test("goes on where it was called off", async () => {
+    site.fill(80);
+    const web = bySitemap();
+    const calling = new AbortController();
+    let seen = 0;
+    site.intercept = () => {
+      if (++seen === 45) calling.abort();
+      return null;
+    };
+    await expect(runSync(web.source, calling.signal)).rejects.toMatchObject({ code: "cancelled" });
+    site.intercept = null;
+    const asked = new Set(site.takeRequests());
+    await runSync(web.source);
+    const again = site.takeRequests().filter((path) => asked.has(path));
+    expect(again.length).toBeLessThanOrEqual(15);
+    expect((await documentsOf(web.source)).size).toBe(80);
+  });
+});
+
+describe("a website in trouble keeps its documents", () => {
+  const isWhole = async (web: WebTenant, count: number): Promise<void> => {
+    expect((await documentsOf(web.source)).size).toBe(count);
+  };
+  let web: WebTenant;
+  beforeEach(async () => {
+    site.fill(12);
+    web = bySitemap();
+    await runSync(web.source);
+  });
+
+  test("when it is down", async () => {
+    site.intercept = () => new Response("down", { status: 500 });
+    for (let round = 0; round < 3; round++) await expect(runSync(web.source)).rejects.toThrow();
+    await isWhole(web, 12);
+  });
+
+  test("when it goes down midway", async () => {
+    let left = 6;
+    site.intercept = () => (--left < 0 ? new Response("down", { status: 500 }) : null);
+    for (let round = 0; round < 3; round++) {
+      left = 6;
+      await runSync(web.source).catch(() => {});
+    }
+    await isWhole(web, 12);
+  });
+
+  test("when its sitemap is broken, empty, or an HTML page", async () => {
+    for (const body of [
+      "<urlset><url><loc>http",
+      "<html><body>Sign in</body></html>",
+      '<?xml version="1.0"?><urlset/>',
+      "",
+    ]) {
+      site.pages.set("/sitemap.xml", { body, type: "application/xml" });
+      for (let round = 0; round < 3; round++) await runSync(web.source).catch(() => {});
+      await isWhole(web, 12);
+    }
+  });
+
+  test("when its sitemap lists only a few of its pages", async () => {
+    site.listed = ["/docs/p0", "/docs/p1"];
+    for (let round = 0; round < 3; round++) await runSync(web.source);
+    await isWhole(web, 12);
+    expect(web.logText()).toContain("not listed any more but still there");
+  });
+
+  test("when every page is a login", async () => {
+    site.intercept = ({ url }) =>
+      /sitemap|robots/.test(url) ? null : new Response(login, { headers: { "content-type": "text/html" } });
+    for (let round = 0; round < 3; round++) await runSync(web.source);
+    await isWhole(web, 12);
+    expect(await titlesOf(web)).not.toContain("Sign in");
+    site.intercept = null;
+    expect(await runSync(web.source)).toMatchObject({ removed: 0, failed: 0 });
+  });
+
+  test("when every page redirects to a login", async () => {
+    site.intercept = ({ url }) => {
+      const { pathname } = new URL(url);
+      if (/sitemap|robots/.test(pathname)) return null;
+      if (pathname === "/login") return new Response(login, { headers: { "content-type": "text/html" } });
+      return new Response(null, { status: 302, headers: { location: "/login" } });
+    };
+    for (let round = 0; round < 3; round++) await runSync(web.source).catch(() => {});
+    await isWhole(web, 12);
+    expect(await titlesOf(web)).not.toContain("Sign in");
+  });
+
+  test("when one page is an error page with status 200, and takes a new one in its place", async () => {
+    const error = (path: string) =>
+      htmlPage("Oops", `We could not find ${path}. It may have moved, or the address has a mistake in it.`);
+    site.pages.set("/docs/p5", { body: error("/docs/p5") });
+    site.intercept = ({ url }) => {
+      const { pathname } = new URL(url);
+      return pathname.includes("no-such-page")
+        ? new Response(error(pathname), { headers: { "content-type": "text/html" } })
+        : null;
+    };
+    for (let round = 0; round < 3; round++)
+      expect(await runSync(web.source)).toMatchObject({ removed: 0, failed: 1 });
+    expect(await titlesOf(web)).toContain("Page 5");
+    site.write("/docs/p5", "Page 5, back");
+    expect(await runSync(web.source)).toMatchObject({ fetched: 1, failed: 0 });
+    expect(await titlesOf(web)).toContain("Page 5, back");
+  });
+
+  test("but loses one whose error page has status 404 and many words", async () => {
+    const body = htmlPage("Not here", proseOf("the error page", 150));
+    site.pages.delete("/docs/p5");
+    site.listed = [...site.pages.keys(), "/docs/p5"];
+    site.intercept = ({ url }) =>
+      /p5$|no-such-page/.test(url)
+        ? new Response(body, { status: 404, headers: { "content-type": "text/html" } })
+        : null;
+    await runSync(web.source);
+    expect(await titlesOf(web)).toContain("Page 5");
+    expect(await runSync(web.source)).toMatchObject({ removed: 1 });
+    expect(await titlesOf(web)).not.toContain("Not here");
+  });
+
+  test("and takes pages of one text under one name, as versions have", async () => {
+    for (const version of ["v1", "v2", "v3", "v4"])
+      site.pages.set(`/${version}/intro`, {
+        body: htmlPage("Intro", "A short introduction that is the same for each of the versions."),
+      });
+    await runSync(web.source);
+    await isWhole(web, 16);
+  });
+
+  test("and can be read by a program that lost what it remembered", async () => {
+    await rm(join(rootDir, ".article-extractor"), { recursive: true });
+    await isWhole(web, 12);
+    site.intercept = () => new Response("down", { status: 500 });
+    await expect(runSync(web.source)).rejects.toThrow();
+    await isWhole(web, 12);
+  });
+});
