@@ -11,7 +11,14 @@ declare module "swagger-ui-dist/swagger-ui-bundle.js" {
 }
 
 declare module "*.css" {
-  const path: string;
+  // A path or the text, as the import says.
+  const file: string;
   // biome-ignore lint/style/noDefaultExport: file imports have no named form
-  export default path;
+  export default file;
+}
+
+declare module "*.svg" {
+  const text: string;
+  // biome-ignore lint/style/noDefaultExport: text imports have no named form
+  export default text;
 }

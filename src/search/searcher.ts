@@ -5,7 +5,7 @@ import { type CompiledQuery, compileQuery } from "./query/compile.ts";
 import { documentsWithPhrases, scoreDocuments } from "./query/phrases.ts";
 import { RANKING } from "./ranking/constants.ts";
 import { type RankedDocument, rescore, type ScoreExplanation } from "./ranking/rescore.ts";
-import { makeSnippet, type SnippetSettings } from "./snippet/snippet.ts";
+import { makeSnippet, type SnippetSettings, type SnippetStyle } from "./snippet/snippet.ts";
 import type {
   AnalyzerProfile,
   FindCandidates,
@@ -31,6 +31,8 @@ export type SearchOptions = {
   readonly wordMatch: boolean;
   /** Whether hits say how their scores came about. */
   readonly explain: boolean;
+  /** Instead of the one of the settings. */
+  readonly snippetStyle?: SnippetStyle | undefined;
   /** When to give up, in the time of performance.now(), ms. */
   readonly deadline: number;
 };
@@ -113,6 +115,7 @@ export function searchIndex<Reader extends IndexReader>(
 ): SearchHit[] {
   const { reader, settings } = parts;
   const { documents, query, analyser } = rankIndex(parts, text, options);
+  const snippet = { ...settings.snippet, style: options.snippetStyle ?? settings.snippet.style };
   return documents.slice(0, options.size).map((hit) => {
     const document = reader.document(hit.document);
     const { url, title, sections } = document;
@@ -121,7 +124,7 @@ export function searchIndex<Reader extends IndexReader>(
       url,
       title,
       score: hit.score,
-      snippet: makeSnippet(document, hit.section, { analyser, terms: query.terms }, settings.snippet),
+      snippet: makeSnippet(document, hit.section, { analyser, terms: query.terms }, snippet),
       ...placeOf(sections, parents, hit.section),
       explanation: hit.explanation,
     };

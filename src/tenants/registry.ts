@@ -9,7 +9,13 @@ import { createTenantFinder } from "./find.ts";
 import type { TenantSettings } from "./settings.ts";
 import type { SourceParts } from "./source/open-source.ts";
 import { openSyncBook, type SyncBook } from "./sync-book.ts";
-import { type IndexBuilding, type SearchAnswer, Tenant, type TenantStatus } from "./tenant.ts";
+import {
+  type IndexBuilding,
+  type SearchAnswer,
+  Tenant,
+  type TenantSearchOptions,
+  type TenantStatus,
+} from "./tenant.ts";
 
 export type RegistryOptions = SourceParts & {
   readonly tenants: readonly TenantSettings[];
@@ -23,14 +29,6 @@ export type RegistryOptions = SourceParts & {
   /** No schedules, no outbound connections. */
   readonly isOffline: boolean;
   readonly log: Log;
-};
-
-export type TenantSearchOptions = {
-  /** Results at most, 1 to 100. */
-  readonly size: number;
-  /** Only words as typed. */
-  readonly wordMatch: boolean;
-  readonly timeoutMs: number;
 };
 
 /** All tenants of a deployment: what MCP, HTTP and the terminal show of them. */

@@ -2,7 +2,13 @@ import { mkdir } from "node:fs/promises";
 import { dirname } from "node:path";
 import { Failure, type FailureRecord } from "../failure.ts";
 import type { Log } from "../log.ts";
-import { buildIndex, type SearchHit, type SourceDocument, type StoredDocument } from "../search/index.ts";
+import {
+  buildIndex,
+  type SearchHit,
+  type SnippetStyle,
+  type SourceDocument,
+  type StoredDocument,
+} from "../search/index.ts";
 import type { DocumentUrl } from "../urls/index.ts";
 import { cleanDocument } from "./clean.ts";
 import { describeTenant, type TenantDetail } from "./describe.ts";
@@ -23,6 +29,16 @@ export type IndexBuilding = {
   readonly stallLimitMs: number;
   /** Waits for a turn to build: not all tenants at once. */
   readonly turn: <T>(work: () => Promise<T>) => Promise<T>;
+};
+
+export type TenantSearchOptions = {
+  /** Results at most, 1 to 100. */
+  readonly size: number;
+  /** Only words as typed. */
+  readonly wordMatch: boolean;
+  readonly timeoutMs: number;
+  /** Instead of the tenant's. */
+  readonly snippetStyle?: SnippetStyle | undefined;
 };
 
 export type SearchAnswer = {
@@ -140,12 +156,12 @@ export class Tenant implements AsyncDisposable {
     };
   }
 
-  search(query: string, options: { size: number; wordMatch: boolean; timeoutMs: number }): SearchAnswer {
+  search(query: string, options: TenantSearchOptions): SearchAnswer {
     const started = performance.now();
-    const { size, wordMatch } = options;
+    const { size, wordMatch, snippetStyle } = options;
     const deadline = started + options.timeoutMs;
     return this.#withIndex((index) => {
-      const hits = index.search(query, { size, wordMatch, explain: false, deadline });
+      const hits = index.search(query, { size, wordMatch, snippetStyle, explain: false, deadline });
       return { hits, documentCount: index.pageCount, queryMs: performance.now() - started };
     });
   }

@@ -70,6 +70,7 @@ export const ENVIRONMENT_READERS: readonly string[] = ["settings", "bin", "libra
 
 /** Files outside fetching that may open connections, each with its reason. */
 export const NETWORK_USERS: Readonly<Record<string, string>> = {
+  "src/server/web/page/http.ts": "runs in the browser, and asks the server that the page came from",
   "src/statsd.ts": "metrics leave by UDP to a server that the operator names",
 };
 

@@ -58,3 +58,16 @@ export function flag(raw: RawArguments, name: string): boolean {
   if (value === true || value === "true") return true;
   throw new ArgumentError(`${name} must be true or false`);
 }
+
+/** One of a few words; undefined when it is not given. @throws ArgumentError that names them */
+export function choice<T extends string>(
+  raw: RawArguments,
+  name: string,
+  words: readonly T[],
+): T | undefined {
+  const value = given(raw, name);
+  if (value === undefined) return undefined;
+  const word = words.find((one) => one === value);
+  if (word === undefined) throw new ArgumentError(`${name} must be one of ${words.join(", ")}`);
+  return word;
+}

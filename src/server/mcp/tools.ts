@@ -1,6 +1,15 @@
 import { Failure } from "../../failure.ts";
+import { SNIPPET_STYLES } from "../../search/index.ts";
 import type { TenantDetail, TenantRegistry } from "../../tenants/index.ts";
-import { ArgumentError, flag, integer, optionalText, type RawArguments, requiredText } from "./arguments.ts";
+import {
+  ArgumentError,
+  choice,
+  flag,
+  integer,
+  optionalText,
+  type RawArguments,
+  requiredText,
+} from "./arguments.ts";
 import { type Place, type Range, rangeAround, sliceWhole } from "./excerpt.ts";
 
 export type ToolOptions = {
@@ -196,6 +205,7 @@ function search(raw: RawArguments, options: ToolOptions): Omit<ToolResult, "erro
   const answer = options.registry.search(codename, query, {
     size: integer(raw, "size", { min: 1, max: 100, fallback: 10 }),
     wordMatch: flag(raw, "word_match"),
+    snippetStyle: choice(raw, "snippet_style", SNIPPET_STYLES),
     timeoutMs: options.searchTimeoutMs,
   });
   const results = answer.hits.map(({ url, title, score, snippet, anchor }) => ({

@@ -1,0 +1,2 @@
+export { searchPage } from "./pages.ts";
+export { servePage } from "./serve-page.ts";

@@ -1,0 +1,80 @@
+type Value = string | number | boolean | null | undefined | ((event: Event) => void);
+
+/** Attributes by name; a function is a listener (`onclick`), true an empty attribute, false and null none. */
+export type Attributes = Readonly<Record<string, Value>>;
+
+/** What stands inside an element: nodes, and text that is only ever text. */
+export type Child = Node | string | number | null | undefined | false;
+
+/** A new element. Text goes in as text nodes, so no child can become markup. */
+export function h<K extends keyof HTMLElementTagNameMap>(
+  tag: K,
+  attributes: Attributes = {},
+  ...children: Child[]
+): HTMLElementTagNameMap[K] {
+  return filled(document.createElement(tag), attributes, children);
+}
+
+/** A new element of SVG. */
+export function s<K extends keyof SVGElementTagNameMap>(
+  tag: K,
+  attributes: Attributes = {},
+  ...children: Child[]
+): SVGElementTagNameMap[K] {
+  return filled(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes, children);
+}
+
+function filled<E extends Element>(element: E, attributes: Attributes, children: readonly Child[]): E {
+  for (const [name, value] of Object.entries(attributes)) {
+    if (typeof value === "function") element.addEventListener(name.slice(2), value);
+    else if (value !== null && value !== undefined && value !== false)
+      element.setAttribute(name, value === true ? "" : String(value));
+  }
+  append(element, children);
+  return element;
+}
+
+/** Adds children at the end. */
+export function append(parent: ParentNode, children: readonly Child[]): void {
+  for (const child of children) {
+    if (child === null || child === undefined || child === false) continue;
+    parent.append(child instanceof Node ? child : String(child));
+  }
+}
+
+/** Replaces all that is in an element. */
+export function fill(parent: ParentNode, ...children: Child[]): void {
+  parent.replaceChildren();
+  append(parent, children);
+}
+
+/** The element of the page with this id. @throws Error when the page has none of that kind */
+export function byId<E extends Element>(id: string, kind: new () => E): E {
+  const found = document.getElementById(id);
+  if (found instanceof kind) return found;
+  throw new Error(`the page has no ${kind.name} #${id}`);
+}
+
+/** Tells screen readers, once, what changed elsewhere. */
+export function announce(text: string): void {
+  const place = document.getElementById("announcer");
+  if (place && place.textContent !== text) place.textContent = text;
+}
+
+/** Copies text and says so on the button for a moment. */
+export function copyButton(label: string, text: () => string): HTMLButtonElement {
+  const button = h("button", { type: "button", class: "small" }, label);
+  button.addEventListener("click", async () => {
+    try {
+      await navigator.clipboard.writeText(text());
+      button.textContent = "Copied";
+      announce("Copied");
+    } catch {
+      button.textContent = "Not allowed by the browser";
+    }
+    setTimeout(() => {
+      button.textContent = label;
+    }, 1500);
+  });
+  return button;
+}

@@ -1,0 +1,40 @@
+const NUMBER = new Intl.NumberFormat("en");
+const RELATIVE = new Intl.RelativeTimeFormat("en", { numeric: "auto" });
+
+export const formatNumber = (value: number): string => NUMBER.format(value);
+
+/** `1 page`, `2 pages`. */
+export const counted = (count: number, one: string, many = `${one}s`): string =>
+  `${formatNumber(count)} ${count === 1 ? one : many}`;
+
+/** `840 ms`, `3.2 s`, `12 min`. */
+export function formatDuration(ms: number): string {
+  if (ms < 10) return `${Math.round(ms * 10) / 10} ms`;
+  if (ms < 1000) return `${Math.round(ms)} ms`;
+  if (ms < 60_000) return `${Math.round(ms / 100) / 10} s`;
+  if (ms < 3_600_000) return `${Math.round(ms / 60_000)} min`;
+  return `${Math.round(ms / 360_000) / 10} h`;
+}
+
+const UNITS: readonly (readonly [Intl.RelativeTimeFormatUnit, number])[] = [
+  ["day", 86_400_000],
+  ["hour", 3_600_000],
+  ["minute", 60_000],
+  ["second", 1000],
+];
+
+/** `3 minutes ago`, `in 2 hours`; null for what is no time. */
+export function formatAgo(iso: string | null | undefined, now = Date.now()): string | null {
+  const time = Date.parse(iso ?? "");
+  if (Number.isNaN(time)) return null;
+  const difference = time - now;
+  const [unit, size] = UNITS.find(([, ms]) => Math.abs(difference) >= ms) ?? ["second", 1000];
+  return RELATIVE.format(Math.round(difference / size), unit);
+}
+
+/** Date and time in the reader's zone; null for what is no time. */
+export function formatTime(iso: string | null | undefined): string | null {
+  const time = Date.parse(iso ?? "");
+  if (Number.isNaN(time)) return null;
+  return new Date(time).toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "short" });
+}

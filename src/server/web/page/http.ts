@@ -1,0 +1,112 @@
+import { askForKey } from "./key-dialog.ts";
+
+/** An answer that is an error, or none at all (status 0), in words for the reader. */
+export class RequestFailed extends Error {
+  override readonly name = "RequestFailed";
+  readonly status: number;
+  readonly code: string;
+  /** What is wrong with which field. */
+  readonly fields: readonly { readonly path: string; readonly message: string }[];
+  readonly requestId: string | null;
+  /** When it is worth trying again, in seconds; null when the server does not say. */
+  readonly retryAfterSeconds: number | null;
+
+  constructor(status: number, detail: string, parts: Partial<RequestFailed> = {}) {
+    super(detail);
+    this.status = status;
+    this.code = parts.code ?? "";
+    this.fields = parts.fields ?? [];
+    this.requestId = parts.requestId ?? null;
+    this.retryAfterSeconds = parts.retryAfterSeconds ?? null;
+  }
+}
+
+const KEY = "article-extractor.key";
+
+export type RequestOptions = {
+  readonly method?: "GET" | "POST" | "DELETE";
+  /** Sent as JSON. */
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly signal?: AbortSignal | undefined;
+};
+
+/**
+ * Asks the server that the page came from. A 401 asks the reader for the key and tries again; the key is kept
+ * until the tab is closed.
+ * @param path relative to the page, so that it works below any prefix
+ * @throws RequestFailed for every answer that is no success; an AbortError when the signal says so
+ */
+export async function request(path: string, options: RequestOptions = {}): Promise<Response> {
+  for (let isRetry = false; ; isRetry = true) {
+    const response = await send(path, options);
+    if (response.ok) return response;
+    if (response.status !== 401) throw await failureOf(response);
+    const sent = sessionStorage.getItem(KEY);
+    const key = await askForKey(isRetry || sent !== null);
+    if (key === null) throw await failureOf(response);
+    sessionStorage.setItem(KEY, key);
+  }
+}
+
+/** As `request`; gives the JSON of the answer. */
+export async function requestJson<T>(path: string, options: RequestOptions = {}): Promise<T> {
+  const response = await request(path, options);
+  try {
+    return await response.json();
+  } catch (error) {
+    if (options.signal?.aborted) throw error;
+    throw new RequestFailed(0, "The answer of the server is not what this page expects.");
+  }
+}
+
+async function send(
+  path: string,
+  { method = "GET", body, headers, signal }: RequestOptions,
+): Promise<Response> {
+  const key = sessionStorage.getItem(KEY);
+  try {
+    return await fetch(path, {
+      method,
+      headers: {
+        accept: "application/json",
+        ...(body === undefined ? {} : { "content-type": "application/json" }),
+        ...(key === null ? {} : { authorization: `Bearer ${key}` }),
+        ...headers,
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      ...(signal ? { signal } : {}),
+      cache: "no-store",
+    });
+  } catch (error) {
+    if (signal?.aborted) throw error;
+    throw new RequestFailed(0, "The server does not answer. It may be stopped, or the connection is down.");
+  }
+}
+
+type Problem = {
+  readonly detail?: unknown;
+  readonly code?: unknown;
+  readonly request_id?: unknown;
+  readonly errors?: unknown;
+};
+
+async function failureOf(response: Response): Promise<RequestFailed> {
+  const problem: Problem | null = await response.json().catch(() => null);
+  const text = (value: unknown): string | null => (typeof value === "string" ? value : null);
+  const retryAfter = Number(response.headers.get("retry-after") ?? Number.NaN);
+  const fields = Array.isArray(problem?.errors) ? problem.errors : [];
+  return new RequestFailed(
+    response.status,
+    text(problem?.detail) ?? `The server answered with status ${response.status}.`,
+    {
+      code: text(problem?.code) ?? "",
+      requestId: text(problem?.request_id) ?? response.headers.get("x-request-id"),
+      retryAfterSeconds: Number.isFinite(retryAfter) ? retryAfter : null,
+      fields: fields.map((one: { path?: unknown; message?: unknown }) => ({
+        path: text(one?.path) ?? "",
+        message: text(one?.message) ?? "",
+      })),
+    },
+  );
+}

@@ -1,0 +1,327 @@
+import { type Node, type Run, resolveEmphasis } from "./emphasis.ts";
+import { decodeEntity } from "./entities.ts";
+import { readLinkTarget } from "./link-target.ts";
+import { type Inline, SPAN_TAGS, type SpanTag } from "./model.ts";
+
+/** Text beyond this is shown as it is written: no paragraph that people write comes near it. */
+const MAX_TEXT = 40_000;
+
+export type InlineContext = { readonly references: ReadonlyMap<string, string> };
+
+/** Reads the phrases of a paragraph; any text has some. */
+export function readInline(text: string, context: InlineContext): readonly Inline[] {
+  const reader = new InlineReader(text.slice(0, MAX_TEXT), context);
+  const inlines = reader.read();
+  return text.length > MAX_TEXT ? [...inlines, { kind: "text", text: text.slice(MAX_TEXT) }] : inlines;
+}
+
+/** What a reader sees of the phrases, without any form. */
+export function inlineText(inlines: readonly Inline[]): string {
+  let text = "";
+  for (const inline of inlines) {
+    if (inline.kind === "text" || inline.kind === "code" || inline.kind === "image") text += inline.text;
+    else if (inline.kind === "math") text += inline.tex;
+    else if (inline.kind === "break") text += " ";
+    else if (inline.kind === "link" || inline.kind === "span") text += inlineText(inline.children);
+  }
+  return text;
+}
+
+/** Something that is open: a bracket, or an element. */
+type Opener = {
+  readonly kind: "[" | "![" | SpanTag | "a";
+  /** The first node inside. */
+  readonly from: number;
+  /** Where the text inside begins. */
+  readonly at: number;
+  readonly address: string;
+};
+
+const MAX_OPEN = 60;
+const PUNCTUATION = /[!-/:-@[-`{-~]/;
+const SPECIAL = /[\\`*_~[\]!<&$\nh]/g;
+
+class InlineReader {
+  readonly #text: string;
+  readonly #context: InlineContext;
+  #at = 0;
+  #nodes: Node[] = [];
+  #open: Opener[] = [];
+  /** Lengths of runs of backticks that nothing closes from here on. */
+  readonly #unclosed = new Set<number>();
+
+  constructor(text: string, context: InlineContext) {
+    this.#text = text;
+    this.#context = context;
+  }
+
+  read(): readonly Inline[] {
+    while (this.#at < this.#text.length) {
+      const before = this.#at;
+      this.#step(this.#text[before]!);
+      if (this.#at > before) continue;
+      this.#literal(1);
+    }
+    return resolveEmphasis(this.#nodes);
+  }
+
+  #step(one: string): void {
+    switch (one) {
+      case "\\":
+        this.#escape();
+        break;
+      case "`":
+        this.#code();
+        break;
+      case "*":
+      case "_":
+      case "~":
+        this.#run(one);
+        break;
+      case "[":
+        this.#openBracket("[", 1);
+        break;
+      case "]":
+        this.#closeBracket();
+        break;
+      case "<":
+        this.#angle();
+        break;
+      case "&":
+        this.#entity();
+        break;
+      case "$":
+        this.#math();
+        break;
+      case "\n":
+        this.#newline();
+        break;
+      case "h":
+        this.#address();
+        break;
+      default:
+        if (one === "!" && this.#text[this.#at + 1] === "[") this.#openBracket("![", 2);
+        else this.#plain();
+    }
+  }
+
+  #plain(): void {
+    SPECIAL.lastIndex = this.#at + 1;
+    const next = SPECIAL.exec(this.#text)?.index ?? this.#text.length;
+    this.#literal(next - this.#at);
+  }
+
+  #push(node: Node, length: number): void {
+    this.#nodes.push(node);
+    this.#at += length;
+  }
+
+  #literal(length: number): void {
+    this.#push({ kind: "text", text: this.#text.slice(this.#at, this.#at + length) }, length);
+  }
+
+  #escape(): void {
+    const next = this.#text[this.#at + 1] ?? "";
+    if (next === "\n") this.#push({ kind: "break" }, 2);
+    else if (next !== "" && PUNCTUATION.test(next)) this.#push({ kind: "text", text: next }, 2);
+    else this.#literal(1);
+  }
+
+  #lengthOfRun(at: number): number {
+    let end = at;
+    while (this.#text[end] === this.#text[at]) end++;
+    return end - at;
+  }
+
+  #code(): void {
+    const length = this.#lengthOfRun(this.#at);
+    if (this.#unclosed.has(length)) {
+      this.#literal(length);
+      return;
+    }
+    let end = this.#at + length;
+    for (;;) {
+      end = this.#text.indexOf("`", end);
+      if (end < 0) break;
+      const closing = this.#lengthOfRun(end);
+      if (closing === length) break;
+      end += closing;
+    }
+    if (end < 0) {
+      this.#unclosed.add(length);
+      this.#literal(length);
+      return;
+    }
+    let code = this.#text.slice(this.#at + length, end).replaceAll("\n", " ");
+    if (code.startsWith(" ") && code.endsWith(" ") && code.trim() !== "") code = code.slice(1, -1);
+    this.#push({ kind: "code", text: code }, end + length - this.#at);
+  }
+
+  /** CommonMark 0.31, section 6.2: which runs may open and close emphasis. */
+  #run(sign: string): void {
+    const length = this.#lengthOfRun(this.#at);
+    const before = this.#text[this.#at - 1] ?? " ";
+    const after = this.#text[this.#at + length] ?? " ";
+    const isLeft = !isSpace(after) && (!isPunctuation(after) || isSpace(before) || isPunctuation(before));
+    const isRight = !isSpace(before) && (!isPunctuation(before) || isSpace(after) || isPunctuation(after));
+    const isWordSign = sign === "_";
+    const run: Run = {
+      kind: "run",
+      sign,
+      count: length,
+      canOpen: isLeft && (!isWordSign || !isRight || isPunctuation(before)),
+      canClose: isRight && (!isWordSign || !isLeft || isPunctuation(after)),
+    };
+    if (sign === "~" && length > 2) this.#literal(length);
+    else this.#push(run, length);
+  }
+
+  #openBracket(kind: "[" | "![", length: number): void {
+    const note =
+      kind === "[" ? /^\[\^([^\]\s]{1,100})\]/.exec(this.#text.slice(this.#at, this.#at + 104)) : null;
+    if (note?.[1] !== undefined) {
+      this.#push({ kind: "footnote", label: note[1] }, note[0].length);
+      return;
+    }
+    if (this.#open.length < MAX_OPEN)
+      this.#open.push({ kind, from: this.#nodes.length, at: this.#at + length, address: "" });
+    this.#literal(length);
+  }
+
+  #closeBracket(): void {
+    const place = this.#open.findLastIndex(({ kind }) => kind === "[" || kind === "![");
+    const opener = this.#open[place];
+    if (!opener) {
+      this.#literal(1);
+      return;
+    }
+    this.#open.length = place;
+    const inside = this.#text.slice(opener.at, this.#at);
+    const target = readLinkTarget(this.#text, this.#at + 1, inside, this.#context.references);
+    if (!target) {
+      this.#literal(1);
+      return;
+    }
+    const children = resolveEmphasis(this.#nodes.slice(opener.from + 1));
+    this.#nodes.length = opener.from;
+    const { address, end } = target;
+    const node: Inline =
+      opener.kind === "!["
+        ? { kind: "image", address, text: inlineText(children) }
+        : { kind: "link", address, children };
+    this.#push(node, end - this.#at);
+    // Links do not stand in links.
+    if (opener.kind === "[") this.#open = this.#open.filter(({ kind }) => kind !== "[" && kind !== "a");
+  }
+
+  #angle(): void {
+    const close = this.#text.slice(this.#at, this.#at + MAX_TAG).indexOf(">");
+    if (close < 0) {
+      this.#literal(1);
+      return;
+    }
+    const inner = this.#text.slice(this.#at + 1, this.#at + close);
+    if (/^(?:https?:\/\/|mailto:)[^\s<]+$/i.test(inner)) {
+      this.#push(
+        { kind: "link", address: inner, children: [{ kind: "text", text: inner.replace(/^mailto:/i, "") }] },
+        close + 1,
+      );
+      return;
+    }
+    if (inner.startsWith("!--")) {
+      this.#comment();
+      return;
+    }
+    const [, slash, name] = /^(\/?)([a-zA-Z][a-zA-Z0-9-]*)(?=[\s/]|$)/.exec(inner) ?? [];
+    if (name === undefined) {
+      this.#literal(1);
+      return;
+    }
+    this.#at += close + 1;
+    this.#tag(name.toLowerCase(), slash === "/", inner);
+  }
+
+  #comment(): void {
+    const end = this.#text.indexOf("-->", this.#at);
+    if (end < 0) this.#literal(1);
+    else this.#at = end + 3;
+  }
+
+  #tag(name: string, isClosing: boolean, inner: string): void {
+    if (name === "br") this.#nodes.push({ kind: "break" });
+    else if (name === "img" && !isClosing)
+      this.#nodes.push({ kind: "image", address: attribute(inner, "src"), text: attribute(inner, "alt") });
+    else if ((name === "script" || name === "style") && !isClosing) this.#skipTo(`</${name}`);
+    else if (!isSpanTag(name) && name !== "a") return;
+    else if (isClosing) this.#closeElement(name);
+    else if (this.#open.length < MAX_OPEN)
+      this.#open.push({
+        kind: name,
+        from: this.#nodes.length,
+        at: this.#at,
+        address: name === "a" ? attribute(inner, "href") : "",
+      });
+  }
+
+  #skipTo(closing: string): void {
+    const end = this.#text.toLowerCase().indexOf(closing, this.#at);
+    this.#at = end < 0 ? this.#text.length : end;
+  }
+
+  #closeElement(name: SpanTag | "a"): void {
+    const place = this.#open.findLastIndex(({ kind }) => kind === name);
+    const opener = this.#open[place];
+    if (!opener) return;
+    this.#open.length = place;
+    const children = resolveEmphasis(this.#nodes.slice(opener.from));
+    this.#nodes.length = opener.from;
+    if (name !== "a") this.#nodes.push({ kind: "span", tag: name, children });
+    else this.#nodes.push({ kind: "link", address: opener.address, children });
+  }
+
+  #entity(): void {
+    const found = decodeEntity(this.#text, this.#at);
+    if (found) this.#push({ kind: "text", text: found.text }, found.length);
+    else this.#literal(1);
+  }
+
+  /** Between dollars, where no money is meant: no space inside the dollars, no letter or digit behind. */
+  #math(): void {
+    const found = /^\$([^\s$](?:[^$\n]{0,400}[^\s$\\])?)\$(?![\p{L}\p{N}$])/u.exec(
+      this.#text.slice(this.#at, this.#at + 410),
+    );
+    if (found?.[1] === undefined) this.#literal(1);
+    else this.#push({ kind: "math", tex: found[1] }, found[0].length);
+  }
+
+  #newline(): void {
+    const isBreak = this.#text.slice(Math.max(0, this.#at - 2), this.#at) === "  ";
+    this.#push(isBreak ? { kind: "break" } : { kind: "text", text: "\n" }, 1);
+  }
+
+  /** An address that stands in the text as it is. */
+  #address(): void {
+    const before = this.#text[this.#at - 1] ?? " ";
+    const found = /^https?:\/\/[^\s<>"`\]|*]{3,2000}/.exec(this.#text.slice(this.#at, this.#at + 2010));
+    if (!found || /[\p{L}\p{N}]/u.test(before)) {
+      this.#literal(1);
+      return;
+    }
+    let address = found[0].replace(/[.,;:!?'_~]{1,20}$/, "");
+    if (address.endsWith(")") && !address.includes("(")) address = address.slice(0, -1);
+    this.#push({ kind: "link", address, children: [{ kind: "text", text: address }] }, address.length);
+  }
+}
+
+const MAX_TAG = 2000;
+
+const isSpace = (one: string): boolean => /\s/.test(one);
+const isPunctuation = (one: string): boolean => /[\p{P}\p{S}]/u.test(one);
+const isSpanTag = (name: string): name is SpanTag => SPAN_TAGS.some((tag) => tag === name);
+
+/** The value of an attribute in the text of a tag, its entities decoded. */
+function attribute(tag: string, name: string): string {
+  const place = new RegExp(`\\s${name}\\s{0,5}=\\s{0,5}("[^"]*"|'[^']*'|[^\\s"'>]+)`, "i").exec(tag);
+  const value = (place?.[1] ?? "").replace(/^["']|["']$/g, "");
+  return value.replace(/&[#\w]{1,10};/g, (entity) => decodeEntity(entity, 0)?.text ?? entity);
+}

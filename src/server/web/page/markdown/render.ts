@@ -1,0 +1,325 @@
+import { announce, type Child, fill, h } from "../dom.ts";
+import { readMarkdown } from "./blocks.ts";
+import { inlineText, readInline } from "./inline.ts";
+import type { Block, Inline, ListBlock, MarkdownDocument, TableBlock } from "./model.ts";
+
+export type RenderOptions = {
+  /** What relative addresses are relative to. */
+  readonly base: string | null;
+  /** Takes a link instead of the browser; false lets the browser have it. */
+  readonly onLink?: (address: string) => boolean;
+};
+
+export type RenderedMarkdown = {
+  readonly element: HTMLElement;
+  /** Shows up to the heading with this anchor and goes there. @returns false when there is none */
+  readonly goTo: (anchor: string) => boolean;
+};
+
+/** Elements that are made in one go; a click makes the next ones. */
+const PORTION = 6000;
+const MAX_CODE = 300_000;
+
+/**
+ * Makes elements of Markdown that nobody vouches for. Only elements named here come about, text is only ever
+ * text, links lead to http, https and mail alone, and no picture is loaded before a click on it.
+ */
+export function renderMarkdown(markdown: string, options: RenderOptions): RenderedMarkdown {
+  const view = new MarkdownView(readMarkdown(markdown), options);
+  return { element: view.element, goTo: (anchor) => view.goTo(anchor) };
+}
+
+class MarkdownView {
+  readonly element = h("div", { class: "prose" });
+  readonly #document: MarkdownDocument;
+  readonly #options: RenderOptions;
+  readonly #more = h(
+    "button",
+    { type: "button", class: "more", onclick: () => this.#showMore() },
+    "Show more",
+  );
+  /** Footnotes that the text refers to, in the order of their numbers. */
+  readonly #notes: string[] = [];
+  readonly #headings: { readonly text: string; readonly element: HTMLElement }[] = [];
+  #shown = 0;
+  #left = PORTION;
+
+  constructor(document: MarkdownDocument, options: RenderOptions) {
+    this.#document = document;
+    this.#options = options;
+    this.#showMore();
+  }
+
+  goTo(anchor: string): boolean {
+    const wanted = comparable(anchor);
+    for (;;) {
+      const found = this.#headings.find(({ text }) => text === wanted || `${text}1` === wanted);
+      if (found) {
+        found.element.classList.add("found");
+        found.element.setAttribute("tabindex", "-1");
+        found.element.scrollIntoView({ block: "start" });
+        found.element.focus({ preventScroll: true });
+        return true;
+      }
+      if (this.#shown >= this.#document.blocks.length) return false;
+      this.#showMore();
+    }
+  }
+
+  #showMore(): void {
+    const { blocks } = this.#document;
+    this.#more.remove();
+    this.#left = PORTION;
+    while (this.#shown < blocks.length && this.#left > 0)
+      this.element.append(this.#block(blocks[this.#shown++]!));
+    if (this.#shown < blocks.length) this.element.append(this.#more);
+    else this.#appendFootnotes();
+  }
+
+  #blocks(blocks: readonly Block[]): Node[] {
+    const nodes: Node[] = [];
+    for (const block of blocks) {
+      if (this.#left <= 0) break;
+      nodes.push(this.#block(block));
+    }
+    if (nodes.length < blocks.length) nodes.push(cutMark(blocks.length - nodes.length, "block"));
+    return nodes;
+  }
+
+  #block(block: Block): Node {
+    this.#left--;
+    switch (block.kind) {
+      case "paragraph":
+        return h("p", {}, ...this.#phrases(block.text));
+      case "heading":
+        return this.#heading(block.level, block.text);
+      case "code":
+        return codeBlock(block.language, block.text);
+      case "math":
+        return h("div", { class: "math math-block", tabindex: "0", role: "math" }, block.tex);
+      case "rule":
+        return h("hr");
+      case "quote":
+        return h("blockquote", {}, ...this.#blocks(block.blocks));
+      case "note":
+        return h(
+          "aside",
+          { class: "note" },
+          h("p", { class: "label" }, labelOf(block.label)),
+          ...this.#blocks(block.blocks),
+        );
+      case "details": {
+        const summary = h("summary", {}, ...this.#phrases(block.summary || "Details"));
+        return h("details", { open: block.isOpen }, summary, ...this.#blocks(block.blocks));
+      }
+      case "list":
+        return this.#list(block);
+      case "table":
+        return this.#table(block);
+    }
+  }
+
+  #heading(level: number, text: string): HTMLElement {
+    const inlines = readInline(text, this.#document);
+    const element = h(HEADINGS[level - 1] ?? "h6", {}, ...this.#inlines(inlines));
+    this.#headings.push({ text: comparable(inlineText(inlines)), element });
+    return element;
+  }
+
+  #list({ isOrdered, start, items }: ListBlock): HTMLElement {
+    const list = isOrdered ? h("ol", { start: start === 1 ? null : start }) : h("ul");
+    let count = 0;
+    for (const { isDone, blocks } of items) {
+      if (this.#left <= 0) break;
+      count++;
+      const box =
+        isDone !== null &&
+        h("input", {
+          type: "checkbox",
+          disabled: true,
+          checked: isDone,
+          "aria-label": isDone ? "done" : "to do",
+        });
+      const [first, ...others] = blocks;
+      // A paragraph alone needs no space around it.
+      const head = first?.kind === "paragraph" && others.every(({ kind }) => kind === "list");
+      const inner = head ? [...this.#phrases(first.text), ...this.#blocks(others)] : this.#blocks(blocks);
+      list.append(h("li", { class: isDone === null ? null : "task" }, box, ...inner));
+    }
+    if (count < items.length) list.append(h("li", {}, cutMark(items.length - count, "item")));
+    return list;
+  }
+
+  #table({ header, alignments, rows }: TableBlock): HTMLElement {
+    const place = (column: number): string | null =>
+      alignments[column] === "left" ? null : (alignments[column] ?? null);
+    const names = header.map((text, column) =>
+      h("th", { class: place(column), scope: "col" }, ...this.#phrases(text)),
+    );
+    const body = h("tbody");
+    let count = 0;
+    for (const row of rows) {
+      if (this.#left <= 0) break;
+      count++;
+      this.#left -= row.length;
+      body.append(
+        h("tr", {}, ...row.map((text, column) => h("td", { class: place(column) }, ...this.#phrases(text)))),
+      );
+    }
+    const head = header.some((text) => text !== "") && h("thead", {}, h("tr", {}, ...names));
+    const cut = count < rows.length && cutMark(rows.length - count, "row");
+    return h(
+      "div",
+      { class: "scroll", tabindex: "0", role: "region", "aria-label": "Table" },
+      h("table", {}, head, body),
+      cut,
+    );
+  }
+
+  #phrases(text: string): Node[] {
+    return this.#inlines(readInline(text, this.#document));
+  }
+
+  #inlines(inlines: readonly Inline[]): Node[] {
+    return inlines.map((inline) => this.#inline(inline));
+  }
+
+  #inline(inline: Inline): Node {
+    if (inline.kind === "text") return document.createTextNode(inline.text);
+    this.#left--;
+    switch (inline.kind) {
+      case "code":
+        return h("code", {}, inline.text);
+      case "math":
+        return h("span", { class: "math", role: "math" }, inline.tex);
+      case "break":
+        return h("br");
+      case "image":
+        return picture(addressOf(inline.address, this.#options.base, PICTURE_SCHEMES), inline.text);
+      case "footnote":
+        return this.#footnoteMark(inline.label);
+      case "span":
+        return h(inline.tag, {}, ...this.#inlines(inline.children));
+      case "link":
+        return this.#linkWith(inline.address, inline.children);
+    }
+  }
+
+  /** A picture is a button, which cannot stand inside a link: it comes before it. */
+  #linkWith(address: string, children: readonly Inline[]): Node {
+    const pictures = children.filter(({ kind }) => kind === "image");
+    if (pictures.length === 0) return this.#link(address, this.#inlines(children));
+    const rest = children.filter(({ kind }) => kind !== "image");
+    const label = inlineText(rest).trim() === "" ? ["Link"] : this.#inlines(rest);
+    return h("span", {}, ...this.#inlines(pictures), " ", this.#link(address, label));
+  }
+
+  #link(written: string, children: readonly Child[]): Node {
+    if (written.startsWith("#") && written.length > 1) {
+      const goTo = (event: Event): void => {
+        event.preventDefault();
+        this.goTo(decoded(written.slice(1)));
+      };
+      return h("a", { href: written, onclick: goTo }, ...children);
+    }
+    const address = addressOf(written, this.#options.base, LINK_SCHEMES);
+    if (address === null) return h("span", {}, ...children);
+    const { onLink } = this.#options;
+    const isOurs = address.startsWith("docs:");
+    if (isOurs && !onLink) return h("span", {}, ...children);
+    const click = (event: Event): void => {
+      const isPlain = event instanceof MouseEvent && !event.ctrlKey && !event.metaKey && !event.shiftKey;
+      if (isOurs || (isPlain && onLink?.(address))) event.preventDefault();
+      if (isOurs) onLink?.(address);
+    };
+    const rel = "noopener noreferrer nofollow ugc";
+    return h("a", { href: isOurs ? "#" : address, target: "_blank", rel, onclick: click }, ...children);
+  }
+
+  #footnoteMark(label: string): Node {
+    if (!this.#document.footnotes.has(label)) return document.createTextNode(`[^${label}]`);
+    let place = this.#notes.indexOf(label);
+    if (place < 0) place = this.#notes.push(label) - 1;
+    const show = (event: Event): void => {
+      event.preventDefault();
+      const note = this.element.querySelectorAll<HTMLElement>(".footnotes > ol > li")[place];
+      note?.scrollIntoView({ block: "center" });
+      note?.focus({ preventScroll: true });
+    };
+    return h(
+      "sup",
+      {},
+      h("a", { href: "#", onclick: show, "aria-label": `Footnote ${place + 1}` }, place + 1),
+    );
+  }
+
+  #appendFootnotes(): void {
+    const list = h("ol");
+    this.#left = PORTION;
+    // A footnote may refer to another one, which then comes behind.
+    for (let place = 0; place < this.#notes.length; place++) {
+      const blocks = this.#document.footnotes.get(this.#notes[place]!) ?? [];
+      list.append(h("li", { tabindex: "-1" }, ...this.#blocks(blocks)));
+    }
+    if (list.childElementCount > 0)
+      this.element.append(h("section", { class: "footnotes", "aria-label": "Footnotes" }, list));
+  }
+}
+
+const HEADINGS = ["h1", "h2", "h3", "h4", "h5", "h6"] as const;
+
+/** Anchors and headings are compared by their letters and digits: generators differ in all else. */
+const comparable = (text: string): string => text.toLowerCase().replace(/[^\p{L}\p{N}]/gu, "");
+
+const labelOf = (label: string): string => label.slice(0, 1).toUpperCase() + label.slice(1).toLowerCase();
+
+const cutMark = (count: number, what: string): HTMLElement =>
+  h("span", { class: "fine" }, `… ${count} more ${what}${count === 1 ? "" : "s"}`);
+
+function codeBlock(language: string, text: string): HTMLElement {
+  const shown = text.length > MAX_CODE ? `${text.slice(0, MAX_CODE)}\n…` : text;
+  const pre = h("pre", { tabindex: "0" }, h("code", {}, shown));
+  return h("div", { class: "code" }, language !== "" && h("div", { class: "language" }, language), pre);
+}
+
+const LINK_SCHEMES: readonly string[] = ["http:", "https:", "mailto:", "docs:"];
+const PICTURE_SCHEMES: readonly string[] = ["http:", "https:", "data:"];
+
+/** The whole address; null for one that cannot be told, or whose scheme is not among these. */
+function addressOf(written: string, base: string | null, schemes: readonly string[]): string | null {
+  const url = URL.parse(written.trim(), base ?? undefined);
+  if (!url || !schemes.includes(url.protocol)) return null;
+  if (url.protocol === "data:" && !/^data:image\/(?:png|jpeg|gif|webp|avif)[;,]/i.test(url.href)) return null;
+  return url.href;
+}
+
+/** A picture that waits for a click; what stands for it says where it would come from. */
+function picture(address: string | null, text: string): Node {
+  const name = text.trim() || "Picture";
+  if (address === null) return text.trim() === "" ? document.createTextNode("") : h("em", {}, text);
+  const host = address.startsWith("data:") ? "in the page" : (URL.parse(address)?.host ?? "");
+  const from = h("span", { class: "fine" }, host);
+  const button = h("button", { type: "button", class: "picture" }, `Show picture: ${name} `, from);
+  button.addEventListener("click", (event) => {
+    event.preventDefault();
+    event.stopPropagation();
+    const image = h("img", { alt: text, referrerpolicy: "no-referrer", tabindex: "-1" });
+    image.addEventListener("error", () => {
+      fill(button, `${name}: the picture could not be loaded`);
+      image.replaceWith(button);
+      announce("The picture could not be loaded");
+    });
+    image.src = address;
+    button.replaceWith(image);
+    image.focus({ preventScroll: true });
+  });
+  return button;
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}

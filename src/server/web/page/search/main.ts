@@ -1,0 +1,174 @@
+import { byId, fill, h } from "../dom.ts";
+import { problemMessage } from "../problem-message.ts";
+import { showDocument } from "./document-view.ts";
+import { type Place, placeHash, readPlace } from "./place.ts";
+import { moveAmongHits, showResults } from "./results.ts";
+import { TenantOverview } from "./tenants.ts";
+
+/** A pause in typing that begins a search, in ms. */
+const PAUSE_MS = 180;
+const TITLE = "Documentation search";
+
+const form = byId("search-form", HTMLFormElement);
+const input = byId("query", HTMLInputElement);
+const choice = byId("tenant", HTMLSelectElement);
+const exact = byId("exact", HTMLInputElement);
+const problem = byId("problem", HTMLElement);
+const results = byId("results", HTMLElement);
+const documentPlace = byId("document", HTMLElement);
+const overview = byId("overview", HTMLElement);
+
+let codenames: readonly string[] = [];
+let underWay = new AbortController();
+/** What the results on the page belong to, so that coming back from a document asks nothing again. */
+let shownSearch = "";
+/** The result that was opened last, where the reader comes back to. */
+let lastHit: string | null = null;
+
+const tenants = new TenantOverview({
+  tenants: byId("tenants", HTMLElement),
+  history: byId("history", HTMLElement),
+  onTenants: (names) => {
+    if (names.join() === codenames.join()) return;
+    codenames = names;
+    fill(
+      choice,
+      h("option", { value: "" }, "Everywhere"),
+      ...names.map((name) => h("option", { value: name }, name)),
+    );
+    choice.value = readPlace().tenant;
+    if (readPlace().query !== "") void show();
+  },
+});
+
+async function show(): Promise<void> {
+  underWay.abort();
+  underWay = new AbortController();
+  const { signal } = underWay;
+  const place = readPlace();
+  syncForm(place);
+  const kind = place.document !== null ? "document" : place.query.trim() !== "" ? "results" : "overview";
+  fill(problem);
+  documentPlace.hidden = kind !== "document";
+  overview.hidden = kind !== "overview";
+  if (kind !== "results") results.hidden = true;
+  try {
+    if (kind === "document") await openDocument(place, signal);
+    else if (kind === "results") await search(place, signal);
+    else await tenants.refresh();
+  } catch (error) {
+    if (!signal.aborted)
+      fill(
+        problem,
+        problemMessage(error, () => void show()),
+      );
+  }
+}
+
+function syncForm(place: Place): void {
+  // While somebody types, the field is ahead of the address.
+  if (document.activeElement !== input) input.value = place.query;
+  choice.value = place.tenant;
+  exact.checked = place.isExact;
+  document.title = place.query === "" ? TITLE : `${place.query} – ${TITLE}`;
+}
+
+async function openDocument(place: Place, signal: AbortSignal): Promise<void> {
+  await showDocument(documentPlace, place, signal);
+  const heading = documentPlace.querySelector("h1")?.textContent;
+  if (heading) document.title = `${heading} – ${TITLE}`;
+}
+
+async function search(place: Place, signal: AbortSignal): Promise<void> {
+  const asked = placeHash({ ...place, document: null });
+  // The tenants are known a moment after the page; that comes back here.
+  if (place.tenant === "" && codenames.length === 0) return void (await tenants.refresh());
+  if (asked !== shownSearch) {
+    await showResults(results, { place, tenants: codenames, signal });
+    shownSearch = asked;
+  }
+  results.hidden = false;
+  returnToHit();
+}
+
+function returnToHit(): void {
+  if (lastHit === null) return;
+  const hit = [...results.querySelectorAll<HTMLAnchorElement>("a.hit")].find(({ hash }) => hash === lastHit);
+  lastHit = null;
+  hit?.focus();
+  hit?.scrollIntoView({ block: "center" });
+}
+
+const typed = (): string =>
+  placeHash({ query: input.value.trim(), tenant: choice.value, isExact: exact.checked });
+
+/** @param isStep whether Back comes back to what was shown before */
+function go(hash: string, isStep: boolean): void {
+  if (isStep) location.hash = hash;
+  else history.replaceState(null, "", hash);
+  if (!isStep) void show();
+}
+
+let pause: ReturnType<typeof setTimeout> | undefined;
+input.addEventListener("input", () => {
+  clearTimeout(pause);
+  pause = setTimeout(() => go(typed(), readPlace().document !== null || readPlace().query === ""), PAUSE_MS);
+});
+for (const field of [choice, exact])
+  field.addEventListener("change", () => {
+    clearTimeout(pause);
+    go(typed(), readPlace().document !== null);
+  });
+form.addEventListener("submit", (event) => {
+  event.preventDefault();
+  clearTimeout(pause);
+  if (typed() === placeHash(readPlace())) moveAmongHits(results, 1);
+  else go(typed(), false);
+});
+results.addEventListener("click", (event) => {
+  const hit = event.target instanceof Element ? event.target.closest("a.hit") : null;
+  if (hit instanceof HTMLAnchorElement) lastHit = hit.hash;
+});
+
+const isTyping = (target: EventTarget | null): boolean =>
+  target instanceof HTMLElement && target.matches("input:not([type=checkbox]), textarea, select");
+
+document.addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
+  if (event.key === "/" && !isTyping(event.target)) {
+    event.preventDefault();
+    input.focus();
+    input.select();
+  } else if (event.key === "Escape") leave(event);
+  else if (event.key === "ArrowDown" || event.key === "ArrowUp") move(event);
+});
+
+function move(event: KeyboardEvent): void {
+  if (results.hidden || event.target === choice) return;
+  const isDown = event.key === "ArrowDown";
+  if (!isDown && event.target === input) return;
+  event.preventDefault();
+  // Above the first result is the field.
+  if (!moveAmongHits(results, isDown ? 1 : -1) && !isDown) input.focus();
+}
+
+/** One step out: from the document to the results, from a result to the field, from the field to the start. */
+function leave(event: KeyboardEvent): void {
+  const place = readPlace();
+  if (place.document !== null) {
+    event.preventDefault();
+    location.hash = placeHash({ ...place, document: null });
+  } else if (results.contains(document.activeElement)) {
+    event.preventDefault();
+    input.focus();
+    input.select();
+  } else if (place.query !== "" || input.value !== "") {
+    event.preventDefault();
+    clearTimeout(pause);
+    input.value = "";
+    location.hash = placeHash({ tenant: place.tenant });
+  }
+}
+
+window.addEventListener("hashchange", () => void show());
+void show();

@@ -1,0 +1,67 @@
+import { RequestFailed, requestJson } from "../http.ts";
+
+export type Hit = {
+  readonly url: string;
+  readonly title: string;
+  /** Escaped text with `<mark>` around what was found. */
+  readonly snippet: string;
+  readonly anchor: string | null;
+  readonly score: number;
+};
+
+export type FoundDocument = {
+  readonly url: string;
+  readonly title: string;
+  readonly content: string;
+  readonly total_chars: number;
+};
+
+type RpcAnswer = {
+  readonly result?: { readonly structuredContent?: { readonly error: string | null } };
+  readonly error?: { readonly message?: string };
+};
+
+let calls = 0;
+
+/**
+ * Calls one of the server's tools, as any MCP client does.
+ * @throws RequestFailed for an HTTP error, and with status 422 for what the tool has to say
+ */
+async function callTool<T>(name: string, parameters: object, signal?: AbortSignal): Promise<T> {
+  const answer = await requestJson<RpcAnswer>("mcp", {
+    method: "POST",
+    headers: { accept: "application/json, text/event-stream" },
+    body: { jsonrpc: "2.0", id: ++calls, method: "tools/call", params: { name, arguments: parameters } },
+    signal,
+  });
+  const content = answer.result?.structuredContent;
+  if (!content) throw new RequestFailed(0, answer.error?.message ?? "The server gave no answer to the call.");
+  if (content.error !== null) throw new RequestFailed(422, content.error);
+  // Each tool's answer has the form that the server declares in its output schema.
+  return content as T;
+}
+
+export const searchTenant = (
+  tenant: string,
+  query: string,
+  options: { readonly size: number; readonly isExact: boolean; readonly signal: AbortSignal },
+): Promise<{ readonly results: readonly Hit[]; readonly stats?: { readonly total_docs: number } }> =>
+  callTool(
+    "root_search",
+    {
+      tenant_codename: tenant,
+      query,
+      size: options.size,
+      word_match: options.isExact,
+      snippet_style: "html",
+    },
+    options.signal,
+  );
+
+export const fetchDocument = (tenant: string, uri: string, signal?: AbortSignal): Promise<FoundDocument> =>
+  callTool("root_fetch", { tenant_codename: tenant, uri: uri.replace(/#.*$/s, "") }, signal);
+
+export type TenantSummary = { readonly codename: string; readonly description: string };
+
+export const listTenants = async (): Promise<readonly TenantSummary[]> =>
+  (await callTool<{ readonly tenants: readonly TenantSummary[] }>("list_tenants", {})).tenants;

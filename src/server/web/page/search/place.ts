@@ -1,0 +1,36 @@
+/** What the page shows, kept in its address, so that Back, reloads and bookmarks work. */
+export type Place = {
+  readonly query: string;
+  /** Empty: all tenants. */
+  readonly tenant: string;
+  readonly isExact: boolean;
+  /** The document that is open, and the tenant that has it. */
+  readonly document: string | null;
+  readonly documentTenant: string;
+  readonly anchor: string | null;
+};
+
+export function readPlace(): Place {
+  const fields = new URLSearchParams(location.hash.slice(1));
+  return {
+    query: fields.get("q") ?? "",
+    tenant: fields.get("in") ?? "",
+    isExact: fields.get("exact") === "1",
+    document: fields.get("doc"),
+    documentTenant: fields.get("of") ?? fields.get("in") ?? "",
+    anchor: fields.get("at"),
+  };
+}
+
+/** The address of a place, for links. */
+export function placeHash(place: Partial<Place>): string {
+  const fields = new URLSearchParams();
+  if (place.query) fields.set("q", place.query);
+  if (place.tenant) fields.set("in", place.tenant);
+  if (place.isExact) fields.set("exact", "1");
+  if (place.document) fields.set("doc", place.document);
+  if (place.document && place.documentTenant && place.documentTenant !== place.tenant)
+    fields.set("of", place.documentTenant);
+  if (place.document && place.anchor) fields.set("at", place.anchor);
+  return `#${fields}`;
+}

@@ -1,0 +1,127 @@
+import { announce, fill, h } from "../dom.ts";
+import { counted } from "../format.ts";
+import { problemMessage } from "../problem-message.ts";
+import { type Hit, searchTenant } from "./mcp.ts";
+import { type Place, placeHash } from "./place.ts";
+import { snippetNodes } from "./snippet.ts";
+
+/** What one tenant answered: hits, or why there are none. */
+type Answer = { readonly tenant: string; readonly hits: readonly Hit[]; readonly error: unknown };
+
+/** Hits of each tenant where all are searched; in one tenant there are more. */
+const SIZE_OF_MANY = 4;
+const SIZE_OF_ONE = 30;
+/** Requests at once: the server has other callers. */
+const AT_ONCE = 4;
+
+/** Searches where the place says and shows what was found. @throws AbortError by the signal */
+export async function showResults(
+  element: HTMLElement,
+  options: { readonly place: Place; readonly tenants: readonly string[]; readonly signal: AbortSignal },
+): Promise<void> {
+  const { place, tenants, signal } = options;
+  const asked = place.tenant === "" ? tenants : [place.tenant];
+  element.setAttribute("aria-busy", "true");
+  const answers = await askAll(asked, place, signal);
+  signal.throwIfAborted();
+  element.removeAttribute("aria-busy");
+  const found = answers.filter(({ hits }) => hits.length > 0).sort(byBestScore);
+  const failed = answers.filter(({ error }) => error !== null);
+  const count = found.reduce((sum, { hits }) => sum + hits.length, 0);
+  const title = titleOf(place, count, failed.length);
+  fill(
+    element,
+    h("h2", { id: "results-title" }, title),
+    ...found.map((answer) => group(answer, place)),
+    ...failed.map(({ tenant, error }) => failure(tenant, error, asked.length > 1)),
+    count === 0 && failed.length === 0 && advice(place),
+  );
+  announce(title);
+}
+
+async function askAll(tenants: readonly string[], place: Place, signal: AbortSignal): Promise<Answer[]> {
+  const answers: Answer[] = [];
+  const waiting = tenants.values();
+  const size = tenants.length > 1 ? SIZE_OF_MANY : SIZE_OF_ONE;
+  const ask = async (): Promise<void> => {
+    for (const tenant of waiting) {
+      try {
+        const { results } = await searchTenant(tenant, place.query, { size, isExact: place.isExact, signal });
+        answers.push({ tenant, hits: results, error: null });
+      } catch (error) {
+        if (signal.aborted) return;
+        answers.push({ tenant, hits: [], error });
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, ask));
+  return answers;
+}
+
+const byBestScore = (a: Answer, b: Answer): number => (b.hits[0]?.score ?? 0) - (a.hits[0]?.score ?? 0);
+
+function titleOf({ query, tenant }: Place, count: number, failures: number): string {
+  const where = tenant === "" ? "" : ` in ${tenant}`;
+  if (count > 0) return `${counted(count, "result")} for “${query}”${where}`;
+  return failures > 0 ? `No results for “${query}”${where}` : `Nothing found for “${query}”${where}`;
+}
+
+function group({ tenant, hits }: Answer, place: Place): HTMLElement {
+  const list = h("ol", { class: "hits" }, ...hits.map((hit) => hitItem(hit, tenant, place)));
+  if (place.tenant !== "") return list;
+  const more = placeHash({ ...place, tenant, document: null });
+  return h(
+    "section",
+    { class: "group", "aria-label": tenant },
+    h(
+      "h3",
+      {},
+      tenant,
+      hits.length === SIZE_OF_MANY && h("a", { href: more, class: "more" }, `All results in ${tenant}`),
+    ),
+    list,
+  );
+}
+
+function hitItem(hit: Hit, tenant: string, place: Place): HTMLElement {
+  const { url, title, anchor, snippet } = hit;
+  const href = placeHash({ ...place, document: url, documentTenant: tenant, anchor });
+  return h(
+    "li",
+    {},
+    h("a", { href, class: "hit" }, title || url),
+    h("p", { class: "fine where" }, shortUrl(url), anchor !== null && ` › ${anchor}`),
+    h("p", { class: "snippet" }, ...snippetNodes(snippet)),
+  );
+}
+
+/** The address as a person reads it. */
+export const shortUrl = (url: string): string => url.replace(/^https?:\/\//, "");
+
+const failure = (tenant: string, error: unknown, isNamed: boolean): HTMLElement => {
+  const message = problemMessage(error, null);
+  if (isNamed) message.querySelector("strong")?.append(` in ${tenant}`);
+  return message;
+};
+
+const advice = ({ isExact, tenant }: Place): HTMLElement =>
+  h(
+    "p",
+    { class: "fine" },
+    [
+      "Fewer or other words may find more.",
+      isExact ? " Words are matched exactly now; without that, their other forms count too." : "",
+      tenant === "" ? "" : " Other collections may have it: search everywhere.",
+    ].join(""),
+  );
+
+/** Moves the focus among the results. @returns false where there is nowhere to go */
+export function moveAmongHits(element: HTMLElement, step: 1 | -1): boolean {
+  const hits: readonly Element[] = [...element.querySelectorAll("a.hit")];
+  const current = document.activeElement === null ? -1 : hits.indexOf(document.activeElement);
+  const next = hits[current < 0 ? (step > 0 ? 0 : -1) : current + step];
+  if (!(next instanceof HTMLElement)) return false;
+  next.focus();
+  next.scrollIntoView({ block: "nearest" });
+  return true;
+}

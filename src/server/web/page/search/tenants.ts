@@ -1,0 +1,159 @@
+import { announce, fill, h } from "../dom.ts";
+import { formatAgo, formatNumber, formatTime } from "../format.ts";
+import { RequestFailed, request, requestJson } from "../http.ts";
+import { problemMessage } from "../problem-message.ts";
+import { type History, latencyChart, type SyncRun, syncChart } from "./charts.ts";
+import { listTenants } from "./mcp.ts";
+import { placeHash } from "./place.ts";
+
+/** A record of `/tenants/status`, as far as it is shown. */
+type TenantRecord = {
+  readonly tenant: string;
+  readonly source_type: string;
+  readonly state: "idle" | "queued" | "running";
+  readonly last_started_at: string | null;
+  readonly last_completed_at: string | null;
+  readonly next_run_at: string | null;
+  readonly last_error: { readonly code?: string; readonly message: string } | null;
+  readonly index: { readonly doc_count: number | null; readonly building: boolean };
+};
+
+const QUIET_MS = 5000;
+const BUSY_MS = 1000;
+
+/** The tenants with their state, kept up to date while they can be seen. */
+export class TenantOverview {
+  readonly #tenants: HTMLElement;
+  readonly #history: HTMLElement;
+  readonly #onTenants: (codenames: readonly string[]) => void;
+  #descriptions: ReadonlyMap<string, string> | null = null;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  /** What a click on a sync button had for an answer, by tenant, until the state changes. */
+  readonly #notes = new Map<string, string>();
+
+  constructor(places: {
+    readonly tenants: HTMLElement;
+    readonly history: HTMLElement;
+    readonly onTenants: (codenames: readonly string[]) => void;
+  }) {
+    this.#tenants = places.tenants;
+    this.#history = places.history;
+    this.#onTenants = places.onTenants;
+    document.addEventListener("visibilitychange", () => {
+      if (!document.hidden) void this.refresh();
+    });
+  }
+
+  async refresh(): Promise<void> {
+    clearTimeout(this.#timer);
+    let delayMs = QUIET_MS;
+    try {
+      this.#descriptions ??= new Map((await listTenants()).map((one) => [one.codename, one.description]));
+      const [{ tenants }, history] = await Promise.all([
+        requestJson<{ readonly tenants: readonly TenantRecord[] }>("tenants/status"),
+        requestJson<History>("history"),
+      ]);
+      if (tenants.some(isBusy)) delayMs = BUSY_MS;
+      this.#show(tenants, history);
+    } catch (error) {
+      const retry = (): void => void this.refresh();
+      fill(this.#tenants, problemMessage(error, retry));
+      // Without the key nothing changes by itself.
+      if (error instanceof RequestFailed && error.status === 401) return;
+    }
+    if (!document.hidden) this.#timer = setTimeout(() => void this.refresh(), delayMs);
+  }
+
+  #show(tenants: readonly TenantRecord[], history: History): void {
+    this.#onTenants(tenants.map(({ tenant }) => tenant));
+    const focused = document.activeElement?.id;
+    const rows = tenants.map((record) => this.#row(record, history.syncs[record.tenant] ?? []));
+    if (rows.length === 0) fill(this.#tenants, h("p", {}, "The deployment file names no tenants yet."));
+    else fill(this.#tenants, h("ul", { class: "tenants" }, ...rows));
+    fill(this.#history, latencyChart(history));
+    // What is shown anew must not take the focus away.
+    if (focused) document.getElementById(focused)?.focus({ preventScroll: true });
+  }
+
+  #row(record: TenantRecord, runs: readonly SyncRun[]): HTMLElement {
+    const { tenant, last_error: error } = record;
+    const note = this.#notes.get(tenant);
+    return h(
+      "li",
+      { class: "tenant" },
+      h(
+        "div",
+        { class: "name" },
+        h("h3", {}, h("a", { href: placeHash({ tenant }), id: `tenant-${tenant}` }, tenant)),
+        h("p", { class: "fine" }, this.#descriptions?.get(tenant)),
+      ),
+      h("p", { class: "state" }, stateTag(record), " ", h("span", { class: "tag" }, record.source_type)),
+      facts(record),
+      h("div", { class: "runs" }, syncChart(runs)),
+      h("div", { class: "act" }, this.#syncButton(record)),
+      error !== null && h("p", { class: "trouble" }, `Last sync failed: ${error.message}`),
+      note !== undefined && h("p", { class: "trouble" }, note),
+    );
+  }
+
+  #syncButton(record: TenantRecord): HTMLButtonElement {
+    const { tenant } = record;
+    const onclick = (): void => void this.#sync(tenant);
+    const label = isBusy(record) ? "Syncing …" : "Sync";
+    const name = isBusy(record) ? `${tenant} is being synced` : `Sync ${tenant}`;
+    return h(
+      "button",
+      // Not disabled while it runs: the focus would be lost.
+      {
+        type: "button",
+        class: "small",
+        id: `sync-${tenant}`,
+        "aria-label": name,
+        "aria-disabled": isBusy(record) ? "true" : null,
+        onclick,
+      },
+      label,
+    );
+  }
+
+  async #sync(tenant: string): Promise<void> {
+    this.#notes.delete(tenant);
+    try {
+      await request(`${encodeURIComponent(tenant)}/sync/trigger`, { method: "POST" });
+      announce(`${tenant} is being synced`);
+    } catch (error) {
+      const text = error instanceof Error ? error.message : String(error);
+      this.#notes.set(tenant, text);
+      announce(text);
+    }
+    await this.refresh();
+  }
+}
+
+const isBusy = ({ state, index }: TenantRecord): boolean => state !== "idle" || index.building;
+
+function stateTag(record: TenantRecord): HTMLElement {
+  if (record.state === "running" || record.index.building) return h("span", { class: "tag live" }, "syncing");
+  if (record.state === "queued") return h("span", { class: "tag live" }, "waiting");
+  if (record.last_error !== null) return h("span", { class: "tag bad" }, "trouble");
+  if (record.index.doc_count === null) return h("span", { class: "tag" }, "no index");
+  return h("span", { class: "tag" }, "ready");
+}
+
+function facts(record: TenantRecord): HTMLElement {
+  const { index, last_completed_at: last, next_run_at: next } = record;
+  return h(
+    "dl",
+    { class: "facts" },
+    fact("Documents", index.doc_count === null ? "—" : formatNumber(index.doc_count), null),
+    fact("Last sync", formatAgo(last) ?? "never", formatTime(last)),
+    fact(
+      "Next sync",
+      formatAgo(next) ?? (record.source_type === "filesystem" ? "when files change" : "not planned"),
+      formatTime(next),
+    ),
+  );
+}
+
+const fact = (name: string, value: string, title: string | null): HTMLElement =>
+  h("div", {}, h("dt", {}, name), h("dd", { title }, value));

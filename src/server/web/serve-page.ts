@@ -1,0 +1,86 @@
+import type { Exchange, Layer } from "../middleware/exchange.ts";
+import type { WebAsset, WebPage } from "./web-page.ts";
+
+/**
+ * What a page may do in a browser: load its own files, ask its own server, and show pictures, which it does
+ * when somebody clicks on one. No text can become markup or script (Trusted Types), nothing may frame it.
+ */
+export const PAGE_POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "connect-src 'self'",
+  "img-src 'self' data: https: http:",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+  "require-trusted-types-for 'script'",
+  "trusted-types 'none'",
+].join("; ");
+
+/**
+ * Answers `/` with the page where a browser asks for HTML, and the files that the page loads. It stands before
+ * the check of the API key: a browser cannot send one with the first request, and the page itself is no
+ * secret; what it then asks for needs the key.
+ */
+export const servePage =
+  (page: WebPage): Layer =>
+  (next) =>
+  async (exchange) => {
+    const { request, path } = exchange;
+    if (request.method !== "GET" && request.method !== "HEAD") return next(exchange);
+    const asset = page.assets.get(path.slice(1));
+    if (asset) return answer(exchange, asset, "public, max-age=31536000, immutable");
+    if (path !== "/") return next(exchange);
+    if (!prefersHtml(request.headers.get("accept"))) return withVary(await next(exchange));
+    return withVary(toFolder(exchange) ?? answer(exchange, page.html, "no-cache"));
+  };
+
+/** Relative addresses need the slash at the end of `/prefix/`. */
+function toFolder({ request }: Exchange): Response | null {
+  const url = URL.parse(request.url);
+  if (!url || url.pathname.endsWith("/")) return null;
+  const name = url.pathname.slice(url.pathname.lastIndexOf("/") + 1);
+  return new Response(null, { status: 308, headers: { location: `${name}/${url.search}` } });
+}
+
+function answer({ request }: Exchange, asset: WebAsset, cacheControl: string): Response {
+  const headers = {
+    "content-type": asset.contentType,
+    "content-security-policy": PAGE_POLICY,
+    "cross-origin-opener-policy": "same-origin",
+    "cache-control": cacheControl,
+    etag: asset.etag,
+  };
+  const known = request.headers.get("if-none-match")?.split(",") ?? [];
+  if (known.some((one) => one.trim().replace(/^W\//, "") === asset.etag))
+    return new Response(null, { status: 304, headers });
+  return new Response(request.method === "HEAD" ? null : asset.body, { headers });
+}
+
+/** The page and the JSON have one address, which caches must tell apart. */
+function withVary(response: Response): Response {
+  const varied = new Response(response.body, response);
+  varied.headers.append("vary", "Accept");
+  return varied;
+}
+
+/** Whether `Accept` names HTML, and not JSON with more weight: a bare wildcard is a program's. */
+function prefersHtml(accept: string | null): boolean {
+  let html = 0;
+  let json = 0;
+  for (const range of (accept ?? "").slice(0, MAX_ACCEPT).split(",")) {
+    const [type = "", ...parameters] = range.split(";").map((part) => part.trim().toLowerCase());
+    const weight = weightOf(parameters);
+    if (type === "text/html" || type === "application/xhtml+xml") html = Math.max(html, weight);
+    if (type === "application/json") json = Math.max(json, weight);
+  }
+  return html > 0 && html >= json;
+}
+
+const MAX_ACCEPT = 1000;
+
+function weightOf(parameters: readonly string[]): number {
+  const written = parameters.find((parameter) => parameter.startsWith("q="))?.slice(2);
+  return written === undefined ? 1 : Number(written) || 0;
+}

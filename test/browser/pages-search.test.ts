@@ -1,0 +1,313 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { accessibilityFaults, openPageBrowser, scrollsSideways } from "../support/page-browser.ts";
+import { writeTree } from "../support/search-server.ts";
+import { Served, until } from "../support/served.ts";
+
+setDefaultTimeout(60_000);
+
+const HOSTILE = `# Hostile page
+
+<script>document.title = "owned"; fetch("http://evil.example/a")</script>
+<img src="http://evil.example/b.png" onerror="alert(1)">
+<iframe src="http://evil.example/c"></iframe>
+<svg onload=alert(2)><style>body { background: url(http://evil.example/d) }</style></svg>
+
+[click](javascript:alert(3)) [data](data:text/html,<script>alert(4)</script>) ![x](http://evil.example/e.png)
+<a href="javascript:alert(5)" onclick="alert(6)">link</a> <b style="position:fixed" onmouseover=alert(7)>bold</b>
+
+| <img src=x onerror=alert(8)> | two |
+|---|---|
+| ![y](https://evil.example/f.png) | \`<script>\` |
+
+Zebracrossing is a word of this page alone.
+`;
+
+const DOCUMENTS: Readonly<Record<string, string>> = {
+  "guide/proxies.md":
+    "# Proxies\n\nThe variable NO_PROXY lists hosts that go without a proxy.\n\n## Credentials\n\nA password of a proxy never reaches a log. See [retries](retries.md#jitter).\n",
+  "guide/retries.md": `# Retries\n\nBack-off doubles.\n\n${"Filler text.\n\n".repeat(80)}## Jitter\n\nFull jitter spreads retries of a proxy.\n\n- [x] done\n- [ ] open\n\n| a | b |\n|---|--:|\n| 1 | 2 |\n\n\`\`\`sh\nretry --now\n\`\`\`\n`,
+  "guide/hostile.md": HOSTILE,
+  "notes/cooking.md": "# Cooking\n\nA recipe for soup, and a proxy for butter.\n",
+};
+
+const deployment = {
+  infrastructure: { mcp_host: "127.0.0.1", mcp_port: 1024, allow_index_builds: true, log_level: "error" },
+  tenants: ["guide", "notes"].map((codename) => ({
+    source_type: "filesystem",
+    codename,
+    docs_name: codename,
+    docs_root_dir: codename,
+    description: `All about ${codename}`,
+  })),
+};
+
+function makeRoot(): string {
+  return writeTree({ ...DOCUMENTS, "deployment.json": JSON.stringify(deployment) });
+}
+
+/** Starts the program and waits until it has indexes of all tenants. */
+async function serveSearch(
+  root: string,
+  env: Readonly<Record<string, string>> = {},
+  words: readonly string[] = [],
+): Promise<Served> {
+  const server = await Served.start(root, { env, words });
+  const key = env.DOCS_SEARCH_API_KEY;
+  const headers = key === undefined ? {} : { authorization: `Bearer ${key}` };
+  const address = `${server.url}${env.ARTICLE_EXTRACTOR_BASE_PATH ?? ""}/tenants/status`;
+  const read = async () => (await fetch(address, { headers })).json() as Promise<StatusAnswer>;
+  await until(read, ({ tenants }) => tenants.every(({ index }) => index.built_at !== null));
+  return server;
+}
+
+type StatusAnswer = { readonly tenants: readonly { readonly index: { readonly built_at: string | null } }[] };
+
+let browser: Awaited<ReturnType<typeof openPageBrowser>>;
+let root: string;
+let server: Served;
+beforeAll(async () => {
+  browser = await openPageBrowser();
+  root = makeRoot();
+  server = await serveSearch(root);
+});
+afterAll(async () => {
+  await browser[Symbol.asyncDispose]();
+  await server[Symbol.asyncDispose]();
+  rmSync(root, { recursive: true, force: true });
+});
+
+const visit = (options: { isDark?: boolean; width?: number; expected?: RegExp } = {}) =>
+  browser.visit({ origin: server.url, ...options });
+
+describe("the page of serve search", () => {
+  test("shows the tenants, their state and their documents", async () => {
+    await using tab = await visit();
+    await tab.page.goto(`${server.url}/`);
+    await tab.page.getByText("ready").nth(1).waitFor();
+    const guide = await tab.page.locator(".tenant", { hasText: "All about guide" }).textContent();
+    for (const part of ["guide", "ready", "filesystem", "3", "ago"]) expect(guide).toContain(part);
+    expect(tab.complaints).toEqual([]);
+    expect(tab.outside).toEqual([]);
+  });
+
+  test("is searched, read and left by keyboard alone", async () => {
+    await using tab = await visit();
+    const { page } = tab;
+    await page.goto(`${server.url}/`);
+    await page.keyboard.press("/");
+    await page.keyboard.type("proxy");
+    await page.locator("a.hit").nth(2).waitFor();
+    // Both tenants answer, and what was found is marked as the server matched it.
+    expect(await page.locator(".group h3").allTextContents()).toEqual(
+      expect.arrayContaining(["guide", "notes"]),
+    );
+    expect(await page.locator("mark").allTextContents()).toEqual(expect.arrayContaining(["proxy"]));
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("ArrowUp");
+    const first = await page.evaluate(() => document.activeElement?.textContent);
+    expect(await page.locator("a.hit").first().textContent()).toBe(first ?? "");
+    await page.keyboard.press("Enter");
+    await page.locator("#document .prose").waitFor();
+    expect(await page.locator("#results").isVisible()).toBe(false);
+    await page.keyboard.press("Escape");
+    await page.waitForFunction((text) => document.activeElement?.textContent === text, first);
+    await page.keyboard.press("Escape");
+    await page.waitForFunction(() => document.activeElement?.id === "query");
+    await page.keyboard.press("Escape");
+    await page.locator("#overview").waitFor();
+    expect(await page.inputValue("#query")).toBe("");
+    expect(tab.complaints).toEqual([]);
+  });
+
+  test("searches one tenant, exact words only, and says when nothing is found", async () => {
+    await using tab = await visit();
+    const { page } = tab;
+    await page.goto(`${server.url}/`);
+    await page.selectOption("#tenant", "notes");
+    await page.fill("#query", "recipes");
+    await page.locator("a.hit").waitFor();
+    expect(await page.locator("a.hit").allTextContents()).toEqual(["Cooking"]);
+    await page.check("#exact");
+    await page.locator("h2", { hasText: "Nothing found for “recipes” in notes" }).waitFor();
+    // The address holds all of it.
+    await page.reload();
+    await page.locator("h2", { hasText: "Nothing found for “recipes” in notes" }).waitFor();
+    expect(await page.isChecked("#exact")).toBe(true);
+    expect(tab.complaints).toEqual([]);
+  });
+
+  test("shows a document as its reader wants it, at the section that was found, and follows its links", async () => {
+    await using tab = await visit();
+    const { page } = tab;
+    await page.goto(`${server.url}/#q=jitter&in=guide`);
+    await page.locator("a.hit").first().click();
+    const heading = page.locator(".prose h2", { hasText: "Jitter" });
+    await heading.waitFor();
+    expect(await heading.evaluate((element) => element === document.activeElement)).toBe(true);
+    expect(await page.locator(".prose td.right").textContent()).toBe("2");
+    expect(await page.locator(".prose pre code").textContent()).toBe("retry --now");
+    expect(await page.locator(".prose li.task input:checked").count()).toBe(1);
+    await page.goto(`${server.url}/#q=password&in=guide&doc=docs%3A%2F%2Fguide%2Fproxies.md`);
+    await page.getByRole("link", { name: "retries" }).click();
+    await page.locator(".prose h1", { hasText: "Retries" }).waitFor();
+    await page.waitForFunction(() => document.activeElement?.textContent === "Jitter");
+    expect(tab.complaints).toEqual([]);
+  });
+
+  test("lets nothing of a hostile document act, and asks nobody else for anything", async () => {
+    await using tab = await visit();
+    const { page } = tab;
+    await page.goto(`${server.url}/#q=zebracrossing`);
+    await page.locator("a.hit").click();
+    await page.locator(".prose").waitFor();
+    for (const inert of ["bold", "link", "click", "data"]) {
+      await page.locator(".prose").getByText(inert, { exact: true }).first().click();
+    }
+    const found = await page.locator(".prose").evaluate((prose) => ({
+      elements: [...prose.querySelectorAll("script, iframe, img, svg, style, object, embed, form, link")]
+        .length,
+      handlers: [...prose.querySelectorAll("*")].filter((one) =>
+        one.getAttributeNames().some((name) => name.startsWith("on") || name === "style"),
+      ).length,
+      schemes: [...prose.querySelectorAll("a")]
+        .map(({ href }) => new URL(href).protocol)
+        .filter((scheme) => !/^https?:$/.test(scheme)),
+      title: document.title,
+    }));
+    expect(found).toEqual({
+      elements: 0,
+      handlers: 0,
+      schemes: [],
+      title: "Hostile page – Documentation search",
+    });
+    expect(tab.outside).toEqual([]);
+    expect(tab.complaints).toEqual([]);
+  });
+
+  test("loads a picture of a document when it is clicked on, and then only", async () => {
+    await using tab = await visit({ expected: /ERR_|Failed to load/ });
+    const { page } = tab;
+    await page.goto(`${server.url}/#q=zebracrossing`);
+    await page.locator("a.hit").click();
+    const picture = page.getByRole("button", { name: "Show picture: x evil.example" });
+    await picture.waitFor();
+    expect(tab.outside).toEqual([]);
+    await picture.click();
+    await page.getByRole("button", { name: "the picture could not be loaded" }).waitFor();
+    expect(tab.outside).toEqual(["http://evil.example/e.png"]);
+  });
+
+  test("has a tenant synced, and shows its history and the times of searches", async () => {
+    await using tab = await visit();
+    const { page } = tab;
+    await page.goto(`${server.url}/`);
+    writeFileSync(join(root, "notes/baking.md"), "# Baking\n\nBread.\n");
+    await page.getByRole("button", { name: "Sync notes" }).click();
+    const row = page.locator(".tenant", { hasText: "All about notes" });
+    await row.locator("dd", { hasText: /^2$/ }).waitFor();
+    await row.locator("svg rect").first().waitFor();
+    expect(await row.locator("svg").getAttribute("aria-label")).toMatch(/^Last \d+ syncs: 0 failed/);
+    await page.fill("#query", "bread");
+    await page.locator("a.hit").waitFor();
+    await page.fill("#query", "");
+    await page.getByText(/searches in the last day/).waitFor();
+    expect(tab.complaints).toEqual([]);
+  });
+});
+
+describe("the page of serve search, when things go wrong", () => {
+  test("asks for the API key, keeps it for the tab alone, and says when it is wrong", async () => {
+    await using guarded = await serveSearch(root, {
+      DOCS_SEARCH_API_KEY: "correct-key",
+      DOCS_SEARCH_STATE_DIR: join(root, "state-2"),
+    });
+    await using tab = await browser.visit({ origin: guarded.url, expected: /401/ });
+    const { page } = tab;
+    await page.goto(`${guarded.url}/`);
+    await page.getByLabel("API key", { exact: true }).fill("wrong-key");
+    await page.keyboard.press("Enter");
+    await page.getByText("The server refused this key.").waitFor();
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await page.getByLabel("API key", { exact: true }).fill("correct-key");
+    await page.keyboard.press("Enter");
+    await page.locator(".tenant").first().waitFor();
+    const kept = await page.evaluate(() => [
+      localStorage.length,
+      document.cookie,
+      Object.values(sessionStorage),
+    ]);
+    expect(kept).toEqual([0, "", ["correct-key"]]);
+    expect(tab.complaints).toEqual([]);
+  });
+
+  test("says that the server is gone, and goes on when it is asked to", async () => {
+    const own = await serveSearch(root, { DOCS_SEARCH_STATE_DIR: join(root, "state-3") });
+    await using tab = await browser.visit({ origin: own.url, expected: /ERR_CONNECTION_REFUSED/ });
+    const { page } = tab;
+    await page.goto(`${own.url}/`);
+    await own[Symbol.asyncDispose]();
+    await page.fill("#query", "proxy");
+    await page.getByText("The server does not answer").first().waitFor();
+    expect(await accessibilityFaults(page)).toEqual([]);
+    expect(tab.complaints).toEqual([]);
+  });
+
+  test("says why a tenant cannot be searched beside what others have", async () => {
+    const broken = {
+      ...deployment,
+      tenants: [deployment.tenants[1], { ...deployment.tenants[0], search: { enabled: false } }],
+    };
+    const other = writeTree({ ...DOCUMENTS, "deployment.json": JSON.stringify(broken) });
+    await using own = await serveSearch(other);
+    await using tab = await browser.visit({ origin: own.url });
+    await tab.page.goto(`${own.url}/#q=proxy`);
+    await tab.page.getByText("Search is disabled for tenant 'guide'").waitFor();
+    expect(await tab.page.locator("a.hit").allTextContents()).toEqual(["Cooking"]);
+    expect(tab.complaints).toEqual([]);
+  });
+});
+
+describe("the page of serve search, for everyone", () => {
+  test.each([false, true])("has no serious fault of accessibility (dark: %p)", async (isDark) => {
+    await using tab = await visit({ isDark });
+    const { page } = tab;
+    await page.goto(`${server.url}/`);
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await page.fill("#query", "proxy");
+    await page.locator("a.hit").first().waitFor();
+    expect(await accessibilityFaults(page)).toEqual([]);
+    for (const path of ["retries.md", "hostile.md"]) {
+      await page.goto(`${server.url}/#in=guide&doc=docs%3A%2F%2Fguide%2F${path}`);
+      await page.locator(".prose h1").waitFor();
+      expect(await accessibilityFaults(page)).toEqual([]);
+    }
+  });
+
+  test("fits a screen of 360 pixels", async () => {
+    await using tab = await visit({ width: 360 });
+    const { page } = tab;
+    await page.goto(`${server.url}/`);
+    expect(await scrollsSideways(page)).toBe(false);
+    await page.fill("#query", "proxy");
+    await page.locator("a.hit").first().click();
+    await page.locator(".prose h1").waitFor();
+    expect(await scrollsSideways(page)).toBe(false);
+  });
+
+  test("works below a base path, with and without the slash behind it", async () => {
+    await using own = await serveSearch(root, {
+      ARTICLE_EXTRACTOR_BASE_PATH: "/deep/docs",
+      DOCS_SEARCH_STATE_DIR: join(root, "state-4"),
+    });
+    await using tab = await browser.visit({ origin: own.url });
+    const { page } = tab;
+    await page.goto(`${own.url}/deep/docs`);
+    expect(page.url()).toBe(`${own.url}/deep/docs/`);
+    await page.fill("#query", "proxy");
+    await page.locator("a.hit").first().waitFor();
+    expect(tab.complaints).toEqual([]);
+  });
+});
