@@ -1,4 +1,4 @@
-import { type App, createApp, type NetworkOptions, readAppEnvironment } from "./app.ts";
+import { type App, type BrowserMachine, createApp, DEFAULT_NETWORK, readAppEnvironment } from "./app.ts";
 import { Failure } from "./failure.ts";
 import type { EgressCaller } from "./fetching/index.ts";
 import type { Log } from "./log.ts";
@@ -22,6 +22,8 @@ export type SourcesOptions = {
   readonly environment: Environment;
   /** Of extraction. */
   readonly workerUrl: string | URL;
+  /** What this machine has for browsers; absent: none is ever started. */
+  readonly machine?: BrowserMachine;
   readonly log: Log;
 };
 
@@ -52,9 +54,10 @@ export function openSources(options: SourcesOptions): Sources {
     product: { version: VERSION, homePage: HOME_PAGE },
     shell: "server",
     workerUrl: options.workerUrl,
+    ...(options.machine ? { machine: options.machine } : {}),
     log,
   });
-  const network = { ...NETWORK, requestTimeoutMs: infrastructure.httpTimeoutMs };
+  const network = { ...DEFAULT_NETWORK, requestTimeoutMs: infrastructure.httpTimeoutMs };
   const git: GitAccess = {
     environment: gitEnvironment(environment),
     protocols: settings.gitProtocols.split(/[\s,]+/).filter((name) => name !== ""),
@@ -96,18 +99,6 @@ export function openSources(options: SourcesOptions): Sources {
 
 /** What the operator has named may be on an inner network; what it leads to may not. */
 const hostsOf = (hosts: readonly string[]): EgressCaller => ({ kind: "configured_source", hosts });
-
-const NETWORK: NetworkOptions = {
-  userAgent: null,
-  hasRandomUserAgent: false,
-  headers: [],
-  proxy: null,
-  proxyBypass: [],
-  requestTimeoutMs: null,
-  tries: null,
-  maxBytes: null,
-  preference: null,
-};
 
 /** Where git finds its parts and the system its certificates; nothing that configures git. */
 const GIT_VARIABLES = [
@@ -159,7 +150,7 @@ function openFallback(
   const { endpoint, timeoutMs, maxRetries, apiKeyVariable } = settings;
   const token = apiKeyVariable === null ? null : environment[apiKeyVariable]?.trim() || null;
   const session = app.openSession(
-    { ...NETWORK, requestTimeoutMs: timeoutMs },
+    { ...DEFAULT_NETWORK, requestTimeoutMs: timeoutMs },
     hostsOf([new URL(endpoint).hostname]),
   );
   return {

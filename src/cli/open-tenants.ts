@@ -16,6 +16,7 @@ import { openSources, type Sources } from "../sources.ts";
 import { createTenantRegistry, type ExtractHtmlFile, type TenantRegistry } from "../tenants/index.ts";
 import { loadDeployment } from "./deployment.ts";
 import type { Io } from "./io.ts";
+import { browserMachine } from "./machine.ts";
 
 /** A document that takes longer to read is left out. */
 const EXTRACTION_LIMIT_MS = 60_000;
@@ -68,7 +69,13 @@ export function openTenants({ deployment, settings, environment, io, log }: Open
     timeLimitMs: EXTRACTION_LIMIT_MS,
   });
   // Bun's fetch would act on them at every request, past the egress policy.
-  const sources = openSources({ deployment, environment, workerUrl: io.workerUrl, log });
+  const sources = openSources({
+    deployment,
+    environment,
+    workerUrl: io.workerUrl,
+    machine: browserMachine(environment, io),
+    log,
+  });
   forgetProxyVariables(io.environment);
   const registry = createTenantRegistry({
     tenants: deployment.tenants,
