@@ -4,16 +4,21 @@ import { type PageModel, textOf } from "../page/page-model.ts";
 import { Tag, TagTrait, tagId, tagName, traitsOf } from "../page/tags.ts";
 import { removeInvisible, TextWriter } from "../text.ts";
 import type { ContentSink } from "./content-walk.ts";
+import { TableShape } from "./table-shape.ts";
 import { videoLabel } from "./video-label.ts";
 
 /** Holds one or more lines of its own, of which the first paragraph is the first. */
 const ITEMS = new Set(["LI", "DD", "TD", "TH", "FIGCAPTION"]);
 /** What these hold is laid out by the document model. */
-const MODELLED = new Set("table tr td th dl ruby details".split(" ").map(tagId));
+const RUBY = tagId("ruby");
+/** Say something inside of a table alone. */
+const TABLE_PARTS = new Set(["CAPTION", "THEAD", "TBODY", "TFOOT", "TR", "TD", "TH"]);
+/** Hold phrases: the model writes blocks in them otherwise. */
+const PHRASES = new Set(["DT", "SUMMARY"]);
 const LISTS = new Set(["UL", "OL", "MENU"]);
 const FORMULA = /latex|[\s"'_/-](?:tex|math|eqn|equation)|chart\?cht=tx/i;
 /** May hold text in several pieces. */
-const HOLDERS = new Set("LI DD FIGCAPTION ADDRESS SUMMARY CAPTION H1 H2 H3 H4 H5 H6".split(" "));
+const HOLDERS = new Set("LI DT DD TD TH FIGCAPTION ADDRESS SUMMARY CAPTION H1 H2 H3 H4 H5 H6".split(" "));
 const HEADING = /^H[1-6]$/;
 /** The document model leaves these out unless they show a video. */
 const EMBEDDED = new Set("iframe embed".split(" ").map(tagId));
@@ -56,6 +61,7 @@ export class TextSink implements ContentSink {
   #headings = 0;
   #isHeadingFresh = true;
   #isExact = true;
+  #table: TableShape | null = null;
   /** How many elements are open around the last caption. */
   #captionDepth = Number.POSITIVE_INFINITY;
 
@@ -80,14 +86,15 @@ export class TextSink implements ContentSink {
 
   open(tag: number, element: number): void {
     if (this.#depth++ === 0) this.#firstBlock = this.#blockCount;
-    if (MODELLED.has(tag)) this.#isExact = false;
+    if (tag === RUBY) this.#isExact = false;
     if (tag === Tag.pre) this.#openCode(element);
     if (tag === Tag.label) this.gap();
     if ((traitsOf(tag) & TagTrait.block) === 0) return;
     const name = this.#nameOf(tagName(tag).toUpperCase());
     if (this.#headings > 0 && !this.#isHeadingFresh) this.#isExact = false;
-    if (this.#isUnusual(name)) this.#isExact = false;
+    if (this.#isUnusual(name) || !this.#isInPlace(name, element)) this.#isExact = false;
     this.#requireLastCaption();
+    this.#followTable(name, element);
     if (name !== "") this.#writer.open(name, this.#names.at(-1) ?? "");
     if (HEADING.test(name)) {
       this.#headings++;
@@ -104,11 +111,37 @@ export class TextSink implements ContentSink {
     return name === "P" && (parent === "UL" || parent === "OL") ? "LI" : name;
   }
 
-  /** Items without a list around them, figures in items, captions of nothing. */
+  /** Items and terms without a list around them, figures in items, captions of nothing, blocks in phrases. */
   #isUnusual(name: string): boolean {
     const parent = this.#names.at(-1) ?? "";
+    if (PHRASES.has(parent) || (parent === "DL") !== (name === "DT" || name === "DD")) return true;
+    if ((parent === "DETAILS" && this.#isFresh) !== (name === "SUMMARY")) return true;
+    if (name === "DL" || name === "DETAILS") return this.#headings > 0 || this.#names.includes(name);
     if (name === "FIGCAPTION" && parent !== "FIGURE") return true;
     return name === "LI" ? !LISTS.has(parent) : name === "FIGURE" && ITEMS.has(parent);
+  }
+
+  #followTable(name: string, element: number): void {
+    if (this.#table !== null) this.#table.open(name, this.#names.at(-1) ?? "", element);
+    else if (name === "TABLE") this.#table = new TableShape(this.#model, element);
+    else if (TABLE_PARTS.has(name)) this.#isExact = false;
+    if (name === "TABLE" && this.#headings > 0) this.#isExact = false;
+  }
+
+  /** What shows something stands in a frame of blocks, beside them. */
+  #checkPlace(length: number): void {
+    const parent = this.#names.at(-1) ?? "";
+    if (parent === "DL" || (parent === "DETAILS" && this.#isFresh)) this.#isExact = false;
+    this.#table?.add(length, parent);
+  }
+
+  /** Terms may stand in one element inside their list; nothing else of the page may come between. */
+  #isInPlace(name: string, element: number): boolean {
+    if (element < 0 || (name !== "DT" && name !== "DD" && name !== "SUMMARY")) return true;
+    const { parent, tag } = this.#model;
+    const holder = parent[element]!;
+    if (name === "SUMMARY") return tag[holder] === Tag.details;
+    return tag[holder] === Tag.dl || (tag[holder] === Tag.div && tag[parent[holder]!] === Tag.dl);
   }
 
   close(tag: number): void {
@@ -145,10 +178,16 @@ export class TextSink implements ContentSink {
     if ((traitsOf(tag) & TagTrait.block) === 0) return;
     const name = this.#names.pop() ?? "";
     if (HEADING.test(name)) this.#headings--;
+    if (name === "TABLE" && !this.#names.includes("TABLE")) this.#endTable();
     if (name !== "") this.#writer.close(name, this.#names.at(-1) ?? "");
     if (name === "FIGCAPTION") this.#captionDepth = this.#names.length;
     else if (this.#names.length < this.#captionDepth) this.#captionDepth = Number.POSITIVE_INFINITY;
     this.#isFresh = false;
+  }
+
+  #endTable(): void {
+    if (this.#table?.isPlain !== true) this.#isExact = false;
+    this.#table = null;
   }
 
   // The model writes what stands after a caption before it.
@@ -167,6 +206,7 @@ export class TextSink implements ContentSink {
     if (this.#depth === 0 || this.#blockCount === this.#firstBlock) this.#isDivisible = false;
     this.#requireLastCaption();
     const visible = removeInvisible(textOf(this.#model, text));
+    this.#checkPlace(visible.length);
     // Some highlighters indent with no-break spaces.
     this.#writer.text(this.#names.includes("PRE") ? visible.replaceAll("\u00a0", " ") : visible);
     this.#isFresh = false;
@@ -182,6 +222,7 @@ export class TextSink implements ContentSink {
   }
 
   media(tag: number, element: number): void {
+    this.#checkPlace(0);
     if (tag === Tag.br && this.#headings > 0) this.gap();
     else if (tag === Tag.br || tag === Tag.hr) {
       const name = tagName(tag).toUpperCase();

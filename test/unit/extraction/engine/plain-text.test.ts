@@ -26,6 +26,25 @@ const PIECES: Readonly<Record<string, string>> = {
     '<div class="admonition note"><p class="admonition-title">Note</p><p>One.</p><p>Two.</p></div>',
   tabs: '<div class="tabs"><div role="tab">A</div><div role="tab">B</div><div role="tabpanel"><p>First</p></div><div role="tabpanel"><p>Second</p></div></div>',
   terms: "<dl><dt>Neap</dt><dd>A small tide.</dd><dd><p>Twice.</p><p>Each month.</p></dd></dl>",
+  "terms in boxes, of several words and without a list":
+    "<dl><div><dt>Neap<br>tide</dt><dd>Small.</dd></div><div><div><dt>Ebb</dt><dd>Out.</dd></div></div></dl><dt>Flood</dt><dd>In.</dd>",
+  "terms that are headings":
+    "<dl><dt><h3>Neap</h3></dt><dd>A small tide.</dd><dd><dl><dt>a</dt><dd>b</dd></dl></dd></dl>",
+  "a table with a caption, lists and paragraphs":
+    "<table><caption>Turns</caption><thead><tr><th>Day</th><th><p>Turns</p></th></tr></thead><tbody><tr><td><ul><li>Mon</li><li>Tue</li></ul></td><td><p>One.</p><p>Two.</p></td></tr><tr><td></td><td>Text<p>and more</p>after</td></tr></tbody></table>",
+  "a table with its feet first":
+    "<table><tfoot><tr><td>Sum</td><td>9</td></tr></tfoot><tr><td>Mon</td><td>4</td></tr><tr><td>Tue</td><td>5</td></tr></table>",
+  "a table without a head":
+    "<table><tr><td>Mon</td><td>4<br>5</td></tr><tr><td>Tue</td></tr><tr><td></td><td>6</td></tr></table>",
+  "tables that lay out a page": `<table><tr><td><h2>Left</h2><p>${PROSE}</p></td><td><p>${PROSE}</p></td></tr></table><table role="presentation"><tr><td>a</td><td>b</td></tr><tr><td>c</td><td>d</td></tr></table><table><tr><td>One column</td></tr><tr><td>of two rows</td></tr></table><table><tr><td>${PROSE.repeat(4)}</td><td>a</td></tr><tr><td>b</td><td>c</td></tr></table>`,
+  "a table in a table": `<table><tr><td>Out</td><td>${TABLE}</td></tr><tr><td>a</td><td>b</td></tr></table>`,
+  "a table in an item, and parts of one out of place": `<ul><li>${TABLE}</li></ul><table><p>Lost</p><tr><td>a</td>b<td>c</td></tr><caption>Late</caption><tr><th>d</th></tr></table>`,
+  "a table with a picture and code":
+    '<table><tr><th>Day</th><th>How</th></tr><tr><td><img src="/a.png" alt="A mill"></td><td><pre>mill\n --turn</pre></td></tr></table>',
+  "folded text in folded text":
+    "<details><summary>More</summary><details><summary>Most</summary><p>One.</p></details><ul><li>Two</li></ul></details>",
+  "folded text without a title, and with a late one":
+    "<details><p>One.</p><p>Two.</p></details><details><p>Three.</p><summary>More</summary></details><details>Four<summary><h3>Five</h3> six</summary></details>",
   "folded text": "<details><summary>More</summary><p>One.</p><p>Two.</p></details>",
   "an emoji of two references": "<h3>Down &#11015;&#65039; here</h3>",
   "code beside words": "<p>Turn the <code>mill </code>by<code> gate</code></p>",
