@@ -6,7 +6,29 @@ const BLOCKS = new Set(
 const LINES = new Set(["LI", "TR", "DT", "DD", "SUMMARY"]);
 
 /** White space as a browser shows it: one space between words, none at the ends. */
-export const collapseSpace = (text: string): string => text.replace(/\s+/g, " ").trim();
+export const collapseSpace = (text: string): string => withSingleSpaces(text).trim();
+
+/** A text whose runs of white space are one space each. */
+const withSingleSpaces = (text: string): string => (hasRuns(text) ? text.replace(/\s+/g, " ") : text);
+
+const SPACE = 32;
+const NO_BREAK_SPACE = 160;
+const OGHAM_SPACE = 0x1680;
+
+/** False for texts without white space but single spaces, as most are; a third of an expression's time. */
+function hasRuns(text: string): boolean {
+  let before = 0;
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code > SPACE && code !== NO_BREAK_SPACE && code < OGHAM_SPACE) before = code;
+    else if (code !== SPACE) {
+      if (code < SPACE || code === NO_BREAK_SPACE || /\s/.test(text.charAt(at))) return true;
+      before = code;
+    } else if (before === SPACE) return true;
+    else before = SPACE;
+  }
+  return false;
+}
 
 /** Equal for texts that differ only in case, white space, punctuation or compatibility forms. */
 export const foldForComparison = (text: string): string =>
@@ -22,7 +44,28 @@ export const foldForComparison = (text: string): string =>
  * where they belong: one behind a character whose shape they can change. Idempotent.
  */
 export const removeInvisible = (text: string): string =>
-  SUSPECT.test(text) ? text.replace(INVISIBLE, "").replace(SHAPERS_WITH_BASE, keepShapers) : text;
+  !isPlain(text) && SUSPECT.test(text)
+    ? text.replace(INVISIBLE, "").replace(SHAPERS_WITH_BASE, keepShapers)
+    : text;
+
+/** True for characters of European and East Asian texts alone, which all can be seen. */
+function isPlain(text: string): boolean {
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code >= 0x20 && code < 0x7f) continue;
+    if (code < 0x20 ? (WHITE_CONTROLS & (1 << code)) === 0 : !isVisible(code)) return false;
+  }
+  return true;
+}
+
+/** Tab, line feed and carriage return. */
+const WHITE_CONTROLS = (1 << 9) | (1 << 10) | (1 << 13);
+
+const isVisible = (code: number): boolean =>
+  (code >= 0xa0 && code < 0x34f && code !== 0xad) ||
+  (code >= 0x370 && code < 0x600) ||
+  (code >= 0x2010 && code < 0x2028) ||
+  (code >= 0x3000 && code < 0xd800 && code !== 0x3164);
 
 const SHAPER_CLASS = "\\u200c\\u200d\\ufe00-\\ufe0f\\u{e0100}-\\u{e01ef}";
 // Mongolian has selectors of its own, which hide nothing that its letters do not show.
@@ -74,7 +117,7 @@ export class TextWriter {
   text(value: string): void {
     if (this.#preDepth > 0) this.#preText(value);
     else {
-      const collapsed = value.replace(/\s+/g, " ");
+      const collapsed = withSingleSpaces(value);
       const shown = this.#isSpaced || this.#hasCellBreak ? collapsed.trimStart() : collapsed;
       if (shown === "") return;
       this.#breakCellLine();
