@@ -54,9 +54,9 @@ export class RunTable {
     return UNKNOWN_RUN;
   }
 
-  /** Keeps the value of the run that `find` has just not found. */
-  add(key: string, value: number): void {
-    if (this.#free < 0) return;
+  /** Keeps the value of the run that `find` has just not found. @returns whether there was a place for it */
+  add(key: string, value: number): boolean {
+    if (this.#free < 0) return false;
     this.#slots[this.#free] = this.#hash;
     this.#slots[this.#free + START] = this.#keep(key);
     this.#slots[this.#free + LENGTH] = key.length;
@@ -64,6 +64,7 @@ export class RunTable {
     this.#free = -1;
     this.#size++;
     if (this.#size * 2 * SLOT === this.#slots.length) this.#grow();
+    return true;
   }
 
   clear(): void {
