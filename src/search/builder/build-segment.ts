@@ -158,7 +158,7 @@ class Build implements AsyncDisposable {
       url,
       contentHash,
       fieldLengths: previous.lengths.map((column) => column[old]!),
-      ...(await this.#store(previous.storedBytes(old), previous.layoutBytes(old))),
+      place: await this.#store(previous.storedBytes(old), previous.layoutBytes(old)),
     });
     this.#carriedRows[old] = row;
     this.#unchanged++;
@@ -173,7 +173,7 @@ class Build implements AsyncDisposable {
     const bytes = this.#bytes.written();
     const place = await this.#store(bytes.subarray(0, storedLength), bytes.subarray(storedLength));
     const { fieldLengths } = analysed;
-    const row = this.#table.add({ url: source.url, contentHash, fieldLengths, ...place });
+    const row = this.#table.add({ url: source.url, contentHash, fieldLengths, place });
     this.#inverter.add(analysed, row);
     if (this.#inverter.byteLength > this.#options.memoryBytes) await this.#spill();
   }
