@@ -1,5 +1,6 @@
 import { NumberList } from "../number-list.ts";
 import type { AnalyzerProfile, Vocabulary } from "../types.ts";
+import { RunTable, UNKNOWN_RUN } from "./run-table.ts";
 import { RunWords, type Shape } from "./run-words.ts";
 import { stemFurther } from "./stem-further.ts";
 import { stemEnglish } from "./stemmer.ts";
@@ -26,7 +27,9 @@ export class Analyser implements Vocabulary {
   readonly profile: AnalyzerProfile;
   /** Forms and terms, each once: nearly all terms are forms too. */
   readonly #strings: string[] = [];
-  readonly #numbers = new Map<string, number>();
+  readonly #numbers = new RunTable();
+  /** Those that the table has no place for. */
+  readonly #strays = new Map<string, number>();
   // By string: the word that has it as its form, or NONE. A form has one term, or two where code stays as it is.
   readonly #stemmedWords = new NumberList();
   readonly #writtenWords = new NumberList();
@@ -72,12 +75,14 @@ export class Analyser implements Vocabulary {
   }
 
   numberOf(string: string): number {
-    return this.#numbers.get(string) ?? -1;
+    const number = this.#numbers.find(string, 0, string.length);
+    return number === UNKNOWN_RUN ? (this.#strays.get(string) ?? -1) : number;
   }
 
   clear(): void {
     this.#strings.length = 0;
     this.#numbers.clear();
+    this.#strays.clear();
     for (const list of [this.#stemmedWords, this.#writtenWords, this.#terms, this.#forms]) list.clear();
     this.prose.clear();
     this.code.clear();
@@ -123,10 +128,10 @@ export class Analyser implements Vocabulary {
   }
 
   #intern(string: string): number {
-    const known = this.#numbers.get(string);
-    if (known !== undefined) return known;
+    const known = this.numberOf(string);
+    if (known >= 0) return known;
     const number = this.#strings.push(string) - 1;
-    this.#numbers.set(string, number);
+    if (!this.#numbers.add(string, number)) this.#strays.set(string, number);
     this.#stemmedWords.push(NONE);
     this.#writtenWords.push(NONE);
     return number;

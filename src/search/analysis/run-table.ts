@@ -5,29 +5,36 @@ const MAX_PROBES = 32;
 const FIRST_SLOTS = 1024;
 const FIRST_UNITS = 8 * 1024;
 
-// Numbers of a slot, side by side, so that a look-up touches one line of the cache: the run's hash, where its
-// code units begin, how many they are (-1 in a free slot), and its value.
+// Numbers of a slot, side by side, so that a look-up touches one line of the cache. A run of up to eight code
+// units below 256 lies in the slot itself, four in a number; of any other the slot has the hash, and where its
+// code units begin. The size tells which: the length of the former, the length + LONG of the latter, -1 in a
+// free slot.
 const SLOT = 4;
-const START = 1;
-const LENGTH = 2;
+const FIRST = 0;
+const SECOND = 1;
+const SIZE = 2;
 const VALUE = 3;
+const MAX_SHORT = 8;
+const LONG = 16;
 
 /** The value of no run. */
 export const UNKNOWN_RUN = 0x7fff_ffff;
 
 /**
- * A map to 32-bit integers whose keys are looked up as ranges of a text. A `Map` needs each run as a string of its own, to be
- * made, hashed and collected: on documentation that was half the time of all analysis. Keys are kept as code
- * units in one array, for a string a key is three places in memory to visit.
+ * A map to 32-bit integers whose keys are looked up as ranges of a text. A `Map` needs each run as a string of
+ * its own, to be made, hashed and collected: on documentation that was half the time of all analysis. Keys are
+ * kept in the slots or as code units in one array, for a string a key is three places in memory to visit.
  */
 export class RunTable {
   #slots = new Int32Array(FIRST_SLOTS * SLOT).fill(-1);
   #units = new Uint16Array(FIRST_UNITS);
   #unitCount = 0;
   #size = 0;
-  /** Where `find` looked last: the slot that a new key may take, or -1. */
+  /** Where `find` looked last: the slot that a new key may take, or -1, and what it would have there. */
   #free = -1;
-  #hash = 0;
+  #first = 0;
+  #second = 0;
+  #keySize = 0;
 
   get size(): number {
     return this.#size;
@@ -36,34 +43,72 @@ export class RunTable {
   /** The value of the run from `start` to `end` (exclusive), or `UNKNOWN_RUN`. */
   find(text: string, start: number, end: number): number {
     const length = end - start;
-    const hash = hashOf(text, start, end);
+    if (length > MAX_SHORT) return this.#findLong(text, start, end);
+    let first = 0;
+    let second = 0;
+    let all = 0;
+    for (let at = length - 1; at >= 4; at--) {
+      const unit = text.charCodeAt(start + at);
+      all |= unit;
+      second = (second << 8) | unit;
+    }
+    for (let at = Math.min(length, 4) - 1; at >= 0; at--) {
+      const unit = text.charCodeAt(start + at);
+      all |= unit;
+      first = (first << 8) | unit;
+    }
+    if (all > 0xff) return this.#findLong(text, start, end);
+    this.#first = first;
+    this.#second = second;
+    this.#keySize = length;
     const slots = this.#slots;
     const mask = slots.length / SLOT - 1;
-    this.#hash = hash;
+    const hash = hashOfShort(first, second, length);
     for (let probe = 0; probe < MAX_PROBES; probe++) {
       const slot = ((hash + probe) & mask) * SLOT;
-      const slotLength = slots[slot + LENGTH]!;
-      if (slotLength < 0) {
-        this.#free = slot;
-        return UNKNOWN_RUN;
-      }
-      if (slots[slot] !== hash || slotLength !== length) continue;
-      if (this.#isAt(slot, text, start)) return slots[slot + VALUE]!;
+      const size = slots[slot + SIZE]!;
+      if (size === length && slots[slot] === first && slots[slot + SECOND] === second)
+        return slots[slot + VALUE]!;
+      if (size >= 0) continue;
+      this.#free = slot;
+      return UNKNOWN_RUN;
     }
     this.#free = -1;
     return UNKNOWN_RUN;
   }
 
-  /** Keeps the value of the run that `find` has just not found. */
-  add(key: string, value: number): void {
-    if (this.#free < 0) return;
-    this.#slots[this.#free] = this.#hash;
-    this.#slots[this.#free + START] = this.#keep(key);
-    this.#slots[this.#free + LENGTH] = key.length;
+  #findLong(text: string, start: number, end: number): number {
+    const hash = hashOf(text, start, end);
+    const wanted = end - start + LONG;
+    this.#first = hash;
+    this.#keySize = wanted;
+    const slots = this.#slots;
+    const mask = slots.length / SLOT - 1;
+    for (let probe = 0; probe < MAX_PROBES; probe++) {
+      const slot = ((hash + probe) & mask) * SLOT;
+      const size = slots[slot + SIZE]!;
+      if (size < 0) {
+        this.#free = slot;
+        return UNKNOWN_RUN;
+      }
+      if (size === wanted && slots[slot] === hash && this.#isAt(slot, text, start))
+        return slots[slot + VALUE]!;
+    }
+    this.#free = -1;
+    return UNKNOWN_RUN;
+  }
+
+  /** Keeps the value of the run that `find` has just not found. @returns whether there was a place for it */
+  add(key: string, value: number): boolean {
+    if (this.#free < 0) return false;
+    this.#slots[this.#free + FIRST] = this.#first;
+    this.#slots[this.#free + SECOND] = this.#keySize < LONG ? this.#second : this.#keep(key);
+    this.#slots[this.#free + SIZE] = this.#keySize;
     this.#slots[this.#free + VALUE] = value;
     this.#free = -1;
     this.#size++;
     if (this.#size * 2 * SLOT === this.#slots.length) this.#grow();
+    return true;
   }
 
   clear(): void {
@@ -76,8 +121,8 @@ export class RunTable {
 
   #isAt(slot: number, text: string, start: number): boolean {
     const units = this.#units;
-    const from = this.#slots[slot + START]!;
-    const length = this.#slots[slot + LENGTH]!;
+    const from = this.#slots[slot + SECOND]!;
+    const length = this.#slots[slot + SIZE]! - LONG;
     for (let at = 0; at < length; at++) if (units[from + at] !== text.charCodeAt(start + at)) return false;
     return true;
   }
@@ -99,13 +144,21 @@ export class RunTable {
     const slots = new Int32Array(before.length * 2).fill(-1);
     const mask = slots.length / SLOT - 1;
     for (let old = 0; old < before.length; old += SLOT) {
-      if (before[old + LENGTH]! < 0) continue;
-      let slot = before[old]! & mask;
-      while (slots[slot * SLOT + LENGTH]! >= 0) slot = (slot + 1) & mask;
+      const size = before[old + SIZE]!;
+      if (size < 0) continue;
+      const first = before[old]!;
+      let slot = (size < LONG ? hashOfShort(first, before[old + SECOND]!, size) : first) & mask;
+      while (slots[slot * SLOT + SIZE]! >= 0) slot = (slot + 1) & mask;
       for (let part = 0; part < SLOT; part++) slots[slot * SLOT + part] = before[old + part]!;
     }
     this.#slots = slots;
   }
+}
+
+function hashOfShort(first: number, second: number, length: number): number {
+  let hash = Math.imul(first, 0x9e37_79b1) ^ Math.imul(second + length, 0x85eb_ca6b);
+  hash = Math.imul(hash ^ (hash >>> 15), 0x2c1b_3c6d);
+  return hash ^ (hash >>> 13);
 }
 
 function hashOf(text: string, start: number, end: number): number {

@@ -1,7 +1,16 @@
 import { NumberList } from "../number-list.ts";
 import { fold } from "./characters.ts";
 import { RunTable, UNKNOWN_RUN } from "./run-table.ts";
-import { isUnspaced, unspacedParts, wordParts } from "./word-parts.ts";
+import {
+  isUnspaced,
+  MAX_LEAVES,
+  MAX_WHOLE_LENGTH,
+  type PathParts,
+  pathParts,
+  unspacedParts,
+  type WordPiece,
+  wordParts,
+} from "./word-parts.ts";
 
 /** The words of a written run, ready to be counted. */
 export type Shape = {
@@ -53,7 +62,9 @@ export class RunWords {
       this.#table.find(text, start, end);
     }
     const run = text.slice(start, end);
-    const code = this.#makeCode(run);
+    const path = pathParts(run);
+    const code = (path && this.#makePathCode(run, path)) ?? this.#makeCode(run);
+    this.#table.find(text, start, end); // the parts were looked up in between
     this.#table.add(run, code);
     return code;
   }
@@ -72,6 +83,65 @@ export class RunWords {
     };
   }
 
+  /**
+   * Of parts that are remembered: every document has a path of its own, but few have folders of their own.
+   * @returns null where a part is lost, or where not all parts count
+   */
+  #makePathCode(run: string, { bare, parts }: PathParts): number | null {
+    const codes = parts.map((part) => this.#codeOfPart(part));
+    const shapes = this.#shapes;
+    const place = shapes.length;
+    shapes.push(0);
+    shapes.push(0);
+    if (bare !== run) this.#addPiece(place, { text: run, offset: 0, isLeaf: false });
+    this.#addPiece(place, { text: bare, offset: 0, isLeaf: false });
+    let width = 0;
+    for (const code of codes) {
+      const added = this.#appendShape(place, code, width);
+      width += added;
+      if (added > 0 && width <= MAX_LEAVES) continue;
+      shapes.length = place;
+      return null;
+    }
+    shapes.values[place] = width;
+    return ~place;
+  }
+
+  #codeOfPart(part: string): number {
+    const known = this.#table.find(part, 0, part.length);
+    if (known !== UNKNOWN_RUN) return known;
+    const code = this.#makeCode(part);
+    this.#table.add(part, code);
+    return code;
+  }
+
+  /** Adds the words of another shape. @returns its width */
+  #appendShape(place: number, code: number, offset: number): number {
+    const shapes = this.#shapes;
+    if (code >= 0) {
+      this.#addWord(place, code, offset * 2 + 1);
+      return 1;
+    }
+    const from = ~code + 2;
+    const count = shapes.values[~code + 1]!;
+    for (let at = from; at < from + count * 2; at += 2)
+      this.#addWord(place, shapes.values[at]!, shapes.values[at + 1]! + offset * 2);
+    return shapes.values[~code]!;
+  }
+
+  #addPiece(place: number, { text, offset, isLeaf }: WordPiece): void {
+    if (text.length > MAX_WHOLE_LENGTH) return;
+    const form = foldWord(text);
+    // A whole without joints is stemmed like the plain word that somebody types for it.
+    if (form !== "") this.#addWord(place, this.#numberOf(form), offset * 2 + (isLeaf ? 1 : 0));
+  }
+
+  #addWord(place: number, word: number, offsetAndLeaf: number): void {
+    this.#shapes.push(word);
+    this.#shapes.push(offsetAndLeaf);
+    this.#shapes.values[place + 1]!++;
+  }
+
   #makeCode(run: string): number {
     if (isPlain(run)) return this.#numberOf(run.toLowerCase());
     const { pieces, width } = isUnspaced(run) ? unspacedParts(run) : wordParts(run);
@@ -79,14 +149,7 @@ export class RunWords {
     const place = shapes.length;
     shapes.push(width);
     shapes.push(0);
-    for (const piece of pieces) {
-      const form = foldWord(piece.text);
-      if (form === "") continue;
-      // A whole without joints is stemmed like the plain word that somebody types for it.
-      shapes.push(this.#numberOf(form));
-      shapes.push(piece.offset * 2 + (piece.isLeaf ? 1 : 0));
-      shapes.values[place + 1]!++;
-    }
+    for (const piece of pieces) this.#addPiece(place, piece);
     const count = shapes.values[place + 1]!;
     if (count === 0) shapes.values[place] = 0;
     const isOneLeaf = count === 1 && width === 1 && shapes.values[place + 3] === 1;

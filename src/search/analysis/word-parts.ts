@@ -17,8 +17,10 @@ export type WordParts = {
   readonly width: number;
 };
 
-const MAX_WHOLE_LENGTH = 64;
-const MAX_LEAVES = 32;
+/** Longer pieces are left out. */
+export const MAX_WHOLE_LENGTH = 64;
+/** Positions that a word may take; what is beyond them is left out. */
+export const MAX_LEAVES = 32;
 
 /**
  * A written word as a whole and in parts, at each level of its joints: `xml.etree.ElementTree` gives itself,
@@ -39,6 +41,21 @@ export function wordParts(written: string): WordParts {
   const bare = written.slice(start, end);
   const width = new Splitting(pieces, jointsOf(bare)).split(bare, 0, 0);
   return { pieces, width };
+}
+
+/** A path without the sign before it, and what stands between its slashes: two parts or more. */
+export type PathParts = { readonly bare: string; readonly parts: readonly string[] };
+
+/**
+ * The parts of a path, each of which comes apart as it would alone; null for what is no path, or where a sign
+ * makes the difference.
+ */
+export function pathParts(written: string): PathParts | null {
+  if (!written.includes("/") || isUnspaced(written) || bareEnd(written) < written.length) return null;
+  const bare = written.slice(bareStart(written, written.length));
+  const parts = partsAt(bare, 0);
+  const isPlain = parts.every((part) => bareStart(part, part.length) === 0 && bareEnd(part) === part.length);
+  return parts.length > 1 && isPlain ? { bare, parts } : null;
 }
 
 // From the weakest joint to the strongest: `/`, `.` and `::`, `-` and `@`, `_`; the last level is camelCase.

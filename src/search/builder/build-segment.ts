@@ -6,7 +6,7 @@ import { ByteWriter } from "../segment/bytes.ts";
 import { SegmentFileWriter } from "../segment/file-writer.ts";
 import { encodeLayout } from "../segment/layout-codec.ts";
 import type { Segment } from "../segment/segment.ts";
-import { encodeStored } from "../segment/stored-codec.ts";
+import { encodeStored, writeUtf8 } from "../segment/stored-codec.ts";
 import type { AnalysedDocument, SourceDocument, Vocabulary } from "../types.ts";
 import { makeBuildDirectory } from "./build-directory.ts";
 import { NOT_CARRIED, writeCarriedRun } from "./carry-over.ts";
@@ -119,7 +119,7 @@ class Build implements AsyncDisposable {
 
   async add(source: SourceDocument): Promise<void> {
     if (this.#table.has(source.url)) return;
-    const contentHash = hashOf(source);
+    const contentHash = hashOf(source, this.#bytes);
     const old = this.#findUnchanged(source, contentHash);
     if (old >= 0) await this.#carryOver(source, contentHash, old);
     else await this.#analyse(source, contentHash);
@@ -158,7 +158,7 @@ class Build implements AsyncDisposable {
       url,
       contentHash,
       fieldLengths: previous.lengths.map((column) => column[old]!),
-      ...(await this.#store(previous.storedBytes(old), previous.layoutBytes(old))),
+      place: await this.#store(previous.storedBytes(old), previous.layoutBytes(old)),
     });
     this.#carriedRows[old] = row;
     this.#unchanged++;
@@ -173,7 +173,7 @@ class Build implements AsyncDisposable {
     const bytes = this.#bytes.written();
     const place = await this.#store(bytes.subarray(0, storedLength), bytes.subarray(storedLength));
     const { fieldLengths } = analysed;
-    const row = this.#table.add({ url: source.url, contentHash, fieldLengths, ...place });
+    const row = this.#table.add({ url: source.url, contentHash, fieldLengths, place });
     this.#inverter.add(analysed, row);
     if (this.#inverter.byteLength > this.#options.memoryBytes) await this.#spill();
   }
@@ -210,7 +210,11 @@ class Build implements AsyncDisposable {
 
 type ContentHash = readonly [low: number, high: number];
 
-function hashOf({ title, markdown }: SourceDocument): ContentHash {
-  const hash = Bun.hash.xxHash3(`${title}\0${markdown}`);
+function hashOf({ title, markdown }: SourceDocument, scratch: ByteWriter): ContentHash {
+  scratch.clear();
+  writeUtf8(title, scratch);
+  scratch.byte(0);
+  writeUtf8(markdown, scratch);
+  const hash = Bun.hash.xxHash3(scratch.written());
   return [Number(hash & 0xffff_ffffn), Number(hash >> 32n)];
 }

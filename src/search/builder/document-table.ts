@@ -11,11 +11,12 @@ export type DocumentPlace = {
   readonly layoutEnd: number;
 };
 
-export type DocumentRow = DocumentPlace & {
+export type DocumentRow = {
   readonly url: DocumentUrl;
   readonly contentHash: readonly [low: number, high: number];
   /** Tokens by field number. */
   readonly fieldLengths: ArrayLike<number>;
+  readonly place: DocumentPlace;
 };
 
 /**
@@ -43,16 +44,19 @@ export class DocumentTable {
     this.#hashes.push(row.contentHash[0]);
     this.#hashes.push(row.contentHash[1]);
     for (let field = 0; field < FIELDS.length; field++) this.#lengths.push(row.fieldLengths[field]!);
-    this.#places.push(row.storedStart, row.storedEnd, row.layoutStart, row.layoutEnd);
+    const { storedStart, storedEnd, layoutStart, layoutEnd } = row.place;
+    this.#places.push(storedStart, storedEnd, layoutStart, layoutEnd);
     return this.urls.push(row.url) - 1;
   }
 
   place(row: number): DocumentPlace {
-    const [storedStart = 0, storedEnd = 0, layoutStart = 0, layoutEnd = 0] = this.#places.slice(
-      row * 4,
-      row * 4 + 4,
-    );
-    return { storedStart, storedEnd, layoutStart, layoutEnd };
+    const places = this.#places;
+    return {
+      storedStart: places[row * 4]!,
+      storedEnd: places[row * 4 + 1]!,
+      layoutStart: places[row * 4 + 2]!,
+      layoutEnd: places[row * 4 + 3]!,
+    };
   }
 
   /** Rows in the order of their addresses. */

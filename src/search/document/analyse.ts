@@ -43,7 +43,7 @@ export class DocumentAnalyser {
 
   /** @returns values that hold until the next call */
   analyse(source: SourceDocument): AnalysedDocument {
-    const markdown = parseFrontMatter(source.markdown)?.body ?? source.markdown;
+    const markdown = withoutFrontMatter(source.markdown);
     this.#count = 0;
     this.#position = 0;
     this.#lengths.fill(0);
@@ -79,7 +79,7 @@ export class DocumentAnalyser {
 
   #addMarkdown(markdown: string): readonly Section[] {
     const sections: Section[] = [];
-    const slugs = new Slugs();
+    let slugs: Slugs | null = null;
     let open = { level: 0, heading: "", anchor: "", start: 0 };
     let firstOfLine = 0;
     let previousEnd = 0;
@@ -87,6 +87,7 @@ export class DocumentAnalyser {
       if (kind === "heading") {
         const lineStart = markdown.lastIndexOf("\n", start - 1) + 1;
         sections.push({ ...open, end: Math.max(open.start, lineStart) });
+        slugs ??= new Slugs();
         this.#position += HEADING_GAP;
         this.#layout.openSection(level, this.#position);
         const heading = this.#addInline(
@@ -186,6 +187,12 @@ export class DocumentAnalyser {
     this.#fields = fields;
     this.#positions = positions;
   }
+}
+
+function withoutFrontMatter(text: string): string {
+  // Of hundreds of thousands of documents few have any.
+  const mayHaveSome = text.startsWith("---") || text.startsWith("\ufeff---");
+  return mayHaveSome ? (parseFrontMatter(text)?.body ?? text) : text;
 }
 
 function readable(text: string): string {

@@ -1,4 +1,8 @@
-const LIST_MARK = /^(?:[-*+>|]|\d{1,9}[.)])[ \t]/;
+const SPACE = 0x20;
+const TAB = 0x09;
+const RETURN = 0x0d;
+const NEWLINE = 0x0a;
+const HASH = 0x23;
 const DEFINED_NAME =
   /^[\s>|*+`-]*[`*_$./-]*[\p{L}_][\p{L}\p{N}]*(?:[_.:(-][\p{L}\p{N}_(]|\p{Ll}\p{Lu}|\p{N}|`|\*\*)/u;
 
@@ -13,8 +17,10 @@ const MAX_TERM_RUNS = 4;
  * @param previousEnd where the stretch before it ended
  */
 export function definedRuns(markdown: string, start: number, end: number, previousEnd: number): number {
+  const mark = listMarkEnd(markdown, start, end);
+  const isItem = mark > 0 && mark < end && isBlank(markdown.charCodeAt(mark));
+  if (!isItem && !opensParagraph(markdown, start, previousEnd)) return 0;
   const line = markdown.slice(start, Math.min(end, start + 2 * MAX_TERM_LENGTH));
-  if (!LIST_MARK.test(line) && !opensParagraph(markdown, start, previousEnd)) return 0;
   const isShort =
     end - start <= MAX_TERM_LENGTH && !/[.!?,;:]$/.test(line) && !isWrapped(markdown, start, end);
   if (!isShort) return DEFINED_NAME.test(line) ? 1 : 0;
@@ -23,23 +29,65 @@ export function definedRuns(markdown: string, start: number, end: number, previo
   return Math.min(MAX_TERM_RUNS, named.split(/[\s,]+/).filter((word) => /[\p{L}\p{N}]/u.test(word)).length);
 }
 
+/** Where a bullet, a quote's or a row's mark, or the number of an item ends that a text begins with; 0 for none. */
+function listMarkEnd(text: string, start: number, end: number): number {
+  if (start >= end) return 0;
+  if (MARKS.includes(text[start]!)) return start + 1;
+  let at = start;
+  while (at < end && at < start + MAX_ITEM_DIGITS && isDigit(text.charCodeAt(at))) at++;
+  return at > start && at < end && (text[at] === "." || text[at] === ")") ? at + 1 : 0;
+}
+
+const MARKS = "-*+>|";
+const MAX_ITEM_DIGITS = 9;
+
 /** Whether a line follows a blank one, a heading, or a line that is indented more. */
 function opensParagraph(markdown: string, start: number, previousEnd: number): boolean {
-  const between = markdown.slice(previousEnd, start);
-  if (/\n[ \t\r]*\n/.test(between) || previousEnd === 0) return true;
+  if (previousEnd === 0) return true;
+  let own = start - previousEnd;
+  let isLineBlank = false;
+  for (let at = previousEnd; at < start; at++) {
+    const unit = markdown.charCodeAt(at);
+    if (unit !== NEWLINE) {
+      isLineBlank &&= isBlank(unit) || unit === RETURN;
+      continue;
+    }
+    if (isLineBlank) return true;
+    isLineBlank = true;
+    own = start - 1 - at;
+  }
   const lineStart = markdown.lastIndexOf("\n", previousEnd - 1) + 1;
-  const indent = /^[ \t]*/.exec(markdown.slice(lineStart, lineStart + 40))?.[0].length ?? 0;
-  const own = between.length - 1 - between.lastIndexOf("\n");
+  let indent = 0;
+  while (indent < MAX_INDENT && isBlank(markdown.charCodeAt(lineStart + indent))) indent++;
   return indent > own;
 }
+
+const MAX_INDENT = 40;
 
 /** Whether the line after goes on in the same paragraph: then this is prose that was wrapped. */
 function isWrapped(markdown: string, start: number, end: number): boolean {
   const newline = markdown.indexOf("\n", end);
   if (newline < 0) return false;
-  const next = markdown.slice(newline + 1, newline + 1 + MAX_TERM_LENGTH).split("\n", 1)[0] ?? "";
-  const text = next.trimStart();
-  if (text === "" || text.startsWith("#") || LIST_MARK.test(`${text} `)) return false;
+  const limit = Math.min(markdown.length, newline + 1 + MAX_TERM_LENGTH);
+  let first = newline + 1;
+  while (first < limit && isSpace(markdown.charCodeAt(first))) {
+    if (markdown.charCodeAt(first) === NEWLINE) return false;
+    first++;
+  }
+  if (first === limit || markdown.charCodeAt(first) === HASH) return false;
+  const mark = listMarkEnd(markdown, first, limit);
+  if (mark > 0 && (mark === limit || isBlank(markdown.charCodeAt(mark)) || markdown[mark] === "\n"))
+    return false;
   const lineStart = markdown.lastIndexOf("\n", start - 1) + 1;
-  return next.length - text.length <= start - lineStart;
+  return first - newline - 1 <= start - lineStart;
 }
+
+const isBlank = (unit: number): boolean => unit === SPACE || unit === TAB;
+
+const isDigit = (unit: number): boolean => unit >= 0x30 && unit <= 0x39;
+
+/** What `trim` takes away. */
+const isSpace = (unit: number): boolean =>
+  unit < 0x80
+    ? unit === SPACE || (unit >= TAB && unit <= RETURN)
+    : unit >= 0xa0 && /\s/.test(String.fromCharCode(unit));

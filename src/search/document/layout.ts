@@ -1,3 +1,4 @@
+import { NumberList } from "../number-list.ts";
 import type { DocumentLayout } from "../types.ts";
 
 const LEAD_CHARACTERS = 400;
@@ -10,10 +11,10 @@ export class LayoutBuilder {
   #leadEnd = 0;
   #characters = 0;
   #passageCharacters = 0;
-  #passageStarts: number[] = [];
-  #sectionStarts: number[] = [];
-  #headingEnds: number[] = [];
-  #parents: number[] = [];
+  readonly #passageStarts = new NumberList(64);
+  readonly #sectionStarts = new NumberList(64);
+  readonly #headingEnds = new NumberList(64);
+  readonly #parents = new NumberList(64);
   /** Numbers of the open sections, outermost first, and their levels. */
   #path: { readonly section: number; readonly level: number }[] = [];
 
@@ -23,10 +24,12 @@ export class LayoutBuilder {
     this.#leadEnd = -1;
     this.#characters = 0;
     this.#passageCharacters = 0;
-    this.#passageStarts = [contentStart];
-    this.#sectionStarts = [contentStart];
-    this.#headingEnds = [contentStart];
-    this.#parents = [0];
+    for (const list of [this.#passageStarts, this.#sectionStarts, this.#headingEnds]) {
+      list.clear();
+      list.push(contentStart);
+    }
+    this.#parents.clear();
+    this.#parents.push(0);
     this.#path = [];
   }
 
@@ -68,16 +71,17 @@ export class LayoutBuilder {
       contentStart: this.#contentStart,
       leadEnd: this.#leadEnd < 0 ? position : this.#leadEnd,
       end: position,
-      passageStarts: Uint32Array.from(isEmpty ? [] : this.#passageStarts),
-      sectionStarts: Uint32Array.from(this.#sectionStarts),
-      headingEnds: Uint32Array.from(this.#headingEnds),
-      sectionParents: Uint32Array.from(this.#parents),
+      passageStarts: isEmpty ? new Uint32Array(0) : this.#passageStarts.used().slice(),
+      sectionStarts: this.#sectionStarts.used().slice(),
+      headingEnds: this.#headingEnds.used().slice(),
+      sectionParents: this.#parents.used().slice(),
     };
   }
 
   // Headings without text between them open no passage of their own.
   #startPassage(position: number): void {
-    const last = this.#passageStarts[this.#passageStarts.length - 1] ?? -1;
+    const { values, length } = this.#passageStarts;
+    const last = length === 0 ? -1 : values[length - 1]!;
     if (position > last && this.#passageCharacters > 0) this.#passageStarts.push(position);
     this.#passageCharacters = 0;
   }

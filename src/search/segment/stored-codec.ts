@@ -42,9 +42,14 @@ export function decodeStored(reader: ByteReader): StoredText {
 
 function writeText(text: string, writer: ByteWriter): void {
   const start = writer.beginPrefixed();
-  writer.reserve(text.length * 3); // no code unit takes more bytes of UTF-8
-  writer.length += encoder.encodeInto(text, writer.bytes.subarray(start)).written;
+  writeUtf8(text, writer);
   writer.endPrefixed(start);
+}
+
+/** Appends a text as UTF-8. */
+export function writeUtf8(text: string, writer: ByteWriter): void {
+  writer.reserve(text.length * 3); // no code unit takes more
+  writer.length += encoder.encodeInto(text, writer.bytes.subarray(writer.length)).written;
 }
 
 function readText(reader: ByteReader): string {

@@ -41,6 +41,31 @@ test.each([
   expect(terms(title).join(" ")).toBe(expected);
 });
 
+test("words whose hashes collide stay words of their own", () => {
+  const analyser = new Analyser("default");
+  // 31 × "a" + "o" is 31 × "c" + "1".
+  const words = Array.from({ length: 256 }, (_, bits) =>
+    Array.from({ length: 8 }, (_, bit) => ((bits >> bit) & 1 ? "ao" : "c1")).join(""),
+  );
+  const numbers = words.map((word) => analyser.shape(word, "prose").words[0]!);
+  expect(new Set(numbers).size).toBe(words.length);
+  expect(words.map((word) => analyser.shape(word, "prose").words[0]!)).toEqual(numbers);
+  expect(words.map((word) => analyser.numberOf(word))).toEqual(
+    numbers.map((word) => analyser.termNumber(word)),
+  );
+});
+
+test("a path comes apart as its parts do alone", () => {
+  expect(terms("/usr/lib64/python3.11/site-packages").join(" ")).toBe(
+    "/usr/lib64/python3.11/site-packages@0 usr/lib64/python3.11/site-packages@0 usr@0 lib64@1 " +
+      "python3.11@2 python3@2 11@3 site-packages@4 site@4 packag@5",
+  );
+  expect(terms("read/write a//b c/d++").join(" ")).toBe("read/write@0 read@0 write@1 a@2 b@3 c/d++@4");
+  const long = Array.from({ length: 40 }, (_, index) => `p${index}`).join("/");
+  expect(terms(long)).toContain("p31@31");
+  expect(terms(long)).not.toContain("p32@32");
+});
+
 test("documents are numbered in the order of their URLs", () => {
   const sources = ["https://b.example/", "https://a.example/"].map((url) => ({
     url: parseDocumentUrl(url)!,
