@@ -2,7 +2,7 @@ import { Failure } from "../failure.ts";
 import { createLog, LOG_FORMATS, LOG_LEVELS } from "../log.ts";
 import type { SearchHit, Section, StoredDocument } from "../search/index.ts";
 import { readSettings, withDotenv } from "../settings/index.ts";
-import type { TenantRegistry, TenantStatus } from "../tenants/index.ts";
+import type { SearchAnswer, TenantStatus } from "../tenants/index.ts";
 import type { Typed } from "./arguments.ts";
 import { formatHit, hitToJson } from "./hit-lines.ts";
 import type { Io } from "./io.ts";
@@ -31,10 +31,17 @@ export async function runTenantSearch(command: TenantSearch, parts: TenantComman
   const { io, notices, paint } = parts;
   // On a terminal the words are painted where HTML marks them.
   const isMarked = io.stdout.isTerminal && !command.isJson;
-  await using tenants = await open(command, parts, isMarked ? "html" : "plain");
+  await using tenants = await open(command, parts);
   const codenames = codenamesOf(command, tenants);
   const started = performance.now();
-  const { found, documents, failures } = searchAll(command, codenames, tenants.registry);
+  const options = {
+    size: command.size,
+    wordMatch: command.isWordMatch,
+    timeoutMs: TIME_LIMIT_MS,
+    snippetStyle: isMarked ? ("html" as const) : ("plain" as const),
+  };
+  const ask = (codename: string) => tenants.registry.search(codename, command.query, options);
+  const { found, documents, failures } = searchAll(codenames, ask);
   const [only] = failures;
   if (only && codenames.length === 1) throw only;
   for (const { message } of failures) notices.warn(message);
@@ -62,18 +69,13 @@ type SearchedTenants = {
   readonly failures: readonly Failure[];
 };
 
-function searchAll(
-  { query, size, isWordMatch }: TenantSearch,
-  codenames: readonly string[],
-  registry: TenantRegistry,
-): SearchedTenants {
+function searchAll(codenames: readonly string[], ask: (codename: string) => SearchAnswer): SearchedTenants {
   const found: Found[] = [];
   const failures: Failure[] = [];
   let documents = 0;
   for (const codename of codenames) {
     try {
-      const options = { size, wordMatch: isWordMatch, timeoutMs: TIME_LIMIT_MS };
-      const answer = registry.search(codename, query, options);
+      const answer = ask(codename);
       documents += answer.documentCount;
       found.push(...answer.hits.map((hit) => ({ codename, hit })));
     } catch (error) {
@@ -90,7 +92,7 @@ function searchAll(
  */
 export async function runTenantFetch(command: FetchCommand, parts: TenantCommandParts): Promise<number> {
   const { codename, uri, isJson } = command;
-  await using tenants = await open(command, parts, "plain");
+  await using tenants = await open(command, parts);
   const document = tenants.registry.fetch(codename, uri);
   const content = contentOf(document, uri);
   if (isJson) {
@@ -126,7 +128,7 @@ export async function runTenantIndex(
   parts: TenantCommandParts,
 ): Promise<number> {
   const { io, notices } = parts;
-  await using tenants = await open(command, parts, "plain");
+  await using tenants = await open(command, parts);
   const built: TenantStatus[] = [];
   for (const codename of codenamesOf(command, tenants)) {
     try {
@@ -179,7 +181,6 @@ function codenamesOf({ codenames }: TenantChoice, { registry }: OpenTenants): re
 async function open(
   { config }: Pick<TenantChoice, "config">,
   { typed, io }: TenantCommandParts,
-  style: "plain" | "html",
 ): Promise<OpenTenants> {
   const environment = withDotenv(io.environment, {
     executablePath: io.executablePath,
@@ -194,11 +195,7 @@ async function open(
     write: io.stderr.write,
   });
   const deployment = await chooseDeployment({ config, settings, io });
-  const tenants = deployment.tenants.map((tenant) => ({
-    ...tenant,
-    search: { ...tenant.search, snippet: { ...tenant.search.snippet, style } },
-  }));
-  const opened = openTenants({ deployment: { ...deployment, tenants }, settings, environment, io, log });
+  const opened = openTenants({ deployment, settings, environment, io, log });
   io.signal.addEventListener("abort", () => void opened.registry[Symbol.asyncDispose](), { once: true });
   return opened;
 }
