@@ -1,5 +1,6 @@
 import type { Flag } from "./flag.ts";
-import { INDEX_ONLY_FLAGS, SEARCH_ONLY_FLAGS, SYNC_ONLY_FLAGS } from "./search-flags.ts";
+import { FETCH_ONLY_FLAGS, INDEX_ONLY_FLAGS, SEARCH_ONLY_FLAGS, SYNC_ONLY_FLAGS } from "./search-flags.ts";
+import { SERVE_ONLY_FLAGS } from "./serve-flags.ts";
 
 export const OUTPUT_FORMATS = ["json", "markdown", "text"] as const;
 export type OutputFormat = (typeof OUTPUT_FORMATS)[number];
@@ -322,44 +323,7 @@ export const SERVE_COMMAND: Command = {
   name: "serve",
   usage: "extractor | search [options]",
   help: "Serve extraction and crawls over HTTP, or documentation search over MCP and HTTP",
-  flags: [
-    {
-      name: "config",
-      placeholder: "FILE",
-      isPath: true,
-      group: "Input",
-      help: "search: deployment file (default DEPLOYMENT_CONFIG, then ./deployment.json)",
-    },
-    {
-      name: "host",
-      placeholder: "ADDRESS",
-      group: "Serving",
-      help: "Address to bind; wins over HOST and mcp_host",
-    },
-    {
-      name: "port",
-      placeholder: "N",
-      group: "Serving",
-      help: "Port; wins over PORT and mcp_port; 0: any free one",
-    },
-    {
-      name: "stdio",
-      group: "Serving",
-      help: "search: serve one MCP client over stdin and stdout instead of HTTP",
-    },
-    {
-      name: "lenient",
-      group: "Serving",
-      help: "search: start although a token is not set or the fallback extractor does not answer",
-    },
-    {
-      name: "egress",
-      placeholder: "POLICY",
-      group: "Fetching",
-      help: "extractor: addresses that pages may be fetched from: auto (default), open, public, or a list",
-    },
-    ...GENERAL_FLAGS,
-  ],
+  flags: [...SERVE_ONLY_FLAGS, ...GENERAL_FLAGS],
 };
 
 export const COMMANDS: readonly Command[] = [
@@ -367,15 +331,21 @@ export const COMMANDS: readonly Command[] = [
   CRAWL_COMMAND,
   {
     name: "index",
-    usage: "--dir DIR [options]",
-    help: "Build the search index of a folder of Markdown files, or bring it up to date",
+    usage: "TENANT ... | --all | --dir DIR [options]",
+    help: "Build search indexes of tenants or of a folder, or bring them up to date",
     flags: [...INDEX_ONLY_FLAGS, ...GENERAL_FLAGS],
   },
   {
     name: "search",
-    usage: "--dir DIR QUERY [options]",
-    help: "Search a folder that was indexed",
+    usage: "TENANT QUERY | --all QUERY | --dir DIR QUERY [options]",
+    help: "Search tenants of documentation, or a folder that was indexed",
     flags: [...SEARCH_ONLY_FLAGS, ...GENERAL_FLAGS],
+  },
+  {
+    name: "fetch",
+    usage: "TENANT URI [options]",
+    help: "Print a document of a tenant as Markdown; with #anchor, a section of it",
+    flags: [...FETCH_ONLY_FLAGS, ...GENERAL_FLAGS],
   },
   SERVE_COMMAND,
   {

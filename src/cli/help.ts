@@ -20,11 +20,20 @@ const EXAMPLES: Readonly<Record<string, readonly (readonly [command: string, mea
       "a part of a site as JSON lines",
     ],
   ],
-  index: [["article-extractor index --dir docs", "again after a change: only what changed is read anew"]],
+  index: [
+    ["article-extractor index handbook --config docs.json", "a tenant; a server picks the new index up"],
+    ["article-extractor index --dir docs", "again after a change: only what changed is read anew"],
+  ],
   search: [
+    ["article-extractor search handbook how to rotate keys", "a tenant of ./deployment.json"],
+    ["article-extractor search --all 'connection refused' --size 3", "all of them"],
     ["article-extractor search --dir docs how to rotate keys", ""],
     ["article-extractor search --dir docs '\"access token\" expired' --size 3", "a phrase"],
     ["article-extractor search --dir docs parse_url --json", "for a program"],
+  ],
+  fetch: [
+    ["article-extractor fetch handbook docs://handbook/keys.md", "a document that a search has named"],
+    ["article-extractor fetch handbook docs://handbook/keys.md#rotating-keys", "a section of it"],
   ],
   serve: [
     ["article-extractor serve extractor --host 127.0.0.1", "the HTTP API, documented at /docs"],

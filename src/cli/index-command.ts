@@ -3,12 +3,14 @@ import { type BuildCounts, buildIndex, readDocumentFolder, type SourceDocument }
 import { INDEX_BUILD } from "../settings/index.ts";
 import type { Io } from "./io.ts";
 import type { Notices } from "./notices.ts";
-import type { IndexCommand } from "./search-options.ts";
+import type { IndexCommand as AnyIndexCommand } from "./search-options.ts";
+
+type IndexCommand = Extract<AnyIndexCommand, { kind: "folder" }>;
 
 type IndexParts = { readonly io: Io; readonly notices: Notices; readonly isQuiet: boolean };
 
 /**
- * Runs `index`; returns the exit code: 1 when files had to be left out, though the others are indexed.
+ * Runs `index --dir`; returns the exit code: 1 when files had to be left out, though the others are indexed.
  * @throws Failure of the build; `unreadable_input` for a folder without documents
  */
 export async function runIndex(command: IndexCommand, { io, notices, isQuiet }: IndexParts): Promise<number> {

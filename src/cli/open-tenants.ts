@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { openSharedState } from "../database/index.ts";
@@ -28,6 +29,8 @@ export type DeploymentChoice = {
   readonly io: Io;
 };
 
+const DEFAULT_CONFIG = "deployment.json";
+
 /** A deployment and where it was read. */
 export type ChosenDeployment = Deployment & { readonly path: string };
 
@@ -40,7 +43,13 @@ export async function chooseDeployment({
   settings,
   io,
 }: DeploymentChoice): Promise<ChosenDeployment> {
-  const path = config ?? settings.deploymentConfig ?? "deployment.json";
+  const named = config ?? settings.deploymentConfig;
+  if (named === null && !existsSync(DEFAULT_CONFIG))
+    throw new Failure(
+      "invalid_usage",
+      `there is no ${DEFAULT_CONFIG} here: name a deployment file with --config, or in DEPLOYMENT_CONFIG`,
+    );
+  const path = named ?? DEFAULT_CONFIG;
   return { ...(await loadDeployment(path, io)), path: resolve(path) };
 }
 

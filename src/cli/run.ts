@@ -72,8 +72,9 @@ async function dispatch(words: readonly string[], shell: Shell): Promise<number>
   }
   if (typed.command === EXTRACT_COMMAND) return extract(shell);
   if (typed.command === CRAWL_COMMAND) return crawl(shell);
-  if (typed.command.name === "index") return index(shell);
+  if (typed.command.name === "index") return index(words, shell);
   if (typed.command.name === "search") return search(words, shell);
+  if (typed.command.name === "fetch") return fetchDocument(words, shell);
   if (typed.command === SERVE_COMMAND) return serve(shell);
   if (typed.command.name === "sync") return sync(shell);
   if (typed.command.name === "validate") return validate(shell);
@@ -120,22 +121,42 @@ async function crawl({ typed, io, openNotices }: Shell): Promise<number> {
   return await runCrawl(command, { app, screen, notices, log });
 }
 
-async function index({ typed, io, openNotices }: Shell): Promise<number> {
+async function index(words: readonly string[], shell: Shell): Promise<number> {
+  const { typed, io, openNotices } = shell;
   const { readIndexCommand } = await import("./search-options.ts");
-  const { runIndex } = await import("./index-command.ts");
-  return await runIndex(readIndexCommand(typed), {
-    io,
-    notices: openNotices(io),
-    isQuiet: typed.has("quiet"),
-  });
+  const command = readIndexCommand(typed);
+  if (command.kind === "folder") {
+    const { runIndex } = await import("./index-command.ts");
+    return await runIndex(command, { io, notices: openNotices(io), isQuiet: typed.has("quiet") });
+  }
+  const { runTenantIndex } = await import("./tenant-commands.ts");
+  return await runTenantIndex(command, tenantParts(words, shell));
 }
 
-async function search(words: readonly string[], { typed, io }: Shell): Promise<number> {
+async function search(words: readonly string[], shell: Shell): Promise<number> {
   const { readSearchCommand } = await import("./search-options.ts");
-  const { runSearch } = await import("./search.ts");
-  const paint = createPaint(!hasColorsOff(words, io) && io.stdout.isTerminal);
-  return await runSearch(readSearchCommand(typed), { io, paint });
+  const command = readSearchCommand(shell.typed);
+  const parts = tenantParts(words, shell);
+  if (command.kind === "folder") {
+    const { runSearch } = await import("./search.ts");
+    return await runSearch(command, parts);
+  }
+  const { runTenantSearch } = await import("./tenant-commands.ts");
+  return await runTenantSearch(command, parts);
 }
+
+async function fetchDocument(words: readonly string[], shell: Shell): Promise<number> {
+  const { readFetchCommand } = await import("./search-options.ts");
+  const { runTenantFetch } = await import("./tenant-commands.ts");
+  return await runTenantFetch(readFetchCommand(shell.typed), tenantParts(words, shell));
+}
+
+const tenantParts = (words: readonly string[], { typed, io, openNotices }: Shell) => ({
+  typed,
+  io,
+  notices: openNotices(io),
+  paint: createPaint(!hasColorsOff(words, io) && io.stdout.isTerminal),
+});
 
 async function serve({ typed, io, openNotices }: Shell): Promise<number> {
   if (typed.positionals[0] === "extractor") return serveExtractor({ typed, io, openNotices });

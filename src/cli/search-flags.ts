@@ -13,11 +13,27 @@ const INDEX_FILE = {
   placeholder: "FILE",
   isPath: true,
   group: "Search",
-  help: "The index's file (default DIR/.article-extractor/search.index)",
+  help: "The index's file of --dir (default DIR/.article-extractor/search.index)",
+} as const;
+
+const CONFIG = {
+  name: "config",
+  placeholder: "FILE",
+  isPath: true,
+  group: "Input",
+  help: "Deployment file of the tenants (default DEPLOYMENT_CONFIG, then ./deployment.json)",
+} as const;
+
+const JSON_OUTPUT = {
+  name: "json",
+  group: "Output",
+  help: "One JSON document instead of text",
 } as const;
 
 /** What only `index` takes. */
 export const INDEX_ONLY_FLAGS = [
+  CONFIG,
+  { name: "all", group: "Input", help: "Every tenant of the deployment" },
   DIR,
   INDEX_FILE,
   {
@@ -25,28 +41,25 @@ export const INDEX_ONLY_FLAGS = [
     placeholder: "PROFILE",
     choices: ["default", "aggressive-stem", "code-friendly"],
     group: "Search",
-    help: "How words are told apart: default, aggressive-stem, or code-friendly (code is not stemmed)",
+    help: "How words of --dir are told apart: default, aggressive-stem, or code-friendly (code is not stemmed)",
   },
+  JSON_OUTPUT,
 ] as const;
 
 /** What only `search` takes. */
 export const SEARCH_ONLY_FLAGS = [
+  CONFIG,
+  { name: "all", group: "Input", help: "Search every tenant of the deployment" },
   DIR,
   INDEX_FILE,
   { name: "size", placeholder: "N", group: "Search", help: "Hits at most, 1 to 100 (default 10)" },
   { name: "word-match", group: "Search", help: "Only words as they are typed, no other forms of them" },
-  { name: "explain", group: "Search", help: "Show how each hit got its score" },
-  { name: "json", group: "Output", help: "One JSON document instead of text" },
+  { name: "explain", group: "Search", help: "Show how each hit of --dir got its score" },
+  JSON_OUTPUT,
 ] as const;
 
+/** What only `fetch` takes. */
+export const FETCH_ONLY_FLAGS = [CONFIG, JSON_OUTPUT] as const;
+
 /** What only `sync` takes. */
-export const SYNC_ONLY_FLAGS = [
-  {
-    name: "config",
-    placeholder: "FILE",
-    isPath: true,
-    group: "Input",
-    help: "Deployment file (default DEPLOYMENT_CONFIG, then ./deployment.json)",
-  },
-  { name: "all", group: "Input", help: "Every tenant" },
-] as const;
+export const SYNC_ONLY_FLAGS = [CONFIG, { name: "all", group: "Input", help: "Every tenant" }] as const;

@@ -21,4 +21,4 @@ export type {
 } from "./settings.ts";
 export { filesystemSource as openFolderSource } from "./source/filesystem.ts";
 export type { DocumentsContext, Source, SourceWatch, SyncContext, SyncCounts } from "./source/source.ts";
-export type { IndexBuilding, SearchAnswer, TenantSearchOptions, TenantStatus } from "./tenant.ts";
+export type { IndexBuilding, SearchAnswer, TenantSearchOptions, TenantStatus } from "./types.ts";

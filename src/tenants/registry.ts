@@ -9,13 +9,8 @@ import { createTenantFinder } from "./find.ts";
 import type { TenantSettings } from "./settings.ts";
 import type { SourceParts } from "./source/open-source.ts";
 import { openSyncBook, type SyncBook } from "./sync-book.ts";
-import {
-  type IndexBuilding,
-  type SearchAnswer,
-  Tenant,
-  type TenantSearchOptions,
-  type TenantStatus,
-} from "./tenant.ts";
+import { Tenant } from "./tenant.ts";
+import type { IndexBuilding, SearchAnswer, TenantSearchOptions, TenantStatus } from "./types.ts";
 
 export type RegistryOptions = SourceParts & {
   readonly tenants: readonly TenantSettings[];

@@ -57,8 +57,9 @@ describe("index", () => {
   });
 
   const REFUSED: readonly (readonly [words: readonly string[], code: number, message: string])[] = [
-    [["index"], 2, "index needs --dir DIR"],
-    [["index", "docs"], 2, "did you mean --dir docs?"],
+    [["index"], 2, "index needs tenants of the deployment file, --all, or --dir DIR"],
+    [["index", "docs"], 2, "there is no deployment.json here"],
+    [["index", "docs", "--dir", "docs"], 2, "index --dir takes no tenants"],
     [["index", "--dir", "nowhere"], 1, "the folder nowhere could not be read"],
     [["index", "--dir", "empty"], 1, "empty holds no Markdown files"],
     [["index", "--dir", "docs", "--profile", "defualt"], 2, "did you mean default?"],
@@ -172,7 +173,7 @@ describe("search", () => {
   const REFUSED: readonly (readonly [words: readonly string[], message: string])[] = [
     [["search", "--dir", "docs"], "search needs a query"],
     [["search", "--dir", "docs", " "], "search needs a query"],
-    [["search", "key"], "search needs --dir DIR"],
+    [["search", "key"], "search needs a query after the tenant"],
     [["search", "--dir", "docs", "key", "--size", "0"], "--size must be"],
     [["search", "--dir", "docs", "key", "--size", "101"], "--size must be"],
   ];

@@ -1,0 +1,182 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { BINARY, type RunOptions, runBinary, runShell } from "../support/binary.ts";
+
+let root: string;
+const run = (words: readonly string[], options: RunOptions = {}) =>
+  runBinary(words, { cwd: root, ...options, env: { DOCS_SEARCH_STATE_DIR: "state", ...options.env } });
+
+beforeAll(async () => {
+  root = mkdtempSync(join(tmpdir(), "tenants-"));
+  for (const folder of ["weir", "mill", "empty"]) mkdirSync(join(root, folder));
+  const keys =
+    "# Keys\n\nAll about access.\n\n## Rotating keys\n\nRun `weir rotate`.\n\n### Old keys\n\nThey stay valid.\n\n## Losing keys\n\nCall us.\n";
+  writeFileSync(join(root, "weir/keys.md"), keys);
+  writeFileSync(join(root, "weir/caches.md"), "# Caches\n\nThe rotation of caches.\n");
+  writeFileSync(join(root, "mill/wheel.md"), "# The wheel\n\nIts rotation drives the mill.\n");
+  const tenant = (codename: string, more: object = {}): object => ({
+    source_type: "filesystem",
+    codename,
+    docs_name: codename,
+    docs_root_dir: codename,
+    ...more,
+  });
+  const tenants = [
+    tenant("weir", { test_queries: { words: ["rotate", "zeppelin"] } }),
+    tenant("mill"),
+    tenant("silent", { docs_root_dir: "mill", search: { enabled: false } }),
+  ];
+  writeFileSync(join(root, "deployment.json"), JSON.stringify({ tenants }));
+  await run(["index", "weir", "mill"]);
+});
+afterAll(() => rmSync(root, { recursive: true }));
+
+describe("index TENANT", () => {
+  test("builds, says so, and warns of test queries that find nothing", async () => {
+    expect(await run(["index", "weir", "mill"])).toEqual({
+      exitCode: 0,
+      stdout: "indexed 2 documents of weir\nindexed 1 document of mill\n",
+      stderr: `warning: Tenant 'weir': the test query "zeppelin" finds nothing\n`,
+    });
+  });
+
+  test("goes on after a tenant that cannot be read, and exits with 1", async () => {
+    const config = join(root, "broken.json");
+    const folder = { source_type: "filesystem", docs_name: "x" };
+    const tenants = [
+      { ...folder, codename: "gone", docs_root_dir: "nowhere" },
+      { ...folder, codename: "mill", docs_root_dir: "mill" },
+    ];
+    writeFileSync(config, JSON.stringify({ tenants }));
+    const { exitCode, stdout, stderr } = await run(["index", "--all", "--json", "--config", config]);
+    expect(exitCode).toBe(1);
+    expect(JSON.parse(stdout).tenants).toMatchObject([
+      { tenant: "gone", doc_count: null, error: { code: "unreadable_input" } },
+      { tenant: "mill", doc_count: 1, error: null },
+    ]);
+    expect(stderr).toStartWith("error: Tenant 'gone': the folder");
+  });
+});
+
+describe("search TENANT", () => {
+  test("shows hits as people read them", async () => {
+    const { exitCode, stdout, stderr } = await run(["search", "weir", "rotating", "keys"]);
+    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
+    expect(stdout).toStartWith("1. Keys\n   docs://weir/keys.md#rotating-keys\n   Rotating keys\n");
+  });
+
+  test("searches all tenants by one order of scores, says where, and what it could not search", async () => {
+    const { exitCode, stdout, stderr } = await run(["search", "--all", "rotation"]);
+    expect(exitCode).toBe(1);
+    expect(stderr).toBe("warning: Search is disabled for tenant 'silent'\n");
+    expect(stdout).toContain("The wheel  (mill)\n   docs://mill/wheel.md");
+    expect(stdout).toContain("Caches  (weir)\n");
+  });
+
+  test("answers programs in JSON", async () => {
+    const { stdout } = await run(["search", "--all", "rotation", "--json", "--size", "1"]);
+    expect(JSON.parse(stdout)).toEqual({
+      query: "rotation",
+      results: [
+        {
+          tenant: expect.any(String),
+          url: expect.any(String),
+          title: expect.any(String),
+          score: expect.any(Number),
+          snippet: expect.stringContaining("rotation"),
+          anchor: expect.any(String),
+          headings: expect.any(Array),
+        },
+      ],
+      stats: { total_docs: 3, query_time_ms: expect.any(Number) },
+      errors: [{ code: "search_disabled", message: "Search is disabled for tenant 'silent'" }],
+    });
+  });
+
+  test("says when there is nothing, on stderr", async () => {
+    expect(await run(["search", "weir", "zeppelin"])).toEqual({
+      exitCode: 0,
+      stdout: "",
+      stderr: "nothing found in 2 documents\n",
+    });
+  });
+
+  test("paints the words on a terminal, and none in a pipe", async () => {
+    const inTerminal = `script -qec "${BINARY} search weir rotation" /dev/null`;
+    const env = { DOCS_SEARCH_STATE_DIR: "state", TERM: "xterm" };
+    const { stdout } = await runShell(inTerminal, { cwd: root, env });
+    expect(stdout).toContain("\u001b[33mrotation\u001b[0m");
+    expect(
+      (await runShell("article-extractor search weir rotation | cat", { cwd: root, env })).stdout,
+    ).not.toContain("\u001b");
+  });
+});
+
+describe("fetch TENANT URI", () => {
+  test("prints a document as Markdown", async () => {
+    const { exitCode, stdout } = await run(["fetch", "mill", "docs://mill/wheel.md"]);
+    expect({ exitCode, stdout }).toEqual({
+      exitCode: 0,
+      stdout: "# The wheel\n\nIts rotation drives the mill.\n",
+    });
+  });
+
+  test("prints a section with what is below it", async () => {
+    const { stdout } = await run(["fetch", "weir", "docs://weir/keys.md#rotating-keys"]);
+    expect(stdout).toBe("## Rotating keys\n\nRun `weir rotate`.\n\n### Old keys\n\nThey stay valid.\n");
+  });
+
+  test("answers programs in JSON, and takes what a search gives", async () => {
+    const search =
+      'article-extractor search weir caches --json --size 1 | sed -n \'s/.*"url": "\\(.*\\)".*/\\1/p\'';
+    const { stdout } = await runShell(`article-extractor fetch weir "$(${search})" --json`, {
+      cwd: root,
+      env: { DOCS_SEARCH_STATE_DIR: "state" },
+    });
+    expect(JSON.parse(stdout)).toEqual({
+      url: "docs://weir/caches.md",
+      title: "Caches",
+      content: "# Caches\n\nThe rotation of caches.\n",
+      total_chars: 34,
+    });
+  });
+});
+
+describe("mistakes", () => {
+  test.each<[string[], number, string]>([
+    [["search", "wier", "x"], 1, "Tenant 'wier' not found; did you mean weir?"],
+    [["fetch", "wier", "x"], 1, "Tenant 'wier' not found; did you mean weir?"],
+    [["index", "mill", "wier"], 1, "Tenant 'wier' not found; did you mean weir?"],
+    [["search", "silent", "x"], 1, "Search is disabled for tenant 'silent'"],
+    [["fetch", "weir", "docs://weir/none.md"], 1, "Tenant 'weir' has no document"],
+    [["fetch", "weir", "docs://weir/keys.md#no"], 1, "there are #keys #rotating-keys #old-keys #losing-keys"],
+    [["search", "weir"], 2, "search needs a query after the tenant"],
+    [["search"], 2, "search needs a tenant and a query"],
+    [["search", "--all"], 2, "search needs a tenant and a query"],
+    [["fetch", "weir"], 2, "fetch takes a tenant and an address"],
+    [["index"], 2, "index needs tenants"],
+    [["index", "weir", "--all"], 2, "index takes tenants or --all, not both"],
+    [["search", "--dir", "weir", "--config", "x", "q"], 2, "--config goes with tenants, not with --dir"],
+    [["search", "weir", "q", "--index-file", "x"], 2, "--index-file goes with --dir"],
+    [["search", "weir", "q", "--config", "none.json"], 1, "none.json"],
+    [["search", "weir", "q", "--size", "0"], 2, "--size"],
+  ])("%j fails with %d and says why", async (words, code, message) => {
+    const { exitCode, stdout, stderr } = await run(words);
+    expect({ exitCode, stdout }).toEqual({ exitCode: code, stdout: "" });
+    expect(stderr).toStartWith("error: ");
+    expect(stderr).toContain(message);
+    expect(stderr.trimEnd().split("\n")).toHaveLength(1);
+  });
+
+  test("a tenant without an index says how to build one", async () => {
+    const { exitCode, stderr } = await run(["search", "weir", "x"], {
+      env: { DOCS_SEARCH_STATE_DIR: "other" },
+    });
+    expect(exitCode).toBe(1);
+    expect(stderr).toBe(
+      "error: Tenant 'weir' has no search index; build it with: article-extractor index weir\n",
+    );
+  });
+});
