@@ -8,7 +8,7 @@ const MAX_BODY_MS = 30_000;
 
 /**
  * The JSON of a request's body.
- * @throws ProblemError 415 for another type, 413 over 2 MiB, 408 after 30 s, 400 for what is no JSON
+ * @throws ProblemError 415 for another type, 413 over 2 MiB, 408 after 30 s, 400 for what is no JSON or breaks off
  */
 export async function readJsonBody(request: Request): Promise<unknown> {
   const type = request.headers.get("content-type")?.split(";")[0]?.trim().toLowerCase();
@@ -36,7 +36,7 @@ async function readText(request: Request): Promise<string> {
   const timer = setTimeout(() => deadline.reject(tooSlow()), MAX_BODY_MS);
   try {
     while (reader) {
-      const { value, done } = await Promise.race([reader.read(), deadline.promise]);
+      const { value, done } = await Promise.race([reader.read().catch(refuseCut), deadline.promise]);
       if (done) break;
       total += value.length;
       if (total > MAX_BODY_BYTES) throw tooLarge();
@@ -48,6 +48,11 @@ async function readText(request: Request): Promise<string> {
     void reader?.cancel().catch(() => {});
   }
   return text + decoder.decode();
+}
+
+// The client has gone, or its chunks are none: nothing of ours is wrong.
+function refuseCut(): never {
+  throw new ProblemError({ status: 400, code: "body_cut_off", detail: "the body ended before its end" });
 }
 
 const tooSlow = (): ProblemError =>

@@ -1,0 +1,85 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import net from "node:net";
+import { type ExtractorProcess, startExtractor } from "../support/extractor-server.ts";
+import { startFaultySite } from "../support/faulty-site.ts";
+
+let server: ExtractorProcess;
+let faulty: Awaited<ReturnType<typeof startFaultySite>>;
+beforeAll(async () => {
+  server = await startExtractor({ env: { ARTICLE_EXTRACTOR_MAX_CONCURRENT_REQUESTS: "4" } });
+  faulty = await startFaultySite();
+});
+afterAll(async () => {
+  await server[Symbol.asyncDispose]();
+  await faulty[Symbol.asyncDispose]();
+});
+
+const address = (): [number, string] => {
+  const { hostname, port } = new URL(server.url);
+  return [Number(port), hostname];
+};
+
+test("a page that takes 15 s is waited for", async () => {
+  const response = await server.post("/", { url: `${faulty.origin}/slow-headers?ms=15000` });
+  expect(response.status).toBe(200);
+}, 60_000);
+
+type Trickle = { readonly socket: net.Socket; readonly closed: Promise<number> };
+
+/** Sends a byte a second for as long as it may. */
+function trickle(start: string): Trickle {
+  const began = performance.now();
+  const socket = net.connect(...address(), () => socket.write(start));
+  const timer = setInterval(() => socket.write("x"), 1000);
+  socket.on("error", () => {});
+  const closed = new Promise<number>((resolve) =>
+    socket.on("close", () => {
+      clearInterval(timer);
+      resolve(performance.now() - began);
+    }),
+  );
+  socket.resume();
+  return { socket, closed };
+}
+
+test("senders of a byte a second hold no place, and are let go", async () => {
+  const head = "POST / HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n";
+  const bodies = Array.from({ length: 4 }, () => trickle(`${head}content-length: 1000\r\n\r\n{`));
+  const heads = Array.from({ length: 100 }, () => trickle(`${head}x-slow: `));
+  await Bun.sleep(1000);
+  expect((await server.get("/health")).status).toBe(200);
+  // The four senders of bodies have all places until their time is up.
+  const times = await Promise.all(bodies.map(({ closed }) => closed));
+  for (const time of times) expect(time).toBeLessThan(65_000);
+  expect((await server.post("/", { url: `${faulty.origin}/page` })).status).toBe(200);
+  for (const { socket } of heads) socket.destroy();
+}, 120_000);
+
+const MANY = 10_000;
+const openFiles = Number(/Max open files\s+(\d+)/.exec(readFileSync("/proc/self/limits", "utf8"))?.[1] ?? 0);
+
+test.skipIf(openFiles < MANY + 500)(
+  "10 000 silent connections cost nobody else anything, and are closed",
+  async () => {
+    const sockets: net.Socket[] = [];
+    let closed = 0;
+    for (let index = 0; index < MANY; index++) {
+      const socket = net.connect(...address());
+      socket.on("error", () => {});
+      socket.on("close", () => closed++);
+      socket.resume();
+      sockets.push(socket);
+      if (index % 500 === 499) await Bun.sleep(20);
+    }
+    for (let request = 0; request < 50; request++) expect((await server.get("/health")).status).toBe(200);
+    expect((await server.post("/", { url: `${faulty.origin}/page?idle` })).status).toBe(200);
+    const memory =
+      Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${server.pid}/status`, "utf8"))?.[1]) / 1024;
+    expect(memory).toBeLessThan(500);
+    for (let tries = 0; closed < MANY && tries < 900; tries++) await Bun.sleep(100);
+    expect(closed).toBe(MANY);
+    expect((await server.get("/health")).status).toBe(200);
+  },
+  180_000,
+);

@@ -1,0 +1,213 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import net from "node:net";
+import { startExtractor, submitJob, untilJob } from "../../support/extractor-server.ts";
+import { startFaultySite } from "../../support/faulty-site.ts";
+import { type NumberedSite, serveNumberedSite } from "../../support/numbered-site.ts";
+
+let site: NumberedSite;
+let faulty: Awaited<ReturnType<typeof startFaultySite>>;
+let departures = 0;
+let arrivals = 0;
+beforeAll(async () => {
+  site = serveNumberedSite({ pages: 1000, answerMs: 100 });
+  faulty = await startFaultySite({
+    routes: {
+      "/never": ({ socket }) => {
+        arrivals++;
+        socket.once("close", () => departures++);
+      },
+    },
+  });
+});
+afterAll(async () => {
+  await site[Symbol.asyncDispose]();
+  await faulty[Symbol.asyncDispose]();
+});
+
+async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
+  for (let tries = 0; !(await isSo()); tries++) {
+    if (tries > 400) throw new Error("it never came to be");
+    await Bun.sleep(25);
+  }
+}
+
+/** Sends bytes over a connection of its own; resolves with all that comes back before it is closed. */
+function converse(url: string, bytes: string | Uint8Array): Promise<string> {
+  const { hostname, port } = new URL(url);
+  return new Promise((resolve) => {
+    let answer = "";
+    const socket = net.connect(Number(port), hostname, () => socket.write(bytes));
+    socket.on("data", (piece) => {
+      answer += piece.toString("latin1");
+    });
+    socket.on("error", () => resolve(answer));
+    socket.on("close", () => resolve(answer));
+  });
+}
+
+/** Sends the half of a request, and goes. */
+function breakOff(url: string): Promise<void> {
+  const { hostname, port } = new URL(url);
+  const half =
+    'POST / HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: 99\r\n\r\n{"url"';
+  return new Promise((resolve) => {
+    const socket = net.connect(Number(port), hostname, () => socket.write(half, () => socket.destroy()));
+    socket.on("error", () => {});
+    socket.on("close", () => resolve());
+  });
+}
+
+describe("a client that leaves", () => {
+  test("takes its request along: the target sees it go, and its place is free", async () => {
+    await using server = await startExtractor({ env: { ARTICLE_EXTRACTOR_MAX_CONCURRENT_REQUESTS: "1" } });
+    const [arrived, left] = [arrivals, departures];
+    const controller = new AbortController();
+    const request = fetch(`${server.url}/`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ url: `${faulty.origin}/never` }),
+      signal: controller.signal,
+    }).catch(() => null);
+    await until(() => arrivals === arrived + 1);
+    const second = await server.post("/", { url: `${site.origin}/` });
+    expect(second.status).toBe(429);
+    expect(second.headers.get("retry-after")).toBe("1");
+    expect((await server.get("/health")).status).toBe(200);
+    controller.abort();
+    await request;
+    await until(() => departures === left + 1);
+    await until(async () => (await server.post("/", { url: `${site.origin}/` })).status === 200);
+  });
+
+  test("in the middle of a page or of a stream of events leaves nothing behind", async () => {
+    await using server = await startExtractor({ env: { ARTICLE_EXTRACTOR_MAX_CONCURRENT_REQUESTS: "4" } });
+    const id = await submitJob(server, { output_dir: "x", seeds: [`${site.origin}/`], max_pages: 1000 });
+    for (let round = 0; round < 20; round++) {
+      const controller = new AbortController();
+      const stream = await server.get(`/crawl/${id}/events`, { signal: controller.signal });
+      await stream.body?.getReader().read();
+      controller.abort();
+    }
+    for (let round = 0; round < 20; round++) await breakOff(server.url);
+    await until(async () => (await server.post("/", { url: `${site.origin}/` })).status === 200);
+    expect(
+      server
+        .stderr()
+        .split("\n")
+        .filter((line) => line.includes('"fault"')),
+    ).toEqual([]);
+  });
+});
+
+describe("requests that are none", () => {
+  test.each<[string, string]>([
+    [
+      "headers of a megabyte",
+      `GET / HTTP/1.1\r\nhost: localhost\r\nx-long: ${"x".repeat(1_000_000)}\r\n\r\n`,
+    ],
+    ["ten thousand headers", `GET / HTTP/1.1\r\nhost: localhost\r\n${"a: b\r\n".repeat(10_000)}\r\n`],
+    ["a target of a megabyte", `GET /${"x".repeat(1_000_000)} HTTP/1.1\r\nhost: localhost\r\n\r\n`],
+    ["another protocol", "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03"],
+    [
+      "a length and chunks",
+      "POST / HTTP/1.1\r\nhost: localhost\r\ncontent-length: 5\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\nGET /health HTTP/1.1\r\n\r\n",
+    ],
+    ["a negative length", "POST / HTTP/1.1\r\nhost: localhost\r\ncontent-length: -1\r\n\r\n"],
+    ["no host", "GET / HTTP/1.1\r\n\r\n"],
+    [
+      "a body of endless chunks",
+      `POST / HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n${`10000\r\n${"x".repeat(65_536)}\r\n`.repeat(50)}`,
+    ],
+  ])("%s end that connection and nothing else", async (_, bytes) => {
+    await using server = await startExtractor();
+    const answer = await Promise.race([converse(server.url, bytes), Bun.sleep(5000).then(() => "open")]);
+    expect(answer.slice(0, 12)).toMatch(/^(?:|open|HTTP\/1\.1 4\d\d)$/);
+    expect((await server.get("/health")).status).toBe(200);
+    expect(
+      server
+        .stderr()
+        .split("\n")
+        .filter((line) => line.includes('"fault"')),
+    ).toEqual([]);
+  });
+
+  test.each(["TRACE", "CONNECT", "PATCH", "PROPFIND", "BREW"])("the method %s is refused", async (method) => {
+    await using server = await startExtractor();
+    const answer = await Promise.race([
+      converse(server.url, `${method} / HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n`),
+      Bun.sleep(5000).then(() => "open"),
+    ]);
+    expect(answer).toMatch(/^HTTP\/1\.1 4\d\d|^$/);
+    expect((await server.get("/health")).status).toBe(200);
+  });
+});
+
+describe("the end of the server", () => {
+  test("lets a page that is under way finish, hands jobs back, closes streams, and exits 0", async () => {
+    await using server = await startExtractor();
+    const id = await submitJob(server, { output_dir: "x", seeds: [`${site.origin}/`], max_pages: 1000 });
+    await untilJob(server, id, ({ status }) => status === "running");
+    const stream = server.get(`/crawl/${id}/events`).then((response) => response.text());
+    const page = server.post("/", { url: `${faulty.origin}/slow-headers?ms=1500` });
+    await until(() => faulty.requests.at(-1)?.target === "/slow-headers?ms=1500");
+    const started = performance.now();
+    server.signal("SIGTERM");
+    expect((await page).status).toBe(200);
+    expect(await stream).toContain("event: progress");
+    expect(await server.exited).toBe(0);
+    expect(performance.now() - started).toBeLessThan(10_000);
+  });
+
+  test("comes within 10 s also when a page never answers, and at once with a second signal", async () => {
+    for (const isTwice of [false, true]) {
+      await using server = await startExtractor();
+      const arrived = arrivals;
+      const page = server.post("/", { url: `${faulty.origin}/never` }).catch(() => null);
+      await until(() => arrivals === arrived + 1);
+      const started = performance.now();
+      server.signal("SIGTERM");
+      if (isTwice) {
+        await Bun.sleep(200);
+        server.signal("SIGTERM");
+      }
+      expect(await server.exited).toBe(isTwice ? 130 : 0);
+      expect(performance.now() - started).toBeLessThan(isTwice ? 5000 : 10_500);
+      await page;
+    }
+  }, 30_000);
+
+  test("under load loses no request that was accepted, and no job", async () => {
+    await using server = await startExtractor();
+    const outcomes: string[] = [];
+    const accepted: string[] = [];
+    let isRefused = false;
+    const client = async (number: number): Promise<void> => {
+      for (let request = 0; !isRefused; request++) {
+        const isJob = request % 10 === 0;
+        const body = isJob
+          ? { output_dir: `${number}-${request}`, seeds: [`${site.origin}/`] }
+          : { url: `${site.origin}/p/${number * 100 + (request % 100)}` };
+        try {
+          const response = await server.post(isJob ? "/crawl" : "/", body, { connection: "close" });
+          const answer = (await response.json()) as { job_id?: string };
+          if (answer.job_id !== undefined) accepted.push(answer.job_id);
+          outcomes.push(String(response.status));
+        } catch (error) {
+          const code = (error as { code?: string }).code ?? String(error);
+          // Nobody listens any more; all else is a request that was lost.
+          if (code === "ConnectionRefused" || code === "ECONNREFUSED") isRefused = true;
+          else outcomes.push(code);
+        }
+      }
+    };
+    const clients = Promise.all(Array.from({ length: 8 }, (_, number) => client(number)));
+    await until(() => outcomes.length > 60);
+    server.signal("SIGTERM");
+    expect(await server.exited).toBe(0);
+    await clients;
+    const unexpected = outcomes.filter((outcome) => !["200", "202", "429", "503"].includes(outcome));
+    expect(unexpected).toEqual([]);
+    await using again = await startExtractor({ directory: server.directory });
+    for (const id of accepted) expect((await again.get(`/crawl/${id}`)).status).toBe(200);
+  }, 30_000);
+});
