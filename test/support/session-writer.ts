@@ -1,0 +1,24 @@
+/**
+ * Sets cookies in a shared storage state, one change each, and ends.
+ * Arguments: the file, a prefix of the cookies' names, how many.
+ */
+import { createBrowsingSession, openStorage } from "../../src/fetching/index.ts";
+import { silentLog } from "../../src/log.ts";
+
+const [file = "", prefix = "", count = "0"] = process.argv.slice(2);
+const storage = openStorage({
+  file,
+  queueDirectory: null,
+  maxEntries: 20,
+  maxAgeMs: 60_000,
+  retentionMs: 300_000,
+  log: silentLog,
+  now: Date.now,
+});
+await using session = createBrowsingSession(storage, Date.now);
+for (let n = 0; n < Number(count); n++) {
+  session.cookies.store(new URL("http://shop.test/"), [`${prefix}${n}=${n}; Max-Age=3600`]);
+  await session.saved();
+  // Reported as done: from here on no kill may lose it.
+  console.log(`${prefix}${n}`);
+}

@@ -1,0 +1,253 @@
+import { Database } from "bun:sqlite";
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import {
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import {
+  type BrowsingSession,
+  createBrowsingSession,
+  openStorage,
+  type StorageOptions,
+  type StoredCookie,
+} from "../../../src/fetching/index.ts";
+import { createLog, silentLog } from "../../../src/log.ts";
+
+let directory: string;
+let file: string;
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), "session-"));
+  file = join(directory, "state.json");
+});
+afterEach(() => rmSync(directory, { recursive: true, force: true }));
+
+const SHOP = new URL("http://shop.test/");
+
+const open = (options: Partial<StorageOptions> = {}): BrowsingSession =>
+  createBrowsingSession(
+    openStorage({
+      file,
+      queueDirectory: null,
+      maxEntries: 20,
+      maxAgeMs: 60_000,
+      retentionMs: 300_000,
+      log: silentLog,
+      now: Date.now,
+      ...options,
+    }),
+    options.now ?? Date.now,
+  );
+
+type SavedState = { cookies: StoredCookie[]; origins: { origin: string; localStorage: unknown[] }[] };
+const saved = (): SavedState => JSON.parse(readFileSync(file, "utf8"));
+const names = (): string[] =>
+  saved()
+    .cookies.map(({ name }) => name)
+    .toSorted();
+const queue = (): string[] => readdirSync(`${file}.changes`).filter((name) => name.includes(".json"));
+
+async function setCookies(session: BrowsingSession, ...cookies: string[]): Promise<void> {
+  session.cookies.store(SHOP, cookies);
+  await session.saved();
+}
+
+const spawnWriter = (prefix: string, count: number) =>
+  Bun.spawn(
+    [process.execPath, join(import.meta.dir, "../../support/session-writer.ts"), file, prefix, String(count)],
+    { stdout: "pipe", stderr: "inherit" },
+  );
+
+describe("a session that is kept", () => {
+  test("gives its cookies to the next one, for both fetchers", async () => {
+    {
+      await using first = open();
+      await setCookies(first, "sid=1; HttpOnly; Max-Age=3600", "tab=2");
+    }
+    await using next = open();
+    expect(next.cookies.headerFor(SHOP)).toBe("sid=1; tab=2");
+    expect(next.state().cookies.map(({ name, expires }) => [name, expires > 0])).toEqual([
+      ["sid", true],
+      ["tab", false],
+    ]);
+  });
+
+  test("forgets what an answer removes and what has expired", async () => {
+    {
+      await using first = open();
+      await setCookies(first, "gone=1; Max-Age=3600", "short=1; Max-Age=5", "stays=1; Max-Age=3600");
+      await setCookies(first, "gone=; Max-Age=0");
+    }
+    const later = () => Date.now() + 10_000;
+    await using next = open({ now: later });
+    expect(next.state().cookies.map(({ name }) => name)).toEqual(["stays"]);
+  });
+
+  test("keeps local storage, and what else is in the file", async () => {
+    const indexedDB = [{ name: "db" }];
+    writeFileSync(
+      file,
+      JSON.stringify({
+        cookies: [],
+        origins: [{ origin: "http://a.test", localStorage: [], indexedDB }],
+        more: 1,
+      }),
+    );
+    {
+      await using session = open();
+      await session.take({ cookies: [], storage: [{ origin: "http://a.test", name: "k", value: "v" }] });
+    }
+    expect(saved()).toMatchObject({
+      more: 1,
+      origins: [{ origin: "http://a.test", localStorage: [{ name: "k", value: "v" }], indexedDB }],
+    });
+  });
+
+  test("is for its user alone", async () => {
+    writeFileSync(file, '{"cookies":[],"origins":[]}', { mode: 0o644 });
+    {
+      await using session = open();
+      await setCookies(session, "sid=1");
+    }
+    const modes = [file, `${file}.changes`, ...queue().map((name) => join(`${file}.changes`, name))].map(
+      (path) => statSync(path).mode & 0o777,
+    );
+    expect(modes).toEqual([0o600, 0o700, 0o600]);
+  });
+
+  test("replaces what a link leads to, and leaves the link", async () => {
+    const target = join(directory, "target.json");
+    writeFileSync(target, '{"cookies":[],"origins":[]}');
+    symlinkSync(target, file);
+    {
+      await using session = open();
+      await setCookies(session, "sid=1");
+    }
+    expect(JSON.parse(readFileSync(target, "utf8")).cookies).toHaveLength(1);
+  });
+
+  test("says what is wrong with a file that is none", () => {
+    writeFileSync(file, "<html>");
+    expect(open).toThrow(`${file} holds no storage state as Playwright writes it`);
+    writeFileSync(file, '{"cookies":[{"name":"a"}]}');
+    expect(open).toThrow("holds no storage state");
+    rmSync(file);
+    expect(() => open({ file: directory })).toThrow("cannot be read: EISDIR");
+  });
+
+  test("says when a change cannot be kept", async () => {
+    writeFileSync(join(directory, "queue"), "a file");
+    const session = open({ queueDirectory: join(directory, "queue") });
+    const failure = await setCookies(session, "sid=1").catch((error: Error) => error.message);
+    expect(failure).toContain("a change of the session cannot be kept in");
+  });
+
+  test("writes nothing when nothing changes", async () => {
+    {
+      await using first = open();
+      await setCookies(first, "sid=1");
+    }
+    const before = queue().length;
+    {
+      await using second = open();
+      await setCookies(second, "sid=1");
+    }
+    expect(queue()).toHaveLength(before);
+  });
+
+  test("prunes merged changes after the retention", async () => {
+    let now = Date.now();
+    const times = { now: () => now, retentionMs: 5_000 };
+    {
+      await using session = open(times);
+      await setCookies(session, "a=1");
+    }
+    expect(queue()).toHaveLength(1);
+    now += 6_000;
+    {
+      await using session = open(times);
+      await setCookies(session, "b=1");
+    }
+    expect(queue()).toHaveLength(1);
+    expect(names()).toEqual(["a", "b"]);
+  });
+});
+
+describe("a file that several processes share", () => {
+  test("loses none of two processes' 200 updates each", async () => {
+    const writers = [spawnWriter("a", 200), spawnWriter("b", 200)];
+    await Promise.all(writers.map((writer) => new Response(writer.stdout).text()));
+    expect(await Promise.all(writers.map(({ exited }) => exited))).toEqual([0, 0]);
+    const expected = ["a", "b"].flatMap((prefix) => Array.from({ length: 200 }, (_, n) => `${prefix}${n}`));
+    expect(names()).toEqual(expected.toSorted());
+    expect(queue().filter((name) => name.endsWith(".json"))).toEqual([]);
+  }, 120_000);
+
+  test("loses nothing when a process is killed, whatever it was doing", async () => {
+    const reported: string[] = [];
+    for (let round = 0; round < 5; round++) {
+      const writer = spawnWriter(`r${round}n`, 10_000);
+      let text = "";
+      for await (const chunk of writer.stdout) {
+        text += new TextDecoder().decode(chunk);
+        // Somewhere among pushing and merging.
+        if (text.split("\n").length > 20 + 7 * round) writer.kill("SIGKILL");
+      }
+      await writer.exited;
+      reported.push(...text.split("\n").slice(0, -1));
+    }
+    {
+      await using session = open();
+      await setCookies(session, "last=1");
+    }
+    expect(names()).toEqual(expect.arrayContaining(reported));
+    expect(queue().filter((name) => name.endsWith(".json"))).toEqual([]);
+  }, 120_000);
+
+  test("reads what waits, and merges it once the lock is free", async () => {
+    {
+      await using session = open();
+      await setCookies(session, "first=1");
+    }
+    const lock = new Database(join(`${file}.changes`, "lock"));
+    lock.run("BEGIN EXCLUSIVE");
+    const session = open();
+    await setCookies(session, "waits=1");
+    expect(session.pendingEntries()).toBe(1);
+    expect(names()).toEqual(["first"]);
+    expect(open().cookies.headerFor(SHOP)).toBe("first=1; waits=1");
+    lock.close();
+    await session[Symbol.asyncDispose]();
+    expect(names()).toEqual(["first", "waits"]);
+  });
+
+  test("warns of too many changes that wait, and of one that waits too long", async () => {
+    const lines: string[] = [];
+    const log = createLog({ level: "warning", format: "json", write: (line) => lines.push(line) });
+    let now = Date.now();
+    {
+      await using session = open();
+      await setCookies(session, "first=1");
+    }
+    const lock = new Database(join(`${file}.changes`, "lock"));
+    lock.run("BEGIN EXCLUSIVE");
+    const session = open({ log, maxEntries: 2, maxAgeMs: 1_000, now: () => now });
+    for (const name of ["a", "b", "c", "d"]) await setCookies(session, `${name}=1`);
+    now += 2_000;
+    await setCookies(session, "e=1");
+    const logged = lines.map((line) => JSON.parse(line));
+    expect(logged.map(({ message, storage_queue_pending_entries: n }) => [message, n])).toEqual([
+      ["more than 2 changes of the session wait to be merged", 3],
+      ["a change of the session waits longer than 1 s to be merged", 5],
+    ]);
+    lock.close();
+    await session[Symbol.asyncDispose]();
+    expect(names()).toHaveLength(6);
+  });
+});
