@@ -99,6 +99,7 @@ async function crawlOnce(sync: Sync, plan: CrawlPlan, isFresh: boolean): Promise
     context.signal,
     (parts, http) => ({
       ...parts,
+      log: options.log,
       // Links are in the page, and not all of them in its Markdown.
       ...(!tenant.followLinks && {
         fetchers: {
@@ -216,7 +217,10 @@ async function checkSite(
   const output = { kind: "sink" as const, sink, stateDirectory: null, manifestPath: null };
   const job = { output, jobId: null, isFresh: true, authorizations: new Map() };
   const plan = checkPlanOf(tenant, options.access.manners, seeds);
-  for await (const event of crawler.crawl(plan, job, context.signal, (parts) => parts)) {
+  for await (const event of crawler.crawl(plan, job, context.signal, (parts) => ({
+    ...parts,
+    log: options.log,
+  }))) {
     if (event.kind === "page") {
       const { url, status, httpStatus, finalUrl, reason } = event.outcome;
       if (!probes.has(url)) checks.set(url, { status, httpStatus, finalUrl, reason });
