@@ -2,7 +2,7 @@
 BUN := sh scripts/bun
 INSTALLED := node_modules/.installed
 
-.PHONY: help demo test test-all build release library check format install bench-extraction bench-markdown bench-fetch bench-crawl bench-search bench-search-quality bench-startup clean
+.PHONY: help demo test test-all build release library check format install bench-extraction bench-markdown bench-fetch bench-crawl bench-search bench-search-quality bench-startup bench-sync clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -61,6 +61,9 @@ bench-search: $(INSTALLED) ## COLLECTIONS=DIR: speed of search and of building i
 
 bench-crawl: build ## a site on loopback, PEER=scrapy beside it; FRONTIER=N: claims and settles at N URLs
 	$(if $(FRONTIER),$(BUN) scripts/bench/frontier.ts --urls $(FRONTIER),$(BUN) scripts/bench/crawl.ts $(if $(PAGES),--pages $(PAGES)) $(if $(PEER),--peer $(PEER)) $(if $(RUNS),--runs $(RUNS)) $(if $(OUT),--out $(OUT)))
+
+bench-sync: build ## PAGES=N FILES=N: first and later syncs of a website and a repository, searches meanwhile
+	$(BUN) scripts/bench/sync.ts $(if $(PAGES),--pages $(PAGES)) $(if $(FILES),--files $(FILES)) $(if $(OUT),--out $(OUT))
 
 bench-startup: build ## start of the program beside an empty one
 	$(BUN) scripts/bench/startup.ts

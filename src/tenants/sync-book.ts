@@ -1,5 +1,6 @@
 import { type Database, type Leases, openLeases } from "../database/index.ts";
 import type { FailureRecord } from "../failure.ts";
+import { newLeaseOwner, takeLease } from "./lease-owner.ts";
 import type { SyncCounts } from "./source/source.ts";
 
 /** What is known of a tenant's syncs and builds; times in ms since 1970. */
@@ -86,7 +87,7 @@ const WORK_LEASE_MS = 15_000;
 /** @param database see `openSharedState` */
 export function openSyncBook(database: Database): SyncBook {
   const leases = openLeases(database);
-  const owner = crypto.randomUUID();
+  const owner = newLeaseOwner();
   database.run("CREATE TABLE IF NOT EXISTS syncs (codename TEXT PRIMARY KEY, record TEXT NOT NULL) STRICT");
   database.run("CREATE TABLE IF NOT EXISTS sync_requests (codename TEXT PRIMARY KEY) STRICT");
   const select = database.prepare<{ record: string }, [string]>(
@@ -121,7 +122,7 @@ export function openSyncBook(database: Database): SyncBook {
     takeRequests: (codenames) => take.all(JSON.stringify(codenames)).map(({ codename }) => codename),
     begin(codename) {
       const name = leaseOf(codename);
-      if (!leases.take(name, owner, WORK_LEASE_MS)) return null;
+      if (!takeLease(leases, name, { owner, ttlMs: WORK_LEASE_MS })) return null;
       const lost = new AbortController();
       const timer = setInterval(() => {
         if (!leases.take(name, owner, WORK_LEASE_MS)) lost.abort();

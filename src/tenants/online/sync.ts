@@ -2,6 +2,7 @@ import { mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { CrawlPlan, CrawlSummary, ManifestEntry, PageOutcome, PageSink } from "../../crawler/index.ts";
 import { Failure } from "../../failure.ts";
+import type { Page } from "../../pages/index.ts";
 import { type PageUrl, parsePageUrl } from "../../urls/index.ts";
 import type { SyncContext, SyncCounts } from "../source/source.ts";
 import { createRescue } from "./fallback.ts";
@@ -17,6 +18,9 @@ import { preferTwins, TwinBook, withLlmsTxt } from "./twins.ts";
 const TRUST_DATES_MS = 7 * 24 * 60 * 60 * 1000;
 /** Documents that the crawl did not meet and that are asked for one by one. */
 const MAX_CHECKS = 1000;
+
+/** Files that are written and flushed at once; one by one, the disk is what most of the time is waited for. */
+const PUBLISHED_AT_ONCE = 16;
 
 /** One sync of a website; see `onlineSource`. */
 export async function syncWebsite(parts: OnlineParts, context: SyncContext): Promise<SyncCounts> {
@@ -95,6 +99,7 @@ async function crawlOnce(sync: Sync, plan: CrawlPlan, isFresh: boolean): Promise
     context.signal,
     (parts, http) => ({
       ...parts,
+      log: options.log,
       // Links are in the page, and not all of them in its Markdown.
       ...(!tenant.followLinks && {
         fetchers: {
@@ -212,7 +217,10 @@ async function checkSite(
   const output = { kind: "sink" as const, sink, stateDirectory: null, manifestPath: null };
   const job = { output, jobId: null, isFresh: true, authorizations: new Map() };
   const plan = checkPlanOf(tenant, options.access.manners, seeds);
-  for await (const event of crawler.crawl(plan, job, context.signal, (parts) => parts)) {
+  for await (const event of crawler.crawl(plan, job, context.signal, (parts) => ({
+    ...parts,
+    log: options.log,
+  }))) {
     if (event.kind === "page") {
       const { url, status, httpStatus, finalUrl, reason } = event.outcome;
       if (!probes.has(url)) checks.set(url, { status, httpStatus, finalUrl, reason });
@@ -237,16 +245,24 @@ async function publish(sync: Sync, { judgement, entries, verifiedAt }: Verdict):
     if (known) documents.set(url, { ...known, misses });
   }
   let fetched = 0;
-  for await (const page of staging.pages()) {
+  const take = async (page: Page): Promise<void> => {
     const url = parsePageUrl(page.url);
-    if (!url || !judgement.accepted.has(url)) continue;
+    if (!url || !judgement.accepted.has(url)) return;
     const hash = entries.get(url)?.content_hash ?? "";
     if (ledger.documents.get(url)?.hash !== hash || (await published.get(url)) === null) {
       await published.put(page);
       fetched++;
     }
     documents.set(url, { hash, misses: 0 });
+  };
+  let batch: Promise<void>[] = [];
+  for await (const page of staging.pages()) {
+    batch.push(take(page));
+    if (batch.length < PUBLISHED_AT_ONCE) continue;
+    await Promise.all(batch);
+    batch = [];
   }
+  await Promise.all(batch);
   const garbage = [...ledger.garbage, ...judgement.removed].filter((url) => !documents.has(url));
   const next = { documents, quarantined: judgement.quarantined, verifiedAt, garbage };
   await writeLedger(ledgerPath, next);

@@ -1,0 +1,258 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
+import { readdir, readFile, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { DocsSite, proseOf } from "../support/docs-site.ts";
+import { type GitServer, serveGit } from "../support/git-server.ts";
+import { Served, until } from "../support/served.ts";
+import {
+  gitTenant,
+  SYNC_ENVIRONMENT,
+  startSync,
+  webTenant,
+  writeSyncDeployment,
+} from "../support/sync-run.ts";
+
+let server: GitServer;
+const roots: string[] = [];
+const deploy = async (deployment: Parameters<typeof writeSyncDeployment>[0]): Promise<string> => {
+  const root = await writeSyncDeployment(deployment);
+  roots.push(root);
+  return root;
+};
+beforeAll(async () => {
+  server = await serveGit();
+});
+afterAll(async () => {
+  await server[Symbol.asyncDispose]();
+});
+afterEach(async () => {
+  server.protect(null);
+  for (const root of roots.splice(0)) await rm(root, { recursive: true, force: true });
+});
+
+type Status = {
+  readonly state: string;
+  readonly last_completed_at: string | null;
+  readonly next_run_at: string | null;
+  readonly last_error: { readonly code: string; readonly message: string } | null;
+  readonly counts: { readonly fetched: number };
+  readonly index: { readonly doc_count: number | null };
+  readonly history: readonly object[];
+};
+const statusOf = async ({ url }: Served, codename: string): Promise<Status> =>
+  (await fetch(`${url}/${codename}/sync/status`)).json() as Promise<Status>;
+const trigger = ({ url }: Served, codename: string): Promise<Response> =>
+  fetch(`${url}/${codename}/sync/trigger`, { method: "POST" });
+
+describe("article-extractor sync", () => {
+  test("brings tenants up to date beside a server that may not build, which then answers", async () => {
+    await using site = new DocsSite();
+    site.fill(3);
+    const repository = await server.create("beside");
+    await repository.commit({ "docs/a.md": "# Sluices\n\nHow a sluicegate opens." });
+    const root = await deploy({
+      infrastructure: { allow_index_builds: false },
+      tenants: [gitTenant(`${server.origin}/beside.git`), webTenant(site.sitemap)],
+    });
+    const { exitCode, stdout, stderr } = await startSync(root, ["--all"]).done;
+    expect(stderr).toBe("");
+    expect(exitCode).toBe(0);
+    expect(stdout.trim().split("\n").sort()).toEqual([
+      "handbook: 1 documents; 1 fetched, 0 unchanged, 0 removed, 0 failed",
+      "manual: 3 documents; 3 fetched, 0 unchanged, 0 removed, 0 failed",
+    ]);
+    await using served = await Served.start(root, { env: SYNC_ENVIRONMENT });
+    const search = () => served.call("root_search", { tenant_codename: "handbook", query: "sluicegate" });
+    expect((await search()).results).toHaveLength(1);
+    await repository.commit({
+      "docs/a.md": "# Sluices\n\nHow a sluicegate opens.",
+      "docs/b.md": "# Another sluicegate",
+    });
+    expect((await startSync(root, ["handbook"]).done).exitCode).toBe(0);
+    const found = await until(search, ({ results }) => results.length === 2);
+    expect(found.results).toHaveLength(2);
+  }, 60_000);
+
+  test("goes on with the others when one fails, and says which", async () => {
+    await using site = new DocsSite();
+    site.fill(2);
+    const root = await deploy({
+      tenants: [gitTenant(`${server.origin}/nowhere.git`), webTenant(site.sitemap)],
+    });
+    const { exitCode, stdout, stderr } = await startSync(root, ["--all"]).done;
+    expect(exitCode).toBe(1);
+    expect(stdout).toStartWith("manual: 2 documents");
+    expect(stderr).toContain("handbook: git ls-remote");
+  }, 60_000);
+
+  test("takes codenames that there are, or --all", async () => {
+    const root = await deploy({ tenants: [gitTenant(`${server.origin}/nowhere.git`)] });
+    expect(await startSync(root, []).done).toMatchObject({ exitCode: 2 });
+    const { exitCode, stderr } = await startSync(root, ["handbok"]).done;
+    expect(exitCode).toBe(1);
+    expect(stderr).toContain("Tenant 'handbok' not found; did you mean handbook?");
+  }, 60_000);
+});
+
+describe("a server with sources elsewhere", () => {
+  test("syncs at its start what was never synced, and says when it does so next", async () => {
+    await using site = new DocsSite();
+    site.fill(3);
+    const repository = await server.create("at-start");
+    await repository.commit({ "docs/a.md": "# A" });
+    const root = await deploy({
+      tenants: [
+        gitTenant(`${server.origin}/at-start.git`, { git_sync_interval_minutes: 5 }),
+        webTenant(site.sitemap, { refresh_schedule: "0 3 * * *" }),
+      ],
+    });
+    await using served = await Served.start(root, { env: SYNC_ENVIRONMENT });
+    const isDone = ({ state, next_run_at }: Status): boolean =>
+      state === "idle" && next_run_at !== null && Date.parse(next_run_at) > Date.now();
+    const handbook = await until(() => statusOf(served, "handbook"), isDone);
+    const manual = await until(() => statusOf(served, "manual"), isDone);
+    expect(handbook).toMatchObject({ last_error: null, counts: { fetched: 1 }, index: { doc_count: 1 } });
+    expect(manual).toMatchObject({ last_error: null, counts: { fetched: 3 }, index: { doc_count: 3 } });
+    expect(manual.next_run_at).toEndWith("T03:00:00.000Z");
+    expect(manual.history).toHaveLength(1);
+  }, 60_000);
+
+  test("syncs when it is told to, once at a time", async () => {
+    await using site = new DocsSite();
+    site.fill(3);
+    const root = await deploy({ tenants: [webTenant(site.sitemap)] });
+    await using served = await Served.start(root, { env: SYNC_ENVIRONMENT });
+    await until(
+      () => statusOf(served, "manual"),
+      ({ history }) => history.length === 1,
+    );
+    await until(
+      () => statusOf(served, "manual"),
+      ({ state }) => state === "idle",
+    );
+    site.write("/docs/new", "New");
+    const first = await trigger(served, "manual");
+    expect(first.status).toBe(202);
+    expect(await first.json()).toMatchObject({ success: true, state: "queued" });
+    expect((await trigger(served, "manual")).status).toBe(409);
+    expect((await trigger(served, "nobody")).status).toBe(404);
+    const status = await until(
+      () => statusOf(served, "manual"),
+      ({ index }) => index.doc_count === 4,
+    );
+    expect(status.index.doc_count).toBe(4);
+  }, 60_000);
+
+  test("keeps quiet offline, and answers from what it has", async () => {
+    await using site = new DocsSite();
+    site.fill(3);
+    const tenants = [webTenant(site.sitemap, { refresh_schedule: "* * * * *" })];
+    const root = await deploy({ tenants, infrastructure: { operation_mode: "offline" } });
+    const refused = await startSync(root, ["manual"]).done;
+    expect(refused).toMatchObject({ exitCode: 1 });
+    expect(refused.stderr).toContain("operation_mode is offline");
+    await using served = await Served.start(root, { env: SYNC_ENVIRONMENT });
+    expect((await trigger(served, "manual")).status).toBe(503);
+    await Bun.sleep(2500);
+    expect(site.requests).toEqual([]);
+  }, 60_000);
+
+  test("has another process sync when the one that did is killed", async () => {
+    await using site = new DocsSite();
+    site.fill(2);
+    const root = await deploy({
+      tenants: [webTenant(site.sitemap)],
+      infrastructure: { uvicorn_workers: 2, log_level: "info" },
+    });
+    await using served = await Served.start(root, { env: SYNC_ENVIRONMENT });
+    await until(
+      () => statusOf(served, "manual"),
+      ({ history, state }) => history.length === 1 && state === "idle",
+    );
+    const children = (await Bun.$`pgrep -P ${served.child.pid}`.text()).trim().split("\n").map(Number);
+    expect(children).toHaveLength(2);
+    const killedAt = performance.now();
+    for (const pid of children) process.kill(pid, "SIGKILL");
+    const ask = () =>
+      trigger(served, "manual").then(
+        ({ status }) => status,
+        () => 0,
+      );
+    await until(ask, (status) => status === 202);
+    await until(
+      () => statusOf(served, "manual").catch(() => null),
+      (status) => status?.history.length === 2,
+    );
+    expect((await statusOf(served, "manual")).history).toHaveLength(2);
+    expect(performance.now() - killedAt).toBeLessThan(30_000);
+  }, 90_000);
+
+  test("keeps its secrets: none in logs, state, arguments, answers or errors", async () => {
+    const secrets = {
+      DOCS_TOKEN: "git-secret-0a1b2c",
+      FALLBACK_KEY: "fallback-secret-3d4e5f",
+      DOCS_SEARCH_API_KEY: "api-secret-6a7b8c",
+    };
+    const { hostname, port } = new URL(server.origin);
+    await using remote = Bun.serve({
+      port: 0,
+      hostname: "127.0.0.1",
+      fetch: () => new Response("wrong key", { status: 403 }),
+    });
+    await using site = new DocsSite();
+    site.fill(2);
+    site.pages.set("/docs/empty", { body: "<html><body></body></html>" });
+    const repository = await server.create("secret");
+    await repository.commit({ "docs/a.md": `# A\n\n${proseOf("a")}` });
+    const fallback = {
+      enabled: true,
+      endpoint: `${remote.url.origin}/x`,
+      api_key_env: "FALLBACK_KEY",
+      max_retries: 0,
+    };
+    const root = await deploy({
+      infrastructure: { log_level: "debug", article_extractor_fallback: fallback },
+      tenants: [
+        gitTenant(`http://${hostname}:${port}/secret.git`, { git_auth_token_env: "DOCS_TOKEN" }),
+        webTenant(site.sitemap),
+      ],
+    });
+    const env = { ...SYNC_ENVIRONMENT, ...secrets };
+    server.protect(`x-access-token:${secrets.DOCS_TOKEN}`);
+    const arguments_: string[] = [];
+    let isOver = false;
+    const watching = (async () => {
+      while (!isOver) arguments_.push(await Bun.$`ps -eo args`.quiet().text());
+    })();
+    await using served = await Served.start(root, { env });
+    const headers = { authorization: `Bearer ${secrets.DOCS_SEARCH_API_KEY}` };
+    const answers: string[] = [];
+    const ask = async (path: string): Promise<string> => {
+      const text = await (await fetch(`${served.url}${path}`, { headers })).text();
+      answers.push(text);
+      return text;
+    };
+    await until(
+      () => ask("/tenants/status"),
+      (text) => (text.match(/"completed_at"/g) ?? []).length === 2 && !/running|queued/.test(text),
+    );
+    server.protect("x-access-token:another");
+    await fetch(`${served.url}/handbook/sync/trigger`, { method: "POST", headers });
+    await until(
+      () => ask("/handbook/sync/status"),
+      (text) => text.includes("Authentication failed"),
+    );
+    for (const path of ["/health", "/metrics", "/mcp.json", "/"]) await ask(path);
+    isOver = true;
+    await watching;
+    const files: string[] = [];
+    for (const entry of await readdir(root, { recursive: true, withFileTypes: true }))
+      if (entry.isFile()) files.push(await readFile(join(entry.parentPath, entry.name), "latin1"));
+    expect(answers.join().includes("Authentication failed")).toBe(true);
+    expect(served.said.includes("fallback extractor failed")).toBe(true);
+    expect(arguments_.join().includes("git")).toBe(true);
+    for (const secret of Object.values(secrets))
+      for (const text of [served.said, ...answers, ...arguments_, ...files])
+        expect(text.includes(secret)).toBe(false);
+  }, 90_000);
+});
