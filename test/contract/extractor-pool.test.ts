@@ -44,7 +44,7 @@ describe("a pool of extraction workers", () => {
   });
 
   test("fails a page beyond the time limit with timeout, and no other", async () => {
-    await using pool = openPool(2, FAULTY_URL, 1000);
+    await using pool = openPool(2, FAULTY_URL, 4000);
     const pages = [PAGE, HANGING, PAGE, HANGING, PAGE, PAGE].map((task) => pool.extract(task));
     expect(await outcomesOf(pages)).toEqual([
       "extracted",
@@ -55,7 +55,7 @@ describe("a pool of extraction workers", () => {
       "extracted",
     ]);
     const failure = await failureOf(pages[1] as Promise<unknown>);
-    expect(failure.message).toBe("extracting https://site.test/dir/page took longer than 1000 ms");
+    expect(failure.message).toBe("extracting https://site.test/dir/page took longer than 4000 ms");
   });
 
   test("stops a real page that costs too much", async () => {
