@@ -139,9 +139,11 @@ const isGone = (status: number): boolean => status === 404 || status === 410;
 const isTransient404 = ({ status, html, bodyBytes }: FetchedPage): boolean =>
   isGone(status) && bodyBytes > TRANSIENT_404_MIN_BYTES && /<(?:article|main|p)[\s>/]/i.test(html);
 
-// Rule 3, and the shells that are the usual reason for such a status.
+// Rule 3, and the shells that are the usual reason for such a status. A dead link that says no more than so is
+// neither: a crawl meets many.
 function reasonForBrowser({ page, extraction }: PageVisit): string | null {
-  if (isGone(page.status)) return `the plain answer was HTTP ${page.status}`;
+  if (isTransient404(page) || (isGone(page.status) && isEmptyShell(page.html, 0)))
+    return `the plain answer was HTTP ${page.status}`;
   const isShell = extraction !== null && isEmptyShell(page.html, extraction.article?.wordCount ?? 0);
   return isShell ? "the plain answer was an application's empty shell" : null;
 }

@@ -18,6 +18,8 @@ const FILLED = `<html><body><article><h1>Tides</h1>${"<p>The sea rises twice a d
 const SHELL = `<html><body><div id="root"></div><script src="/app.js"></script></body></html>`;
 const GONE_WITH_TEXT = FILLED.replace("<h1>Tides", "<h1>Lost tides");
 
+const GONE_WITHOUT_TEXT = `<main><p></p></main>${"<!-- -->".repeat(100)}`;
+
 const requests: string[] = [];
 const server = Bun.serve({
   hostname: "127.0.0.1",
@@ -31,7 +33,9 @@ const server = Bun.serve({
     if (pathname === "/shell") return html(isBrowser ? FILLED : SHELL);
     if (pathname === "/shell-for-all") return html(SHELL);
     if (pathname === "/gone") return html(isBrowser ? FILLED : GONE_WITH_TEXT, isBrowser ? 200 : 404);
+    if (pathname === "/gone-shell") return html(isBrowser ? FILLED : SHELL, isBrowser ? 200 : 404);
     if (pathname === "/gone-for-all") return html("<p>Nothing here.</p>", 404);
+    if (pathname === "/lost-for-all") return html(GONE_WITHOUT_TEXT, 404);
     return html(FILLED);
   },
 });
@@ -96,6 +100,12 @@ describe("the fetcher preference", () => {
     });
   });
 
+  test("asks the browser about a shell behind a 404, and leaves it alone about a dead link", async () => {
+    expect((await extract("/gone-shell", "http")).requests).toEqual(["http", "browser"]);
+    await expect(extract("/gone-for-all", "http")).rejects.toMatchObject({ code: "http_status" });
+    expect(requests).toEqual(["http /gone-for-all"]);
+  });
+
   test("never asks the browser where it is switched off", async () => {
     const answer = await extract("/gone", "http_only");
     expect(answer.requests).toEqual(["http"]);
@@ -104,10 +114,11 @@ describe("the fetcher preference", () => {
   });
 
   test("fails with the status when the browser gets it too", async () => {
-    await expect(extract("/gone-for-all", "http")).rejects.toMatchObject({
+    await expect(extract("/lost-for-all", "http")).rejects.toMatchObject({
       code: "http_status",
-      message: `GET ${server.url.origin}/gone-for-all answered HTTP 404`,
+      message: `GET ${server.url.origin}/lost-for-all answered HTTP 404`,
     });
+    expect(requests).toEqual(["http /lost-for-all", "browser /lost-for-all"]);
   });
 
   test("says of a shell that stays empty that a browser would fill it", async () => {
