@@ -103,7 +103,7 @@ function renderParts(
   if (text !== null) return { text, content: null, markdown: null };
   const html = parts.map(({ chosen }) => htmlOf(chosen));
   const document = parseDocument(`<html><head></head><body>${html.join("\n")}</body></html>`);
-  const hasFormulas = parts.some(({ chosen }) => drawsTex(chosen.model.html));
+  const hasFormulas = parts.some(({ chosen }) => drawsTex(chosen.model));
   if (hasFormulas) canonicalise(document.body, true);
   return renderContent(document.body, { base, title: null, options });
 }

@@ -1,5 +1,5 @@
-import { type PageUrl, parsePageUrl } from "../urls/index.ts";
-import { cut, tidyValue } from "./meta-tags.ts";
+import { originOf, type PageUrl, parsePageUrl } from "../urls/index.ts";
+import { cut, detachedAll, visibleLine } from "./meta-tags.ts";
 import type { PageFacts } from "./page/page-model.ts";
 import type { Link, MetaRobots } from "./types.ts";
 
@@ -18,24 +18,85 @@ export function baseOf(facts: PageFacts, url: PageUrl | null): PageUrl | null {
  * characters of addresses are left out.
  */
 export function linksOf(facts: PageFacts, base: PageUrl | null): Link[] {
-  const links = new Map<PageUrl, Link>();
-  // Menus repeat their links, and resolving one costs more than looking it up.
-  const resolved = new Map<string, PageUrl>();
+  const resolver = new LinkResolver(base);
+  const numbers = new Map<PageUrl, number>();
+  const texts: string[] = [];
+  const areNofollow: boolean[] = [];
   let chars = 0;
   for (const { href, text, isNofollow } of facts.links) {
     // A fragment alone is a place on this page, not a link to another.
     const reference = href.trim();
     if (reference.startsWith("#")) continue;
-    const url = resolved.get(reference) ?? parsePageUrl(reference, base ?? undefined);
+    const url = resolver.resolve(reference);
     if (!url) continue;
-    resolved.set(reference, url);
-    const known = links.get(url);
-    if (!known) chars += url.length;
-    if (chars > MAX_TOTAL_CHARS) break;
-    if (!known) links.set(url, { url, text: cut(tidyValue(text), MAX_ANCHOR_TEXT), isNofollow });
-    else if (known.isNofollow && !isNofollow) links.set(url, { ...known, isNofollow });
+    const known = numbers.get(url);
+    if (known === undefined) {
+      chars += url.length;
+      if (chars > MAX_TOTAL_CHARS) break;
+      numbers.set(url, texts.length);
+      texts.push(cut(visibleLine(text), MAX_ANCHOR_TEXT));
+      areNofollow.push(isNofollow);
+    } else if (!isNofollow) areNofollow[known] = false;
   }
-  return [...links.values()];
+  const own = detachedAll(texts);
+  // Written by the same call: as many strings as went in, in their order.
+  const urls = detachedAll([...numbers.keys()]) as PageUrl[];
+  return urls.map((url, number) => ({ url, text: own[number]!, isNofollow: areNofollow[number]! }));
+}
+
+/** Resolves the references of a page, each once: menus repeat their links. */
+class LinkResolver {
+  readonly #base: PageUrl | null;
+  readonly #origin: string | null;
+  readonly #resolved = new Map<string, PageUrl>();
+
+  constructor(base: PageUrl | null) {
+    this.#base = base;
+    this.#origin = base === null ? null : originOf(base);
+  }
+
+  resolve(reference: string): PageUrl | null {
+    const plain = this.#canonical(reference);
+    if (plain !== null) return plain;
+    const known = this.#resolved.get(reference);
+    if (known !== undefined) return known;
+    const url = parsePageUrl(reference, this.#base ?? undefined);
+    if (url !== null) this.#resolved.set(reference, url);
+    return url;
+  }
+
+  /** The URL of a reference that is canonical as it stands, which most are; null for any other. */
+  #canonical(reference: string): PageUrl | null {
+    if (reference.length > MAX_PLAIN_LENGTH) return null;
+    // What `parsePageUrl` would answer, see the test that compares the two.
+    if (this.#origin !== null && reference.charCodeAt(0) === SLASH && reference.charCodeAt(1) !== SLASH) {
+      return isPlainPath(reference, 0) ? ((this.#origin + reference) as PageUrl) : null;
+    }
+    const host = PLAIN_HOST.exec(reference);
+    return host && isPlainPath(reference, host[0].length - 1) ? (reference as PageUrl) : null;
+  }
+}
+
+const MAX_PLAIN_LENGTH = 2000;
+const SLASH = 47;
+const DOT = 46;
+/** A host by name, without anything that a parser would change; a last label of letters is no address. */
+const PLAIN_HOST = /^https?:\/\/(?![^/]{0,300}--)[a-z0-9][a-z0-9.-]{0,252}\.[a-z]{2,30}\//;
+
+const PLAIN = new Uint8Array(128);
+for (const character of "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.~/+,=:;&") {
+  PLAIN[character.charCodeAt(0)] = 1;
+}
+
+/** Whether a path has neither a query nor dot segments nor anything that would be written otherwise. */
+function isPlainPath(reference: string, start: number): boolean {
+  let before = 0;
+  for (let at = start; at < reference.length; at++) {
+    const code = reference.charCodeAt(at);
+    if (code > 127 || PLAIN[code] === 0 || (code === DOT && before === SLASH)) return false;
+    before = code;
+  }
+  return true;
 }
 
 /** The directives of every `<meta name="robots">`; `none` means both. */

@@ -38,6 +38,10 @@ export const tidyValue = (text: string): string => detached(visibleLine(text));
 /** A copy of its own: a cut-out of a page keeps the whole page in memory for as long as it lives. */
 export const detached = (text: string): string => JSON.parse(JSON.stringify(text)) as string;
 
+/** The same for many texts, at a fraction of what one by one takes. */
+export const detachedAll = (texts: readonly string[]): string[] =>
+  JSON.parse(JSON.stringify(texts)) as string[];
+
 /** The first characters of a text, no more than `length` UTF-16 units and none of them torn. */
 export const cut = (text: string, length: number): string =>
   text.slice(0, /[\ud800-\udbff]/.test(text.charAt(length - 1)) ? length - 1 : length);

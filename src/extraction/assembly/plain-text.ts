@@ -27,7 +27,7 @@ export function plainTextOf(chosen: ChosenContent): PlainText {
     !sink.isDivisible ||
     sink.blockCount !== chosen.blocks.length ||
     ALERT.test(text) ||
-    mayHoldTex(text, chosen.model.html) ||
+    mayHoldTex(text, chosen.model) ||
     holdsNotes(chosen, marks);
   return { text, pieces: needsAll ? null : joinStructures(chosen, pieces, marks) };
 }
@@ -190,11 +190,19 @@ function joinWithin(
 }
 
 /** Whether `$…$` and the like in the text may be formulas, which a script of the page draws. */
-const mayHoldTex = (text: string, html: string): boolean => /\$|\\[([]/.test(text) && drawsTex(html);
+const mayHoldTex = (text: string, model: PageModel): boolean => /\$|\\[([]/.test(text) && drawsTex(model);
+
+const TEX_SCRIPT = /\bsrc\s*=\s*["']?[^"'>]{0,500}?(?:mathjax|katex|auto-render)/i;
+const TEX_CODE = /\bMathJax\s*[=.{]|\brenderMathInElement\s*\(/;
 
 /** Whether a script of the page draws formulas from their TeX. */
-export const drawsTex = (html: string): boolean =>
-  /mathjax|katex|auto-render/i.test(html) &&
-  /<script\b[^>]{0,500}?\bsrc\s*=\s*["']?[^"'>]{0,500}?(?:mathjax|katex|auto-render)|\bMathJax\s*[=.{]|\brenderMathInElement\s*\(/i.test(
-    html,
-  );
+export function drawsTex({ html, elementCount, tag, openStart, openEnd, closeEnd }: PageModel): boolean {
+  for (let element = 0; element < elementCount; element++) {
+    if (tag[element] !== Tag.script) continue;
+    if (TEX_SCRIPT.test(html.slice(openStart[element]!, openEnd[element]!))) return true;
+    const code = html.slice(openEnd[element]!, closeEnd[element]!);
+    const mayBe = code.includes("MathJax") || code.includes("renderMathInElement");
+    if (mayBe && TEX_CODE.test(code)) return true;
+  }
+  return false;
+}

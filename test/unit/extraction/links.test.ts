@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { extract, type PageCase, pageUrl, pageWith } from "./support.ts";
+import { parsePageUrl } from "../../../src/urls/index.ts";
+import { extract, PAGE_URL, type PageCase, pageUrl, pageWith } from "./support.ts";
 
 const linksOf = async (html: string, page: PageCase = {}) => (await extract(html, page)).links;
 const urlsOf = async (html: string, page: PageCase = {}): Promise<string[]> =>
@@ -19,6 +20,52 @@ describe("the links of a page", () => {
     const { article, links } = await extract(`<a href="/only"></a>`);
     expect(article).toBeNull();
     expect(links).toEqual([{ url: pageUrl("https://site.test/only"), text: "", isNofollow: false }]);
+  });
+
+  test("are the canonical URLs of what the page wrote, in whatever pieces", async () => {
+    const starts = [
+      "",
+      "/",
+      "//",
+      "https://other.test",
+      "http://a-b.Other.test/",
+      "https://1.2.3.4/",
+      "https:/",
+      "?",
+    ];
+    const hosts = [
+      "https://x--y.test/",
+      "https://a.b.c.test./",
+      "https://u@other.test/",
+      "https://other.test:80/",
+      "https://a..test/",
+    ];
+    const paths = [
+      "a",
+      "/b/",
+      "/./c",
+      "/../d",
+      ".well",
+      "a.b",
+      "/%2e%2e/e",
+      "%41",
+      "a b",
+      "ä",
+      "a|b",
+      "a\\b",
+      "a;p=1,2:3",
+      "//",
+      "?q=1",
+      "~+-_",
+      "/.",
+    ];
+    const ends = ["", "/f", ".html", "?utm_source=x&b=c", "#g"];
+    const hrefs = [...starts, ...hosts].flatMap((start) =>
+      paths.flatMap((path) => ends.map((end) => start + path + end)),
+    );
+    const urls = hrefs.map((href) => parsePageUrl(href, pageUrl(PAGE_URL)));
+    const html = hrefs.map((href) => `<a href="${href.replaceAll("&", "&amp;")}">x</a>`).join("");
+    expect(await urlsOf(html)).toEqual([...new Set(urls.filter((url) => url !== null))]);
   });
 
   test("leave out places on the same page", async () => {
