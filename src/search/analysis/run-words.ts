@@ -64,7 +64,7 @@ export class RunWords {
     const run = text.slice(start, end);
     const path = pathParts(run);
     const code = (path && this.#makePathCode(run, path)) ?? this.#makeCode(run);
-    this.#table.find(text, start, end); // the parts were looked up in between
+    if (path) this.#table.find(text, start, end); // the parts were looked up in between
     this.#table.add(run, code);
     return code;
   }

@@ -97,11 +97,13 @@ export class SegmentFile implements Disposable {
     if (size < this.bytes.length) throw corrupt(this.path, `cut from ${this.bytes.length} to ${size} bytes`);
   }
 
-  /** Gives the descriptor back; the mapping goes when nothing refers to it any more. */
+  /** Gives descriptor and mapping back; arrays of the file's bytes are empty from then on. */
   [Symbol.dispose](): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
     closeSync(this.#descriptor);
+    // A mapping that is left to the collector counts as heap until it runs, and lets the heap grow as far again.
+    this.bytes.buffer.transfer(0);
   }
 
   #verifyChunk(chunk: number): void {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import {
   FIELDS,
@@ -46,7 +47,20 @@ function describeDocuments(reader: IndexReader): unknown {
   }));
 }
 
+const mappingsOf = (path: string): number =>
+  readFileSync("/proc/self/maps", "utf8")
+    .split("\n")
+    .filter((line) => line.endsWith(path)).length;
+
 describe("a segment", () => {
+  test.skipIf(process.platform !== "linux")("gives its memory back when it is closed", async () => {
+    await using fixture = await openFixture(manyDocuments(20));
+    expect(mappingsOf(fixture.path)).toBe(1);
+    fixture.segment[Symbol.dispose]();
+    expect(mappingsOf(fixture.path)).toBe(0);
+    expect(() => fixture.segment.requireWhole()).toThrow("was closed");
+  });
+
   test("gives back what the plain index in memory gives", async () => {
     await fc.assert(
       fc.asyncProperty(sourceDocuments(12), fc.constantFrom(1, 1 << 24), async (documents, memoryBytes) => {
