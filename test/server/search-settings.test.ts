@@ -7,16 +7,16 @@ const DOCS = writeTree({
   "title.md": `---\ntitle: The lantern\n---\nLight. ${FILLER}`,
   "one.md": `# The lantern of the harbour\n\n${FILLER}\n`,
   "two.md": `# Harbour\n\n## A lantern on the mole\n\n${FILLER}\n`,
-  "three.md": `# Mole\n\n### Lantern care\n\nThe installer.\n\n${FILLER}\n`,
+  "three.md": `# Mole\n\n### Lantern care\n\nIt is arguable.\n\n${FILLER}\n`,
   "code.md": `# Calls\n\n${FILLER}\n\n\`\`\`\nlantern()\n\`\`\`\n`,
   "address.md": `---\nurl: https://lantern.example/x\n---\n# Addresses\n\n${FILLER}\n`,
-  "forms.md": "# Forms\n\nLanterns. The installation. Organizations. `organizations_relational`\n",
+  "forms.md": "# Forms\n\nLanterns. An argument. Organizations. `organizations_relational`\n",
 });
 
 /** What differs from the defaults, and a query whose answer shows it. */
 const SETTINGS: readonly (readonly [name: string, search: object, query: string])[] = [
   ["enabled", { enabled: false }, "lantern"],
-  ["analyzer_profile aggressive-stem", { analyzer_profile: "aggressive-stem" }, "installer"],
+  ["analyzer_profile aggressive-stem", { analyzer_profile: "aggressive-stem" }, "arguable"],
   ["analyzer_profile code-friendly", { analyzer_profile: "code-friendly" }, "organization_relation"],
   ["bm25_k1", { ranking: { bm25_k1: 3 } }, "lantern"],
   ["bm25_b", { ranking: { bm25_b: 0.1 } }, "lantern"],
