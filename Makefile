@@ -2,7 +2,7 @@
 BUN := sh scripts/bun
 INSTALLED := node_modules/.installed
 
-.PHONY: help demo test test-all build release library check format install bench-extraction bench-markdown bench-fetch bench-crawl bench-search bench-search-quality bench-startup bench-sync clean
+.PHONY: help demo test test-all build release library check format install bench-extraction bench-markdown bench-fetch bench-crawl bench-search bench-search-quality bench-mcp bench-startup bench-sync clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -13,11 +13,13 @@ demo: $(INSTALLED) ## build, then extract, crawl and search the small site in te
 
 test: check build library ## all tests that matter, at most 15 minutes
 	sh scripts/ensure-chromium.sh
+	sh scripts/ensure-nginx.sh
 	sh scripts/ensure-xvfb.sh
 	$(BUN) scripts/test.ts
 
 test-all: check build library ## the tests and the long runs
 	sh scripts/ensure-chromium.sh
+	sh scripts/ensure-nginx.sh
 	sh scripts/ensure-xvfb.sh
 	$(BUN) scripts/test.ts --all
 
@@ -58,6 +60,9 @@ bench-search-quality: $(INSTALLED) ## COLLECTIONS=DIR RUNS=DIR: ranks labelled q
 
 bench-search: $(INSTALLED) ## COLLECTIONS=DIR: speed of search and of building indexes, beside other engines
 	$(BUN) scripts/bench/search.ts --collections "$(COLLECTIONS)" $(if $(SECTIONS),--sections $(SECTIONS)) $(if $(ENGINES),--engines $(ENGINES)) $(if $(OUT),--out $(OUT))
+
+bench-mcp: build ## search over MCP beside the SDK's bare floor, and many small tenants
+	$(BUN) scripts/bench/mcp.ts $(if $(PAGES),--pages $(PAGES)) $(if $(CALLS),--calls $(CALLS)) $(if $(RUNS),--runs $(RUNS)) $(if $(TENANTS),--tenants $(TENANTS)) $(if $(OUT),--out $(OUT))
 
 bench-crawl: build ## a site on loopback, PEER=scrapy beside it; FRONTIER=N: claims and settles at N URLs
 	$(if $(FRONTIER),$(BUN) scripts/bench/frontier.ts --urls $(FRONTIER),$(BUN) scripts/bench/crawl.ts $(if $(PAGES),--pages $(PAGES)) $(if $(PEER),--peer $(PEER)) $(if $(RUNS),--runs $(RUNS)) $(if $(OUT),--out $(OUT)))

@@ -5,11 +5,16 @@ import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { BINARY, cleanEnvironment, requireBinary } from "./binary.ts";
 
-/** A directory with a deployment file of one folder, `docs`, and one document in it. */
-export function writeDeployment(infrastructure: object = {}, tenant: object = {}): string {
+/** A directory with a deployment file of one folder, `docs`, and one document in it besides those given. */
+export function writeDeployment(
+  infrastructure: object = {},
+  tenant: object = {},
+  documents: Readonly<Record<string, string>> = {},
+): string {
   const root = mkdtempSync(join(tmpdir(), "serve-"));
   mkdirSync(join(root, "docs"));
   writeFileSync(join(root, "docs/proxies.md"), "# Proxies\n\nNO_PROXY lists hosts that go without.\n");
+  for (const [name, text] of Object.entries(documents)) writeFileSync(join(root, "docs", name), text);
   const json = {
     infrastructure: {
       mcp_host: "127.0.0.1",
@@ -29,6 +34,8 @@ export function writeDeployment(infrastructure: object = {}, tenant: object = {}
 export type ServeOptions = {
   readonly env?: Readonly<Record<string, string>>;
   readonly words?: readonly string[];
+  /** 0, the default, takes a free one; null leaves it to the deployment file. */
+  readonly port?: number | null;
 };
 
 /** The built program as a server. */
@@ -44,9 +51,10 @@ export class Served implements AsyncDisposable {
   }
 
   /** Starts `serve search` in the directory, on a free port. @throws when it ends instead */
-  static async start(root: string, { env = {}, words = [] }: ServeOptions = {}): Promise<Served> {
+  static async start(root: string, { env = {}, words = [], port = 0 }: ServeOptions = {}): Promise<Served> {
     requireBinary();
-    const child = Bun.spawn([BINARY, "serve", "search", "--port", "0", ...words], {
+    const flags = port === null ? words : ["--port", String(port), ...words];
+    const child = Bun.spawn([BINARY, "serve", "search", ...flags], {
       cwd: root,
       env: cleanEnvironment({ DOCS_SEARCH_STATE_DIR: join(root, "state"), ...env }),
       stdio: ["ignore", "ignore", "pipe"],

@@ -36,7 +36,8 @@ export type Tool = {
 };
 
 const text = { type: "string" };
-const error = { type: ["string", "null"] };
+// Not a list of types, which some clients cannot map.
+const error = { anyOf: [text, { type: "null" }] };
 const tenants = {
   type: "array",
   items: {

@@ -66,6 +66,20 @@ function turnWithin(waiting: (() => void)[], limit: ConcurrencyLimit, signal: Ab
   });
 }
 
+/** Answers with the problem what is not answered in so many ms; whatever it was at is left to itself. */
+export const limitTime =
+  (limitMs: number, problem: RequestProblem): Layer =>
+  (next) =>
+  async (exchange) => {
+    const late = Promise.withResolvers<never>();
+    const timer = setTimeout(() => late.reject(new ProblemError(problem)), limitMs);
+    try {
+      return await Promise.race([next(exchange), late.promise]);
+    } finally {
+      clearTimeout(timer);
+    }
+  };
+
 /** Says no to new work while the server is ending; probes still learn why. */
 export const refuseWhileDraining =
   (isDraining: () => boolean, openPaths: readonly string[]): Layer =>

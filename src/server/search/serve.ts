@@ -4,8 +4,8 @@ import type { Metrics } from "../../metrics.ts";
 import { type Listener, listen, urlOf } from "../listen.ts";
 import { requireApiKey } from "../middleware/api-key.ts";
 import { inLayers } from "../middleware/exchange.ts";
-import { limitConcurrency, refuseWhileDraining } from "../middleware/limits.ts";
-import { observe } from "../middleware/observe.ts";
+import { limitConcurrency, limitTime, refuseWhileDraining } from "../middleware/limits.ts";
+import { answerProblems, observe } from "../middleware/observe.ts";
 import { guardOrigin } from "../middleware/origin.ts";
 import { secureHeaders } from "../middleware/secure-headers.ts";
 import { searchPage, servePage } from "../web/index.ts";
@@ -64,6 +64,7 @@ export function startSearchServer(options: SearchServerOptions): SearchServer {
     [
       observe({ metrics: options.metrics, quietPaths: PROBE_PATHS }),
       secureHeaders,
+      answerProblems,
       guardOrigin({
         boundHost: options.host,
         allowedHosts: options.allowedHosts,
@@ -89,6 +90,12 @@ export function startSearchServer(options: SearchServerOptions): SearchServer {
           ...overloaded,
           detail: `${maxConcurrentRequests} requests were under way for ${httpTimeoutMs / 1000} s`,
         },
+      }),
+      limitTime(httpTimeoutMs, {
+        status: 408,
+        code: "timeout",
+        detail: `the request took longer than ${httpTimeoutMs / 1000} s`,
+        headers: { connection: "close" },
       }),
     ],
     searchRoutes({

@@ -1,0 +1,202 @@
+import { expect, test } from "bun:test";
+import { connect, type Socket } from "node:net";
+import { reservePort } from "../../src/server/index.ts";
+import { Served, until, writeDeployment } from "../support/served.ts";
+
+const LONG_TEST = 60_000;
+
+const isIndexed = (served: Served) =>
+  until(
+    () => served.search("no_proxy"),
+    ({ error }) => error === null,
+  );
+
+/** So many requests whose bodies never arrive. */
+async function stall(served: Served, count: number): Promise<Disposable> {
+  const { hostname, port } = new URL(served.url);
+  const sockets = await Promise.all(
+    Array.from({ length: count }, () => {
+      const opened = Promise.withResolvers<Socket>();
+      const socket = connect(Number(port), hostname, () => {
+        socket.write(
+          "POST /mcp HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\naccept: application/json, text/event-stream\r\ncontent-length: 100\r\n\r\n{",
+          () => opened.resolve(socket),
+        );
+      });
+      socket.on("error", () => {});
+      return opened.promise;
+    }),
+  );
+  return {
+    [Symbol.dispose]() {
+      for (const socket of sockets) socket.destroy();
+    },
+  };
+}
+
+const get = (served: Served, path: string): Promise<Response> =>
+  fetch(`${served.url}${path}`, { headers: { connection: "close" } });
+
+/** The answer to a request of which it is not known when the stalled ones before it have arrived. */
+const untilStatus = (served: Served, status: number): Promise<Response> =>
+  until(
+    () => get(served, "/mcp.json"),
+    (response) => response.status === status,
+  );
+
+test("mcp_port is the port", async () => {
+  const port = await reservePort("127.0.0.1", 0);
+  await using served = await Served.start(writeDeployment({ mcp_port: port }), { port: null });
+  expect(served.url).toBe(`http://127.0.0.1:${port}`);
+});
+
+test("default_client_model is what clients are told", async () => {
+  await using served = await Served.start(writeDeployment({ default_client_model: "some-model" }));
+  expect(await (await get(served, "/mcp.json")).json()).toMatchObject({ defaultModel: "some-model" });
+});
+
+test("max_concurrent_requests has others wait for http_timeout at most", async () => {
+  await using served = await Served.start(writeDeployment({ max_concurrent_requests: 1, http_timeout: 2 }));
+  // Two: the second one waits for its turn longer than the request below.
+  using _ = await stall(served, 2);
+  const response = await untilStatus(served, 503);
+  expect(await response.json()).toMatchObject({
+    code: "overloaded",
+    detail: "1 requests were under way for 2 s",
+  });
+  expect(response.headers.get("retry-after")).toBe("1");
+});
+
+test("with one place more there is one for the next", async () => {
+  await using served = await Served.start(writeDeployment({ max_concurrent_requests: 2, http_timeout: 600 }));
+  using _ = await stall(served, 1);
+  expect((await get(served, "/mcp.json")).status).toBe(200);
+});
+
+test("http_timeout ends a request that takes too long", async () => {
+  await using served = await Served.start(writeDeployment({ http_timeout: 1 }));
+  const answer = Promise.withResolvers<string>();
+  const { hostname, port } = new URL(served.url);
+  const socket = connect(Number(port), hostname, () =>
+    socket.write(
+      "POST /mcp HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\naccept: application/json, text/event-stream\r\ncontent-length: 100\r\n\r\n{",
+    ),
+  );
+  socket.on("data", (piece) => answer.resolve(piece.toString()));
+  const text = await answer.promise;
+  socket.destroy();
+  expect(text).toStartWith("HTTP/1.1 408 ");
+  expect(text).toContain("the request took longer than 1 s");
+});
+
+test("uvicorn_limit_concurrency refuses at once what is over it", async () => {
+  await using served = await Served.start(writeDeployment({ uvicorn_limit_concurrency: 10 }));
+  using _ = await stall(served, 10);
+  const response = await untilStatus(served, 503);
+  expect(await response.json()).toMatchObject({ detail: "more than 10 requests at once" });
+  expect((await get(served, "/health")).status).toBe(200);
+});
+
+test.each([true, false])("search_include_stats %p decides about stats", async (included) => {
+  await using served = await Served.start(writeDeployment({ search_include_stats: included }));
+  expect("stats" in (await isIndexed(served))).toBe(included);
+});
+
+const FILLER = "Words of no account. ".repeat(40);
+const LONG = `# Long\n\n${FILLER}\n\n## Middle\n\nHere it is.\n\n## End\n\n${FILLER}\n`;
+const fetchMiddle = async (infrastructure: object): Promise<string> => {
+  await using served = await Served.start(writeDeployment(infrastructure, {}, { "long.md": LONG }));
+  await isIndexed(served);
+  return (await served.call("root_fetch", { tenant_codename: "tool", uri: "docs://tool/long.md#middle" }))
+    .content;
+};
+
+test(
+  "default_fetch_mode full gives the whole document, surrounding a part of it",
+  async () => {
+    expect(await fetchMiddle({ default_fetch_mode: "full" })).toBe(LONG);
+    expect(
+      await fetchMiddle({ default_fetch_mode: "surrounding", default_fetch_surrounding_chars: 1 }),
+    ).not.toContain("account");
+  },
+  LONG_TEST,
+);
+
+test(
+  "default_fetch_surrounding_chars says how much comes with it",
+  async () => {
+    expect(await fetchMiddle({ default_fetch_surrounding_chars: 100 })).toContain("account");
+  },
+  LONG_TEST,
+);
+
+// Probes are logged at debug level, requests at info.
+test.each([
+  ["debug", ["/health", "/mcp.json"]],
+  ["info", ["/mcp.json"]],
+  ["warning", []],
+  ["error", []],
+])("log_level %s logs requests of %j", async (level, logged) => {
+  await using served = await Served.start(writeDeployment({ log_level: level }));
+  for (const path of ["/health", "/mcp.json"]) await get(served, path);
+  served.child.kill();
+  await served.child.exited;
+  const wasLogged = (path: string): boolean => served.said.includes(`"path":"${path}"`);
+  expect(["/health", "/mcp.json"].filter(wasLogged)).toEqual(logged);
+});
+
+test("ARTICLE_EXTRACTOR_LOG_LEVEL goes before log_level", async () => {
+  const env = { ARTICLE_EXTRACTOR_LOG_LEVEL: "info" };
+  await using served = await Served.start(writeDeployment({ log_level: "error" }), { env });
+  await get(served, "/mcp.json");
+  const said = await until(
+    () => served.said,
+    (text) => text.includes("/mcp.json"),
+  );
+  expect(said).toContain('"path":"/mcp.json"');
+});
+
+test("operation_mode offline syncs nothing, and searches on", async () => {
+  await using served = await Served.start(writeDeployment({ operation_mode: "offline" }));
+  expect((await isIndexed(served)).error).toBeNull();
+  const response = await fetch(`${served.url}/tool/sync/trigger`, { method: "POST" });
+  expect(response.status).toBe(503);
+  expect(await response.json()).toMatchObject({ code: "offline" });
+  expect(await (await get(served, "/health")).json()).toMatchObject({
+    infrastructure: { operation_mode: "offline" },
+  });
+});
+
+test(
+  "allow_index_builds of a tenant goes before that of the infrastructure",
+  async () => {
+    await using builds = await Served.start(
+      writeDeployment({ allow_index_builds: false }, { allow_index_builds: true }),
+    );
+    expect((await isIndexed(builds)).error).toBeNull();
+    await using refuses = await Served.start(
+      writeDeployment({ allow_index_builds: true }, { allow_index_builds: false }),
+    );
+    expect((await refuses.search("no_proxy")).error).toStartWith(
+      "Tenant 'tool' has no search index; build it with: article-extractor index tool",
+    );
+  },
+  LONG_TEST,
+);
+
+test("test_queries are run after a build, and shown", async () => {
+  const queries = { natural: ["which hosts go without?"], phrases: ["lists hosts"], words: ["zeppelin"] };
+  await using served = await Served.start(writeDeployment({}, { test_queries: queries }));
+  await isIndexed(served);
+  const status = (): Promise<{ readonly test_queries: readonly unknown[] }> =>
+    get(served, "/tool/sync/status").then((response) => response.json() as never);
+  const { test_queries: results } = await until(status, (now) => now.test_queries.length > 0);
+  expect(results).toEqual([
+    { query: "which hosts go without?", hits: 1 },
+    { query: "lists hosts", hits: 1 },
+    { query: "zeppelin", hits: 0 },
+  ]);
+  expect(await served.call("describe_tenant", { codename: "tool" })).toMatchObject({
+    test_queries: ["which hosts go without?", "lists hosts", "zeppelin"],
+  });
+});

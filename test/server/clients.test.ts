@@ -1,0 +1,149 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { join } from "node:path";
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
+import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import { Tiktoken } from "js-tiktoken/lite";
+import cl100k from "js-tiktoken/ranks/cl100k_base";
+import { BINARY, cleanEnvironment, temporaryDirectory } from "../support/binary.ts";
+import { Served, until, writeDeployment } from "../support/served.ts";
+
+const REVISIONS = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
+
+let root: string;
+let served: Served;
+beforeAll(async () => {
+  root = writeDeployment();
+  served = await Served.start(root);
+  await until(
+    () => served.search("no_proxy"),
+    ({ error }) => error === null,
+  );
+}, 30_000);
+afterAll(() => served[Symbol.asyncDispose]());
+
+/** Each tool with arguments, and what its answer holds. */
+const CALLS: readonly (readonly [name: string, args: Record<string, unknown>, answer: object])[] = [
+  ["list_tenants", {}, { count: 1, tenants: [{ codename: "tool" }] }],
+  ["find_tenant", { query: "tol" }, { count: 0 }],
+  ["find_tenant", { query: "tool" }, { count: 1, tenants: [{ codename: "tool" }] }],
+  ["describe_tenant", { codename: "tool" }, { display_name: "Tool", source_type: "filesystem" }],
+  [
+    "root_search",
+    { tenant_codename: "tool", query: "no_proxy", size: 2, word_match: true },
+    { results: [{ url: "docs://tool/proxies.md" }] },
+  ],
+  ["root_fetch", { tenant_codename: "tool", uri: "docs://tool/proxies.md" }, { title: "Proxies" }],
+  ["root_search", { tenant_codename: "nope", query: "x" }, { error: "Tenant 'nope' not found", results: [] }],
+];
+
+// The revision that a client proposes is one that it has; what it sends afterwards names the one agreed on.
+class ClientOf extends Client {
+  readonly revision: string;
+
+  constructor(revision: string) {
+    super({ name: "test", version: "1" });
+    this.revision = revision;
+  }
+
+  override request(...[request, schema, options]: Parameters<Client["request"]>): never {
+    const asked =
+      request.method === "initialize"
+        ? { ...request, params: { ...request.params, protocolVersion: this.revision } }
+        : request;
+    return super.request(asked as typeof request, schema, options) as never;
+  }
+}
+
+describe.each(REVISIONS)("the SDK's client in revision %s", (revision) => {
+  const overHttp = () => new StreamableHTTPClientTransport(new URL(`${served.url}/mcp`));
+  const overStdio = () =>
+    new StdioClientTransport({
+      command: BINARY,
+      args: ["serve", "search", "--stdio"],
+      cwd: root,
+      env: cleanEnvironment({ DOCS_SEARCH_STATE_DIR: join(root, "state") }),
+      stderr: "ignore",
+    });
+
+  test.each([
+    ["HTTP", overHttp],
+    ["stdio", overStdio],
+  ] as const)(
+    "calls every tool over %s",
+    async (_, open) => {
+      const client = new ClientOf(revision);
+      const transport = open();
+      const versions: string[] = [];
+      const spied = Object.assign(transport, {
+        setProtocolVersion: (version: string) => versions.push(version),
+      });
+      await client.connect(spied as never);
+      expect(versions).toEqual([revision]);
+      expect((await client.listTools()).tools).toHaveLength(5);
+      for (const [name, args, answer] of CALLS) {
+        const { structuredContent } = await client.callTool({ name, arguments: args });
+        expect(structuredContent).toMatchObject({ error: null, ...answer });
+      }
+      await client.close();
+    },
+    30_000,
+  );
+});
+
+describe("the inspector", () => {
+  const INSPECTOR = join(import.meta.dir, "../../node_modules/.bin/mcp-inspector");
+
+  /** Runs it as a command on the server; gives what it prints. */
+  async function inspect(
+    ...words: string[]
+  ): Promise<{ readonly code: number; readonly out: string; readonly err: string }> {
+    await using home = await temporaryDirectory();
+    const target = [`${served.url}/mcp`, "--transport", "http"];
+    const child = Bun.spawn([process.execPath, INSPECTOR, "--cli", ...target, ...words], {
+      env: { PATH: process.env.PATH ?? "", HOME: home.path },
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    const [out, err] = await Promise.all([
+      new Response(child.stdout).text(),
+      new Response(child.stderr).text(),
+    ]);
+    return { code: await child.exited, out, err };
+  }
+
+  test("finds no fault in the tools' schemas", async () => {
+    const { code, out, err } = await inspect("--method", "tools/list", "--strict");
+    expect(err).not.toMatch(/Error:|Warning:/);
+    expect({
+      code,
+      names: JSON.parse(out)
+        .tools.map(({ name }: { name: string }) => name)
+        .sort(),
+    }).toEqual({
+      code: 0,
+      names: ["describe_tenant", "find_tenant", "list_tenants", "root_fetch", "root_search"],
+    });
+  }, 30_000);
+
+  test("calls every tool", async () => {
+    for (const [name, args, answer] of CALLS.filter(
+      ([tool], at) => CALLS.findIndex(([other]) => other === tool) === at,
+    )) {
+      const pairs = Object.entries(args).map(([key, value]) => `${key}=${value}`);
+      const given = pairs.length === 0 ? [] : ["--tool-arg", ...pairs];
+      const { code, out } = await inspect("--method", "tools/call", "--tool-name", name, ...given);
+      expect(code).toBe(0);
+      expect(JSON.parse(out).structuredContent).toMatchObject({ error: null, ...answer });
+    }
+  }, 60_000);
+});
+
+test("the list of tools costs less than 1 200 tokens of cl100k", async () => {
+  const client = await served.connect();
+  const { tools } = await client.listTools();
+  await client.close();
+  const tokens = new Tiktoken(cl100k).encode(JSON.stringify(tools)).length;
+  console.log(`tool list: ${tokens} tokens (cl100k)`);
+  expect(tokens).toBeLessThan(1200);
+  expect(tokens).toBeGreaterThan(300);
+});

@@ -1,0 +1,71 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { openRegistry, type TestRegistry, writeTree } from "../support/search-server.ts";
+
+const FILLER = "Some other words that stand in a text without meaning much to anybody. ".repeat(6);
+const DOCS = writeTree({
+  "guide/lantern.md": `# Lamps\n\n${FILLER}\n\nA lantern & a wick. ${FILLER} The lantern burns.\n`,
+  "title.md": `---\ntitle: The lantern\n---\nLight. ${FILLER}`,
+  "one.md": `# The lantern of the harbour\n\n${FILLER}\n`,
+  "two.md": `# Harbour\n\n## A lantern on the mole\n\n${FILLER}\n`,
+  "three.md": `# Mole\n\n### Lantern care\n\nIt is arguable.\n\n${FILLER}\n`,
+  "code.md": `# Calls\n\n${FILLER}\n\n\`\`\`\nlantern()\n\`\`\`\n`,
+  "address.md": `---\nurl: https://lantern.example/x\n---\n# Addresses\n\n${FILLER}\n`,
+  "forms.md": "# Forms\n\nLanterns. An argument. Organizations. `organizations_relational`\n",
+});
+
+/** What differs from the defaults, and a query whose answer shows it. */
+const SETTINGS: readonly (readonly [name: string, search: object, query: string])[] = [
+  ["enabled", { enabled: false }, "lantern"],
+  ["analyzer_profile aggressive-stem", { analyzer_profile: "aggressive-stem" }, "arguable"],
+  ["analyzer_profile code-friendly", { analyzer_profile: "code-friendly" }, "organization_relation"],
+  ["bm25_k1", { ranking: { bm25_k1: 3 } }, "lantern"],
+  ["bm25_b", { ranking: { bm25_b: 0.1 } }, "lantern"],
+  ...["title", "headings_h1", "headings_h2", "headings", "body", "code", "path", "url"].map(
+    (field) => [`boosts.${field}`, { boosts: { [field]: 5 } }, "lantern"] as const,
+  ),
+  ["snippet.style", { snippet: { style: "html" } }, "lantern"],
+  ["snippet.fragment_char_limit", { snippet: { fragment_char_limit: 80 } }, "lantern"],
+  ["snippet.max_fragments", { snippet: { max_fragments: 1, fragment_char_limit: 80 } }, "lantern wick burns"],
+  ["snippet.surrounding_context_chars", { snippet: { surrounding_context_chars: 40 } }, "lantern"],
+];
+/** What the setting is compared with, where that is not the default. */
+const BASES: Readonly<Record<string, object>> = {
+  "snippet.max_fragments": { snippet: { fragment_char_limit: 80 } },
+};
+
+const tenant = (codename: string, search: object): object => ({
+  source_type: "filesystem",
+  codename,
+  docs_name: "x",
+  docs_root_dir: DOCS,
+  search,
+});
+
+let registry: TestRegistry;
+beforeAll(async () => {
+  const tenants = SETTINGS.flatMap(([name, search], index) => [
+    tenant(`base-${index}`, BASES[name] ?? {}),
+    tenant(`changed-${index}`, search),
+  ]);
+  registry = openRegistry({ tenants });
+  for (const { codename } of registry.list()) await registry.build(codename);
+}, 60_000);
+afterAll(() => registry[Symbol.asyncDispose]());
+
+test.each(SETTINGS.map(([name, , query], index) => [name, query, index] as const))(
+  "search.%s changes what a search answers",
+  (_, query, index) => {
+    const answerOf = (codename: string): string => {
+      try {
+        const options = { size: 10, wordMatch: false, timeoutMs: 5000 };
+        const { hits } = registry.search(codename, query, options);
+        return JSON.stringify(
+          hits.map(({ url, score, snippet }) => ({ url: url.replace(codename, ""), score, snippet })),
+        );
+      } catch (error) {
+        return String(error);
+      }
+    };
+    expect(answerOf(`changed-${index}`)).not.toBe(answerOf(`base-${index}`));
+  },
+);
