@@ -45,7 +45,15 @@ import {
 } from "./fetching/index.ts";
 import type { Log } from "./log.ts";
 import { createMetrics, logSink, type Metrics, type MetricsSink, statsdSink } from "./metrics.ts";
-import { type NetworkOptions, type OpenNetwork, openNetwork, type Person, proxyChoice } from "./network.ts";
+import {
+  DEFAULT_NETWORK,
+  type NetworkOptions,
+  type OpenNetwork,
+  openBrowsingSession,
+  openNetwork,
+  type Person,
+  proxyChoice,
+} from "./network.ts";
 import { type Environment, readSettings, type SettingChecks, type Settings } from "./settings/index.ts";
 import { openStatsd, type StatsdSocket } from "./statsd.ts";
 import { withoutCredentials } from "./urls/index.ts";
@@ -87,6 +95,12 @@ export interface App extends AsyncDisposable {
   readonly workers: number;
   /** The browser's executable, null when there is none. Throws `invalid_settings` when a wrong one is named. */
   readonly browserPath: () => string | null;
+  /** Starts the browser to ask for its version. Throws the Failure of one that does not start. */
+  browserVersion(): Promise<string>;
+  /** The proxy of a URL without credentials, null for none. */
+  proxyFor(url: URL): string | null;
+  /** Changes that wait in the settings' storage state. Throws `unreadable_input` for a file that is none. */
+  pendingEntries(): number;
   /**
    * Opens what fetches and extracts with one caller's network options; dispose it after use.
    * @param caller on whose behalf pages are fetched, where it is not the one of the options
@@ -207,6 +221,10 @@ export function createApp(options: AppOptions): App {
     cache,
     workers: extractor.workers,
     browserPath: () => browsers?.path ?? null,
+    browserVersion: async () => (await browsers?.version()) ?? "",
+    proxyFor: (url) => proxyChoice(options, DEFAULT_NETWORK)(url)?.url ?? null,
+    pendingEntries: () =>
+      openBrowsingSession(DEFAULT_NETWORK, { settings, log: options.log }).pendingEntries() ?? 0,
     openSession: (network, caller = options.caller, { acceptMarkdown = false } = {}) =>
       openSession(
         { ...options, caller },

@@ -179,7 +179,14 @@ function browserFor(network: NetworkOptions, parts: BrowserParts): Fetcher | nul
   });
 }
 
-function openBrowsingSession(network: NetworkOptions, { settings, log }: NetworkParts): BrowsingSession {
+/**
+ * The session of one caller, out of the file that it or the settings name.
+ * @throws Failure `unreadable_input` for a storage state that is none
+ */
+export function openBrowsingSession(
+  network: NetworkOptions,
+  { settings, log }: Pick<NetworkParts, "settings" | "log">,
+): BrowsingSession {
   const file = network.storageState ?? settings.storageStateFile;
   if (file === null) return createBrowsingSession(null, Date.now);
   // The queue of the settings belongs to the file of the settings.

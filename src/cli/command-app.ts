@@ -2,7 +2,7 @@ import { type App, createApp, type NetworkOptions, readAppEnvironment } from "..
 import { Failure } from "../failure.ts";
 import { forgetProxyVariables, parseEgressPolicy } from "../fetching/index.ts";
 import { createLog, LOG_FORMATS, LOG_LEVELS, type Log } from "../log.ts";
-import { type Settings, withDotenv } from "../settings/index.ts";
+import { type Environment, type Settings, withDotenv } from "../settings/index.ts";
 import { HOME_PAGE, VERSION } from "../version.ts";
 import type { Typed } from "./arguments.ts";
 import type { Io } from "./io.ts";
@@ -12,7 +12,13 @@ import { createPerson } from "./person.ts";
 import { optionValue } from "./values.ts";
 
 /** The application as a command sees it; dispose of `app` after use. */
-export type CommandApp = { readonly app: App; readonly settings: Settings; readonly log: Log };
+export type CommandApp = {
+  readonly app: App;
+  readonly settings: Settings;
+  /** The process's variables over those of the `.env` file. */
+  readonly environment: Environment;
+  readonly log: Log;
+};
 
 /**
  * Opens the application: flag, then environment, then `.env`, then default.
@@ -44,7 +50,7 @@ export function openCommandApp(typed: Typed, io: Io): CommandApp {
     person: createPerson(io),
     log,
   });
-  return { app, settings, log };
+  return { app, settings, environment, log };
 }
 
 /** Says that the browser somebody asked for is not there; without being asked for nobody misses it. */

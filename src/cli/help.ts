@@ -44,6 +44,7 @@ const EXAMPLES: Readonly<Record<string, readonly (readonly [command: string, mea
   schema: [
     ["article-extractor schema > deployment.schema.json", 'for the "$schema" field, which editors read'],
   ],
+  doctor: [["article-extractor doctor --json", "for a program"]],
   completions: [
     ["article-extractor completions bash > ~/.local/share/bash-completion/completions/article-extractor", ""],
   ],

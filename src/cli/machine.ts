@@ -11,13 +11,26 @@ export function browserMachine(environment: Environment, io: Io): BrowserMachine
     searchPath: environment.PATH ?? "",
     platform: process.platform,
     home: homedir(),
-    // Each user has a directory that no other may look into.
-    temporaryBase: join(tmpdir(), `article-extractor${user === undefined ? "" : `-${user}`}`),
+    temporaryBase: temporaryBase(`article-extractor${user === undefined ? "" : `-${user}`}`),
     useTemporaryDirectory: io.useTemporaryDirectory,
     pid: process.pid,
     isRoot: user === 0,
     hasDisplay: hasDisplay(environment, process.platform),
   };
+}
+
+/**
+ * Chromium makes a socket in its directory for temporary files, and macOS allows a socket's path 103 bytes:
+ * these are left when the names below the base, `browser-<pid>/org.chromium.Chromium.XXXXXX/SingletonSocket`,
+ * are taken away.
+ */
+const MAX_BASE_BYTES = 40;
+
+// Each user has a directory that no other may look into, so it may stand in one that all share.
+function temporaryBase(name: string): string {
+  const usual = join(tmpdir(), name);
+  const isTooLong = process.platform !== "win32" && Buffer.byteLength(usual) > MAX_BASE_BYTES;
+  return isTooLong ? join("/tmp", name) : usual;
 }
 
 /** Whether a window can be shown: elsewhere than on X11 and Wayland there is always a desktop. */

@@ -1,6 +1,5 @@
 import { existsSync } from "node:fs";
-import { homedir } from "node:os";
-import { join, resolve } from "node:path";
+import { resolve } from "node:path";
 import { openSharedState } from "../database/index.ts";
 import { createExtractor, type Extractor } from "../extraction/index.ts";
 import { Failure } from "../failure.ts";
@@ -18,6 +17,7 @@ import { createTenantRegistry, type ExtractHtmlFile, type TenantRegistry } from 
 import { loadDeployment } from "./deployment.ts";
 import type { Io } from "./io.ts";
 import { browserMachine } from "./machine.ts";
+import { stateHome } from "./state-home.ts";
 
 /** A document that takes longer to read is left out. */
 const EXTRACTION_LIMIT_MS = 60_000;
@@ -70,7 +70,7 @@ export type OpenTenants = AsyncDisposable & {
 
 /** Opens the tenants; dispose of them after use. */
 export function openTenants({ deployment, settings, environment, io, log }: OpenTenantsOptions): OpenTenants {
-  const stateDirectory = resolve(settings.searchStateDir ?? stateHome(environment));
+  const stateDirectory = resolve(settings.searchStateDir ?? stateHome(environment, "search"));
   const state = openSharedState(stateDirectory, log);
   const extractor = createExtractor({
     workers: 1,
@@ -119,10 +119,6 @@ function oneAtATime(): <T>(work: () => Promise<T>) => Promise<T> {
     return result;
   };
 }
-
-/** The XDG state directory of the program (XDG Base Directory Specification 0.8). */
-const stateHome = ({ XDG_STATE_HOME }: Environment): string =>
-  join(XDG_STATE_HOME || join(homedir(), ".local/state"), "article-extractor", "search");
 
 function htmlReader(extractor: Extractor): ExtractHtmlFile {
   const options = { ...DEFAULT_EXTRACTION, renderings: ["markdown" as const] };

@@ -79,6 +79,7 @@ async function dispatch(words: readonly string[], shell: Shell): Promise<number>
   if (typed.command.name === "sync") return sync(shell);
   if (typed.command.name === "validate") return validate(shell);
   if (typed.command.name === "schema") return schema(typed, io);
+  if (typed.command.name === "doctor") return doctor(words, shell);
   return typed.command.name === "completions" ? completions(typed, io) : licenses(typed, io);
 }
 
@@ -188,6 +189,16 @@ async function sync({ typed, io, openNotices }: Shell): Promise<number> {
 async function validate({ typed, io, openNotices }: Shell): Promise<number> {
   const { runValidate } = await import("./deployment.ts");
   return await runValidate(typed.positionals, { io, notices: openNotices(io) });
+}
+
+async function doctor(words: readonly string[], { typed, io }: Shell): Promise<number> {
+  if (typed.positionals.length > 0) throw new Failure("invalid_usage", "doctor takes no arguments");
+  const { openCommandApp } = await import("./command-app.ts");
+  const { runDoctor } = await import("./doctor.ts");
+  const paint = createPaint(!hasColorsOff(words, io) && io.stdout.isTerminal);
+  const { app, settings, environment } = openCommandApp(typed, io);
+  await using _ = app;
+  return await runDoctor({ app, settings, environment, io, paint, isJson: typed.has("json") });
 }
 
 async function schema({ positionals }: Typed, io: Io): Promise<number> {

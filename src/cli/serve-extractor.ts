@@ -1,6 +1,5 @@
 import { mkdirSync, realpathSync, statSync } from "node:fs";
-import { homedir } from "node:os";
-import { join, resolve } from "node:path";
+import { resolve } from "node:path";
 import { type AppEnvironment, createApp, DEFAULT_NETWORK, preferenceOf, readAppEnvironment } from "../app.ts";
 import { createHostSlots, createSharedHostSlots, type HostSlots, openJobQueue } from "../crawler/index.ts";
 import { type Database, openSharedState } from "../database/index.ts";
@@ -31,6 +30,7 @@ import { readText } from "./input.ts";
 import type { Io } from "./io.ts";
 import { browserMachine } from "./machine.ts";
 import type { Notices } from "./notices.ts";
+import { stateHome } from "./state-home.ts";
 import { optionValue } from "./values.ts";
 
 /** `serve extractor`, ready to run; null where the settings decide. */
@@ -78,7 +78,7 @@ export async function runServeExtractor(
     environment,
     settings: { ...read.settings, egress: command.egress ?? read.settings.egress },
     network,
-    stateDirectory: resolve(read.settings.stateDir ?? stateHome(environment)),
+    stateDirectory: resolve(read.settings.stateDir ?? stateHome(environment, "extractor")),
     log: openLog(read.settings, typed, io),
     io,
   };
@@ -184,10 +184,6 @@ function openLog(settings: Settings, typed: Typed, io: Io): Log {
     write: io.stderr.write,
   });
 }
-
-/** The XDG state directory of the program (XDG Base Directory Specification 0.8). */
-const stateHome = ({ XDG_STATE_HOME }: Environment): string =>
-  join(XDG_STATE_HOME || join(homedir(), ".local/state"), "article-extractor", "extractor");
 
 const defaultsOf = (settings: Settings): ExtractorServerOptions["defaults"] => ({
   extraction: DEFAULT_EXTRACTION,

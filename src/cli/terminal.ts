@@ -2,12 +2,13 @@
 export type Paint = {
   bold(text: string): string;
   red(text: string): string;
+  green(text: string): string;
   yellow(text: string): string;
 };
 
 export function createPaint(isColored: boolean): Paint {
   const style = (code: number) => (text: string) => (isColored ? `\u001b[${code}m${text}\u001b[0m` : text);
-  return { bold: style(1), red: style(31), yellow: style(33) };
+  return { bold: style(1), red: style(31), green: style(32), yellow: style(33) };
 }
 
 /**

@@ -7,6 +7,8 @@ export type ScriptedSite = AsyncDisposable & {
   readonly visits: readonly ScriptedVisit[];
   /** How often a path was asked for. */
   count(path: string): number;
+  /** A person sits down at the window that shows `/desk`, and logs in there. */
+  letPersonIn(): void;
 };
 
 const WORDS = "The wheel of the mill turns slowly and the water falls over the weir all day long. ".repeat(3);
@@ -55,6 +57,17 @@ const ANSWERS: Readonly<Record<string, Answer>> = {
     html(page(article(hasCookie(request) ? "Second page for members." : "Please log in.")))(request),
   // A person would press the button; here the page does it, a moment after it is shown.
   "/self-login": html(page(`${loginForm}<script>setTimeout(() => document.forms[0].submit(), 100)</script>`)),
+  "/desk": (request) =>
+    hasCookie(request)
+      ? html(page(`${article("Welcome back.")}<a href="/members/2">on</a>`))(request)
+      : html(
+          page(`${article("Please log in.")}${loginForm}<script>
+          const look = setInterval(async () => {
+            if ((await (await fetch("/person")).text()) !== "here") return;
+            clearInterval(look);
+            document.forms[0].submit();
+          }, 100);</script>`),
+        )(request),
   "/session": () =>
     new Response(null, {
       status: 303,
@@ -62,6 +75,10 @@ const ANSWERS: Readonly<Record<string, Answer>> = {
     }),
   "/markdown": () =>
     new Response(`# Mill\n\n${WORDS}\n`, { headers: { "content-type": "text/markdown; charset=utf-8" } }),
+  "/to-save": () =>
+    new Response(page(article("A file.")), {
+      headers: { "content-type": "text/html", "content-disposition": "attachment; filename=mill.html" },
+    }),
   "/crawl": html(
     page(`${article("Start.")}<a href="/app">a</a> <a href="/gone">b</a> <a href="/plain">c</a>`),
   ),
@@ -69,11 +86,13 @@ const ANSWERS: Readonly<Record<string, Answer>> = {
 
 export function serveScriptedSite(): ScriptedSite {
   const visits: ScriptedVisit[] = [];
+  let isPersonHere = false;
   const server = Bun.serve({
     hostname: "127.0.0.1",
     port: 0,
     fetch(request) {
       const { pathname } = new URL(request.url);
+      if (pathname === "/person") return new Response(isPersonHere ? "here" : "away");
       visits.push({ path: pathname, headers: Object.fromEntries(request.headers) });
       return ANSWERS[pathname]?.(request) ?? new Response("nothing here", { status: 404 });
     },
@@ -82,6 +101,9 @@ export function serveScriptedSite(): ScriptedSite {
     origin: `http://127.0.0.1:${server.port}`,
     visits,
     count: (path) => visits.filter((visit) => visit.path === path).length,
+    letPersonIn: () => {
+      isPersonHere = true;
+    },
     [Symbol.asyncDispose]: () => server.stop(true),
   };
 }

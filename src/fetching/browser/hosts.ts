@@ -2,7 +2,6 @@ import { Failure } from "../../failure.ts";
 import { type FindBrowserOptions, findBrowser } from "./find.ts";
 import { type BrowserHost, type BrowserHostOptions, createBrowserHost } from "./host.ts";
 
-/** Null options where no browser is wanted. */
 export type BrowserHostsOptions = Omit<BrowserHostOptions, "executablePath" | "isHeaded"> & {
   readonly find: FindBrowserOptions;
   /** Whether a window can be shown. */
@@ -11,28 +10,46 @@ export type BrowserHostsOptions = Omit<BrowserHostOptions, "executablePath" | "i
 
 /** The browsers of the program: one that nobody sees, one with a window, each started when first wanted. */
 export interface BrowserHosts extends AsyncDisposable {
-  /** The browser's executable, looked for once; null when this machine has none. */
+  /**
+   * The browser's executable, looked for once; null when this machine has none. Throws Failure
+   * `invalid_settings` when the operator names one that cannot be run.
+   */
   readonly path: string | null;
-  readonly hasDisplay: boolean;
   /** @throws Failure `invalid_usage` without a browser, or without a display for a window */
   host(isHeaded: boolean): BrowserHost;
+  /** Starts the browser to ask for its version. Throws as `host` and `BrowserHost.take`. */
+  version(): Promise<string>;
 }
 
-/** @throws Failure `invalid_settings` when the operator names a browser that cannot be run */
+/** Nothing is looked for, or started, before somebody asks. */
 export function createBrowserHosts(options: BrowserHostsOptions): BrowserHosts {
   const { hasDisplay } = options;
-  const path = findBrowser(options.find);
+  let found: { readonly path: string | null } | null = null;
+  // Most runs of the program never ask.
+  const path = (): string | null => {
+    found ??= { path: findBrowser(options.find) };
+    return found.path;
+  };
   const hosts = new Map<boolean, BrowserHost>();
+  const hostFor = (isHeaded: boolean): BrowserHost => {
+    const executablePath = path();
+    if (executablePath === null) throw new Failure("invalid_usage", NO_BROWSER);
+    if (isHeaded && !hasDisplay)
+      throw new Failure("invalid_usage", "a browser's window needs a display, and there is none here");
+    const known = hosts.get(isHeaded) ?? createBrowserHost({ ...options, executablePath, isHeaded });
+    hosts.set(isHeaded, known);
+    return known;
+  };
   return {
-    path,
-    hasDisplay,
-    host(isHeaded) {
-      if (path === null) throw new Failure("invalid_usage", NO_BROWSER);
-      if (isHeaded && !hasDisplay)
-        throw new Failure("invalid_usage", "a browser's window needs a display, and there is none here");
-      const known = hosts.get(isHeaded) ?? createBrowserHost({ ...options, executablePath: path, isHeaded });
-      hosts.set(isHeaded, known);
-      return known;
+    get path() {
+      return path();
+    },
+    host: hostFor,
+    async version() {
+      const lease = await hostFor(false).take();
+      const version = lease.browser.version();
+      await lease.giveBack(false);
+      return version;
     },
     async [Symbol.asyncDispose]() {
       await Promise.all([...hosts.values()].map((host) => host[Symbol.asyncDispose]()));

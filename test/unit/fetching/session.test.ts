@@ -58,11 +58,10 @@ async function setCookies(session: BrowsingSession, ...cookies: string[]): Promi
   await session.saved();
 }
 
+const WRITER = new URL("../../support/session-writer.ts", import.meta.url).pathname;
+
 const spawnWriter = (prefix: string, count: number) =>
-  Bun.spawn(
-    [process.execPath, join(import.meta.dir, "../../support/session-writer.ts"), file, prefix, String(count)],
-    { stdout: "pipe", stderr: "inherit" },
-  );
+  Bun.spawn([process.execPath, WRITER, file, prefix, String(count)], { stdout: "pipe", stderr: "inherit" });
 
 describe("a session that is kept", () => {
   test("gives its cookies to the next one, for both fetchers", async () => {

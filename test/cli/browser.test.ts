@@ -1,0 +1,282 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { BINARY, canLoseRights, cleanEnvironment, runBinary, temporaryDirectory } from "../support/binary.ts";
+import { readCrawl } from "../support/crawl-run.ts";
+import { type Display, openDisplay } from "../support/display.ts";
+import { type ScriptedSite, serveScriptedSite } from "../support/scripted-site.ts";
+
+setDefaultTimeout(120_000);
+
+let site: ScriptedSite;
+let display: Display;
+beforeAll(async () => {
+  site = serveScriptedSite();
+  display = await openDisplay();
+});
+afterAll(async () => {
+  await display[Symbol.asyncDispose]();
+  await site[Symbol.asyncDispose]();
+});
+
+const TIME = { timeoutMs: 90_000 };
+/** The setting is unset, as on a new machine. */
+const UNSET = { ARTICLE_EXTRACTOR_PREFER_BROWSER: "" };
+const NO_BROWSER = { PATH: "/nonexistent" };
+
+async function until(isTrue: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await isTrue())) await Bun.sleep(50);
+}
+
+async function extract(path: string, args: readonly string[] = [], env: Record<string, string> = {}) {
+  const run = await runBinary([`${site.origin}${path}`, "--min-words", "1", ...args], { env, ...TIME });
+  return { ...run, result: run.exitCode === 0 ? JSON.parse(run.stdout) : null };
+}
+
+describe("the fetcher that goes first is", () => {
+  test("the browser where one is found", async () => {
+    const { result } = await extract("/plain", [], UNSET);
+    expect([result.fetcher, result.text]).toEqual(["browser", expect.stringContaining("As scripted.")]);
+  });
+
+  test("the plain client where the setting says so, which asks the browser about shells and 404", async () => {
+    expect((await extract("/plain")).result).toMatchObject({ fetcher: "http", warnings: null });
+    expect((await extract("/app")).result).toMatchObject({
+      fetcher: "browser",
+      warnings: ["Fetched with the browser: the plain answer was an application's empty shell"],
+    });
+    const { result } = await extract("/gone");
+    expect(result.text).toContain("Not gone at all.");
+    expect(result.warnings).toEqual([
+      "Fetched with the browser: the plain answer was HTTP 404",
+      "Extracted after HTTP 404 (SPA/client-rendered)",
+    ]);
+    expect((await extract("/really-gone")).stderr).toContain("answered HTTP 404");
+  });
+
+  test("the plain client for what the browser would save", async () => {
+    const { result } = await extract("/to-save", ["--prefer-browser"]);
+    expect([result.fetcher, result.title]).toEqual(["http", "Mill"]);
+    expect((await extract("/markdown", ["--prefer-browser"])).result.title).toBe("Mill");
+  });
+
+  test("the plain client, with a warning, where the browser does not start", async () => {
+    await using directory = await temporaryDirectory();
+    const broken = join(directory.path, "chromium");
+    writeFileSync(broken, "#!/bin/sh\necho 'error: no such luck' >&2\nexit 1\n", { mode: 0o755 });
+    const env = { ...UNSET, ARTICLE_EXTRACTOR_BROWSER_PATH: broken };
+    const { result } = await extract("/plain", [], env);
+    expect([result.fetcher, result.warnings]).toEqual([
+      "http",
+      [expect.stringContaining(`Fetched over plain HTTP: the browser ${broken} does not start`)],
+    ]);
+    const needed = await extract("/plain", ["--scroll"], env);
+    expect([needed.exitCode, needed.stderr]).toEqual([1, expect.stringContaining("does not start")]);
+  });
+});
+
+describe("without a browser", () => {
+  const env = { ...UNSET, ...NO_BROWSER };
+
+  // Where the usual places of the system hold one, PATH says nothing.
+  const isElsewhere = ["/usr/lib/chromium/chromium", "/opt/google/chrome/chrome"].some((path) => {
+    try {
+      return statSync(path).isFile();
+    } catch {
+      return false;
+    }
+  });
+
+  test.skipIf(isElsewhere || process.platform === "darwin")("pages are fetched all the same", async () => {
+    expect((await extract("/plain", [], env)).result.fetcher).toBe("http");
+    const asked = await extract("/plain", ["--prefer-browser"], env);
+    expect([asked.result.fetcher, asked.stderr]).toEqual(["http", expect.stringContaining("was found")]);
+    const needed = await extract("/plain", ["--wait-for", "p"], env);
+    expect([needed.exitCode, needed.stderr]).toEqual([2, expect.stringContaining("was found")]);
+  });
+
+  test("one that is named and is none is wrong usage", async () => {
+    const { exitCode, stderr } = await extract("/plain", ["--prefer-browser"], {
+      ARTICLE_EXTRACTOR_BROWSER_PATH: "/nonexistent/chromium",
+    });
+    expect([exitCode, stderr]).toEqual([2, expect.stringContaining("ARTICLE_EXTRACTOR_BROWSER_PATH")]);
+  });
+
+  test("a window without a display is wrong usage", async () => {
+    const { exitCode, stderr } = await extract("/plain", ["--headed"]);
+    expect([exitCode, stderr]).toEqual([2, expect.stringContaining("display")]);
+  });
+
+  for (const [words, message] of [
+    [["--headed", "--no-browser"], "--headed and --no-browser exclude each other"],
+    [["--scroll", "--prefer-http"], "--scroll and --prefer-http exclude each other"],
+    [["--prefer-http", "--prefer-browser"], "--prefer-http and --prefer-browser exclude each other"],
+    [["--user-interaction-timeout", "5"], "--user-interaction-timeout goes with --headed"],
+  ] as const)
+    test(`${words.join(" ")} is refused`, async () => {
+      const { exitCode, stderr } = await extract("/plain", words);
+      expect([exitCode, stderr]).toEqual([2, `error: ${message}\n`]);
+    });
+
+  test("a selector that is none is wrong usage", async () => {
+    const { exitCode, stderr } = await extract("/plain", ["--wait-for", "p["]);
+    expect([exitCode, stderr]).toEqual([2, expect.stringContaining("no CSS selector")]);
+  });
+});
+
+test("a person logs in at the window, presses Enter, and the crawl goes on as that person", async () => {
+  await using directory = await temporaryDirectory();
+  const output = join(directory.path, "out");
+  const words = ["crawl", `${site.origin}/desk`, "--ignore-robots", "--rate-limit", "0", "--min-words", "1"];
+  const child = Bun.spawn(
+    [BINARY, ...words, "--headed", "--user-interaction-timeout", "60", "--output-dir", output],
+    {
+      cwd: directory.path,
+      env: cleanEnvironment(display.env),
+      stdin: "pipe",
+      stdout: "ignore",
+      stderr: "pipe",
+    },
+  );
+  const stderr = new Response(child.stderr).text();
+  await until(() => site.count("/desk") > 0);
+  site.letPersonIn();
+  await until(() => site.count("/session") > 0 && site.count("/members") > 0);
+  // Logged in, and still it waits for Enter.
+  expect(site.count("/members/2")).toBe(0);
+  child.stdin.write("\n");
+  child.stdin.flush();
+  expect([await child.exited, await stderr]).toEqual([0, expect.stringContaining("press Enter")]);
+  const crawl = await readCrawl(output);
+  expect(crawl.manifest?.successful).toBe(2);
+  const texts = await Promise.all(crawl.files.map(crawl.read));
+  expect(texts.join("\n")).toContain("Welcome back.");
+  expect(texts.join("\n")).toContain("Second page for members.");
+});
+
+test("a crawl asks the browser where the plain client finds nothing", async () => {
+  await using directory = await temporaryDirectory();
+  const output = join(directory.path, "out");
+  const words = [`${site.origin}/crawl`, "--ignore-robots", "--rate-limit", "0", "--min-words", "1"];
+  await runBinary(["crawl", ...words, "--output-dir", output], TIME);
+  const { manifest, files, read } = await readCrawl(output);
+  expect(manifest?.successful).toBe(4);
+  const texts = (await Promise.all(files.map(read))).join("\n");
+  for (const text of ["Start.", "From the script.", "Not gone at all.", "As sent."])
+    expect(texts).toContain(text);
+});
+
+describe("a session that is kept in a file", () => {
+  test("says in the log how many changes wait, and where it is kept stays secret", async () => {
+    await using directory = await temporaryDirectory();
+    const file = join(directory.path, "state.json");
+    const env = {
+      ARTICLE_EXTRACTOR_STORAGE_STATE_FILE: file,
+      ARTICLE_EXTRACTOR_STORAGE_QUEUE_DIR: `${file}.q`,
+    };
+    const run = await extract("/session", ["--no-browser", "-v"], env);
+    expect(run.result.text).toContain("Welcome back.");
+    const extracted = run.stderr.split("\n").find((line) => line.includes('"extracted"')) ?? "{}";
+    expect(JSON.parse(extracted).storage_queue_pending_entries).toBeNumber();
+    expect(run.stderr + run.stdout).not.toContain("s3cret");
+    expect(readFileSync(file, "utf8")).toContain("s3cret");
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect(readdirSync(`${file}.q`).some((name) => name.endsWith(".done"))).toBe(true);
+  });
+
+  test("that is none is told", async () => {
+    await using directory = await temporaryDirectory();
+    const file = join(directory.path, "state.json");
+    writeFileSync(file, "[]");
+    const { exitCode, stderr } = await extract("/plain", ["--storage-state", file]);
+    expect([exitCode, stderr]).toEqual([
+      1,
+      `error: ${file} holds no storage state as Playwright writes it\n`,
+    ]);
+  });
+});
+
+describe("nothing is left", () => {
+  async function runningIn(directory: string): Promise<string[]> {
+    const listed = await Bun.$`ps -eo pid,stat,args`.quiet().text();
+    return listed.split("\n").filter((line) => line.includes(directory) && !/^\s*\d+\s+Z/.test(line));
+  }
+
+  for (const signal of ["SIGTERM", "SIGINT", "SIGKILL"] as const)
+    test(`of the browser after ${signal}`, async () => {
+      // Short, or the program takes another one: the path of a socket has its limit.
+      const temporary = mkdtempSync("/tmp/nl-");
+      const before = site.count("/late");
+      const child = Bun.spawn([BINARY, `${site.origin}/late`, "--wait-for", "p.never"], {
+        env: cleanEnvironment({ TMPDIR: temporary }),
+        stdio: ["ignore", "ignore", "ignore"],
+      });
+      await until(() => site.count("/late") > before);
+      expect(await runningIn(temporary)).not.toEqual([]);
+      child.kill(signal);
+      await child.exited;
+      await until(async () => (await runningIn(temporary)).length === 0);
+      const base = join(temporary, readdirSync(temporary)[0] ?? "");
+      // What a killed program leaves, the next one removes.
+      if (signal === "SIGKILL")
+        await runBinary([`${site.origin}/plain`, "--prefer-browser"], {
+          env: { TMPDIR: temporary },
+          ...TIME,
+        });
+      expect(readdirSync(base)).toEqual([]);
+      rmSync(temporary, { recursive: true });
+    });
+});
+
+describe("doctor", () => {
+  const doctor = async (env: Record<string, string> = {}, asOrdinaryUser = false) => {
+    const run = await runBinary(["doctor", "--json"], { env, asOrdinaryUser, ...TIME });
+    const report = JSON.parse(run.stdout);
+    const find = (name: string) => report.checks.find((check: { name: string }) => check.name === name);
+    return { ...run, report, find };
+  };
+
+  test("finds the browser, its version, and the rest of the machine", async () => {
+    await using directory = await temporaryDirectory();
+    const { exitCode, report, find } = await doctor({ XDG_STATE_HOME: directory.path, ...display.env });
+    expect([exitCode, report.ok]).toEqual([0, true]);
+    expect(find("browser")).toMatchObject({ status: "ok", detail: expect.stringMatching(/version \d+\./) });
+    const sandbox = process.getuid?.() === 0 ? "note" : "ok";
+    expect(find("sandbox").status).toBe(sandbox);
+    for (const name of ["display", "disk", "temporary files", "state directory", "git", "storage state"])
+      expect([name, find(name)?.status]).toEqual([name, "ok"]);
+    expect(find("proxy for https").detail).toBe("none");
+    const text = await runBinary(["doctor"], { env: { XDG_STATE_HOME: directory.path }, ...TIME });
+    expect(text.stdout).toMatch(/^ok {7}browser +\//m);
+    expect(text.stdout).toContain("note     display");
+  });
+
+  test("names the proxy without its credentials", async () => {
+    const { find, stdout } = await doctor({ HTTPS_PROXY: "http://user:s3cr3t@proxy.test:3128" });
+    expect(find("proxy for https").detail).toBe("http://proxy.test:3128");
+    expect(stdout).not.toContain("s3cr3t");
+  });
+
+  test("finds a browser that does not start and a session file that is none, and ends with 1", async () => {
+    await using directory = await temporaryDirectory();
+    const broken = join(directory.path, "chromium");
+    writeFileSync(broken, "#!/bin/sh\nexit 1\n", { mode: 0o755 });
+    const state = join(directory.path, "state.json");
+    writeFileSync(state, "[]");
+    const { exitCode, report, find } = await doctor({
+      ARTICLE_EXTRACTOR_BROWSER_PATH: broken,
+      ARTICLE_EXTRACTOR_STORAGE_STATE_FILE: state,
+    });
+    expect([exitCode, report.ok]).toEqual([1, false]);
+    expect(find("browser")).toMatchObject({
+      status: "problem",
+      detail: expect.stringContaining("not start"),
+    });
+    expect(find("storage state").status).toBe("problem");
+  });
+
+  test.skipIf(!canLoseRights)("finds a state directory that cannot be written", async () => {
+    const { find } = await doctor({ ARTICLE_EXTRACTOR_STATE_DIR: "/root/nowhere" }, true);
+    expect(find("state directory")).toMatchObject({ status: "problem" });
+  });
+});
