@@ -185,6 +185,8 @@ export const invalidRequest = (
 
 function toInvalidFields(issue: z.core.$ZodIssue): InvalidField[] {
   const path = issue.path.map(String).join(".");
+  if (issue.code === "invalid_type" && issue.message.endsWith("received undefined"))
+    return [{ path, message: withPath(path, "it is missing") }];
   if (issue.code !== "unrecognized_keys") return [{ path, message: withPath(path, issue.message) }];
   return issue.keys.map((key) => {
     const full = path === "" ? key : `${path}.${key}`;

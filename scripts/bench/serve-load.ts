@@ -1,0 +1,107 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { percentile } from "./statistics.ts";
+
+/** A server under load and the process whose CPU and memory count. */
+export type Subject = { readonly name: string; readonly url: string; readonly pid: number };
+
+export type Load = {
+  readonly connections: number;
+  readonly seconds: number;
+  /** The n-th request's page. */
+  readonly pageOf: (request: number) => string;
+};
+
+export type Measured = {
+  readonly subject: string;
+  readonly load: string;
+  readonly requests: number;
+  readonly requestsPerSecond: number;
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+  readonly cpuMsPerRequest: number;
+  readonly rssMb: number;
+  readonly healthP50Ms: number;
+  readonly healthP99Ms: number;
+};
+
+/** How often `/health` is asked for beside the load, in ms. */
+const HEALTH_EVERY_MS = 20;
+
+/** Sends requests over so many connections, one after another on each; every answer must be an article. */
+export async function measureLoad(subject: Subject, name: string, load: Load): Promise<Measured> {
+  const times: number[] = [];
+  const healthTimes: number[] = [];
+  const until = performance.now() + load.seconds * 1000;
+  const cpuBefore = cpuMs(subject.pid);
+  let next = 0;
+  const client = async (): Promise<void> => {
+    while (performance.now() < until) {
+      const started = performance.now();
+      await extract(subject, load.pageOf(next++));
+      times.push(performance.now() - started);
+    }
+  };
+  const prober = async (): Promise<void> => {
+    while (performance.now() < until) {
+      const started = performance.now();
+      const response = await fetch(`${subject.url}/health`);
+      await response.text();
+      if (response.status !== 200) throw new Error(`${subject.name}: /health answered ${response.status}`);
+      healthTimes.push(performance.now() - started);
+      await Bun.sleep(HEALTH_EVERY_MS);
+    }
+  };
+  const startedAt = performance.now();
+  await Promise.all([prober(), ...Array.from({ length: load.connections }, client)]);
+  const seconds = (performance.now() - startedAt) / 1000;
+  return {
+    subject: subject.name,
+    load: name,
+    requests: times.length,
+    requestsPerSecond: times.length / seconds,
+    p50Ms: percentile(times, 0.5),
+    p99Ms: percentile(times, 0.99),
+    cpuMsPerRequest: (cpuMs(subject.pid) - cpuBefore) / times.length,
+    rssMb: residentMb(subject.pid),
+    healthP50Ms: percentile(healthTimes, 0.5),
+    healthP99Ms: percentile(healthTimes, 0.99),
+  };
+}
+
+/** Asks for one article. @throws Error when the answer is none */
+export async function extract({ name, url }: Subject, page: string): Promise<void> {
+  const response = await fetch(`${url}/`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ url: page }),
+  });
+  const { title } = (await response.json()) as { title?: unknown };
+  if (response.status !== 200 || typeof title !== "string" || !title.startsWith("Chapter"))
+    throw new Error(`${name} answered ${response.status} for ${page}: ${JSON.stringify(title)}`);
+}
+
+const CLOCK_TICK_MS = 10;
+
+/** CPU time of the process and its children so far, in ms, threads included. */
+function cpuMs(pid: number): number {
+  const own = statOf(pid);
+  const children = readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name))
+    .map((name) => statOf(Number(name)))
+    .filter((stat) => stat?.parent === pid);
+  return [own, ...children].reduce((total, stat) => total + (stat?.ticks ?? 0) * CLOCK_TICK_MS, 0);
+}
+
+function statOf(pid: number): { readonly parent: number; readonly ticks: number } | null {
+  try {
+    // Fields after the name, which may hold spaces: state is the first, utime and stime the 12th and 13th.
+    const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ").at(-1)?.split(" ") ?? [];
+    return { parent: Number(fields[1]), ticks: Number(fields[11]) + Number(fields[12]) };
+  } catch {
+    return null; // ended
+  }
+}
+
+/** The resident set of a process, in MB. */
+export const residentMb = (pid: number): number =>
+  Number(/^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? 0) / 1024;

@@ -1,0 +1,240 @@
+/**
+ * `serve extractor` under load on loopback, beside trafilatura behind FastAPI in the same run.
+ *
+ *   bun scripts/bench/serve.ts [--seconds N] [--connections N] [--peer trafilatura] [--processes N] [--out FILE]
+ *   bun scripts/bench/serve.ts --soak SECONDS
+ *
+ * `uncached` asks for another page each time, `cached` for 50 pages over and over. Beside each load `/health` is
+ * asked for 50 times a second; its 99th percentile must stay under 50 ms while extraction is saturated. The soak
+ * mixes requests of all kinds and fails when the resident set of the last quarter is more than 10 % over the second's.
+ */
+import { mkdir, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { run } from "./contenders.ts";
+import { describeCommit, describeMachine } from "./machine.ts";
+import { parseCount, parseNames } from "./options.ts";
+import { extract, type Measured, measureLoad, residentMb, type Subject } from "./serve-load.ts";
+import { percentile } from "./statistics.ts";
+
+const ROOT = join(import.meta.dir, "..", "..");
+const PROGRAM = join(ROOT, "dist", "article-extractor");
+const PIP_PACKAGES = ["fastapi==0.163.2", "uvicorn", "trafilatura==2.3.1", "lxml_html_clean==0.4.6"];
+const MAX_HEALTH_P99_MS = 50;
+/** Of the resident set between the second and the last quarter of a soak. */
+const MAX_GROWTH = 1.1;
+const CACHED_PAGES = 50;
+
+const { values: options } = parseArgs({
+  options: {
+    seconds: { type: "string" },
+    connections: { type: "string" },
+    processes: { type: "string" },
+    soak: { type: "string" },
+    peer: { type: "string", default: "" },
+    scratch: { type: "string", default: join(tmpdir(), "article-extractor-bench") },
+    out: { type: "string" },
+  },
+});
+const seconds = parseCount("--seconds", options.seconds) ?? 20;
+const connections = parseCount("--connections", options.connections) ?? 16;
+const processes = parseCount("--processes", options.processes) ?? 1;
+const soakSeconds = parseCount("--soak", options.soak);
+
+type Running = AsyncDisposable & { readonly subject: Subject };
+
+async function startOurs(state: string): Promise<Running> {
+  const port = freePort();
+  const child = Bun.spawn([PROGRAM, "serve", "extractor", "--host", "127.0.0.1", "--port", String(port)], {
+    env: {
+      PATH: process.env.PATH ?? "",
+      HOME: state,
+      ARTICLE_EXTRACTOR_STATE_DIR: join(state, "state"),
+      ARTICLE_EXTRACTOR_OUTPUT_ROOT: join(state, "out"),
+      ARTICLE_EXTRACTOR_PREFER_BROWSER: "false",
+      ARTICLE_EXTRACTOR_LOG_LEVEL: "warning",
+      WEB_CONCURRENCY: String(processes),
+    },
+    stdout: "ignore",
+    stderr: "ignore",
+  });
+  return await started("ours", port, child);
+}
+
+async function startTrafilatura(): Promise<Running> {
+  const venv = join(options.scratch, "venv-serve");
+  const python = join(venv, "bin", "python");
+  await mkdir(options.scratch, { recursive: true });
+  if (!(await Bun.file(python).exists())) await run(["python3", "-m", "venv", venv], options.scratch);
+  const install = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", ...PIP_PACKAGES];
+  await run(install, options.scratch);
+  const port = freePort();
+  const script = join(import.meta.dir, "peers", "trafilatura_server.py");
+  const child = Bun.spawn([python, script, String(port)], { stdout: "ignore", stderr: "inherit" });
+  return await started("trafilatura", port, child);
+}
+
+function freePort(): number {
+  const server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response() });
+  const { port } = server;
+  void server.stop(true);
+  return port ?? 0;
+}
+
+async function started(name: string, port: number, child: Bun.Subprocess): Promise<Running> {
+  const url = `http://127.0.0.1:${port}`;
+  for (let tries = 0; ; tries++) {
+    const isUp = await fetch(`${url}/health`).then(
+      (response) => response.ok,
+      () => false,
+    );
+    if (isUp) break;
+    if (tries > 300 || child.exitCode !== null) throw new Error(`${name} does not answer at ${url}`);
+    await Bun.sleep(100);
+  }
+  return {
+    subject: { name, url, pid: child.pid },
+    async [Symbol.asyncDispose]() {
+      child.kill();
+      await child.exited;
+    },
+  };
+}
+
+let fresh = 0;
+
+async function measure(subject: Subject, site: string): Promise<Measured[]> {
+  const pageOf = (): string => `${site}/p/${fresh++}`;
+  // The workers' code is compiled by the time that counts.
+  await measureLoad(subject, "warm-up", { connections, seconds: Math.min(5, seconds), pageOf });
+  const uncached = await measureLoad(subject, "uncached", { connections, seconds, pageOf });
+  const repeated = (request: number): string => `${site}/p/${request % CACHED_PAGES}`;
+  const cached = await measureLoad(subject, "cached", { connections, seconds, pageOf: repeated });
+  return [uncached, cached];
+}
+
+function print(results: readonly Measured[]): void {
+  console.log(
+    "subject      load       requests/s   p50 ms   p99 ms   CPU ms   RSS MB   /health p50 ms   p99 ms",
+  );
+  for (const result of results) {
+    const cells = [
+      result.subject.padEnd(12),
+      result.load.padEnd(10),
+      result.requestsPerSecond.toFixed(1).padStart(10),
+      result.p50Ms.toFixed(1).padStart(8),
+      result.p99Ms.toFixed(1).padStart(8),
+      result.cpuMsPerRequest.toFixed(2).padStart(8),
+      result.rssMb.toFixed(0).padStart(8),
+      result.healthP50Ms.toFixed(1).padStart(16),
+      result.healthP99Ms.toFixed(1).padStart(8),
+    ];
+    console.log(cells.join(" "));
+  }
+}
+
+/** Requests of all kinds, some of clients that leave; gives the resident set once a second. */
+async function soak(subject: Subject, site: string, duration: number): Promise<readonly number[]> {
+  const samples: number[] = [];
+  const until = performance.now() + duration * 1000;
+  const post = (path: string, body: object, signal?: AbortSignal): Promise<Response | null> =>
+    fetch(subject.url + path, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify(body),
+      ...(signal ? { signal } : {}),
+    }).catch(() => null);
+  const kinds: readonly ((round: number) => Promise<unknown>)[] = [
+    () => extract(subject, `${site}/p/${fresh++}`),
+    (round) => extract(subject, `${site}/p/${round % CACHED_PAGES}`),
+    () => post("/", { url: `${site}/nothing` }).then((response) => response?.text()),
+    () => post("/", { wrong: true }).then((response) => response?.text()),
+    () =>
+      post("/", { url: `${site}/p/${fresh++}` }, AbortSignal.timeout(5)).then((response) =>
+        response?.text().catch(() => ""),
+      ),
+    () => fetch(`${subject.url}/openapi.json`).then((response) => response.text()),
+    () => fetch(`${subject.url}/crawl`).then((response) => response.text()),
+    () => fetch(`${subject.url}/${site}/p/${fresh++}`).then((response) => response.text()),
+  ];
+  const client = async (first: number): Promise<void> => {
+    for (let round = first; performance.now() < until; round++) {
+      await kinds[round % kinds.length]?.(round);
+      // A soak looks for what adds up, not for how fast it can.
+      await Bun.sleep(20);
+    }
+  };
+  const crawler = async (): Promise<void> => {
+    for (let job = 0; performance.now() < until; job++) {
+      const body = {
+        output_dir: `job-${job % 5}`,
+        seeds: [`${site}/p/${job}`],
+        max_pages: 20,
+        rate_limit_delay: 0,
+        fresh: true,
+      };
+      await (await post("/crawl", body))?.text();
+      await Bun.sleep(5000);
+    }
+  };
+  const sampler = async (): Promise<void> => {
+    for (; performance.now() < until; await Bun.sleep(1000)) samples.push(residentMb(subject.pid));
+  };
+  await Promise.all([sampler(), crawler(), ...[0, 2, 4, 6].map(client)]);
+  return samples;
+}
+
+async function firstLine(stdout: ReadableStream<Uint8Array>): Promise<string> {
+  let text = "";
+  for await (const bytes of stdout) {
+    text += new TextDecoder().decode(bytes);
+    if (text.includes("\n")) break;
+  }
+  return text.split("\n", 1)[0] ?? "";
+}
+
+const state = await mkdtemp(join(tmpdir(), "bench-serve-"));
+const siteProcess = Bun.spawn([process.execPath, join(import.meta.dir, "crawl-site.ts"), "100000000"], {
+  stdout: "pipe",
+});
+try {
+  const { port, bytes } = JSON.parse(await firstLine(siteProcess.stdout));
+  const site = `http://127.0.0.1:${port}`;
+  const machine = describeMachine();
+  console.log(`${machine}; pages of ${bytes} bytes, ${connections} connections, ${processes} process(es)\n`);
+  if (soakSeconds !== null) {
+    await using ours = await startOurs(state);
+    const samples = await soak(ours.subject, site, soakSeconds);
+    const quarter = (which: number): number =>
+      percentile(samples.slice((samples.length * (which - 1)) / 4, (samples.length * which) / 4), 0.5);
+    const [second, last] = [quarter(2), quarter(4)];
+    console.log(
+      `soak of ${soakSeconds} s: RSS of the second quarter ${second.toFixed(0)} MB, of the last ${last.toFixed(0)} MB`,
+    );
+    if (last > MAX_GROWTH * second) throw new Error("memory grew by more than 10 %");
+  } else {
+    const results: Measured[] = [];
+    {
+      await using ours = await startOurs(state);
+      results.push(...(await measure(ours.subject, site)));
+    }
+    for (const _ of parseNames("--peer", options.peer, ["trafilatura"])) {
+      await using peer = await startTrafilatura();
+      results.push(...(await measure(peer.subject, site)));
+    }
+    print(results);
+    const commit = await describeCommit(ROOT);
+    if (options.out)
+      await Bun.write(
+        options.out,
+        `${JSON.stringify({ machine, commit, bytes, connections, processes, results }, null, 2)}\n`,
+      );
+    for (const { subject, healthP99Ms } of results)
+      if (subject === "ours" && healthP99Ms > MAX_HEALTH_P99_MS)
+        throw new Error(`/health took ${healthP99Ms.toFixed(1)} ms at the 99th percentile`);
+  }
+} finally {
+  siteProcess.kill();
+  await rm(state, { recursive: true, force: true });
+}
