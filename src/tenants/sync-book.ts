@@ -16,6 +16,8 @@ export type SyncRecord = {
   /** Syncs that failed since then, and when the last of them did. */
   readonly failures: number;
   readonly failedAt: number | null;
+  /** Whether what runs is the building of the index. */
+  readonly isBuilding: boolean;
   /** Whether documents may have changed since the index was built. */
   readonly needsBuild: boolean;
   /** The last syncs, the newest last. */
@@ -73,6 +75,7 @@ const NOTHING_YET: SyncRecord = {
   syncedAt: null,
   failures: 0,
   failedAt: null,
+  isBuilding: false,
   needsBuild: true,
   history: [],
   counts: null,

@@ -94,7 +94,7 @@ export class Tenant implements AsyncDisposable {
       documentCount: this.#index.documentCount ?? record.documents,
       builtAt: this.#index.builtAt,
       isSearchEnabled: this.#settings.search.isEnabled,
-      isBuilding: record.state === "running",
+      isBuilding: record.state === "running" && record.isBuilding,
       skippedFiles: record.skippedFiles,
       testQueries: record.testQueries,
     };
@@ -222,7 +222,11 @@ export class Tenant implements AsyncDisposable {
       );
     this.#book.write(codename, { state: "queued" });
     const signal = AbortSignal.any([this.#ending.signal, begun.lost]);
-    const onRunning = (): void => this.#book.write(codename, { state: "running", lastStartedAt: Date.now() });
+    let hasBegun = false;
+    const onRunning = (): void => {
+      if (!hasBegun) this.#book.write(codename, { state: "running", lastStartedAt: Date.now() });
+      hasBegun = true;
+    };
     try {
       await work({ signal, onRunning });
       this.#book.write(codename, { state: "idle", lastCompletedAt: Date.now(), lastError: null });
@@ -280,7 +284,12 @@ export class Tenant implements AsyncDisposable {
   async #buildInTurn({ signal, onRunning }: Work): Promise<void> {
     await this.#options.building.turn(async () => {
       onRunning();
-      await this.#buildNow(signal);
+      this.#book.write(this.#settings.codename, { isBuilding: true });
+      try {
+        await this.#buildNow(signal);
+      } finally {
+        this.#book.write(this.#settings.codename, { isBuilding: false });
+      }
     });
   }
 

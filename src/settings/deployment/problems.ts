@@ -1,3 +1,4 @@
+import { normalize } from "node:path";
 import { didYouMean } from "../../nearest.ts";
 import { knownFields, partsOf, type SchemaProblem } from "./schema.ts";
 
@@ -91,6 +92,7 @@ function fallbackLines(json: RawDeployment): string[] {
 
 function tenantLines(json: RawDeployment): string[] {
   const firstUse = new Map<string, number>();
+  const firstSync = new Map<string, string>();
   return tenantsOf(json).flatMap((tenant, index) => {
     if (!isRecord(tenant)) return [];
     const lines: string[] = [];
@@ -107,8 +109,25 @@ function tenantLines(json: RawDeployment): string[] {
       lines.push(
         `tenants[${index}].refresh_schedule: Tenant '${name}' is a folder, which needs no schedule: it is rescanned when it changes`,
       );
+    lines.push(...sharedDirectoryLines(tenant, { index, name, firstSync }));
     return lines;
   });
+}
+
+type SharedOptions = {
+  readonly index: number;
+  readonly name: string;
+  readonly firstSync: Map<string, string>;
+};
+
+// Each would take the other's documents for its own that are gone.
+function sharedDirectoryLines(tenant: RawTenant, { index, name, firstSync }: SharedOptions): string[] {
+  if (tenant.source_type === "filesystem" || typeof tenant.docs_root_dir !== "string") return [];
+  const directory = normalize(`${tenant.docs_root_dir.trim()}/`);
+  const other = firstSync.get(directory);
+  if (other === undefined) firstSync.set(directory, name);
+  const where = `tenants[${index}].docs_root_dir`;
+  return other === undefined ? [] : [`${where}: Tenant '${name}' cannot share the directory of '${other}'`];
 }
 
 const isBlank = (field: unknown): boolean =>

@@ -1,5 +1,5 @@
 import type { PageUrl } from "../../urls/index.ts";
-import { findLookAlikes, isLikeErrorPage, nameOf, type PagePrint } from "./look-alike.ts";
+import { type ErrorPage, findLookAlikes, isLikeErrorPage, nameOf, type PagePrint } from "./look-alike.ts";
 
 /** What became of a page in the crawl of a sync. */
 export type CrawledOutcome = {
@@ -23,7 +23,7 @@ export type Evidence = {
   /** Of documents that the crawl did not meet, asked for one by one. */
   readonly checks: ReadonlyMap<PageUrl, CrawledOutcome>;
   /** What the site shows for addresses that do not exist. */
-  readonly errorPages: readonly PagePrint[];
+  readonly errorPages: readonly ErrorPage[];
   /** Whether the crawl has seen all there is: every sitemap read, nothing left over. */
   readonly isWhole: boolean;
   /** Whether the settings still want the page. */
@@ -87,8 +87,9 @@ function quarantine({ staged, errorPages, entries }: Evidence): ReadonlySet<Page
   for (const page of staged)
     if (errorPages.some((errorPage) => isLikeErrorPage(page, errorPage))) found.add(page.url);
   // The start page of an application that answers everything with it.
-  const [only, ...others] = [...found].filter((url) => entries.has(url));
-  if (only !== undefined && others.length === 0 && found.size === 1) found.clear();
+  const [only, ...others] = found;
+  if (only !== undefined && others.length === 0 && (entries.has(only) || new URL(only).pathname === "/"))
+    found.clear();
   return found;
 }
 

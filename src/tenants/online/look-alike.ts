@@ -1,12 +1,20 @@
 import type { PageUrl } from "../../urls/index.ts";
 
-/** What a page says, without what error pages repeat of the address that was asked for. */
+/** What a page says. */
 export type PagePrint = {
   readonly url: PageUrl;
-  /** Words in the order in which they stand; empty for a page without words. */
+  /** Words in their order, without those that error pages repeat of the address that was asked for. */
   readonly words: readonly string[];
-  /** A number of all of them. */
+  /** A number of these. */
   readonly digest: string;
+  /** A number of all words, those of the address included. */
+  readonly fullDigest: string;
+};
+
+/** What a site shows for an address that does not exist. */
+export type ErrorPage = PagePrint & {
+  /** The page that answered, after redirects: often the start page. */
+  readonly answeredBy: string;
 };
 
 /** Words of a page that are looked at. */
@@ -15,9 +23,12 @@ const MAX_CHARACTERS = 50_000;
 
 export function printOf(url: PageUrl, title: string, markdown: string): PagePrint {
   const text = `${title}\n${markdown}`.slice(0, MAX_CHARACTERS).toLowerCase();
-  const words = wordsOf(withoutAddress(text.replace(/\]\([^()\n]{0,2000}\)/g, "]"), url));
-  return { url, words, digest: Bun.hash(words.join(" ")).toString(36) };
+  const visible = text.replace(/\]\([^()\n]{0,2000}\)/g, "]");
+  const words = wordsOf(withoutAddress(visible, url));
+  return { url, words, digest: digestOf(words), fullDigest: digestOf(wordsOf(visible)) };
 }
+
+const digestOf = (words: readonly string[]): string => Bun.hash(words.join(" ")).toString(36);
 
 function wordsOf(text: string): string[] {
   const words: string[] = [];
@@ -61,8 +72,9 @@ const MAX_ERROR_WORDS = 400;
 const SAME = 0.9;
 
 /** Whether a page is the one that the site shows for an address that does not exist. */
-export function isLikeErrorPage(page: PagePrint, errorPage: PagePrint): boolean {
-  if (page.words.length > MAX_ERROR_WORDS) return false;
+export function isLikeErrorPage(page: PagePrint, errorPage: ErrorPage): boolean {
+  // Where a site leads everybody to its start page, the start page is still one.
+  if (page.url === errorPage.answeredBy || page.words.length > MAX_ERROR_WORDS) return false;
   if (page.digest === errorPage.digest) return true;
   const [a, b] = [pairsOf(page), pairsOf(errorPage)];
   let common = 0;
@@ -84,9 +96,10 @@ export function findLookAlikes(pages: readonly PagePrint[]): ReadonlySet<PageUrl
   const groups = new Map<string, PagePrint[]>();
   for (const page of pages) {
     if (page.words.length === 0 || page.words.length > MAX_ERROR_WORDS) continue;
-    const group = groups.get(page.digest);
+    // Stubs of a reference differ in the name that they describe, which stands in their address too.
+    const group = groups.get(page.fullDigest);
     if (group) group.push(page);
-    else groups.set(page.digest, [page]);
+    else groups.set(page.fullDigest, [page]);
   }
   const found = new Set<PageUrl>();
   for (const group of groups.values())

@@ -8,7 +8,7 @@ import type { SyncContext, SyncCounts } from "../source/source.ts";
 import { createRescue } from "./fallback.ts";
 import { type CrawledOutcome, type Judgement, judge, type KnownDocument } from "./judge.ts";
 import { type Ledger, readLedger, recoverLedger, writeLedger } from "./ledger.ts";
-import { type PagePrint, printOf } from "./look-alike.ts";
+import { type ErrorPage, type PagePrint, printOf } from "./look-alike.ts";
 import type { OnlineParts, TenantCrawler } from "./parts.ts";
 import { checkPlanOf, createIsWanted, planOf, probesOf } from "./plan.ts";
 import { Staging } from "./staging.ts";
@@ -184,7 +184,7 @@ function isWholeCrawl(
 
 type Checks = {
   readonly checks: ReadonlyMap<PageUrl, CrawledOutcome>;
-  readonly errorPages: readonly PagePrint[];
+  readonly errorPages: readonly ErrorPage[];
 };
 
 /** Asks for documents that were not met, and for an address that does not exist where there are new texts. */
@@ -204,12 +204,16 @@ async function checkSite(
   );
   const seeds = [...probes, ...unmet.slice(0, MAX_CHECKS)];
   const checks = new Map<PageUrl, CrawledOutcome>();
-  const errorPages: PagePrint[] = [];
+  const errorPages: ErrorPage[] = [];
   if (seeds.length === 0) return { checks, errorPages };
   const sink: PageSink = {
-    put: async ({ page }) => {
+    put: async ({ page, article }) => {
       const url = parsePageUrl(page.url);
-      if (url && probes.has(url)) errorPages.push(printOf(url, page.title, page.markdown));
+      if (url && probes.has(url))
+        errorPages.push({
+          ...printOf(url, page.title, page.markdown),
+          answeredBy: article.finalUrl ?? url,
+        });
       return null;
     },
     has: async () => false,

@@ -20,6 +20,11 @@ describe("a wrong deployment file is refused with", () => {
   test.each<[string, unknown, string[]]>([
     ["a list", [], ["(file): must be an object, not a list"]],
     ["a number", "3", ["(file): must be an object, not 3"]],
+    [
+      "two tenants that would sync into one directory",
+      tenants(web, { ...repository, docs_root_dir: "./web/" }, { ...folder, docs_root_dir: "web" }),
+      ["tenants[1].docs_root_dir: Tenant 'repo' cannot share the directory of 'web'"],
+    ],
     ["no tenants", {}, ["tenants: is required"]],
     ["tenants as an object", { tenants: {} }, ["tenants: must be a list of tenants, not an object"]],
     ["a tenant that is a word", { tenants: ["docs"] }, ['tenants[0]: must be an object, not "docs"']],

@@ -57,6 +57,7 @@ describe("settings", () => {
     ARTICLE_EXTRACTOR_MAX_RUNNING_JOBS: ["1", 1],
     DEPLOYMENT_CONFIG: ["d.json", "d.json"],
     DOCS_SEARCH_STATE_DIR: ["state", "state"],
+    DOCS_SEARCH_GIT_PROTOCOLS: ["https,http", "https,http"],
     DOCS_SEARCH_ALLOWED_HOSTS: ["docs.example", "docs.example"],
     DOCS_SEARCH_API_KEY: ["key", "key"],
     DOCS_SEARCH_API_KEY_FILE: ["key.txt", "key.txt"],

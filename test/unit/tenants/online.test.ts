@@ -300,6 +300,25 @@ describe("a website in trouble keeps its documents", () => {
     await isWhole(web, 16);
   });
 
+  test("and takes stubs that differ in the name of what they describe", async () => {
+    for (const name of ["alpha", "beta", "gamma", "delta"])
+      site.pages.set(`/api/${name}`, {
+        body: htmlPage(`Class ${name}`, `The class ${name} has no members of its own.`),
+      });
+    await runSync(web.source);
+    await isWhole(web, 16);
+  });
+
+  test("and takes the start page where every unknown address leads to it", async () => {
+    site.pages.set("/", {
+      body: htmlPage("Start", "Welcome to the documentation of the product, choose a chapter."),
+    });
+    site.intercept = ({ url }) =>
+      url.includes("no-such-page") ? new Response(null, { status: 302, headers: { location: "/" } }) : null;
+    await runSync(web.source);
+    expect(await titlesOf(web)).toContain("Start");
+  });
+
   test("and can be read by a program that lost what it remembered", async () => {
     await rm(join(rootDir, ".article-extractor"), { recursive: true });
     await isWhole(web, 12);
