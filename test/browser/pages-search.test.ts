@@ -244,14 +244,19 @@ describe("the page of serve search, when things go wrong", () => {
   });
 
   test("says that the server is gone, and goes on when it is asked to", async () => {
-    const own = await serveSearch(root, { DOCS_SEARCH_STATE_DIR: join(root, "state-3") });
-    await using tab = await browser.visit({ origin: own.url, expected: /ERR_CONNECTION_REFUSED/ });
+    const state = { DOCS_SEARCH_STATE_DIR: join(root, "state-3") };
+    const own = await serveSearch(root, state);
+    await using tab = await browser.visit({ origin: own.url, expected: /ERR_CONNECTION_/ });
     const { page } = tab;
     await page.goto(`${own.url}/`);
     await own[Symbol.asyncDispose]();
     await page.fill("#query", "proxy");
-    await page.getByText("The server does not answer").first().waitFor();
+    await page.getByText("The server does not answer").waitFor();
     expect(await accessibilityFaults(page)).toEqual([]);
+    const again = await serveSearch(root, state, ["--port", new URL(own.url).port]);
+    await page.getByRole("button", { name: "Try again" }).click();
+    await page.locator("a.hit").first().waitFor();
+    await again[Symbol.asyncDispose]();
     expect(tab.complaints).toEqual([]);
   });
 

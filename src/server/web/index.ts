@@ -1,2 +1,2 @@
-export { searchPage } from "./pages.ts";
+export { extractorPage, searchPage } from "./pages.ts";
 export { servePage } from "./serve-page.ts";

@@ -1,8 +1,6 @@
-import type { Exchange } from "../../middleware/exchange.ts";
 import { ProblemError } from "../../middleware/problem.ts";
 import { API_DOCS } from "../../web/api-docs.ts";
 import { type EmbeddedPage, fileResponse, pageResponse } from "../../web/embedded.ts";
-import { EXTRACTOR_PAGE } from "../../web/extractor-page.ts";
 import { type ApiCall, type ApiOperation, z } from "../openapi.ts";
 import type { ExtractorParts } from "../parts.ts";
 import { About } from "../schemas/answers.ts";
@@ -24,10 +22,8 @@ export const siteOperations = (
         content: { "text/html": z.string(), "application/json": About },
       },
     },
-    handle: async ({ exchange }) =>
-      EXTRACTOR_PAGE && isBrowser(exchange)
-        ? withVary(pageResponse(EXTRACTOR_PAGE))
-        : withVary(Response.json(about(parts, exchange.basePath))),
+    // The page stands before the operations, since it needs no key.
+    handle: async ({ exchange }) => Response.json(about(parts, exchange.basePath)),
   },
   {
     method: "get",
@@ -51,11 +47,10 @@ export const siteOperations = (
     handle: async ({ exchange }) => Response.json(describe(exchange.basePath)),
   },
   file("/docs/{file}", API_DOCS),
-  file("/web/{file}", EXTRACTOR_PAGE),
 ];
 
 /** What the pages load; no part of the API. */
-const file = (path: string, page: EmbeddedPage | null): ApiOperation => ({
+const file = (path: string, page: EmbeddedPage): ApiOperation => ({
   method: "get",
   path,
   tag: "pages",
@@ -63,16 +58,8 @@ const file = (path: string, page: EmbeddedPage | null): ApiOperation => ({
   isHidden: true,
   answers: {},
   handle: async (call: ApiCall) => {
-    const response = page && fileResponse(page, call.param("file"));
+    const response = fileResponse(page, call.param("file"));
     if (response) return response;
     throw new ProblemError({ status: 404, code: "not_found", detail: "there is no such file" });
   },
 });
-
-const isBrowser = ({ request }: Exchange): boolean =>
-  (request.headers.get("accept") ?? "").toLowerCase().includes("text/html");
-
-function withVary(response: Response): Response {
-  response.headers.set("vary", "Accept");
-  return response;
-}

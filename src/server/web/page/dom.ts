@@ -78,3 +78,11 @@ export function copyButton(label: string, text: () => string): HTMLButtonElement
   });
   return button;
 }
+
+/** Offers text as a file. */
+export function download(name: string, type: string, text: string): void {
+  const url = URL.createObjectURL(new Blob([text], { type }));
+  const link = h("a", { href: url, download: name });
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(url), 10_000);
+}

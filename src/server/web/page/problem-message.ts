@@ -11,7 +11,7 @@ const TITLES: Readonly<Record<number, string>> = {
   413: "Too large",
   422: "This did not work",
   429: "The server is busy",
-  502: "The website answered with an error",
+  502: "The page could not be fetched",
   503: "The server is not available now",
   504: "The website took too long",
 };

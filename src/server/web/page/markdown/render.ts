@@ -130,7 +130,7 @@ class MarkdownView {
     const list = isOrdered ? h("ol", { start: start === 1 ? null : start }) : h("ul");
     let count = 0;
     for (const { isDone, blocks } of items) {
-      if (this.#left <= 0) break;
+      if (this.#left-- <= 0) break;
       count++;
       const box =
         isDone !== null &&

@@ -82,10 +82,11 @@ async function openDocument(place: Place, signal: AbortSignal): Promise<void> {
 async function search(place: Place, signal: AbortSignal): Promise<void> {
   const asked = placeHash({ ...place, document: null });
   // The tenants are known a moment after the page; that comes back here.
-  if (place.tenant === "" && codenames.length === 0) return void (await tenants.refresh());
+  if (place.tenant === "" && codenames.length === 0) return void (await tenants.load());
   if (asked !== shownSearch) {
-    await showResults(results, { place, tenants: codenames, signal });
-    shownSearch = asked;
+    const onRetry = (): void => void show();
+    shownSearch = "";
+    if (await showResults(results, { place, tenants: codenames, signal, onRetry })) shownSearch = asked;
   }
   results.hidden = false;
   returnToHit();

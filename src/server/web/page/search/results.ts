@@ -14,12 +14,21 @@ const SIZE_OF_ONE = 30;
 /** Requests at once: the server has other callers. */
 const AT_ONCE = 4;
 
-/** Searches where the place says and shows what was found. @throws AbortError by the signal */
+/**
+ * Searches where the place says and shows what was found.
+ * @returns false when a tenant gave no answer
+ * @throws AbortError by the signal
+ */
 export async function showResults(
   element: HTMLElement,
-  options: { readonly place: Place; readonly tenants: readonly string[]; readonly signal: AbortSignal },
-): Promise<void> {
-  const { place, tenants, signal } = options;
+  options: {
+    readonly place: Place;
+    readonly tenants: readonly string[];
+    readonly signal: AbortSignal;
+    readonly onRetry: () => void;
+  },
+): Promise<boolean> {
+  const { place, tenants, signal, onRetry } = options;
   const asked = place.tenant === "" ? tenants : [place.tenant];
   element.setAttribute("aria-busy", "true");
   const answers = await askAll(asked, place, signal);
@@ -33,10 +42,11 @@ export async function showResults(
     element,
     h("h2", { id: "results-title" }, title),
     ...found.map((answer) => group(answer, place)),
-    ...failed.map(({ tenant, error }) => failure(tenant, error, asked.length > 1)),
+    ...failures(failed, asked.length, onRetry),
     count === 0 && failed.length === 0 && advice(place),
   );
   announce(title);
+  return failed.length === 0;
 }
 
 async function askAll(tenants: readonly string[], place: Place, signal: AbortSignal): Promise<Answer[]> {
@@ -98,11 +108,16 @@ function hitItem(hit: Hit, tenant: string, place: Place): HTMLElement {
 /** The address as a person reads it. */
 export const shortUrl = (url: string): string => url.replace(/^https?:\/\//, "");
 
-const failure = (tenant: string, error: unknown, isNamed: boolean): HTMLElement => {
-  const message = problemMessage(error, null);
-  if (isNamed) message.querySelector("strong")?.append(` in ${tenant}`);
-  return message;
-};
+/** What every tenant says, a server that is gone for example, is said once. */
+function failures(failed: readonly Answer[], asked: number, onRetry: () => void): HTMLElement[] {
+  const texts = new Set(failed.map(({ error }) => String(error)));
+  if (failed.length === asked && texts.size === 1) return [problemMessage(failed[0]?.error, onRetry)];
+  return failed.map(({ tenant, error }) => {
+    const message = problemMessage(error, null);
+    message.querySelector("strong")?.append(` in ${tenant}`);
+    return message;
+  });
+}
 
 const advice = ({ isExact, tenant }: Place): HTMLElement =>
   h(

@@ -40,28 +40,38 @@ export class TenantOverview {
     this.#history = places.history;
     this.#onTenants = places.onTenants;
     document.addEventListener("visibilitychange", () => {
-      if (!document.hidden) void this.refresh();
+      if (!document.hidden && this.#tenants.offsetParent !== null) void this.refresh();
     });
   }
 
+  /** Reads the state once. @returns whether a tenant is being synced @throws RequestFailed */
+  async load(): Promise<boolean> {
+    this.#descriptions ??= new Map((await listTenants()).map((one) => [one.codename, one.description]));
+    const [{ tenants }, history] = await Promise.all([
+      requestJson<{ readonly tenants: readonly TenantRecord[] }>("tenants/status"),
+      requestJson<History>("history"),
+    ]);
+    this.#show(tenants, history);
+    return tenants.some(isBusy);
+  }
+
+  /** Keeps the state up to date for as long as it can be seen. */
   async refresh(): Promise<void> {
     clearTimeout(this.#timer);
     let delayMs = QUIET_MS;
     try {
-      this.#descriptions ??= new Map((await listTenants()).map((one) => [one.codename, one.description]));
-      const [{ tenants }, history] = await Promise.all([
-        requestJson<{ readonly tenants: readonly TenantRecord[] }>("tenants/status"),
-        requestJson<History>("history"),
-      ]);
-      if (tenants.some(isBusy)) delayMs = BUSY_MS;
-      this.#show(tenants, history);
+      if (await this.load()) delayMs = BUSY_MS;
     } catch (error) {
-      const retry = (): void => void this.refresh();
-      fill(this.#tenants, problemMessage(error, retry));
+      fill(
+        this.#tenants,
+        problemMessage(error, () => void this.refresh()),
+      );
       // Without the key nothing changes by itself.
       if (error instanceof RequestFailed && error.status === 401) return;
     }
-    if (!document.hidden) this.#timer = setTimeout(() => void this.refresh(), delayMs);
+    const isSeen = !document.hidden && this.#tenants.offsetParent !== null;
+    clearTimeout(this.#timer);
+    if (isSeen) this.#timer = setTimeout(() => void this.refresh(), delayMs);
   }
 
   #show(tenants: readonly TenantRecord[], history: History): void {

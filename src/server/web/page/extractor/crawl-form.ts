@@ -1,0 +1,183 @@
+import { fill, h } from "../dom.ts";
+import { RequestFailed } from "../http.ts";
+import { problemMessage } from "../problem-message.ts";
+import { submitCrawl } from "./api.ts";
+
+type Field = {
+  /** As in the request. */
+  readonly name: string;
+  readonly label: string;
+  readonly note?: string;
+  readonly placeholder?: string;
+  /** Lists are one entry a line. */
+  readonly kind: "list" | "text" | "number";
+};
+
+const MAIN: readonly Field[] = [
+  {
+    name: "seeds",
+    label: "Start at, one address a line",
+    kind: "list",
+    placeholder: "https://example.org/docs/",
+  },
+  {
+    name: "output_dir",
+    label: "Folder on the server",
+    kind: "text",
+    note: "Receives a Markdown file for each page, and the manifest.",
+    placeholder: "example-org",
+  },
+  { name: "max_pages", label: "Pages at most", kind: "number", placeholder: "100" },
+  { name: "max_depth", label: "Links away from the start", kind: "number", placeholder: "3" },
+];
+
+const MORE: readonly Field[] = [
+  {
+    name: "sitemaps",
+    label: "Sitemaps, one a line",
+    kind: "list",
+    placeholder: "https://example.org/sitemap.xml",
+  },
+  { name: "allow_prefixes", label: "Only addresses that begin with", kind: "list" },
+  { name: "deny_prefixes", label: "None that begin with", kind: "list" },
+  { name: "concurrency", label: "Requests at once", kind: "number", placeholder: "5" },
+  { name: "rate_limit_delay", label: "Seconds between requests to a host", kind: "number", placeholder: "1" },
+];
+
+/**
+ * The form for a new crawl.
+ * @param onSubmitted gets the job's id
+ */
+export function crawlForm(onSubmitted: (id: string) => void): HTMLElement {
+  const problem = h("div");
+  const follow = h("input", { type: "checkbox", id: "crawl-follow", checked: true });
+  const button = h("button", { class: "primary" }, "Start the crawl");
+  const more = h(
+    "details",
+    { class: "options" },
+    h("summary", {}, "More options"),
+    h(
+      "div",
+      { class: "fields" },
+      ...MORE.map(fieldElement),
+      h("label", { class: "check" }, follow, "Follow links"),
+    ),
+  );
+  const form = h(
+    "form",
+    { class: "panel crawl-form", novalidate: true },
+    h("h2", {}, "New crawl"),
+    h("div", { class: "fields" }, ...MAIN.map(fieldElement)),
+    more,
+    problem,
+    h("div", {}, button),
+  );
+  let hasOwnFolder = false;
+  input(form, "output_dir").addEventListener("input", (event) => {
+    hasOwnFolder = (event.target as HTMLInputElement).value !== "";
+  });
+  input(form, "seeds").addEventListener("input", () => {
+    // The host makes a good name, until somebody has a better one.
+    if (!hasOwnFolder) input(form, "output_dir").value = folderFor(listOf(form, "seeds")[0]);
+  });
+  const submit = async (): Promise<void> => {
+    button.disabled = true;
+    clearErrors(form);
+    fill(problem);
+    try {
+      onSubmitted((await submitCrawl({ ...readForm(form), follow_links: follow.checked })).job_id);
+    } catch (error) {
+      showErrors(form, problem, { error, more, retry: () => void submit() });
+    } finally {
+      button.disabled = false;
+    }
+  };
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    void submit();
+  });
+  return form;
+}
+
+const idOf = (name: string): string => `crawl-${name}`;
+
+function fieldElement({ name, label, note, placeholder, kind }: Field): HTMLElement {
+  const id = idOf(name);
+  const common = {
+    id,
+    name,
+    placeholder,
+    autocomplete: "off",
+    autocapitalize: "off",
+    spellcheck: "false",
+    "aria-describedby": `${id}-note ${id}-error`,
+  };
+  const control =
+    kind === "list"
+      ? h("textarea", { ...common, rows: 2 })
+      : h("input", {
+          ...common,
+          ...(kind === "number" ? { type: "number", min: 0, step: "any", inputmode: "decimal" } : {}),
+        });
+  return h(
+    "div",
+    { class: kind === "number" ? null : "wide" },
+    h("label", { for: id }, label),
+    control,
+    h("span", { class: "fine note", id: `${id}-note`, hidden: note === undefined }, note),
+    h("span", { class: "field-error", id: `${id}-error`, hidden: true }),
+  );
+}
+
+function input(form: HTMLElement, name: string): HTMLInputElement | HTMLTextAreaElement {
+  const found = form.querySelector<HTMLInputElement | HTMLTextAreaElement>(`[name="${name}"]`);
+  if (found) return found;
+  throw new Error(`the form has no field ${name}`);
+}
+
+const listOf = (form: HTMLElement, name: string): string[] =>
+  input(form, name)
+    .value.split("\n")
+    .map((line) => line.trim())
+    .filter((line) => line !== "");
+
+const folderFor = (seed: string | undefined): string =>
+  (URL.parse(seed ?? "")?.hostname ?? "").replace(/[^a-z0-9]+/gi, "-").replace(/^-|-$/g, "");
+
+function readForm(form: HTMLElement): Record<string, unknown> {
+  const body: Record<string, unknown> = {};
+  for (const { name, kind } of [...MAIN, ...MORE]) {
+    const value = input(form, name).value.trim();
+    if (kind === "list") body[name] = listOf(form, name);
+    else if (value !== "") body[name] = kind === "number" ? Number(value) : value;
+  }
+  return body;
+}
+
+function clearErrors(form: HTMLElement): void {
+  for (const error of form.querySelectorAll<HTMLElement>(".field-error")) error.hidden = true;
+  for (const { name } of [...MAIN, ...MORE]) input(form, name).removeAttribute("aria-invalid");
+}
+
+type ErrorPlaces = { readonly error: unknown; readonly more: HTMLDetailsElement; readonly retry: () => void };
+
+/** Says what is wrong beside the field; what belongs to none stands above the button. */
+function showErrors(form: HTMLElement, problem: HTMLElement, { error, more, retry }: ErrorPlaces): void {
+  const fields = error instanceof RequestFailed ? error.fields : [];
+  const known = new Set([...MAIN, ...MORE].map(({ name }) => name));
+  let first: HTMLElement | null = null;
+  for (const { path, message } of fields) {
+    const [name = ""] = path.split(".");
+    if (!known.has(name)) continue;
+    const place = form.querySelector<HTMLElement>(`#${idOf(name)}-error`);
+    if (!place) continue;
+    place.textContent = message;
+    place.hidden = false;
+    const field = input(form, name);
+    field.setAttribute("aria-invalid", "true");
+    if (more.contains(field)) more.open = true;
+    first ??= field;
+  }
+  first?.focus();
+  if (!first) fill(problem, problemMessage(error, retry));
+}

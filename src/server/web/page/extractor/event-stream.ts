@@ -1,0 +1,97 @@
+import { RequestFailed, request } from "../http.ts";
+
+export type StreamEvent = { readonly kind: string; readonly data: string };
+
+/** Waits between tries to connect again, ms; the last one is repeated. */
+const WAITS_MS = [500, 1000, 2000, 5000, 10_000];
+/** An event is a page or a status; more than this is none of ours. */
+const MAX_EVENT = 1_000_000;
+
+/**
+ * Follows server-sent events (WHATWG HTML, section 9.2) by `fetch`, since `EventSource` can send no key. A
+ * stream that breaks off is taken up behind the last event that was seen.
+ * @param options.onBreak told when the connection is lost, and by null when it is back
+ * @throws RequestFailed for answers that no second try makes better; AbortError by the signal
+ */
+export async function* followEvents(
+  path: string,
+  options: { readonly signal: AbortSignal; readonly onBreak: (error: unknown) => void },
+): AsyncGenerator<StreamEvent, void> {
+  const { signal, onBreak } = options;
+  let lastId = "";
+  let failures = 0;
+  for (;;) {
+    try {
+      const headers = { accept: "text/event-stream", ...(lastId === "" ? {} : { "last-event-id": lastId }) };
+      const response = await request(path, { headers, signal });
+      // Nothing more will come.
+      if (response.status === 204 || !response.body) return;
+      onBreak(null);
+      for await (const event of readEvents(response.body)) {
+        failures = 0;
+        if (event.id !== null) lastId = event.id;
+        yield event;
+        if (event.kind === "end") return;
+      }
+    } catch (error) {
+      signal.throwIfAborted();
+      const isFinal = error instanceof RequestFailed && error.status >= 400 && error.status < 500;
+      if (isFinal && error.status !== 429) throw error;
+      onBreak(error);
+    }
+    signal.throwIfAborted();
+    await pause(WAITS_MS[Math.min(failures++, WAITS_MS.length - 1)]!, signal);
+  }
+}
+
+async function* readEvents(
+  body: ReadableStream<Uint8Array>,
+): AsyncGenerator<StreamEvent & { readonly id: string | null }, void> {
+  const reader = body.getReader();
+  const decoder = new TextDecoder();
+  let text = "";
+  try {
+    for (;;) {
+      const { value, done } = await reader.read();
+      if (done) return;
+      text += decoder.decode(value, { stream: true });
+      const blocks = text.split("\n\n");
+      text = blocks.pop() ?? "";
+      if (text.length > MAX_EVENT)
+        throw new RequestFailed(0, "The stream of events is not what this page expects.");
+      for (const block of blocks) {
+        const event = readEvent(block);
+        if (event) yield event;
+      }
+    }
+  } finally {
+    void reader.cancel().catch(() => {});
+  }
+}
+
+function readEvent(block: string): (StreamEvent & { readonly id: string | null }) | null {
+  let kind = "message";
+  let id: string | null = null;
+  const lines: string[] = [];
+  for (const line of block.split("\n")) {
+    const colon = line.indexOf(":");
+    const name = colon < 0 ? line : line.slice(0, colon);
+    const value = colon < 0 ? "" : line.slice(colon + 1).replace(/^ /, "");
+    if (name === "event") kind = value;
+    else if (name === "id") id = value;
+    else if (name === "data") lines.push(value);
+  }
+  return lines.length === 0 ? null : { kind, id, data: lines.join("\n") };
+}
+
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const end = (): void => {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", end);
+      resolve();
+    };
+    const timer = setTimeout(end, ms);
+    signal.addEventListener("abort", end);
+  });
+}

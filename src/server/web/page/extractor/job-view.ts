@@ -1,0 +1,225 @@
+import { announce, download, fill, h } from "../dom.ts";
+import { counted, formatAgo, formatDuration, formatNumber, formatTime } from "../format.ts";
+import { problemMessage } from "../problem-message.ts";
+import {
+  type CrawledPage,
+  cancelJob,
+  eventsPath,
+  isOver,
+  type Job,
+  type Notice,
+  readJob,
+  readManifest,
+} from "./api.ts";
+import { followEvents } from "./event-stream.ts";
+import { jobName, progressBar, stateTag } from "./job-list.ts";
+import { Outcomes } from "./outcomes.ts";
+
+/** A manifest larger than this is saved, not read for its reasons. */
+const MAX_MANIFEST_PAGES = 20_000;
+
+/** Shows one job and follows it to its end, or until the signal says that nobody looks. */
+export async function showJob(element: HTMLElement, id: string, signal: AbortSignal): Promise<void> {
+  const view = new JobView(id, signal);
+  fill(element, h("a", { href: "#crawls", class: "back" }, "← All crawls"), view.element);
+  await view.follow();
+}
+
+class JobView {
+  readonly element = h("div", { class: "job" });
+  readonly #id: string;
+  readonly #signal: AbortSignal;
+  readonly #head = h("header", { class: "job-head" }, h("p", { class: "fine" }, "Loading …"));
+  readonly #bar = h("div");
+  readonly #counts = h("dl", { class: "facts" });
+  readonly #actions = h("div", { class: "actions" });
+  readonly #trouble = h("div");
+  readonly #notices = h("ul", { class: "notices fine" });
+  readonly #outcomes = new Outcomes();
+  #job: Job | null = null;
+  #announcedTenth = -1;
+
+  constructor(id: string, signal: AbortSignal) {
+    this.#id = id;
+    this.#signal = signal;
+    this.element.append(this.#head, this.#bar, this.#counts, this.#actions, this.#trouble, this.#notices);
+    this.element.append(this.#outcomes.element);
+  }
+
+  async follow(): Promise<void> {
+    try {
+      this.#showJob(await readJob(this.#id, this.#signal));
+      const events = followEvents(eventsPath(this.#id), {
+        signal: this.#signal,
+        onBreak: (error) => this.#showBreak(error),
+      });
+      for await (const { kind, data } of events) this.#take(kind, JSON.parse(data));
+      await this.#completeOutcomes();
+    } catch (error) {
+      if (this.#signal.aborted) return;
+      if (!this.#job) fill(this.#head);
+      fill(
+        this.#trouble,
+        problemMessage(error, () => void this.follow()),
+      );
+    }
+  }
+
+  /** The bodies have the forms that `GET /openapi.json` describes. */
+  #take(kind: string, body: unknown): void {
+    if (kind === "progress" || kind === "end") this.#showJob(body as Job);
+    else if (kind === "page") this.#outcomes.add(body as CrawledPage);
+    else if (kind === "notice") this.#notices.append(h("li", {}, noticeText(body as Notice)));
+  }
+
+  #showJob(job: Job): void {
+    const before = this.#job;
+    this.#job = job;
+    fill(
+      this.#head,
+      h("h2", { class: "title" }, jobName(job)),
+      h("p", {}, stateTag(job), " ", h("span", { class: "fine" }, timesOf(job))),
+      h("p", { class: "fine" }, `Into ${job.output_dir}`),
+    );
+    if (isOver(job)) fill(this.#bar);
+    else this.#showProgress(job);
+    fill(this.#counts, ...countFacts(job));
+    if (!before || before.status !== job.status || before.cancel_requested !== job.cancel_requested)
+      this.#showActions(job);
+    if (isOver(job)) this.#showEnd(job);
+    this.#announce(job, before);
+  }
+
+  #showProgress({ progress, total, ...job }: Job): void {
+    const bar = this.#bar.querySelector("progress");
+    // The same bar goes on, so that its movement is smooth.
+    if (bar && total > 0) {
+      bar.max = total;
+      bar.value = progress;
+    } else fill(this.#bar, progressBar({ progress, total, ...job }));
+  }
+
+  #showActions(job: Job): void {
+    if (job.status === "completed") {
+      const save = (): void => void this.#saveManifest();
+      fill(this.#actions, h("button", { type: "button", onclick: save }, "Save the manifest"));
+    } else if (isOver(job)) fill(this.#actions);
+    else {
+      const cancel = (): void => void this.#cancel();
+      const label = job.cancel_requested ? "Stopping …" : "Cancel";
+      const isDisabled = job.cancel_requested ? "true" : null;
+      fill(
+        this.#actions,
+        h("button", { type: "button", onclick: cancel, "aria-disabled": isDisabled }, label),
+      );
+    }
+  }
+
+  #showEnd({ error, successful }: Job): void {
+    if (error === null || error.code === "cancelled") fill(this.#trouble);
+    else
+      fill(
+        this.#trouble,
+        h(
+          "div",
+          { class: "message bad" },
+          h("strong", {}, "The crawl could not go on"),
+          h("p", {}, error.message),
+        ),
+      );
+    if (error === null && successful === 0)
+      fill(
+        this.#trouble,
+        h(
+          "div",
+          { class: "message" },
+          h("strong", {}, "No page could be extracted"),
+          h("p", {}, "The reasons are below."),
+        ),
+      );
+  }
+
+  /** Each tenth of the way, and each change of state: more would only be noise in the ear. */
+  #announce(job: Job, before: Job | null): void {
+    const tenth = job.total === 0 ? 0 : Math.floor((job.progress / job.total) * 10);
+    if (job.status !== before?.status)
+      announce(`The crawl is ${job.status}. ${counted(job.successful, "page")}.`);
+    else if (tenth > this.#announcedTenth) announce(`${job.progress} of ${job.total} pages`);
+    this.#announcedTenth = Math.max(tenth, this.#announcedTenth);
+  }
+
+  #showBreak(error: unknown): void {
+    if (error === null) fill(this.#trouble);
+    else
+      fill(
+        this.#trouble,
+        h(
+          "div",
+          { class: "message", role: "status" },
+          h("strong", {}, "The connection is lost"),
+          h("p", {}, "Trying to take it up again. The crawl itself goes on."),
+        ),
+      );
+  }
+
+  async #cancel(): Promise<void> {
+    if (this.#job?.cancel_requested) return;
+    try {
+      this.#showJob(await cancelJob(this.#id));
+    } catch (error) {
+      fill(this.#trouble, problemMessage(error, null));
+    }
+  }
+
+  async #saveManifest(): Promise<void> {
+    try {
+      download("manifest.json", "application/json", await readManifest(this.#id));
+    } catch (error) {
+      fill(this.#trouble, problemMessage(error, null));
+    }
+  }
+
+  /** The server keeps the last events of a job; of a longer one the manifest has the rest. */
+  async #completeOutcomes(): Promise<void> {
+    const job = this.#job;
+    if (job?.status !== "completed" || job.progress <= this.#outcomes.count) return;
+    if (job.progress > MAX_MANIFEST_PAGES) {
+      this.#outcomes.note(`The last ${formatNumber(this.#outcomes.count)} pages; the manifest has all.`);
+      return;
+    }
+    const text = await readManifest(this.#id, this.#signal).catch(() => null);
+    if (text === null) return;
+    const { results }: { readonly results: readonly CrawledPage[] } = JSON.parse(text);
+    this.#outcomes.replace(results);
+  }
+}
+
+function timesOf(job: Job): string {
+  const { started_at: started, completed_at: completed, created_at: created } = job;
+  if (started === null) return `waiting since ${formatAgo(created) ?? "now"}`;
+  if (completed === null) return `started ${formatAgo(started)}`;
+  return `${formatTime(completed)}, took ${formatDuration(Date.parse(completed) - Date.parse(started))}`;
+}
+
+const countFacts = ({ progress, total, successful, failed, skipped, ...job }: Job): HTMLElement[] =>
+  [
+    [
+      "Done",
+      isOver({ progress, total, successful, failed, skipped, ...job })
+        ? formatNumber(progress)
+        : `${formatNumber(progress)} of ${formatNumber(total)}`,
+    ],
+    ["Extracted", formatNumber(successful)],
+    ["Failed", formatNumber(failed)],
+    ["Skipped", formatNumber(skipped)],
+  ].map(([name = "", value = ""]) => h("div", {}, h("dt", {}, name), h("dd", {}, value)));
+
+function noticeText({ notice, host, sitemap, directory, failure }: Notice): string {
+  if (notice === "low_disk") return `Little room is left in ${directory ?? "the folder"}.`;
+  if (notice === "robots_ignored") return "robots.txt is not asked for.";
+  if (notice === "host_paused") return `${host ?? "A host"} asked to be left alone for a while.`;
+  if (notice === "sitemap_read") return `The sitemap ${sitemap ?? ""} was read.`;
+  if (notice === "sitemap_failed")
+    return `The sitemap ${sitemap ?? ""} could not be read: ${failure?.message ?? "unknown reason"}`;
+  return notice;
+}

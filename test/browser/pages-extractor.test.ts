@@ -1,0 +1,361 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { rmSync } from "node:fs";
+import { type ExtractorProcess, startExtractor } from "../support/extractor-server.ts";
+import { type FaultySite, startFaultySite } from "../support/faulty-site.ts";
+import { MILL_ROUTES } from "../support/mill-site.ts";
+import {
+  accessibilityFaults,
+  openPageBrowser,
+  scrollsSideways,
+  type Tab,
+  type VisitOptions,
+} from "../support/page-browser.ts";
+
+setDefaultTimeout(60_000);
+
+let browser: Awaited<ReturnType<typeof openPageBrowser>>;
+let site: FaultySite;
+let server: ExtractorProcess;
+beforeAll(async () => {
+  browser = await openPageBrowser();
+  site = await startFaultySite({ routes: MILL_ROUTES });
+  server = await startExtractor();
+});
+afterAll(async () => {
+  await browser[Symbol.asyncDispose]();
+  await server[Symbol.asyncDispose]();
+  await site[Symbol.asyncDispose]();
+});
+
+const visit = (options: Partial<VisitOptions> = {}) => browser.visit({ origin: server.url, ...options });
+
+async function extract(page: Tab, url: string): Promise<void> {
+  await page.fill("#url", url);
+  await page.keyboard.press("Enter");
+}
+
+async function submitCrawl(page: Tab, fields: Readonly<Record<string, string>>): Promise<void> {
+  for (const [name, value] of Object.entries(fields)) await page.fill(`[name=${name}]`, value);
+  await page.getByRole("button", { name: "Start the crawl" }).click();
+}
+
+describe("the page of serve extractor, for an article", () => {
+  test("shows it as a reader would, beside its Markdown, JSON and metadata", async () => {
+    await using tab = await visit();
+    const { page } = tab;
+    await page.goto(`${server.url}/`);
+    await extract(page, `${site.origin}/one`);
+    await page.getByRole("heading", { name: "One", level: 2 }).waitFor();
+    expect(await page.locator(".reader .prose p").count()).toBeGreaterThan(4);
+    expect(await page.locator(".reader .about").textContent()).toContain("Ada Miller");
+    // Wide enough for both: the article stays while its other forms are looked at.
+    expect(await page.locator("#panel-markdown pre").textContent()).toStartWith("# One");
+    await page.getByRole("tab", { name: "Markdown" }).press("ArrowRight");
+    const json = JSON.parse((await page.locator("#panel-json pre").textContent()) ?? "");
+    expect(json).toMatchObject({ title: "One", byline: "Ada Miller", success: true });
+    await page.getByRole("tab", { name: "JSON" }).press("ArrowRight");
+    expect(await page.locator("#panel-metadata").textContent()).toContain("plain HTTP");
+    expect(await page.locator(".reader").isVisible()).toBe(true);
+    const download = page.waitForEvent("download");
+    await page.getByRole("tab", { name: "Metadata" }).press("Home");
+    await page.locator("#panel-markdown").getByRole("button", { name: "Save" }).click();
+    expect((await download).suggestedFilename()).toBe("one.md");
+    expect(tab.outside).toEqual([]);
+    expect(tab.complaints).toEqual([]);
+  });
+
+  test("lets nothing of a hostile page act, and asks nobody else for anything", async () => {
+    await using tab = await visit();
+    const { page } = tab;
+    await page.goto(`${server.url}/`);
+    await extract(page, `${site.origin}/hostile`);
+    await page.getByRole("heading", { name: "Traps" }).click();
+    for (const name of ["Markdown", "JSON", "Metadata"]) await page.getByRole("tab", { name }).click();
+    const found = await page.evaluate(() => ({
+      elements: document.querySelectorAll("main :is(script, iframe, img, object, embed, style, svg)").length,
+      handlers: [...document.querySelectorAll("main *")].filter((one) =>
+        one.getAttributeNames().some((name) => name.startsWith("on") || name === "style"),
+      ).length,
+      schemes: [...document.querySelectorAll("main a")].filter(
+        (one) => !/^https?:/.test((one as HTMLAnchorElement).href),
+      ).length,
+      text: document.querySelector(".reader")?.textContent?.includes("<script>alert(5)</script>"),
+      title: document.title,
+    }));
+    expect(found).toEqual({
+      elements: 0,
+      handlers: 0,
+      schemes: 0,
+      text: true,
+      title: "Hostile – Article extractor",
+    });
+    expect(tab.outside).toEqual([]);
+    expect(tab.complaints).toEqual([]);
+  });
+
+  test("shows a huge page in portions", async () => {
+    await using tab = await visit();
+    const { page } = tab;
+    await page.goto(`${server.url}/`);
+    await extract(page, `${site.origin}/huge`);
+    await page.getByRole("heading", { name: "Huge", level: 2 }).waitFor();
+    expect(await page.locator(".reader *").count()).toBeLessThan(15_000);
+    expect(await page.locator(".reader").textContent()).toMatch(/… \d+ more items/);
+    expect(tab.complaints).toEqual([]);
+  });
+
+  test("stops when it is asked to", async () => {
+    await using tab = await visit();
+    const { page } = tab;
+    await page.goto(`${server.url}/`);
+    await extract(page, `${site.origin}/slow-headers?ms=20000`);
+    await page.getByRole("button", { name: "Stop" }).click();
+    await page.locator("#progress").waitFor({ state: "hidden" });
+    expect(await page.locator(".message").count()).toBe(0);
+    expect(tab.complaints).toEqual([]);
+  });
+});
+
+describe("the page of serve extractor, when an article is not to be had", () => {
+  test.each([
+    ["", "Paste the address of a page."],
+    ["no address", "is no address"],
+    ["ftp://site.example/", "Only http and https pages"],
+  ])("says so beside the field for %p", async (written, message) => {
+    await using tab = await visit();
+    const { page } = tab;
+    await page.goto(`${server.url}/`);
+    await extract(page, written);
+    expect(await page.locator("#url-error").textContent()).toContain(message);
+    expect(await page.getAttribute("#url", "aria-invalid")).toBe("true");
+    expect(await accessibilityFaults(page)).toEqual([]);
+    expect(tab.complaints).toEqual([]);
+  });
+
+  test.each([
+    ["/broken", "The page could not be fetched", "500"],
+    ["/empty", "This did not work", "no words"],
+  ])("says why for %s", async (path, title, detail) => {
+    await using tab = await visit({ expected: /status of (502|422)/ });
+    const { page } = tab;
+    await page.goto(`${server.url}/`);
+    await extract(page, `${site.origin}${path}`);
+    const message = page.getByRole("alert");
+    await message.waitFor();
+    const text = (await message.textContent()) ?? "";
+    expect(text).toContain(title);
+    expect(text.toLowerCase()).toContain(detail);
+    expect(await accessibilityFaults(page)).toEqual([]);
+    expect(tab.complaints).toEqual([]);
+  });
+
+  test("says that the server is busy, and tries again when it is asked to", async () => {
+    await using busy = await startExtractor({ env: { ARTICLE_EXTRACTOR_MAX_CONCURRENT_REQUESTS: "1" } });
+    await using tab = await browser.visit({ origin: busy.url, expected: /status of 429/ });
+    const { page } = tab;
+    await page.goto(`${busy.url}/`);
+    const leaves = new AbortController();
+    const slow = fetch(`${busy.url}/`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ url: `${site.origin}/slow-headers?ms=30000` }),
+      signal: leaves.signal,
+    }).catch(() => null);
+    // Until the slow one has the only place.
+    for (let status = 200; status !== 429; ) status = (await busy.get("/openapi.json")).status;
+    await extract(page, `${site.origin}/one`);
+    await page.getByText("Worth another try in 1 s").waitFor();
+    leaves.abort();
+    await slow;
+    for (let status = 429; status === 429; ) status = (await busy.get("/openapi.json")).status;
+    await page.getByRole("button", { name: "Try again" }).click();
+    await page.getByRole("heading", { name: "One", level: 2 }).waitFor();
+    expect(tab.complaints).toEqual([]);
+  });
+
+  test("asks for the API key and goes on with it", async () => {
+    await using guarded = await startExtractor({
+      env: { ARTICLE_EXTRACTOR_API_KEY: "correct-key", ARTICLE_EXTRACTOR_OUTPUT_ROOT: server.directory },
+    });
+    await using tab = await browser.visit({ origin: guarded.url, expected: /status of (401|403)/ });
+    const { page } = tab;
+    await page.goto(`${guarded.url}/`);
+    await extract(page, `${site.origin}/one`);
+    await page.getByLabel("API key", { exact: true }).fill("correct-key");
+    await page.keyboard.press("Enter");
+    // With a key set, a server fetches nothing from loopback: its refusal shows that the key was taken.
+    await page.getByRole("alert").getByText("Refused").waitFor();
+    expect(await page.evaluate(() => [localStorage.length, Object.values(sessionStorage)])).toEqual([
+      0,
+      ["correct-key"],
+    ]);
+    expect(tab.complaints).toEqual([]);
+  });
+
+  test("says that the server is gone", async () => {
+    const own = await startExtractor();
+    await using tab = await browser.visit({ origin: own.url, expected: /ERR_CONNECTION_/ });
+    const { page } = tab;
+    await page.goto(`${own.url}/`);
+    await own[Symbol.asyncDispose]();
+    await extract(page, `${site.origin}/one`);
+    await page.getByText("The server does not answer").waitFor();
+    expect(tab.complaints).toEqual([]);
+  });
+});
+
+describe("the page of serve extractor, for crawls", () => {
+  test("submits one, shows how far it is, and the reasons of what failed and was skipped", async () => {
+    await using tab = await visit();
+    const { page } = tab;
+    await page.goto(`${server.url}/#crawls`);
+    await submitCrawl(page, { seeds: `${site.origin}/`, output_dir: "reasons" });
+    await page.locator("progress[max]").waitFor();
+    const during = await page.locator(".facts dd").first().textContent();
+    expect(during).toMatch(/^\d+ of \d+$/);
+    await page.getByRole("button", { name: "Save the manifest" }).waitFor();
+    await page.waitForFunction(() => document.querySelectorAll(".reasons button").length === 4);
+    const reasons = await page.locator(".reasons button").allTextContents();
+    expect(reasons.sort()).toEqual([
+      "1 failed: neither a page nor text unsupported_content",
+      "1 failed: no article on the page no_content",
+      "1 failed: the site answered with an error http_status",
+      "1 skipped: robots.txt forbids it robots",
+    ]);
+    await page.getByRole("button", { name: "the site answered with an error" }).click();
+    expect(await page.locator(".pages li").allTextContents()).toHaveLength(1);
+    expect(await page.locator(".pages li").textContent()).toContain("500");
+    const download = page.waitForEvent("download");
+    await page.getByRole("button", { name: "Save the manifest" }).click();
+    expect((await download).suggestedFilename()).toBe("manifest.json");
+    await page.getByRole("link", { name: "All crawls" }).click();
+    await page.locator(".jobs li").getByText("completed").first().waitFor();
+    expect(tab.outside).toEqual([]);
+    expect(tab.complaints).toEqual([]);
+  });
+
+  test("cancels one", async () => {
+    await using tab = await visit();
+    const { page } = tab;
+    await page.goto(`${server.url}/#crawls`);
+    await page.getByText("More options").click();
+    await submitCrawl(page, { seeds: `${site.origin}/`, output_dir: "cancelled", rate_limit_delay: "1" });
+    await page.locator(".pages li").first().waitFor();
+    await page.getByRole("button", { name: "Cancel" }).click();
+    await page.locator(".job-head").getByText("cancelled").first().waitFor();
+    expect(await page.locator(".job").getByRole("button", { name: "Cancel" }).count()).toBe(0);
+    expect(tab.complaints).toEqual([]);
+  });
+
+  test("says beside its field what is wrong with a request", async () => {
+    await using tab = await visit({ expected: /status of 422/ });
+    const { page } = tab;
+    await page.goto(`${server.url}/#crawls`);
+    await submitCrawl(page, { seeds: `${site.origin}/`, output_dir: "wrong", max_pages: "0" });
+    await page.locator("#crawl-max_pages-error").waitFor();
+    expect(await page.evaluate(() => document.activeElement?.id)).toBe("crawl-max_pages");
+    expect(await accessibilityFaults(page)).toEqual([]);
+    expect(tab.complaints).toEqual([]);
+  });
+
+  test("loses sight of one when the server ends, and takes it up when the server is back", async () => {
+    const first = await startExtractor();
+    const directory = `${first.directory}`;
+    const port = Number(new URL(first.url).port);
+    await using tab = await browser.visit({ origin: first.url, expected: /ERR_/ });
+    const { page } = tab;
+    await page.goto(`${first.url}/#crawls`);
+    await page.getByText("More options").click();
+    await submitCrawl(page, {
+      seeds: `${site.origin}/`,
+      output_dir: `${directory}-out`,
+      rate_limit_delay: "0.3",
+    });
+    await page.locator(".pages li").first().waitFor();
+    first.signal("SIGKILL");
+    await first.exited;
+    await page.getByText("The connection is lost").waitFor();
+    await using second = await startExtractor({ directory, port });
+    await page.getByRole("button", { name: "Save the manifest" }).waitFor();
+    expect(await page.getByText("The connection is lost").count()).toBe(0);
+    expect(tab.complaints).toEqual([]);
+    expect(second.url).toBe(first.url);
+    for (const path of [directory, `${directory}-out`]) rmSync(path, { recursive: true, force: true });
+  });
+});
+
+describe("the page of serve extractor, for everyone", () => {
+  test.each([false, true])("has no serious fault of accessibility (dark: %p)", async (isDark) => {
+    await using tab = await visit({ isDark });
+    const { page } = tab;
+    await page.goto(`${server.url}/`);
+    await page.getByText("Options").click();
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await extract(page, `${site.origin}/hostile`);
+    await page.getByRole("heading", { name: "Traps" }).waitFor();
+    for (const name of ["Markdown", "JSON", "Metadata"]) {
+      await page.getByRole("tab", { name }).click();
+      expect(await accessibilityFaults(page)).toEqual([]);
+    }
+    await page.goto(`${server.url}/#crawls`);
+    await submitCrawl(page, { seeds: `${site.origin}/`, output_dir: `dark-${isDark}` });
+    await page.locator(".reasons button").first().waitFor();
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await page.getByRole("button", { name: "Save the manifest" }).waitFor();
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await page.getByRole("link", { name: "All crawls" }).click();
+    await page.locator(".jobs li").first().waitFor();
+    expect(await accessibilityFaults(page)).toEqual([]);
+  });
+
+  test("fits a screen of 360 pixels, where the article is a tab like the others", async () => {
+    await using tab = await visit({ width: 360 });
+    const { page } = tab;
+    await page.goto(`${server.url}/`);
+    await extract(page, `${site.origin}/hostile`);
+    for (const name of ["Article", "Markdown", "JSON", "Metadata"]) {
+      await page.getByRole("tab", { name }).click();
+      expect(await page.locator("[role=tabpanel]:visible").count()).toBe(1);
+      expect(await scrollsSideways(page)).toBe(false);
+    }
+    await page.goto(`${server.url}/#crawls`);
+    await submitCrawl(page, { seeds: `${site.origin}/one`, output_dir: "narrow", max_depth: "0" });
+    await page.getByRole("button", { name: "Save the manifest" }).waitFor();
+    expect(await scrollsSideways(page)).toBe(false);
+    expect(tab.complaints).toEqual([]);
+  });
+
+  test("works below a base path", async () => {
+    await using own = await startExtractor({ env: { ARTICLE_EXTRACTOR_BASE_PATH: "/tools/reader" } });
+    await using tab = await browser.visit({ origin: own.url });
+    const { page } = tab;
+    await page.goto(`${own.url}/tools/reader`);
+    await extract(page, `${site.origin}/one`);
+    await page.getByRole("heading", { name: "One", level: 2 }).waitFor();
+    await page.goto(`${own.url}/tools/reader/#crawls`);
+    await submitCrawl(page, { seeds: `${site.origin}/one`, output_dir: "based", max_depth: "0" });
+    await page.getByRole("button", { name: "Save the manifest" }).waitFor();
+    expect(tab.outside).toEqual([]);
+    expect(tab.complaints).toEqual([]);
+  });
+
+  test("is the page for browsers alone: programs get JSON, and files are kept by browsers", async () => {
+    const about = await server.get("/", { headers: { accept: "*/*" } });
+    expect([about.headers.get("content-type"), about.headers.get("vary")]).toEqual([
+      "application/json;charset=utf-8",
+      "Accept",
+    ]);
+    const page = await server.get("/", { headers: { accept: "text/html,application/xhtml+xml,*/*;q=0.8" } });
+    expect(page.headers.get("content-security-policy")).not.toContain("unsafe");
+    const etag = page.headers.get("etag") ?? "";
+    expect((await server.get("/", { headers: { accept: "text/html", "if-none-match": etag } })).status).toBe(
+      304,
+    );
+    const [, path] = /src="([^"]+)"/.exec(await page.text()) ?? [];
+    const script = await server.get(`/${path}`);
+    expect([script.status, script.headers.get("cache-control")]).toEqual([
+      200,
+      "public, max-age=31536000, immutable",
+    ]);
+  });
+});
