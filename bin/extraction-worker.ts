@@ -1,3 +1,4 @@
+import { fullGC } from "bun:jsc";
 import { runExtractionWorker } from "../src/extraction/worker.ts";
 
-runExtractionWorker(globalThis as unknown as Parameters<typeof runExtractionWorker>[0]);
+runExtractionWorker(globalThis as unknown as Parameters<typeof runExtractionWorker>[0], fullGC);
