@@ -39,8 +39,8 @@ export const DEFAULT_SEARCH: SearchSettings = {
 
 /** How search indexes are built. */
 export const INDEX_BUILD = {
-  /** Postings in memory, in bytes; larger builds spill to the disk. */
-  memoryBytes: 96 * 1024 * 1024,
+  /** Postings and their words in memory, in bytes; larger builds spill to the disk. */
+  memoryBytes: 160 * 1024 * 1024,
   /** A worker that takes longer for 64 documents, or 512 KiB of text, hangs. */
   stallLimitMs: 120_000,
 } as const;

@@ -7,7 +7,7 @@ export type BuildTask = {
   /** The index file. What it holds already is carried over where it can be. */
   readonly path: string;
   readonly profile: AnalyzerProfile;
-  /** Postings in memory, in bytes. */
+  /** Postings and their words in memory, in bytes. */
   readonly memoryBytes: number;
   /** Part of the name of the directory for temporary files. */
   readonly buildName: string;

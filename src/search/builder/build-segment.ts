@@ -32,7 +32,7 @@ export type BuildOptions = {
   readonly analysis: BuildAnalysis;
   /** An index whose unchanged documents are taken over without analysis, if it has the same analysis. */
   readonly previous: Segment | null;
-  /** Postings in memory, in bytes; beyond them they are spilled to the disk. */
+  /** Postings and their words in memory, in bytes; beyond them they are spilled to the disk. */
   readonly memoryBytes: number;
   /** Part of the name of the directory for temporary files; made up where it is not given. */
   readonly buildName?: string;

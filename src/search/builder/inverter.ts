@@ -14,6 +14,9 @@ const NONE = 0xffff_ffff;
 /** A posting of one position: its bytes' count, signature, position and form. */
 const MAX_SINGLE_BYTES = 1 + 5 + 5 + 3;
 
+/** What a form or term takes in the vocabulary and the tables that its words are in. */
+const STRING_BYTES = 200;
+
 // Numbers of a term in the word table: the last document that had it, and its slot there.
 const STAMP = 0;
 const SLOT = 1;
@@ -40,9 +43,9 @@ export class Inverter {
     this.#words = new WordTable(vocabulary);
   }
 
-  /** Memory that grows with the documents, without the vocabulary. */
+  /** Memory that grows with the documents, that of the vocabulary estimated. */
   get byteLength(): number {
-    return this.#postings.byteLength;
+    return this.#postings.byteLength + this.#words.termCount * STRING_BYTES;
   }
 
   get isEmpty(): boolean {

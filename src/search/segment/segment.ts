@@ -49,6 +49,7 @@ export class Segment implements IndexReader, Disposable {
   #signatures: Signatures | null = null;
   #lengths: readonly LengthColumn[] | null = null;
   #lengthsByDocument: Uint16Array | null = null;
+  #layoutOffsets: Uint32Array | null = null;
   #tables: { readonly ranking: RankingSettings; readonly tables: ScoreTables } | null = null;
 
   private constructor(file: SegmentFile) {
@@ -144,18 +145,32 @@ export class Segment implements IndexReader, Disposable {
   }
 
   layout(document: number): DocumentLayout {
-    return decodeLayout(new ByteReader(this.layoutBytes(document)));
+    const { start } = this.#layoutRange(document);
+    return decodeLayout(new ByteReader(this.#file.bytes, start));
   }
 
   /** A layout as it is in the file. */
   layoutBytes(document: number): Uint8Array {
-    const { bytes } = this.#file;
-    const offsets = this.#file.section("layoutOffsets").start + document * 4;
-    this.#file.verify(offsets, offsets + 8);
-    const [start = 0, end = 0] = new Uint32Array(bytes.buffer, bytes.byteOffset + offsets, 2);
-    const base = this.#file.section("layouts").start;
-    this.#file.verify(base + start, base + end);
-    return bytes.subarray(base + start, base + end);
+    const { start, end } = this.#layoutRange(document);
+    return this.#file.bytes.subarray(start, end);
+  }
+
+  /** Where a layout is in the file, checked. */
+  #layoutRange(document: number): { readonly start: number; readonly end: number } {
+    const file = this.#file;
+    const section = file.section("layoutOffsets");
+    this.#layoutOffsets ??= new Uint32Array(
+      file.bytes.buffer,
+      file.bytes.byteOffset + section.start,
+      (section.end - section.start) / 4,
+    );
+    const at = section.start + document * 4;
+    file.verify(at, at + 8);
+    const base = file.section("layouts").start;
+    const start = base + this.#layoutOffsets[document]!;
+    const end = base + this.#layoutOffsets[document + 1]!;
+    file.verify(start, end);
+    return { start, end };
   }
 
   document(document: number): StoredDocument {

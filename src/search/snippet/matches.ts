@@ -26,8 +26,8 @@ export function findMatches(text: string, analyser: Analyser, terms: readonly Qu
     const { start, end } = tokenizer;
     // Most words of a text have nothing to do with the query, and analysing them is what a snippet costs.
     if (!openings.mayBeIn(text, start, end)) continue;
-    const { words } = runs.shape(runs.codeAt(text, start, end));
-    for (const word of words) {
+    const code = runs.codeAt(text, start, end);
+    for (const word of code >= 0 ? [code] : runs.shape(code).words) {
       const term = numbers.get(analyser.term(word));
       if (term === undefined) continue;
       const { entry, forms, weight } = terms[term]!;
