@@ -1,9 +1,10 @@
 import type { Database } from "./database.ts";
+import { hasDied } from "./lease-owner.ts";
 
 /** Leases of several names in one file, which all processes that share work have open. */
 export interface Leases {
   /**
-   * Takes the lease, or renews it.
+   * Takes the lease, or renews it; at once from a process of this machine that has died.
    * @param ttlMs how long it is held from now on when it is not renewed
    * @returns whether the owner holds it now
    */
@@ -14,7 +15,7 @@ export interface Leases {
   holder(name: string): string | null;
 }
 
-/** @param now in ms; the same clock in all processes */
+/** Owners are named by `newLeaseOwner`. @param now in ms; the same clock in all processes */
 export function openLeases(database: Database, now: () => number = Date.now): Leases {
   database.run(
     "CREATE TABLE IF NOT EXISTS leases (name TEXT PRIMARY KEY, owner TEXT NOT NULL, expires_at REAL NOT NULL) STRICT",
@@ -29,8 +30,16 @@ export function openLeases(database: Database, now: () => number = Date.now): Le
   const holder = database.prepare<{ owner: string }, [string, number]>(
     "SELECT owner FROM leases WHERE name = ? AND expires_at > ?",
   );
+  const takeFree = (name: string, owner: string, ttlMs: number): boolean =>
+    take.run(name, owner, now() + ttlMs, now()).changes > 0;
   return {
-    take: (name, owner, ttlMs) => take.run(name, owner, now() + ttlMs, now()).changes > 0,
+    take(name, owner, ttlMs) {
+      if (takeFree(name, owner, ttlMs)) return true;
+      const other = holder.get(name, now())?.owner;
+      if (other === undefined || !hasDied(other)) return false;
+      release.run(name, other);
+      return takeFree(name, owner, ttlMs);
+    },
     release: (name, owner) => void release.run(name, owner),
     holder: (name) => holder.get(name, now())?.owner ?? null,
   };

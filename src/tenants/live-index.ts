@@ -1,4 +1,4 @@
-import { statSync } from "node:fs";
+import { type Stats, statSync } from "node:fs";
 import { Failure } from "../failure.ts";
 import type { Log } from "../log.ts";
 import { type OpenSettings, SearchIndex } from "../search/index.ts";
@@ -63,7 +63,7 @@ export class LiveIndex implements Disposable {
 
   /** When the file was written; null when there is none. */
   get builtAt(): Date | null {
-    return statSync(this.#path, { throwIfNoEntry: false })?.mtime ?? null;
+    return statOf(this.#path)?.mtime ?? null;
   }
 
   /** Looks for a newer file. @param isDue whatever the time of the last look */
@@ -72,7 +72,7 @@ export class LiveIndex implements Disposable {
     // Where there is none, the first one is not waited for.
     if (!isDue && this.#open && now - this.#checkedAt < CHECK_EVERY_MS) return;
     this.#checkedAt = now;
-    const found = statSync(this.#path, { throwIfNoEntry: false });
+    const found = statOf(this.#path);
     const signature = found ? `${found.ino} ${found.size} ${found.mtimeMs}` : "";
     if (signature === this.#signature) return;
     this.#signature = signature;
@@ -107,5 +107,14 @@ export class LiveIndex implements Disposable {
   [Symbol.dispose](): void {
     this.#open?.[Symbol.dispose]();
     this.#open = null;
+  }
+}
+
+/** Null where there is no file, or no way to it. */
+function statOf(path: string): Stats | null {
+  try {
+    return statSync(path, { throwIfNoEntry: false }) ?? null;
+  } catch {
+    return null;
   }
 }

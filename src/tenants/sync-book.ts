@@ -1,6 +1,5 @@
-import { type Database, type Leases, openLeases } from "../database/index.ts";
+import { type Database, type Leases, newLeaseOwner, openLeases } from "../database/index.ts";
 import type { FailureRecord } from "../failure.ts";
-import { newLeaseOwner, takeLease } from "./lease-owner.ts";
 import type { SyncCounts } from "./source/source.ts";
 
 /** What is known of a tenant's syncs and builds; times in ms since 1970. */
@@ -125,7 +124,7 @@ export function openSyncBook(database: Database): SyncBook {
     takeRequests: (codenames) => take.all(JSON.stringify(codenames)).map(({ codename }) => codename),
     begin(codename) {
       const name = leaseOf(codename);
-      if (!takeLease(leases, name, { owner, ttlMs: WORK_LEASE_MS })) return null;
+      if (!leases.take(name, owner, WORK_LEASE_MS)) return null;
       const lost = new AbortController();
       const timer = setInterval(() => {
         if (!leases.take(name, owner, WORK_LEASE_MS)) lost.abort();

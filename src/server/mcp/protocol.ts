@@ -108,7 +108,12 @@ function call(name: string, raw: RawArguments, options: McpOptions) {
       ErrorCode.InvalidParams,
       `Unknown tool: ${name.slice(0, 100)}; there are ${TOOLS.map((t) => t.name).join(", ")}`,
     );
-  return toContent(callObserved(tool, raw, options));
+  try {
+    return toContent(callObserved(tool, raw, options));
+  } catch {
+    // The SDK would answer with the message of what was thrown, which is not for outside.
+    throw new McpError(ErrorCode.InternalError, "a fault inside the server");
+  }
 }
 
 const toolNamed = (name: string): Tool | undefined => TOOLS.find((candidate) => candidate.name === name);

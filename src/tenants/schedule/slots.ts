@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Leases } from "../../database/index.ts";
 import { Failure } from "../../failure.ts";
-import { takeLease } from "../lease-owner.ts";
 
 export type SlotOptions = {
   readonly leases: Leases;
@@ -26,7 +25,7 @@ export async function takeSyncSlot({ leases, owner, signal }: SlotOptions): Prom
     if (signal.aborted) throw calledOff();
     for (let slot = 0; slot < SLOTS; slot++) {
       const name = `sync-slot:${slot}`;
-      if (!takeLease(leases, name, { owner: holder, ttlMs: LEASE_MS })) continue;
+      if (!leases.take(name, holder, LEASE_MS)) continue;
       const timer = setInterval(() => leases.take(name, holder, LEASE_MS), LEASE_MS / 4);
       timer.unref?.();
       return {
