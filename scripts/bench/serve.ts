@@ -20,7 +20,7 @@ import { percentile } from "./statistics.ts";
 
 const ROOT = join(import.meta.dir, "..", "..");
 const PROGRAM = join(ROOT, "dist", "article-extractor");
-const PIP_PACKAGES = ["fastapi==0.163.2", "uvicorn", "trafilatura==2.3.1", "lxml_html_clean==0.4.6"];
+const PIP_PACKAGES = ["fastapi==0.163.2", "uvicorn", "httpx", "trafilatura==2.3.1", "lxml_html_clean==0.4.6"];
 const MAX_HEALTH_P99_MS = 50;
 /** Of the resident set between the second and the last quarter of a soak. */
 const MAX_GROWTH = 1.1;

@@ -4,13 +4,12 @@ import { type AppEnvironment, createApp, DEFAULT_NETWORK, preferenceOf, readAppE
 import { createHostSlots, createSharedHostSlots, type HostSlots, openJobQueue } from "../crawler/index.ts";
 import { type Database, openSharedState } from "../database/index.ts";
 import { Failure } from "../failure.ts";
-import { forgetProxyVariables, parseAddressSet, parseEgressPolicy, systemClock } from "../fetching/index.ts";
+import { forgetProxyVariables, parseEgressPolicy, systemClock } from "../fetching/index.ts";
 import { createLog, LOG_FORMATS, LOG_LEVELS, type Log } from "../log.ts";
 import { createPrometheusSink } from "../metrics.ts";
 import {
   type CrawlSpec,
   type ExtractorServerOptions,
-  normalBasePath,
   openProcessBoard,
   reservePort,
   startExtractorServer,
@@ -26,10 +25,10 @@ import {
 } from "../settings/index.ts";
 import { HOME_PAGE, VERSION } from "../version.ts";
 import type { Typed } from "./arguments.ts";
-import { readText } from "./input.ts";
 import type { Io } from "./io.ts";
 import { browserMachine } from "./machine.ts";
 import type { Notices } from "./notices.ts";
+import { aborted, entriesOf, readApiKey, readProxySettings } from "./server-settings.ts";
 import { stateHome } from "./state-home.ts";
 import { optionValue } from "./values.ts";
 
@@ -195,10 +194,8 @@ const defaultsOf = (settings: Settings): ExtractorServerOptions["defaults"] => (
 });
 
 async function readNetworkSettings(command: ServeExtractorCommand, settings: Settings, io: Io) {
-  const basePath = normalBasePath(settings.basePath ?? "");
-  if (basePath === null)
-    throw new Failure("invalid_settings", "ARTICLE_EXTRACTOR_BASE_PATH must be a path such as /reader");
-  const apiKey = await readApiKey(settings, io);
+  const { apiKey: key, apiKeyFile: file } = settings;
+  const apiKey = await readApiKey({ key, file, variable: "ARTICLE_EXTRACTOR_API_KEY" }, io);
   if (apiKey !== null && settings.outputRoot === null)
     throw new Failure(
       "invalid_settings",
@@ -207,9 +204,8 @@ async function readNetworkSettings(command: ServeExtractorCommand, settings: Set
   return {
     host: command.host ?? settings.host,
     port: command.port ?? settings.port,
-    basePath,
-    trustedProxies: readTrustedProxies(settings.trustedProxies ?? ""),
-    allowedHosts: listOf(settings.allowedHosts),
+    ...readProxySettings(settings),
+    allowedHosts: entriesOf(settings.allowedHosts),
     corsOrigins: readOrigins(settings),
     apiKey,
     paths: { root: openRoot(settings.outputRoot), workingDirectory: process.cwd() },
@@ -217,11 +213,8 @@ async function readNetworkSettings(command: ServeExtractorCommand, settings: Set
   };
 }
 
-const listOf = (text: string | null): string[] | null =>
-  text?.split(/[\s,]+/).filter((entry) => entry !== "") ?? null;
-
 function readOrigins({ corsOrigins }: Settings): string[] {
-  const origins = listOf(corsOrigins) ?? [];
+  const origins = entriesOf(corsOrigins) ?? [];
   for (const origin of origins)
     if (origin !== "*" && URL.parse(origin)?.origin !== origin)
       throw new Failure(
@@ -243,29 +236,3 @@ function openRoot(written: string | null): string | null {
   }
   throw new Failure("invalid_settings", `ARTICLE_EXTRACTOR_OUTPUT_ROOT ${path} is not a directory`);
 }
-
-function readTrustedProxies(text: string): ReturnType<typeof parseAddressSet> {
-  try {
-    return parseAddressSet(text);
-  } catch (cause) {
-    if (!(cause instanceof Failure)) throw cause;
-    throw new Failure("invalid_settings", `ARTICLE_EXTRACTOR_TRUSTED_PROXIES: ${cause.message}`, { cause });
-  }
-}
-
-const MAX_KEY_FILE_BYTES = 64 * 1024;
-
-async function readApiKey({ apiKey, apiKeyFile }: Settings, io: Io): Promise<string | null> {
-  const key = apiKeyFile === null ? apiKey : (await readText(apiKeyFile, io, MAX_KEY_FILE_BYTES)).trim();
-  if (key === null || /^[\x21-\x7e]+$/.test(key)) return key;
-  throw new Failure(
-    "invalid_settings",
-    "ARTICLE_EXTRACTOR_API_KEY must be visible ASCII characters without spaces",
-  );
-}
-
-const aborted = (signal: AbortSignal): Promise<void> =>
-  new Promise((done) => {
-    if (signal.aborted) done();
-    else signal.addEventListener("abort", () => done(), { once: true });
-  });

@@ -1,10 +1,8 @@
 import { Failure } from "../failure.ts";
-import { parseAddressSet } from "../fetching/index.ts";
 import { createLog, LOG_FORMATS, LOG_LEVELS, type Log } from "../log.ts";
 import { createMetrics, createPrometheusSink, logSink, type Metrics } from "../metrics.ts";
 import {
   type McpOptions,
-  normalBasePath,
   openProcessBoard,
   reservePort,
   serveMcpStdio,
@@ -17,10 +15,10 @@ import type { TenantRegistry } from "../tenants/index.ts";
 import { VERSION } from "../version.ts";
 import type { Typed } from "./arguments.ts";
 import { SERVERS } from "./flags.ts";
-import { readText } from "./input.ts";
 import type { Io } from "./io.ts";
 import type { Notices } from "./notices.ts";
 import { type ChosenDeployment, chooseDeployment, type OpenTenants, openTenants } from "./open-tenants.ts";
+import { aborted, entriesOf, readApiKey, readProxySettings } from "./server-settings.ts";
 import { optionValue } from "./values.ts";
 
 /** `serve search`, ready to run; null where the deployment file decides. */
@@ -214,47 +212,15 @@ function openLog({ infrastructure }: ChosenDeployment, settings: Settings, { typ
 
 async function networkOf({ command, settings, deployment, io }: Serving) {
   const { infrastructure } = deployment;
-  const basePath = normalBasePath(settings.basePath ?? "");
-  if (basePath === null)
-    throw new Failure("invalid_settings", "ARTICLE_EXTRACTOR_BASE_PATH must be a path such as /docs");
+  const { searchApiKey: key, searchApiKeyFile: file } = settings;
   return {
     host: command.host ?? infrastructure.host,
     port: command.port ?? infrastructure.port,
-    basePath,
-    trustedProxies: readTrustedProxies(settings.trustedProxies ?? ""),
-    allowedHosts: settings.searchAllowedHosts?.split(/[\s,]+/).filter((name) => name !== "") ?? null,
-    apiKey: await readApiKey(settings, io),
+    ...readProxySettings(settings),
+    allowedHosts: entriesOf(settings.searchAllowedHosts),
+    apiKey: await readApiKey({ key, file, variable: "DOCS_SEARCH_API_KEY" }, io),
     maxConcurrentRequests: infrastructure.maxConcurrentRequests,
     maxConnections: infrastructure.maxConnections,
     httpTimeoutMs: infrastructure.httpTimeoutMs,
   };
 }
-
-function readTrustedProxies(text: string): ReturnType<typeof parseAddressSet> {
-  try {
-    return parseAddressSet(text);
-  } catch (cause) {
-    if (!(cause instanceof Failure)) throw cause;
-    throw new Failure("invalid_settings", `ARTICLE_EXTRACTOR_TRUSTED_PROXIES: ${cause.message}`, { cause });
-  }
-}
-
-const MAX_KEY_FILE_BYTES = 64 * 1024;
-
-async function readApiKey({ searchApiKey, searchApiKeyFile }: Settings, io: Io): Promise<string | null> {
-  const key =
-    searchApiKeyFile === null
-      ? searchApiKey
-      : (await readText(searchApiKeyFile, io, MAX_KEY_FILE_BYTES)).trim();
-  if (key === null || /^[\x21-\x7e]+$/.test(key)) return key;
-  throw new Failure(
-    "invalid_settings",
-    "DOCS_SEARCH_API_KEY must be visible ASCII characters without spaces",
-  );
-}
-
-const aborted = (signal: AbortSignal): Promise<void> =>
-  new Promise((done) => {
-    if (signal.aborted) done();
-    else signal.addEventListener("abort", () => done(), { once: true });
-  });

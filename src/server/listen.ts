@@ -27,6 +27,12 @@ export type Listener = {
 /** A connection on which nothing moves for so long is closed: slow senders, forgotten keep-alives. */
 const IDLE_SECONDS = 30;
 
+/**
+ * Before the port is closed, answers say for so long that their connection ends: once it is closed, so is every idle
+ * connection, and a request that is on its way over one would be lost.
+ */
+const LEAVING_MS = 300;
+
 /** Far over what handlers take, whose own answer says more than the runtime's. */
 const MAX_REQUEST_BYTES = 32 * 1024 * 1024;
 
@@ -36,6 +42,7 @@ const MAX_REQUEST_BYTES = 32 * 1024 * 1024;
  */
 export function listen(options: ListenOptions): Listener {
   const { host, port, sharesPort } = options;
+  let isLeaving = false;
   const server = bind(host, port, () =>
     Bun.serve({
       hostname: host,
@@ -44,7 +51,11 @@ export function listen(options: ListenOptions): Listener {
       development: false,
       idleTimeout: IDLE_SECONDS,
       maxRequestBodySize: MAX_REQUEST_BYTES,
-      fetch: (request, running) => options.handler(toExchange(request, running, options)),
+      fetch: async (request, running) => {
+        const response = await options.handler(toExchange(request, running, options));
+        if (isLeaving) response.headers.set("connection", "close");
+        return response;
+      },
       // The outermost layer answers every error; what comes here is a fault in it, and is not shown.
       error: () => new Response(null, { status: 500 }),
     }),
@@ -52,6 +63,8 @@ export function listen(options: ListenOptions): Listener {
   return {
     port: server.port ?? port,
     async close(graceMs) {
+      isLeaving = true;
+      await Bun.sleep(LEAVING_MS);
       const drained = server.stop();
       const timer = Promise.withResolvers<void>();
       const handle = setTimeout(timer.resolve, graceMs);
