@@ -1,3 +1,4 @@
+import type { Page } from "../../pages/index.ts";
 import type { PageUrl } from "../../urls/index.ts";
 
 /** What a page says. */
@@ -17,11 +18,20 @@ export type ErrorPage = PagePrint & {
   readonly answeredBy: string;
 };
 
+/** Longer pages are no error pages, however much they share. */
+const MAX_ERROR_WORDS = 400;
+/** Words are counted otherwise where a page is extracted: numbers are words there. */
+const LONG_ENOUGH = 2 * MAX_ERROR_WORDS;
 /** Words of a page that are looked at. */
 const MAX_WORDS = 2000;
 const MAX_CHARACTERS = 50_000;
 
-export function printOf(url: PageUrl, title: string, markdown: string): PagePrint {
+/** @param page.wordCount of the Markdown; of a page that is too long for an error page nothing is read */
+export function printOf(
+  url: PageUrl,
+  { title, markdown, wordCount }: Pick<Page, "title" | "markdown" | "wordCount">,
+): PagePrint {
+  if (wordCount > LONG_ENOUGH) return { url, words: [], digest: url, fullDigest: url };
   const text = `${title}\n${markdown}`.slice(0, MAX_CHARACTERS).toLowerCase();
   const visible = text.replace(/\]\([^()\n]{0,2000}\)/g, "]");
   const words = wordsOf(withoutAddress(visible, url));
@@ -66,15 +76,14 @@ function decode(url: string): string {
   }
 }
 
-/** Longer pages are no error pages, however much they share. */
-const MAX_ERROR_WORDS = 400;
 /** So much of a page's word pairs must stand in the error page, and the other way round. */
 const SAME = 0.9;
 
 /** Whether a page is the one that the site shows for an address that does not exist. */
 export function isLikeErrorPage(page: PagePrint, errorPage: ErrorPage): boolean {
   // Where a site leads everybody to its start page, the start page is still one.
-  if (page.url === errorPage.answeredBy || page.words.length > MAX_ERROR_WORDS) return false;
+  if (page.url === errorPage.answeredBy) return false;
+  if (page.words.length === 0 || page.words.length > MAX_ERROR_WORDS) return false;
   if (page.digest === errorPage.digest) return true;
   const [a, b] = [pairsOf(page), pairsOf(errorPage)];
   let common = 0;

@@ -41,10 +41,10 @@ export async function syncWebsite(parts: OnlineParts, context: SyncContext): Pro
   const entries = await readManifest(sync);
   requireSomeSuccess(tenant.codename, summary, entries);
   const staged: PagePrint[] = [];
-  for await (const { url, title, markdown } of staging.pages()) {
-    const pageUrl = parsePageUrl(url);
+  for await (const page of staging.pages()) {
+    const pageUrl = parsePageUrl(page.url);
     // Of an earlier run that was cut off, what this one did not find again stays out.
-    if (pageUrl && entries.get(pageUrl)?.status === "success") staged.push(printOf(pageUrl, title, markdown));
+    if (pageUrl && entries.get(pageUrl)?.status === "success") staged.push(printOf(pageUrl, page));
   }
   const isWhole = isWholeCrawl(summary, tenant.followLinks);
   const unmet = [...ledger.documents.keys()].filter((url) => !entries.has(url));
@@ -211,7 +211,7 @@ async function checkSite(
       const url = parsePageUrl(page.url);
       if (url && probes.has(url))
         errorPages.push({
-          ...printOf(url, page.title, page.markdown),
+          ...printOf(url, page),
           answeredBy: article.finalUrl ?? url,
         });
       return null;
