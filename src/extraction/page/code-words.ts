@@ -3,7 +3,9 @@
  * out of the page to look one up.
  */
 export class CodeWords {
-  readonly #words: readonly string[];
+  /** The words one behind the other, and where each begins; one more entry ends the last. */
+  readonly #codes: Uint16Array;
+  readonly #starts: Int32Array;
   /** Number of a word plus one, by hash; 0 is free. At most a quarter is taken. */
   readonly #slots: Int16Array;
   readonly #mask: number;
@@ -11,15 +13,18 @@ export class CodeWords {
 
   /** @param words distinct */
   constructor(words: readonly string[]) {
-    this.#words = words;
     let size = 16;
     while (size < words.length * 4) size *= 2;
     this.#slots = new Int16Array(size);
     this.#mask = size - 1;
     this.#longest = Math.max(...words.map((word) => word.length));
+    this.#codes = Uint16Array.from(words.join(""), (letter) => letter.charCodeAt(0));
+    this.#starts = new Int32Array(words.length + 1);
     words.forEach((word, index) => {
-      const codes = Uint16Array.from(word, (letter) => letter.charCodeAt(0));
-      let slot = hashOf(codes, 0, codes.length) & this.#mask;
+      const start = this.#starts[index]!;
+      const end = start + word.length;
+      this.#starts[index + 1] = end;
+      let slot = hashOf(this.#codes, start, end) & this.#mask;
       while (this.#slots[slot]! !== 0) slot = (slot + 1) & this.#mask;
       this.#slots[slot] = index + 1;
     });
@@ -27,28 +32,33 @@ export class CodeWords {
 
   /** Position in the list of the word at these units, in any case; -1 for a word that is not listed. */
   find(codes: Uint16Array, start: number, end: number): number {
-    if (end - start > this.#longest) return -1;
+    if (end - start > this.#longest || end <= start) return -1;
+    const starts = this.#starts;
     let slot = hashOf(codes, start, end) & this.#mask;
     for (let index = this.#slots[slot]!; index > 0; index = this.#slots[slot]!) {
-      if (isWordAt(this.#words[index - 1]!, codes, start, end)) return index - 1;
+      const word = starts[index - 1]!;
+      if (starts[index]! - word === end - start && this.#isAt(word, codes, start, end)) return index - 1;
       slot = (slot + 1) & this.#mask;
     }
     return -1;
   }
-}
 
-function hashOf(codes: Uint16Array, start: number, end: number): number {
-  let hash = 0;
-  for (let at = start; at < end; at++) hash = (Math.imul(hash, 31) + (codes[at]! | 32)) | 0;
-  return hash ^ (hash >>> 11);
-}
-
-function isWordAt(word: string, codes: Uint16Array, start: number, end: number): boolean {
-  if (word.length !== end - start) return false;
-  for (let index = 0; index < word.length; index++) {
-    const code = codes[start + index]!;
-    const isCapital = (code - 65) >>> 0 < 26;
-    if ((isCapital ? code | 32 : code) !== word.charCodeAt(index)) return false;
+  #isAt(word: number, codes: Uint16Array, start: number, end: number): boolean {
+    const own = this.#codes;
+    for (let at = start; at < end; at++) {
+      const code = codes[at]!;
+      const isCapital = (code - 65) >>> 0 < 26;
+      if ((isCapital ? code | 32 : code) !== own[word + at - start]!) return false;
+    }
+    return true;
   }
-  return true;
+}
+
+/** By length and three letters: a look at each letter of every name on a page takes twice the time. */
+function hashOf(codes: Uint16Array, start: number, end: number): number {
+  const first = codes[start]! | 32;
+  const middle = codes[(start + end) >>> 1]! | 32;
+  const last = codes[end - 1]! | 32;
+  const hash = Math.imul(first, 0x1f35) + Math.imul(middle, 0x02c7) + Math.imul(last, 0x51) + (end - start);
+  return hash ^ (hash >>> 9);
 }

@@ -1,3 +1,5 @@
+import { isWhiteSpace } from "./word-stats.ts";
+
 // What inline styles hide from readers (opacity is left out: pages fade their own content in).
 const HIDING_STYLE =
   /(?:^|[;\s])(?:display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse)|font-size\s*:\s*0(?:px|em|rem|%)?\s*(?:!|;|$)|(?:text-indent|left|top|right|margin-left)\s*:\s*-\d{4,}|content-visibility\s*:\s*hidden|clip\s*:\s*rect\(\s*[01](?:px)?[\s,]+[01](?:px)?[\s,]+[01](?:px)?[\s,]+[01](?:px)?\s*\))/i;
@@ -43,8 +45,7 @@ export class HiddenNames {
   }
 
   /** @param classId number of the class list on this page; 0 for none */
-  hides(classes: string, classId: number, id: string | null): boolean {
-    if (id !== null && this.#ids.has(id) && !this.#shown.has(id)) return true;
+  hidesClass(classes: string, classId: number): boolean {
     if (classId === 0) return false;
     const known = this.#known[classId];
     if (known !== undefined) return known;
@@ -52,6 +53,15 @@ export class HiddenNames {
       SCREEN_READER_CLASS.test(classes) || (this.#classes.size > 0 && this.#hidesOnAll(classes.split(/\s+/)));
     this.#known[classId] = isHidden;
     return isHidden;
+  }
+
+  /** Whether any id is hidden. */
+  get hidesIds(): boolean {
+    return this.#ids.size > 0;
+  }
+
+  hidesId(id: string): boolean {
+    return this.#ids.has(id) && !this.#shown.has(id);
   }
 
   #hidesOnAll(classes: readonly string[]): boolean {
@@ -86,6 +96,8 @@ function forEachRule(sheet: string, visit: VisitRule, visitOnSome: VisitRule): v
   let at = 0;
   /** Where the rules of a media query end; 0 outside. */
   let mediaEnd = 0;
+  /** Where the next declaration stands that may hide or show something: most rules have none. */
+  let telling = -1;
   while (at < css.length) {
     const open = css.indexOf("{", at);
     if (open < 0) return;
@@ -94,9 +106,9 @@ function forEachRule(sheet: string, visit: VisitRule, visitOnSome: VisitRule): v
       mediaEnd = 0;
       continue;
     }
-    const selectors = css.slice(at, open).trim();
-    if (selectors.startsWith("@")) {
-      const isMedia = mediaEnd === 0 && /^@media(?!\s*print)/i.test(selectors);
+    at = skipSpace(css, at);
+    if (css.charCodeAt(at) === AT_SIGN) {
+      const isMedia = mediaEnd === 0 && /^@media(?!\s*print)/i.test(css.slice(at, open));
       const end = skipBlock(css, open);
       if (isMedia) mediaEnd = end;
       at = isMedia ? open + 1 : end;
@@ -104,10 +116,30 @@ function forEachRule(sheet: string, visit: VisitRule, visitOnSome: VisitRule): v
     }
     const close = css.indexOf("}", open);
     const end = close < 0 ? css.length : close;
-    const rule = mediaEnd > 0 ? visitOnSome : visit;
-    rule(selectors.slice(selectors.lastIndexOf(";") + 1), css.slice(open + 1, end));
+    if (telling < open) telling = nextTelling(css, open);
+    if (telling < end) {
+      const selectors = css.slice(at, open).trim();
+      const rule = mediaEnd > 0 ? visitOnSome : visit;
+      rule(selectors.slice(selectors.lastIndexOf(";") + 1), css.slice(open + 1, end));
+    }
     at = end + 1;
   }
+}
+
+const AT_SIGN = 0x40;
+
+/** What declarations say that hide or show, see `HIDING_STYLE`, `CLIPPED` and `isShowing`. */
+const TELLING = /display|visibility|clip|overflow|font-size\s*:\s*0|:\s*-\d{4}/gi;
+
+function nextTelling(css: string, from: number): number {
+  TELLING.lastIndex = from;
+  return TELLING.exec(css)?.index ?? css.length;
+}
+
+function skipSpace(css: string, from: number): number {
+  let at = from;
+  while (at < css.length && isWhiteSpace(css.charCodeAt(at))) at++;
+  return at;
 }
 
 function withoutComments(sheet: string): string {

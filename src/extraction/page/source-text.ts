@@ -17,7 +17,7 @@ const isInk = (code: number): boolean => code > 32 && code !== 160 && code !== 0
  * @param token in lower case
  */
 export function hasToken(list: string | null, token: string): boolean {
-  if (list === null) return false;
+  if (list === null || list.length < token.length) return false;
   const words = list.toLowerCase();
   // Nearly all lists lack the word, and looking for it costs a tenth of taking the list apart.
   return words.includes(token) && words.split(/\s+/).includes(token);

@@ -46,22 +46,23 @@ export class Visibility {
   control(ids: string): void {
     if (this.#controlled.size >= MAX_CONTROLS) return;
     for (const id of ids.split(/\s+/)) this.#controlled.add(id.replace(/^#/, ""));
+    this.#controlled.delete("");
   }
 
   /** `ElementFlag.hidden`, `ElementFlag.panel` for what readers can open, or 0. */
   flagsOf(attributes: StartTagAttributes, { classes, classId, groups, isAfterToggle }: NamedElement): number {
-    const id = attributes.get(Field.id);
     const isHidden =
-      (attributes.has(Field.hidden) && !(id !== null && STREAMED_ID.test(id))) ||
+      (attributes.has(Field.hidden) && !isStreamed(attributes)) ||
       (attributes.has(Field.style) && this.#hidesByStyle(attributes)) ||
-      this.#names.hides(classes, classId, id);
+      this.#names.hidesClass(classes, classId) ||
+      (this.#names.hidesIds && attributes.has(Field.id) && this.#names.hidesId(attributes.get(Field.id)!));
     if (!isHidden) return 0;
     const isPanel =
       isAfterToggle ||
       (groups & PANEL_GROUPS) !== 0 ||
       attributes.get(Field.role) === "tabpanel" ||
       attributes.get(Field.hidden) === "until-found" ||
-      (id !== null && this.#controlled.has(id));
+      this.#controlled.has(attributes.get(Field.id) ?? "");
     return isPanel ? ElementFlag.panel : ElementFlag.hidden;
   }
 
@@ -72,3 +73,6 @@ export class Visibility {
     return this.#hidingStyles[style]!;
   }
 }
+
+const isStreamed = (attributes: StartTagAttributes): boolean =>
+  STREAMED_ID.test(attributes.get(Field.id) ?? "");
