@@ -280,13 +280,27 @@ export class PostingList implements Postings {
   }
 
   #readWritten(): void {
-    for (let index = 0; index < this.count; index++) {
-      if (this.numbers[index] !== NO_SIGNATURE) continue;
-      this.#written ??= new Uint32Array(BLOCK_POSTINGS * WRITTEN);
-      for (let entry = 0; entry < WRITTEN; entry++) {
-        this.#written[index * WRITTEN + entry] = this.#reader.varint();
-      }
+    const { numbers, count } = this;
+    for (let index = 0; index < count; index++) {
+      if (numbers[index] === NO_SIGNATURE) this.#readFrequencies(index * WRITTEN);
     }
+  }
+
+  #readFrequencies(place: number): void {
+    this.#written ??= new Uint32Array(BLOCK_POSTINGS * WRITTEN);
+    const written = this.#written;
+    const reader = this.#reader;
+    const { bytes, offset } = reader;
+    for (let entry = 0; entry < WRITTEN; entry++) {
+      const byte = bytes[offset + entry]!;
+      if (byte >= 128) {
+        reader.offset = offset + entry;
+        for (let rest = entry; rest < WRITTEN; rest++) written[place + rest] = reader.varint();
+        return;
+      }
+      written[place + entry] = byte;
+    }
+    reader.offset = offset + WRITTEN;
   }
 
   #readBlocks({ start, end, documentFrequency }: PostingRange): Blocks {
