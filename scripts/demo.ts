@@ -4,6 +4,8 @@
  */
 import { mkdir, rm } from "node:fs/promises";
 import { join, relative } from "node:path";
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { serveSite } from "../test/support/site.ts";
 
 const ROOT = join(import.meta.dir, "..");
@@ -86,6 +88,61 @@ async function searchPages(directory: string): Promise<string> {
   return join(directory, ".article-extractor/search.index");
 }
 
+type Answers = {
+  readonly tenants: readonly { readonly codename: string; readonly description: string }[];
+  readonly results: readonly {
+    readonly url: string;
+    readonly anchor: string | null;
+    readonly snippet: string;
+  }[];
+};
+
+/** Serves the crawled pages as a tenant, and has a client of the Model Context Protocol find and search it. */
+async function searchOverMcp(directory: string): Promise<string> {
+  const deployment = join(OUT, "deployment.json");
+  const tenant = {
+    source_type: "filesystem",
+    codename: "weirside",
+    docs_name: "Weirside",
+    description: "A tool library and a tide mill, their news and manuals",
+    docs_root_dir: directory,
+  };
+  await Bun.write(
+    deployment,
+    JSON.stringify({ infrastructure: { allow_index_builds: true }, tenants: [tenant] }, null, 2),
+  );
+  const words = ["serve", "search", "--stdio", "--config", relative(ROOT, deployment)];
+  show("The same pages for language models, over MCP:", words);
+  const client = new Client({ name: "demo", version: "1" });
+  const env = { ...process.env, DOCS_SEARCH_STATE_DIR: join(OUT, "state") };
+  await client.connect(
+    new StdioClientTransport({
+      command: PROGRAM,
+      args: words,
+      cwd: ROOT,
+      env: env as Record<string, string>,
+    }) as never,
+  );
+  const call = async (name: string, args: Record<string, unknown>): Promise<Answers> => {
+    const { structuredContent } = await client.callTool({ name, arguments: args });
+    const answer = structuredContent as Answers & { readonly error: string | null };
+    if (answer.error?.includes("is being built")) return await Bun.sleep(100).then(() => call(name, args));
+    if (answer.error !== null) throw new Error(answer.error);
+    console.log(`  client: ${name} ${JSON.stringify(args)}`);
+    return answer;
+  };
+  const { tenants } = await call("find_tenant", { query: "tide mil" });
+  for (const { codename, description } of tenants) console.log(`  server: ${codename}: ${description}`);
+  const query = { tenant_codename: tenants[0]?.codename, query: "what happens to a broken tool?", size: 2 };
+  const { results } = await call("root_search", query);
+  for (const { url, anchor, snippet } of results)
+    console.log(
+      `  server: ${url}${anchor === null ? "" : `#${anchor}`}\n          ${snippet.replace(/\s+/g, " ").slice(0, 110)}`,
+    );
+  await client.close();
+  return deployment;
+}
+
 await run([process.execPath, "scripts/build.ts"]);
 await rm(OUT, { recursive: true, force: true });
 await mkdir(OUT, { recursive: true });
@@ -96,6 +153,7 @@ const made = [
   await extractList(site.origin),
   crawled,
   await searchPages(crawled),
+  await searchOverMcp(crawled),
 ];
 console.log(
   `\nMade:\n  ${relative(ROOT, PROGRAM)}  the program (${(await run([PROGRAM, "--version"])).trim()})`,

@@ -2,6 +2,7 @@ import { type Stats, statSync } from "node:fs";
 import { Failure } from "../failure.ts";
 import type { Log } from "../log.ts";
 import { type OpenSettings, SearchIndex } from "../search/index.ts";
+import type { OpenIndexes, Resting } from "./open-indexes.ts";
 
 /** How often a search looks whether there is a newer file, in ms. */
 const CHECK_EVERY_MS = 1000;
@@ -12,6 +13,7 @@ export type LiveIndexOptions = {
   readonly log: Log;
   /** Called once for each file that is found damaged or of another version. */
   readonly onUnusable: () => void;
+  readonly openIndexes: OpenIndexes;
 };
 
 /**
@@ -19,21 +21,24 @@ export type LiveIndexOptions = {
  * search, and a newer file takes its place within a second or two; one that is damaged does not, and what
  * was open goes on.
  */
-export class LiveIndex implements Disposable {
+export class LiveIndex implements Disposable, Resting {
   readonly #path: string;
   readonly #settings: OpenSettings;
   readonly #log: Log;
   readonly #onUnusable: () => void;
+  readonly #openIndexes: OpenIndexes;
   #open: SearchIndex | null = null;
+  #documentCount: number | null = null;
   #signature = "";
   #checkedAt = Number.NEGATIVE_INFINITY;
   #failure: Failure | null = null;
 
-  constructor({ path, settings, log, onUnusable }: LiveIndexOptions) {
+  constructor({ path, settings, log, onUnusable, openIndexes }: LiveIndexOptions) {
     this.#path = path;
     this.#settings = settings;
     this.#log = log;
     this.#onUnusable = onUnusable;
+    this.#openIndexes = openIndexes;
   }
 
   /**
@@ -42,7 +47,10 @@ export class LiveIndex implements Disposable {
    */
   get(): SearchIndex {
     this.refresh(false);
-    if (this.#open) return this.#open;
+    if (this.#open) {
+      this.#openIndexes.use(this);
+      return this.#open;
+    }
     throw this.#failure ?? new Failure("index_missing", `there is no search index at ${this.#path}`);
   }
 
@@ -56,9 +64,9 @@ export class LiveIndex implements Disposable {
     return this.#failure === null && this.builtAt !== null;
   }
 
-  /** Documents of the open index; null while none is open. Does not open it. */
+  /** Documents of the index that was opened last; null before the first. Does not open it. */
   get documentCount(): number | null {
-    return this.#open?.pageCount ?? null;
+    return this.#documentCount;
   }
 
   /** When the file was written; null when there is none. */
@@ -73,7 +81,7 @@ export class LiveIndex implements Disposable {
     if (!isDue && this.#open && now - this.#checkedAt < CHECK_EVERY_MS) return;
     this.#checkedAt = now;
     const found = statOf(this.#path);
-    const signature = found ? `${found.ino} ${found.size} ${found.mtimeMs}` : "";
+    const signature = signatureOf(found);
     if (signature === this.#signature) return;
     this.#signature = signature;
     // A file that is gone leaves what was open: a sync must not end searches.
@@ -82,6 +90,7 @@ export class LiveIndex implements Disposable {
       const next = SearchIndex.open(this.#path, this.#settings);
       this.#open?.[Symbol.dispose]();
       this.#open = next;
+      this.#documentCount = next.pageCount;
       this.#failure = null;
     } catch (error) {
       if (!(error instanceof Failure)) throw error;
@@ -104,11 +113,24 @@ export class LiveIndex implements Disposable {
     this.#onUnusable();
   }
 
+  /** Closes what is open, unless only that can still be searched. */
+  rest(): boolean {
+    const isNewest = this.#failure === null && signatureOf(statOf(this.#path)) === this.#signature;
+    if (!isNewest || this.#signature === "") return false;
+    this.#open?.[Symbol.dispose]();
+    this.#open = null;
+    this.#signature = "";
+    return true;
+  }
+
   [Symbol.dispose](): void {
     this.#open?.[Symbol.dispose]();
     this.#open = null;
   }
 }
+
+const signatureOf = (found: Stats | null): string =>
+  found ? `${found.ino} ${found.size} ${found.mtimeMs}` : "";
 
 /** Null where there is no file, or no way to it. */
 function statOf(path: string): Stats | null {

@@ -6,6 +6,7 @@ import type { StoredDocument } from "../search/index.ts";
 import { parseDocumentUrl } from "../urls/index.ts";
 import { describeTenant, type TenantDetail } from "./describe.ts";
 import { createTenantFinder } from "./find.ts";
+import { createOpenIndexes } from "./open-indexes.ts";
 import type { TenantSettings } from "./settings.ts";
 import type { SourceParts } from "./source/open-source.ts";
 import { openSyncBook, type SyncBook } from "./sync-book.ts";
@@ -65,8 +66,12 @@ export interface TenantRegistry extends AsyncDisposable {
 /** Opens the tenants; nothing is read before the first question. */
 export function createTenantRegistry(options: RegistryOptions): TenantRegistry {
   const book = openSyncBook(options.database);
+  const openIndexes = createOpenIndexes(MAX_OPEN_INDEXES);
   const tenants = new Map(
-    options.tenants.map((settings) => [settings.codename, new Tenant(settings, { ...options, book })]),
+    options.tenants.map((settings) => [
+      settings.codename,
+      new Tenant(settings, { ...options, book, openIndexes }),
+    ]),
   );
   let lead: Disposable | null = null;
   const details = options.tenants.map(describeTenant);
@@ -119,6 +124,9 @@ export function createTenantRegistry(options: RegistryOptions): TenantRegistry {
 }
 
 const MAX_SHOWN = 200;
+
+/** With many tenants, those that are searched now and then are opened for it. */
+const MAX_OPEN_INDEXES = 32;
 
 /** How long the other processes wait for one that leads and says nothing, ms. */
 const LEAD_MS = 4_000;

@@ -7,6 +7,7 @@ import type { DocumentUrl } from "../urls/index.ts";
 import { cleanDocument } from "./clean.ts";
 import { describeTenant, type TenantDetail } from "./describe.ts";
 import { LiveIndex } from "./live-index.ts";
+import type { OpenIndexes } from "./open-indexes.ts";
 import { indexPathOf, stateDirectoryOf } from "./places.ts";
 import { dueAt, withoutFutureTimes } from "./schedule/due.ts";
 import { takeSyncSlot } from "./schedule/slots.ts";
@@ -18,6 +19,7 @@ import type { IndexBuilding, SearchAnswer, TenantSearchOptions, TenantStatus } f
 
 type TenantOptions = SourceParts & {
   readonly book: SyncBook;
+  readonly openIndexes: OpenIndexes;
   readonly stateDirectory: string;
   readonly building: IndexBuilding;
   readonly isOffline: boolean;
@@ -64,6 +66,7 @@ export class Tenant implements AsyncDisposable {
     });
     this.#book = options.book;
     this.#index = new LiveIndex({
+      openIndexes: options.openIndexes,
       path: this.#indexPath,
       settings: settings.search,
       log: this.#log,

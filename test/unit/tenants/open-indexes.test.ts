@@ -1,0 +1,28 @@
+import { expect, test } from "bun:test";
+import { rmSync } from "node:fs";
+import { join } from "node:path";
+import { openRegistry, writeTree } from "../../support/search-server.ts";
+
+const search = { size: 10, wordMatch: false, timeoutMs: 5000 };
+
+test("many tenants are searched in turn, more of them than stay open", async () => {
+  const docs = writeTree({ "a.md": "# Apples\n\nThey are red.\n" });
+  const tenants = Array.from({ length: 40 }, (_, index) => ({
+    source_type: "filesystem",
+    codename: `tenant-${index}`,
+    docs_name: "x",
+    docs_root_dir: docs,
+  }));
+  await using registry = openRegistry({ tenants });
+  for (const { codename } of registry.list()) await registry.build(codename);
+  for (let round = 0; round < 3; round++)
+    for (const { codename } of registry.list()) {
+      expect(registry.search(codename, "apples", search).hits).toHaveLength(1);
+      expect(registry.status(codename).documentCount).toBe(1);
+    }
+  // The last one is open and stays searched without its file, the first one was closed.
+  for (const codename of ["tenant-0", "tenant-39"])
+    rmSync(join(registry.stateDirectory, codename, "search.index"));
+  expect(registry.search("tenant-39", "apples", search).hits).toHaveLength(1);
+  expect(() => registry.search("tenant-0", "apples", search)).toThrow("has no search index");
+}, 60_000);
