@@ -2,7 +2,7 @@
 BUN := sh scripts/bun
 INSTALLED := node_modules/.installed
 
-.PHONY: help demo test test-all build release library check format install bench-extraction bench-markdown bench-fetch bench-crawl bench-search bench-search-quality bench-startup bench-sync clean
+.PHONY: bench-browser help demo test test-all build release library check format install bench-extraction bench-markdown bench-fetch bench-crawl bench-search bench-search-quality bench-startup bench-sync clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -64,6 +64,9 @@ bench-crawl: build ## a site on loopback, PEER=scrapy beside it; FRONTIER=N: cla
 
 bench-sync: build ## PAGES=N FILES=N: first and later syncs of a website and a repository, searches meanwhile
 	$(BUN) scripts/bench/sync.ts $(if $(PAGES),--pages $(PAGES)) $(if $(FILES),--files $(FILES)) $(if $(OUT),--out $(OUT))
+
+bench-browser: $(INSTALLED) ## pages through a browser beside plain playwright-core: speed, CPU, memory, what is left
+	$(BUN) scripts/bench/browser.ts $(if $(PAGES),--pages $(PAGES)) $(if $(OUT),--out $(OUT))
 
 bench-startup: build ## start of the program beside an empty one
 	$(BUN) scripts/bench/startup.ts
