@@ -2,7 +2,7 @@
 BUN := sh scripts/bun
 INSTALLED := node_modules/.installed
 
-.PHONY: help demo test test-all build release library check format install bench-extraction bench-markdown bench-fetch bench-crawl bench-search bench-search-quality bench-mcp bench-serve bench-startup bench-sync clean
+.PHONY: help demo test test-all build release library check format install bench-extraction bench-markdown bench-fetch bench-crawl bench-search bench-search-quality bench-mcp bench-serve bench-startup bench-sync bench-browser clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -72,6 +72,8 @@ bench-sync: build ## PAGES=N FILES=N: first and later syncs of a website and a r
 
 bench-serve: build ## serve extractor under load, PEER=trafilatura beside it; SOAK=SECONDS: its memory over time
 	$(BUN) scripts/bench/serve.ts $(if $(SECONDS),--seconds $(SECONDS)) $(if $(CONNECTIONS),--connections $(CONNECTIONS)) $(if $(PROCESSES),--processes $(PROCESSES)) $(if $(PEER),--peer $(PEER)) $(if $(SOAK),--soak $(SOAK)) $(if $(OUT),--out $(OUT))
+bench-browser: $(INSTALLED) ## pages through a browser beside plain playwright-core: speed, CPU, memory, what is left
+	$(BUN) scripts/bench/browser.ts $(if $(PAGES),--pages $(PAGES)) $(if $(OUT),--out $(OUT))
 
 bench-startup: build ## start of the program beside an empty one
 	$(BUN) scripts/bench/startup.ts

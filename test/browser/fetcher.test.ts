@@ -65,6 +65,13 @@ const ROUTES: Readonly<Record<string, Route>> = {
   "/never-rests": script(`setInterval(() => { p.textContent = "tick " + Date.now(); }, 20)`),
   "/busy": script("for (;;) {}"),
   "/memory": script("const a = []; for (;;) a.push(new Array(1e6).fill(Math.random()))"),
+  "/buffers": script("const a = []; setInterval(() => a.push(new Uint8Array(8e6).fill(7)), 1)"),
+  "/windows": script(
+    "setInterval(() => window.open('/page?window'), 1); setInterval(() => { open('about:blank') }, 1)",
+  ),
+  "/loads": script(
+    "(async () => { for (;;) await (await fetch('/bytes?n=2000000&' + Math.random())).text(); })()",
+  ),
   "/client-redirects": script(`location.replace("/client-redirects?" + Math.random())`),
   "/moves-on": script(`location.href = "/page"`),
   "/moves-on-later": script(`setTimeout(() => { location.href = "/moves-on-later/2"; }, 200)`),
@@ -103,8 +110,8 @@ const htmlOf = async (path: string, by = fetcher): Promise<string> => (await by.
 describeFetcher({
   name: "the browser fetcher",
   // A tab on a busy machine takes its time.
-  limitMs: 3000,
-  make: async () => browser({ limits: { requestTimeoutMs: 3000, pageBytes: 100_000, tries: 1 } }),
+  limitMs: 6000,
+  make: async () => browser({ limits: { requestTimeoutMs: 6000, pageBytes: 100_000, tries: 1 } }),
 });
 
 describe("the browser fetcher", () => {
@@ -215,7 +222,7 @@ describe("the browser fetcher", () => {
     expect(page).toMatchObject({ status: 200, tries: 2 });
   });
 
-  test.each(["/busy", "/memory", "/client-redirects"])(
+  test.each(["/busy", "/memory", "/buffers", "/client-redirects"])(
     "%s ends at the deadline, and the next page comes",
     async (path) => {
       await using hardy = browser({ limits: { tries: 1 } });
@@ -225,6 +232,23 @@ describe("the browser fetcher", () => {
     },
     60_000,
   );
+
+  test("a page that opens windows without end is taken as it is", async () => {
+    expect(await htmlOf("/windows")).toContain("start");
+    expect(await htmlOf("/page")).toContain("A page of the site.");
+  });
+
+  test("a page of 100 MB, packed or not, ends at its limit", async () => {
+    await using hardy = browser({ limits: { pageBytes: 1_000_000, tries: 1 } });
+    for (const path of ["/bytes?n=100000000", "/bomb/gzip?mb=100", "/endless"])
+      expect([path, (await failureOf(hardy.fetch(at(path))))?.code]).toEqual([path, "too_large"]);
+    expect(await htmlOf("/page", hardy)).toContain("A page of the site.");
+  });
+
+  test("a page whose scripts load without end is too_large", async () => {
+    await using small = browser({ limits: { pageBytes: 1_000_000, tries: 1 } });
+    expect((await failureOf(small.fetch(at("/loads"))))?.code).toBe("too_large");
+  });
 
   test("a page over the limit is too_large", async () => {
     await using small = browser({ limits: { pageBytes: 1_000_000 } });

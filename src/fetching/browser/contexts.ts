@@ -158,8 +158,6 @@ async function openContext(options: ContextOptions): Promise<OpenContext> {
       userAgent: options.userAgent,
       proxy: {
         server: proxy.url,
-        username: proxy.username,
-        password: proxy.password,
         // Without it Chromium would go to loopback addresses past the proxy.
         bypass: "<-loopback>",
       },

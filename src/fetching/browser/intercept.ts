@@ -1,5 +1,6 @@
 import type { Failure } from "../../failure.ts";
 import { tooLarge } from "../body.ts";
+import type { PinningProxy } from "../pinning-proxy.ts";
 import type { Page } from "./chromium.ts";
 
 export type InterceptOptions = {
@@ -8,6 +9,8 @@ export type InterceptOptions = {
   /** Requests to this origin, and to no other, carry `headers`. */
   readonly origin: string;
   readonly headers: Readonly<Record<string, string>>;
+  /** Its credentials are given to it, and to nobody else. */
+  readonly proxy: PinningProxy;
   /** What is being done, for messages. */
   readonly what: string;
   /** Largest document, decompressed, in bytes. */
@@ -30,9 +33,12 @@ export async function intercept(page: Page, options: InterceptOptions): Promise<
   const patterns = [
     ...(loadsMedia ? [] : MEDIA.map((resourceType) => ({ urlPattern: "*", resourceType }))),
     ...(hasSecrets ? [{ urlPattern: `${options.origin}/*` }] : []),
+    // The proxy asks the first one for its credentials; Chromium tells of requests that stop, and of no others.
+    { urlPattern: "*", resourceType: "Document" as const },
   ];
   const session = await page.context().newCDPSession(page);
   countBytes(session, options);
+  answerProxy(session, options.proxy);
   session.on("Fetch.requestPaused", ({ requestId, request, resourceType }) => {
     const isMedia = !loadsMedia && MEDIA.some((media) => media === resourceType);
     const isOwn = URL.parse(request.url)?.origin === options.origin;
@@ -48,11 +54,23 @@ export async function intercept(page: Page, options: InterceptOptions): Promise<
   await Promise.all([
     // What is not kept needs no memory.
     session.send("Network.enable", { maxTotalBufferSize: 0, maxResourceBufferSize: 0 }),
-    ...(patterns.length > 0 ? [session.send("Fetch.enable", { patterns })] : []),
+    session.send("Fetch.enable", { patterns, handleAuthRequests: true }),
   ]);
 }
 
 type Session = Awaited<ReturnType<ReturnType<Page["context"]>["newCDPSession"]>>;
+
+// Playwright would stop every request for this, and switch the cache off. A context asks for the proxy's
+// credentials once.
+function answerProxy(session: Session, { url, username, password }: PinningProxy): void {
+  session.on("Fetch.authRequired", ({ requestId, authChallenge }) => {
+    const isOurs = authChallenge.source === "Proxy" && authChallenge.origin.replace(/\/$/, "") === url;
+    const authChallengeResponse = isOurs
+      ? { response: "ProvideCredentials" as const, username, password }
+      : { response: "CancelAuth" as const };
+    session.send("Fetch.continueWithAuth", { requestId, authChallengeResponse }).catch(() => {});
+  });
+}
 
 // A document of gigabytes, or scripts that load without end, would take the machine's memory first.
 function countBytes(session: Session, { what, maxBytes, onTooLarge }: InterceptOptions): void {
