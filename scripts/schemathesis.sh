@@ -35,7 +35,7 @@ work=$(mktemp -d)
 sh "$root/scripts/bun" "$root/scripts/bench/article-proxy.ts" --port "$((port + 1))" &
 proxy=$!
 ARTICLE_EXTRACTOR_STATE_DIR=$work/state ARTICLE_EXTRACTOR_OUTPUT_ROOT=$work/out ARTICLE_EXTRACTOR_RETRIES=0 \
-  ARTICLE_EXTRACTOR_TIMEOUT=2 ARTICLE_EXTRACTOR_MAX_QUEUED_JOBS=100000 \
+  ARTICLE_EXTRACTOR_TIMEOUT=2 ARTICLE_EXTRACTOR_MAX_QUEUED_JOBS=100000 ARTICLE_EXTRACTOR_PREFER_BROWSER=false \
   ARTICLE_EXTRACTOR_PROXY="http://127.0.0.1:$((port + 1))" \
   "$root/dist/article-extractor" serve extractor --host 127.0.0.1 --port "$port" 2>"$work/log" &
 server=$!

@@ -1,4 +1,4 @@
 export { type Database, type DatabaseOptions, openDatabase, type Query } from "./database.ts";
 export { contendForLead, type LeadershipOptions, type Leases, openLeases } from "./lease.ts";
-export { newLeaseOwner } from "./lease-owner.ts";
+export { hasDied, newLeaseOwner } from "./lease-owner.ts";
 export { openSharedState, type SharedState } from "./state-file.ts";

@@ -25,7 +25,7 @@ export type ExtractorProcessOptions = {
   readonly port?: number;
 };
 
-const START_MS = 20_000;
+const START_MS = 60_000;
 
 /** Starts a server on a free port of loopback and waits until it listens. */
 export async function startExtractor(options: ExtractorProcessOptions = {}): Promise<ExtractorProcess> {
@@ -121,7 +121,8 @@ export async function untilJob(
     const response = await server.get(`/crawl/${id}`, { headers: { connection: "close" } });
     const job = (await response.json()) as JobJson;
     if (isWanted(job)) return job;
-    if (tries > 400) throw new Error(`the job stays ${JSON.stringify(job)}\n${server.stderr().slice(-3000)}`);
+    if (tries > 1200)
+      throw new Error(`the job stays ${JSON.stringify(job)}\n${server.stderr().slice(-3000)}`);
     await Bun.sleep(50);
   }
 }

@@ -1,8 +1,7 @@
 import { chmodSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { type Database, openDatabase, type Query } from "../../database/index.ts";
+import { type Database, hasDied, newLeaseOwner, openDatabase, type Query } from "../../database/index.ts";
 import { Failure, type FailureRecord } from "../../failure.ts";
-import { createOwner, isSurelyGone } from "./owner.ts";
 import { QUEUE_SCHEMA, QUEUE_VERSION } from "./schema.ts";
 import type {
   ClaimedJob,
@@ -97,7 +96,7 @@ class SqliteJobQueue<Spec> implements JobQueue<Spec> {
   readonly #db: Database;
   readonly #statements = new Map<string, unknown>();
   readonly #options: JobQueueOptions;
-  readonly #self = createOwner();
+  readonly #self = newLeaseOwner();
 
   constructor(db: Database, options: JobQueueOptions) {
     this.#db = db;
@@ -230,7 +229,11 @@ class SqliteJobQueue<Spec> implements JobQueue<Spec> {
     for (const row of rows) {
       const { owner, lease_until: until } = row;
       if (owner === this.#self) continue;
-      const isLeft = (until ?? 0) < this.#options.now() || owner === null || isSurelyGone(owner, this.#self);
+      const isLeft =
+        (until ?? 0) < this.#options.now() ||
+        owner === null ||
+        hasDied(owner) ||
+        isEarlier(owner, this.#self);
       if (!isLeft) continue;
       const crashes = row.crashes + 1;
       if (row.is_cancelled === 1) this.#close(row, { state: "failed", error: CALLED_OFF, events: [] });
@@ -325,6 +328,15 @@ class SqliteJobQueue<Spec> implements JobQueue<Spec> {
   #leaseEnd(): number {
     return this.#options.now() + this.#options.leaseMs;
   }
+}
+
+/**
+ * Whether another process had our number on this machine before us, as the first process of a container that is
+ * started again always has.
+ */
+function isEarlier(owner: string, self: string): boolean {
+  const placeOf = (name: string): string => name.slice(0, name.lastIndexOf(":"));
+  return owner !== self && placeOf(owner) === placeOf(self);
 }
 
 const CALLED_OFF: FailureRecord = { code: "cancelled", message: "the job was cancelled" };
