@@ -122,15 +122,19 @@ describe("serve search", () => {
     const words = ["serve", "search", "--stdio"];
     const env = { DOCS_SEARCH_STATE_DIR: "state" };
     const logged = async (...more: string[]) =>
+      // The input ends a moment after the index is there, and with it the server.
       (
-        await runShell(`(sleep 2) | article-extractor ${[...words, ...more].join(" ")}`, {
-          cwd: deployment(),
-          env,
-        })
+        await runShell(
+          `(until ls state/*/search.index; do sleep 0.1; done >/dev/null 2>&1; sleep 1) | article-extractor ${[...words, ...more].join(" ")}`,
+          {
+            cwd: deployment(),
+            env,
+          },
+        )
       ).stderr;
     expect(await logged()).not.toContain("index built");
     expect(await logged("--verbose")).toContain("index built");
-  });
+  }, 60_000);
 
   test("asks for the key that it was given", async () => {
     const root = deployment();
