@@ -141,7 +141,7 @@ async function serveFromThis(serving: Serving): Promise<number> {
     processes: { configured: deployment.infrastructure.workers, alive: () => board.alive().length },
     log,
     metrics,
-    historyDatabase: tenants.state.database,
+    timesDatabase: tenants.state.database,
   });
   if (supervisor === null) announce(serving, server.url);
   else supervisor.announceReady();

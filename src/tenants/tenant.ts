@@ -2,7 +2,7 @@ import { mkdir } from "node:fs/promises";
 import { dirname } from "node:path";
 import { Failure, type FailureRecord } from "../failure.ts";
 import type { Log } from "../log.ts";
-import { buildIndex, type SourceDocument, type StoredDocument } from "../search/index.ts";
+import { type BuildCounts, buildIndex, type SourceDocument, type StoredDocument } from "../search/index.ts";
 import type { DocumentUrl } from "../urls/index.ts";
 import { cleanDocument } from "./clean.ts";
 import { describeTenant, type TenantDetail } from "./describe.ts";
@@ -161,15 +161,17 @@ export class Tenant implements AsyncDisposable {
   async sync({ buildsAlways = false }: { readonly buildsAlways?: boolean } = {}): Promise<void> {
     const { allowIndexBuilds, source } = this.#settings;
     await this.#run(async (work) => {
-      const needsBuild = source === "filesystem" || (await this.#syncDocuments(work));
-      if (needsBuild && (allowIndexBuilds || buildsAlways)) await this.#buildInTurn(work);
-      else this.#index.refresh(true);
+      const isFolder = source === "filesystem";
+      const needsBuild = isFolder || (await this.#syncDocuments(work));
+      if (!needsBuild || !(allowIndexBuilds || buildsAlways)) this.#index.refresh(true);
+      else if (isFolder) await this.#readFolder(work);
+      else await this.#buildInTurn(work);
     });
   }
 
   /** Builds the index of the documents as they are, or waits while that is under way. @throws Failure */
   async build(): Promise<void> {
-    await this.#run((work) => this.#buildInTurn(work));
+    await this.#run(async (work) => void (await this.#buildInTurn(work)));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -284,19 +286,45 @@ export class Tenant implements AsyncDisposable {
     };
   }
 
-  async #buildInTurn({ signal, onRunning }: Work): Promise<void> {
-    await this.#options.building.turn(async () => {
+  /** Nothing is fetched for a folder: reading it into the index is its sync. */
+  async #readFolder(work: Work): Promise<void> {
+    const { codename } = this.#settings;
+    const before = this.#book.read(codename);
+    let startedAt = Date.now();
+    const onRunning = (): void => {
+      startedAt = Date.now();
+      work.onRunning();
+    };
+    const remember = (counts: SyncCounts | null, error: FailureRecord | null): void =>
+      this.#book.write(codename, {
+        counts: counts ?? before.counts,
+        history: [...before.history, { startedAt, endedAt: Date.now(), counts, error }].slice(-MAX_HISTORY),
+      });
+    try {
+      const { documents, unchanged } = await this.#buildInTurn({ ...work, onRunning });
+      const removed = Math.max(0, (before.documents ?? 0) - documents);
+      const { skippedFiles } = this.#book.read(codename);
+      remember({ fetched: documents - unchanged, unchanged, removed, failed: skippedFiles }, null);
+    } catch (error) {
+      const failure = asFailure(error);
+      if (failure.code !== "cancelled") remember(null, failure.toRecord());
+      throw failure;
+    }
+  }
+
+  #buildInTurn({ signal, onRunning }: Work): Promise<BuildCounts> {
+    return this.#options.building.turn(async () => {
       onRunning();
       this.#book.write(this.#settings.codename, { isBuilding: true });
       try {
-        await this.#buildNow(signal);
+        return await this.#buildNow(signal);
       } finally {
         this.#book.write(this.#settings.codename, { isBuilding: false });
       }
     });
   }
 
-  async #buildNow(signal: AbortSignal): Promise<void> {
+  async #buildNow(signal: AbortSignal): Promise<BuildCounts> {
     const path = this.#indexPath;
     await makeDirectory(dirname(path));
     let skipped = 0;
@@ -317,6 +345,7 @@ export class Tenant implements AsyncDisposable {
       needsBuild: false,
       testQueries: this.#settings.search.isEnabled ? this.#runTestQueries() : [],
     });
+    return counts;
   }
 
   async *#documents(onSkipped: () => void): AsyncGenerator<SourceDocument> {

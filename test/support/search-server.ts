@@ -92,7 +92,7 @@ export function openSearchServer(registry: TestRegistry, options: TestServerOpti
     sharesPort: false,
     log: createLog({ level: "debug", format: "json", write: (line) => registry.lines.push(line) }),
     metrics,
-    historyDatabase: null,
+    timesDatabase: null,
     ...options,
   });
 }

@@ -2,7 +2,7 @@ import type { TenantStatus } from "../../tenants/index.ts";
 import { answerMcp, type McpOptions } from "../mcp/protocol.ts";
 import type { Handler } from "../middleware/exchange.ts";
 import { ProblemError } from "../middleware/problem.ts";
-import type { HistoryRecord } from "./history.ts";
+import type { SearchTimesRecord } from "./search-times.ts";
 
 export type SearchRoutesOptions = McpOptions & {
   readonly isOffline: boolean;
@@ -12,7 +12,7 @@ export type SearchRoutesOptions = McpOptions & {
   readonly renderMetrics: () => string;
   /** Of those that share the port. */
   readonly processes: { readonly configured: number; readonly alive: () => number };
-  readonly readHistory: () => HistoryRecord;
+  readonly readSearchTimes: () => SearchTimesRecord;
 };
 
 /** Answered without a key and whatever the load: what load balancers and supervisors ask. */
@@ -28,7 +28,7 @@ export function searchRoutes(options: SearchRoutesOptions): Handler {
     "/health": { GET: async () => Response.json(health(options)) },
     "/ready": { GET: async () => ready(options) },
     "/metrics": { GET: async () => metrics(options) },
-    "/history": { GET: async () => Response.json(options.readHistory()) },
+    "/search-times": { GET: async () => Response.json(options.readSearchTimes()) },
     "/tenants/status": { GET: async () => Response.json({ tenants: statuses(options).map(toStatusRecord) }) },
   };
   return async (exchange) => {

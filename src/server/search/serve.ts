@@ -9,10 +9,10 @@ import { answerProblems, observe } from "../middleware/observe.ts";
 import { guardOrigin } from "../middleware/origin.ts";
 import { secureHeaders } from "../middleware/secure-headers.ts";
 import { searchPage, servePage } from "../web/index.ts";
-import { type HistoryDatabase, openHistory } from "./history.ts";
 import { PROBE_PATHS, type SearchRoutesOptions, searchRoutes } from "./routes.ts";
+import { openSearchTimes, type TimesDatabase } from "./search-times.ts";
 
-export type SearchServerOptions = Omit<SearchRoutesOptions, "isReady" | "readHistory"> & {
+export type SearchServerOptions = Omit<SearchRoutesOptions, "isReady" | "readSearchTimes"> & {
   readonly host: string;
   readonly port: number;
   readonly basePath: string;
@@ -28,8 +28,8 @@ export type SearchServerOptions = Omit<SearchRoutesOptions, "isReady" | "readHis
   readonly sharesPort: boolean;
   readonly log: Log;
   readonly metrics: Metrics;
-  /** Keeps the history of syncs and searches, for all processes on the port; null: this one, in memory. */
-  readonly historyDatabase: HistoryDatabase | null;
+  /** Keeps the times of searches, for all processes on the port; null: this one, in memory. */
+  readonly timesDatabase: TimesDatabase | null;
 };
 
 export type SearchServer = AsyncDisposable & {
@@ -40,9 +40,6 @@ export type SearchServer = AsyncDisposable & {
 /** How long requests may go on after the signal to end, in ms. */
 const GRACE_MS = 8_000;
 
-/** How often the ends of syncs are looked for, ms. */
-const OBSERVE_MS = 1000;
-
 /**
  * Opens the port and answers until it is disposed of: then new work is refused and what runs may finish.
  * @throws Failure `invalid_usage` when the port cannot be had
@@ -51,15 +48,10 @@ export function startSearchServer(options: SearchServerOptions): SearchServer {
   let isDraining = false;
   const { maxConcurrentRequests, maxConnections, httpTimeoutMs } = options;
   const overloaded = { status: 503, code: "overloaded", headers: { "retry-after": "1" } };
-  const { registry, log } = options;
-  const history = openHistory({
-    database: options.historyDatabase,
-    onTrouble: (error) => log.warning("the history is not kept", { error: String(error) }),
+  const times = openSearchTimes({
+    database: options.timesDatabase,
+    onTrouble: (error) => options.log.warning("the times of searches are not kept", { error: String(error) }),
   });
-  const observeSyncs = (): void =>
-    history.observe(registry.list().map(({ codename }) => registry.status(codename)));
-  const observer = setInterval(observeSyncs, OBSERVE_MS);
-  observer.unref();
   const handler = inLayers(
     [
       observe({ metrics: options.metrics, quietPaths: PROBE_PATHS }),
@@ -103,12 +95,9 @@ export function startSearchServer(options: SearchServerOptions): SearchServer {
       isReady: () => !isDraining,
       onCall: (tool, outcome, durationMs) => {
         options.onCall(tool, outcome, durationMs);
-        if (tool === "root_search") history.recordQuery(outcome, durationMs);
+        if (tool === "root_search") times.record(outcome, durationMs);
       },
-      readHistory: () => {
-        observeSyncs();
-        return history.read();
-      },
+      readSearchTimes: times.read,
     }),
   );
   const listener: Listener = listen({ ...options, handler });
@@ -117,8 +106,7 @@ export function startSearchServer(options: SearchServerOptions): SearchServer {
     async [Symbol.asyncDispose]() {
       isDraining = true;
       await listener.close(GRACE_MS);
-      clearInterval(observer);
-      history[Symbol.dispose]();
+      times[Symbol.dispose]();
     },
   };
 }

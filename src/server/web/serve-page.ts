@@ -48,7 +48,6 @@ function answer({ request }: Exchange, asset: WebAsset, cacheControl: string): R
   const headers = {
     "content-type": asset.contentType,
     "content-security-policy": PAGE_POLICY,
-    "cross-origin-opener-policy": "same-origin",
     "cache-control": cacheControl,
     etag: asset.etag,
   };

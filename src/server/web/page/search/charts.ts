@@ -4,8 +4,7 @@ import { formatAgo, formatDuration, formatTime } from "../format.ts";
 export type SyncRun = {
   readonly started_at: string;
   readonly completed_at: string;
-  readonly duration_ms: number;
-  readonly documents: number | null;
+  readonly counts: Readonly<Record<string, number>> | null;
   readonly error: { readonly code: string; readonly message: string } | null;
 };
 
@@ -17,11 +16,10 @@ export type QueryTimes = {
   readonly p95_ms: number;
 };
 
-export type History = {
+export type SearchTimes = {
   readonly bucket_seconds: number;
   readonly span_seconds: number;
   readonly queries: readonly QueryTimes[];
-  readonly syncs: Readonly<Record<string, readonly SyncRun[]>>;
 };
 
 const RUNS = 20;
@@ -32,13 +30,15 @@ const RUN_HEIGHT = 24;
 export function syncChart(runs: readonly SyncRun[]): Element | null {
   const shown = runs.slice(-RUNS);
   if (shown.length === 0) return null;
-  const longest = Math.max(...shown.map(({ duration_ms: ms }) => ms), 1);
+  const longest = Math.max(...shown.map(durationOf), 1);
   const failures = shown.filter(({ error }) => error !== null).length;
   const label = `Last ${shown.length} syncs: ${failures} failed, the longest took ${formatDuration(longest)}`;
-  const bars = shown.map(({ duration_ms: ms, error, started_at: at }, place) => {
+  const bars = shown.map((run, place) => {
+    const { error, started_at: at } = run;
+    const ms = durationOf(run);
     // A square root lets short ones be seen beside a long one.
     const height = Math.max(3, Math.sqrt(ms / longest) * RUN_HEIGHT);
-    const what = error === null ? formatDuration(ms) : `failed: ${error.message}`;
+    const what = error === null ? `${formatDuration(ms)}${countsOf(run)}` : `failed: ${error.message}`;
     return s(
       "rect",
       {
@@ -55,11 +55,20 @@ export function syncChart(runs: readonly SyncRun[]): Element | null {
   return s("svg", { ...size, role: "img", "aria-label": label, class: "chart" }, ...bars);
 }
 
+const durationOf = ({ started_at: start, completed_at: end }: SyncRun): number =>
+  Math.max(0, Date.parse(end) - Date.parse(start)) || 0;
+
+const countsOf = ({ counts }: SyncRun): string =>
+  Object.entries(counts ?? {})
+    .filter(([, count]) => count > 0)
+    .map(([name, count]) => `, ${count} ${name}`)
+    .join("");
+
 const WIDTH = 720;
 const HEIGHT = 120;
 
 /** How long searches took, bucket by bucket: half of them up to the dark part, 95 % up to the light one. */
-export function latencyChart({ queries, bucket_seconds: seconds, span_seconds: span }: History): Element {
+export function latencyChart({ queries, bucket_seconds: seconds, span_seconds: span }: SearchTimes): Element {
   const title = h("h2", { id: "latency-title" }, "Search times");
   const total = queries.reduce((sum, { count }) => sum + count, 0);
   if (total === 0)

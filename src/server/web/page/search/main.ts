@@ -1,4 +1,5 @@
 import { byId, fill, h } from "../dom.ts";
+import { requestJson } from "../http.ts";
 import { problemMessage } from "../problem-message.ts";
 import { showDocument } from "./document-view.ts";
 import { type Place, placeHash, readPlace } from "./place.ts";
@@ -171,5 +172,20 @@ function leave(event: KeyboardEvent): void {
   }
 }
 
+/** What serves here, above all whether it may sync at all. */
+async function showService(): Promise<void> {
+  type Health = { readonly infrastructure: { readonly operation_mode: string; readonly version: string } };
+  const { infrastructure } = await requestJson<Health>("health");
+  const { operation_mode: mode, version } = infrastructure;
+  const isOffline = mode === "offline";
+  fill(
+    byId("mode", HTMLElement),
+    isOffline && h("span", { class: "tag" }, "offline: nothing is synced"),
+    ` ${version}`,
+  );
+}
+
 window.addEventListener("hashchange", () => void show());
 void show();
+// Without it the page is as good.
+void showService().catch(() => {});

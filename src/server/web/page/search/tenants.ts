@@ -2,7 +2,7 @@ import { announce, fill, h } from "../dom.ts";
 import { formatAgo, formatNumber, formatTime } from "../format.ts";
 import { RequestFailed, request, requestJson } from "../http.ts";
 import { problemMessage } from "../problem-message.ts";
-import { type History, latencyChart, type SyncRun, syncChart } from "./charts.ts";
+import { latencyChart, type SearchTimes, type SyncRun, syncChart } from "./charts.ts";
 import { listTenants } from "./mcp.ts";
 import { placeHash } from "./place.ts";
 
@@ -15,6 +15,8 @@ type TenantRecord = {
   readonly last_completed_at: string | null;
   readonly next_run_at: string | null;
   readonly last_error: { readonly code?: string; readonly message: string } | null;
+  /** The last syncs, the newest last. */
+  readonly history: readonly SyncRun[];
   readonly index: { readonly doc_count: number | null; readonly building: boolean };
 };
 
@@ -47,11 +49,11 @@ export class TenantOverview {
   /** Reads the state once. @returns whether a tenant is being synced @throws RequestFailed */
   async load(): Promise<boolean> {
     this.#descriptions ??= new Map((await listTenants()).map((one) => [one.codename, one.description]));
-    const [{ tenants }, history] = await Promise.all([
+    const [{ tenants }, times] = await Promise.all([
       requestJson<{ readonly tenants: readonly TenantRecord[] }>("tenants/status"),
-      requestJson<History>("history"),
+      requestJson<SearchTimes>("search-times"),
     ]);
-    this.#show(tenants, history);
+    this.#show(tenants, times);
     return tenants.some(isBusy);
   }
 
@@ -74,18 +76,18 @@ export class TenantOverview {
     if (isSeen) this.#timer = setTimeout(() => void this.refresh(), delayMs);
   }
 
-  #show(tenants: readonly TenantRecord[], history: History): void {
+  #show(tenants: readonly TenantRecord[], times: SearchTimes): void {
     this.#onTenants(tenants.map(({ tenant }) => tenant));
     const focused = document.activeElement?.id;
-    const rows = tenants.map((record) => this.#row(record, history.syncs[record.tenant] ?? []));
+    const rows = tenants.map((record) => this.#row(record));
     if (rows.length === 0) fill(this.#tenants, h("p", {}, "The deployment file names no tenants yet."));
     else fill(this.#tenants, h("ul", { class: "tenants" }, ...rows));
-    fill(this.#history, latencyChart(history));
+    fill(this.#history, latencyChart(times));
     // What is shown anew must not take the focus away.
     if (focused) document.getElementById(focused)?.focus({ preventScroll: true });
   }
 
-  #row(record: TenantRecord, runs: readonly SyncRun[]): HTMLElement {
+  #row(record: TenantRecord): HTMLElement {
     const { tenant, last_error: error } = record;
     const note = this.#notes.get(tenant);
     return h(
@@ -99,7 +101,7 @@ export class TenantOverview {
       ),
       h("p", { class: "state" }, stateTag(record), " ", h("span", { class: "tag" }, record.source_type)),
       facts(record),
-      h("div", { class: "runs" }, syncChart(runs)),
+      h("div", { class: "runs" }, syncChart(record.history)),
       h("div", { class: "act" }, this.#syncButton(record)),
       error !== null && h("p", { class: "trouble" }, `Last sync failed: ${error.message}`),
       note !== undefined && h("p", { class: "trouble" }, note),
@@ -147,7 +149,7 @@ function stateTag(record: TenantRecord): HTMLElement {
   if (record.state === "queued") return h("span", { class: "tag live" }, "waiting");
   if (record.last_error !== null) return h("span", { class: "tag bad" }, "trouble");
   if (record.index.doc_count === null) return h("span", { class: "tag" }, "no index");
-  return h("span", { class: "tag" }, "ready");
+  return h("span", { class: "tag" }, record.index.doc_count === 0 ? "empty" : "ready");
 }
 
 function facts(record: TenantRecord): HTMLElement {

@@ -1,0 +1,146 @@
+import { Database } from "bun:sqlite";
+
+/** What the times are kept in: SQLite in a file that processes share, or in memory. */
+export type TimesDatabase = {
+  prepare<Row, Parameters extends (string | number)[]>(
+    sql: string,
+  ): { all(...parameters: Parameters): Row[]; run(...parameters: Parameters): unknown };
+  run(sql: string): unknown;
+};
+
+/** The searches of one stretch of time. */
+export type StretchTimes = {
+  /** Its beginning, ISO 8601, UTC. */
+  readonly at: string;
+  readonly count: number;
+  readonly errors: number;
+  /** Half of the searches took at most so long, ms; within 5 %. */
+  readonly p50_ms: number;
+  readonly p95_ms: number;
+};
+
+export type SearchTimesRecord = {
+  /** Length of a stretch. */
+  readonly bucket_seconds: number;
+  /** How far the stretches go back; those without searches are left out. */
+  readonly span_seconds: number;
+  readonly queries: readonly StretchTimes[];
+};
+
+/** How long the searches of the last day took: bounded, and kept across restarts where the database is. */
+export interface SearchTimes extends Disposable {
+  record(outcome: "success" | "error", durationMs: number): void;
+  read(): SearchTimesRecord;
+}
+
+const BUCKET_SECONDS = 600;
+const SPAN_SECONDS = 24 * 3600;
+/** How often counts go from memory into the database, ms. */
+const FLUSH_MS = 2000;
+/** Durations are counted in classes, each 10 % longer than the one before. */
+const CLASS_BASE = 1.1;
+/** The class that counts failed searches, beside that of their duration. */
+const ERRORS = -1000;
+
+const classOf = (ms: number): number => Math.round(Math.log(Math.max(ms, 0.01)) / Math.log(CLASS_BASE));
+const durationOf = (durationClass: number): number => Math.round(CLASS_BASE ** durationClass * 100) / 100;
+
+type ClassRow = { readonly bucket: number; readonly class: number; readonly count: number };
+
+export type SearchTimesOptions = {
+  /** Null keeps them in memory, until the process ends. */
+  readonly database: TimesDatabase | null;
+  /** Told once when the database refuses to take more; answers go on without. */
+  readonly onTrouble: (error: unknown) => void;
+  /** ms since 1970. */
+  readonly now?: () => number;
+};
+
+/** Opens the times; several processes may share their database. */
+export function openSearchTimes({ onTrouble, now = Date.now, ...options }: SearchTimesOptions): SearchTimes {
+  const statements = prepareStatements(options.database ?? inMemory());
+  const pending = new Map<string, ClassRow>();
+  let isTroubled = false;
+  const oldest = (): number => bucketOf(now() - SPAN_SECONDS * 1000);
+  const flush = (): void => {
+    if (pending.size === 0) return;
+    const rows = JSON.stringify([...pending.values()].map((row) => [row.bucket, row.class, row.count]));
+    pending.clear();
+    try {
+      statements.add.run(rows);
+      statements.drop.run(oldest());
+    } catch (error) {
+      if (!isTroubled) onTrouble(error);
+      isTroubled = true;
+    }
+  };
+  const timer = setInterval(flush, FLUSH_MS);
+  timer.unref();
+  return {
+    record(outcome, durationMs) {
+      const bucket = bucketOf(now());
+      for (const one of outcome === "error" ? [ERRORS, classOf(durationMs)] : [classOf(durationMs)]) {
+        const key = `${bucket} ${one}`;
+        pending.set(key, { bucket, class: one, count: (pending.get(key)?.count ?? 0) + 1 });
+      }
+    },
+    read() {
+      flush();
+      const queries = toStretches(statements.since.all(oldest()));
+      return { bucket_seconds: BUCKET_SECONDS, span_seconds: SPAN_SECONDS, queries };
+    },
+    [Symbol.dispose]() {
+      clearInterval(timer);
+      flush();
+    },
+  };
+}
+
+// The runtime's type describes the same calls in a form that generic parameters do not fit.
+const inMemory = (): TimesDatabase => new Database(":memory:") as unknown as TimesDatabase;
+
+const bucketOf = (ms: number): number => Math.floor(ms / 1000 / BUCKET_SECONDS);
+
+function prepareStatements(database: TimesDatabase) {
+  database.run(
+    "CREATE TABLE IF NOT EXISTS search_times (bucket INTEGER, class INTEGER, count INTEGER NOT NULL, PRIMARY KEY (bucket, class)) STRICT, WITHOUT ROWID",
+  );
+  return {
+    // One statement, so that all counts of a flush are there or none.
+    add: database.prepare<never, [string]>(
+      "INSERT INTO search_times SELECT value ->> 0, value ->> 1, value ->> 2 FROM json_each(?) WHERE true ON CONFLICT DO UPDATE SET count = count + excluded.count",
+    ),
+    drop: database.prepare<never, [number]>("DELETE FROM search_times WHERE bucket < ?"),
+    since: database.prepare<ClassRow, [number]>(
+      "SELECT bucket, class, count FROM search_times WHERE bucket >= ? ORDER BY bucket, class",
+    ),
+  };
+}
+
+function toStretches(rows: readonly ClassRow[]): StretchTimes[] {
+  return Object.values(Object.groupBy(rows, ({ bucket }) => bucket)).flatMap((classes = []) => {
+    const timed = classes.filter((row) => row.class !== ERRORS);
+    const count = timed.reduce((sum, row) => sum + row.count, 0);
+    const [first] = timed;
+    if (!first) return [];
+    return [
+      {
+        at: new Date(first.bucket * BUCKET_SECONDS * 1000).toISOString(),
+        count,
+        errors: classes.find((row) => row.class === ERRORS)?.count ?? 0,
+        p50_ms: quantile(timed, count, 0.5),
+        p95_ms: quantile(timed, count, 0.95),
+      },
+    ];
+  });
+}
+
+/** @param rows in the order of their durations */
+function quantile(rows: readonly ClassRow[], count: number, part: number): number {
+  let left = Math.ceil(count * part);
+  for (const row of rows) {
+    left -= row.count;
+    if (left <= 0) return durationOf(row.class);
+  }
+  return 0;
+}

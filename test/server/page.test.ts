@@ -1,0 +1,82 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { openRegistry, openSearchServer, type TestRegistry, writeTree } from "../support/search-server.ts";
+import { until } from "../support/served.ts";
+
+const DOCS = writeTree({
+  "a.md": "# Alpha\n\nThe gates <b>close</b> at night.\n",
+  "b.md": "# Beta\n\nOther words.\n",
+});
+
+let registry: TestRegistry;
+let server: ReturnType<typeof openSearchServer>;
+beforeAll(() => {
+  registry = openRegistry({
+    infrastructure: { allow_index_builds: true },
+    tenants: [{ source_type: "filesystem", codename: "gates", docs_name: "Gates", docs_root_dir: DOCS }],
+  });
+  registry.start();
+  server = openSearchServer(registry);
+});
+afterAll(async () => {
+  await server[Symbol.asyncDispose]();
+  await registry[Symbol.asyncDispose]();
+  rmSync(DOCS, { recursive: true, force: true });
+});
+
+type Run = { readonly counts: Readonly<Record<string, number>> | null; readonly error: unknown };
+const json = async (path: string) =>
+  (await fetch(`${server.url}${path}`)).json() as Promise<Record<string, unknown>>;
+const runs = async () => (await json("/gates/sync/status")).history as readonly Run[];
+
+const search = async (more: object) => {
+  const call = { name: "root_search", arguments: { tenant_codename: "gates", query: "close gate", ...more } };
+  const response = await fetch(`${server.url}/mcp`, {
+    method: "POST",
+    headers: { "content-type": "application/json", accept: "application/json, text/event-stream" },
+    body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params: call }),
+  });
+  const { result } = (await response.json()) as {
+    result: { structuredContent: { error: string | null; results: { snippet: string }[] } };
+  };
+  return result.structuredContent;
+};
+
+describe("what the page of serve search asks for", () => {
+  test("a folder's history tells of each time it was read", async () => {
+    expect(await until(runs, ({ length }) => length === 1)).toMatchObject([
+      { counts: { fetched: 2, unchanged: 0, removed: 0, failed: 0 }, error: null },
+    ]);
+    writeFileSync(join(DOCS, "c.md"), "# Gamma\n\nMore.\n");
+    await fetch(`${server.url}/gates/sync/trigger`, { method: "POST" });
+    expect(await until(runs, ({ length }) => length === 2)).toMatchObject([
+      {},
+      { counts: { fetched: 1, unchanged: 2, removed: 0, failed: 0 }, error: null },
+    ]);
+  });
+
+  test("snippets are marked and escaped when they are asked for as HTML, whatever the tenant's style", async () => {
+    await until(runs, ({ length }) => length > 0);
+    const [plain] = (await search({})).results;
+    expect(plain?.snippet).toContain("The gates close at night");
+    const [marked] = (await search({ snippet_style: "html" })).results;
+    expect(marked?.snippet).toContain("The <mark>gates</mark>");
+    expect((await search({ snippet_style: "bold" })).error).toBe("snippet_style must be one of plain, html");
+  });
+
+  test("the times of searches count each of them", async () => {
+    const before = ((await json("/search-times")).queries as { count: number }[]).reduce(
+      (sum, { count }) => sum + count,
+      0,
+    );
+    await search({});
+    await search({ size: 0 });
+    const { bucket_seconds, span_seconds, queries } = await json("/search-times");
+    expect([bucket_seconds, span_seconds]).toEqual([600, 86_400]);
+    const stretches = queries as { count: number; errors: number; p50_ms: number; p95_ms: number }[];
+    expect(stretches.reduce((sum, { count }) => sum + count, 0)).toBe(before + 2);
+    expect(stretches.reduce((sum, { errors }) => sum + errors, 0)).toBeGreaterThan(0);
+    for (const { p50_ms, p95_ms } of stretches) expect(p95_ms).toBeGreaterThanOrEqual(p50_ms);
+  });
+});

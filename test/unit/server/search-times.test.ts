@@ -1,0 +1,51 @@
+import { Database } from "bun:sqlite";
+import { describe, expect, test } from "bun:test";
+import { openSearchTimes, type TimesDatabase } from "../../../src/server/search/search-times.ts";
+
+const NOON = Date.UTC(2026, 10, 21, 12, 0, 0);
+const memory = (): TimesDatabase => new Database(":memory:") as unknown as TimesDatabase;
+const open = (database: TimesDatabase | null, now: () => number = () => NOON) =>
+  openSearchTimes({ database, now, onTrouble: (error) => expect(error).toBeUndefined() });
+
+describe("the times of searches", () => {
+  test("gives the median and the 95th percentile of a stretch of ten minutes, within 5 %", () => {
+    using times = open(null);
+    for (let ms = 1; ms <= 100; ms++) times.record("success", ms);
+    times.record("error", 2000);
+    const [bucket, ...others] = times.read().queries;
+    expect(others).toEqual([]);
+    expect(bucket).toMatchObject({ at: "2026-11-21T12:00:00.000Z", count: 101, errors: 1 });
+    expect(Math.abs((bucket?.p50_ms ?? 0) / 51 - 1)).toBeLessThan(0.06);
+    expect(Math.abs((bucket?.p95_ms ?? 0) / 96 - 1)).toBeLessThan(0.06);
+  });
+
+  test("is what all processes on a database saw, and forgets a day later", () => {
+    const database = memory();
+    let now = NOON;
+    using first = open(database, () => now);
+    using second = open(database, () => now);
+    first.record("success", 5);
+    first.read();
+    second.record("success", 7);
+    expect(second.read().queries).toMatchObject([{ count: 2 }]);
+    now += 25 * 3600_000;
+    second.record("success", 9);
+    expect(second.read().queries).toMatchObject([{ count: 1 }]);
+  });
+
+  test("are said to be in trouble once when the database takes nothing, and go on", () => {
+    const database = new Database(":memory:");
+    const told: string[] = [];
+    using times = openSearchTimes({
+      database: database as unknown as TimesDatabase,
+      onTrouble: (error) => told.push(String(error)),
+    });
+    database.run("PRAGMA query_only = 1");
+    for (let count = 0; count < 2; count++) {
+      times.record("success", 5);
+      expect(times.read().queries).toEqual([]);
+    }
+    expect(told).toHaveLength(1);
+    expect(told[0]).toContain("readonly");
+  });
+});
