@@ -72,6 +72,7 @@ bench-sync: build ## PAGES=N FILES=N: first and later syncs of a website and a r
 
 bench-serve: build ## serve extractor under load, PEER=trafilatura beside it; SOAK=SECONDS: its memory over time
 	$(BUN) scripts/bench/serve.ts $(if $(SECONDS),--seconds $(SECONDS)) $(if $(CONNECTIONS),--connections $(CONNECTIONS)) $(if $(PROCESSES),--processes $(PROCESSES)) $(if $(PEER),--peer $(PEER)) $(if $(SOAK),--soak $(SOAK)) $(if $(OUT),--out $(OUT))
+
 bench-browser: $(INSTALLED) ## pages through a browser beside plain playwright-core: speed, CPU, memory, what is left
 	$(BUN) scripts/bench/browser.ts $(if $(PAGES),--pages $(PAGES)) $(if $(OUT),--out $(OUT))
 
