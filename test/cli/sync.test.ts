@@ -73,6 +73,28 @@ describe("article-extractor sync", () => {
     expect(found.results).toHaveLength(2);
   }, 60_000);
 
+  test("opens a browser only for pages that have changed", async () => {
+    await using site = new DocsSite();
+    site.fill(3);
+    for (const path of site.pages.keys()) site.write(path, "Without script");
+    const page = {
+      body: `<html><body><script>document.body.innerHTML = "<main><h1>By script</h1><p>${proseOf("x")}</p></main>"</script></body></html>`,
+    };
+    site.pages.set("/docs/p1", page);
+    const root = await deploy({
+      tenants: [webTenant(site.sitemap)],
+      infrastructure: { crawler_browser_first: true },
+    });
+    const first = await startSync(root, ["manual"]).done;
+    expect(first.stderr).toBe("");
+    expect(first.stdout).toStartWith("manual: 3 documents; 3 fetched");
+    site.requests.length = 0;
+    const second = await startSync(root, ["manual"]).done;
+    expect(second.stdout).toStartWith("manual: 3 documents; 0 fetched, 3 unchanged");
+    const pages = site.requests.filter(({ path }) => /^\/docs\/p\d$/.test(path));
+    expect(pages.map(({ status }) => status)).toEqual([304, 304, 304]);
+  }, 90_000);
+
   test("goes on with the others when one fails, and says which", async () => {
     await using site = new DocsSite();
     site.fill(2);

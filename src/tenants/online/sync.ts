@@ -1,9 +1,12 @@
 import { mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
+import type { Fetchers } from "../../articles/index.ts";
 import type { CrawlPlan, CrawlSummary, ManifestEntry, PageOutcome, PageSink } from "../../crawler/index.ts";
 import { Failure } from "../../failure.ts";
+import type { Fetcher } from "../../fetching/index.ts";
 import type { Page } from "../../pages/index.ts";
 import { type PageUrl, parsePageUrl } from "../../urls/index.ts";
+import type { OnlineTenant } from "../settings.ts";
 import type { SyncContext, SyncCounts } from "../source/source.ts";
 import { createRescue } from "./fallback.ts";
 import { type CrawledOutcome, type Judgement, judge, type KnownDocument } from "./judge.ts";
@@ -12,7 +15,7 @@ import { type ErrorPage, type PagePrint, printOf } from "./look-alike.ts";
 import type { OnlineParts, TenantCrawler } from "./parts.ts";
 import { checkPlanOf, createIsWanted, planOf, probesOf } from "./plan.ts";
 import { Staging } from "./staging.ts";
-import { preferTwins, TwinBook, withLlmsTxt } from "./twins.ts";
+import { preferTwins, revalidateFirst, TwinBook, withLlmsTxt } from "./twins.ts";
 
 /** A sitemap's dates are believed so long; then every page is asked for once. */
 const TRUST_DATES_MS = 7 * 24 * 60 * 60 * 1000;
@@ -100,13 +103,7 @@ async function crawlOnce(sync: Sync, plan: CrawlPlan, isFresh: boolean): Promise
     (parts, http) => ({
       ...parts,
       log: options.log,
-      // Links are in the page, and not all of them in its Markdown.
-      ...(!tenant.followLinks && {
-        fetchers: {
-          http: preferTwins(parts.fetchers.http, { book, http }),
-          browser: parts.fetchers.browser && preferTwins(parts.fetchers.browser, { book, http }),
-        },
-      }),
+      fetchers: fetchersOf(parts.fetchers, { http, book, tenant }),
       readSitemaps: withLlmsTxt(parts.readSitemaps, {
         http,
         book,
@@ -133,6 +130,20 @@ async function crawlOnce(sync: Sync, plan: CrawlPlan, isFresh: boolean): Promise
     }
   }
   throw new Failure("internal", "the crawl ended without an end");
+}
+
+type FetchersOptions = {
+  readonly http: Fetcher;
+  readonly book: TwinBook;
+  readonly tenant: OnlineTenant;
+};
+
+function fetchersOf(fetchers: Fetchers, { http, book, tenant }: FetchersOptions): Fetchers {
+  const browser = fetchers.browser && revalidateFirst(fetchers.browser, http);
+  // Links are in the page, and not all of them in its Markdown.
+  if (tenant.followLinks) return { http: fetchers.http, browser };
+  const preferred = (fetcher: Fetcher): Fetcher => preferTwins(fetcher, { book, http });
+  return { http: preferred(fetchers.http), browser: browser && preferred(browser) };
 }
 
 type Counts = { -readonly [K in keyof SyncCounts]: number };

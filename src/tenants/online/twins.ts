@@ -70,6 +70,39 @@ export function preferTwins(
   };
 }
 
+/**
+ * Asks by the plain client whether a page has changed before a browser, which cannot ask so, opens it: most pages of a
+ * later sync have not.
+ */
+export function revalidateFirst(browser: Fetcher, http: Fetcher): Fetcher {
+  return {
+    async fetch(url, options = {}) {
+      const { validators, ...others } = options;
+      if (validators?.etag || validators?.lastModified) {
+        const page = await unchangedPage(http, url, options);
+        if (page) return page;
+      }
+      return browser.fetch(url, others);
+    },
+    [Symbol.asyncDispose]: () => browser[Symbol.asyncDispose](),
+  };
+}
+
+async function unchangedPage(
+  http: Fetcher,
+  url: PageUrl,
+  options: FetchOptions,
+): Promise<FetchedPage | null> {
+  try {
+    const page = await http.fetch(url, { ...options, tries: 1 });
+    return page.status === 304 ? page : null;
+  } catch (error) {
+    // What the plain client is refused, the browser may be given.
+    if (!(error instanceof Failure) || options.signal?.aborted) throw error;
+    return null;
+  }
+}
+
 async function fetchTwin(http: Fetcher, twin: PageUrl, options: FetchOptions): Promise<FetchedPage | null> {
   try {
     const page = await http.fetch(twin, { ...options, tries: 1 });
