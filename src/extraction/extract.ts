@@ -13,6 +13,7 @@ import { tidyValue } from "./meta-tags.ts";
 import { type Metadata, readMetadata } from "./metadata.ts";
 import type { ScannedPage } from "./page/page-model.ts";
 import { scanPage } from "./page/scan.ts";
+import { withShadowRoots } from "./page/shadow-roots.ts";
 import { parseDocument, selectAll } from "./parse.ts";
 import type { ExtractionTask } from "./protocol.ts";
 import { extractMarkdown, extractPlainText } from "./text-body.ts";
@@ -58,7 +59,7 @@ function withinPage(extract: () => Extraction): Extraction {
 }
 
 function extractPage(html: string, url: PageUrl | null, options: ExtractionOptions): Extraction {
-  const page = scanPage(withLineFeeds(html));
+  const page = readPage(withLineFeeds(html));
   const base = baseOf(page.facts, url);
   const jsonLd = readJsonLd(page.facts);
   const choice = chooseBlocks(page, url);
@@ -69,6 +70,19 @@ function extractPage(html: string, url: PageUrl | null, options: ExtractionOptio
     robots: robotsOf(page.facts),
     canonical: canonicalOf(page.facts, base),
   };
+}
+
+/** Shadow roots inside of each other to be put together; deeper ones are read where they are written. */
+const MAX_SHADOW_ROUNDS = 4;
+
+function readPage(html: string): ScannedPage {
+  let page = scanPage(html);
+  for (let round = 0; round < MAX_SHADOW_ROUNDS; round++) {
+    const composed = withShadowRoots(page.model);
+    if (composed === null) break;
+    page = scanPage(composed);
+  }
+  return page;
 }
 
 /** Browsers turn every line break into a line feed first; nearly half of all pages have others. */
