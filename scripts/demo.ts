@@ -109,7 +109,11 @@ async function searchOverMcp(directory: string): Promise<string> {
   };
   await Bun.write(
     deployment,
-    JSON.stringify({ infrastructure: { allow_index_builds: true }, tenants: [tenant] }, null, 2),
+    JSON.stringify(
+      { infrastructure: { allow_index_builds: true, log_level: "warning" }, tenants: [tenant] },
+      null,
+      2,
+    ),
   );
   const words = ["serve", "search", "--stdio", "--config", relative(ROOT, deployment)];
   show("The same pages for language models, over MCP:", words);
