@@ -239,10 +239,10 @@ describe("the page of serve extractor, for crawls", () => {
     const { page } = tab;
     await page.goto(`${server.url}/#crawls`);
     await page.getByText("More options").click();
-    await submitCrawl(page, { seeds: `${site.origin}/`, output_dir: "cancelled", rate_limit_delay: "1" });
+    await submitCrawl(page, { seeds: `${site.origin}/`, output_dir: "called-off", rate_limit_delay: "1" });
     await page.locator(".pages li").first().waitFor();
     await page.getByRole("button", { name: "Cancel" }).click();
-    await page.locator(".job-head").getByText("cancelled").first().waitFor();
+    await page.locator(".job-head .tag", { hasText: "cancelled" }).waitFor();
     expect(await page.locator(".job").getByRole("button", { name: "Cancel" }).count()).toBe(0);
     expect(tab.complaints).toEqual([]);
   });
