@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { rmSync } from "node:fs";
 import { type ExtractorProcess, startExtractor } from "../support/extractor-server.ts";
-import { type FaultySite, startFaultySite } from "../support/faulty-site.ts";
+import { type FaultySite, type Route, startFaultySite } from "../support/faulty-site.ts";
 import { MILL_ROUTES } from "../support/mill-site.ts";
 import {
   accessibilityFaults,
@@ -13,12 +13,22 @@ import {
 
 setDefaultTimeout(60_000);
 
+// One page waits until a test has seen the crawl on its way.
+const held = Promise.withResolvers<void>();
+const routes = {
+  ...MILL_ROUTES,
+  "/held": async (visit: Parameters<Route>[0]) => {
+    await held.promise;
+    await MILL_ROUTES["/one"]?.(visit);
+  },
+};
+
 let browser: Awaited<ReturnType<typeof openPageBrowser>>;
 let site: FaultySite;
 let server: ExtractorProcess;
 beforeAll(async () => {
   browser = await openPageBrowser();
-  site = await startFaultySite({ routes: MILL_ROUTES });
+  site = await startFaultySite({ routes });
   server = await startExtractor();
 });
 afterAll(async () => {
@@ -209,10 +219,11 @@ describe("the page of serve extractor, for crawls", () => {
     await using tab = await visit();
     const { page } = tab;
     await page.goto(`${server.url}/#crawls`);
-    await submitCrawl(page, { seeds: `${site.origin}/`, output_dir: "reasons" });
+    await submitCrawl(page, { seeds: `${site.origin}/\n${site.origin}/held`, output_dir: "reasons" });
     await page.locator("progress[max]").waitFor();
     const during = await page.locator(".facts dd").first().textContent();
     expect(during).toMatch(/^\d+ of \d+$/);
+    held.resolve();
     await page.getByRole("button", { name: "Save the manifest" }).waitFor();
     await page.waitForFunction(() => document.querySelectorAll(".reasons button").length === 4);
     const reasons = await page.locator(".reasons button").allTextContents();
@@ -239,10 +250,10 @@ describe("the page of serve extractor, for crawls", () => {
     const { page } = tab;
     await page.goto(`${server.url}/#crawls`);
     await page.getByText("More options").click();
-    await submitCrawl(page, { seeds: `${site.origin}/`, output_dir: "cancelled", rate_limit_delay: "1" });
+    await submitCrawl(page, { seeds: `${site.origin}/`, output_dir: "called-off", rate_limit_delay: "1" });
     await page.locator(".pages li").first().waitFor();
     await page.getByRole("button", { name: "Cancel" }).click();
-    await page.locator(".job-head").getByText("cancelled").first().waitFor();
+    await page.locator(".job-head .tag", { hasText: "cancelled" }).waitFor();
     expect(await page.locator(".job").getByRole("button", { name: "Cancel" }).count()).toBe(0);
     expect(tab.complaints).toEqual([]);
   });
@@ -269,7 +280,8 @@ describe("the page of serve extractor, for crawls", () => {
     await submitCrawl(page, {
       seeds: `${site.origin}/`,
       output_dir: `${directory}-out`,
-      rate_limit_delay: "0.3",
+      rate_limit_delay: "1",
+      max_pages: "10",
     });
     await page.locator(".pages li").first().waitFor();
     first.signal("SIGKILL");
