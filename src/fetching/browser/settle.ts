@@ -49,6 +49,11 @@ export async function settle(page: Page, traffic: Traffic, options: SettleOption
   let changedAt = performance.now();
   let unchanged = 0;
   while (performance.now() < deadline && !options.signal.aborted) {
+    // Each look costs the page and us a millisecond or two, and none can end the wait before the requests do.
+    if (traffic.inFlight() > 0) {
+      await new Promise((resolve) => setTimeout(resolve, TRAFFIC_POLL_MS));
+      continue;
+    }
     const askedAt = performance.now();
     const now = await page.evaluate(documentState);
     const answeredAt = performance.now();
@@ -75,7 +80,8 @@ export const hasMoved = (error: unknown): boolean =>
 
 /** A frame whose server answers with no document (204) stays empty. */
 const MAX_FRAME_START_MS = 2_000;
-const POLL_MS = 50;
+const POLL_MS = 100;
+const TRAFFIC_POLL_MS = 25;
 const MIN_UNCHANGED = 4;
 
 /** Scrolls to the end, again as long as that makes the page longer, so that lazy content comes. */
