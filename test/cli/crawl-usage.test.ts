@@ -56,7 +56,8 @@ const WRONG: readonly (readonly [args: readonly string[], message: string])[] = 
     "two different credentials are given for http://127.0.0.1:1",
   ],
   [[URL, "--max-page", "3"], "unknown option --max-page; did you mean --max-pages?"],
-  [[URL, "--headed"], "--headed needs the browser fetcher, which this version does not have yet"],
+  [[URL, "--headed", "--output-dir", "out"], "a browser's window needs a display, and there is none here"],
+  [[URL, "--headed", "--no-browser", "--output-dir", "out"], "--headed and --no-browser exclude each other"],
   [[URL, "--seed"], "--seed needs a value: --seed URL"],
 ];
 
