@@ -1,4 +1,4 @@
-import { mkdtempSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import {
@@ -31,11 +31,18 @@ export function browserPath(): string {
   return found;
 }
 
+// Tests look into a directory after its browser has gone, so it stays until all are through.
+function temporaryBase(): string {
+  const base = mkdtempSync(join(TEMPORARY, "bt-"));
+  process.once("exit", () => rmSync(base, { recursive: true, force: true }));
+  return base;
+}
+
 /** A browser of a test's own, with a directory of its own. */
 export function openTestHost(
   options: { maxPages?: number; base?: string } = {},
 ): BrowserHost & { base: string } {
-  const base = options.base ?? mkdtempSync(join(TEMPORARY, "bt-"));
+  const base = options.base ?? temporaryBase();
   const host = createBrowserHost({
     executablePath: browserPath(),
     isHeaded: false,
