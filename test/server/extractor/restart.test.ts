@@ -1,6 +1,6 @@
 import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { isOver, startExtractor, submitJob, untilJob } from "../../support/extractor-server.ts";
@@ -110,7 +110,9 @@ test("what the queue keeps is for its user alone, and holds no credentials when 
   const path = join(server.directory, "state/jobs.sqlite");
   expect(statSync(path).mode & 0o777).toBe(0o600);
   expect(statSync(join(server.directory, "state")).mode & 0o777).toBe(0o700);
-  const db = new Database(path, { readonly: true });
+  const db = new Database(path);
+  db.run("PRAGMA wal_checkpoint(TRUNCATE)");
+  expect(readFileSync(path, "latin1")).not.toContain(btoa("reader:pa55word"));
   const rows = JSON.stringify([db.query("SELECT * FROM job").all(), db.query("SELECT * FROM event").all()]);
   db.close();
   expect(rows).not.toContain("pa55word");
