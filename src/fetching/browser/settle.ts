@@ -1,3 +1,4 @@
+import { within } from "./answered.ts";
 import type { Page, Request } from "./chromium.ts";
 
 export type SettleOptions = {
@@ -44,34 +45,40 @@ export function watchTraffic(page: Page): Traffic {
 export async function settle(page: Page, traffic: Traffic, options: SettleOptions): Promise<boolean> {
   const startedAt = performance.now();
   const deadline = startedAt + options.maxMs;
-  let state = await page.evaluate(documentState);
+  let state = await page.evaluate(watchDocument, AT_ONCE);
   if (!state.canChange) return true;
   let changedAt = performance.now();
-  let unchanged = 0;
   while (performance.now() < deadline && !options.signal.aborted) {
-    // Each look costs the page and us a millisecond or two, and none can end the wait before the requests do.
+    // Nothing that the document does can end the wait before the requests end.
     if (traffic.inFlight() > 0) {
       await new Promise((resolve) => setTimeout(resolve, TRAFFIC_POLL_MS));
       continue;
     }
-    const askedAt = performance.now();
-    const now = await page.evaluate(documentState);
+    const quietFor = performance.now() - Math.max(changedAt, traffic.lastChangeAt());
+    const forMs = Math.max(0, options.quietMs - quietFor);
+    const now = await watch(page, { size: state.size, forMs, looks: MIN_LOOKS });
     const answeredAt = performance.now();
     // A frame that awaits its document: its request is announced a moment after the element.
     const isAwaited = now.awaitedFrames > 0 && answeredAt - startedAt < MAX_FRAME_START_MS;
     const isChanging = now.size !== state.size || now.isLoading || isAwaited;
-    if (isChanging) changedAt = answeredAt;
-    unchanged = isChanging ? 0 : unchanged + 1;
     state = now;
-    const restSince = Math.max(changedAt, traffic.lastChangeAt());
-    const isQuiet = traffic.inFlight() === 0 && answeredAt - restSince >= options.quietMs;
-    // On a machine that is short of time the page gets its turns, too, before it counts as quiet.
-    if (isQuiet && unchanged >= MIN_UNCHANGED) return true;
-    // A document that takes long to measure is measured less often.
-    const pauseMs = Math.max(POLL_MS, 4 * (answeredAt - askedAt));
-    await new Promise((resolve) => setTimeout(resolve, pauseMs));
+    if (isChanging) {
+      changedAt = answeredAt;
+      await new Promise((resolve) => setTimeout(resolve, CHANGE_POLL_MS));
+    } else if (traffic.inFlight() === 0) {
+      const restSince = Math.max(changedAt, traffic.lastChangeAt());
+      if (answeredAt - restSince >= options.quietMs) return true;
+    }
   }
   return false;
+}
+
+// The page looks at itself, since each look from outside costs both sides a millisecond or two.
+async function watch(page: Page, wait: Wait): Promise<DocumentState> {
+  const watching = page.evaluate(watchDocument, wait);
+  if (await within(wait.forMs + MAX_LATE_MS, watching)) return watching;
+  // Scripts may have taken its timers away.
+  return page.evaluate(watchDocument, AT_ONCE);
 }
 
 /** Whether an error says that the page went to another document meanwhile. */
@@ -80,9 +87,12 @@ export const hasMoved = (error: unknown): boolean =>
 
 /** A frame whose server answers with no document (204) stays empty. */
 const MAX_FRAME_START_MS = 2_000;
-const POLL_MS = 100;
+const CHANGE_POLL_MS = 50;
 const TRAFFIC_POLL_MS = 25;
-const MIN_UNCHANGED = 4;
+/** On a machine that is short of time the page gets its turns, too, before it counts as quiet. */
+const MIN_LOOKS = 4;
+const MAX_LATE_MS = 2_000;
+const AT_ONCE: Wait = { size: 0, forMs: 0, looks: 0 };
 
 /** Scrolls to the end, again as long as that makes the page longer, so that lazy content comes. */
 export async function scrollThrough(page: Page, traffic: Traffic, options: SettleOptions): Promise<void> {
@@ -110,7 +120,15 @@ type DocumentState = {
   readonly size: number;
 };
 
-function documentState(): DocumentState {
+type Wait = {
+  /** Ends with the first look that finds another size, or a frame that is not there yet. */
+  readonly size: number;
+  readonly forMs: number;
+  /** Looks after the first. */
+  readonly looks: number;
+};
+
+async function watchDocument(wait: Wait): Promise<DocumentState> {
   let canChange = false;
   let isLoading = false;
   let awaitedFrames = 0;
@@ -147,8 +165,22 @@ function documentState(): DocumentState {
     canChange ||= isOwn;
     measure(inner, depth);
   };
-  measure(document, 0);
-  return { canChange, isLoading, awaitedFrames, size };
+  const look = (): DocumentState => {
+    canChange = false;
+    isLoading = false;
+    awaitedFrames = 0;
+    size = 0;
+    measure(document, 0);
+    return { canChange, isLoading, awaitedFrames, size };
+  };
+  for (let left = wait.looks; ; left--) {
+    const lookedAt = performance.now();
+    const state = look();
+    if (left === 0 || state.size !== wait.size || isLoading || awaitedFrames > 0) return state;
+    // A document that takes long to measure is measured less often.
+    const pauseMs = Math.max(wait.forMs / wait.looks, 4 * (performance.now() - lookedAt));
+    await new Promise((resolve) => setTimeout(resolve, pauseMs));
+  }
 }
 
 function scrollToEnd(): number {
