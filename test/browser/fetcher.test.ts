@@ -55,6 +55,12 @@ const ROUTES: Readonly<Record<string, Route>> = {
       d.style.height = "200px"; d.textContent = "item " + n++; document.body.append(d); } };
     more();
     addEventListener("scroll", () => { if (n < 40 && innerHeight + scrollY > document.documentElement.scrollHeight - 300) more(); });`),
+  "/no-timers": script(
+    `window.setTimeout = () => 0; fetch("/data.json").then(async (answer) => { p.textContent = await answer.text(); })`,
+  ),
+  "/broken-timers": script(
+    `window.setTimeout = null; fetch("/data.json").then(async (answer) => { p.textContent = await answer.text(); })`,
+  ),
   "/late": script(`setTimeout(() => { p.outerHTML = "<p class=done>late</p>"; }, 1500)`),
   "/dialogs": script(
     `alert("a"); confirm("b"); prompt("c"); addEventListener("beforeunload", (e) => e.preventDefault()); p.textContent = "after"`,
@@ -148,6 +154,11 @@ describe("the browser fetcher", () => {
 
   test("waits while a shadow root changes", async () => {
     expect(await htmlOf("/shadow-late")).toContain("step 8");
+  });
+
+  test("waits for a page whose scripts took its timers away", async () => {
+    expect(await htmlOf("/no-timers")).toContain("from the data");
+    expect(await htmlOf("/broken-timers")).toContain("from the data");
   });
 
   test("scrolls when asked to", async () => {

@@ -51,7 +51,7 @@ export async function settle(page: Page, traffic: Traffic, options: SettleOption
   while (performance.now() < deadline && !options.signal.aborted) {
     // Nothing that the document does can end the wait before the requests end.
     if (traffic.inFlight() > 0) {
-      await new Promise((resolve) => setTimeout(resolve, TRAFFIC_POLL_MS));
+      await new Promise((resolve) => setTimeout(resolve, POLL_MS));
       continue;
     }
     const quietFor = performance.now() - Math.max(changedAt, traffic.lastChangeAt());
@@ -62,13 +62,12 @@ export async function settle(page: Page, traffic: Traffic, options: SettleOption
     const isAwaited = now.awaitedFrames > 0 && answeredAt - startedAt < MAX_FRAME_START_MS;
     const isChanging = now.size !== state.size || now.isLoading || isAwaited;
     state = now;
-    if (isChanging) {
-      changedAt = answeredAt;
-      await new Promise((resolve) => setTimeout(resolve, CHANGE_POLL_MS));
-    } else if (traffic.inFlight() === 0) {
-      const restSince = Math.max(changedAt, traffic.lastChangeAt());
-      if (answeredAt - restSince >= options.quietMs) return true;
-    }
+    if (isChanging) changedAt = answeredAt;
+    const restSince = Math.max(changedAt, traffic.lastChangeAt());
+    if (traffic.inFlight() === 0 && answeredAt - restSince >= options.quietMs) return true;
+    // A document that takes long to measure is measured less often.
+    const pauseMs = isChanging ? Math.max(CHANGE_POLL_MS, 4 * now.lookMs) : POLL_MS;
+    await new Promise((resolve) => setTimeout(resolve, pauseMs));
   }
   return false;
 }
@@ -87,8 +86,8 @@ export const hasMoved = (error: unknown): boolean =>
 
 /** A frame whose server answers with no document (204) stays empty. */
 const MAX_FRAME_START_MS = 2_000;
-const CHANGE_POLL_MS = 50;
-const TRAFFIC_POLL_MS = 25;
+const POLL_MS = 25;
+const CHANGE_POLL_MS = 100;
 /** On a machine that is short of time the page gets its turns, too, before it counts as quiet. */
 const MIN_LOOKS = 4;
 const MAX_LATE_MS = 2_000;
@@ -118,6 +117,8 @@ type DocumentState = {
   readonly awaitedFrames: number;
   /** Another number after a change of elements or text, of frames and shadow roots too. */
   readonly size: number;
+  /** What the look cost the page. */
+  readonly lookMs: number;
 };
 
 type Wait = {
@@ -170,16 +171,19 @@ async function watchDocument(wait: Wait): Promise<DocumentState> {
     isLoading = false;
     awaitedFrames = 0;
     size = 0;
+    const lookedAt = performance.now();
     measure(document, 0);
-    return { canChange, isLoading, awaitedFrames, size };
+    return { canChange, isLoading, awaitedFrames, size, lookMs: performance.now() - lookedAt };
   };
   for (let left = wait.looks; ; left--) {
-    const lookedAt = performance.now();
     const state = look();
     if (left === 0 || state.size !== wait.size || isLoading || awaitedFrames > 0) return state;
-    // A document that takes long to measure is measured less often.
-    const pauseMs = Math.max(wait.forMs / wait.looks, 4 * (performance.now() - lookedAt));
-    await new Promise((resolve) => setTimeout(resolve, pauseMs));
+    const pauseMs = Math.max(wait.forMs / wait.looks, 4 * state.lookMs);
+    try {
+      await new Promise((resolve) => setTimeout(resolve, pauseMs));
+    } catch {
+      return state; // scripts have put something else in the place of timers
+    }
   }
 }
 
