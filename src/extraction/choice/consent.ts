@@ -7,7 +7,7 @@ const ROOT_TAGS: ReadonlySet<number> = new Set([Tag.html, Tag.body]);
 const CONTENT_TAGS: ReadonlySet<number> = new Set([Tag.h1, Tag.main, Tag.article]);
 /** The first purpose of the IAB's consent framework, worded alike on every site of a language. */
 const FIRST_PURPOSE =
-  /information(?:en)? on (?:a|your) device|scan device characteristics|Informationen auf einem (?:End)?gerät|informations sur un (?:appareil|terminal)|información en un dispositivo|informazioni su (?:un )?dispositivo|informatie op een apparaat/i;
+  /information(?:en)? on (?:a device|your (?:device|browser))|scan device characteristics|Informationen auf einem (?:End)?gerät|informations sur un (?:appareil|terminal)|información en un dispositivo|informazioni su (?:un )?dispositivo|informatie op een apparaat/i;
 
 /**
  * The candidates outside the dialogs that ask for consent to be tracked. They hold more prose than many a

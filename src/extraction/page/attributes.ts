@@ -24,10 +24,11 @@ export const Field = {
   pubdate: 18,
   state: 19,
   expanded: 20,
+  media: 21,
 } as const;
 export type AttributeField = (typeof Field)[keyof typeof Field];
 
-const FIELD_COUNT = 21;
+const FIELD_COUNT = 22;
 const FIELDS: readonly (readonly [string, AttributeField])[] = [
   ["class", Field.class],
   ["id", Field.id],
@@ -49,6 +50,7 @@ const FIELDS: readonly (readonly [string, AttributeField])[] = [
   ["aria-hidden", Field.ariaHidden],
   ["aria-controls", Field.controls],
   ["aria-expanded", Field.expanded],
+  ["media", Field.media],
   ["data-target", Field.controls],
   ["data-bs-target", Field.controls],
   ["pubdate", Field.pubdate],

@@ -10,6 +10,8 @@ export type Capture = {
   text: string;
   readonly link: Omit<RawLink, "text"> | null;
   readonly time: Omit<PageTime, keyof PageText> | null;
+  /** The media query of a style sheet; null without one. */
+  readonly media: string | null;
 };
 
 /** What a capture begins with. */
@@ -18,6 +20,7 @@ type CaptureStart = {
   readonly element: number;
   readonly link?: Capture["link"];
   readonly time?: Capture["time"];
+  readonly media?: Capture["media"];
 };
 
 const MAX_VALUE = 4000;
@@ -63,14 +66,17 @@ export class FactCollector {
   }
 
   /** Starts gathering text; `finishAt` the element's end stores it. */
-  start(kind: Capture["kind"], { position, element, link = null, time = null }: CaptureStart): void {
+  start(
+    kind: Capture["kind"],
+    { position, element, link = null, time = null, media = null }: CaptureStart,
+  ): void {
     if (this.#open.length >= MAX_OPEN || !this.#wants(kind)) {
       if (link) this.#links.push({ ...link, text: "" });
       return;
     }
     const isScript = kind === "json-ld" || kind === "style" || kind === "state";
     const limit = isScript ? MAX_SCRIPT_LENGTH : kind === "link" ? MAX_LINK_TEXT : MAX_VALUE;
-    this.#open.push({ kind, position, element, limit, text: "", link, time });
+    this.#open.push({ kind, position, element, limit, text: "", link, time, media });
   }
 
   get isCapturing(): boolean {
@@ -155,12 +161,12 @@ export class FactCollector {
     }
   }
 
-  #store({ kind, element, text, link, time }: Capture): void {
+  #store({ kind, element, text, link, time, media }: Capture): void {
     if (kind === "title") this.#title ??= text;
     else if (kind === "h1") this.#headings.push({ element, text });
     else if (kind === "author") this.#authors.push({ element, text });
     else if (kind === "json-ld") this.#jsonLd.push(text);
-    else if (kind === "style") this.#sheet = text;
+    else if (kind === "style") this.#sheet = underMedia(text, media);
     else if (kind === "state") this.states.push(text);
     else if (link) this.#links.push({ ...link, text });
     else if (time) this.#times.push({ ...time, element, text });
@@ -168,3 +174,15 @@ export class FactCollector {
 }
 
 const TEXTLESS_KINDS: ReadonlySet<Capture["kind"]> = new Set(["title", "json-ld", "style", "state"]);
+
+/** A sheet for some screens alone is what `@media` makes of its rules. */
+function underMedia(sheet: string, media: string | null): string {
+  const query =
+    media
+      ?.replace(/[{};"'<]/g, "")
+      .trim()
+      .slice(0, MAX_MEDIA) ?? "";
+  return query === "" || /^(?:all|screen)$/i.test(query) ? sheet : `@media ${query}{${sheet}}`;
+}
+
+const MAX_MEDIA = 200;

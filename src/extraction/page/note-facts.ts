@@ -55,7 +55,7 @@ export function noteOpening({ tag, position, open, attributes, facts }: OpenedEl
     facts.start("link", { position, element, link: { href, isNofollow: hasToken(rel, "nofollow") } });
   } else if (tag === Tag.title && open.innermost(SVG) < 0) facts.start("title", { position, element });
   else if (tag === Tag.h1) facts.start("h1", { position, element });
-  else if (tag === Tag.style) facts.start("style", { position, element });
+  else if (tag === Tag.style) facts.start("style", { position, element, media: attributes.get(Field.media) });
   else if (tag === Tag.script) {
     const kind = scriptKind(attributes);
     if (kind !== null) facts.start(kind, { position, element });

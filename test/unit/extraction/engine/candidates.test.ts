@@ -13,8 +13,12 @@ function candidatesOf(html: string): string[] {
 }
 
 describe("what may be content", () => {
-  test("is nothing that a dialog for consent says", () => {
-    const dialog = `<div class="consent-root"><div><h2>Your privacy</h2><p>${PURPOSE}</p></div><p>Accept</p></div>`;
+  const purposes = [
+    PURPOSE,
+    "A website may store or retrieve information on your browser, mostly as cookies.",
+  ];
+  test.each(purposes)("is nothing that a dialog for consent says: %s", (purpose) => {
+    const dialog = `<div class="consent-root"><div><h2>Your privacy</h2><p>${purpose}</p></div><p>Accept</p></div>`;
     expect(candidatesOf(`<body><main><p>${PROSE}</p></main>${dialog}</body>`)).toEqual([PROSE.trim()]);
   });
 

@@ -138,6 +138,15 @@ describe("hidden text", () => {
     expect(blocksOf(html)).toEqual(["wide", "c"]);
   });
 
+  test("is kept where a whole sheet hides it on paper or on some screens alone", () => {
+    const sheets = ["print", "(max-width: 9em)", "PRINT and (color)"].map(
+      (media, index) => `<style media="${media}">.a${index}{display:none}</style>`,
+    );
+    const html = "<p class=a0>one</p><p class=a1>two</p><p class=a2>three</p><p class=b>secret</p><p>end</p>";
+    const everywhere = '<style media="screen">.b{display:none}</style>';
+    expect(blocksOf(sheets.join("") + everywhere + html).join(" ")).toBe("one two three end");
+  });
+
   test("is a panel where the reader can open it", () => {
     const { blocks } = scanPage(
       '<button aria-controls="x">Open</button><div id="x" hidden><p>inside</p></div>',
