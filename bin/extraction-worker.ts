@@ -1,4 +1,3 @@
-import { fullGC } from "bun:jsc";
 import { runExtractionWorker } from "../src/extraction/worker.ts";
 
-runExtractionWorker(globalThis as unknown as Parameters<typeof runExtractionWorker>[0], fullGC);
+runExtractionWorker(globalThis as unknown as Parameters<typeof runExtractionWorker>[0]);

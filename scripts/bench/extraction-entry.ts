@@ -1,5 +1,4 @@
 /** The product's extraction on one thread, compiled by the bench as the product is. */
-import { fullGC } from "bun:jsc";
 import { createGarbageWatch } from "../../src/extraction/garbage.ts";
 import { extractHtml, RENDERINGS } from "../../src/extraction/index.ts";
 import { Failure } from "../../src/failure.ts";
@@ -26,6 +25,6 @@ await measurePages(job, {
       date: article?.publishedDate ?? null,
     };
   },
-  afterPage: createGarbageWatch(fullGC),
+  afterPage: createGarbageWatch(() => Bun.gc(true)),
   codeOf: (error) => (error instanceof Failure ? error.code : null),
 });

@@ -9,12 +9,9 @@ type WorkerScope = {
   addEventListener(type: "message", listener: (event: { readonly data: ExtractionTask }) => void): void;
 };
 
-/**
- * Turns the calling worker thread into one that extracts a page per message.
- * @param collect collects all garbage of the thread
- */
-export function runExtractionWorker(scope: WorkerScope, collect: () => void): void {
-  const watchGarbage = createGarbageWatch(collect);
+/** Turns the calling worker thread into one that extracts a page per message. */
+export function runExtractionWorker(scope: WorkerScope): void {
+  const watchGarbage = createGarbageWatch(() => Bun.gc(true));
   scope.addEventListener("message", (event) => {
     void extract(event.data).then((reply) => {
       scope.postMessage(reply);
