@@ -204,6 +204,11 @@ try {
   const { port, bytes } = JSON.parse(await firstLine(siteProcess.stdout));
   const site = `http://127.0.0.1:${port}`;
   const machine = describeMachine();
+  const write = async (measured: object): Promise<void> => {
+    if (!options.out) return;
+    const report = { machine, commit: await describeCommit(ROOT), ...measured };
+    await Bun.write(options.out, `${JSON.stringify(report, null, 2)}\n`);
+  };
   console.log(`${machine}; pages of ${bytes} bytes, ${connections} connections, ${processes} process(es)\n`);
   if (soakSeconds !== null) {
     await using ours = await startOurs(state);
@@ -214,6 +219,13 @@ try {
     console.log(
       `soak of ${soakSeconds} s: RSS of the second quarter ${second.toFixed(0)} MB, of the last ${last.toFixed(0)} MB`,
     );
+    await write({
+      processes,
+      soak_seconds: soakSeconds,
+      pages: fresh,
+      rss_mb_by_quarter: [1, 2, 3, 4].map((which) => Math.round(quarter(which))),
+      rss_mb_by_minute: samples.filter((_, second) => second % 60 === 0).map(Math.round),
+    });
     if (last > MAX_GROWTH * second) throw new Error("memory grew by more than 10 %");
   } else {
     const results: Measured[] = [];
@@ -226,12 +238,7 @@ try {
       results.push(...(await measure(peer.subject, site)));
     }
     print(results);
-    const commit = await describeCommit(ROOT);
-    if (options.out)
-      await Bun.write(
-        options.out,
-        `${JSON.stringify({ machine, commit, bytes, connections, processes, results }, null, 2)}\n`,
-      );
+    await write({ bytes, connections, processes, results });
     for (const { subject, healthP99Ms } of results)
       if (subject === "ours" && healthP99Ms > MAX_HEALTH_P99_MS)
         throw new Error(`/health took ${healthP99Ms.toFixed(1)} ms at the 99th percentile`);
