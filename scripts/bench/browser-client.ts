@@ -1,8 +1,10 @@
 /**
  * One subject of scripts/bench/browser.ts. Arguments: `ours` or `playwright`, the site's origin, the directory
  * for temporary files, pages at a time. For each line `FROM COUNT` on its standard input it fetches so many
- * pages and prints a line of JSON; at the end of the input it closes the browser.
+ * pages and prints a line of JSON, for a line `live` what its collected heap holds; at the end of the input it
+ * closes the browser.
  */
+import { fullGC, heapStats } from "bun:jsc";
 import { join } from "node:path";
 import { chromium } from "playwright-core";
 import {
@@ -106,12 +108,25 @@ async function fetchMany(client: Client, from: number, count: number): Promise<v
   await Promise.all(Array.from({ length: Number(concurrency) }, work));
 }
 
+/** What is left when all garbage is collected: it tells a leak from a heap that was not collected yet. */
+function measureLive(): { readonly liveMb: number; readonly liveObjects: number } {
+  // The first collection runs the finalizers of what the second one frees.
+  fullGC();
+  fullGC();
+  const { heapSize, extraMemorySize, objectCount } = heapStats();
+  return { liveMb: (heapSize + extraMemorySize) / 1_000_000, liveObjects: objectCount };
+}
+
 const client = subject === "ours" ? openOurs() : await openPlaywright();
 let rest = "";
 for await (const chunk of Bun.stdin.stream()) {
   const lines = (rest + new TextDecoder().decode(chunk)).split("\n");
   rest = lines.pop() ?? "";
   for (const line of lines) {
+    if (line === "live") {
+      console.log(JSON.stringify(measureLive()));
+      continue;
+    }
     const [from = 0, count = 0] = line.split(" ").map(Number);
     const cpu = process.cpuUsage();
     const startedAt = performance.now();

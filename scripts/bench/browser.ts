@@ -28,6 +28,8 @@ const SAMPLE_MS = 500;
 /** Pages after which memory may not grow any more, and by how much it may still seem to. */
 const WARM_PAGES = 100;
 const MAX_GROWTH = 1.15;
+/** The same for what a full collection leaves, where nothing of the machine's doing shows. */
+const MAX_LIVE_GROWTH = 1.03;
 
 type Turn = {
   readonly elapsedMs: number;
@@ -93,8 +95,12 @@ function proportionalMb(pid: number): number {
 
 const TICK_MS = 10;
 
+type Live = { readonly liveMb: number; readonly liveObjects: number };
+
 class Subject {
   readonly turns: Turn[] = [];
+  /** After the first 100 pages and at the end. */
+  readonly live: Live[] = [];
   readonly name: string;
   readonly #child;
   readonly #reader;
@@ -133,6 +139,12 @@ class Subject {
     this.turns.push({ ...measured, ownMb, browserMb, browserCpuMs });
   }
 
+  async measureLive(): Promise<void> {
+    this.#child.stdin.write("live\n");
+    this.#child.stdin.flush();
+    this.live.push(JSON.parse(await this.#reader.line()));
+  }
+
   #browserTicks(): number {
     const browser = descendantsOf(this.#child.pid, readProcesses());
     return browser.reduce((sum, { cpuTicks }) => sum + cpuTicks, 0);
@@ -169,6 +181,10 @@ function summary(subject: Subject, cpuMs: number) {
     // The later half of the pages after the first 100 beside the earlier half.
     growth_own: +growth((one) => one.ownMb).toFixed(3),
     growth_browser: +growth((one) => one.browserMb).toFixed(3),
+    // What a full collection leaves at the end beside what it left after the first 100.
+    growth_live: +((subject.live.at(-1)?.liveMb ?? 0) / (subject.live[0]?.liveMb ?? 1)).toFixed(3),
+    live_mb: subject.live.map(({ liveMb }) => +liveMb.toFixed(1)),
+    live_objects: subject.live.map(({ liveObjects }) => liveObjects),
     own_mb_by_turn: turns.map((one) => Math.round(one.ownMb)),
     browser_mb_by_turn: turns.map((one) => Math.round(one.browserMb)),
     ms_by_turn: turns.map((one) => Math.round(one.elapsedMs)),
@@ -186,9 +202,13 @@ const temporary = mkdtempSync("/tmp/bb-");
 const site = Bun.spawn([process.execPath, here("browser-site.ts")], { stdout: "pipe" });
 const origin = await readerOf(site.stdout).line();
 const subjects = ["ours", "playwright"].map((name) => new Subject(name, origin, temporary));
-for (let from = 0; from < pages; from += turn)
+for (let from = 0; from < pages; from += turn) {
   for (const subject of from % (2 * turn) === 0 ? subjects : subjects.toReversed())
     await subject.run(from, Math.min(turn, pages - from));
+  const done = from + turn;
+  if (done >= pages || (done >= WARM_PAGES && from < WARM_PAGES))
+    for (const subject of subjects) await subject.measureLive();
+}
 const results = [];
 for (const subject of subjects) results.push(summary(subject, (await subject.end()).cpuMs));
 site.kill();
@@ -217,6 +237,7 @@ if (options.out) await Bun.write(options.out, `${JSON.stringify(report, null, 2)
 
 const faults = [
   (ours?.growth_own ?? 9) > MAX_GROWTH && "our memory grows",
+  (ours?.growth_live ?? 9) > MAX_LIVE_GROWTH && "our heap grows",
   (ours?.growth_browser ?? 9) > MAX_GROWTH && "the browser's memory grows",
   leftProcesses > 0 && "processes are left",
   leftFiles.some((name) => name.startsWith("ours/")) && "files are left",
