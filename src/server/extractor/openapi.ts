@@ -121,9 +121,12 @@ function mount(app: OpenAPIHono<ApiEnvironment>, operation: ApiOperation, option
     ),
   });
   if (!operation.isHidden) app.openAPIRegistry.registerPath(route);
-  app.on(method.toUpperCase(), operation.pattern ?? route.getRoutingPath(), (context) =>
-    operation.handle(toCall(context)),
-  );
+  app.on(method.toUpperCase(), operation.pattern ?? route.getRoutingPath(), async (context) => {
+    const response = await operation.handle(toCall(context));
+    // The framework answers HEAD by dropping the body of GET, of which a stream would never hear.
+    if (context.env.exchange.request.method === "HEAD") await response.body?.cancel();
+    return response;
+  });
 }
 
 const toResponse = ({ description, content, headers }: ApiAnswer) => ({
