@@ -340,6 +340,26 @@ describe("the other endpoints", () => {
     expect(server.stderr()).toContain(made);
   });
 
+  test.each(["/http://reader:pa55word@", "/http:/reader:pa55word@", "/http%3A%2F%2Freader%3Apa55word%40"])(
+    "credentials in %s… reach the target, and no log",
+    async (start) => {
+      const response = await server.get(`${start}${new URL(faulty.origin).host}/echo?${start.length}`, {
+        headers: { "x-request-id": `with-credentials-${start.length}` },
+      });
+      expect(response.status).toBe(200);
+      expect(faulty.requests.at(-1)?.headers.authorization).toBe(`Basic ${btoa("reader:pa55word")}`);
+      const logged = () =>
+        server
+          .stderr()
+          .split("\n")
+          .filter((line) => line.includes(`with-credentials-${start.length}`));
+      for (let tries = 0; !logged().some((line) => line.includes('"status":200')) && tries < 100; tries++)
+        await Bun.sleep(20);
+      expect(logged().join("\n")).toContain("/echo");
+      expect(server.stderr()).not.toContain("pa55word");
+    },
+  );
+
   test("answers carry the headers that keep browsers careful, errors too", async () => {
     for (const path of ["/health", "/nothing", "/docs"]) {
       const { headers } = await server.get(path);
