@@ -10,7 +10,7 @@ import {
 } from "../../../crawler/index.ts";
 import { Failure, type FailureRecord } from "../../../failure.ts";
 import type { Log } from "../../../log.ts";
-import { openConfinedDirectory, requireSameFile } from "../paths.ts";
+import { openConfinedDirectory, requireNoLink, requireSameFile } from "../paths.ts";
 import type { CrawlSpec } from "./spec.ts";
 
 export type JobRunnerOptions = {
@@ -161,6 +161,7 @@ async function crawl(
 ): Promise<CrawlSummary> {
   await openConfinedDirectory(spec.directory);
   for (const path of spec.sitemapFiles) await requireSameFile(path);
+  if (spec.network.storageState !== null) await requireNoLink(spec.network.storageState);
   await using session = app.openSession(spec.network, spec.caller);
   const options = {
     output: { kind: "directory", path: spec.directory },
