@@ -167,6 +167,12 @@ describe("the container file", () => {
     const text = (await read("Containerfile")).replace(/^#.*\n/gm, "");
     expect(text).toMatch(/^USER reader$/m);
     expect(text).toMatch(/^FROM debian:12-slim$/m);
+    const [first, ...rest]: string[] = JSON.parse(/^ENTRYPOINT (.*)$/m.exec(text)?.[1] ?? "[]");
+    expect([first, rest.at(-1)]).toEqual(["/usr/bin/tini", "/usr/local/bin/article-extractor"]);
+    expect(text).toMatch(/^ && apt-get install .* tini /m);
+    // What is copied stands in the directory that the build is given.
+    const copied = /^COPY --chmod=0755 (\S+) /m.exec(text)?.[1] ?? "";
+    expect(join(import.meta.dir, "../../../dist", copied)).toBe(BINARY);
     const known = new Set<string>(Object.values(VARIABLES).map(({ variable }) => variable));
     const set = [...text.matchAll(/^(?:ENV)? +([A-Z_]+)=/gm)].map(([, name = ""]) => name);
     expect(set).toContain("WEB_CONCURRENCY");
