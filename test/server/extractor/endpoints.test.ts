@@ -207,6 +207,7 @@ describe("GET /https://…", () => {
   test.each<[string, string | null, string, string]>([
     ["Markdown where nothing is asked for", "*/*", "text/markdown", "# What we learned"],
     ["Markdown", "text/markdown", "text/markdown", "# What we learned"],
+    ["Markdown for a type that is none", "constructor", "text/markdown", "# What we learned"],
     ["plain text", "text/plain", "text/plain", "What we learned"],
     ["JSON", "application/json", "application/json", '{"url":"http'],
     ["JSON where it weighs most", "text/plain;q=0.5, application/json", "application/json", '{"url":"http'],
