@@ -6,7 +6,7 @@ import { limitConcurrency, refuseWhileDraining } from "../middleware/limits.ts";
 import { answerProblems, observe } from "../middleware/observe.ts";
 import { guardOrigin } from "../middleware/origin.ts";
 import { secureHeaders } from "../middleware/secure-headers.ts";
-import { extractorPage, servePage } from "../web/index.ts";
+import { extractorPage, serveApiDocs, servePage } from "../web/index.ts";
 import { startJobRunner } from "./jobs/runner.ts";
 import { PROBE_PATHS } from "./operations/probes.ts";
 import type { ExtractorParts } from "./parts.ts";
@@ -55,6 +55,7 @@ export function startExtractorServer(options: ExtractorServerOptions): Extractor
       }),
       answerProblems,
       servePage(extractorPage()),
+      serveApiDocs,
       requireApiKey({ key: apiKey, openPaths: PROBE_PATHS }),
       refuseWhileDraining(() => draining.signal.aborted, PROBE_PATHS),
       limitConcurrency({

@@ -80,6 +80,18 @@ describe("an API key", () => {
     }
   });
 
+  test("is not asked for where a browser comes for a page, but for what the page shows", async () => {
+    const accept = "text/html,application/xhtml+xml,*/*;q=0.8";
+    for (const path of ["/", "/docs"]) {
+      const page = await server.get(path, { headers: { accept } });
+      expect([page.status, page.headers.get("content-type")]).toEqual([200, "text/html; charset=utf-8"]);
+      for (const [, file] of (await page.text()).matchAll(/(?:href|src)="((?:docs|assets)\/[^"]+)"/g))
+        expect((await server.get(`/${file}`)).status).toBe(200);
+    }
+    for (const path of ["/openapi.json", "/crawl", "/docs/none.js", "/assets/none.js"])
+      expect((await server.get(path, { headers: { accept } })).status).toBe(401);
+  });
+
   test("lets its holder in, and probes need none", async () => {
     const headers = { authorization: "Bearer k3y-of-ours" };
     expect((await server.get("/crawl", { headers })).status).toBe(200);
