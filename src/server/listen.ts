@@ -53,6 +53,8 @@ export function listen(options: ListenOptions): Listener {
       maxRequestBodySize: MAX_REQUEST_BYTES,
       fetch: async (request, running) => {
         const response = await options.handler(toExchange(request, running, options));
+        // Only work may be silent, not the connection that stays behind it.
+        running.timeout(request, IDLE_SECONDS);
         if (isLeaving) response.headers.set("connection", "close");
         return response;
       },

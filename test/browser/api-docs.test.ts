@@ -1,47 +1,52 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
-import { type Browser, chromium } from "playwright-core";
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { type ExtractorProcess, startExtractor } from "../support/extractor-server.ts";
+import { openPageBrowser, type Tab } from "../support/page-browser.ts";
 
-const executablePath = Bun.which("chromium") ?? Bun.which("google-chrome");
+setDefaultTimeout(60_000);
+
+let browser: Awaited<ReturnType<typeof openPageBrowser>>;
 let server: ExtractorProcess;
-let browser: Browser;
 beforeAll(async () => {
+  browser = await openPageBrowser();
   server = await startExtractor({ env: { ARTICLE_EXTRACTOR_BASE_PATH: "/reader" } });
-  if (executablePath === null) return;
-  browser = await chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-gpu"] });
 });
 afterAll(async () => {
-  await browser?.close();
+  await browser[Symbol.asyncDispose]();
   await server[Symbol.asyncDispose]();
 });
 
-test.skipIf(executablePath === null)(
-  "the documentation shows every operation, tries one, and asks nobody else",
-  async () => {
-    const page = await browser.newPage();
-    const asked: string[] = [];
-    const complaints: string[] = [];
-    page.on("request", (request) => asked.push(request.url()));
-    page.on("console", (message) => {
-      if (message.type() === "error") complaints.push(message.text());
-    });
-    page.on("pageerror", (error) => complaints.push(String(error)));
-    await page.goto(`${server.url}/reader/docs`);
-    await page.locator(".opblock").nth(13).waitFor();
-    expect(await page.locator(".opblock").count()).toBe(14);
-    await page
-      .locator(
-        "#operations-operation-get_health .opblock-summary, .opblock:has-text('/health') .opblock-summary",
-      )
-      .first()
-      .click();
-    await page.getByRole("button", { name: "Try it out" }).click();
-    await page.getByRole("button", { name: "Execute" }).click();
-    await page.locator(".live-responses-table .response-col_status", { hasText: "200" }).waitFor();
-    if (process.env.SCREENSHOT) await page.screenshot({ path: process.env.SCREENSHOT });
-    expect(asked.filter((url) => !url.startsWith(server.url) && !url.startsWith("data:"))).toEqual([]);
-    expect(complaints).toEqual([]);
-    await page.close();
-  },
-  60_000,
-);
+/** Opens an operation and sends it; resolves when the answer with this status is shown. */
+async function execute(page: Tab, path: string, status: string): Promise<void> {
+  const operation = page.locator(`#operations-operation-get${path.replace("/", "_")}`);
+  await operation.locator(".opblock-summary").click();
+  await operation.getByRole("button", { name: "Try it out" }).click();
+  await operation.getByRole("button", { name: "Execute" }).click();
+  await operation.locator(".live-responses-table .response-col_status", { hasText: status }).waitFor();
+}
+
+test("the documentation shows every operation, tries one, and asks nobody else", async () => {
+  await using tab = await browser.visit({ origin: server.url });
+  const { page } = tab;
+  await page.goto(`${server.url}/reader/docs`);
+  await page.locator(".opblock").nth(13).waitFor();
+  expect(await page.locator(".opblock").count()).toBe(14);
+  await execute(page, "/health", "200");
+  expect(tab.outside.filter((url) => !url.startsWith("data:"))).toEqual([]);
+  expect(tab.complaints).toEqual([]);
+});
+
+test("where there is a key the documentation asks for it, and sends it", async () => {
+  await using guarded = await startExtractor({
+    env: { ARTICLE_EXTRACTOR_API_KEY: "correct-key", ARTICLE_EXTRACTOR_OUTPUT_ROOT: server.directory },
+  });
+  await using tab = await browser.visit({ origin: guarded.url, expected: /status of 401/ });
+  const { page } = tab;
+  await page.goto(`${guarded.url}/docs`);
+  await page.getByRole("button", { name: "Not now" }).click();
+  await page.getByRole("alert").waitFor();
+  await page.getByRole("button", { name: "Try again" }).click();
+  await page.getByLabel("API key", { exact: true }).fill("correct-key");
+  await page.keyboard.press("Enter");
+  await execute(page, "/metrics", "200");
+  expect(tab.complaints).toEqual([]);
+});

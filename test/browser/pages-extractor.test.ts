@@ -294,6 +294,36 @@ describe("the page of serve extractor, for crawls", () => {
     expect(second.url).toBe(first.url);
     for (const path of [directory, `${directory}-out`]) rmSync(path, { recursive: true, force: true });
   });
+
+  test("counts each page once when it has to begin again", async () => {
+    const first = await startExtractor();
+    const { directory } = first;
+    const port = Number(new URL(first.url).port);
+    await using tab = await browser.visit({ origin: first.url, expected: /ERR_|status of 401/ });
+    const { page } = tab;
+    await page.goto(`${first.url}/#crawls`);
+    await page.getByText("More options").click();
+    const fields = { output_dir: `${directory}-out`, rate_limit_delay: "1", max_pages: "8" };
+    await submitCrawl(page, { seeds: `${site.origin}/`, ...fields });
+    await page.locator(".pages li").nth(1).waitFor();
+    first.signal("SIGKILL");
+    await first.exited;
+    const key = { ARTICLE_EXTRACTOR_API_KEY: "k3y", ARTICLE_EXTRACTOR_OUTPUT_ROOT: directory };
+    await using _ = await startExtractor({
+      directory,
+      port,
+      env: { ...key, ARTICLE_EXTRACTOR_EGRESS: "open" },
+    });
+    await page.getByRole("button", { name: "Not now" }).click();
+    await page.getByRole("button", { name: "Try again" }).click();
+    await page.getByLabel("API key", { exact: true }).fill("k3y");
+    await page.keyboard.press("Enter");
+    await page.getByRole("button", { name: "Save the manifest" }).waitFor();
+    const listed = await page.locator(".pages .what > span:last-child").allTextContents();
+    expect(listed.length).toBeGreaterThanOrEqual(8);
+    expect(new Set(listed).size).toBe(listed.length);
+    for (const path of [directory, `${directory}-out`]) rmSync(path, { recursive: true, force: true });
+  });
 });
 
 describe("the page of serve extractor, for everyone", () => {
@@ -330,6 +360,8 @@ describe("the page of serve extractor, for everyone", () => {
       expect(await page.locator("[role=tabpanel]:visible").count()).toBe(1);
       expect(await scrollsSideways(page)).toBe(false);
     }
+    const bar = page.getByRole("tablist");
+    expect(await bar.evaluate((one) => one.scrollWidth - one.clientWidth)).toBe(0);
     await page.goto(`${server.url}/#crawls`);
     await submitCrawl(page, { seeds: `${site.origin}/one`, output_dir: "narrow", max_depth: "0" });
     await page.getByRole("button", { name: "Save the manifest" }).waitFor();

@@ -1,13 +1,16 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import net from "node:net";
-import { type ExtractorProcess, startExtractor } from "../support/extractor-server.ts";
+import { join } from "node:path";
+import { type ExtractorProcess, startExtractor, submitJob } from "../support/extractor-server.ts";
 import { startFaultySite } from "../support/faulty-site.ts";
 
 let server: ExtractorProcess;
 let faulty: Awaited<ReturnType<typeof startFaultySite>>;
 beforeAll(async () => {
-  server = await startExtractor({ env: { ARTICLE_EXTRACTOR_MAX_CONCURRENT_REQUESTS: "4" } });
+  server = await startExtractor({
+    env: { ARTICLE_EXTRACTOR_MAX_CONCURRENT_REQUESTS: "4", ARTICLE_EXTRACTOR_TIMEOUT: "60" },
+  });
   faulty = await startFaultySite();
 });
 afterAll(async () => {
@@ -24,6 +27,28 @@ test("a page that takes 15 s is waited for", async () => {
   const response = await server.post("/", { url: `${faulty.origin}/slow-headers?ms=15000` });
   expect(response.status).toBe(200);
 }, 60_000);
+
+test("a connection that stays silent behind an answer is closed, however long the page took", async () => {
+  const body = JSON.stringify({ url: `${faulty.origin}/page?silent` });
+  const head = "POST / HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n";
+  const socket = net.connect(...address(), () =>
+    socket.write(`${head}content-length: ${body.length}\r\n\r\n${body}`),
+  );
+  let answer = "";
+  socket.on("data", (piece) => {
+    answer += piece.toString();
+  });
+  await new Promise((resolve) => socket.on("close", resolve));
+  expect(answer).toStartWith("HTTP/1.1 200");
+}, 60_000);
+
+test("a stream of events stays while its job has no news", async () => {
+  const seeds = [`${faulty.origin}/slow-headers?ms=45000`];
+  const id = await submitJob(server, { output_dir: join(server.directory, "x"), seeds, ignore_robots: true });
+  const text = await (await server.get(`/crawl/${id}/events`)).text();
+  expect(text).toContain(": still there");
+  expect(text).toContain("event: end");
+}, 120_000);
 
 type Trickle = { readonly socket: net.Socket; readonly closed: Promise<number> };
 

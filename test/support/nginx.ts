@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { reservePort } from "../../src/server/index.ts";
 
-/** Where nginx is, which Debian keeps out of the path of ordinary users. */
-const NGINX = Bun.which("nginx", { PATH: `${process.env.PATH}:/usr/sbin:/usr/local/sbin` });
+/** Where nginx is, which Debian keeps out of the path of ordinary users; see scripts/ensure-nginx.sh. */
+export const NGINX = Bun.which("nginx", { PATH: `${process.env.PATH}:/usr/sbin:/usr/local/sbin` });
 
 export type Nginx = AsyncDisposable & { readonly url: string };
 

@@ -32,7 +32,8 @@ export function readStateFile(path: string): StorageState {
 /** @returns null for what is none */
 export function parseState(text: string): StorageState | null {
   const value = parseJson(text);
-  if (!isRecord(value)) return null;
+  // Playwright writes both; what has neither is somebody else's, and would be written over.
+  if (!isRecord(value) || !("cookies" in value || "origins" in value)) return null;
   const { cookies = [], origins = [] } = value;
   if (!Array.isArray(cookies) || !Array.isArray(origins)) return null;
   const readCookies = cookies.map(readCookie);

@@ -35,8 +35,6 @@ export type ApiOperation = {
   readonly answers: Readonly<Record<number, ApiAnswer>>;
   /** Whether callers are asked for the key, where there is one. */
   readonly isOpen?: boolean;
-  /** Left out of the document. */
-  readonly isHidden?: boolean;
   readonly handle: (call: ApiCall) => Promise<Response>;
 };
 
@@ -120,10 +118,13 @@ function mount(app: OpenAPIHono<ApiEnvironment>, operation: ApiOperation, option
       }).map(([status, answer]) => [status, toResponse(answer)]),
     ),
   });
-  if (!operation.isHidden) app.openAPIRegistry.registerPath(route);
-  app.on(method.toUpperCase(), operation.pattern ?? route.getRoutingPath(), (context) =>
-    operation.handle(toCall(context)),
-  );
+  app.openAPIRegistry.registerPath(route);
+  app.on(method.toUpperCase(), operation.pattern ?? route.getRoutingPath(), async (context) => {
+    const response = await operation.handle(toCall(context));
+    // The framework answers HEAD by dropping the body of GET, of which a stream would never hear.
+    if (context.env.exchange.request.method === "HEAD") await response.body?.cancel();
+    return response;
+  });
 }
 
 const toResponse = ({ description, content, headers }: ApiAnswer) => ({

@@ -74,10 +74,14 @@ export async function confineNewFile(
  */
 export async function openConfinedDirectory(path: string): Promise<void> {
   try {
-    await mkdir(path, { recursive: true });
-    const state = await lstat(join(path, STATE_DIRECTORY)).catch(() => null);
-    const isPlain = state === null || state.isDirectory();
-    if ((await realpath(path)) === path && isPlain) return;
+    let existing = path;
+    while ((await lstat(existing).catch(() => null)) === null) existing = dirname(existing);
+    // Looked at before directories are made, or they would be made behind the link.
+    if ((await realpath(existing)) === existing) {
+      await mkdir(path, { recursive: true });
+      const isPlain = await isAbsentOr("isDirectory", join(path, STATE_DIRECTORY));
+      if ((await realpath(path)) === path && isPlain) return;
+    }
   } catch (cause) {
     const code = cause instanceof Error && "code" in cause ? String(cause.code) : String(cause);
     throw new Failure("unwritable_output", `could not make the output directory: ${code}`, { cause });
@@ -90,6 +94,23 @@ export async function requireSameFile(path: string): Promise<void> {
   const now = await realpath(path).catch(() => null);
   if (now !== path)
     throw new Failure("unreadable_input", `the sitemap file ${basename(path)} is no longer what it was`);
+}
+
+/**
+ * For a storage state, which is read and written.
+ * @throws Failure `unreadable_input` where a link has taken its place, or that of its queue, since it was accepted
+ */
+export async function requireNoLink(path: string): Promise<void> {
+  const directory = await realpath(dirname(path)).catch(() => null);
+  const isPlain = await isAbsentOr("isFile", path);
+  const hasPlainQueue = await isAbsentOr("isDirectory", `${path}.changes`);
+  if (directory !== dirname(path) || !isPlain || !hasPlainQueue)
+    throw new Failure("unreadable_input", `the storage state ${basename(path)} is no longer what it was`);
+}
+
+async function isAbsentOr(kind: "isFile" | "isDirectory", path: string): Promise<boolean> {
+  const stats = await lstat(path).catch(() => null);
+  return stats === null || stats[kind]();
 }
 
 type RealPath = {

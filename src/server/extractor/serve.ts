@@ -1,12 +1,12 @@
 import type { AddressSet } from "../../fetching/index.ts";
-import { type Listener, listen, urlOf } from "../listen.ts";
+import { listen, urlOf } from "../listen.ts";
 import { requireApiKey } from "../middleware/api-key.ts";
 import { inLayers } from "../middleware/exchange.ts";
 import { limitConcurrency, refuseWhileDraining } from "../middleware/limits.ts";
 import { answerProblems, observe } from "../middleware/observe.ts";
 import { guardOrigin } from "../middleware/origin.ts";
 import { secureHeaders } from "../middleware/secure-headers.ts";
-import { extractorPage, servePage } from "../web/index.ts";
+import { extractorPage, serveApiDocs, servePage } from "../web/index.ts";
 import { startJobRunner } from "./jobs/runner.ts";
 import { PROBE_PATHS } from "./operations/probes.ts";
 import type { ExtractorParts } from "./parts.ts";
@@ -42,7 +42,6 @@ const GRACE_MS = 8_000;
 export function startExtractorServer(options: ExtractorServerOptions): ExtractorServer {
   const draining = new AbortController();
   const { maxConcurrentRequests, apiKey, host } = options;
-  const runner = startJobRunner(options);
   const handler = inLayers(
     [
       observe({ metrics: options.app.metrics, quietPaths: PROBE_PATHS }),
@@ -56,6 +55,7 @@ export function startExtractorServer(options: ExtractorServerOptions): Extractor
       }),
       answerProblems,
       servePage(extractorPage()),
+      serveApiDocs,
       requireApiKey({ key: apiKey, openPaths: PROBE_PATHS }),
       refuseWhileDraining(() => draining.signal.aborted, PROBE_PATHS),
       limitConcurrency({
@@ -73,19 +73,15 @@ export function startExtractorServer(options: ExtractorServerOptions): Extractor
     ],
     extractorRoutes({
       ...options,
-      runner,
+      runner: { wake: () => runner.wake() },
       hasApiKey: apiKey !== null,
       isReady: () => !draining.signal.aborted,
       draining: draining.signal,
     }),
   );
-  let listener: Listener;
-  try {
-    listener = listen({ ...options, handler });
-  } catch (error) {
-    void runner[Symbol.asyncDispose]();
-    throw error;
-  }
+  // Who does not get the port takes no job either; the first request comes when both are there.
+  const listener = listen({ ...options, handler });
+  const runner = startJobRunner(options);
   return {
     url: urlOf(host, listener.port),
     async [Symbol.asyncDispose]() {

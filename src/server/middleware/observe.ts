@@ -1,4 +1,5 @@
 import type { Metrics } from "../../metrics.ts";
+import { withoutCredentials } from "../../urls/index.ts";
 import type { Handler, Layer } from "./exchange.ts";
 import { problemResponse, toProblem } from "./problem.ts";
 
@@ -25,8 +26,7 @@ export const observe =
     const write = quietPaths.includes(path) && response.status < 500 ? log.debug : log.info;
     write("request", {
       method: request.method,
-      // The query may hold a token of somebody else's site.
-      path: path.slice(0, MAX_LOGGED_PATH),
+      path: shownPath(path),
       status: response.status,
       duration_ms: Math.round(durationMs * 10) / 10,
       client: client.address,
@@ -34,7 +34,12 @@ export const observe =
     return response;
   };
 
-const MAX_LOGGED_PATH = 200;
+/**
+ * A path as the log shows it. That of `GET /https://user:secret@site/` holds credentials, escaped or not, and the
+ * query, which is not shown at all, may hold a token of somebody else's site.
+ */
+const shownPath = (path: string): string =>
+  `/${withoutCredentials(path.slice(1).replaceAll(/%3a/gi, ":").replaceAll(/%2f/gi, "/").replaceAll(/%40/g, "@"))}`;
 
 async function answer(next: Handler, exchange: Parameters<Handler>[0]): Promise<Response> {
   try {

@@ -5,7 +5,7 @@ import { ProblemError } from "./problem.ts";
 export type OriginRules = {
   /** The address that the server is bound to. */
   readonly boundHost: string;
-  /** Names that a Host header may hold besides; null: any, unless the server is bound to loopback. */
+  /** Names that a Host header may hold besides those of this machine; null: any, unless bound to loopback. */
   readonly allowedHosts: readonly string[] | null;
   /** Origins (`https://app.example`) of foreign pages that may call, and read the answers; `*` is every one. */
   readonly corsOrigins: readonly string[];
@@ -39,14 +39,14 @@ const refusal = (detail: string): ProblemError =>
   new ProblemError({ status: 403, code: "origin_refused", detail });
 
 function hostRule({ boundHost, allowedHosts }: OriginRules): (host: string) => boolean {
-  const isLocal = boundHost === "localhost" || isLoopbackAddress(boundHost);
-  if (allowedHosts === null && !isLocal) return () => true;
+  if (allowedHosts === null && boundHost !== "localhost" && !isLoopbackAddress(boundHost)) return () => true;
   const names = new Set((allowedHosts ?? []).map((name) => name.toLowerCase()));
   return (host) => {
     const name = hostName(host);
     if (name === null) return false;
     if (names.has("*") || names.has(host.toLowerCase()) || names.has(name)) return true;
-    return isLocal && (name === "localhost" || name.endsWith(".localhost") || isLoopbackAddress(name));
+    // Whatever the server is bound to: probes beside it ask for localhost, and no foreign name resolves to one of these.
+    return name === "localhost" || name.endsWith(".localhost") || isLoopbackAddress(name);
   };
 }
 

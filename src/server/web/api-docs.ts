@@ -1,6 +1,9 @@
 import stylesPath from "swagger-ui-dist/swagger-ui.css" with { type: "file" };
 import bundlePath from "swagger-ui-dist/swagger-ui-bundle.js" with { type: "file" };
+import { bundlePageScript } from "./bundle.ts" with { type: "macro" };
 import type { EmbeddedPage } from "./embedded.ts";
+
+const startScript = bundlePageScript("docs/main.ts");
 
 /** Swagger UI over `openapi.json` beside it, for a browser and without a network. */
 export const API_DOCS: EmbeddedPage = {
@@ -16,18 +19,13 @@ export const API_DOCS: EmbeddedPage = {
 <body>
 <div id="swagger-ui"></div>
 <script src="docs/swagger-ui-bundle.js"></script>
-<script src="docs/start.js"></script>
+<script type="module" src="docs/start.js"></script>
 </body>
 </html>
 `,
   files: {
     "swagger-ui.css": { type: "text/css; charset=utf-8", source: { path: stylesPath } },
     "swagger-ui-bundle.js": { type: "text/javascript; charset=utf-8", source: { path: bundlePath } },
-    "start.js": {
-      type: "text/javascript; charset=utf-8",
-      source: {
-        text: `SwaggerUIBundle({ url: "openapi.json", dom_id: "#swagger-ui", deepLinking: true, validatorUrl: null });\n`,
-      },
-    },
+    "start.js": { type: "text/javascript; charset=utf-8", source: { text: startScript } },
   },
 };

@@ -1,2 +1,3 @@
 export { extractorPage, searchPage } from "./pages.ts";
+export { serveApiDocs } from "./serve-docs.ts";
 export { servePage } from "./serve-page.ts";

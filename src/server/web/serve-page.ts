@@ -1,3 +1,4 @@
+import { prefersHtml } from "../middleware/accept.ts";
 import type { Exchange, Layer } from "../middleware/exchange.ts";
 import type { WebAsset, WebPage } from "./web-page.ts";
 
@@ -62,24 +63,4 @@ function withVary(response: Response): Response {
   const varied = new Response(response.body, response);
   varied.headers.append("vary", "Accept");
   return varied;
-}
-
-/** Whether `Accept` names HTML, and not JSON with more weight: a bare wildcard is a program's. */
-function prefersHtml(accept: string | null): boolean {
-  let html = 0;
-  let json = 0;
-  for (const range of (accept ?? "").slice(0, MAX_ACCEPT).split(",")) {
-    const [type = "", ...parameters] = range.split(";").map((part) => part.trim().toLowerCase());
-    const weight = weightOf(parameters);
-    if (type === "text/html" || type === "application/xhtml+xml") html = Math.max(html, weight);
-    if (type === "application/json") json = Math.max(json, weight);
-  }
-  return html > 0 && html >= json;
-}
-
-const MAX_ACCEPT = 1000;
-
-function weightOf(parameters: readonly string[]): number {
-  const written = parameters.find((parameter) => parameter.startsWith("q="))?.slice(2);
-  return written === undefined ? 1 : Number(written) || 0;
 }

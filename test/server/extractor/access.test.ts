@@ -1,5 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import {
@@ -10,7 +19,7 @@ import {
   untilJob,
 } from "../../support/extractor-server.ts";
 import { FORBIDDEN_ADDRESSES, LOCAL_ADDRESSES } from "../../support/hostile-addresses.ts";
-import { type NumberedSite, serveNumberedSite } from "../../support/numbered-site.ts";
+import { crawlPage, type NumberedSite, serveNumberedSite } from "../../support/numbered-site.ts";
 
 const FORWARDED = { "x-forwarded-for": "203.0.113.7" };
 
@@ -19,13 +28,24 @@ async function codeOf(response: Response): Promise<string> {
 }
 
 let site: NumberedSite;
+let slow: NumberedSite;
 beforeAll(() => {
   site = serveNumberedSite({
     pages: 3,
-    answers: { "/to-self": { status: 302, headers: { location: "/" } } },
+    answers: {
+      "/sets-cookie": {
+        status: 200,
+        headers: { "content-type": "text/html", "set-cookie": "seen=yes; max-age=9999" },
+        body: crawlPage("Cookies", [], 200),
+      },
+    },
   });
+  slow = serveNumberedSite({ pages: 1000, answerMs: 300 });
 });
-afterAll(() => site[Symbol.asyncDispose]());
+afterAll(async () => {
+  await site[Symbol.asyncDispose]();
+  await slow[Symbol.asyncDispose]();
+});
 
 describe("an API key", () => {
   let server: ExtractorProcess;
@@ -58,6 +78,18 @@ describe("an API key", () => {
       expect(response.headers.get("www-authenticate")).toContain("Bearer");
       expect(await codeOf(response)).toBe("unauthorized");
     }
+  });
+
+  test("is not asked for where a browser comes for a page, but for what the page shows", async () => {
+    const accept = "text/html,application/xhtml+xml,*/*;q=0.8";
+    for (const path of ["/", "/docs"]) {
+      const page = await server.get(path, { headers: { accept } });
+      expect([page.status, page.headers.get("content-type")]).toEqual([200, "text/html; charset=utf-8"]);
+      for (const [, file] of (await page.text()).matchAll(/(?:href|src)="((?:docs|assets)\/[^"]+)"/g))
+        expect((await server.get(`/${file}`)).status).toBe(200);
+    }
+    for (const path of ["/openapi.json", "/crawl", "/docs/none.js", "/assets/none.js"])
+      expect((await server.get(path, { headers: { accept } })).status).toBe(401);
   });
 
   test("lets its holder in, and probes need none", async () => {
@@ -186,6 +218,84 @@ describe("an output root", () => {
     expect(response.status).toBe(status);
   });
 
+  test.each<[string, (at: { outside: string }) => string, number]>([
+    ["a file elsewhere", ({ outside: to }) => join(to, "state.json"), 403],
+    ["a path upwards", () => "../state.json", 403],
+    ["a link out", () => "link/state.json", 403],
+    ["a link to nothing", () => "dangling", 403],
+    ["a device", () => "/dev/null", 403],
+    ["a directory", () => "inner", 422],
+    ["a file in a directory that is not there", () => "none/state.json", 422],
+    ["somebody else's JSON", () => "foreign.json", 422],
+    ["somebody else's text", () => "sitemap.txt", 422],
+  ])("refuses %s as storage_state, of a page and of a crawl", async (_, path, status) => {
+    writeFileSync(join(root, "foreign.json"), '{"mine":true}');
+    const network = { storage_state: path({ outside }) };
+    const page = await server.post("/", {
+      url: `${site.origin}/sets-cookie`,
+      network,
+      prefer_browser: false,
+    });
+    expect(page.status).toBe(status);
+    const crawl = { output_dir: "x", seeds: [`${site.origin}/`], network };
+    expect((await server.post("/crawl", crawl)).status).toBe(status);
+    expect(readdirSync(outside)).toEqual(["sitemap.txt"]);
+    expect(readFileSync(join(root, "foreign.json"), "utf8")).toBe('{"mine":true}');
+  });
+
+  test("keeps a session in a file of its own", async () => {
+    const body = { url: `${site.origin}/sets-cookie`, network: { storage_state: "state.json" } };
+    expect((await server.post("/", { ...body, prefer_browser: false })).status).toBe(200);
+    const kept = JSON.parse(readFileSync(join(root, "state.json"), "utf8"));
+    expect(kept).toMatchObject({ cookies: [{ name: "seen", value: "yes" }] });
+    expect(statSync(join(root, "state.json")).mode & 0o777).toBe(0o600);
+    expect((await server.post("/", { ...body, prefer_browser: false })).status).toBe(200);
+  });
+
+  test.each<[string, object, (at: { root: string; outside: string }) => void]>([
+    [
+      "of the output directory",
+      { output_dir: "later/below" },
+      ({ root: from, outside: to }) => symlinkSync(to, join(from, "later")),
+    ],
+    [
+      "of the storage state",
+      { output_dir: "y", network: { storage_state: "later.json" } },
+      ({ root: from, outside: to }) => symlinkSync(join(to, "new"), join(from, "later.json")),
+    ],
+    [
+      "of a sitemap",
+      { output_dir: "z", sitemaps: ["later.txt"] },
+      ({ root: from, outside: to }) => {
+        rmSync(join(from, "later.txt"));
+        symlinkSync(join(to, "sitemap.txt"), join(from, "later.txt"));
+      },
+    ],
+  ])(
+    "a link that takes the place %s while the job waits makes it fail, and leads nowhere",
+    async (_, fields, swap) => {
+      writeFileSync(join(root, "later.txt"), `${site.origin}/p/1\n`);
+      const endless = { seeds: [`${slow.origin}/`], max_pages: 1000 };
+      const busy = [
+        await submitJob(server, { ...endless, output_dir: "b1" }),
+        await submitJob(server, { ...endless, output_dir: "b2" }),
+      ];
+      for (const id of busy) await untilJob(server, id, ({ status }) => status === "running");
+      const id = await submitJob(server, {
+        seeds: [`${site.origin}/sets-cookie`],
+        prefer_browser: false,
+        ...fields,
+      });
+      swap({ root, outside });
+      for (const other of busy) await server.get(`/crawl/${other}`, { method: "DELETE" });
+      const job = await untilJob(server, id, isOver);
+      expect(job.status).toBe("failed");
+      expect(job.error?.code).toMatch(/^(?:unwritable_output|unreadable_input)$/);
+      expect(readdirSync(outside)).toEqual(["sitemap.txt"]);
+      for (const other of busy) await untilJob(server, other, isOver);
+    },
+  );
+
   test.each<[string, (at: { root: string }) => string, string]>([
     ["a new directory", () => "new/below", "new/below"],
     ["an absolute path within", ({ root: from }) => join(from, "absolute"), "absolute"],
@@ -270,6 +380,20 @@ describe("other sites' pages", () => {
     await using server = await startExtractor({ env: { ARTICLE_EXTRACTOR_ALLOWED_HOSTS: "reader.example" } });
     expect((await server.get("/health", { headers: { host: "evil.example" } })).status).toBe(403);
     expect((await server.get("/health", { headers: { host: "reader.example" } })).status).toBe(200);
+  });
+
+  test("with a list of hosts a probe beside the server still reaches it, whatever it is bound to", async () => {
+    await using server = await startExtractor({
+      words: ["--host", "0.0.0.0"],
+      env: { ARTICLE_EXTRACTOR_ALLOWED_HOSTS: "reader.example" },
+    });
+    const { port } = new URL(server.url);
+    const statusFor = async (host: string): Promise<number> =>
+      (await fetch(`http://127.0.0.1:${port}/health`, { headers: { host } })).status;
+    for (const host of ["reader.example", "localhost", `127.0.0.1:${port}`])
+      expect(await statusFor(host)).toBe(200);
+    for (const host of ["evil.example", "localhost.evil.example", "10.0.0.7"])
+      expect(await statusFor(host)).toBe(403);
   });
 });
 

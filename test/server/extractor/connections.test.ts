@@ -99,6 +99,17 @@ describe("a client that leaves", () => {
   });
 });
 
+test("HEAD of a stream of events takes no place of a stream", async () => {
+  await using server = await startExtractor();
+  const id = await submitJob(server, { output_dir: "x", seeds: [`${site.origin}/`], max_pages: 1 });
+  // As many as there are places, and one more.
+  for (let request = 0; request <= 1000; request++) {
+    const { status, headers } = await server.get(`/crawl/${id}/events`, { method: "HEAD" });
+    expect([status, headers.get("content-type")]).toEqual([200, "text/event-stream"]);
+  }
+  expect(await (await server.get(`/crawl/${id}/events`)).text()).toContain("event: end");
+}, 30_000);
+
 describe("requests that are none", () => {
   test.each<[string, string]>([
     [

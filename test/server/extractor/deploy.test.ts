@@ -10,6 +10,7 @@ import {
   submitJob,
   untilJob,
 } from "../../support/extractor-server.ts";
+import { NGINX } from "../../support/nginx.ts";
 import { type NumberedSite, serveNumberedSite } from "../../support/numbered-site.ts";
 
 const DEPLOY = join(import.meta.dir, "../../../scripts/deploy");
@@ -97,15 +98,25 @@ async function expectService(proxied: ExtractorProcess): Promise<void> {
   expect(text).not.toContain("event: end");
   await reader?.cancel();
   expect(await untilJob(proxied, id, isOver)).toMatchObject({ status: "completed", successful: 20 });
-  const big = await proxied.post("/", { url: "x".repeat(3_000_000) });
-  // Caddy 2.6 cuts a body at its own limit while the server is answering, and may then speak of a bad gateway.
-  expect([413, 502]).toContain(big.status);
+  // Whether a body says how long it is or not: it is cut neither too early nor into a bad gateway.
+  const limit = 2 * 1024 * 1024;
+  const statusOf = async (length: number, isChunked: boolean): Promise<number> => {
+    const text = JSON.stringify({ url: "x".repeat(length - '{"url":""}'.length) });
+    const body = isChunked ? new Blob([text]).stream() : text;
+    const headers = { "content-type": "application/json" };
+    return (await proxied.get("/", { method: "POST", headers, body })).status;
+  };
+  for (const isChunked of [false, true]) {
+    expect(await statusOf(limit, isChunked)).toBe(422);
+    for (let over = 1; over < 4_000_000; over += 400_000)
+      expect([over, isChunked, await statusOf(limit + over, isChunked)]).toEqual([over, isChunked, 413]);
+  }
   // A browser's own page names the proxy's origin.
   expect((await proxied.post("/", {}, { origin: proxied.url })).status).toBe(422);
   expect((await proxied.post("/", {}, { origin: "https://evil.example" })).status).toBe(403);
 }
 
-describe.skipIf(Bun.which("nginx") === null)("the nginx example", () => {
+describe("the nginx example", () => {
   test("passes everything on", async () => {
     const port = freePort();
     const text = (await read("nginx.conf"))
@@ -121,7 +132,7 @@ describe.skipIf(Bun.which("nginx") === null)("the nginx example", () => {
       conf,
       `daemon off;\nmaster_process off;\npid ${directory}/nginx.pid;\nerror_log ${directory}/error.log;\nevents {}\nhttp {\naccess_log off;\n${temporary}\n${text}\n}\n`,
     );
-    await expectService(await start(["nginx", "-p", directory, "-c", conf], port));
+    await expectService(await start([NGINX ?? "nginx", "-p", directory, "-c", conf], port));
   }, 30_000);
 });
 
@@ -156,6 +167,12 @@ describe("the container file", () => {
     const text = (await read("Containerfile")).replace(/^#.*\n/gm, "");
     expect(text).toMatch(/^USER reader$/m);
     expect(text).toMatch(/^FROM debian:12-slim$/m);
+    const [first, ...rest]: string[] = JSON.parse(/^ENTRYPOINT (.*)$/m.exec(text)?.[1] ?? "[]");
+    expect([first, rest.at(-1)]).toEqual(["/usr/bin/tini", "/usr/local/bin/article-extractor"]);
+    expect(text).toMatch(/^ && apt-get install .* tini /m);
+    // What is copied stands in the directory that the build is given.
+    const copied = /^COPY --chmod=0755 (\S+) /m.exec(text)?.[1] ?? "";
+    expect(join(import.meta.dir, "../../../dist", copied)).toBe(BINARY);
     const known = new Set<string>(Object.values(VARIABLES).map(({ variable }) => variable));
     const set = [...text.matchAll(/^(?:ENV)? +([A-Z_]+)=/gm)].map(([, name = ""]) => name);
     expect(set).toContain("WEB_CONCURRENCY");

@@ -207,6 +207,7 @@ describe("GET /https://…", () => {
   test.each<[string, string | null, string, string]>([
     ["Markdown where nothing is asked for", "*/*", "text/markdown", "# What we learned"],
     ["Markdown", "text/markdown", "text/markdown", "# What we learned"],
+    ["Markdown for a type that is none", "constructor", "text/markdown", "# What we learned"],
     ["plain text", "text/plain", "text/plain", "What we learned"],
     ["JSON", "application/json", "application/json", '{"url":"http'],
     ["JSON where it weighs most", "text/plain;q=0.5, application/json", "application/json", '{"url":"http'],
@@ -339,6 +340,26 @@ describe("the other endpoints", () => {
     for (let tries = 0; !server.stderr().includes(made) && tries < 100; tries++) await Bun.sleep(20);
     expect(server.stderr()).toContain(made);
   });
+
+  test.each(["/http://reader:pa55word@", "/http:/reader:pa55word@", "/http%3A%2F%2Freader%3Apa55word%40"])(
+    "credentials in %s… reach the target, and no log",
+    async (start) => {
+      const response = await server.get(`${start}${new URL(faulty.origin).host}/echo?${start.length}`, {
+        headers: { "x-request-id": `with-credentials-${start.length}` },
+      });
+      expect(response.status).toBe(200);
+      expect(faulty.requests.at(-1)?.headers.authorization).toBe(`Basic ${btoa("reader:pa55word")}`);
+      const logged = () =>
+        server
+          .stderr()
+          .split("\n")
+          .filter((line) => line.includes(`with-credentials-${start.length}`));
+      for (let tries = 0; !logged().some((line) => line.includes('"status":200')) && tries < 100; tries++)
+        await Bun.sleep(20);
+      expect(logged().join("\n")).toContain("/echo");
+      expect(server.stderr()).not.toContain("pa55word");
+    },
+  );
 
   test("answers carry the headers that keep browsers careful, errors too", async () => {
     for (const path of ["/health", "/nothing", "/docs"]) {

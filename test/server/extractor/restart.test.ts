@@ -122,3 +122,36 @@ test("what the queue keeps is for its user alone, and holds no credentials when 
   expect(server.stderr()).not.toContain("pa55word");
   expect(server.stderr()).not.toContain("pr0xy");
 });
+
+test("a second server on the port says so, ends with 2, and takes no job of the first", async () => {
+  const slow = serveNumberedSite({ pages: 1000, answerMs: 300 });
+  await using server = await startExtractor({ env: ENV });
+  const body = { seeds: [`${slow.origin}/`], max_pages: 1000 };
+  await submitJob(server, { ...body, output_dir: "one" });
+  const waiting = await submitJob(server, { ...body, output_dir: "two" });
+  const second = startExtractor({
+    directory: server.directory,
+    port: Number(new URL(server.url).port),
+    env: { ARTICLE_EXTRACTOR_MAX_RUNNING_JOBS: "5" },
+  });
+  await expect(second).rejects.toThrow(
+    /ended with 2: (?:warning: .*\n)?error: cannot listen on .*: the port is in use\n$/,
+  );
+  expect(await (await server.get(`/crawl/${waiting}`)).json()).toMatchObject({ status: "queued" });
+  await slow[Symbol.asyncDispose]();
+});
+
+test("a job whose end cannot be written down just then ends when it can", async () => {
+  await using server = await startExtractor();
+  const db = new Database(join(server.directory, "state/jobs.sqlite"));
+  db.run("PRAGMA busy_timeout = 5000");
+  db.run(
+    "CREATE TRIGGER full BEFORE UPDATE ON job WHEN NEW.state = 'completed' BEGIN SELECT RAISE(ABORT, 'full'); END",
+  );
+  const id = await submitJob(server, { output_dir: "one", seeds: [`${site.origin}/p/39`], max_pages: 1 });
+  while (!server.stderr().includes("a job's end cannot be written")) await Bun.sleep(20);
+  expect(await (await server.get(`/crawl/${id}`)).json()).toMatchObject({ status: "running" });
+  db.run("DROP TRIGGER full");
+  db.close();
+  expect(await untilJob(server, id, isOver)).toMatchObject({ status: "completed", successful: 1 });
+});

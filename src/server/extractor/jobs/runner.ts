@@ -10,7 +10,7 @@ import {
 } from "../../../crawler/index.ts";
 import { Failure, type FailureRecord } from "../../../failure.ts";
 import type { Log } from "../../../log.ts";
-import { openConfinedDirectory, requireSameFile } from "../paths.ts";
+import { openConfinedDirectory, requireNoLink, requireSameFile } from "../paths.ts";
 import type { CrawlSpec } from "./spec.ts";
 
 export type JobRunnerOptions = {
@@ -31,6 +31,8 @@ const BEAT_MS = 250;
 const RENEWAL_MS = 3000;
 /** Where another process still crawls the directory, the job waits so long, in ms. */
 const BUSY_DELAY_MS = 5000;
+/** An end that cannot be written down is tried again so often, in ms. */
+const SETTLE_MS = 500;
 
 type RunningJob = {
   readonly id: string;
@@ -46,7 +48,7 @@ export function startJobRunner(options: JobRunnerOptions): JobRunner {
     for (let job = isEnding ? null : takeNext(options); job; job = takeNext(options)) {
       const controller = new AbortController();
       const { id } = job;
-      const done = runJob(job, controller, { ...options, isEnding: () => isEnding }).finally(() => {
+      const done = runJob(job, controller, { ...options, id, isEnding: () => isEnding }).finally(() => {
         running.delete(id);
         queueMicrotask(claimAll);
       });
@@ -80,34 +82,54 @@ export function startJobRunner(options: JobRunnerOptions): JobRunner {
   }
 }
 
-type RunParts = JobRunnerOptions & { readonly isEnding: () => boolean };
+type RunParts = JobRunnerOptions & { readonly id: string; readonly isEnding: () => boolean };
 
 /** Never rejects: whatever happens becomes the job's end, or another try. */
 async function runJob(
   job: ClaimedJob<CrawlSpec>,
   controller: AbortController,
-  { app, queue, log, isEnding }: RunParts,
+  parts: RunParts,
 ): Promise<void> {
-  const reporter = startReporting(job.id, queue, { controller, log });
+  const { id, app, queue, log } = parts;
+  const reporter = startReporting(id, queue, { controller, log });
   try {
-    const summary = await crawl(job, { app, reporter, signal: controller.signal });
-    const isHandedBack = summary.state === "cancelled" && isEnding() && !reporter.isCancelled();
-    if (isHandedBack) reporter.handBack(0);
-    else
-      reporter.finish(
-        summary.state === "completed" ? "completed" : "failed",
-        endError(summary),
-        summary.progress,
-      );
-  } catch (error) {
-    if (isDirectoryBusy(error)) reporter.handBack(BUSY_DELAY_MS);
-    else if (isEnding() && isCancelled(error)) reporter.handBack(0);
-    else {
-      if (!(error instanceof Failure)) log.error("fault", { job_id: job.id, error: describe(error) });
-      reporter.finish("failed", toRecord(error), null);
-    }
+    const write = await crawl(job, { app, reporter, signal: controller.signal }).then(
+      (summary) => whatBecame(summary, reporter, parts),
+      (error: unknown) => whatFailed(error, reporter, parts),
+    );
+    await writeDown(write, parts);
   } finally {
     reporter.stop();
+  }
+}
+
+function whatBecame(summary: CrawlSummary, reporter: Reporter, { isEnding }: RunParts): () => void {
+  const isHandedBack = summary.state === "cancelled" && isEnding() && !reporter.isCancelled();
+  if (isHandedBack) return () => reporter.handBack(0);
+  const state = summary.state === "completed" ? "completed" : "failed";
+  return () => reporter.finish(state, endError(summary), summary.progress);
+}
+
+function whatFailed(error: unknown, reporter: Reporter, { id, log, isEnding }: RunParts): () => void {
+  if (isDirectoryBusy(error)) return () => reporter.handBack(BUSY_DELAY_MS);
+  if (isEnding() && isCancelled(error)) return () => reporter.handBack(0);
+  if (!(error instanceof Failure)) log.error("fault", { job_id: id, error: describe(error) });
+  return () => reporter.finish("failed", toRecord(error), null);
+}
+
+/**
+ * Goes on until it is written, since nobody else takes up a job whose process lives. At the end of the server it is
+ * left: whoever is next finds a job without a process.
+ */
+async function writeDown(write: () => void, { id, log, isEnding }: RunParts): Promise<void> {
+  for (;;) {
+    try {
+      return write();
+    } catch (error) {
+      log.error("a job's end cannot be written", { job_id: id, reason: describe(error) });
+    }
+    if (isEnding()) return;
+    await Bun.sleep(SETTLE_MS);
   }
 }
 
@@ -139,6 +161,7 @@ async function crawl(
 ): Promise<CrawlSummary> {
   await openConfinedDirectory(spec.directory);
   for (const path of spec.sitemapFiles) await requireSameFile(path);
+  if (spec.network.storageState !== null) await requireNoLink(spec.network.storageState);
   await using session = app.openSession(spec.network, spec.caller);
   const options = {
     output: { kind: "directory", path: spec.directory },

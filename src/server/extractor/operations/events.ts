@@ -105,22 +105,26 @@ function openStream(id: string, options: StreamOptions, onClose: () => void): Re
   const news = follow(id, { ...options, signal });
   let isClosed = false;
   const close = (): void => {
-    if (!isClosed) onClose();
+    if (isClosed) return;
     isClosed = true;
+    onClose();
+    left.abort();
   };
+  // A client may leave before it has read, and then nobody calls for the stream's end.
+  signal.addEventListener("abort", close, { once: true });
   return new ReadableStream<Uint8Array>(
     {
       // Only as fast as the client reads.
       async pull(controller) {
-        const { value, done } = await news.next();
+        const { value, done } = await news.next().catch((error: unknown) => {
+          close();
+          throw error;
+        });
         if (!done) return controller.enqueue(encoder.encode(value));
         close();
         controller.close();
       },
-      cancel() {
-        left.abort();
-        close();
-      },
+      cancel: close,
     },
     { highWaterMark: 1 },
   );

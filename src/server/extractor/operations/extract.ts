@@ -1,5 +1,6 @@
 import { articleResult, type FetchedArticle } from "../../../articles/index.ts";
 import { composeMarkdown } from "../../../extraction/index.ts";
+import { acceptedTypes } from "../../middleware/accept.ts";
 import { readJsonBody } from "../../middleware/body.ts";
 import type { Exchange } from "../../middleware/exchange.ts";
 import { callerOf, isLocalCaller } from "../callers.ts";
@@ -58,7 +59,7 @@ export const readPageOperation = (parts: ExtractorParts): ApiOperation => ({
     },
   },
   handle: async ({ exchange }) => {
-    const form = formOf(exchange.request.headers.get("accept") ?? "");
+    const form = formOf(exchange.request.headers.get("accept"));
     const fetched = await extract({ url: targetOf(exchange) }, exchange, parts);
     return form === "json"
       ? Response.json(articleResult(fetched))
@@ -121,26 +122,21 @@ function toMarkdown({ article }: FetchedArticle): string {
   return `${composeMarkdown(article.title, article.markdown ?? "")}\n`;
 }
 
+type Form = "json" | keyof typeof TEXT;
+
 /** The form that an Accept header names first by weight; Markdown where it leaves the choice. */
-function formOf(accept: string): "json" | keyof typeof TEXT {
-  const wanted = accept
-    .slice(0, 1000)
-    .split(",")
-    .map((range) => {
-      const [type = "", ...parameters] = range.split(";").map((part) => part.trim().toLowerCase());
-      const weight = Number(parameters.find((parameter) => parameter.startsWith("q="))?.slice(2) ?? 1);
-      return { form: FORMS[type], weight: Number.isNaN(weight) ? 0 : weight };
-    })
-    .filter(({ form, weight }) => form !== undefined && weight > 0)
+function formOf(accept: string | null): Form {
+  const [wanted] = acceptedTypes(accept)
+    .filter(({ type, weight }) => FORMS.has(type) && weight > 0)
     .sort((a, b) => b.weight - a.weight);
-  return wanted[0]?.form ?? "markdown";
+  return FORMS.get(wanted?.type ?? "") ?? "markdown";
 }
 
-const FORMS: Readonly<Record<string, "json" | keyof typeof TEXT | undefined>> = {
-  "application/json": "json",
-  "text/markdown": "markdown",
-  "text/plain": "text",
-  "text/html": "browser",
-  "text/*": "markdown",
-  "*/*": "markdown",
-};
+const FORMS: ReadonlyMap<string, Form> = new Map([
+  ["application/json", "json"],
+  ["text/markdown", "markdown"],
+  ["text/plain", "text"],
+  ["text/html", "browser"],
+  ["text/*", "markdown"],
+  ["*/*", "markdown"],
+]);

@@ -1,7 +1,6 @@
-import { ProblemError } from "../../middleware/problem.ts";
 import { API_DOCS } from "../../web/api-docs.ts";
-import { type EmbeddedPage, fileResponse, pageResponse } from "../../web/embedded.ts";
-import { type ApiCall, type ApiOperation, z } from "../openapi.ts";
+import { pageResponse } from "../../web/embedded.ts";
+import { type ApiOperation, z } from "../openapi.ts";
 import type { ExtractorParts } from "../parts.ts";
 import { About } from "../schemas/answers.ts";
 import { about } from "./probes.ts";
@@ -30,6 +29,7 @@ export const siteOperations = (
     path: "/docs",
     tag: "pages",
     summary: "Interactive documentation of this API",
+    description: "Browsers are shown the page without a key; it asks for one.",
     answers: { 200: { description: "A page for a browser", content: { "text/html": z.string() } } },
     handle: async () => pageResponse(API_DOCS),
   },
@@ -46,20 +46,4 @@ export const siteOperations = (
     },
     handle: async ({ exchange }) => Response.json(describe(exchange.basePath)),
   },
-  file("/docs/{file}", API_DOCS),
 ];
-
-/** What the pages load; no part of the API. */
-const file = (path: string, page: EmbeddedPage): ApiOperation => ({
-  method: "get",
-  path,
-  tag: "pages",
-  summary: "",
-  isHidden: true,
-  answers: {},
-  handle: async (call: ApiCall) => {
-    const response = fileResponse(page, call.param("file"));
-    if (response) return response;
-    throw new ProblemError({ status: 404, code: "not_found", detail: "there is no such file" });
-  },
-});

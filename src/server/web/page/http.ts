@@ -60,18 +60,23 @@ export async function requestJson<T>(path: string, options: RequestOptions = {})
   }
 }
 
+/** The header with the key that this tab has been given; none without. */
+export function keyHeader(): Readonly<Record<string, string>> {
+  const key = sessionStorage.getItem(KEY);
+  return key === null ? {} : { Authorization: `Bearer ${key}` };
+}
+
 async function send(
   path: string,
   { method = "GET", body, headers, signal }: RequestOptions,
 ): Promise<Response> {
-  const key = sessionStorage.getItem(KEY);
   try {
     return await fetch(path, {
       method,
       headers: {
         accept: "application/json",
         ...(body === undefined ? {} : { "content-type": "application/json" }),
-        ...(key === null ? {} : { authorization: `Bearer ${key}` }),
+        ...keyHeader(),
         ...headers,
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),

@@ -46,7 +46,10 @@ class JobView {
     this.element.append(this.#outcomes.element);
   }
 
+  /** From the first event that is kept, whatever was seen of it before. */
   async follow(): Promise<void> {
+    this.#outcomes.clear();
+    fill(this.#notices);
     try {
       this.#showJob(await readJob(this.#id, this.#signal));
       const events = followEvents(eventsPath(this.#id), {

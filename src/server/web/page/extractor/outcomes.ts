@@ -48,6 +48,13 @@ export class Outcomes {
     this.#drawSoon();
   }
 
+  /** Forgets all pages, which are about to come again. */
+  clear(): void {
+    this.#latest = [];
+    this.replace([]);
+    this.#all = null;
+  }
+
   /** Takes all pages of the manifest instead of those that came so far. */
   replace(pages: readonly CrawledPage[]): void {
     this.count = 0;

@@ -1,0 +1,42 @@
+import { byId, fill } from "../dom.ts";
+import { keyHeader, request } from "../http.ts";
+import { problemMessage } from "../problem-message.ts";
+
+type Outgoing = { readonly headers: Readonly<Record<string, string>> };
+
+/** Of swagger-ui-bundle.js, which the page loads first. */
+declare const SwaggerUIBundle: (options: {
+  readonly url: string;
+  readonly dom_id: string;
+  readonly deepLinking: boolean;
+  readonly validatorUrl: null;
+  readonly requestInterceptor: (outgoing: Outgoing) => Outgoing;
+}) => unknown;
+
+const DOCUMENT = "openapi.json";
+
+/** Asks for the document once by itself, since Swagger UI knows no key to ask for at a 401. */
+async function show(): Promise<void> {
+  const place = byId("swagger-ui", HTMLElement);
+  try {
+    await request(DOCUMENT);
+  } catch (error) {
+    fill(
+      place,
+      problemMessage(error, () => void show()),
+    );
+    return;
+  }
+  fill(place);
+  SwaggerUIBundle({
+    url: DOCUMENT,
+    dom_id: "#swagger-ui",
+    deepLinking: true,
+    validatorUrl: null,
+    // A key of its "Authorize" goes before the tab's.
+    requestInterceptor: (outgoing) =>
+      Object.assign(outgoing, { headers: { ...keyHeader(), ...outgoing.headers } }),
+  });
+}
+
+void show();
