@@ -269,14 +269,15 @@ async function publish(sync: Sync, { judgement, outcomes, verifiedAt }: Verdict)
     }
     documents.set(url, { hash, misses: 0 });
   };
-  let batch: Promise<void>[] = [];
+  let batch: Page[] = [];
   for await (const page of staging.pages()) {
-    batch.push(take(page));
+    batch.push(page);
     if (batch.length < PUBLISHED_AT_ONCE) continue;
-    await Promise.all(batch);
+    // Begun only here, where all of them are waited for: a write that fails must not do so unseen.
+    await Promise.all(batch.map(take));
     batch = [];
   }
-  await Promise.all(batch);
+  await Promise.all(batch.map(take));
   const garbage = [...ledger.garbage, ...judgement.removed].filter((url) => !documents.has(url));
   const next = { documents, quarantined: judgement.quarantined, verifiedAt, garbage };
   await writeLedger(ledgerPath, next);

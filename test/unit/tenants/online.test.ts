@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { type DocsSite, htmlPage, proseOf } from "../../support/docs-site.ts";
@@ -310,3 +311,24 @@ describe("a website in trouble keeps its documents", () => {
     await isWhole(web, 12);
   });
 });
+
+test("a sync whose documents cannot be written says so, and takes them over when they can", async () => {
+  site.fill(20);
+  const directory = join(bench.rootDir, "documents");
+  const staged = join(bench.rootDir, ".article-extractor/staged");
+  mkdirSync(directory);
+  site.intercept = ({ url }) => {
+    if (url.endsWith("/p19")) {
+      rmSync(directory, { recursive: true });
+      writeFileSync(directory, "in the way");
+      // A file that is no page, as a crash of the machine leaves it.
+      writeFileSync(join(staged, "0.md"), "");
+    }
+    return null;
+  };
+  const web = open({ docs_root_dir: directory, docs_sitemap_url: site.sitemap });
+  await expect(runSync(web.source)).rejects.toMatchObject({ code: "unwritable_output" });
+  site.intercept = null;
+  await rm(directory);
+  expect(await runSync(web.source)).toEqual({ fetched: 20, unchanged: 0, removed: 0, failed: 0 });
+}, 30_000);
