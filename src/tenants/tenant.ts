@@ -4,6 +4,7 @@ import { Failure, type FailureRecord } from "../failure.ts";
 import type { Log } from "../log.ts";
 import { type BuildCounts, buildIndex, type SourceDocument, type StoredDocument } from "../search/index.ts";
 import type { DocumentUrl } from "../urls/index.ts";
+import { createBreathing } from "./breathing.ts";
 import { cleanDocument } from "./clean.ts";
 import { describeTenant, type TenantDetail } from "./describe.ts";
 import { LiveIndex } from "./live-index.ts";
@@ -48,6 +49,8 @@ export class Tenant implements AsyncDisposable {
   readonly #options: TenantOptions;
   readonly #log: Log;
   readonly #index: LiveIndex;
+  /** Decided once: a directory may become unwritable, and searches look where builds write. */
+  readonly #indexPath: string;
   readonly #ending = new AbortController();
   readonly #source: Source;
   readonly #book: SyncBook;
@@ -65,20 +68,14 @@ export class Tenant implements AsyncDisposable {
       log: this.#log,
     });
     this.#book = options.book;
+    this.#indexPath = indexPathOf(settings, options.stateDirectory);
     this.#index = new LiveIndex({
       openIndexes: options.openIndexes,
       path: this.#indexPath,
       settings: settings.search,
       log: this.#log,
-      // The documents are still there, so the index can be made again.
-      onUnusable: () => {
-        if (settings.allowIndexBuilds) this.#book.request(settings.codename);
-      },
+      onUnusable: () => this.#requestBuild(),
     });
-  }
-
-  get #indexPath(): string {
-    return indexPathOf(this.#settings, this.#options.stateDirectory);
   }
 
   get status(): TenantStatus {
@@ -144,9 +141,10 @@ export class Tenant implements AsyncDisposable {
   syncWhenDue(now: number): void {
     const { codename } = this.#settings;
     if (this.#building) return;
-    const correction = withoutFutureTimes(this.#book.read(codename), now);
+    const found = this.#book.read(codename);
+    const correction = withoutFutureTimes(found, now);
     if (correction) this.#book.write(codename, correction);
-    const record = this.#book.read(codename);
+    const record = { ...found, ...correction };
     const at = dueAt(this.#settings, record, now);
     if (record.nextRunAt !== at) this.#book.write(codename, { nextRunAt: at });
     // Another process may be at it: a command beside the server.
@@ -210,6 +208,17 @@ export class Tenant implements AsyncDisposable {
     return new Failure(error.code, `${what}${why}; ${how}`, { cause: error });
   }
 
+  /** The documents are still there, so the index can be made again. */
+  #requestBuild(): void {
+    if (!this.#settings.allowIndexBuilds) return;
+    try {
+      this.#book.request(this.#settings.codename);
+    } catch (error) {
+      // Found by a search, which has an answer all the same.
+      this.#log.warning("no build requested", { error: String(error) });
+    }
+  }
+
   async #run(work: (work: Work) => Promise<void>): Promise<void> {
     this.#building ??= this.#attempt(work).finally(() => {
       this.#building = null;
@@ -238,7 +247,9 @@ export class Tenant implements AsyncDisposable {
     } catch (error) {
       const failure = asFailure(error);
       const isCalledOff = failure.code === "cancelled";
-      this.#book.write(codename, { state: "idle", ...(!isCalledOff && { lastError: failure.toRecord() }) });
+      // Whoever has taken the tenant over says how it is.
+      if (!begun.lost.aborted)
+        this.#book.write(codename, { state: "idle", ...(!isCalledOff && { lastError: failure.toRecord() }) });
       if (!isCalledOff) this.#log.error("sync failed", failure.toRecord());
       throw failure;
     }
@@ -247,10 +258,10 @@ export class Tenant implements AsyncDisposable {
   /** @returns whether the index is to be built */
   async #syncDocuments({ signal, onRunning }: Work): Promise<boolean> {
     const { codename } = this.#settings;
-    const { leases, owner } = this.#book;
+    const { leases, owner, onLeaseError: onError } = this.#book;
     if (this.#options.isOffline)
       throw new Failure("egress_refused", `Tenant '${codename}' is not synced: operation_mode is offline`);
-    using _ = await takeSyncSlot({ leases, owner, signal });
+    using _ = await takeSyncSlot({ leases, owner, signal, onError });
     onRunning();
     const startedAt = Date.now();
     const before = this.#book.read(codename);
@@ -343,7 +354,7 @@ export class Tenant implements AsyncDisposable {
       documents: counts.documents,
       skippedFiles: skipped,
       needsBuild: false,
-      testQueries: this.#settings.search.isEnabled ? this.#runTestQueries() : [],
+      testQueries: this.#settings.search.isEnabled ? await this.#runTestQueries() : [],
     });
     return counts;
   }
@@ -358,14 +369,27 @@ export class Tenant implements AsyncDisposable {
     for await (const document of documents) yield cleanDocument(document);
   }
 
-  #runTestQueries(): SyncRecord["testQueries"] {
-    const results = this.detail.testQueries.map((query) => ({
-      query,
-      hits: this.search(query, { size: 10, wordMatch: false, timeoutMs: TEST_QUERY_MS }).hits.length,
-    }));
+  async #runTestQueries(): Promise<SyncRecord["testQueries"]> {
+    const results: { readonly query: string; readonly hits: number }[] = [];
+    const breathe = createBreathing();
+    for (const query of this.detail.testQueries) {
+      results.push({ query, hits: this.#countHits(query) });
+      await breathe();
+    }
     const without = results.filter(({ hits }) => hits === 0).map(({ query }) => query);
     if (without.length > 0) this.#log.warning("test queries without hits", { queries: without.join(" | ") });
     return results;
+  }
+
+  #countHits(query: string): number {
+    try {
+      return this.search(query, { size: 10, wordMatch: false, timeoutMs: TEST_QUERY_MS }).hits.length;
+    } catch (error) {
+      // The index is built, whatever becomes of a query.
+      if (!(error instanceof Failure)) throw error;
+      this.#log.warning("test query failed", { query, error: error.message });
+      return 0;
+    }
   }
 }
 
