@@ -1,4 +1,11 @@
-import { type Database, holdLease, type Leases, newLeaseOwner, openLeases } from "../database/index.ts";
+import {
+  type Database,
+  hasDied,
+  holdLease,
+  type Leases,
+  newLeaseOwner,
+  openLeases,
+} from "../database/index.ts";
 import type { FailureRecord } from "../failure.ts";
 import type { Log } from "../log.ts";
 import type { SyncCounts } from "./source/source.ts";
@@ -52,6 +59,8 @@ export interface SyncBook {
   request(codename: string): void;
   /** Those of the codenames that were asked for since the last time. */
   takeRequests(codenames: readonly string[]): readonly string[];
+  /** Whether some process works on a tenant. */
+  isTaken(codename: string): boolean;
   /** Has this process work on a tenant; null while another does. */
   begin(codename: string): TenantWork | null;
   /** For what one process at a time does. */
@@ -128,6 +137,10 @@ export function openSyncBook(database: Database, log: Log): SyncBook {
       database.transaction(() => void put.run(codename, JSON.stringify({ ...stored(codename), ...change }))),
     request: (codename) => void ask.run(codename),
     takeRequests: (codenames) => take.all(JSON.stringify(codenames)).map(({ codename }) => codename),
+    isTaken(codename) {
+      const holder = leases.holder(leaseOf(codename));
+      return holder !== null && !hasDied(holder);
+    },
     begin(codename) {
       const lost = new AbortController();
       const held = holdLease({

@@ -4,9 +4,9 @@ import { Failure, type FailureRecord } from "../failure.ts";
 import type { Log } from "../log.ts";
 import { type BuildCounts, buildIndex, type SourceDocument, type StoredDocument } from "../search/index.ts";
 import type { DocumentUrl } from "../urls/index.ts";
-import { createBreathing } from "./breathing.ts";
 import { cleanDocument } from "./clean.ts";
 import { describeTenant, type TenantDetail } from "./describe.ts";
+import { describeIndexFailure } from "./index-failure.ts";
 import { LiveIndex } from "./live-index.ts";
 import type { OpenIndexes } from "./open-indexes.ts";
 import { indexPathOf, stateDirectoryOf } from "./places.ts";
@@ -16,6 +16,7 @@ import type { TenantSettings } from "./settings.ts";
 import { openSource, type SourceParts } from "./source/open-source.ts";
 import type { Source, SourceWatch, SyncCounts } from "./source/source.ts";
 import type { SyncBook, SyncRecord } from "./sync-book.ts";
+import { runTestQueries } from "./test-queries.ts";
 import type { IndexBuilding, SearchAnswer, TenantSearchOptions, TenantStatus } from "./types.ts";
 
 type TenantOptions = SourceParts & {
@@ -74,7 +75,10 @@ export class Tenant implements AsyncDisposable {
       path: this.#indexPath,
       settings: settings.search,
       log: this.#log,
-      onUnusable: () => this.#requestBuild(),
+      // The documents are still there, so the index can be made again.
+      onUnusable: () => {
+        if (settings.allowIndexBuilds) this.#requestSync();
+      },
     });
   }
 
@@ -118,7 +122,7 @@ export class Tenant implements AsyncDisposable {
   lead(): void {
     const { codename, allowIndexBuilds, source } = this.#settings;
     if (!allowIndexBuilds || this.#watch) return;
-    this.#watch = this.#source.watch(() => this.sync().catch(() => {}));
+    this.#watch = this.#source.watch(() => this.#syncByItself());
     // Documents of an earlier sync whose index was never built, or is gone.
     const { syncedAt, needsBuild } = this.#book.read(codename);
     const isBehind = syncedAt !== null && (needsBuild || this.#index.builtAt === null);
@@ -133,8 +137,9 @@ export class Tenant implements AsyncDisposable {
 
   /** Brings the documents up to date soon, whatever is known of them; done by the process that leads. */
   syncSoon(): void {
-    if (this.#watch) this.#watch.lookAgain();
-    else void this.sync().catch(() => {});
+    if (this.#isTaken) this.#requestSync();
+    else if (this.#watch) this.#watch.lookAgain();
+    else void this.#syncByItself();
   }
 
   /** Syncs when it is time to; done by the process that leads, every second or so. */
@@ -148,7 +153,7 @@ export class Tenant implements AsyncDisposable {
     const at = dueAt(this.#settings, record, now);
     if (record.nextRunAt !== at) this.#book.write(codename, { nextRunAt: at });
     // Another process may be at it: a command beside the server.
-    if (at !== null && at <= now && record.state !== "running") void this.sync().catch(() => {});
+    if (at !== null && at <= now && record.state !== "running") void this.#syncByItself();
   }
 
   /**
@@ -193,29 +198,32 @@ export class Tenant implements AsyncDisposable {
   }
 
   #describeIndexFailure(error: Failure): Failure {
-    const { codename, allowIndexBuilds } = this.#settings;
-    const what = `Tenant '${codename}' has no search index`;
-    const { state, lastError } = this.#book.read(codename);
-    if (state !== "idle" || (allowIndexBuilds && lastError === null))
-      return new Failure(error.code, `${what} yet: it is being built, try again in a moment`, {
-        cause: error,
-      });
-    const why =
-      error.code === "index_missing" ? "" : ` that can be used (${FAULTS[error.code] ?? error.code})`;
-    const how = allowIndexBuilds
-      ? "its documents could not be read; see its sync status"
-      : `build it with: article-extractor index ${codename}`;
-    return new Failure(error.code, `${what}${why}; ${how}`, { cause: error });
+    const { state, lastError } = this.#book.read(this.#settings.codename);
+    const isComing = state !== "idle" || (this.#settings.allowIndexBuilds && lastError === null);
+    return describeIndexFailure(error, this.#settings, isComing);
   }
 
-  /** The documents are still there, so the index can be made again. */
-  #requestBuild(): void {
-    if (!this.#settings.allowIndexBuilds) return;
+  /** Nobody waits for it: what fails is in the record and in the log. */
+  async #syncByItself(): Promise<void> {
+    try {
+      await this.sync();
+    } catch {
+      // A process that was at it may have read the documents before they changed.
+      if (this.#isTaken) this.#requestSync();
+    }
+  }
+
+  /** Whether another process works on it: a command beside the server. */
+  get #isTaken(): boolean {
+    return this.#building === null && this.#book.isTaken(this.#settings.codename);
+  }
+
+  #requestSync(): void {
     try {
       this.#book.request(this.#settings.codename);
     } catch (error) {
-      // Found by a search, which has an answer all the same.
-      this.#log.warning("no build requested", { error: String(error) });
+      // Asked by a search, which has an answer all the same, or by a timer.
+      this.#log.warning("no sync requested", { error: String(error) });
     }
   }
 
@@ -359,6 +367,12 @@ export class Tenant implements AsyncDisposable {
     return counts;
   }
 
+  #runTestQueries(): Promise<SyncRecord["testQueries"]> {
+    const options = { size: 10, wordMatch: false, timeoutMs: TEST_QUERY_MS };
+    const countHits = (query: string): number => this.search(query, options).hits.length;
+    return runTestQueries(this.detail.testQueries, { countHits, log: this.#log });
+  }
+
   async *#documents(onSkipped: () => void): AsyncGenerator<SourceDocument> {
     const documents = this.#source.documents({
       onSkipped: (path, reason) => {
@@ -368,37 +382,9 @@ export class Tenant implements AsyncDisposable {
     });
     for await (const document of documents) yield cleanDocument(document);
   }
-
-  async #runTestQueries(): Promise<SyncRecord["testQueries"]> {
-    const results: { readonly query: string; readonly hits: number }[] = [];
-    const breathe = createBreathing();
-    for (const query of this.detail.testQueries) {
-      results.push({ query, hits: this.#countHits(query) });
-      await breathe();
-    }
-    const without = results.filter(({ hits }) => hits === 0).map(({ query }) => query);
-    if (without.length > 0) this.#log.warning("test queries without hits", { queries: without.join(" | ") });
-    return results;
-  }
-
-  #countHits(query: string): number {
-    try {
-      return this.search(query, { size: 10, wordMatch: false, timeoutMs: TEST_QUERY_MS }).hits.length;
-    } catch (error) {
-      // The index is built, whatever becomes of a query.
-      if (!(error instanceof Failure)) throw error;
-      this.#log.warning("test query failed", { query, error: error.message });
-      return 0;
-    }
-  }
 }
 
 const dateOf = (ms: number | null): Date | null => (ms === null ? null : new Date(ms));
-
-const FAULTS: Readonly<Record<string, string>> = {
-  index_corrupt: "its file is damaged",
-  index_outdated: "it was built by another version",
-};
 
 async function makeDirectory(directory: string): Promise<void> {
   try {

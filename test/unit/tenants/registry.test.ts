@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { type Database, openDatabase } from "../../../src/database/index.ts";
+import { type Database, openDatabase, openLeases } from "../../../src/database/index.ts";
 import { openRegistry, type TestRegistry, writeTree } from "../../support/search-server.ts";
 import { until } from "../../support/served.ts";
 
@@ -69,9 +69,29 @@ test("a damaged index is searched on although no build can be asked for", async 
   await until(
     () => {
       expect(hitsOf("sluicegate")).toBe(1);
-      return hasSaid("no build requested");
+      return hasSaid("no sync requested");
     },
     (said) => said,
   );
-  expect(hasSaid("no build requested")).toBe(true);
+  expect(hasSaid("no sync requested")).toBe(true);
+}, 60_000);
+
+test("documents that change while another process is at them are read when it has ended", async () => {
+  registry.start();
+  expect(await untilHits("sluicegate", 1)).toBe(1);
+  await until(
+    () => registry.status("harbour").state,
+    (state) => state === "idle",
+  );
+  const leases = openLeases(beside);
+  expect(leases.take("tenant:harbour", "elsewhere:1:x", 60_000)).toBe(true);
+  writeFileSync(join(root, "locks.md"), "# Locks\n\nA lockkeeper works here.\n");
+  // It has seen the change, and not been able to do anything about it.
+  await until(
+    () => registry.status("harbour").state,
+    (state) => state === "queued",
+  );
+  expect(hitsOf("lockkeeper")).toBe(0);
+  leases.release("tenant:harbour", "elsewhere:1:x");
+  expect(await untilHits("lockkeeper", 1)).toBe(1);
 }, 60_000);
