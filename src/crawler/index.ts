@@ -16,6 +16,7 @@ export { type OpenFrontierOptions, openSqliteFrontier } from "./frontier/open.ts
 export { createHostSlots, type HostSlots, type HostTurn } from "./host-slots.ts";
 export { type CrawlJobParts, runCrawlJob } from "./job.ts";
 export { type ManifestEntry, manifestEntry } from "./manifest-entry.ts";
+export { readManifestEntries } from "./manifest-reader.ts";
 export { createFileSink } from "./output.ts";
 export { CRAWL_RANGES, createCrawlPlan } from "./plan.ts";
 export { previewCrawl } from "./preview.ts";

@@ -1,4 +1,11 @@
 export { type Database, type DatabaseOptions, openDatabase, type Query } from "./database.ts";
-export { contendForLead, type LeadershipOptions, type Leases, openLeases } from "./lease.ts";
+export {
+  contendForLead,
+  type HoldOptions,
+  holdLease,
+  type LeadershipOptions,
+  type Leases,
+  openLeases,
+} from "./lease.ts";
 export { hasDied, newLeaseOwner } from "./lease-owner.ts";
 export { openSharedState, type SharedState } from "./state-file.ts";

@@ -61,8 +61,42 @@ export type LeadershipOptions = {
   readonly onError: (error: unknown) => void;
 };
 
-/** A leader says so this often while its lease lasts. */
+/** Whoever holds a lease says so this often while it lasts. */
 const RENEWALS = 4;
+
+export type HoldOptions = Omit<LeadershipOptions, "onGained">;
+
+/**
+ * Takes a lease for as long as some work lasts, and renews it until it is disposed of; null while another has it.
+ * `onLost` is called at most once.
+ * @throws Failure of the database when it cannot be asked for at first
+ */
+export function holdLease({ leases, name, owner, ttlMs, onLost, onError }: HoldOptions): Disposable | null {
+  let heldUntil = performance.now() + ttlMs;
+  if (!leases.take(name, owner, ttlMs)) return null;
+  const renew = (): void => {
+    const askedAt = performance.now();
+    // What cannot be asked just now is still held for the rest of its time.
+    let holds = askedAt < heldUntil;
+    try {
+      holds = leases.take(name, owner, ttlMs);
+      if (holds) heldUntil = askedAt + ttlMs;
+    } catch (error) {
+      onError(error);
+    }
+    if (holds) return;
+    clearInterval(timer);
+    onLost();
+  };
+  const timer = setInterval(renew, ttlMs / RENEWALS);
+  timer.unref?.();
+  return {
+    [Symbol.dispose]() {
+      clearInterval(timer);
+      giveBack({ leases, name, owner, onError });
+    },
+  };
+}
 
 /**
  * Has one of several processes lead: the first takes the lease at once and renews it; when it ends, however it
@@ -95,12 +129,21 @@ export function contendForLead(options: LeadershipOptions): Disposable {
       clearInterval(timer);
       if (!isLeading) return;
       isLeading = false;
-      try {
-        leases.release(name, owner);
-      } catch (error) {
-        // It runs out by itself.
-        options.onError(error);
-      }
+      giveBack(options);
     },
   };
+}
+
+function giveBack({
+  leases,
+  name,
+  owner,
+  onError,
+}: Pick<LeadershipOptions, "leases" | "name" | "owner" | "onError">): void {
+  try {
+    leases.release(name, owner);
+  } catch (error) {
+    // It runs out by itself.
+    onError(error);
+  }
 }

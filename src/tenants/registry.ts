@@ -65,7 +65,7 @@ export interface TenantRegistry extends AsyncDisposable {
 
 /** Opens the tenants; nothing is read before the first question. */
 export function createTenantRegistry(options: RegistryOptions): TenantRegistry {
-  const book = openSyncBook(options.database);
+  const book = openSyncBook(options.database, options.log);
   const openIndexes = createOpenIndexes(MAX_OPEN_INDEXES);
   const tenants = new Map(
     options.tenants.map((settings) => [
@@ -151,6 +151,18 @@ function leadTenants(
     lookedAt = performance.now();
     for (const tenant of tenants.values()) tenant.syncWhenDue(Date.now());
   };
+  let isTroubled = false;
+  // A state that cannot be read or written just now (a full disk, another process's long write) must not end a
+  // server that can still answer.
+  const guarded = (work: () => void): void => {
+    try {
+      work();
+      isTroubled = false;
+    } catch (error) {
+      if (!isTroubled) log.error("syncs are not looked after", { error: String(error) });
+      isTroubled = true;
+    }
+  };
   const follow = (): void => {
     clearInterval(timer);
     for (const tenant of tenants.values()) tenant.follow();
@@ -162,15 +174,15 @@ function leadTenants(
     ttlMs: LEAD_MS,
     onGained: () => {
       log.info("this process builds and syncs");
-      for (const tenant of tenants.values()) tenant.lead();
-      timer = setInterval(takeRequests, REQUESTS_EVERY_MS);
+      timer = setInterval(() => guarded(takeRequests), REQUESTS_EVERY_MS);
       timer.unref?.();
+      for (const tenant of tenants.values()) guarded(() => tenant.lead());
     },
     onLost: () => {
       log.warning("another process builds and syncs now");
       follow();
     },
-    onError: (error) => log.warning("lease not renewed", { error: String(error) }),
+    onError: book.onLeaseError,
   });
   return {
     [Symbol.dispose]() {

@@ -1,5 +1,13 @@
-import { type Database, type Leases, newLeaseOwner, openLeases } from "../database/index.ts";
+import {
+  type Database,
+  hasDied,
+  holdLease,
+  type Leases,
+  newLeaseOwner,
+  openLeases,
+} from "../database/index.ts";
 import type { FailureRecord } from "../failure.ts";
+import type { Log } from "../log.ts";
 import type { SyncCounts } from "./source/source.ts";
 
 /** What is known of a tenant's syncs and builds; times in ms since 1970. */
@@ -51,12 +59,16 @@ export interface SyncBook {
   request(codename: string): void;
   /** Those of the codenames that were asked for since the last time. */
   takeRequests(codenames: readonly string[]): readonly string[];
+  /** Whether some process works on a tenant. */
+  isTaken(codename: string): boolean;
   /** Has this process work on a tenant; null while another does. */
   begin(codename: string): TenantWork | null;
   /** For what one process at a time does. */
   readonly leases: Leases;
   /** This process, in leases. */
   readonly owner: string;
+  /** Says that a lease could not be renewed just now. */
+  readonly onLeaseError: (error: unknown) => void;
 }
 
 /** Work on a tenant; disposed of when it is over. */
@@ -87,7 +99,9 @@ const NOTHING_YET: SyncRecord = {
 const WORK_LEASE_MS = 15_000;
 
 /** @param database see `openSharedState` */
-export function openSyncBook(database: Database): SyncBook {
+export function openSyncBook(database: Database, log: Log): SyncBook {
+  const onLeaseError = (error: unknown): void =>
+    log.warning("lease not renewed", { error: error instanceof Error ? error.message : String(error) });
   const leases = openLeases(database);
   const owner = newLeaseOwner();
   database.run("CREATE TABLE IF NOT EXISTS syncs (codename TEXT PRIMARY KEY, record TEXT NOT NULL) STRICT");
@@ -111,6 +125,7 @@ export function openSyncBook(database: Database): SyncBook {
   return {
     leases,
     owner,
+    onLeaseError,
     read(codename) {
       const record = stored(codename);
       if (record.state === "idle" && isAsked.get(codename)) return { ...record, state: "queued" };
@@ -122,21 +137,21 @@ export function openSyncBook(database: Database): SyncBook {
       database.transaction(() => void put.run(codename, JSON.stringify({ ...stored(codename), ...change }))),
     request: (codename) => void ask.run(codename),
     takeRequests: (codenames) => take.all(JSON.stringify(codenames)).map(({ codename }) => codename),
+    isTaken(codename) {
+      const holder = leases.holder(leaseOf(codename));
+      return holder !== null && !hasDied(holder);
+    },
     begin(codename) {
-      const name = leaseOf(codename);
-      if (!leases.take(name, owner, WORK_LEASE_MS)) return null;
       const lost = new AbortController();
-      const timer = setInterval(() => {
-        if (!leases.take(name, owner, WORK_LEASE_MS)) lost.abort();
-      }, WORK_LEASE_MS / 4);
-      timer.unref?.();
-      return {
-        lost: lost.signal,
-        [Symbol.dispose]() {
-          clearInterval(timer);
-          leases.release(name, owner);
-        },
-      };
+      const held = holdLease({
+        leases,
+        name: leaseOf(codename),
+        owner,
+        ttlMs: WORK_LEASE_MS,
+        onLost: () => lost.abort(),
+        onError: onLeaseError,
+      });
+      return held && { lost: lost.signal, [Symbol.dispose]: () => held[Symbol.dispose]() };
     },
   };
 }

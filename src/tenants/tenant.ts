@@ -6,6 +6,7 @@ import { type BuildCounts, buildIndex, type SourceDocument, type StoredDocument 
 import type { DocumentUrl } from "../urls/index.ts";
 import { cleanDocument } from "./clean.ts";
 import { describeTenant, type TenantDetail } from "./describe.ts";
+import { describeIndexFailure } from "./index-failure.ts";
 import { LiveIndex } from "./live-index.ts";
 import type { OpenIndexes } from "./open-indexes.ts";
 import { indexPathOf, stateDirectoryOf } from "./places.ts";
@@ -15,6 +16,7 @@ import type { TenantSettings } from "./settings.ts";
 import { openSource, type SourceParts } from "./source/open-source.ts";
 import type { Source, SourceWatch, SyncCounts } from "./source/source.ts";
 import type { SyncBook, SyncRecord } from "./sync-book.ts";
+import { runTestQueries } from "./test-queries.ts";
 import type { IndexBuilding, SearchAnswer, TenantSearchOptions, TenantStatus } from "./types.ts";
 
 type TenantOptions = SourceParts & {
@@ -48,6 +50,8 @@ export class Tenant implements AsyncDisposable {
   readonly #options: TenantOptions;
   readonly #log: Log;
   readonly #index: LiveIndex;
+  /** Decided once: a directory may become unwritable, and searches look where builds write. */
+  readonly #indexPath: string;
   readonly #ending = new AbortController();
   readonly #source: Source;
   readonly #book: SyncBook;
@@ -65,6 +69,7 @@ export class Tenant implements AsyncDisposable {
       log: this.#log,
     });
     this.#book = options.book;
+    this.#indexPath = indexPathOf(settings, options.stateDirectory);
     this.#index = new LiveIndex({
       openIndexes: options.openIndexes,
       path: this.#indexPath,
@@ -72,13 +77,9 @@ export class Tenant implements AsyncDisposable {
       log: this.#log,
       // The documents are still there, so the index can be made again.
       onUnusable: () => {
-        if (settings.allowIndexBuilds) this.#book.request(settings.codename);
+        if (settings.allowIndexBuilds) this.#requestSync();
       },
     });
-  }
-
-  get #indexPath(): string {
-    return indexPathOf(this.#settings, this.#options.stateDirectory);
   }
 
   get status(): TenantStatus {
@@ -121,7 +122,7 @@ export class Tenant implements AsyncDisposable {
   lead(): void {
     const { codename, allowIndexBuilds, source } = this.#settings;
     if (!allowIndexBuilds || this.#watch) return;
-    this.#watch = this.#source.watch(() => this.sync().catch(() => {}));
+    this.#watch = this.#source.watch(() => this.#syncByItself());
     // Documents of an earlier sync whose index was never built, or is gone.
     const { syncedAt, needsBuild } = this.#book.read(codename);
     const isBehind = syncedAt !== null && (needsBuild || this.#index.builtAt === null);
@@ -136,21 +137,23 @@ export class Tenant implements AsyncDisposable {
 
   /** Brings the documents up to date soon, whatever is known of them; done by the process that leads. */
   syncSoon(): void {
-    if (this.#watch) this.#watch.lookAgain();
-    else void this.sync().catch(() => {});
+    if (this.#isTaken) this.#requestSync();
+    else if (this.#watch) this.#watch.lookAgain();
+    else void this.#syncByItself();
   }
 
   /** Syncs when it is time to; done by the process that leads, every second or so. */
   syncWhenDue(now: number): void {
     const { codename } = this.#settings;
     if (this.#building) return;
-    const correction = withoutFutureTimes(this.#book.read(codename), now);
+    const found = this.#book.read(codename);
+    const correction = withoutFutureTimes(found, now);
     if (correction) this.#book.write(codename, correction);
-    const record = this.#book.read(codename);
+    const record = { ...found, ...correction };
     const at = dueAt(this.#settings, record, now);
     if (record.nextRunAt !== at) this.#book.write(codename, { nextRunAt: at });
     // Another process may be at it: a command beside the server.
-    if (at !== null && at <= now && record.state !== "running") void this.sync().catch(() => {});
+    if (at !== null && at <= now && record.state !== "running") void this.#syncByItself();
   }
 
   /**
@@ -195,19 +198,33 @@ export class Tenant implements AsyncDisposable {
   }
 
   #describeIndexFailure(error: Failure): Failure {
-    const { codename, allowIndexBuilds } = this.#settings;
-    const what = `Tenant '${codename}' has no search index`;
-    const { state, lastError } = this.#book.read(codename);
-    if (state !== "idle" || (allowIndexBuilds && lastError === null))
-      return new Failure(error.code, `${what} yet: it is being built, try again in a moment`, {
-        cause: error,
-      });
-    const why =
-      error.code === "index_missing" ? "" : ` that can be used (${FAULTS[error.code] ?? error.code})`;
-    const how = allowIndexBuilds
-      ? "its documents could not be read; see its sync status"
-      : `build it with: article-extractor index ${codename}`;
-    return new Failure(error.code, `${what}${why}; ${how}`, { cause: error });
+    const { state, lastError } = this.#book.read(this.#settings.codename);
+    const isComing = state !== "idle" || (this.#settings.allowIndexBuilds && lastError === null);
+    return describeIndexFailure(error, this.#settings, isComing);
+  }
+
+  /** Nobody waits for it: what fails is in the record and in the log. */
+  async #syncByItself(): Promise<void> {
+    try {
+      await this.sync();
+    } catch {
+      // A process that was at it may have read the documents before they changed.
+      if (this.#isTaken) this.#requestSync();
+    }
+  }
+
+  /** Whether another process works on it: a command beside the server. */
+  get #isTaken(): boolean {
+    return this.#building === null && this.#book.isTaken(this.#settings.codename);
+  }
+
+  #requestSync(): void {
+    try {
+      this.#book.request(this.#settings.codename);
+    } catch (error) {
+      // Asked by a search, which has an answer all the same, or by a timer.
+      this.#log.warning("no sync requested", { error: String(error) });
+    }
   }
 
   async #run(work: (work: Work) => Promise<void>): Promise<void> {
@@ -238,7 +255,9 @@ export class Tenant implements AsyncDisposable {
     } catch (error) {
       const failure = asFailure(error);
       const isCalledOff = failure.code === "cancelled";
-      this.#book.write(codename, { state: "idle", ...(!isCalledOff && { lastError: failure.toRecord() }) });
+      // Whoever has taken the tenant over says how it is.
+      if (!begun.lost.aborted)
+        this.#book.write(codename, { state: "idle", ...(!isCalledOff && { lastError: failure.toRecord() }) });
       if (!isCalledOff) this.#log.error("sync failed", failure.toRecord());
       throw failure;
     }
@@ -247,10 +266,10 @@ export class Tenant implements AsyncDisposable {
   /** @returns whether the index is to be built */
   async #syncDocuments({ signal, onRunning }: Work): Promise<boolean> {
     const { codename } = this.#settings;
-    const { leases, owner } = this.#book;
+    const { leases, owner, onLeaseError: onError } = this.#book;
     if (this.#options.isOffline)
       throw new Failure("egress_refused", `Tenant '${codename}' is not synced: operation_mode is offline`);
-    using _ = await takeSyncSlot({ leases, owner, signal });
+    using _ = await takeSyncSlot({ leases, owner, signal, onError });
     onRunning();
     const startedAt = Date.now();
     const before = this.#book.read(codename);
@@ -343,9 +362,15 @@ export class Tenant implements AsyncDisposable {
       documents: counts.documents,
       skippedFiles: skipped,
       needsBuild: false,
-      testQueries: this.#settings.search.isEnabled ? this.#runTestQueries() : [],
+      testQueries: this.#settings.search.isEnabled ? await this.#runTestQueries() : [],
     });
     return counts;
+  }
+
+  #runTestQueries(): Promise<SyncRecord["testQueries"]> {
+    const options = { size: 10, wordMatch: false, timeoutMs: TEST_QUERY_MS };
+    const countHits = (query: string): number => this.search(query, options).hits.length;
+    return runTestQueries(this.detail.testQueries, { countHits, log: this.#log });
   }
 
   async *#documents(onSkipped: () => void): AsyncGenerator<SourceDocument> {
@@ -357,24 +382,9 @@ export class Tenant implements AsyncDisposable {
     });
     for await (const document of documents) yield cleanDocument(document);
   }
-
-  #runTestQueries(): SyncRecord["testQueries"] {
-    const results = this.detail.testQueries.map((query) => ({
-      query,
-      hits: this.search(query, { size: 10, wordMatch: false, timeoutMs: TEST_QUERY_MS }).hits.length,
-    }));
-    const without = results.filter(({ hits }) => hits === 0).map(({ query }) => query);
-    if (without.length > 0) this.#log.warning("test queries without hits", { queries: without.join(" | ") });
-    return results;
-  }
 }
 
 const dateOf = (ms: number | null): Date | null => (ms === null ? null : new Date(ms));
-
-const FAULTS: Readonly<Record<string, string>> = {
-  index_corrupt: "its file is damaged",
-  index_outdated: "it was built by another version",
-};
 
 async function makeDirectory(directory: string): Promise<void> {
   try {

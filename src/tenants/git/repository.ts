@@ -58,7 +58,9 @@ export function openRepository(options: RepositoryOptions): Repository {
   return {
     resolve: async (revision) => {
       await mkdir(options.home, { recursive: true });
-      return resolveRevision(git, options.url, revision);
+      // Outside of the clone, whose files may be damaged: to ask the other end takes none of them.
+      const outside = openGit({ ...options, directory: join(options.home, "no-repository") });
+      return resolveRevision(outside, options.url, revision);
     },
     fetchCommit: ({ refspec }) => get(["fetch", ...FETCH, "--depth=1", "origin", `+${refspec}:${TIP}`]),
     list: async (commit) => parseTree(await git.run(["ls-tree", "-r", "-z", "--full-tree", commit])),
@@ -166,7 +168,7 @@ async function* readBatch(git: Git, blobs: readonly Blob[]): AsyncGenerator<Uint
     const start = at + head.length;
     const bytes = output.subarray(start, start + size);
     const isWhole = bytes.length === size && blobName(bytes, oid.length) === oid;
-    if (!isWhole) throw new Failure("unreadable_input", `the clone's object ${oid} is damaged`);
+    if (!isWhole) throw new Failure("network", `the clone's object ${oid} is damaged`);
     yield bytes;
     at = start + size + 1;
   }

@@ -1,4 +1,5 @@
-import { mkdir } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { mkdir, rename, rm } from "node:fs/promises";
 import { join, posix } from "node:path";
 import { Failure } from "../../failure.ts";
 import type { Log } from "../../log.ts";
@@ -14,8 +15,8 @@ import type { GitTenant } from "../settings.ts";
 import type { DocumentsContext, Source, SyncContext, SyncCounts } from "../source/source.ts";
 import { readState, writeState } from "../state-file.ts";
 import { type GitAccess, openAccess } from "./access.ts";
-import { type ChosenFile, chooseFiles } from "./choose-files.ts";
-import { type Blob, openRepository, type Repository } from "./repository.ts";
+import { type Choice, type ChosenFile, chooseFiles } from "./choose-files.ts";
+import { type Blob, openRepository, type Repository, type Tip } from "./repository.ts";
 import { WorkingCopy } from "./working-copy.ts";
 
 export type GitSourceOptions = {
@@ -80,14 +81,53 @@ async function syncRepository(parts: GitParts, context: SyncContext): Promise<Sy
   await mkdir(options.stateDirectory, { recursive: true });
   const places = repositoryOptions(parts);
   await using opened = await openAccess(options.access, { tenant, ...places });
-  const repository = openRepository({ ...places, ...opened.git, signal: context.signal });
+  const open = (directory: string): Repository =>
+    openRepository({ ...places, ...opened.git, directory, signal: context.signal });
   const before = await readState(statePath, isGitState);
-  const tip = await repository.resolve(tenant.revision);
+  const tip = await open(places.directory).resolve(tenant.revision);
   const wish = wishOf(tenant);
   if (before?.commit === tip.commit && before.wish === wish && (await hasAllCopies(parts, before))) {
     await removeGarbage(parts, before);
     return { fetched: 0, unchanged: before.files.length, removed: 0, failed: before.skipped.length };
   }
+  return await withCloneOrNewOne(parts, async (directory) => {
+    const repository = open(directory);
+    const choice = await fetchTree(parts, repository, tip);
+    return await takeOver(parts, { before, wish, commit: tip.commit, choice, repository, context });
+  });
+}
+
+/** What git says when it is the server, or the way to it, that failed. */
+const NOT_THE_CLONE =
+  /unable to access|RPC failed|early EOF|hung up|Authentication failed|could not read|HTTP [45]|not our ref/i;
+
+/**
+ * A clone that a crash has damaged (a lock that nobody holds, half a pack) would fail for ever: a new one is made
+ * beside it, which takes its place when the sync has succeeded. Until then the old one may hold texts that are needed.
+ */
+async function withCloneOrNewOne<T>(parts: GitParts, work: (directory: string) => Promise<T>): Promise<T> {
+  const { directory } = repositoryOptions(parts);
+  const isNew = !existsSync(directory);
+  try {
+    return await work(directory);
+  } catch (error) {
+    const isDamage =
+      error instanceof Failure && error.code === "network" && !NOT_THE_CLONE.test(error.message);
+    if (isNew || !isDamage) throw error;
+    parts.options.log.warning("clone is made anew", { error: error.message });
+    const beside = `${directory}.new`;
+    await rm(beside, { recursive: true, force: true });
+    const result = await work(beside).catch(async (again) => {
+      await rm(beside, { recursive: true, force: true });
+      throw again instanceof Failure && again.code === "cancelled" ? again : error;
+    });
+    await rm(directory, { recursive: true, force: true });
+    await rename(beside, directory);
+    return result;
+  }
+}
+
+async function fetchTree({ tenant, options }: GitParts, repository: Repository, tip: Tip): Promise<Choice> {
   await repository.tidy();
   await repository.fetchCommit(tip);
   const choice = chooseFiles(await repository.list(tip.commit), {
@@ -98,19 +138,18 @@ async function syncRepository(parts: GitParts, context: SyncContext): Promise<Sy
   });
   for (const subpath of choice.emptySubpaths)
     options.log.warning("subpath without files", { subpath, commit: tip.commit });
-  if (choice.files.length === 0)
-    throw new Failure(
-      "unreadable_input",
-      `${tenant.repositoryUrl} has no documents below ${tenant.subpaths.join(", ")} at ${tip.commit.slice(0, 12)}`,
-    );
-  return await takeOver(parts, { before, wish, commit: tip.commit, choice, repository, context });
+  if (choice.files.length > 0) return choice;
+  throw new Failure(
+    "unreadable_input",
+    `${tenant.repositoryUrl} has no documents below ${tenant.subpaths.join(", ")} at ${tip.commit.slice(0, 12)}`,
+  );
 }
 
 type TakeOver = {
   readonly before: GitState | null;
   readonly wish: string;
   readonly commit: string;
-  readonly choice: ReturnType<typeof chooseFiles>;
+  readonly choice: Choice;
   readonly repository: Repository;
   readonly context: SyncContext;
 };

@@ -4,9 +4,11 @@ import type { PageUrl } from "../../urls/index.ts";
 /** What a page says. */
 export type PagePrint = {
   readonly url: PageUrl;
-  /** Words in their order, without those that error pages repeat of the address that was asked for. */
-  readonly words: readonly string[];
-  /** A number of these. */
+  /** Without those that error pages repeat of the address that was asked for; 0 for a page that is too long for one. */
+  readonly wordCount: number;
+  /** Numbers of the pairs of neighbours among these words, each once, in order: a sync holds those of every page. */
+  readonly pairs: Uint32Array;
+  /** A number of these words. */
   readonly digest: string;
   /** A number of all words, those of the address included. */
   readonly fullDigest: string;
@@ -31,11 +33,24 @@ export function printOf(
   url: PageUrl,
   { title, markdown, wordCount }: Pick<Page, "title" | "markdown" | "wordCount">,
 ): PagePrint {
-  if (wordCount > LONG_ENOUGH) return { url, words: [], digest: url, fullDigest: url };
+  const tooLong = { url, wordCount: 0, pairs: new Uint32Array(), digest: url, fullDigest: url };
+  if (wordCount > LONG_ENOUGH) return tooLong;
   const text = `${title}\n${markdown}`.slice(0, MAX_CHARACTERS).toLowerCase();
   const visible = text.replace(/\]\([^()\n]{0,2000}\)/g, "]");
   const words = wordsOf(withoutAddress(visible, url));
-  return { url, words, digest: digestOf(words), fullDigest: digestOf(wordsOf(visible)) };
+  if (words.length > LONG_ENOUGH) return tooLong;
+  return {
+    url,
+    wordCount: words.length,
+    pairs: pairsOf(words),
+    digest: digestOf(words),
+    fullDigest: digestOf(wordsOf(visible)),
+  };
+}
+
+function pairsOf(words: readonly string[]): Uint32Array {
+  const numbers = words.map((word, index) => Bun.hash.crc32(`${word} ${words[index + 1] ?? ""}`));
+  return new Uint32Array(new Set(numbers)).sort();
 }
 
 const digestOf = (words: readonly string[]): string => Bun.hash(words.join(" ")).toString(36);
@@ -62,7 +77,8 @@ function withoutAddress(text: string, url: PageUrl): string {
   const spoken = segments.map((segment) => segment.replace(/[-_.]+/g, " "));
   let rest = text;
   for (const part of [url.toLowerCase(), path + search.toLowerCase(), path, ...segments, ...spoken]) {
-    if (part === "" || part === "/") continue;
+    // Most are not there, and an expression is made for each.
+    if (part === "" || part === "/" || !rest.includes(part)) continue;
     rest = rest.replace(new RegExp(`(?<![\\p{L}\\p{N}])${RegExp.escape(part)}(?![\\p{L}\\p{N}])`, "gu"), " ");
   }
   return rest;
@@ -83,16 +99,23 @@ const SAME = 0.9;
 export function isLikeErrorPage(page: PagePrint, errorPage: ErrorPage): boolean {
   // Where a site leads everybody to its start page, the start page is still one.
   if (page.url === errorPage.answeredBy) return false;
-  if (page.words.length === 0 || page.words.length > MAX_ERROR_WORDS) return false;
+  if (page.wordCount === 0 || page.wordCount > MAX_ERROR_WORDS) return false;
   if (page.digest === errorPage.digest) return true;
-  const [a, b] = [pairsOf(page), pairsOf(errorPage)];
-  let common = 0;
-  for (const pair of a) if (b.has(pair)) common++;
-  return common >= SAME * Math.max(a.size, b.size);
+  const most = Math.max(page.pairs.length, errorPage.pairs.length);
+  return commonOf(page.pairs, errorPage.pairs) >= SAME * most;
 }
 
-const pairsOf = ({ words }: PagePrint): Set<string> =>
-  new Set(words.map((word, index) => `${word} ${words[index + 1] ?? ""}`));
+/** How many numbers stand in both; both in order. */
+function commonOf(a: Uint32Array, b: Uint32Array): number {
+  let common = 0;
+  for (let i = 0, j = 0; i < a.length && j < b.length; ) {
+    const [left = 0, right = 0] = [a[i], b[j]];
+    if (left === right) common++;
+    if (left <= right) i++;
+    if (right <= left) j++;
+  }
+  return common;
+}
 
 /** Two pages may be the same by chance or as aliases; three that have other names are no coincidence. */
 const MIN_ALIKE = 3;
@@ -104,7 +127,7 @@ const MIN_ALIKE = 3;
 export function findLookAlikes(pages: readonly PagePrint[]): ReadonlySet<PageUrl> {
   const groups = new Map<string, PagePrint[]>();
   for (const page of pages) {
-    if (page.words.length === 0 || page.words.length > MAX_ERROR_WORDS) continue;
+    if (page.wordCount === 0 || page.wordCount > MAX_ERROR_WORDS) continue;
     // Stubs of a reference differ in the name that they describe, which stands in their address too.
     const group = groups.get(page.fullDigest);
     if (group) group.push(page);

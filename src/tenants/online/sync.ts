@@ -1,17 +1,19 @@
-import { mkdir, readFile } from "node:fs/promises";
+import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { Fetchers } from "../../articles/index.ts";
-import type { CrawlPlan, CrawlSummary, ManifestEntry, PageOutcome, PageSink } from "../../crawler/index.ts";
+import type { CrawlPlan, CrawlSummary, PageOutcome, PageSink } from "../../crawler/index.ts";
 import { Failure } from "../../failure.ts";
 import type { Fetcher } from "../../fetching/index.ts";
 import type { Page } from "../../pages/index.ts";
 import { type PageUrl, parsePageUrl } from "../../urls/index.ts";
+import { createBreathing } from "../breathing.ts";
 import type { OnlineTenant } from "../settings.ts";
 import type { SyncContext, SyncCounts } from "../source/source.ts";
 import { createRescue } from "./fallback.ts";
 import { type CrawledOutcome, type Judgement, judge, type KnownDocument } from "./judge.ts";
 import { type Ledger, readLedger, recoverLedger, writeLedger } from "./ledger.ts";
 import { type ErrorPage, type PagePrint, printOf } from "./look-alike.ts";
+import { type MetOutcome, type MetOutcomes, readOutcomes } from "./outcomes.ts";
 import type { OnlineParts, TenantCrawler } from "./parts.ts";
 import { checkPlanOf, createIsWanted, planOf, probesOf } from "./plan.ts";
 import { Staging } from "./staging.ts";
@@ -41,18 +43,13 @@ export async function syncWebsite(parts: OnlineParts, context: SyncContext): Pro
   const startedAt = options.now();
   const trustsDates = startedAt - ledger.verifiedAt < TRUST_DATES_MS;
   const summary = await crawlSite(sync, planOf(tenant, options.access.manners, trustsDates));
-  const entries = await readManifest(sync);
-  requireSomeSuccess(tenant.codename, summary, entries);
-  const staged: PagePrint[] = [];
-  for await (const page of staging.pages()) {
-    const pageUrl = parsePageUrl(page.url);
-    // Of an earlier run that was cut off, what this one did not find again stays out.
-    if (pageUrl && entries.get(pageUrl)?.status === "success") staged.push(printOf(pageUrl, page));
-  }
+  const met = await readOutcomes(manifestPathOf(sync));
+  requireSomeSuccess(tenant.codename, summary, met);
+  const { outcomes } = met;
+  const staged = await printStaged(staging, outcomes);
   const isWhole = isWholeCrawl(summary, tenant.followLinks);
-  const unmet = [...ledger.documents.keys()].filter((url) => !entries.has(url));
+  const unmet = [...ledger.documents.keys()].filter((url) => !outcomes.has(url));
   const { checks, errorPages } = await checkSite(sync, { staged, unmet: isWhole ? unmet : [] });
-  const outcomes = new Map([...entries].map(([url, entry]) => [url, outcomeOf(entry)]));
   const judgement = judge({
     known: ledger.documents,
     outcomes,
@@ -65,7 +62,11 @@ export async function syncWebsite(parts: OnlineParts, context: SyncContext): Pro
   });
   for (const warning of [...summary.warnings, ...judgement.warnings])
     options.log.warning("sync", { warning });
-  return await publish(sync, { judgement, entries, verifiedAt: trustsDates ? ledger.verifiedAt : startedAt });
+  return await publish(sync, {
+    judgement,
+    outcomes,
+    verifiedAt: trustsDates ? ledger.verifiedAt : startedAt,
+  });
 }
 
 type Sync = OnlineParts & {
@@ -155,32 +156,30 @@ function countOutcome(counts: Counts, { status, isUnchanged }: PageOutcome): voi
 
 const manifestPathOf = ({ options }: OnlineParts): string => join(options.stateDirectory, "manifest.json");
 
-/** What became of every page, those included that were crawled before the sync was cut off. */
-async function readManifest(parts: OnlineParts): Promise<ReadonlyMap<PageUrl, ManifestEntry>> {
-  // Written by the crawl a moment ago.
-  const { results } = JSON.parse(await readFile(manifestPathOf(parts), "utf8")) as {
-    results: ManifestEntry[];
-  };
-  return new Map(results.map((entry) => [entry.url, entry]));
-}
-
-const outcomeOf = ({ status, http_status, final_url, reason }: ManifestEntry): CrawledOutcome => ({
-  status,
-  httpStatus: http_status,
-  finalUrl: final_url,
-  reason,
-});
-
 /** A sync without one page changes nothing. */
 function requireSomeSuccess(
   codename: string,
   { progress }: CrawlSummary,
-  entries: ReadonlyMap<PageUrl, ManifestEntry>,
+  { outcomes, error }: MetOutcomes,
 ): void {
   if (progress.successful > 0) return;
-  const failed = [...entries.values()].find(({ error }) => error !== null)?.error;
-  const what = `Tenant '${codename}': none of ${entries.size} pages could be had`;
-  throw new Failure(failed?.code ?? "no_content", failed ? `${what}: ${failed.message}` : what);
+  const what = `Tenant '${codename}': none of ${outcomes.size} pages could be had`;
+  throw new Failure(error?.code ?? "no_content", error ? `${what}: ${error.message}` : what);
+}
+
+async function printStaged(
+  staging: Staging,
+  outcomes: ReadonlyMap<PageUrl, MetOutcome>,
+): Promise<PagePrint[]> {
+  const staged: PagePrint[] = [];
+  const breathe = createBreathing();
+  for await (const page of staging.pages()) {
+    const url = parsePageUrl(page.url);
+    // Of an earlier run that was cut off, what this one did not find again stays out.
+    if (url && outcomes.get(url)?.status === "success") staged.push(printOf(url, page));
+    await breathe();
+  }
+  return staged;
 }
 
 function isWholeCrawl(
@@ -247,12 +246,12 @@ async function checkSite(
 
 type Verdict = {
   readonly judgement: Judgement;
-  readonly entries: ReadonlyMap<PageUrl, ManifestEntry>;
+  readonly outcomes: ReadonlyMap<PageUrl, MetOutcome>;
   readonly verifiedAt: number;
 };
 
 /** Takes over what was accepted; the ledger is written before anything is removed. */
-async function publish(sync: Sync, { judgement, entries, verifiedAt }: Verdict): Promise<SyncCounts> {
+async function publish(sync: Sync, { judgement, outcomes, verifiedAt }: Verdict): Promise<SyncCounts> {
   const { published, ledger, staging, ledgerPath } = sync;
   const documents = new Map<PageUrl, KnownDocument>();
   for (const [url, misses] of judgement.misses) {
@@ -263,28 +262,29 @@ async function publish(sync: Sync, { judgement, entries, verifiedAt }: Verdict):
   const take = async (page: Page): Promise<void> => {
     const url = parsePageUrl(page.url);
     if (!url || !judgement.accepted.has(url)) return;
-    const hash = entries.get(url)?.content_hash ?? "";
+    const hash = outcomes.get(url)?.contentHash ?? "";
     if (ledger.documents.get(url)?.hash !== hash || (await published.get(url)) === null) {
       await published.put(page);
       fetched++;
     }
     documents.set(url, { hash, misses: 0 });
   };
-  let batch: Promise<void>[] = [];
+  let batch: Page[] = [];
   for await (const page of staging.pages()) {
-    batch.push(take(page));
+    batch.push(page);
     if (batch.length < PUBLISHED_AT_ONCE) continue;
-    await Promise.all(batch);
+    // Begun only here, where all of them are waited for: a write that fails must not do so unseen.
+    await Promise.all(batch.map(take));
     batch = [];
   }
-  await Promise.all(batch);
+  await Promise.all(batch.map(take));
   const garbage = [...ledger.garbage, ...judgement.removed].filter((url) => !documents.has(url));
   const next = { documents, quarantined: judgement.quarantined, verifiedAt, garbage };
   await writeLedger(ledgerPath, next);
   for (const url of garbage) await published.delete(url);
   if (garbage.length > 0) await writeLedger(ledgerPath, { ...next, garbage: [] });
   await staging.clear();
-  const failed = [...entries.values()].filter(({ status }) => status === "failed").length;
+  const failed = [...outcomes.values()].filter(({ status }) => status === "failed").length;
   return {
     fetched,
     unchanged: documents.size - fetched,

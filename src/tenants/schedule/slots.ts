@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Leases } from "../../database/index.ts";
+import { holdLease, type Leases } from "../../database/index.ts";
 import { Failure } from "../../failure.ts";
 
 export type SlotOptions = {
@@ -7,6 +7,8 @@ export type SlotOptions = {
   /** This process. */
   readonly owner: string;
   readonly signal: AbortSignal;
+  /** The lease could not be renewed just now. */
+  readonly onError: (error: unknown) => void;
 };
 
 /** Syncs under way at once, in all processes that share the state (DECISIONS section 6, "Schedules"). */
@@ -18,22 +20,17 @@ const LOOK_EVERY_MS = 250;
  * Waits for one of the places that syncs have.
  * @throws Failure `cancelled` when the signal aborts
  */
-export async function takeSyncSlot({ leases, owner, signal }: SlotOptions): Promise<Disposable> {
+export async function takeSyncSlot({ leases, owner, signal, onError }: SlotOptions): Promise<Disposable> {
   // Of its own: one process may hold both places.
   const holder = `${owner}:${crypto.randomUUID()}`;
   for (;;) {
     if (signal.aborted) throw calledOff();
     for (let slot = 0; slot < SLOTS; slot++) {
+      // A process that was asleep for so long has lost its tenant as well, which ends the sync.
+      const onLost = (): void => {};
       const name = `sync-slot:${slot}`;
-      if (!leases.take(name, holder, LEASE_MS)) continue;
-      const timer = setInterval(() => leases.take(name, holder, LEASE_MS), LEASE_MS / 4);
-      timer.unref?.();
-      return {
-        [Symbol.dispose]() {
-          clearInterval(timer);
-          leases.release(name, holder);
-        },
-      };
+      const held = holdLease({ leases, name, owner: holder, ttlMs: LEASE_MS, onLost, onError });
+      if (held) return held;
     }
     await sleep(LOOK_EVERY_MS, undefined, { signal }).catch(() => {});
   }

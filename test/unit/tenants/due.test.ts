@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { openDatabase } from "../../../src/database/index.ts";
+import { createLog } from "../../../src/log.ts";
 import type { GitTenant, OnlineTenant, TenantSettings } from "../../../src/tenants/index.ts";
 import { dueAt, withoutFutureTimes } from "../../../src/tenants/schedule/due.ts";
 import { takeSyncSlot } from "../../../src/tenants/schedule/slots.ts";
@@ -13,8 +14,13 @@ const NOW = Date.UTC(2026, 10, 21, 12, 7);
 const online = (schedule: string | null): TenantSettings => ({ source: "online", schedule }) as OnlineTenant;
 const git = (syncIntervalMinutes: number | null, schedule: string | null = null): TenantSettings =>
   ({ source: "git", syncIntervalMinutes, schedule }) as GitTenant;
+const silent = createLog({ level: "critical", format: "text", write: () => {} });
+const onError = (): void => {};
 const openBook = () =>
-  openSyncBook(openDatabase({ path: ":memory:", name: "a test's state", access: { kind: "shared" } }));
+  openSyncBook(
+    openDatabase({ path: ":memory:", name: "a test's state", access: { kind: "shared" } }),
+    silent,
+  );
 const record = (fields: Partial<SyncRecord> = {}): SyncRecord => ({ ...openBook().read("x"), ...fields });
 
 describe("dueAt", () => {
@@ -73,10 +79,10 @@ describe("places to sync", () => {
   test("are two, for all processes together", async () => {
     const { leases } = openBook();
     const { signal } = new AbortController();
-    const first = await takeSyncSlot({ leases, owner: "a", signal });
-    using _second = await takeSyncSlot({ leases, owner: "b", signal });
+    const first = await takeSyncSlot({ leases, onError, owner: "a", signal });
+    using _second = await takeSyncSlot({ leases, onError, owner: "b", signal });
     let isThird = false;
-    const third = takeSyncSlot({ leases, owner: "a", signal }).then((slot) => {
+    const third = takeSyncSlot({ leases, onError, owner: "a", signal }).then((slot) => {
       isThird = true;
       return slot;
     });
@@ -90,8 +96,8 @@ describe("places to sync", () => {
   test("are not waited for by who is called off", async () => {
     const { leases } = openBook();
     const calling = new AbortController();
-    for (const owner of ["a", "b"]) await takeSyncSlot({ leases, owner, signal: calling.signal });
-    const waiting = takeSyncSlot({ leases, owner: "c", signal: calling.signal });
+    for (const owner of ["a", "b"]) await takeSyncSlot({ leases, onError, owner, signal: calling.signal });
+    const waiting = takeSyncSlot({ leases, onError, owner: "c", signal: calling.signal });
     calling.abort();
     await expect(waiting).rejects.toMatchObject({ code: "cancelled" });
   });
@@ -103,7 +109,7 @@ describe("places to sync", () => {
     const leases = openLeases(database, () => now);
     for (const slot of [0, 1]) leases.take(`sync-slot:${slot}`, "dead", 15_000);
     now = 16_000;
-    using _ = await takeSyncSlot({ leases, owner: "alive", signal: new AbortController().signal });
+    using _ = await takeSyncSlot({ leases, onError, owner: "alive", signal: new AbortController().signal });
     expect(leases.holder("sync-slot:0")).toStartWith("alive");
   });
 });

@@ -117,14 +117,25 @@ describe("a sync of a git repository", () => {
     }
   });
 
-  test("keeps the documents when the branch is gone, and says what there is", async () => {
-    await repository.commit({ "docs/a.md": "# A" });
-    const { source } = gitTenantSource({ rootDir, url });
-    await runSync(source);
-    await repository.git(["branch", "-m", "main", "trunk"]);
-    await expect(runSync(source)).rejects.toThrow(/has no branch or tag "main"; it has trunk/);
-    expect((await documentsOf(source)).size).toBe(1);
-  });
+  test.each([
+    ["renamed", ["branch", "-m", "release", "trunk"], "main, trunk"],
+    ["deleted", ["branch", "-D", "release"], "main"],
+  ] as const)(
+    "keeps the documents when the branch was %s, and says what there is",
+    async (_, words, left) => {
+      await repository.commit({ "docs/a.md": "# A" });
+      await repository.git(["branch", "release"]);
+      const { source } = gitTenantSource({ rootDir, url, tenant: { revision: "release" } });
+      await runSync(source);
+      await repository.git(words);
+      await expect(runSync(source)).rejects.toThrow(`has no branch or tag "release"; it has ${left}`);
+      expect((await documentsOf(source)).size).toBe(1);
+      // As somebody who has deleted it by mistake does.
+      await repository.commit({ "docs/a.md": "# A", "docs/b.md": "# B" });
+      await repository.git(["branch", "release"]);
+      expect(await runSync(source)).toMatchObject({ fetched: 1, unchanged: 1 });
+    },
+  );
 
   test("keeps the documents when a commit has none any more", async () => {
     await repository.commit({ "docs/a.md": "# A" });

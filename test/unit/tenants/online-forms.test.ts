@@ -1,37 +1,19 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { DocsSite, htmlPage, proseOf } from "../../support/docs-site.ts";
+import { rm } from "node:fs/promises";
+import { type DocsSite, htmlPage, proseOf } from "../../support/docs-site.ts";
 import { documentsOf, runSync } from "../../support/git-tenant.ts";
-import { openWebTenant, type WebTenant } from "../../support/web-tenant.ts";
+import { openWebBench, titlesOf, type WebBench } from "../../support/web-bench.ts";
+import type { WebTenant } from "../../support/web-tenant.ts";
 
+let bench: WebBench;
 let site: DocsSite;
-let rootDir: string;
-let opened: WebTenant[];
-
 beforeEach(async () => {
-  site = new DocsSite();
-  rootDir = await mkdtemp(join(tmpdir(), "web-tenant-"));
-  opened = [];
+  bench = await openWebBench();
+  site = bench.site;
 });
-afterEach(async () => {
-  for (const tenant of opened) await tenant[Symbol.asyncDispose]();
-  await site[Symbol.asyncDispose]();
-  await rm(rootDir, { recursive: true, force: true });
-});
-
-const open = (
-  tenant: Record<string, unknown>,
-  more: Partial<Parameters<typeof openWebTenant>[0]> = {},
-): WebTenant => {
-  const web = openWebTenant({ rootDir, tenant, ...more });
-  opened.push(web);
-  return web;
-};
-const bySitemap = () => open({ docs_sitemap_url: site.sitemap });
-const titlesOf = async ({ source }: WebTenant): Promise<string[]> =>
-  [...(await documentsOf(source)).values()].map(({ title }) => title).sort();
+afterEach(() => bench[Symbol.asyncDispose]());
+const open: WebBench["open"] = (tenant, more) => bench.open(tenant, more);
+const bySitemap = (): WebTenant => bench.bySitemap();
 
 describe("Markdown forms of pages", () => {
   test("are taken where llms.txt names them", async () => {
@@ -61,7 +43,7 @@ describe("Markdown forms of pages", () => {
         body: `# ${path} in Markdown\n\n${proseOf(path)}`,
         type: "text/markdown",
       });
-    await rm(rootDir, { recursive: true });
+    await rm(bench.rootDir, { recursive: true });
     await runSync(bySitemap().source);
     expect((await titlesOf(web)).every((title) => title.endsWith("in Markdown"))).toBe(true);
   });

@@ -1,37 +1,21 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { mkdtemp, readdir, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { DocsSite, htmlPage, proseOf } from "../../support/docs-site.ts";
+import { type DocsSite, htmlPage, proseOf } from "../../support/docs-site.ts";
 import { documentsOf, runSync } from "../../support/git-tenant.ts";
-import { openWebTenant, type WebTenant } from "../../support/web-tenant.ts";
+import { openWebBench, titlesOf, type WebBench } from "../../support/web-bench.ts";
+import type { WebTenant } from "../../support/web-tenant.ts";
 
+let bench: WebBench;
 let site: DocsSite;
-let rootDir: string;
-let opened: WebTenant[];
-
 beforeEach(async () => {
-  site = new DocsSite();
-  rootDir = await mkdtemp(join(tmpdir(), "web-tenant-"));
-  opened = [];
+  bench = await openWebBench();
+  site = bench.site;
 });
-afterEach(async () => {
-  for (const tenant of opened) await tenant[Symbol.asyncDispose]();
-  await site[Symbol.asyncDispose]();
-  await rm(rootDir, { recursive: true, force: true });
-});
-
-const open = (
-  tenant: Record<string, unknown>,
-  more: Partial<Parameters<typeof openWebTenant>[0]> = {},
-): WebTenant => {
-  const web = openWebTenant({ rootDir, tenant, ...more });
-  opened.push(web);
-  return web;
-};
-const bySitemap = () => open({ docs_sitemap_url: site.sitemap });
-const titlesOf = async ({ source }: WebTenant): Promise<string[]> =>
-  [...(await documentsOf(source)).values()].map(({ title }) => title).sort();
+afterEach(() => bench[Symbol.asyncDispose]());
+const open: WebBench["open"] = (tenant, more) => bench.open(tenant, more);
+const bySitemap = (): WebTenant => bench.bySitemap();
 const login = htmlPage(
   "Sign in",
   "Please sign in with your account to read the documentation of this product. Forgot the password?",
@@ -60,7 +44,7 @@ describe("a sync of a website", () => {
     const web = open(tenant);
     await runSync(web.source);
     expect(await titlesOf(web)).toEqual(["A", "D", "Start"]);
-    await rm(rootDir, { recursive: true });
+    await rm(bench.rootDir, { recursive: true });
     const capped = open({ ...tenant, max_crawl_pages: 2 });
     await runSync(capped.source);
     expect(await titlesOf(capped)).toEqual(["A", "Start"]);
@@ -111,13 +95,13 @@ describe("a sync of a website", () => {
     const web = bySitemap();
     await runSync(web.source);
     const before = await Bun.file(
-      join(rootDir, (await readdir(rootDir)).find((name) => name.endsWith("p1.md")) ?? ""),
+      join(bench.rootDir, (await readdir(bench.rootDir)).find((name) => name.endsWith("p1.md")) ?? ""),
     ).text();
     for (const [path, { body }] of site.pages)
       site.pages.set(path, { body: body.replace("<nav>", "<nav>Other surroundings") });
     expect(await runSync(web.source)).toEqual({ fetched: 0, unchanged: 3, removed: 0, failed: 0 });
     const after = await Bun.file(
-      join(rootDir, (await readdir(rootDir)).find((name) => name.endsWith("p1.md")) ?? ""),
+      join(bench.rootDir, (await readdir(bench.rootDir)).find((name) => name.endsWith("p1.md")) ?? ""),
     ).text();
     expect(after).toBe(before);
   });
@@ -136,7 +120,7 @@ describe("a sync of a website", () => {
     expect(await runSync(web.source)).toMatchObject({ removed: 0 });
     expect(await runSync(web.source)).toMatchObject({ removed: 1 });
     expect(await titlesOf(web)).not.toContain("Page 3");
-    expect((await readdir(rootDir)).some((name) => name.endsWith("p3.md"))).toBe(false);
+    expect((await readdir(bench.rootDir)).some((name) => name.endsWith("p3.md"))).toBe(false);
   });
 
   test("takes the new address of a page that moved", async () => {
@@ -320,10 +304,31 @@ describe("a website in trouble keeps its documents", () => {
   });
 
   test("and can be read by a program that lost what it remembered", async () => {
-    await rm(join(rootDir, ".article-extractor"), { recursive: true });
+    await rm(join(bench.rootDir, ".article-extractor"), { recursive: true });
     await isWhole(web, 12);
     site.intercept = () => new Response("down", { status: 500 });
     await expect(runSync(web.source)).rejects.toThrow();
     await isWhole(web, 12);
   });
 });
+
+test("a sync whose documents cannot be written says so, and takes them over when they can", async () => {
+  site.fill(20);
+  const directory = join(bench.rootDir, "documents");
+  const staged = join(bench.rootDir, ".article-extractor/staged");
+  mkdirSync(directory);
+  site.intercept = ({ url }) => {
+    if (url.endsWith("/p19")) {
+      rmSync(directory, { recursive: true });
+      writeFileSync(directory, "in the way");
+      // A file that is no page, as a crash of the machine leaves it.
+      writeFileSync(join(staged, "0.md"), "");
+    }
+    return null;
+  };
+  const web = open({ docs_root_dir: directory, docs_sitemap_url: site.sitemap });
+  await expect(runSync(web.source)).rejects.toMatchObject({ code: "unwritable_output" });
+  site.intercept = null;
+  await rm(directory);
+  expect(await runSync(web.source)).toEqual({ fetched: 20, unchanged: 0, removed: 0, failed: 0 });
+}, 30_000);

@@ -1,0 +1,118 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import {
+  type Database,
+  holdLease,
+  type Leases,
+  openDatabase,
+  openLeases,
+} from "../../../src/database/index.ts";
+import { until } from "../../support/served.ts";
+
+let directory: string;
+let opened: Database[];
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), "lease-"));
+  opened = [];
+});
+afterEach(async () => {
+  for (const database of opened) database.close();
+  await rm(directory, { recursive: true });
+});
+
+/** Another connection to the same file each time, as another process has. */
+function open(): Database {
+  const database = openDatabase({
+    path: join(directory, "state.sqlite"),
+    name: "a test's state",
+    access: { kind: "shared" },
+  });
+  opened.push(database);
+  return database;
+}
+
+const TTL_MS = 200;
+/** Where a process that is slow for a while must not lose its lease. */
+const LONG_MS = 4000;
+
+type Told = { lost: number; readonly errors: unknown[] };
+
+function hold(
+  leases: Leases,
+  owner: string,
+  ttlMs = TTL_MS,
+): { readonly held: Disposable | null; readonly told: Told } {
+  const told: Told = { lost: 0, errors: [] };
+  const held = holdLease({
+    leases,
+    name: "work",
+    owner,
+    ttlMs,
+    onLost: () => told.lost++,
+    onError: (error) => told.errors.push(error),
+  });
+  return { held, told };
+}
+
+describe("a lease that is held", () => {
+  test("is renewed for longer than it lasts, then given back", async () => {
+    let now = 0;
+    const [mine, theirs] = [openLeases(open(), () => now), openLeases(open(), () => now)];
+    const { held, told } = hold(mine, "me");
+    const looking = open().prepare<{ at: number }>("SELECT expires_at AS at FROM leases");
+    for (let round = 0; round < 3; round++) {
+      now += TTL_MS - 1;
+      await until(
+        () => looking.get()?.at,
+        (at) => at === now + TTL_MS,
+      );
+      expect({ holder: theirs.holder("work"), lost: told.lost }).toEqual({ holder: "me", lost: 0 });
+    }
+    expect(hold(theirs, "they").held).toBeNull();
+    held?.[Symbol.dispose]();
+    expect(theirs.take("work", "they", TTL_MS)).toBe(true);
+  });
+
+  test("is lost, once, when another has it", async () => {
+    const [mine, theirs] = [openLeases(open()), open()];
+    const { held, told } = hold(mine, "me");
+    theirs.run("UPDATE leases SET owner = 'they', expires_at = 1e15");
+    await until(
+      () => told.lost,
+      (count) => count > 0,
+    );
+    await Bun.sleep(TTL_MS);
+    expect(told).toEqual({ lost: 1, errors: [] });
+    held?.[Symbol.dispose]();
+    expect(mine.holder("work")).toBe("they");
+  });
+
+  test("outlives trouble with the file that is over in time", async () => {
+    const [mine, theirs] = [openLeases(open()), open()];
+    const { held, told } = hold(mine, "me", LONG_MS);
+    theirs.run("ALTER TABLE leases RENAME TO elsewhere");
+    await until(
+      () => told.errors.length,
+      (count) => count > 0,
+    );
+    theirs.run("ALTER TABLE elsewhere RENAME TO leases");
+    expect(told.lost).toBe(0);
+    held?.[Symbol.dispose]();
+    expect(mine.holder("work")).toBeNull();
+  });
+
+  test("is lost when the trouble lasts, and no error gets out of it", async () => {
+    const [mine, theirs] = [openLeases(open()), open()];
+    const { held, told } = hold(mine, "me");
+    theirs.run("DROP TABLE leases");
+    await until(
+      () => told.lost,
+      (count) => count > 0,
+    );
+    expect(told.lost).toBe(1);
+    expect(told.errors.length).toBeGreaterThan(0);
+    held?.[Symbol.dispose]();
+  });
+});

@@ -1,0 +1,97 @@
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { renameSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { type Database, openDatabase, openLeases } from "../../../src/database/index.ts";
+import { openRegistry, type TestRegistry, writeTree } from "../../support/search-server.ts";
+import { until } from "../../support/served.ts";
+
+let root: string;
+let registry: TestRegistry;
+let beside: Database;
+beforeEach(() => {
+  root = writeTree({ "sluices.md": "# Sluices\n\nHow a sluicegate opens.\n" });
+  registry = openRegistry({
+    infrastructure: { allow_index_builds: true },
+    tenants: [{ source_type: "filesystem", codename: "harbour", docs_name: "Harbour", docs_root_dir: root }],
+  });
+  const path = join(registry.stateDirectory, "state.sqlite");
+  beside = openDatabase({ path, name: "the state", access: { kind: "shared" } });
+});
+afterEach(async () => {
+  await registry[Symbol.asyncDispose]();
+  beside.close();
+});
+
+const hitsOf = (query: string): number => {
+  try {
+    return registry.search("harbour", query, { size: 10, wordMatch: false, timeoutMs: 30_000 }).hits.length;
+  } catch {
+    return -1;
+  }
+};
+const untilHits = (query: string, count: number): Promise<number> =>
+  until(
+    () => hitsOf(query),
+    (found) => found === count,
+  );
+const hasSaid = (words: string): boolean => registry.lines.some((line) => line.includes(words));
+
+test("tenants are searched on while the shared state fails, and looked after again when it is back", async () => {
+  registry.start();
+  expect(await untilHits("sluicegate", 1)).toBe(1);
+  await until(
+    () => registry.status("harbour").state,
+    (state) => state === "idle",
+  );
+  beside.run("ALTER TABLE sync_requests RENAME TO elsewhere");
+  await until(
+    () => hasSaid("syncs are not looked after"),
+    (said) => said,
+  );
+  expect(hasSaid("syncs are not looked after")).toBe(true);
+  expect(hitsOf("sluicegate")).toBe(1);
+  beside.run("ALTER TABLE elsewhere RENAME TO sync_requests");
+  writeFileSync(join(root, "locks.md"), "# Locks\n\nA lockkeeper works here.\n");
+  await until(
+    () => registry.requestSync("harbour"),
+    (isTaken) => isTaken,
+  );
+  expect(await untilHits("lockkeeper", 1)).toBe(1);
+}, 60_000);
+
+test("a damaged index is searched on although no build can be asked for", async () => {
+  await registry.build("harbour");
+  expect(hitsOf("sluicegate")).toBe(1);
+  beside.run("DROP TABLE sync_requests");
+  const path = join(registry.stateDirectory, "harbour/search.index");
+  writeFileSync(`${path}.new`, "garbage");
+  renameSync(`${path}.new`, path);
+  await until(
+    () => {
+      expect(hitsOf("sluicegate")).toBe(1);
+      return hasSaid("no sync requested");
+    },
+    (said) => said,
+  );
+  expect(hasSaid("no sync requested")).toBe(true);
+}, 60_000);
+
+test("documents that change while another process is at them are read when it has ended", async () => {
+  registry.start();
+  expect(await untilHits("sluicegate", 1)).toBe(1);
+  await until(
+    () => registry.status("harbour").state,
+    (state) => state === "idle",
+  );
+  const leases = openLeases(beside);
+  expect(leases.take("tenant:harbour", "elsewhere:1:x", 60_000)).toBe(true);
+  writeFileSync(join(root, "locks.md"), "# Locks\n\nA lockkeeper works here.\n");
+  // It has seen the change, and not been able to do anything about it.
+  await until(
+    () => registry.status("harbour").state,
+    (state) => state === "queued",
+  );
+  expect(hitsOf("lockkeeper")).toBe(0);
+  leases.release("tenant:harbour", "elsewhere:1:x");
+  expect(await untilHits("lockkeeper", 1)).toBe(1);
+}, 60_000);
