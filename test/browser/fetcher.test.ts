@@ -116,8 +116,8 @@ const htmlOf = async (path: string, by = fetcher): Promise<string> => (await by.
 describeFetcher({
   name: "the browser fetcher",
   // A tab on a busy machine takes its time.
-  limitMs: 6000,
-  make: async () => browser({ limits: { requestTimeoutMs: 6000, pageBytes: 100_000, tries: 1 } }),
+  limitMs: 3000,
+  make: async () => browser({ limits: { requestTimeoutMs: 3000, pageBytes: 100_000, tries: 1 } }),
 });
 
 describe("the browser fetcher", () => {

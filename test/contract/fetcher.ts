@@ -50,7 +50,13 @@ export function describeFetcher(subject: FetcherUnderTest): void {
     });
 
     it("fails with network when redirects go in a circle", async () => {
-      expect((await failureOf(fetcher.fetch(at("/loop"))))?.code).toBe("network");
+      const before = site.requests.length;
+      const failure = await failureOf(fetcher.fetch(at("/loop")));
+      expect([failure?.code, failure?.message]).toEqual([
+        "network",
+        `GET ${at("/loop")}: more than 10 redirects`,
+      ]);
+      expect(site.requests.length - before).toBe(11);
     });
 
     it("fails with network when nobody listens", async () => {

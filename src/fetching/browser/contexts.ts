@@ -20,6 +20,7 @@ export type ContextOptions = {
   readonly maxPages: number;
   /** Largest document, in bytes. */
   readonly maxBytes: number;
+  readonly maxRedirects: number;
 };
 
 export type TabOptions = {
@@ -192,7 +193,7 @@ async function openTab(open: OpenContext, options: ContextOptions, tab: TabOptio
     const end = watchForEnd(page, browser);
     if (!tab.opensWindows) page.on("popup", (popup) => void popup.close().catch(() => {}));
     page.on("download", (download) => void download.cancel().catch(() => {}));
-    await intercept(page, { ...options, ...tab, onTooLarge: end.tell });
+    await intercept(page, { ...options, ...tab, onRefused: end.tell });
     return { page, end };
   })();
   try {

@@ -103,6 +103,7 @@ async function openParts({ options, headers }: Session): Promise<OpenSession> {
     loadsMedia: behaviour.loadsMedia,
     maxPages: options.pagesPerContext,
     maxBytes: options.limits.pageBytes,
+    maxRedirects: options.limits.redirects,
   });
   return { proxy, contexts };
 }

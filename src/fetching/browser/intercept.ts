@@ -1,5 +1,6 @@
 import type { Failure } from "../../failure.ts";
 import { tooLarge } from "../body.ts";
+import { tooManyRedirects } from "../hops.ts";
 import type { PinningProxy } from "../pinning-proxy.ts";
 import type { Page } from "./chromium.ts";
 
@@ -15,8 +16,9 @@ export type InterceptOptions = {
   readonly what: string;
   /** Largest document, decompressed, in bytes. */
   readonly maxBytes: number;
-  /** Told when the document, or all that the page loads, is too large; the page should end. */
-  readonly onTooLarge: (failure: Failure) => void;
+  readonly maxRedirects: number;
+  /** Told when the document, or all that the page loads, is too large, or has redirected too often: the page should end. */
+  readonly onRefused: (failure: Failure) => void;
 };
 
 const MEDIA = ["Image", "Font", "Media"] as const;
@@ -39,7 +41,10 @@ export async function intercept(page: Page, options: InterceptOptions): Promise<
   const session = await page.context().newCDPSession(page);
   countBytes(session, options);
   answerProxy(session, options.proxy);
-  session.on("Fetch.requestPaused", ({ requestId, request, resourceType }) => {
+  const isAstray = countRedirects(options);
+  session.on("Fetch.requestPaused", (paused) => {
+    const { requestId, request, resourceType } = paused;
+    if (resourceType === "Document" && isAstray(paused)) return;
     const isMedia = !loadsMedia && MEDIA.some((media) => media === resourceType);
     const isOwn = URL.parse(request.url)?.origin === options.origin;
     const answer = isMedia
@@ -72,8 +77,32 @@ function answerProxy(session: Session, { url, username, password }: PinningProxy
   });
 }
 
+type PausedRequest = {
+  readonly requestId: string;
+  readonly frameId: string;
+  readonly redirectedRequestId?: string | undefined;
+};
+
+// Chromium itself goes round twenty times.
+function countRedirects({ what, maxRedirects, onRefused }: InterceptOptions) {
+  let main: string | null = null;
+  const redirects = new Map<string, number>();
+  /** Whether a request is one redirect too many, and nothing more is to be done with it. */
+  return ({ requestId, frameId, redirectedRequestId }: PausedRequest): boolean => {
+    // A tab's first request is for its own document.
+    main ??= frameId;
+    if (redirectedRequestId === undefined || frameId !== main) return false;
+    const count = (redirects.get(redirectedRequestId) ?? 0) + 1;
+    redirects.delete(redirectedRequestId);
+    redirects.set(requestId, count);
+    if (count <= maxRedirects) return false;
+    onRefused(tooManyRedirects(what, maxRedirects));
+    return true;
+  };
+}
+
 // A document of gigabytes, or scripts that load without end, would take the machine's memory first.
-function countBytes(session: Session, { what, maxBytes, onTooLarge }: InterceptOptions): void {
+function countBytes(session: Session, { what, maxBytes, onRefused }: InterceptOptions): void {
   let document: string | null = null;
   let documentBytes = 0;
   let allBytes = 0;
@@ -84,7 +113,7 @@ function countBytes(session: Session, { what, maxBytes, onTooLarge }: InterceptO
   session.on("Network.dataReceived", ({ requestId, dataLength }) => {
     allBytes += dataLength;
     if (requestId === document) documentBytes += dataLength;
-    if (documentBytes > maxBytes || allBytes > maxBytes * MAX_DOCUMENTS) onTooLarge(tooLarge(what, maxBytes));
+    if (documentBytes > maxBytes || allBytes > maxBytes * MAX_DOCUMENTS) onRefused(tooLarge(what, maxBytes));
   });
 }
 
