@@ -72,6 +72,7 @@ const ROUTES: Readonly<Record<string, Route>> = {
   "/busy": script("for (;;) {}"),
   "/memory": script("const a = []; for (;;) a.push(new Array(1e6).fill(Math.random()))"),
   "/buffers": script("const a = []; setInterval(() => a.push(new Uint8Array(8e6).fill(7)), 1)"),
+  "/window-chain": script(`window.open("/window-chain?" + Math.random()); p.textContent = "after"`),
   "/windows": script(
     "setInterval(() => window.open('/page?window'), 1); setInterval(() => { open('about:blank') }, 1)",
   ),
@@ -251,6 +252,13 @@ describe("the browser fetcher", () => {
     },
     60_000,
   );
+
+  test("no window that a page opens lives on after it", async () => {
+    await using mine = browser();
+    expect(await htmlOf("/window-chain", mine)).toContain("after");
+    expect(await htmlOf("/page", mine)).toContain("A page of the site.");
+    expect(site.requests.filter(({ target }) => target.startsWith("/window-chain?"))).toEqual([]);
+  });
 
   test("a page that opens windows without end is taken as it is", async () => {
     expect(await htmlOf("/windows")).toContain("start");

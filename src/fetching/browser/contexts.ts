@@ -95,7 +95,7 @@ export function createContexts(options: ContextOptions): BrowserContexts {
       await used.state.refresh();
       return await openTab(used, options, tabOptions);
     } catch (error) {
-      used.openPages--;
+      await leave(used);
       throw error;
     }
   };
@@ -247,7 +247,14 @@ async function closeTab(open: OpenContext, { page, end }: Opened): Promise<void>
   await state.catch(() => {});
   // A tab whose scripts never yield cannot be closed; the whole browser goes.
   const isClosed = await within(CLOSE_TIMEOUT_MS, page.close({ runBeforeUnload: false }));
-  open.openPages--;
   if (!isClosed) await open.lease.giveBack(true);
-  else if (open.isRetired && open.openPages === 0) await closeContext(open);
+  await leave(open);
+}
+
+/** The last one out takes along what pages and persons have opened, and the context where it has had its pages. */
+async function leave(open: OpenContext): Promise<void> {
+  open.openPages--;
+  if (open.openPages > 0) return;
+  if (open.isRetired) await closeContext(open);
+  else for (const window of open.context.pages()) void window.close().catch(() => {});
 }
