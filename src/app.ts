@@ -264,11 +264,14 @@ const openBrowsers = ({ settings, log }: AppOptions, machine: BrowserMachine): B
     find: { ...machine, explicit: settings.browserPath },
     hasSandbox: settings.browserSandbox ?? !machine.isRoot,
     maxPages: PAGES_PER_BROWSER,
+    maxPageMb: MAX_PAGE_MB,
     log,
   });
 
 /** A browser gives way to a new one after so many pages. */
 const PAGES_PER_BROWSER = 500;
+/** Twice of what V8 may have for a page's objects. */
+const MAX_PAGE_MB = 2048;
 
 type OpenMetrics = { readonly metrics: Metrics; readonly statsd: StatsdSocket | null };
 

@@ -40,7 +40,7 @@ function temporaryBase(): string {
 
 /** A browser of a test's own, with a directory of its own. */
 export function openTestHost(
-  options: { maxPages?: number; base?: string } = {},
+  options: { maxPages?: number; maxPageMb?: number; base?: string } = {},
 ): BrowserHost & { base: string } {
   const base = options.base ?? temporaryBase();
   const host = createBrowserHost({
@@ -53,6 +53,7 @@ export function openTestHost(
     },
     pid: process.pid,
     maxPages: options.maxPages ?? 500,
+    maxPageMb: options.maxPageMb ?? 2048,
     log: silentLog,
   });
   return {

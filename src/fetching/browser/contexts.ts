@@ -2,7 +2,7 @@ import { Failure } from "../../failure.ts";
 import type { PinningProxy } from "../pinning-proxy.ts";
 import type { BrowsingSession } from "../session/session.ts";
 import { answered, browserGone, isGone, isSilent, within } from "./answered.ts";
-import type { Browser, BrowserContext, Page } from "./chromium.ts";
+import type { BrowserContext, Page } from "./chromium.ts";
 import { type ContextState, createContextState, type KeepOptions } from "./context-state.ts";
 import type { BrowserHost, BrowserLease } from "./host.ts";
 import { intercept } from "./intercept.ts";
@@ -190,7 +190,7 @@ async function openTab(open: OpenContext, options: ContextOptions, tab: TabOptio
   let page: Page | null = null;
   const opening = (async (): Promise<Opened> => {
     page = await open.context.newPage();
-    const end = watchForEnd(page, browser);
+    const end = watchForEnd(page, open.lease, tab.what);
     if (!tab.opensWindows) page.on("popup", (popup) => void popup.close().catch(() => {}));
     page.on("download", (download) => void download.cancel().catch(() => {}));
     await intercept(page, { ...options, ...tab, onRefused: end.tell });
@@ -221,14 +221,21 @@ type End = {
   readonly ignore: () => void;
 };
 
-function watchForEnd(page: Page, browser: Browser): End {
+function watchForEnd(page: Page, lease: BrowserLease, what: string): End {
+  const { browser } = lease;
   const { promise, resolve } = Promise.withResolvers<Failure>();
   let isClosing = false;
   const tell = (failure: Failure): void => {
     if (!isClosing) resolve(failure);
   };
   const crash = (): void => tell(browserGone("the browser crashed"));
-  page.on("crash", () => tell(browserGone("the page crashed the browser's tab")));
+  page.on("crash", () =>
+    tell(
+      lease.hasEndedGreedyPage()
+        ? new Failure("too_large", `${what}: the page takes too much memory`)
+        : browserGone("the page crashed the browser's tab"),
+    ),
+  );
   page.on("close", () =>
     tell(browserGone(browser.isConnected() ? "the browser closed the tab" : "the browser crashed")),
   );

@@ -1,4 +1,4 @@
-import type { Failure } from "../../failure.ts";
+import { Failure } from "../../failure.ts";
 import { tooLarge } from "../body.ts";
 import { tooManyRedirects } from "../hops.ts";
 import type { PinningProxy } from "../pinning-proxy.ts";
@@ -17,7 +17,9 @@ export type InterceptOptions = {
   /** Largest document, decompressed, in bytes. */
   readonly maxBytes: number;
   readonly maxRedirects: number;
-  /** Told when the document, or all that the page loads, is too large, or has redirected too often: the page should end. */
+  /** A person is at the tab. */
+  readonly opensWindows: boolean;
+  /** Told when the document, or all that the page loads, is too large, or goes from place to place: the page should end. */
   readonly onRefused: (failure: Failure) => void;
 };
 
@@ -41,7 +43,7 @@ export async function intercept(page: Page, options: InterceptOptions): Promise<
   const session = await page.context().newCDPSession(page);
   countBytes(session, options);
   answerProxy(session, options.proxy);
-  const isAstray = countRedirects(options);
+  const isAstray = countMoves(options);
   session.on("Fetch.requestPaused", (paused) => {
     const { requestId, request, resourceType } = paused;
     if (resourceType === "Document" && isAstray(paused)) return;
@@ -83,21 +85,34 @@ type PausedRequest = {
   readonly redirectedRequestId?: string | undefined;
 };
 
-// Chromium itself goes round twenty times.
-function countRedirects({ what, maxRedirects, onRefused }: InterceptOptions) {
+/** Documents after the first; scripts that log in or choose a language need a few. */
+const MAX_MOVES = 20;
+
+/**
+ * Says of each request for a document whether it is one too many: a redirect, where Chromium itself goes round
+ * twenty times, or another page that scripts go on to, which has no end at all.
+ */
+function countMoves({ what, maxRedirects, opensWindows, onRefused }: InterceptOptions) {
   let main: string | null = null;
+  let moves = 0;
   const redirects = new Map<string, number>();
-  /** Whether a request is one redirect too many, and nothing more is to be done with it. */
-  return ({ requestId, frameId, redirectedRequestId }: PausedRequest): boolean => {
+  const failureOf = ({ requestId, redirectedRequestId }: PausedRequest): Failure | null => {
+    if (redirectedRequestId !== undefined) {
+      const count = (redirects.get(redirectedRequestId) ?? 0) + 1;
+      redirects.delete(redirectedRequestId);
+      redirects.set(requestId, count);
+      return count > maxRedirects ? tooManyRedirects(what, maxRedirects) : null;
+    }
+    // A person goes where he likes.
+    if (moves++ <= MAX_MOVES || opensWindows) return null;
+    return new Failure("network", `${what}: its scripts go on to another page more than ${MAX_MOVES} times`);
+  };
+  return (paused: PausedRequest): boolean => {
     // A tab's first request is for its own document.
-    main ??= frameId;
-    if (redirectedRequestId === undefined || frameId !== main) return false;
-    const count = (redirects.get(redirectedRequestId) ?? 0) + 1;
-    redirects.delete(redirectedRequestId);
-    redirects.set(requestId, count);
-    if (count <= maxRedirects) return false;
-    onRefused(tooManyRedirects(what, maxRedirects));
-    return true;
+    main ??= paused.frameId;
+    const failure = paused.frameId === main ? failureOf(paused) : null;
+    if (failure) onRefused(failure);
+    return failure !== null;
   };
 }
 
