@@ -305,7 +305,9 @@ function openSession(options: AppOptions, parts: SessionParts): ArticleSession {
   const person = options.person ?? null;
   const open = openNetwork(network, { ...options, egress, browsers, person, acceptMarkdown });
   const { http, fetchers, log, limits, userAgent } = open;
+  const loads = new Set<Promise<unknown>>();
   const service = {
+    loads,
     fetchers,
     extractor,
     cache,
@@ -337,7 +339,10 @@ function openSession(options: AppOptions, parts: SessionParts): ArticleSession {
     crawl: (plan, crawlOptions, signal, adapt = (same) => same) =>
       runCrawlJob(plan, crawlOptions, adapt(crawling, http), signal),
     previewCrawl: (plan, crawlOptions, signal) => previewCrawl(plan, crawlOptions, crawling, signal),
-    [Symbol.asyncDispose]: () => open[Symbol.asyncDispose](),
+    async [Symbol.asyncDispose]() {
+      await Promise.allSettled(loads);
+      await open[Symbol.asyncDispose]();
+    },
   };
 }
 

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
+import type { BrowserMachine } from "../../src/app.ts";
 import {
   type BrowserFetcherOptions,
   type BrowserHost,
@@ -36,6 +37,20 @@ function temporaryBase(): string {
   const base = mkdtempSync(join(TEMPORARY, "bt-"));
   process.once("exit", () => rmSync(base, { recursive: true, force: true }));
   return base;
+}
+
+/** This machine, with a directory of the test's own for temporary files. */
+export function testMachine(): BrowserMachine {
+  return {
+    searchPath: dirname(browserPath()),
+    platform: process.platform,
+    home: "/nonexistent",
+    temporaryBase: temporaryBase(),
+    useTemporaryDirectory: () => {},
+    pid: process.pid,
+    isRoot: process.getuid?.() === 0,
+    hasDisplay: false,
+  };
 }
 
 /** A browser of a test's own, with a directory of its own. */
