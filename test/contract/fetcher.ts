@@ -60,7 +60,13 @@ export function describeFetcher(subject: FetcherUnderTest): void {
     });
 
     it("fails with network when nobody listens", async () => {
-      expect((await failureOf(fetcher.fetch(pageUrl("http://127.0.0.1:9/"))))?.code).toBe("network");
+      const closed = await startFaultySite();
+      await closed[Symbol.asyncDispose]();
+      const failure = await failureOf(fetcher.fetch(pageUrl(`${closed.origin}/`)));
+      expect([failure?.code, failure?.message]).toEqual([
+        "network",
+        expect.stringContaining(`GET ${closed.origin}/: the connection was refused`),
+      ]);
     });
 
     it("fails with timeout when the answer takes longer than the limit", async () => {
