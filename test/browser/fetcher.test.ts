@@ -232,6 +232,40 @@ describe("the browser fetcher", () => {
     expect(other.requests[0]?.headers.authorization).toBeUndefined();
   });
 
+  describe("with a person at its window", () => {
+    const never = new Promise<void>(() => {});
+    const pausing = (timeoutMs: number): Fetcher =>
+      browser({ pause: { timeoutMs, untilDone: () => never }, limits: { tries: 1 } });
+
+    test("says what is wrong with a page that cannot be shown", async () => {
+      await using paused = pausing(60_000);
+      const failure = await failureOf(paused.fetch(pageUrl("https://127.0.0.1:9/")));
+      expect([failure?.code, failure?.message]).toEqual([
+        "network",
+        expect.stringContaining("GET https://127.0.0.1:9/: "),
+      ]);
+    });
+
+    test.each(["/page?shown", "/slow-headers?ms=20000"])(
+      "ends at once when %s is called off",
+      async (path) => {
+        await using paused = pausing(60_000);
+        const controller = new AbortController();
+        const work = failureOf(paused.fetch(at(path), { signal: controller.signal }));
+        while (!site.requests.some(({ target }) => target === path)) await Bun.sleep(10);
+        controller.abort();
+        expect((await work)?.code).toBe("cancelled");
+      },
+    );
+
+    test("goes on after the time, for all pages at once", async () => {
+      await using paused = pausing(200);
+      await Promise.all([paused.fetch(at("/page?p=1")), paused.fetch(at("/page?p=2"))]);
+      const asked = site.requests.filter(({ target }) => /^\/page\?p=/.test(target)).length;
+      expect(asked).toBe(3);
+    });
+  });
+
   test("asks again for what may come a moment later", async () => {
     const page = await fetcher.fetch(at("/flaky?status=503&times=1&browser"));
     expect(page).toMatchObject({ status: 200, tries: 2 });
