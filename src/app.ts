@@ -264,11 +264,14 @@ const openBrowsers = ({ settings, log }: AppOptions, machine: BrowserMachine): B
     find: { ...machine, explicit: settings.browserPath },
     hasSandbox: settings.browserSandbox ?? !machine.isRoot,
     maxPages: PAGES_PER_BROWSER,
+    maxPageMb: MAX_PAGE_MB,
     log,
   });
 
 /** A browser gives way to a new one after so many pages. */
 const PAGES_PER_BROWSER = 500;
+/** Twice of what V8 may have for a page's objects. */
+const MAX_PAGE_MB = 2048;
 
 type OpenMetrics = { readonly metrics: Metrics; readonly statsd: StatsdSocket | null };
 
@@ -302,7 +305,9 @@ function openSession(options: AppOptions, parts: SessionParts): ArticleSession {
   const person = options.person ?? null;
   const open = openNetwork(network, { ...options, egress, browsers, person, acceptMarkdown });
   const { http, fetchers, log, limits, userAgent } = open;
+  const loads = new Set<Promise<unknown>>();
   const service = {
+    loads,
     fetchers,
     extractor,
     cache,
@@ -334,7 +339,10 @@ function openSession(options: AppOptions, parts: SessionParts): ArticleSession {
     crawl: (plan, crawlOptions, signal, adapt = (same) => same) =>
       runCrawlJob(plan, crawlOptions, adapt(crawling, http), signal),
     previewCrawl: (plan, crawlOptions, signal) => previewCrawl(plan, crawlOptions, crawling, signal),
-    [Symbol.asyncDispose]: () => open[Symbol.asyncDispose](),
+    async [Symbol.asyncDispose]() {
+      await Promise.allSettled(loads);
+      await open[Symbol.asyncDispose]();
+    },
   };
 }
 

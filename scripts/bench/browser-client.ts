@@ -45,6 +45,7 @@ function openOurs(): Client {
     },
     pid: process.pid,
     maxPages: 500,
+    maxPageMb: 2048,
     log: silentLog,
   });
   const fetcher = createBrowserFetcher({

@@ -12,6 +12,8 @@ export type ArticleServiceParts = FromUrlParts & {
   readonly metrics: Metrics;
   /** Whose extractions are counted: `cli` makes `cli_extractions.success`. */
   readonly shell: string;
+  /** What this session has begun: others may wait for it after its own caller has gone. */
+  readonly loads: Set<Promise<unknown>>;
   /** Puts the fetcher, the cache and timings on the line of each page. */
   readonly hasDiagnostics: boolean;
 };
@@ -33,7 +35,13 @@ export async function serveArticle(
   const { cache, metrics, shell } = parts;
   const started = performance.now();
   try {
-    const load = (signal: AbortSignal): Promise<FetchedArticle> => loadArticle(request, parts, signal);
+    const load = (signal: AbortSignal): Promise<FetchedArticle> => {
+      const loading = loadArticle(request, parts, signal);
+      const forget = (): void => void parts.loads.delete(loading);
+      parts.loads.add(loading);
+      loading.then(forget, forget);
+      return loading;
+    };
     const { fetched, origin } = await cache.take(cacheKey(request), load, request.fetch.signal);
     metrics.count(`cache.${origin}`);
     metrics.count(`${shell}_extractions.success`);

@@ -50,16 +50,17 @@ export async function followRedirects(options: FollowOptions): Promise<FinalAnsw
     await discard(wire);
     watch.endRequest();
     if (redirects.length >= options.maxRedirects)
-      throw new Failure(
-        "network",
-        `${watch.describe(options.start)}: more than ${options.maxRedirects} redirects`,
-      );
+      throw tooManyRedirects(watch.describe(options.start), options.maxRedirects);
     redirects.push(url);
     const next = resolveLocation(location, url, watch);
     if (next.origin !== url.origin) hasLeftOrigin = true;
     url = next;
   }
 }
+
+/** The Failure of going round in a circle. */
+export const tooManyRedirects = (what: string, maxRedirects: number): Failure =>
+  new Failure("network", `${what}: more than ${maxRedirects} redirects`);
 
 const isRedirect = (status: number): boolean =>
   status === 301 || status === 302 || status === 303 || status === 307 || status === 308;

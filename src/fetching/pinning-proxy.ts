@@ -40,10 +40,14 @@ export async function openPinningProxy(options: PinningProxyOptions): Promise<Pi
   const username = "egress";
   const password = crypto.randomUUID();
   const refusals: Failure[] = [];
-  const failures = new Map<string, Failure>();
+  const errors = new Map<string, unknown>();
   // Unknown to any server, so none can pass its answer off as the proxy's.
   const mark = crypto.randomUUID();
-  const failureFor = (url: string): Failure | null => failures.get(URL.parse(url)?.host ?? "") ?? null;
+  // What failed last may have been another URL of the host, such as its icon's.
+  const failureFor = (url: string): Failure | null => {
+    const error = errors.get(URL.parse(url)?.host ?? "");
+    return error === undefined ? null : failureOf(url, error);
+  };
   const ending = new AbortController();
   const open = new Set<net.Socket>();
   const parts: ConnectionParts = {
@@ -52,12 +56,12 @@ export async function openPinningProxy(options: PinningProxyOptions): Promise<Pi
     credentials: Buffer.from(`Basic ${btoa(`${username}:${password}`)}`),
     signal: ending.signal,
     mark,
-    onConnected: ({ host }) => failures.delete(host),
-    onFailure: ({ host }, failure) => {
-      if (failures.size >= MAX_KEPT_FAILURES) failures.clear();
-      failures.set(host, failure);
-      if (failure.code !== "egress_refused") return;
-      refusals.push(failure);
+    onConnected: ({ host }) => errors.delete(host),
+    onError: ({ host }, error) => {
+      if (errors.size >= MAX_KEPT_ERRORS) errors.clear();
+      errors.set(host, error);
+      if (!(error instanceof Failure) || error.code !== "egress_refused") return;
+      refusals.push(error);
       if (refusals.length > MAX_REFUSALS) refusals.shift();
     },
   };
@@ -88,7 +92,7 @@ export async function openPinningProxy(options: PinningProxyOptions): Promise<Pi
 }
 
 const MAX_REFUSALS = 100;
-const MAX_KEPT_FAILURES = 1000;
+const MAX_KEPT_ERRORS = 1000;
 const MARK_HEADER = "x-pinning-proxy";
 
 type ConnectionParts = {
@@ -100,8 +104,11 @@ type ConnectionParts = {
   readonly signal: AbortSignal;
   readonly mark: string;
   readonly onConnected: (target: URL) => void;
-  readonly onFailure: (target: URL, failure: Failure) => void;
+  readonly onError: (target: URL, error: unknown) => void;
 };
+
+const failureOf = (url: URL | string, error: unknown): Failure =>
+  wireFailure(`GET ${displayUrl(url)}`, error);
 
 /** One connection of the client carries one tunnel or one request. */
 async function serveConnection(client: net.Socket, parts: ConnectionParts): Promise<void> {
@@ -124,9 +131,9 @@ async function serveConnection(client: net.Socket, parts: ConnectionParts): Prom
     if (received.rest.length > 0) client.unshift(received.rest);
     joinSockets(client, upstream.socket, { bodyBytes: head.bodyBytes, idleTimeoutMs: parts.idleTimeoutMs });
   } catch (error) {
-    const failure = wireFailure(`GET ${displayUrl(target ?? "")}`, error);
-    if (target) parts.onFailure(target, failure);
-    const status = failure.code === "egress_refused" ? "403 Forbidden" : "502 Bad Gateway";
+    if (target) parts.onError(target, error);
+    const isRefused = error instanceof Failure && error.code === "egress_refused";
+    const status = isRefused ? "403 Forbidden" : "502 Bad Gateway";
     refuse(client, `${status}\r\n${MARK_HEADER}: ${parts.mark}`);
   }
 }

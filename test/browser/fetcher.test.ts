@@ -71,7 +71,11 @@ const ROUTES: Readonly<Record<string, Route>> = {
   "/never-rests": script(`setInterval(() => { p.textContent = "tick " + Date.now(); }, 20)`),
   "/busy": script("for (;;) {}"),
   "/memory": script("const a = []; for (;;) a.push(new Array(1e6).fill(Math.random()))"),
-  "/buffers": script("const a = []; setInterval(() => a.push(new Uint8Array(8e6).fill(7)), 1)"),
+  "/buffers": script("const a = []; for (;;) a.push(new Uint8Array(8e6).fill(7))"),
+  "/shared": script(
+    "const a = []; setInterval(() => { const c = new OffscreenCanvas(2000, 2000); c.getContext('2d').fillRect(0, 0, 9, 9); a.push(c, new Uint8Array(8e6).fill(7)) }, 1)",
+  ),
+  "/window-chain": script(`window.open("/window-chain?" + Math.random()); p.textContent = "after"`),
   "/windows": script(
     "setInterval(() => window.open('/page?window'), 1); setInterval(() => { open('about:blank') }, 1)",
   ),
@@ -116,8 +120,8 @@ const htmlOf = async (path: string, by = fetcher): Promise<string> => (await by.
 describeFetcher({
   name: "the browser fetcher",
   // A tab on a busy machine takes its time.
-  limitMs: 6000,
-  make: async () => browser({ limits: { requestTimeoutMs: 6000, pageBytes: 100_000, tries: 1 } }),
+  limitMs: 3000,
+  make: async () => browser({ limits: { requestTimeoutMs: 3000, pageBytes: 100_000, tries: 1 } }),
 });
 
 describe("the browser fetcher", () => {
@@ -228,29 +232,86 @@ describe("the browser fetcher", () => {
     expect(other.requests[0]?.headers.authorization).toBeUndefined();
   });
 
+  describe("with a person at its window", () => {
+    const never = new Promise<void>(() => {});
+    const pausing = (timeoutMs: number): Fetcher =>
+      browser({ pause: { timeoutMs, untilDone: () => never }, limits: { tries: 1 } });
+
+    test("says what is wrong with a page that cannot be shown", async () => {
+      await using paused = pausing(60_000);
+      const failure = await failureOf(paused.fetch(pageUrl("https://127.0.0.1:9/")));
+      expect([failure?.code, failure?.message]).toEqual([
+        "network",
+        expect.stringContaining("GET https://127.0.0.1:9/: "),
+      ]);
+    });
+
+    test.each(["/page?shown", "/slow-headers?ms=20000"])(
+      "ends at once when %s is called off",
+      async (path) => {
+        await using paused = pausing(60_000);
+        const controller = new AbortController();
+        const work = failureOf(paused.fetch(at(path), { signal: controller.signal }));
+        while (!site.requests.some(({ target }) => target === path)) await Bun.sleep(10);
+        controller.abort();
+        expect((await work)?.code).toBe("cancelled");
+      },
+    );
+
+    test("goes on after the time, for all pages at once", async () => {
+      await using paused = pausing(200);
+      await Promise.all([paused.fetch(at("/page?p=1")), paused.fetch(at("/page?p=2"))]);
+      const asked = site.requests.filter(({ target }) => /^\/page\?p=/.test(target)).length;
+      expect(asked).toBe(3);
+    });
+  });
+
   test("asks again for what may come a moment later", async () => {
     const page = await fetcher.fetch(at("/flaky?status=503&times=1&browser"));
     expect(page).toMatchObject({ status: 200, tries: 2 });
   });
 
-  // It shows no change, so where the machine is fast it counts as at rest.
-  test("a page that fills memory behind its document is taken as it is, or ends at the deadline", async () => {
-    await using hardy = browser({ limits: { tries: 1 } });
-    const failure = await failureOf(hardy.fetch(at("/buffers"), { deadlineMs: 3000 }));
-    expect([undefined, "timeout", "network"]).toContain(failure?.code);
-    expect(await htmlOf("/page", hardy)).toContain("A page of the site.");
-  }, 60_000);
-
-  test.each(["/busy", "/memory", "/client-redirects"])(
-    "%s ends at the deadline, and the next page comes",
+  test.each(["/memory", "/buffers", "/shared"])(
+    "%s ends as too large, and the others go on",
     async (path) => {
-      await using hardy = browser({ limits: { tries: 1 } });
-      const failure = await failureOf(hardy.fetch(at(path), { deadlineMs: 3000 }));
-      expect(["timeout", "network"]).toContain(failure?.code ?? "");
-      expect(await htmlOf("/page", hardy)).toContain("A page of the site.");
+      await using mean = openTestHost({ maxPageMb: 400 });
+      await using hungry = testBrowserFetcher({ host: mean, behaviour: { waitFor: "p.never" } });
+      await using modest = testBrowserFetcher({ host: mean, behaviour: { waitFor: "p.done" } });
+      const [failure, page] = await Promise.all([
+        failureOf(hungry.fetch(at(path))),
+        modest.fetch(at("/late")),
+      ]);
+      expect([failure?.code, failure?.message]).toEqual([
+        "too_large",
+        `GET ${at(path)}: the page takes too much memory`,
+      ]);
+      expect(page).toMatchObject({ status: 200, tries: 1 });
+      expect(await htmlOf("/late", modest)).toContain("late");
     },
     60_000,
   );
+
+  test("a page whose scripts never yield ends at the deadline, and the next page comes", async () => {
+    const failure = await failureOf(fetcher.fetch(at("/busy"), { deadlineMs: 3000 }));
+    expect(failure?.code).toBe("timeout");
+    expect(await htmlOf("/page")).toContain("A page of the site.");
+  }, 60_000);
+
+  test("a page whose scripts go on to another without end is told so", async () => {
+    const failure = await failureOf(fetcher.fetch(at("/client-redirects")));
+    expect([failure?.code, failure?.message]).toEqual([
+      "network",
+      `GET ${at("/client-redirects")}: its scripts go on to another page more than 20 times`,
+    ]);
+    expect(await htmlOf("/page")).toContain("A page of the site.");
+  }, 60_000);
+
+  test("no window that a page opens lives on after it", async () => {
+    await using mine = browser();
+    expect(await htmlOf("/window-chain", mine)).toContain("after");
+    expect(await htmlOf("/page", mine)).toContain("A page of the site.");
+    expect(site.requests.filter(({ target }) => target.startsWith("/window-chain?"))).toEqual([]);
+  });
 
   test("a page that opens windows without end is taken as it is", async () => {
     expect(await htmlOf("/windows")).toContain("start");

@@ -50,11 +50,23 @@ export function describeFetcher(subject: FetcherUnderTest): void {
     });
 
     it("fails with network when redirects go in a circle", async () => {
-      expect((await failureOf(fetcher.fetch(at("/loop"))))?.code).toBe("network");
+      const before = site.requests.length;
+      const failure = await failureOf(fetcher.fetch(at("/loop")));
+      expect([failure?.code, failure?.message]).toEqual([
+        "network",
+        `GET ${at("/loop")}: more than 10 redirects`,
+      ]);
+      expect(site.requests.length - before).toBe(11);
     });
 
     it("fails with network when nobody listens", async () => {
-      expect((await failureOf(fetcher.fetch(pageUrl("http://127.0.0.1:9/"))))?.code).toBe("network");
+      const closed = await startFaultySite();
+      await closed[Symbol.asyncDispose]();
+      const failure = await failureOf(fetcher.fetch(pageUrl(`${closed.origin}/`)));
+      expect([failure?.code, failure?.message]).toEqual([
+        "network",
+        expect.stringContaining(`GET ${closed.origin}/: the connection was refused`),
+      ]);
     });
 
     it("fails with timeout when the answer takes longer than the limit", async () => {

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
+import type { BrowserMachine } from "../../src/app.ts";
 import {
   type BrowserFetcherOptions,
   type BrowserHost,
@@ -38,9 +39,23 @@ function temporaryBase(): string {
   return base;
 }
 
+/** This machine, with a directory of the test's own for temporary files. */
+export function testMachine(): BrowserMachine {
+  return {
+    searchPath: dirname(browserPath()),
+    platform: process.platform,
+    home: "/nonexistent",
+    temporaryBase: temporaryBase(),
+    useTemporaryDirectory: () => {},
+    pid: process.pid,
+    isRoot: process.getuid?.() === 0,
+    hasDisplay: false,
+  };
+}
+
 /** A browser of a test's own, with a directory of its own. */
 export function openTestHost(
-  options: { maxPages?: number; base?: string } = {},
+  options: { maxPages?: number; maxPageMb?: number; base?: string } = {},
 ): BrowserHost & { base: string } {
   const base = options.base ?? temporaryBase();
   const host = createBrowserHost({
@@ -53,6 +68,7 @@ export function openTestHost(
     },
     pid: process.pid,
     maxPages: options.maxPages ?? 500,
+    maxPageMb: options.maxPageMb ?? 2048,
     log: silentLog,
   });
   return {

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import {
   type App,
+  type BrowserMachine,
   createApp,
   DEFAULT_NETWORK,
   type NetworkOptions,
@@ -88,8 +89,8 @@ export type CrawlPlace = AsyncDisposable & {
 
 const WORKER_URL = new URL("../../bin/extraction-worker.ts", import.meta.url);
 
-/** The program's modules as its shell puts them together. */
-export function openTestApp(): App {
+/** The program's modules as its shell puts them together; with a machine, with its browser. */
+export function openTestApp(machine?: BrowserMachine): App {
   const { settings, proxyEnvironment } = readAppEnvironment({});
   return createApp({
     settings,
@@ -99,6 +100,7 @@ export function openTestApp(): App {
     workerUrl: WORKER_URL,
     log: silentLog,
     shell: "cli",
+    ...(machine ? { machine } : {}),
   });
 }
 

@@ -35,6 +35,9 @@ const ARGUMENTS = [
   "--js-flags=--max-old-space-size=1024",
 ];
 
+// Playwright lets pages open windows unasked. One that a closing window opens would be nobody's to close.
+const REFUSED_ARGUMENTS = ["--disable-popup-blocking"];
+
 /**
  * Starts a browser, driven over a pipe: it ends when this process ends, however it does.
  * @throws Failure `internal` of `isUnusable` when it does not start, with the reason that it gives
@@ -48,6 +51,7 @@ export async function launchChromium(options: LaunchOptions): Promise<Browser> {
       headless: !options.isHeaded,
       chromiumSandbox: options.hasSandbox,
       args: ARGUMENTS,
+      ignoreDefaultArgs: REFUSED_ARGUMENTS,
       timeout: options.timeoutMs,
       // Its handlers would keep the program from ending on a signal; ours close the browser.
       handleSIGINT: false,

@@ -1,6 +1,7 @@
 import {
   cookieChanges,
   cookiesByKey,
+  entriesOf,
   type SessionChanges,
   type StorageState,
   storageChanges,
@@ -92,10 +93,6 @@ async function pageStorage(page: Page, session: BrowsingSession): Promise<Sessio
 
 const storageOf = (session: BrowsingSession, wanted: string): Map<string, string> =>
   entriesOf(session.state().origins.find(({ origin }) => origin === wanted)?.localStorage ?? []);
-
-const entriesOf = (
-  entries: readonly { readonly name: string; readonly value: string }[],
-): Map<string, string> => new Map(entries.map(({ name, value }) => [name, value]));
 
 /** Runs inside the page. */
 function readLocalStorage(maxChars: number): { origin: string; entries: [string, string][] } | null {

@@ -2,7 +2,7 @@ import { Failure } from "../../failure.ts";
 import type { PinningProxy } from "../pinning-proxy.ts";
 import type { BrowsingSession } from "../session/session.ts";
 import { answered, browserGone, isGone, isSilent, within } from "./answered.ts";
-import type { Browser, BrowserContext, Page } from "./chromium.ts";
+import type { BrowserContext, Page } from "./chromium.ts";
 import { type ContextState, createContextState, type KeepOptions } from "./context-state.ts";
 import type { BrowserHost, BrowserLease } from "./host.ts";
 import { intercept } from "./intercept.ts";
@@ -20,6 +20,7 @@ export type ContextOptions = {
   readonly maxPages: number;
   /** Largest document, in bytes. */
   readonly maxBytes: number;
+  readonly maxRedirects: number;
 };
 
 export type TabOptions = {
@@ -94,7 +95,7 @@ export function createContexts(options: ContextOptions): BrowserContexts {
       await used.state.refresh();
       return await openTab(used, options, tabOptions);
     } catch (error) {
-      used.openPages--;
+      await leave(used);
       throw error;
     }
   };
@@ -189,10 +190,10 @@ async function openTab(open: OpenContext, options: ContextOptions, tab: TabOptio
   let page: Page | null = null;
   const opening = (async (): Promise<Opened> => {
     page = await open.context.newPage();
-    const end = watchForEnd(page, browser);
+    const end = watchForEnd(page, open.lease, tab.what);
     if (!tab.opensWindows) page.on("popup", (popup) => void popup.close().catch(() => {}));
     page.on("download", (download) => void download.cancel().catch(() => {}));
-    await intercept(page, { ...options, ...tab, onTooLarge: end.tell });
+    await intercept(page, { ...options, ...tab, onRefused: end.tell });
     return { page, end };
   })();
   try {
@@ -220,14 +221,21 @@ type End = {
   readonly ignore: () => void;
 };
 
-function watchForEnd(page: Page, browser: Browser): End {
+function watchForEnd(page: Page, lease: BrowserLease, what: string): End {
+  const { browser } = lease;
   const { promise, resolve } = Promise.withResolvers<Failure>();
   let isClosing = false;
   const tell = (failure: Failure): void => {
     if (!isClosing) resolve(failure);
   };
   const crash = (): void => tell(browserGone("the browser crashed"));
-  page.on("crash", () => tell(browserGone("the page crashed the browser's tab")));
+  page.on("crash", () =>
+    tell(
+      lease.hasEndedGreedyPage()
+        ? new Failure("too_large", `${what}: the page takes too much memory`)
+        : browserGone("the page crashed the browser's tab"),
+    ),
+  );
   page.on("close", () =>
     tell(browserGone(browser.isConnected() ? "the browser closed the tab" : "the browser crashed")),
   );
@@ -246,7 +254,14 @@ async function closeTab(open: OpenContext, { page, end }: Opened): Promise<void>
   await state.catch(() => {});
   // A tab whose scripts never yield cannot be closed; the whole browser goes.
   const isClosed = await within(CLOSE_TIMEOUT_MS, page.close({ runBeforeUnload: false }));
-  open.openPages--;
   if (!isClosed) await open.lease.giveBack(true);
-  else if (open.isRetired && open.openPages === 0) await closeContext(open);
+  await leave(open);
+}
+
+/** The last one out takes along what pages and persons have opened, and the context where it has had its pages. */
+async function leave(open: OpenContext): Promise<void> {
+  open.openPages--;
+  if (open.openPages > 0) return;
+  if (open.isRetired) await closeContext(open);
+  else for (const window of open.context.pages()) void window.close().catch(() => {});
 }

@@ -103,6 +103,7 @@ async function openParts({ options, headers }: Session): Promise<OpenSession> {
     loadsMedia: behaviour.loadsMedia,
     maxPages: options.pagesPerContext,
     maxBytes: options.limits.pageBytes,
+    maxRedirects: options.limits.redirects,
   });
   return { proxy, contexts };
 }
@@ -157,11 +158,16 @@ async function pauseOnce(session: Session, open: OpenSession, { url, options }: 
     const signal = options.signal ?? new AbortController().signal;
     await options.beforeRequest?.(new URL(url), signal);
     const what = `GET ${displayUrl(url)}`;
-    const tab = await open.contexts.openTab(
-      tabFor(session, { url, options, what, signal, opensWindows: true }),
-    );
-    await using _ = { [Symbol.asyncDispose]: tab.close };
-    await pauseForPerson(tab, { url, pause, signal, timeoutMs: limits.requestTimeoutMs });
+    const timeoutMs = limits.requestTimeoutMs;
+    try {
+      const tab = await open.contexts.openTab(
+        tabFor(session, { url, options, what, signal, opensWindows: true }),
+      );
+      await using _ = { [Symbol.asyncDispose]: tab.close };
+      await pauseForPerson(tab, { url, pause, signal, timeoutMs });
+    } catch (error) {
+      throw navigationFailure(error, { what, url, proxy: open.proxy, requestTimeoutMs: timeoutMs });
+    }
   })();
   try {
     await session.pause;

@@ -1,6 +1,7 @@
 import { Failure } from "../../failure.ts";
 import type { Log } from "../../log.ts";
 import { type Browser, launchChromium } from "./chromium.ts";
+import { createMemoryWatch, type MemoryWatch } from "./memory-watch.ts";
 import { unusable } from "./navigation-failure.ts";
 import { openProfileDirectory, removeProfileDirectory } from "./profile-directory.ts";
 
@@ -15,6 +16,8 @@ export type BrowserHostOptions = {
   readonly pid: number;
   /** A browser gives way to a new one after so many pages, and ends with the last of them: memory stays flat. */
   readonly maxPages: number;
+  /** A page that takes more memory ends, in MB; see `MemoryWatch`. */
+  readonly maxPageMb: number;
   readonly log: Log;
 };
 
@@ -32,6 +35,8 @@ export type BrowserLease = {
   countPage(): void;
   /** Whether the browser has had its pages: give it back as soon as possible. */
   isWorn(): boolean;
+  /** Whether a page took more memory than it may, a moment ago. */
+  hasEndedGreedyPage(): boolean;
   /** @param isBroken the browser does not answer any more: the next lease gets a new one */
   giveBack(isBroken: boolean): Promise<void>;
 };
@@ -41,7 +46,13 @@ const CLOSE_TIMEOUT_MS = 5_000;
 /** A browser that does not start is not asked again for so long: each attempt takes time. */
 const FAILURE_TTL_MS = 60_000;
 
-type Running = { readonly browser: Browser; pages: number; leases: number; isRetired: boolean };
+type Running = {
+  readonly browser: Browser;
+  readonly memory: MemoryWatch;
+  pages: number;
+  leases: number;
+  isRetired: boolean;
+};
 
 /** Makes a host; nothing is started before the first lease. */
 export function createBrowserHost(options: BrowserHostOptions): BrowserHost {
@@ -68,9 +79,11 @@ export function createBrowserHost(options: BrowserHostOptions): BrowserHost {
     options.log.info("browser started", { version: browser.version(), headed: options.isHeaded });
     all.add(browser);
     browser.once("disconnected", () => all.delete(browser));
-    return { browser, pages: 0, leases: 0, isRetired: false };
+    const memory = createMemoryWatch(browser, options.maxPageMb);
+    return { browser, memory, pages: 0, leases: 0, isRetired: false };
   };
   const running = async (): Promise<Running> => {
+    if (isClosed) throw new Failure("cancelled", "the browser is shut down");
     const known = current && (await current.catch(() => null));
     if (known && !known.isRetired && known.browser.isConnected()) return known;
     if (failed && performance.now() - failed.at < FAILURE_TTL_MS) throw failed.error;
@@ -88,15 +101,15 @@ export function createBrowserHost(options: BrowserHostOptions): BrowserHost {
   };
   const giveBack = async (used: Running, isBroken: boolean): Promise<void> => {
     used.leases--;
+    if (used.leases === 0) used.memory.stop();
     if (isBroken) retire(used);
     if (isBroken || (used.isRetired && used.leases === 0)) await closeBrowser(used.browser);
   };
 
   return {
     async take() {
-      if (isClosed) throw new Failure("cancelled", "the browser is shut down");
       const used = await serialised(running);
-      used.leases++;
+      if (used.leases++ === 0) used.memory.start();
       let isBack = false;
       return {
         browser: used.browser,
@@ -104,6 +117,7 @@ export function createBrowserHost(options: BrowserHostOptions): BrowserHost {
           if (++used.pages >= options.maxPages) retire(used);
         },
         isWorn: () => used.isRetired,
+        hasEndedGreedyPage: used.memory.hasJustEnded,
         giveBack: async (isBroken) => {
           if (isBack) return;
           isBack = true;
@@ -113,7 +127,7 @@ export function createBrowserHost(options: BrowserHostOptions): BrowserHost {
     },
     async [Symbol.asyncDispose]() {
       isClosed = true;
-      await current?.catch(() => null);
+      await tail;
       await Promise.all([...all].map(closeBrowser));
       if (directory !== null) removeProfileDirectory(directory);
     },

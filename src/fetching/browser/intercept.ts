@@ -1,5 +1,6 @@
-import type { Failure } from "../../failure.ts";
+import { Failure } from "../../failure.ts";
 import { tooLarge } from "../body.ts";
+import { tooManyRedirects } from "../hops.ts";
 import type { PinningProxy } from "../pinning-proxy.ts";
 import type { Page } from "./chromium.ts";
 
@@ -15,8 +16,11 @@ export type InterceptOptions = {
   readonly what: string;
   /** Largest document, decompressed, in bytes. */
   readonly maxBytes: number;
-  /** Told when the document, or all that the page loads, is too large; the page should end. */
-  readonly onTooLarge: (failure: Failure) => void;
+  readonly maxRedirects: number;
+  /** A person is at the tab. */
+  readonly opensWindows: boolean;
+  /** Told when the document, or all that the page loads, is too large, or goes from place to place: the page should end. */
+  readonly onRefused: (failure: Failure) => void;
 };
 
 const MEDIA = ["Image", "Font", "Media"] as const;
@@ -39,7 +43,10 @@ export async function intercept(page: Page, options: InterceptOptions): Promise<
   const session = await page.context().newCDPSession(page);
   countBytes(session, options);
   answerProxy(session, options.proxy);
-  session.on("Fetch.requestPaused", ({ requestId, request, resourceType }) => {
+  const isAstray = countMoves(options);
+  session.on("Fetch.requestPaused", (paused) => {
+    const { requestId, request, resourceType } = paused;
+    if (resourceType === "Document" && isAstray(paused)) return;
     const isMedia = !loadsMedia && MEDIA.some((media) => media === resourceType);
     const isOwn = URL.parse(request.url)?.origin === options.origin;
     const answer = isMedia
@@ -72,8 +79,45 @@ function answerProxy(session: Session, { url, username, password }: PinningProxy
   });
 }
 
+type PausedRequest = {
+  readonly requestId: string;
+  readonly frameId: string;
+  readonly redirectedRequestId?: string | undefined;
+};
+
+/** Documents after the first; scripts that log in or choose a language need a few. */
+const MAX_MOVES = 20;
+
+/**
+ * Says of each request for a document whether it is one too many: a redirect, where Chromium itself goes round
+ * twenty times, or another page that scripts go on to, which has no end at all.
+ */
+function countMoves({ what, maxRedirects, opensWindows, onRefused }: InterceptOptions) {
+  let main: string | null = null;
+  let moves = 0;
+  const redirects = new Map<string, number>();
+  const failureOf = ({ requestId, redirectedRequestId }: PausedRequest): Failure | null => {
+    if (redirectedRequestId !== undefined) {
+      const count = (redirects.get(redirectedRequestId) ?? 0) + 1;
+      redirects.delete(redirectedRequestId);
+      redirects.set(requestId, count);
+      return count > maxRedirects ? tooManyRedirects(what, maxRedirects) : null;
+    }
+    // A person goes where he likes.
+    if (moves++ <= MAX_MOVES || opensWindows) return null;
+    return new Failure("network", `${what}: its scripts go on to another page more than ${MAX_MOVES} times`);
+  };
+  return (paused: PausedRequest): boolean => {
+    // A tab's first request is for its own document.
+    main ??= paused.frameId;
+    const failure = paused.frameId === main ? failureOf(paused) : null;
+    if (failure) onRefused(failure);
+    return failure !== null;
+  };
+}
+
 // A document of gigabytes, or scripts that load without end, would take the machine's memory first.
-function countBytes(session: Session, { what, maxBytes, onTooLarge }: InterceptOptions): void {
+function countBytes(session: Session, { what, maxBytes, onRefused }: InterceptOptions): void {
   let document: string | null = null;
   let documentBytes = 0;
   let allBytes = 0;
@@ -84,7 +128,7 @@ function countBytes(session: Session, { what, maxBytes, onTooLarge }: InterceptO
   session.on("Network.dataReceived", ({ requestId, dataLength }) => {
     allBytes += dataLength;
     if (requestId === document) documentBytes += dataLength;
-    if (documentBytes > maxBytes || allBytes > maxBytes * MAX_DOCUMENTS) onTooLarge(tooLarge(what, maxBytes));
+    if (documentBytes > maxBytes || allBytes > maxBytes * MAX_DOCUMENTS) onRefused(tooLarge(what, maxBytes));
   });
 }
 

@@ -89,19 +89,17 @@ async function capture(page: Page, traffic: Traffic, options: ReadOptions): Prom
   return page.evaluate(captureDocument, limits.pageBytes);
 }
 
-/** Does the work again on the next document where the page went on to one meanwhile. */
+/** Does the work again on the next document where the page went on to one meanwhile; `intercept` bounds how often. */
 async function whileMoving<T>(page: Page, work: () => Promise<T>): Promise<T> {
-  for (let left = MAX_MOVES; ; left--) {
+  for (;;) {
     try {
       return await work();
     } catch (error) {
-      if (left === 0 || !hasMoved(error)) throw error;
+      if (!hasMoved(error)) throw error;
       await page.waitForLoadState("domcontentloaded", { timeout: 0 });
     }
   }
 }
-
-const MAX_MOVES = 20;
 
 const NO_BODY = "ERR_HTTP_RESPONSE_CODE_FAILURE";
 

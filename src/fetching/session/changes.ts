@@ -68,24 +68,31 @@ export function applyChanges(
   nowMs: number,
 ): StorageState {
   const cookies = cookiesByKey(state.cookies);
-  const origins = new Map(state.origins.map((one) => [one.origin, one]));
+  const storage = new Map(state.origins.map(({ origin, localStorage }) => [origin, entriesOf(localStorage)]));
   for (const change of changes) {
     for (const { key, cookie } of change.cookies) {
       if (cookie) cookies.set(key, cookie);
       else cookies.delete(key);
     }
     for (const { origin, name, value } of change.storage) {
-      const known = origins.get(origin) ?? { origin, localStorage: [] };
-      const kept = known.localStorage.filter((entry) => entry.name !== name);
-      origins.set(origin, {
-        ...known,
-        localStorage: value === null ? kept : [...kept, { name, value }],
-      });
+      const entries = storage.get(origin) ?? new Map<string, string>();
+      storage.set(origin, entries);
+      if (value === null) entries.delete(name);
+      else entries.set(name, value);
     }
   }
+  const known = new Map(state.origins.map((one) => [one.origin, one]));
   return {
     ...state,
     cookies: [...cookies.values()].filter((cookie) => !isExpired(cookie, nowMs)),
-    origins: [...origins.values()],
+    origins: [...storage].map(([origin, entries]) => ({
+      ...known.get(origin),
+      origin,
+      localStorage: [...entries].map(([name, value]) => ({ name, value })),
+    })),
   };
 }
+
+/** Entries of local storage by their names. */
+export const entriesOf = (entries: OriginState["localStorage"]): Map<string, string> =>
+  new Map(entries.map(({ name, value }) => [name, value]));

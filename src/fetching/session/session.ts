@@ -1,6 +1,13 @@
 import { type CookieSession, createCookieSession } from "../cookies.ts";
 import { type CookieChange, isSameCookie, type StoredCookie } from "../stored-cookie.ts";
-import { applyChanges, cookiesByKey, isEmpty, type SessionChanges, type StorageState } from "./changes.ts";
+import {
+  applyChanges,
+  cookiesByKey,
+  isEmpty,
+  type SessionChanges,
+  type StorageChange,
+  type StorageState,
+} from "./changes.ts";
 import { EMPTY_STATE } from "./state-file.ts";
 import type { Storage } from "./storage.ts";
 
@@ -60,7 +67,7 @@ export function createBrowsingSession(storage: Storage | null, now: () => number
     state: () => state,
     async take(changes) {
       cookies.apply(changes.cookies);
-      keep(changes);
+      keep({ ...changes, storage: withinBounds(state, changes.storage) });
       await saving;
     },
     pendingEntries: () => storage?.pendingEntries() ?? null,
@@ -70,6 +77,27 @@ export function createBrowsingSession(storage: Storage | null, now: () => number
       await saving;
     },
   };
+}
+
+/** A new context is led to each origin to give it back what it stored. */
+const MAX_ORIGINS = 100;
+const MAX_STORAGE_CHARS = 32 * 1024 * 1024;
+
+// A crawl may meet any number of sites: as with cookies, past the bounds nothing new is taken.
+function withinBounds(state: StorageState, changes: readonly StorageChange[]): readonly StorageChange[] {
+  if (changes.length === 0) return changes;
+  const origins = new Set(state.origins.map(({ origin }) => origin));
+  let chars = 0;
+  for (const { localStorage } of state.origins)
+    for (const { name, value } of localStorage) chars += name.length + value.length;
+  return changes.filter(({ origin, name, value }) => {
+    if (value === null) return true;
+    if (!origins.has(origin) && origins.size >= MAX_ORIGINS) return false;
+    chars += name.length + value.length;
+    if (chars > MAX_STORAGE_CHARS) return false;
+    origins.add(origin);
+    return true;
+  });
 }
 
 const isKnown = (known: StoredCookie | undefined, cookie: StoredCookie | null): boolean =>

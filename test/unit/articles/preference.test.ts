@@ -141,6 +141,7 @@ describe("serveArticle", () => {
       log: createLog({ level: "info", format: "json", write: (line) => lines.push(JSON.parse(line)) }),
       metrics: createMetrics([({ name }) => counted.push(name)]),
       shell: "cli",
+      loads: new Set(),
       hasDiagnostics,
     };
     const ask = (path: string, cacheScope = "", authorization: string | null = null) => {

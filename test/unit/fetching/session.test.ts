@@ -37,7 +37,7 @@ const open = (options: Partial<StorageOptions> = {}): BrowsingSession =>
       queueDirectory: null,
       maxEntries: 20,
       maxAgeMs: 60_000,
-      retentionMs: 300_000,
+      retentionMs: 100_000,
       log: silentLog,
       now: Date.now,
       ...options,
@@ -106,6 +106,34 @@ describe("a session that is kept", () => {
       more: 1,
       origins: [{ origin: "http://a.test", localStorage: [{ name: "k", value: "v" }], indexedDB }],
     });
+  });
+
+  test("takes as many entries of one origin as a page may store", async () => {
+    await using session = createBrowsingSession(null, Date.now);
+    const storage = Array.from({ length: 100_000 }, (_, n) => ({
+      origin: "http://a.test",
+      name: `k${n}`,
+      value: "",
+    }));
+    await session.take({ cookies: [], storage });
+    expect(session.state().origins[0]?.localStorage).toHaveLength(100_000);
+  });
+
+  test("takes the storage of so many origins and of no more", async () => {
+    await using session = createBrowsingSession(null, Date.now);
+    for (let n = 0; n < 150; n++)
+      await session.take({ cookies: [], storage: [{ origin: `http://o${n}.test`, name: "k", value: "v" }] });
+    await session.take({ cookies: [], storage: [{ origin: "http://o0.test", name: "k", value: "new" }] });
+    expect(session.state().origins).toHaveLength(100);
+    expect(session.state().origins[0]?.localStorage).toEqual([{ name: "k", value: "new" }]);
+    const large = "x".repeat(5_000_000);
+    for (let n = 0; n < 10; n++)
+      await session.take({
+        cookies: [],
+        storage: [{ origin: `http://o${n}.test`, name: "l", value: large }],
+      });
+    const kept = session.state().origins.filter(({ localStorage }) => localStorage.length > 1);
+    expect(kept.map(({ origin }) => origin)).toEqual([0, 1, 2, 3, 4, 5].map((n) => `http://o${n}.test`));
   });
 
   test("is for its user alone", async () => {
