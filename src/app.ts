@@ -54,7 +54,13 @@ import {
   type Person,
   proxyChoice,
 } from "./network.ts";
-import { type Environment, readSettings, type SettingChecks, type Settings } from "./settings/index.ts";
+import {
+  type Environment,
+  EXTRACTION_LIMITS,
+  readSettings,
+  type SettingChecks,
+  type Settings,
+} from "./settings/index.ts";
 import { openStatsd, type StatsdSocket } from "./statsd.ts";
 import { withoutCredentials } from "./urls/index.ts";
 
@@ -193,8 +199,6 @@ const SETTING_CHECKS: SettingChecks = {
 
 /** How long a name's checked addresses are used again. */
 const RESOLVER_TTL_MS = 30_000;
-/** One page's hard limit in a worker; a fetch has its own deadline. */
-const EXTRACTION_LIMIT_MS = 60_000;
 
 /**
  * Puts the modules together from the settings.
@@ -210,7 +214,7 @@ export function createApp(options: AppOptions): App {
   const extractor = createExtractor({
     workers: settings.threadpoolSize || Math.max(1, availableParallelism() - 1),
     workerUrl: options.workerUrl,
-    timeLimitMs: EXTRACTION_LIMIT_MS,
+    ...EXTRACTION_LIMITS,
   });
   const { metrics, statsd } = openMetrics(options);
   const cache = createArticleCache(settings.cacheSize);

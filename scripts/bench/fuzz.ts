@@ -11,11 +11,10 @@ import { parseArgs } from "node:util";
 import { Glob } from "bun";
 import { createExtractor, RENDERINGS } from "../../src/extraction/index.ts";
 import { Failure } from "../../src/failure.ts";
-import { DEFAULT_EXTRACTION } from "../../src/settings/index.ts";
+import { DEFAULT_EXTRACTION, EXTRACTION_LIMITS } from "../../src/settings/index.ts";
 import { damagePage, seededRandom } from "./damage-pages.ts";
 import { parseCount } from "./options.ts";
 
-const TIME_LIMIT_MS = 60_000;
 /** Pages that are damaged together with each other. */
 const PAGES_AT_ONCE = 40;
 
@@ -35,7 +34,7 @@ const firstSeed = Number(values.seed ?? 1);
 await using extractor = createExtractor({
   workers: 1,
   workerUrl: join(import.meta.dir, "../../bin/extraction-worker.ts"),
-  timeLimitMs: TIME_LIMIT_MS,
+  ...EXTRACTION_LIMITS,
 });
 const options = { ...DEFAULT_EXTRACTION, renderings: RENDERINGS };
 const outcomes = new Map<string, number>();
@@ -60,7 +59,7 @@ for (let index = 0; index < count; index++) {
   const kind = outcome.split(":")[0] ?? "";
   outcomes.set(kind, (outcomes.get(kind) ?? 0) + 1);
   const isFault = !["article", "no content", "too_large"].includes(kind);
-  if (isFault || ms > TIME_LIMIT_MS / 10) {
+  if (isFault || ms > EXTRACTION_LIMITS.timeLimitMs / 10) {
     console.log(
       `seed ${seed}: ${outcome}, ${Math.round(ms)} ms, ${html.length} characters, ${damages.join(" ")}`,
     );

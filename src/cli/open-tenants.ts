@@ -9,6 +9,7 @@ import {
   DEFAULT_EXTRACTION,
   type Deployment,
   type Environment,
+  EXTRACTION_LIMITS,
   INDEX_BUILD,
   type Settings,
 } from "../settings/index.ts";
@@ -18,9 +19,6 @@ import { loadDeployment } from "./deployment.ts";
 import type { Io } from "./io.ts";
 import { browserMachine } from "./machine.ts";
 import { stateHome } from "./state-home.ts";
-
-/** A document that takes longer to read is left out. */
-const EXTRACTION_LIMIT_MS = 60_000;
 
 export type DeploymentChoice = {
   /** What `--config` says; null: the environment's, then `./deployment.json`. */
@@ -75,7 +73,7 @@ export function openTenants({ deployment, settings, environment, io, log }: Open
   const extractor = createExtractor({
     workers: 1,
     workerUrl: io.workerUrl,
-    timeLimitMs: EXTRACTION_LIMIT_MS,
+    ...EXTRACTION_LIMITS,
   });
   // Bun's fetch would act on them at every request, past the egress policy.
   const sources = openSources({

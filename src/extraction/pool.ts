@@ -8,8 +8,13 @@ export type ExtractorOptions = {
   readonly workers: number;
   /** The worker's module, as an address that `new Worker` takes. */
   readonly workerUrl: string | URL;
-  /** Hard limit for one page in milliseconds; a worker that passes it is ended and replaced. */
+  /**
+   * Hard limit for one page in milliseconds, from when a worker that has loaded its code takes it; a worker that
+   * passes it is ended and replaced.
+   */
   readonly timeLimitMs: number;
+  /** For a worker to load its code, in milliseconds; the page that waits for it fails then. */
+  readonly startLimitMs: number;
 };
 
 /** Extracts pages on worker threads, one page a thread at a time. */
@@ -17,7 +22,8 @@ export interface Extractor extends AsyncDisposable {
   /** Worker threads at most. */
   readonly workers: number;
   /**
-   * @throws Failure `timeout` when the page passes the time limit, `internal` when its worker crashes,
+   * @throws Failure `timeout` when the page passes the time limit, `internal` when its worker crashes
+   * or does not start,
    * `cancelled` when the signal fires or the extractor is disposed, and what `ExtractHtml` throws
    */
   extract(task: ExtractionTask, signal?: AbortSignal): Promise<Extraction>;
@@ -137,6 +143,12 @@ class PageWorker {
       const what = this.#isReady ? "stopped" : `${options.workerUrl} did not start`;
       this.end(new Failure("internal", `the extraction worker ${what}: ${event.message.slice(0, 500)}`));
     };
+    const { startLimitMs, workerUrl } = options;
+    this.#startClock(
+      startLimitMs,
+      () =>
+        new Failure("internal", `the extraction worker ${workerUrl} did not start within ${startLimitMs} ms`),
+    );
     const { promise, resolve } = Promise.withResolvers<void>();
     this.closed = promise;
     this.#worker.addEventListener("close", () => {
@@ -147,9 +159,7 @@ class PageWorker {
 
   run(job: Job): void {
     this.job = job;
-    // A worker queues what is posted before its module has run.
-    this.#worker.postMessage(job.task);
-    this.#startClock();
+    if (this.#isReady) this.#begin(job);
   }
 
   /** Ends the thread; the page that it held fails with this. */
@@ -168,8 +178,8 @@ class PageWorker {
   #take(reply: WorkerReply): void {
     if (reply.kind === "ready") {
       this.#isReady = true;
-      // Starting the thread does not count against its first page.
-      if (this.job) this.#startClock();
+      this.#stopClock();
+      if (this.job) this.#begin(this.job);
       return;
     }
     this.#stopClock();
@@ -180,12 +190,18 @@ class PageWorker {
     this.#events.onIdle();
   }
 
-  #startClock(): void {
-    this.#stopClock();
+  /** Loading is over, so nothing but the page itself counts against its limit. */
+  #begin(job: Job): void {
     const limit = this.#options.timeLimitMs;
-    this.#timer = setTimeout(() => {
-      this.end(new Failure("timeout", `extracting ${this.#page()} took longer than ${limit} ms`));
-    }, limit);
+    const describe = (): string => `extracting ${this.#page()} took longer than ${limit} ms`;
+    this.#startClock(limit, () => new Failure("timeout", describe()));
+    this.#worker.postMessage(job.task);
+  }
+
+  /** Ends the thread with the failure, unless the clock is stopped before. */
+  #startClock(limitMs: number, describe: () => Failure): void {
+    this.#stopClock();
+    this.#timer = setTimeout(() => this.end(describe()), limitMs);
   }
 
   #stopClock(): void {

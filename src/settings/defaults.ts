@@ -37,6 +37,14 @@ export const DEFAULT_SEARCH: SearchSettings = {
   synonyms: false,
 };
 
+/** How long extraction workers may take. */
+export const EXTRACTION_LIMITS = {
+  /** For one page; a fetch has its own deadline. */
+  timeLimitMs: 60_000,
+  /** For a worker to load its code. */
+  startLimitMs: 60_000,
+} as const;
+
 /** How search indexes are built. */
 export const INDEX_BUILD = {
   /** Postings and their words in memory, in bytes; larger builds spill to the disk. */

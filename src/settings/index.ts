@@ -1,4 +1,10 @@
-export { DEFAULT_CRAWL, DEFAULT_EXTRACTION, DEFAULT_SEARCH, INDEX_BUILD } from "./defaults.ts";
+export {
+  DEFAULT_CRAWL,
+  DEFAULT_EXTRACTION,
+  DEFAULT_SEARCH,
+  EXTRACTION_LIMITS,
+  INDEX_BUILD,
+} from "./defaults.ts";
 export { MAX_DEPLOYMENT_BYTES, readDeployment } from "./deployment/read.ts";
 export { deploymentJsonSchema } from "./deployment/schema.ts";
 export type { Deployment, FallbackSettings, InfrastructureSettings } from "./deployment/types.ts";

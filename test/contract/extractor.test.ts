@@ -1,11 +1,12 @@
 import { expect, test } from "bun:test";
 import { Glob } from "bun";
 import { createExtractor, extractBody } from "../../src/extraction/index.ts";
+import { EXTRACTION_LIMITS } from "../../src/settings/index.ts";
 import { describeExtractor, extractionTask } from "./extractor.contract.ts";
 
 const WORKER_URL = new URL("../../bin/extraction-worker.ts", import.meta.url);
 const openPool = (workers: number) =>
-  createExtractor({ workers, workerUrl: WORKER_URL, timeLimitMs: 20_000 });
+  createExtractor({ ...EXTRACTION_LIMITS, workers, workerUrl: WORKER_URL });
 
 describeExtractor("on the calling thread", () => ({
   extract: extractBody,

@@ -5,7 +5,7 @@ import fc from "fast-check";
 import { damagePage, seededRandom } from "../../scripts/bench/damage-pages.ts";
 import { createExtractor, extractHtml } from "../../src/extraction/index.ts";
 import { Failure } from "../../src/failure.ts";
-import { DEFAULT_EXTRACTION } from "../../src/settings/index.ts";
+import { DEFAULT_EXTRACTION, EXTRACTION_LIMITS } from "../../src/settings/index.ts";
 
 const SITE = join(import.meta.dir, "../site");
 const names = await Array.fromAsync(new Glob("**/*.html").scan({ cwd: SITE }));
@@ -57,15 +57,13 @@ test("a damaged page gives a result or a Failure that is no fault of ours", asyn
   await fc.assert(extractsOrFails, { numRuns: 1500 });
 }, 300_000);
 
-/** The product's own limit for one page. */
-const TIME_LIMIT_MS = 60_000;
 const SEEDS = 1200;
 
 test("pages damaged in the ways that networks, editors and templates know end in a worker with a result or too_large", async () => {
   await using extractor = createExtractor({
     workers: 2,
     workerUrl: join(import.meta.dir, "../../bin/extraction-worker.ts"),
-    timeLimitMs: TIME_LIMIT_MS,
+    ...EXTRACTION_LIMITS,
   });
   const options = { ...DEFAULT_EXTRACTION, renderings: ["content", "markdown"] as const };
   const faults: string[] = [];

@@ -2,16 +2,14 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { createExtractor } from "../../src/extraction/index.ts";
 import { Failure } from "../../src/failure.ts";
-import { DEFAULT_EXTRACTION } from "../../src/settings/index.ts";
+import { DEFAULT_EXTRACTION, EXTRACTION_LIMITS } from "../../src/settings/index.ts";
 import { HOSTILE_PAGES } from "../support/hostile-pages.ts";
 
-/** The product's own limit for one page: work that grows with the square of these pages passes it. */
-const TIME_LIMIT_MS = 60_000;
-
+// The product's own limits: work that grows with the square of these pages passes them.
 const extractor = createExtractor({
   workers: 1,
   workerUrl: join(import.meta.dir, "../../bin/extraction-worker.ts"),
-  timeLimitMs: TIME_LIMIT_MS,
+  ...EXTRACTION_LIMITS,
 });
 afterAll(() => extractor[Symbol.asyncDispose]());
 
@@ -33,6 +31,6 @@ describe.each([
         expect((failure as Failure).code).toBe("too_large");
       } else if (holdsArticle) expect(text).toContain("the miller has opened the sluice");
     },
-    2 * TIME_LIMIT_MS,
+    2 * EXTRACTION_LIMITS.timeLimitMs,
   );
 });

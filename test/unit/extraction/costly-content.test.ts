@@ -1,5 +1,6 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { createExtractor } from "../../../src/extraction/index.ts";
+import { EXTRACTION_LIMITS } from "../../../src/settings/index.ts";
 import { OPTIONS, PAGE_URL, pageUrl } from "./support.ts";
 
 /** Far above what any of these needs; what is quadratic runs into it. */
@@ -9,6 +10,7 @@ const TIME_LIMIT_MS = 15_000;
 const extractor = createExtractor({
   workers: 1,
   workerUrl: new URL("../../../bin/extraction-worker.ts", import.meta.url),
+  ...EXTRACTION_LIMITS,
   timeLimitMs: TIME_LIMIT_MS,
 });
 afterAll(() => extractor[Symbol.asyncDispose]());

@@ -1,6 +1,7 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { type BodyKind, createExtractor } from "../../../src/extraction/index.ts";
 import { Failure } from "../../../src/failure.ts";
+import { EXTRACTION_LIMITS } from "../../../src/settings/index.ts";
 import { OPTIONS, PAGE_URL, pageUrl, pageWith } from "./support.ts";
 
 /** Far above what any of these needs; what is quadratic again runs into it. */
@@ -10,6 +11,7 @@ const TIME_LIMIT_MS = 10_000;
 const extractor = createExtractor({
   workers: 1,
   workerUrl: new URL("../../../bin/extraction-worker.ts", import.meta.url),
+  ...EXTRACTION_LIMITS,
   timeLimitMs: TIME_LIMIT_MS,
 });
 afterAll(() => extractor[Symbol.asyncDispose]());
