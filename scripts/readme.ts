@@ -12,7 +12,7 @@ const ROOT = join(import.meta.dir, "..");
 
 /** The documents that hold tables, with the tables of each. */
 const DOCUMENTS: Readonly<Record<string, Readonly<Record<string, () => string>>>> = {
-  "README.md": {
+  "docs/reference.md": {
     options: () => optionsTable(EXTRACT_FLAGS),
     settings: settingsTable,
     failures: failuresTable,
