@@ -46,7 +46,8 @@ export type JobEvent = { readonly kind: string; readonly body: unknown };
 /** An event as it is kept: numbers of one job rise from 1, without gaps where none were dropped. */
 export type StoredEvent = {
   readonly number: number;
-  readonly kind: string /** JSON. */;
+  readonly kind: string;
+  /** JSON. */
   readonly body: string;
 };
 
@@ -67,7 +68,7 @@ export type JobEnd = JobReport & {
  * Whatever ends a process, each job reaches `completed` or `failed` once others go on.
  */
 export interface JobQueue<Spec> extends Disposable {
-  /** @returns null when as many jobs wait as may; `in_use` where an unfinished job has the directory */
+  /** @returns `full` when as many jobs wait as may; `in_use` where an unfinished job has the directory */
   submit(job: NewJob<Spec>): JobRecord | "full" | "in_use";
   get(id: string): JobRecord | null;
   /** The newest first. */

@@ -1,4 +1,5 @@
 import type { Log } from "../../log.ts";
+import { pause } from "../pause.ts";
 
 /** A copy of the program that runs beside others. */
 export type ProcessCopy = {
@@ -115,14 +116,3 @@ async function endOf(copy: ProcessCopy, ended: AbortSignal): Promise<Awaited<Pro
   clearTimeout(timer);
   return outcome;
 }
-
-const pause = (ms: number, ended: AbortSignal): Promise<void> =>
-  new Promise((done) => {
-    const finish = (): void => {
-      clearTimeout(timer);
-      ended.removeEventListener("abort", finish);
-      done();
-    };
-    const timer = setTimeout(finish, ms);
-    ended.addEventListener("abort", finish, { once: true });
-  });

@@ -2,6 +2,7 @@ import stylesPath from "swagger-ui-dist/swagger-ui.css" with { type: "file" };
 import bundlePath from "swagger-ui-dist/swagger-ui-bundle.js" with { type: "file" };
 import { bundlePageScript } from "./bundle.ts" with { type: "macro" };
 import type { EmbeddedPage } from "./embedded.ts";
+import docsStyle from "./page/docs/docs.css" with { type: "text" };
 
 const startScript = bundlePageScript("docs/main.ts");
 
@@ -15,6 +16,7 @@ export const API_DOCS: EmbeddedPage = {
 <title>article-extractor API</title>
 <link rel="icon" href="data:,">
 <link rel="stylesheet" href="docs/swagger-ui.css">
+<link rel="stylesheet" href="docs/docs.css">
 </head>
 <body>
 <div id="swagger-ui"></div>
@@ -26,6 +28,7 @@ export const API_DOCS: EmbeddedPage = {
   files: {
     "swagger-ui.css": { type: "text/css; charset=utf-8", source: { path: stylesPath } },
     "swagger-ui-bundle.js": { type: "text/javascript; charset=utf-8", source: { path: bundlePath } },
+    "docs.css": { type: "text/css; charset=utf-8", source: { text: docsStyle } },
     "start.js": { type: "text/javascript; charset=utf-8", source: { text: startScript } },
   },
 };

@@ -111,28 +111,30 @@ test("HEAD of a stream of events takes no place of a stream", async () => {
 }, 30_000);
 
 describe("requests that are none", () => {
-  test.each<[string, string]>([
+  test.each<[string, number, string]>([
     [
       "headers of a megabyte",
+      431,
       `GET / HTTP/1.1\r\nhost: localhost\r\nx-long: ${"x".repeat(1_000_000)}\r\n\r\n`,
     ],
-    ["ten thousand headers", `GET / HTTP/1.1\r\nhost: localhost\r\n${"a: b\r\n".repeat(10_000)}\r\n`],
-    ["a target of a megabyte", `GET /${"x".repeat(1_000_000)} HTTP/1.1\r\nhost: localhost\r\n\r\n`],
-    ["another protocol", "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03"],
+    ["ten thousand headers", 431, `GET / HTTP/1.1\r\nhost: localhost\r\n${"a: b\r\n".repeat(10_000)}\r\n`],
+    ["a target of a megabyte", 431, `GET /${"x".repeat(1_000_000)} HTTP/1.1\r\nhost: localhost\r\n\r\n`],
+    ["another protocol", 400, "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03"],
     [
       "a length and chunks",
+      400,
       "POST / HTTP/1.1\r\nhost: localhost\r\ncontent-length: 5\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\nGET /health HTTP/1.1\r\n\r\n",
     ],
-    ["a negative length", "POST / HTTP/1.1\r\nhost: localhost\r\ncontent-length: -1\r\n\r\n"],
-    ["no host", "GET / HTTP/1.1\r\n\r\n"],
+    ["a negative length", 400, "POST / HTTP/1.1\r\nhost: localhost\r\ncontent-length: -1\r\n\r\n"],
+    ["no host", 400, "GET / HTTP/1.1\r\n\r\n"],
     [
       "a body of endless chunks",
-      `POST / HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n${`10000\r\n${"x".repeat(65_536)}\r\n`.repeat(50)}`,
+      413,
+      `POST / HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\nconnection: close\r\ntransfer-encoding: chunked\r\n\r\n${`10000\r\n${"x".repeat(65_536)}\r\n`.repeat(50)}`,
     ],
-  ])("%s end that connection and nothing else", async (_, bytes) => {
+  ])("%s end that connection with %i, and nothing else", async (_, status, bytes) => {
     await using server = await startExtractor();
-    const answer = await Promise.race([converse(server.url, bytes), Bun.sleep(5000).then(() => "open")]);
-    expect(answer.slice(0, 12)).toMatch(/^(?:|open|HTTP\/1\.1 4\d\d)$/);
+    expect((await converse(server.url, bytes)).slice(0, 12)).toBe(`HTTP/1.1 ${status}`);
     expect((await server.get("/health")).status).toBe(200);
     expect(
       server
@@ -142,13 +144,17 @@ describe("requests that are none", () => {
     ).toEqual([]);
   });
 
-  test.each(["TRACE", "CONNECT", "PATCH", "PROPFIND", "BREW"])("the method %s is refused", async (method) => {
+  test.each([
+    ["TRACE", "HTTP/1.1 405"],
+    ["CONNECT", "HTTP/1.1 405"],
+    ["PATCH", "HTTP/1.1 405"],
+    ["PROPFIND", "HTTP/1.1 405"],
+    // The runtime ends the connection of one that it does not know.
+    ["BREW", ""],
+  ])("the method %s is refused", async (method, start) => {
     await using server = await startExtractor();
-    const answer = await Promise.race([
-      converse(server.url, `${method} / HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n`),
-      Bun.sleep(5000).then(() => "open"),
-    ]);
-    expect(answer).toMatch(/^HTTP\/1\.1 4\d\d|^$/);
+    const head = `${method} / HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n`;
+    expect((await converse(server.url, head)).slice(0, 12)).toBe(start);
     expect((await server.get("/health")).status).toBe(200);
   });
 });

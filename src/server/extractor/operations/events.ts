@@ -1,5 +1,6 @@
 import type { JobRecord } from "../../../crawler/index.ts";
 import { ProblemError } from "../../middleware/problem.ts";
+import { pause } from "../../pause.ts";
 import { jobStatus } from "../jobs/spec.ts";
 import { type ApiCall, type ApiOperation, z } from "../openapi.ts";
 import type { ExtractorParts } from "../parts.ts";
@@ -161,16 +162,4 @@ async function* follow(id: string, { seen, parts, signal }: StreamOptions): Asyn
     }
     if (hasCaughtUp) await pause(POLL_MS, signal);
   }
-}
-
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const end = (): void => {
-      clearTimeout(timer);
-      signal.removeEventListener("abort", end);
-      resolve();
-    };
-    const timer = setTimeout(end, ms);
-    signal.addEventListener("abort", end, { once: true });
-  });
 }
