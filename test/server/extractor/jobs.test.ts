@@ -202,6 +202,19 @@ describe("requests for jobs", () => {
     expect(existsSync(join(server.directory, "r1/manifest.json"))).toBe(true);
   });
 
+  test("a job's record stays short, however long its request was", async () => {
+    const long = (number: number) => `http://127.0.0.1:1/${number}/${"x".repeat(8000)}`;
+    const seeds = [
+      "http://127.0.0.1:1/0",
+      "http://127.0.0.1:1/1",
+      ...Array.from({ length: 30 }, (_, n) => long(n)),
+    ];
+    const id = await submitJob(server, { output_dir: "long", seeds, max_pages: 1 });
+    const record = (await (await server.get(`/crawl/${id}`)).json()) as { seeds: string[] };
+    expect(record.seeds).toEqual(seeds.slice(0, 2));
+    await untilJob(server, id, isOver);
+  });
+
   test("an output directory that an unfinished job has is 409", async () => {
     const id = await submitJob(server, endless("shared"));
     const response = await server.post("/crawl", endless("./x/../shared/"));

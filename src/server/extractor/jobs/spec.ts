@@ -24,12 +24,25 @@ export type ShownCrawl = {
 
 /** Seeds and sitemaps that a record names; the manifest has them all. */
 const MAX_SHOWN = 20;
+/** Characters of each list behind its first: a thousand records are listed at once, and read four times a second. */
+const MAX_SHOWN_CHARACTERS = 2000;
 
 export const shownCrawl = (outputDirectory: string, plan: CrawlPlan): ShownCrawl => ({
   output_dir: outputDirectory,
-  seeds: plan.seeds.slice(0, MAX_SHOWN),
-  sitemaps: plan.sitemaps.slice(0, MAX_SHOWN),
+  seeds: beginningOf(plan.seeds),
+  sitemaps: beginningOf(plan.sitemaps),
 });
+
+function beginningOf(urls: readonly string[]): readonly string[] {
+  const [first, ...rest] = urls.slice(0, MAX_SHOWN);
+  if (first === undefined) return [];
+  let room = MAX_SHOWN_CHARACTERS;
+  const end = rest.findIndex((url) => {
+    room -= url.length;
+    return room < 0;
+  });
+  return [first, ...(end < 0 ? rest : rest.slice(0, end))];
+}
 
 /** A job's status record (specification, "Crawl job status record"). */
 export function jobStatus({ id, state, counts, shown, ...job }: JobRecord) {
