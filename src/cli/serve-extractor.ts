@@ -1,7 +1,13 @@
 import { mkdirSync, realpathSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 import { type AppEnvironment, createApp, DEFAULT_NETWORK, preferenceOf, readAppEnvironment } from "../app.ts";
-import { createHostSlots, createSharedHostSlots, type HostSlots, openJobQueue } from "../crawler/index.ts";
+import {
+  createHostSlots,
+  createSharedHostSlots,
+  type HostSlots,
+  type JobQueue,
+  openJobQueue,
+} from "../crawler/index.ts";
 import { type Database, openSharedState } from "../database/index.ts";
 import { Failure } from "../failure.ts";
 import { forgetProxyVariables, parseEgressPolicy, systemClock } from "../fetching/index.ts";
@@ -100,6 +106,9 @@ const processCount = ({ settings }: Serving): number => settings.webConcurrency 
 async function serveFromSeveral(serving: Serving): Promise<number> {
   const { io, log, network } = serving;
   const { host } = network;
+  // Made before the processes start: what is wrong with the directory is told once, and ends the program.
+  openQueue(serving)[Symbol.dispose]();
+  openSharedState(serving.stateDirectory, log).database.close();
   const port = await reservePort(host, network.port);
   return await superviseProcesses({
     count: processCount(serving),
@@ -118,13 +127,7 @@ async function serveFromThis(serving: Serving): Promise<number> {
   const { supervisor } = io;
   // Bun's fetch would act on them at every request, past the egress policy.
   forgetProxyVariables(io.environment);
-  using queue = openJobQueue<CrawlSpec>({
-    directory: stateDirectory,
-    maxQueued: settings.maxQueuedJobs,
-    maxRunning: settings.maxRunningJobs,
-    leaseMs: LEASE_MS,
-    now: Date.now,
-  });
+  using queue = openQueue(serving);
   const { database } = openSharedState(stateDirectory, log);
   using _ = { [Symbol.dispose]: () => database.close() };
   const prometheus = createPrometheusSink(settings.metricsNamespace);
@@ -166,6 +169,15 @@ async function serveFromThis(serving: Serving): Promise<number> {
   await aborted(io.signal);
   return 0;
 }
+
+const openQueue = ({ settings, stateDirectory }: Serving): JobQueue<CrawlSpec> =>
+  openJobQueue({
+    directory: stateDirectory,
+    maxQueued: settings.maxQueuedJobs,
+    maxRunning: settings.maxRunningJobs,
+    leaseMs: LEASE_MS,
+    now: Date.now,
+  });
 
 const sharedSlots = (database: Database): HostSlots =>
   createSharedHostSlots({ local: createHostSlots(systemClock), database, clock: systemClock });

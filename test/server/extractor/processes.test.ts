@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { readdirSync, readFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import {
   type ExtractorProcess,
@@ -148,4 +149,16 @@ describe.skipIf(process.platform !== "linux")("two processes on one port", () =>
     expect(await server.exited).toBe(0);
     for (const pid of pids) expect(() => process.kill(pid, 0)).toThrow();
   }, 90_000);
+});
+
+test("a state directory that cannot be had ends several processes as it ends one, told once", async () => {
+  const directory = mkdtempSync(join(tmpdir(), "no-state-"));
+  writeFileSync(join(directory, "file"), "");
+  for (const count of ["1", "2"]) {
+    const env = { WEB_CONCURRENCY: count, ARTICLE_EXTRACTOR_STATE_DIR: join(directory, "file/state") };
+    await expect(startExtractor({ directory, env })).rejects.toThrow(
+      /ended with 1: warning: .*\nerror: could not make the state directory .*: ENOTDIR\n$/,
+    );
+  }
+  rmSync(directory, { recursive: true });
 });
