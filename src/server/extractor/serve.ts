@@ -62,7 +62,8 @@ export function startExtractorServer(options: ExtractorServerOptions): Extractor
         max: maxConcurrentRequests,
         waitMs: 0,
         maxWaiting: 0,
-        freePaths: PROBE_PATHS,
+        // A server that has too much to do is the one whose metrics are wanted.
+        freePaths: [...PROBE_PATHS, "/metrics"],
         problem: {
           status: 429,
           code: "overloaded",

@@ -72,7 +72,7 @@ describe("a client that leaves", () => {
     const second = await server.post("/", { url: `${site.origin}/` });
     expect(second.status).toBe(429);
     expect(second.headers.get("retry-after")).toBe("1");
-    expect((await server.get("/health")).status).toBe(200);
+    for (const path of ["/health", "/ready", "/metrics"]) expect((await server.get(path)).status).toBe(200);
     controller.abort();
     await request;
     await until(() => departures === left + 1);
