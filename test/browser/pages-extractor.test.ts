@@ -1,34 +1,24 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { rmSync } from "node:fs";
 import { type ExtractorProcess, startExtractor } from "../support/extractor-server.ts";
-import { type FaultySite, type Route, startFaultySite } from "../support/faulty-site.ts";
+import { type FaultySite, startFaultySite } from "../support/faulty-site.ts";
 import { MILL_ROUTES } from "../support/mill-site.ts";
 import {
   accessibilityFaults,
   openPageBrowser,
   scrollsSideways,
+  submitCrawl,
   type Tab,
   type VisitOptions,
 } from "../support/page-browser.ts";
 
 setDefaultTimeout(60_000);
 
-// One page waits until a test has seen the crawl on its way.
-const held = Promise.withResolvers<void>();
-const routes = {
-  ...MILL_ROUTES,
-  "/held": async (visit: Parameters<Route>[0]) => {
-    await held.promise;
-    await MILL_ROUTES["/one"]?.(visit);
-  },
-};
-
 let browser: Awaited<ReturnType<typeof openPageBrowser>>;
 let site: FaultySite;
 let server: ExtractorProcess;
 beforeAll(async () => {
   browser = await openPageBrowser();
-  site = await startFaultySite({ routes });
+  site = await startFaultySite({ routes: MILL_ROUTES });
   server = await startExtractor();
 });
 afterAll(async () => {
@@ -42,11 +32,6 @@ const visit = (options: Partial<VisitOptions> = {}) => browser.visit({ origin: s
 async function extract(page: Tab, url: string): Promise<void> {
   await page.fill("#url", url);
   await page.keyboard.press("Enter");
-}
-
-async function submitCrawl(page: Tab, fields: Readonly<Record<string, string>>): Promise<void> {
-  for (const [name, value] of Object.entries(fields)) await page.fill(`[name=${name}]`, value);
-  await page.getByRole("button", { name: "Start the crawl" }).click();
 }
 
 describe("the page of serve extractor, for an article", () => {
@@ -211,118 +196,6 @@ describe("the page of serve extractor, when an article is not to be had", () => 
     await extract(page, `${site.origin}/one`);
     await page.getByText("The server does not answer").waitFor();
     expect(tab.complaints).toEqual([]);
-  });
-});
-
-describe("the page of serve extractor, for crawls", () => {
-  test("submits one, shows how far it is, and the reasons of what failed and was skipped", async () => {
-    await using tab = await visit();
-    const { page } = tab;
-    await page.goto(`${server.url}/#crawls`);
-    await submitCrawl(page, { seeds: `${site.origin}/\n${site.origin}/held`, output_dir: "reasons" });
-    await page.locator("progress[max]").waitFor();
-    const during = await page.locator(".facts dd").first().textContent();
-    expect(during).toMatch(/^\d+ of \d+$/);
-    held.resolve();
-    await page.getByRole("button", { name: "Save the manifest" }).waitFor();
-    await page.waitForFunction(() => document.querySelectorAll(".reasons button").length === 4);
-    const reasons = await page.locator(".reasons button").allTextContents();
-    expect(reasons.sort()).toEqual([
-      "1 failed: neither a page nor text unsupported_content",
-      "1 failed: no article on the page no_content",
-      "1 failed: the site answered with an error http_status",
-      "1 skipped: robots.txt forbids it robots",
-    ]);
-    await page.getByRole("button", { name: "the site answered with an error" }).click();
-    expect(await page.locator(".pages li").allTextContents()).toHaveLength(1);
-    expect(await page.locator(".pages li").textContent()).toContain("500");
-    const download = page.waitForEvent("download");
-    await page.getByRole("button", { name: "Save the manifest" }).click();
-    expect((await download).suggestedFilename()).toBe("manifest.json");
-    await page.getByRole("link", { name: "All crawls" }).click();
-    await page.locator(".jobs li").getByText("completed").first().waitFor();
-    expect(tab.outside).toEqual([]);
-    expect(tab.complaints).toEqual([]);
-  });
-
-  test("cancels one", async () => {
-    await using tab = await visit();
-    const { page } = tab;
-    await page.goto(`${server.url}/#crawls`);
-    await page.getByText("More options").click();
-    await submitCrawl(page, { seeds: `${site.origin}/`, output_dir: "called-off", rate_limit_delay: "1" });
-    await page.locator(".pages li").first().waitFor();
-    await page.getByRole("button", { name: "Cancel" }).click();
-    await page.locator(".job-head .tag", { hasText: "cancelled" }).waitFor();
-    expect(await page.locator(".job").getByRole("button", { name: "Cancel" }).count()).toBe(0);
-    expect(tab.complaints).toEqual([]);
-  });
-
-  test("says beside its field what is wrong with a request", async () => {
-    await using tab = await visit({ expected: /status of 422/ });
-    const { page } = tab;
-    await page.goto(`${server.url}/#crawls`);
-    await submitCrawl(page, { seeds: `${site.origin}/`, output_dir: "wrong", max_pages: "0" });
-    await page.locator("#crawl-max_pages-error").waitFor();
-    expect(await page.evaluate(() => document.activeElement?.id)).toBe("crawl-max_pages");
-    expect(await accessibilityFaults(page)).toEqual([]);
-    expect(tab.complaints).toEqual([]);
-  });
-
-  test("loses sight of one when the server ends, and takes it up when the server is back", async () => {
-    const first = await startExtractor();
-    const directory = `${first.directory}`;
-    const port = Number(new URL(first.url).port);
-    await using tab = await browser.visit({ origin: first.url, expected: /ERR_/ });
-    const { page } = tab;
-    await page.goto(`${first.url}/#crawls`);
-    await page.getByText("More options").click();
-    await submitCrawl(page, {
-      seeds: `${site.origin}/`,
-      output_dir: `${directory}-out`,
-      rate_limit_delay: "1",
-      max_pages: "10",
-    });
-    await page.locator(".pages li").first().waitFor();
-    first.signal("SIGKILL");
-    await first.exited;
-    await page.getByText("The connection is lost").waitFor();
-    await using second = await startExtractor({ directory, port });
-    await page.getByRole("button", { name: "Save the manifest" }).waitFor();
-    expect(await page.getByText("The connection is lost").count()).toBe(0);
-    expect(tab.complaints).toEqual([]);
-    expect(second.url).toBe(first.url);
-    for (const path of [directory, `${directory}-out`]) rmSync(path, { recursive: true, force: true });
-  });
-
-  test("counts each page once when it has to begin again", async () => {
-    const first = await startExtractor();
-    const { directory } = first;
-    const port = Number(new URL(first.url).port);
-    await using tab = await browser.visit({ origin: first.url, expected: /ERR_|status of 401/ });
-    const { page } = tab;
-    await page.goto(`${first.url}/#crawls`);
-    await page.getByText("More options").click();
-    const fields = { output_dir: `${directory}-out`, rate_limit_delay: "1", max_pages: "8" };
-    await submitCrawl(page, { seeds: `${site.origin}/`, ...fields });
-    await page.locator(".pages li").nth(1).waitFor();
-    first.signal("SIGKILL");
-    await first.exited;
-    const key = { ARTICLE_EXTRACTOR_API_KEY: "k3y", ARTICLE_EXTRACTOR_OUTPUT_ROOT: directory };
-    await using _ = await startExtractor({
-      directory,
-      port,
-      env: { ...key, ARTICLE_EXTRACTOR_EGRESS: "open" },
-    });
-    await page.getByRole("button", { name: "Not now" }).click();
-    await page.getByRole("button", { name: "Try again" }).click();
-    await page.getByLabel("API key", { exact: true }).fill("k3y");
-    await page.keyboard.press("Enter");
-    await page.getByRole("button", { name: "Save the manifest" }).waitFor();
-    const listed = await page.locator(".pages .what > span:last-child").allTextContents();
-    expect(listed.length).toBeGreaterThanOrEqual(8);
-    expect(new Set(listed).size).toBe(listed.length);
-    for (const path of [directory, `${directory}-out`]) rmSync(path, { recursive: true, force: true });
   });
 });
 

@@ -93,3 +93,9 @@ export async function accessibilityFaults(page: Tab): Promise<string[]> {
 /** Whether the page is wider than the window, so that a reader has to scroll sideways. */
 export const scrollsSideways = (page: Tab): Promise<boolean> =>
   page.evaluate(() => document.documentElement.scrollWidth > document.documentElement.clientWidth);
+
+/** Fills the form for a crawl by the names of its fields, and sends it. */
+export async function submitCrawl(page: Tab, fields: Readonly<Record<string, string>>): Promise<void> {
+  for (const [name, value] of Object.entries(fields)) await page.fill(`[name=${name}]`, value);
+  await page.getByRole("button", { name: "Start the crawl" }).click();
+}

@@ -1,25 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import {
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-  writeFileSync,
-} from "node:fs";
+import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import {
-  type ExtractorProcess,
-  isOver,
-  startExtractor,
-  submitJob,
-  untilJob,
-} from "../../support/extractor-server.ts";
+import { type ExtractorProcess, startExtractor } from "../../support/extractor-server.ts";
 import { FORBIDDEN_ADDRESSES, LOCAL_ADDRESSES } from "../../support/hostile-addresses.ts";
-import { crawlPage, type NumberedSite, serveNumberedSite } from "../../support/numbered-site.ts";
+import { type NumberedSite, serveNumberedSite } from "../../support/numbered-site.ts";
 
 const FORWARDED = { "x-forwarded-for": "203.0.113.7" };
 
@@ -28,24 +13,10 @@ async function codeOf(response: Response): Promise<string> {
 }
 
 let site: NumberedSite;
-let slow: NumberedSite;
 beforeAll(() => {
-  site = serveNumberedSite({
-    pages: 3,
-    answers: {
-      "/sets-cookie": {
-        status: 200,
-        headers: { "content-type": "text/html", "set-cookie": "seen=yes; max-age=9999" },
-        body: crawlPage("Cookies", [], 200),
-      },
-    },
-  });
-  slow = serveNumberedSite({ pages: 1000, answerMs: 300 });
+  site = serveNumberedSite({ pages: 3 });
 });
-afterAll(async () => {
-  await site[Symbol.asyncDispose]();
-  await slow[Symbol.asyncDispose]();
-});
+afterAll(() => site[Symbol.asyncDispose]());
 
 describe("an API key", () => {
   let server: ExtractorProcess;
@@ -160,192 +131,6 @@ describe("who may reach inner addresses", () => {
     const read = await server.get(`/${site.origin}/`, { headers: FORWARDED });
     expect(read.status).toBe(403);
     expect(site.visits.length).toBe(before);
-  });
-});
-
-describe("an output root", () => {
-  let root: string;
-  let outside: string;
-  let server: ExtractorProcess;
-  beforeAll(async () => {
-    root = mkdtempSync(join(tmpdir(), "root-"));
-    outside = mkdtempSync(join(tmpdir(), "outside-"));
-    writeFileSync(join(outside, "sitemap.txt"), `${site.origin}/p/1\n`);
-    writeFileSync(join(root, "sitemap.txt"), `${site.origin}/p/1\n`);
-    symlinkSync(outside, join(root, "link"));
-    symlinkSync(join(outside, "sitemap.txt"), join(root, "sitemap-link.txt"));
-    symlinkSync(join(outside, "nothing"), join(root, "dangling"));
-    mkdirSync(join(root, "inner"));
-    symlinkSync("inner", join(root, "inner-link"));
-    mkdirSync(`${root}-sibling`);
-    server = await startExtractor({
-      env: { ARTICLE_EXTRACTOR_OUTPUT_ROOT: root, ARTICLE_EXTRACTOR_EGRESS: "open" },
-    });
-  });
-  afterAll(async () => {
-    await server[Symbol.asyncDispose]();
-    for (const path of [root, outside, `${root}-sibling`]) rmSync(path, { recursive: true, force: true });
-  });
-
-  test.each<[string, (at: { root: string; outside: string }) => string]>([
-    ["a path upwards", () => "../escaped"],
-    ["a path down and upwards", () => "a/../../escaped"],
-    ["an absolute path elsewhere", ({ outside: to }) => to],
-    ["a sibling with the root's name in front", ({ root: from }) => `${from}-sibling`],
-    ["a link out", () => "link"],
-    ["a directory below a link out", () => "link/below"],
-    ["a link to nothing", () => "dangling"],
-    ["a directory below a link to nothing", () => "dangling/below"],
-    ["a NUL", () => "a\0b"],
-  ])("refuses %s as output_dir, and writes nothing", async (_, path) => {
-    const output = path({ root, outside });
-    const response = await server.post("/crawl", { output_dir: output, seeds: [`${site.origin}/`] });
-    expect(response.status).toBe(403);
-    expect(await codeOf(response)).toBe("path_refused");
-    expect(readdirSync(outside)).toEqual(["sitemap.txt"]);
-  });
-
-  test.each<[string, (at: { outside: string }) => string, number]>([
-    ["a file elsewhere", ({ outside: to }) => join(to, "sitemap.txt"), 403],
-    ["a file: URL elsewhere", ({ outside: to }) => `file://${to}/sitemap.txt`, 403],
-    ["a path upwards", () => "../etc/passwd", 403],
-    ["a link out", () => "sitemap-link.txt", 403],
-    ["a device", () => "/dev/stdin", 403],
-    ["a directory", () => "inner", 422],
-    ["no file", () => "none.xml", 422],
-  ])("refuses %s as a sitemap", async (_, path, status) => {
-    const response = await server.post("/crawl", { output_dir: "x", sitemaps: [path({ outside })] });
-    expect(response.status).toBe(status);
-  });
-
-  test.each<[string, (at: { outside: string }) => string, number]>([
-    ["a file elsewhere", ({ outside: to }) => join(to, "state.json"), 403],
-    ["a path upwards", () => "../state.json", 403],
-    ["a link out", () => "link/state.json", 403],
-    ["a link to nothing", () => "dangling", 403],
-    ["a device", () => "/dev/null", 403],
-    ["a directory", () => "inner", 422],
-    ["a file in a directory that is not there", () => "none/state.json", 422],
-    ["somebody else's JSON", () => "foreign.json", 422],
-    ["somebody else's text", () => "sitemap.txt", 422],
-  ])("refuses %s as storage_state, of a page and of a crawl", async (_, path, status) => {
-    writeFileSync(join(root, "foreign.json"), '{"mine":true}');
-    const network = { storage_state: path({ outside }) };
-    const page = await server.post("/", {
-      url: `${site.origin}/sets-cookie`,
-      network,
-      prefer_browser: false,
-    });
-    expect(page.status).toBe(status);
-    const crawl = { output_dir: "x", seeds: [`${site.origin}/`], network };
-    expect((await server.post("/crawl", crawl)).status).toBe(status);
-    expect(readdirSync(outside)).toEqual(["sitemap.txt"]);
-    expect(readFileSync(join(root, "foreign.json"), "utf8")).toBe('{"mine":true}');
-  });
-
-  test("keeps a session in a file of its own", async () => {
-    const body = { url: `${site.origin}/sets-cookie`, network: { storage_state: "state.json" } };
-    expect((await server.post("/", { ...body, prefer_browser: false })).status).toBe(200);
-    const kept = JSON.parse(readFileSync(join(root, "state.json"), "utf8"));
-    expect(kept).toMatchObject({ cookies: [{ name: "seen", value: "yes" }] });
-    expect(statSync(join(root, "state.json")).mode & 0o777).toBe(0o600);
-    expect((await server.post("/", { ...body, prefer_browser: false })).status).toBe(200);
-  });
-
-  test.each<[string, object, (at: { root: string; outside: string }) => void]>([
-    [
-      "of the output directory",
-      { output_dir: "later/below" },
-      ({ root: from, outside: to }) => symlinkSync(to, join(from, "later")),
-    ],
-    [
-      "of the storage state",
-      { output_dir: "y", network: { storage_state: "later.json" } },
-      ({ root: from, outside: to }) => symlinkSync(join(to, "new"), join(from, "later.json")),
-    ],
-    [
-      "of a sitemap",
-      { output_dir: "z", sitemaps: ["later.txt"] },
-      ({ root: from, outside: to }) => {
-        rmSync(join(from, "later.txt"));
-        symlinkSync(join(to, "sitemap.txt"), join(from, "later.txt"));
-      },
-    ],
-  ])(
-    "a link that takes the place %s while the job waits makes it fail, and leads nowhere",
-    async (_, fields, swap) => {
-      writeFileSync(join(root, "later.txt"), `${site.origin}/p/1\n`);
-      const endless = { seeds: [`${slow.origin}/`], max_pages: 1000 };
-      const busy = [
-        await submitJob(server, { ...endless, output_dir: "b1" }),
-        await submitJob(server, { ...endless, output_dir: "b2" }),
-      ];
-      for (const id of busy) await untilJob(server, id, ({ status }) => status === "running");
-      const id = await submitJob(server, {
-        seeds: [`${site.origin}/sets-cookie`],
-        prefer_browser: false,
-        ...fields,
-      });
-      swap({ root, outside });
-      for (const other of busy) await server.get(`/crawl/${other}`, { method: "DELETE" });
-      const job = await untilJob(server, id, isOver);
-      expect(job.status).toBe("failed");
-      expect(job.error?.code).toMatch(/^(?:unwritable_output|unreadable_input)$/);
-      expect(readdirSync(outside)).toEqual(["sitemap.txt"]);
-      for (const other of busy) await untilJob(server, other, isOver);
-    },
-  );
-
-  test.each<[string, (at: { root: string }) => string, string]>([
-    ["a new directory", () => "new/below", "new/below"],
-    ["an absolute path within", ({ root: from }) => join(from, "absolute"), "absolute"],
-    ["a path that goes up and comes back", () => "x/../within", "within"],
-    ["a link to a directory within", () => "inner-link", "inner"],
-  ])("takes %s", async (_, path, written) => {
-    const id = await submitJob(server, {
-      output_dir: path({ root }),
-      sitemaps: ["sitemap.txt"],
-      follow_links: false,
-    });
-    expect(await untilJob(server, id, isOver)).toMatchObject({ status: "completed", successful: 1 });
-    expect(readdirSync(join(root, written))).toContain("manifest.json");
-  });
-
-  test("strangers may use it too", async () => {
-    const response = await server.post(
-      "/crawl",
-      { output_dir: "stranger", seeds: [`${site.origin}/`] },
-      FORWARDED,
-    );
-    expect(response.status).toBe(202);
-  });
-});
-
-describe("without an output root", () => {
-  test("only callers on this machine name paths, and jobs of strangers reach no inner address", async () => {
-    await using server = await startExtractor();
-    const body = { output_dir: "x", seeds: ["https://example.org/"] };
-    const refused = await server.post("/crawl", body, FORWARDED);
-    expect(refused.status).toBe(403);
-    expect(await codeOf(refused)).toBe("path_refused");
-  });
-
-  test.each<[string, object]>([
-    ["a seed", { seeds: ["ORIGIN/"] }],
-    ["a sitemap", { sitemaps: ["ORIGIN/sitemap.xml"] }],
-    ["a proxy", { seeds: ["http://example.org/"], network: { proxy: "ORIGIN" } }],
-  ])("%s of a stranger's job that is an inner address is not asked", async (_, fields) => {
-    const root = mkdtempSync(join(tmpdir(), "root-"));
-    await using server = await startExtractor({ env: { ARTICLE_EXTRACTOR_OUTPUT_ROOT: root } });
-    const before = site.visits.length;
-    const body = JSON.stringify({ output_dir: "out", ...fields }).replaceAll("ORIGIN", site.origin);
-    const response = await server.post("/crawl", body, FORWARDED);
-    expect(response.status).toBe(202);
-    const { job_id: id } = (await response.json()) as { job_id: string };
-    const job = await untilJob(server, id, isOver);
-    expect(job.successful).toBe(0);
-    expect(site.visits.length).toBe(before);
-    rmSync(root, { recursive: true, force: true });
   });
 });
 
