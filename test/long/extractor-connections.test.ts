@@ -50,7 +50,10 @@ test("a stream of events stays while its job has no news", async () => {
   expect(text).toContain("event: end");
 }, 120_000);
 
-type Trickle = { readonly socket: net.Socket; readonly closed: Promise<number> };
+type Trickle = {
+  /** After how many ms the server ended it. */
+  readonly closed: Promise<number>;
+};
 
 /** Sends a byte a second for as long as it may. */
 function trickle(start: string): Trickle {
@@ -65,7 +68,7 @@ function trickle(start: string): Trickle {
     }),
   );
   socket.resume();
-  return { socket, closed };
+  return { closed };
 }
 
 test("senders of a byte a second hold no place, and are let go", async () => {
@@ -75,10 +78,10 @@ test("senders of a byte a second hold no place, and are let go", async () => {
   await Bun.sleep(1000);
   expect((await server.get("/health")).status).toBe(200);
   // The four senders of bodies have all places until their time is up.
-  const times = await Promise.all(bodies.map(({ closed }) => closed));
-  for (const time of times) expect(time).toBeLessThan(65_000);
+  for (const { closed } of bodies) expect(await closed).toBeLessThan(45_000);
+  // The runtime gives a head ten seconds, whatever arrives meanwhile.
+  for (const { closed } of heads) expect(await closed).toBeLessThan(25_000);
   expect((await server.post("/", { url: `${faulty.origin}/page` })).status).toBe(200);
-  for (const { socket } of heads) socket.destroy();
 }, 120_000);
 
 const MANY = 10_000;

@@ -148,13 +148,15 @@ class SqliteJobQueue<Spec> implements JobQueue<Spec> {
   }
 
   cancel(id: string): JobRecord | null {
-    return this.#durably(() => {
+    const record = this.#durably(() => {
       const row = this.#row(id);
       if (row?.state === "queued") this.#close(row, { state: "failed", error: CALLED_OFF, events: [] });
       else if (row?.state === "running")
         this.#query("UPDATE job SET is_cancelled = 1 WHERE number = ?1").run(row.number);
       return row && this.get(id);
     });
+    this.#emptyLog();
+    return record;
   }
 
   claim(): ClaimedJob<Spec> | null {
@@ -195,6 +197,7 @@ class SqliteJobQueue<Spec> implements JobQueue<Spec> {
       const row = this.#row(id);
       if (row?.state === "running" && row.owner === this.#self) this.#close(row, end);
     });
+    this.#emptyLog();
   }
 
   handBack(id: string, delayMs: number): void {
@@ -320,6 +323,15 @@ class SqliteJobQueue<Spec> implements JobQueue<Spec> {
       return this.#transaction(work);
     } finally {
       this.#db.run("PRAGMA synchronous = NORMAL");
+    }
+  }
+
+  /** SQLite's log still holds what a job was submitted with, when its row has forgotten it. */
+  #emptyLog(): void {
+    try {
+      this.#db.run("PRAGMA wal_checkpoint(TRUNCATE)");
+    } catch {
+      // On a full disk the log stays until there is room; the job's end is written all the same.
     }
   }
 
