@@ -73,7 +73,8 @@ export async function runSync(command: SyncCommand, parts: SyncParts): Promise<n
 }
 
 function describe({ codename, counts, documentCount }: TenantStatus): string {
-  const documents = documentCount === null ? "" : `${documentCount} documents`;
+  const documents =
+    documentCount === null ? "" : `${documentCount} ${documentCount === 1 ? "document" : "documents"}`;
   if (!counts || counts.fetched + counts.unchanged + counts.removed + counts.failed === 0)
     return `${codename}: ${documents}`;
   const { fetched, unchanged, removed, failed } = counts;

@@ -59,7 +59,7 @@ describe("article-extractor sync", () => {
     expect(stderr).toBe("");
     expect(exitCode).toBe(0);
     expect(stdout.trim().split("\n").sort()).toEqual([
-      "handbook: 1 documents; 1 fetched, 0 unchanged, 0 removed, 0 failed",
+      "handbook: 1 document; 1 fetched, 0 unchanged, 0 removed, 0 failed",
       "manual: 3 documents; 3 fetched, 0 unchanged, 0 removed, 0 failed",
     ]);
     await using served = await Served.start(root, { env: SYNC_ENVIRONMENT });
