@@ -47,6 +47,6 @@ describe("the times of searches", () => {
       expect(times.read().queries).toEqual([]);
     }
     expect(told).toHaveLength(1);
-    expect(told[0]).toContain("readonly");
+    expect(told[0]).toContain("SQLITE_READONLY");
   });
 });
