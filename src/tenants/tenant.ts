@@ -259,7 +259,7 @@ export class Tenant implements AsyncDisposable {
       // Whoever has taken the tenant over says how it is.
       if (!begun.lost.aborted)
         this.#book.write(codename, { state: "idle", ...(!isCalledOff && { lastError: failure.toRecord() }) });
-      if (!isCalledOff) this.#log.error("sync failed", failure.toRecord());
+      if (!isCalledOff) this.#log.error("sync failed", { code: failure.code, error: failure.message });
       throw failure;
     }
   }

@@ -117,6 +117,15 @@ test("a folder that comes back is read, and what was indexed is found until then
     (error) => error !== null,
   );
   expect(hitsOf("sluicegate")).toBe(1);
+  expect(registry.lines.map((line) => JSON.parse(line))).toContainEqual(
+    expect.objectContaining({
+      message: "sync failed",
+      level: "error",
+      tenant: "harbour",
+      code: "unreadable_input",
+      error: registry.status("harbour").lastError?.message,
+    }),
+  );
   mkdirSync(root);
   writeFileSync(join(root, "locks.md"), "# Locks\n\nA lockkeeper works here.\n");
   expect(await untilHits("lockkeeper", 1)).toBe(1);
