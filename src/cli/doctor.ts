@@ -3,19 +3,15 @@ import { tmpdir } from "node:os";
 import { dirname, resolve } from "node:path";
 import type { App } from "../app.ts";
 import { Failure } from "../failure.ts";
+import type { Log } from "../log.ts";
 import type { Environment, Settings } from "../settings/index.ts";
 import { VERSION } from "../version.ts";
+import { lookAtTenants } from "./doctor-tenants.ts";
+import type { Finding } from "./finding.ts";
 import type { Io } from "./io.ts";
 import { hasDisplay } from "./machine.ts";
 import { stateHome } from "./state-home.ts";
 import type { Paint } from "./terminal.ts";
-
-/** What was looked at: `note` takes nothing away from what is asked for, `problem` does. */
-export type Finding = {
-  readonly name: string;
-  readonly status: "ok" | "note" | "problem";
-  readonly detail: string;
-};
 
 export type DoctorParts = {
   readonly app: App;
@@ -24,6 +20,9 @@ export type DoctorParts = {
   readonly io: Io;
   readonly paint: Paint;
   readonly isJson: boolean;
+  /** What `--config` says. */
+  readonly config: string | null;
+  readonly log: Log;
 };
 
 /** Runs `doctor`; returns 0, or 1 when it finds a problem. */
@@ -44,6 +43,7 @@ export async function runDoctor(parts: DoctorParts): Promise<number> {
       parts.settings.searchStateDir ?? stateHome(parts.environment, "search"),
     ),
     await git(),
+    ...(await lookAtTenants(parts)),
   ];
   const isWell = findings.every(({ status }) => status !== "problem");
   await parts.io.stdout.write(

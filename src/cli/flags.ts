@@ -1,6 +1,12 @@
 import { FETCHING_FLAGS } from "./fetching-flags.ts";
 import type { Flag } from "./flag.ts";
-import { FETCH_ONLY_FLAGS, INDEX_ONLY_FLAGS, SEARCH_ONLY_FLAGS, SYNC_ONLY_FLAGS } from "./search-flags.ts";
+import {
+  DOCTOR_ONLY_FLAGS,
+  FETCH_ONLY_FLAGS,
+  INDEX_ONLY_FLAGS,
+  SEARCH_ONLY_FLAGS,
+  SYNC_ONLY_FLAGS,
+} from "./search-flags.ts";
 import { SERVE_ONLY_FLAGS } from "./serve-flags.ts";
 
 export const OUTPUT_FORMATS = ["json", "markdown", "text"] as const;
@@ -278,9 +284,9 @@ export const COMMANDS: readonly Command[] = [
   },
   {
     name: "doctor",
-    usage: "[--json]",
-    help: "Look at what this machine has: browser, display, proxy, disk, state, git",
-    flags: [{ name: "json", group: "Output", help: "Print the findings as JSON" }, ...GENERAL_FLAGS],
+    usage: "[--json] [--config FILE]",
+    help: "Look at what this machine has (browser, display, proxy, disk, state, git) and at the tenants",
+    flags: [...DOCTOR_ONLY_FLAGS, ...GENERAL_FLAGS],
   },
   {
     name: "completions",

@@ -44,7 +44,10 @@ const EXAMPLES: Readonly<Record<string, readonly (readonly [command: string, mea
   schema: [
     ["article-extractor schema > deployment.schema.json", 'for the "$schema" field, which editors read'],
   ],
-  doctor: [["article-extractor doctor --json", "for a program"]],
+  doctor: [
+    ["article-extractor doctor --config docs.json", "with the tenants of a deployment file"],
+    ["article-extractor doctor --json", "for a program"],
+  ],
   completions: [
     ["article-extractor completions bash > ~/.local/share/bash-completion/completions/article-extractor", ""],
   ],

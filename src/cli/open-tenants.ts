@@ -27,7 +27,8 @@ export type DeploymentChoice = {
   readonly io: Io;
 };
 
-const DEFAULT_CONFIG = "deployment.json";
+/** Where it is looked for when nothing names one. */
+export const DEFAULT_CONFIG = "deployment.json";
 
 /** A deployment and where it was read. */
 export type ChosenDeployment = Deployment & { readonly path: string };

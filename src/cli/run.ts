@@ -196,9 +196,10 @@ async function doctor(words: readonly string[], { typed, io }: Shell): Promise<n
   const { openCommandApp } = await import("./command-app.ts");
   const { runDoctor } = await import("./doctor.ts");
   const paint = createPaint(!hasColorsOff(words, io) && io.stdout.isTerminal);
-  const { app, settings, environment } = openCommandApp(typed, io);
+  const { app, settings, environment, log } = openCommandApp(typed, io);
   await using _ = app;
-  return await runDoctor({ app, settings, environment, io, paint, isJson: typed.has("json") });
+  const config = typed.one("config") ?? null;
+  return await runDoctor({ app, settings, environment, io, paint, isJson: typed.has("json"), config, log });
 }
 
 async function schema({ positionals }: Typed, io: Io): Promise<number> {

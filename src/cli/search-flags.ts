@@ -63,3 +63,9 @@ export const FETCH_ONLY_FLAGS = [CONFIG, JSON_OUTPUT] as const;
 
 /** What only `sync` takes. */
 export const SYNC_ONLY_FLAGS = [CONFIG, { name: "all", group: "Input", help: "Every tenant" }] as const;
+
+/** What only `doctor` takes. */
+export const DOCTOR_ONLY_FLAGS = [
+  CONFIG,
+  { name: "json", group: "Output", help: "Print the findings as JSON" },
+] as const;

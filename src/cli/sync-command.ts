@@ -3,6 +3,7 @@ import { createLog, LOG_FORMATS, LOG_LEVELS } from "../log.ts";
 import { type Environment, readSettings } from "../settings/index.ts";
 import type { TenantStatus } from "../tenants/index.ts";
 import type { Typed } from "./arguments.ts";
+import { countedDocuments } from "./counted.ts";
 import type { Io } from "./io.ts";
 import type { Notices } from "./notices.ts";
 import { chooseDeployment, openTenants } from "./open-tenants.ts";
@@ -73,7 +74,7 @@ export async function runSync(command: SyncCommand, parts: SyncParts): Promise<n
 }
 
 function describe({ codename, counts, documentCount }: TenantStatus): string {
-  const documents = documentCount === null ? "" : `${documentCount} documents`;
+  const documents = documentCount === null ? "" : countedDocuments(documentCount);
   if (!counts || counts.fetched + counts.unchanged + counts.removed + counts.failed === 0)
     return `${codename}: ${documents}`;
   const { fetched, unchanged, removed, failed } = counts;

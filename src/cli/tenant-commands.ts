@@ -1,9 +1,10 @@
 import { Failure } from "../failure.ts";
 import { createLog, LOG_FORMATS, LOG_LEVELS } from "../log.ts";
-import type { SearchHit, Section, StoredDocument } from "../search/index.ts";
+import { findSection, type SearchHit, type Section, type StoredDocument } from "../search/index.ts";
 import { readSettings, withDotenv } from "../settings/index.ts";
 import type { SearchAnswer, TenantStatus } from "../tenants/index.ts";
 import type { Typed } from "./arguments.ts";
+import { countedDocuments } from "./counted.ts";
 import { formatHit, hitToJson } from "./hit-lines.ts";
 import type { Io } from "./io.ts";
 import type { Notices } from "./notices.ts";
@@ -103,18 +104,18 @@ export async function runTenantFetch(command: FetchCommand, parts: TenantCommand
 }
 
 /** The document, or the section that the address names with what is below it. */
-function contentOf({ markdown, sections }: StoredDocument, uri: string): string {
+function contentOf(document: StoredDocument, uri: string): string {
+  const { markdown, sections } = document;
   const anchor = uri.split("#")[1] ?? "";
   if (anchor === "") return markdown;
-  const first = sections.findIndex((section) => section.anchor === anchor);
-  const section = sections[first];
+  const section = findSection(document, anchor);
   if (!section) {
     const known = sections.flatMap((one) => (one.anchor === "" ? [] : [`#${one.anchor}`]));
     const names = known.length === 0 ? "it has none" : `there are ${known.slice(0, 20).join(" ")}`;
     throw new Failure("unknown_document", `the document has no section #${anchor}; ${names}`);
   }
   const isOutside = (other: Section): boolean => other.level <= section.level;
-  const next = sections.slice(first + 1).find(isOutside);
+  const next = sections.slice(sections.indexOf(section) + 1).find(isOutside);
   return markdown.slice(section.start, next?.start ?? markdown.length).trim();
 }
 
@@ -138,7 +139,7 @@ export async function runTenantIndex(
     } catch (error) {
       if (!(error instanceof Failure) || error.code === "cancelled") throw error;
       built.push(tenants.registry.status(codename));
-      notices.error(`Tenant '${codename}': ${error.message}`);
+      notices.error(named(codename, error.message));
     }
     for (const { query } of built.at(-1)?.testQueries.filter(({ hits }) => hits === 0) ?? [])
       notices.warn(`Tenant '${codename}': the test query ${JSON.stringify(query)} finds nothing`);
@@ -147,10 +148,13 @@ export async function runTenantIndex(
   return built.every(({ lastError, skippedFiles }) => lastError === null && skippedFiles === 0) ? 0 : 1;
 }
 
+/** Many messages name their tenant by themselves. */
+const named = (codename: string, message: string): string =>
+  message.includes(`Tenant '${codename}'`) ? message : `Tenant '${codename}': ${message}`;
+
 function describe({ codename, documentCount, skippedFiles }: TenantStatus): string {
-  const noun = documentCount === 1 ? "document" : "documents";
   const rest = skippedFiles > 0 ? `, ${skippedFiles} left out (--log-level warning names them)` : "";
-  return `indexed ${documentCount} ${noun} of ${codename}${rest}`;
+  return `indexed ${countedDocuments(documentCount ?? 0)} of ${codename}${rest}`;
 }
 
 const toJson = ({

@@ -1,7 +1,7 @@
 import { type SQLQueryBindings, Database as Sqlite } from "bun:sqlite";
 import { Failure } from "../failure.ts";
 
-/** A prepared statement with positional parameters. */
+/** A prepared statement with positional parameters. Each call throws as `openDatabase` does. */
 export type Query<Row, Parameters extends SQLQueryBindings[]> = {
   get(...parameters: Parameters): Row | null;
   all(...parameters: Parameters): Row[];
@@ -61,11 +61,16 @@ export function openDatabase(options: DatabaseOptions): Database {
   // Left open, a statement would keep the file locked after the database is closed.
   const statements: { finalize(): void }[] = [];
   return {
-    prepare<Row, Parameters extends SQLQueryBindings[]>(sql: string) {
-      const statement = translated(() => db.prepare(sql));
-      statements.push(statement);
+    prepare<Row, Bindings extends SQLQueryBindings[]>(sql: string): Query<Row, Bindings> {
+      const prepared = translated(() => db.prepare(sql));
+      statements.push(prepared);
       // The runtime's type describes the same calls in a form that generic parameters do not fit.
-      return statement as unknown as Query<Row, Parameters>;
+      const statement = prepared as unknown as Query<Row, Bindings>;
+      return {
+        get: (...parameters) => translated(() => statement.get(...parameters)),
+        all: (...parameters) => translated(() => statement.all(...parameters)),
+        run: (...parameters) => translated(() => statement.run(...parameters)),
+      };
     },
     run: (sql) => translated(() => void db.run(sql)),
     transaction: (work) => translated(() => inTransaction(db, work)),

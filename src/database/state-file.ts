@@ -44,9 +44,10 @@ function openChecked(path: string): Database {
   try {
     const [row] = database.prepare<{ quick_check: string }>("PRAGMA quick_check(1)").all();
     if (row?.quick_check === "ok") return database;
-  } catch {
-    // Said below.
+    throw new Failure("unreadable_input", `${path} is damaged`);
+  } catch (error) {
+    // Also where it could not be looked at just now: only a damaged one is put aside.
+    database.close();
+    throw error;
   }
-  database.close();
-  throw new Failure("unreadable_input", `${path} is damaged`);
 }

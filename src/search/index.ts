@@ -8,6 +8,7 @@ export {
 } from "./builder/build-segment.ts";
 export { DocumentAnalyser } from "./document/analyse.ts";
 export { FieldScorer, inverseDocumentFrequency } from "./field-score.ts";
+export { findSection } from "./find-section.ts";
 export {
   type DocumentReader,
   documentOfBytes,

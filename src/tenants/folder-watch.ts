@@ -1,4 +1,4 @@
-import { type FSWatcher, watch } from "node:fs";
+import { type FSWatcher, statSync, watch } from "node:fs";
 import { lstat } from "node:fs/promises";
 import { join } from "node:path";
 import { type DocumentReader, listDocuments } from "../search/index.ts";
@@ -15,11 +15,15 @@ export type FolderWatchOptions = {
 
 /** Changes come in bursts; a look waits until this long after the first one, in ms. */
 const SETTLE_MS = 300;
+/** How soon a folder that is not there is looked for again, in ms. */
+const MISSING_MS = 1000;
 
 /** Looks after a folder: its documents are compared by path, size and time, not read. */
 export class FolderWatch implements SourceWatch {
   readonly #options: FolderWatchOptions;
   #watcher: FSWatcher | null = null;
+  /** Device and number of the folder that is watched; null where none is. */
+  #watched: string | null = null;
   #timer: ReturnType<typeof setTimeout> | null = null;
   #isLooking = false;
   #isDisposed = false;
@@ -45,16 +49,23 @@ export class FolderWatch implements SourceWatch {
     if (this.#timer) clearTimeout(this.#timer);
   }
 
+  /** A folder that another one of its name has replaced tells of no changes any more. */
   #watch(): void {
+    const identity = identityOf(this.#options.folder);
+    if (identity === this.#watched) return;
+    this.#watcher?.close();
+    this.#watched = null;
+    if (identity === null) return;
     try {
       this.#watcher = watch(this.#options.folder, { recursive: true }, () => {
         this.#isDirty = true;
         if (!this.#isLooking) this.#schedule(SETTLE_MS);
       });
+      this.#watched = identity;
       // The folder may disappear, and the looks at intervals go on.
       this.#watcher.on("error", () => this.#watcher?.close());
     } catch {
-      // Not there yet, or on a file system without notices.
+      // On a file system without notices.
     }
   }
 
@@ -69,6 +80,7 @@ export class FolderWatch implements SourceWatch {
     if (this.#isLooking) return;
     this.#isLooking = true;
     this.#isDirty = false;
+    this.#watch();
     try {
       const signature = await signatureOf(this.#options);
       if (signature !== this.#signature) {
@@ -77,12 +89,28 @@ export class FolderWatch implements SourceWatch {
       }
     } finally {
       this.#isLooking = false;
-      this.#schedule(this.#isDirty || this.#signature === null ? SETTLE_MS : this.#options.intervalMs);
+      this.#schedule(this.#nextLookMs());
     }
+  }
+
+  #nextLookMs(): number {
+    if (this.#isDirty || this.#signature === null) return SETTLE_MS;
+    return this.#signature === UNREADABLE ? MISSING_MS : this.#options.intervalMs;
   }
 }
 
-/** Says what documents there are and whether one was written since; `unreadable` where the folder is not. */
+const UNREADABLE = "unreadable";
+
+function identityOf(folder: string): string | null {
+  try {
+    const { dev, ino } = statSync(folder);
+    return `${dev} ${ino}`;
+  } catch {
+    return null;
+  }
+}
+
+/** Says what documents there are and whether one was written since; `UNREADABLE` where the folder is not. */
 async function signatureOf({ folder, readers }: FolderWatchOptions): Promise<string> {
   const hasher = new Bun.CryptoHasher("sha256");
   try {
@@ -92,6 +120,6 @@ async function signatureOf({ folder, readers }: FolderWatchOptions): Promise<str
     }
     return hasher.digest("hex");
   } catch {
-    return "unreadable";
+    return UNREADABLE;
   }
 }

@@ -41,3 +41,13 @@ export async function writeWhole(path: string, content: string | Uint8Array): Pr
 /** Whether an error of the file system says that there is no such file. */
 export const isMissing = (error: unknown): boolean =>
   error instanceof Error && "code" in error && (error.code === "ENOENT" || error.code === "ENOTDIR");
+
+/** Makes a directory with those above it. @throws Failure `unwritable_output` */
+export async function makeDirectory(directory: string): Promise<void> {
+  try {
+    await mkdir(directory, { recursive: true });
+  } catch (cause) {
+    const code = cause instanceof Error && "code" in cause ? String(cause.code) : String(cause);
+    throw new Failure("unwritable_output", `the directory ${directory} cannot be made: ${code}`, { cause });
+  }
+}

@@ -1,9 +1,9 @@
-import { mkdir } from "node:fs/promises";
 import { dirname } from "node:path";
 import { Failure, type FailureRecord } from "../failure.ts";
 import type { Log } from "../log.ts";
 import { type BuildCounts, buildIndex, type SourceDocument, type StoredDocument } from "../search/index.ts";
 import type { DocumentUrl } from "../urls/index.ts";
+import { createBreathing } from "./breathing.ts";
 import { cleanDocument } from "./clean.ts";
 import { describeTenant, type TenantDetail } from "./describe.ts";
 import { describeIndexFailure } from "./index-failure.ts";
@@ -15,6 +15,7 @@ import { takeSyncSlot } from "./schedule/slots.ts";
 import type { TenantSettings } from "./settings.ts";
 import { openSource, type SourceParts } from "./source/open-source.ts";
 import type { Source, SourceWatch, SyncCounts } from "./source/source.ts";
+import { makeDirectory } from "./state-file.ts";
 import type { SyncBook, SyncRecord } from "./sync-book.ts";
 import { runTestQueries } from "./test-queries.ts";
 import type { IndexBuilding, SearchAnswer, TenantSearchOptions, TenantStatus } from "./types.ts";
@@ -258,7 +259,7 @@ export class Tenant implements AsyncDisposable {
       // Whoever has taken the tenant over says how it is.
       if (!begun.lost.aborted)
         this.#book.write(codename, { state: "idle", ...(!isCalledOff && { lastError: failure.toRecord() }) });
-      if (!isCalledOff) this.#log.error("sync failed", failure.toRecord());
+      if (!isCalledOff) this.#log.error("sync failed", { code: failure.code, error: failure.message });
       throw failure;
     }
   }
@@ -380,17 +381,12 @@ export class Tenant implements AsyncDisposable {
         this.#log.warning("file left out", { path, reason });
       },
     });
-    for await (const document of documents) yield cleanDocument(document);
+    const breathe = createBreathing();
+    for await (const document of documents) {
+      yield cleanDocument(document);
+      await breathe();
+    }
   }
 }
 
 const dateOf = (ms: number | null): Date | null => (ms === null ? null : new Date(ms));
-
-async function makeDirectory(directory: string): Promise<void> {
-  try {
-    await mkdir(directory, { recursive: true });
-  } catch (cause) {
-    const code = cause instanceof Error && "code" in cause ? String(cause.code) : String(cause);
-    throw new Failure("unwritable_output", `the directory ${directory} cannot be made: ${code}`, { cause });
-  }
-}

@@ -50,6 +50,18 @@ test("mcp_port is the port", async () => {
   expect(served.url).toBe(`http://127.0.0.1:${port}`);
 });
 
+// All of 127.0.0.0/8 is this machine where tests run.
+test("mcp_host is where it listens, and nowhere else; --host goes before it", async () => {
+  const root = writeDeployment({ mcp_host: "127.0.0.2" });
+  await using served = await Served.start(root);
+  expect(new URL(served.url).hostname).toBe("127.0.0.2");
+  expect((await get(served, "/ready")).status).toBe(200);
+  const elsewhere = `http://127.0.0.1:${new URL(served.url).port}/ready`;
+  await expect(fetch(elsewhere)).rejects.toThrow("ECONNREFUSED");
+  await using other = await Served.start(root, { words: ["--host", "127.0.0.3"] });
+  expect(new URL(other.url).hostname).toBe("127.0.0.3");
+});
+
 test("default_client_model is what clients are told", async () => {
   await using served = await Served.start(writeDeployment({ default_client_model: "some-model" }));
   expect(await (await get(served, "/mcp.json")).json()).toMatchObject({ defaultModel: "some-model" });

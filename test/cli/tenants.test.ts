@@ -123,10 +123,14 @@ describe("fetch TENANT URI", () => {
     });
   });
 
-  test("prints a section with what is below it", async () => {
-    const { stdout } = await run(["fetch", "weir", "docs://weir/keys.md#rotating-keys"]);
-    expect(stdout).toBe("## Rotating keys\n\nRun `weir rotate`.\n\n### Old keys\n\nThey stay valid.\n");
-  });
+  // As a result has it, and as people and browsers write it.
+  test.each(["rotating-keys", "Rotating-Keys", "rotating%2Dkeys"])(
+    "prints the section #%s with what is below it",
+    async (anchor) => {
+      const { stdout } = await run(["fetch", "weir", `docs://weir/keys.md#${anchor}`]);
+      expect(stdout).toBe("## Rotating keys\n\nRun `weir rotate`.\n\n### Old keys\n\nThey stay valid.\n");
+    },
+  );
 
   test("answers programs in JSON, and takes what a search gives", async () => {
     const search =
@@ -178,5 +182,58 @@ describe("mistakes", () => {
     expect(stderr).toBe(
       "error: Tenant 'weir' has no search index; build it with: article-extractor index weir\n",
     );
+  });
+});
+
+describe("doctor", () => {
+  type Check = { readonly name: string; readonly status: string; readonly detail: string };
+  const checksOf = async (words: readonly string[], cwd = root): Promise<Check[]> => {
+    const { stdout } = await run(["doctor", "--json", ...words], { cwd, env: NO_BROWSER });
+    return (JSON.parse(stdout) as { checks: Check[] }).checks;
+  };
+  // Only that it is not started counts.
+  const NO_BROWSER = { ARTICLE_EXTRACTOR_BROWSER_PATH: "/nowhere" };
+
+  test("says how the tenants are, with the test queries that find nothing", async () => {
+    const tenants = (await checksOf([])).filter(({ name }) => name.startsWith("tenant"));
+    expect(tenants).toEqual([
+      {
+        name: "tenant weir",
+        status: "note",
+        detail: expect.stringMatching(
+          /^2 documents, indexed \S+; test queries that find nothing: "zeppelin"$/,
+        ),
+      },
+      { name: "tenant mill", status: "ok", detail: expect.stringMatching(/^1 document, indexed \S+$/) },
+      { name: "tenant silent", status: "note", detail: "search is disabled" },
+    ]);
+  });
+
+  test("says what keeps tenants from being synced, and what is wrong in the file", async () => {
+    const config = join(root, "sources.json");
+    const repository = {
+      source_type: "git",
+      codename: "guides",
+      docs_name: "x",
+      docs_root_dir: "guides",
+      git_repo_url: "https://git.example/x.git",
+      git_subpaths: ["docs"],
+    };
+    writeFileSync(config, JSON.stringify({ tenants: [{ ...repository, git_auth_token_env: "NO_TOKEN" }] }));
+    expect(await checksOf(["--config", config])).toContainEqual({
+      name: "sources",
+      status: "problem",
+      detail: "Tenant 'guides': the variable NO_TOKEN is not set",
+    });
+    writeFileSync(config, JSON.stringify({ tenants: [{ ...repository, surprise: 1 }] }));
+    const [problem] = (await checksOf(["--config", config])).filter(({ name }) => name === "deployment");
+    expect(problem).toMatchObject({ status: "problem", detail: expect.stringContaining("surprise") });
+  });
+
+  test("looks at no tenants where there is no deployment file", async () => {
+    const empty = mkdtempSync(join(tmpdir(), "nothing-"));
+    const names = (await checksOf([], empty)).map(({ name }) => name);
+    expect(names.filter((name) => /^(?:tenant|deployment|sources)/.test(name))).toEqual([]);
+    rmSync(empty, { recursive: true });
   });
 });

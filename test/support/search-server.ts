@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { openSharedState } from "../../src/database/index.ts";
+import { openDatabase, openSharedState } from "../../src/database/index.ts";
 import { extractHtml } from "../../src/extraction/index.ts";
 import { parseAddressSet } from "../../src/fetching/index.ts";
 import { createLog } from "../../src/log.ts";
@@ -92,7 +92,7 @@ export function openSearchServer(registry: TestRegistry, options: TestServerOpti
     sharesPort: false,
     log: createLog({ level: "debug", format: "json", write: (line) => registry.lines.push(line) }),
     metrics,
-    timesDatabase: null,
+    timesDatabase: openDatabase({ path: ":memory:", name: "the times", access: { kind: "shared" } }),
     ...options,
   });
 }

@@ -1,4 +1,4 @@
-import type { StoredDocument } from "../../search/index.ts";
+import { findSection, type StoredDocument } from "../../search/index.ts";
 
 /** A part of a document's Markdown, UTF-16 code units, end exclusive. */
 export type Range = { readonly start: number; readonly end: number };
@@ -13,26 +13,14 @@ export type Place =
  * @returns null when the document has no such place
  */
 export function rangeAround(document: StoredDocument, place: Place, surroundingChars: number): Range | null {
-  const core = place.kind === "anchor" ? sectionOf(document, place.anchor) : passageOf(document, place.text);
+  const core =
+    place.kind === "anchor" ? findSection(document, place.anchor) : passageOf(document, place.text);
   if (!core) return null;
   const { markdown } = document;
   return {
     start: paragraphStart(markdown, core.start - surroundingChars),
     end: paragraphEnd(markdown, core.end + surroundingChars),
   };
-}
-
-function sectionOf({ sections }: StoredDocument, anchor: string): Range | null {
-  const wanted = decodeLoosely(anchor).toLowerCase();
-  return sections.find((section) => section.anchor !== "" && section.anchor.toLowerCase() === wanted) ?? null;
-}
-
-function decodeLoosely(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }
 
 /** The paragraph with most of the words, each counted once; the first of several. */

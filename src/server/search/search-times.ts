@@ -1,12 +1,4 @@
-import { Database } from "bun:sqlite";
-
-/** What the times are kept in: SQLite in a file that processes share, or in memory. */
-export type TimesDatabase = {
-  prepare<Row, Parameters extends (string | number)[]>(
-    sql: string,
-  ): { all(...parameters: Parameters): Row[]; run(...parameters: Parameters): unknown };
-  run(sql: string): unknown;
-};
+import type { Database } from "../../database/index.ts";
 
 /** The searches of one stretch of time. */
 export type StretchTimes = {
@@ -48,8 +40,8 @@ const durationOf = (durationClass: number): number => Math.round(CLASS_BASE ** d
 type ClassRow = { readonly bucket: number; readonly class: number; readonly count: number };
 
 export type SearchTimesOptions = {
-  /** Null keeps them in memory, until the process ends. */
-  readonly database: TimesDatabase | null;
+  /** What processes share, or one in memory. */
+  readonly database: Database;
   /** Told once when the database refuses to take more; answers go on without. */
   readonly onTrouble: (error: unknown) => void;
   /** ms since 1970. */
@@ -57,8 +49,8 @@ export type SearchTimesOptions = {
 };
 
 /** Opens the times; several processes may share their database. */
-export function openSearchTimes({ onTrouble, now = Date.now, ...options }: SearchTimesOptions): SearchTimes {
-  const statements = prepareStatements(options.database ?? inMemory());
+export function openSearchTimes({ database, onTrouble, now = Date.now }: SearchTimesOptions): SearchTimes {
+  const statements = prepareStatements(database);
   const pending = new Map<string, ClassRow>();
   let isTroubled = false;
   const oldest = (): number => bucketOf(now() - SPAN_SECONDS * 1000);
@@ -96,12 +88,9 @@ export function openSearchTimes({ onTrouble, now = Date.now, ...options }: Searc
   };
 }
 
-// The runtime's type describes the same calls in a form that generic parameters do not fit.
-const inMemory = (): TimesDatabase => new Database(":memory:") as unknown as TimesDatabase;
-
 const bucketOf = (ms: number): number => Math.floor(ms / 1000 / BUCKET_SECONDS);
 
-function prepareStatements(database: TimesDatabase) {
+function prepareStatements(database: Database) {
   database.run(
     "CREATE TABLE IF NOT EXISTS search_times (bucket INTEGER, class INTEGER, count INTEGER NOT NULL, PRIMARY KEY (bucket, class)) STRICT, WITHOUT ROWID",
   );

@@ -1,3 +1,4 @@
+import type { Database } from "../../database/index.ts";
 import type { AddressSet } from "../../fetching/index.ts";
 import type { Log } from "../../log.ts";
 import type { Metrics } from "../../metrics.ts";
@@ -10,7 +11,7 @@ import { guardOrigin } from "../middleware/origin.ts";
 import { secureHeaders } from "../middleware/secure-headers.ts";
 import { searchPage, servePage } from "../web/index.ts";
 import { PROBE_PATHS, type SearchRoutesOptions, searchRoutes } from "./routes.ts";
-import { openSearchTimes, type TimesDatabase } from "./search-times.ts";
+import { openSearchTimes } from "./search-times.ts";
 
 export type SearchServerOptions = Omit<SearchRoutesOptions, "isReady" | "readSearchTimes"> & {
   readonly host: string;
@@ -28,8 +29,8 @@ export type SearchServerOptions = Omit<SearchRoutesOptions, "isReady" | "readSea
   readonly sharesPort: boolean;
   readonly log: Log;
   readonly metrics: Metrics;
-  /** Keeps the times of searches, for all processes on the port; null: this one, in memory. */
-  readonly timesDatabase: TimesDatabase | null;
+  /** Keeps the times of searches, for all processes on the port. */
+  readonly timesDatabase: Database;
 };
 
 export type SearchServer = AsyncDisposable & {

@@ -1,15 +1,16 @@
-import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
-import { openSearchTimes, type TimesDatabase } from "../../../src/server/search/search-times.ts";
+import { type Database, openDatabase } from "../../../src/database/index.ts";
+import { openSearchTimes } from "../../../src/server/search/search-times.ts";
 
 const NOON = Date.UTC(2026, 10, 21, 12, 0, 0);
-const memory = (): TimesDatabase => new Database(":memory:") as unknown as TimesDatabase;
-const open = (database: TimesDatabase | null, now: () => number = () => NOON) =>
+const memory = (): Database =>
+  openDatabase({ path: ":memory:", name: "a test's times", access: { kind: "shared" } });
+const open = (database: Database, now: () => number = () => NOON) =>
   openSearchTimes({ database, now, onTrouble: (error) => expect(error).toBeUndefined() });
 
 describe("the times of searches", () => {
   test("gives the median and the 95th percentile of a stretch of ten minutes, within 5 %", () => {
-    using times = open(null);
+    using times = open(memory());
     for (let ms = 1; ms <= 100; ms++) times.record("success", ms);
     times.record("error", 2000);
     const [bucket, ...others] = times.read().queries;
@@ -34,10 +35,10 @@ describe("the times of searches", () => {
   });
 
   test("are said to be in trouble once when the database takes nothing, and go on", () => {
-    const database = new Database(":memory:");
+    const database = memory();
     const told: string[] = [];
     using times = openSearchTimes({
-      database: database as unknown as TimesDatabase,
+      database,
       onTrouble: (error) => told.push(String(error)),
     });
     database.run("PRAGMA query_only = 1");
@@ -46,6 +47,6 @@ describe("the times of searches", () => {
       expect(times.read().queries).toEqual([]);
     }
     expect(told).toHaveLength(1);
-    expect(told[0]).toContain("readonly");
+    expect(told[0]).toContain("SQLITE_READONLY");
   });
 });

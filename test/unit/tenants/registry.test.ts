@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { renameSync, writeFileSync } from "node:fs";
+import { mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Database, openDatabase, openLeases } from "../../../src/database/index.ts";
 import { openRegistry, type TestRegistry, writeTree } from "../../support/search-server.ts";
@@ -93,5 +93,40 @@ test("documents that change while another process is at them are read when it ha
   );
   expect(hitsOf("lockkeeper")).toBe(0);
   leases.release("tenant:harbour", "elsewhere:1:x");
+  expect(await untilHits("lockkeeper", 1)).toBe(1);
+}, 60_000);
+
+test("a folder that another one of its name has replaced is looked after on", async () => {
+  registry.start();
+  expect(await untilHits("sluicegate", 1)).toBe(1);
+  mkdirSync(`${root}.new`);
+  writeFileSync(join(`${root}.new`, "locks.md"), "# Locks\n\nA lockkeeper works here.\n");
+  renameSync(root, `${root}.old`);
+  renameSync(`${root}.new`, root);
+  expect(await untilHits("lockkeeper", 1)).toBe(1);
+  writeFileSync(join(root, "weirs.md"), "# Weirs\n\nA weirmaster works there.\n");
+  expect(await untilHits("weirmaster", 1)).toBe(1);
+}, 60_000);
+
+test("a folder that comes back is read, and what was indexed is found until then", async () => {
+  registry.start();
+  expect(await untilHits("sluicegate", 1)).toBe(1);
+  rmSync(root, { recursive: true });
+  await until(
+    () => registry.status("harbour").lastError,
+    (error) => error !== null,
+  );
+  expect(hitsOf("sluicegate")).toBe(1);
+  expect(registry.lines.map((line) => JSON.parse(line))).toContainEqual(
+    expect.objectContaining({
+      message: "sync failed",
+      level: "error",
+      tenant: "harbour",
+      code: "unreadable_input",
+      error: registry.status("harbour").lastError?.message,
+    }),
+  );
+  mkdirSync(root);
+  writeFileSync(join(root, "locks.md"), "# Locks\n\nA lockkeeper works here.\n");
   expect(await untilHits("lockkeeper", 1)).toBe(1);
 }, 60_000);

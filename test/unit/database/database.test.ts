@@ -1,0 +1,75 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { existsSync } from "node:fs";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type Database, openDatabase, openSharedState } from "../../../src/database/index.ts";
+import { createLog } from "../../../src/log.ts";
+
+let directory: string;
+let opened: Database[];
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), "database-"));
+  opened = [];
+});
+afterEach(async () => {
+  for (const database of opened) database.close();
+  await rm(directory, { recursive: true });
+});
+
+function open(): Database {
+  const database = openDatabase({
+    path: join(directory, "state.sqlite"),
+    name: "the state",
+    access: { kind: "shared" },
+  });
+  opened.push(database);
+  return database;
+}
+
+describe("a statement that the file refuses", () => {
+  test("says what could not be written, and why", () => {
+    const database = open();
+    database.run("CREATE TABLE words (word TEXT)");
+    const put = database.prepare<never, [string]>("INSERT INTO words VALUES (?)");
+    // As a disk that is full or was mounted anew for reading does.
+    database.run("PRAGMA query_only = 1");
+    expect(() => put.run("sluice")).toThrow(
+      expect.objectContaining({
+        code: "unwritable_output",
+        message: `could not write the state ${join(directory, "state.sqlite")}: SQLITE_READONLY`,
+      }),
+    );
+  });
+
+  test("tells a mistake in it from trouble with the file", () => {
+    const database = open();
+    database.run("CREATE TABLE words (word TEXT)");
+    const all = database.prepare<{ word: string }>("SELECT word FROM words");
+    open().run("DROP TABLE words");
+    expect(() => all.all()).toThrow("no such table: words");
+  });
+});
+
+describe("the state that processes share", () => {
+  const said: string[] = [];
+  const log = createLog({ level: "debug", format: "text", write: (line) => said.push(line) });
+
+  test("is put aside when it is damaged", async () => {
+    await writeFile(join(directory, "state.sqlite"), "no database ".repeat(1000));
+    const { database, isShared } = openSharedState(directory, log);
+    opened.push(database);
+    expect(isShared).toBe(true);
+    expect(existsSync(join(directory, "state.sqlite.damaged"))).toBe(true);
+  });
+
+  test("is left alone where another has it for itself", () => {
+    const path = join(directory, "state.sqlite");
+    const other = openDatabase({ path, name: "x", access: { kind: "exclusive", refusal: "no" } });
+    opened.push(other);
+    const { database, isShared } = openSharedState(directory, log);
+    opened.push(database);
+    expect(isShared).toBe(false);
+    expect(existsSync(`${path}.damaged`)).toBe(false);
+  }, 30_000);
+});
