@@ -76,6 +76,10 @@ const ROUTES: Readonly<Record<string, Route>> = {
     "const a = []; setInterval(() => { const c = new OffscreenCanvas(2000, 2000); c.getContext('2d').fillRect(0, 0, 9, 9); a.push(c, new Uint8Array(8e6).fill(7)) }, 1)",
   ),
   "/window-chain": script(`window.open("/window-chain?" + Math.random()); p.textContent = "after"`),
+  "/false-length": script(
+    `const long = { length: 0, toString: () => "x".repeat(5e6) };
+    Object.defineProperty(document.documentElement, "outerHTML", { get: () => long });`,
+  ),
   "/windows": script(
     "setInterval(() => window.open('/page?window'), 1); setInterval(() => { open('about:blank') }, 1)",
   ),
@@ -328,6 +332,11 @@ describe("the browser fetcher", () => {
   test("a page whose scripts load without end is too_large", async () => {
     await using small = browser({ limits: { pageBytes: 1_000_000, tries: 1 } });
     expect((await failureOf(small.fetch(at("/loads"))))?.code).toBe("too_large");
+  });
+
+  test("a page whose scripts give it another length is too_large", async () => {
+    await using small = browser({ limits: { pageBytes: 1_000_000 } });
+    expect((await failureOf(small.fetch(at("/false-length"))))?.code).toBe("too_large");
   });
 
   test("a page over the limit is too_large", async () => {
