@@ -73,6 +73,11 @@ function parseChanges(text: string): SessionChanges | null {
         ? [{ origin: change.origin, name: change.name, value: change.value }]
         : [],
     ),
+    databases: (Array.isArray(value.databases) ? value.databases : []).flatMap((change: unknown) =>
+      isRecord(change) && typeof change.origin === "string" && Array.isArray(change.indexedDB)
+        ? [{ origin: change.origin, indexedDB: change.indexedDB }]
+        : [],
+    ),
   };
 }
 

@@ -45,7 +45,10 @@ const open = (options: Partial<StorageOptions> = {}): BrowsingSession =>
     options.now ?? Date.now,
   );
 
-type SavedState = { cookies: StoredCookie[]; origins: { origin: string; localStorage: unknown[] }[] };
+type SavedState = {
+  cookies: StoredCookie[];
+  origins: { origin: string; localStorage: unknown[]; indexedDB?: unknown[] }[];
+};
 const saved = (): SavedState => JSON.parse(readFileSync(file, "utf8"));
 const names = (): string[] =>
   saved()
@@ -109,6 +112,15 @@ describe("a session that is kept", () => {
       more: 1,
       origins: [{ origin: "http://a.test", localStorage: [{ name: "k", value: "v" }], indexedDB }],
     });
+  });
+
+  test("keeps the databases of an origin, each time as a whole", async () => {
+    const origin = "http://a.test";
+    for (const name of ["old", "new"]) {
+      await using session = open();
+      await session.take({ cookies: [], storage: [], databases: [{ origin, indexedDB: [{ name }] }] });
+    }
+    expect(saved().origins).toEqual([{ origin, localStorage: [], indexedDB: [{ name: "new" }] }]);
   });
 
   test("takes as many entries of one origin as a page may store", async () => {
