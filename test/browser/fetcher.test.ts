@@ -257,7 +257,7 @@ describe("the browser fetcher", () => {
       const failure = await failureOf(paused.fetch(pageUrl("https://127.0.0.1:9/")));
       expect([failure?.code, failure?.message]).toEqual([
         "network",
-        expect.stringContaining("GET https://127.0.0.1:9/: "),
+        "GET https://127.0.0.1:9/: browsers refuse this port (ERR_UNSAFE_PORT)",
       ]);
     });
 
