@@ -332,7 +332,7 @@ function openSession(options: AppOptions, parts: SessionParts): ArticleSession {
           url,
           preference: open.preference,
           options: extraction,
-          fetch: { authorization, signal },
+          fetch: { authorization, signal, deadlineMs: limits.deadlineMs },
           cacheScope,
           requestId: requestId ?? crypto.randomUUID(),
         },

@@ -11,14 +11,11 @@ import {
   createBrowserFetcher,
   createBrowserHost,
   createBrowsingSession,
-  createEgress,
-  DECIDED_FETCH_LIMITS,
   findBrowser,
-  parseEgressPolicy,
-  systemResolve,
 } from "../../src/fetching/index.ts";
 import { silentLog } from "../../src/log.ts";
 import { parsePageUrl } from "../../src/urls/index.ts";
+import { benchFetching } from "./fetching-parts.ts";
 
 const [subject = "", origin = "", temporary = "", concurrency = "4"] = process.argv.slice(2);
 
@@ -50,16 +47,7 @@ function openOurs(): Client {
   });
   const fetcher = createBrowserFetcher({
     host,
-    egress: createEgress({
-      policy: parseEgressPolicy("auto"),
-      resolve: systemResolve,
-      resolverTtlMs: 30_000,
-    }),
-    caller: { kind: "cli" },
-    chooseProxy: () => null,
-    userAgent: "article-extractor/bench",
-    limits: DECIDED_FETCH_LIMITS,
-    log: silentLog,
+    ...benchFetching(),
     behaviour: { waitFor: null, scrolls: false, loadsMedia: false },
     session: createBrowsingSession(null, Date.now),
     isRequired: true,

@@ -3,34 +3,17 @@
  * Arguments: SUBJECT (`ours`, `undici.fetch`, `undici.request`) URL LENGTH REQUESTS CONCURRENCY.
  */
 import { fetch as undiciFetch, request as undiciRequest } from "undici";
-import {
-  createEgress,
-  createHttpFetcher,
-  DECIDED_FETCH_LIMITS,
-  parseEgressPolicy,
-  systemResolve,
-} from "../../src/fetching/index.ts";
-import { silentLog } from "../../src/log.ts";
+import { createHttpFetcher } from "../../src/fetching/index.ts";
 import { parsePageUrl } from "../../src/urls/index.ts";
 import { runLoad } from "./fetch-load.ts";
+import { benchFetching } from "./fetching-parts.ts";
 
 const [subject = "", url = "", length = "", requests = "", concurrency = ""] = process.argv.slice(2);
 
 function subjectFetch(): () => Promise<number> {
   if (subject === "undici.fetch") return async () => (await (await undiciFetch(url)).text()).length;
   if (subject === "undici.request") return async () => (await (await undiciRequest(url)).body.text()).length;
-  const fetcher = createHttpFetcher({
-    egress: createEgress({
-      policy: parseEgressPolicy("auto"),
-      resolve: systemResolve,
-      resolverTtlMs: 30_000,
-    }),
-    caller: { kind: "cli" },
-    chooseProxy: () => null,
-    userAgent: "article-extractor/bench",
-    limits: DECIDED_FETCH_LIMITS,
-    log: silentLog,
-  });
+  const fetcher = createHttpFetcher(benchFetching());
   const page = parsePageUrl(url);
   if (!page) throw new Error(`not a page's URL: ${url}`);
   // One signal for the whole run, as in a crawl: fetches that held on to it would show as memory.

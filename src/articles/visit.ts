@@ -29,6 +29,7 @@ export type FromUrlParts = {
 export type VisitRequest = {
   readonly preference: FetcherPreference;
   readonly options: ExtractionOptions;
+  /** Its deadline is the page's, whichever fetchers are asked. */
   readonly fetch: FetchOptions;
   /** Told of each answer, before it is extracted. */
   readonly onFetched?: (page: FetchedPage) => void;
@@ -54,12 +55,12 @@ export async function visitPage(
   parts: FromUrlParts,
 ): Promise<PageVisit> {
   const { http, browser } = parts.fetchers;
-  const context = { request, parts };
+  const context = { request, parts, startedAt: performance.now() };
   if (request.preference === "browser" && browser !== null) return await browserFirst(browser, url, context);
   const first = await attempt(http, url, context);
   const reason = reasonForBrowser(first);
   if (reason === null || browser === null || request.preference !== "http") return first;
-  const second = await attempt(browser, url, context);
+  const second = await attempt(browser, url, withTimeLeft(context));
   return { ...second, notes: [`Fetched with the browser: ${reason}`] };
 }
 
@@ -70,7 +71,7 @@ async function browserFirst(browser: Fetcher, url: PageUrl, context: VisitContex
   } catch (error) {
     const isFallback = isUnusable(error) || isDownload(error);
     if (!isFallback || !(error instanceof Failure)) throw error;
-    const visit = await attempt(context.parts.fetchers.http, url, context);
+    const visit = await attempt(context.parts.fetchers.http, url, withTimeLeft(context));
     return isDownload(error) ? visit : { ...visit, notes: [`Fetched over plain HTTP: ${error.message}`] };
   }
 }
@@ -112,7 +113,19 @@ export function bodyKind(contentType: string): BodyKind {
   return contentType === "text/plain" ? "plain" : "html";
 }
 
-type VisitContext = { readonly request: VisitRequest; readonly parts: FromUrlParts };
+type VisitContext = {
+  readonly request: VisitRequest;
+  readonly parts: FromUrlParts;
+  /** On the clock of `performance.now`. */
+  readonly startedAt: number;
+};
+
+function withTimeLeft({ request, parts, startedAt }: VisitContext): VisitContext {
+  const { deadlineMs } = request.fetch;
+  if (deadlineMs === undefined) return { request, parts, startedAt };
+  const leftMs = Math.max(1, Math.round(deadlineMs - (performance.now() - startedAt)));
+  return { request: { ...request, fetch: { ...request.fetch, deadlineMs: leftMs } }, parts, startedAt };
+}
 
 async function attempt(fetcher: Fetcher, url: PageUrl, { request, parts }: VisitContext): Promise<PageVisit> {
   const page = await fetcher.fetch(url, request.fetch);

@@ -53,6 +53,7 @@ const LASTING: Readonly<Record<string, string>> = {
   ERR_CONTENT_DECODING_FAILED: "the compressed body is damaged",
   ERR_RESPONSE_HEADERS_TOO_BIG: "the answer's headers are too large",
   ERR_TOO_MANY_REDIRECTS: "it redirects without end",
+  ERR_UNSAFE_PORT: "browsers refuse this port",
   ERR_PROXY_TUNNEL: "the proxy refused the connection",
 };
 

@@ -52,7 +52,7 @@ export const VARIABLES = {
     "ARTICLE_EXTRACTOR_BROWSER_PATH",
     text,
     null,
-    "Chromium, Chrome or Edge to start; unset: the first on PATH, then the usual places",
+    "Chromium, Chrome or Edge to start; unset: the first on PATH, then the usual places; `none`: no browser",
   ),
   browserSandbox: setting<boolean | null>(
     "ARTICLE_EXTRACTOR_BROWSER_SANDBOX",

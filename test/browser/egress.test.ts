@@ -148,6 +148,36 @@ describe("a page from outside does not reach the inner network by", () => {
     expect(text).not.toContain("root:");
   });
 
+  // The site's own name leads to the inner network from the second answer of its DNS on. Linux has all of 127/8.
+  test.skipIf(process.platform === "darwin")(
+    "a site whose name turns inwards while its page runs",
+    async () => {
+      const secret = await startFaultySite();
+      let answers = 0;
+      const front = Bun.serve({
+        hostname: "127.0.0.2",
+        port: secret.port,
+        fetch: () =>
+          new Response(`<p id=p>start</p>${run('p.textContent = await (await fetch("/inner")).text()')}`, {
+            headers: { "content-type": "text/html", connection: "close" },
+          }),
+      });
+      await using fetcher = testBrowserFetcher({
+        host,
+        caller: { kind: "remote_request" },
+        policy: "127.0.0.2",
+        resolve: async () => (answers++ === 0 ? ["127.0.0.2"] : ["127.0.0.1"]),
+        limits: { tries: 1 },
+      });
+      const page = await fetcher.fetch(pageUrl(`http://rebind.test:${secret.port}/`));
+      expect(page.html).toContain('<p id="p">refused</p>');
+      expect(answers).toBeGreaterThan(1);
+      expect(secret.connections()).toBe(0);
+      await front.stop(true);
+      await secret[Symbol.asyncDispose]();
+    },
+  );
+
   test("(the same page does reach it for a person at the command line)", async () => {
     attack = run(`await fetch("http://${INNER()}/allowed", { mode: "no-cors" })`);
     const before = canary.connections();

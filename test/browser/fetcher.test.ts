@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import type { Fetcher } from "../../src/fetching/index.ts";
+import { createBrowsingSession, type Fetcher } from "../../src/fetching/index.ts";
 import { describeFetcher } from "../contract/fetcher.ts";
 import { openTestHost, type TestBrowserOptions, testBrowserFetcher } from "../support/browser-fetcher.ts";
 import { type FaultySite, type Route, reply, startFaultySite } from "../support/faulty-site.ts";
@@ -76,6 +76,21 @@ const ROUTES: Readonly<Record<string, Route>> = {
     "const a = []; setInterval(() => { const c = new OffscreenCanvas(2000, 2000); c.getContext('2d').fillRect(0, 0, 9, 9); a.push(c, new Uint8Array(8e6).fill(7)) }, 1)",
   ),
   "/window-chain": script(`window.open("/window-chain?" + Math.random()); p.textContent = "after"`),
+  "/database": script(`const opening = indexedDB.open("login", 1);
+    opening.onupgradeneeded = () => opening.result.createObjectStore("tokens");
+    opening.onsuccess = () => {
+      const tokens = opening.result.transaction("tokens", "readwrite").objectStore("tokens");
+      const reading = tokens.get("token");
+      reading.onsuccess = () => {
+        p.textContent = reading.result ? "token " + reading.result : "none";
+        fetch("/data.json?" + p.textContent.split(" ")[0]);
+      };
+      if (location.search === "?log-in") tokens.put("t1", "token");
+    }`),
+  "/false-length": script(
+    `const long = { length: 0, toString: () => "x".repeat(5e6) };
+    Object.defineProperty(document.documentElement, "outerHTML", { get: () => long });`,
+  ),
   "/windows": script(
     "setInterval(() => window.open('/page?window'), 1); setInterval(() => { open('about:blank') }, 1)",
   ),
@@ -242,7 +257,7 @@ describe("the browser fetcher", () => {
       const failure = await failureOf(paused.fetch(pageUrl("https://127.0.0.1:9/")));
       expect([failure?.code, failure?.message]).toEqual([
         "network",
-        expect.stringContaining("GET https://127.0.0.1:9/: "),
+        "GET https://127.0.0.1:9/: browsers refuse this port (ERR_UNSAFE_PORT)",
       ]);
     });
 
@@ -257,6 +272,21 @@ describe("the browser fetcher", () => {
         expect((await work)?.code).toBe("cancelled");
       },
     );
+
+    test("keeps what a login has put into a database, for the next context too", async () => {
+      const session = createBrowsingSession(null, Date.now);
+      const asked = Promise.withResolvers<void>();
+      const pause = { timeoutMs: 60_000, untilDone: () => asked.promise };
+      await using first = browser({ pause, session });
+      const login = first.fetch(at("/database?log-in"));
+      while (!site.requests.some(({ target }) => target === "/data.json?none")) await Bun.sleep(10);
+      asked.resolve();
+      await login;
+      await using next = browser({ session });
+      expect(await htmlOf("/database", next)).toContain("token t1");
+      await using other = browser();
+      expect(await htmlOf("/database", other)).toContain("none");
+    });
 
     test("goes on after the time, for all pages at once", async () => {
       await using paused = pausing(200);
@@ -328,6 +358,11 @@ describe("the browser fetcher", () => {
   test("a page whose scripts load without end is too_large", async () => {
     await using small = browser({ limits: { pageBytes: 1_000_000, tries: 1 } });
     expect((await failureOf(small.fetch(at("/loads"))))?.code).toBe("too_large");
+  });
+
+  test("a page whose scripts give it another length is too_large", async () => {
+    await using small = browser({ limits: { pageBytes: 1_000_000 } });
+    expect((await failureOf(small.fetch(at("/false-length"))))?.code).toBe("too_large");
   });
 
   test("a page over the limit is too_large", async () => {

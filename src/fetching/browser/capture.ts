@@ -89,10 +89,9 @@ export function captureDocument(maxChars: number): Capture | null {
   const root = document.documentElement;
   const contentType = document.contentType;
   if (!root) return { html: "", contentType };
-  if (framesOf(document).length === 0 && !hasShadow(document)) {
-    const html = root.outerHTML;
-    return html.length > maxChars ? null : { html: `<!DOCTYPE html>${html}`, contentType };
-  }
-  write(root, 0);
-  return length > maxChars ? null : { html: `<!DOCTYPE html>${parts.join("")}`, contentType };
+  const isWhole = framesOf(document).length === 0 && !hasShadow(document);
+  if (!isWhole) write(root, 0);
+  // Scripts may have put something else in the place of each method, so the length is that of a string made here.
+  const html = `<!DOCTYPE html>${isWhole ? root.outerHTML : parts.join("")}`;
+  return length > maxChars || html.length > maxChars ? null : { html, contentType };
 }

@@ -2,6 +2,8 @@ import {
   cookieChanges,
   cookiesByKey,
   entriesOf,
+  isEmpty,
+  type OriginState,
   type SessionChanges,
   type StorageState,
   storageChanges,
@@ -20,7 +22,7 @@ export type ContextState = {
 };
 
 export type KeepOptions = {
-  /** Takes the local storage of every origin that the context has seen, which takes longer. */
+  /** Takes local storage and databases of every origin that the context has seen, which takes longer. */
   readonly isWhole: boolean;
 };
 
@@ -59,9 +61,11 @@ export function createContextState(
     const now = cookiesByKey((await context.cookies()) as StoredCookie[]); // Playwright's form is ours
     const cookies = cookieChanges(known, now);
     known = now;
-    const storage = options.isWhole ? await wholeStorage(context, session) : await pageStorage(page, session);
-    const changes = { cookies, storage };
-    if (changes.cookies.length + changes.storage.length === 0) return;
+    const stored = options.isWhole
+      ? await wholeStorage(context, session)
+      : { storage: await pageStorage(page, session) };
+    const changes: SessionChanges = { cookies, ...stored };
+    if (isEmpty(changes)) return;
     const isUpToDate = session.revision === revision;
     await session.take(changes);
     // Its own changes are no news to the context.
@@ -76,11 +80,19 @@ export function createContextState(
 async function wholeStorage(
   context: BrowserContext,
   session: BrowsingSession,
-): Promise<SessionChanges["storage"]> {
-  const { origins } = await context.storageState();
-  return origins.flatMap(({ origin, localStorage }) =>
-    storageChanges(origin, storageOf(session, origin), entriesOf(localStorage)),
-  );
+): Promise<Omit<SessionChanges, "cookies">> {
+  // Some databases hold what has no form in JSON; the rest of the session is worth having.
+  const state = context.storageState({ indexedDB: true }).catch(() => context.storageState());
+  const origins: readonly OriginState[] = (await state).origins;
+  return {
+    storage: origins.flatMap(({ origin, localStorage }) =>
+      storageChanges(origin, storageOf(session, origin), entriesOf(localStorage)),
+    ),
+    databases: origins.flatMap(({ origin, indexedDB = [] }) => {
+      const length = JSON.stringify(indexedDB).length;
+      return indexedDB.length > 0 && length <= MAX_STORAGE_CHARS ? [{ origin, indexedDB }] : [];
+    }),
+  };
 }
 
 async function pageStorage(page: Page, session: BrowsingSession): Promise<SessionChanges["storage"]> {

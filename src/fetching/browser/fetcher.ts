@@ -13,9 +13,10 @@ import type { BrowsingSession } from "../session/session.ts";
 import { type Clock, systemClock, type Try, tryRepeatedly } from "../tries.ts";
 import type { FetchedPage, Fetcher, FetchOptions } from "../types.ts";
 import { startWatch, type Watch } from "../watch.ts";
+import { errorCode } from "../wire-failure.ts";
 import { type BrowserContexts, createContexts, type Tab, type TabOptions } from "./contexts.ts";
 import type { BrowserHost } from "./host.ts";
-import { isUnusable, navigationFailure } from "./navigation-failure.ts";
+import { isUnusable, navigationFailure, unusable } from "./navigation-failure.ts";
 import { type Pause, pauseForPerson } from "./pause.ts";
 import { type BrowserBehaviour, readPage, type VisitedPage } from "./read-page.ts";
 
@@ -116,7 +117,11 @@ function requiring({ isRequired }: BrowserFetcherOptions, error: unknown): unkno
 async function fetchPage(session: Session, url: PageUrl, options: FetchOptions): Promise<FetchedPage> {
   const { clock } = session;
   const { limits, log } = session.options;
-  session.open ??= openParts(session);
+  session.open ??= openParts(session).catch((error: unknown) => {
+    // The next page may find what this one lacked: a file descriptor, a port.
+    session.open = null;
+    throw unusable(`the browser's proxy cannot be opened: ${errorCode(error)}`, error);
+  });
   const open = await session.open;
   // A person's time is not the page's.
   await pauseOnce(session, open, { url, options });

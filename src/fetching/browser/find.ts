@@ -3,7 +3,7 @@ import { delimiter, isAbsolute, join } from "node:path";
 import { Failure } from "../../failure.ts";
 
 export type FindBrowserOptions = {
-  /** The operator's choice (`ARTICLE_EXTRACTOR_BROWSER_PATH`), null for none. */
+  /** The operator's choice (`ARTICLE_EXTRACTOR_BROWSER_PATH`), null where he made none; `none` looks for no browser. */
   readonly explicit: string | null;
   /** The value of PATH. */
   readonly searchPath: string;
@@ -21,6 +21,7 @@ export type FindBrowserOptions = {
  */
 export function findBrowser(options: FindBrowserOptions): string | null {
   const { explicit, platform } = options;
+  if (explicit === NONE) return null;
   if (explicit !== null) {
     if (isExecutable(explicit)) return explicit;
     throw new Failure(
@@ -34,6 +35,9 @@ export function findBrowser(options: FindBrowserOptions): string | null {
   const onPath = names.flatMap((name) => directories.map((directory) => join(directory, name)));
   return [...onPath, ...placesOf(options)].find(isExecutable) ?? null;
 }
+
+/** A program of this name is `./none`. */
+const NONE = "none";
 
 // Chromium first: it is what a server has when somebody installed a browser for this purpose.
 const COMMANDS = [

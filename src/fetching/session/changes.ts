@@ -15,6 +15,8 @@ export type StorageState = {
 export type OriginState = {
   readonly origin: string;
   readonly localStorage: readonly { readonly name: string; readonly value: string }[];
+  /** As Playwright writes it; nothing here looks inside. */
+  readonly indexedDB?: readonly unknown[];
 };
 
 /** What became of one entry of local storage; a null value was removed. */
@@ -27,10 +29,12 @@ export type StorageChange = {
 export type SessionChanges = {
   readonly cookies: readonly CookieChange[];
   readonly storage: readonly StorageChange[];
+  /** Databases of origins, each taking the place of all that the origin had. */
+  readonly databases?: readonly { readonly origin: string; readonly indexedDB: readonly unknown[] }[];
 };
 
-export const isEmpty = ({ cookies, storage }: SessionChanges): boolean =>
-  cookies.length === 0 && storage.length === 0;
+export const isEmpty = ({ cookies, storage, databases = [] }: SessionChanges): boolean =>
+  cookies.length + storage.length + databases.length === 0;
 
 /** What leads from one set of cookies, by their keys, to another. */
 export function cookieChanges(
@@ -82,6 +86,10 @@ export function applyChanges(
     }
   }
   const known = new Map(state.origins.map((one) => [one.origin, one]));
+  for (const { origin, indexedDB } of changes.flatMap(({ databases = [] }) => databases)) {
+    if (!storage.has(origin)) storage.set(origin, new Map());
+    known.set(origin, { origin, localStorage: [], ...known.get(origin), indexedDB });
+  }
   return {
     ...state,
     cookies: [...cookies.values()].filter((cookie) => !isExpired(cookie, nowMs)),

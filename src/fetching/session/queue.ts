@@ -10,12 +10,14 @@ import { isRecord, parseJson, readCookie, replaceFile } from "./state-file.ts";
  * Changes of sessions that wait to be merged, one file each, in the order of their names:
  *
  *     <queue>/000001795272478038-000004-8d2c….json        waits
- *     <queue>/000001795272478038-000004-8d2c….json.done   is in the state file, and kept for a while
+ *     <queue>/done/000001795272478038-000004-8d2c….json   is in the state file, and kept for a while
+ *
+ * What is kept may be thousands of files, and those that wait are counted with every line of the log.
  */
 export type QueuedChange = { readonly name: string; readonly changes: SessionChanges };
 
 const SUFFIX = ".json";
-const DONE = ".json.done";
+const DONE = "done";
 /** A file of this kind was being written when its process ended. */
 const TEMPORARY = ".tmp";
 const ABANDONED_MS = 3_600_000;
@@ -71,6 +73,11 @@ function parseChanges(text: string): SessionChanges | null {
         ? [{ origin: change.origin, name: change.name, value: change.value }]
         : [],
     ),
+    databases: (Array.isArray(value.databases) ? value.databases : []).flatMap((change: unknown) =>
+      isRecord(change) && typeof change.origin === "string" && Array.isArray(change.indexedDB)
+        ? [{ origin: change.origin, indexedDB: change.indexedDB }]
+        : [],
+    ),
   };
 }
 
@@ -79,8 +86,9 @@ function parseChanges(text: string): SessionChanges | null {
  * once more changes nothing.
  */
 export async function markDone(directory: string, names: readonly string[], nowMs: number): Promise<void> {
+  await mkdir(join(directory, DONE), { recursive: true, mode: 0o700 });
   for (const name of names) {
-    const done = join(directory, name.slice(0, -SUFFIX.length) + DONE);
+    const done = join(directory, DONE, name);
     await rename(join(directory, name), done);
     await utimes(done, nowMs / 1000, nowMs / 1000);
   }
@@ -91,11 +99,18 @@ export async function prune(
   directory: string,
   times: { readonly nowMs: number; readonly retentionMs: number },
 ): Promise<void> {
-  for (const name of await readdir(directory)) {
-    const limitMs = name.endsWith(DONE) ? times.retentionMs : name.endsWith(TEMPORARY) ? ABANDONED_MS : null;
-    if (limitMs === null) continue;
-    const path = join(directory, name);
+  const isOlder = async (path: string, limitMs: number): Promise<boolean> => {
     const stats = await stat(path).catch(() => null);
-    if (stats && times.nowMs - stats.mtimeMs >= limitMs) await rm(path, { force: true });
+    return stats !== null && times.nowMs - stats.mtimeMs >= limitMs;
+  };
+  for (const name of await readdir(directory)) {
+    const path = join(directory, name);
+    if (name.endsWith(TEMPORARY) && (await isOlder(path, ABANDONED_MS))) await rm(path, { force: true });
+  }
+  // They were merged in the order of their names, so the rest is younger than the first that stays.
+  for (const name of listed(join(directory, DONE))) {
+    const path = join(directory, DONE, name);
+    if (!(await isOlder(path, times.retentionMs))) return;
+    await rm(path, { force: true });
   }
 }

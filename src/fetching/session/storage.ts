@@ -41,6 +41,7 @@ export interface Storage extends AsyncDisposable {
 
 const MERGE_PATIENCE_MS = 1_000;
 const FINAL_PATIENCE_MS = 5_000;
+const PRUNE_EVERY_MS = 10_000;
 
 /** Opens a storage; nothing is written before the first change. */
 export function openStorage(options: StorageOptions): Storage {
@@ -48,31 +49,38 @@ export function openStorage(options: StorageOptions): Storage {
   const directory = options.queueDirectory ?? `${file}.changes`;
   const warn = createWarnings(options, directory);
   let merging: Promise<void> | null = null;
+  let prunedAt = Number.NEGATIVE_INFINITY;
   let isAskedAgain = false;
 
   const merge = async (patienceMs: number): Promise<void> => {
-    const isMerged = await withLock(join(directory, "lock"), patienceMs, () =>
-      mergePending({ ...options, file, directory }),
-    );
+    const isMerged = await withLock(join(directory, "lock"), patienceMs, async () => {
+      await mergePending({ ...options, file, directory });
+      const nowMs = options.now();
+      if (nowMs - prunedAt < PRUNE_EVERY_MS) return;
+      prunedAt = nowMs;
+      await prune(directory, { nowMs, retentionMs: options.retentionMs });
+    });
     if (!isMerged) options.log.debug("another process holds the storage state", { file });
     warn();
   };
+  // Nothing is lost: the changes wait, and whoever opens the storage next reads them.
+  const mergeOrWarn = (patienceMs: number): Promise<void> =>
+    merge(patienceMs).catch((error: unknown) => {
+      const reason = error instanceof Failure ? error.message : codeOf(error);
+      options.log.warning("the storage state cannot be written", { file, reason });
+    });
   // Pushes that come while one merge runs share the next.
   const mergeSoon = (): void => {
     if (merging) {
       isAskedAgain = true;
       return;
     }
-    merging = merge(MERGE_PATIENCE_MS)
-      .catch((error: unknown) => {
-        options.log.warning("the storage state cannot be written", { file, reason: codeOf(error) });
-      })
-      .finally(() => {
-        merging = null;
-        if (!isAskedAgain) return;
-        isAskedAgain = false;
-        mergeSoon();
-      });
+    merging = mergeOrWarn(MERGE_PATIENCE_MS).finally(() => {
+      merging = null;
+      if (!isAskedAgain) return;
+      isAskedAgain = false;
+      mergeSoon();
+    });
   };
   return {
     read: () => {
@@ -93,7 +101,7 @@ export function openStorage(options: StorageOptions): Storage {
     pendingEntries: () => listPending(directory).length,
     async [Symbol.asyncDispose]() {
       while (merging) await merging;
-      if (listPending(directory).length > 0) await merge(FINAL_PATIENCE_MS);
+      if (listPending(directory).length > 0) await mergeOrWarn(FINAL_PATIENCE_MS);
     },
   };
 }
@@ -109,20 +117,18 @@ function realPathOf(path: string): string {
 
 type MergeOptions = StorageOptions & { readonly directory: string };
 
-async function mergePending({ file, directory, now, log, retentionMs }: MergeOptions): Promise<void> {
+async function mergePending({ file, directory, now, log }: MergeOptions): Promise<void> {
   const names = listPending(directory);
   const entries = names.flatMap((name) => readEntry(directory, name) ?? []);
   if (entries.length < names.length)
     log.warning("changes of the session that cannot be read are left out", {
       count: names.length - entries.length,
     });
-  if (names.length > 0) {
-    const changes = entries.map((entry) => entry.changes);
-    const state = applyChanges(readStateFile(file), changes, now());
-    await replaceFile(file, `${JSON.stringify(state, null, 2)}\n`);
-    await markDone(directory, names, now());
-  }
-  await prune(directory, { nowMs: now(), retentionMs });
+  if (names.length === 0) return;
+  const changes = entries.map((entry) => entry.changes);
+  const state = applyChanges(readStateFile(file), changes, now());
+  await replaceFile(file, `${JSON.stringify(state, null, 2)}\n`);
+  await markDone(directory, names, now());
 }
 
 /** Says once that a threshold is passed, and again when it is passed anew (specification, "Events"). */

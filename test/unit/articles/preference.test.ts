@@ -8,11 +8,11 @@ import {
   serveArticle,
 } from "../../../src/articles/index.ts";
 import { extractBody } from "../../../src/extraction/index.ts";
-import type { Fetcher } from "../../../src/fetching/index.ts";
+import type { Fetcher, FetchOptions } from "../../../src/fetching/index.ts";
 import { createLog } from "../../../src/log.ts";
 import { createMetrics } from "../../../src/metrics.ts";
 import { DEFAULT_EXTRACTION } from "../../../src/settings/index.ts";
-import { testFetcher } from "../../support/test-fetcher.ts";
+import { failureOf, testFetcher } from "../../support/test-fetcher.ts";
 
 const FILLED = `<html><body><article><h1>Tides</h1>${"<p>The sea rises twice a day, and falls twice.</p>".repeat(20)}</article></body></html>`;
 const SHELL = `<html><body><div id="root"></div><script src="/app.js"></script></body></html>`;
@@ -31,6 +31,7 @@ const server = Bun.serve({
     const html = (body: string, status = 200): Response =>
       new Response(body, { status, headers: { "content-type": "text/html" } });
     if (pathname === "/shell") return html(isBrowser ? FILLED : SHELL);
+    if (pathname === "/slow-shell") return Bun.sleep(isBrowser ? 30_000 : 400).then(() => html(SHELL));
     if (pathname === "/shell-for-all") return html(SHELL);
     if (pathname === "/gone") return html(isBrowser ? FILLED : GONE_WITH_TEXT, isBrowser ? 200 : 404);
     if (pathname === "/gone-shell") return html(isBrowser ? FILLED : SHELL, isBrowser ? 200 : 404);
@@ -51,13 +52,18 @@ afterAll(async () => {
   await Promise.all([http[Symbol.asyncDispose](), browser[Symbol.asyncDispose](), server.stop(true)]);
 });
 
-async function extract(path: string, preference: FetcherPreference, fetchers: Fetchers = { http, browser }) {
+async function extract(
+  path: string,
+  preference: FetcherPreference,
+  fetchers: Fetchers = { http, browser },
+  fetch: FetchOptions = {},
+) {
   requests.length = 0;
   const request = {
     url: `${server.url.origin}${path}`,
     preference,
     options: { ...DEFAULT_EXTRACTION, renderings: [] },
-    fetch: {},
+    fetch,
   };
   const { fetcher, warnings } = await articleFromUrl(request, {
     fetchers,
@@ -67,6 +73,13 @@ async function extract(path: string, preference: FetcherPreference, fetchers: Fe
 }
 
 describe("the fetcher preference", () => {
+  test("leaves the second fetcher what the first has left of the page's time", async () => {
+    const failure = await failureOf(extract("/slow-shell", "http", { http, browser }, { deadlineMs: 1500 }));
+    expect(requests).toEqual(["http /slow-shell", "browser /slow-shell"]);
+    const [, limitMs] = /its deadline of (\d+) ms/.exec(failure?.message ?? "") ?? [];
+    expect(Number(limitMs)).toBeLessThanOrEqual(1100);
+  });
+
   test("asks the browser first where it is preferred", async () => {
     expect(await extract("/page", "browser")).toEqual({
       fetcher: "browser",

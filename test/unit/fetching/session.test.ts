@@ -45,13 +45,19 @@ const open = (options: Partial<StorageOptions> = {}): BrowsingSession =>
     options.now ?? Date.now,
   );
 
-type SavedState = { cookies: StoredCookie[]; origins: { origin: string; localStorage: unknown[] }[] };
+type SavedState = {
+  cookies: StoredCookie[];
+  origins: { origin: string; localStorage: unknown[]; indexedDB?: unknown[] }[];
+};
 const saved = (): SavedState => JSON.parse(readFileSync(file, "utf8"));
 const names = (): string[] =>
   saved()
     .cookies.map(({ name }) => name)
     .toSorted();
-const queue = (): string[] => readdirSync(`${file}.changes`).filter((name) => name.includes(".json"));
+const named = (directory: string): string[] =>
+  readdirSync(directory).filter((name) => name.endsWith(".json"));
+const waiting = (): string[] => named(`${file}.changes`);
+const done = (): string[] => named(join(`${file}.changes`, "done"));
 
 async function setCookies(session: BrowsingSession, ...cookies: string[]): Promise<void> {
   session.cookies.store(SHOP, cookies);
@@ -108,6 +114,15 @@ describe("a session that is kept", () => {
     });
   });
 
+  test("keeps the databases of an origin, each time as a whole", async () => {
+    const origin = "http://a.test";
+    for (const name of ["old", "new"]) {
+      await using session = open();
+      await session.take({ cookies: [], storage: [], databases: [{ origin, indexedDB: [{ name }] }] });
+    }
+    expect(saved().origins).toEqual([{ origin, localStorage: [], indexedDB: [{ name: "new" }] }]);
+  });
+
   test("takes as many entries of one origin as a page may store", async () => {
     await using session = createBrowsingSession(null, Date.now);
     const storage = Array.from({ length: 100_000 }, (_, n) => ({
@@ -142,10 +157,11 @@ describe("a session that is kept", () => {
       await using session = open();
       await setCookies(session, "sid=1");
     }
-    const modes = [file, `${file}.changes`, ...queue().map((name) => join(`${file}.changes`, name))].map(
-      (path) => statSync(path).mode & 0o777,
-    );
-    expect(modes).toEqual([0o600, 0o700, 0o600]);
+    const directory = `${file}.changes`;
+    const merged = done().map((name) => join(directory, "done", name));
+    const paths = [file, directory, join(directory, "done"), ...merged, join(directory, "lock")];
+    const modes = paths.map((path) => statSync(path).mode & 0o777);
+    expect(modes).toEqual([0o600, 0o700, 0o700, 0o600, 0o600]);
   });
 
   test("replaces what a link leads to, and leaves the link", async () => {
@@ -180,12 +196,25 @@ describe("a session that is kept", () => {
       await using first = open();
       await setCookies(first, "sid=1");
     }
-    const before = queue().length;
+    const before = done().length;
     {
       await using second = open();
       await setCookies(second, "sid=1");
     }
-    expect(queue()).toHaveLength(before);
+    expect(done()).toHaveLength(before);
+  });
+
+  test("ends well where the file cannot be written, and the next one has the changes", async () => {
+    const lines: string[] = [];
+    const log = createLog({ level: "warning", format: "json", write: (line) => lines.push(line) });
+    {
+      await using session = open({ log });
+      writeFileSync(file, "<html>");
+      await setCookies(session, "sid=1");
+    }
+    expect(lines.join("")).toContain("the storage state cannot be written");
+    rmSync(file);
+    expect(open().cookies.headerFor(SHOP)).toBe("sid=1");
   });
 
   test("prunes merged changes after the retention", async () => {
@@ -195,13 +224,13 @@ describe("a session that is kept", () => {
       await using session = open(times);
       await setCookies(session, "a=1");
     }
-    expect(queue()).toHaveLength(1);
+    expect(done()).toHaveLength(1);
     now += 6_000;
     {
       await using session = open(times);
       await setCookies(session, "b=1");
     }
-    expect(queue()).toHaveLength(1);
+    expect(done()).toHaveLength(1);
     expect(names()).toEqual(["a", "b"]);
   });
 });
@@ -213,7 +242,7 @@ describe("a file that several processes share", () => {
     expect(await Promise.all(writers.map(({ exited }) => exited))).toEqual([0, 0]);
     const expected = ["a", "b"].flatMap((prefix) => Array.from({ length: 200 }, (_, n) => `${prefix}${n}`));
     expect(names()).toEqual(expected.toSorted());
-    expect(queue().filter((name) => name.endsWith(".json"))).toEqual([]);
+    expect(waiting()).toEqual([]);
   }, 120_000);
 
   test("loses nothing when a process is killed, whatever it was doing", async () => {
@@ -234,7 +263,7 @@ describe("a file that several processes share", () => {
       await setCookies(session, "last=1");
     }
     expect(names()).toEqual(expect.arrayContaining(reported));
-    expect(queue().filter((name) => name.endsWith(".json"))).toEqual([]);
+    expect(waiting()).toEqual([]);
   }, 120_000);
 
   test("reads what waits, and merges it once the lock is free", async () => {

@@ -1,0 +1,22 @@
+import {
+  createEgress,
+  DECIDED_FETCH_LIMITS,
+  parseEgressPolicy,
+  systemResolve,
+} from "../../src/fetching/index.ts";
+import { silentLog } from "../../src/log.ts";
+
+/** What every fetcher of a bench is made with: the command line's rights, no proxy, the decided limits. */
+export const benchFetching = () =>
+  ({
+    egress: createEgress({
+      policy: parseEgressPolicy("auto"),
+      resolve: systemResolve,
+      resolverTtlMs: 30_000,
+    }),
+    caller: { kind: "cli" },
+    chooseProxy: () => null,
+    userAgent: "article-extractor/bench",
+    limits: DECIDED_FETCH_LIMITS,
+    log: silentLog,
+  }) as const;

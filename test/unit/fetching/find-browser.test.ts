@@ -1,0 +1,62 @@
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { delimiter, dirname, join, relative } from "node:path";
+import { type FindBrowserOptions, findBrowser } from "../../../src/fetching/index.ts";
+
+let directory: string;
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), "find-"));
+});
+afterEach(() => rmSync(directory, { recursive: true, force: true }));
+
+function put(path: string, mode = 0o755): string {
+  const whole = join(directory, path);
+  mkdirSync(dirname(whole), { recursive: true });
+  writeFileSync(whole, "#!/bin/sh\n", { mode });
+  return whole;
+}
+
+// A Mac's places are below the home directory, so nothing of this machine is found.
+const find = (options: Partial<FindBrowserOptions> = {}): string | null =>
+  findBrowser({ explicit: null, searchPath: "", platform: "darwin", home: directory, ...options });
+const onPath = (...names: string[]) => ({
+  searchPath: names.map((name) => join(directory, name)).join(delimiter),
+});
+
+test("none is found where there is none", () => {
+  expect(find(onPath("a", "b"))).toBeNull();
+});
+
+test("the first on PATH goes before the usual places, Chromium before Chrome", () => {
+  const usual = put("Applications/Chromium.app/Contents/MacOS/Chromium");
+  expect(find()).toBe(usual);
+  const chrome = put("a/google-chrome");
+  expect(find(onPath("a", "b"))).toBe(chrome);
+  const chromium = put("b/chromium");
+  expect(find(onPath("a", "b"))).toBe(chromium);
+});
+
+test("directories, what cannot be run and relative entries of PATH are passed over", () => {
+  mkdirSync(join(directory, "a/chromium"), { recursive: true });
+  put("b/chromium", 0o644);
+  put("c/chromium");
+  const searchPath = relative(process.cwd(), join(directory, "c"));
+  expect(find(onPath("a", "b"))).toBeNull();
+  expect(find({ searchPath })).toBeNull();
+});
+
+test("the one that is named goes before all others, and must be one", () => {
+  const named = put("own/browser");
+  put("a/chromium");
+  expect(find({ ...onPath("a"), explicit: named })).toBe(named);
+  const missing = join(directory, "nowhere");
+  expect(() => find({ ...onPath("a"), explicit: missing })).toThrow(
+    `ARTICLE_EXTRACTOR_BROWSER_PATH: ${JSON.stringify(missing)} is no program that can be run`,
+  );
+});
+
+test("the name none stands for none, whatever the machine has", () => {
+  put("a/chromium");
+  expect(find({ ...onPath("a"), explicit: "none" })).toBeNull();
+});
