@@ -57,6 +57,7 @@ import {
 import {
   type Environment,
   EXTRACTION_LIMITS,
+  GARBAGE_COLLECTION,
   readSettings,
   type SettingChecks,
   type Settings,
@@ -350,12 +351,6 @@ function openSession(options: AppOptions, parts: SessionParts): ArticleSession {
   };
 }
 
-/**
- * With 1000 pages of 92 KB the peak of the resident set of a crawl is 160 MB at 8 MB a time and 148 MB at 1 MB, for
- * 2 % more CPU. A server has others to answer, and each collection makes them wait for 50 ms and more.
- */
-const COLLECT_EVERY_BYTES = { cli: 1_000_000, server: 32_000_000 } as const;
-
 function crawlingParts({
   shell,
   extractor,
@@ -370,7 +365,7 @@ function crawlingParts({
     extractor,
     // Each worker has a page and the next one; what is fetched beyond that only takes memory.
     extractionBacklog: 2 * extractor.workers,
-    collectEveryBytes: COLLECT_EVERY_BYTES[shell],
+    collection: GARBAGE_COLLECTION[shell],
     slots,
     robots: createRobotsCache({ fetcher: http, ...DECIDED_ROBOTS_TIMES }),
     readSitemaps: createSitemapReader({ fetcher: http, limits: DECIDED_SITEMAP_LIMITS }),

@@ -48,6 +48,18 @@ afterAll(async () => {
   await site[Symbol.asyncDispose]();
 });
 
+const PORTS = /\b3817\d\b/g;
+/** The examples' ports, each with one that is free now: the same tests may run beside these, and others. */
+const freePorts = new Map([...new Set(readme.match(PORTS))].map((port) => [port, freePort()]));
+const withFreePorts = (text: string): string =>
+  text.replace(PORTS, (port) => String(freePorts.get(port) ?? port));
+
+function freePort(): number {
+  const listener = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
+  listener.stop(true);
+  return listener.port;
+}
+
 /** How long something took is another matter every time. */
 const withoutTimes = (text: string): string => text.replace(/\bin [\d.]+ m?s\b/g, "in … s");
 
@@ -56,7 +68,7 @@ for (const { commands, output } of readExamples()) {
     const directory = await mkdtemp(join(tmpdir(), "readme-"));
     try {
       await symlink(join(ROOT, "test"), join(directory, "test"));
-      const shell = Bun.spawn(["sh", "-c", `{ ${commands}\n} 2>&1`], {
+      const shell = Bun.spawn(["sh", "-c", `{ ${withFreePorts(commands)}\n} 2>&1`], {
         cwd: directory,
         env: {
           PATH: `${join(ROOT, "dist")}:${process.env.PATH}`,
@@ -66,7 +78,9 @@ for (const { commands, output } of readExamples()) {
         },
         stdout: "pipe",
       });
-      expect(withoutTimes(await new Response(shell.stdout).text()).trimEnd()).toBe(withoutTimes(output));
+      expect(withoutTimes(await new Response(shell.stdout).text()).trimEnd()).toBe(
+        withoutTimes(withFreePorts(output)),
+      );
     } finally {
       await rm(directory, { recursive: true });
     }

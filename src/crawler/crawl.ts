@@ -25,9 +25,10 @@ export type CrawlDeps = Pick<
   readonly extractionBacklog: number;
   /**
    * The heap is collected each time so many bytes of pages have come. The texts of pages are large and short-lived,
-   * and the engine collects them late, by the machine's memory; a collection stops the process that crawls.
+   * and the engine collects them late, by the machine's memory. At once it stops the process that crawls; else the
+   * engine's own threads do most of it, later, and give back less.
    */
-  readonly collectEveryBytes: number;
+  readonly collection: { readonly everyBytes: number; readonly isAtOnce: boolean };
   readonly metrics: Metrics;
 };
 
@@ -88,9 +89,9 @@ export class CrawlRun {
       onNotice: (notice) => this.#notice(notice),
       onBytes: (bytes) => {
         this.#bytes += bytes;
-        if (this.#bytes - this.#collectedAt < deps.collectEveryBytes) return;
+        if (this.#bytes - this.#collectedAt < deps.collection.everyBytes) return;
         this.#collectedAt = this.#bytes;
-        Bun.gc(true);
+        Bun.gc(deps.collection.isAtOnce);
       },
     };
   }

@@ -1,11 +1,10 @@
 import { originOf, type PageUrl, parsePageUrl } from "../urls/index.ts";
 import { cut, detachedAll, visibleLine } from "./meta-tags.ts";
 import type { PageFacts } from "./page/page-model.ts";
+import { MAX_ADDRESS_CHARS } from "./references.ts";
 import type { Link, MetaRobots } from "./types.ts";
 
 const MAX_ANCHOR_TEXT = 200;
-/** Short references to a long base may take gigabytes: 100 000 of them took 2.7. Real pages stay below 1 MB. */
-const MAX_TOTAL_CHARS = 20_000_000;
 
 /** What relative references of the page resolve against: `<base href>`, else the page's URL. */
 export function baseOf(facts: PageFacts, url: PageUrl | null): PageUrl | null {
@@ -32,7 +31,7 @@ export function linksOf(facts: PageFacts, base: PageUrl | null): Link[] {
     const known = numbers.get(url);
     if (known === undefined) {
       chars += url.length;
-      if (chars > MAX_TOTAL_CHARS) break;
+      if (chars > MAX_ADDRESS_CHARS) break;
       numbers.set(url, texts.length);
       texts.push(cut(visibleLine(text), MAX_ANCHOR_TEXT));
       areNofollow.push(isNofollow);

@@ -2,17 +2,45 @@ import { type PageUrl, resolveHref } from "../urls/index.ts";
 import { bestImageSource } from "./images.ts";
 import { removeInvisible } from "./text.ts";
 
-/** Where a link of the content leads; null for addresses that nobody may follow from there. */
-export const linkReference = (href: string, base: PageUrl | null): string | null =>
-  resolveHref(href, base) ?? (base === null ? relativeReference(href) : null);
+/**
+ * Characters of all addresses together that a page's links may have, and those of its content. Short references
+ * to a long base may take gigabytes: 100 000 links of a page of 2.6 MB took 2.7. Real pages stay below 1 MB.
+ */
+export const MAX_ADDRESS_CHARS = 20_000_000;
 
-/** The best source of an image; null when there is none but a placeholder. */
-export function imageReference(image: Element, base: PageUrl | null): string | null {
-  const source = bestImageSource(image);
-  if (source === null) return null;
-  const absolute = resolveHref(source, base);
-  if (absolute !== null) return /^https?:/.test(absolute) ? absolute : null;
-  return base === null ? relativeReference(source) : null;
+/** The addresses in one page's content; those after the first 20 million characters are null. */
+export class References {
+  readonly #base: PageUrl | null;
+  #chars = 0;
+
+  /** @param base what relative references resolve against; null leaves them relative */
+  constructor(base: PageUrl | null) {
+    this.#base = base;
+  }
+
+  /** Where a link leads; null for addresses that nobody may follow from there. */
+  link(href: string): string | null {
+    return this.#counted(resolveHref(href, this.#base) ?? this.#relative(href));
+  }
+
+  /** The best source of an image; null when there is none but a placeholder. */
+  image(image: Element): string | null {
+    const source = bestImageSource(image);
+    if (source === null) return null;
+    const absolute = resolveHref(source, this.#base);
+    if (absolute === null) return this.#counted(this.#relative(source));
+    return /^https?:/.test(absolute) ? this.#counted(absolute) : null;
+  }
+
+  #relative(reference: string): string | null {
+    return this.#base === null ? relativeReference(reference) : null;
+  }
+
+  #counted(address: string | null): string | null {
+    if (address === null) return null;
+    this.#chars += address.length;
+    return this.#chars > MAX_ADDRESS_CHARS ? null : address;
+  }
 }
 
 const SOME_PAGE = "https://relative.invalid/a/b";

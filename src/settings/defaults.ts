@@ -45,6 +45,16 @@ export const EXTRACTION_LIMITS = {
   startLimitMs: 60_000,
 } as const;
 
+/**
+ * When a crawl collects its garbage. With 1000 pages of 92 KB the peak of its resident set is 160 MB at 8 MB a time
+ * and 148 MB at 1 MB, for 2 % more CPU. A server has others to answer, and each collection at once makes them wait for 50 ms and more; with
+ * 1 000 articles and 300 000 other objects in memory one that is not takes the thread 1 ms, not 35.
+ */
+export const GARBAGE_COLLECTION = {
+  cli: { everyBytes: 1_000_000, isAtOnce: true },
+  server: { everyBytes: 32_000_000, isAtOnce: false },
+} as const;
+
 /** How search indexes are built. */
 export const INDEX_BUILD = {
   /** Postings and their words in memory, in bytes; larger builds spill to the disk. */

@@ -3,6 +3,7 @@ export {
   DEFAULT_EXTRACTION,
   DEFAULT_SEARCH,
   EXTRACTION_LIMITS,
+  GARBAGE_COLLECTION,
   INDEX_BUILD,
 } from "./defaults.ts";
 export { MAX_DEPLOYMENT_BYTES, readDeployment } from "./deployment/read.ts";

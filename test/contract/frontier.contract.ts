@@ -225,6 +225,21 @@ function describeSettling(frontier: () => Frontier): void {
     expect(await claim(frontier(), { count: 9 })).toEqual([]);
   });
 
+  test("drops many that are left over in turn with other work", async () => {
+    const many = Array.from({ length: 4500 }, (_, index) => seed(`/${index}`));
+    await frontier().add(many);
+    let hasTurned = false;
+    setImmediate(() => {
+      hasTurned = true;
+    });
+    await frontier().dropQueued();
+    expect(hasTurned).toBe(true);
+    expect(await frontier().counts()).toMatchObject({ skipped: 4500, queued: 0 });
+    expect((await frontier().takeRecorded(9999)).map(({ url: of }) => of)).toEqual(
+      many.map(({ url: of }) => of),
+    );
+  });
+
   test("lists more outcomes than it reads at once", async () => {
     const many = Array.from({ length: 1200 }, (_, index) => seed(`/${index}`));
     await frontier().add(many.map((entry) => ({ ...entry, refusal: "trap" as const })));

@@ -112,11 +112,17 @@ export class OutcomeTable {
     };
   }
 
-  dropQueued(): { readonly entries: number; readonly links: number } {
-    const entries = this.#sql.dropEntries.run(this.#lastSeq, this.#run, SKIPPED).changes;
-    this.#lastSeq = this.#sql.lastSeq.get()?.seq ?? 0;
-    const all = this.#sql.settleQueued.run().changes;
+  /** Lets no queued page be claimed any more. @returns the highest number that a page has */
+  closeQueue(): number {
     this.#sql.emptyHosts.run();
+    return this.#sql.lastPage.get()?.id ?? 0;
+  }
+
+  /** Drops the queued pages of these numbers, the last one excluded. */
+  dropQueued(from: number, to: number): { readonly entries: number; readonly links: number } {
+    const entries = this.#sql.dropEntries.run(this.#lastSeq, this.#run, SKIPPED, from, to).changes;
+    this.#lastSeq += entries;
+    const all = this.#sql.settleQueued.run(from, to).changes;
     return { entries, links: all - entries };
   }
 
@@ -226,12 +232,15 @@ function prepare(db: FrontierDatabase) {
     known: db.prepare<KnownRow, [number, number, number]>(
       "SELECT * FROM outcome WHERE page = ?1 AND run < ?2 AND status = ?3",
     ),
-    dropEntries: db.prepare<unknown, [number, number, number]>(
+    dropEntries: db.prepare<unknown, [number, number, number, number, number]>(
       `INSERT OR REPLACE INTO outcome (seq, page, run, status, reason)
         SELECT ?1 + row_number() OVER (ORDER BY id), id, ?2, ?3, 'max_pages'
-        FROM page WHERE state IN (0, 2) AND source < 2`,
+        FROM page WHERE state IN (0, 2) AND source < 2 AND id >= ?4 AND id < ?5`,
     ),
-    settleQueued: db.prepare("UPDATE page SET state = 3 WHERE state IN (0, 2)"),
+    settleQueued: db.prepare<unknown, [number, number]>(
+      "UPDATE page SET state = 3 WHERE state IN (0, 2) AND id >= ?1 AND id < ?2",
+    ),
+    lastPage: db.prepare<{ id: number }>("SELECT ifnull(max(id), 0) AS id FROM page"),
     emptyHosts: db.prepare("UPDATE host SET queued = 0, head_depth = NULL WHERE queued > 0"),
     tallies: db.prepare<{ status: number; error_code: Text; reason: Text; count: number }, [number]>(
       `SELECT status, error_code, reason, count(*) AS count FROM outcome WHERE run = ?1 AND status > 0

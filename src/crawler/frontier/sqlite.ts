@@ -129,11 +129,17 @@ export class SqliteFrontier implements Frontier {
   }
 
   async dropQueued(): Promise<void> {
-    this.#transaction(() => {
-      const { entries, links } = this.#outcomes.dropQueued();
-      if (links > 0) this.#sql.skipLinks.run("max_pages" satisfies LinkRefusal, links);
-      this.#counts = { ...this.#counts, skipped: this.#counts.skipped + entries, queued: 0 };
-    });
+    // First, so that a crawl that is cut off in between hands out none of them again.
+    const last = this.#transaction(() => this.#outcomes.closeQueue());
+    for (let from = 0; from <= last; from += DROPPED_AT_ONCE) {
+      this.#transaction(() => {
+        const { entries, links } = this.#outcomes.dropQueued(from, from + DROPPED_AT_ONCE);
+        if (links > 0) this.#sql.skipLinks.run("max_pages" satisfies LinkRefusal, links);
+        const { skipped, queued } = this.#counts;
+        this.#counts = { ...this.#counts, skipped: skipped + entries, queued: queued - entries - links };
+      });
+      await new Promise((resolve) => setImmediate(resolve));
+    }
   }
 
   async counts(): Promise<FrontierCounts> {
@@ -292,6 +298,8 @@ export class SqliteFrontier implements Frontier {
 const LINK = SOURCES.indexOf("link");
 /** Of about 200 bytes each; more bring nothing for a site of 20 000 pages. */
 const MAX_MET = 20_000;
+/** A million left-over URLs at once would hold up a server's thread for seconds. */
+const DROPPED_AT_ONCE = 2000;
 /** No chain of pages under way is longer than the pages under way. */
 const MAX_OWNERS = 1000;
 

@@ -34,8 +34,20 @@ export function canonicalCode(element: Element): Element | undefined {
   if (name === "PRE")
     return isGutter(element) ? build(element, "span", {}) : codeBlock(element, element, null);
   if (name === "CODE") return blockOfLooseCode(element);
-  if (!WRAPPER_NAMES.has(name) || !WRAPPER_CLASS.test(classOf(element).slice(0, 1000))) return undefined;
-  return canonicalFrame(element);
+  return isWrapper(element) && !isBuried(element) ? canonicalFrame(element) : undefined;
+}
+
+const isWrapper = (element: Element): boolean =>
+  WRAPPER_NAMES.has(nameOf(element)) && WRAPPER_CLASS.test(classOf(element).slice(0, 1000));
+
+/** Each frame is searched whole, so frames in frames would cost the square of their number. */
+const MAX_WRAPPERS = 20;
+
+function isBuried(element: Element): boolean {
+  let wrappers = 0;
+  for (let at = element.parentElement; at; at = at.parentElement)
+    if (isWrapper(at) && ++wrappers === MAX_WRAPPERS) return true;
+  return false;
 }
 
 function canonicalFrame(frame: Element): Element | undefined {
@@ -66,8 +78,11 @@ function isFrameOnly(frame: Element, pre: Element): boolean {
 
 function gutterLength(frame: Element): number {
   let length = 0;
+  let last: Element | null = null;
   for (const gutter of frame.querySelectorAll("td, pre, div, textarea, button, figcaption, ul")) {
-    if (isGutter(gutter) || TOOLS.has(nameOf(gutter))) length += textOf(gutter).length;
+    if ((!isGutter(gutter) && !TOOLS.has(nameOf(gutter))) || last?.contains(gutter)) continue;
+    length += textOf(gutter).length;
+    last = gutter;
   }
   return length;
 }

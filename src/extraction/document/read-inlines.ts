@@ -1,5 +1,4 @@
-import type { PageUrl } from "../../urls/index.ts";
-import { imageReference, isTrackingPixel, linkReference } from "../references.ts";
+import { isTrackingPixel, type References } from "../references.ts";
 import { removeInvisible } from "../text.ts";
 import { classOf, isElement, nameOf, textFrom, textOf } from "./element.ts";
 import type { Inline, RubyPart, SpanTag } from "./model.ts";
@@ -7,7 +6,7 @@ import { BLOCKS, DROPPED, MAX_ELEMENT_DEPTH } from "./names.ts";
 
 /** What readers of phrases need to know of their page. */
 export type PhraseContext = {
-  readonly base: PageUrl | null;
+  readonly references: References;
   /** Labels of the footnotes that the content holds. */
   readonly notes: ReadonlySet<string>;
   readonly isInLink: boolean;
@@ -63,7 +62,7 @@ export function readPhrase(element: Element, context: PhraseContext): Inline[] {
   if (DROPPED.has(name)) return [];
   const inner: PhraseContext = { ...context, depth: context.depth + 1 };
   if (name === "BR") return [{ kind: "break" }];
-  if (name === "IMG") return readImage(element, context.base);
+  if (name === "IMG") return readImage(element, context.references);
   if (name === "CODE" || name === "TT") return readCode(element, inner);
   if (name === "A") return readLink(element, inner);
   if (name === "RUBY") return readRuby(element, inner);
@@ -116,8 +115,8 @@ function attributeText(element: Element, name: string): string | null {
   return value === "" ? null : value;
 }
 
-export function readImage(image: Element, base: PageUrl | null): Inline[] {
-  const src = imageReference(image, base);
+function readImage(image: Element, references: References): Inline[] {
+  const src = references.image(image);
   // What cannot be shown stands between two words all the same.
   if (src === null || isTrackingPixel(image)) return [{ kind: "text", text: " " }];
   const alt = attributeText(image, "alt") ?? "";
@@ -155,7 +154,7 @@ function readCode(element: Element, context: PhraseContext): Inline[] {
   const inlines: Inline[] = [];
   for (let child = element.firstChild; child; child = child.nextSibling) {
     const link = isElement(child) ? linkIn(child) : null;
-    const href = link && linkReference(link.getAttribute("href") ?? "", context.base);
+    const href = link && context.references.link(link.getAttribute("href") ?? "");
     const code: Inline = { kind: "code", text: removeInvisible(textOf(child)) };
     if (code.text === "") continue;
     const last = inlines.at(-1);
@@ -173,7 +172,7 @@ const linkIn = (element: Element): Element | null =>
 function readLink(element: Element, context: PhraseContext): Inline[] {
   const label = footnoteLabel(element, context);
   if (label !== null) return [{ kind: "footnote-ref", label }];
-  const href = context.isInLink ? null : hrefOf(element, context.base);
+  const href = context.isInLink ? null : hrefOf(element, context.references);
   const children = readPhrases(element, { ...context, isInLink: context.isInLink || href !== null });
   if (href === null) return children;
   const title = attributeText(element, "title");
@@ -182,12 +181,12 @@ function readLink(element: Element, context: PhraseContext): Inline[] {
 }
 
 /** Where a link leads; null when it leads nowhere. */
-export function hrefOf(element: Element, base: PageUrl | null): string | null {
+export function hrefOf(element: Element, references: References): string | null {
   const href = element.getAttribute("href");
   // A reference to a note that was left out leads nowhere.
   if (classOf(element) === "footnote-ref" && FOOTNOTE_HREF.test(href ?? "")) return null;
   if (href === null || /^\s*#?\s*$/.test(href)) return null;
-  return linkReference(href, base);
+  return references.link(href);
 }
 
 const FOOTNOTE_HREF = /^#fn-(\d{1,4})$/;

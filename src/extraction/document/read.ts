@@ -1,5 +1,5 @@
 import type { PageUrl } from "../../urls/index.ts";
-import { linkReference } from "../references.ts";
+import { References } from "../references.ts";
 import { removeInvisible } from "../text.ts";
 import { classesOf, classOf, isElement, nameOf, textFrom, textOf } from "./element.ts";
 import type { Block, ContentDocument, Definition, Footnote, Inline, ListItem } from "./model.ts";
@@ -45,13 +45,13 @@ function labelsOfNotes(root: Element): Set<string> {
 type Survey = { readonly holders: ReadonlySet<Node>; readonly notes: ReadonlySet<string> };
 
 class Reader implements BlockReader {
-  readonly base: PageUrl | null;
+  readonly #references: References;
   readonly #holders: ReadonlySet<Node>;
   readonly #notes: ReadonlySet<string>;
   readonly #footnotes = new Map<string, Footnote>();
 
   constructor(base: PageUrl | null, { holders, notes }: Survey) {
-    this.base = base;
+    this.#references = new References(base);
     this.#holders = holders;
     this.#notes = notes;
   }
@@ -93,7 +93,7 @@ class Reader implements BlockReader {
   }
 
   #context({ depth }: Place): PhraseContext {
-    return { base: this.base, notes: this.#notes, isInLink: false, depth };
+    return { references: this.#references, notes: this.#notes, isInLink: false, depth };
   }
 
   #paragraphs(out: Block[], run: readonly Inline[], { locale, link }: Place): void {
@@ -225,7 +225,7 @@ class Reader implements BlockReader {
     const blocks = this.blocks(element, inner);
     if (blocks.length === 0) return [];
     if (mark !== null) return [{ kind: "admonition", type: mark, title: [], blocks: withoutMark(blocks) }];
-    const cite = linkReference(element.getAttribute("cite") || "", this.base);
+    const cite = this.#references.link(element.getAttribute("cite") || "");
     return [{ kind: "quote", blocks, cite: element.hasAttribute("cite") ? cite : null, ...place.locale }];
   }
 
@@ -280,7 +280,7 @@ class Reader implements BlockReader {
 
   // A card is one link around many blocks: its heading takes it, or else its first text.
   #linkedBlocks(element: Element, place: Place): Block[] {
-    const href = place.link?.href == null ? hrefOf(element, this.base) : null;
+    const href = place.link?.href == null ? hrefOf(element, this.#references) : null;
     if (href === null) return this.blocks(element, place);
     const hasHeading = element.querySelector("h1, h2, h3, h4, h5, h6") !== null;
     const blocks = this.blocks(element, { ...place, link: { href: null } });

@@ -1,8 +1,26 @@
 import { expect, test } from "bun:test";
-import { articleOf, extract } from "./support.ts";
+import { articleOf, extract, PROSE } from "./support.ts";
 
 test("a page of a million tags is read as text, and refused as a document", async () => {
   const page = `<article><p>${"<i>tide</i> ".repeat(500_000)}</p></article>`;
   expect((await articleOf(page, { renderings: [] })).wordCount).toBe(500_000);
   await expect(extract(page, { renderings: ["markdown"] })).rejects.toMatchObject({ code: "too_large" });
 }, 60_000);
+
+test("short references to a long base end at 20 million characters, and keep their words", async () => {
+  const base = `https://h.test/${"x".repeat(8000)}/`;
+  const references = Array.from(
+    { length: 3000 },
+    (_, i) => `<a href="a${i}">word${i}</a> <img src="i${i}" alt="">`,
+  );
+  const page = `<base href="${base}"><article><p>${PROSE}</p><p>${references.join("\n")}</p></article>`;
+  const { content, markdown, text } = await articleOf(page, { select: "article" });
+  for (const rendering of [content, markdown]) {
+    expect(rendering).toContain(`${base}a0`);
+    expect(rendering).toContain(`${base}i0`);
+    expect(rendering?.length).toBeLessThan(20_500_000);
+    expect(rendering).not.toContain(`${base}a2999`);
+    expect(rendering).toContain("word2999");
+  }
+  expect(text).toContain("word2999");
+});
