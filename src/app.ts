@@ -255,7 +255,10 @@ export function createApp(options: AppOptions): App {
 const PROXY_TIMES = { connectTimeoutMs: 30_000, idleTimeoutMs: 120_000 };
 
 /** What a shell knows of its machine. */
-export type BrowserMachine = Pick<BrowserHostOptions, "temporaryBase" | "useTemporaryDirectory" | "pid"> &
+export type BrowserMachine = Pick<
+  BrowserHostOptions,
+  "temporaryBase" | "useTemporaryDirectory" | "environment" | "pid"
+> &
   Omit<FindBrowserOptions, "explicit"> & {
     /** Whether a window can be shown. */
     readonly hasDisplay: boolean;

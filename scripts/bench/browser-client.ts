@@ -36,6 +36,7 @@ function openOurs(): Client {
     executablePath,
     isHeaded: false,
     hasSandbox,
+    environment: process.env,
     temporaryBase: join(temporary, "ours"),
     useTemporaryDirectory: (directory) => {
       process.env.TMPDIR = directory;

@@ -13,6 +13,7 @@ export function browserMachine(environment: Environment, io: Io): BrowserMachine
     home: homedir(),
     temporaryBase: temporaryBase(`article-extractor${user === undefined ? "" : `-${user}`}`),
     useTemporaryDirectory: io.useTemporaryDirectory,
+    environment: io.environment,
     pid: process.pid,
     isRoot: user === 0,
     hasDisplay: hasDisplay(environment, process.platform),

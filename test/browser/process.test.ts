@@ -30,6 +30,30 @@ const mainProcessOf = async (base: string): Promise<number> => {
   return pid;
 };
 
+test("a browser knows no secret of ours, and keeps its files where we clean up", async () => {
+  await using site = await startFaultySite();
+  const home = mkdtempSync("/tmp/home-");
+  const secrets = {
+    ARTICLE_EXTRACTOR_API_KEY: "sesame",
+    HTTPS_PROXY: "http://me:sesame@proxy.example",
+    CI_TOKEN: "sesame",
+  };
+  const host = openTestHost({ environment: { PATH: process.env.PATH, HOME: home, ...secrets } });
+  const fetcher = testBrowserFetcher({ host });
+  expect((await fetcher.fetch(pageUrl(`${site.origin}/page`))).status).toBe(200);
+  const pid = await mainProcessOf(host.base);
+  const environment = await Bun.file(`/proc/${pid}/environ`).text();
+  expect(environment).toContain(`HOME=${home}`);
+  expect(environment).not.toContain("sesame");
+  await fetcher[Symbol.asyncDispose]();
+  await host[Symbol.asyncDispose]();
+  // What the system itself keeps of fonts is no browser's.
+  expect(readdirSync(home, { recursive: true }).filter((name) => /chrom|crash/i.test(String(name)))).toEqual(
+    [],
+  );
+  rmSync(home, { recursive: true });
+});
+
 test("a browser that crashes costs one page", async () => {
   const asked = Promise.withResolvers<void>();
   await using site = await startFaultySite({

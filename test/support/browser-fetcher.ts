@@ -47,6 +47,7 @@ export function testMachine(): BrowserMachine {
     home: "/nonexistent",
     temporaryBase: temporaryBase(),
     useTemporaryDirectory: () => {},
+    environment: process.env,
     pid: process.pid,
     isRoot: process.getuid?.() === 0,
     hasDisplay: false,
@@ -55,13 +56,19 @@ export function testMachine(): BrowserMachine {
 
 /** A browser of a test's own, with a directory of its own. */
 export function openTestHost(
-  options: { maxPages?: number; maxPageMb?: number; base?: string } = {},
+  options: {
+    maxPages?: number;
+    maxPageMb?: number;
+    base?: string;
+    environment?: Record<string, string | undefined>;
+  } = {},
 ): BrowserHost & { base: string } {
   const base = options.base ?? temporaryBase();
   const host = createBrowserHost({
     executablePath: browserPath(),
     isHeaded: false,
     hasSandbox: process.getuid?.() !== 0,
+    environment: options.environment ?? process.env,
     temporaryBase: base,
     useTemporaryDirectory: (directory) => {
       process.env.TMPDIR = directory;

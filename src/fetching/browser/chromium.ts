@@ -9,6 +9,8 @@ export type LaunchOptions = {
   readonly isHeaded: boolean;
   /** Chromium's own sandbox; it cannot be had as root. */
   readonly hasSandbox: boolean;
+  /** The variables of its process, all of them. */
+  readonly environment: Readonly<Record<string, string>>;
   readonly timeoutMs: number;
 };
 
@@ -48,6 +50,7 @@ export async function launchChromium(options: LaunchOptions): Promise<Browser> {
   try {
     return await chromium.launch({
       executablePath: options.executablePath,
+      env: options.environment,
       headless: !options.isHeaded,
       chromiumSandbox: options.hasSandbox,
       args: ARGUMENTS,

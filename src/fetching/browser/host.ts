@@ -1,6 +1,7 @@
 import { Failure } from "../../failure.ts";
 import type { Log } from "../../log.ts";
 import { type Browser, launchChromium } from "./chromium.ts";
+import { browserEnvironment } from "./environment.ts";
 import { createMemoryWatch, type MemoryWatch } from "./memory-watch.ts";
 import { unusable } from "./navigation-failure.ts";
 import { openProfileDirectory, removeProfileDirectory } from "./profile-directory.ts";
@@ -13,6 +14,8 @@ export type BrowserHostOptions = {
   readonly temporaryBase: string;
   /** Makes this process, and what it starts, keep temporary files there. */
   readonly useTemporaryDirectory: (directory: string) => void;
+  /** The variables of this process; the browser gets those that `browserEnvironment` leaves. */
+  readonly environment: Readonly<Record<string, string | undefined>>;
   readonly pid: number;
   /** A browser gives way to a new one after so many pages, and ends with the last of them: memory stays flat. */
   readonly maxPages: number;
@@ -75,7 +78,11 @@ export function createBrowserHost(options: BrowserHostOptions): BrowserHost {
       directory = ownDirectory(options);
       options.useTemporaryDirectory(directory);
     }
-    const browser = await launchChromium({ ...options, timeoutMs: LAUNCH_TIMEOUT_MS });
+    const browser = await launchChromium({
+      ...options,
+      environment: browserEnvironment(options.environment, directory),
+      timeoutMs: LAUNCH_TIMEOUT_MS,
+    });
     options.log.info("browser started", { version: browser.version(), headed: options.isHeaded });
     all.add(browser);
     browser.once("disconnected", () => all.delete(browser));
