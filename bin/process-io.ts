@@ -1,6 +1,7 @@
 import { fstatSync, writeSync } from "node:fs";
 import { type FileIdentity, type Io, stdoutFailure, untilAborted } from "../src/cli/index.ts";
 import { startCopy, takeSupervisor } from "./process-copies.ts";
+import { letWorkersGiveWay } from "./worker-priority.ts";
 
 /** The real process as the commands see it. */
 export function processIo(): Io {
@@ -22,6 +23,7 @@ export function processIo(): Io {
     // Computed here, beside the entry: inside a nested module it would break in the compiled program.
     workerUrl: new URL("./extraction-worker.ts", import.meta.url),
     indexWorkerUrl: new URL("./index-worker.ts", import.meta.url),
+    letWorkersGiveWay,
     useTemporaryDirectory: (directory) => {
       process.env.TMPDIR = directory;
     },

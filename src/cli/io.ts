@@ -17,6 +17,8 @@ export type Io = {
   readonly startCopy: StartCopy;
   /** Null unless this process is such a copy. */
   readonly supervisor: Supervisor | null;
+  /** Has worker threads that start from now on leave the processor to the main thread (on Linux). */
+  readonly letWorkersGiveWay: () => void;
   /** Makes this process, and what it starts, keep temporary files in a directory. */
   readonly useTemporaryDirectory: (directory: string) => void;
   readonly stdin: {

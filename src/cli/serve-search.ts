@@ -58,6 +58,8 @@ type ServeParts = {
  */
 export async function runServeSearch(command: ServeCommand, parts: ServeParts): Promise<number> {
   const { io, notices, environment } = parts;
+  // Searches are answered on the main thread; what extracts and builds is in no hurry.
+  io.letWorkersGiveWay();
   const settings = readSettings(environment);
   const deployment = await chooseDeployment({ config: command.config, settings, io });
   if (io.supervisor === null) for (const warning of deployment.warnings) notices.warn(warning);
