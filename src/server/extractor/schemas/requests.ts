@@ -111,15 +111,19 @@ export const CrawlRequest = z
     sitemaps: urls("Sitemap URLs, or files on the server's host", "https://example.org/sitemap.xml"),
     allow_prefixes: urls("Only URLs that start with one of these (default: all)", "https://example.org/"),
     deny_prefixes: urls("No URLs that start with one of these", "https://example.org/login"),
-    max_pages: whole(CRAWL_RANGES.maxPages, "Pages fetched at most (default 100)"),
+    max_pages: whole(
+      CRAWL_RANGES.maxPages,
+      "Pages fetched at most (default: ARTICLE_EXTRACTOR_CRAWLER_MAX_PAGES, 100 unless set)",
+    ),
     max_depth: whole(CRAWL_RANGES.maxDepth, "Links away from a seed at most; 0: seeds only (default 3)"),
-    concurrency: whole(CRAWL_RANGES.concurrency, "Concurrent requests (default 5)"),
-    rate_limit_delay: z
-      .number()
-      .min(0)
-      .max(3600)
-      .nullish()
-      .openapi({ description: "Seconds between requests to one host (default 1.0)" }),
+    concurrency: whole(
+      CRAWL_RANGES.concurrency,
+      "Concurrent requests (default: ARTICLE_EXTRACTOR_CRAWLER_CONCURRENCY, 5 unless set)",
+    ),
+    rate_limit_delay: z.number().min(0).max(3600).nullish().openapi({
+      description:
+        "Seconds between requests to one host (default: ARTICLE_EXTRACTOR_CRAWLER_RATE_LIMIT, 1 unless set)",
+    }),
     follow_links: z
       .boolean()
       .nullish()

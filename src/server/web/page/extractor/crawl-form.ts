@@ -27,7 +27,7 @@ const MAIN: readonly Field[] = [
     note: "Receives a Markdown file for each page, and the manifest.",
     placeholder: "example-org",
   },
-  { name: "max_pages", label: "Pages at most", kind: "number", placeholder: "100" },
+  { name: "max_pages", label: "Pages at most", kind: "number", placeholder: "as the server is set" },
   { name: "max_depth", label: "Links away from the start", kind: "number", placeholder: "3" },
 ];
 
@@ -40,8 +40,13 @@ const MORE: readonly Field[] = [
   },
   { name: "allow_prefixes", label: "Only addresses that begin with", kind: "list" },
   { name: "deny_prefixes", label: "None that begin with", kind: "list" },
-  { name: "concurrency", label: "Requests at once", kind: "number", placeholder: "5" },
-  { name: "rate_limit_delay", label: "Seconds between requests to a host", kind: "number", placeholder: "1" },
+  { name: "concurrency", label: "Requests at once", kind: "number", placeholder: "as the server is set" },
+  {
+    name: "rate_limit_delay",
+    label: "Seconds between requests to a host",
+    kind: "number",
+    placeholder: "as the server is set",
+  },
 ];
 
 /**
