@@ -1,4 +1,4 @@
-import { Cookie, CookieJar } from "tough-cookie";
+import { Cookie, CookieJar, getPublicSuffix } from "tough-cookie";
 import { type CookieChange, cookieKey, type StoredCookie } from "./stored-cookie.ts";
 
 /** The cookies of one session (RFC 6265): what one site sets goes back to that site alone. */
@@ -16,7 +16,8 @@ export interface CookieSession {
 /** Longer ones are not kept, as in browsers. */
 const MAX_COOKIE_LENGTH = 4096;
 const MAX_COOKIES_AN_ANSWER = 50;
-/** A crawl over many sites keeps no more than this; past it no new cookie is taken. */
+/** Of one site, and of all; past it the oldest ones go, as in browsers: those of one site push out no other's. */
+const MAX_COOKIES_A_SITE = 180;
 const MAX_COOKIES = 3000;
 
 /**
@@ -28,15 +29,14 @@ export function createCookieSession(
   onChange: (change: CookieChange) => void = () => {},
 ): CookieSession {
   const jar = new CookieJar();
-  const keys = new Set<string>();
-  const put = (text: string | Cookie, url: URL): Cookie | null => {
+  const kept = createKeptCookies();
+  const put = (text: string | Cookie, url: URL): Put | null => {
     const cookie = typeof text === "string" ? Cookie.parse(text) : text;
-    if (!cookie) return null;
-    const key = `${cookie.domain ?? url.hostname} ${cookie.path ?? ""} ${cookie.key}`;
-    if (keys.size >= MAX_COOKIES && !keys.has(key)) return null;
-    const stored = jar.setCookieSync(cookie, url.href, { ignoreError: true });
-    if (stored) keys.add(key);
-    return stored ?? null;
+    const stored = cookie && jar.setCookieSync(cookie, url.href, { ignoreError: true });
+    if (!stored?.domain) return null;
+    const pushedOut = kept.add(stored.domain, changeOf(stored));
+    if (pushedOut !== null) forget(jar, pushedOut);
+    return { stored, pushedOut };
   };
   const putStored = (cookie: StoredCookie): void => {
     const site = siteOf(cookie);
@@ -46,22 +46,67 @@ export function createCookieSession(
   initial.forEach(putStored);
   return {
     // Most sessions never see a cookie, and the jar's own search is not free.
-    headerFor: (url) => (keys.size === 0 ? null : jar.getCookieStringSync(url.href) || null),
+    headerFor: (url) => (kept.size() === 0 ? null : jar.getCookieStringSync(url.href) || null),
     store(url, setCookies) {
       for (const header of setCookies.slice(0, MAX_COOKIES_AN_ANSWER)) {
         if (header.length > MAX_COOKIE_LENGTH) continue;
-        const stored = put(header, url);
-        if (stored?.domain) onChange(changeOf(stored));
+        const done = put(header, url);
+        if (done) onChange(changeOf(done.stored));
+        if (done?.pushedOut) onChange({ key: done.pushedOut, cookie: null });
       }
     },
     apply(changes) {
       for (const { key, cookie } of changes) {
         if (cookie) putStored(cookie);
-        else forget(jar, key);
+        else {
+          kept.remove(key);
+          forget(jar, key);
+        }
       }
     },
     list: () => (jar.serializeSync()?.cookies ?? []).flatMap((record) => toStored(Cookie.fromJSON(record))),
   };
+}
+
+/** A cookie that was taken, and the key of the one that had to go for it. */
+type Put = { readonly stored: Cookie; readonly pushedOut: string | null };
+
+type KeptCookies = {
+  /** @returns the key of the cookie that has to go for it, if one has */
+  readonly add: (domain: string, change: CookieChange) => string | null;
+  readonly remove: (key: string) => void;
+  readonly size: () => number;
+};
+
+/** Which cookies there are of which site, the oldest first. */
+function createKeptCookies(): KeptCookies {
+  const siteOfKey = new Map<string, string>();
+  const keysOfSite = new Map<string, Set<string>>();
+  const remove = (key: string): void => {
+    const site = siteOfKey.get(key);
+    if (site === undefined) return;
+    siteOfKey.delete(key);
+    const keys = keysOfSite.get(site);
+    keys?.delete(key);
+    if (keys?.size === 0) keysOfSite.delete(site);
+  };
+  const add = (domain: string, { key, cookie }: CookieChange): string | null => {
+    remove(key);
+    if (cookie === null) return null;
+    const site = getPublicSuffix(domain, { ignoreError: true }) ?? domain;
+    const keys = keysOfSite.get(site) ?? new Set();
+    keysOfSite.set(site, keys.add(key));
+    siteOfKey.set(key, site);
+    const oldest =
+      keys.size > MAX_COOKIES_A_SITE
+        ? keys.values().next().value
+        : siteOfKey.size > MAX_COOKIES
+          ? siteOfKey.keys().next().value
+          : undefined;
+    if (oldest !== undefined) remove(oldest);
+    return oldest ?? null;
+  };
+  return { add, remove, size: () => siteOfKey.size };
 }
 
 function changeOf(cookie: Cookie): CookieChange {

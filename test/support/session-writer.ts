@@ -17,7 +17,8 @@ const storage = openStorage({
 });
 await using session = createBrowsingSession(storage, Date.now);
 for (let n = 0; n < Number(count); n++) {
-  session.cookies.store(new URL("http://shop.test/"), [`${prefix}${n}=${n}; Max-Age=3600`]);
+  // Of many sites: one keeps no more than browsers do.
+  session.cookies.store(new URL(`http://shop${n % 50}.test/`), [`${prefix}${n}=${n}; Max-Age=3600`]);
   await session.saved();
   // Reported as done: from here on no kill may lose it.
   console.log(`${prefix}${n}`);

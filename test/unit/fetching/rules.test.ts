@@ -19,6 +19,7 @@ import {
   parseIpAddress,
   parseIpNetwork,
 } from "../../../src/fetching/ip-address.ts";
+import type { CookieChange } from "../../../src/fetching/stored-cookie.ts";
 import { failureOf } from "../../support/test-fetcher.ts";
 
 describe("Retry-After", () => {
@@ -224,15 +225,49 @@ describe("cookies", () => {
     );
   });
 
-  test("a site's thousands of cookies stop at a bound, and known ones can still change", () => {
+  test("a site that sets ever new cookies pushes out its own oldest ones, and no other's", () => {
+    const changes: CookieChange[] = [];
+    const session = createCookieSession([cookie], (change) => changes.push(change));
+    const greedy = new URL("https://shop.test/");
+    for (let n = 0; n < 200; n++)
+      session.store(new URL(`https://s${n % 7}.shop.test/`), [`c${n}=1; Domain=shop.test`]);
+    const names = session
+      .headerFor(greedy)
+      ?.split("; ")
+      .map((pair) => pair.split("=")[0]);
+    expect(names?.length).toBe(180);
+    expect(names).toContain("c199");
+    expect(names).not.toContain("c19");
+    expect(session.headerFor(new URL("https://example.org/"))).toBe("a=1");
+    // Whoever keeps the session is told what is gone.
+    expect(changes.filter((change) => change.cookie === null).length).toBe(20);
+  });
+
+  test("a cookie that is set again is as good as new, and one that is removed makes room", () => {
     const session = createCookieSession();
-    for (let n = 0; n < 100; n++) {
-      const headers = Array.from({ length: 50 }, (_, m) => `c${n}x${m}=1`);
-      session.store(new URL(`https://s${n}.example.org/`), headers);
-    }
+    const url = new URL("https://shop.test/");
+    const fill = (from: number, to: number): void => {
+      for (let n = from; n < to; n++) session.store(url, [`c${n}=1`]);
+    };
+    fill(0, 180);
+    session.store(url, ["c0=2"]);
+    session.store(url, ["c5=; Max-Age=0"]);
+    fill(180, 182);
+    expect(session.headerFor(url)).toContain("c0=2");
+    expect(session.headerFor(url)).not.toContain("c1=1");
+    expect(session.headerFor(url)).toContain("c2=1");
+  });
+
+  test("the cookies of thousands of sites stop at a bound", () => {
+    const session = createCookieSession();
+    for (let n = 0; n < 100; n++)
+      session.store(
+        new URL(`https://s${n}.test/`),
+        Array.from({ length: 50 }, (_, m) => `c${m}=1`),
+      );
     expect(session.list().length).toBe(3000);
-    session.store(new URL("https://s0.example.org/"), ["c0x0=2"]);
-    expect(session.headerFor(new URL("https://s0.example.org/"))).toContain("c0x0=2");
+    expect(session.headerFor(new URL("https://s0.test/"))).toBeNull();
+    expect(session.headerFor(new URL("https://s99.test/"))).toContain("c49=1");
   });
 });
 
