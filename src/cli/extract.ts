@@ -89,8 +89,10 @@ async function extractList({ lines, command, session, parts, write }: ListWork):
   let failed = 0;
   for (let index = 0; index < lines.length; index++) {
     while (next < lines.length && next < index + LIST_CONCURRENCY) {
-      underWay[next] = extractListed(lines[next] as ListLine, command, { session, io: parts.io });
-      next++;
+      const outcome = extractListed(lines[next] as ListLine, command, { session, io: parts.io });
+      // What ends the list ends those behind it, too, and is reported once.
+      outcome.catch(() => {});
+      underWay[next++] = outcome;
     }
     const outcome = await (underWay[index] as Promise<ListOutcome>); // started above
     delete underWay[index]; // what is written need not be kept

@@ -140,7 +140,10 @@ describe("interrupted", () => {
   test("during a list: exit code 130 and one line", async () => {
     await using server = silentServer();
     await using directory = await temporaryDirectory();
-    await writeFile(join(directory.path, "list"), `${server.url}\n${server.url}x\n`);
+    await writeFile(
+      join(directory.path, "list"),
+      `${server.url}\n${server.url}x\n${server.url}y\n${server.url}z\n`,
+    );
     const run = await interrupt(["--input-file", "list"], {
       cwd: directory.path,
       isReady: server.hasRequest,
