@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { within } from "./answered.ts";
 import type { Browser } from "./chromium.ts";
 
 /**
@@ -14,7 +15,10 @@ export type MemoryWatch = {
 
 /** A page can fill a gigabyte in this time. */
 const LOOK_EVERY_MS = 250;
-const RECENT_MS = 5_000;
+/** A browser that is slow to answer is not asked twice; for so long. */
+const LOOK_TIMEOUT_MS = 2_000;
+/** A busy machine may take seconds to tell of a tab's end. */
+const RECENT_MS = 15_000;
 
 /** @param maxMb of resident memory, a page */
 export function createMemoryWatch(browser: Browser, maxMb: number): MemoryWatch {
@@ -29,26 +33,34 @@ export function createMemoryWatch(browser: Browser, maxMb: number): MemoryWatch 
     for (const { type, id } of processInfo) {
       if (type !== "renderer" || residentMb(id) <= maxMb) continue;
       endedAt = performance.now();
-      process.kill(id, "SIGKILL");
+      end(id);
     }
+  };
+  // The one look that fails must not be the last one.
+  const lookAgain = (): void => {
+    session = null;
+    if (!browser.isConnected()) stop();
   };
   return {
     start() {
       stop();
       timer = setInterval(() => {
-        // A browser that is slow to answer is not asked twice; one that has ended is not asked again.
         if (isLooking) return;
         isLooking = true;
-        look()
-          .catch(stop)
-          .finally(() => {
-            isLooking = false;
-          });
+        void within(LOOK_TIMEOUT_MS, look().catch(lookAgain)).then(() => {
+          isLooking = false;
+        });
       }, LOOK_EVERY_MS);
     },
     stop,
     hasJustEnded: () => performance.now() - endedAt < RECENT_MS,
   };
+}
+
+function end(pid: number): void {
+  try {
+    process.kill(pid, "SIGKILL");
+  } catch {} // it has ended by itself
 }
 
 /** 0 for what is no process of a page: a browser in a container of its own counts its processes differently. */
