@@ -1,5 +1,12 @@
 import { Failure } from "../failure.ts";
-import { type BuildCounts, buildIndex, readDocumentFolder, type SourceDocument } from "../search/index.ts";
+import {
+  type BuildCounts,
+  buildIndex,
+  indexFileOf,
+  readDocumentFolder,
+  refuseForeignFile,
+  type SourceDocument,
+} from "../search/index.ts";
 import { INDEX_BUILD } from "../settings/index.ts";
 import type { Io } from "./io.ts";
 import type { Notices } from "./notices.ts";
@@ -11,9 +18,11 @@ type IndexParts = { readonly io: Io; readonly notices: Notices; readonly isQuiet
 
 /**
  * Runs `index --dir`; returns the exit code: 1 when files had to be left out, though the others are indexed.
- * @throws Failure of the build; `unreadable_input` for a folder without documents
+ * @throws Failure of the build; `invalid_usage` for a file that is no index; `unreadable_input` for a folder without documents
  */
 export async function runIndex(command: IndexCommand, { io, notices, isQuiet }: IndexParts): Promise<number> {
+  // In its own place a damaged index is replaced; a file that was named may be anything.
+  if (command.indexFile !== indexFileOf(command.folder)) await refuseForeignFile(command.indexFile);
   let skipped = 0;
   const documents = readDocumentFolder(command.folder, {
     onSkipped: (path, reason) => {

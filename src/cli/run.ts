@@ -23,13 +23,17 @@ export async function runCli(words: readonly string[], io: Io): Promise<number> 
     const typed = parseArguments(words);
     return await dispatch(words, { typed, io, openNotices: (at) => openNotices(typed.has("quiet"), at) });
   } catch (error) {
-    return reportError(error, io, openNotices(false));
+    return reportError(firstError(error), io, openNotices(false));
   }
 }
 
 function hasColorsOff(words: readonly string[], { environment }: Io): boolean {
   return words.includes("--no-color") || Boolean(environment.NO_COLOR) || environment.TERM === "dumb";
 }
+
+/** What went wrong first, where cleaning up went wrong after it. */
+const firstError = (error: unknown): unknown =>
+  error instanceof SuppressedError ? firstError(error.suppressed) : error;
 
 function reportError(error: unknown, io: Io, notices: Notices): number {
   // The reader has seen enough: nothing is wrong, and nobody is left to tell.

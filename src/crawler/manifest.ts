@@ -61,6 +61,9 @@ async function* manifestText(frontier: Frontier, options: ManifestOptions): Asyn
   yield isFirst ? "]\n}\n" : "\n  ]\n}\n";
 }
 
+/** How each of ours begins. */
+export const MANIFEST_START = '{\n  "job_id": ';
+
 function manifestHead({ plan, network, summary }: ManifestOptions) {
   const { progress } = summary;
   const seconds = (Date.parse(summary.completedAt) - Date.parse(summary.startedAt)) / 1000;

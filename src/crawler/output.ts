@@ -1,7 +1,10 @@
-import { mkdtemp, rm, statfs } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { mkdtemp, open, rm, statfs } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { Failure } from "../failure.ts";
 import { createFileStore } from "../pages/index.ts";
+import { MANIFEST_START } from "./manifest.ts";
 import type { CrawlOutput, PageSink } from "./types.ts";
 
 /** Where a crawl's pages, memory and manifest go. */
@@ -25,8 +28,10 @@ export function createFileSink(directory: string): PageSink {
   };
 }
 
+/** @throws Failure `invalid_usage` for a directory with a `manifest.json` of somebody else */
 export async function openOutput(output: CrawlOutput): Promise<OpenOutput> {
   if (output.kind === "directory") {
+    await refuseForeignManifest(output.path);
     return {
       sink: createFileSink(output.path),
       stateDirectory: join(output.path, STATE_DIRECTORY),
@@ -46,6 +51,23 @@ export async function openOutput(output: CrawlOutput): Promise<OpenOutput> {
       if (temporary !== null) await rm(temporary, { recursive: true, force: true });
     },
   };
+}
+
+/** Our pages take other names where theirs are taken; the manifest has only one. */
+async function refuseForeignManifest(directory: string): Promise<void> {
+  const file = await open(join(directory, "manifest.json")).catch(() => null);
+  if (file === null) return;
+  try {
+    const { bytesRead, buffer } = await file.read(Buffer.alloc(64), 0, 64, 0);
+    if (bytesRead === 0 || buffer.toString("utf8", 0, bytesRead).startsWith(MANIFEST_START)) return;
+    if (existsSync(join(directory, STATE_DIRECTORY))) return;
+  } finally {
+    await file.close();
+  }
+  throw new Failure(
+    "invalid_usage",
+    `${directory} holds a manifest.json that is no crawl's: name another directory`,
+  );
 }
 
 /** Specification, "Crawl rules", 6. */

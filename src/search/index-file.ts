@@ -1,4 +1,23 @@
+import { open } from "node:fs/promises";
 import { join } from "node:path";
+import { Failure } from "../failure.ts";
+import { MAGIC } from "./segment/layout.ts";
 
 /** Where the index of a folder of documents is kept: a hidden folder in it, which reading it leaves out. */
 export const indexFileOf = (folder: string): string => join(folder, ".article-extractor", "search.index");
+
+/**
+ * An index that is built replaces the file that it is named.
+ * @throws Failure `invalid_usage` when that is a file of somebody else
+ */
+export async function refuseForeignFile(path: string): Promise<void> {
+  const file = await open(path).catch(() => null);
+  if (file === null) return;
+  try {
+    const { bytesRead, buffer } = await file.read(Buffer.alloc(MAGIC.length), 0, MAGIC.length, 0);
+    if (bytesRead > 0 && buffer.toString("latin1", 0, bytesRead) !== MAGIC)
+      throw new Failure("invalid_usage", `${path} is there and is no search index: name another file`);
+  } finally {
+    await file.close();
+  }
+}

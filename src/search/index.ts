@@ -17,7 +17,7 @@ export {
   MARKDOWN_ENDINGS,
   readDocumentFolder,
 } from "./folder/read-folder.ts";
-export { indexFileOf } from "./index-file.ts";
+export { indexFileOf, refuseForeignFile } from "./index-file.ts";
 export type { RankedDocument, ScoreExplanation } from "./ranking/rescore.ts";
 export { type OpenSettings, SearchIndex } from "./search-index.ts";
 export {

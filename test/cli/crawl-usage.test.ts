@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { readdir } from "node:fs/promises";
+import { mkdir, readdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { runBinary, temporaryDirectory } from "../support/binary.ts";
 
 // Nothing here is fetched: port 1 answers nobody.
@@ -70,6 +71,19 @@ describe("wrong usage of crawl exits with 2, one line, and nothing on the disk:"
       expect(await readdir(directory.path)).toEqual([]);
     });
   }
+
+  test("a directory with somebody else's manifest.json", async () => {
+    await using directory = await temporaryDirectory();
+    await mkdir(join(directory.path, "site"));
+    await writeFile(join(directory.path, "site/manifest.json"), '{ "name": "an application" }');
+    const run = await runBinary(["crawl", URL, "--output-dir", "site"], { cwd: directory.path });
+    expect(run).toEqual({
+      exitCode: 2,
+      stdout: "",
+      stderr: "error: site holds a manifest.json that is no crawl's: name another directory\n",
+    });
+    expect(await readdir(join(directory.path, "site"))).toEqual(["manifest.json"]);
+  });
 
   test("a wrong setting of the crawler", async () => {
     const run = await runBinary(["crawl", URL, "--output-dir", "out"], {

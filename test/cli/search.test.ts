@@ -56,6 +56,34 @@ describe("index", () => {
     });
   });
 
+  test("replaces no file that is none of ours", async () => {
+    await using directory = await temporaryDirectory();
+    await writePages(directory.path, PAGES);
+    await writeFile(join(directory.path, "notes.txt"), "precious");
+    const index = () =>
+      runBinary(["index", "--dir", "docs", "--index-file", "notes.txt"], { cwd: directory.path });
+    expect(await index()).toEqual({
+      exitCode: 2,
+      stdout: "",
+      stderr: "error: notes.txt is there and is no search index: name another file\n",
+    });
+    expect(await Bun.file(join(directory.path, "notes.txt")).text()).toBe("precious");
+    await writeFile(join(directory.path, "notes.txt"), "");
+    expect((await index()).exitCode).toBe(0);
+    expect((await index()).exitCode).toBe(0);
+  });
+
+  test("says what is wrong, and not what went wrong after it", async () => {
+    await using directory = await temporaryDirectory();
+    await writeFile(join(directory.path, "file.md"), "# A file\n");
+    const run = await runBinary(["index", "--dir", "file.md"], { cwd: directory.path });
+    expect(run).toEqual({
+      exitCode: 1,
+      stdout: "",
+      stderr: "error: the folder file.md could not be read: ENOTDIR\n",
+    });
+  });
+
   const REFUSED: readonly (readonly [words: readonly string[], code: number, message: string])[] = [
     [["index"], 2, "index needs tenants of the deployment file, --all, or --dir DIR"],
     [["index", "docs"], 2, "there is no deployment.json here"],
