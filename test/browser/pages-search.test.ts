@@ -139,6 +139,28 @@ describe("the page of serve search", () => {
     expect(tab.complaints).toEqual([]);
   });
 
+  test.each(["", "&doc=docs%3A%2F%2Fguide%2Fproxies.md&of=guide"])(
+    "keeps the collection of an address that is opened, for searches to come (%p)",
+    async (rest) => {
+      await using tab = await visit();
+      const { page } = tab;
+      await page.goto(`${server.url}/#q=proxy&in=notes${rest}`);
+      await page.locator(rest === "" ? "a.hit" : ".prose h1").waitFor();
+      expect(await page.inputValue("#tenant")).toBe("notes");
+      await page.waitForFunction(() => document.querySelectorAll("#tenant option").length === 3);
+      expect(await page.inputValue("#tenant")).toBe("notes");
+      await page.locator("#query").press("End");
+      await page.keyboard.type(" butter");
+      await page.waitForFunction(
+        () => new URLSearchParams(location.hash.slice(1)).get("q") === "proxy butter",
+      );
+      expect(new URL(page.url()).hash).toBe("#q=proxy+butter&in=notes");
+      await page.locator("h2", { hasText: "in notes" }).waitFor();
+      expect(await page.locator("a.hit").allTextContents()).toEqual(["Cooking"]);
+      expect(tab.complaints).toEqual([]);
+    },
+  );
+
   test("shows a document as its reader wants it, at the section that was found, and follows its links", async () => {
     await using tab = await visit();
     const { page } = tab;
