@@ -31,12 +31,13 @@ export function startExtractView(): void {
   const extract = async (): Promise<void> => {
     const address = readAddress(url.value);
     complain(address.problem);
+    // Its "Try again" would try what stands in the field now.
+    fill(problem);
     if (address.url === null) return;
     url.value = address.url;
     underWay?.abort();
     const own = new AbortController();
     underWay = own;
-    fill(problem);
     result.hidden = true;
     intro.hidden = true;
     const stopClock = showProgress(progress, address.url, () => own.abort());
