@@ -87,9 +87,40 @@ describe("the page of serve extractor, for crawls", () => {
     const { page } = tab;
     await page.goto(`${server.url}/#crawls`);
     await submitCrawl(page, { seeds: `${site.origin}/`, output_dir: "wrong", max_pages: "0" });
-    await page.locator("#crawl-max_pages-error").waitFor();
+    await page.locator("#crawl-max_pages-error", { hasText: /^Pages at most: / }).waitFor();
     expect(await page.evaluate(() => document.activeElement?.id)).toBe("crawl-max_pages");
     expect(await accessibilityFaults(page)).toEqual([]);
+    expect(tab.complaints).toEqual([]);
+  });
+
+  test("says what is missing by the labels of the fields, and what is no address", async () => {
+    await using tab = await visit();
+    const { page } = tab;
+    await page.goto(`${server.url}/#crawls`);
+    await submitCrawl(page, {});
+    await page.locator("#crawl-seeds-error", { hasText: "Start at: it is missing" }).waitFor();
+    expect(await page.locator("#crawl-output_dir-error").textContent()).toBe(
+      "Folder on the server: it is missing",
+    );
+    expect(await page.evaluate(() => document.activeElement?.id)).toBe("crawl-seeds");
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await submitCrawl(page, { seeds: "example.org\nno address" });
+    await page.locator("#crawl-seeds-error", { hasText: "Start at: “no address” is no address." }).waitFor();
+    expect(await page.locator("#crawl-output_dir-error").isVisible()).toBe(false);
+    expect(tab.complaints).toEqual([]);
+  });
+
+  test("takes addresses without their scheme, as the form for one page does", async () => {
+    await using tab = await visit();
+    const { page } = tab;
+    await page.goto(`${server.url}/#crawls`);
+    const sent = page.waitForRequest((request) => request.method() === "POST");
+    await submitCrawl(page, { seeds: ` 127.0.0.1:9/one\n\n${site.origin}/broken`, max_depth: "0" });
+    expect((await sent).postDataJSON()).toMatchObject({
+      seeds: ["https://127.0.0.1:9/one", `${site.origin}/broken`],
+      output_dir: "127-0-0-1",
+    });
+    await page.getByRole("button", { name: "Save the manifest" }).waitFor();
     expect(tab.complaints).toEqual([]);
   });
 

@@ -144,6 +144,18 @@ describe("the page of serve extractor, when an article is not to be had", () => 
     expect(tab.complaints).toEqual([]);
   });
 
+  test.each(["", "no address"])("leaves nothing of an earlier page's error behind %p", async (written) => {
+    await using tab = await visit({ expected: /status of 502/ });
+    const { page } = tab;
+    await page.goto(`${server.url}/`);
+    await extract(page, `${site.origin}/broken`);
+    await page.getByRole("button", { name: "Try again" }).waitFor();
+    await extract(page, written);
+    await page.locator("#url-error").waitFor();
+    expect(await page.locator(".message").count()).toBe(0);
+    expect(tab.complaints).toEqual([]);
+  });
+
   test("says that the server is busy, and tries again when it is asked to", async () => {
     await using busy = await startExtractor({ env: { ARTICLE_EXTRACTOR_MAX_CONCURRENT_REQUESTS: "1" } });
     await using tab = await browser.visit({ origin: busy.url, expected: /status of 429/ });

@@ -139,6 +139,28 @@ describe("the page of serve search", () => {
     expect(tab.complaints).toEqual([]);
   });
 
+  test.each(["", "&doc=docs%3A%2F%2Fguide%2Fproxies.md&of=guide"])(
+    "keeps the collection of an address that is opened, for searches to come (%p)",
+    async (rest) => {
+      await using tab = await visit();
+      const { page } = tab;
+      await page.goto(`${server.url}/#q=proxy&in=notes${rest}`);
+      await page.locator(rest === "" ? "a.hit" : ".prose h1").waitFor();
+      expect(await page.inputValue("#tenant")).toBe("notes");
+      await page.waitForFunction(() => document.querySelectorAll("#tenant option").length === 3);
+      expect(await page.inputValue("#tenant")).toBe("notes");
+      await page.locator("#query").press("End");
+      await page.keyboard.type(" butter");
+      await page.waitForFunction(
+        () => new URLSearchParams(location.hash.slice(1)).get("q") === "proxy butter",
+      );
+      expect(new URL(page.url()).hash).toBe("#q=proxy+butter&in=notes");
+      await page.locator("h2", { hasText: "in notes" }).waitFor();
+      expect(await page.locator("a.hit").allTextContents()).toEqual(["Cooking"]);
+      expect(tab.complaints).toEqual([]);
+    },
+  );
+
   test("shows a document as its reader wants it, at the section that was found, and follows its links", async () => {
     await using tab = await visit();
     const { page } = tab;
@@ -214,6 +236,43 @@ describe("the page of serve search", () => {
     await page.locator("a.hit").waitFor();
     await page.fill("#query", "");
     await page.getByText(/searches in the last day/).waitFor();
+    expect(tab.complaints).toEqual([]);
+  });
+
+  test.each([false, true])("says of search times what they are of (dark: %p)", async (isDark) => {
+    await using tab = await visit({ isDark });
+    const { page } = tab;
+    await page.goto(`${server.url}/#q=proxy`);
+    await page.locator("a.hit").first().waitFor();
+    await page.keyboard.press("Escape");
+    const summary = page.locator("#history p", { hasText: "searches in the last day" });
+    await summary.waitFor();
+    // A stretch began before its searches did, and perhaps before the server: nothing tells when the latest was.
+    expect(await summary.textContent()).not.toContain("ago");
+    const stretch = page.evaluate(async () => {
+      const { queries } = await (await fetch("search-times")).json();
+      const options = { dateStyle: "medium", timeStyle: "short" } as const;
+      return new Date(queries.at(-1).at).toLocaleString("en-GB", options);
+    });
+    expect(await summary.textContent()).toContain(
+      `Latest stretch of 10 min (from ${await stretch}): half within`,
+    );
+    // Which part is the darker one depends on the colours; where it is and how strong does not.
+    expect(await page.locator("#history .scale").textContent()).toMatch(
+      /strong part of a bar: half of .*whole bar: 95 %/,
+    );
+    const [whole, strong] = await page
+      .locator("#history g")
+      .last()
+      .locator("rect")
+      .evaluateAll((parts) =>
+        parts.map((part) => ({
+          height: Number(part.getAttribute("height")),
+          opacity: Number(getComputedStyle(part).opacity),
+        })),
+      );
+    expect(strong?.height).toBeLessThanOrEqual(whole?.height ?? 0);
+    expect(whole?.opacity).toBeLessThan(strong?.opacity ?? 0);
     expect(tab.complaints).toEqual([]);
   });
 });

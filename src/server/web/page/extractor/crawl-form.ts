@@ -1,6 +1,7 @@
 import { fill, h } from "../dom.ts";
 import { RequestFailed } from "../http.ts";
 import { problemMessage } from "../problem-message.ts";
+import { readAddress } from "./address.ts";
 import { submitCrawl } from "./api.ts";
 
 type Field = {
@@ -11,13 +12,19 @@ type Field = {
   readonly placeholder?: string;
   /** Lists are one entry a line. */
   readonly kind: "list" | "text" | "number";
+  /** They may come without their scheme, as in the form for one page. */
+  readonly isAddresses?: boolean;
 };
+
+/** What is wrong with a field, as in answers of the server. */
+type Fault = { readonly path: string; readonly message: string };
 
 const MAIN: readonly Field[] = [
   {
     name: "seeds",
     label: "Start at, one address a line",
     kind: "list",
+    isAddresses: true,
     placeholder: "https://example.org/docs/",
   },
   {
@@ -38,8 +45,8 @@ const MORE: readonly Field[] = [
     kind: "list",
     placeholder: "https://example.org/sitemap.xml",
   },
-  { name: "allow_prefixes", label: "Only addresses that begin with", kind: "list" },
-  { name: "deny_prefixes", label: "None that begin with", kind: "list" },
+  { name: "allow_prefixes", label: "Only addresses that begin with", kind: "list", isAddresses: true },
+  { name: "deny_prefixes", label: "None that begin with", kind: "list", isAddresses: true },
   { name: "concurrency", label: "Requests at once", kind: "number", placeholder: "as the server is set" },
   {
     name: "rate_limit_delay",
@@ -86,9 +93,11 @@ export function crawlForm(onSubmitted: (id: string) => void): HTMLElement {
     if (!hasOwnFolder) input(form, "output_dir").value = folderFor(listOf(form, "seeds")[0]);
   });
   const submit = async (): Promise<void> => {
-    button.disabled = true;
     clearErrors(form);
     fill(problem);
+    completeAddresses(form);
+    if (showFaults(form, more, faultsOf(form))) return;
+    button.disabled = true;
     try {
       onSubmitted((await submitCrawl({ ...readForm(form), follow_links: follow.checked })).job_id);
     } catch (error) {
@@ -147,7 +156,9 @@ const listOf = (form: HTMLElement, name: string): string[] =>
     .filter((line) => line !== "");
 
 const folderFor = (seed: string | undefined): string =>
-  (URL.parse(seed ?? "")?.hostname ?? "").replace(/[^a-z0-9]+/gi, "-").replace(/^-|-$/g, "");
+  (URL.parse(readAddress(seed ?? "").url ?? "")?.hostname ?? "")
+    .replace(/[^a-z0-9]+/gi, "-")
+    .replace(/^-|-$/g, "");
 
 function readForm(form: HTMLElement): Record<string, unknown> {
   const body: Record<string, unknown> = {};
@@ -164,25 +175,55 @@ function clearErrors(form: HTMLElement): void {
   for (const { name } of [...MAIN, ...MORE]) input(form, name).removeAttribute("aria-invalid");
 }
 
+function completeAddresses(form: HTMLElement): void {
+  for (const { name, isAddresses } of [...MAIN, ...MORE])
+    if (isAddresses)
+      input(form, name).value = listOf(form, name)
+        .map((line) => readAddress(line).url ?? line)
+        .join("\n");
+}
+
+/** What can be told without the server. */
+function faultsOf(form: HTMLElement): Fault[] {
+  const seeds = listOf(form, "seeds");
+  const faults = seeds.flatMap((seed) => {
+    const { problem: message } = readAddress(seed);
+    return message === null ? [] : [{ path: "seeds", message }];
+  });
+  if (seeds.length === 0 && listOf(form, "sitemaps").length === 0)
+    faults.push({ path: "seeds", message: "it is missing; a sitemap will do, too" });
+  if (input(form, "output_dir").value.trim() === "")
+    faults.push({ path: "output_dir", message: "it is missing" });
+  return faults.map(({ path, message }) => ({ path, message: `${path}: ${message}` }));
+}
+
 type ErrorPlaces = { readonly error: unknown; readonly more: HTMLDetailsElement; readonly retry: () => void };
 
 /** Says what is wrong beside the field; what belongs to none stands above the button. */
 function showErrors(form: HTMLElement, problem: HTMLElement, { error, more, retry }: ErrorPlaces): void {
-  const fields = error instanceof RequestFailed ? error.fields : [];
-  const known = new Set([...MAIN, ...MORE].map(({ name }) => name));
+  const faults = error instanceof RequestFailed ? error.fields : [];
+  if (!showFaults(form, more, faults)) fill(problem, problemMessage(error, retry));
+}
+
+/** Says what is wrong beside each field, with its label. @returns false where no field has a fault */
+function showFaults(form: HTMLElement, more: HTMLDetailsElement, faults: readonly Fault[]): boolean {
   let first: HTMLElement | null = null;
-  for (const { path, message } of fields) {
-    const [name = ""] = path.split(".");
-    if (!known.has(name)) continue;
-    const place = form.querySelector<HTMLElement>(`#${idOf(name)}-error`);
-    if (!place) continue;
-    place.textContent = message;
+  for (const { path, message } of faults) {
+    const known = [...MAIN, ...MORE].find(({ name }) => name === path.split(".")[0]);
+    if (!known) continue;
+    const field = input(form, known.name);
+    const place = form.querySelector<HTMLElement>(`#${idOf(known.name)}-error`);
+    // Each field has a place for one.
+    if (!place?.hidden) continue;
+    // People know a field by its label, programs by its name.
+    place.textContent = message.startsWith(`${path}: `)
+      ? `${known.label.split(",")[0]}: ${message.slice(path.length + 2)}`
+      : message;
     place.hidden = false;
-    const field = input(form, name);
     field.setAttribute("aria-invalid", "true");
     if (more.contains(field)) more.open = true;
     first ??= field;
   }
   first?.focus();
-  if (!first) fill(problem, problemMessage(error, retry));
+  return first !== null;
 }

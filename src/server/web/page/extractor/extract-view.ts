@@ -2,6 +2,7 @@ import { announce, byId, fill, h } from "../dom.ts";
 import { counted, formatDuration } from "../format.ts";
 import { RequestFailed } from "../http.ts";
 import { problemMessage } from "../problem-message.ts";
+import { readAddress } from "./address.ts";
 import { type ExtractionBody, extractArticle } from "./api.ts";
 import { articleView } from "./article-view.ts";
 
@@ -30,12 +31,13 @@ export function startExtractView(): void {
   const extract = async (): Promise<void> => {
     const address = readAddress(url.value);
     complain(address.problem);
+    // Its "Try again" would try what stands in the field now.
+    fill(problem);
     if (address.url === null) return;
     url.value = address.url;
     underWay?.abort();
     const own = new AbortController();
     underWay = own;
-    fill(problem);
     result.hidden = true;
     intro.hidden = true;
     const stopClock = showProgress(progress, address.url, () => own.abort());
@@ -77,22 +79,6 @@ export function startExtractView(): void {
   url.addEventListener("input", () => {
     if (url.getAttribute("aria-invalid") === "true") complain(null);
   });
-}
-
-type Address = { readonly url: string | null; readonly problem: string | null };
-
-/** People leave the scheme out, and paste with spaces around. */
-function readAddress(written: string): Address {
-  const text = written.trim();
-  if (text === "") return { url: null, problem: "Paste the address of a page." };
-  const whole = /^[a-z][a-z0-9+.-]*:/i.test(text) && !/^[\w.-]+:\d/.test(text) ? text : `https://${text}`;
-  const url = URL.parse(whole);
-  // Browsers write a space in a host as %20, which no host has.
-  if (!url || url.hostname === "" || url.hostname.includes("%"))
-    return { url: null, problem: `“${text.slice(0, 100)}” is no address.` };
-  if (url.protocol !== "http:" && url.protocol !== "https:")
-    return { url: null, problem: `Only http and https pages can be fetched, not ${url.protocol}` };
-  return { url: whole, problem: null };
 }
 
 function readBody(url: string): ExtractionBody {

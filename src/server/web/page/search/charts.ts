@@ -1,5 +1,5 @@
 import { h, s } from "../dom.ts";
-import { formatAgo, formatDuration, formatTime } from "../format.ts";
+import { formatDuration, formatTime } from "../format.ts";
 
 export type SyncRun = {
   readonly started_at: string;
@@ -67,7 +67,7 @@ const countsOf = ({ counts }: SyncRun): string =>
 const WIDTH = 720;
 const HEIGHT = 120;
 
-/** How long searches took, bucket by bucket: half of them up to the dark part, 95 % up to the light one. */
+/** How long searches took, bucket by bucket: half of them up to the strong part of a bar, 95 % up to all of it. */
 export function latencyChart({ queries, bucket_seconds: seconds, span_seconds: span }: SearchTimes): Element {
   const title = h("h2", { id: "latency-title" }, "Search times");
   const total = queries.reduce((sum, { count }) => sum + count, 0);
@@ -94,7 +94,7 @@ export function latencyChart({ queries, bucket_seconds: seconds, span_seconds: s
     h(
       "p",
       { class: "fine scale" },
-      `${formatDuration(most)}, dark: half of the searches, light: 95 % of them`,
+      `${formatDuration(most)}, strong part of a bar: half of the searches, whole bar: 95 % of them`,
     ),
     s(
       "svg",
@@ -114,7 +114,7 @@ export function latencyChart({ queries, bucket_seconds: seconds, span_seconds: s
       h("span", {}, `${formatDuration(span * 1000)} ago`),
       h("span", {}, "now"),
     ),
-    summary(queries, total),
+    summary(queries, total, seconds),
   );
 }
 
@@ -129,7 +129,7 @@ function bucketBars(bucket: QueryTimes, x: number, width: number, most: number):
   return s("g", {}, s("title", {}, text), bar(nearly, "bar faint"), bar(half, "bar"));
 }
 
-function summary(queries: readonly QueryTimes[], total: number): Element {
+function summary(queries: readonly QueryTimes[], total: number, seconds: number): Element {
   const last = queries.at(-1);
   const slowest = Math.max(...queries.map(({ p95_ms: ms }) => ms));
   const errors = queries.reduce((sum, bucket) => sum + bucket.errors, 0);
@@ -138,7 +138,8 @@ function summary(queries: readonly QueryTimes[], total: number): Element {
     { class: "fine number" },
     `${total} searches in the last day${errors > 0 ? `, ${errors} failed` : ""}. `,
     last &&
-      `Latest (${formatAgo(last.at) ?? "now"}): half within ${formatDuration(last.p50_ms)}, 95 % within ${formatDuration(last.p95_ms)}. `,
+      // Known is when a stretch began, not when the searches in it were.
+      `Latest stretch of ${formatDuration(seconds * 1000)} (from ${formatTime(last.at)}): half within ${formatDuration(last.p50_ms)}, 95 % within ${formatDuration(last.p95_ms)}. `,
     `Slowest stretch: 95 % within ${formatDuration(slowest)}.`,
   );
 }

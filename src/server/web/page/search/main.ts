@@ -32,13 +32,10 @@ const tenants = new TenantOverview({
   onTenants: (names) => {
     if (names.join() === codenames.join()) return;
     codenames = names;
-    fill(
-      choice,
-      h("option", { value: "" }, "Everywhere"),
-      ...names.map((name) => h("option", { value: name }, name)),
-    );
-    choice.value = readPlace().tenant;
-    if (readPlace().query !== "") void show();
+    const place = readPlace();
+    showChoice(place.tenant);
+    // Only a search everywhere has waited for the names.
+    if (place.query !== "" && place.tenant === "" && place.document === null) void show();
   },
 });
 
@@ -53,6 +50,9 @@ async function show(): Promise<void> {
   documentPlace.hidden = kind !== "document";
   overview.hidden = kind !== "overview";
   if (kind !== "results") results.hidden = true;
+  // The names to choose from; without them what is asked for here can be shown all the same.
+  if (codenames.length === 0 && (kind === "document" || (kind === "results" && place.tenant !== "")))
+    void tenants.load().catch(() => {});
   try {
     if (kind === "document") await openDocument(place, signal);
     else if (kind === "results") await search(place, signal);
@@ -69,9 +69,19 @@ async function show(): Promise<void> {
 function syncForm(place: Place): void {
   // While somebody types, the field is ahead of the address.
   if (document.activeElement !== input) input.value = place.query;
-  choice.value = place.tenant;
+  showChoice(place.tenant);
   exact.checked = place.isExact;
   document.title = place.query === "" ? TITLE : `${place.query} – ${TITLE}`;
+}
+
+/** Offers all collections. The chosen one is among them before their names are known, or its choice were lost. */
+function showChoice(tenant: string): void {
+  const known = ["", ...codenames];
+  const values = known.includes(tenant) ? known : [...known, tenant];
+  // Options that are put in anew would close a list that somebody has open.
+  if (values.join() !== Array.from(choice.options, ({ value }) => value).join())
+    fill(choice, ...values.map((value) => h("option", { value }, value || "Everywhere")));
+  choice.value = tenant;
 }
 
 async function openDocument(place: Place, signal: AbortSignal): Promise<void> {
