@@ -189,7 +189,16 @@ describe("the end of the server", () => {
       }
       expect(await server.exited).toBe(isTwice ? 130 : 0);
       expect(performance.now() - started).toBeLessThan(isTwice ? 5000 : 10_500);
-      await page;
+      const answer = await page;
+      if (isTwice) continue;
+      expect([answer?.status, answer?.headers.get("content-type")]).toEqual([
+        503,
+        "application/problem+json",
+      ]);
+      expect(await answer?.json()).toMatchObject({ code: "draining" });
+      expect(server.stderr()).toMatch(/"message":"request".*"status":503/);
+      expect(server.stderr()).toMatch(/"message":"the server ends".*"requests":1\b/);
+      expect(server.stderr()).toMatch(/"message":"requests cut off".*"requests":1\b/);
     }
   }, 90_000);
 

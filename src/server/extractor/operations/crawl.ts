@@ -135,7 +135,7 @@ async function submit({ exchange }: ApiCall, parts: ExtractorParts): Promise<Res
   const directory = await confineDirectory(request.output_dir, paths, caller);
   {
     await using session = app.openSession(network, egress);
-    await requireSelectors(reading.plan.extraction, session, exchange.request.signal);
+    await requireSelectors(reading.plan.extraction, session, exchange.signal);
   }
   const job = queue.submit({
     directory,

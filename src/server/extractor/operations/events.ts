@@ -58,11 +58,7 @@ export function eventOperations(parts: ExtractorParts): ApiOperation[] {
         if (streams >= MAX_STREAMS) throw tooManyStreams();
         streams++;
         call.exchange.keepOpen();
-        const body = openStream(
-          job.id,
-          { seen, parts, signal: call.exchange.request.signal },
-          () => streams--,
-        );
+        const body = openStream(job.id, { seen, parts, signal: call.exchange.signal }, () => streams--);
         return new Response(body, {
           headers: {
             "content-type": "text/event-stream",

@@ -88,7 +88,7 @@ async function extract(
     url,
     authorization,
     options,
-    signal: exchange.request.signal,
+    signal: exchange.signal,
     requestId: exchange.requestId,
   });
 }
