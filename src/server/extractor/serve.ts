@@ -1,7 +1,7 @@
 import type { AddressSet } from "../../fetching/index.ts";
 import { listen, urlOf } from "../listen.ts";
 import { requireApiKey } from "../middleware/api-key.ts";
-import { inLayers } from "../middleware/exchange.ts";
+import { type Exchange, inLayers } from "../middleware/exchange.ts";
 import { limitConcurrency, refuseWhileDraining } from "../middleware/limits.ts";
 import { answerProblems, observe } from "../middleware/observe.ts";
 import { guardOrigin } from "../middleware/origin.ts";
@@ -36,6 +36,13 @@ export type ExtractorServer = AsyncDisposable & {
 const GRACE_MS = 8_000;
 
 /**
+ * Whether a request is work: fetches pages, or asks for a crawl. A server that has too much to do is the one whose
+ * metrics are wanted and whose jobs are watched and called off.
+ */
+const isWork = ({ request, path }: Exchange): boolean =>
+  request.method === "POST" || /^\/https?(?::|%3a)/i.test(path);
+
+/**
  * Opens the port, runs crawl jobs and answers until it is disposed of: then new work is refused, what runs may
  * finish within a grace, and jobs go back into the queue.
  * @throws Failure `invalid_usage` when the port cannot be had
@@ -65,8 +72,7 @@ export function startExtractorServer(options: ExtractorServerOptions): Extractor
         max: maxConcurrentRequests,
         waitMs: 0,
         maxWaiting: 0,
-        // A server that has too much to do is the one whose metrics are wanted.
-        freePaths: [...PROBE_PATHS, "/metrics"],
+        counts: isWork,
         problem: {
           status: 429,
           code: "overloaded",

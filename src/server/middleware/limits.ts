@@ -10,8 +10,8 @@ export type ConcurrencyLimit = {
   readonly maxWaiting: number;
   /** What those are told that do not get a turn. */
   readonly problem: RequestProblem;
-  /** Answered whatever the load. */
-  readonly freePaths: readonly string[];
+  /** Which requests count; all others are answered whatever the load. */
+  readonly counts: (exchange: Exchange) => boolean;
 };
 
 /** Bounds how many requests are worked on at once; turns are given in the order of arrival. */
@@ -34,7 +34,7 @@ export function limitConcurrency(limit: ConcurrencyLimit): Layer {
     await turnWithin(waiting, limit, exchange.signal);
   };
   return (next) => async (exchange) => {
-    if (limit.freePaths.includes(exchange.path)) return next(exchange);
+    if (!limit.counts(exchange)) return next(exchange);
     await takeTurn(exchange);
     try {
       return await next(exchange);
