@@ -146,6 +146,7 @@ try {
     plan,
     jobId: null,
     isFresh: false,
+    freshName: "--fresh",
     now: () => new Date(),
   });
   const machine = describeMachine();

@@ -33,6 +33,7 @@ export async function* runCrawlJob(
     plan,
     jobId: options.jobId,
     isFresh: options.isFresh,
+    freshName: options.freshName ?? "--fresh",
     now: () => new Date(parts.clock.now()),
   });
   const { authorizations } = options;

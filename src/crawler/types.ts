@@ -209,6 +209,8 @@ export type CrawlJobOptions = {
   readonly jobId: string | null;
   /** Forgets what an earlier crawl into the same place remembers; its files stay until they are replaced. */
   readonly isFresh: boolean;
+  /** What the shell's messages call `isFresh`; `--fresh` where it does not say. */
+  readonly freshName?: string;
   /** Values of Authorization headers by origin. */
   readonly authorizations: ReadonlyMap<string, string>;
 };

@@ -20,8 +20,11 @@ export type ListenOptions = {
 
 export type Listener = {
   readonly port: number;
-  /** Accepts nothing more and waits for what runs, at most so long; then connections are cut. */
-  close(graceMs: number): Promise<void>;
+  /**
+   * Accepts nothing more and waits for what runs, at most so long; then connections are cut.
+   * @param onGraceOver calls off what still runs, whose answers are sent before the cut
+   */
+  close(graceMs: number, onGraceOver?: () => void): Promise<void>;
 };
 
 /** A connection on which nothing moves for so long is closed: slow senders, forgotten keep-alives. */
@@ -32,6 +35,9 @@ const IDLE_SECONDS = 30;
  * connection, and a request that is on its way over one would be lost.
  */
 const LEAVING_MS = 300;
+
+/** How long the answers of what is called off at the end may take to be sent; they are short. */
+const LAST_ANSWERS_MS = 500;
 
 /** Far over what handlers take, whose own answer says more than the runtime's. */
 const MAX_REQUEST_BYTES = 32 * 1024 * 1024;
@@ -64,17 +70,28 @@ export function listen(options: ListenOptions): Listener {
   );
   return {
     port: server.port ?? port,
-    async close(graceMs) {
+    async close(graceMs, onGraceOver) {
       isLeaving = true;
       await Bun.sleep(LEAVING_MS);
-      const drained = server.stop();
-      const timer = Promise.withResolvers<void>();
-      const handle = setTimeout(timer.resolve, graceMs);
-      await Promise.race([drained, timer.promise]);
-      clearTimeout(handle);
+      const drained = server.stop().then(() => true);
+      if (!(await within(graceMs, drained)) && onGraceOver) {
+        onGraceOver();
+        await within(LAST_ANSWERS_MS, drained);
+      }
       await server.stop(true);
     },
   };
+}
+
+/** Whether the promise is kept within so long. */
+async function within(ms: number, kept: Promise<boolean>): Promise<boolean> {
+  const late = Promise.withResolvers<false>();
+  const handle = setTimeout(() => late.resolve(false), ms);
+  try {
+    return await Promise.race([kept, late.promise]);
+  } finally {
+    clearTimeout(handle);
+  }
 }
 
 /**
@@ -125,6 +142,7 @@ function toExchange(request: Request, server: Server<undefined>, options: Listen
     requestId,
     client: clientOf(request, peerAddress, options.trustedProxies),
     log: options.log.with({ request_id: requestId }),
+    signal: request.signal,
     keepOpen: () => server.timeout(request, 0),
   };
 }

@@ -198,7 +198,7 @@ export const VARIABLES = {
     "ARTICLE_EXTRACTOR_MAX_CONCURRENT_REQUESTS",
     integer(1, 100_000),
     64,
-    "requests that one process works on at once; over it the answer is 429",
+    "pages and new crawls that one process is asked for at once; over it the answer is 429",
   ),
   maxQueuedJobs: setting(
     "ARTICLE_EXTRACTOR_MAX_QUEUED_JOBS",

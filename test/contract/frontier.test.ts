@@ -11,7 +11,16 @@ const open = (
   directory: string,
   plan: CrawlPlan = crawlPlan({ seeds: ["https://h.test/"] }),
   isFresh = false,
-) => openSqliteFrontier({ directory, place: directory, plan, jobId: null, isFresh, now: () => new Date() });
+) =>
+  openSqliteFrontier({
+    directory,
+    place: directory,
+    plan,
+    jobId: null,
+    isFresh,
+    freshName: "--fresh",
+    now: () => new Date(),
+  });
 
 const makeDirectory = async () => {
   const path = await mkdtemp(join(tmpdir(), "frontier-"));

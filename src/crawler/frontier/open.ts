@@ -16,6 +16,8 @@ export type OpenFrontierOptions = {
   /** Null makes one up for a new crawl. */
   readonly jobId: string | null;
   readonly isFresh: boolean;
+  /** What messages call `isFresh`. */
+  readonly freshName: string;
   readonly now: () => Date;
 };
 
@@ -78,7 +80,7 @@ function takeUp(db: FrontierDatabase, options: OpenFrontierOptions): OpenCrawl {
   if (version !== SCHEMA_VERSION) {
     throw new Failure(
       "invalid_usage",
-      `${options.place} holds the crawl of another version of this program; --fresh forgets it`,
+      `${options.place} holds the crawl of another version of this program; ${options.freshName} forgets it`,
     );
   }
   const row = db.prepare<CrawlRow>("SELECT * FROM crawl").get();
@@ -142,7 +144,7 @@ const planText = (plan: CrawlPlan): string =>
     Object.fromEntries(Object.keys(PLAN_FIELDS).map((key) => [key, plan[key as keyof CrawlPlan]])),
   );
 
-function requireSamePlan(row: CrawlRow, { plan, place }: OpenFrontierOptions): void {
+function requireSamePlan(row: CrawlRow, { plan, place, freshName }: OpenFrontierOptions): void {
   const wanted: Record<string, unknown> = JSON.parse(planText(plan));
   const stored: Record<string, unknown> = JSON.parse(row.plan);
   const differing = Object.entries(PLAN_FIELDS)
@@ -152,6 +154,6 @@ function requireSamePlan(row: CrawlRow, { plan, place }: OpenFrontierOptions): v
   const state = row.is_finished ? "a finished crawl" : "an unfinished crawl";
   throw new Failure(
     "invalid_usage",
-    `${place} holds ${state} with another plan (${differing.join(", ")}): --fresh forgets it, or choose another output directory`,
+    `${place} holds ${state} with another plan (${differing.join(", ")}): ${freshName} forgets it, or choose another output directory`,
   );
 }

@@ -54,7 +54,7 @@ export type ApiOptions = {
   readonly operations: readonly ApiOperation[];
   /** Answers by status that every operation may give, probes included. */
   readonly everywhere: Readonly<Record<number, ApiAnswer>>;
-  /** Those of operations that ask for a key and count against the limit of requests. */
+  /** Those of operations that ask for a key. */
   readonly guarded: Readonly<Record<number, ApiAnswer>>;
 };
 

@@ -1,11 +1,12 @@
 import type { AddressSet } from "../../fetching/index.ts";
 import { listen, urlOf } from "../listen.ts";
 import { requireApiKey } from "../middleware/api-key.ts";
-import { inLayers } from "../middleware/exchange.ts";
+import { type Exchange, inLayers } from "../middleware/exchange.ts";
 import { limitConcurrency, refuseWhileDraining } from "../middleware/limits.ts";
 import { answerProblems, observe } from "../middleware/observe.ts";
 import { guardOrigin } from "../middleware/origin.ts";
 import { secureHeaders } from "../middleware/secure-headers.ts";
+import { trackRequests } from "../middleware/under-way.ts";
 import { extractorPage, serveApiDocs, servePage } from "../web/index.ts";
 import { startJobRunner } from "./jobs/runner.ts";
 import { PROBE_PATHS } from "./operations/probes.ts";
@@ -35,13 +36,21 @@ export type ExtractorServer = AsyncDisposable & {
 const GRACE_MS = 8_000;
 
 /**
+ * Whether a request is work: fetches pages, or asks for a crawl. A server that has too much to do is the one whose
+ * metrics are wanted and whose jobs are watched and called off.
+ */
+const isWork = ({ request, path }: Exchange): boolean =>
+  request.method === "POST" || /^\/https?(?::|%3a)/i.test(path);
+
+/**
  * Opens the port, runs crawl jobs and answers until it is disposed of: then new work is refused, what runs may
- * finish, and jobs go back into the queue.
+ * finish within a grace, and jobs go back into the queue.
  * @throws Failure `invalid_usage` when the port cannot be had
  */
 export function startExtractorServer(options: ExtractorServerOptions): ExtractorServer {
   const draining = new AbortController();
-  const { maxConcurrentRequests, apiKey, host } = options;
+  const { maxConcurrentRequests, apiKey, host, log } = options;
+  const underWay = trackRequests();
   const handler = inLayers(
     [
       observe({ metrics: options.app.metrics, quietPaths: PROBE_PATHS }),
@@ -58,12 +67,12 @@ export function startExtractorServer(options: ExtractorServerOptions): Extractor
       serveApiDocs,
       requireApiKey({ key: apiKey, openPaths: PROBE_PATHS }),
       refuseWhileDraining(() => draining.signal.aborted, PROBE_PATHS),
+      underWay.layer,
       limitConcurrency({
         max: maxConcurrentRequests,
         waitMs: 0,
         maxWaiting: 0,
-        // A server that has too much to do is the one whose metrics are wanted.
-        freePaths: [...PROBE_PATHS, "/metrics"],
+        counts: isWork,
         problem: {
           status: 429,
           code: "overloaded",
@@ -87,7 +96,9 @@ export function startExtractorServer(options: ExtractorServerOptions): Extractor
     url: urlOf(host, listener.port),
     async [Symbol.asyncDispose]() {
       draining.abort();
-      await Promise.all([listener.close(GRACE_MS), runner[Symbol.asyncDispose]()]);
+      log.info("the server ends", { requests: underWay.count(), grace_ms: GRACE_MS });
+      const cutOff = (): void => log.warning("requests cut off", { requests: underWay.callOff() });
+      await Promise.all([listener.close(GRACE_MS, cutOff), runner[Symbol.asyncDispose]()]);
     },
   };
 }

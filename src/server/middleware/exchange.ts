@@ -11,6 +11,8 @@ export type Exchange = {
   readonly client: Client;
   /** Carries the request id. */
   readonly log: Log;
+  /** Aborts when the client leaves, and when the server's end calls the request off. */
+  readonly signal: AbortSignal;
   /** Lets the connection be silent for longer than the server allows by itself: slow work, event streams. */
   readonly keepOpen: () => void;
 };

@@ -10,8 +10,8 @@ export type ConcurrencyLimit = {
   readonly maxWaiting: number;
   /** What those are told that do not get a turn. */
   readonly problem: RequestProblem;
-  /** Answered whatever the load. */
-  readonly freePaths: readonly string[];
+  /** Which requests count; all others are answered whatever the load. */
+  readonly counts: (exchange: Exchange) => boolean;
 };
 
 /** Bounds how many requests are worked on at once; turns are given in the order of arrival. */
@@ -31,10 +31,10 @@ export function limitConcurrency(limit: ConcurrencyLimit): Layer {
     }
     if (limit.waitMs === 0 || waiting.length >= limit.maxWaiting) throw new ProblemError(limit.problem);
     exchange.keepOpen();
-    await turnWithin(waiting, limit, exchange.request.signal);
+    await turnWithin(waiting, limit, exchange.signal);
   };
   return (next) => async (exchange) => {
-    if (limit.freePaths.includes(exchange.path)) return next(exchange);
+    if (!limit.counts(exchange)) return next(exchange);
     await takeTurn(exchange);
     try {
       return await next(exchange);
@@ -85,12 +85,14 @@ export const refuseWhileDraining =
   (isDraining: () => boolean, openPaths: readonly string[]): Layer =>
   (next) =>
   async (exchange) => {
-    if (isDraining() && !openPaths.includes(exchange.path))
-      throw new ProblemError({
-        status: 503,
-        code: "draining",
-        detail: "the server is shutting down",
-        headers: { "retry-after": "5", connection: "close" },
-      });
+    if (isDraining() && !openPaths.includes(exchange.path)) throw new ProblemError(drainingProblem);
     return next(exchange);
   };
+
+/** What is said to requests that come while the server ends, or that are called off by its end. */
+export const drainingProblem: RequestProblem = {
+  status: 503,
+  code: "draining",
+  detail: "the server is shutting down",
+  headers: { "retry-after": "5", connection: "close" },
+};

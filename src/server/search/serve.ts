@@ -4,7 +4,7 @@ import type { Log } from "../../log.ts";
 import type { Metrics } from "../../metrics.ts";
 import { type Listener, listen, urlOf } from "../listen.ts";
 import { requireApiKey } from "../middleware/api-key.ts";
-import { inLayers } from "../middleware/exchange.ts";
+import { type Exchange, inLayers } from "../middleware/exchange.ts";
 import { limitConcurrency, limitTime, refuseWhileDraining } from "../middleware/limits.ts";
 import { answerProblems, observe } from "../middleware/observe.ts";
 import { guardOrigin } from "../middleware/origin.ts";
@@ -49,6 +49,7 @@ export function startSearchServer(options: SearchServerOptions): SearchServer {
   let isDraining = false;
   const { maxConcurrentRequests, maxConnections, httpTimeoutMs } = options;
   const overloaded = { status: 503, code: "overloaded", headers: { "retry-after": "1" } };
+  const isNoProbe = ({ path }: Exchange): boolean => !PROBE_PATHS.includes(path);
   const times = openSearchTimes({
     database: options.timesDatabase,
     onTrouble: (error) => options.log.warning("the times of searches are not kept", { error: String(error) }),
@@ -71,14 +72,14 @@ export function startSearchServer(options: SearchServerOptions): SearchServer {
         max: maxConnections,
         waitMs: 0,
         maxWaiting: 0,
-        freePaths: PROBE_PATHS,
+        counts: isNoProbe,
         problem: { ...overloaded, detail: `more than ${maxConnections} requests at once` },
       }),
       limitConcurrency({
         max: maxConcurrentRequests,
         waitMs: httpTimeoutMs,
         maxWaiting: maxConnections,
-        freePaths: PROBE_PATHS,
+        counts: isNoProbe,
         problem: {
           ...overloaded,
           detail: `${maxConcurrentRequests} requests were under way for ${httpTimeoutMs / 1000} s`,

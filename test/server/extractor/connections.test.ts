@@ -72,7 +72,18 @@ describe("a client that leaves", () => {
     const second = await server.post("/", { url: `${site.origin}/` });
     expect(second.status).toBe(429);
     expect(second.headers.get("retry-after")).toBe("1");
-    for (const path of ["/health", "/ready", "/metrics"]) expect((await server.get(path)).status).toBe(200);
+    for (const path of ["/health", "/ready", "/metrics", "/crawl"])
+      expect((await server.get(path)).status).toBe(200);
+    // Watching and calling off go on; what asks for work does not.
+    for (const [method, path] of [
+      ["GET", "/crawl/none"],
+      ["DELETE", "/crawl/none"],
+      ["GET", "/crawl/none/manifest"],
+      ["GET", "/crawl/none/events"],
+    ] as const)
+      expect((await server.get(path, { method })).status).toBe(404);
+    expect((await server.get(`/${site.origin}/`)).status).toBe(429);
+    expect((await server.post("/crawl", { output_dir: "x", seeds: [`${site.origin}/`] })).status).toBe(429);
     controller.abort();
     await request;
     await until(() => departures === left + 1);
@@ -189,7 +200,16 @@ describe("the end of the server", () => {
       }
       expect(await server.exited).toBe(isTwice ? 130 : 0);
       expect(performance.now() - started).toBeLessThan(isTwice ? 5000 : 10_500);
-      await page;
+      const answer = await page;
+      if (isTwice) continue;
+      expect([answer?.status, answer?.headers.get("content-type")]).toEqual([
+        503,
+        "application/problem+json",
+      ]);
+      expect(await answer?.json()).toMatchObject({ code: "draining" });
+      expect(server.stderr()).toMatch(/"message":"request".*"status":503/);
+      expect(server.stderr()).toMatch(/"message":"the server ends".*"requests":1\b/);
+      expect(server.stderr()).toMatch(/"message":"requests cut off".*"requests":1\b/);
     }
   }, 90_000);
 

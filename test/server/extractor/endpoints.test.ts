@@ -142,9 +142,13 @@ describe("POST /", () => {
   });
 
   test("a selector that is none is 422", async () => {
-    const response = await server.post("/", { url: site.origin + ARTICLE, options: { select: "p[" } });
+    const options = { select: "p[", exclude: ["aside", "::::"] };
+    const response = await server.post("/", { url: site.origin + ARTICLE, options });
     expect(response.status).toBe(422);
-    await problemOf(response);
+    expect((await problemOf(response)).errors).toEqual([
+      { path: "options.select", message: 'options.select: "p[" is not a CSS selector' },
+      { path: "options.exclude.1", message: 'options.exclude.1: "::::" is not a CSS selector' },
+    ]);
   });
 
   test.each<[string, string, number, string]>([

@@ -144,7 +144,11 @@ describe("a crawl job", () => {
     expect(await codeOf(await server.get(`/crawl/${first}/manifest`))).toBe("manifest_gone");
     const other = { ...body, max_pages: 2 };
     const third = await submitJob(server, other);
-    expect((await untilJob(server, third, isOver)).error?.code).toBe("invalid_usage");
+    expect((await untilJob(server, third, isOver)).error).toEqual({
+      code: "invalid_usage",
+      message:
+        'again holds a finished crawl with another plan (the page cap): "fresh": true forgets it, or choose another output directory',
+    });
     const fourth = await submitJob(server, { ...other, fresh: true });
     expect((await untilJob(server, fourth, isOver)).status).toBe("completed");
   });
@@ -260,7 +264,7 @@ describe("requests for jobs", () => {
     [
       "a wrong selector",
       { output_dir: "x", seeds: ["https://example.org/"], options: { select: "p[" } },
-      "options",
+      "options.select",
     ],
     [
       "two credentials for a site",

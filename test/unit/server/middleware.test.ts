@@ -288,7 +288,15 @@ describe("limits", () => {
 
   test("requests over the bound are refused at once when nobody waits", async () => {
     const { handler, open, started } = gate();
-    const layers = [limitConcurrency({ max: 1, waitMs: 0, maxWaiting: 0, problem, freePaths: ["/health"] })];
+    const layers = [
+      limitConcurrency({
+        max: 1,
+        waitMs: 0,
+        maxWaiting: 0,
+        problem,
+        counts: ({ path }) => path !== "/health",
+      }),
+    ];
     const at = serve(handler, { layers });
     const first = fetch(at);
     await until(() => started() === 1);
@@ -304,7 +312,7 @@ describe("limits", () => {
 
   test("requests over the bound wait for their turn, so long and so many", async () => {
     const { handler, open, started } = gate();
-    const layers = [limitConcurrency({ max: 1, waitMs: 5000, maxWaiting: 1, problem, freePaths: [] })];
+    const layers = [limitConcurrency({ max: 1, waitMs: 5000, maxWaiting: 1, problem, counts: () => true })];
     const at = serve(handler, { layers });
     const first = fetch(at);
     await until(() => started() === 1);
@@ -318,7 +326,7 @@ describe("limits", () => {
 
   test("whoever leaves the queue leaves no gap in it", async () => {
     const { handler, open, started } = gate();
-    const layers = [limitConcurrency({ max: 1, waitMs: 5000, maxWaiting: 2, problem, freePaths: [] })];
+    const layers = [limitConcurrency({ max: 1, waitMs: 5000, maxWaiting: 2, problem, counts: () => true })];
     const at = serve(handler, { layers });
     const first = fetch(at);
     await until(() => started() === 1);

@@ -91,7 +91,9 @@ async function runJob(
   parts: RunParts,
 ): Promise<void> {
   const { id, app, queue, log } = parts;
-  const reporter = startReporting(id, queue, { controller, log });
+  const { directory, shownDirectory = "the output directory" } = job.spec;
+  const paths = { directory, shown: shownDirectory };
+  const reporter = startReporting(id, queue, { controller, log, paths });
   try {
     const write = await crawl(job, { app, reporter, signal: controller.signal }).then(
       (summary) => whatBecame(summary, reporter, parts),
@@ -168,6 +170,7 @@ async function crawl(
     jobId: id,
     // What an earlier run of this job has done is not forgotten.
     isFresh: spec.isFresh && !hasBegun,
+    freshName: '"fresh": true',
     authorizations: new Map(spec.authorizations),
   } as const;
   for await (const event of session.crawl(spec.plan, options, signal)) {
@@ -185,13 +188,18 @@ type Reporter = {
   stop(): void;
 };
 
-type ReporterParts = { readonly controller: AbortController; readonly log: Log };
+type ReporterParts = {
+  readonly controller: AbortController;
+  readonly log: Log;
+  /** The directory's real path, which callers are not told, and as the caller wrote it. */
+  readonly paths: { readonly directory: string; readonly shown: string };
+};
 
 /** Collects what a crawl tells and writes it down beat by beat, which also renews the lease. */
 function startReporting(
   id: string,
   queue: JobQueue<CrawlSpec>,
-  { controller, log }: ReporterParts,
+  { controller, log, paths }: ReporterParts,
 ): Reporter {
   let events: JobEvent[] = [];
   let progress: CrawlProgress | undefined;
@@ -215,6 +223,10 @@ function startReporting(
       log.error("a job's progress cannot be written", { job_id: id, reason: describe(error) });
     }
   };
+  const asWritten = (error: FailureRecord): FailureRecord => ({
+    ...error,
+    message: error.message.replaceAll(paths.directory, () => paths.shown),
+  });
   const cancel = (): void => {
     wasCancelled = true;
     controller.abort();
@@ -227,11 +239,17 @@ function startReporting(
         report();
       }
       if (event.kind !== "notice") progress = event.progress;
-      events.push(toJobEvent(event));
+      events.push(toJobEvent(event, paths.shown));
     },
     isCancelled: () => wasCancelled,
     finish(state, error, final) {
-      queue.finish(id, { state, error, counts: final ?? progress, startedAt, events });
+      queue.finish(id, {
+        state,
+        error: error && asWritten(error),
+        counts: final ?? progress,
+        startedAt,
+        events,
+      });
     },
     handBack(delayMs) {
       queue.report(id, { counts: progress, startedAt, events });
@@ -241,14 +259,14 @@ function startReporting(
   };
 }
 
-function toJobEvent(event: Exclude<CrawlEvent, { kind: "finished" }>): JobEvent {
+function toJobEvent(event: Exclude<CrawlEvent, { kind: "finished" }>, shownDirectory: string): JobEvent {
   if (event.kind === "page") return { kind: "page", body: manifestEntry(event.outcome) };
   if (event.kind === "started")
     return { kind: "started", body: { mode: event.mode, started_at: event.startedAt } };
   const { kind, ...notice } = event.notice;
   const fields = Object.entries(notice).map(([name, value]) => [
     name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
-    value,
+    name === "directory" ? shownDirectory : value,
   ]);
   return { kind: "notice", body: { notice: kind, ...Object.fromEntries(fields) } };
 }

@@ -10,6 +10,8 @@ export type CrawlSpec = {
   readonly authorizations: readonly (readonly [origin: string, value: string])[];
   /** Real path. */
   readonly directory: string;
+  /** As the request wrote it; jobs that an earlier version has queued lack it. */
+  readonly shownDirectory?: string;
   readonly sitemapFiles: readonly string[];
   readonly isFresh: boolean;
   readonly caller: EgressCaller;

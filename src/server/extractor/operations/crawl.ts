@@ -1,19 +1,17 @@
 import { lstat } from "node:fs/promises";
 import { join } from "node:path";
-import type { ArticleSession } from "../../../app.ts";
 import { JOB_STATES, type JobRecord } from "../../../crawler/index.ts";
-import type { ExtractionOptions } from "../../../extraction/index.ts";
-import { Failure } from "../../../failure.ts";
 import { readJsonBody } from "../../middleware/body.ts";
 import { ProblemError } from "../../middleware/problem.ts";
 import { callerOf, isLocalCaller } from "../callers.ts";
 import { jobStatus, shownCrawl } from "../jobs/spec.ts";
-import { type ApiCall, type ApiOperation, invalidRequest, parseWith, z } from "../openapi.ts";
+import { type ApiCall, type ApiOperation, parseWith, z } from "../openapi.ts";
 import type { ExtractorParts } from "../parts.ts";
 import { confineDirectory } from "../paths.ts";
 import { readCrawl, readNetwork } from "../requests.ts";
 import { JobList, JobStatus, Manifest, SubmittedJob } from "../schemas/answers.ts";
 import { CrawlRequest } from "../schemas/requests.ts";
+import { requireSelectors } from "../selectors.ts";
 import { BODY_PROBLEMS, problem, UNKNOWN_JOB } from "./problems.ts";
 
 const JOB_PATH = z.object({ job_id: z.string().min(1).openapi({ description: "As POST /crawl gave it" }) });
@@ -135,12 +133,20 @@ async function submit({ exchange }: ApiCall, parts: ExtractorParts): Promise<Res
   const directory = await confineDirectory(request.output_dir, paths, caller);
   {
     await using session = app.openSession(network, egress);
-    await requireSelectors(reading.plan.extraction, session, exchange.request.signal);
+    // Told before the job is accepted.
+    await requireSelectors(reading.plan.extraction, session, exchange.signal);
   }
   const job = queue.submit({
     directory,
     shown: shownCrawl(request.output_dir, reading.plan),
-    spec: { ...reading, network, directory, isFresh: request.fresh ?? false, caller: egress },
+    spec: {
+      ...reading,
+      network,
+      directory,
+      shownDirectory: request.output_dir,
+      isFresh: request.fresh ?? false,
+      caller: egress,
+    },
   });
   if (job === "full")
     throw new ProblemError({
@@ -161,24 +167,6 @@ async function submit({ exchange }: ApiCall, parts: ExtractorParts): Promise<Res
     { job_id: job.id, status: "queued", progress: 0, total: 0 },
     { status: 202, headers: { location: `${exchange.basePath}/crawl/${job.id}` } },
   );
-}
-
-// A wrong selector is told before the job is accepted: it is tried on a page of one word.
-async function requireSelectors(
-  extraction: ExtractionOptions,
-  session: ArticleSession,
-  signal: AbortSignal,
-): Promise<void> {
-  if (extraction.select === null && extraction.exclude.length === 0) return;
-  const page = { name: "selectors", kind: "html", body: "<p>word</p>", url: null, warnings: [] } as const;
-  try {
-    await session.fromDocument(page, extraction, signal);
-  } catch (error) {
-    if (!(error instanceof Failure)) throw error;
-    if (error.code === "no_content") return; // nothing matches, of course
-    if (error.code !== "invalid_usage") throw error;
-    throw invalidRequest(error.message, [{ path: "options", message: error.message }]);
-  }
 }
 
 /** The manifest starts with the id of its job, so a look at its beginning tells whose it is. */

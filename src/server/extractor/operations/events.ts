@@ -48,7 +48,7 @@ export function eventOperations(parts: ExtractorParts): ApiOperation[] {
         200: { description: "The events", content: { "text/event-stream": ServerEvent } },
         204: { description: "The job has ended and its last event was seen: do not ask again" },
         404: UNKNOWN_JOB,
-        429: problem("Too many streams or requests", { "Retry-After": { description: "Seconds to wait" } }),
+        429: problem("Too many streams", { "Retry-After": { description: "Seconds to wait" } }),
       },
       handle: async (call) => {
         const job = requireJob(call, parts);
@@ -58,11 +58,7 @@ export function eventOperations(parts: ExtractorParts): ApiOperation[] {
         if (streams >= MAX_STREAMS) throw tooManyStreams();
         streams++;
         call.exchange.keepOpen();
-        const body = openStream(
-          job.id,
-          { seen, parts, signal: call.exchange.request.signal },
-          () => streams--,
-        );
+        const body = openStream(job.id, { seen, parts, signal: call.exchange.signal }, () => streams--);
         return new Response(body, {
           headers: {
             "content-type": "text/event-stream",

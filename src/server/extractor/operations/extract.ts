@@ -1,5 +1,6 @@
 import { articleResult, type FetchedArticle } from "../../../articles/index.ts";
 import { composeMarkdown } from "../../../extraction/index.ts";
+import { Failure } from "../../../failure.ts";
 import { acceptedTypes } from "../../middleware/accept.ts";
 import { readJsonBody } from "../../middleware/body.ts";
 import type { Exchange } from "../../middleware/exchange.ts";
@@ -9,6 +10,7 @@ import type { ExtractorParts } from "../parts.ts";
 import { readExtraction, readNetwork, readUrl } from "../requests.ts";
 import { ExtractionResult } from "../schemas/answers.ts";
 import { ExtractionRequest, type ExtractionRequestFields } from "../schemas/requests.ts";
+import { requireSelectors } from "../selectors.ts";
 import { BODY_PROBLEMS, PAGE_PROBLEMS } from "./problems.ts";
 
 /** `POST /`. */
@@ -84,13 +86,15 @@ async function extract(
   // A page may take longer to answer than the server lets a connection be silent.
   exchange.keepOpen();
   await using session = app.openSession(network, egress);
-  return await session.fromUrl({
-    url,
-    authorization,
-    options,
-    signal: exchange.request.signal,
-    requestId: exchange.requestId,
-  });
+  const { signal, requestId } = exchange;
+  try {
+    return await session.fromUrl({ url, authorization, options, signal, requestId });
+  } catch (error) {
+    // Looked at only now, since good selectors, which most are, would cost each request a turn of a worker.
+    if (error instanceof Failure && error.code === "invalid_usage")
+      await requireSelectors(options, session, signal);
+    throw error;
+  }
 }
 
 function targetOf({ path, request }: Exchange): string {

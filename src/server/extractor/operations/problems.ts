@@ -16,12 +16,11 @@ export const EVERYWHERE: Readonly<Record<number, ApiAnswer>> = {
   500: problem("A fault inside the server, or its disk"),
 };
 
-/** What operations may answer that ask for the key and count against the limits. */
+/** What operations may answer that ask for the key. */
 export const GUARDED: Readonly<Record<number, ApiAnswer>> = {
   401: problem("The API key is missing or wrong", {
     "WWW-Authenticate": { description: "How to send it" },
   }),
-  429: problem("More requests at once than the server takes", RETRY_AFTER),
   503: problem("The server is ending", RETRY_AFTER),
 };
 
@@ -38,6 +37,7 @@ export const BODY_PROBLEMS: Readonly<Record<number, ApiAnswer>> = {
 export const PAGE_PROBLEMS: Readonly<Record<number, ApiAnswer>> = {
   403: problem("The egress policy refuses an address, or the Origin is foreign"),
   422: problem("Fields are wrong, or the page holds nothing to extract"),
+  429: problem("More requests at once than the server takes", RETRY_AFTER),
   502: problem("The target could not be reached or answered with an error; `detail` has its status"),
   504: problem("The target or the extraction took too long"),
 };

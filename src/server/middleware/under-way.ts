@@ -1,0 +1,43 @@
+import type { Layer } from "./exchange.ts";
+import { drainingProblem } from "./limits.ts";
+import { ProblemError } from "./problem.ts";
+
+/** The requests that are worked on. */
+export type UnderWay = {
+  /** Notes each request that goes through it, and what calls it off. */
+  readonly layer: Layer;
+  readonly count: () => number;
+  /** Answers them with 503 and aborts the signals of their work; says how many they were. */
+  readonly callOff: () => number;
+};
+
+export function trackRequests(): UnderWay {
+  const running = new Set<() => void>();
+  const layer: Layer = (next) => async (exchange) => {
+    const work = new AbortController();
+    const cut = Promise.withResolvers<never>();
+    const leave = (): void => work.abort();
+    const callOff = (): void => {
+      cut.reject(new ProblemError(drainingProblem));
+      work.abort();
+    };
+    // The client's signal lives as long as its request, so the listener goes with it.
+    exchange.signal.addEventListener("abort", leave, { once: true });
+    if (exchange.signal.aborted) leave();
+    running.add(callOff);
+    try {
+      return await Promise.race([next({ ...exchange, signal: work.signal }), cut.promise]);
+    } finally {
+      running.delete(callOff);
+    }
+  };
+  return {
+    layer,
+    count: () => running.size,
+    callOff: () => {
+      const all = [...running];
+      for (const callOff of all) callOff();
+      return all.length;
+    },
+  };
+}
