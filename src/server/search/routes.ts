@@ -88,7 +88,7 @@ function health(options: SearchRoutesOptions) {
         source_type: status.source,
         doc_count: status.documentCount,
         built_at: status.builtAt,
-        error: status.lastError,
+        error: status.problem,
       },
     ]),
   );
@@ -104,8 +104,7 @@ function health(options: SearchRoutesOptions) {
   };
 }
 
-const isHealthy = ({ lastError, builtAt, isSearchEnabled }: TenantStatus): boolean =>
-  lastError === null && (builtAt !== null || !isSearchEnabled);
+const isHealthy = ({ problem }: TenantStatus): boolean => problem === null;
 
 const ready = ({ isReady }: SearchRoutesOptions): Response =>
   Response.json({ ready: isReady() }, { status: isReady() ? 200 : 503 });
@@ -123,21 +122,22 @@ function syncRoutes(path: string, options: SearchRoutesOptions): Readonly<Record
 
 function trigger(codename: string, { registry, isOffline }: SearchRoutesOptions): Response {
   registry.status(codename);
-  if (isOffline)
-    throw new ProblemError({
-      status: 503,
-      code: "offline",
-      detail: "the server runs in offline mode and syncs nothing",
-    });
-  if (!registry.requestSync(codename))
-    throw new ProblemError({
-      status: 409,
-      code: "already_running",
-      detail: `Tenant '${codename}' is being synced already`,
-    });
+  if (isOffline) throw refused(503, "offline", "the server runs in offline mode and syncs nothing");
+  const outcome = registry.requestSync(codename);
+  if (outcome === "running")
+    throw refused(409, "already_running", `Tenant '${codename}' is being synced already`);
+  if (outcome === "not_allowed")
+    throw refused(
+      409,
+      "builds_not_allowed",
+      `Tenant '${codename}' is a folder, and this server may not build its index (allow_index_builds is false); build it with: article-extractor index ${codename}`,
+    );
   const message = `Tenant '${codename}' is synced soon`;
   return Response.json({ success: true, message, state: registry.status(codename).state }, { status: 202 });
 }
+
+const refused = (status: number, code: string, detail: string): ProblemError =>
+  new ProblemError({ status, code, detail, members: { success: false } });
 
 const toStatusRecord = (status: TenantStatus) => ({
   tenant: status.codename,
