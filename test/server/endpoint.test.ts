@@ -177,6 +177,25 @@ describe("operations", () => {
     });
   });
 
+  test("health names no tenant and no error to who has not the key", async () => {
+    await using guarded = openSearchServer(registry, { apiKey: "s3cret" });
+    const ask = async (headers: Record<string, string>) =>
+      (await (await fetch(`${guarded.url}/health`, { headers })).json()) as unknown;
+    const short = {
+      status: "degraded",
+      tenant_count: 4,
+      tenants: {},
+      infrastructure: {
+        operation_mode: "online",
+        version: "0.0.0",
+        processes: { configured: 1, alive: 1 },
+      },
+    };
+    expect(await ask({})).toEqual(short);
+    expect(await ask({ authorization: "Bearer other" })).toEqual(short);
+    expect(await ask({ authorization: "Bearer s3cret" })).toEqual((await json("/health")).body);
+  });
+
   test("a trigger that can do nothing is refused, and says why", async () => {
     const { status, body } = await json("/handed/sync/trigger", { method: "POST" });
     expect({ status, body }).toMatchObject({

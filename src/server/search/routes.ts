@@ -9,6 +9,8 @@ export type SearchRoutesOptions = McpOptions & {
   readonly defaultClientModel: string | null;
   /** False while starting and while ending. */
   readonly isReady: () => boolean;
+  /** Whether a request carries the key; probes are answered without, but tell less. */
+  readonly holdsKey: (request: Request) => boolean;
   readonly renderMetrics: () => string;
   /** Of those that share the port. */
   readonly processes: { readonly configured: number; readonly alive: () => number };
@@ -25,7 +27,7 @@ export function searchRoutes(options: SearchRoutesOptions): Handler {
     "/mcp": { POST: (exchange) => mcp(exchange, options) },
     "/mcp/": { POST: (exchange) => mcp(exchange, options) },
     "/mcp.json": { GET: async (exchange) => Response.json(clientConfiguration(exchange, options)) },
-    "/health": { GET: async () => Response.json(health(options)) },
+    "/health": { GET: async (exchange) => Response.json(health(exchange, options)) },
     "/ready": { GET: async () => ready(options) },
     "/metrics": { GET: async () => metrics(options) },
     "/search-times": { GET: async () => Response.json(options.readSearchTimes()) },
@@ -78,10 +80,12 @@ function clientConfiguration(
 const statuses = ({ registry }: SearchRoutesOptions): TenantStatus[] =>
   registry.list().map(({ codename }) => registry.status(codename));
 
-function health(options: SearchRoutesOptions) {
+/** Without the key what a probe needs, and of the tenants none: what they hold and where is not for everybody. */
+function health({ request }: Parameters<Handler>[0], options: SearchRoutesOptions) {
   const all = statuses(options);
+  const shown = options.holdsKey(request) ? all : [];
   const tenants = Object.fromEntries(
-    all.map((status) => [
+    shown.map((status) => [
       status.codename,
       {
         status: isHealthy(status) ? "healthy" : "degraded",
