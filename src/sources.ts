@@ -7,6 +7,7 @@ import {
   type Deployment,
   type Environment,
   type FallbackSettings,
+  type Settings,
 } from "./settings/index.ts";
 import {
   type GitAccess,
@@ -60,7 +61,7 @@ export function openSources(options: SourcesOptions): Sources {
   const network = { ...DEFAULT_NETWORK, requestTimeoutMs: infrastructure.httpTimeoutMs };
   const git: GitAccess = {
     environment: gitEnvironment(environment),
-    protocols: settings.gitProtocols.split(/[\s,]+/).filter((name) => name !== ""),
+    protocols: gitProtocolsOf(settings),
     openProxy: (host) => app.openProxy(hostsOf([host]), network),
     readVariable: (name) => environment[name] ?? null,
     certificateFile: environment.GIT_SSL_CAINFO ?? environment.SSL_CERT_FILE ?? null,
@@ -82,11 +83,11 @@ export function openSources(options: SourcesOptions): Sources {
     web,
     problems: async (signal) => {
       if (infrastructure.isOffline) return [];
-      const wanted = infrastructure.fallback?.apiKeyVariable ?? null;
-      const isTokenMissing = wanted !== null && fallback?.token === null;
+      const isTokenMissing = infrastructure.fallback?.apiKeyVariable != null && fallback?.token === null;
+      const { refused, unset } = sourceProblems(deployment, { settings, environment });
       return [
-        ...gitProblems(deployment, git),
-        ...(isTokenMissing ? [`${FALLBACK}.api_key_env: the variable ${wanted} is not set`] : []),
+        ...refused,
+        ...unset,
         ...(fallback && !isTokenMissing ? await problemOf(requireReachable(fallback, signal)) : []),
       ];
     },
@@ -96,6 +97,43 @@ export function openSources(options: SourcesOptions): Sources {
     },
   };
 }
+
+/** What keeps tenants from being synced, one line each. */
+export type SourceProblems = {
+  /** Schemes of repositories that are not allowed. */
+  readonly refused: readonly string[];
+  /** Variables that hold a token and are not set. */
+  readonly unset: readonly string[];
+};
+
+/** Looks for what can be told without a connection; nothing offline, where nobody syncs. */
+export function sourceProblems(
+  { tenants, infrastructure }: Deployment,
+  { settings, environment }: { readonly settings: Settings; readonly environment: Environment },
+): SourceProblems {
+  if (infrastructure.isOffline) return { refused: [], unset: [] };
+  const protocols = gitProtocolsOf(settings);
+  const refused: string[] = [];
+  const unset: string[] = [];
+  const requireVariable = (place: string, name: string | null): void => {
+    if (name !== null && !environment[name]?.trim()) unset.push(`${place}: the variable ${name} is not set`);
+  };
+  for (const tenant of tenants) {
+    if (tenant.source !== "git") continue;
+    try {
+      requireAllowedUrl(tenant, protocols);
+    } catch (error) {
+      if (!(error instanceof Failure)) throw error;
+      refused.push(error.message);
+    }
+    requireVariable(`Tenant '${tenant.codename}'`, tenant.tokenVariable);
+  }
+  requireVariable(`${FALLBACK}.api_key_env`, infrastructure.fallback?.apiKeyVariable ?? null);
+  return { refused, unset };
+}
+
+const gitProtocolsOf = ({ gitProtocols }: Settings): string[] =>
+  gitProtocols.split(/[\s,]+/).filter((name) => name !== "");
 
 /** What the operator has named may be on an inner network; what it leads to may not. */
 const hostsOf = (hosts: readonly string[]): EgressCaller => ({ kind: "configured_source", hosts });
@@ -113,23 +151,6 @@ const GIT_VARIABLES = [
 
 const gitEnvironment = (environment: Environment): Record<string, string> =>
   Object.fromEntries(GIT_VARIABLES.flatMap((name) => (environment[name] ? [[name, environment[name]]] : [])));
-
-function gitProblems({ tenants }: Deployment, { protocols, readVariable }: GitAccess): string[] {
-  const problems: string[] = [];
-  for (const tenant of tenants) {
-    if (tenant.source !== "git") continue;
-    try {
-      requireAllowedUrl(tenant, protocols);
-    } catch (error) {
-      if (!(error instanceof Failure)) throw error;
-      problems.push(error.message);
-    }
-    const { tokenVariable, codename } = tenant;
-    if (tokenVariable !== null && !readVariable(tokenVariable)?.trim())
-      problems.push(`Tenant '${codename}': the variable ${tokenVariable} is not set`);
-  }
-  return problems;
-}
 
 async function problemOf(check: Promise<void>): Promise<string[]> {
   try {

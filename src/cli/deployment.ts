@@ -1,6 +1,13 @@
 import { dirname, resolve } from "node:path";
 import { Failure } from "../failure.ts";
-import { type Deployment, MAX_DEPLOYMENT_BYTES, readDeployment } from "../settings/index.ts";
+import {
+  type Deployment,
+  type Environment,
+  MAX_DEPLOYMENT_BYTES,
+  readDeployment,
+  readSettings,
+} from "../settings/index.ts";
+import { sourceProblems } from "../sources.ts";
 import { readText } from "./input.ts";
 import type { Io } from "./io.ts";
 import type { Notices } from "./notices.ts";
@@ -14,19 +21,30 @@ export async function loadDeployment(path: string, io: Io): Promise<Deployment> 
   return readDeployment(text, { name: path, directory: dirname(resolve(path)) });
 }
 
+export type ValidateParts = {
+  readonly environment: Environment;
+  readonly io: Io;
+  readonly notices: Notices;
+};
+
 /**
- * Runs `validate`; returns the exit code.
- * @throws Failure as `loadDeployment`
+ * Runs `validate`; returns the exit code. What a server refuses for its settings is refused here too, by those of
+ * this environment; variables that hold tokens need only be set where the server runs.
+ * @throws Failure as `loadDeployment`; `invalid_settings` of the environment
  */
 export async function runValidate(
   files: readonly string[],
-  { io, notices }: { readonly io: Io; readonly notices: Notices },
+  { environment, io, notices }: ValidateParts,
 ): Promise<number> {
   const [file] = files;
   if (file === undefined || files.length > 1)
     throw new Failure("invalid_usage", "validate takes one file: article-extractor validate deployment.json");
-  const { tenants, warnings } = await loadDeployment(file, io);
-  for (const warning of warnings) notices.warn(`${file}: ${warning}`);
+  const deployment = await loadDeployment(file, io);
+  const { tenants, warnings } = deployment;
+  const { refused, unset } = sourceProblems(deployment, { settings: readSettings(environment), environment });
+  for (const warning of [...warnings, ...unset]) notices.warn(`${file}: ${warning}`);
+  if (refused.length > 0)
+    throw new Failure("invalid_settings", refused.map((problem) => `${file}: ${problem}`).join("\n"));
   await io.stdout.write(
     `${file} is valid: ${tenants.length} ${tenants.length === 1 ? "tenant" : "tenants"}\n`,
   );

@@ -191,8 +191,13 @@ async function sync({ typed, io, openNotices }: Shell): Promise<number> {
 }
 
 async function validate({ typed, io, openNotices }: Shell): Promise<number> {
+  const { withDotenv } = await import("../settings/index.ts");
   const { runValidate } = await import("./deployment.ts");
-  return await runValidate(typed.positionals, { io, notices: openNotices(io) });
+  const environment = withDotenv(io.environment, {
+    executablePath: io.executablePath,
+    envFile: typed.one("env-file"),
+  });
+  return await runValidate(typed.positionals, { environment, io, notices: openNotices(io) });
 }
 
 async function doctor(words: readonly string[], { typed, io }: Shell): Promise<number> {

@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { Failure } from "../failure.ts";
 import { createLog, LOG_FORMATS, LOG_LEVELS, type Log } from "../log.ts";
 import { createMetrics, createPrometheusSink, logSink, type Metrics } from "../metrics.ts";
@@ -193,11 +194,32 @@ function mcpOptions({ deployment }: Serving, registry: TenantRegistry, metrics: 
  * Says what keeps tenants from being synced.
  * @throws Failure `invalid_settings` unless that is to be tolerated
  */
-async function checkSources({ command, notices, io }: Serving, { sources }: OpenTenants): Promise<void> {
+async function checkSources(serving: Serving, { sources, registry }: OpenTenants): Promise<void> {
+  const { command, notices, io } = serving;
   if (io.supervisor !== null) return;
   const problems = await sources.problems(io.signal);
   if (problems.length > 0 && !command.isLenient) throw new Failure("invalid_settings", problems.join("\n"));
   for (const problem of problems) notices.warn(problem);
+  warnOfMissingIndexes(serving, registry);
+}
+
+/** Such a tenant answers no search until somebody builds its index, and nothing here will. */
+function warnOfMissingIndexes({ deployment, notices }: Serving, registry: TenantRegistry): void {
+  const waiting = deployment.tenants.filter(
+    ({ codename, allowIndexBuilds, search }) =>
+      search.isEnabled && !allowIndexBuilds && registry.status(codename).builtAt === null,
+  );
+  if (waiting.length === 0) return;
+  const names = waiting.map(({ codename, rootDir, source }) =>
+    // The others make theirs when they are synced.
+    source === "filesystem" && !existsSync(rootDir)
+      ? `${codename} (docs_root_dir ${rootDir} does not exist)`
+      : codename,
+  );
+  const codenames = waiting.map(({ codename }) => codename).join(" ");
+  notices.warn(
+    `no search index, and this server may not build one (allow_index_builds is false): ${names.join(", ")}; build with: article-extractor index ${codenames}`,
+  );
 }
 
 function openLog({ infrastructure }: ChosenDeployment, settings: Settings, { typed, io }: ServeParts): Log {

@@ -59,9 +59,15 @@ export interface TenantRegistry extends AsyncDisposable {
    * @throws Failure of the sync or the build, `unknown_tenant`, `invalid_usage` while another process does the same
    */
   sync(codename: string): Promise<TenantStatus>;
-  /** Has a tenant synced soon, by whichever process leads. @returns false while that is under way */
-  requestSync(codename: string): boolean;
+  /** Has a tenant synced soon, by whichever process leads. @throws Failure `unknown_tenant` */
+  requestSync(codename: string): SyncRequestOutcome;
 }
+
+/**
+ * What became of the request for a sync: `running` while one is under way or waits, `not_allowed` for a folder
+ * whose index may not be built, since a sync of it is nothing else.
+ */
+export type SyncRequestOutcome = "queued" | "running" | "not_allowed";
 
 /** Opens the tenants; nothing is read before the first question. */
 export function createTenantRegistry(options: RegistryOptions): TenantRegistry {
@@ -73,6 +79,10 @@ export function createTenantRegistry(options: RegistryOptions): TenantRegistry {
       new Tenant(settings, { ...options, book, openIndexes }),
     ]),
   );
+  // Nothing is fetched for a folder, so where its index may not be built a sync changes nothing.
+  const isIdle = ({ source, allowIndexBuilds }: TenantSettings) =>
+    source === "filesystem" && !allowIndexBuilds;
+  const idleFolders = new Set(options.tenants.filter(isIdle).map(({ codename }) => codename));
   let lead: Disposable | null = null;
   const details = options.tenants.map(describeTenant);
   const finder = createTenantFinder(details);
@@ -112,9 +122,11 @@ export function createTenantRegistry(options: RegistryOptions): TenantRegistry {
       return tenant.status;
     },
     requestSync: (codename) => {
-      if (tenantOf(codename).status.state !== "idle") return false;
+      const tenant = tenantOf(codename);
+      if (idleFolders.has(codename)) return "not_allowed";
+      if (tenant.status.state !== "idle") return "running";
       book.request(codename);
-      return true;
+      return "queued";
     },
     [Symbol.asyncDispose]: async () => {
       lead?.[Symbol.dispose]();

@@ -86,6 +86,7 @@ export class Tenant implements AsyncDisposable {
   get status(): TenantStatus {
     const { codename, source } = this.#settings;
     const record = this.#book.read(codename);
+    const lastError = record.lastError ?? this.#index.failure?.toRecord() ?? null;
     return {
       codename,
       source,
@@ -93,7 +94,8 @@ export class Tenant implements AsyncDisposable {
       lastStartedAt: dateOf(record.lastStartedAt),
       lastCompletedAt: dateOf(record.lastCompletedAt),
       nextRunAt: dateOf(record.nextRunAt),
-      lastError: record.lastError ?? this.#index.failure?.toRecord() ?? null,
+      lastError,
+      problem: lastError ?? this.#missingIndex(),
       counts: record.counts,
       history: record.history,
       documentCount: this.#index.documentCount ?? record.documents,
@@ -196,6 +198,11 @@ export class Tenant implements AsyncDisposable {
       if (error.code === "index_corrupt") this.#index.giveUp(error);
       throw error.code.startsWith("index_") ? this.#describeIndexFailure(error) : error;
     }
+  }
+
+  #missingIndex(): FailureRecord | null {
+    if (!this.#settings.search.isEnabled || this.#index.builtAt !== null) return null;
+    return this.#describeIndexFailure(new Failure("index_missing", "there is no search index")).toRecord();
   }
 
   #describeIndexFailure(error: Failure): Failure {

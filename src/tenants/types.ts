@@ -39,6 +39,8 @@ export type TenantStatus = {
   readonly lastCompletedAt: Date | null;
   readonly nextRunAt: Date | null;
   readonly lastError: FailureRecord | null;
+  /** What keeps it from being up to date: the last error, or why there is no index to search; null when all is well. */
+  readonly problem: FailureRecord | null;
   /** Null before the index was opened. */
   readonly documentCount: number | null;
   /** When the index was written; null where there is none. */

@@ -3,7 +3,7 @@ import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { runBinary } from "../support/binary.ts";
-import { folder, tenants, web } from "../support/deployment.ts";
+import { folder, repository, tenants, web } from "../support/deployment.ts";
 
 let directory: string;
 beforeAll(() => {
@@ -32,6 +32,39 @@ describe("validate", () => {
       `error: ${path}: tenants[0].codename: must be 2 to 64 lower-case letters, digits, _ and -, beginning with a letter, not "X"`,
       `error: ${path}: tenants[0].docs_nme: unknown field; did you mean docs_name?`,
     ]);
+  });
+
+  test("names repositories that no server here would sync, in the words of serve search", async () => {
+    const at = (codename: string, git_repo_url: string): object => ({
+      ...repository,
+      codename,
+      docs_root_dir: codename,
+      git_repo_url,
+    });
+    const path = written(
+      "schemes.json",
+      tenants(at("short", "git@github.com:x/y"), at("local", "file:///x")),
+    );
+    const refusal = (codename: string, scheme: string, hint = ""): string =>
+      `error: ${path}: Tenant '${codename}': git_repo_url has the scheme ${scheme}, allowed is https${hint}`;
+    const { exitCode, stdout, stderr } = await runBinary(["validate", path]);
+    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: "" });
+    expect(stderr.trimEnd().split("\n")).toEqual([
+      refusal("short", "ssh"),
+      refusal("local", "file", "; DOCS_SEARCH_GIT_PROTOCOLS can allow it"),
+    ]);
+    const allowed = written("allowed.json", tenants(at("local", "file:///x")));
+    const env = { DOCS_SEARCH_GIT_PROTOCOLS: "https,file" };
+    expect((await runBinary(["validate", allowed], { env })).exitCode).toBe(0);
+    const offline = { infrastructure: { operation_mode: "offline" }, ...tenants(at("short", "git@h:x/y")) };
+    expect((await runBinary(["validate", written("offline.json", offline)])).exitCode).toBe(0);
+  });
+
+  test("warns of a variable that is not set here, since it may be where the server runs", async () => {
+    const path = written("token.json", tenants({ ...repository, git_auth_token_env: "NO_SUCH_TOKEN" }));
+    const { exitCode, stderr } = await runBinary(["validate", path]);
+    expect(exitCode).toBe(0);
+    expect(stderr).toContain("Tenant 'repo': the variable NO_SUCH_TOKEN is not set");
   });
 
   test("takes exactly one file that is there", async () => {

@@ -41,6 +41,7 @@ async function serve(
   root: string,
   env: Record<string, string> = {},
   words: readonly string[] = [],
+  notes: string[] = [],
 ): Promise<string> {
   const child = Bun.spawn([BINARY, "serve", "search", "--port", "0", ...words], {
     cwd: root,
@@ -51,7 +52,9 @@ async function serve(
   running.push(child);
   let said = "";
   for await (const piece of child.stderr) {
-    said += new TextDecoder().decode(piece);
+    const text = new TextDecoder().decode(piece);
+    notes.push(text);
+    said += text;
     const address = /at (http:\S+)\/mcp\n/.exec(said)?.[1];
     if (address) return address;
   }
@@ -176,6 +179,27 @@ describe("serve search", () => {
     expect((await search(again, "no_proxy")).error).toBeNull();
     await again.close();
   }, 60_000);
+
+  test.each([
+    ["", { docs_root_dir: "docs" }],
+    [" (docs_root_dir ", { docs_root_dir: "nowhere" }],
+  ])("a server that may not build names the tenants without index at its start%s", async (why, tenant) => {
+    const root = deployment({ allow_index_builds: false }, tenant);
+    const said: string[] = [];
+    await serve(root, {}, [], said);
+    const warnings = said
+      .join("")
+      .split("\n")
+      .filter((line) => line.includes("no search index"));
+    expect(warnings).toEqual([expect.stringContaining(`(allow_index_builds is false): tool${why}`)]);
+    expect(warnings[0]).toEndWith("build with: article-extractor index tool");
+    const built = deployment({ allow_index_builds: false });
+    const env = { DOCS_SEARCH_STATE_DIR: join(built, "state") };
+    expect((await runBinary(["index", "tool"], { cwd: built, env })).exitCode).toBe(0);
+    const afterwards: string[] = [];
+    await serve(built, {}, [], afterwards);
+    expect(afterwards.join("")).not.toContain("no search index");
+  });
 
   test("a server that may not build says how to get an index", async () => {
     const client = await connect(await serve(deployment({ allow_index_builds: false })));

@@ -21,6 +21,7 @@ const DEPLOYMENT = {
     tenant("tool", { test_queries: { natural: ["how do I bypass a proxy?"], words: ["nonesuchword"] } }),
     tenant("other"),
     tenant("third"),
+    tenant("handed", { allow_index_builds: false }),
   ],
 };
 
@@ -78,7 +79,7 @@ describe("the endpoint", () => {
       method: "tools/call",
       params: { name: "list_tenants" },
     });
-    expect(await response.json()).toMatchObject({ id: 5, result: { structuredContent: { count: 3 } } });
+    expect(await response.json()).toMatchObject({ id: 5, result: { structuredContent: { count: 4 } } });
   });
 
   // In a batch of one the same call goes through the SDK.
@@ -159,12 +160,50 @@ describe("operations", () => {
   test("health names every tenant", async () => {
     const { body } = await json("/health");
     expect(body).toMatchObject({
-      tenant_count: 3,
+      tenant_count: 4,
       infrastructure: { operation_mode: "online", version: "0.0.0" },
       status: "degraded",
       tenants: {
         tool: { status: "healthy", source_type: "filesystem", doc_count: 2 },
-        other: { status: "degraded", built_at: null },
+        other: { status: "degraded", built_at: null, error: { code: "index_missing" } },
+        handed: {
+          status: "degraded",
+          error: {
+            code: "index_missing",
+            message: "Tenant 'handed' has no search index; build it with: article-extractor index handed",
+          },
+        },
+      },
+    });
+  });
+
+  test("health names no tenant and no error to who has not the key", async () => {
+    await using guarded = openSearchServer(registry, { apiKey: "s3cret" });
+    const ask = async (headers: Record<string, string>) =>
+      (await (await fetch(`${guarded.url}/health`, { headers })).json()) as unknown;
+    const short = {
+      status: "degraded",
+      tenant_count: 4,
+      tenants: {},
+      infrastructure: {
+        operation_mode: "online",
+        version: "0.0.0",
+        processes: { configured: 1, alive: 1 },
+      },
+    };
+    expect(await ask({})).toEqual(short);
+    expect(await ask({ authorization: "Bearer other" })).toEqual(short);
+    expect(await ask({ authorization: "Bearer s3cret" })).toEqual((await json("/health")).body);
+  });
+
+  test("a trigger that can do nothing is refused, and says why", async () => {
+    const { status, body } = await json("/handed/sync/trigger", { method: "POST" });
+    expect({ status, body }).toMatchObject({
+      status: 409,
+      body: {
+        success: false,
+        code: "builds_not_allowed",
+        detail: expect.stringContaining("allow_index_builds is false"),
       },
     });
   });
@@ -186,7 +225,7 @@ describe("operations", () => {
       status: 202,
       body: { success: true },
     });
-    expect((await json("/tenants/status")).body.tenants).toHaveLength(3);
+    expect((await json("/tenants/status")).body.tenants).toHaveLength(4);
   });
 
   test("metrics, readiness and the client's configuration", async () => {

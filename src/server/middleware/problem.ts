@@ -12,6 +12,8 @@ export type RequestProblem = {
   readonly detail: string;
   readonly errors?: readonly InvalidField[];
   readonly headers?: Readonly<Record<string, string>>;
+  /** Further members of the answer, which RFC 9457 allows in its section 3.2. */
+  readonly members?: Readonly<Record<string, boolean | number | string>>;
 };
 
 /** Thrown by handlers to answer with a problem. */
@@ -27,8 +29,9 @@ export class ProblemError extends Error {
 
 /** An answer in the form of RFC 9457, `application/problem+json`. */
 export function problemResponse(problem: RequestProblem, requestId: string): Response {
-  const { status, code, detail, errors, headers } = problem;
+  const { status, code, detail, errors, headers, members } = problem;
   const body = {
+    ...members,
     type: "about:blank",
     title: TITLES[status] ?? "Error",
     status,

@@ -9,6 +9,8 @@ export type SearchRoutesOptions = McpOptions & {
   readonly defaultClientModel: string | null;
   /** False while starting and while ending. */
   readonly isReady: () => boolean;
+  /** Whether a request carries the key; probes are answered without, but tell less. */
+  readonly holdsKey: (request: Request) => boolean;
   readonly renderMetrics: () => string;
   /** Of those that share the port. */
   readonly processes: { readonly configured: number; readonly alive: () => number };
@@ -25,7 +27,7 @@ export function searchRoutes(options: SearchRoutesOptions): Handler {
     "/mcp": { POST: (exchange) => mcp(exchange, options) },
     "/mcp/": { POST: (exchange) => mcp(exchange, options) },
     "/mcp.json": { GET: async (exchange) => Response.json(clientConfiguration(exchange, options)) },
-    "/health": { GET: async () => Response.json(health(options)) },
+    "/health": { GET: async (exchange) => Response.json(health(exchange, options)) },
     "/ready": { GET: async () => ready(options) },
     "/metrics": { GET: async () => metrics(options) },
     "/search-times": { GET: async () => Response.json(options.readSearchTimes()) },
@@ -78,17 +80,19 @@ function clientConfiguration(
 const statuses = ({ registry }: SearchRoutesOptions): TenantStatus[] =>
   registry.list().map(({ codename }) => registry.status(codename));
 
-function health(options: SearchRoutesOptions) {
+/** Without the key what a probe needs, and of the tenants none: what they hold and where is not for everybody. */
+function health({ request }: Parameters<Handler>[0], options: SearchRoutesOptions) {
   const all = statuses(options);
+  const shown = options.holdsKey(request) ? all : [];
   const tenants = Object.fromEntries(
-    all.map((status) => [
+    shown.map((status) => [
       status.codename,
       {
         status: isHealthy(status) ? "healthy" : "degraded",
         source_type: status.source,
         doc_count: status.documentCount,
         built_at: status.builtAt,
-        error: status.lastError,
+        error: status.problem,
       },
     ]),
   );
@@ -104,8 +108,7 @@ function health(options: SearchRoutesOptions) {
   };
 }
 
-const isHealthy = ({ lastError, builtAt, isSearchEnabled }: TenantStatus): boolean =>
-  lastError === null && (builtAt !== null || !isSearchEnabled);
+const isHealthy = ({ problem }: TenantStatus): boolean => problem === null;
 
 const ready = ({ isReady }: SearchRoutesOptions): Response =>
   Response.json({ ready: isReady() }, { status: isReady() ? 200 : 503 });
@@ -123,21 +126,22 @@ function syncRoutes(path: string, options: SearchRoutesOptions): Readonly<Record
 
 function trigger(codename: string, { registry, isOffline }: SearchRoutesOptions): Response {
   registry.status(codename);
-  if (isOffline)
-    throw new ProblemError({
-      status: 503,
-      code: "offline",
-      detail: "the server runs in offline mode and syncs nothing",
-    });
-  if (!registry.requestSync(codename))
-    throw new ProblemError({
-      status: 409,
-      code: "already_running",
-      detail: `Tenant '${codename}' is being synced already`,
-    });
+  if (isOffline) throw refused(503, "offline", "the server runs in offline mode and syncs nothing");
+  const outcome = registry.requestSync(codename);
+  if (outcome === "running")
+    throw refused(409, "already_running", `Tenant '${codename}' is being synced already`);
+  if (outcome === "not_allowed")
+    throw refused(
+      409,
+      "builds_not_allowed",
+      `Tenant '${codename}' is a folder, and this server may not build its index (allow_index_builds is false); build it with: article-extractor index ${codename}`,
+    );
   const message = `Tenant '${codename}' is synced soon`;
   return Response.json({ success: true, message, state: registry.status(codename).state }, { status: 202 });
 }
+
+const refused = (status: number, code: string, detail: string): ProblemError =>
+  new ProblemError({ status, code, detail, members: { success: false } });
 
 const toStatusRecord = (status: TenantStatus) => ({
   tenant: status.codename,

@@ -3,7 +3,7 @@ import type { AddressSet } from "../../fetching/index.ts";
 import type { Log } from "../../log.ts";
 import type { Metrics } from "../../metrics.ts";
 import { type Listener, listen, urlOf } from "../listen.ts";
-import { requireApiKey } from "../middleware/api-key.ts";
+import { keyCheck, requireApiKey } from "../middleware/api-key.ts";
 import { type Exchange, inLayers } from "../middleware/exchange.ts";
 import { limitConcurrency, limitTime, refuseWhileDraining } from "../middleware/limits.ts";
 import { answerProblems, observe } from "../middleware/observe.ts";
@@ -13,7 +13,7 @@ import { searchPage, servePage } from "../web/index.ts";
 import { PROBE_PATHS, type SearchRoutesOptions, searchRoutes } from "./routes.ts";
 import { openSearchTimes } from "./search-times.ts";
 
-export type SearchServerOptions = Omit<SearchRoutesOptions, "isReady" | "readSearchTimes"> & {
+export type SearchServerOptions = Omit<SearchRoutesOptions, "isReady" | "readSearchTimes" | "holdsKey"> & {
   readonly host: string;
   readonly port: number;
   readonly basePath: string;
@@ -95,6 +95,7 @@ export function startSearchServer(options: SearchServerOptions): SearchServer {
     searchRoutes({
       ...options,
       isReady: () => !isDraining,
+      holdsKey: keyCheck(options.apiKey),
       onCall: (tool, outcome, durationMs) => {
         options.onCall(tool, outcome, durationMs);
         if (tool === "root_search") times.record(outcome, durationMs);

@@ -54,7 +54,7 @@ test("tenants are searched on while the shared state fails, and looked after aga
   writeFileSync(join(root, "locks.md"), "# Locks\n\nA lockkeeper works here.\n");
   await until(
     () => registry.requestSync("harbour"),
-    (isTaken) => isTaken,
+    (outcome) => outcome === "queued",
   );
   expect(await untilHits("lockkeeper", 1)).toBe(1);
 }, 60_000);
