@@ -148,6 +148,34 @@ describe("fetch TENANT URI", () => {
   });
 });
 
+describe("HTML documents of a folder", () => {
+  const page =
+    "<html><head><title>Pump manual</title></head><body><main><h1>Pump manual</h1><p>The pump moves water from the pond to the mill whenever the wheel turns fast enough.</p><h2>Starting</h2><p>Open the valve, wait for the pressure to rise, then release the brake slowly.</p></main></body></html>";
+  const directory = (): string => join(root, "manuals");
+  beforeAll(async () => {
+    mkdirSync(join(directory(), "handbook"), { recursive: true });
+    writeFileSync(join(directory(), "handbook/page.html"), page);
+    const tenant = {
+      source_type: "filesystem",
+      codename: "handbook",
+      docs_name: "x",
+      docs_root_dir: "handbook",
+    };
+    writeFileSync(join(directory(), "deployment.json"), JSON.stringify({ tenants: [tenant] }));
+    await run(["index", "handbook"], { cwd: directory() });
+  });
+
+  test.each(["", "#pump-manual"])("begin with their title as a heading: %j", async (anchor) => {
+    const { stdout, stderr } = await run(["fetch", "handbook", `docs://handbook/page.html${anchor}`], {
+      cwd: directory(),
+    });
+    expect(stderr).toBe("");
+    expect(stdout).toStartWith("# Pump manual\n\nThe pump moves");
+    expect(stdout).toContain("## Starting");
+    expect(stdout.match(/Pump manual/g)).toHaveLength(1);
+  });
+});
+
 describe("mistakes", () => {
   test.each<[string[], number, string]>([
     [["search", "wier", "x"], 1, "Tenant 'wier' not found; did you mean weir?"],
