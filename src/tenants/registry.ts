@@ -1,4 +1,4 @@
-import { contendForLead, type Database } from "../database/index.ts";
+import { contendForLead, type Database, hasDied } from "../database/index.ts";
 import { Failure } from "../failure.ts";
 import type { Log } from "../log.ts";
 import { didYouMeanAny } from "../nearest.ts";
@@ -67,10 +67,14 @@ export interface TenantRegistry extends AsyncDisposable {
 export function createTenantRegistry(options: RegistryOptions): TenantRegistry {
   const book = openSyncBook(options.database, options.log);
   const openIndexes = createOpenIndexes(MAX_OPEN_INDEXES);
+  const isLed = (): boolean => {
+    const holder = book.leases.holder(leadOf(options.deployment));
+    return holder !== null && !hasDied(holder);
+  };
   const tenants = new Map(
     options.tenants.map((settings) => [
       settings.codename,
-      new Tenant(settings, { ...options, book, openIndexes }),
+      new Tenant(settings, { ...options, book, isLed, openIndexes }),
     ]),
   );
   let lead: Disposable | null = null;
@@ -138,6 +142,8 @@ const SCHEDULES_EVERY_MS = 1000;
 
 type LeadParts = Pick<RegistryOptions, "deployment" | "log" | "isOffline"> & { readonly book: SyncBook };
 
+const leadOf = (deployment: string): string => `scheduler:${deployment}`;
+
 /** Has the tenants looked after for as long as this process leads. */
 function leadTenants(
   tenants: ReadonlyMap<string, Tenant>,
@@ -169,7 +175,7 @@ function leadTenants(
   };
   const contention = contendForLead({
     leases: book.leases,
-    name: `scheduler:${deployment}`,
+    name: leadOf(deployment),
     owner: book.owner,
     ttlMs: LEAD_MS,
     onGained: () => {

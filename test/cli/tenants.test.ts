@@ -213,6 +213,41 @@ describe("mistakes", () => {
   });
 });
 
+describe("a tenant whose index a server would build, without a server", () => {
+  const state = (): string => join(root, "unserved");
+  const builds = (): string => join(root, "builds.json");
+  beforeAll(() => {
+    const tenant = { source_type: "filesystem", codename: "weir", docs_name: "weir", docs_root_dir: "weir" };
+    writeFileSync(builds(), JSON.stringify({ tenants: [{ ...tenant, allow_index_builds: true }] }));
+  });
+
+  test.each([
+    ["search", "x"],
+    ["fetch", "docs://weir/keys.md"],
+  ])("%s says how to build one that is not there", async (command, what) => {
+    const { exitCode, stderr } = await run([command, "weir", what, "--config", builds()], {
+      env: { DOCS_SEARCH_STATE_DIR: state() },
+    });
+    expect({ exitCode, stderr }).toEqual({
+      exitCode: 1,
+      stderr: "error: Tenant 'weir' has no search index; build it with: article-extractor index weir\n",
+    });
+  });
+
+  test("says how to build a damaged one anew", async () => {
+    const env = { DOCS_SEARCH_STATE_DIR: join(root, "damaged") };
+    await run(["index", "weir", "--config", builds()], { env });
+    writeFileSync(join(env.DOCS_SEARCH_STATE_DIR, "weir/search.index"), "hello ".repeat(1000));
+    // The second one, too: the first has asked for a sync that nobody does.
+    for (const _ of [1, 2]) {
+      const { stderr } = await run(["search", "weir", "x", "--config", builds()], { env });
+      expect(stderr).toBe(
+        "error: Tenant 'weir' has no search index that can be used (its file is damaged); build it with: article-extractor index weir\n",
+      );
+    }
+  });
+});
+
 describe("doctor", () => {
   type Check = { readonly name: string; readonly status: string; readonly detail: string };
   const checksOf = async (words: readonly string[], cwd = root): Promise<Check[]> => {
