@@ -86,10 +86,7 @@ export function articleOfVisit(url: string, visit: PageVisit): FetchedArticle {
   // A 404 that held no article after all is a 404.
   if (!extraction || (page.status >= 400 && !extraction.article)) throw statusFailure(page);
   if (!extraction.article && isEmptyShell(page.html, 0)) {
-    throw new Failure(
-      "no_content",
-      `${page.finalUrl} is an application's empty shell, which a browser would fill`,
-    );
+    throw new Failure("no_content", `${page.finalUrl} is an application's empty shell${shellHint(page)}`);
   }
   const article = requireArticle(extraction, page.finalUrl);
   const warnings = [...article.warnings, ...notes];
@@ -106,6 +103,11 @@ export function articleOfVisit(url: string, visit: PageVisit): FetchedArticle {
     timings: { fetchMs: page.durationMs, extractionMs },
   };
 }
+
+const shellHint = ({ fetchedBy }: FetchedPage): string =>
+  fetchedBy === "browser"
+    ? ": the browser found nothing in it either; where content comes late, --wait-for CSS waits for it"
+    : ", which a browser would fill";
 
 /** How a body of this media type (without parameters) is read. */
 export function bodyKind(contentType: string): BodyKind {

@@ -136,7 +136,11 @@ function formatSummary(summary: CrawlSummary, parts: SummaryParts): string[] {
   if (links !== "") lines.push(`links not followed: ${links}`);
   if (unchanged > 0) lines.push(`unchanged since the last crawl: ${unchanged}`);
   const isCut = (skips.max_pages ?? 0) + (skippedLinks.max_pages ?? 0) > 0;
-  if (isCut) lines.push(`the limit of ${progress.fetched} pages was reached; --max-pages sets another`);
+  // What is finished in a directory has its cap in its plan.
+  const how = parts.isResumable
+    ? "with another --max-pages, --fresh begins anew"
+    : "--max-pages sets another";
+  if (isCut) lines.push(`the limit of ${progress.fetched} pages was reached; ${how}`);
   for (const warning of summary.warnings)
     if (!parts.told.some((message) => warning.includes(message))) lines.push(`warning: ${warning}`);
   if (manifestPath !== null) lines.push(`every page and its outcome: ${manifestPath}`);

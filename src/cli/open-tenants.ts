@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { openSharedState } from "../database/index.ts";
-import { createExtractor, type Extractor } from "../extraction/index.ts";
+import { composeMarkdown, createExtractor, type Extractor } from "../extraction/index.ts";
 import { Failure } from "../failure.ts";
 import { forgetProxyVariables } from "../fetching/index.ts";
 import type { Log } from "../log.ts";
@@ -124,7 +124,13 @@ function htmlReader(extractor: Extractor): ExtractHtmlFile {
   return async (html) => {
     try {
       const { article } = await extractor.extract({ kind: "html", body: html, url: null, options });
-      return article && { title: article.title ?? "", markdown: article.markdown ?? "" };
+      // A title that is no heading could not be named as a section, nor be seen in what is fetched.
+      return (
+        article && {
+          title: article.title ?? "",
+          markdown: composeMarkdown(article.title, article.markdown ?? ""),
+        }
+      );
     } catch (error) {
       // One file that cannot be read must not cost the index of the others.
       if (error instanceof Failure && error.code !== "cancelled") return null;

@@ -1,4 +1,4 @@
-import { contendForLead, type Database } from "../database/index.ts";
+import { contendForLead, type Database, hasDied } from "../database/index.ts";
 import { Failure } from "../failure.ts";
 import type { Log } from "../log.ts";
 import { didYouMeanAny } from "../nearest.ts";
@@ -73,10 +73,14 @@ export type SyncRequestOutcome = "queued" | "running" | "not_allowed";
 export function createTenantRegistry(options: RegistryOptions): TenantRegistry {
   const book = openSyncBook(options.database, options.log);
   const openIndexes = createOpenIndexes(MAX_OPEN_INDEXES);
+  const isLed = (): boolean => {
+    const holder = book.leases.holder(leadOf(options.deployment));
+    return holder !== null && !hasDied(holder);
+  };
   const tenants = new Map(
     options.tenants.map((settings) => [
       settings.codename,
-      new Tenant(settings, { ...options, book, openIndexes }),
+      new Tenant(settings, { ...options, book, isLed, openIndexes }),
     ]),
   );
   // Nothing is fetched for a folder, so where its index may not be built a sync changes nothing.
@@ -150,6 +154,8 @@ const SCHEDULES_EVERY_MS = 1000;
 
 type LeadParts = Pick<RegistryOptions, "deployment" | "log" | "isOffline"> & { readonly book: SyncBook };
 
+const leadOf = (deployment: string): string => `scheduler:${deployment}`;
+
 /** Has the tenants looked after for as long as this process leads. */
 function leadTenants(
   tenants: ReadonlyMap<string, Tenant>,
@@ -181,7 +187,7 @@ function leadTenants(
   };
   const contention = contendForLead({
     leases: book.leases,
-    name: `scheduler:${deployment}`,
+    name: leadOf(deployment),
     owner: book.owner,
     ttlMs: LEAD_MS,
     onGained: () => {

@@ -22,6 +22,8 @@ import type { IndexBuilding, SearchAnswer, TenantSearchOptions, TenantStatus } f
 
 type TenantOptions = SourceParts & {
   readonly book: SyncBook;
+  /** Whether some process looks after the tenants: beside a mere command nobody builds anything. */
+  readonly isLed: () => boolean;
   readonly openIndexes: OpenIndexes;
   readonly stateDirectory: string;
   readonly building: IndexBuilding;
@@ -206,9 +208,9 @@ export class Tenant implements AsyncDisposable {
   }
 
   #describeIndexFailure(error: Failure): Failure {
-    const { state, lastError } = this.#book.read(this.#settings.codename);
-    const isComing = state !== "idle" || (this.#settings.allowIndexBuilds && lastError === null);
-    return describeIndexFailure(error, this.#settings, isComing);
+    const { codename } = this.#settings;
+    const builder = { isTaken: this.#book.isTaken(codename), isLed: this.#options.isLed() };
+    return describeIndexFailure(error, this.#settings, { ...this.#book.read(codename), ...builder });
   }
 
   /** Nobody waits for it: what fails is in the record and in the log. */

@@ -91,7 +91,18 @@ const EFFECTS: Readonly<Record<string, () => Promise<void>>> = {
   "max-pages": async () => {
     const run = await crawl(start(), "--max-pages", "3");
     expect(run.manifest?.successful).toBe(3);
-    expect(run.stderr).toContain("the limit of 3 pages was reached; --max-pages sets another");
+    expect(run.stderr).toContain(
+      "the limit of 3 pages was reached; with another --max-pages, --fresh begins anew\n",
+    );
+    const words = [start(), "--max-pages", "3", "--jsonl"];
+    expect((await crawlOnce(words)).stderr).toContain(
+      "the limit of 3 pages was reached; --max-pages sets another\n",
+    );
+    await using directory = await crawlDirectory();
+    await directory.crawl([start(), "--max-pages", "3"]);
+    expect((await directory.crawl([start(), "--max-pages", "4"])).exitCode).toBe(2);
+    const anew = await directory.crawl([start(), "--max-pages", "4", "--fresh"]);
+    expect(anew.manifest?.successful).toBe(4);
   },
   "max-depth": async () => {
     expect(pathsOf(await crawl(start(), "--max-depth", "0"))).toEqual(["/start"]);

@@ -2,7 +2,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test
 import { readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { openDatabase } from "../../src/database/index.ts";
-import { DocsSite, proseOf } from "../support/docs-site.ts";
+import { runBinary } from "../support/binary.ts";
+import { DocsSite, htmlPage, proseOf } from "../support/docs-site.ts";
 import { type GitServer, serveGit } from "../support/git-server.ts";
 import { Served, until } from "../support/served.ts";
 import {
@@ -106,6 +107,21 @@ describe("article-extractor sync", () => {
     expect(exitCode).toBe(1);
     expect(stdout).toStartWith("manual: 2 documents");
     expect(stderr).toContain("handbook: git ls-remote");
+  }, 60_000);
+
+  test("says that all pages of a website look like error pages", async () => {
+    await using site = new DocsSite();
+    site.fill(12);
+    const login = htmlPage("Sign in", proseOf("please sign in to read this"));
+    site.intercept = ({ url }) =>
+      /sitemap|robots/.test(url) ? null : new Response(login, { headers: { "content-type": "text/html" } });
+    const root = await deploy({ tenants: [webTenant(site.sitemap)] });
+    const stderr =
+      "error: manual: Tenant 'manual' has no documents: 12 pages look like error pages and are not taken over\n";
+    expect(await startSync(root, ["manual"]).done).toEqual({ exitCode: 1, stdout: "", stderr });
+    const index = ["index", "manual"];
+    const env = { DOCS_SEARCH_STATE_DIR: "state" };
+    expect((await runBinary(index, { cwd: root, env })).stderr).toBe(stderr.replace("manual: ", ""));
   }, 60_000);
 
   test("takes codenames that there are, or --all", async () => {

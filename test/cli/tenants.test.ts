@@ -148,6 +148,34 @@ describe("fetch TENANT URI", () => {
   });
 });
 
+describe("HTML documents of a folder", () => {
+  const page =
+    "<html><head><title>Pump manual</title></head><body><main><h1>Pump manual</h1><p>The pump moves water from the pond to the mill whenever the wheel turns fast enough.</p><h2>Starting</h2><p>Open the valve, wait for the pressure to rise, then release the brake slowly.</p></main></body></html>";
+  const directory = (): string => join(root, "manuals");
+  beforeAll(async () => {
+    mkdirSync(join(directory(), "handbook"), { recursive: true });
+    writeFileSync(join(directory(), "handbook/page.html"), page);
+    const tenant = {
+      source_type: "filesystem",
+      codename: "handbook",
+      docs_name: "x",
+      docs_root_dir: "handbook",
+    };
+    writeFileSync(join(directory(), "deployment.json"), JSON.stringify({ tenants: [tenant] }));
+    await run(["index", "handbook"], { cwd: directory() });
+  });
+
+  test.each(["", "#pump-manual"])("begin with their title as a heading: %j", async (anchor) => {
+    const { stdout, stderr } = await run(["fetch", "handbook", `docs://handbook/page.html${anchor}`], {
+      cwd: directory(),
+    });
+    expect(stderr).toBe("");
+    expect(stdout).toStartWith("# Pump manual\n\nThe pump moves");
+    expect(stdout).toContain("## Starting");
+    expect(stdout.match(/Pump manual/g)).toHaveLength(1);
+  });
+});
+
 describe("mistakes", () => {
   test.each<[string[], number, string]>([
     [["search", "wier", "x"], 1, "Tenant 'wier' not found; did you mean weir?"],
@@ -182,6 +210,41 @@ describe("mistakes", () => {
     expect(stderr).toBe(
       "error: Tenant 'weir' has no search index; build it with: article-extractor index weir\n",
     );
+  });
+});
+
+describe("a tenant whose index a server would build, without a server", () => {
+  const state = (): string => join(root, "unserved");
+  const builds = (): string => join(root, "builds.json");
+  beforeAll(() => {
+    const tenant = { source_type: "filesystem", codename: "weir", docs_name: "weir", docs_root_dir: "weir" };
+    writeFileSync(builds(), JSON.stringify({ tenants: [{ ...tenant, allow_index_builds: true }] }));
+  });
+
+  test.each([
+    ["search", "x"],
+    ["fetch", "docs://weir/keys.md"],
+  ])("%s says how to build one that is not there", async (command, what) => {
+    const { exitCode, stderr } = await run([command, "weir", what, "--config", builds()], {
+      env: { DOCS_SEARCH_STATE_DIR: state() },
+    });
+    expect({ exitCode, stderr }).toEqual({
+      exitCode: 1,
+      stderr: "error: Tenant 'weir' has no search index; build it with: article-extractor index weir\n",
+    });
+  });
+
+  test("says how to build a damaged one anew", async () => {
+    const env = { DOCS_SEARCH_STATE_DIR: join(root, "damaged") };
+    await run(["index", "weir", "--config", builds()], { env });
+    writeFileSync(join(env.DOCS_SEARCH_STATE_DIR, "weir/search.index"), "hello ".repeat(1000));
+    // The second one, too: the first has asked for a sync that nobody does.
+    for (const _ of [1, 2]) {
+      const { stderr } = await run(["search", "weir", "x", "--config", builds()], { env });
+      expect(stderr).toBe(
+        "error: Tenant 'weir' has no search index that can be used (its file is damaged); build it with: article-extractor index weir\n",
+      );
+    }
   });
 });
 

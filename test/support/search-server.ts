@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { openDatabase, openSharedState } from "../../src/database/index.ts";
-import { extractHtml } from "../../src/extraction/index.ts";
+import { composeMarkdown, extractHtml } from "../../src/extraction/index.ts";
 import { parseAddressSet } from "../../src/fetching/index.ts";
 import { createLog } from "../../src/log.ts";
 import { createMetrics, createPrometheusSink } from "../../src/metrics.ts";
@@ -54,7 +54,12 @@ export function openRegistry(deployment: object, directory = "/"): TestRegistry 
     },
     extractHtml: async (html) => {
       const { article } = await extractHtml(html, null, { ...DEFAULT_EXTRACTION, renderings: ["markdown"] });
-      return article && { title: article.title ?? "", markdown: article.markdown ?? "" };
+      return (
+        article && {
+          title: article.title ?? "",
+          markdown: composeMarkdown(article.title, article.markdown ?? ""),
+        }
+      );
     },
     log,
   });

@@ -57,8 +57,7 @@ const MIN_SHARED_TARGET = 3;
 export function judge(evidence: Evidence): Judgement {
   const warnings: string[] = [];
   const quarantined = quarantine(evidence);
-  if (quarantined.size > 0)
-    warnings.push(`${quarantined.size} pages look like error pages and are not taken over`);
+  if (quarantined.size > 0) warnings.push(describeQuarantine(quarantined.size));
   const accepted = new Set(evidence.staged.map(({ url }) => url).filter((url) => !quarantined.has(url)));
   const sharedTargets = targetsOfMany(evidence);
   const absences = new Map<PageUrl, Absence>();
@@ -81,6 +80,12 @@ export function judge(evidence: Evidence): Judgement {
   }
   return { accepted, quarantined, removed, misses, warnings };
 }
+
+/** For a person: why pages that answered are not there. */
+export const describeQuarantine = (count: number): string =>
+  count === 1
+    ? "1 page looks like an error page and is not taken over"
+    : `${count} pages look like error pages and are not taken over`;
 
 function quarantine({ staged, errorPages, entries }: Evidence): ReadonlySet<PageUrl> {
   const found = new Set(findLookAlikes([...staged]));

@@ -5,6 +5,7 @@ import type { SourceDocument } from "../../search/index.ts";
 import type { PageUrl } from "../../urls/index.ts";
 import type { OnlineTenant } from "../settings.ts";
 import type { Source } from "../source/source.ts";
+import { describeQuarantine } from "./judge.ts";
 import { readLedger, recoverLedger } from "./ledger.ts";
 import type { OnlineParts, OnlineSourceOptions } from "./parts.ts";
 import { syncWebsite } from "./sync.ts";
@@ -33,11 +34,14 @@ async function* readDocuments({
   ledgerPath,
 }: OnlineParts): AsyncGenerator<SourceDocument> {
   const ledger = (await readLedger(ledgerPath)) ?? (await recoverLedger(published));
-  if (ledger.documents.size === 0)
-    throw new Failure(
-      "unreadable_input",
-      `Tenant '${tenant.codename}' was not synced yet: there are no documents`,
-    );
+  if (ledger.documents.size === 0) {
+    const { size } = ledger.quarantined;
+    const why =
+      size > 0
+        ? `has no documents: ${describeQuarantine(size)}`
+        : "was not synced yet: there are no documents";
+    throw new Failure("unreadable_input", `Tenant '${tenant.codename}' ${why}`);
+  }
   for await (const page of published.list()) {
     // Addresses of the web are pages' addresses; a docs:// one is in no ledger.
     if (!ledger.documents.has(page.url as PageUrl)) continue;

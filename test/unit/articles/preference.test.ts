@@ -138,9 +138,19 @@ describe("the fetcher preference", () => {
     const failure = extract("/shell-for-all", "http", { http, browser: null });
     await expect(failure).rejects.toMatchObject({
       code: "no_content",
-      message: expect.stringContaining("empty shell"),
+      message: expect.stringContaining("empty shell, which a browser would fill"),
     });
   });
+
+  test.each<FetcherPreference>(["http", "browser"])(
+    "says of a shell that a browser left empty how to wait for content: %s first",
+    async (preference) => {
+      await expect(extract("/shell-for-all", preference)).rejects.toMatchObject({
+        code: "no_content",
+        message: `${server.url.origin}/shell-for-all is an application's empty shell: the browser found nothing in it either; where content comes late, --wait-for CSS waits for it`,
+      });
+    },
+  );
 });
 
 describe("serveArticle", () => {
