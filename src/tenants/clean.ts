@@ -1,4 +1,5 @@
 import type { SourceDocument } from "../search/index.ts";
+import { createBreathing } from "./breathing.ts";
 
 const MAX_TITLE = 300;
 
@@ -7,7 +8,7 @@ const MAX_TITLE = 300;
  * hidden elements of HTML, characters that show nothing or turn the order of the text around. Code stays as
  * it is, save for such characters. A title is one line of at most 300 characters.
  */
-export function cleanDocument({ url, title, markdown }: SourceDocument): SourceDocument {
+function cleanDocument({ url, title, markdown }: SourceDocument): SourceDocument {
   const line = withoutHiddenCharacters(title).replace(/\s+/g, " ").trim();
   return {
     url,
@@ -98,4 +99,15 @@ function endOf(text: string, tag: string | null): number {
     if (depth === 0) return index + found.length;
   }
   return text.length;
+}
+
+/** Documents of a source, cleaned one by one; what else the process does has its turns in between. */
+export async function* cleanDocuments(
+  documents: AsyncIterable<SourceDocument>,
+): AsyncGenerator<SourceDocument> {
+  const breathe = createBreathing();
+  for await (const document of documents) {
+    yield cleanDocument(document);
+    await breathe();
+  }
 }

@@ -3,8 +3,7 @@ import { Failure, type FailureRecord } from "../failure.ts";
 import type { Log } from "../log.ts";
 import { type BuildCounts, buildIndex, type SourceDocument, type StoredDocument } from "../search/index.ts";
 import type { DocumentUrl } from "../urls/index.ts";
-import { createBreathing } from "./breathing.ts";
-import { cleanDocument } from "./clean.ts";
+import { cleanDocuments } from "./clean.ts";
 import { describeTenant, type TenantDetail } from "./describe.ts";
 import { describeIndexFailure } from "./index-failure.ts";
 import { LiveIndex } from "./live-index.ts";
@@ -383,18 +382,14 @@ export class Tenant implements AsyncDisposable {
     return runTestQueries(this.detail.testQueries, { countHits, log: this.#log });
   }
 
-  async *#documents(onSkipped: () => void): AsyncGenerator<SourceDocument> {
+  #documents(onSkipped: () => void): AsyncIterable<SourceDocument> {
     const documents = this.#source.documents({
       onSkipped: (path, reason) => {
         onSkipped();
         this.#log.warning("file left out", { path, reason });
       },
     });
-    const breathe = createBreathing();
-    for await (const document of documents) {
-      yield cleanDocument(document);
-      await breathe();
-    }
+    return cleanDocuments(documents);
   }
 }
 
