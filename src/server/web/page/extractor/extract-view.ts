@@ -2,14 +2,22 @@ import { announce, byId, fill, h } from "../dom.ts";
 import { counted, formatDuration } from "../format.ts";
 import { RequestFailed } from "../http.ts";
 import { problemMessage } from "../problem-message.ts";
-import { readAddress } from "./address.ts";
+import { pageHash, readAddress, readPageHash } from "./address.ts";
 import { type ExtractionBody, extractArticle } from "./api.ts";
 import { articleView } from "./article-view.ts";
 
 const TITLE = "Article extractor";
 
-/** The form for one page, and what came of it. */
-export function startExtractView(): void {
+/** What history keeps with a page that was extracted here: a link from elsewhere cannot bring it along. */
+const ASKED = "asked";
+
+/**
+ * The form for one page, and what came of it.
+ * @param onPlace gets the part of the location that leads back to what is shown
+ * @returns shows what the location names; a page that nobody has asked for here waits for the button, as any site
+ *   can have this page opened
+ */
+export function startExtractView(onPlace: (hash: string) => void): () => void {
   const form = byId("extract-form", HTMLFormElement);
   const url = byId("url", HTMLInputElement);
   const fieldError = byId("url-error", HTMLElement);
@@ -17,7 +25,10 @@ export function startExtractView(): void {
   const problem = byId("problem", HTMLElement);
   const result = byId("result", HTMLElement);
   const intro = byId("intro", HTMLElement);
+  const welcome = intro.textContent;
   let underWay: AbortController | null = null;
+  /** The page that the result, the error or the progress belongs to. */
+  let shown: string | null = null;
 
   const complain = (text: string | null): void => {
     fieldError.textContent = text ?? "";
@@ -35,6 +46,9 @@ export function startExtractView(): void {
     fill(problem);
     if (address.url === null) return;
     url.value = address.url;
+    keepPlace(address.url);
+    shown = address.url;
+    onPlace(pageHash(address.url));
     underWay?.abort();
     const own = new AbortController();
     underWay = own;
@@ -72,6 +86,28 @@ export function startExtractView(): void {
       );
   };
 
+  const showPlace = (): void => {
+    const place = readPageHash();
+    if (place === shown) {
+      // Come back to over a link of this page.
+      if (underWay !== null) history.replaceState(ASKED, "");
+      return;
+    }
+    underWay?.abort();
+    underWay = null;
+    shown = place;
+    url.value = place ?? "";
+    complain(null);
+    fill(problem);
+    for (const element of [result, progress]) element.hidden = true;
+    intro.hidden = false;
+    document.title = TITLE;
+    const isAsked = history.state === ASKED;
+    intro.textContent = place === null || isAsked ? welcome : "Press Extract to fetch this page.";
+    onPlace(place === null ? "#extract" : pageHash(place));
+    if (place !== null && isAsked) void extract();
+  };
+
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     void extract();
@@ -79,6 +115,13 @@ export function startExtractView(): void {
   url.addEventListener("input", () => {
     if (url.getAttribute("aria-invalid") === "true") complain(null);
   });
+  return showPlace;
+}
+
+/** Another page is a step that Back undoes. */
+function keepPlace(url: string): void {
+  if (readPageHash() === url) history.replaceState(ASKED, "");
+  else history.pushState(ASKED, "", pageHash(url));
 }
 
 function readBody(url: string): ExtractionBody {

@@ -11,7 +11,7 @@ const toCrawls = byId("to-crawls", HTMLAnchorElement);
 
 let looking = new AbortController();
 
-/** Shows the part that the address names: `#extract`, `#crawls`, `#crawl=ID`. */
+/** Shows the part that the address names: `#extract`, `#url=ADDRESS`, `#crawls`, `#crawl=ID`. */
 function show(): void {
   looking.abort();
   looking = new AbortController();
@@ -28,7 +28,10 @@ function show(): void {
   }
   if (id !== null) void showJob(crawls, id, looking.signal);
   else if (isCrawls) showCrawls();
-  else byId("url", HTMLInputElement).focus({ preventScroll: true });
+  else {
+    showPage();
+    byId("url", HTMLInputElement).focus({ preventScroll: true });
+  }
 }
 
 function showCrawls(): void {
@@ -48,6 +51,8 @@ function showCrawls(): void {
   void showJobs(list, looking.signal);
 }
 
-startExtractView();
+const showPage = startExtractView((hash) => {
+  toExtract.hash = hash;
+});
 window.addEventListener("hashchange", show);
 show();
