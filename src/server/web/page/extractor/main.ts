@@ -1,6 +1,6 @@
 import { byId, fill, h } from "../dom.ts";
 import { crawlForm } from "./crawl-form.ts";
-import { startExtractView } from "./extract-view.ts";
+import { ExtractView } from "./extract-view.ts";
 import { showJobs } from "./job-list.ts";
 import { showJob } from "./job-view.ts";
 
@@ -29,7 +29,7 @@ function show(): void {
   if (id !== null) void showJob(crawls, id, looking.signal);
   else if (isCrawls) showCrawls();
   else {
-    showPage();
+    page.showPlace();
     byId("url", HTMLInputElement).focus({ preventScroll: true });
   }
 }
@@ -51,7 +51,7 @@ function showCrawls(): void {
   void showJobs(list, looking.signal);
 }
 
-const showPage = startExtractView((hash) => {
+const page = new ExtractView((hash) => {
   toExtract.hash = hash;
 });
 window.addEventListener("hashchange", show);
