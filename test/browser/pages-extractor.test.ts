@@ -111,6 +111,52 @@ describe("the page of serve extractor, for an article", () => {
   });
 });
 
+describe("the page of serve extractor, by its location", () => {
+  test("keeps the page for reloads, Back and the way over the crawls", async () => {
+    await using tab = await visit();
+    const { page } = tab;
+    const heading = (name: string) => page.getByRole("heading", { name, level: 2, exact: true });
+    await page.goto(`${server.url}/`);
+    await extract(page, `${site.origin}/one`);
+    await heading("One").waitFor();
+    expect(new URLSearchParams(new URL(page.url()).hash.slice(1)).get("url")).toBe(`${site.origin}/one`);
+    await page.reload();
+    await heading("One").waitFor();
+    await extract(page, `${site.origin}/`);
+    await heading("The whole mill").waitFor();
+    await page.getByRole("link", { name: "Crawls" }).click();
+    await page.getByRole("link", { name: "Extract" }).click();
+    await heading("The whole mill").waitFor();
+    await page.reload();
+    await heading("The whole mill").waitFor();
+    for (let step = 0; step < 3; step++) await page.goBack();
+    await heading("One").waitFor();
+    expect(await page.inputValue("#url")).toBe(`${site.origin}/one`);
+    await page.goBack();
+    await page.locator("#intro").waitFor();
+    expect(await page.locator("#result").isVisible()).toBe(false);
+    expect([await page.inputValue("#url"), await page.title()]).toEqual(["", "Article extractor"]);
+    expect(tab.complaints).toEqual([]);
+  });
+
+  test("fetches a page that a link names when the reader says so, and not before", async () => {
+    await using tab = await visit();
+    const { page } = tab;
+    const posts: string[] = [];
+    page.on("request", (request) => {
+      if (request.method() === "POST") posts.push(request.url());
+    });
+    await page.goto(`${server.url}/#${new URLSearchParams({ url: `${site.origin}/one` })}`);
+    await page.getByText("Press Extract to fetch this page.").waitFor();
+    expect(await page.inputValue("#url")).toBe(`${site.origin}/one`);
+    expect(posts).toEqual([]);
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { name: "One", level: 2 }).waitFor();
+    expect(posts).toHaveLength(1);
+    expect(tab.complaints).toEqual([]);
+  });
+});
+
 describe("the page of serve extractor, when an article is not to be had", () => {
   test.each([
     ["", "Paste the address of a page."],

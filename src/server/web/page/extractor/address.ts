@@ -16,3 +16,9 @@ export function readAddress(written: string): Address {
     return { url: null, problem: `Only http and https pages can be fetched, not ${url.protocol}` };
   return { url: whole, problem: null };
 }
+
+/** The part of the location that names the page to extract. */
+export const pageHash = (url: string): string => `#${new URLSearchParams({ url })}`;
+
+/** The page that the location names; null where it names none. */
+export const readPageHash = (): string | null => new URLSearchParams(location.hash.slice(1)).get("url");

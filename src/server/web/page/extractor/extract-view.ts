@@ -2,83 +2,128 @@ import { announce, byId, fill, h } from "../dom.ts";
 import { counted, formatDuration } from "../format.ts";
 import { RequestFailed } from "../http.ts";
 import { problemMessage } from "../problem-message.ts";
-import { readAddress } from "./address.ts";
+import { pageHash, readAddress, readPageHash } from "./address.ts";
 import { type ExtractionBody, extractArticle } from "./api.ts";
 import { articleView } from "./article-view.ts";
 
 const TITLE = "Article extractor";
 
+/** What history keeps with a page that was extracted here: a link from elsewhere cannot bring it along. */
+const ASKED = "asked";
+
 /** The form for one page, and what came of it. */
-export function startExtractView(): void {
-  const form = byId("extract-form", HTMLFormElement);
-  const url = byId("url", HTMLInputElement);
-  const fieldError = byId("url-error", HTMLElement);
-  const progress = byId("progress", HTMLElement);
-  const problem = byId("problem", HTMLElement);
-  const result = byId("result", HTMLElement);
-  const intro = byId("intro", HTMLElement);
-  let underWay: AbortController | null = null;
+export class ExtractView {
+  readonly #url = byId("url", HTMLInputElement);
+  readonly #fieldError = byId("url-error", HTMLElement);
+  readonly #progress = byId("progress", HTMLElement);
+  readonly #problem = byId("problem", HTMLElement);
+  readonly #result = byId("result", HTMLElement);
+  readonly #intro = byId("intro", HTMLElement);
+  readonly #welcome = this.#intro.textContent;
+  readonly #onPlace: (hash: string) => void;
+  #underWay: AbortController | null = null;
+  /** The page that the result, the error or the progress belongs to. */
+  #shown: string | null = null;
 
-  const complain = (text: string | null): void => {
-    fieldError.textContent = text ?? "";
-    fieldError.hidden = text === null;
-    url.setAttribute("aria-invalid", String(text !== null));
+  /** @param onPlace gets the part of the location that leads back to what is shown */
+  constructor(onPlace: (hash: string) => void) {
+    this.#onPlace = onPlace;
+    byId("extract-form", HTMLFormElement).addEventListener("submit", (event) => {
+      event.preventDefault();
+      void this.#extract();
+    });
+    this.#url.addEventListener("input", () => {
+      if (this.#url.getAttribute("aria-invalid") === "true") this.#complain(null);
+    });
+  }
+
+  /**
+   * Shows what the location names. A page that nobody has asked for here waits for the button, as any site can have
+   * this page opened.
+   */
+  showPlace(): void {
+    const place = readPageHash();
+    if (place === this.#shown) {
+      // Come back to over a link of this page.
+      if (this.#underWay !== null) history.replaceState(ASKED, "");
+      return;
+    }
+    this.#underWay?.abort();
+    this.#underWay = null;
+    this.#shown = place;
+    this.#url.value = place ?? "";
+    this.#complain(null);
+    fill(this.#problem);
+    for (const element of [this.#result, this.#progress]) element.hidden = true;
+    this.#intro.hidden = false;
+    document.title = TITLE;
+    const isAsked = history.state === ASKED;
+    this.#intro.textContent = place === null || isAsked ? this.#welcome : "Press Extract to fetch this page.";
+    this.#onPlace(place === null ? "#extract" : pageHash(place));
+    if (place !== null && isAsked) void this.#extract();
+  }
+
+  #complain(text: string | null): void {
+    this.#fieldError.textContent = text ?? "";
+    this.#fieldError.hidden = text === null;
+    this.#url.setAttribute("aria-invalid", String(text !== null));
     if (text === null) return;
-    url.focus();
+    this.#url.focus();
     announce(text);
-  };
+  }
 
-  const extract = async (): Promise<void> => {
-    const address = readAddress(url.value);
-    complain(address.problem);
+  async #extract(): Promise<void> {
+    const address = readAddress(this.#url.value);
+    this.#complain(address.problem);
     // Its "Try again" would try what stands in the field now.
-    fill(problem);
+    fill(this.#problem);
     if (address.url === null) return;
-    url.value = address.url;
-    underWay?.abort();
+    this.#url.value = address.url;
+    keepPlace(address.url);
+    this.#shown = address.url;
+    this.#onPlace(pageHash(address.url));
+    this.#underWay?.abort();
     const own = new AbortController();
-    underWay = own;
-    result.hidden = true;
-    intro.hidden = true;
-    const stopClock = showProgress(progress, address.url, () => own.abort());
+    this.#underWay = own;
+    this.#result.hidden = true;
+    this.#intro.hidden = true;
+    const stopClock = showProgress(this.#progress, address.url, () => own.abort());
     const started = performance.now();
     try {
       const article = await extractArticle(readBody(address.url), own.signal);
-      fill(result, ...articleView(article));
-      result.hidden = false;
+      fill(this.#result, ...articleView(article));
+      this.#result.hidden = false;
       document.title = `${article.title ?? address.url} – ${TITLE}`;
       announce(
         `Extracted in ${formatDuration(performance.now() - started)}: ${counted(article.word_count, "word")}`,
       );
     } catch (error) {
       if (own.signal.aborted) {
-        if (underWay === own) announce("Stopped");
-      } else showProblem(error);
+        if (this.#underWay === own) announce("Stopped");
+      } else this.#showProblem(error);
     } finally {
       stopClock();
-      if (underWay === own) progress.hidden = true;
+      if (this.#underWay === own) this.#progress.hidden = true;
     }
-  };
+  }
 
-  const showProblem = (error: unknown): void => {
+  #showProblem(error: unknown): void {
     const fields = error instanceof RequestFailed ? error.fields : [];
     const ofUrl = fields.find(({ path }) => path === "url");
     // What is wrong with the address is said where it stands.
-    if (ofUrl && fields.length === 1) complain(ofUrl.message);
+    if (ofUrl && fields.length === 1) this.#complain(ofUrl.message);
     else
       fill(
-        problem,
-        problemMessage(error, () => void extract()),
+        this.#problem,
+        problemMessage(error, () => void this.#extract()),
       );
-  };
+  }
+}
 
-  form.addEventListener("submit", (event) => {
-    event.preventDefault();
-    void extract();
-  });
-  url.addEventListener("input", () => {
-    if (url.getAttribute("aria-invalid") === "true") complain(null);
-  });
+/** Another page is a step that Back undoes. */
+function keepPlace(url: string): void {
+  if (readPageHash() === url) history.replaceState(ASKED, "");
+  else history.pushState(ASKED, "", pageHash(url));
 }
 
 function readBody(url: string): ExtractionBody {

@@ -1,6 +1,6 @@
 import { byId, fill, h } from "../dom.ts";
 import { crawlForm } from "./crawl-form.ts";
-import { startExtractView } from "./extract-view.ts";
+import { ExtractView } from "./extract-view.ts";
 import { showJobs } from "./job-list.ts";
 import { showJob } from "./job-view.ts";
 
@@ -11,7 +11,7 @@ const toCrawls = byId("to-crawls", HTMLAnchorElement);
 
 let looking = new AbortController();
 
-/** Shows the part that the address names: `#extract`, `#crawls`, `#crawl=ID`. */
+/** Shows the part that the address names: `#extract`, `#url=ADDRESS`, `#crawls`, `#crawl=ID`. */
 function show(): void {
   looking.abort();
   looking = new AbortController();
@@ -28,7 +28,10 @@ function show(): void {
   }
   if (id !== null) void showJob(crawls, id, looking.signal);
   else if (isCrawls) showCrawls();
-  else byId("url", HTMLInputElement).focus({ preventScroll: true });
+  else {
+    page.showPlace();
+    byId("url", HTMLInputElement).focus({ preventScroll: true });
+  }
 }
 
 function showCrawls(): void {
@@ -48,6 +51,8 @@ function showCrawls(): void {
   void showJobs(list, looking.signal);
 }
 
-startExtractView();
+const page = new ExtractView((hash) => {
+  toExtract.hash = hash;
+});
 window.addEventListener("hashchange", show);
 show();
