@@ -34,7 +34,7 @@ import type { Typed } from "./arguments.ts";
 import type { Io } from "./io.ts";
 import { browserMachine } from "./machine.ts";
 import type { Notices } from "./notices.ts";
-import { aborted, entriesOf, readApiKey, readProxySettings } from "./server-settings.ts";
+import { aborted, entriesOf, readApiKey, readProxySettings, warnWithoutKey } from "./server-settings.ts";
 import { stateHome } from "./state-home.ts";
 import { optionValue } from "./values.ts";
 
@@ -87,6 +87,7 @@ export async function runServeExtractor(
     log: openLog(read.settings, typed, io),
     io,
   };
+  if (io.supervisor === null) warnWithoutKey(network, "ARTICLE_EXTRACTOR_API_KEY", notices);
   if (io.supervisor === null && network.paths.root === null)
     notices.warn("crawls may write where this user may: set ARTICLE_EXTRACTOR_OUTPUT_ROOT to confine them");
   const isSeveral = processCount(serving) > 1 && io.supervisor === null;

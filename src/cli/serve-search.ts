@@ -19,7 +19,7 @@ import { SERVERS } from "./flags.ts";
 import type { Io } from "./io.ts";
 import type { Notices } from "./notices.ts";
 import { type ChosenDeployment, chooseDeployment, type OpenTenants, openTenants } from "./open-tenants.ts";
-import { aborted, entriesOf, readApiKey, readProxySettings } from "./server-settings.ts";
+import { aborted, entriesOf, readApiKey, readProxySettings, warnWithoutKey } from "./server-settings.ts";
 import { optionValue } from "./values.ts";
 
 /** `serve search`, ready to run; null where the deployment file decides. */
@@ -72,6 +72,7 @@ export async function runServeSearch(command: ServeCommand, parts: ServeParts): 
     log: openLog(deployment, settings, parts),
   };
   if (command.isStdio) return await serveStdio(serving);
+  if (io.supervisor === null) warnWithoutKey(await networkOf(serving), "DOCS_SEARCH_API_KEY", notices);
   const isSeveral = deployment.infrastructure.workers > 1 && io.supervisor === null;
   return isSeveral ? await serveFromSeveral(serving) : await serveFromThis(serving);
 }

@@ -1,9 +1,10 @@
 import { Failure } from "../failure.ts";
-import { type AddressSet, parseAddressSet } from "../fetching/index.ts";
+import { type AddressSet, isLoopbackAddress, parseAddressSet } from "../fetching/index.ts";
 import { normalBasePath } from "../server/index.ts";
 import type { Settings } from "../settings/index.ts";
 import { readText } from "./input.ts";
 import type { Io } from "./io.ts";
+import type { Notices } from "./notices.ts";
 
 // What both servers read out of the settings, and how they wait for their end.
 
@@ -38,7 +39,20 @@ export async function readApiKey(
   const { file, variable } = written;
   const key = file === null ? written.key : (await readText(file, io, MAX_KEY_FILE_BYTES)).trim();
   if (key === null || /^[\x21-\x7e]+$/.test(key)) return key;
-  throw new Failure("invalid_settings", `${variable} must be visible ASCII characters without spaces`);
+  throw new Failure(
+    "invalid_settings",
+    `${file === null ? variable : `${variable}_FILE`} must ${file === null ? "be" : "name a file of"} visible ASCII characters without spaces`,
+  );
+}
+
+/** Warns, at the start, of a server that others than this machine may reach and use. */
+export function warnWithoutKey(
+  { host, apiKey }: { readonly host: string; readonly apiKey: string | null },
+  variable: string,
+  notices: Notices,
+): void {
+  if (apiKey !== null || host === "localhost" || isLoopbackAddress(host)) return;
+  notices.warn(`there is no API key: whoever reaches ${host} may use the server; ${variable} sets one`);
 }
 
 /** Entries between commas or spaces; null for a setting that is unset. */

@@ -36,8 +36,10 @@ export async function* runCrawlJob(
     freshName: options.freshName ?? "--fresh",
     now: () => new Date(parts.clock.now()),
   });
-  const { authorizations } = options;
-  const run = new CrawlRun(plan, { ...parts, frontier, sink: output.sink, authorizations }, signal);
+  const { authorizations, jobId } = options;
+  // A shell that names its jobs runs several at once, whose lines are told apart by the name.
+  const log = jobId === null ? parts.log : parts.log.with({ job_id: jobId });
+  const run = new CrawlRun(plan, { ...parts, log, frontier, sink: output.sink, authorizations }, signal);
   const job = { plan, parts, output, frontier, run };
   let isEnded = false;
   try {

@@ -50,6 +50,19 @@ test("mcp_port is the port", async () => {
   expect(served.url).toBe(`http://127.0.0.1:${port}`);
 });
 
+test("a server without a key that others may reach says so once at its start", async () => {
+  for (const [host, key, times] of [
+    ["0.0.0.0", "", 1],
+    ["0.0.0.0", "k3y", 0],
+    ["127.0.0.1", "", 0],
+  ] as const) {
+    const env = { DOCS_SEARCH_API_KEY: key };
+    await using served = await Served.start(writeDeployment({ mcp_host: host }), { env });
+    const warnings = served.said.match(/^warning: there is no API key: .*DOCS_SEARCH_API_KEY sets one$/gm);
+    expect([host, key, warnings?.length ?? 0]).toEqual([host, key, times]);
+  }
+});
+
 // All of 127.0.0.0/8 is this machine where tests run.
 test("mcp_host is where it listens, and nowhere else; --host goes before it", async () => {
   const root = writeDeployment({ mcp_host: "127.0.0.2" });

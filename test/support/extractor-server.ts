@@ -23,6 +23,8 @@ export type ExtractorProcessOptions = {
   /** State and output of an earlier server, to go on with; it stays when this one is disposed of. */
   readonly directory?: string;
   readonly port?: number;
+  /** Loopback where it is absent. */
+  readonly host?: string;
 };
 
 const START_MS = 60_000;
@@ -31,7 +33,14 @@ const START_MS = 60_000;
 export async function startExtractor(options: ExtractorProcessOptions = {}): Promise<ExtractorProcess> {
   requireBinary();
   const directory = options.directory ?? mkdtempSync(join(tmpdir(), "serve-extractor-"));
-  const words = ["serve", "extractor", "--host", "127.0.0.1", "--port", String(options.port ?? 0)];
+  const words = [
+    "serve",
+    "extractor",
+    "--host",
+    options.host ?? "127.0.0.1",
+    "--port",
+    String(options.port ?? 0),
+  ];
   const child = Bun.spawn([BINARY, ...words, ...(options.words ?? [])], {
     cwd: directory,
     env: cleanEnvironment({

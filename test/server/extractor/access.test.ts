@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { mkdtempSync } from "node:fs";
+import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type ExtractorProcess, startExtractor } from "../../support/extractor-server.ts";
@@ -78,6 +78,31 @@ describe("an API key", () => {
     );
     expect(response.status).toBe(403);
     expect(await codeOf(response)).toBe("egress_refused");
+  });
+});
+
+describe("a server without a key", () => {
+  const WARNING = /^warning: there is no API key: .*ARTICLE_EXTRACTOR_API_KEY sets one$/m;
+
+  test("says so at its start, an empty key included, unless it is bound to loopback", async () => {
+    const env = { ARTICLE_EXTRACTOR_API_KEY: "" };
+    await using open = await startExtractor({ env, host: "0.0.0.0" });
+    expect(
+      open
+        .stderr()
+        .split("\n")
+        .filter((line) => WARNING.test(line)),
+    ).toHaveLength(1);
+    await using own = await startExtractor({ env });
+    expect(own.stderr()).not.toMatch(WARNING);
+  });
+
+  test("is not what an empty key file means: the message names its setting", async () => {
+    const file = join(mkdtempSync(join(tmpdir(), "key-")), "key");
+    writeFileSync(file, "\n");
+    await expect(startExtractor({ env: { ARTICLE_EXTRACTOR_API_KEY_FILE: file } })).rejects.toThrow(
+      "ARTICLE_EXTRACTOR_API_KEY_FILE must name a file of visible ASCII characters",
+    );
   });
 });
 

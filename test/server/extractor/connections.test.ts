@@ -207,9 +207,12 @@ describe("the end of the server", () => {
         "application/problem+json",
       ]);
       expect(await answer?.json()).toMatchObject({ code: "draining" });
-      expect(server.stderr()).toMatch(/"message":"request".*"status":503/);
-      expect(server.stderr()).toMatch(/"message":"the server ends".*"requests":1\b/);
-      expect(server.stderr()).toMatch(/"message":"requests cut off".*"requests":1\b/);
+      for (const line of [
+        /"message":"request".*"status":503/,
+        /"message":"the server ends".*"requests":1\b/,
+        /"message":"requests cut off".*"requests":1\b/,
+      ])
+        await until(() => line.test(server.stderr()));
     }
   }, 90_000);
 

@@ -133,6 +133,13 @@ describe("a crawl job", () => {
       successful: 0,
       failed: 1,
     });
+    const lineOfPage = (): string | undefined =>
+      server
+        .stderr()
+        .split("\n")
+        .find((written) => written.includes('"page failed"') && written.includes(`"job_id":"${id}"`));
+    while (lineOfPage() === undefined) await Bun.sleep(20);
+    expect(lineOfPage()).toContain(`${site.origin}/p/3`);
   });
 
   test("repeats a finished crawl of the same directory; another plan there fails, fresh forgets it", async () => {

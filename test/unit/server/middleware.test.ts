@@ -268,6 +268,8 @@ describe("limits", () => {
     headers: { "retry-after": "1" },
   };
 
+  const counts = ({ path }: Exchange): boolean => path !== "/health";
+
   /** A handler whose requests end when told to. */
   function gate(): { handler: Handler; open: () => void; started: () => number } {
     const opened = Promise.withResolvers<void>();
@@ -288,15 +290,7 @@ describe("limits", () => {
 
   test("requests over the bound are refused at once when nobody waits", async () => {
     const { handler, open, started } = gate();
-    const layers = [
-      limitConcurrency({
-        max: 1,
-        waitMs: 0,
-        maxWaiting: 0,
-        problem,
-        counts: ({ path }) => path !== "/health",
-      }),
-    ];
+    const layers = [limitConcurrency({ max: 1, waitMs: 0, maxWaiting: 0, problem, counts })];
     const at = serve(handler, { layers });
     const first = fetch(at);
     await until(() => started() === 1);
@@ -312,7 +306,7 @@ describe("limits", () => {
 
   test("requests over the bound wait for their turn, so long and so many", async () => {
     const { handler, open, started } = gate();
-    const layers = [limitConcurrency({ max: 1, waitMs: 5000, maxWaiting: 1, problem, counts: () => true })];
+    const layers = [limitConcurrency({ max: 1, waitMs: 5000, maxWaiting: 1, problem, counts })];
     const at = serve(handler, { layers });
     const first = fetch(at);
     await until(() => started() === 1);
@@ -326,7 +320,7 @@ describe("limits", () => {
 
   test("whoever leaves the queue leaves no gap in it", async () => {
     const { handler, open, started } = gate();
-    const layers = [limitConcurrency({ max: 1, waitMs: 5000, maxWaiting: 2, problem, counts: () => true })];
+    const layers = [limitConcurrency({ max: 1, waitMs: 5000, maxWaiting: 2, problem, counts })];
     const at = serve(handler, { layers });
     const first = fetch(at);
     await until(() => started() === 1);
