@@ -25,7 +25,7 @@ const GENERAL_FLAGS: readonly Flag[] = [
     placeholder: "LEVEL",
     choices: ["debug", "info", "warning", "error", "critical"],
     group: "General",
-    help: "Least severe level logged to stderr (default critical)",
+    help: "Least severe level logged to stderr (default critical; servers: info)",
   },
   {
     name: "log-format",

@@ -29,7 +29,12 @@ type Variable<T> = {
 export const VARIABLES = {
   host: setting("HOST", text, "0.0.0.0", "address that the server binds"),
   port: setting("PORT", integer(1, 65535), 3000, "HTTP port of the server"),
-  webConcurrency: setting<number | null>("WEB_CONCURRENCY", integer(1, 64), null, "server processes"),
+  webConcurrency: setting<number | null>(
+    "WEB_CONCURRENCY",
+    integer(1, 64),
+    null,
+    "processes of serve extractor; serve search has infrastructure.uvicorn_workers",
+  ),
   cacheSize: setting(
     "ARTICLE_EXTRACTOR_CACHE_SIZE",
     integer(0, 1_000_000),

@@ -64,9 +64,11 @@ export function forgeTree(repositoryUrl: string, revision: string): string | nul
   return null;
 }
 
-/** `owner/name` of a repository's URL, of the short form of ssh too. */
+/** `owner/name` of a repository's URL, of the short form of ssh too; not the path of one on this machine. */
 function repositoryName(repositoryUrl: string): string {
-  const path = URL.parse(repositoryUrl)?.pathname ?? repositoryUrl.split(":").at(-1) ?? "";
+  const url = URL.parse(repositoryUrl);
+  if (url?.protocol === "file:") return "a git repository";
+  const path = url?.pathname ?? repositoryUrl.split(":").at(-1) ?? "";
   return path.replace(/^\/+|(?:\.git)?\/*$/g, "") || "a git repository";
 }
 

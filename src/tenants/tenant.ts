@@ -36,6 +36,8 @@ const MAX_HISTORY = 50;
 /** Between two notes of how far a sync is. */
 const PROGRESS_EVERY_MS = 500;
 
+const MISSING = new Failure("index_missing", "there is no search index");
+
 /** What a step of work is given. */
 type Work = {
   readonly signal: AbortSignal /** It has begun, and does not wait any more. */;
@@ -85,8 +87,10 @@ export class Tenant implements AsyncDisposable {
   }
 
   get status(): TenantStatus {
-    const { codename, source } = this.#settings;
+    const { codename, source, search } = this.#settings;
     const record = this.#book.read(codename);
+    const { builtAt } = this.#index;
+    const isMissing = search.isEnabled && builtAt === null;
     const lastError = record.lastError ?? this.#index.failure?.toRecord() ?? null;
     return {
       codename,
@@ -96,12 +100,12 @@ export class Tenant implements AsyncDisposable {
       lastCompletedAt: dateOf(record.lastCompletedAt),
       nextRunAt: dateOf(record.nextRunAt),
       lastError,
-      problem: lastError ?? this.#missingIndex(),
+      problem: lastError ?? (isMissing ? this.#describeIndexFailure(MISSING).toRecord() : null),
       counts: record.counts,
       history: record.history,
       documentCount: this.#index.documentCount ?? record.documents,
-      builtAt: this.#index.builtAt,
-      isSearchEnabled: this.#settings.search.isEnabled,
+      builtAt,
+      isSearchEnabled: search.isEnabled,
       isBuilding: record.state === "running" && record.isBuilding,
       skippedFiles: record.skippedFiles,
       testQueries: record.testQueries,
@@ -199,11 +203,6 @@ export class Tenant implements AsyncDisposable {
       if (error.code === "index_corrupt") this.#index.giveUp(error);
       throw error.code.startsWith("index_") ? this.#describeIndexFailure(error) : error;
     }
-  }
-
-  #missingIndex(): FailureRecord | null {
-    if (!this.#settings.search.isEnabled || this.#index.builtAt !== null) return null;
-    return this.#describeIndexFailure(new Failure("index_missing", "there is no search index")).toRecord();
   }
 
   #describeIndexFailure(error: Failure): Failure {

@@ -201,6 +201,8 @@ describe("mistakes", () => {
     ["root_search", { tenant_codename: "silent", query: "x" }, "Search is disabled for tenant 'silent'"],
     ["root_search", { tenant_codename: "empty", query: "x" }, "Tenant 'empty' has no search index"],
     ["root_search", { tenant_codename: "tool" }, "query is required"],
+    ["root_search", { tenant_codename: "tool", query: "" }, "query is required"],
+    ["root_search", { tenant_codename: "tool", query: " \n\t" }, "query is required"],
     ["root_search", { query: "x" }, "tenant_codename is required"],
     ["root_search", { tenant_codename: "tool", query: "x", size: 0 }, "size must be between 1 and 100"],
     ["root_search", { tenant_codename: "tool", query: "x", size: 101 }, "size must be between 1 and 100"],

@@ -20,13 +20,20 @@ function given(raw: RawArguments, name: string): unknown {
 
 const MAX_TEXT = 10_000;
 
-/** @throws ArgumentError when it is missing, blank, no text, or longer than 10 000 characters */
+/** @throws ArgumentError when it is missing, no text, or longer than 10 000 characters */
 export function requiredText(raw: RawArguments, name: string): string {
   const value = given(raw, name);
   if (value === undefined) throw new ArgumentError(`${name} is required`);
   if (typeof value !== "string") throw new ArgumentError(`${name} must be a string`);
   if (value.length > MAX_TEXT) throw new ArgumentError(`${name} must have at most ${MAX_TEXT} characters`);
   return value.trim();
+}
+
+/** @throws ArgumentError as `requiredText`, and when it is blank */
+export function requiredWords(raw: RawArguments, name: string): string {
+  const value = requiredText(raw, name);
+  if (value === "") throw new ArgumentError(`${name} is required`);
+  return value;
 }
 
 /** @throws ArgumentError for another kind of value */

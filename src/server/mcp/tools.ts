@@ -9,6 +9,7 @@ import {
   optionalText,
   type RawArguments,
   requiredText,
+  requiredWords,
 } from "./arguments.ts";
 import { type Place, type Range, rangeAround, sliceWhole } from "./excerpt.ts";
 
@@ -202,7 +203,7 @@ const describe = (detail: TenantDetail) => ({
 
 function search(raw: RawArguments, options: ToolOptions): Omit<ToolResult, "error"> {
   const codename = requiredText(raw, "tenant_codename");
-  const query = requiredText(raw, "query");
+  const query = requiredWords(raw, "query");
   const answer = options.registry.search(codename, query, {
     size: integer(raw, "size", { min: 1, max: 100, fallback: 10 }),
     wordMatch: flag(raw, "word_match"),

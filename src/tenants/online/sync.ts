@@ -4,6 +4,7 @@ import type { Fetchers } from "../../articles/index.ts";
 import type { CrawlPlan, CrawlSummary, PageOutcome, PageSink } from "../../crawler/index.ts";
 import { Failure } from "../../failure.ts";
 import type { Fetcher } from "../../fetching/index.ts";
+import type { Log } from "../../log.ts";
 import type { Page } from "../../pages/index.ts";
 import { type PageUrl, parsePageUrl } from "../../urls/index.ts";
 import { createBreathing } from "../breathing.ts";
@@ -233,7 +234,7 @@ async function checkSite(
   const plan = checkPlanOf(tenant, options.access.manners, seeds);
   for await (const event of crawler.crawl(plan, job, context.signal, (parts) => ({
     ...parts,
-    log: options.log,
+    log: withoutProbes(options.log, probes),
   }))) {
     if (event.kind === "page") {
       const { url, status, httpStatus, finalUrl, reason } = event.outcome;
@@ -242,6 +243,19 @@ async function checkSite(
       throw new Failure("cancelled", "the sync was called off");
   }
   return { checks, errorPages };
+}
+
+/** That a page which cannot exist fails is what it was asked for, and no fault of the site. */
+function withoutProbes(log: Log, probes: ReadonlySet<string>): Log {
+  return {
+    ...log,
+    with: (fields) => withoutProbes(log.with(fields), probes),
+    warning: (message, fields) => {
+      const isProbe = typeof fields?.url === "string" && probes.has(fields.url);
+      if (isProbe) log.debug("asked for a page that cannot exist, to know the site's error page", fields);
+      else log.warning(message, fields);
+    },
+  };
 }
 
 type Verdict = {

@@ -124,6 +124,8 @@ describe("a tenant is described", () => {
   test("by its name and source where there are none", () => {
     expect(described(web).description).toBe("Web, documentation of docs.example.org");
     expect(described(repository).description).toBe("Repo, documentation from a/b");
+    const local = { ...repository, git_repo_url: "file:///srv/checkouts/repo" };
+    expect(described(local).description).toBe("Repo, documentation from a git repository");
     expect(described(folder).description).toBe("Docs, documentation from a folder");
   });
 

@@ -29,6 +29,18 @@ describe("a sync of a website", () => {
     expect(await titlesOf(web)).toEqual(["Page 0", "Page 1", "Page 2", "Page 3", "Page 4"]);
   });
 
+  test("does not log its own question for a page that cannot exist as a fault", async () => {
+    site.fill(2);
+    site.listed = ["/docs/p0", "/docs/p1", "/docs/gone"];
+    const web = bySitemap();
+    await runSync(web.source);
+    const lines = web.logText().split("\n");
+    const asked = lines.filter((line) => line.includes("no-such-page"));
+    expect(asked.length).toBeGreaterThan(0);
+    expect(asked.filter((line) => /page failed|WARNING|ERROR/.test(line))).toEqual([]);
+    expect(lines.filter((line) => line.includes("page failed"))).toHaveLength(1);
+  });
+
   test("follows links within its prefixes, and not beyond the pages it may take", async () => {
     site.write("/docs/", "Start", ["/docs/a", "/docs/private/b", "/blog/c"]);
     site.write("/docs/a", "A", ["/docs/d"]);
