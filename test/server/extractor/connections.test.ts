@@ -220,16 +220,18 @@ describe("the end of the server", () => {
     await using server = await startExtractor();
     const outcomes: string[] = [];
     const accepted: string[] = [];
+    const reset: string[] = [];
     let isRefused = false;
     const client = async (number: number): Promise<void> => {
       for (let request = 0; !isRefused; request++) {
+        const id = `request-${number}-${request}-end`;
         const isJob = request % 10 === 0;
         const body = isJob
           ? { output_dir: `${number}-${request}`, seeds: [`${site.origin}/`], max_pages: 3 }
           : { url: `${site.origin}/p/${number * 100 + (request % 100)}` };
         try {
           // Half of the clients keep their connection, on which the next request may be on its way already.
-          const headers: Record<string, string> = number % 2 === 0 ? { connection: "close" } : {};
+          const headers = { "x-request-id": id, ...(number % 2 === 0 ? { connection: "close" } : {}) };
           const response = await server.post(isJob ? "/crawl" : "/", body, headers);
           const answer = (await response.json()) as { job_id?: string };
           if (answer.job_id !== undefined) accepted.push(answer.job_id);
@@ -238,6 +240,7 @@ describe("the end of the server", () => {
           const code = (error as { code?: string }).code ?? String(error);
           // Nobody listens any more; all else is a request that was lost.
           if (code === "ConnectionRefused" || code === "ECONNREFUSED") isRefused = true;
+          else if (code === "ECONNRESET") reset.push(id);
           else outcomes.push(code);
         }
       }
@@ -249,6 +252,9 @@ describe("the end of the server", () => {
     await clients;
     const unexpected = outcomes.filter((outcome) => !["200", "202", "429", "503"].includes(outcome));
     expect(unexpected).toEqual([]);
+    // The kernel resets connections that the server had not taken yet when its port closed; none that it had.
+    expect(reset.filter((id) => server.stderr().includes(id))).toEqual([]);
+    expect(server.stderr()).toContain("request-1-0-end");
     await using again = await startExtractor({ directory: server.directory });
     for (const id of accepted) expect((await again.get(`/crawl/${id}`)).status).toBe(200);
   }, 90_000);
