@@ -308,6 +308,8 @@ describe("the page of serve search, when things go wrong", () => {
     await using tab = await browser.visit({ origin: own.url, expected: /ERR_CONNECTION_/ });
     const { page } = tab;
     await page.goto(`${own.url}/`);
+    // A page that does not know the tenants yet goes on by itself once they can be had.
+    await page.locator(".tenant").first().waitFor();
     await own[Symbol.asyncDispose]();
     await page.fill("#query", "proxy");
     await page.getByText("The server does not answer").waitFor();
