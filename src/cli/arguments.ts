@@ -1,4 +1,4 @@
-import { cac } from "cac";
+import { parseArgs } from "node:util";
 import { Failure } from "../failure.ts";
 import { didYouMean, nearest } from "../nearest.ts";
 import type { Flag } from "./flag.ts";
@@ -17,88 +17,89 @@ export type Typed = {
 };
 
 /**
- * Reads the words after the program's name.
+ * Reads the words after the program's name. An option means the same before, between and after the arguments,
+ * the command's name included; after `--` every word is an argument.
  * @throws Failure `invalid_usage` for unknown options (naming the nearest) and missing values
  */
 export function parseArguments(words: readonly string[]): Typed {
-  const command = findCommand(words);
-  const { encoded, decode } = encodeValues(words, command);
-  const parser = cac("article-extractor");
-  for (const { name, flags } of COMMANDS) {
-    const declared = parser.command(name === EXTRACT_COMMAND.name ? "[...words]" : `${name} [...words]`, "", {
-      ignoreOptionDefaultValue: true, // a `--no-x` switch is on only when typed
-    });
-    for (const flag of flags) declared.option(rawName(flag), flag.help);
+  const tokens = tokenize(words);
+  const { command, positionals } = takeCommand(tokens);
+  const values = new Map<string, readonly string[]>();
+  for (const token of tokens) {
+    if (token.kind !== "option") continue;
+    requireForm(words[token.index] ?? "", token);
+    const flag = command.flags.find(({ name }) => name === token.name);
+    if (!flag) throw unknownOption(token.rawName, command);
+    values.delete(contraryOf(flag));
+    values.set(flag.name, [...(values.get(flag.name) ?? []), readValue(flag, token)]);
   }
-  const { args, options } = parser.parse(["", "", ...encoded], { run: false });
-  const values = new Map(command.flags.map((flag) => [flag.name, typedValues(options, flag, decode)]));
   const many = (name: string): readonly string[] => values.get(name) ?? [];
   return {
     command,
-    positionals: args.map(decode),
+    positionals,
     has: (name) => many(name).length > 0,
     one: (name) => many(name).at(-1) ?? null,
     many,
   };
 }
 
-function findCommand([first = ""]: readonly string[]): Command {
-  const found = COMMANDS.find((command) => command.name === first);
-  if (found) return found;
+// An option has the same letter and takes a value, or none, in all commands that know it. So the words are taken
+// apart before the command is known, which may stand behind options.
+const OPTIONS = Object.fromEntries(
+  COMMANDS.flatMap(({ flags }) => flags).map(({ name, short, placeholder }) => [
+    name,
+    { type: placeholder === undefined ? "boolean" : "string", ...(short ? { short } : {}) } as const,
+  ]),
+);
+
+// Not strict: what is wrong is said in our own words, with the option that was meant.
+const tokenize = (words: readonly string[]) =>
+  parseArgs({ args: [...words], options: OPTIONS, strict: false, allowPositionals: true, tokens: true })
+    .tokens;
+
+type Token = ReturnType<typeof tokenize>[number];
+type OptionToken = Extract<Token, { kind: "option" }>;
+
+function requireForm(word: string, { rawName }: OptionToken): void {
+  // The letter of `-q=yes` is a switch, so what follows it is read as more letters.
+  if (rawName === "-=") throw new Failure("invalid_usage", `${word.split("=")[0]} takes no value`);
+  // Else `-output json` would be `-o utput`, and write a file of that name.
+  const name = /^-([^-=][^=]+)/.exec(word)?.[1];
+  if (name !== undefined && Object.hasOwn(OPTIONS, name))
+    throw new Failure("invalid_usage", `unknown option -${name}; did you mean --${name}?`);
+}
+
+function takeCommand(tokens: readonly Token[]): Pick<Typed, "command" | "positionals"> {
+  const end = tokens.findIndex(({ kind }) => kind === "option-terminator");
+  const positionals = tokens.flatMap((token) => (token.kind === "positional" ? [token.value] : []));
+  const first = tokens.findIndex(({ kind }) => kind === "positional");
+  const [word = "", ...rest] = positionals;
+  // After `--` a word is an argument even where a command has that name.
+  if (first < 0 || (end >= 0 && end < first)) return { command: EXTRACT_COMMAND, positionals };
+  const command = COMMANDS.find(({ name }) => name === word);
+  if (command) return { command, positionals: rest };
   // A bare word is no URL and no option; where it is like a command, nothing else was meant.
-  const meant = /^[a-z-]+$/i.test(first) && !first.startsWith("-") ? nearest(first, COMMAND_NAMES) : null;
-  if (meant !== null) {
-    throw new Failure("invalid_usage", `unknown command ${JSON.stringify(first)}; did you mean ${meant}?`);
-  }
-  return EXTRACT_COMMAND;
+  const meant = /^[a-z-]+$/i.test(word) ? nearest(word, COMMAND_NAMES) : null;
+  if (meant === null) return { command: EXTRACT_COMMAND, positionals };
+  throw new Failure("invalid_usage", `unknown command ${JSON.stringify(word)}; did you mean ${meant}?`);
 }
 
 const COMMAND_NAMES = COMMANDS.map(({ name }) => name);
 
-type Encoded = { readonly encoded: string[]; readonly decode: (word: unknown) => string };
+/** Of `--x` and `--no-x` the last one counts, where there are both. */
+const contraryOf = ({ name }: Flag): string => (name.startsWith("no-") ? name.slice(3) : `no-${name}`);
 
-// cac turns values that look like numbers into numbers ("007" into 7) and loses a lone "-". So each value
-// and argument travels through it as a word like "@3" that stands for what was typed.
-function encodeValues(words: readonly string[], command: Command): Encoded {
-  const typed: string[] = [];
-  const encode = (value: string): string => `@${typed.push(value) - 1}`;
-  const encoded: string[] = [];
-  const queue = words[0] === command.name ? words.slice(1) : [...words];
-  if (command !== EXTRACT_COMMAND) encoded.push(command.name);
-  for (let word = queue.shift(); word !== undefined; word = queue.shift()) {
-    if (word === "--") encoded.push(...queue.splice(0).map(encode));
-    else if (word === "-" || !word.startsWith("-")) encoded.push(encode(word));
-    else if (isBundle(word, command)) queue.unshift(...[...word.slice(1)].map((letter) => `-${letter}`));
-    else {
-      const { flag, attached } = readOption(word, command);
-      encoded.push(`--${flag.name}`);
-      if (flag.placeholder !== undefined) {
-        encoded.push(encode(attached ?? takeValue(flag, queue)));
-      }
-    }
+function readValue(flag: Flag, { rawName, value, inlineValue }: OptionToken): string {
+  const { name, placeholder } = flag;
+  if (placeholder === undefined) {
+    if (inlineValue) throw new Failure("invalid_usage", `--${name} takes no value`);
+    return "true";
   }
-  return { encoded, decode: (word) => typed[Number(String(word).slice(1))] ?? "" };
-}
-
-/** "-qv" is "-q -v" where all of them are switches; the value of "-ofile" is none. */
-const isBundle = (word: string, { flags }: Command): boolean =>
-  /^-[a-z]{2,}$/i.test(word) &&
-  [...word.slice(1)].every((letter) => flags.some((f) => f.short === letter && f.placeholder === undefined));
-
-function readOption(word: string, command: Command): { flag: Flag; attached: string | null } {
-  const isLong = word.startsWith("--");
-  const equals = word.indexOf("=");
-  const written = isLong ? word.slice(0, equals < 0 ? undefined : equals) : word.slice(0, 2);
-  const flag = command.flags.find((f) => written === `--${f.name}` || (f.short && written === `-${f.short}`));
-  if (!flag) throw unknownOption(isLong ? written : word, command);
-  const rest = isLong
-    ? equals < 0
-      ? null
-      : word.slice(equals + 1)
-    : word.slice(2).replace(/^=/, "") || null;
-  if (rest === null || flag.placeholder !== undefined) return { flag, attached: rest };
-  if (isLong) throw new Failure("invalid_usage", `--${flag.name} takes no value`);
-  throw unknownOption(word, command);
+  // "-5" can be a value, "--quiet" cannot: a forgotten value must not swallow the next option.
+  if (value === undefined || (!inlineValue && /^--|^-[a-z]/i.test(value)))
+    throw new Failure("invalid_usage", `--${name} needs a value: --${name} ${placeholder}`);
+  const isShort = !rawName.startsWith("--");
+  return inlineValue && isShort ? value.replace(/^=/, "") : value;
 }
 
 function unknownOption(written: string, command: Command): Failure {
@@ -108,33 +109,4 @@ function unknownOption(written: string, command: Command): Failure {
   const hint =
     elsewhere && !isBeginning ? `; it belongs to the command ${elsewhere.name}` : didYouMean(written, names);
   return new Failure("invalid_usage", `unknown option ${written}${hint}`);
-}
-
-// "-5" can be a value, "--quiet" cannot: a forgotten value must not swallow the next option.
-function takeValue(flag: Flag, queue: string[]): string {
-  const next = queue[0];
-  if (next === undefined || /^--|^-[a-z]/i.test(next)) {
-    throw new Failure("invalid_usage", `--${flag.name} needs a value: --${flag.name} ${flag.placeholder}`);
-  }
-  queue.shift();
-  return next;
-}
-
-const rawName = ({ name, short, placeholder }: Flag): string =>
-  `${short ? `-${short}, ` : ""}--${name}${placeholder === undefined ? "" : " <value>"}`;
-
-// cac files an option under its camelCase name, and `--no-x` as x = false.
-function typedValues(
-  options: Readonly<Record<string, unknown>>,
-  flag: Flag,
-  decode: Encoded["decode"],
-): string[] {
-  const isNegated = flag.name.startsWith("no-");
-  const key = (isNegated ? flag.name.slice(3) : flag.name).replace(/-(\w)/g, (_, letter) =>
-    letter.toUpperCase(),
-  );
-  const value = options[key];
-  // Given twice, or as `--x --no-x`: the last one counts.
-  if (flag.placeholder === undefined) return [value].flat().at(-1) === !isNegated ? ["true"] : [];
-  return value === undefined ? [] : [value].flat().map(decode);
 }

@@ -4,7 +4,7 @@ import { parseArguments, type Typed } from "./arguments.ts";
 import { CRAWL_COMMAND, EXTRACT_COMMAND, SERVE_COMMAND } from "./flags.ts";
 import { type Io, OutputClosed } from "./io.ts";
 import { createNotices, type Notices } from "./notices.ts";
-import { createPaint } from "./terminal.ts";
+import { createPaint, type Paint } from "./terminal.ts";
 
 const INTERRUPTED = 130;
 
@@ -13,23 +13,26 @@ const INTERRUPTED = 130;
  * failed, 2 wrong usage or configuration, 130 interrupted. Data goes to stdout, all else to stderr.
  */
 export async function runCli(words: readonly string[], io: Io): Promise<number> {
+  // Options that cannot be read may still ask for no colours.
+  let hasColors = () => !words.includes("--no-color") && allowsColors(io);
   const openNotices = (isQuiet: boolean, at: Io = io): Notices =>
-    createNotices({
-      io: at,
-      paint: () => createPaint(!hasColorsOff(words, io) && io.stderr.isTerminal),
-      isQuiet,
-    });
+    createNotices({ io: at, paint: () => createPaint(hasColors() && io.stderr.isTerminal), isQuiet });
   try {
     const typed = parseArguments(words);
-    return await dispatch(words, { typed, io, openNotices: (at) => openNotices(typed.has("quiet"), at) });
+    hasColors = () => !typed.has("no-color") && allowsColors(io);
+    return await dispatch({
+      typed,
+      io,
+      isBare: words.length === 0 && io.stdin.isTerminal,
+      openNotices: (at) => openNotices(typed.has("quiet"), at),
+      paint: () => createPaint(hasColors() && io.stdout.isTerminal),
+    });
   } catch (error) {
     return reportError(firstError(error), io, openNotices(false));
   }
 }
 
-function hasColorsOff(words: readonly string[], { environment }: Io): boolean {
-  return words.includes("--no-color") || Boolean(environment.NO_COLOR) || environment.TERM === "dumb";
-}
+const allowsColors = ({ environment }: Io): boolean => !environment.NO_COLOR && environment.TERM !== "dumb";
 
 /** What went wrong first, where cleaning up went wrong after it. */
 const firstError = (error: unknown): unknown =>
@@ -58,32 +61,35 @@ type Shell = {
   readonly io: Io;
   /** Notices on the stderr of this `Io`. */
   readonly openNotices: (at: Io) => Notices;
+  /** For stdout. */
+  readonly paint: () => Paint;
+  /** Whether somebody at a terminal typed the program's name and nothing else. */
+  readonly isBare: boolean;
 };
 
 // Everything heavy is imported by the command that needs it: --version and --help start in no time.
-async function dispatch(words: readonly string[], shell: Shell): Promise<number> {
+async function dispatch(shell: Shell): Promise<number> {
   const { typed, io } = shell;
   if (typed.has("version")) {
     await io.stdout.write(`article-extractor ${VERSION}\n`);
     return 0;
   }
-  const isBare = words.length === 0 && io.stdin.isTerminal;
-  if (typed.has("help") || isBare) {
+  if (typed.has("help") || shell.isBare) {
     const { formatHelp } = await import("./help.ts");
-    const paint = createPaint(!hasColorsOff(words, io) && io.stdout.isTerminal);
-    await io.stdout.write(formatHelp(typed.command, { width: Math.min(100, io.stdout.columns), paint }));
+    const width = Math.min(100, io.stdout.columns);
+    await io.stdout.write(formatHelp(typed.command, { width, paint: shell.paint() }));
     return 0;
   }
   if (typed.command === EXTRACT_COMMAND) return extract(shell);
   if (typed.command === CRAWL_COMMAND) return crawl(shell);
-  if (typed.command.name === "index") return index(words, shell);
-  if (typed.command.name === "search") return search(words, shell);
-  if (typed.command.name === "fetch") return fetchDocument(words, shell);
+  if (typed.command.name === "index") return index(shell);
+  if (typed.command.name === "search") return search(shell);
+  if (typed.command.name === "fetch") return fetchDocument(shell);
   if (typed.command === SERVE_COMMAND) return serve(shell);
   if (typed.command.name === "sync") return sync(shell);
   if (typed.command.name === "validate") return validate(shell);
   if (typed.command.name === "schema") return schema(typed, io);
-  if (typed.command.name === "doctor") return doctor(words, shell);
+  if (typed.command.name === "doctor") return doctor(shell);
   return typed.command.name === "completions" ? completions(typed, io) : licenses(typed, io);
 }
 
@@ -126,7 +132,7 @@ async function crawl({ typed, io, openNotices }: Shell): Promise<number> {
   return await runCrawl(command, { app, screen, notices, log });
 }
 
-async function index(words: readonly string[], shell: Shell): Promise<number> {
+async function index(shell: Shell): Promise<number> {
   const { typed, io, openNotices } = shell;
   const { readIndexCommand } = await import("./search-options.ts");
   const command = readIndexCommand(typed);
@@ -135,13 +141,13 @@ async function index(words: readonly string[], shell: Shell): Promise<number> {
     return await runIndex(command, { io, notices: openNotices(io), isQuiet: typed.has("quiet") });
   }
   const { runTenantIndex } = await import("./tenant-commands.ts");
-  return await runTenantIndex(command, tenantParts(words, shell));
+  return await runTenantIndex(command, tenantParts(shell));
 }
 
-async function search(words: readonly string[], shell: Shell): Promise<number> {
+async function search(shell: Shell): Promise<number> {
   const { readSearchCommand } = await import("./search-options.ts");
   const command = readSearchCommand(shell.typed);
-  const parts = tenantParts(words, shell);
+  const parts = tenantParts(shell);
   if (command.kind === "folder") {
     const { runSearch } = await import("./search.ts");
     return await runSearch(command, parts);
@@ -150,21 +156,22 @@ async function search(words: readonly string[], shell: Shell): Promise<number> {
   return await runTenantSearch(command, parts);
 }
 
-async function fetchDocument(words: readonly string[], shell: Shell): Promise<number> {
+async function fetchDocument(shell: Shell): Promise<number> {
   const { readFetchCommand } = await import("./search-options.ts");
   const { runTenantFetch } = await import("./tenant-commands.ts");
-  return await runTenantFetch(readFetchCommand(shell.typed), tenantParts(words, shell));
+  return await runTenantFetch(readFetchCommand(shell.typed), tenantParts(shell));
 }
 
-const tenantParts = (words: readonly string[], { typed, io, openNotices }: Shell) => ({
+const tenantParts = ({ typed, io, openNotices, paint }: Shell) => ({
   typed,
   io,
   notices: openNotices(io),
-  paint: createPaint(!hasColorsOff(words, io) && io.stdout.isTerminal),
+  paint: paint(),
 });
 
-async function serve({ typed, io, openNotices }: Shell): Promise<number> {
-  if (typed.positionals[0] === "extractor") return serveExtractor({ typed, io, openNotices });
+async function serve(shell: Shell): Promise<number> {
+  const { typed, io, openNotices } = shell;
+  if (typed.positionals[0] === "extractor") return serveExtractor(shell);
   const { withDotenv } = await import("../settings/index.ts");
   const { readServeCommand, runServeSearch } = await import("./serve-search.ts");
   const environment = withDotenv(io.environment, {
@@ -200,15 +207,15 @@ async function validate({ typed, io, openNotices }: Shell): Promise<number> {
   return await runValidate(typed.positionals, { environment, io, notices: openNotices(io) });
 }
 
-async function doctor(words: readonly string[], { typed, io }: Shell): Promise<number> {
+async function doctor({ typed, io, paint }: Shell): Promise<number> {
   if (typed.positionals.length > 0) throw new Failure("invalid_usage", "doctor takes no arguments");
   const { openCommandApp } = await import("./command-app.ts");
   const { runDoctor } = await import("./doctor.ts");
-  const paint = createPaint(!hasColorsOff(words, io) && io.stdout.isTerminal);
   const { app, settings, environment, log } = openCommandApp(typed, io);
   await using _ = app;
   const config = typed.one("config") ?? null;
-  return await runDoctor({ app, settings, environment, io, paint, isJson: typed.has("json"), config, log });
+  const isJson = typed.has("json");
+  return await runDoctor({ app, settings, environment, io, paint: paint(), isJson, config, log });
 }
 
 async function schema({ positionals }: Typed, io: Io): Promise<number> {

@@ -45,19 +45,44 @@ describe("parseArguments", () => {
     for (const { name } of EXTRACT_FLAGS) expect([name, typed.has(name)]).toEqual([name, false]);
   });
 
-  test("finds the command in the first word only", () => {
+  test("finds the command in the first argument only, before which options may stand", () => {
     expect(parseArguments(["licenses"]).command.name).toBe("licenses");
     expect(parseArguments(["extract", "licenses"]).positionals).toEqual(["licenses"]);
-    expect(parseArguments(["--quiet", "licenses"]).positionals).toEqual(["licenses"]);
+    expect(parseArguments(["--quiet", "-h", "licenses"]).command.name).toBe("licenses");
+    expect(parseArguments(["--output-dir", "crawl", "crawl"]).one("output-dir")).toBe("crawl");
+    expect(parseArguments(["--", "licenses"])).toMatchObject({
+      command: { name: "extract" },
+      positionals: ["licenses"],
+    });
+  });
+
+  test("lets the last one of --follow-links and --no-follow-links count", () => {
+    for (const words of [
+      ["--no-follow-links", "--follow-links"],
+      ["--follow-links", "--no-follow-links"],
+    ]) {
+      const typed = parseArguments(["crawl", ...words]);
+      const last = words.at(-1)?.slice(2) ?? "";
+      expect(["follow-links", "no-follow-links"].filter(typed.has)).toEqual([last]);
+    }
   });
 
   const REFUSED: readonly (readonly [words: readonly string[], message: string])[] = [
     [["--ouput", "json"], "unknown option --ouput; did you mean --output?"],
     [["--banana"], "unknown option --banana"],
     [["-x"], "unknown option -x"],
-    [["-qx"], "unknown option -qx"],
+    [["-qx"], "unknown option -x"],
+    [["-output", "json"], "unknown option -output; did you mean --output?"],
+    [["-help"], "unknown option -help; did you mean --help?"],
+    [["-output=json"], "unknown option -output; did you mean --output?"],
+    [["-quiet"], "unknown option -quiet; did you mean --quiet?"],
+    [["-oa", "-x=secret"], "unknown option -x"],
     [["--quiet=yes"], "--quiet takes no value"],
     [["--select"], "--select needs a value: --select CSS"],
+    [["--select", "--", "a"], "--select needs a value: --select CSS"],
+    [["-q=1"], "-q takes no value"],
+    [["-qo"], "--output-file needs a value: --output-file FILE"],
+    [["--quiet", "crwal"], 'unknown command "crwal"; did you mean crawl?'],
     [["--select", "--quiet"], "--select needs a value: --select CSS"],
     [["-o"], "--output-file needs a value: --output-file FILE"],
     [["licenses", "--select", "a"], "unknown option --select; it belongs to the command extract"],

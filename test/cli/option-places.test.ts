@@ -1,0 +1,60 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { CRAWL_COMMAND, EXTRACT_COMMAND } from "../../src/cli/flags.ts";
+import { runBinary, temporaryDirectory } from "../support/binary.ts";
+import { type RecordingSite, serveRecordingSite } from "../support/recording-site.ts";
+
+// How words are read, test/unit/cli/option-places.test.ts tries over the whole table of options.
+
+let site: RecordingSite;
+
+beforeAll(() => {
+  site = serveRecordingSite();
+});
+
+afterAll(() => site[Symbol.asyncDispose]());
+
+/** Needs a browser, prints something else, or contradicts another one. */
+const LEFT_OUT: ReadonlySet<string> = new Set([
+  ..."help version prefer-browser no-browser headed wait-for scroll load-media frontmatter".split(" "),
+  ..."follow-links discover-sitemaps dry-run jsonl verbose".split(" "),
+]);
+
+const switchesOf = ({ flags }: typeof CRAWL_COMMAND): string[] =>
+  flags.flatMap(({ name, placeholder }) =>
+    placeholder === undefined && !LEFT_OUT.has(name) ? [`--${name}`] : [],
+  );
+
+/** The switches before, around and behind the arguments. */
+const orders = (switches: readonly string[], args: readonly string[]): (readonly string[])[] => [
+  [...switches, ...args],
+  args.flatMap((arg, at) => [arg, ...(at === 0 ? switches : [])]),
+  [...args, ...switches],
+];
+
+test("extract: switches before and behind the URL", async () => {
+  const url = `${site.origin}/page`;
+  const switches = switchesOf(EXTRACT_COMMAND);
+  expect(switches).toContain("--prefer-http");
+  const alone = switches.map((name) => runBinary([name, url, "--output", "text"]));
+  const together = orders(switches, [url]).map((args) => runBinary([...args, "--output", "text"]));
+  const runs = await Promise.all([...alone, ...together]);
+  for (const run of runs) expect([run.exitCode, run.stdout]).toEqual([0, runs[0]?.stdout ?? ""]);
+});
+
+test("crawl: switches before, between and behind its URLs leave no page and no switch out", async () => {
+  const urls = [`${site.origin}/a`, `${site.origin}/b`];
+  const options = ["--output-dir", "out", "--rate-limit", "0", "--max-depth", "0"];
+  for (const args of orders([...switchesOf(CRAWL_COMMAND), ...options], urls)) {
+    await using directory = await temporaryDirectory();
+    const before = site.seen.length;
+    const run = await runBinary(["crawl", ...args], { cwd: directory.path });
+    expect([run.exitCode, run.stderr]).toEqual([0, ""]);
+    const asked = site.seen.slice(before).map(({ path }) => path);
+    // Neither robots.txt, as --ignore-robots asks, nor one page of two.
+    expect(asked.sort()).toEqual(["/a", "/b"]);
+    const files = await readdir(join(directory.path, "out"), { recursive: true });
+    expect(files.filter((name) => name.endsWith(".md")).length).toBe(2);
+  }
+});
