@@ -124,7 +124,7 @@ type SummaryParts = CrawlReportParts & {
 };
 
 function formatSummary(summary: CrawlSummary, parts: SummaryParts): string[] {
-  const { progress, failures, skips, skippedLinks, unchanged, manifestPath } = summary;
+  const { progress, failures, skips, skippedLinks, unchanged, transient404, manifestPath } = summary;
   const lines = [headline(summary, parts)];
   const codes = Object.entries(failures).sort(([, a], [, b]) => b - a);
   for (const [code, count] of codes) {
@@ -135,6 +135,7 @@ function formatSummary(summary: CrawlSummary, parts: SummaryParts): string[] {
   const links = formatCounts(skippedLinks);
   if (links !== "") lines.push(`links not followed: ${links}`);
   if (unchanged > 0) lines.push(`unchanged since the last crawl: ${unchanged}`);
+  if (transient404 > 0) lines.push(`extracted after HTTP 404 or 410 (transient_404): ${transient404}`);
   const isCut = (skips.max_pages ?? 0) + (skippedLinks.max_pages ?? 0) > 0;
   // What is finished in a directory has its cap in its plan.
   const how = parts.isResumable

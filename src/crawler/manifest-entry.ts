@@ -21,5 +21,10 @@ export function manifestEntry(outcome: PageOutcome) {
     error: outcome.error,
     reason: outcome.reason,
     unchanged: outcome.isUnchanged,
+    transient_404: isTransient404(outcome),
   } as const;
 }
+
+/** Whether the page was extracted although its status says that it is gone (see `articleOfVisit`). */
+export const isTransient404 = ({ status, httpStatus }: PageOutcome): boolean =>
+  status === "success" && (httpStatus === 404 || httpStatus === 410);

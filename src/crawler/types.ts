@@ -53,6 +53,8 @@ export type SkipReason =
   | "duplicate"
   | "trap"
   | "noindex"
+  /** A link or a sitemap led to a document of another type: a PDF, an image, an archive. */
+  | "content_type"
   /** Left over when the plan's pages were fetched. */
   | "max_pages";
 
@@ -130,6 +132,8 @@ export type CrawlSummary = {
   readonly skippedLinks: Readonly<Partial<Record<LinkRefusal, number>>>;
   /** Successes that the server called unchanged. */
   readonly unchanged: number;
+  /** Successes whose status was 404 or 410. */
+  readonly transient404: number;
   /** Sentences for a person, for example of a sitemap that could not be read. */
   readonly warnings: readonly string[];
   /** Where the manifest was written; null where none was asked for or the disk took none. */

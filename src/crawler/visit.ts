@@ -155,6 +155,9 @@ async function afterFailure(attempt: Attempt, failure: Failure): Promise<Verdict
     const again = tryAgain(attempt, parts.clock.now() + wait);
     if (again) return again;
   }
+  // Sites link to PDFs, images and archives; only a document that was asked for by name is missing.
+  if (failure.code === "unsupported_content" && page.source !== "seed")
+    return skipped(attempt, "content_type");
   const record = failure.toRecord();
   return (await rescue(attempt, { failure: record, answer: null })) ?? failed(attempt, record);
 }

@@ -52,9 +52,9 @@ describe("the page of serve extractor, for crawls", () => {
     await page.waitForFunction(() => document.querySelectorAll(".reasons button").length === 4);
     const reasons = await page.locator(".reasons button").allTextContents();
     expect(reasons.sort()).toEqual([
-      "1 failed: neither a page nor text unsupported_content",
       "1 failed: no article on the page no_content",
       "1 failed: the site answered with an error http_status",
+      "1 skipped: a file, not a page content_type",
       "1 skipped: robots.txt forbids it robots",
     ]);
     await page.getByRole("button", { name: "the site answered with an error" }).click();

@@ -120,10 +120,33 @@ test("the summary gives the reasons of failures and skips, with an example", asy
   expect(run.exitCode).toBe(3);
   expect(run.stderr).toContain(`  failed: 1 http_status, for example GET ${site.origin}/gone`);
   expect(run.stderr).toContain("  failed: 1 no_content");
-  expect(run.stderr).toContain("  failed: 1 unsupported_content");
-  expect(run.stderr).toContain("  skipped: 1 robots\n");
+  expect(run.stderr).toContain("  skipped: 1 content_type, 1 robots\n");
   expect(run.stderr).toContain("  links not followed: 1 foreign_origin\n");
-  expect(run.stderr).toEndWith("error: 3 of 4 pages failed; --max-failures allows 0\n");
+  expect(run.stderr).toEndWith("error: 2 of 3 pages failed; --max-failures allows 0\n");
+});
+
+test("a site that links to documents of other types ends with 0; the same as seeds are failures", async () => {
+  const documents = { "/a.pdf": "application/pdf", "/b.png": "image/png", "/c.zip": "application/zip" };
+  const paths = Object.keys(documents);
+  await using site = serveNumberedSite({
+    pages: 1,
+    answers: {
+      "/": { body: crawlPage("Start", [...paths, "/lost"]) },
+      "/lost": { body: crawlPage("Found all the same").padEnd(600), status: 404 },
+      ...Object.fromEntries(
+        Object.entries(documents).map(([path, type]) => [
+          path,
+          { body: "\0", headers: { "content-type": type } },
+        ]),
+      ),
+    },
+  });
+  const linked = await crawlOnce([`${site.origin}/`]);
+  expect([linked.exitCode, pathsOf(linked), pathsOf(linked, "skipped")]).toEqual([0, ["/", "/lost"], paths]);
+  expect(linked.stderr).toContain("  skipped: 3 content_type\n");
+  expect(linked.stderr).toContain("  extracted after HTTP 404 or 410 (transient_404): 1\n");
+  const asked = await crawlOnce(paths.flatMap((path) => ["--seed", site.origin + path]));
+  expect([asked.exitCode, pathsOf(asked, "failed")]).toEqual([3, paths]);
 });
 
 test("pages that all fail are told by what happened, with exit code 3", async () => {

@@ -94,6 +94,8 @@ export type FrontierTallies = {
   readonly skips: Readonly<Partial<Record<SkipReason, number>>>;
   readonly skippedLinks: Readonly<Partial<Record<LinkRefusal, number>>>;
   readonly unchanged: number;
+  /** Successes whose status was 404 or 410. */
+  readonly transient404: number;
 };
 
 /** The crawl that a frontier holds. */

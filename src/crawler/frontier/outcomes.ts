@@ -136,6 +136,7 @@ export class OutcomeTable {
       failures: by(STATUSES.indexOf("failed"), "error_code"),
       skips: by(SKIPPED, "reason"),
       unchanged: this.#sql.unchanged.get(this.#run)?.count ?? 0,
+      transient404: this.#sql.transient404.get(this.#run, STATUSES.indexOf("success"))?.count ?? 0,
     };
   }
 
@@ -245,6 +246,9 @@ function prepare(db: FrontierDatabase) {
     tallies: db.prepare<{ status: number; error_code: Text; reason: Text; count: number }, [number]>(
       `SELECT status, error_code, reason, count(*) AS count FROM outcome WHERE run = ?1 AND status > 0
         GROUP BY status, error_code, reason`,
+    ),
+    transient404: db.prepare<{ count: number }, [number, number]>(
+      "SELECT count(*) AS count FROM outcome WHERE run = ?1 AND status = ?2 AND http_status IN (404, 410)",
     ),
     unchanged: db.prepare<{ count: number }, [number]>(
       "SELECT count(*) AS count FROM outcome WHERE run = ?1 AND is_unchanged = 1",

@@ -151,12 +151,13 @@ export class SqliteFrontier implements Frontier {
     const skippedLinks = Object.fromEntries(
       this.#sql.skippedLinks.all().map(({ reason, count }) => [reason, count]),
     ) as Partial<Record<LinkRefusal, number>>;
-    const { failures, skips, unchanged } = this.#outcomes.tallies();
+    const { failures, skips, unchanged, transient404 } = this.#outcomes.tallies();
     return {
       failures: failures as Partial<Record<FailureCode, number>>,
       skips: skips as Partial<Record<SkipReason, number>>,
       skippedLinks,
       unchanged,
+      transient404,
     };
   }
 

@@ -28,6 +28,10 @@ describe("every outcome", () => {
       "/error",
       "/empty",
       "/picture",
+      "/seed.pdf",
+      "/forbidden",
+      "/gone",
+      "/short-404",
       "/canonical-copy",
       "/noindex",
       "/big",
@@ -51,6 +55,10 @@ describe("every outcome", () => {
       "/into-private": () => redirect("/private/other"),
       "/error": () => html("<p>no</p>", { status: 500 }),
       "/empty": "<html><body><script>1</script></body></html>",
+      "/forbidden": () => html(page("Forbidden").padEnd(2000), { status: 403 }),
+      "/gone": () => html("Gone".padEnd(2000), { status: 410 }),
+      "/short-404": () => html("<article><p>Not here, sorry.</p></article>", { status: 404 }),
+      "/seed.pdf": () => new Response("%PDF-1.7", { headers: { "content-type": "application/pdf" } }),
       "/picture": () => new Response("PNG", { headers: { "content-type": "image/png" } }),
       "/canonical-copy": page("Plain", [], '<link rel="canonical" href="/plain">'),
       "/noindex": page("Hidden", ["/behind"], '<meta name="robots" content="noindex">'),
@@ -62,7 +70,12 @@ describe("every outcome", () => {
     await using place = await crawlPlace(app);
     result = await place.crawl(
       crawlPlan({
-        seeds: [`${site.origin}/`, `${site.origin}/denied/seed`, `${site.origin}/${"a/".repeat(40)}`],
+        seeds: [
+          `${site.origin}/`,
+          `${site.origin}/seed.pdf`,
+          `${site.origin}/denied/seed`,
+          `${site.origin}/${"a/".repeat(40)}`,
+        ],
         denyPrefixes: [`${site.origin}/denied/`],
         respectsMetaRobots: true,
       }),
@@ -89,7 +102,11 @@ describe("every outcome", () => {
     ["/missing", "failed", "http_status", 404],
     ["/error", "failed", "http_status", 500],
     ["/empty", "failed", "no_content", 200],
-    ["/picture", "failed", "unsupported_content", null],
+    ["/picture", "skipped", "content_type", null],
+    ["/seed.pdf", "failed", "unsupported_content", null],
+    ["/forbidden", "failed", "http_status", 403],
+    ["/gone", "failed", "http_status", 410],
+    ["/short-404", "failed", "http_status", 404],
     ["/big", "failed", "too_large", null],
     ["/private/secret", "skipped", "robots", null],
     ["/into-private", "skipped", "robots", null],
@@ -99,6 +116,14 @@ describe("every outcome", () => {
     ["/noindex", "skipped", "noindex", 200],
   ])("%s is %s (%s, HTTP %p)", (path, status, why, httpStatus) => {
     expect<unknown>(shown(path)).toEqual([status, why, httpStatus]);
+  });
+
+  test("a success after an HTTP error is named as a transient 404, and no other entry is", () => {
+    const named = result.manifest?.results.filter((entry) => entry.transient_404) ?? [];
+    expect(
+      named.map(({ url, http_status, warnings }) => [new URL(url).pathname, http_status, warnings]),
+    ).toEqual([["/soft-404", 404, ["Extracted after HTTP 404 (SPA/client-rendered)"]]]);
+    expect(result.summary.transient404).toBe(1);
   });
 
   test("a trap among the seeds is an entry, one among the links is counted", () => {
@@ -140,6 +165,7 @@ describe("every outcome", () => {
         "error",
         "reason",
         "unchanged",
+        "transient_404",
       ]);
     }
   });

@@ -108,6 +108,10 @@ const ManifestEntry = z
     error: z.object({ code: z.string(), message: z.string() }).nullable(),
     reason: text,
     unchanged: z.boolean(),
+    transient_404: z.boolean().openapi({
+      description:
+        "The status was 404 or 410, and yet the body held an article; no other HTTP error is a success",
+    }),
   })
   .openapi("ManifestEntry");
 

@@ -19,6 +19,7 @@ const REASONS: Readonly<Record<string, string>> = {
   duplicate: "the same page under another address",
   trap: "looks like an endless maze",
   noindex: "the page asks not to be kept",
+  content_type: "a file, not a page",
   max_pages: "enough pages were fetched",
 };
 
