@@ -1,5 +1,5 @@
 import { Failure } from "../failure.ts";
-import { networkHolds, parseIpAddress, parseIpNetwork } from "./ip-address.ts";
+import { formatIpAddress, networkHolds, parseIpAddress, parseIpNetwork, unmapIpv4 } from "./ip-address.ts";
 
 /** A set of IP addresses, as an operator lists them. */
 export type AddressSet = {
@@ -38,3 +38,15 @@ export const isLoopbackAddress = (address: string): boolean => LOOPBACK.has(addr
 
 /** Whether the text is an IPv4 or IPv6 address. */
 export const isIpAddress = (text: string): boolean => parseIpAddress(text) !== null;
+
+/**
+ * The network that one household or machine has to itself: an IPv4 address, or the first 64 bits of an IPv6
+ * one, since whoever has one address of such a network has all of them (RFC 6177). Other text as it is.
+ */
+export function subscriberNetwork(address: string): string {
+  const parsed = parseIpAddress(address);
+  if (parsed === null) return address;
+  const plain = unmapIpv4(parsed);
+  if (plain.version === 4) return formatIpAddress(plain);
+  return `${formatIpAddress({ version: 6, value: (plain.value >> 64n) << 64n })}/64`;
+}

@@ -1,4 +1,10 @@
-export { type AddressSet, isIpAddress, isLoopbackAddress, parseAddressSet } from "./address-set.ts";
+export {
+  type AddressSet,
+  isIpAddress,
+  isLoopbackAddress,
+  parseAddressSet,
+  subscriberNetwork,
+} from "./address-set.ts";
 export {
   type BrowserFetcherOptions,
   createBrowserFetcher,

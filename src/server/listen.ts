@@ -136,6 +136,7 @@ function toExchange(request: Request, server: Server<undefined>, options: Listen
   const requestId = requestIdOf(request.headers.get("x-request-id"));
   return {
     request,
+    body: "",
     // A proxy may or may not take the prefix off before it passes the request on.
     path: isBelow(written, prefix) ? written.slice(prefix.length) || "/" : written,
     basePath: prefix,

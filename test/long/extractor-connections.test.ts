@@ -77,7 +77,7 @@ test("senders of a byte a second hold no place, and are let go", async () => {
   const heads = Array.from({ length: 100 }, () => trickle(`${head}x-slow: `));
   await Bun.sleep(1000);
   expect((await server.get("/health")).status).toBe(200);
-  // The four senders of bodies have all places until their time is up.
+  expect((await server.post("/", { url: `${faulty.origin}/page?beside` })).status).toBe(200);
   for (const { closed } of bodies) expect(await closed).toBeLessThan(45_000);
   // The runtime gives a head ten seconds, whatever arrives meanwhile.
   for (const { closed } of heads) expect(await closed).toBeLessThan(25_000);

@@ -1,6 +1,7 @@
 import type { AddressSet } from "../../fetching/index.ts";
 import { listen, urlOf } from "../listen.ts";
 import { requireApiKey } from "../middleware/api-key.ts";
+import { receiveBodies } from "../middleware/body.ts";
 import { type Exchange, inLayers } from "../middleware/exchange.ts";
 import { limitConcurrency, refuseWhileDraining } from "../middleware/limits.ts";
 import { answerProblems, observe } from "../middleware/observe.ts";
@@ -68,6 +69,7 @@ export function startExtractorServer(options: ExtractorServerOptions): Extractor
       requireApiKey({ key: apiKey, openPaths: PROBE_PATHS }),
       refuseWhileDraining(() => draining.signal.aborted, PROBE_PATHS),
       underWay.layer,
+      receiveBodies(),
       limitConcurrency({
         max: maxConcurrentRequests,
         waitMs: 0,

@@ -7,9 +7,6 @@ export type DirectCall = {
   readonly arguments: RawArguments;
 };
 
-/** Longer bodies, and those of unknown length, are the SDK's to read. */
-const MAX_BYTES = 1024 * 1024;
-
 const JSON_TYPE = /^application\/json(?:;\s*charset="?utf-8"?)?$/i;
 
 /**
@@ -18,15 +15,12 @@ const JSON_TYPE = /^application\/json(?:;\s*charset="?utf-8"?)?$/i;
  */
 export function mayBeDirect({ method, headers }: Request, versions: readonly string[]): boolean {
   const accept = headers.get("accept") ?? "";
-  const length = headers.get("content-length");
   const version = headers.get("mcp-protocol-version");
   return (
     method === "POST" &&
     accept.includes("application/json") &&
     accept.includes("text/event-stream") &&
     JSON_TYPE.test(headers.get("content-type") ?? "") &&
-    length !== null &&
-    Number(length) <= MAX_BYTES &&
     (version === null || versions.includes(version))
   );
 }

@@ -1,16 +1,50 @@
+import { subscriberNetwork } from "../../fetching/index.ts";
+import type { Exchange, Layer } from "./exchange.ts";
 import { ProblemError } from "./problem.ts";
 
-/** Largest body of a request (DECISIONS section 4, "Errors"). */
+/** Largest body of a request. */
 export const MAX_BODY_BYTES = 2 * 1024 * 1024;
 
-/** A body that takes longer to arrive is a slow sender's, who may not hold a place for longer. */
-const MAX_BODY_MS = 30_000;
+export type BodyLimits = {
+  readonly maxBytes: number;
+  /** How long a body may take to arrive, ms. */
+  readonly maxMs: number;
+  /** Bodies up to this length arrive in any number; those of slow senders wait in memory meanwhile. */
+  readonly smallBytes: number;
+  /** Longer bodies that arrive at once, in all and of one client. */
+  readonly maxLarge: number;
+  readonly maxLargePerClient: number;
+};
+
+/** With these, a thousand slow senders of small bodies and all that may send large ones hold less than 100 MiB. */
+const BODY_LIMITS: BodyLimits = {
+  maxBytes: MAX_BODY_BYTES,
+  maxMs: 10_000,
+  smallBytes: 64 * 1024,
+  maxLarge: 16,
+  maxLargePerClient: 4,
+};
+
+const METHODS_WITH_BODY = ["POST", "PUT", "PATCH"];
+
+/**
+ * Reads the body of a request to its end before the layers within see it, so that a slow sender holds nothing that
+ * another waits for: it must stand outside of every limit on requests that are worked on.
+ * Answers 413 over `maxBytes`, 408 after `maxMs`, 400 for a body that breaks off, 429 for a large one too many.
+ */
+export function receiveBodies(limits: BodyLimits = BODY_LIMITS): Layer {
+  const places = largePlaces(limits);
+  return (next) => async (exchange) => {
+    if (!METHODS_WITH_BODY.includes(exchange.request.method)) return next(exchange);
+    return next({ ...exchange, body: await receive(exchange, { ...limits, places }) });
+  };
+}
 
 /**
  * The JSON of a request's body.
- * @throws ProblemError 415 for another type, 413 over 2 MiB, 408 after 30 s, 400 for what is no JSON or breaks off
+ * @throws ProblemError 415 for another type, 400 for what is no JSON
  */
-export async function readJsonBody(request: Request): Promise<unknown> {
+export function readJsonBody({ request, body }: Exchange): unknown {
   const type = request.headers.get("content-type")?.split(";")[0]?.trim().toLowerCase();
   if (type !== "application/json")
     throw new ProblemError({
@@ -18,36 +52,97 @@ export async function readJsonBody(request: Request): Promise<unknown> {
       code: "unsupported_media_type",
       detail: `the body must be application/json, not ${type ? JSON.stringify(type.slice(0, 100)) : "without a type"}`,
     });
-  const text = await readText(request);
   try {
-    return JSON.parse(text);
+    return JSON.parse(body);
   } catch {
     throw new ProblemError({ status: 400, code: "malformed_json", detail: "the body is not JSON" });
   }
 }
 
-async function readText(request: Request): Promise<string> {
-  if (Number(request.headers.get("content-length") ?? 0) > MAX_BODY_BYTES) throw tooLarge();
+type Receiving = BodyLimits & { readonly places: LargePlaces };
+
+async function receive(exchange: Exchange, limits: Receiving): Promise<string> {
+  const { request } = exchange;
+  const { maxBytes, maxMs, smallBytes, places } = limits;
+  const written = request.headers.get("content-length");
+  if (Number(written ?? 0) > maxBytes) throw tooLarge(maxBytes);
+  const client = subscriberNetwork(exchange.client.address);
+  const deadline = Promise.withResolvers<never>();
+  const timer = setTimeout(() => deadline.reject(tooSlow(maxMs)), maxMs);
+  let place: Disposable | null = null;
+  const takePlace = (): void => {
+    place ??= places.take(client);
+  };
+  try {
+    if (written === null) return await readChunks(request, { ...limits, takePlace, late: deadline.promise });
+    if (Number(written) > smallBytes) takePlace();
+    // The runtime lets no more bytes through than were announced.
+    return await Promise.race([request.text().catch(refuseCut), deadline.promise]);
+  } finally {
+    clearTimeout(timer);
+    (place as Disposable | null)?.[Symbol.dispose]();
+  }
+}
+
+type ReadingChunks = Pick<BodyLimits, "maxBytes" | "smallBytes"> & {
+  /** Called once the body turns out to be a large one. */
+  readonly takePlace: () => void;
+  readonly late: Promise<never>;
+};
+
+async function readChunks(request: Request, options: ReadingChunks): Promise<string> {
+  const { maxBytes, smallBytes, takePlace, late } = options;
   const decoder = new TextDecoder();
+  const reader = request.body?.getReader();
   let text = "";
   let total = 0;
-  const reader = request.body?.getReader();
-  const deadline = Promise.withResolvers<never>();
-  const timer = setTimeout(() => deadline.reject(tooSlow()), MAX_BODY_MS);
   try {
     while (reader) {
-      const { value, done } = await Promise.race([reader.read().catch(refuseCut), deadline.promise]);
+      const { value, done } = await Promise.race([reader.read().catch(refuseCut), late]);
       if (done) break;
       total += value.length;
-      if (total > MAX_BODY_BYTES) throw tooLarge();
+      if (total > maxBytes) throw tooLarge(maxBytes);
+      if (total > smallBytes) takePlace();
       text += decoder.decode(value, { stream: true });
     }
   } finally {
-    clearTimeout(timer);
     // A body that was read to its end has nothing left to call off.
     void reader?.cancel().catch(() => {});
   }
   return text + decoder.decode();
+}
+
+/** The places of large bodies that are arriving. */
+type LargePlaces = {
+  /** @throws ProblemError 429 when there is none left, for anybody or for this client */
+  take(client: string): Disposable;
+};
+
+function largePlaces({ maxLarge, maxLargePerClient, smallBytes }: BodyLimits): LargePlaces {
+  const held = new Map<string, number>();
+  let total = 0;
+  return {
+    take(client) {
+      const own = held.get(client) ?? 0;
+      if (total >= maxLarge || own >= maxLargePerClient)
+        throw new ProblemError({
+          status: 429,
+          code: "overloaded",
+          detail: `too many bodies over ${smallBytes} bytes arrive at once`,
+          headers: { "retry-after": "1", connection: "close" },
+        });
+      held.set(client, own + 1);
+      total++;
+      return {
+        [Symbol.dispose]() {
+          const left = (held.get(client) ?? 1) - 1;
+          if (left === 0) held.delete(client);
+          else held.set(client, left);
+          total--;
+        },
+      };
+    },
+  };
 }
 
 // The client has gone, or its chunks are none: nothing of ours is wrong.
@@ -55,17 +150,17 @@ function refuseCut(): never {
   throw new ProblemError({ status: 400, code: "body_cut_off", detail: "the body ended before its end" });
 }
 
-const tooSlow = (): ProblemError =>
+const tooSlow = (maxMs: number): ProblemError =>
   new ProblemError({
     status: 408,
     code: "body_too_slow",
-    detail: `the body took longer than ${MAX_BODY_MS / 1000} s to arrive`,
+    detail: `the body took longer than ${maxMs / 1000} s to arrive`,
     headers: { connection: "close" },
   });
 
-const tooLarge = (): ProblemError =>
+const tooLarge = (maxBytes: number): ProblemError =>
   new ProblemError({
     status: 413,
     code: "body_too_large",
-    detail: `the body is over the limit of ${MAX_BODY_BYTES} bytes`,
+    detail: `the body is over the limit of ${maxBytes} bytes`,
   });

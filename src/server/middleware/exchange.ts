@@ -3,6 +3,8 @@ import type { Log } from "../../log.ts";
 /** One request on its way through the layers, with what they found out about it. */
 export type Exchange = {
   readonly request: Request;
+  /** The body of the request as text; empty until `receiveBodies` has read it. */
+  readonly body: string;
   /** The path below the base path, decoded nowhere: `/crawl/7`. */
   readonly path: string;
   /** What stands before `path` in the addresses that the client sees: `""` or `/prefix`. */

@@ -56,11 +56,11 @@ export function searchRoutes(options: SearchRoutesOptions): Handler {
 }
 
 const mcp: (exchange: Parameters<Handler>[0], options: SearchRoutesOptions) => Promise<Response> = (
-  { request, keepOpen },
+  { request, body, keepOpen },
   options,
 ) => {
   keepOpen();
-  return answerMcp(request, options);
+  return answerMcp(request, body, options);
 };
 
 const about = ({ name, version, isReady }: SearchRoutesOptions) => ({

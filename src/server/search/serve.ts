@@ -4,6 +4,7 @@ import type { Log } from "../../log.ts";
 import type { Metrics } from "../../metrics.ts";
 import { type Listener, listen, urlOf } from "../listen.ts";
 import { keyCheck, requireApiKey } from "../middleware/api-key.ts";
+import { receiveBodies } from "../middleware/body.ts";
 import { type Exchange, inLayers } from "../middleware/exchange.ts";
 import { limitConcurrency, limitTime, refuseWhileDraining } from "../middleware/limits.ts";
 import { answerProblems, observe } from "../middleware/observe.ts";
@@ -68,6 +69,7 @@ export function startSearchServer(options: SearchServerOptions): SearchServer {
       servePage(searchPage()),
       requireApiKey({ key: options.apiKey, openPaths: PROBE_PATHS }),
       refuseWhileDraining(() => isDraining, PROBE_PATHS),
+      receiveBodies(),
       limitConcurrency({
         max: maxConnections,
         waitMs: 0,

@@ -5,7 +5,6 @@ import { createLog } from "../../../src/log.ts";
 import { createMetrics, type Measurement } from "../../../src/metrics.ts";
 import { type Listener, listen } from "../../../src/server/listen.ts";
 import { requireApiKey } from "../../../src/server/middleware/api-key.ts";
-import { MAX_BODY_BYTES, readJsonBody } from "../../../src/server/middleware/body.ts";
 import {
   type Exchange,
   type Handler,
@@ -352,35 +351,6 @@ describe("limits", () => {
     expect((await running).status).toBe(200);
     await closed;
     expect(await fetch(at).catch(() => "closed")).toBe("closed");
-  });
-});
-
-describe("a body", () => {
-  const at = (): string => serve(async ({ request }) => Response.json(await readJsonBody(request)));
-  const send = (body: BodyInit, type = "application/json"): Promise<Response> =>
-    fetch(at(), { method: "POST", body, headers: { "content-type": type } });
-
-  test("of JSON is read, with parameters of its type", async () => {
-    expect(await json(await send('{"a":1}', "Application/JSON; charset=utf-8"))).toEqual({ a: 1 });
-  });
-
-  test.each([
-    ["of another type", "{}", "text/plain", 415],
-    ["that is no JSON", "{", "application/json", 400],
-    ["over the limit", `"${"x".repeat(MAX_BODY_BYTES)}"`, "application/json", 413],
-  ])("%s is a problem", async (_, body, type, status) => {
-    const response = await send(body, type);
-    expect(response.status).toBe(status);
-    expect(response.headers.get("content-type")).toBe("application/problem+json");
-  });
-
-  test("in chunks is bounded too", async () => {
-    const chunk = new Uint8Array(64 * 1024).fill(32);
-    let sent = 0;
-    const body = new ReadableStream<Uint8Array>({
-      pull: (controller) => (sent++ < 40 ? controller.enqueue(chunk) : controller.close()),
-    });
-    expect((await send(body)).status).toBe(413);
   });
 });
 

@@ -125,7 +125,7 @@ const unknownJob = (id: string): ProblemError =>
 
 async function submit({ exchange }: ApiCall, parts: ExtractorParts): Promise<Response> {
   const { app, queue, defaults, paths, hasApiKey, runner } = parts;
-  const request = parseWith(CrawlRequest, await readJsonBody(exchange.request), "body");
+  const request = parseWith(CrawlRequest, readJsonBody(exchange), "body");
   const egress = callerOf(exchange, hasApiKey);
   const caller = { isLocal: isLocalCaller(egress) };
   const network = await readNetwork(request.network, request.prefer_browser, { rules: paths, caller });

@@ -27,7 +27,7 @@ export const extractOperation = (parts: ExtractorParts): ApiOperation => ({
     200: { description: "The article", content: { "application/json": ExtractionResult } },
   },
   handle: async ({ exchange }) => {
-    const request = parseWith(ExtractionRequest, await readJsonBody(exchange.request), "body");
+    const request = parseWith(ExtractionRequest, readJsonBody(exchange), "body");
     return Response.json(articleResult(await extract(request, exchange, parts)));
   },
 });
