@@ -27,7 +27,7 @@ export type EgressCaller =
 export type RequestOrigin = {
   /** The address of the peer of the TCP connection, never one out of a header. */
   readonly peerAddress: string;
-  /** Whether the request carries `Forwarded` or any `X-Forwarded-*` header. */
+  /** Whether the request carries any sign of a proxy between the client and the server. */
   readonly wasForwarded: boolean;
   /** Whether the server asks its callers for an API key. */
   readonly apiKeyConfigured: boolean;

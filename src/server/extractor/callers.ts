@@ -1,16 +1,16 @@
-import { type EgressCaller, isLoopbackAddress, requestCaller } from "../../fetching/index.ts";
+import { type EgressCaller, requestCaller } from "../../fetching/index.ts";
 import type { Exchange } from "../middleware/exchange.ts";
+import { isLoopbackHost } from "../middleware/origin.ts";
 
 /**
- * On whose behalf a request's pages are fetched (DECISIONS section 2, "Egress policy"). A page of another site
- * in somebody's browser also connects from this machine, so the browser's own words count too: its
- * Sec-Fetch-Site, and a Host that is no name of this machine (DNS rebinding).
+ * On whose behalf a request's pages are fetched. A page of another site in somebody's browser also connects from
+ * this machine, so the browser's own words count too: its Sec-Fetch-Site, and a Host that is no name of this
+ * machine (DNS rebinding, or a proxy that passes on what it was asked for).
  */
-export function callerOf(exchange: Exchange, hasApiKey: boolean): EgressCaller {
-  const { client, request } = exchange;
+export function callerOf({ client, request }: Exchange, hasApiKey: boolean): EgressCaller {
   const site = request.headers.get("sec-fetch-site");
   const isForeignPage = site !== null && site !== "same-origin" && site !== "none";
-  if (isForeignPage || !namesThisMachine(client.host)) return { kind: "remote_request" };
+  if (isForeignPage || !isLoopbackHost(request.headers.get("host") ?? "")) return { kind: "remote_request" };
   return requestCaller({
     peerAddress: client.peerAddress,
     wasForwarded: client.wasForwarded,
@@ -20,8 +20,3 @@ export function callerOf(exchange: Exchange, hasApiKey: boolean): EgressCaller {
 
 /** Whether a caller may name paths where no root confines them. */
 export const isLocalCaller = (caller: EgressCaller): boolean => caller.kind === "loopback_request";
-
-function namesThisMachine(host: string): boolean {
-  const name = URL.parse(`http://${host}/`)?.hostname.replace(/^\[|\]$/g, "") ?? "";
-  return name === "localhost" || name.endsWith(".localhost") || isLoopbackAddress(name);
-}

@@ -1,7 +1,6 @@
-import { type AddressSet, isIpAddress } from "../../fetching/index.ts";
+import type { AddressSet } from "../../fetching/index.ts";
 import type { Client } from "./exchange.ts";
-
-const FORWARDING_HEADER = /^(?:forwarded|x-forwarded-.+|x-real-ip)$/;
+import { bareAddress, wasForwarded as isForwarded } from "./forwarding.ts";
 
 /**
  * Who asks. Forwarding headers count only when the peer is a trusted proxy; of a list of forwarders the
@@ -9,7 +8,7 @@ const FORWARDING_HEADER = /^(?:forwarded|x-forwarded-.+|x-real-ip)$/;
  */
 export function clientOf(request: Request, peerAddress: string, trusted: AddressSet): Client {
   const { headers } = request;
-  const wasForwarded = [...headers.keys()].some((name) => FORWARDING_HEADER.test(name));
+  const wasForwarded = isForwarded(headers);
   const own = { scheme: "http", host: headers.get("host") ?? "" };
   if (!wasForwarded || !trusted.has(peerAddress))
     return { peerAddress, address: peerAddress, wasForwarded, ...own };
@@ -49,13 +48,6 @@ function firstUntrusted(chain: readonly string[], trusted: AddressSet): string |
     if (!trusted.has(address) || index === 0) return address;
   }
   return null;
-}
-
-/** `192.0.2.1:4711` and `[2001:db8::1]:4711` have a port that is not part of the address. */
-function bareAddress(entry: string): string | null {
-  const text = entry.trim();
-  const bare = /^\[([^\]]+)\](?::\d+)?$/.exec(text)?.[1] ?? /^([\d.]+):\d+$/.exec(text)?.[1] ?? text;
-  return isIpAddress(bare) ? bare : null;
 }
 
 /** Proxies append to what they got, so only the last part of a list is the trusted proxy's own word. */

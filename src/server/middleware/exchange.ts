@@ -25,7 +25,7 @@ export type Client = {
   readonly peerAddress: string;
   /** The peer, or what trusted proxies say about whom they forward. */
   readonly address: string;
-  /** Whether the request carries a forwarding header, trusted or not. */
+  /** Whether the request carries any sign of having been passed on, by a trusted proxy or another. */
   readonly wasForwarded: boolean;
   /** `http` or `https`, as the client sees it. */
   readonly scheme: string;

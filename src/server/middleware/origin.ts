@@ -46,9 +46,18 @@ function hostRule({ boundHost, allowedHosts }: OriginRules): (host: string) => b
     if (name === null) return false;
     if (names.has("*") || names.has(host.toLowerCase()) || names.has(name)) return true;
     // Whatever the server is bound to: probes beside it ask for localhost, and no foreign name resolves to one of these.
-    return name === "localhost" || name.endsWith(".localhost") || isLoopbackAddress(name);
+    return isLoopbackName(name);
   };
 }
+
+/** Whether a Host header names this machine: `localhost`, a name below it, or a loopback address, with any port. */
+export function isLoopbackHost(host: string): boolean {
+  const name = hostName(host);
+  return name !== null && isLoopbackName(name);
+}
+
+const isLoopbackName = (name: string): boolean =>
+  name === "localhost" || name.endsWith(".localhost") || isLoopbackAddress(name);
 
 /** The name of `name:port`, in lower case and without the dot or brackets around it. */
 function hostName(host: string): string | null {

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, writeFileSync } from "node:fs";
+import net from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type ExtractorProcess, startExtractor } from "../../support/extractor-server.ts";
@@ -7,6 +8,37 @@ import { FORBIDDEN_ADDRESSES, LOCAL_ADDRESSES } from "../../support/hostile-addr
 import { type NumberedSite, serveNumberedSite } from "../../support/numbered-site.ts";
 
 const FORWARDED = { "x-forwarded-for": "203.0.113.7" };
+
+/** What proxies, load balancers and content networks add to the requests that they pass on. */
+const PROXY_HEADERS: readonly (readonly [string, string])[] = [
+  ["via", "1.1 edge"],
+  ["x-forwarded-host", "reader.example"],
+  ["x-forwarded-proto", "https"],
+  ["x-forwarded-anything-new", "1"],
+  ["cf-connecting-ip", "203.0.113.7"],
+  ["cf-ray", "7d1f"],
+  ["cdn-loop", "cloudflare"],
+  ["true-client-ip", "203.0.113.7"],
+  ["x-real-ip", "127.0.0.1"],
+  ["x-client-ip", "203.0.113.7"],
+  ["x-cluster-client-ip", "203.0.113.7"],
+  ["fastly-client-ip", "203.0.113.7"],
+  ["x-amzn-trace-id", "Root=1-67891233-abcdef012345678912345678"],
+  ["x-azure-clientip", "203.0.113.7"],
+  ["x-appengine-user-ip", "203.0.113.7"],
+  ["x-envoy-external-address", "203.0.113.7"],
+  ["fly-client-ip", "203.0.113.7"],
+  ["x-vercel-id", "fra1::abc"],
+  ["x-original-url", "/"],
+  ["x-proxyuser-ip", "203.0.113.7"],
+  ["proxy-connection", "keep-alive"],
+  ["max-forwards", "10"],
+  ["remote-addr", "203.0.113.7"],
+  // Of nobody whose names we know.
+  ["x-seen-from", "203.0.113.7"],
+  ["x-hops", "10.0.0.1, 203.0.113.7:4711"],
+  ["x-peer", "[2001:db8::7]:4711"],
+];
 
 async function codeOf(response: Response): Promise<string> {
   return ((await response.json()) as { code: string }).code;
@@ -118,15 +150,61 @@ describe("who may reach inner addresses", () => {
     expect((await server.post("/", { url: `${site.origin}/` })).status).toBe(200);
   });
 
+  test.each<Record<string, string>>([
+    { "user-agent": "Mozilla/5.0 Chrome/131.0.0.0 Safari/537.36", "sec-ch-ua-full-version": "8.0.0.0" },
+    { "x-request-id": "192.0.2.1", referer: "http://192.0.2.1/", accept: "text/html;q=0.9,*/*;q=0.8" },
+    { "x-app-version": "1.2.3", "x-local": "127.0.0.1:8080", traceparent: "00-0af7651916cd43dd-01" },
+    { host: "localhost:3000" },
+    { host: "reader.localhost" },
+    { host: "[::1]" },
+  ])("with what clients send of themselves too: %j", async (headers) => {
+    expect((await server.post("/", { url: `${site.origin}/` }, headers)).status).toBe(200);
+  });
+
+  test.each([
+    "GET http://reader.example/TARGET HTTP/1.1\r\nHost: reader.example",
+    "GET http://localhost/TARGET HTTP/1.1\r\nHost: localhost\r\nVia: 1.1 proxy",
+    "GET http://localhost/TARGET HTTP/1.1\r\nHost: localhost\r\nProxy-Connection: keep-alive",
+    "CONNECT reader.example:443 HTTP/1.1\r\nHost: reader.example:443",
+  ])("a proxy that asks as it would ask another proxy does not: %s", async (head) => {
+    const before = site.visits.length;
+    const { hostname, port } = new URL(server.url);
+    const answer = await new Promise<string>((resolve) => {
+      let text = "";
+      const socket = net.connect(Number(port), hostname, () =>
+        socket.write(`${head.replace("TARGET", `${site.origin}/`)}\r\nConnection: close\r\n\r\n`),
+      );
+      socket.on("data", (piece) => {
+        text += piece;
+      });
+      socket.on("error", () => resolve(text));
+      socket.on("close", () => resolve(text));
+    });
+    expect(answer).toMatch(/^HTTP\/1.1 4\d\d/);
+    expect(site.visits.length).toBe(before);
+  });
+
   test.each<[string, Record<string, string>]>([
     ["who was forwarded", FORWARDED],
     ["who was forwarded in the standard's way", { forwarded: "for=203.0.113.7" }],
+    ...PROXY_HEADERS.map(([name, value]): [string, Record<string, string>] => [
+      `behind a proxy that says ${name}`,
+      { [name]: value },
+    ]),
     ["who asks by a name that is not this machine's", { host: "rebound.example" }],
+    ["who asks by an address that is not this machine's", { host: "10.0.0.7:3000" }],
+    ["whose Host hides a loopback name behind another's", { host: "localhost.evil.example" }],
     ["in a page of another site", { "sec-fetch-site": "cross-site" }],
   ])("one %s does not, and gets nothing out of the cache either", async (_, headers) => {
     const response = await server.post("/", { url: `${site.origin}/` }, headers);
     expect(response.status).toBe(403);
     expect(await codeOf(response)).toBe("egress_refused");
+  });
+
+  test("one whose Host is no host is answered nothing", async () => {
+    const headers = { host: "evil.example@localhost" };
+    const response = await server.post("/", { url: `${site.origin}/` }, headers);
+    expect([response.status, await codeOf(response)]).toEqual([403, "origin_refused"]);
   });
 
   test("no spelling of an inner address gets a stranger there", async () => {

@@ -116,35 +116,73 @@ async function expectService(proxied: ExtractorProcess): Promise<void> {
   expect((await proxied.post("/", {}, { origin: "https://evil.example" })).status).toBe(403);
 }
 
+/** Whoever comes through the proxy is a stranger to a server with the settings of the systemd unit. */
+async function expectStrangers(behind: (target: string) => Promise<ExtractorProcess>): Promise<void> {
+  const env = { ARTICLE_EXTRACTOR_ALLOWED_HOSTS: "*", ARTICLE_EXTRACTOR_TRUSTED_PROXIES: "127.0.0.1,::1" };
+  await using own = await startExtractor({ env });
+  expect((await own.post("/", { url: `${site.origin}/` })).status).toBe(200);
+  const proxied = await behind(own.url);
+  const before = site.visits.length;
+  for (const host of ["reader.example", "localhost", "127.0.0.1"]) {
+    const refused = await proxied.post("/", { url: `${site.origin}/` }, { host });
+    expect([host, refused.status, await refused.json()]).toMatchObject([
+      host,
+      403,
+      { code: "egress_refused" },
+    ]);
+    expect((await proxied.get(`/${site.origin}/`, { headers: { host } })).status).toBe(403);
+    const crawl = { output_dir: join(directory, "strangers"), seeds: [`${site.origin}/`] };
+    expect((await proxied.post("/crawl", crawl, { host })).status).toBe(403);
+  }
+  expect(site.visits.length).toBe(before);
+}
+
+async function startNginxExample(target: string): Promise<ExtractorProcess> {
+  const port = freePort();
+  const text = (await read("nginx.conf"))
+    .replace("listen 443 ssl;", `listen 127.0.0.1:${port};`)
+    .replace(/^\s*ssl_certificate.*\n/gm, "")
+    .replace("127.0.0.1:3000", new URL(target).host)
+    .replace("rate=10r/s", "rate=1000r/s");
+  const files = mkdtempSync(join(directory, "nginx-"));
+  const conf = join(files, "nginx.conf");
+  const temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
+    .map((name) => `${name}_temp_path ${files}/${name};`)
+    .join("\n");
+  writeFileSync(
+    conf,
+    `daemon off;\nmaster_process off;\npid ${files}/nginx.pid;\nerror_log ${files}/error.log;\nevents {}\nhttp {\naccess_log off;\n${temporary}\n${text}\n}\n`,
+  );
+  return await start([NGINX ?? "nginx", "-p", files, "-c", conf], port);
+}
+
 describe("the nginx example", () => {
   test("passes everything on", async () => {
-    const port = freePort();
-    const text = (await read("nginx.conf"))
-      .replace("listen 443 ssl;", `listen 127.0.0.1:${port};`)
-      .replace(/^\s*ssl_certificate.*\n/gm, "")
-      .replace("127.0.0.1:3000", new URL(server.url).host)
-      .replace("rate=10r/s", "rate=1000r/s");
-    const conf = join(directory, "nginx.conf");
-    const temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
-      .map((name) => `${name}_temp_path ${directory}/${name};`)
-      .join("\n");
-    writeFileSync(
-      conf,
-      `daemon off;\nmaster_process off;\npid ${directory}/nginx.pid;\nerror_log ${directory}/error.log;\nevents {}\nhttp {\naccess_log off;\n${temporary}\n${text}\n}\n`,
-    );
-    await expectService(await start([NGINX ?? "nginx", "-p", directory, "-c", conf], port));
+    await expectService(await startNginxExample(server.url));
+  }, 30_000);
+
+  test("makes nobody behind it a caller on this machine", async () => {
+    await expectStrangers(startNginxExample);
   }, 30_000);
 });
 
 describe.skipIf(Bun.which("caddy") === null)("the Caddy example", () => {
-  test("passes everything on", async () => {
+  async function startCaddyExample(target: string): Promise<ExtractorProcess> {
     const port = freePort();
     const text = (await read("Caddyfile"))
-      .replace("reader.example {", `{\n\tadmin off\n}\nhttp://127.0.0.1:${port} {`)
-      .replace("127.0.0.1:3000", new URL(server.url).host);
-    const file = join(directory, "Caddyfile");
+      .replace("reader.example {", `{\n\tadmin off\n}\nhttp://:${port} {\n\tbind 127.0.0.1`)
+      .replace("127.0.0.1:3000", new URL(target).host);
+    const file = join(mkdtempSync(join(directory, "caddy-")), "Caddyfile");
     writeFileSync(file, text);
-    await expectService(await start(["caddy", "run", "--adapter", "caddyfile", "--config", file], port));
+    return await start(["caddy", "run", "--adapter", "caddyfile", "--config", file], port);
+  }
+
+  test("passes everything on", async () => {
+    await expectService(await startCaddyExample(server.url));
+  }, 30_000);
+
+  test("makes nobody behind it a caller on this machine", async () => {
+    await expectStrangers(startCaddyExample);
   }, 30_000);
 });
 
