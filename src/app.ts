@@ -48,6 +48,7 @@ import { createMetrics, logSink, type Metrics, type MetricsSink, statsdSink } fr
 import {
   DEFAULT_NETWORK,
   type NetworkOptions,
+  networkEcho,
   type OpenNetwork,
   openBrowsingSession,
   openNetwork,
@@ -63,7 +64,6 @@ import {
   type Settings,
 } from "./settings/index.ts";
 import { openStatsd, type StatsdSocket } from "./statsd.ts";
-import { withoutCredentials } from "./urls/index.ts";
 
 export { DEFAULT_NETWORK, type NetworkOptions, type Person, preferenceOf } from "./network.ts";
 
@@ -324,7 +324,7 @@ function openSession(options: AppOptions, parts: SessionParts): ArticleSession {
     shell,
     hasDiagnostics: settings.logDiagnostics,
   };
-  const crawling = crawlingParts({ ...parts, shell, open });
+  const crawling = crawlingParts({ ...parts, settings, shell, open });
   // What one caller may reach, another must not get out of the cache.
   const cacheScope = JSON.stringify([network, userAgent, options.caller]);
   return {
@@ -355,13 +355,14 @@ function openSession(options: AppOptions, parts: SessionParts): ArticleSession {
 }
 
 function crawlingParts({
+  settings,
   shell,
   extractor,
   metrics,
   slots,
   network,
   open,
-}: SessionParts & Pick<AppOptions, "shell"> & { readonly open: OpenNetwork }): CrawlJobParts {
+}: SessionParts & Pick<AppOptions, "settings" | "shell"> & { readonly open: OpenNetwork }): CrawlJobParts {
   const { http, fetchers, limits, userAgent, log } = open;
   return {
     fetchers,
@@ -377,22 +378,6 @@ function crawlingParts({
     clock: systemClock,
     log,
     metrics,
-    network: {
-      user_agent: userAgent,
-      random_user_agent: network.hasRandomUserAgent,
-      proxy: network.proxy === null ? null : withoutCredentials(network.proxy),
-      proxy_bypass: network.proxyBypass,
-      // Their values may be secrets.
-      header_names: network.headers.map(([name]) => name.toLowerCase()),
-      request_timeout_seconds: limits.requestTimeoutMs / 1000,
-      tries: limits.tries,
-      max_bytes: limits.pageBytes,
-      headed: network.isHeaded,
-      // What it holds are secrets; its name is none.
-      storage_state: network.storageState,
-      wait_for: network.waitFor,
-      scroll: network.scrolls,
-      load_media: network.loadsMedia,
-    },
+    network: networkEcho(network, { settings: shell === "cli" ? settings : null, limits, userAgent }),
   };
 }

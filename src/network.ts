@@ -22,6 +22,7 @@ import {
 } from "./fetching/index.ts";
 import type { Log, LogFields } from "./log.ts";
 import type { Settings } from "./settings/index.ts";
+import { withoutCredentials } from "./urls/index.ts";
 
 /** How one caller wants its pages fetched; null leaves the choice to the settings and defaults. */
 export type NetworkOptions = {
@@ -252,6 +253,42 @@ export function proxyChoice(
       environment: proxyEnvironment,
     });
   return network.proxy !== null ? choose(network.proxy, "caller") : choose(settings.proxy, "operator");
+}
+
+type EchoParts = Pick<OpenNetwork, "limits" | "userAgent"> & { readonly settings: Settings | null };
+
+/**
+ * Network options as a manifest shows them, without secrets.
+ * @param parts.settings fill in what the caller left open; null where the manifest's readers are not the operator,
+ * to whom the server's proxy and files are nobody's business
+ */
+export function networkEcho(
+  network: NetworkOptions,
+  { settings, limits, userAgent }: EchoParts,
+): Readonly<Record<string, unknown>> {
+  const proxy = network.proxy ?? settings?.proxy ?? null;
+  const bypass = [...network.proxyBypass, ...(settings?.proxyBypass ? [settings.proxyBypass] : [])];
+  const shown = {
+    userAgent: { user_agent: userAgent },
+    hasRandomUserAgent: { random_user_agent: network.hasRandomUserAgent },
+    // Their values may be secrets.
+    headers: { header_names: network.headers.map(([name]) => name.toLowerCase()) },
+    proxy: { proxy: proxy === null ? null : withoutCredentials(proxy) },
+    proxyBypass: { proxy_bypass: bypass },
+    requestTimeoutMs: { request_timeout_seconds: limits.requestTimeoutMs / 1000 },
+    tries: { tries: limits.tries },
+    maxBytes: { max_bytes: limits.pageBytes },
+    // The plan's `fetcher_preference` is what became of it.
+    preference: {},
+    isHeaded: { headed: network.isHeaded },
+    userInteractionTimeoutMs: { user_interaction_timeout: network.userInteractionTimeoutMs / 1000 },
+    // What it holds are secrets; its name is none.
+    storageState: { storage_state: network.storageState ?? settings?.storageStateFile ?? null },
+    waitFor: { wait_for: network.waitFor },
+    scrolls: { scroll: network.scrolls },
+    loadsMedia: { load_media: network.loadsMedia },
+  } satisfies Record<keyof NetworkOptions, Readonly<Record<string, unknown>>>;
+  return Object.assign(settings === null ? {} : { egress: settings.egress }, ...Object.values(shown));
 }
 
 function userAgentFor(

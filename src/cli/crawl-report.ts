@@ -1,4 +1,10 @@
-import type { CrawlEvent, CrawlNotice, CrawlProgress, CrawlSummary } from "../crawler/index.ts";
+import {
+  type CrawlEvent,
+  type CrawlNotice,
+  type CrawlProgress,
+  type CrawlSummary,
+  warningOf,
+} from "../crawler/index.ts";
 import type { Log } from "../log.ts";
 import type { Notices } from "./notices.ts";
 import { formatDuration, formatProgress, Pace } from "./progress-line.ts";
@@ -52,7 +58,8 @@ export function createCrawlReport(parts: CrawlReportParts): CrawlReport {
       }
       if (event.kind === "notice") {
         tellNotice(event.notice, parts);
-        if (event.notice.kind === "sitemap_failed") told.push(event.notice.failure.message);
+        const warning = warningOf(event.notice);
+        if (warning !== null) told.push(warning);
         // Large ones take a while, and until they are read no page is fetched.
         if (event.notice.kind === "sitemap_read" && !hasPages) {
           sitemapUrls += event.notice.pageCount;
@@ -87,19 +94,11 @@ function tellNotice(notice: CrawlNotice, { notices }: CrawlReportParts): void {
   }
 }
 
-// The crawl itself logs its pages.
+// The crawl itself logs its pages and notices.
 function logEvent(event: CrawlEvent, log: Log): void {
   if (event.kind === "started")
     log.info("crawl started", { job_id: event.jobId, mode: event.mode, known: event.progress.total });
   else if (event.kind === "finished") logEnd(event.summary, log);
-  else if (event.kind === "notice") logNotice(event.notice, log);
-}
-
-function logNotice(notice: CrawlNotice, log: Log): void {
-  if (notice.kind === "sitemap_read")
-    log.info("sitemap read", { url: notice.sitemap, pages: notice.pageCount });
-  else if (notice.kind === "host_paused")
-    log.info("host paused", { host: notice.host, until: new Date(notice.untilMs).toISOString() });
 }
 
 function logEnd({ jobId, state, progress, error }: CrawlSummary, log: Log): void {
@@ -143,7 +142,7 @@ function formatSummary(summary: CrawlSummary, parts: SummaryParts): string[] {
     : "--max-pages sets another";
   if (isCut) lines.push(`the limit of ${progress.fetched} pages was reached; ${how}`);
   for (const warning of summary.warnings)
-    if (!parts.told.some((message) => warning.includes(message))) lines.push(`warning: ${warning}`);
+    if (!parts.told.includes(warning)) lines.push(`warning: ${warning}`);
   if (manifestPath !== null) lines.push(`every page and its outcome: ${manifestPath}`);
   return lines.map((line, index) => (index === 0 ? line : `  ${line}`));
 }

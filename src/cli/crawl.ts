@@ -5,7 +5,7 @@ import { FAILURE_OUTCOMES, Failure, type FailureRecord } from "../failure.ts";
 import type { Log } from "../log.ts";
 import { askForDirectory } from "./ask.ts";
 import { createLineOutput, type LineOutput } from "./crawl-lines.ts";
-import { type CrawlCommand, isWithin } from "./crawl-options.ts";
+import { type CrawlCommand, type FailureAllowance, isWithin } from "./crawl-options.ts";
 import { type CrawlReport, createCrawlReport, pageCount } from "./crawl-report.ts";
 import type { Notices } from "./notices.ts";
 import type { Screen } from "./screen.ts";
@@ -45,6 +45,11 @@ export async function runCrawl(command: CrawlCommand, parts: CrawlParts): Promis
     output: lines?.output ?? { kind: "directory", path: directory ?? "" },
     jobId: null,
     isFresh: command.isFresh,
+    shellSettings: {
+      output_dir: directory,
+      jsonl: lines !== null,
+      max_failures: showAllowance(command.allowance),
+    },
     authorizations: command.authorizations,
   };
   const onInterrupt = (): void => parts.notices.warn("stopping; interrupt again to end at once");
@@ -106,12 +111,13 @@ function judge({ state, error, progress }: CrawlSummary, { command, lines, notic
     return FAILURE_OUTCOMES[error?.code ?? "internal"].exitCode;
   }
   const { successful, failed } = progress;
-  const { value, isPercent } = command.allowance;
   if (isWithin(command.allowance, failed, successful + failed)) return 0;
-  const allowed = isPercent ? `${value}%` : value;
+  const allowed = showAllowance(command.allowance);
   notices.error(`${failed} of ${successful + failed} pages failed; --max-failures allows ${allowed}`);
   return TOO_MANY_FAILURES;
 }
+
+const showAllowance = ({ value, isPercent }: FailureAllowance): string => `${value}${isPercent ? "%" : ""}`;
 
 /** Lists on stdout what a crawl would begin with, and says on stderr what it would leave out. */
 async function listPages(

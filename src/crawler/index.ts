@@ -17,6 +17,7 @@ export { createHostSlots, type HostSlots, type HostTurn } from "./host-slots.ts"
 export { type CrawlJobParts, runCrawlJob } from "./job.ts";
 export { type ManifestEntry, manifestEntry } from "./manifest-entry.ts";
 export { readManifestEntries } from "./manifest-reader.ts";
+export { warningOf } from "./notices.ts";
 export { createFileSink } from "./output.ts";
 export { CRAWL_RANGES, createCrawlPlan } from "./plan.ts";
 export { previewCrawl } from "./preview.ts";

@@ -1,11 +1,13 @@
 import { join } from "node:path";
 import { Failure, type FailureRecord } from "../failure.ts";
+import { configEcho } from "./config-echo.ts";
 import { type CrawlDeps, CrawlRun } from "./crawl.ts";
 import type { Frontier } from "./frontier/frontier.ts";
 import { openSqliteFrontier } from "./frontier/open.ts";
 import { writeManifest } from "./manifest.ts";
-import { lowDiskBytes, type OpenOutput, openOutput } from "./output.ts";
-import type { CrawlEvent, CrawlJobOptions, CrawlPlan, CrawlSummary } from "./types.ts";
+import { logNotice, warningOf } from "./notices.ts";
+import { type OpenOutput, openOutput, watchDisk } from "./output.ts";
+import type { CrawlEvent, CrawlJobOptions, CrawlNotice, CrawlPlan, CrawlSummary } from "./types.ts";
 
 /** What a job works with besides its own output. */
 export type CrawlJobParts = Omit<CrawlDeps, "frontier" | "sink" | "authorizations"> & {
@@ -40,7 +42,17 @@ export async function* runCrawlJob(
   // A shell that names its jobs runs several at once, whose lines are told apart by the name.
   const log = jobId === null ? parts.log : parts.log.with({ job_id: jobId });
   const run = new CrawlRun(plan, { ...parts, log, frontier, sink: output.sink, authorizations }, signal);
-  const job = { plan, parts, output, frontier, run };
+  const config = configEcho({ plan, options, network: parts.network });
+  const notice = async (told: CrawlNotice): Promise<CrawlEvent> => {
+    logNotice(told, log);
+    const warning = warningOf(told);
+    // What is read of sitemaps is warned of where it is read, and a crawl that goes on warns no second time.
+    if (warning !== null && !(await frontier.warnings()).includes(warning))
+      await frontier.addWarning(warning);
+    return { kind: "notice", notice: told };
+  };
+  const disk = watchDisk(output, parts.clock);
+  const job = { plan, config, parts, output, frontier, run, notice, disk };
   let isEnded = false;
   try {
     yield* tellStart(job);
@@ -55,27 +67,31 @@ export async function* runCrawlJob(
 
 type Job = {
   readonly plan: CrawlPlan;
+  /** As the manifest shows it. */
+  readonly config: Readonly<Record<string, unknown>>;
   readonly parts: CrawlJobParts;
   readonly output: OpenOutput;
   readonly frontier: Frontier;
   readonly run: CrawlRun;
+  /** Logs and keeps what is told. */
+  readonly notice: (notice: CrawlNotice) => Promise<CrawlEvent>;
+  readonly disk: ReturnType<typeof watchDisk>;
 };
 
-async function* tellStart({ plan, frontier, output, run }: Job): AsyncGenerator<CrawlEvent, void> {
+async function* tellStart({ plan, frontier, run, notice, disk }: Job): AsyncGenerator<CrawlEvent, void> {
   const { jobId, startedAt, mode } = frontier.crawl;
   yield { kind: "started", jobId, startedAt, mode, progress: await run.progress() };
-  if (!plan.obeysRobots) yield { kind: "notice", notice: { kind: "robots_ignored" } };
-  const freeBytes = await lowDiskBytes(output.stateDirectory);
-  if (freeBytes !== null)
-    yield { kind: "notice", notice: { kind: "low_disk", directory: output.place, freeBytes } };
+  if (!plan.obeysRobots) yield await notice({ kind: "robots_ignored" });
+  for (const told of await disk()) yield await notice(told);
 }
 
 /** @returns why the crawl could not go on, null when it is complete */
-async function* tellPages({ run }: Job): AsyncGenerator<CrawlEvent, FailureRecord | null> {
+async function* tellPages({ run, notice, disk }: Job): AsyncGenerator<CrawlEvent, FailureRecord | null> {
   try {
     for await (const news of run.news()) {
-      if (news.kind === "notice") yield news;
+      if (news.kind === "notice") yield await notice(news.notice);
       else yield { kind: "page", outcome: news.outcome, progress: await run.progress() };
+      for (const told of await disk()) yield await notice(told);
     }
     return null;
   } catch (error) {
@@ -86,7 +102,7 @@ async function* tellPages({ run }: Job): AsyncGenerator<CrawlEvent, FailureRecor
 
 /** Closes the books: the manifest, and only after it the mark that the crawl is over. */
 async function end(job: Job, error: FailureRecord | null): Promise<CrawlSummary> {
-  const { plan, parts, output, frontier, run } = job;
+  const { config, parts, output, frontier, run } = job;
   const state = error === null ? "completed" : error.code === "cancelled" ? "cancelled" : "failed";
   const { jobId, startedAt } = frontier.crawl;
   const summary = {
@@ -106,8 +122,7 @@ async function end(job: Job, error: FailureRecord | null): Promise<CrawlSummary>
       await writeManifest(frontier, {
         path: manifestPath,
         temporaryPath,
-        plan,
-        network: parts.network,
+        config,
         summary,
       });
     } catch (cause) {

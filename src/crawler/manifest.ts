@@ -2,15 +2,14 @@ import { type FileHandle, open, rename, unlink } from "node:fs/promises";
 import { Failure } from "../failure.ts";
 import type { Frontier } from "./frontier/frontier.ts";
 import { manifestEntry } from "./manifest-entry.ts";
-import type { CrawlPlan, CrawlSummary } from "./types.ts";
+import type { CrawlSummary } from "./types.ts";
 
 export type ManifestOptions = {
   readonly path: string;
   /** Written first, then renamed; on the same disk. */
   readonly temporaryPath: string;
-  readonly plan: CrawlPlan;
-  /** Network options without secrets, as the manifest shows them. */
-  readonly network: Readonly<Record<string, unknown>>;
+  /** What the crawl was asked for, without secrets; see `configEcho`. */
+  readonly config: Readonly<Record<string, unknown>>;
   readonly summary: Omit<CrawlSummary, "manifestPath">;
 };
 
@@ -64,7 +63,7 @@ async function* manifestText(frontier: Frontier, options: ManifestOptions): Asyn
 /** How each of ours begins. */
 export const MANIFEST_START = '{\n  "job_id": ';
 
-function manifestHead({ plan, network, summary }: ManifestOptions) {
+function manifestHead({ config, summary }: ManifestOptions) {
   const { progress } = summary;
   const seconds = (Date.parse(summary.completedAt) - Date.parse(summary.startedAt)) / 1000;
   return {
@@ -72,7 +71,7 @@ function manifestHead({ plan, network, summary }: ManifestOptions) {
     status: summary.state,
     started_at: summary.startedAt,
     completed_at: summary.completedAt,
-    config: configEcho(plan, network),
+    config,
     total_pages: progress.progress,
     successful: progress.successful,
     failed: progress.failed,
@@ -84,28 +83,3 @@ function manifestHead({ plan, network, summary }: ManifestOptions) {
     error: summary.error,
   };
 }
-
-const configEcho = (plan: CrawlPlan, network: Readonly<Record<string, unknown>>) => ({
-  seeds: plan.seeds,
-  sitemaps: plan.sitemaps,
-  allow_prefixes: plan.allowPrefixes,
-  deny_prefixes: plan.denyPrefixes,
-  max_pages: plan.maxPages,
-  max_depth: plan.maxDepth,
-  concurrency: plan.concurrency,
-  rate_limit_delay: plan.hostDelayMs / 1000,
-  adaptive_delay: plan.hasAdaptiveDelay,
-  follow_links: plan.followsLinks,
-  obey_robots: plan.obeysRobots,
-  respect_meta_robots: plan.respectsMetaRobots,
-  discover_sitemaps: plan.discoversSitemaps,
-  fetcher_preference: plan.preference,
-  options: {
-    min_word_count: plan.extraction.minWordCount,
-    include_images: plan.extraction.includeImages,
-    include_code: plan.extraction.includeCode,
-    select: plan.extraction.select,
-    exclude: plan.extraction.exclude,
-  },
-  network,
-});

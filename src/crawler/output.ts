@@ -3,9 +3,10 @@ import { mkdtemp, open, rm, statfs } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Failure } from "../failure.ts";
+import type { Clock } from "../fetching/index.ts";
 import { createFileStore } from "../pages/index.ts";
 import { MANIFEST_START } from "./manifest.ts";
-import type { CrawlOutput, PageSink } from "./types.ts";
+import type { CrawlNotice, CrawlOutput, PageSink } from "./types.ts";
 
 /** Where a crawl's pages, memory and manifest go. */
 export type OpenOutput = AsyncDisposable & {
@@ -73,13 +74,30 @@ async function refuseForeignManifest(directory: string): Promise<void> {
 /** Specification, "Crawl rules", 6. */
 const LOW_DISK_BYTES = 100 * 1024 * 1024;
 
-/** The bytes that are free when they are too few for comfort, else null. */
-export async function lowDiskBytes(directory: string): Promise<number | null> {
+const DISK_EVERY_MS = 10_000;
+
+/** Looks at the disk now and then, and tells once that there are too few free bytes for comfort. */
+export function watchDisk(
+  { stateDirectory, place }: Pick<OpenOutput, "stateDirectory" | "place">,
+  clock: Pick<Clock, "now">,
+): () => Promise<readonly CrawlNotice[]> {
+  let nextAt = 0;
+  return async () => {
+    const now = clock.now();
+    if (now < nextAt) return [];
+    nextAt = now + DISK_EVERY_MS;
+    const freeBytes = await freeBytesIn(stateDirectory);
+    if (freeBytes >= LOW_DISK_BYTES) return [];
+    nextAt = Number.POSITIVE_INFINITY;
+    return [{ kind: "low_disk", directory: place, freeBytes }];
+  };
+}
+
+async function freeBytesIn(directory: string): Promise<number> {
   try {
     const { bavail, bsize } = await statfs(directory);
-    const free = Number(bavail) * Number(bsize);
-    return free < LOW_DISK_BYTES ? free : null;
+    return Number(bavail) * Number(bsize);
   } catch {
-    return null; // a file system that does not tell
+    return Number.POSITIVE_INFINITY; // a file system that does not tell
   }
 }

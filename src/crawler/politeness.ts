@@ -80,8 +80,8 @@ export class Politeness {
     return Math.max(
       this.#plan.hostDelayMs,
       manners?.robotsDelayMs ?? 0,
-      // Delays count from start to start, so after the answer the host rests as long as it worked.
-      this.#plan.hasAdaptiveDelay ? Math.min(2 * (manners?.adaptiveDelayMs ?? 0), MAX_ADAPTIVE_DELAY_MS) : 0,
+      // The rest itself counts from the end of an answer (see `noteAnswer`); a delay has one request out at a time.
+      manners?.adaptiveDelayMs ?? 0,
     );
   }
 
@@ -135,7 +135,10 @@ export class Politeness {
     return until > this.#parts.clock.now() ? until : null;
   }
 
-  /** The host answered in this time; with an adaptive plan its delay follows, never below the plan's. */
+  /**
+   * The host has answered, just now and in this time. With an adaptive plan it rests as long from now on. To be told
+   * before the host's turn is released, so that whoever waits for it sees the rest.
+   */
   noteAnswer(host: string, answer: { readonly latencyMs: number; readonly isGood: boolean }): void {
     const manners = this.#hosts.get(host);
     if (answer.isGood && manners) manners.pauses = 0;
@@ -145,6 +148,7 @@ export class Politeness {
     // often quicker than a page, never shortens the delay.
     const next = (adaptive.adaptiveDelayMs + Math.min(answer.latencyMs, MAX_ADAPTIVE_DELAY_MS)) / 2;
     if (answer.isGood || next > adaptive.adaptiveDelayMs) adaptive.adaptiveDelayMs = next;
+    this.#parts.slots.pause(host, this.#parts.clock.now() + adaptive.adaptiveDelayMs);
   }
 
   #manners(host: string): HostManners {

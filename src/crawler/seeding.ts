@@ -2,6 +2,7 @@ import { Failure, type FailureRecord } from "../failure.ts";
 import type { RobotsCache } from "../fetching/index.ts";
 import { originOf, type PageUrl } from "../urls/index.ts";
 import type { Frontier, FrontierEntry } from "./frontier/frontier.ts";
+import { sitemapWarning } from "./notices.ts";
 import type { Politeness } from "./politeness.ts";
 import type { Scope } from "./scope.ts";
 import { sitemapsOfRobots } from "./sitemap/source.ts";
@@ -80,7 +81,7 @@ export async function* seed(
     } else {
       failure = news.failure;
       onNotice({ kind: "sitemap_failed", sitemap: news.sitemap, failure });
-      await frontier.addWarning(`The sitemap ${news.sitemap} could not be read: ${news.failure.message}`);
+      await frontier.addWarning(sitemapWarning(news));
     }
     yield;
   }

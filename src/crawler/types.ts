@@ -215,6 +215,11 @@ export type CrawlJobOptions = {
   readonly isFresh: boolean;
   /** What the shell's messages call `isFresh`; `--fresh` where it does not say. */
   readonly freshName?: string;
+  /**
+   * Settings of the shell that the manifest's `config` shows besides the plan and these options, under the names
+   * that they have there; `output_dir` where callers are not told the real path.
+   */
+  readonly shellSettings?: Readonly<Record<string, unknown>>;
   /** Values of Authorization headers by origin. */
   readonly authorizations: ReadonlyMap<string, string>;
 };

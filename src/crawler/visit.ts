@@ -83,12 +83,12 @@ async function fetchPage(attempt: Attempt, onFetched: () => void): Promise<PageV
   using deadline = startDeadline(attempt.signal, PAGE_DEADLINE_MS - page.spentMs);
   const isStored = page.known !== null && (await parts.sink.has(page.url));
   const finishFetch = (answer: FetchedPage | null): void => {
-    gate.release();
     if (answer) {
       parts.onBytes(answer.bodyBytes);
       const latencyMs = performance.now() - attempt.startedAt - gate.waitedMs;
       politeness.noteAnswer(page.host, { latencyMs, isGood: !isRetryableStatus(answer.status) });
     }
+    gate.release();
     onFetched();
   };
   let isFetching = true;

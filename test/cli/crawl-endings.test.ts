@@ -230,9 +230,18 @@ describe.skipIf(!canMount)("a small disk (needs the right to mount a tmpfs)", ()
 
   test("with less than 100 MB free is told, whatever the log level", async () => {
     await using site = serveNumberedSite({ pages: 2 });
-    const run = await onDisk("50m", `${site.origin}/ --log-level critical`, "");
+    const words = `${site.origin}/ --log-level critical`;
+    const run = await onDisk("50m", words, "cat disk/out/manifest.json");
     expect(run.stdout).toContain("code=0");
+    expect(run.stdout).toContain('"Less than 100 MB are free in the output directory"');
     expect(run.stderr).toMatch(/^warning: only \d\d MB are free in disk\/out\n/);
+    expect(run.stderr).not.toContain("Less than"); // once is enough
+    const logged = await onDisk("50m", `${site.origin}/ --log-level warning --quiet`, "");
+    expect(JSON.parse(logged.stderr)).toMatchObject({
+      level: "warning",
+      message: "low disk",
+      free_bytes: expect.any(Number),
+    });
   });
 
   test("that fills up ends the crawl with exit code 1, and with more room it goes on", async () => {

@@ -55,6 +55,7 @@ export function crawlPlan(changes: Partial<CrawlRequest>): CrawlPlan {
 export type ManifestFile = {
   readonly job_id: string;
   readonly status: string;
+  readonly config: Readonly<Record<string, unknown>>;
   readonly total_pages: number;
   readonly successful: number;
   readonly failed: number;

@@ -25,6 +25,8 @@ export type ExtractorProcessOptions = {
   readonly port?: number;
   /** Loopback where it is absent. */
   readonly host?: string;
+  /** Words of a program that starts the server in its own place. */
+  readonly within?: readonly string[];
 };
 
 const START_MS = 60_000;
@@ -41,7 +43,7 @@ export async function startExtractor(options: ExtractorProcessOptions = {}): Pro
     "--port",
     String(options.port ?? 0),
   ];
-  const child = Bun.spawn([BINARY, ...words, ...(options.words ?? [])], {
+  const child = Bun.spawn([...(options.within ?? []), BINARY, ...words, ...(options.words ?? [])], {
     cwd: directory,
     env: cleanEnvironment({
       ARTICLE_EXTRACTOR_STATE_DIR: join(directory, "state"),

@@ -69,11 +69,21 @@ function makeDirectory(directory: string): void {
 
 function makeTables(database: Database, path: string): void {
   const version = database.prepare<{ user_version: number }>("PRAGMA user_version").get()?.user_version ?? 0;
-  if (version === QUEUE_VERSION) return;
+  if (version === QUEUE_VERSION) {
+    addWarnings(database);
+    return;
+  }
   if (version !== 0)
     throw new Failure("invalid_usage", `${path} holds the jobs of another version of this program`);
   database.run(QUEUE_SCHEMA);
   database.run(`PRAGMA user_version = ${QUEUE_VERSION}`);
+}
+
+/** A column that came later; processes of the version before it do without. */
+function addWarnings(database: Database): void {
+  const columns = database.prepare<{ name: string }>("PRAGMA table_info(job)").all();
+  if (!columns.some(({ name }) => name === "warnings"))
+    database.run("ALTER TABLE job ADD COLUMN warnings TEXT");
 }
 
 type Row = {
@@ -87,6 +97,7 @@ type Row = {
   readonly started_at: string | null;
   readonly completed_at: string | null;
   readonly error: string | null;
+  readonly warnings: string | null;
   readonly has_begun: number;
   readonly crashes: number;
   readonly is_cancelled: number;
@@ -257,13 +268,16 @@ class SqliteJobQueue<Spec> implements JobQueue<Spec> {
   #close(row: Row, end: JobEnd): void {
     this.#write(row, end);
     this.#query(
+      // What was not reached any more is no part of the total: a job that is over is seen to be so.
       `UPDATE job SET state = ?2, error = ?3, completed_at = ?4, owner = NULL, lease_until = NULL,
-         spec = NULL WHERE number = ?1`,
+         spec = NULL, total = progress WHERE number = ?1`,
     ).run(row.number, end.state, end.error && JSON.stringify(end.error), this.#timestamp());
     this.#addEvents(row.number, [{ kind: "end", body: { status: end.state, error: end.error } }]);
   }
 
-  #write(row: Row, { counts, startedAt, events }: JobReport): void {
+  #write(row: Row, { counts, startedAt, warnings, events }: JobReport): void {
+    if (warnings)
+      this.#query("UPDATE job SET warnings = ?2 WHERE number = ?1").run(row.number, JSON.stringify(warnings));
     if (counts)
       this.#query(
         `UPDATE job SET progress = ?2, total = ?3, successful = ?4, failed = ?5, skipped = ?6
@@ -375,5 +389,6 @@ const toRecord = (row: Row): JobRecord => ({
     skipped: row.skipped,
   },
   error: row.error === null ? null : JSON.parse(row.error),
+  warnings: row.warnings === null ? [] : JSON.parse(row.warnings),
   isCancelled: row.is_cancelled === 1,
 });

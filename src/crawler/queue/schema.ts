@@ -27,7 +27,8 @@ CREATE TABLE job (
   not_before INTEGER NOT NULL DEFAULT 0,
   is_cancelled INTEGER NOT NULL DEFAULT 0,
   owner TEXT,
-  lease_until INTEGER
+  lease_until INTEGER,
+  warnings TEXT
 );
 CREATE INDEX job_by_state ON job (state, number);
 CREATE TABLE event (

@@ -21,6 +21,8 @@ export type JobRecord = {
   readonly counts: JobCounts;
   /** Of a failed job; `cancelled` when it was called off. */
   readonly error: FailureRecord | null;
+  /** Sentences for a person, such as of a disk that is nearly full. */
+  readonly warnings: readonly string[];
   /** Whether it was called off, and stops as soon as it can. */
   readonly isCancelled: boolean;
 };
@@ -55,6 +57,8 @@ export type JobReport = {
   readonly counts?: JobCounts | undefined;
   /** Since when the crawl runs; given once it does. */
   readonly startedAt?: string | undefined;
+  /** All so far, where there are new ones. */
+  readonly warnings?: readonly string[] | undefined;
   readonly events: readonly JobEvent[];
 };
 

@@ -27,6 +27,8 @@ afterAll(async () => {
   await slow[Symbol.asyncDispose]();
 });
 
+const canMount = Bun.spawnSync(["unshare", "-rm", "mount", "-t", "tmpfs", "tmpfs", "/mnt"]).exitCode === 0;
+
 const endless = (name: string) => ({ output_dir: name, seeds: [`${slow.origin}/`], max_pages: 1000 });
 
 async function codeOf(response: Response): Promise<string> {
@@ -104,11 +106,27 @@ describe("a crawl job", () => {
       max_depth: 0,
       concurrency: 1,
       follow_links: false,
+      output_dir: "options",
       obey_robots: false,
       options: { min_word_count: 7 },
       network: { user_agent: "crawler/1" },
     });
     expect(site.visits.at(-1)?.headers["user-agent"]).toBe("crawler/1");
+  });
+
+  test.skipIf(!canMount)("on a small disk warns in its status, its manifest and the log alike", async () => {
+    const mount = 'mkdir small && mount -t tmpfs -o size=50m tmpfs small && exec "$@"';
+    await using small = await startExtractor({ within: ["unshare", "-rm", "sh", "-c", mount, "sh"] });
+    const id = await submitJob(small, { output_dir: "small/out", seeds: [`${site.origin}/p/1`] });
+    const warnings = ["Less than 100 MB are free in the output directory"];
+    expect(await untilJob(small, id, isOver)).toMatchObject({ status: "completed", warnings });
+    const manifest = await (await small.get(`/crawl/${id}/manifest`)).json();
+    expect(manifest).toMatchObject({ warnings });
+    const logged = small
+      .stderr()
+      .split("\n")
+      .filter((line) => line.includes('"low disk"'));
+    expect(logged.map((line) => JSON.parse(line))).toMatchObject([{ level: "warning", job_id: id }]);
   });
 
   test("fails, with a manifest, where every seed is refused", async () => {
@@ -203,10 +221,9 @@ describe("requests for jobs", () => {
     for (const id of running) {
       expect((await server.get(`/crawl/${id}/manifest`)).status).toBe(400);
       expect((await server.get(`/crawl/${id}`, { method: "DELETE" })).status).toBe(202);
-      expect(await untilJob(server, id, isOver)).toMatchObject({
-        status: "failed",
-        error: { code: "cancelled" },
-      });
+      const job = await untilJob(server, id, isOver);
+      expect(job).toMatchObject({ status: "failed", error: { code: "cancelled" } });
+      expect(job.total).toBe(job.progress);
       // Once more changes nothing.
       expect((await server.get(`/crawl/${id}`, { method: "DELETE" })).status).toBe(200);
     }

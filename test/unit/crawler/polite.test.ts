@@ -219,6 +219,30 @@ test("two crawls of one program have one request out to a host that has a delay"
   expect(site.peak()).toBe(1);
 }, 20_000);
 
+test("an adaptive delay counts from the end of an answer", async () => {
+  const ANSWER_MS = 300;
+  const ended: number[] = [];
+  const route = (links: string[]) => async () => {
+    await Bun.sleep(ANSWER_MS);
+    ended.push(performance.now());
+    return html(page("Slow", links));
+  };
+  const names = ["/1", "/2", "/3", "/4"];
+  await using site = serveCrawlSite({
+    "/": route(names),
+    ...Object.fromEntries(names.map((name) => [name, route([])])),
+  });
+  await using place = await crawlPlace(app);
+  await place.crawl(
+    crawlPlan({ seeds: [`${site.origin}/`], obeysRobots: false, hasAdaptiveDelay: true, concurrency: 4 }),
+  );
+  const rests = site.visits.slice(1).map(({ at }, index) => at - (ended[index] ?? 0));
+  // Half way to the latency with each answer; the site's clock and the crawl's may differ by a little.
+  for (const [index, rest] of rests.entries())
+    expect(rest).toBeGreaterThan(ANSWER_MS * (1 - 2 ** -(index + 1)) - 10);
+  expect(rests.length).toBe(4);
+}, 20_000);
+
 test("an adaptive delay follows a host's slowness", async () => {
   await using site = serveCrawlSite(pages(4, 300));
   await using place = await crawlPlace(app);

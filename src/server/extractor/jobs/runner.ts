@@ -7,6 +7,7 @@ import {
   type JobEvent,
   type JobQueue,
   manifestEntry,
+  warningOf,
 } from "../../../crawler/index.ts";
 import { Failure, type FailureRecord } from "../../../failure.ts";
 import type { Log } from "../../../log.ts";
@@ -109,14 +110,15 @@ function whatBecame(summary: CrawlSummary, reporter: Reporter, { isEnding }: Run
   const isHandedBack = summary.state === "cancelled" && isEnding() && !reporter.isCancelled();
   if (isHandedBack) return () => reporter.handBack(0);
   const state = summary.state === "completed" ? "completed" : "failed";
-  return () => reporter.finish(state, endError(summary), summary.progress);
+  const { progress, warnings } = summary;
+  return () => reporter.finish({ state, error: endError(summary), progress, warnings });
 }
 
 function whatFailed(error: unknown, reporter: Reporter, { id, log, isEnding }: RunParts): () => void {
   if (isDirectoryBusy(error)) return () => reporter.handBack(BUSY_DELAY_MS);
   if (isEnding() && isCancelled(error)) return () => reporter.handBack(0);
   if (!(error instanceof Failure)) log.error("fault", { job_id: id, error: describe(error) });
-  return () => reporter.finish("failed", toRecord(error), null);
+  return () => reporter.finish({ state: "failed", error: toRecord(error), progress: null, warnings: null });
 }
 
 /**
@@ -171,6 +173,7 @@ async function crawl(
     // What an earlier run of this job has done is not forgotten.
     isFresh: spec.isFresh && !hasBegun,
     freshName: '"fresh": true',
+    shellSettings: { output_dir: spec.shownDirectory ?? null },
     authorizations: new Map(spec.authorizations),
   } as const;
   for await (const event of session.crawl(spec.plan, options, signal)) {
@@ -183,9 +186,17 @@ async function crawl(
 type Reporter = {
   take(event: Exclude<CrawlEvent, { kind: "finished" }>): void;
   isCancelled(): boolean;
-  finish(state: "completed" | "failed", error: FailureRecord | null, progress: CrawlProgress | null): void;
+  finish(end: End): void;
   handBack(delayMs: number): void;
   stop(): void;
+};
+
+type End = {
+  readonly state: "completed" | "failed";
+  readonly error: FailureRecord | null;
+  /** Null: what was reported last. */
+  readonly progress: CrawlProgress | null;
+  readonly warnings: readonly string[] | null;
 };
 
 type ReporterParts = {
@@ -204,6 +215,7 @@ function startReporting(
   let events: JobEvent[] = [];
   let progress: CrawlProgress | undefined;
   let startedAt: string | undefined;
+  let warnings: readonly string[] = [];
   let wasCancelled = false;
   let lastReport = Number.NEGATIVE_INFINITY;
   const report = (): void => {
@@ -214,7 +226,7 @@ function startReporting(
         if (queue.get(id)?.isCancelled) cancel();
         return;
       }
-      const answer = queue.report(id, { counts: progress, startedAt, events });
+      const answer = queue.report(id, { counts: progress, startedAt, warnings: toldOf(warnings), events });
       [events, progress, startedAt, lastReport] = [[], undefined, undefined, now];
       if (answer === "cancelled") cancel();
       // Somebody else goes on with it; two must not write into one directory.
@@ -223,10 +235,9 @@ function startReporting(
       log.error("a job's progress cannot be written", { job_id: id, reason: describe(error) });
     }
   };
-  const asWritten = (error: FailureRecord): FailureRecord => ({
-    ...error,
-    message: error.message.replaceAll(paths.directory, () => paths.shown),
-  });
+  const asWritten = (text: string): string => text.replaceAll(paths.directory, () => paths.shown);
+  const toldOf = (all: readonly string[]): readonly string[] | undefined =>
+    all.length === 0 ? undefined : all.map(asWritten);
   const cancel = (): void => {
     wasCancelled = true;
     controller.abort();
@@ -238,21 +249,26 @@ function startReporting(
         startedAt = event.startedAt;
         report();
       }
-      if (event.kind !== "notice") progress = event.progress;
+      if (event.kind === "notice") {
+        const warning = warningOf(event.notice);
+        if (warning !== null) warnings = [...warnings, warning];
+      } else progress = event.progress;
       events.push(toJobEvent(event, paths.shown));
     },
     isCancelled: () => wasCancelled,
-    finish(state, error, final) {
+    finish(end) {
+      const { state, error } = end;
       queue.finish(id, {
         state,
-        error: error && asWritten(error),
-        counts: final ?? progress,
+        error: error && { ...error, message: asWritten(error.message) },
+        counts: end.progress ?? progress,
         startedAt,
+        warnings: toldOf(end.warnings ?? warnings),
         events,
       });
     },
     handBack(delayMs) {
-      queue.report(id, { counts: progress, startedAt, events });
+      queue.report(id, { counts: progress, startedAt, warnings: toldOf(warnings), events });
       queue.handBack(id, delayMs);
     },
     stop: () => clearInterval(timer),

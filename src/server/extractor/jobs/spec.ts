@@ -62,6 +62,7 @@ export function jobStatus({ id, state, counts, shown, ...job }: JobRecord) {
     cancel_requested: job.isCancelled,
     // Written by `shownCrawl`.
     ...(shown as ShownCrawl),
+    warnings: job.warnings.length > 0 ? job.warnings : null,
     error: job.error,
   };
 }

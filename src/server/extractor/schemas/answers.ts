@@ -66,7 +66,8 @@ export const JobStatus = z
     status: jobStatus,
     progress: count.openapi({ description: "successful + failed + skipped" }),
     total: count.openapi({
-      description: "progress + pages in flight + known pages that may still be fetched",
+      description:
+        "progress + pages in flight + known pages that may still be fetched; progress once the job is over",
     }),
     successful: count,
     failed: count,
@@ -80,6 +81,9 @@ export const JobStatus = z
     output_dir: z.string().openapi({ description: "As it was asked for" }),
     seeds: z.array(z.string()),
     sitemaps: z.array(z.string()),
+    warnings: warnings.openapi({
+      description: "Sentences for a person, as in the manifest; null when there are none",
+    }),
     error: z
       .object({ code: z.string(), message: z.string() })
       .nullable()

@@ -1,0 +1,77 @@
+import { expect, test } from "bun:test";
+import { CRAWL_COMMAND } from "../../src/cli/flags.ts";
+import { crawlDirectory } from "../support/crawl-run.ts";
+import { serveNumberedSite } from "../support/numbered-site.ts";
+
+/** What each option is given here, and what `config` must then show; null for those without a trace in a manifest. */
+const shownBy = (
+  origin: string,
+): Readonly<Record<string, readonly [words: string[], shown: object] | null>> => ({
+  seed: [[`${origin}/p/1`], { seeds: [`${origin}/`, `${origin}/p/1`] }],
+  sitemap: [[`${origin}/map.txt`], { sitemaps: [`${origin}/map.txt`] }],
+  "discover-sitemaps": [[], { discover_sitemaps: true }],
+  "allow-prefix": [[`${origin}/`], { allow_prefixes: [`${origin}/`] }],
+  "deny-prefix": [[`${origin}/x`], { deny_prefixes: [`${origin}/x`] }],
+  "max-pages": [["9"], { max_pages: 9 }],
+  "max-depth": [["1"], { max_depth: 1 }],
+  "no-follow-links": [[], { follow_links: false }],
+  "respect-meta-robots": [[], { respect_meta_robots: true }],
+  "ignore-robots": [[], { obey_robots: false }],
+  concurrency: [["2"], { concurrency: 2 }],
+  "rate-limit": [["0.001"], { rate_limit_delay: 0.001 }],
+  "adaptive-delay": [[], { adaptive_delay: true }],
+  // Given below.
+  "output-dir": null,
+  fresh: [[], { fresh: true }],
+  "trust-lastmod": [[], { trust_lastmod: true }],
+  "max-failures": [["50%"], { max_failures: "50%" }],
+  "min-words": [["3"], { options: { min_word_count: 3 } }],
+  "no-images": [[], { options: { include_images: false } }],
+  "no-code": [[], { options: { include_code: false } }],
+  select: [["article"], { options: { select: "article" } }],
+  exclude: [["aside"], { options: { exclude: ["aside"] } }],
+  "user-agent": [["reader/9"], { network: { user_agent: "reader/9" } }],
+  "random-user-agent": [[], { network: { random_user_agent: true } }],
+  header: [["X-Token: s3cret"], { network: { header_names: ["x-token"] } }],
+  "proxy-bypass": [["127.0.0.1"], { network: { proxy_bypass: ["127.0.0.1"] } }],
+  proxy: [
+    ["http://user:s3cret@127.0.0.1:9"],
+    { network: { proxy: expect.stringMatching(/127\.0\.0\.1:9/) } },
+  ],
+  timeout: [["7"], { network: { request_timeout_seconds: 7 } }],
+  retries: [["1"], { network: { tries: 2 } }],
+  "max-bytes": [["1M"], { network: { max_bytes: 1_048_576 } }],
+  egress: [["open"], { network: { egress: "open" } }],
+  "storage-state": [
+    ["/tmp/no-such-dir/state.json"],
+    { network: { storage_state: "/tmp/no-such-dir/state.json" } },
+  ],
+  "no-browser": [[], { fetcher_preference: "http_only" }],
+  // These exclude --no-browser, and two of them one another.
+  "prefer-http": null,
+  "prefer-browser": null,
+  "follow-links": null,
+  // They need a browser: the types hold every network option to the echo.
+  "wait-for": null,
+  scroll: null,
+  "load-media": null,
+  headed: null,
+  "user-interaction-timeout": null,
+  // It makes no manifest.
+  "dry-run": null,
+  // Lines or files: a crawl is asked for one of them.
+  jsonl: null,
+});
+
+test("config in the manifest shows what every option of the crawl was, without secrets", async () => {
+  await using site = serveNumberedSite({ pages: 3, answers: { "/map.txt": { body: "{origin}/p/1\n" } } });
+  const shown = shownBy(site.origin);
+  const names = CRAWL_COMMAND.flags.filter(({ group }) => group !== "General").map(({ name }) => name);
+  expect(names.filter((name) => !(name in shown))).toEqual([]);
+  const words = Object.entries(shown).flatMap(([name, use]) => (use ? [`--${name}`, ...use[0]] : []));
+  await using directory = await crawlDirectory();
+  const run = await directory.crawl([`${site.origin}/`, ...words]);
+  expect(run.manifest?.config).toMatchObject({ output_dir: directory.output });
+  for (const use of Object.values(shown)) if (use) expect(run.manifest?.config).toMatchObject(use[1]);
+  expect(JSON.stringify(run.manifest)).not.toContain("s3cret");
+});
