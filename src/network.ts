@@ -269,7 +269,8 @@ export function networkEcho(
   const proxy = network.proxy ?? settings?.proxy ?? null;
   const bypass = [...network.proxyBypass, ...(settings?.proxyBypass ? [settings.proxyBypass] : [])];
   const shown = {
-    userAgent: { user_agent: userAgent },
+    // A random one is another at each start, and no setting.
+    userAgent: { user_agent: network.hasRandomUserAgent ? network.userAgent : userAgent },
     hasRandomUserAgent: { random_user_agent: network.hasRandomUserAgent },
     // Their values may be secrets.
     headers: { header_names: network.headers.map(([name]) => name.toLowerCase()) },
