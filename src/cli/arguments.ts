@@ -1,13 +1,15 @@
 import { parseArgs } from "node:util";
 import { Failure } from "../failure.ts";
 import { didYouMean, nearest } from "../nearest.ts";
+import { COMMAND_NAMES, COMMANDS, type Command, EXTRACT_COMMAND, requireCommand } from "./commands.ts";
 import type { Flag } from "./flag.ts";
-import { COMMANDS, type Command, EXTRACT_COMMAND } from "./flags.ts";
 
 /** What was typed, before it means anything. */
 export type Typed = {
   readonly command: Command;
   readonly positionals: readonly string[];
+  /** Whether the command's help is asked for, as an option or as the only word behind its name. */
+  readonly asksForHelp: boolean;
   /** Whether the option was given. */
   has(name: string): boolean;
   /** The option's last value; null when it was not given. */
@@ -34,9 +36,12 @@ export function parseArguments(words: readonly string[]): Typed {
     values.set(flag.name, [...(values.get(flag.name) ?? []), readValue(flag, token)]);
   }
   const many = (name: string): readonly string[] => values.get(name) ?? [];
+  // In `search --dir docs help` and `index -- help` the word is an argument.
+  const isLastOfTwo = tokens.length === 2 && tokens.every(({ kind }) => kind === "positional");
   return {
     command,
     positionals,
+    asksForHelp: values.has("help") || (isLastOfTwo && positionals[0] === "help"),
     has: (name) => many(name).length > 0,
     one: (name) => many(name).at(-1) ?? null,
     many,
@@ -79,12 +84,11 @@ function takeCommand(tokens: readonly Token[]): Pick<Typed, "command" | "positio
   const command = COMMANDS.find(({ name }) => name === word);
   if (command) return { command, positionals: rest };
   // A bare word is no URL and no option; where it is like a command, nothing else was meant.
-  const meant = /^[a-z-]+$/i.test(word) ? nearest(word, COMMAND_NAMES) : null;
-  if (meant === null) return { command: EXTRACT_COMMAND, positionals };
-  throw new Failure("invalid_usage", `unknown command ${JSON.stringify(word)}; did you mean ${meant}?`);
+  const isMistyped = /^[a-z-]+$/i.test(word) && nearest(word, COMMAND_NAMES) !== null;
+  return isMistyped
+    ? { command: requireCommand(word), positionals: rest }
+    : { command: EXTRACT_COMMAND, positionals };
 }
-
-const COMMAND_NAMES = COMMANDS.map(({ name }) => name);
 
 /** Of `--x` and `--no-x` the last one counts, where there are both. */
 const contraryOf = ({ name }: Flag): string => (name.startsWith("no-") ? name.slice(3) : `no-${name}`);

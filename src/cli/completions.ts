@@ -1,7 +1,7 @@
 import { Failure } from "../failure.ts";
 import { didYouMean } from "../nearest.ts";
+import { COMMANDS, type Command, EXTRACT_COMMAND, SERVERS } from "./commands.ts";
 import type { Flag } from "./flag.ts";
-import { COMMANDS, type Command, EXTRACT_COMMAND, SERVERS } from "./flags.ts";
 
 export const SHELLS = ["bash", "zsh", "fish"] as const;
 

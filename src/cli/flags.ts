@@ -1,18 +1,11 @@
 import { FETCHING_FLAGS } from "./fetching-flags.ts";
 import type { Flag } from "./flag.ts";
-import {
-  DOCTOR_ONLY_FLAGS,
-  FETCH_ONLY_FLAGS,
-  INDEX_ONLY_FLAGS,
-  SEARCH_ONLY_FLAGS,
-  SYNC_ONLY_FLAGS,
-} from "./search-flags.ts";
-import { SERVE_ONLY_FLAGS } from "./serve-flags.ts";
 
 export const OUTPUT_FORMATS = ["json", "markdown", "text"] as const;
 export type OutputFormat = (typeof OUTPUT_FORMATS)[number];
 
-const GENERAL_FLAGS: readonly Flag[] = [
+/** What every command takes. */
+export const GENERAL_FLAGS: readonly Flag[] = [
   {
     name: "env-file",
     placeholder: "PATH",
@@ -209,95 +202,9 @@ const CRAWL_FETCHING_FLAGS = FETCHING_FLAGS.map((flag) =>
     : flag,
 );
 
-/** A command of the program and what can be typed after it. */
-export type Command = {
-  readonly name: string;
-  /** Arguments as the help shows them. */
-  readonly usage: string;
-  readonly help: string;
-  readonly flags: readonly Flag[];
-};
-
-export const EXTRACT_COMMAND: Command = {
-  name: "extract",
-  usage: "[URL | -] [options]",
-  help: "Extract one page, or every page of a list (the command may be left out)",
-  flags: EXTRACT_FLAGS,
-};
-
-export const CRAWL_COMMAND: Command = {
-  name: "crawl",
-  usage: "URL ... --output-dir DIR [options]",
-  help: "Extract a whole site into Markdown files and a manifest",
-  flags: [...CRAWL_ONLY_FLAGS, ...EXTRACTION_FLAGS, ...CRAWL_FETCHING_FLAGS, ...GENERAL_FLAGS],
-};
-
-/** What can be served. */
-export const SERVERS = ["extractor", "search"] as const;
-
-export const SERVE_COMMAND: Command = {
-  name: "serve",
-  usage: "extractor | search [options]",
-  help: "Serve extraction and crawls over HTTP, or documentation search over MCP and HTTP",
-  flags: [...SERVE_ONLY_FLAGS, ...GENERAL_FLAGS],
-};
-
-export const COMMANDS: readonly Command[] = [
-  EXTRACT_COMMAND,
-  CRAWL_COMMAND,
-  {
-    name: "index",
-    usage: "TENANT ... | --all | --dir DIR [options]",
-    help: "Build search indexes of tenants or of a folder, or bring them up to date",
-    flags: [...INDEX_ONLY_FLAGS, ...GENERAL_FLAGS],
-  },
-  {
-    name: "search",
-    usage: "TENANT QUERY | --all QUERY | --dir DIR QUERY [options]",
-    help: "Search tenants of documentation, or a folder that was indexed",
-    flags: [...SEARCH_ONLY_FLAGS, ...GENERAL_FLAGS],
-  },
-  {
-    name: "fetch",
-    usage: "TENANT URI [options]",
-    help: "Print a document of a tenant as Markdown; with #anchor, a section of it",
-    flags: [...FETCH_ONLY_FLAGS, ...GENERAL_FLAGS],
-  },
-  SERVE_COMMAND,
-  {
-    name: "sync",
-    usage: "TENANT ... | --all [options]",
-    help: "Bring documentation up to date and index it, beside a server or instead of its schedule",
-    flags: [...SYNC_ONLY_FLAGS, ...GENERAL_FLAGS],
-  },
-  {
-    name: "validate",
-    usage: "FILE",
-    help: "Check a deployment.json of documentation search",
-    flags: GENERAL_FLAGS,
-  },
-  {
-    name: "schema",
-    usage: "",
-    help: "Print the JSON Schema of deployment.json",
-    flags: GENERAL_FLAGS,
-  },
-  {
-    name: "doctor",
-    usage: "[--json] [--config FILE]",
-    help: "Look at what this machine has (browser, display, proxy, disk, state, git) and at the tenants",
-    flags: [...DOCTOR_ONLY_FLAGS, ...GENERAL_FLAGS],
-  },
-  {
-    name: "completions",
-    usage: "bash | zsh | fish",
-    help: "Print a completion script for a shell",
-    flags: GENERAL_FLAGS,
-  },
-  {
-    name: "licenses",
-    usage: "",
-    help: "Print the licences of the software inside",
-    flags: GENERAL_FLAGS,
-  },
+export const CRAWL_FLAGS: readonly Flag[] = [
+  ...CRAWL_ONLY_FLAGS,
+  ...EXTRACTION_FLAGS,
+  ...CRAWL_FETCHING_FLAGS,
+  ...GENERAL_FLAGS,
 ];

@@ -1,8 +1,13 @@
+import { stripVTControlCharacters } from "node:util";
+import { COMMAND_NAMES, COMMANDS, type Command, type CommandName, EXTRACT_COMMAND } from "./commands.ts";
 import { FLAG_GROUPS, type Flag } from "./flag.ts";
-import { COMMANDS, type Command, EXTRACT_COMMAND } from "./flags.ts";
 import { type Paint, wrap } from "./terminal.ts";
 
-const EXAMPLES: Readonly<Record<string, readonly (readonly [command: string, meaning: string])[]>> = {
+/** What is typed, and what comes of it where that is not plain. */
+type Example = readonly [command: string, meaning: string];
+
+/** Examples of each command, the plainest first. */
+export const EXAMPLES: Readonly<Record<CommandName, readonly Example[]>> = {
   extract: [
     ["article-extractor https://example.org/post --output markdown", "one page as Markdown"],
     ["article-extractor --file page.html --url https://example.org/ -o page.json", "a saved page"],
@@ -40,6 +45,10 @@ const EXAMPLES: Readonly<Record<string, readonly (readonly [command: string, mea
     ["article-extractor serve search", "the tenants of ./deployment.json, at http://HOST:PORT/mcp"],
     ["article-extractor serve search --config docs.json --stdio", "for a client that starts its servers"],
   ],
+  sync: [
+    ["article-extractor sync handbook", "a tenant of ./deployment.json"],
+    ["article-extractor sync --all --config docs.json", "all of them, from cron for example"],
+  ],
   validate: [["article-extractor validate deployment.json && echo fine", ""]],
   schema: [
     ["article-extractor schema > deployment.schema.json", 'for the "$schema" field, which editors read'],
@@ -51,7 +60,16 @@ const EXAMPLES: Readonly<Record<string, readonly (readonly [command: string, mea
   completions: [
     ["article-extractor completions bash > ~/.local/share/bash-completion/completions/article-extractor", ""],
   ],
+  man: [
+    ["article-extractor man | man -l -", "read it"],
+    [
+      "article-extractor man > ~/.local/share/man/man1/article-extractor.1",
+      "install it, for `man article-extractor`",
+    ],
+  ],
   licenses: [["article-extractor licenses | less", ""]],
+  help: [["article-extractor help crawl", "the same as `article-extractor crawl --help`"]],
+  version: [["article-extractor version", "the same as `article-extractor --version`"]],
 };
 
 type HelpOptions = {
@@ -78,13 +96,59 @@ export function formatHelp(command: Command, { width, paint }: HelpOptions): str
   return `${sections.join("\n\n")}\n`;
 }
 
-const usageOf = ({ name, usage }: Command): string =>
+const SCREEN_ROWS = 22; // of 24: a prompt stands before and behind
+
+/**
+ * What the program is for, in one screen of 24 lines; as much of it as fits there at this width. All else stands
+ * in the help.
+ */
+export function formatOverview({ width, paint }: HelpOptions): string {
+  const usage = `${paint.bold("Usage:")} article-extractor URL [options]`;
+  const named = "       article-extractor COMMAND [options]";
+  const examples = [EXAMPLES.extract, EXAMPLES.crawl, EXAMPLES.serve].map(([first]) => `  ${first?.[0]}`);
+  const rows = COMMANDS.flatMap(({ name, brief }) => (brief ? [[name, brief] as const] : []));
+  const others = COMMANDS.filter(({ brief }) => !brief).map(({ name }) => name);
+  const commands = (names: readonly string[], title: string) =>
+    wrap(`${title}: ${names.join(", ")}`, width).join("\n");
+  const more = wrap(
+    "Every option: article-extractor --help, or article-extractor COMMAND --help",
+    width,
+  ).join("\n");
+  const all = commands(COMMAND_NAMES, "Commands");
+  const versions = [
+    [
+      usage,
+      named,
+      "",
+      ...examples,
+      "",
+      section("Commands", formatRows(rows, width), paint),
+      commands(others, "Also"),
+      "",
+      more,
+    ],
+    [usage, named, "", ...examples, "", all, "", more],
+    [usage, named, all, more],
+    [usage, more],
+  ];
+  const texts = versions.map((lines) => `${lines.join("\n")}\n`);
+  return texts.find((text) => rowsOf(text, width) <= SCREEN_ROWS) ?? texts.at(-1) ?? "";
+}
+
+/** Rows that a text takes on a terminal that breaks long lines. */
+const rowsOf = (text: string, width: number): number =>
+  stripVTControlCharacters(text.trimEnd())
+    .split("\n")
+    .reduce((rows, line) => rows + Math.max(1, Math.ceil(line.length / width)), 0);
+
+/** What is typed behind the program's name. */
+export const usageOf = ({ name, usage }: Command): string =>
   (name === EXTRACT_COMMAND.name ? usage : `${name} ${usage}`).trim();
 
 const section = (title: string, body: string, paint: Paint): string => `${paint.bold(`${title}:`)}\n${body}`;
 
 function examplesOf({ name }: Command, width: number): string {
-  const lines = (EXAMPLES[name] ?? []).flatMap(([command, meaning]) =>
+  const lines = EXAMPLES[name].flatMap(([command, meaning]) =>
     meaning === ""
       ? [`  ${command}`]
       : [...wrap(`# ${meaning}`, width - 2).map((l) => `  ${l}`), `  ${command}`],
@@ -92,7 +156,8 @@ function examplesOf({ name }: Command, width: number): string {
   return lines.join("\n");
 }
 
-function spelling({ name, short, placeholder, isRepeatable }: Flag): string {
+/** An option as the help shows it: `-o, --output-file FILE`. */
+export function spelling({ name, short, placeholder, isRepeatable }: Flag): string {
   const long = `--${name}${placeholder ? ` ${placeholder}` : ""}${isRepeatable ? " ..." : ""}`;
   return short ? `-${short}, ${long}` : `    ${long}`;
 }

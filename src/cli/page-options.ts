@@ -6,7 +6,7 @@ import { didYouMean } from "../nearest.ts";
 import { DEFAULT_EXTRACTION } from "../settings/index.ts";
 import { splitCredentials, withoutCredentials } from "../urls/index.ts";
 import type { Typed } from "./arguments.ts";
-import { COMMANDS } from "./flags.ts";
+import { COMMANDS } from "./commands.ts";
 import { optionValue } from "./values.ts";
 
 const MAX_WORDS = 1_000_000_000;

@@ -1,7 +1,7 @@
 import { FAILURE_OUTCOMES, Failure } from "../failure.ts";
 import { VERSION } from "../version.ts";
 import { parseArguments, type Typed } from "./arguments.ts";
-import { CRAWL_COMMAND, EXTRACT_COMMAND, SERVE_COMMAND } from "./flags.ts";
+import { type Command, type CommandName, EXTRACT_COMMAND, requireCommand } from "./commands.ts";
 import { type Io, OutputClosed } from "./io.ts";
 import { createNotices, type Notices } from "./notices.ts";
 import { createPaint, type Paint } from "./terminal.ts";
@@ -68,29 +68,72 @@ type Shell = {
 };
 
 // Everything heavy is imported by the command that needs it: --version and --help start in no time.
+const RUNNERS: Readonly<Record<CommandName, (shell: Shell) => Promise<number>>> = {
+  extract,
+  crawl,
+  index,
+  search,
+  fetch: fetchDocument,
+  serve,
+  sync,
+  validate,
+  schema,
+  doctor,
+  completions,
+  man,
+  licenses,
+  help,
+  version,
+};
+
 async function dispatch(shell: Shell): Promise<number> {
-  const { typed, io } = shell;
-  if (typed.has("version")) {
-    await io.stdout.write(`article-extractor ${VERSION}\n`);
-    return 0;
-  }
-  if (typed.has("help") || shell.isBare) {
-    const { formatHelp } = await import("./help.ts");
-    const width = Math.min(100, io.stdout.columns);
-    await io.stdout.write(formatHelp(typed.command, { width, paint: shell.paint() }));
-    return 0;
-  }
-  if (typed.command === EXTRACT_COMMAND) return extract(shell);
-  if (typed.command === CRAWL_COMMAND) return crawl(shell);
-  if (typed.command.name === "index") return index(shell);
-  if (typed.command.name === "search") return search(shell);
-  if (typed.command.name === "fetch") return fetchDocument(shell);
-  if (typed.command === SERVE_COMMAND) return serve(shell);
-  if (typed.command.name === "sync") return sync(shell);
-  if (typed.command.name === "validate") return validate(shell);
-  if (typed.command.name === "schema") return schema(typed, io);
-  if (typed.command.name === "doctor") return doctor(shell);
-  return typed.command.name === "completions" ? completions(typed, io) : licenses(typed, io);
+  const { typed, isBare } = shell;
+  if (typed.has("version")) return printVersion(shell);
+  if (typed.asksForHelp) return printHelp(typed.command, shell);
+  return isBare ? printOverview(shell) : RUNNERS[typed.command.name](shell);
+}
+
+async function printVersion({ io }: Shell): Promise<number> {
+  await io.stdout.write(`article-extractor ${VERSION}\n`);
+  return 0;
+}
+
+const MAX_HELP_WIDTH = 100;
+
+async function printHelp(command: Command, { io, paint }: Shell): Promise<number> {
+  const { formatHelp } = await import("./help.ts");
+  const width = Math.min(MAX_HELP_WIDTH, io.stdout.columns);
+  await io.stdout.write(formatHelp(command, { width, paint: paint() }));
+  return 0;
+}
+
+async function printOverview({ io, paint }: Shell): Promise<number> {
+  const { formatOverview } = await import("./help.ts");
+  const width = Math.min(MAX_HELP_WIDTH, io.stdout.columns);
+  await io.stdout.write(formatOverview({ width, paint: paint() }));
+  return 0;
+}
+
+async function help(shell: Shell): Promise<number> {
+  const [name, ...more] = shell.typed.positionals;
+  if (more.length > 0) throw new Failure("invalid_usage", "help takes one command");
+  return printHelp(name === undefined ? EXTRACT_COMMAND : requireCommand(name), shell);
+}
+
+async function version(shell: Shell): Promise<number> {
+  requireNoArguments(shell.typed);
+  return printVersion(shell);
+}
+
+async function man({ typed, io }: Shell): Promise<number> {
+  requireNoArguments(typed);
+  const { formatManual } = await import("./manual.ts");
+  await io.stdout.write(formatManual());
+  return 0;
+}
+
+function requireNoArguments({ command, positionals }: Typed): void {
+  if (positionals.length > 0) throw new Failure("invalid_usage", `${command.name} takes no arguments`);
 }
 
 async function extract({ typed, io, openNotices }: Shell): Promise<number> {
@@ -208,7 +251,7 @@ async function validate({ typed, io, openNotices }: Shell): Promise<number> {
 }
 
 async function doctor({ typed, io, paint }: Shell): Promise<number> {
-  if (typed.positionals.length > 0) throw new Failure("invalid_usage", "doctor takes no arguments");
+  requireNoArguments(typed);
   const { openCommandApp } = await import("./command-app.ts");
   const { runDoctor } = await import("./doctor.ts");
   const { app, settings, environment, log } = openCommandApp(typed, io);
@@ -218,14 +261,15 @@ async function doctor({ typed, io, paint }: Shell): Promise<number> {
   return await runDoctor({ app, settings, environment, io, paint: paint(), isJson, config, log });
 }
 
-async function schema({ positionals }: Typed, io: Io): Promise<number> {
-  if (positionals.length > 0) throw new Failure("invalid_usage", "schema takes no arguments");
+async function schema({ typed, io }: Shell): Promise<number> {
+  requireNoArguments(typed);
   const { deploymentJsonSchema } = await import("../settings/index.ts");
   await io.stdout.write(`${JSON.stringify(deploymentJsonSchema(), null, 2)}\n`);
   return 0;
 }
 
-async function completions({ positionals }: Typed, io: Io): Promise<number> {
+async function completions({ typed, io }: Shell): Promise<number> {
+  const { positionals } = typed;
   const { formatCompletions, SHELLS } = await import("./completions.ts");
   if (positionals.length !== 1) {
     throw new Failure("invalid_usage", `completions takes one shell: ${SHELLS.join(", ")}`);
@@ -234,8 +278,8 @@ async function completions({ positionals }: Typed, io: Io): Promise<number> {
   return 0;
 }
 
-async function licenses({ positionals }: Typed, io: Io): Promise<number> {
-  if (positionals.length > 0) throw new Failure("invalid_usage", "licenses takes no arguments");
+async function licenses({ typed, io }: Shell): Promise<number> {
+  requireNoArguments(typed);
   const { readLicenses } = await import("./licenses.ts");
   await io.stdout.write(await readLicenses());
   return 0;

@@ -15,7 +15,7 @@ import { type Environment, readSettings, type Settings } from "../settings/index
 import type { TenantRegistry } from "../tenants/index.ts";
 import { VERSION } from "../version.ts";
 import type { Typed } from "./arguments.ts";
-import { SERVERS } from "./flags.ts";
+import { SERVERS } from "./commands.ts";
 import type { Io } from "./io.ts";
 import type { Notices } from "./notices.ts";
 import { type ChosenDeployment, chooseDeployment, type OpenTenants, openTenants } from "./open-tenants.ts";

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { CRAWL_COMMAND } from "../../src/cli/flags.ts";
+import { CRAWL_COMMAND } from "../../src/cli/commands.ts";
 import { DESKTOP_BROWSERS } from "../../src/fetching/index.ts";
 import { runBinary, temporaryDirectory } from "../support/binary.ts";
 import { browserEffects } from "../support/browser-effects.ts";

@@ -57,7 +57,12 @@ const WRONG: readonly (readonly [args: readonly string[], message: string])[] = 
   [["javascript:alert(1)"], '"javascript:alert(1)" is not an http or https URL'],
   [["https://"], '"https://" is not an http or https URL'],
   [[""], '"" is not an http or https URL'],
-  [["help"], '"help" is not an http or https URL; did you mean --help?'],
+  [["help", "crwal"], 'unknown command "crwal"; did you mean crawl?'],
+  [["help", "banana"], 'unknown command "banana"'],
+  [["help", "crawl", "serve"], "help takes one command"],
+  [["-h", "crwal"], 'unknown command "crwal"; did you mean crawl?'],
+  [["version", "help", "me"], "version takes no arguments"],
+  [["man", "crawl"], "man takes no arguments"],
   [["licences"], 'unknown command "licences"; did you mean licenses?'],
   [["extrac", URL], 'unknown command "extrac"; did you mean extract?'],
   [["crwal", "--seed", URL], 'unknown command "crwal"; did you mean crawl?'],
@@ -102,4 +107,62 @@ test("licenses names the program, the runtime and every production dependency wi
   }
   // A licence is more than its name, though a few packages hold no more.
   expect(parts.filter((part) => part.length > 500).length).toBeGreaterThan(parts.length - 5);
+});
+
+test.each([
+  [["help"], ["--help"]],
+  [["-h"], ["--help"]],
+  [
+    ["help", "crawl"],
+    ["crawl", "--help"],
+  ],
+  [
+    ["crawl", "help"],
+    ["crawl", "--help"],
+  ],
+  [
+    ["-h", "crawl"],
+    ["crawl", "--help"],
+  ],
+  [
+    ["--help", "crawl"],
+    ["crawl", "--help"],
+  ],
+  [
+    ["serve", "help"],
+    ["serve", "--help"],
+  ],
+  [
+    ["index", "help"],
+    ["index", "--help"],
+  ],
+  [
+    ["extract", "help"],
+    ["help", "extract"],
+  ],
+  [
+    ["help", "help"],
+    ["help", "--help"],
+  ],
+  [
+    ["help", "version"],
+    ["version", "-h"],
+  ],
+  [["version"], ["--version"]],
+  [["version"], ["-V", "crawl"]],
+])("%j is %j", async (words, other) => {
+  const run = await runBinary(words);
+  expect([run.exitCode, run.stderr]).toEqual([0, ""]);
+  expect(run.stdout).toMatch(/^(?:Usage: )?article-extractor|^Usage: /);
+  expect(run).toEqual(await runBinary(other));
+});
+
+test.each([
+  [["index", "--", "help"], /deployment\.json/],
+  [["index", "--config", "none.json", "help"], /none\.json/],
+  [["search", "--dir", "docs", "help"], /docs/],
+])("%j takes help for an argument", async (args, message) => {
+  const run = await runBinary(args);
+  expect([run.exitCode === 0, run.stdout]).toEqual([false, ""]);
+  expect(run.stderr).toMatch(message);
 });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import * as fc from "fast-check";
 import { parseArguments } from "../../../src/cli/arguments.ts";
-import { COMMANDS, type Command, EXTRACT_COMMAND } from "../../../src/cli/flags.ts";
+import { COMMANDS, type Command, EXTRACT_COMMAND } from "../../../src/cli/commands.ts";
 
 type Flag = Command["flags"][number];
 
