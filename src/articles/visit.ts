@@ -89,7 +89,7 @@ export function articleOfVisit(url: string, visit: PageVisit): FetchedArticle {
     throw new Failure("no_content", `${page.finalUrl} is an application's empty shell${shellHint(page)}`);
   }
   const article = requireArticle(extraction, page.finalUrl);
-  const warnings = [...article.warnings, ...notes];
+  const warnings = [...article.warnings, ...page.warnings, ...notes];
   if (page.malformedText) warnings.push(`Some bytes are not valid ${page.encoding} and were replaced`);
   if (page.status >= 400) warnings.push(`Extracted after HTTP ${page.status} (SPA/client-rendered)`);
   return {

@@ -8,7 +8,7 @@ import type { FetchedHeaders, FetchedPage } from "./types.ts";
 
 type PageBody = Pick<
   FetchedPage,
-  "contentType" | "html" | "encoding" | "malformedText" | "headers" | "bodyBytes"
+  "contentType" | "html" | "encoding" | "malformedText" | "headers" | "bodyBytes" | "warnings"
 >;
 
 /**
@@ -25,6 +25,7 @@ export async function readPage(wire: WireResponse, url: URL, maxBytes: number): 
     encoding: "utf-8",
     malformedText: false,
     headers,
+    warnings: [],
   };
   const isAnswerByStatus = wire.status >= 400 || wire.status === 304;
   if (wire.status === 304 || isPageType(type) === false) {
@@ -43,7 +44,16 @@ export async function readPage(wire: WireResponse, url: URL, maxBytes: number): 
     throw unsupported(url, type?.essence ?? "");
   }
   const { text, encoding, malformed } = decodeText(bytes, wire.headers.get("content-type"));
-  return { headers, contentType, html: text, encoding, malformedText: malformed, bodyBytes: bytes.length };
+  const warnings: string[] = [];
+  return {
+    headers,
+    contentType,
+    html: text,
+    encoding,
+    malformedText: malformed,
+    bodyBytes: bytes.length,
+    warnings,
+  };
 }
 
 const unsupported = (url: URL, type: string): Failure =>

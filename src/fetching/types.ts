@@ -26,6 +26,8 @@ export type FetchedPage = {
   readonly malformedText: boolean;
   readonly headers: FetchedHeaders;
   readonly fetchedBy: "http" | "browser";
+  /** Sentences for whoever reads the page: what was doubtful or left out on the way to it. */
+  readonly warnings: readonly string[];
   /** The decompressed body's length in bytes. */
   readonly bodyBytes: number;
   /** Tries that this answer took, from 1. */

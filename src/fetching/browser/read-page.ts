@@ -34,9 +34,12 @@ export type ReadOptions = {
   readonly log: Log;
 };
 
-/** Rest of a page before it is read, and the longest wait for it, in ms. */
+/** Rest of a page before it is read, and the longest waits for it, in ms. */
 const QUIET_MS = 400;
 const MAX_SETTLE_MS = 10_000;
+const MAX_GROWING_MS = 30_000;
+/** Refreshes from page to page that are waited for; scripts may go on more often. */
+const MAX_REFRESHES = 3;
 
 /**
  * Goes to a URL in a tab, waits until the page rests and takes its document.
@@ -55,11 +58,16 @@ export async function readPage(page: Page, options: ReadOptions): Promise<Visite
     return { ...first.page, ...bodyOf(await response.text(), type.essence) };
   if (!isPage && first.page.status < 400) throw unsupported(what, type?.essence ?? "");
   if (!(await loaded(page, broken))) return { ...first.page, ...bodyOf("", type?.essence ?? "") };
-  const captured = await whileMoving(page, () => capture(page, traffic, options));
+  const captured = await whileMoving(page, (moves) => capture(page, traffic, { ...options, moves }));
   if (!captured) throw tooLarge(what, limits.pageBytes);
   // Scripts may have gone on to another page, whose answer counts then.
   const shown = await answerOf(page, latest() ?? response, options);
-  return { ...shown.page, redirects: first.page.redirects, ...bodyOf(captured.html, "text/html") };
+  return {
+    ...shown.page,
+    redirects: first.page.redirects,
+    ...bodyOf(captured.html, "text/html"),
+    warnings: captured.warnings,
+  };
 }
 
 type Answer = {
@@ -78,22 +86,39 @@ async function answerOf(page: Page, response: Response, { url, proxy }: ReadOpti
   };
 }
 
-async function capture(page: Page, traffic: Traffic, options: ReadOptions): Promise<Capture | null> {
-  const { url, what, limits, behaviour, log, signal } = options;
-  const rest = { quietMs: QUIET_MS, maxMs: MAX_SETTLE_MS, signal };
-  const isResting = await settle(page, traffic, rest);
-  if (!isResting) log.debug("the page never came to rest", { url });
+type Captured = Capture & { readonly warnings: readonly string[] };
+
+/** @param options.moves documents of this page that were left for another one */
+async function capture(
+  page: Page,
+  traffic: Traffic,
+  options: ReadOptions & { readonly moves: number },
+): Promise<Captured | null> {
+  const { url, what, limits, behaviour, log, signal, moves } = options;
+  const rest = {
+    quietMs: QUIET_MS,
+    maxMs: MAX_SETTLE_MS,
+    maxGrowingMs: MAX_GROWING_MS,
+    awaitsWords: true,
+    awaitsRefresh: moves < MAX_REFRESHES,
+    signal,
+  };
+  const end = await settle(page, traffic, rest);
+  if (end !== "rested") log.debug("the page never came to rest", { url });
   if (behaviour.scrolls) await scrollThrough(page, traffic, rest);
   if (behaviour.waitFor !== null)
     await waitFor(page, behaviour.waitFor, { what, timeoutMs: limits.requestTimeoutMs });
-  return page.evaluate(captureDocument, limits.pageBytes);
+  const captured = await page.evaluate(captureDocument, limits.pageBytes);
+  const warnings =
+    end === "growing" ? [`The page still grew after ${MAX_GROWING_MS} ms and was read as it was then`] : [];
+  return captured && { ...captured, warnings };
 }
 
 /** Does the work again on the next document where the page went on to one meanwhile; `intercept` bounds how often. */
-async function whileMoving<T>(page: Page, work: () => Promise<T>): Promise<T> {
-  for (;;) {
+async function whileMoving<T>(page: Page, work: (moves: number) => Promise<T>): Promise<T> {
+  for (let moves = 0; ; moves++) {
     try {
-      return await work();
+      return await work(moves);
     } catch (error) {
       if (!hasMoved(error)) throw error;
       await page.waitForLoadState("domcontentloaded", { timeout: 0 });
@@ -158,6 +183,7 @@ const bodyOf = (html: string, contentType: string) => ({
   encoding: "utf-8",
   malformedText: false,
   bodyBytes: Buffer.byteLength(html),
+  warnings: [],
 });
 
 /** Scripts may have moved the page on, so the tab's own URL counts, where it is still of the web. */
