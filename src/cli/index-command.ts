@@ -5,7 +5,7 @@ import {
   indexFileOf,
   readDocumentFolder,
   refuseForeignFile,
-  type SourceDocument,
+  type UnreadDocument,
 } from "../search/index.ts";
 import { INDEX_BUILD } from "../settings/index.ts";
 import type { Io } from "./io.ts";
@@ -23,32 +23,37 @@ type IndexParts = { readonly io: Io; readonly notices: Notices; readonly isQuiet
 export async function runIndex(command: IndexCommand, { io, notices, isQuiet }: IndexParts): Promise<number> {
   // In its own place a damaged index is replaced; a file that was named may be anything.
   if (command.indexFile !== indexFileOf(command.folder)) await refuseForeignFile(command.indexFile);
-  let skipped = 0;
-  const documents = readDocumentFolder(command.folder, {
-    onSkipped: (path, reason) => {
-      skipped++;
-      notices.warn(`${path} is left out: ${reason}`);
-    },
-  });
+  // A build that begins anew reads all files again.
+  const leftOut = new Set<string>();
+  const onSkipped = (what: string, reason: string): void => {
+    if (!leftOut.has(what)) notices.warn(`${what} is left out: ${reason}`);
+    leftOut.add(what);
+  };
+  const documents = (): AsyncIterable<UnreadDocument> =>
+    requireSome(readDocumentFolder(command.folder, { onSkipped }), command.folder);
   const showProgress = io.stderr.isTerminal && !isQuiet;
-  const counts = await buildIndex(requireSome(documents, command.folder), {
+  const counts = await buildIndex(documents, {
     path: command.indexFile,
     profile: command.profile,
     workerUrl: io.indexWorkerUrl,
     signal: io.signal,
     ...INDEX_BUILD,
+    onNotice: ({ url, reason, isLeftOut }) => {
+      if (isLeftOut) onSkipped(url, reason);
+      else notices.warn(`${url}: ${reason}`);
+    },
     ...(showProgress && { onProgress: ({ documents: count }) => io.stderr.write(progressLine(count)) }),
   });
   if (showProgress) io.stderr.write(CLEAR_LINE);
   await io.stdout.write(`${describe(counts)} in ${command.indexFile}\n`);
-  return skipped === 0 ? 0 : 1;
+  return leftOut.size === 0 ? 0 : 1;
 }
 
 // An empty folder is most often a wrong one, and the index that it had is worth more than an empty one.
 async function* requireSome(
-  documents: AsyncIterable<SourceDocument>,
+  documents: AsyncIterable<UnreadDocument>,
   folder: string,
-): AsyncGenerator<SourceDocument> {
+): AsyncGenerator<UnreadDocument> {
   let isEmpty = true;
   for await (const document of documents) {
     isEmpty = false;

@@ -5,6 +5,7 @@ import { composeMarkdown, createExtractor, type Extractor } from "../extraction/
 import { Failure } from "../failure.ts";
 import { forgetProxyVariables } from "../fetching/index.ts";
 import type { Log } from "../log.ts";
+import type { DocumentExtractor } from "../search/index.ts";
 import {
   DEFAULT_EXTRACTION,
   type Deployment,
@@ -14,7 +15,7 @@ import {
   type Settings,
 } from "../settings/index.ts";
 import { openSources, type Sources } from "../sources.ts";
-import { createTenantRegistry, type ExtractHtmlFile, type TenantRegistry } from "../tenants/index.ts";
+import { createTenantRegistry, type TenantRegistry } from "../tenants/index.ts";
 import { loadDeployment } from "./deployment.ts";
 import type { Io } from "./io.ts";
 import { browserMachine } from "./machine.ts";
@@ -119,7 +120,7 @@ function oneAtATime(): <T>(work: () => Promise<T>) => Promise<T> {
   };
 }
 
-function htmlReader(extractor: Extractor): ExtractHtmlFile {
+function htmlReader(extractor: Extractor): DocumentExtractor {
   const options = { ...DEFAULT_EXTRACTION, renderings: ["markdown" as const] };
   return async (html) => {
     try {
@@ -133,7 +134,7 @@ function htmlReader(extractor: Extractor): ExtractHtmlFile {
       );
     } catch (error) {
       // One file that cannot be read must not cost the index of the others.
-      if (error instanceof Failure && error.code !== "cancelled") return null;
+      if (error instanceof Failure && error.code !== "cancelled") return { reason: error.message };
       throw error;
     }
   };

@@ -10,6 +10,7 @@ export { DocumentAnalyser } from "./document/analyse.ts";
 export { FieldScorer, inverseDocumentFrequency } from "./field-score.ts";
 export { findSection } from "./find-section.ts";
 export {
+  type DocumentExtractor,
   type DocumentReader,
   documentOfBytes,
   type FolderOptions,
@@ -19,6 +20,12 @@ export {
 } from "./folder/read-folder.ts";
 export { indexFileOf, refuseForeignFile } from "./index-file.ts";
 export type { RankedDocument, ScoreExplanation } from "./ranking/rescore.ts";
+export {
+  type DocumentFile,
+  readDocument,
+  type TextForm,
+  type UnreadDocument,
+} from "./reading/read-document.ts";
 export { type OpenSettings, SearchIndex } from "./search-index.ts";
 export {
   type Ranking,

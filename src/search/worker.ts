@@ -3,6 +3,7 @@ import { Analyser } from "./analysis/analyser.ts";
 import type { BuildReply, BuildRequest, BuildTask } from "./builder/build-protocol.ts";
 import { type BuildCounts, buildSegment } from "./builder/build-segment.ts";
 import { DocumentAnalyser } from "./document/analyse.ts";
+import { readDocument, type UnreadDocument } from "./reading/read-document.ts";
 import { Segment } from "./segment/segment.ts";
 import type { SourceDocument } from "./types.ts";
 
@@ -12,45 +13,94 @@ type WorkerScope = {
   addEventListener(type: "message", listener: (event: { readonly data: BuildRequest }) => void): void;
 };
 
-/** Turns the calling worker thread into one that builds one index from the documents it is sent. */
-export function runIndexWorker(scope: WorkerScope): void {
+/**
+ * Turns the calling worker thread into one that builds one index from the documents it is sent. A document that
+ * cannot be read or analysed is left out, and the builder is told.
+ * @param read for tests, which have documents that hang or crash it
+ */
+export function runIndexWorker(scope: WorkerScope, read = readDocument): void {
   const inbox = new Inbox();
   scope.addEventListener("message", ({ data: request }) => {
     if (request.kind === "documents") inbox.put(request.documents);
     else if (request.kind === "end") inbox.put(null);
-    else void build(request.task, inbox, scope).then((reply) => scope.postMessage(reply));
+    else void new Build(request.task, { inbox, scope, read }).run().then((reply) => scope.postMessage(reply));
   });
   scope.postMessage({ kind: "ready" });
 }
 
-async function build(task: BuildTask, inbox: Inbox, scope: WorkerScope): Promise<BuildReply> {
-  const analyser = new Analyser(task.profile);
-  const documents = new DocumentAnalyser(analyser);
-  using previous = openPrevious(task.path);
-  let counts: BuildCounts = { documents: 0, unchanged: 0 };
-  try {
-    counts = await buildSegment(
-      inbox.documents(() => scope.postMessage({ kind: "taken", counts })),
-      {
-        path: task.path,
-        memoryBytes: task.memoryBytes,
-        buildName: task.buildName,
+type BuildParts = {
+  readonly inbox: Inbox;
+  readonly scope: WorkerScope;
+  readonly read: (document: UnreadDocument) => SourceDocument;
+};
+
+class Build {
+  readonly #task: BuildTask;
+  readonly #parts: BuildParts;
+  #counts: BuildCounts = { documents: 0, unchanged: 0 };
+
+  constructor(task: BuildTask, parts: BuildParts) {
+    this.#task = task;
+    this.#parts = parts;
+  }
+
+  async run(): Promise<BuildReply> {
+    const { path, memoryBytes, buildName, profile } = this.#task;
+    const analyser = new Analyser(profile);
+    const documents = new DocumentAnalyser(analyser);
+    using previous = openPrevious(path);
+    try {
+      const counts = await buildSegment(this.#documents(), {
+        path,
+        memoryBytes,
+        buildName,
         previous,
         analysis: {
           fingerprint: analyser.fingerprint,
           vocabulary: analyser,
-          analyse: (source) => documents.analyse(source),
+          analyse: (source) => documents.analyse(source, (reason) => this.#tell(source.url, reason, false)),
         },
         onProgress: (made) => {
-          counts = made;
+          this.#counts = made;
         },
-      },
-    );
-    return { kind: "built", counts };
-  } catch (error) {
-    return { kind: "failed", failure: toRecord(error) };
+        onFailed: ({ url }, error) => this.#tell(url, reasonOf(error), true),
+      });
+      return { kind: "built", counts };
+    } catch (error) {
+      return { kind: "failed", failure: toRecord(error) };
+    }
+  }
+
+  async *#documents(): AsyncGenerator<SourceDocument> {
+    const { inbox, scope } = this.#parts;
+    let number = 0;
+    for await (const batch of inbox.batches()) {
+      for (const document of batch) {
+        Atomics.store(this.#task.place, 0, ++number);
+        const source = this.#tryRead(document);
+        if (source) yield source;
+      }
+      scope.postMessage({ kind: "taken", counts: this.#counts });
+    }
+  }
+
+  #tryRead(document: UnreadDocument): SourceDocument | null {
+    try {
+      return this.#parts.read(document);
+    } catch (error) {
+      this.#tell(document.url, reasonOf(error), true);
+      return null;
+    }
+  }
+
+  #tell(url: string, reason: string, isLeftOut: boolean): void {
+    this.#parts.scope.postMessage({ kind: "notice", notice: { url, reason, isLeftOut } });
   }
 }
+
+// A document can drive the code into any exception; here is the edge where it becomes that document's.
+const reasonOf = (error: unknown): string =>
+  error instanceof Failure ? error.message : `reading it stopped with ${String(error).slice(0, 300)}`;
 
 // Without an index, or with one that is damaged or of another version, everything is analysed anew.
 function openPrevious(path: string): Segment | null {
@@ -64,28 +114,26 @@ function openPrevious(path: string): Segment | null {
 
 /** Documents that were posted and not yet asked for. */
 class Inbox {
-  readonly #batches: (readonly SourceDocument[] | null)[] = [];
+  readonly #batches: (readonly UnreadDocument[] | null)[] = [];
   #wake: (() => void) | null = null;
 
   /** @param batch null at the end */
-  put(batch: readonly SourceDocument[] | null): void {
+  put(batch: readonly UnreadDocument[] | null): void {
     this.#batches.push(batch);
     this.#wake?.();
   }
 
-  /** @param onTaken called when all of a batch were asked for */
-  async *documents(onTaken: () => void): AsyncGenerator<SourceDocument> {
+  async *batches(): AsyncGenerator<readonly UnreadDocument[]> {
     for (;;) {
       const batch = this.#batches.shift();
       if (batch === null) return;
-      if (batch === undefined) {
-        const { promise, resolve } = Promise.withResolvers<void>();
-        this.#wake = resolve;
-        await promise;
+      if (batch !== undefined) {
+        yield batch;
         continue;
       }
-      yield* batch;
-      onTaken();
+      const { promise, resolve } = Promise.withResolvers<void>();
+      this.#wake = resolve;
+      await promise;
     }
   }
 }

@@ -59,6 +59,6 @@ export const GARBAGE_COLLECTION = {
 export const INDEX_BUILD = {
   /** Postings and their words in memory, in bytes; larger builds spill to the disk. */
   memoryBytes: 160 * 1024 * 1024,
-  /** A worker that takes longer for 64 documents, or 512 KiB of text, hangs. */
-  stallLimitMs: 120_000,
+  /** A worker that takes longer for one document hangs; it is ended, and the document left out. */
+  documentLimitMs: 120_000,
 } as const;

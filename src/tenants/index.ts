@@ -6,7 +6,6 @@ export { type RemoteExtractor, requireReachable } from "./online/fallback.ts";
 export type { TenantCrawler, WebAccess } from "./online/parts.ts";
 export type { CrawlManners } from "./online/plan.ts";
 export { onlineSource as openOnlineSource } from "./online/source.ts";
-export type { ExtractHtmlFile } from "./readers.ts";
 export {
   createTenantRegistry,
   type RegistryOptions,

@@ -1,9 +1,8 @@
 import { dirname } from "node:path";
 import { Failure, type FailureRecord } from "../failure.ts";
 import type { Log } from "../log.ts";
-import { type BuildCounts, buildIndex, type SourceDocument, type StoredDocument } from "../search/index.ts";
+import { type BuildCounts, buildIndex, type StoredDocument } from "../search/index.ts";
 import type { DocumentUrl } from "../urls/index.ts";
-import { cleanDocuments } from "./clean.ts";
 import { describeTenant, type TenantDetail } from "./describe.ts";
 import { describeIndexFailure } from "./index-failure.ts";
 import { LiveIndex } from "./live-index.ts";
@@ -354,21 +353,27 @@ export class Tenant implements AsyncDisposable {
   async #buildNow(signal: AbortSignal): Promise<BuildCounts> {
     const path = this.#indexPath;
     await makeDirectory(dirname(path));
-    let skipped = 0;
-    const counts = await buildIndex(
-      this.#documents(() => skipped++),
-      {
-        ...this.#options.building,
-        path,
-        profile: this.#settings.search.profile,
-        signal,
+    // A build that begins anew reads all documents again.
+    const leftOut = new Set<string>();
+    const onSkipped = (what: string, reason: string): void => {
+      if (!leftOut.has(what)) this.#log.warning("file left out", { path: what, reason });
+      leftOut.add(what);
+    };
+    const counts = await buildIndex(() => this.#source.documents({ onSkipped }), {
+      ...this.#options.building,
+      path,
+      profile: this.#settings.search.profile,
+      signal,
+      onNotice: ({ url, reason, isLeftOut }) => {
+        if (isLeftOut) onSkipped(url, reason);
+        else this.#log.warning("document cut", { url, reason });
       },
-    );
+    });
     this.#index.refresh(true);
-    this.#log.info("index built", { ...counts, skipped_files: skipped });
+    this.#log.info("index built", { ...counts, skipped_files: leftOut.size });
     this.#book.write(this.#settings.codename, {
       documents: counts.documents,
-      skippedFiles: skipped,
+      skippedFiles: leftOut.size,
       needsBuild: false,
       testQueries: this.#settings.search.isEnabled ? await this.#runTestQueries() : [],
     });
@@ -379,16 +384,6 @@ export class Tenant implements AsyncDisposable {
     const options = { size: 10, wordMatch: false, timeoutMs: TEST_QUERY_MS };
     const countHits = (query: string): number => this.search(query, options).hits.length;
     return runTestQueries(this.detail.testQueries, { countHits, log: this.#log });
-  }
-
-  #documents(onSkipped: () => void): AsyncIterable<SourceDocument> {
-    const documents = this.#source.documents({
-      onSkipped: (path, reason) => {
-        onSkipped();
-        this.#log.warning("file left out", { path, reason });
-      },
-    });
-    return cleanDocuments(documents);
   }
 }
 

@@ -9,7 +9,7 @@ export type IndexBuilding = {
   /** The worker's module. */
   readonly workerUrl: string | URL;
   readonly memoryBytes: number;
-  readonly stallLimitMs: number;
+  readonly documentLimitMs: number;
   /** Waits for a turn to build: not all tenants at once. */
   readonly turn: <T>(work: () => Promise<T>) => Promise<T>;
 };

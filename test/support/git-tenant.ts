@@ -7,7 +7,7 @@ import {
   systemResolve,
 } from "../../src/fetching/index.ts";
 import { createLog } from "../../src/log.ts";
-import type { SourceDocument } from "../../src/search/index.ts";
+import { readDocument, type SourceDocument } from "../../src/search/index.ts";
 import {
   type GitAccess,
   type GitTenant,
@@ -106,6 +106,6 @@ export async function documentsOf(
 ): Promise<Map<string, SourceDocument>> {
   const documents = new Map<string, SourceDocument>();
   for await (const document of source.documents({ onSkipped: (what) => void skipped.push(what) }))
-    documents.set(document.url, document);
+    documents.set(document.url, readDocument(document));
   return documents;
 }

@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { rm } from "node:fs/promises";
 import { Failure } from "../../failure.ts";
-import type { SourceDocument } from "../types.ts";
+import type { UnreadDocument } from "../reading/read-document.ts";
 import { buildDirectory } from "./build-directory.ts";
-import type { BuildReply, BuildRequest, BuildTask } from "./build-protocol.ts";
+import type { BuildReply, BuildRequest, BuildTask, DocumentNotice } from "./build-protocol.ts";
 import type { BuildCounts } from "./build-segment.ts";
 
 /** Documents that are posted together, and how many of their characters. */
@@ -11,33 +11,86 @@ const BATCH_DOCUMENTS = 64;
 const BATCH_CHARACTERS = 512 * 1024;
 /** Batches on their way: the worker always has one, and what waits stays small. */
 const BATCHES_UNDER_WAY = 2;
+/** For the worker to load its code. */
+const START_LIMIT_MS = 60_000;
 
-export type IndexBuildOptions = Omit<BuildTask, "buildName"> & {
+/** Documents that may cost the worker its life; each costs a build that begins anew. */
+const MAX_FATAL_DOCUMENTS = 20;
+
+export type IndexBuildOptions = Omit<BuildTask, "buildName" | "place"> & {
   /** The worker's module (`bin/index-worker.ts`), as an address that `new Worker` takes. */
   readonly workerUrl: string | URL;
-  /** How long the worker may take for one batch before it counts as hung, ms. */
-  readonly stallLimitMs: number;
+  /** How long the worker may take for one document before it counts as hung, ms; it may take twice that. */
+  readonly documentLimitMs: number;
   readonly signal?: AbortSignal;
   /** Called after each batch of documents. */
   readonly onProgress?: (counts: BuildCounts) => void;
+  /** Told of each document that is left out or cut, once. */
+  readonly onNotice?: (notice: DocumentNotice) => void;
 };
 
+/** Gives the documents from the first on, each time that it is called. */
+export type DocumentsToIndex = () => AsyncIterable<UnreadDocument> | Iterable<UnreadDocument>;
+
 /**
- * Builds an index file on a worker thread (see `buildSegment`). What the file holds already is carried over
- * where the documents are the same; whatever happens, it stays as it is until the new one is whole.
- * @throws Failure `unwritable_output`, `timeout` (the worker hangs), `internal` (it crashed), `cancelled`,
- *   and what the documents throw
+ * Builds an index file on a worker thread, which reads, cleans and analyses the documents (see `readDocument`,
+ * `buildSegment`). What the file holds already is carried over where the documents are the same; whatever happens,
+ * it stays as it is until the new one is whole. A document that the worker fails on, hangs on or dies of is left out.
+ * @throws Failure `unwritable_output`, `timeout` or `internal` (the worker hangs or crashes outside of any document,
+ *   or does so again and again), `cancelled`, and what the documents throw
  */
 export async function buildIndex(
-  documents: AsyncIterable<SourceDocument> | Iterable<SourceDocument>,
+  documents: DocumentsToIndex,
   options: IndexBuildOptions,
 ): Promise<BuildCounts> {
+  const fatal = new Set<string>();
+  const told = new Set<string>();
+  const onNotice = (notice: DocumentNotice): void => {
+    const line = JSON.stringify(notice);
+    if (!told.has(line)) options.onNotice?.(notice);
+    told.add(line);
+  };
+  for (;;) {
+    try {
+      return await buildOnce(documents(), { ...options, onNotice, fatal });
+    } catch (error) {
+      if (!(error instanceof FatalDocument)) throw error;
+      if (fatal.size >= MAX_FATAL_DOCUMENTS) throw error.failure;
+      fatal.add(error.url);
+      onNotice({ url: error.url, reason: error.failure.message, isLeftOut: true });
+    }
+  }
+}
+
+/** The worker was lost with a document. */
+class FatalDocument extends Error {
+  readonly url: string;
+  readonly failure: Failure;
+
+  constructor(url: string, failure: Failure) {
+    super(failure.message);
+    this.url = url;
+    this.failure = failure;
+  }
+}
+
+type OneBuildOptions = IndexBuildOptions & {
+  readonly onNotice: (notice: DocumentNotice) => void;
+  /** Addresses of documents that are left out unread. */
+  readonly fatal: ReadonlySet<string>;
+};
+
+async function buildOnce(
+  documents: AsyncIterable<UnreadDocument> | Iterable<UnreadDocument>,
+  options: OneBuildOptions,
+): Promise<BuildCounts> {
   await using worker = new IndexWorker(options);
-  let batch: SourceDocument[] = [];
+  let batch: UnreadDocument[] = [];
   let characters = 0;
   for await (const document of documents) {
+    if (options.fatal.has(document.url)) continue;
     batch.push(document);
-    characters += document.markdown.length;
+    characters += ("text" in document ? document.text : document.markdown).length;
     if (batch.length < BATCH_DOCUMENTS && characters < BATCH_CHARACTERS) continue;
     await worker.send(batch);
     batch = [];
@@ -50,18 +103,22 @@ export async function buildIndex(
 class IndexWorker implements AsyncDisposable {
   readonly #buildName = randomUUID();
   readonly #worker: Worker;
-  readonly #options: IndexBuildOptions;
+  readonly #options: OneBuildOptions;
   readonly #outcome = Promise.withResolvers<BuildCounts>();
   readonly #closed = Promise.withResolvers<void>();
   readonly #onAbort = (): void =>
     this.#fail(new Failure("cancelled", "building the search index was cancelled"));
-  #underWay = 0;
+  readonly #place = new Int32Array(new SharedArrayBuffer(4));
+  /** Batches that are not taken yet, the oldest first. */
+  readonly #underWay: (readonly UnreadDocument[])[] = [];
+  /** Documents of the batches that are taken. */
+  #takenDocuments = 0;
   #onTaken: (() => void) | null = null;
-  #failure: Failure | null = null;
+  #failure: Failure | FatalDocument | null = null;
   #timer: ReturnType<typeof setTimeout> | null = null;
   #isReady = false;
 
-  constructor(options: IndexBuildOptions) {
+  constructor(options: OneBuildOptions) {
     this.#options = options;
     this.#outcome.promise.catch(() => {}); // whoever waits for anything is told by `#failure`
     const worker = new Worker(options.workerUrl);
@@ -70,26 +127,29 @@ class IndexWorker implements AsyncDisposable {
     worker.onerror = (event) => {
       event.preventDefault();
       const what = this.#isReady ? "stopped" : `${options.workerUrl} did not start`;
-      this.#fail(new Failure("internal", `the index worker ${what}: ${event.message.slice(0, 500)}`));
+      this.#lose(new Failure("internal", `the index worker ${what}: ${event.message.slice(0, 500)}`));
     };
     worker.addEventListener("close", () => {
-      this.#fail(new Failure("internal", "the index worker ended before the index was built"));
+      this.#lose(new Failure("internal", "the index worker ended before the index was built"));
       this.#closed.resolve();
     });
     const { path, profile, memoryBytes } = options;
-    this.#post({ kind: "start", task: { path, profile, memoryBytes, buildName: this.#buildName } });
+    this.#post({
+      kind: "start",
+      task: { path, profile, memoryBytes, buildName: this.#buildName, place: this.#place },
+    });
     if (options.signal?.aborted) this.#onAbort();
     options.signal?.addEventListener("abort", this.#onAbort, { once: true });
   }
 
-  async send(documents: readonly SourceDocument[]): Promise<void> {
-    while (this.#underWay >= BATCHES_UNDER_WAY && this.#failure === null) {
+  async send(documents: readonly UnreadDocument[]): Promise<void> {
+    while (this.#underWay.length >= BATCHES_UNDER_WAY && this.#failure === null) {
       const { promise, resolve } = Promise.withResolvers<void>();
       this.#onTaken = resolve;
       await promise;
     }
     if (this.#failure !== null) throw this.#failure;
-    this.#underWay++;
+    this.#underWay.push(documents);
     this.#post({ kind: "documents", documents });
     this.#startClock();
   }
@@ -113,31 +173,45 @@ class IndexWorker implements AsyncDisposable {
   }
 
   #take(reply: BuildReply): void {
-    if (reply.kind === "ready") this.#isReady = true;
-    else if (reply.kind === "failed") this.#fail(new Failure(reply.failure.code, reply.failure.message));
-    else if (reply.kind === "built") this.#outcome.resolve(reply.counts);
-    else {
-      this.#underWay--;
+    if (reply.kind === "ready") {
+      this.#isReady = true;
       this.#stopClock();
-      if (this.#underWay > 0) this.#startClock();
+      if (this.#underWay.length > 0) this.#startClock();
+    } else if (reply.kind === "failed") this.#fail(new Failure(reply.failure.code, reply.failure.message));
+    else if (reply.kind === "built") this.#outcome.resolve(reply.counts);
+    else if (reply.kind === "notice") this.#options.onNotice(reply.notice);
+    else {
+      this.#takenDocuments += this.#underWay.shift()?.length ?? 0;
+      this.#stopClock();
+      if (this.#underWay.length > 0) this.#startClock();
       this.#options.onProgress?.(reply.counts);
       this.#onTaken?.();
     }
   }
 
-  #fail(failure: Failure): void {
+  /** Fails with the document that the worker held, where it held one. */
+  #lose(failure: Failure): void {
+    const held = Atomics.load(this.#place, 0) - this.#takenDocuments - 1;
+    const document = this.#underWay.flat()[held];
+    this.#fail(document ? new FatalDocument(document.url, failure) : failure);
+  }
+
+  #fail(failure: Failure | FatalDocument): void {
     this.#failure ??= failure;
     this.#stopClock();
     this.#outcome.reject(this.#failure);
     this.#onTaken?.();
   }
 
+  /** Counts from when a document is first seen under way, as the worker tells nobody when it begins one. */
   #startClock(): void {
     if (this.#timer !== null) return;
-    const limit = this.#options.stallLimitMs;
+    const limit = this.#isReady ? this.#options.documentLimitMs : START_LIMIT_MS;
+    const place = Atomics.load(this.#place, 0);
     this.#timer = setTimeout(() => {
-      const what = `the index worker took longer than ${limit} ms for ${BATCH_DOCUMENTS} documents or fewer`;
-      this.#fail(new Failure("timeout", what));
+      this.#timer = null;
+      if (Atomics.load(this.#place, 0) !== place) this.#startClock();
+      else this.#lose(new Failure("timeout", `the index worker took longer than ${limit} ms for it`));
     }, limit);
   }
 

@@ -39,6 +39,8 @@ export type BuildOptions = {
   readonly signal?: AbortSignal;
   /** Called after every document. */
   readonly onProgress?: (counts: BuildCounts) => void;
+  /** Told of each document that analysis fails on, which is left out; without it, such a failure is thrown. */
+  readonly onFailed?: (document: SourceDocument, error: unknown) => void;
 };
 
 export type BuildCounts = {
@@ -165,7 +167,8 @@ class Build implements AsyncDisposable {
   }
 
   async #analyse(source: SourceDocument, contentHash: ContentHash): Promise<void> {
-    const analysed = this.#options.analysis.analyse(source);
+    const analysed = this.#tryAnalyse(source);
+    if (analysed === null) return;
     this.#bytes.clear();
     encodeStored(analysed, this.#bytes);
     const storedLength = this.#bytes.length;
@@ -176,6 +179,18 @@ class Build implements AsyncDisposable {
     const row = this.#table.add({ url: source.url, contentHash, fieldLengths, place });
     this.#inverter.add(analysed, row);
     if (this.#inverter.byteLength > this.#options.memoryBytes) await this.#spill();
+  }
+
+  // Nothing of the document is anywhere yet, so the build goes on without it.
+  #tryAnalyse(source: SourceDocument): AnalysedDocument | null {
+    const { analysis, onFailed } = this.#options;
+    if (!onFailed) return analysis.analyse(source);
+    try {
+      return analysis.analyse(source);
+    } catch (error) {
+      onFailed(source, error);
+      return null;
+    }
   }
 
   async #store(stored: Uint8Array, layout: Uint8Array) {

@@ -23,6 +23,12 @@ const GAP = 16;
 const LINE_GAP = 0;
 const HEADING_GAP = 4;
 
+/**
+ * A section takes about 600 bytes while a document is analysed: 20 MB of `# a` would take 3 GB. The longest references
+ * that people write have a few thousand.
+ */
+const MAX_SECTIONS = 20_000;
+
 /** Turns documents into tokens, one after the other; the arrays are used again for each. */
 export class DocumentAnalyser {
   readonly #analyser: Analyser;
@@ -41,8 +47,11 @@ export class DocumentAnalyser {
     this.#analyser = analyser;
   }
 
-  /** @returns values that hold until the next call */
-  analyse(source: SourceDocument): AnalysedDocument {
+  /**
+   * @param onCut told when some of the document is not taken as it is written
+   * @returns values that hold until the next call
+   */
+  analyse(source: SourceDocument, onCut: (reason: string) => void = () => {}): AnalysedDocument {
     const markdown = withoutFrontMatter(source.markdown);
     this.#count = 0;
     this.#position = 0;
@@ -51,7 +60,9 @@ export class DocumentAnalyser {
     const titleEnd = this.#position;
     this.#addUrl(source.url);
     this.#layout.begin(titleEnd, this.#position);
-    const sections = this.#addMarkdown(markdown);
+    const { sections, headings } = this.#addMarkdown(markdown);
+    if (headings > MAX_SECTIONS)
+      onCut(`of its ${headings} headings those after the first ${MAX_SECTIONS} open no section of their own`);
     return {
       url: source.url,
       title: source.title,
@@ -77,14 +88,15 @@ export class DocumentAnalyser {
     this.#position += GAP;
   }
 
-  #addMarkdown(markdown: string): readonly Section[] {
+  #addMarkdown(markdown: string): { readonly sections: readonly Section[]; readonly headings: number } {
     const sections: Section[] = [];
     let slugs: Slugs | null = null;
     let open = { level: 0, heading: "", anchor: "", start: 0 };
     let firstOfLine = 0;
     let previousEnd = 0;
+    let headings = 0;
     scanBlocks(markdown, (kind, start, end, level) => {
-      if (kind === "heading") {
+      if (kind === "heading" && ++headings <= MAX_SECTIONS) {
         const lineStart = markdown.lastIndexOf("\n", start - 1) + 1;
         sections.push({ ...open, end: Math.max(open.start, lineStart) });
         slugs ??= new Slugs();
@@ -115,7 +127,7 @@ export class DocumentAnalyser {
       this.#position += LINE_GAP;
     });
     sections.push({ ...open, end: markdown.length });
-    return sections;
+    return { sections, headings };
   }
 
   /** @returns the plain text, when it is wanted */

@@ -2,9 +2,8 @@ import { type Dirent, lstatSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
 import { basename, extname, join, resolve } from "node:path";
 import { Failure } from "../../failure.ts";
-import { parseFrontMatter } from "../../pages/index.ts";
-import { type DocumentUrl, docsUrl, parseDocumentUrl } from "../../urls/index.ts";
-import type { SourceDocument } from "../types.ts";
+import { type DocumentUrl, docsUrl } from "../../urls/index.ts";
+import { type TextForm, titleOfName, type UnreadDocument } from "../reading/read-document.ts";
 
 /** A larger file is no document that somebody wrote. */
 const MAX_FILE_BYTES = 20 * 1024 * 1024;
@@ -16,11 +15,13 @@ const READ_AHEAD = 16;
 export const MARKDOWN_ENDINGS: readonly string[] = ["md", "markdown", "mdx"];
 const MARKDOWN_NAME = /\.(?:md|markdown|mdx)$/i;
 
-/** Turns the text of a file that is no Markdown into a document; null leaves it out. */
-export type DocumentReader = (
+/** Extracts the document of a page in HTML; null when it holds no words, the reason when it cannot be read. */
+export type DocumentExtractor = (
   text: string,
-  path: string,
-) => Promise<{ readonly title: string; readonly markdown: string } | null>;
+) => Promise<{ readonly title: string; readonly markdown: string } | { readonly reason: string } | null>;
+
+/** How a file that is no Markdown becomes a document: where the index is built, or before. */
+export type DocumentReader = TextForm | DocumentExtractor;
 
 export type FolderOptions = {
   /** What stands for the folder in `docs://` addresses; its own name by default. */
@@ -41,7 +42,7 @@ export type FolderOptions = {
 export async function* readDocumentFolder(
   folder: string,
   options: FolderOptions,
-): AsyncGenerator<SourceDocument> {
+): AsyncGenerator<UnreadDocument> {
   const batchOptions = { ...options, codename: options.codename ?? codenameOf(folder) };
   let batch: string[] = [];
   for await (const path of listDocuments(folder, options.readers)) {
@@ -92,36 +93,49 @@ async function* readBatch(
   folder: string,
   paths: readonly string[],
   { codename, onSkipped, readers }: BatchOptions,
-): AsyncGenerator<SourceDocument> {
+): AsyncGenerator<UnreadDocument> {
   const texts = await Promise.all(paths.map((path) => readText(join(folder, path))));
   for (const [index, read] of texts.entries()) {
     const path = paths[index]!; // as many as texts
-    const reader = readerOf(path, readers);
-    if ("reason" in read) onSkipped(join(folder, path), read.reason);
-    else if (!reader || MARKDOWN_NAME.test(path)) yield toDocument(read.text, path, codename);
-    else {
-      const document = await reader(read.text, path);
-      const title = document?.title || titleOfName(path);
-      if (document) yield { url: docsUrl(codename, path), title, markdown: document.markdown };
-    }
+    const url = docsUrl(codename, path);
+    const document =
+      "reason" in read ? read : await documentOf(read.text, path, { url, readers, mayNameItself: true });
+    // A page without words, which most often leads to another one, is nothing to tell of.
+    if (document === null) continue;
+    if ("reason" in document) onSkipped(join(folder, path), document.reason);
+    else yield document;
   }
 }
 
+type DocumentOptions = {
+  readonly url: DocumentUrl;
+  readonly readers: FolderOptions["readers"];
+  readonly mayNameItself: boolean;
+};
+
 /**
- * The document that a file's bytes hold, as `readDocumentFolder` reads it, under an address of the caller's.
+ * The document that a file's bytes hold, as `readDocumentFolder` gives it, under an address of the caller's.
  * @param path tells by its ending what the file is
  */
 export async function documentOfBytes(
   bytes: Uint8Array,
   path: string,
-  { url, readers }: { readonly url: DocumentUrl; readonly readers: FolderOptions["readers"] },
-): Promise<SourceDocument | { readonly reason: string }> {
+  options: Omit<DocumentOptions, "mayNameItself">,
+): Promise<UnreadDocument | { readonly reason: string }> {
   if (bytes.includes(0)) return { reason: "it is not text" };
-  const reader = MARKDOWN_NAME.test(path) ? undefined : readerOf(path, readers);
-  const text = decodeText(bytes);
-  if (!reader) return { ...toDocument(text, path, "docs"), url };
-  const document = await reader(text, path);
-  if (!document) return { reason: "it holds no words" };
+  const document = await documentOf(decodeText(bytes), path, { ...options, mayNameItself: false });
+  return document ?? { reason: "it holds no words" };
+}
+
+async function documentOf(
+  text: string,
+  path: string,
+  { url, readers, mayNameItself }: DocumentOptions,
+): Promise<UnreadDocument | { readonly reason: string } | null> {
+  const reader = MARKDOWN_NAME.test(path) ? "markdown" : (readerOf(path, readers) ?? "markdown");
+  if (typeof reader === "string") return { url, path, text, form: reader, mayNameItself };
+  const document = await reader(text);
+  if (document === null || "reason" in document) return document;
   return { url, title: document.title || titleOfName(path), markdown: document.markdown };
 }
 
@@ -145,31 +159,6 @@ function decodeText(bytes: Uint8Array): string {
     return new TextDecoder("latin1").decode(bytes);
   }
 }
-
-function toDocument(text: string, path: string, codename: string): SourceDocument {
-  const frontMatter = parseFrontMatter(text);
-  const { url, title } = frontMatter?.fields ?? {};
-  const written = typeof url === "string" ? parseDocumentUrl(url) : null;
-  return {
-    url: written ?? docsUrl(codename, path),
-    title:
-      typeof title === "string" && title.trim() !== ""
-        ? title.trim()
-        : (firstHeading(frontMatter?.body ?? text) ?? titleOfName(path)),
-    markdown: text,
-  };
-}
-
-// Far enough for a licence notice or a row of badges before it.
-const HEADING_WITHIN = 8192;
-
-function firstHeading(markdown: string): string | null {
-  const written = /^#{1,2} +(\S[^\n]*)/m.exec(markdown.slice(0, HEADING_WITHIN))?.[1]?.trimEnd() ?? "";
-  const closing = /(?<!\s)\s+#+$/.exec(written);
-  return (closing ? written.slice(0, closing.index) : written) || null;
-}
-
-const titleOfName = (path: string): string => basename(path, extname(path)).replace(/[-_]+/g, " ");
 
 /** The folder's name in the form that a codename has. */
 function codenameOf(folder: string): string {

@@ -7,7 +7,7 @@ import {
   type DocumentReader,
   documentOfBytes,
   MARKDOWN_ENDINGS,
-  type SourceDocument,
+  type UnreadDocument,
 } from "../../search/index.ts";
 import { type DocumentUrl, docsUrl, parsePageUrl } from "../../urls/index.ts";
 import { forgeTree } from "../describe.ts";
@@ -230,7 +230,7 @@ async function hasAllCopies({ copy }: GitParts, { files }: GitState): Promise<bo
 async function* readDocuments(
   parts: GitParts,
   { onSkipped }: DocumentsContext,
-): AsyncGenerator<SourceDocument> {
+): AsyncGenerator<UnreadDocument> {
   const { tenant, options, statePath, copy } = parts;
   const state = await readState(statePath, isGitState);
   if (!state)

@@ -1,15 +1,16 @@
 import type { Log } from "../../log.ts";
+import type { DocumentExtractor, DocumentReader } from "../../search/index.ts";
 import type { GitAccess } from "../git/access.ts";
 import { gitSource } from "../git/source.ts";
 import type { WebAccess } from "../online/parts.ts";
 import { onlineSource } from "../online/source.ts";
-import { documentReaders, type ExtractHtmlFile } from "../readers.ts";
 import type { TenantSettings } from "../settings.ts";
 import { filesystemSource } from "./filesystem.ts";
 import type { Source } from "./source.ts";
 
 export type SourceParts = {
-  readonly extractHtml: ExtractHtmlFile;
+  /** Extracts a page that stands in a file. */
+  readonly extractHtml: DocumentExtractor;
   /** How sources elsewhere are reached. */
   readonly access: { readonly git: GitAccess; readonly web: WebAccess };
 };
@@ -29,3 +30,12 @@ export function openSource(settings: TenantSettings, options: SourceOptions): So
     return gitSource(settings, { access: access.git, stateDirectory, readers, log });
   return onlineSource(settings, { access: access.web, stateDirectory, log, now: Date.now });
 }
+
+/** Readers of what documentation folders hold besides Markdown. */
+const documentReaders = (extractHtml: DocumentExtractor): Readonly<Record<string, DocumentReader>> => ({
+  txt: "plain",
+  rst: "rst",
+  adoc: "asciidoc",
+  html: extractHtml,
+  htm: extractHtml,
+});

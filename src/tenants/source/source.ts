@@ -1,4 +1,4 @@
-import type { SourceDocument } from "../../search/index.ts";
+import type { UnreadDocument } from "../../search/index.ts";
 
 /** What a sync did to the documents. */
 export type SyncCounts = {
@@ -35,7 +35,7 @@ export interface Source {
    */
   sync(context: SyncContext): Promise<SyncCounts>;
   /** The documents as they are now. @throws Failure `unreadable_input` */
-  documents(context: DocumentsContext): AsyncIterable<SourceDocument>;
+  documents(context: DocumentsContext): AsyncIterable<UnreadDocument>;
   /**
    * Looks after documents that somebody else changes, until it is disposed of; null where only a sync does.
    * @param onChange called when they are not those of the last look, never twice at a time

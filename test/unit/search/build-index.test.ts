@@ -15,7 +15,7 @@ const options = (path: string): IndexBuildOptions => ({
   profile: "default",
   memoryBytes: 1 << 24,
   workerUrl: new URL("../../../bin/index-worker.ts", import.meta.url),
-  stallLimitMs: 20_000,
+  documentLimitMs: 20_000,
 });
 
 const failureOf = (work: Promise<unknown>): Promise<unknown> => work.catch((error: unknown) => error);
@@ -26,7 +26,7 @@ describe("a build on a worker", () => {
     const path = join(directory.path, "index");
     const documents = manyDocuments(300);
     const told: number[] = [];
-    const counts = await buildIndex(documents, {
+    const counts = await buildIndex(() => documents, {
       ...options(path),
       onProgress: ({ documents: count }) => told.push(count),
     });
@@ -37,14 +37,17 @@ describe("a build on a worker", () => {
       ["index", "other"].map((name) => Bun.file(join(directory.path, name)).bytes()),
     );
     expect(Buffer.compare(a!, b!)).toBe(0);
-    expect(await buildIndex(documents.slice(1), options(path))).toEqual({ documents: 299, unchanged: 299 });
+    expect(await buildIndex(() => documents.slice(1), options(path))).toEqual({
+      documents: 299,
+      unchanged: 299,
+    });
   });
 
   test("replaces an index that is damaged", async () => {
     await using directory = await temporaryDirectory();
     const path = join(directory.path, "index");
     writeFileSync(path, "not an index");
-    await buildIndex(manyDocuments(10), options(path));
+    await buildIndex(() => manyDocuments(10), options(path));
     using segment = Segment.open(path);
     expect(segment.documentCount).toBe(10);
   });
@@ -53,7 +56,7 @@ describe("a build on a worker", () => {
     await using directory = await temporaryDirectory();
     const path = join(directory.path, "index");
     const controller = new AbortController();
-    const cancelled = buildIndex(manyDocuments(2000), {
+    const cancelled = buildIndex(() => manyDocuments(2000), {
       ...options(path),
       signal: controller.signal,
       onProgress: () => controller.abort(),
@@ -63,7 +66,7 @@ describe("a build on a worker", () => {
       yield* manyDocuments(100);
       throw new Failure("unreadable_input", "gone");
     }
-    expect(await failureOf(buildIndex(failing(), options(path)))).toMatchObject({ code: "unreadable_input" });
+    expect(await failureOf(buildIndex(failing, options(path)))).toMatchObject({ code: "unreadable_input" });
     expect(readdirSync(directory.path)).toEqual([]);
   });
 
@@ -72,11 +75,11 @@ describe("a build on a worker", () => {
     const path = join(directory.path, "index");
     mkdirSync(path);
     writeFileSync(join(path, "file"), "");
-    expect(await failureOf(buildIndex(manyDocuments(5), options(path)))).toMatchObject({
+    expect(await failureOf(buildIndex(() => manyDocuments(5), options(path)))).toMatchObject({
       code: "unwritable_output",
     });
     const missing = { ...options(path), workerUrl: new URL("./no-worker.ts", import.meta.url) };
-    expect(await failureOf(buildIndex(manyDocuments(5), missing))).toMatchObject({ code: "internal" });
+    expect(await failureOf(buildIndex(() => manyDocuments(5), missing))).toMatchObject({ code: "internal" });
   });
 
   test("gives up on a worker that hangs", async () => {
@@ -85,8 +88,8 @@ describe("a build on a worker", () => {
     const hanging = {
       ...options(path),
       workerUrl: new URL("../../support/search/hanging-worker.ts", import.meta.url),
-      stallLimitMs: 200,
+      documentLimitMs: 200,
     };
-    expect(await failureOf(buildIndex(manyDocuments(500), hanging))).toMatchObject({ code: "timeout" });
+    expect(await failureOf(buildIndex(() => manyDocuments(500), hanging))).toMatchObject({ code: "timeout" });
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { readDocumentFolder, type SourceDocument } from "../../../src/search/index.ts";
+import { readDocument, readDocumentFolder, type SourceDocument } from "../../../src/search/index.ts";
 import { temporaryDirectory } from "../../support/search/segment-fixture.ts";
 
 async function read(folder: string) {
@@ -10,7 +10,7 @@ async function read(folder: string) {
   for await (const document of readDocumentFolder(folder, {
     onSkipped: (path, reason) => skipped.push(`${path}: ${reason}`),
   })) {
-    documents.push(document);
+    documents.push(readDocument(document));
   }
   return { documents, skipped };
 }

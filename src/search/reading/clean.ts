@@ -1,0 +1,49 @@
+import type { SourceDocument } from "../types.ts";
+import { withoutHiddenMarkup } from "./hidden-markup.ts";
+
+const MAX_TITLE = 300;
+
+/**
+ * A document without what its readers do not see, but a language model would read: comments and hidden
+ * elements of HTML, characters that show nothing or turn the order of the text around. Code stays as it is,
+ * save for such characters. A title is one line of at most 300 characters. Takes time linear in the text.
+ */
+export function cleanDocument({ url, title, markdown }: SourceDocument): SourceDocument {
+  const line = withoutHiddenCharacters(title).replace(/\s+/g, " ").trim();
+  return {
+    url,
+    title: line.length <= MAX_TITLE ? line : `${line.slice(0, MAX_TITLE - 1).toWellFormed()}…`,
+    markdown: withoutHiddenMarkup(withoutHiddenCharacters(markdown)),
+  };
+}
+
+// Bidirectional controls, zero-width characters that no script needs, and soft hyphens.
+const HIDDEN = /[\u200b\u2060-\u2064\u202a-\u202e\u2066-\u206f\ufeff\u00ad\ufff9-\ufffb]+/g;
+
+const withoutHiddenCharacters = (text: string): string => withoutTagCharacters(text.replace(HIDDEN, ""));
+
+// U+E0000 to U+E007F in UTF-16.
+const TAG_LEAD = "\udb40";
+const isTagTrail = (unit: number): boolean => unit >= 0xdc00 && unit <= 0xdc7f;
+const FLAG = "\u{1f3f4}";
+
+/** Tag characters make flags (UTS #51, 1.4.6), and hide text everywhere else. */
+function withoutTagCharacters(text: string): string {
+  const kept: string[] = [];
+  let from = 0;
+  for (let at = text.indexOf(TAG_LEAD); at >= 0; at = text.indexOf(TAG_LEAD, at)) {
+    const end = tagRunEnd(text, at);
+    if (end > at && !text.startsWith(FLAG, at - FLAG.length)) {
+      kept.push(text.slice(from, at));
+      from = end;
+    }
+    at = Math.max(end, at + 1);
+  }
+  return from === 0 ? text : kept.join("") + text.slice(from);
+}
+
+function tagRunEnd(text: string, at: number): number {
+  let end = at;
+  while (text[end] === TAG_LEAD && isTagTrail(text.charCodeAt(end + 1))) end += 2;
+  return end;
+}

@@ -1,0 +1,85 @@
+import { basename, extname } from "node:path";
+import { Failure } from "../../failure.ts";
+import { parseFrontMatter } from "../../pages/index.ts";
+import { type DocumentUrl, parseDocumentUrl } from "../../urls/index.ts";
+import type { SourceDocument } from "../types.ts";
+import { asciidocToMarkdown } from "./asciidoc.ts";
+import { cleanDocument } from "./clean.ts";
+import { rstToMarkdown } from "./rst.ts";
+
+/** What a text is written in. */
+export type TextForm = "markdown" | "plain" | "rst" | "asciidoc";
+
+/** A file of documentation that nobody has read yet but to tell that it is text. */
+export type DocumentFile = {
+  /** Its address, unless its front matter names another one. */
+  readonly url: DocumentUrl;
+  /** A document without a title is called by the last part. */
+  readonly path: string;
+  readonly text: string;
+  readonly form: TextForm;
+  /** Whether the `url` of its front matter goes before `url`. */
+  readonly mayNameItself: boolean;
+};
+
+/** A document on its way into an index: read elsewhere already, or as its file holds it. */
+export type UnreadDocument = SourceDocument | DocumentFile;
+
+/**
+ * Reads and cleans a document, in time linear in its text.
+ * @throws Failure `too_large` for a text of over a million lines that has to be converted
+ */
+export const readDocument = (document: UnreadDocument): SourceDocument =>
+  cleanDocument("text" in document ? readFile(document) : document);
+
+function readFile(file: DocumentFile): SourceDocument {
+  if (file.form === "markdown") return readMarkdown(file);
+  const markdown = toMarkdown(file);
+  const title = file.form === "plain" ? null : titleOfText(markdown);
+  return { url: file.url, title: title ?? titleOfName(file.path), markdown };
+}
+
+function toMarkdown({ text, form }: DocumentFile): string {
+  if (form === "rst") return rstToMarkdown(linesOf(text));
+  return form === "asciidoc" ? asciidocToMarkdown(linesOf(text)) : text;
+}
+
+/** A list of lines takes many times the memory of their text where they are short. */
+const MAX_LINES = 1_000_000;
+
+function linesOf(text: string): readonly string[] {
+  let count = 0;
+  for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", at + 1)) {
+    if (++count > MAX_LINES) throw new Failure("too_large", `it has over ${MAX_LINES} lines`);
+  }
+  return text.split(/\r?\n/);
+}
+
+function readMarkdown({ url, path, text, mayNameItself }: DocumentFile): SourceDocument {
+  const frontMatter = parseFrontMatter(text);
+  const { url: written, title } = frontMatter?.fields ?? {};
+  const named = mayNameItself && typeof written === "string" ? parseDocumentUrl(written) : null;
+  return {
+    url: named ?? url,
+    title:
+      typeof title === "string" && title.trim() !== ""
+        ? title.trim()
+        : (firstHeading(frontMatter?.body ?? text) ?? titleOfName(path)),
+    markdown: text,
+  };
+}
+
+// Far enough for a licence notice or a row of badges before it.
+const HEADING_WITHIN = 8192;
+
+function firstHeading(markdown: string): string | null {
+  const written = /^#{1,2} +(\S[^\n]*)/m.exec(markdown.slice(0, HEADING_WITHIN))?.[1]?.trimEnd() ?? "";
+  const closing = /(?<!\s)\s+#+$/.exec(written);
+  return (closing ? written.slice(0, closing.index) : written) || null;
+}
+
+const titleOfText = (markdown: string): string | null =>
+  /^# +(\S[^\n]*)/m.exec(markdown.slice(0, HEADING_WITHIN))?.[1]?.trim() ?? null;
+
+/** What a document without a title is called. */
+export const titleOfName = (path: string): string => basename(path, extname(path)).replace(/[-_]+/g, " ");

@@ -1,0 +1,32 @@
+import { describe, expect, test } from "bun:test";
+import { Analyser, DocumentAnalyser, readDocument, type TextForm } from "../../../src/search/index.ts";
+import { docsUrl } from "../../../src/urls/index.ts";
+import { cpuMs } from "../../support/cpu.ts";
+import { HOSTILE_TEXTS } from "../../support/hostile-documents.ts";
+
+const FORMS: readonly TextForm[] = ["markdown", "plain", "rst", "asciidoc"];
+
+/** Reads, cleans and analyses a text; what is refused costs its time too. */
+function readAndAnalyse(text: string, form: TextForm): void {
+  const documents = new DocumentAnalyser(new Analyser("default"));
+  let source: ReturnType<typeof readDocument>;
+  try {
+    source = readDocument({ url: docsUrl("t", "d"), path: "d", text, form, mayNameItself: true });
+  } catch (error) {
+    expect(error).toMatchObject({ code: "too_large" });
+    return;
+  }
+  documents.analyse(source);
+}
+
+// So many characters take 0.2 s of CPU at most; an expression that looks back over its text takes half a minute.
+const LENGTH = 300_000;
+const LIMIT_MS = 4000;
+
+describe("a hostile document is read in time linear in its text", () => {
+  for (const [name, make] of Object.entries(HOSTILE_TEXTS))
+    test(name, () => {
+      const text = make(LENGTH);
+      for (const form of FORMS) expect(cpuMs(() => readAndAnalyse(text, form))).toBeLessThan(LIMIT_MS);
+    });
+});

@@ -1,0 +1,71 @@
+import { describe, expect, test } from "bun:test";
+import { join } from "node:path";
+import { buildIndex, type IndexBuildOptions, Segment } from "../../../src/search/index.ts";
+import { docsUrl } from "../../../src/urls/index.ts";
+import { temporaryDirectory } from "../../support/search/segment-fixture.ts";
+
+const options = (path: string, notices: string[]): IndexBuildOptions => ({
+  path,
+  profile: "default",
+  memoryBytes: 1 << 24,
+  workerUrl: new URL("../../support/search/fragile-worker.ts", import.meta.url),
+  documentLimitMs: 1000,
+  onNotice: ({ url, reason, isLeftOut }) =>
+    notices.push(`${url} ${isLeftOut ? "left out" : "cut"}: ${reason}`),
+});
+
+/** Documents by name, in this order. */
+const documents = (texts: Readonly<Record<string, string>>) =>
+  Object.entries(texts).map(([name, markdown]) => ({ url: docsUrl("t", name), title: name, markdown }));
+
+const indexed = (path: string): string[] => {
+  using segment = Segment.open(path);
+  return Array.from({ length: segment.documentCount }, (_, number) => segment.document(number).title);
+};
+
+describe("one bad document costs itself, and is named", () => {
+  const cases = [
+    ["hangs the worker", "HANG", "took longer than 1000 ms"],
+    ["ends the worker", "DIE", "ended before the index was built"],
+    ["throws", "THROW", "regular expression too large"],
+  ] as const;
+  for (const [what, text, reason] of cases)
+    for (const place of ["first", "middle", "last", "only"] as const)
+      test(`one that ${what}, ${place}`, async () => {
+        await using directory = await temporaryDirectory();
+        const path = join(directory.path, "index");
+        const others = place === "only" ? [] : ["a", "b", "c", "d"];
+        const at = { first: 0, middle: 2, last: 4, only: 0 }[place];
+        const names = others.toSpliced(at, 0, "bad");
+        const texts = Object.fromEntries(names.map((name) => [name, name === "bad" ? text : `word ${name}`]));
+        const notices: string[] = [];
+        const counts = await buildIndex(() => documents(texts), options(path, notices));
+        expect(counts.documents).toBe(others.length);
+        expect(indexed(path)).toEqual(others);
+        expect(notices).toEqual([expect.stringMatching(new RegExp(`^docs://t/bad left out: .*${reason}`))]);
+      });
+
+  test("as do several of every kind, whose others are taken over from the index before", async () => {
+    await using directory = await temporaryDirectory();
+    const path = join(directory.path, "index");
+    const good = { a: "one", b: "two", c: "three" };
+    await buildIndex(() => documents(good), options(path, []));
+    const notices: string[] = [];
+    const texts = { x: "DIE", a: "one", y: "THROW", b: "two", z: "DIE", c: "three", w: "HANG" };
+    expect(await buildIndex(() => documents(texts), options(path, notices))).toEqual({
+      documents: 3,
+      unchanged: 3,
+    });
+    expect(notices.length).toBe(4);
+  });
+
+  test("but a worker that dies of every document ends the build", async () => {
+    await using directory = await temporaryDirectory();
+    const path = join(directory.path, "index");
+    const texts = Object.fromEntries(Array.from({ length: 30 }, (_, number) => [`d${number}`, "DIE"]));
+    const failure = await buildIndex(() => documents(texts), options(path, [])).catch(
+      (error: unknown) => error,
+    );
+    expect(failure).toMatchObject({ name: "Failure", code: "internal" });
+  }, 60_000);
+});
