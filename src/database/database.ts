@@ -10,6 +10,8 @@ export type Query<Row, Parameters extends SQLQueryBindings[]> = {
 
 /** One SQLite file. */
 export interface Database {
+  /** Where it is; `:memory:` for one that is in no file. */
+  readonly path: string;
   prepare<Row, Parameters extends SQLQueryBindings[] = []>(sql: string): Query<Row, Parameters>;
   run(sql: string): void;
   /** All or nothing. @throws Failure for what the disk refuses */
@@ -61,6 +63,7 @@ export function openDatabase(options: DatabaseOptions): Database {
   // Left open, a statement would keep the file locked after the database is closed.
   const statements: { finalize(): void }[] = [];
   return {
+    path: options.path,
     prepare<Row, Bindings extends SQLQueryBindings[]>(sql: string): Query<Row, Bindings> {
       const prepared = translated(() => db.prepare(sql));
       statements.push(prepared);

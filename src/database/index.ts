@@ -7,5 +7,5 @@ export {
   type Leases,
   openLeases,
 } from "./lease.ts";
-export { hasDied, newLeaseOwner } from "./lease-owner.ts";
+export { type LeaseOwner, openLeaseOwner } from "./lease-owner.ts";
 export { openSharedState, type SharedState } from "./state-file.ts";

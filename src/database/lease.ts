@@ -1,22 +1,28 @@
 import type { Database } from "./database.ts";
-import { hasDied } from "./lease-owner.ts";
 
 /** Leases of several names in one file, which all processes that share work have open. */
 export interface Leases {
   /**
-   * Takes the lease, or renews it; at once from a process of this machine that has died.
+   * Takes the lease, or renews it; at once from an owner that has died.
    * @param ttlMs how long it is held from now on when it is not renewed
    * @returns whether the owner holds it now
    */
   take(name: string, owner: string, ttlMs: number): boolean;
   /** Gives it back; does nothing when somebody else holds it. */
   release(name: string, owner: string): void;
-  /** Who holds it now; null when nobody does. */
+  /** Who holds it now; null when nobody does, or whoever did has died. */
   holder(name: string): string | null;
 }
 
-/** Owners are named by `newLeaseOwner`. @param now in ms; the same clock in all processes */
-export function openLeases(database: Database, now: () => number = Date.now): Leases {
+export type LeasesOptions = {
+  /** See `LeaseOwner`; absent: all leases are waited for. */
+  readonly hasDied?: (owner: string) => boolean;
+  /** In ms; the same clock in all processes. */
+  readonly now?: () => number;
+};
+
+export function openLeases(database: Database, options: LeasesOptions = {}): Leases {
+  const { hasDied = () => false, now = Date.now } = options;
   database.run(
     "CREATE TABLE IF NOT EXISTS leases (name TEXT PRIMARY KEY, owner TEXT NOT NULL, expires_at REAL NOT NULL) STRICT",
   );
@@ -41,7 +47,10 @@ export function openLeases(database: Database, now: () => number = Date.now): Le
       return takeFree(name, owner, ttlMs);
     },
     release: (name, owner) => void release.run(name, owner),
-    holder: (name) => holder.get(name, now())?.owner ?? null,
+    holder(name) {
+      const owner = holder.get(name, now())?.owner ?? null;
+      return owner === null || hasDied(owner) ? null : owner;
+    },
   };
 }
 

@@ -1,4 +1,4 @@
-import { contendForLead, type Database, hasDied } from "../database/index.ts";
+import { contendForLead, type Database } from "../database/index.ts";
 import { Failure } from "../failure.ts";
 import type { Log } from "../log.ts";
 import { didYouMeanAny } from "../nearest.ts";
@@ -73,10 +73,7 @@ export type SyncRequestOutcome = "queued" | "running" | "not_allowed";
 export function createTenantRegistry(options: RegistryOptions): TenantRegistry {
   const book = openSyncBook(options.database, options.log);
   const openIndexes = createOpenIndexes(MAX_OPEN_INDEXES);
-  const isLed = (): boolean => {
-    const holder = book.leases.holder(leadOf(options.deployment));
-    return holder !== null && !hasDied(holder);
-  };
+  const isLed = (): boolean => book.leases.holder(leadOf(options.deployment)) !== null;
   const tenants = new Map(
     options.tenants.map((settings) => [
       settings.codename,

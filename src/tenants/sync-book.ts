@@ -1,11 +1,4 @@
-import {
-  type Database,
-  hasDied,
-  holdLease,
-  type Leases,
-  newLeaseOwner,
-  openLeases,
-} from "../database/index.ts";
+import { type Database, holdLease, type Leases, openLeaseOwner, openLeases } from "../database/index.ts";
 import type { FailureRecord } from "../failure.ts";
 import type { Log } from "../log.ts";
 import type { SyncCounts } from "./source/source.ts";
@@ -102,8 +95,8 @@ const WORK_LEASE_MS = 15_000;
 export function openSyncBook(database: Database, log: Log): SyncBook {
   const onLeaseError = (error: unknown): void =>
     log.warning("lease not renewed", { error: error instanceof Error ? error.message : String(error) });
-  const leases = openLeases(database);
-  const owner = newLeaseOwner();
+  const self = openLeaseOwner(database);
+  const leases = openLeases(database, { hasDied: self.hasDied });
   database.run("CREATE TABLE IF NOT EXISTS syncs (codename TEXT PRIMARY KEY, record TEXT NOT NULL) STRICT");
   database.run("CREATE TABLE IF NOT EXISTS sync_requests (codename TEXT PRIMARY KEY) STRICT");
   const select = database.prepare<{ record: string }, [string]>(
@@ -124,7 +117,9 @@ export function openSyncBook(database: Database, log: Log): SyncBook {
   });
   return {
     leases,
-    owner,
+    get owner() {
+      return self.name;
+    },
     onLeaseError,
     read(codename) {
       const record = stored(codename);
@@ -137,16 +132,13 @@ export function openSyncBook(database: Database, log: Log): SyncBook {
       database.transaction(() => void put.run(codename, JSON.stringify({ ...stored(codename), ...change }))),
     request: (codename) => void ask.run(codename),
     takeRequests: (codenames) => take.all(JSON.stringify(codenames)).map(({ codename }) => codename),
-    isTaken(codename) {
-      const holder = leases.holder(leaseOf(codename));
-      return holder !== null && !hasDied(holder);
-    },
+    isTaken: (codename) => leases.holder(leaseOf(codename)) !== null,
     begin(codename) {
       const lost = new AbortController();
       const held = holdLease({
         leases,
         name: leaseOf(codename),
-        owner,
+        owner: self.name,
         ttlMs: WORK_LEASE_MS,
         onLost: () => lost.abort(),
         onError: onLeaseError,

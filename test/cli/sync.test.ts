@@ -5,6 +5,7 @@ import { openDatabase } from "../../src/database/index.ts";
 import { runBinary } from "../support/binary.ts";
 import { DocsSite, htmlPage, proseOf } from "../support/docs-site.ts";
 import { type GitServer, serveGit } from "../support/git-server.ts";
+import { childrenOf, processOfOwner } from "../support/lease-owners.ts";
 import { Served, until } from "../support/served.ts";
 import {
   gitTenant,
@@ -217,7 +218,7 @@ describe("a server with sources elsewhere", () => {
       const found = state.prepare<{ owner: string }>(
         "SELECT owner FROM leases WHERE name LIKE 'scheduler:%'",
       );
-      return Number(found.get()?.owner.split(":")[1]);
+      return processOfOwner(childrenOf(served.child.pid), found.get()?.owner ?? "") ?? 0;
     };
     const leader = leaderOf();
     const killedAt = performance.now();

@@ -1,6 +1,12 @@
 import { chmodSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { type Database, hasDied, newLeaseOwner, openDatabase, type Query } from "../../database/index.ts";
+import {
+  type Database,
+  type LeaseOwner,
+  openDatabase,
+  openLeaseOwner,
+  type Query,
+} from "../../database/index.ts";
 import { Failure, type FailureRecord } from "../../failure.ts";
 import { QUEUE_SCHEMA, QUEUE_VERSION } from "./schema.ts";
 import type {
@@ -109,11 +115,12 @@ class SqliteJobQueue<Spec> implements JobQueue<Spec> {
   readonly #db: Database;
   readonly #statements = new Map<string, unknown>();
   readonly #options: JobQueueOptions;
-  readonly #self = newLeaseOwner();
+  readonly #self: LeaseOwner;
 
   constructor(db: Database, options: JobQueueOptions) {
     this.#db = db;
     this.#options = options;
+    this.#self = openLeaseOwner(db);
   }
 
   submit(job: NewJob<Spec>): JobRecord | "full" | "in_use" {
@@ -183,7 +190,7 @@ class SqliteJobQueue<Spec> implements JobQueue<Spec> {
       if (!row) return null;
       this.#query(
         "UPDATE job SET state = 'running', owner = ?2, lease_until = ?3, started_at = ?4 WHERE number = ?1",
-      ).run(row.number, this.#self, this.#leaseEnd(), this.#timestamp());
+      ).run(row.number, this.#self.name, this.#leaseEnd(), this.#timestamp());
       // Written by submit, and there until the job ends.
       return { id: row.id, spec: JSON.parse(row.spec ?? "null") as Spec, hasBegun: row.has_begun === 1 };
     });
@@ -192,7 +199,7 @@ class SqliteJobQueue<Spec> implements JobQueue<Spec> {
   report(id: string, report: JobReport): "go_on" | "cancelled" | "lost" {
     return this.#transaction(() => {
       const row = this.#row(id);
-      if (row?.state !== "running" || row.owner !== this.#self) return "lost";
+      if (row?.state !== "running" || row.owner !== this.#self.name) return "lost";
       this.#write(row, report);
       this.#query("UPDATE job SET lease_until = ?2, has_begun = has_begun OR ?3 WHERE number = ?1").run(
         row.number,
@@ -206,7 +213,7 @@ class SqliteJobQueue<Spec> implements JobQueue<Spec> {
   finish(id: string, end: JobEnd): void {
     this.#durably(() => {
       const row = this.#row(id);
-      if (row?.state === "running" && row.owner === this.#self) this.#close(row, end);
+      if (row?.state === "running" && row.owner === this.#self.name) this.#close(row, end);
     });
     this.#emptyLog();
   }
@@ -214,7 +221,7 @@ class SqliteJobQueue<Spec> implements JobQueue<Spec> {
   handBack(id: string, delayMs: number): void {
     this.#transaction(() => {
       const row = this.#row(id);
-      if (row?.state !== "running" || row.owner !== this.#self) return;
+      if (row?.state !== "running" || row.owner !== this.#self.name) return;
       if (row.is_cancelled === 1) this.#close(row, { state: "failed", error: CALLED_OFF, events: [] });
       else this.#requeue(row, { crashes: row.crashes, notBefore: this.#options.now() + delayMs });
     });
@@ -236,6 +243,7 @@ class SqliteJobQueue<Spec> implements JobQueue<Spec> {
   }
 
   [Symbol.dispose](): void {
+    this.#self[Symbol.dispose]();
     this.#db.close();
   }
 
@@ -244,12 +252,8 @@ class SqliteJobQueue<Spec> implements JobQueue<Spec> {
     const rows = this.#query<Row, []>("SELECT * FROM job WHERE state = 'running'").all();
     for (const row of rows) {
       const { owner, lease_until: until } = row;
-      if (owner === this.#self) continue;
-      const isLeft =
-        (until ?? 0) < this.#options.now() ||
-        owner === null ||
-        hasDied(owner) ||
-        isEarlier(owner, this.#self);
+      if (owner === this.#self.name) continue;
+      const isLeft = (until ?? 0) < this.#options.now() || owner === null || this.#self.hasDied(owner);
       if (!isLeft) continue;
       const crashes = row.crashes + 1;
       if (row.is_cancelled === 1) this.#close(row, { state: "failed", error: CALLED_OFF, events: [] });
@@ -356,15 +360,6 @@ class SqliteJobQueue<Spec> implements JobQueue<Spec> {
   #leaseEnd(): number {
     return this.#options.now() + this.#options.leaseMs;
   }
-}
-
-/**
- * Whether another process had our number on this machine before us, as the first process of a container that is
- * started again always has.
- */
-function isEarlier(owner: string, self: string): boolean {
-  const placeOf = (name: string): string => name.slice(0, name.lastIndexOf(":"));
-  return owner !== self && placeOf(owner) === placeOf(self);
 }
 
 const CALLED_OFF: FailureRecord = { code: "cancelled", message: "the job was cancelled" };

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import {
@@ -9,6 +9,7 @@ import {
   submitJob,
   untilJob,
 } from "../../support/extractor-server.ts";
+import { childrenOf, processOfOwner } from "../../support/lease-owners.ts";
 import { type NumberedSite, serveNumberedSite } from "../../support/numbered-site.ts";
 
 const PAGES = 60;
@@ -24,20 +25,7 @@ afterAll(async () => {
 });
 
 /** Process numbers of the server's copies. */
-function copies(): number[] {
-  return readdirSync("/proc")
-    .filter((name) => /^\d+$/.test(name))
-    .filter((name) => {
-      try {
-        return (
-          readFileSync(`/proc/${name}/stat`, "utf8").split(") ")[1]?.split(" ")[1] === String(server.pid)
-        );
-      } catch {
-        return false; // ended meanwhile
-      }
-    })
-    .map(Number);
-}
+const copies = (): number[] => childrenOf(server.pid);
 
 /** Which process has the job, out of the queue's own file. */
 async function ownerOf(id: string): Promise<number> {
@@ -45,8 +33,7 @@ async function ownerOf(id: string): Promise<number> {
   const db = new Database(join(server.directory, "state/jobs.sqlite"), { readonly: true });
   const row = db.query<{ owner: string | null }, [string]>("SELECT owner FROM job WHERE id = ?").get(id);
   db.close();
-  // Machine, process number, and what tells it from every other.
-  return Number(row?.owner?.split(":")[1] ?? 0);
+  return processOfOwner(copies(), row?.owner ?? "") ?? 0;
 }
 
 /** Whether ten connections in a row are answered. */

@@ -59,7 +59,7 @@ function hold(
 describe("a lease that is held", () => {
   test("is renewed for longer than it lasts, then given back", async () => {
     let now = 0;
-    const [mine, theirs] = [openLeases(open(), () => now), openLeases(open(), () => now)];
+    const [mine, theirs] = [openLeases(open(), { now: () => now }), openLeases(open(), { now: () => now })];
     const { held, told } = hold(mine, "me");
     const looking = open().prepare<{ at: number }>("SELECT expires_at AS at FROM leases");
     for (let round = 0; round < 3; round++) {

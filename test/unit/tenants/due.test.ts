@@ -106,7 +106,7 @@ describe("places to sync", () => {
     let now = 0;
     const { openLeases } = await import("../../../src/database/index.ts");
     const database = openDatabase({ path: ":memory:", name: "a test's state", access: { kind: "shared" } });
-    const leases = openLeases(database, () => now);
+    const leases = openLeases(database, { now: () => now });
     for (const slot of [0, 1]) leases.take(`sync-slot:${slot}`, "dead", 15_000);
     now = 16_000;
     using _ = await takeSyncSlot({ leases, onError, owner: "alive", signal: new AbortController().signal });

@@ -1,0 +1,78 @@
+import { Database } from "bun:sqlite";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { canContain, IN_CONTAINER } from "../../support/containers.ts";
+import { isOver, startExtractor, submitJob, untilJob } from "../../support/extractor-server.ts";
+import { type NumberedSite, serveNumberedSite } from "../../support/numbered-site.ts";
+
+const PAGES = 20;
+let site: NumberedSite;
+beforeAll(() => {
+  site = serveNumberedSite({ pages: PAGES, answerMs: 30 });
+});
+afterAll(() => site[Symbol.asyncDispose]());
+
+const crashesIn = (directory: string): number => {
+  const db = new Database(join(directory, "state/jobs.sqlite"), { readonly: true });
+  const row = db.query<{ crashes: number }, []>("SELECT sum(crashes) AS crashes FROM job").get();
+  db.close();
+  return row?.crashes ?? -1;
+};
+
+describe.skipIf(!canContain)(
+  "two containers with one state directory, each with process 1 and one name",
+  () => {
+    const env = { ARTICLE_EXTRACTOR_MAX_RUNNING_JOBS: "2", ARTICLE_EXTRACTOR_THREADPOOL_SIZE: "1" };
+    const withContainers = async (work: (directory: string) => Promise<void>): Promise<void> => {
+      const directory = mkdtempSync(join(tmpdir(), "containers-"));
+      try {
+        await work(directory);
+      } finally {
+        rmSync(directory, { recursive: true, force: true });
+      }
+    };
+
+    test("both work on, and each job runs once", async () => {
+      await withContainers(async (directory) => {
+        await using one = await startExtractor({ directory, env, within: IN_CONTAINER });
+        await using two = await startExtractor({ directory, env, within: IN_CONTAINER });
+        const before = site.visits.length;
+        const ids: string[] = [];
+        for (let job = 0; job < 6; job++)
+          ids.push(
+            await submitJob(job % 2 === 0 ? one : two, {
+              output_dir: `job-${job}`,
+              // A name of its own for each, so that none waits for another at the site.
+              seeds: [`${site.origin.replace("127.0.0.1", `job${job}.localhost`)}/`],
+              concurrency: 2,
+            }),
+          );
+        for (const [index, id] of ids.entries())
+          expect(await untilJob(index % 2 === 0 ? two : one, id, isOver)).toMatchObject({
+            status: "completed",
+            successful: PAGES,
+            failed: 0,
+          });
+        const pages = site.visits.slice(before).filter(({ path }) => path !== "/robots.txt");
+        expect(pages).toHaveLength(ids.length * PAGES);
+        expect(crashesIn(directory)).toBe(0);
+      });
+    }, 90_000);
+
+    test("one goes on with what the other was doing when it was killed", async () => {
+      await withContainers(async (directory) => {
+        await using one = await startExtractor({ directory, env, within: IN_CONTAINER });
+        const seeds = [`${site.origin}/`];
+        const id = await submitJob(one, { output_dir: "job", seeds, concurrency: 1 });
+        await untilJob(one, id, ({ successful }) => successful > 3);
+        await using two = await startExtractor({ directory, env, within: IN_CONTAINER });
+        one.signal("SIGKILL");
+        await one.exited;
+        expect(await untilJob(two, id, isOver)).toMatchObject({ status: "completed", successful: PAGES });
+        expect(crashesIn(directory)).toBe(1);
+      });
+    }, 90_000);
+  },
+);
