@@ -44,7 +44,7 @@ import {
   systemResolve,
 } from "./fetching/index.ts";
 import type { Log } from "./log.ts";
-import { createMetrics, logSink, type Metrics, type MetricsSink, statsdSink } from "./metrics.ts";
+import type { Metrics } from "./metrics.ts";
 import {
   DEFAULT_NETWORK,
   type NetworkOptions,
@@ -63,7 +63,6 @@ import {
   type SettingChecks,
   type Settings,
 } from "./settings/index.ts";
-import { openStatsd, type StatsdSocket } from "./statsd.ts";
 
 export { DEFAULT_NETWORK, type NetworkOptions, type Person, preferenceOf } from "./network.ts";
 
@@ -86,8 +85,8 @@ export type AppOptions = {
   readonly person?: Person | null;
   /** In [0, 1), as `Math.random`. */
   readonly random?: () => number;
-  /** Take every measurement besides the sink of the settings. */
-  readonly metricsSinks?: readonly MetricsSink[];
+  /** Counts what happens; whoever opened it disposes of it after the app. */
+  readonly metrics: Metrics;
   /** Absent: slots of this process alone. */
   readonly hostSlots?: HostSlots;
 };
@@ -217,7 +216,7 @@ export function createApp(options: AppOptions): App {
     workerUrl: options.workerUrl,
     ...EXTRACTION_LIMITS,
   });
-  const { metrics, statsd } = openMetrics(options);
+  const { metrics } = options;
   const cache = createArticleCache(settings.cacheSize);
   const slots = options.hostSlots ?? createHostSlots(systemClock);
   const browsers = options.machine ? openBrowsers(options, options.machine) : null;
@@ -246,7 +245,6 @@ export function createApp(options: AppOptions): App {
     [Symbol.asyncDispose]: async () => {
       await browsers?.[Symbol.asyncDispose]();
       await extractor[Symbol.asyncDispose]();
-      await statsd?.[Symbol.asyncDispose]();
     },
   };
 }
@@ -280,20 +278,6 @@ const openBrowsers = ({ settings, log }: AppOptions, machine: BrowserMachine): B
 const PAGES_PER_BROWSER = 500;
 /** Twice of what V8 may have for a page's objects. */
 const MAX_PAGE_MB = 2048;
-
-type OpenMetrics = { readonly metrics: Metrics; readonly statsd: StatsdSocket | null };
-
-function openMetrics({ settings, log, metricsSinks = [] }: AppOptions): OpenMetrics {
-  if (!settings.metricsEnabled) return { metrics: createMetrics(metricsSinks), statsd: null };
-  const namespace = settings.metricsNamespace;
-  if (settings.metricsSink === "statsd") {
-    const statsd = openStatsd(settings.metricsStatsdHost, settings.metricsStatsdPort);
-    return { metrics: createMetrics([...metricsSinks, statsdSink(namespace, statsd.send)]), statsd };
-  }
-  const write = (metric: string, kind: string, value: number): void =>
-    log.info("metric", { metric, kind, value });
-  return { metrics: createMetrics([...metricsSinks, logSink(namespace, write)]), statsd: null };
-}
 
 type SessionParts = {
   readonly egress: Egress;
@@ -378,6 +362,7 @@ function crawlingParts({
     clock: systemClock,
     log,
     metrics,
+    hasDiagnostics: settings.logDiagnostics,
     network: networkEcho(network, { settings: shell === "cli" ? settings : null, limits, userAgent }),
   };
 }

@@ -17,6 +17,8 @@ export interface Log {
   warning(message: string, fields?: LogFields): void;
   error(message: string, fields?: LogFields): void;
   critical(message: string, fields?: LogFields): void;
+  /** Writes whatever the least severe level is: what somebody asked for by a setting of its own. */
+  always(level: LogLevel, message: string, fields?: LogFields): void;
   /** The same log with these fields on every line. */
   with(fields: LogFields): Log;
 }
@@ -48,10 +50,11 @@ export function createLog(options: LogOptions): Log {
       },
     ],
   });
-  const emit = (level: LogLevel, message: string, fields: LogFields): void => {
+  const emit: Emit = (level, message, fields, isAlways = false) => {
     const sink = { debug: consola.debug, info: consola.info, warning: consola.warn, error: consola.error };
     // "critical" is above every level that consola can filter, so it is always written.
-    if (level === "critical") options.write(formatLine(options.format, now(), { level, message, fields }));
+    if (level === "critical" || isAlways)
+      options.write(formatLine(options.format, now(), { level, message, fields }));
     else sink[level](level, message, fields);
   };
   return withFields(emit, {});
@@ -60,7 +63,7 @@ export function createLog(options: LogOptions): Log {
 /** A log that says nothing: for library callers and tests. */
 export const silentLog: Log = withFields(() => {}, {});
 
-type Emit = (level: LogLevel, message: string, fields: LogFields) => void;
+type Emit = (level: LogLevel, message: string, fields: LogFields, isAlways?: boolean) => void;
 
 function withFields(emit: Emit, base: LogFields): Log {
   const at =
@@ -73,6 +76,7 @@ function withFields(emit: Emit, base: LogFields): Log {
     warning: at("warning"),
     error: at("error"),
     critical: at("critical"),
+    always: (level, message, fields) => emit(level, message, { ...base, ...fields }, true),
     with: (fields) => withFields(emit, { ...base, ...fields }),
   };
 }

@@ -28,6 +28,9 @@ export function createMetrics(sinks: readonly MetricsSink[]): Metrics {
   };
 }
 
+/** Metrics that nobody reads. */
+export const noMetrics: Metrics = createMetrics([]);
+
 /** Writes every measurement as one line: `write("article_extractor.fetches.http", "counter", 1)`. */
 export const logSink =
   (namespace: string, write: (name: string, kind: string, value: number) => void): MetricsSink =>

@@ -1,3 +1,4 @@
+import { resolve } from "node:path";
 import type { FetcherPreference, Fetchers } from "./articles/index.ts";
 import {
   type BrowserHosts,
@@ -190,11 +191,10 @@ export function openBrowsingSession(
 ): BrowsingSession {
   const file = network.storageState ?? settings.storageStateFile;
   if (file === null) return createBrowsingSession(null, Date.now);
-  // The queue of the settings belongs to the file of the settings.
-  const isOwn = network.storageState !== null && network.storageState !== settings.storageStateFile;
   const storage = openStorage({
     file,
-    queueDirectory: isOwn ? null : settings.storageQueueDir,
+    queueDirectory: settings.storageQueueDir,
+    takesUnowned: settings.storageStateFile !== null && resolve(file) === resolve(settings.storageStateFile),
     maxEntries: settings.storageQueueMaxEntries,
     maxAgeMs: settings.storageQueueMaxAgeSeconds * 1000,
     retentionMs: settings.storageQueueRetentionSeconds * 1000,
@@ -222,6 +222,7 @@ function withPendingEntries(log: Log, session: BrowsingSession): Log {
     info: (message, more) => log.info(message, { ...fields(), ...more }),
     warning: (message, more) => log.warning(message, { ...fields(), ...more }),
     error: (message, more) => log.error(message, { ...fields(), ...more }),
+    always: (level, message, more) => log.always(level, message, { ...fields(), ...more }),
     critical: (message, more) => log.critical(message, { ...fields(), ...more }),
     with: (more) => withPendingEntries(log.with(more), session),
   };

@@ -2,6 +2,7 @@ import { type App, type BrowserMachine, createApp, DEFAULT_NETWORK, readAppEnvir
 import { Failure } from "./failure.ts";
 import type { EgressCaller } from "./fetching/index.ts";
 import type { Log } from "./log.ts";
+import type { Metrics } from "./metrics.ts";
 import {
   DEFAULT_EXTRACTION,
   type Deployment,
@@ -26,6 +27,7 @@ export type SourcesOptions = {
   /** What this machine has for browsers; absent: none is ever started. */
   readonly machine?: BrowserMachine;
   readonly log: Log;
+  readonly metrics: Metrics;
 };
 
 /** How the tenants' websites and repositories are reached; dispose of it after the tenants. */
@@ -57,6 +59,7 @@ export function openSources(options: SourcesOptions): Sources {
     workerUrl: options.workerUrl,
     ...(options.machine ? { machine: options.machine } : {}),
     log,
+    metrics: options.metrics,
   });
   const network = { ...DEFAULT_NETWORK, requestTimeoutMs: infrastructure.httpTimeoutMs };
   const git: GitAccess = {

@@ -2,6 +2,7 @@ import { type App, createApp, type NetworkOptions, readAppEnvironment } from "..
 import { Failure } from "../failure.ts";
 import { forgetProxyVariables, parseEgressPolicy } from "../fetching/index.ts";
 import { createLog, LOG_FORMATS, LOG_LEVELS, type Log } from "../log.ts";
+import { openMetrics } from "../open-metrics.ts";
 import { type Environment, type Settings, withDotenv } from "../settings/index.ts";
 import { HOME_PAGE, VERSION } from "../version.ts";
 import type { Typed } from "./arguments.ts";
@@ -39,6 +40,7 @@ export function openCommandApp(typed: Typed, io: Io): CommandApp {
     format: optionValue.choice(typed, "log-format", LOG_FORMATS) ?? settings.logFormat,
     write: io.stderr.write,
   });
+  const open = openMetrics(settings, { log });
   const app = createApp({
     settings: { ...settings, egress: readEgress(typed) ?? settings.egress },
     proxyEnvironment,
@@ -49,8 +51,15 @@ export function openCommandApp(typed: Typed, io: Io): CommandApp {
     machine: browserMachine(environment, io),
     person: createPerson(io),
     log,
+    metrics: open.metrics,
   });
-  return { app, settings, environment, log };
+  const ending = {
+    [Symbol.asyncDispose]: async () => {
+      await app[Symbol.asyncDispose]();
+      await open[Symbol.asyncDispose]();
+    },
+  };
+  return { app: { ...app, ...ending }, settings, environment, log };
 }
 
 /** Says that the browser somebody asked for is not there; without being asked for nobody misses it. */

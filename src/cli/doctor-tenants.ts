@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { Failure } from "../failure.ts";
 import type { Log } from "../log.ts";
+import { noMetrics } from "../metrics.ts";
 import type { Environment, Settings } from "../settings/index.ts";
 import type { TenantStatus } from "../tenants/index.ts";
 import { countedDocuments } from "./counted.ts";
@@ -23,7 +24,7 @@ export async function lookAtTenants(look: TenantsLook): Promise<Finding[]> {
   if (config === null && settings.deploymentConfig === null && !existsSync(DEFAULT_CONFIG)) return [];
   try {
     const deployment = await chooseDeployment({ config, settings, io });
-    await using tenants = openTenants({ ...look, deployment });
+    await using tenants = openTenants({ ...look, deployment, metrics: noMetrics });
     const { registry, sources } = tenants;
     const problems = await sources.problems(io.signal);
     return [

@@ -5,6 +5,7 @@ import { composeMarkdown, createExtractor, type Extractor } from "../extraction/
 import { Failure } from "../failure.ts";
 import { forgetProxyVariables } from "../fetching/index.ts";
 import type { Log } from "../log.ts";
+import type { Metrics } from "../metrics.ts";
 import type { DocumentExtractor } from "../search/index.ts";
 import {
   DEFAULT_EXTRACTION,
@@ -59,6 +60,8 @@ export type OpenTenantsOptions = {
   readonly environment: Environment;
   readonly io: Io;
   readonly log: Log;
+  /** Counts what syncs do. */
+  readonly metrics: Metrics;
 };
 
 /** The tenants of a deployment with what their state is kept in. */
@@ -69,7 +72,8 @@ export type OpenTenants = AsyncDisposable & {
 };
 
 /** Opens the tenants; dispose of them after use. */
-export function openTenants({ deployment, settings, environment, io, log }: OpenTenantsOptions): OpenTenants {
+export function openTenants(options: OpenTenantsOptions): OpenTenants {
+  const { deployment, settings, environment, io, log, metrics } = options;
   const stateDirectory = resolve(settings.searchStateDir ?? stateHome(environment, "search"));
   const state = openSharedState(stateDirectory, log);
   const extractor = createExtractor({
@@ -84,6 +88,7 @@ export function openTenants({ deployment, settings, environment, io, log }: Open
     workerUrl: io.workerUrl,
     machine: browserMachine(environment, io),
     log,
+    metrics,
   });
   forgetProxyVariables(io.environment);
   const registry = createTenantRegistry({

@@ -13,6 +13,7 @@ import { Failure } from "../failure.ts";
 import { forgetProxyVariables, parseEgressPolicy, systemClock } from "../fetching/index.ts";
 import { createLog, LOG_FORMATS, LOG_LEVELS, type Log } from "../log.ts";
 import { createPrometheusSink } from "../metrics.ts";
+import { openMetrics } from "../open-metrics.ts";
 import {
   type CrawlSpec,
   type ExtractorServerOptions,
@@ -139,6 +140,7 @@ async function serveFromThis(serving: Serving): Promise<number> {
     snapshot: prometheus.snapshot,
     log,
   });
+  await using open = openMetrics(settings, { log, sinks: [prometheus.sink] });
   await using app = createApp({
     settings,
     proxyEnvironment: serving.proxyEnvironment,
@@ -148,7 +150,7 @@ async function serveFromThis(serving: Serving): Promise<number> {
     shell: "server",
     workerUrl: io.workerUrl,
     log,
-    metricsSinks: [prometheus.sink],
+    metrics: open.metrics,
     machine: browserMachine(serving.environment, io),
     ...(supervisor === null ? {} : { hostSlots: sharedSlots(database) }),
   });

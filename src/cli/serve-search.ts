@@ -1,7 +1,8 @@
 import { existsSync } from "node:fs";
 import { Failure } from "../failure.ts";
 import { createLog, LOG_FORMATS, LOG_LEVELS, type Log } from "../log.ts";
-import { createMetrics, createPrometheusSink, logSink, type Metrics } from "../metrics.ts";
+import { createPrometheusSink, type Metrics, noMetrics } from "../metrics.ts";
+import { openMetrics } from "../open-metrics.ts";
 import {
   type McpOptions,
   openProcessBoard,
@@ -85,10 +86,11 @@ type Serving = ServeParts & {
 };
 
 async function serveStdio(serving: Serving): Promise<number> {
-  await using tenants = openTenants(serving);
+  await using open = openMetrics(serving.settings, serving);
+  const { metrics } = open;
+  await using tenants = openTenants({ ...serving, metrics });
   await checkSources(serving, tenants);
   tenants.registry.start();
-  const { metrics } = openMetrics(serving);
   await serveMcpStdio(mcpOptions(serving, tenants.registry, metrics), serving.io.signal);
   return 0;
 }
@@ -98,7 +100,7 @@ async function serveFromSeveral(serving: Serving): Promise<number> {
   const { host, port } = await networkOf(serving);
   {
     // Once, and not by each of the processes.
-    await using tenants = openTenants(serving);
+    await using tenants = openTenants({ ...serving, metrics: noMetrics });
     await checkSources(serving, tenants);
   }
   const shared = await reservePort(host, port);
@@ -118,14 +120,16 @@ async function serveFromThis(serving: Serving): Promise<number> {
   const { io, log, deployment } = serving;
   const { supervisor } = io;
   const network = await networkOf(serving);
-  await using tenants = openTenants(serving);
+  const prometheus = createPrometheusSink(serving.settings.metricsNamespace);
+  await using open = openMetrics(serving.settings, { log, sinks: [prometheus.sink] });
+  const { metrics } = open;
+  await using tenants = openTenants({ ...serving, metrics });
   if (supervisor !== null && !tenants.state.isShared)
     throw new Failure(
       "invalid_settings",
       "infrastructure.uvicorn_workers: several processes need a state directory that can be written; name one in DOCS_SEARCH_STATE_DIR, or use 1",
     );
   await checkSources(serving, tenants);
-  const { metrics, prometheus } = openMetrics(serving);
   using board = openProcessBoard({
     database: tenants.state.database,
     run: supervisor?.run ?? crypto.randomUUID(),
@@ -158,20 +162,6 @@ function announce({ io, deployment }: Serving, url: string): void {
   const { workers } = deployment.infrastructure;
   const from = workers > 1 ? `, from ${workers} processes` : "";
   io.stderr.write(`serving ${length} ${length === 1 ? "tenant" : "tenants"} at ${url}/mcp${from}\n`);
-}
-
-type ServingMetrics = {
-  readonly metrics: Metrics;
-  readonly prometheus: ReturnType<typeof createPrometheusSink>;
-};
-
-function openMetrics({ settings, log }: Serving): ServingMetrics {
-  const prometheus = createPrometheusSink(settings.metricsNamespace);
-  const toLog = logSink(settings.metricsNamespace, (metric, kind, value) =>
-    log.info("metric", { metric, kind, value }),
-  );
-  const metrics = createMetrics([prometheus.sink, ...(settings.metricsEnabled ? [toLog] : [])]);
-  return { metrics, prometheus };
 }
 
 function mcpOptions({ deployment }: Serving, registry: TenantRegistry, metrics: Metrics): McpOptions {

@@ -1,5 +1,6 @@
 import { Failure } from "../failure.ts";
 import { createLog, LOG_FORMATS, LOG_LEVELS } from "../log.ts";
+import { openMetrics } from "../open-metrics.ts";
 import { type Environment, readSettings } from "../settings/index.ts";
 import type { TenantStatus } from "../tenants/index.ts";
 import type { Typed } from "./arguments.ts";
@@ -47,7 +48,8 @@ export async function runSync(command: SyncCommand, parts: SyncParts): Promise<n
     format: optionValue.choice(typed, "log-format", LOG_FORMATS) ?? settings.logFormat,
     write: io.stderr.write,
   });
-  await using tenants = openTenants({ deployment, settings, environment, io, log });
+  await using open = openMetrics(settings, { log });
+  await using tenants = openTenants({ deployment, settings, environment, io, log, metrics: open.metrics });
   const { registry, sources } = tenants;
   const codenames =
     command.codenames.length > 0 ? command.codenames : registry.list().map(({ codename }) => codename);

@@ -1,5 +1,6 @@
 import { Failure } from "../failure.ts";
 import { createLog, LOG_FORMATS, LOG_LEVELS } from "../log.ts";
+import { noMetrics } from "../metrics.ts";
 import { findSection, type SearchHit, type Section, type StoredDocument } from "../search/index.ts";
 import { readSettings, withDotenv } from "../settings/index.ts";
 import type { SearchAnswer, TenantStatus } from "../tenants/index.ts";
@@ -199,7 +200,7 @@ async function open(
     write: io.stderr.write,
   });
   const deployment = await chooseDeployment({ config, settings, io });
-  const opened = openTenants({ deployment, settings, environment, io, log });
+  const opened = openTenants({ deployment, settings, environment, io, log, metrics: noMetrics });
   io.signal.addEventListener("abort", () => void opened.registry[Symbol.asyncDispose](), { once: true });
   return opened;
 }

@@ -1,6 +1,8 @@
 import { Failure } from "../failure.ts";
 import type { RobotsCache } from "../fetching/index.ts";
+import type { LogFields } from "../log.ts";
 import type { Metrics } from "../metrics.ts";
+import type { PageUrl } from "../urls/index.ts";
 import type { ClaimedPage } from "./frontier/frontier.ts";
 import type { HostSlots } from "./host-slots.ts";
 import { Politeness } from "./politeness.ts";
@@ -30,6 +32,8 @@ export type CrawlDeps = Pick<
    */
   readonly collection: { readonly everyBytes: number; readonly isAtOnce: boolean };
   readonly metrics: Metrics;
+  /** Puts the request, the fetcher and timings on the log lines of each page. */
+  readonly hasDiagnostics: boolean;
 };
 
 /** Longer than a page can take. */
@@ -70,6 +74,8 @@ export class CrawlRun {
   readonly #stop = new AbortController();
   readonly #underway = new Map<number, Promise<void>>();
   readonly #notices: CrawlNotice[] = [];
+  // Of pages that are not reported yet; empty unless they are wanted.
+  readonly #diagnostics = new Map<PageUrl, LogFields>();
   #untriedUnderway = 0;
   #fetching = 0;
   #bytes = 0;
@@ -211,6 +217,9 @@ export class CrawlRun {
           freed = onFetched();
           freed.catch(() => {}); // awaited below; until then it must not count as unhandled
         },
+        ...(this.#deps.hasDiagnostics && {
+          onDiagnosed: (fields: LogFields) => void this.#diagnostics.set(page.url, fields),
+        }),
       });
       await freed;
     } catch (error) {
@@ -255,7 +264,10 @@ export class CrawlRun {
   #report({ url, status, httpStatus, depth, wordCount, reason, error }: PageOutcome): void {
     const { log, metrics } = this.#deps;
     metrics.count(`crawled_pages.${status}`);
-    const fields = { url, outcome: status, status: httpStatus, depth, word_count: wordCount };
+    if (error !== null) metrics.count(`failures.${error.code}`);
+    const diagnostics = this.#diagnostics.get(url);
+    this.#diagnostics.delete(url);
+    const fields = { url, outcome: status, status: httpStatus, depth, word_count: wordCount, ...diagnostics };
     if (status === "failed")
       log.warning("page failed", { ...fields, code: error?.code, reason: error?.message });
     else

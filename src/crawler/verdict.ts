@@ -3,6 +3,7 @@ import type { Extractor, MetaRobots } from "../extraction/index.ts";
 import { Failure, type FailureRecord } from "../failure.ts";
 import type { Clock, FetchedPage } from "../fetching/index.ts";
 import type { Log } from "../log.ts";
+import type { Metrics } from "../metrics.ts";
 import { originOf, type PageUrl } from "../urls/index.ts";
 import type { ClaimedPage, Frontier, NextTry, Settlement } from "./frontier/frontier.ts";
 import type { PageGate } from "./page-gate.ts";
@@ -25,6 +26,7 @@ export type VisitParts = {
   readonly authorizations: ReadonlyMap<string, string>;
   readonly clock: Clock;
   readonly log: Log;
+  readonly metrics: Metrics;
   /** Asked about pages that failed, where there is another extractor. */
   readonly rescue?: RescuePage;
   readonly onNotice: (notice: CrawlNotice) => void;

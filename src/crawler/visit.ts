@@ -7,6 +7,7 @@ import {
   isTransient,
   parseRetryAfterMs,
 } from "../fetching/index.ts";
+import type { LogFields } from "../log.ts";
 import { originOf } from "../urls/index.ts";
 import type { ClaimedPage } from "./frontier/frontier.ts";
 import { PageGate } from "./page-gate.ts";
@@ -28,22 +29,25 @@ export const PAGE_DEADLINE_MS = 5 * 60_000;
 /** A page that would wait longer for its host's turn makes room for pages of other hosts. */
 const PATIENCE_MS = 100;
 
+export type TryHooks = {
+  readonly signal: AbortSignal;
+  readonly onFetched: () => void;
+  readonly onDiagnosed?: (fields: LogFields) => void;
+};
+
 /**
  * Tries one page once: robots.txt, request, extraction, storage.
  * @param hooks.onFetched the request is over, and the host may have another
+ * @param hooks.onDiagnosed told what the log is to say of the try where diagnostics are wanted
  * @throws Failure `cancelled` when the signal aborts; what the sink and the frontier throw
  */
-export async function tryPage(
-  page: ClaimedPage,
-  parts: VisitParts,
-  hooks: { readonly signal: AbortSignal; readonly onFetched: () => void },
-): Promise<Verdict> {
+export async function tryPage(page: ClaimedPage, parts: VisitParts, hooks: TryHooks): Promise<Verdict> {
   const { signal } = hooks;
   const gate = new PageGate(page, parts);
   const attempt = { page, parts, gate, signal, startedAt: performance.now() };
   const early = await beforeFetch(attempt);
   if (early) return early;
-  const result = await fetchPage(attempt, hooks.onFetched);
+  const result = await fetchPage(attempt, hooks);
   if (result instanceof Failure) return afterFailure(attempt, result);
   return afterAnswer(attempt, result);
 }
@@ -77,23 +81,27 @@ const closedHost = ({ url, host }: ClaimedPage, until: number): FailureRecord =>
   message: `GET ${url} was not sent: ${host} asks to be left alone until ${new Date(until).toISOString()}`,
 });
 
-async function fetchPage(attempt: Attempt, onFetched: () => void): Promise<PageVisit | Failure> {
+async function fetchPage(attempt: Attempt, hooks: TryHooks): Promise<PageVisit | Failure> {
   const { page, parts, gate } = attempt;
-  const { plan, fetchers, extractor, politeness } = parts;
+  const { plan, fetchers, extractor, politeness, metrics } = parts;
+  const request = hooks.onDiagnosed ? { request_id: crypto.randomUUID() } : {};
+  hooks.onDiagnosed?.(request);
   using deadline = startDeadline(attempt.signal, PAGE_DEADLINE_MS - page.spentMs);
   const isStored = page.known !== null && (await parts.sink.has(page.url));
   const finishFetch = (answer: FetchedPage | null): void => {
     if (answer) {
+      metrics.count(`fetches.${answer.fetchedBy}`);
+      metrics.time("fetches.duration", answer.durationMs);
       parts.onBytes(answer.bodyBytes);
       const latencyMs = performance.now() - attempt.startedAt - gate.waitedMs;
       politeness.noteAnswer(page.host, { latencyMs, isGood: !isRetryableStatus(answer.status) });
     }
     gate.release();
-    onFetched();
+    hooks.onFetched();
   };
   let isFetching = true;
   try {
-    return await visitPage(
+    const visit = await visitPage(
       page.url,
       {
         preference: plan.preference,
@@ -102,6 +110,7 @@ async function fetchPage(attempt: Attempt, onFetched: () => void): Promise<PageV
           signal: deadline.signal,
           tries: 1,
           deadlineMs: PAGE_DEADLINE_MS,
+          logFields: request,
           beforeRequest: gate.beforeRequest,
           authorization: parts.authorizations.get(originOf(page.url)) ?? null,
           ...(isStored && page.known ? { validators: page.known.validators } : {}),
@@ -113,6 +122,9 @@ async function fetchPage(attempt: Attempt, onFetched: () => void): Promise<PageV
       },
       { fetchers, extractor },
     );
+    if (visit.extraction) metrics.time("extraction.duration", visit.extractionMs);
+    hooks.onDiagnosed?.({ ...request, ...diagnosticsOf(visit) });
+    return visit;
   } catch (error) {
     if (isFetching) finishFetch(null);
     if (attempt.signal.aborted || !(error instanceof Failure)) throw error;
@@ -120,6 +132,13 @@ async function fetchPage(attempt: Attempt, onFetched: () => void): Promise<PageV
     return new Failure("timeout", `${page.url} took longer than the ${PAGE_DEADLINE_MS} ms that a page has`);
   }
 }
+
+const diagnosticsOf = ({ page, extractionMs }: PageVisit): LogFields => ({
+  cache: page.status === 304 ? "revalidated" : "miss",
+  fetcher: page.fetchedBy,
+  fetch_ms: Math.round(page.durationMs),
+  extraction_ms: Math.round(extractionMs),
+});
 
 type Deadline = Disposable & { readonly signal: AbortSignal; readonly isOver: () => boolean };
 

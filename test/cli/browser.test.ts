@@ -175,6 +175,18 @@ describe("a session that is kept in a file", () => {
     expect(readdirSync(join(`${file}.q`, "done"))).not.toEqual([]);
   });
 
+  test("named by an option uses the queue directory of the settings", async () => {
+    await using directory = await temporaryDirectory();
+    const file = join(directory.path, "state.json");
+    const queue = join(directory.path, "queue");
+    await extract("/session", ["--no-browser", "--storage-state", file], {
+      ARTICLE_EXTRACTOR_STORAGE_QUEUE_DIR: queue,
+    });
+    expect(readFileSync(file, "utf8")).toContain("s3cret");
+    expect(readdirSync(join(queue, "done"))).not.toEqual([]);
+    expect(readdirSync(directory.path).sort()).toEqual(["queue", "state.json"]);
+  });
+
   test("that is none is told", async () => {
     await using directory = await temporaryDirectory();
     const file = join(directory.path, "state.json");

@@ -20,6 +20,7 @@ import {
   type PageOutcome,
 } from "../../src/crawler/index.ts";
 import { silentLog } from "../../src/log.ts";
+import { noMetrics } from "../../src/metrics.ts";
 
 /** A plan without delay, for a site of the test. */
 export function crawlPlan(changes: Partial<CrawlRequest>): CrawlPlan {
@@ -100,6 +101,7 @@ export function openTestApp(machine?: BrowserMachine): App {
     product: { version: "0.0.0", homePage: "https://example.org/" },
     workerUrl: WORKER_URL,
     log: silentLog,
+    metrics: noMetrics,
     shell: "cli",
     ...(machine ? { machine } : {}),
   });

@@ -5,7 +5,7 @@ import { openDatabase, openSharedState } from "../../src/database/index.ts";
 import { composeMarkdown, extractHtml } from "../../src/extraction/index.ts";
 import { parseAddressSet } from "../../src/fetching/index.ts";
 import { createLog } from "../../src/log.ts";
-import { createMetrics, createPrometheusSink } from "../../src/metrics.ts";
+import { createMetrics, createPrometheusSink, noMetrics } from "../../src/metrics.ts";
 import { startSearchServer } from "../../src/server/index.ts";
 import { DEFAULT_EXTRACTION, INDEX_BUILD, readDeployment } from "../../src/settings/index.ts";
 import { openSources } from "../../src/sources.ts";
@@ -38,7 +38,7 @@ export function openRegistry(deployment: object, directory = "/"): TestRegistry 
   const workerUrl = new URL("../../bin/extraction-worker.ts", import.meta.url);
   const registry = createTenantRegistry({
     tenants: read.tenants,
-    access: openSources({ deployment: read, environment, workerUrl, log }),
+    access: openSources({ deployment: read, environment, workerUrl, log, metrics: noMetrics }),
     isOffline: read.infrastructure.isOffline,
     stateDirectory,
     database: openSharedState(stateDirectory, log).database,

@@ -9,6 +9,7 @@ const [file = "", prefix = "", count = "0"] = process.argv.slice(2);
 const storage = openStorage({
   file,
   queueDirectory: null,
+  takesUnowned: true,
   maxEntries: 20,
   maxAgeMs: 60_000,
   retentionMs: 300_000,

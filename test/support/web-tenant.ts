@@ -1,4 +1,5 @@
 import { createLog } from "../../src/log.ts";
+import { type Metrics, noMetrics } from "../../src/metrics.ts";
 import { readDeployment } from "../../src/settings/index.ts";
 import { openSources, type Sources } from "../../src/sources.ts";
 import { type OnlineTenant, openOnlineSource, type Source } from "../../src/tenants/index.ts";
@@ -10,6 +11,7 @@ export type WebTenantOptions = {
   readonly infrastructure?: Readonly<Record<string, unknown>>;
   readonly environment?: Readonly<Record<string, string>>;
   readonly now?: () => number;
+  readonly metrics?: Metrics;
 };
 
 export type WebTenant = AsyncDisposable & {
@@ -51,6 +53,7 @@ export function openWebTenant(options: WebTenantOptions): WebTenant {
     },
     workerUrl: new URL("../../bin/extraction-worker.ts", import.meta.url),
     log,
+    metrics: options.metrics ?? noMetrics,
   });
   // The only tenant of the file above.
   const tenant = deployment.tenants[0] as OnlineTenant;

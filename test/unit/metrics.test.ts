@@ -26,7 +26,7 @@ describe("metrics", () => {
       socket: { data: (_, bytes) => void received.push(bytes.toString()) },
     });
     {
-      await using statsd = openStatsd("127.0.0.1", server.port);
+      await using statsd = openStatsd({ host: "127.0.0.1", port: server.port, onTrouble: () => {} });
       const metrics = createMetrics([statsdSink("article_extractor", statsd.send)]);
       metrics.count("cache.hit", 3);
     }
@@ -35,9 +35,32 @@ describe("metrics", () => {
     expect(received).toEqual(["article_extractor.cache.hit:3|c"]);
   });
 
-  test("do no harm when no StatsD server listens or its name does not resolve", async () => {
-    await using statsd = openStatsd("no-such-host.invalid", 8125);
-    statsd.send("x:1|c");
+  test("tell once that the StatsD server's name does not resolve, however much is counted", async () => {
+    const told: string[] = [];
+    {
+      await using statsd = openStatsd({
+        host: "no-such-host.invalid",
+        port: 8125,
+        onTrouble: (reason) => told.push(reason),
+      });
+      for (let sent = 0; sent < 50; sent++) statsd.send("x:1|c");
+    }
+    expect(told.map((reason) => reason.slice(0, 46))).toEqual([
+      "the name no-such-host.invalid is not resolved ",
+    ]);
+  });
+
+  test("do no harm where no StatsD server listens", async () => {
+    const told: string[] = [];
+    {
+      await using statsd = openStatsd({
+        host: "127.0.0.1",
+        port: 9,
+        onTrouble: (reason) => told.push(reason),
+      });
+      statsd.send("x:1|c");
+    }
+    expect(told).toEqual([]);
   });
 });
 

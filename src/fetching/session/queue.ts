@@ -1,4 +1,4 @@
-import { randomUUID } from "node:crypto";
+import { createHash, randomUUID } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { mkdir, readdir, rename, rm, stat, utimes } from "node:fs/promises";
 import { join } from "node:path";
@@ -12,7 +12,8 @@ import { isRecord, parseJson, readCookie, replaceFile } from "./state-file.ts";
  *     <queue>/000001795272478038-000004-8d2c….json        waits
  *     <queue>/done/000001795272478038-000004-8d2c….json   is in the state file, and kept for a while
  *
- * What is kept may be thousands of files, and those that wait are counted with every line of the log.
+ * What is kept may be thousands of files, and those that wait are counted with every line of the log. In a directory
+ * that several state files may share, a name says whose change it is: `…-000004-<owner>-8d2c….json`.
  */
 export type QueuedChange = { readonly name: string; readonly changes: SessionChanges };
 
@@ -24,16 +25,39 @@ const ABANDONED_MS = 3_600_000;
 
 let made = 0;
 
+/** A queue of changes and whose changes are meant. */
+export type Queue = {
+  readonly directory: string;
+  /** Of the state file, as `ownerOf` gives it; null where the directory is that of one file. */
+  readonly owner: string | null;
+  /** Whether changes that name no owner are meant as well. */
+  readonly takesUnowned: boolean;
+};
+
+/** Twelve hexadecimal digits that stand for a state file. */
+export const ownerOf = (file: string): string => createHash("sha256").update(file).digest("hex").slice(0, 12);
+
+const OWNER = /^\d+-\d+-([0-9a-f]{12})-/;
+
 /** Writes one entry; it is on the disk when the promise is fulfilled. */
-export async function pushChanges(directory: string, changes: SessionChanges, nowMs: number): Promise<void> {
+export async function pushChanges(
+  { directory, owner }: Queue,
+  changes: SessionChanges,
+  nowMs: number,
+): Promise<void> {
   await mkdir(directory, { recursive: true, mode: 0o700 });
   const order = `${String(nowMs).padStart(18, "0")}-${String(++made).padStart(6, "0")}`;
-  await replaceFile(join(directory, `${order}-${randomUUID()}${SUFFIX}`), JSON.stringify(changes));
+  const name = [order, ...(owner === null ? [] : [owner]), randomUUID()].join("-");
+  await replaceFile(join(directory, `${name}${SUFFIX}`), JSON.stringify(changes));
 }
 
 /** Names of the entries that wait, oldest first. */
-export const listPending = (directory: string): string[] =>
-  listed(directory).filter((name) => name.endsWith(SUFFIX) && !name.startsWith("."));
+export const listPending = ({ directory, owner, takesUnowned }: Queue): string[] =>
+  listed(directory).filter((name) => {
+    if (!name.endsWith(SUFFIX) || name.startsWith(".")) return false;
+    const named = OWNER.exec(name)?.[1] ?? null;
+    return named === null ? takesUnowned : named === owner;
+  });
 
 /** When an entry was made, in ms since 1970. */
 export const madeAt = (name: string): number => Number.parseInt(name, 10) || 0;

@@ -5,14 +5,28 @@ import { Failure } from "../../failure.ts";
 import type { Log } from "../../log.ts";
 import { applyChanges, type SessionChanges, type StorageState } from "./changes.ts";
 import { withLock } from "./lock.ts";
-import { listPending, madeAt, markDone, prune, pushChanges, readEntry } from "./queue.ts";
+import {
+  listPending,
+  madeAt,
+  markDone,
+  ownerOf,
+  prune,
+  pushChanges,
+  type Queue,
+  readEntry,
+} from "./queue.ts";
 import { codeOf, readStateFile, replaceFile } from "./state-file.ts";
 
 export type StorageOptions = {
   /** The file; it need not exist. */
   readonly file: string;
-  /** Directory of the changes that wait; null: `<file>.changes`. On the same mount as the file. */
+  /**
+   * Directory of the changes that wait, which other files may share; null: `<file>.changes`. On the same mount as
+   * the file.
+   */
   readonly queueDirectory: string | null;
+  /** Whether changes in the directory that name no file are this one's: only one file of a directory may say so. */
+  readonly takesUnowned: boolean;
   /** Warns above so many changes that wait. */
   readonly maxEntries: number;
   /** Warns when the oldest change that waits is older, in ms. */
@@ -47,14 +61,20 @@ const PRUNE_EVERY_MS = 10_000;
 export function openStorage(options: StorageOptions): Storage {
   const file = realPathOf(options.file);
   const directory = options.queueDirectory ?? `${file}.changes`;
-  const warn = createWarnings(options, directory);
+  const isShared = options.queueDirectory !== null;
+  const queue = {
+    directory,
+    owner: isShared ? ownerOf(file) : null,
+    takesUnowned: !isShared || options.takesUnowned,
+  };
+  const warn = createWarnings(options, queue);
   let merging: Promise<void> | null = null;
   let prunedAt = Number.NEGATIVE_INFINITY;
   let isAskedAgain = false;
 
   const merge = async (patienceMs: number): Promise<void> => {
     const isMerged = await withLock(join(directory, "lock"), patienceMs, async () => {
-      await mergePending({ ...options, file, directory });
+      await mergePending({ ...options, file, queue });
       const nowMs = options.now();
       if (nowMs - prunedAt < PRUNE_EVERY_MS) return;
       prunedAt = nowMs;
@@ -84,13 +104,13 @@ export function openStorage(options: StorageOptions): Storage {
   };
   return {
     read: () => {
-      const waiting = listPending(directory).flatMap((name) => readEntry(directory, name)?.changes ?? []);
+      const waiting = listPending(queue).flatMap((name) => readEntry(directory, name)?.changes ?? []);
       return applyChanges(readStateFile(file), waiting, options.now());
     },
     async push(changes) {
       try {
         await mkdir(dirname(file), { recursive: true });
-        await pushChanges(directory, changes, options.now());
+        await pushChanges(queue, changes, options.now());
       } catch (error) {
         const why = `a change of the session cannot be kept in ${directory}: ${codeOf(error)}`;
         throw new Failure("unwritable_output", why, { cause: error });
@@ -98,10 +118,10 @@ export function openStorage(options: StorageOptions): Storage {
       warn();
       mergeSoon();
     },
-    pendingEntries: () => listPending(directory).length,
+    pendingEntries: () => listPending(queue).length,
     async [Symbol.asyncDispose]() {
       while (merging) await merging;
-      if (listPending(directory).length > 0) await mergeOrWarn(FINAL_PATIENCE_MS);
+      if (listPending(queue).length > 0) await mergeOrWarn(FINAL_PATIENCE_MS);
     },
   };
 }
@@ -115,10 +135,11 @@ function realPathOf(path: string): string {
   }
 }
 
-type MergeOptions = StorageOptions & { readonly directory: string };
+type MergeOptions = StorageOptions & { readonly queue: Queue };
 
-async function mergePending({ file, directory, now, log }: MergeOptions): Promise<void> {
-  const names = listPending(directory);
+async function mergePending({ file, queue, now, log }: MergeOptions): Promise<void> {
+  const { directory } = queue;
+  const names = listPending(queue);
   const entries = names.flatMap((name) => readEntry(directory, name) ?? []);
   if (entries.length < names.length)
     log.warning("changes of the session that cannot be read are left out", {
@@ -132,11 +153,11 @@ async function mergePending({ file, directory, now, log }: MergeOptions): Promis
 }
 
 /** Says once that a threshold is passed, and again when it is passed anew (specification, "Events"). */
-function createWarnings({ maxEntries, maxAgeMs, now, log }: StorageOptions, directory: string): () => void {
+function createWarnings({ maxEntries, maxAgeMs, now, log }: StorageOptions, queue: Queue): () => void {
   let hasMany = false;
   let hasOld = false;
   return () => {
-    const pending = listPending(directory);
+    const pending = listPending(queue);
     const fields = { storage_queue_pending_entries: pending.length };
     const isMany = pending.length > maxEntries;
     if (isMany && !hasMany)

@@ -1,9 +1,11 @@
 import { Database } from "bun:sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import {
+  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   statSync,
   symlinkSync,
@@ -35,6 +37,7 @@ const open = (options: Partial<StorageOptions> = {}): BrowsingSession =>
     openStorage({
       file,
       queueDirectory: null,
+      takesUnowned: true,
       maxEntries: 20,
       maxAgeMs: 60_000,
       retentionMs: 100_000,
@@ -68,6 +71,47 @@ const WRITER = new URL("../../support/session-writer.ts", import.meta.url).pathn
 
 const spawnWriter = (prefix: string, count: number) =>
   Bun.spawn([process.execPath, WRITER, file, prefix, String(count)], { stdout: "pipe", stderr: "inherit" });
+
+describe("a queue that several state files share", () => {
+  test("keeps their changes apart, also those that wait", async () => {
+    const queueDirectory = join(directory, "queue");
+    const other = { file: join(directory, "other.json"), queueDirectory, takesUnowned: false };
+    {
+      await using mine = open({ queueDirectory });
+      await using theirs = open(other);
+      await setCookies(mine, "mine=1; Max-Age=3600");
+      await setCookies(theirs, "theirs=2; Max-Age=3600");
+      // Whatever is merged by then: neither reads what is the other's.
+      for (const [options, name] of [
+        [{ queueDirectory }, "mine"],
+        [other, "theirs"],
+      ] as const) {
+        await using reader = open(options);
+        expect(reader.state().cookies.map((cookie) => cookie.name)).toEqual([name]);
+      }
+    }
+    expect(names()).toEqual(["mine"]);
+    file = other.file;
+    expect(names()).toEqual(["theirs"]);
+  });
+
+  test("has changes of an earlier version for the file of the settings alone", async () => {
+    const queueDirectory = join(directory, "queue");
+    {
+      // Such changes name no file, as those in a directory of one file do.
+      await using before = open();
+      await setCookies(before, "before=1; Max-Age=3600");
+    }
+    const [name = ""] = done();
+    mkdirSync(queueDirectory);
+    renameSync(join(`${file}.changes`, "done", name), join(queueDirectory, name));
+    rmSync(file);
+    await using other = open({ file: join(directory, "o.json"), queueDirectory, takesUnowned: false });
+    expect([other.pendingEntries(), other.state().cookies]).toEqual([0, []]);
+    await using own = open({ queueDirectory });
+    expect([own.pendingEntries(), own.state().cookies.length]).toEqual([1, 1]);
+  });
+});
 
 describe("a session that is kept", () => {
   test("gives its cookies to the next one, for both fetchers", async () => {
