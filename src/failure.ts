@@ -16,6 +16,11 @@ export const FAILURE_OUTCOMES = {
     exitCode: 2,
     meaning: "an option, argument or combination of them is wrong",
   },
+  crawl_conflict: {
+    httpStatus: 409,
+    exitCode: 2,
+    meaning: "the directory holds the pages of another crawl: other seeds, rules or version",
+  },
   invalid_settings: {
     httpStatus: 500,
     exitCode: 2,

@@ -74,7 +74,7 @@ function settlement(page: ClaimedPage, number: number): Settlement {
     warnings: [],
     error: null,
     reason: null,
-    isUnchanged: false,
+    change: "new",
   } as const;
   return {
     page,
@@ -82,6 +82,7 @@ function settlement(page: ClaimedPage, number: number): Settlement {
     isFetched: true,
     validators: null,
     links,
+    follow: "now",
     skippedLinks: new Map([["foreign_origin", 12]]),
   };
 }
@@ -144,6 +145,7 @@ try {
     directory,
     place: directory,
     plan,
+    tries: 3,
     jobId: null,
     isFresh: false,
     freshName: "--fresh",

@@ -41,7 +41,7 @@ export function createLineOutput(
     output: {
       kind: "sink",
       // A line that was written is out of reach, so a page that has not changed is written again.
-      sink: { put, has: async () => false },
+      sink: { put, has: async () => false, retire: async () => null },
       stateDirectory: directory === null ? null : join(directory, ".article-extractor"),
       manifestPath: directory === null ? null : join(directory, "manifest.json"),
     },

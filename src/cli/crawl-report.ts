@@ -123,7 +123,7 @@ type SummaryParts = CrawlReportParts & {
 };
 
 function formatSummary(summary: CrawlSummary, parts: SummaryParts): string[] {
-  const { progress, failures, skips, skippedLinks, unchanged, transient404, manifestPath } = summary;
+  const { progress, failures, skips, skippedLinks, changes, transient404, manifestPath } = summary;
   const lines = [headline(summary, parts)];
   const codes = Object.entries(failures).sort(([, a], [, b]) => b - a);
   for (const [code, count] of codes) {
@@ -133,13 +133,11 @@ function formatSummary(summary: CrawlSummary, parts: SummaryParts): string[] {
   if (progress.skipped > 0) lines.push(`skipped: ${formatCounts(skips)}`);
   const links = formatCounts(skippedLinks);
   if (links !== "") lines.push(`links not followed: ${links}`);
-  if (unchanged > 0) lines.push(`unchanged since the last crawl: ${unchanged}`);
+  const since = formatChanges(changes);
+  if (since !== "") lines.push(`since the last crawl: ${since}`);
   if (transient404 > 0) lines.push(`extracted after HTTP 404 or 410 (transient_404): ${transient404}`);
   const isCut = (skips.max_pages ?? 0) + (skippedLinks.max_pages ?? 0) > 0;
-  // What is finished in a directory has its cap in its plan.
-  const how = parts.isResumable
-    ? "with another --max-pages, --fresh begins anew"
-    : "--max-pages sets another";
+  const how = parts.isResumable ? "a larger --max-pages goes on from here" : "--max-pages sets another";
   if (isCut) lines.push(`the limit of ${progress.fetched} pages was reached; ${how}`);
   for (const warning of summary.warnings)
     if (!parts.told.includes(warning)) lines.push(`warning: ${warning}`);
@@ -157,6 +155,17 @@ function headline({ state, progress }: CrawlSummary, parts: SummaryParts): strin
     return `crawled ${pageCount(triedPages(progress))}${before} in ${time}: ${counts}`;
   const rest = parts.isResumable ? "; the same command goes on from here" : "";
   return `stopped after ${time} at ${progress.progress} of ${pageCount(total)}: ${counts}${rest}`;
+}
+
+/** Nothing for a first crawl, whose pages are all new. */
+function formatChanges({
+  changed = 0,
+  unchanged = 0,
+  gone = 0,
+  ...changes
+}: CrawlSummary["changes"]): string {
+  if (changed + unchanged + gone === 0) return "";
+  return `${changes.new ?? 0} new, ${changed} changed, ${unchanged} unchanged, ${gone} gone`;
 }
 
 // What was skipped was never crawled: a sitemap may name a million pages more than --max-pages allows.

@@ -118,6 +118,7 @@ export class CrawlRun {
     try {
       yield* this.#begin();
       yield* this.#goOn();
+      if (await this.#askForUnmet()) yield* this.#goOn();
       await this.#deps.frontier.dropQueued();
       yield* this.#told();
     } finally {
@@ -129,7 +130,8 @@ export class CrawlRun {
 
   async *#begin(): AsyncGenerator<CrawlNews, void> {
     const { frontier } = this.#deps;
-    for (const url of await frontier.seedTargets()) this.#parts.scope.addOriginOf(url);
+    for (const origin of await frontier.origins()) this.#parts.scope.addOrigin(origin);
+    if (frontier.crawl.mode === "resumed") await frontier.requeueLeft(this.#plan.maxDepth);
     if (frontier.crawl.isSeeded) return;
     const parts = { ...this.#deps, ...this.#parts };
     const hooks = { signal: this.#stop.signal, onNotice: this.#parts.onNotice };
@@ -147,6 +149,16 @@ export class CrawlRun {
       if (this.#underway.size === 0 && nextReadyAt === null) return;
       await this.#waitFor(nextReadyAt);
     }
+  }
+
+  /** Pages of earlier crawls that no link leads to any more may be gone. @returns whether there are any */
+  async #askForUnmet(): Promise<boolean> {
+    const { frontier, sink } = this.#deps;
+    const { maxDepth, maxPages } = this.#plan;
+    const { fetched, queued } = await frontier.counts();
+    // Where pages are left over, links to the others may be on them.
+    if (!sink.retire || queued > 0 || fetched >= maxPages) return false;
+    return (await frontier.queueUnmet({ maxDepth, count: maxPages - fetched })) > 0;
   }
 
   /** What was recorded and noticed since the last time. */

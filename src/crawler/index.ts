@@ -41,6 +41,7 @@ export { createSitemapReader } from "./sitemap/read-sitemaps.ts";
 export { parseSitemapSource } from "./sitemap/source.ts";
 export { DECIDED_SITEMAP_LIMITS } from "./sitemap/types.ts";
 export type {
+  ChangesOutput,
   CrawlEvent,
   CrawledPage,
   CrawlJobOptions,
@@ -51,6 +52,7 @@ export type {
   CrawlRequest,
   CrawlSummary,
   LinkRefusal,
+  PageChange,
   PageOutcome,
   PageSink,
   PlannedPage,

@@ -33,6 +33,7 @@ export async function* runCrawlJob(
     directory: output.stateDirectory,
     place: output.place,
     plan,
+    tries: parts.tries,
     jobId: options.jobId,
     isFresh: options.isFresh,
     freshName: options.freshName ?? "--fresh",

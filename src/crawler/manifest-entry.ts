@@ -7,7 +7,8 @@ export type ManifestEntry = ReturnType<typeof manifestEntry>;
 export function manifestEntry(outcome: PageOutcome) {
   return {
     url: outcome.url,
-    file_path: outcome.filePath,
+    // A page that is gone has its file elsewhere, where it is no page of the crawl.
+    file_path: outcome.status === "success" ? outcome.filePath : null,
     status: outcome.status,
     word_count: outcome.wordCount,
     title: outcome.title,
@@ -20,7 +21,8 @@ export function manifestEntry(outcome: PageOutcome) {
     warnings: outcome.warnings.length > 0 ? [...outcome.warnings] : null,
     error: outcome.error,
     reason: outcome.reason,
-    unchanged: outcome.isUnchanged,
+    unchanged: outcome.change === "unchanged",
+    change: outcome.change,
     transient_404: isTransient404(outcome),
   } as const;
 }

@@ -20,12 +20,19 @@ export type OpenOutput = AsyncDisposable & {
 /** Below the output directory; scanners of pages pass it over. */
 export const STATE_DIRECTORY = ".article-extractor";
 
-/** Pages as Markdown files, one each, flat in a directory. */
+/** Of files whose pages are gone, below the state directory. */
+const GONE_DIRECTORY = "gone";
+
+/** Pages as Markdown files, one each, flat in a directory; those that are gone below its state directory. */
 export function createFileSink(directory: string): PageSink {
   const store = createFileStore(directory);
   return {
     put: ({ page }) => store.put(page),
     has: async (url) => (await store.get(url)) !== null,
+    retire: async (url) => {
+      const name = await store.moveTo(join(directory, STATE_DIRECTORY, GONE_DIRECTORY), url);
+      return name === null ? null : `${STATE_DIRECTORY}/${GONE_DIRECTORY}/${name}`;
+    },
   };
 }
 

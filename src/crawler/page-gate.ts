@@ -54,7 +54,7 @@ export class PageGate {
     const { politeness, scope } = this.#parts;
     const { source } = this.#page;
     // A seed may redirect to another origin (http to https, a host to its www): that is the site then.
-    if (source === "seed") scope.addOriginOf(target);
+    if (source === "seed") scope.addOrigin(originOf(target));
     if (!scope.admitsTarget(target, source)) this.#refuse("out_of_scope", target);
     const rules = await politeness.rulesFor(target, signal);
     if (!politeness.allows(rules, target)) this.#refuse("robots", target);

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import type { Article } from "../extraction/index.ts";
 import { Failure, type FailureRecord } from "../failure.ts";
 import type { FetchedPage } from "../fetching/index.ts";
-import { type Attempt, settle, type Verdict } from "./verdict.ts";
+import { type Attempt, changeOf, settle, type Verdict } from "./verdict.ts";
 
 /** Failures of which another extractor may still make a page: what it sees is another network and browser. */
 const RESCUABLE: ReadonlySet<FailureRecord["code"]> = new Set([
@@ -28,8 +28,8 @@ export async function rescue(attempt: Attempt, { failure, answer }: FailedPage):
   const statusCode = answer?.status ?? null;
   const finalUrl = answer?.finalUrl ?? page.url;
   const contentHash = contentHashOf(title ?? "", markdown);
-  const isUnchanged = page.known?.outcome.contentHash === contentHash && (await parts.sink.has(page.url));
-  const filePath = isUnchanged
+  const isThere = page.known?.outcome.contentHash === contentHash && (await parts.sink.has(page.url));
+  const filePath = isThere
     ? (page.known?.outcome.filePath ?? null)
     : await parts.sink.put({
         page: {
@@ -62,7 +62,7 @@ export async function rescue(attempt: Attempt, { failure, answer }: FailedPage):
       finalUrl,
       contentHash,
       warnings,
-      isUnchanged,
+      change: changeOf(page.known, contentHash),
     },
   });
 }

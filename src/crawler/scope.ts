@@ -1,5 +1,6 @@
 import type { Link } from "../extraction/index.ts";
 import { compileUrlRules, originOf, type PageUrl } from "../urls/index.ts";
+import type { ClaimedPage } from "./frontier/frontier.ts";
 import { isTrap } from "./traps.ts";
 import type { CrawlPlan, LinkRefusal, SkipReason } from "./types.ts";
 
@@ -8,16 +9,14 @@ export interface Scope {
   /** Why a seed or sitemap URL is skipped, null when it is crawled. */
   refuseStart(url: PageUrl): SkipReason | null;
   /** Whether a page of this source may answer from another URL. */
-  admitsTarget(url: PageUrl, source: "seed" | "sitemap" | "link"): boolean;
-  /** Follows links to the URL's origin from now on: a seed redirected there. */
-  addOriginOf(url: PageUrl): void;
-  /** Parts the links of a page into those to follow and the reasons against the others. */
+  admitsTarget(url: PageUrl, source: ClaimedPage["source"]): boolean;
+  /** Follows links to an origin from now on: that of a sitemap's URL, or one where a seed redirected to. */
+  addOrigin(origin: string): void;
+  /** Parts the links of a page into those of the crawl, however deep, and the reasons against the others. */
   chooseLinks(links: readonly Link[], page: LinkContext): ChosenLinks;
 }
 
 export type LinkContext = {
-  /** Of the page that links. */
-  readonly depth: number;
   /** Whether the page asks that none of its links be followed. */
   readonly isNofollow: boolean;
 };
@@ -36,7 +35,6 @@ export function createScope(plan: CrawlPlan, now: number): Scope {
     const refusal = refusalOf(link.url, origins);
     if (refusal !== null) return refusal;
     if (plan.respectsMetaRobots && (page.isNofollow || link.isNofollow)) return "nofollow";
-    if (page.depth >= plan.maxDepth) return "too_deep";
     return isTrap(link.url, now) ? "trap" : null;
   };
 
@@ -45,8 +43,9 @@ export function createScope(plan: CrawlPlan, now: number): Scope {
       if (refusalOf(url, null) !== null) return "out_of_scope";
       return isTrap(url, now) ? "trap" : null;
     },
-    admitsTarget: (url, source) => refusalOf(url, source === "link" ? origins : null) === null,
-    addOriginOf: (url) => void origins.add(originOf(url)),
+    admitsTarget: (url, source) =>
+      refusalOf(url, source === "link" || source === "memory" ? origins : null) === null,
+    addOrigin: (origin) => void origins.add(origin),
     chooseLinks(links, page) {
       const chosen: PageUrl[] = [];
       const refused = new Map<LinkRefusal, number>();

@@ -73,8 +73,10 @@ export async function* seed(
 ): AsyncGenerator<void> {
   let failure: FailureRecord | null = null;
   for await (const news of readStarts(parts, signal)) {
-    if (news.kind === "entries") await frontier.add(news.entries);
-    else if (news.kind === "stopped") {
+    if (news.kind === "entries") {
+      await frontier.add(news.entries);
+      for (const { url, refusal } of news.entries) if (refusal === null) parts.scope.addOrigin(originOf(url));
+    } else if (news.kind === "stopped") {
       await frontier.addWarning(`Sitemap URLs after the first ${news.limit} were left out`);
     } else if (news.kind === "read") {
       onNotice({ kind: "sitemap_read", sitemap: news.sitemap, pageCount: news.pageCount });

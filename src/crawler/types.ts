@@ -55,8 +55,13 @@ export type SkipReason =
   | "noindex"
   /** A link or a sitemap led to a document of another type: a PDF, an image, an archive. */
   | "content_type"
+  /** Stored by an earlier crawl and not there any more: HTTP 410, or 404 in two crawls. */
+  | "gone"
   /** Left over when the plan's pages were fetched. */
   | "max_pages";
+
+/** What a page is since the last crawl that finished, judged by the text that was extracted. */
+export type PageChange = "new" | "changed" | "unchanged" | "gone";
 
 /** Why a link was not followed; such links are counted and make no entry. */
 export type LinkRefusal =
@@ -73,7 +78,7 @@ export type LinkRefusal =
 export type PageOutcome = {
   readonly url: PageUrl;
   readonly status: "success" | "failed" | "skipped";
-  /** Relative to the output; null unless a success that the sink gave a name. */
+  /** Relative to the output; null unless a success that the sink gave a name, or a page that it has moved away. */
   readonly filePath: string | null;
   readonly wordCount: number | null;
   readonly title: string | null;
@@ -93,8 +98,8 @@ export type PageOutcome = {
   readonly error: FailureRecord | null;
   /** Of a skipped page. */
   readonly reason: SkipReason | null;
-  /** A success whose page the server calls unchanged since the last crawl: what is stored stays. */
-  readonly isUnchanged: boolean;
+  /** Of a success, and of a page that is gone. */
+  readonly change: PageChange | null;
 };
 
 /** Where a crawl stands. Equal to the counters of the manifest when the crawl is over. */
@@ -130,8 +135,7 @@ export type CrawlSummary = {
   readonly failures: Readonly<Partial<Record<FailureCode, number>>>;
   readonly skips: Readonly<Partial<Record<SkipReason, number>>>;
   readonly skippedLinks: Readonly<Partial<Record<LinkRefusal, number>>>;
-  /** Successes that the server called unchanged. */
-  readonly unchanged: number;
+  readonly changes: Readonly<Partial<Record<PageChange, number>>>;
   /** Successes whose status was 404 or 410. */
   readonly transient404: number;
   /** Sentences for a person, for example of a sitemap that could not be read. */
@@ -191,6 +195,12 @@ export interface PageSink {
   put(page: CrawledPage): Promise<string | null>;
   /** Whether the page of an earlier put is still there, so that "unchanged" may be believed. */
   has(url: PageUrl): Promise<boolean>;
+  /**
+   * Moves the page of an earlier put away, because it is gone; again after a crash, with the same answer. Without it,
+   * no page is called gone.
+   * @returns where it is now, null where nothing was there
+   */
+  retire?(url: PageUrl): Promise<string | null>;
 }
 
 /** Where a crawl's pages and its memory go. */
@@ -211,6 +221,8 @@ export type CrawlJobOptions = {
   readonly output: CrawlOutput;
   /** The job's name in the manifest; null makes one up, or keeps that of the crawl that is resumed. */
   readonly jobId: string | null;
+  /** Where lines about new, changed and gone pages go when the crawl ends; null for nowhere. */
+  readonly changes?: ChangesOutput | null;
   /** Forgets what an earlier crawl into the same place remembers; its files stay until they are replaced. */
   readonly isFresh: boolean;
   /** What the shell's messages call `isFresh`; `--fresh` where it does not say. */
@@ -223,6 +235,11 @@ export type CrawlJobOptions = {
   /** Values of Authorization headers by origin. */
   readonly authorizations: ReadonlyMap<string, string>;
 };
+
+/** A file, which is replaced as a whole, or a writer of texts. */
+export type ChangesOutput =
+  | { readonly kind: "file"; readonly path: string }
+  | { readonly kind: "stream"; readonly write: (text: string) => Promise<void> };
 
 /** What a shell adds to a plan for a dry run. */
 export type PreviewOptions = Pick<CrawlJobOptions, "authorizations"> & {

@@ -5,12 +5,20 @@ import type { Clock, FetchedPage } from "../fetching/index.ts";
 import type { Log } from "../log.ts";
 import type { Metrics } from "../metrics.ts";
 import { originOf, type PageUrl } from "../urls/index.ts";
-import type { ClaimedPage, Frontier, NextTry, Settlement } from "./frontier/frontier.ts";
+import type { ClaimedPage, Frontier, KnownPage, NextTry, Settlement } from "./frontier/frontier.ts";
 import type { PageGate } from "./page-gate.ts";
 import type { Politeness } from "./politeness.ts";
 import { withRobotsHeader } from "./robots-directives.ts";
 import type { Scope } from "./scope.ts";
-import type { CrawlNotice, CrawlPlan, PageOutcome, PageSink, RescuePage, SkipReason } from "./types.ts";
+import type {
+  CrawlNotice,
+  CrawlPlan,
+  PageChange,
+  PageOutcome,
+  PageSink,
+  RescuePage,
+  SkipReason,
+} from "./types.ts";
 
 /** What trying a page takes. */
 export type VisitParts = {
@@ -69,7 +77,7 @@ const NOTHING = {
   warnings: [],
   error: null,
   reason: null,
-  isUnchanged: false,
+  change: null,
 } as const;
 
 /** What the last crawl stored is still right; its links are those of then. */
@@ -92,7 +100,7 @@ export function unchanged(attempt: Attempt, answer: FetchedPage | null): Verdict
       httpStatus: answer?.status ?? null,
       finalUrl: answer?.finalUrl ?? null,
       durationMs: durationOf(attempt),
-      isUnchanged: true,
+      change: changeOf(known, known.outcome.contentHash),
     },
     isFetched: answer !== null,
     validators: {
@@ -100,6 +108,7 @@ export function unchanged(attempt: Attempt, answer: FetchedPage | null): Verdict
       lastModified: lastModified ?? known.validators.lastModified ?? null,
     },
     links: known.links,
+    follow: followOf(attempt),
     skippedLinks: new Map(),
   };
   return { kind: "settle", settlement };
@@ -115,6 +124,12 @@ type Answered = {
 
 export const failed = (attempt: Attempt, error: FailureRecord, answered: Answered = {}): Verdict =>
   settle(attempt, { outcome: { status: "failed", error, ...answerOf(answered) }, ...answered });
+
+/** A stored page that is not there any more. @param filePath where it was moved */
+export const gone = (attempt: Attempt, answer: FetchedPage, filePath: string | null): Verdict =>
+  settle(attempt, {
+    outcome: { status: "skipped", reason: "gone", change: "gone", filePath, ...answerOf({ answer }) },
+  });
 
 export const skipped = (attempt: Attempt, reason: SkipReason, answered: Answered = {}): Verdict =>
   settle(attempt, { outcome: { status: "skipped", reason, ...answerOf(answered) }, ...answered });
@@ -134,7 +149,6 @@ type Judged = {
 export function settle(attempt: Attempt, { outcome, validators, visit }: Judged): Verdict {
   const { page, parts, gate } = attempt;
   const { links, refused } = parts.scope.chooseLinks(visit?.extraction?.links ?? [], {
-    depth: page.depth,
     isNofollow: visit !== undefined && robotsOf(visit).nofollow,
   });
   const settlement = {
@@ -143,9 +157,22 @@ export function settle(attempt: Attempt, { outcome, validators, visit }: Judged)
     isFetched: gate.requests > 0,
     validators: validators ?? null,
     links,
+    follow: followOf(attempt),
     skippedLinks: refused,
   };
   return { kind: "settle", settlement };
+}
+
+/** Links of a page that no page of the crawl leads to any more are not the crawl's. */
+function followOf({ page, parts }: Attempt): Settlement["follow"] {
+  if (page.source === "memory") return "never";
+  return page.depth < parts.plan.maxDepth ? "now" : "too_deep";
+}
+
+/** What a stored page is since the last crawl that finished. */
+export function changeOf(known: KnownPage | null, contentHash: string | null): PageChange {
+  if (known === null || known.toldHash === null) return "new";
+  return known.toldHash === contentHash ? "unchanged" : "changed";
 }
 
 /** The page's robots directives, those of its header included. */

@@ -14,7 +14,9 @@ import { PageGate } from "./page-gate.ts";
 import { contentHashOf, rescue } from "./rescue.ts";
 import {
   type Attempt,
+  changeOf,
   failed,
+  gone,
   otherUrls,
   robotsOf,
   settle,
@@ -200,9 +202,21 @@ async function afterAnswer(attempt: Attempt, visit: PageVisit): Promise<Verdict>
   } catch (error) {
     if (!(error instanceof Failure) || !isOfPage(error)) throw error;
     const failure = error.toRecord();
+    const absence = await afterAbsence(attempt, answer);
+    if (absence) return absence;
     // A page without words may still lead to others.
     return (await rescue(attempt, { failure, answer })) ?? failed(attempt, failure, { visit });
   }
+}
+
+/** Moves a stored page away that is not there any more. @returns null where that is not certain */
+async function afterAbsence(attempt: Attempt, answer: FetchedPage): Promise<Verdict | null> {
+  const { known, url } = attempt.page;
+  const { sink } = attempt.parts;
+  const isCertain = answer.status === 410 || (answer.status === 404 && known?.wasMissed);
+  if (!known || !sink.retire || !isCertain) return null;
+  // Before the outcome is recorded: after a crash in between, the page is asked for again.
+  return gone(attempt, answer, await sink.retire(url));
 }
 
 // What the sink or the frontier throws ends the crawl.
@@ -248,8 +262,8 @@ async function store(attempt: Attempt, visit: PageVisit, article: FetchedArticle
   const title = article.article.title ?? "";
   const markdown = article.article.markdown ?? "";
   const contentHash = contentHashOf(title, markdown);
-  const isUnchanged = page.known?.outcome.contentHash === contentHash && (await sink.has(page.url));
-  const filePath = isUnchanged
+  const isThere = page.known?.outcome.contentHash === contentHash && (await sink.has(page.url));
+  const filePath = isThere
     ? (page.known?.outcome.filePath ?? null)
     : await sink.put({
         page: {
@@ -274,7 +288,7 @@ async function store(attempt: Attempt, visit: PageVisit, article: FetchedArticle
       finalUrl: answer.finalUrl,
       contentHash,
       warnings: article.warnings,
-      isUnchanged,
+      change: changeOf(page.known, contentHash),
     },
     validators: answer.status === 200 ? { etag: etag ?? null, lastModified: lastModified ?? null } : null,
     visit,

@@ -1,10 +1,21 @@
-import { mkdir, unlink } from "node:fs/promises";
+import { mkdir, rename, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import type { DocumentUrl } from "../urls/index.ts";
 import { Catalog } from "./catalog.ts";
 import { asFailure, isMissing, readPages, writeAside } from "./files.ts";
 import { formatPage } from "./page.ts";
 import type { PageStore } from "./store.ts";
+
+/** A store whose pages can be moved out of it. */
+export type FileStore = PageStore & {
+  /**
+   * Moves a page's file as it is to another directory on the same disk, which is made; again, after a crash, it does
+   * nothing more.
+   * @returns its name there, null where neither directory has the page
+   * @throws Failure `unwritable_output`
+   */
+  moveTo(other: string, url: DocumentUrl): Promise<string | null>;
+};
 
 /**
  * A store of one Markdown file per page, flat in a directory that is made on the first put. Each write
@@ -14,7 +25,8 @@ import type { PageStore } from "./store.ts";
  * processes may read; two that store new pages must not share a directory.
  * @param directory absolute, or relative to the process's directory at each call
  */
-export function createFileStore(directory: string): PageStore {
+export function createFileStore(directory: string): FileStore {
+  const catalogs = new Map<string, Catalog>();
   const catalog = new Catalog(directory);
   return {
     async put(page) {
@@ -37,6 +49,21 @@ export function createFileStore(directory: string): PageStore {
         if (seen.has(page.url)) continue;
         seen.add(page.url);
         yield page;
+      }
+    },
+    async moveTo(other, url) {
+      const there = catalogs.get(other) ?? new Catalog(other);
+      catalogs.set(other, there);
+      const found = await catalog.find(url);
+      if (!found) return (await there.find(url))?.name ?? null;
+      try {
+        await mkdir(other, { recursive: true });
+        const name = await there.claim(url);
+        await rename(join(directory, found.name), join(other, name));
+        catalog.release(url, found.name);
+        return name;
+      } catch (error) {
+        throw asFailure(error, "unwritable_output", `could not move the page ${url} to ${other}`);
       }
     },
     async delete(url) {

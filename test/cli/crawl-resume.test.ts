@@ -14,12 +14,12 @@ let site: NumberedSite;
 let whole: CrawlRun;
 let wholeMs: number;
 
-const words = (): string[] => [
+const words = (maxPages = 1000, maxDepth = 10): string[] => [
   `${site.origin}/`,
   "--max-pages",
-  "1000",
+  `${maxPages}`,
   "--max-depth",
-  "10",
+  `${maxDepth}`,
   "--concurrency",
   `${CONCURRENCY}`,
   "--rate-limit",
@@ -52,6 +52,36 @@ test("the whole crawl is what the killed ones are compared with", () => {
   expect(whole.files.length).toBe(whole.manifest?.successful ?? 0);
   expect(whole.files.length).toBeGreaterThan(PAGES / 2);
 });
+
+/** Kills a crawl at some moment of what a whole one takes. */
+async function crawlKilled(args: readonly string[], output: string, ms: number): Promise<void> {
+  const child = Bun.spawn([BINARY, "crawl", ...args, "--output-dir", output], {
+    env: cleanEnvironment(ONE_WORKER),
+    stdio: ["ignore", "ignore", "ignore"],
+  });
+  await Bun.sleep(ms);
+  child.kill("SIGKILL");
+  await child.exited;
+}
+
+test.each([
+  ["pages", 40, 10],
+  ["depth", 1000, 2],
+  ["both", 120, 3],
+])(
+  "killed under smaller limits (%s) and under larger ones, it ends as the whole crawl",
+  async (_, pages, depth) => {
+    await using directory = await crawlDirectory();
+    // The smaller crawl ends or not, as it happens.
+    await crawlKilled(words(pages, depth), directory.output, (0.1 + Math.random()) * wholeMs);
+    await crawlKilled(words(), directory.output, Math.random() * wholeMs);
+    const run = await directory.crawl(words());
+    expect(run.exitCode).toBe(0);
+    expect(run.files).toEqual(whole.files);
+    expect(counts(run)).toEqual(counts(whole));
+    expect(outcomes(run)).toEqual(outcomes(whole));
+  },
+);
 
 // Spread over the run, at places that differ with every run of the tests.
 for (let moment = 0; moment < MOMENTS; moment++) {

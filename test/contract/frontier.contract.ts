@@ -349,6 +349,8 @@ function describeRestarts(frontier: () => Frontier, reopen: () => Promise<Fronti
       validators: { etag: '"1"', lastModified: null },
       lastModified: null,
       links: [url("/a")],
+      toldHash: "sha256:1",
+      wasMissed: false,
       outcome: { filePath: "h.md", title: "Home", wordCount: null, contentHash: "sha256:1", warnings: [] },
     });
   });

@@ -4,6 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type CrawlPlan, openSqliteFrontier } from "../../src/crawler/index.ts";
 import { crawlPlan } from "../support/crawling.ts";
+import { claim, seed, settle } from "../support/frontier-steps.ts";
+import { makeVersion1 } from "../support/old-frontier.ts";
 import { failureOf } from "../support/test-fetcher.ts";
 import { describeFrontier } from "./frontier.contract.ts";
 
@@ -16,6 +18,7 @@ const open = (
     directory,
     place: directory,
     plan,
+    tries: 3,
     jobId: null,
     isFresh,
     freshName: "--fresh",
@@ -42,17 +45,41 @@ test("refuses a second crawl into the same directory while the first is running"
   expect(fresh?.message).toContain("another crawl is running");
 });
 
-test("refuses another plan, naming what differs, --fresh and another directory", async () => {
+test("refuses another scope once pages are stored, naming what differs, --fresh and another directory", async () => {
   await using directory = await makeDirectory();
+  const other = crawlPlan({ seeds: ["https://h.test/"], denyPrefixes: ["https://h.test/x"] });
   await open(directory.path)[Symbol.asyncDispose]();
-  const other = crawlPlan({ seeds: ["https://h.test/"], maxDepth: 7 });
+  {
+    await using frontier = open(directory.path, other);
+    expect(frontier.crawl.mode).toBe("new");
+  }
+  await using first = open(directory.path);
+  await first.add([seed("/")]);
+  await settle(first, (await claim(first, {}))[0], {});
+  await first[Symbol.asyncDispose]();
   const failure = await failureOf((async () => open(directory.path, other))());
-  expect(failure?.code).toBe("invalid_usage");
-  expect(failure?.message).toContain("the depth cap");
+  expect(failure?.code).toBe("crawl_conflict");
+  expect(failure?.message).toContain("deny prefixes");
   expect(failure?.message).toContain("--fresh");
   expect(failure?.message).toContain("another output directory");
   await using fresh = open(directory.path, other, true);
   expect(fresh.crawl.mode).toBe("new");
+});
+
+test("goes on with the memory of version 1, and asks once without a condition", async () => {
+  await using directory = await makeDirectory();
+  const plan = crawlPlan({ seeds: ["https://h.test/"], maxDepth: 1 });
+  makeVersion1(join(directory.path, "frontier.sqlite"), plan);
+  const deeper = crawlPlan({ seeds: ["https://h.test/"], maxDepth: 2 });
+  await using again = open(directory.path, deeper);
+  expect(again.crawl).toMatchObject({ mode: "repeated" });
+  await again.add([seed("/")]);
+  const [page] = await claim(again, {});
+  expect(page?.known).toMatchObject({
+    validators: { etag: null, lastModified: null },
+    outcome: { filePath: "h.md", contentHash: "sha256:1" },
+    toldHash: "sha256:1",
+  });
 });
 
 test("goes on when only the pace has changed", async () => {

@@ -42,6 +42,7 @@ export const all = (frontier: Frontier): Promise<PageOutcome[]> => Array.fromAsy
 
 type Ending = {
   readonly links?: readonly string[];
+  readonly follow?: Settlement["follow"];
   readonly skippedLinks?: Settlement["skippedLinks"];
   readonly validators?: Settlement["validators"];
   readonly outcome?: Partial<Settlement["outcome"]>;
@@ -53,6 +54,7 @@ export function settle(frontier: Frontier, page: ClaimedPage | undefined, ending
     page,
     isFetched: true,
     links: (ending.links ?? []).map((path) => url(path)),
+    follow: ending.follow ?? "now",
     skippedLinks: ending.skippedLinks ?? new Map(),
     validators: ending.validators ?? null,
     outcome: {
@@ -67,7 +69,7 @@ export function settle(frontier: Frontier, page: ClaimedPage | undefined, ending
       warnings: [],
       error: null,
       reason: null,
-      isUnchanged: false,
+      change: "new",
       ...ending.outcome,
     },
   });

@@ -2,9 +2,10 @@ import { describe, expect, test } from "bun:test";
 import { FAILURE_OUTCOMES, Failure } from "../../src/failure.ts";
 
 describe("failures", () => {
-  // DECISIONS section 5: 1 the work failed, 2 wrong usage or configuration, 130 interrupted.
+  // 1 the work failed, 2 wrong usage or configuration, 130 interrupted.
   const EXIT_CODES: readonly (readonly [code: string, exitCode: number])[] = [
     ["invalid_usage", 2],
+    ["crawl_conflict", 2],
     ["invalid_settings", 2],
     ["invalid_url", 2],
     ["cancelled", 130],

@@ -1,7 +1,7 @@
 import type { FailureCode } from "../../failure.ts";
 import type { Validators } from "../../fetching/index.ts";
 import type { PageUrl } from "../../urls/index.ts";
-import type { LinkRefusal, PageOutcome, SkipReason } from "../types.ts";
+import type { LinkRefusal, PageChange, PageOutcome, SkipReason } from "../types.ts";
 
 /** A URL to crawl, or one that is skipped at once. */
 export type FrontierEntry = {
@@ -20,7 +20,8 @@ export type ClaimedPage = {
   readonly host: string;
   readonly depth: number;
   readonly parent: PageUrl | null;
-  readonly source: "seed" | "sitemap" | "link";
+  /** `memory`: stored by an earlier crawl, and not met by this one. */
+  readonly source: "seed" | "sitemap" | "link" | "memory";
   readonly lastModified: string | null;
   /** Tries so far, 0 for the first claim. */
   readonly tries: number;
@@ -34,8 +35,12 @@ export type ClaimedPage = {
 export type KnownPage = {
   readonly validators: Validators;
   readonly lastModified: string | null;
-  /** The links that were followed, for a page that has not changed. */
+  /** The links within the scope, for a page that has not changed. */
   readonly links: readonly PageUrl[];
+  /** Of the content when the last crawl finished; null when none has finished since the page is stored. */
+  readonly toldHash: string | null;
+  /** Whether an earlier crawl was answered HTTP 404, and none has had the page since. */
+  readonly wasMissed: boolean;
   readonly outcome: Pick<PageOutcome, "filePath" | "title" | "wordCount" | "contentHash" | "warnings">;
 };
 
@@ -73,8 +78,10 @@ export type Settlement = {
   /** Whether it counts as fetched. */
   readonly isFetched: boolean;
   readonly validators: Validators | null;
-  /** Links to follow, one deeper than the page. */
+  /** Links within the scope, one deeper than the page. */
   readonly links: readonly PageUrl[];
+  /** Links that are too deep are kept for a larger limit. */
+  readonly follow: "now" | "too_deep" | "never";
   readonly skippedLinks: ReadonlyMap<LinkRefusal, number>;
 };
 
@@ -93,7 +100,7 @@ export type FrontierTallies = {
   readonly failures: Readonly<Partial<Record<FailureCode, number>>>;
   readonly skips: Readonly<Partial<Record<SkipReason, number>>>;
   readonly skippedLinks: Readonly<Partial<Record<LinkRefusal, number>>>;
-  readonly unchanged: number;
+  readonly changes: Readonly<Partial<Record<PageChange, number>>>;
   /** Successes whose status was 404 or 410. */
   readonly transient404: number;
 };
@@ -147,14 +154,23 @@ export interface Frontier extends AsyncDisposable {
   requeueExpired(now: number): Promise<number>;
   /** Makes entries (`max_pages`) of queued seeds and sitemap URLs, and counts queued links as skipped. */
   dropQueued(): Promise<void>;
+  /**
+   * Queues what an earlier run of the program left out and the limits admit now: pages left over, and links that were
+   * too deep. Cut off in between, it goes on at the next call.
+   */
+  requeueLeft(maxDepth: number): Promise<void>;
+  /** Queues pages that are stored and that this crawl has not met, at most so deep. @returns how many */
+  queueUnmet(options: { readonly maxDepth: number; readonly count: number }): Promise<number>;
   counts(): Promise<FrontierCounts>;
   tallies(): Promise<FrontierTallies>;
   /** Outcomes recorded since the frontier was opened that were not taken yet, oldest first. */
   takeRecorded(limit: number): Promise<readonly PageOutcome[]>;
   /** The outcomes of this crawl in the order in which the pages were found, read as they are taken. */
   outcomes(): AsyncIterable<PageOutcome>;
-  /** URLs that seeds redirected to. */
-  seedTargets(): Promise<readonly PageUrl[]>;
+  /** New, changed and gone pages since the last crawl that finished, in the order of recording. */
+  changes(): AsyncIterable<PageOutcome>;
+  /** Origins of seeds and sitemap URLs, and of what seeds redirected to. */
+  origins(): Promise<readonly string[]>;
   /** Sentences for the summary. */
   addWarning(warning: string): Promise<void>;
   warnings(): Promise<readonly string[]>;

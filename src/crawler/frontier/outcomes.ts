@@ -1,9 +1,9 @@
 import type { FailureCode } from "../../failure.ts";
 import type { PageUrl } from "../../urls/index.ts";
-import type { PageOutcome, SkipReason } from "../types.ts";
+import type { PageChange, PageOutcome, SkipReason } from "../types.ts";
 import type { FrontierDatabase } from "./database.ts";
-import type { KnownPage, Settlement } from "./frontier.ts";
-import { STATUSES } from "./schema.ts";
+import type { Settlement } from "./frontier.ts";
+import { STATE, STATUSES } from "./schema.ts";
 
 type OutcomeRow = {
   readonly seq: number;
@@ -20,20 +20,13 @@ type OutcomeRow = {
   readonly duration_ms: number | null;
   readonly content_hash: string | null;
   readonly warnings: string | null;
-  readonly is_unchanged: number;
+  readonly change: string | null;
 };
 
 type ListedRow = OutcomeRow & {
   readonly url: string;
   readonly depth: number;
   readonly parent: string | null;
-};
-
-type KnownRow = OutcomeRow & {
-  readonly etag: string | null;
-  readonly last_modified: string | null;
-  readonly sitemap_modified: string | null;
-  readonly links: Uint8Array | null;
 };
 
 const SUCCESS = STATUSES.indexOf("success");
@@ -63,8 +56,7 @@ export class OutcomeTable {
     return rows.map(toPageOutcome);
   }
 
-  put(pageId: number, { page, outcome, validators, links }: Settlement): void {
-    const keepsLinks = (validators?.etag ?? validators?.lastModified ?? page.lastModified) != null;
+  put(pageId: number, { outcome }: Settlement): void {
     this.#sql.put.run(
       ++this.#lastSeq,
       pageId,
@@ -81,11 +73,7 @@ export class OutcomeTable {
       outcome.durationMs,
       outcome.contentHash,
       outcome.warnings.length > 0 ? JSON.stringify(outcome.warnings) : null,
-      outcome.isUnchanged ? 1 : 0,
-      validators?.etag ?? null,
-      validators?.lastModified ?? null,
-      page.lastModified,
-      keepsLinks && outcome.status === "success" ? packLinks(links) : null,
+      outcome.change,
     );
   }
 
@@ -97,19 +85,6 @@ export class OutcomeTable {
   isSuccess(pageId: number): boolean {
     const row = this.#sql.status.get(pageId, this.#run);
     return row?.status === SUCCESS;
-  }
-
-  /** What the run before stored for a page. */
-  known(pageId: number): KnownPage | null {
-    const row = this.#sql.known.get(pageId, this.#run, SUCCESS);
-    if (!row) return null;
-    const { filePath, title, wordCount, contentHash, warnings } = toOutcome(row);
-    return {
-      validators: { etag: row.etag, lastModified: row.last_modified },
-      lastModified: row.sitemap_modified,
-      links: row.links === null ? [] : unpackLinks(row.links),
-      outcome: { filePath, title, wordCount, contentHash, warnings },
-    };
   }
 
   /** Lets no queued page be claimed any more. @returns the highest number that a page has */
@@ -135,7 +110,9 @@ export class OutcomeTable {
     return {
       failures: by(STATUSES.indexOf("failed"), "error_code"),
       skips: by(SKIPPED, "reason"),
-      unchanged: this.#sql.unchanged.get(this.#run)?.count ?? 0,
+      changes: Object.fromEntries(
+        this.#sql.changes.all(this.#run).map(({ change, count }) => [change, count]),
+      ),
       transient404: this.#sql.transient404.get(this.#run, STATUSES.indexOf("success"))?.count ?? 0,
     };
   }
@@ -150,17 +127,31 @@ export class OutcomeTable {
     }
   }
 
+  /** New, changed and gone pages since the last crawl that finished, in the order of recording. */
+  async *changes(): AsyncGenerator<PageOutcome> {
+    let last = this.#sql.toldSeq.get()?.seq ?? 0;
+    for (;;) {
+      const rows = this.#sql.listChanges.all(last, this.#run, LISTED_AT_ONCE);
+      for (const row of rows) yield toPageOutcome(row);
+      last = rows.at(-1)?.seq ?? last;
+      if (rows.length < LISTED_AT_ONCE) return;
+    }
+  }
+
+  /** A page that was left over is to be crawled after all. @returns whether it had an entry */
+  takeBackLeft(pageId: number): boolean {
+    return this.#sql.takeBackLeft.run(pageId, this.#run).changes > 0;
+  }
+
+  /** Everything that was recorded has been told. */
+  finish(): void {
+    this.#sql.setToldSeq.run(this.#lastSeq);
+  }
+
   seedTargets(): PageUrl[] {
     return this.#sql.seedTargets.all(this.#run).map(({ url }) => url as PageUrl); // stored as PageUrls
   }
 }
-
-// Only for pages that can be asked about by condition: an unchanged answer has no links of its own.
-const packLinks = (links: readonly PageUrl[]): Uint8Array | null =>
-  links.length === 0 ? null : Bun.zstdCompressSync(Buffer.from(links.join("\n")), { level: 1 });
-
-const unpackLinks = (packed: Uint8Array): PageUrl[] =>
-  Buffer.from(Bun.zstdDecompressSync(packed)).toString().split("\n") as PageUrl[]; // packed as PageUrls
 
 // Texts of the table are what the types name, for nobody else writes it.
 const toOutcome = (row: OutcomeRow): Omit<PageOutcome, "url" | "depth" | "parent"> => ({
@@ -178,7 +169,7 @@ const toOutcome = (row: OutcomeRow): Omit<PageOutcome, "url" | "depth" | "parent
       ? null
       : { code: row.error_code as FailureCode, message: row.error_message ?? "" },
   reason: row.reason as SkipReason | null,
-  isUnchanged: row.is_unchanged === 1,
+  change: row.change as PageChange | null,
 });
 
 const toPageOutcome = (row: ListedRow): PageOutcome => ({
@@ -211,17 +202,12 @@ function prepare(db: FrontierDatabase) {
         Count,
         Text,
         Text,
-        number,
         Text,
-        Text,
-        Text,
-        Uint8Array | null,
       ]
     >(
       `INSERT OR REPLACE INTO outcome (seq, page, run, status, reason, error_code, error_message, file_path, title,
-        word_count, http_status, final_url, duration_ms, content_hash, warnings, is_unchanged, etag,
-        last_modified, sitemap_modified, links)
-        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20)`,
+        word_count, http_status, final_url, duration_ms, content_hash, warnings, change)
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)`,
     ),
     putSkipped: db.prepare<unknown, [number, number, number, number, string, number | null]>(
       `INSERT OR REPLACE INTO outcome (seq, page, run, status, reason, final_url)
@@ -230,16 +216,13 @@ function prepare(db: FrontierDatabase) {
     status: db.prepare<{ status: number }, [number, number]>(
       "SELECT status FROM outcome WHERE page = ?1 AND run = ?2",
     ),
-    known: db.prepare<KnownRow, [number, number, number]>(
-      "SELECT * FROM outcome WHERE page = ?1 AND run < ?2 AND status = ?3",
-    ),
     dropEntries: db.prepare<unknown, [number, number, number, number, number]>(
       `INSERT OR REPLACE INTO outcome (seq, page, run, status, reason)
         SELECT ?1 + row_number() OVER (ORDER BY id), id, ?2, ?3, 'max_pages'
         FROM page WHERE state IN (0, 2) AND source < 2 AND id >= ?4 AND id < ?5`,
     ),
     settleQueued: db.prepare<unknown, [number, number]>(
-      "UPDATE page SET state = 3 WHERE state IN (0, 2) AND id >= ?1 AND id < ?2",
+      `UPDATE page SET state = ${STATE.left} WHERE state IN (0, 2) AND id >= ?1 AND id < ?2`,
     ),
     lastPage: db.prepare<{ id: number }>("SELECT ifnull(max(id), 0) AS id FROM page"),
     emptyHosts: db.prepare("UPDATE host SET queued = 0, head_depth = NULL WHERE queued > 0"),
@@ -250,8 +233,8 @@ function prepare(db: FrontierDatabase) {
     transient404: db.prepare<{ count: number }, [number, number]>(
       "SELECT count(*) AS count FROM outcome WHERE run = ?1 AND status = ?2 AND http_status IN (404, 410)",
     ),
-    unchanged: db.prepare<{ count: number }, [number]>(
-      "SELECT count(*) AS count FROM outcome WHERE run = ?1 AND is_unchanged = 1",
+    changes: db.prepare<{ change: PageChange; count: number }, [number]>(
+      "SELECT change, count(*) AS count FROM outcome WHERE run = ?1 AND change IS NOT NULL GROUP BY change",
     ),
     lastSeq: db.prepare<{ seq: number }>("SELECT ifnull(max(seq), 0) AS seq FROM outcome"),
     recorded: db.prepare<ListedRow, [number, number]>(
@@ -263,6 +246,17 @@ function prepare(db: FrontierDatabase) {
       `SELECT outcome.*, page.url, page.depth, parent.url AS parent
         FROM outcome JOIN page ON page.id = outcome.page LEFT JOIN page AS parent ON parent.id = page.parent
         WHERE outcome.page > ?1 AND outcome.run = ?2 AND page.run = ?2 ORDER BY outcome.page LIMIT ?3`,
+    ),
+    toldSeq: db.prepare<{ seq: number }>("SELECT told_seq AS seq FROM crawl"),
+    setToldSeq: db.prepare<unknown, [number]>("UPDATE crawl SET told_seq = ?1"),
+    listChanges: db.prepare<ListedRow, [number, number, number]>(
+      `SELECT outcome.*, page.url, page.depth, parent.url AS parent
+        FROM outcome JOIN page ON page.id = outcome.page LEFT JOIN page AS parent ON parent.id = page.parent
+        WHERE outcome.seq > ?1 AND outcome.run = ?2 AND change IN ('new', 'changed', 'gone')
+        ORDER BY outcome.seq LIMIT ?3`,
+    ),
+    takeBackLeft: db.prepare<unknown, [number, number]>(
+      "DELETE FROM outcome WHERE page = ?1 AND run = ?2 AND reason = 'max_pages'",
     ),
     seedTargets: db.prepare<{ url: string }, [number]>(
       `SELECT final_url AS url FROM page JOIN outcome ON outcome.page = page.id

@@ -1,14 +1,59 @@
-/** Changes when a file of an earlier version could not be gone on with. */
-export const SCHEMA_VERSION = 1;
+/** Changes with the tables; `takeUp` brings files of earlier versions up to it. */
+export const SCHEMA_VERSION = 2;
 
 /** What a page row can be. */
-export const STATE = { queued: 0, leased: 1, waiting: 2, settled: 3, alias: 4 } as const;
+export const STATE = {
+  queued: 0,
+  leased: 1,
+  waiting: 2,
+  settled: 3,
+  alias: 4,
+  /** Left over when the plan's pages were fetched. */
+  left: 5,
+  /** Queued under a larger limit of depth. */
+  deep: 6,
+} as const;
 
-export const SOURCES = ["seed", "sitemap", "link"] as const;
+export const SOURCES = ["seed", "sitemap", "link", "memory"] as const;
 export const STATUSES = ["success", "failed", "skipped"] as const;
 
 /** A host that is handed out exclusively has this for its time, until `freeHost` sets another. */
 export const NEVER = 8_640_000_000_000_000;
+
+/**
+ * `link.urls` holds the links of a page that are within the crawl's scope: for an answer that says "not modified",
+ * and, where `too_deep` counts them as not followed, for a larger limit of depth.
+ *
+ * `stored` is what is kept of each page, whatever became of the page in later runs; it outlives them. `told_hash` is
+ * the content of the last crawl that finished, which decides what is new or changed. `missed_in` is the run whose
+ * answer was HTTP 404. Rows of pages that are gone stay until the crawl that told so has finished.
+ */
+const MEMORY_TABLES = `
+CREATE TABLE link (
+  page INTEGER PRIMARY KEY,
+  run INTEGER NOT NULL,
+  too_deep INTEGER NOT NULL,
+  urls BLOB NOT NULL
+);
+CREATE TABLE stored (
+  page INTEGER PRIMARY KEY,
+  run INTEGER NOT NULL,
+  file_path TEXT,
+  title TEXT,
+  word_count INTEGER,
+  content_hash TEXT,
+  told_hash TEXT,
+  warnings TEXT,
+  etag TEXT,
+  last_modified TEXT,
+  sitemap_modified TEXT,
+  missed_in INTEGER,
+  is_gone INTEGER NOT NULL DEFAULT 0
+);
+CREATE TABLE origin (name TEXT PRIMARY KEY) WITHOUT ROWID;
+CREATE INDEX link_too_deep ON link (page) WHERE too_deep > 0;
+CREATE INDEX page_left ON page (depth) WHERE state >= 5;
+`;
 
 /**
  * Rows of an earlier run are what the crawl into the same place stored before: unknown to this run until it
@@ -31,7 +76,9 @@ CREATE TABLE crawl (
   failed INTEGER NOT NULL DEFAULT 0,
   skipped INTEGER NOT NULL DEFAULT 0,
   fetched INTEGER NOT NULL DEFAULT 0,
-  queued INTEGER NOT NULL DEFAULT 0
+  queued INTEGER NOT NULL DEFAULT 0,
+  asks_anew INTEGER NOT NULL DEFAULT 0,
+  told_seq INTEGER NOT NULL DEFAULT 0
 );
 CREATE TABLE host (
   id INTEGER PRIMARY KEY,
@@ -76,12 +123,41 @@ CREATE TABLE outcome (
   duration_ms INTEGER,
   content_hash TEXT,
   warnings TEXT,
-  is_unchanged INTEGER NOT NULL DEFAULT 0,
-  etag TEXT,
-  last_modified TEXT,
-  sitemap_modified TEXT,
-  links BLOB
+  change TEXT
 );
 CREATE TABLE skipped_link (reason TEXT PRIMARY KEY, count INTEGER NOT NULL) WITHOUT ROWID;
 CREATE TABLE warning (id INTEGER PRIMARY KEY, text TEXT NOT NULL);
+${MEMORY_TABLES}`;
+
+/** Every table, for a memory that is emptied. */
+export const TABLES = [
+  "crawl",
+  "host",
+  "page",
+  "outcome",
+  "skipped_link",
+  "warning",
+  "link",
+  "stored",
+  "origin",
+] as const;
+
+/**
+ * From version 1, which kept no links that were too deep and forgot what it had stored when a page failed. Pages of
+ * those crawls are asked for without a condition once, so that the links of all are known.
+ */
+export const FROM_VERSION_1 = `
+${MEMORY_TABLES}
+INSERT INTO stored (page, run, file_path, title, word_count, content_hash, told_hash, warnings)
+  SELECT page, run, file_path, title, word_count, content_hash, content_hash, warnings FROM outcome WHERE status = 0;
+ALTER TABLE crawl ADD COLUMN asks_anew INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE crawl ADD COLUMN told_seq INTEGER NOT NULL DEFAULT 0;
+UPDATE crawl SET asks_anew = run + 1;
+ALTER TABLE outcome ADD COLUMN change TEXT;
+UPDATE outcome SET change = iif(is_unchanged, 'unchanged', 'new') WHERE status = 0;
+ALTER TABLE outcome DROP COLUMN is_unchanged;
+ALTER TABLE outcome DROP COLUMN etag;
+ALTER TABLE outcome DROP COLUMN last_modified;
+ALTER TABLE outcome DROP COLUMN sitemap_modified;
+ALTER TABLE outcome DROP COLUMN links;
 `;

@@ -1,5 +1,5 @@
 import type { FailureCode } from "../../failure.ts";
-import { hostOf, type PageUrl } from "../../urls/index.ts";
+import { hostOf, originOf, type PageUrl } from "../../urls/index.ts";
 import type { LinkRefusal, PageOutcome, SkipReason } from "../types.ts";
 import type { FrontierDatabase } from "./database.ts";
 import type {
@@ -14,17 +14,19 @@ import type {
   NextTry,
   Settlement,
 } from "./frontier.ts";
+import { PageMemory } from "./memory.ts";
 import { OutcomeTable } from "./outcomes.ts";
 import { PageQueue } from "./queue.ts";
 import { SOURCES, STATE } from "./schema.ts";
+import { type KnownRow, prepare } from "./statements.ts";
 
 /** The crawl that a file holds. */
 export type OpenCrawl = CrawlRecord & {
   /** Which crawl into this place it is, from 1. */
   readonly run: number;
+  /** What runs before this one stored is asked for without a condition. */
+  readonly asksAnew: number;
 };
-
-type KnownRow = { id: number; state: number; run: number; depth: number; parent: number | null };
 
 type Place = {
   readonly depth: number;
@@ -40,6 +42,8 @@ export class SqliteFrontier implements Frontier {
   readonly #run: number;
   readonly #queue: PageQueue;
   readonly #outcomes: OutcomeTable;
+  readonly #memory: PageMemory;
+  readonly #origins: Set<string>;
   readonly #sql: ReturnType<typeof prepare>;
   // Pages of a site repeat its menu: URLs met lately, with their depth, need no look into the table.
   readonly #met = new Map<PageUrl, number>();
@@ -50,8 +54,10 @@ export class SqliteFrontier implements Frontier {
     this.crawl = record;
     this.#run = record.run;
     this.#outcomes = new OutcomeTable(db, record.run);
-    this.#queue = new PageQueue(db, record.run, (page) => this.#outcomes.known(page));
+    this.#memory = new PageMemory(db, record);
+    this.#queue = new PageQueue(db, record.run, (page) => this.#memory.known(page));
     this.#sql = prepare(db);
+    this.#origins = new Set(this.#sql.origins.all().map(({ name }) => name));
     const row = this.#sql.counts.get();
     this.#counts = row ?? { successful: 0, failed: 0, skipped: 0, fetched: 0, queued: 0 };
   }
@@ -62,7 +68,10 @@ export class SqliteFrontier implements Frontier {
       for (const { url, source, lastModified, refusal } of entries) {
         const place = { depth: 0, parent: null, source: SOURCES.indexOf(source), lastModified };
         if (refusal !== null) added += this.#addRefused(url, place, refusal);
-        else if (this.#addUrl(url, place)) added++;
+        else {
+          this.#noteOrigin(url);
+          if (this.#addUrl(url, place)) added++;
+        }
       }
       return added;
     });
@@ -112,9 +121,9 @@ export class SqliteFrontier implements Frontier {
       const { page, outcome, links, skippedLinks } = settlement;
       if (this.#sql.settleLeased.run(page.id).changes === 0) return false;
       this.#outcomes.put(page.id, settlement);
+      this.#memory.keep(page.id, settlement);
       this.#count(outcome.status, settlement.isFetched && page.tries === 0);
-      const place = { depth: page.depth + 1, parent: page.id, source: LINK, lastModified: null };
-      for (const url of links) this.#addLink(url, place);
+      if (settlement.follow === "now") this.#addLinks(links, page);
       for (const [reason, count] of skippedLinks) this.#sql.skipLinks.run(reason, count);
       return true;
     });
@@ -134,12 +143,35 @@ export class SqliteFrontier implements Frontier {
     for (let from = 0; from <= last; from += DROPPED_AT_ONCE) {
       this.#transaction(() => {
         const { entries, links } = this.#outcomes.dropQueued(from, from + DROPPED_AT_ONCE);
-        if (links > 0) this.#sql.skipLinks.run("max_pages" satisfies LinkRefusal, links);
         const { skipped, queued } = this.#counts;
         this.#counts = { ...this.#counts, skipped: skipped + entries, queued: queued - entries - links };
       });
       await new Promise((resolve) => setImmediate(resolve));
     }
+  }
+
+  async requeueLeft(maxDepth: number): Promise<void> {
+    while (this.#transaction(() => this.#requeueSomeLeft(maxDepth)) > 0)
+      await new Promise((resolve) => setImmediate(resolve));
+    for (const pageId of this.#memory.deepPages(maxDepth)) {
+      this.#transaction(() => {
+        const page = this.#memory.takeDeepPage(pageId);
+        if (page) this.#addLinks(page.links, page);
+      });
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  }
+
+  async queueUnmet({ maxDepth, count }: { maxDepth: number; count: number }): Promise<number> {
+    return this.#transaction(() => {
+      const pages = this.#memory.unmet(maxDepth, count);
+      for (const id of pages) {
+        const row = this.#sql.queueUnmet.get(id, this.#run, MEMORY);
+        if (row) this.#queue.noteQueued(row.host, row.depth);
+      }
+      this.#counts = { ...this.#counts, queued: this.#counts.queued + pages.length };
+      return pages.length;
+    });
   }
 
   async counts(): Promise<FrontierCounts> {
@@ -149,14 +181,14 @@ export class SqliteFrontier implements Frontier {
   async tallies(): Promise<FrontierTallies> {
     // The tables hold what the types name, for nobody else writes them.
     const skippedLinks = Object.fromEntries(
-      this.#sql.skippedLinks.all().map(({ reason, count }) => [reason, count]),
+      [...this.#sql.skippedLinks.all(), ...this.#leftLinks()].map(({ reason, count }) => [reason, count]),
     ) as Partial<Record<LinkRefusal, number>>;
-    const { failures, skips, unchanged, transient404 } = this.#outcomes.tallies();
+    const { failures, skips, changes, transient404 } = this.#outcomes.tallies();
     return {
       failures: failures as Partial<Record<FailureCode, number>>,
       skips: skips as Partial<Record<SkipReason, number>>,
       skippedLinks,
-      unchanged,
+      changes,
       transient404,
     };
   }
@@ -169,8 +201,12 @@ export class SqliteFrontier implements Frontier {
     return this.#outcomes.all();
   }
 
-  async seedTargets(): Promise<readonly PageUrl[]> {
-    return this.#outcomes.seedTargets();
+  changes(): AsyncIterable<PageOutcome> {
+    return this.#outcomes.changes();
+  }
+
+  async origins(): Promise<readonly string[]> {
+    return [...this.#origins, ...this.#outcomes.seedTargets().map(originOf)];
   }
 
   async addWarning(warning: string): Promise<void> {
@@ -182,11 +218,50 @@ export class SqliteFrontier implements Frontier {
   }
 
   async finish(): Promise<void> {
-    this.#db.run("UPDATE crawl SET is_finished = 1");
+    this.#transaction(() => {
+      this.#db.run("UPDATE crawl SET is_finished = 1");
+      this.#outcomes.finish();
+      this.#memory.finish();
+    });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#db.close();
+  }
+
+  #noteOrigin(url: PageUrl): void {
+    const origin = originOf(url);
+    if (this.#origins.has(origin)) return;
+    this.#origins.add(origin);
+    this.#sql.addOrigin.run(origin);
+  }
+
+  #addLinks(links: readonly PageUrl[], page: { readonly id: number; readonly depth: number }): void {
+    const place = { depth: page.depth + 1, parent: page.id, source: LINK, lastModified: null };
+    for (const url of links) this.#addLink(url, place);
+  }
+
+  /** @returns how many were queued */
+  #requeueSomeLeft(maxDepth: number): number {
+    const rows = this.#sql.requeueLeft.all(maxDepth, DROPPED_AT_ONCE);
+    let entries = 0;
+    for (const { id, host, depth, state } of rows) {
+      if (state === STATE.queued) this.#queue.noteQueued(host, depth);
+      if (this.#outcomes.takeBackLeft(id)) entries++;
+    }
+    const { skipped, queued } = this.#counts;
+    this.#counts = { ...this.#counts, skipped: skipped - entries, queued: queued + rows.length };
+    return rows.length;
+  }
+
+  /** Links of pages that were found and not followed. */
+  #leftLinks(): { reason: LinkRefusal; count: number }[] {
+    const countOf = (state: number): number => this.#sql.leftLinks.get(state, SITEMAP)?.count ?? 0;
+    const counts = [
+      { reason: "max_pages" as const, count: countOf(STATE.left) },
+      { reason: "too_deep" as const, count: this.#memory.tooDeepCount() + countOf(STATE.deep) },
+    ];
+    return counts.filter(({ count }) => count > 0);
   }
 
   #addLink(url: PageUrl, place: Place): void {
@@ -200,7 +275,7 @@ export class SqliteFrontier implements Frontier {
   #addUrl(url: PageUrl, place: Place): boolean {
     const known = this.#sql.find.get(url);
     if (known?.run === this.#run) {
-      this.#meetAgain(known, place);
+      this.#meetAgain(url, known, place);
       return false;
     }
     this.#insert(url, place, STATE.queued);
@@ -215,7 +290,7 @@ export class SqliteFrontier implements Frontier {
     return row?.id ?? 0;
   }
 
-  #meetAgain(known: KnownRow, place: Place): void {
+  #meetAgain(url: PageUrl, known: KnownRow, place: Place): void {
     if (known.state === STATE.alias) {
       const owner = known.parent;
       this.#sql.found.run(known.id, place.depth, place.parent, place.source);
@@ -223,6 +298,10 @@ export class SqliteFrontier implements Frontier {
     } else if (place.depth < known.depth && known.state === STATE.queued) {
       this.#sql.lower.run(known.id, place.depth, place.parent);
       this.#queue.noteLowered(known.id, place.depth);
+    } else if (place.depth < known.depth && known.state === STATE.deep) {
+      this.#sql.raise.run(known.id, place.depth, place.parent);
+      this.#queue.noteQueued(this.#queue.hostId(hostOf(url)), place.depth);
+      this.#counts = { ...this.#counts, queued: this.#counts.queued + 1 };
     } else if (place.lastModified !== null) this.#sql.setLastModified.run(known.id, place.lastModified);
   }
 
@@ -258,7 +337,7 @@ export class SqliteFrontier implements Frontier {
       if (row.state === STATE.queued) this.#queue.noteTaken(row.id);
       this.#counts = { ...this.#counts, queued: this.#counts.queued - 1 };
       this.#recordDuplicate(row.id, page.id);
-    }
+    } else if (row.state === STATE.deep) this.#recordDuplicate(row.id, page.id);
   }
 
   #recordDuplicate(id: number, owner: number | null): void {
@@ -296,55 +375,12 @@ export class SqliteFrontier implements Frontier {
   }
 }
 
+const SITEMAP = SOURCES.indexOf("sitemap");
 const LINK = SOURCES.indexOf("link");
+const MEMORY = SOURCES.indexOf("memory");
 /** Of about 200 bytes each; more bring nothing for a site of 20 000 pages. */
 const MAX_MET = 20_000;
 /** A million left-over URLs at once would hold up a server's thread for seconds. */
 const DROPPED_AT_ONCE = 2000;
 /** No chain of pages under way is longer than the pages under way. */
 const MAX_OWNERS = 1000;
-
-type Count = { readonly count: number };
-
-function prepare(db: FrontierDatabase) {
-  return {
-    counts: db.prepare<Omit<FrontierCounts, "leased">>(
-      "SELECT successful, failed, skipped, fetched, queued FROM crawl",
-    ),
-    setCounts: db.prepare<unknown, [number, number, number, number, number]>(
-      "UPDATE crawl SET successful = ?1, failed = ?2, skipped = ?3, fetched = ?4, queued = ?5",
-    ),
-    leased: db.prepare<Count>("SELECT count(*) AS count FROM page WHERE state = 1"),
-    find: db.prepare<KnownRow, [string]>("SELECT id, state, run, depth, parent FROM page WHERE url = ?1"),
-    insert: db.prepare<
-      { id: number },
-      [string, number, number, number | null, number, number, number, string | null]
-    >(
-      `INSERT INTO page (url, host, depth, parent, source, state, run, last_modified)
-        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
-        ON CONFLICT (url) DO UPDATE SET depth = ?3, parent = ?4, source = ?5, state = ?6, run = ?7,
-          last_modified = ?8, tries = 0, spent_ms = 0, ready_at = 0, owner = NULL
-        RETURNING id`,
-    ),
-    found: db.prepare<unknown, [number, number, number | null, number]>(
-      "UPDATE page SET depth = ?2, parent = ?3, source = ?4 WHERE id = ?1",
-    ),
-    lower: db.prepare<unknown, [number, number, number | null]>(
-      "UPDATE page SET depth = ?2, parent = ?3 WHERE id = ?1",
-    ),
-    setLastModified: db.prepare<unknown, [number, string]>(
-      "UPDATE page SET last_modified = ?2 WHERE id = ?1",
-    ),
-    setOwner: db.prepare<unknown, [number, number]>("UPDATE page SET owner = ?2 WHERE id = ?1"),
-    owner: db.prepare<{ owner: number | null }, [number]>("SELECT owner FROM page WHERE id = ?1"),
-    settle: db.prepare<unknown, [number]>("UPDATE page SET state = 3 WHERE id = ?1"),
-    settleLeased: db.prepare<unknown, [number]>("UPDATE page SET state = 3 WHERE id = ?1 AND state = 1"),
-    skipLinks: db.prepare<unknown, [string, number]>(
-      `INSERT INTO skipped_link VALUES (?1, ?2)
-        ON CONFLICT (reason) DO UPDATE SET count = count + excluded.count`,
-    ),
-    skippedLinks: db.prepare<{ reason: string; count: number }>("SELECT reason, count FROM skipped_link"),
-    addWarning: db.prepare<unknown, [string]>("INSERT INTO warning (text) VALUES (?1)"),
-    warnings: db.prepare<{ text: string }>("SELECT text FROM warning ORDER BY id"),
-  };
-}

@@ -82,9 +82,8 @@ async function crawlSite(sync: Sync, plan: CrawlPlan): Promise<CrawlSummary> {
   try {
     return await crawlOnce(sync, plan, false);
   } catch (error) {
-    // The settings are not those of the crawl that is remembered there, or another version wrote it.
-    if (!(error instanceof Failure) || error.code !== "invalid_usage" || !error.message.includes("--fresh"))
-      throw error;
+    // The settings name other pages than those of the crawl that is remembered there, or another version wrote it.
+    if (!(error instanceof Failure) || error.code !== "crawl_conflict") throw error;
     return await crawlOnce(sync, plan, true);
   }
 }
@@ -150,9 +149,9 @@ function fetchersOf(fetchers: Fetchers, { http, book, tenant }: FetchersOptions)
 
 type Counts = { -readonly [K in keyof SyncCounts]: number };
 
-function countOutcome(counts: Counts, { status, isUnchanged }: PageOutcome): void {
+function countOutcome(counts: Counts, { status, change }: PageOutcome): void {
   if (status === "failed") counts.failed++;
-  else if (status === "success") counts[isUnchanged ? "unchanged" : "fetched"]++;
+  else if (status === "success") counts[change === "unchanged" ? "unchanged" : "fetched"]++;
 }
 
 const manifestPathOf = ({ options }: OnlineParts): string => join(options.stateDirectory, "manifest.json");

@@ -160,19 +160,23 @@ describe("a crawl job", () => {
     expect(lineOfPage()).toContain(`${site.origin}/p/3`);
   });
 
-  test("repeats a finished crawl of the same directory; another plan there fails, fresh forgets it", async () => {
+  test("repeats a finished crawl of the same directory; other limits go on, another scope fails, fresh forgets it", async () => {
     const body = { output_dir: "again", seeds: [`${site.origin}/p/1`], max_pages: 1 };
     const first = await submitJob(server, body);
     await untilJob(server, first, isOver);
     const second = await submitJob(server, body);
     expect(await untilJob(server, second, isOver)).toMatchObject({ status: "completed", successful: 1 });
     expect(await codeOf(await server.get(`/crawl/${first}/manifest`))).toBe("manifest_gone");
-    const other = { ...body, max_pages: 2 };
+    const larger = await submitJob(server, { ...body, max_pages: 2 });
+    expect(await untilJob(server, larger, isOver)).toMatchObject({ status: "completed", successful: 2 });
+    const manifest = await (await server.get(`/crawl/${larger}/manifest`)).json();
+    expect(manifest).toMatchObject({ job_id: larger, total_pages: 2, config: { max_pages: 2 } });
+    const other = { ...body, deny_prefixes: [`${site.origin}/x`] };
     const third = await submitJob(server, other);
     expect((await untilJob(server, third, isOver)).error).toEqual({
-      code: "invalid_usage",
+      code: "crawl_conflict",
       message:
-        'again holds a finished crawl with another plan (the page cap): "fresh": true forgets it, or choose another output directory',
+        'again holds a finished crawl with another plan (deny prefixes): "fresh": true forgets it, or choose another output directory',
     });
     const fourth = await submitJob(server, { ...other, fresh: true });
     expect((await untilJob(server, fourth, isOver)).status).toBe("completed");

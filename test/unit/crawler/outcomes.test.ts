@@ -165,6 +165,7 @@ describe("every outcome", () => {
         "error",
         "reason",
         "unchanged",
+        "change",
         "transient_404",
       ]);
     }

@@ -84,19 +84,19 @@ test("a finished crawl asks by condition, keeps what has not changed and replace
   await using place = await crawlPlace(app);
   const plan = crawlPlan({ seeds: [`${site.origin}/`] });
   const first = await place.crawl(plan);
-  expect(first.summary.unchanged).toBe(0);
+  expect(first.summary.changes).toEqual({ new: 4 });
   news = "new";
   const second = await place.crawl(plan);
   expect(second.events[0]).toMatchObject({ mode: "repeated" });
   expect(second.summary.jobId).not.toBe(first.summary.jobId);
   const shown = (path: string) => {
     const outcome = second.outcomeOf(path);
-    return [outcome?.status, outcome?.httpStatus, outcome?.isUnchanged];
+    return [outcome?.status, outcome?.httpStatus, outcome?.change];
   };
-  expect(shown("/")).toEqual(["success", 304, true]);
-  expect(shown("/a")).toEqual(["success", 304, true]);
-  expect(shown("/b")).toEqual(["success", 200, true]);
-  expect(shown("/news")).toEqual(["success", 200, false]);
+  expect(shown("/")).toEqual(["success", 304, "unchanged"]);
+  expect(shown("/a")).toEqual(["success", 304, "unchanged"]);
+  expect(shown("/b")).toEqual(["success", 200, "unchanged"]);
+  expect(shown("/news")).toEqual(["success", 200, "changed"]);
   expect(second.files).toEqual(first.files);
   expect(second.outcomeOf("/a")?.filePath).toBe(first.outcomeOf("/a")?.filePath ?? null);
   const text = await Bun.file(join(place.path, second.outcomeOf("/news")?.filePath ?? "")).text();
@@ -132,7 +132,10 @@ test("with trust in lastmod a page of a sitemap is not asked for until its date 
   const plan = crawlPlan({ sitemaps: [`${site.origin}/sitemap.xml`], trustsLastModified: true });
   await place.crawl(plan);
   const second = await place.crawl(plan);
-  expect(second.summary).toMatchObject({ unchanged: 1, progress: { successful: 1, fetched: 0 } });
+  expect(second.summary).toMatchObject({
+    changes: { unchanged: 1 },
+    progress: { successful: 1, fetched: 0 },
+  });
   expect(site.count("/a")).toBe(1);
   modified = "2026-02-01";
   await place.crawl(plan);

@@ -112,6 +112,10 @@ const ManifestEntry = z
     error: z.object({ code: z.string(), message: z.string() }).nullable(),
     reason: text,
     unchanged: z.boolean(),
+    change: z
+      .enum(["new", "changed", "unchanged", "gone"])
+      .nullable()
+      .openapi({ description: "Since the last crawl of the directory that finished, judged by the text" }),
     transient_404: z.boolean().openapi({
       description:
         "The status was 404 or 410, and yet the body held an article; no other HTTP error is a success",
@@ -133,7 +137,10 @@ export const Manifest = z
     failed: count,
     skipped: count,
     duration_seconds: z.number(),
+    new: count,
+    changed: count,
     unchanged: count,
+    gone: count,
     skipped_links: z.record(z.string(), count),
     warnings,
     error: z.object({ code: z.string(), message: z.string() }).nullable(),

@@ -20,6 +20,7 @@ const REASONS: Readonly<Record<string, string>> = {
   trap: "looks like an endless maze",
   noindex: "the page asks not to be kept",
   content_type: "a file, not a page",
+  gone: "not there any more",
   max_pages: "enough pages were fetched",
 };
 

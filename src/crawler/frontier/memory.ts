@@ -1,0 +1,168 @@
+import type { PageUrl } from "../../urls/index.ts";
+import type { FrontierDatabase } from "./database.ts";
+import type { KnownPage, Settlement } from "./frontier.ts";
+
+type StoredRow = {
+  readonly run: number;
+  readonly file_path: string | null;
+  readonly title: string | null;
+  readonly word_count: number | null;
+  readonly content_hash: string | null;
+  readonly told_hash: string | null;
+  readonly warnings: string | null;
+  readonly etag: string | null;
+  readonly last_modified: string | null;
+  readonly sitemap_modified: string | null;
+  readonly missed_in: number | null;
+  readonly is_gone: number;
+  readonly urls: Uint8Array | null;
+};
+
+/** A page whose links were not followed because they are too deep. */
+export type DeepPage = { readonly id: number; readonly depth: number; readonly links: readonly PageUrl[] };
+
+/** What is stored of each page, and the links of pages, from run to run. */
+export class PageMemory {
+  readonly #run: number;
+  readonly #asksAnew: number;
+  readonly #sql: ReturnType<typeof prepare>;
+
+  /** @param asksAnew what runs before this one stored is asked for without a condition */
+  constructor(db: FrontierDatabase, { run, asksAnew }: { readonly run: number; readonly asksAnew: number }) {
+    this.#run = run;
+    this.#asksAnew = asksAnew;
+    this.#sql = prepare(db);
+  }
+
+  /** What an earlier run stored for a page. */
+  known(pageId: number): KnownPage | null {
+    const row = this.#sql.known.get(pageId);
+    if (!row) return null;
+    const isTrusted = row.run >= this.#asksAnew;
+    return {
+      validators: { etag: isTrusted ? row.etag : null, lastModified: isTrusted ? row.last_modified : null },
+      lastModified: isTrusted ? row.sitemap_modified : null,
+      links: row.urls === null ? [] : unpackLinks(row.urls),
+      toldHash: row.told_hash,
+      wasMissed: row.missed_in !== null && row.missed_in < this.#run,
+      outcome: {
+        filePath: row.file_path,
+        title: row.title,
+        wordCount: row.word_count,
+        contentHash: row.content_hash,
+        warnings: row.warnings === null ? [] : JSON.parse(row.warnings),
+      },
+    };
+  }
+
+  /** Remembers what a settled page leaves behind. */
+  keep(pageId: number, settlement: Settlement): void {
+    const { outcome } = settlement;
+    if (outcome.status === "success") this.#store(pageId, settlement);
+    else if (outcome.reason === "gone") this.#sql.setGone.run(pageId);
+    else if (outcome.httpStatus === 404) this.#sql.setMissed.run(pageId, this.#run);
+    this.#keepLinks(pageId, settlement);
+  }
+
+  /** Pages of this run whose links were too deep and are not any more, in the order in which they were settled. */
+  deepPages(maxDepth: number): number[] {
+    return this.#sql.deepPages.all(this.#run, maxDepth).map(({ page }) => page);
+  }
+
+  /** Takes the links of such a page to follow them. */
+  takeDeepPage(pageId: number): DeepPage | null {
+    const row = this.#sql.takeDeepPage.get(pageId);
+    const place = this.#sql.depth.get(pageId);
+    return row && place ? { id: pageId, depth: place.depth, links: unpackLinks(row.urls) } : null;
+  }
+
+  /** Links of this run that were too deep. */
+  tooDeepCount(): number {
+    return this.#sql.tooDeep.get(this.#run)?.count ?? 0;
+  }
+
+  /** Stored pages that this run has not met, at most so deep, at most so many. */
+  unmet(maxDepth: number, count: number): number[] {
+    return this.#sql.unmet.all(this.#run, maxDepth, count).map(({ page }) => page);
+  }
+
+  /** From now on changes are those since this crawl. */
+  finish(): void {
+    this.#sql.tell.run();
+    this.#sql.forgetGone.run();
+  }
+
+  #store(pageId: number, { page, outcome, validators }: Settlement): void {
+    this.#sql.store.run(
+      pageId,
+      this.#run,
+      outcome.filePath,
+      outcome.title,
+      outcome.wordCount,
+      outcome.contentHash,
+      outcome.warnings.length > 0 ? JSON.stringify(outcome.warnings) : null,
+      validators?.etag ?? null,
+      validators?.lastModified ?? null,
+      page.lastModified,
+    );
+  }
+
+  #keepLinks(pageId: number, { page, outcome, validators, links, follow }: Settlement): void {
+    const isTooDeep = follow === "too_deep" && links.length > 0;
+    // An answer that says "not modified" has no links of its own.
+    const canBeUnmodified = (validators?.etag ?? validators?.lastModified ?? page.lastModified) != null;
+    if (isTooDeep || (outcome.status === "success" && canBeUnmodified && links.length > 0))
+      this.#sql.keepLinks.run(pageId, this.#run, isTooDeep ? links.length : 0, packLinks(links));
+    else if (outcome.status === "success") this.#sql.dropLinks.run(pageId);
+  }
+}
+
+const packLinks = (links: readonly PageUrl[]): Uint8Array =>
+  Bun.zstdCompressSync(Buffer.from(links.join("\n")), { level: 1 });
+
+const unpackLinks = (packed: Uint8Array): PageUrl[] =>
+  Buffer.from(Bun.zstdDecompressSync(packed)).toString().split("\n") as PageUrl[]; // packed as PageUrls
+
+type Text = string | null;
+
+function prepare(db: FrontierDatabase) {
+  type Page = { readonly page: number };
+  return {
+    known: db.prepare<StoredRow, [number]>(
+      "SELECT stored.*, link.urls FROM stored LEFT JOIN link ON link.page = stored.page WHERE stored.page = ?1",
+    ),
+    store: db.prepare<unknown, [number, number, Text, Text, number | null, Text, Text, Text, Text, Text]>(
+      `INSERT INTO stored (page, run, file_path, title, word_count, content_hash, warnings, etag, last_modified,
+        sitemap_modified) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
+        ON CONFLICT (page) DO UPDATE SET run = ?2, file_path = ?3, title = ?4, word_count = ?5, content_hash = ?6,
+          warnings = ?7, etag = ?8, last_modified = ?9, sitemap_modified = ?10, missed_in = NULL, is_gone = 0`,
+    ),
+    setGone: db.prepare<unknown, [number]>("UPDATE stored SET is_gone = 1 WHERE page = ?1"),
+    setMissed: db.prepare<unknown, [number, number]>(
+      "UPDATE stored SET missed_in = ?2 WHERE page = ?1 AND missed_in IS NULL",
+    ),
+    keepLinks: db.prepare<unknown, [number, number, number, Uint8Array]>(
+      "INSERT OR REPLACE INTO link (page, run, too_deep, urls) VALUES (?1, ?2, ?3, ?4)",
+    ),
+    dropLinks: db.prepare<unknown, [number]>("DELETE FROM link WHERE page = ?1"),
+    deepPages: db.prepare<Page, [number, number]>(
+      `SELECT link.page FROM link JOIN page ON page.id = link.page JOIN outcome ON outcome.page = link.page
+        WHERE link.run = ?1 AND too_deep > 0 AND page.depth < ?2 ORDER BY outcome.seq`,
+    ),
+    takeDeepPage: db.prepare<{ urls: Uint8Array }, [number]>(
+      "UPDATE link SET too_deep = 0 WHERE page = ?1 AND too_deep > 0 RETURNING urls",
+    ),
+    depth: db.prepare<{ depth: number }, [number]>("SELECT depth FROM page WHERE id = ?1"),
+    tooDeep: db.prepare<{ count: number }, [number]>(
+      "SELECT ifnull(sum(too_deep), 0) AS count FROM link WHERE run = ?1 AND too_deep > 0",
+    ),
+    unmet: db.prepare<Page, [number, number, number]>(
+      `SELECT stored.page FROM stored JOIN page ON page.id = stored.page
+        WHERE page.run < ?1 AND page.depth <= ?2 ORDER BY stored.page LIMIT ?3`,
+    ),
+    tell: db.prepare(
+      "UPDATE stored SET told_hash = content_hash WHERE told_hash IS NOT content_hash AND is_gone = 0",
+    ),
+    forgetGone: db.prepare("DELETE FROM stored WHERE is_gone = 1"),
+  };
+}

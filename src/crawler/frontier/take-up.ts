@@ -1,0 +1,174 @@
+import { Failure } from "../../failure.ts";
+import type { CrawlPlan } from "../types.ts";
+import type { FrontierDatabase } from "./database.ts";
+import type { OpenFrontierOptions } from "./open.ts";
+import { comparePlans, type PlanChanges, planText } from "./plan-changes.ts";
+import { FROM_VERSION_1, SCHEMA, SCHEMA_VERSION, STATE, STATUSES, TABLES } from "./schema.ts";
+import type { OpenCrawl } from "./sqlite.ts";
+
+type CrawlRow = {
+  readonly plan: string;
+  readonly job_id: string;
+  readonly started_at: string;
+  readonly run: number;
+  readonly is_finished: number;
+  readonly is_seeded: number;
+  readonly fetched: number;
+  readonly asks_anew: number;
+};
+
+/**
+ * Takes up what a memory holds, in a transaction: nothing, a crawl that goes on (cut off, or finished under limits that
+ * left something out), or a finished one that is repeated.
+ * @throws Failure `crawl_conflict` where it holds pages of another scope, or of another version of the program
+ */
+export function takeUp(db: FrontierDatabase, options: OpenFrontierOptions): OpenCrawl {
+  const version = db.prepare<{ user_version: number }>("PRAGMA user_version").get()?.user_version ?? 0;
+  if (version === 0) return create(db, options);
+  if (version === 1) migrate(db);
+  else if (version !== SCHEMA_VERSION) throw otherVersion(options);
+  const row = db.prepare<CrawlRow>("SELECT * FROM crawl").get();
+  if (!row) return begin(db, options);
+  const changes = comparePlans(row.plan, options);
+  if (changes.scope.length > 0) {
+    if (holdsPages(db)) throw otherScope(row, changes, options);
+    for (const table of TABLES) db.run(`DELETE FROM ${table}`);
+    return begin(db, options);
+  }
+  db.prepare<unknown, [string]>("UPDATE crawl SET plan = ?1").run(planText(options));
+  if (changes.contents || isRepeated(db, row, { changes, plan: options.plan }))
+    return repeat(db, row, { options, asksAnew: changes.contents || changes.reading });
+  return goOn(db, row, { options, changes });
+}
+
+function create(db: FrontierDatabase, options: OpenFrontierOptions): OpenCrawl {
+  db.run(SCHEMA);
+  db.run(`PRAGMA user_version = ${SCHEMA_VERSION}`);
+  return begin(db, options);
+}
+
+function migrate(db: FrontierDatabase): void {
+  db.run(FROM_VERSION_1);
+  db.run(`PRAGMA user_version = ${SCHEMA_VERSION}`);
+}
+
+function begin(db: FrontierDatabase, options: OpenFrontierOptions): OpenCrawl {
+  const jobId = options.jobId ?? crypto.randomUUID();
+  const startedAt = options.now().toISOString();
+  db.prepare<unknown, [string, string, string]>(
+    "INSERT INTO crawl (id, plan, job_id, started_at, run) VALUES (1, ?1, ?2, ?3, 1)",
+  ).run(planText(options), jobId, startedAt);
+  return { jobId, startedAt, run: 1, asksAnew: 0, mode: "new", isSeeded: false };
+}
+
+/** Whether a crawl of this memory has ever stored a page: else there is nothing to lose. */
+const holdsPages = (db: FrontierDatabase): boolean =>
+  db.prepare<{ page: number }>("SELECT page FROM stored LIMIT 1").get() !== null;
+
+type Changed = { readonly changes: PlanChanges; readonly plan: CrawlPlan };
+
+/** Whether the crawl begins anew, with what it has stored, rather than going on. */
+function isRepeated(db: FrontierDatabase, row: CrawlRow, { changes, plan }: Changed): boolean {
+  // A memory that came from version 1 does not know the links that were too deep.
+  const knowsDeepLinks = row.asks_anew <= row.run;
+  if (!row.is_finished) return changes.isDeeper && !knowsDeepLinks;
+  if (!changes.limits && !changes.tries && !changes.reading) return true;
+  return !knowsDeepLinks || !hasMore(db, row, { changes, plan });
+}
+
+/** Whether the limits of now admit something that those of a finished crawl left out. */
+function hasMore(db: FrontierDatabase, row: CrawlRow, { changes, plan }: Changed): boolean {
+  if (changes.reading) return false;
+  if (changes.tries && countFailed(db, row.run) > 0) return true;
+  if (row.fetched >= plan.maxPages) return false;
+  const left = db.prepare<{ id: number }, [number]>(
+    "SELECT id FROM page WHERE state >= 5 AND depth <= ?1 LIMIT 1",
+  );
+  const deep = db.prepare<{ page: number }, [number, number]>(
+    `SELECT link.page FROM link JOIN page ON page.id = link.page
+      WHERE link.run = ?1 AND too_deep > 0 AND page.depth < ?2 LIMIT 1`,
+  );
+  return left.get(plan.maxDepth) !== null || deep.get(row.run, plan.maxDepth) !== null;
+}
+
+type TakingUp = { readonly options: OpenFrontierOptions; readonly changes: PlanChanges };
+
+function goOn(db: FrontierDatabase, row: CrawlRow, { options, changes }: TakingUp): OpenCrawl {
+  // Whoever held leases is gone, or this would not have opened.
+  db.run("UPDATE page SET state = iif(tries > 0, 2, 0) WHERE state = 1");
+  if (changes.tries || changes.reading) requeueFailed(db, row.run);
+  db.prepare<unknown, [number]>(
+    `UPDATE page SET state = ${STATE.deep} WHERE state IN (0, 2, 5) AND depth > ?1`,
+  ).run(options.plan.maxDepth);
+  db.run(
+    "UPDATE host SET queued = (SELECT count(*) FROM page WHERE state = 0 AND page.host = host.id), next_at = iif(next_at > 8e15, 0, next_at)",
+  );
+  db.run(
+    "UPDATE host SET head_depth = (SELECT min(depth) FROM page WHERE state = 0 AND page.host = host.id)",
+  );
+  db.run("UPDATE crawl SET is_finished = 0, queued = (SELECT count(*) FROM page WHERE state IN (0, 2))");
+  const { started_at: startedAt, run, is_seeded, asks_anew: asksAnew } = row;
+  const jobId = options.jobId ?? row.job_id;
+  db.prepare<unknown, [string]>("UPDATE crawl SET job_id = ?1").run(jobId);
+  return { jobId, startedAt, run, asksAnew, mode: "resumed", isSeeded: is_seeded === 1 };
+}
+
+const FAILED = STATUSES.indexOf("failed");
+
+const countFailed = (db: FrontierDatabase, run: number): number =>
+  db
+    .prepare<{ count: number }, [number, number]>(
+      "SELECT count(*) AS count FROM outcome WHERE run = ?1 AND status = ?2",
+    )
+    .get(run, FAILED)?.count ?? 0;
+
+/** Pages that failed have another try: what has changed may be what they lacked. */
+function requeueFailed(db: FrontierDatabase, run: number): void {
+  // A page that was asked for has a duration, and counted as fetched.
+  db.prepare<unknown, [number, number]>(
+    `UPDATE crawl SET
+      failed = failed - (SELECT count(*) FROM outcome WHERE run = ?1 AND status = ?2),
+      fetched = fetched - (SELECT count(duration_ms) FROM outcome WHERE run = ?1 AND status = ?2)`,
+  ).run(run, FAILED);
+  db.prepare<unknown, [number, number]>(
+    `UPDATE page SET state = 0, tries = 0, spent_ms = 0, ready_at = 0
+      WHERE id IN (SELECT page FROM outcome WHERE run = ?1 AND status = ?2)`,
+  ).run(run, FAILED);
+  db.prepare<unknown, [number, number]>("DELETE FROM outcome WHERE run = ?1 AND status = ?2").run(
+    run,
+    FAILED,
+  );
+}
+
+function repeat(
+  db: FrontierDatabase,
+  row: CrawlRow,
+  { options, asksAnew }: { readonly options: OpenFrontierOptions; readonly asksAnew: boolean },
+): OpenCrawl {
+  const run = row.run + 1;
+  const jobId = options.jobId ?? crypto.randomUUID();
+  const startedAt = options.now().toISOString();
+  const trustedFrom = asksAnew ? run : row.asks_anew;
+  db.prepare<unknown, [string, string, number, number]>(
+    `UPDATE crawl SET job_id = ?1, started_at = ?2, run = ?3, asks_anew = ?4, is_finished = 0, is_seeded = 0,
+      successful = 0, failed = 0, skipped = 0, fetched = 0, queued = 0`,
+  ).run(jobId, startedAt, run, trustedFrom);
+  for (const table of ["skipped_link", "warning", "origin"]) db.run(`DELETE FROM ${table}`);
+  db.run(`UPDATE page SET state = ${STATE.settled} WHERE state NOT IN (${STATE.settled}, ${STATE.alias})`);
+  db.run("UPDATE host SET queued = 0, head_depth = NULL, next_at = iif(next_at > 8e15, 0, next_at)");
+  return { jobId, startedAt, run, asksAnew: trustedFrom, mode: "repeated", isSeeded: false };
+}
+
+const otherVersion = ({ place, freshName }: OpenFrontierOptions): Failure =>
+  new Failure(
+    "crawl_conflict",
+    `${place} holds the crawl of another version of this program; ${freshName} forgets it`,
+  );
+
+function otherScope(row: CrawlRow, changes: PlanChanges, { place, freshName }: OpenFrontierOptions): Failure {
+  const state = row.is_finished ? "a finished crawl" : "an unfinished crawl";
+  return new Failure(
+    "crawl_conflict",
+    `${place} holds ${state} with another plan (${changes.scope.join(", ")}): ${freshName} forgets it, or choose another output directory`,
+  );
+}
