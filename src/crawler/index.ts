@@ -12,7 +12,8 @@ export type {
   NextTry,
   Settlement,
 } from "./frontier/frontier.ts";
-export { type OpenFrontierOptions, openSqliteFrontier } from "./frontier/open.ts";
+export { openSqliteFrontier } from "./frontier/open.ts";
+export type { OpenFrontierOptions } from "./frontier/take-up.ts";
 export { createHostSlots, type HostSlots, type HostTurn } from "./host-slots.ts";
 export { type CrawlJobParts, runCrawlJob } from "./job.ts";
 export { type ManifestEntry, manifestEntry } from "./manifest-entry.ts";

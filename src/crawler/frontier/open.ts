@@ -1,27 +1,10 @@
 import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { Failure } from "../../failure.ts";
-import type { CrawlPlan } from "../types.ts";
 import { openDatabase } from "./database.ts";
 import type { Frontier } from "./frontier.ts";
 import { SqliteFrontier } from "./sqlite.ts";
-import { takeUp } from "./take-up.ts";
-
-export type OpenFrontierOptions = {
-  /** Made where it does not exist. */
-  readonly directory: string;
-  /** What messages call the place: the output directory. */
-  readonly place: string;
-  readonly plan: CrawlPlan;
-  /** Requests for one page at most. */
-  readonly tries: number;
-  /** Null makes one up for a new crawl. */
-  readonly jobId: string | null;
-  readonly isFresh: boolean;
-  /** What messages call `isFresh`. */
-  readonly freshName: string;
-  readonly now: () => Date;
-};
+import { type OpenFrontierOptions, takeUp } from "./take-up.ts";
 
 const FILE_NAME = "frontier.sqlite";
 

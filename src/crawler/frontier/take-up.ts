@@ -1,10 +1,25 @@
 import { Failure } from "../../failure.ts";
 import type { CrawlPlan } from "../types.ts";
 import type { FrontierDatabase } from "./database.ts";
-import type { OpenFrontierOptions } from "./open.ts";
 import { comparePlans, type PlanChanges, planText } from "./plan-changes.ts";
 import { FROM_VERSION_1, SCHEMA, SCHEMA_VERSION, STATE, STATUSES, TABLES } from "./schema.ts";
 import type { OpenCrawl } from "./sqlite.ts";
+
+export type OpenFrontierOptions = {
+  /** Made where it does not exist. */
+  readonly directory: string;
+  /** What messages call the place: the output directory. */
+  readonly place: string;
+  readonly plan: CrawlPlan;
+  /** Requests for one page at most. */
+  readonly tries: number;
+  /** Null makes one up for a new crawl. */
+  readonly jobId: string | null;
+  readonly isFresh: boolean;
+  /** What messages call `isFresh`. */
+  readonly freshName: string;
+  readonly now: () => Date;
+};
 
 type CrawlRow = {
   readonly plan: string;
