@@ -69,11 +69,12 @@ export function decodeTrees(base64: string, hints: FeatureHints = NO_HINTS): Tre
 }
 
 function readStored(base64: string): StoredTrees {
-  const bytes = Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
-  const view = new DataView(bytes.buffer);
-  const [format, width = 0, treeCount = 0, nodeCount = 0, leafCount = 0] = Array.from(
-    { length: HEADER_INTS },
-    (_, index) => view.getInt32(index * 4, true),
+  // A copy at the start of a buffer of its own, so that columns of two and four bytes are aligned.
+  const { buffer } = Uint8Array.from(Buffer.from(base64, "base64"));
+  const [format, width = 0, treeCount = 0, nodeCount = 0, leafCount = 0] = new Int32Array(
+    buffer,
+    0,
+    HEADER_INTS,
   );
   if (format !== FORMAT) throw new Error(`the trees are of format ${format}, not ${FORMAT}`);
   let at = HEADER_INTS * 4;
@@ -82,14 +83,8 @@ function readStored(base64: string): StoredTrees {
     at += Math.ceil((count * size) / 4) * 4;
     return start;
   };
-  const integers = (count: number): Int16Array => {
-    const start = take(count, 2);
-    return Int16Array.from({ length: count }, (_, index) => view.getInt16(start + index * 2, true));
-  };
-  const floats = (count: number): Float32Array => {
-    const start = take(count, 4);
-    return Float32Array.from({ length: count }, (_, index) => view.getFloat32(start + index * 4, true));
-  };
+  const integers = (count: number): Int16Array => new Int16Array(buffer, take(count, 2), count);
+  const floats = (count: number): Float32Array => new Float32Array(buffer, take(count, 4), count);
   return {
     width,
     roots: integers(treeCount),
@@ -97,7 +92,7 @@ function readStored(base64: string): StoredTrees {
     right: integers(nodeCount),
     threshold: floats(nodeCount),
     value: floats(leafCount),
-    feature: bytes.slice(at, at + nodeCount),
+    feature: new Uint8Array(buffer, at, nodeCount),
   };
 }
 
@@ -108,8 +103,10 @@ type Test = {
   readonly mask: number;
 };
 
+// Trees are read by every process that extracts a page, many of which extract no other: the work here is kept to one
+// pass over the nodes and one sort.
 function sortTests(stored: StoredTrees, { shared, great }: FeatureHints): Trees {
-  const tests: Test[] = [];
+  const byKind: Record<"shared" | "rising" | "falling", Test[]> = { shared: [], rising: [], falling: [] };
   const isFalling = (feature: number): boolean => great.has(feature) && !shared.has(feature);
   const leafValues = new Float64Array(stored.roots.length * MAX_LEAVES);
   stored.roots.forEach((root, tree) => {
@@ -122,30 +119,38 @@ function sortTests(stored: StoredTrees, { shared, great }: FeatureHints): Trees 
         return 1 << leaves++;
       }
       const feature = stored.feature[node]!;
-      const [near, far] = isFalling(feature) ? [stored.right, stored.left] : [stored.left, stored.right];
+      const kind = shared.has(feature) ? "shared" : isFalling(feature) ? "falling" : "rising";
+      const [near, far] = kind === "falling" ? [stored.right, stored.left] : [stored.left, stored.right];
       const first = visit(near[node]!);
-      tests.push({ feature, threshold: stored.threshold[node]!, tree, mask: ~first });
+      byKind[kind].push({ feature, threshold: stored.threshold[node]!, tree, mask: ~first });
       return first | visit(far[node]!);
     };
     visit(root);
   });
-  tests.sort((a, b) => a.feature - b.feature || a.threshold - b.threshold);
   return {
     width: stored.width,
     treeCount: stored.roots.length,
-    shared: columnsOf(tests.filter(({ feature }) => shared.has(feature))),
-    rising: columnsOf(tests.filter(({ feature }) => !shared.has(feature) && !great.has(feature))),
-    falling: columnsOf(tests.filter(({ feature }) => isFalling(feature)).reverse()),
+    shared: columnsOf(inOrder(byKind.shared)),
+    rising: columnsOf(inOrder(byKind.rising)),
+    falling: columnsOf(inOrder(byKind.falling).reverse()),
     leafValues,
   };
 }
 
+const inOrder = (tests: Test[]): Test[] =>
+  tests.sort((a, b) => a.feature - b.feature || a.threshold - b.threshold);
+
 function columnsOf(tests: readonly Test[]): Tests {
-  const columns = Int32Array.from(new Set(tests.map(({ feature }) => feature)));
-  const starts = Array.from(columns, (column) => tests.findIndex(({ feature }) => feature === column));
+  const columns: number[] = [];
+  const firstTest: number[] = [];
+  for (const [index, { feature }] of tests.entries()) {
+    if (feature === columns.at(-1)) continue;
+    columns.push(feature);
+    firstTest.push(index);
+  }
   return {
-    columns,
-    firstTest: Int32Array.from([...starts, tests.length]),
+    columns: Int32Array.from(columns),
+    firstTest: Int32Array.from([...firstTest, tests.length]),
     thresholds: Float64Array.from(tests, ({ threshold }) => threshold),
     testTrees: Int32Array.from(tests, ({ tree }) => tree),
     masks: Int32Array.from(tests, ({ mask }) => mask),
