@@ -1,4 +1,5 @@
-import type { Article } from "../extraction/index.ts";
+import type { Article, Extraction } from "../extraction/index.ts";
+import { Failure } from "../failure.ts";
 import type { PageUrl } from "../urls/index.ts";
 
 /** The article of one page, with how the page was had. */
@@ -17,3 +18,9 @@ export type FetchedArticle = {
   /** In ms, waits and retries included. */
   readonly timings: { readonly fetchMs: number; readonly extractionMs: number };
 };
+
+/** The article of an extraction; throws `Failure` `no_content`, which names the page, where there is none. */
+export function requireArticle({ article }: Extraction, page: string): Article {
+  if (article === null) throw new Failure("no_content", `${page} holds no words of content`);
+  return article;
+}

@@ -1,11 +1,6 @@
-import {
-  type BodyKind,
-  type ExtractionOptions,
-  type Extractor,
-  requireArticle,
-} from "../extraction/index.ts";
+import type { BodyKind, ExtractionOptions, Extractor } from "../extraction/index.ts";
 import type { PageUrl } from "../urls/index.ts";
-import type { FetchedArticle } from "./fetched-article.ts";
+import { type FetchedArticle, requireArticle } from "./fetched-article.ts";
 
 /** A document that is already here: a file, or what came through a pipe. */
 export type LocalDocument = {

@@ -1,5 +1,4 @@
 import type { BodyKind, Extraction, ExtractionOptions, Extractor } from "../extraction/index.ts";
-import { requireArticle } from "../extraction/index.ts";
 import { Failure } from "../failure.ts";
 import {
   type FetchedPage,
@@ -10,7 +9,7 @@ import {
 } from "../fetching/index.ts";
 import type { PageUrl } from "../urls/index.ts";
 import { isEmptyShell } from "./empty-shell.ts";
-import type { FetchedArticle } from "./fetched-article.ts";
+import { type FetchedArticle, requireArticle } from "./fetched-article.ts";
 
 /** The fetchers that there are. */
 export type Fetchers = { readonly http: Fetcher; readonly browser: Fetcher | null };

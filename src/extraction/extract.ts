@@ -21,7 +21,7 @@ import type { Article, Extraction, ExtractionOptions } from "./types.ts";
 import { warningsFor } from "./warnings.ts";
 import { countWords } from "./words.ts";
 
-/** Extracts a body of any kind on this thread; see `extractHtml`. */
+/** Extracts a body of any kind; throws as `extractHtml` of `here.ts`. */
 export async function extractBody({ kind, body, url, options }: ExtractionTask): Promise<Extraction> {
   if (kind === "html") return extractHtml(body, url, options);
   return withinPage(() =>
@@ -29,13 +29,7 @@ export async function extractBody({ kind, body, url, options }: ExtractionTask):
   );
 }
 
-/**
- * Extracts one page on this thread: one pass over it yields the article, the links, the robots directives
- * and the canonical URL.
- * @param url the page's final URL, which relative references resolve against; null leaves them relative
- * @throws Failure `invalid_usage` for a wrong selector, `too_large` for trees nested too deeply for one,
- * `internal` for a page that the libraries cannot take
- */
+/** Extracts one page; see `here.ts`. */
 export async function extractHtml(
   html: string,
   url: PageUrl | null,
@@ -132,10 +126,4 @@ function renderContent(page: ScannedPage, choice: Choice, context: RenderingCont
     return renderPage(rest, chooseBlocks(rest, context.url), context);
   }
   return renderSelected(document, select, context);
-}
-
-/** The article, or a `Failure` `no_content` that names the page. */
-export function requireArticle(extraction: Extraction, page: string): Article {
-  if (!extraction.article) throw new Failure("no_content", `${page} holds no words of content`);
-  return extraction.article;
 }

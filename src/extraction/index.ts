@@ -1,4 +1,4 @@
-export { extractBody, extractHtml, requireArticle } from "./extract.ts";
+export { extractBody, extractHtml } from "./here.ts";
 export { composeMarkdown } from "./markdown.ts";
 export { createExtractor, type Extractor, type ExtractorOptions } from "./pool.ts";
 export type { BodyKind, ExtractionTask } from "./protocol.ts";
@@ -17,4 +17,3 @@ export {
   type Rendering,
 } from "./types.ts";
 export { countWords } from "./words.ts";
-export { runExtractionWorker } from "./worker.ts";

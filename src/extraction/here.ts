@@ -1,0 +1,20 @@
+import type { ExtractionTask } from "./protocol.ts";
+import type { ExtractHtml, Extraction } from "./types.ts";
+
+// The engine is loaded for the first page. A program that extracts on workers has no use for it on its own thread,
+// and loading it took a tenth of the CPU time of a whole page there.
+const engine = () => import("./extract.ts");
+
+/** Extracts a body of any kind on the calling thread; throws as `extractHtml`. */
+export const extractBody = async (task: ExtractionTask): Promise<Extraction> =>
+  (await engine()).extractBody(task);
+
+/**
+ * Extracts one page on the calling thread: one pass over it yields the article, the links, the robots directives
+ * and the canonical URL.
+ * @param url the page's final URL, which relative references resolve against; null leaves them relative
+ * @throws Failure `invalid_usage` for a wrong selector, `too_large` for trees nested too deeply for one,
+ * `internal` for a page that the libraries cannot take
+ */
+export const extractHtml: ExtractHtml = async (html, url, options) =>
+  (await engine()).extractHtml(html, url, options);
