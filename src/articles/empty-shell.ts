@@ -2,6 +2,8 @@
 const MAX_LOOK = 32 * 1024;
 /** Pages with more words than this say something by themselves. */
 const MAX_SHELL_WORDS = 50;
+/** "You are being redirected. Click here if your browser does not do it by itself." */
+const MAX_REDIRECT_WORDS = 20;
 
 const MOUNT_POINT =
   /<(?:div|main|section|app-root|[a-z]+-app)\b[^>]{0,300}?\b(?:id|data-reactroot|ng-version)\s*=?\s*["']?(?:root|app|__next|__nuxt|___gatsby|svelte|main-app|application|react-root|mount|ember\d*)\b[^>]{0,300}>\s*(?:<noscript\b[\s\S]{0,2000}?<\/noscript>\s*)?<\//i;
@@ -9,13 +11,75 @@ const ROOT_COMPONENT = /<app-root\b[^>]{0,300}>\s*(?:loading[^<]{0,40})?<\/app-r
 const ASKS_FOR_SCRIPT =
   /<noscript\b[^>]{0,100}>[\s\S]{0,1500}?\b(?:enable|activate|requires?|need|turn on)\b[\s\S]{0,80}?\bjavascript\b/i;
 
+/** What needs a browser to become a page: an application without content, or a script that goes on to another page. */
+export type EmptyShell = "application" | "script_redirect";
+
+/** What messages call it, and what a browser would do with it. */
+export const SHELL_NAMES: Readonly<Record<EmptyShell, { readonly name: string; readonly remedy: string }>> = {
+  application: { name: "an application's empty shell", remedy: "which a browser would fill" },
+  script_redirect: { name: "a script that goes on to another page", remedy: "which a browser would run" },
+};
+
 /**
- * Whether a page is an application's empty shell, which a script in a browser would fill: hardly any words,
- * scripts, and an empty mount point or a plea to enable JavaScript.
+ * Whether a page is an empty shell: it has hardly any words, and either scripts and an empty mount point or a plea
+ * to enable JavaScript, or a script that goes on to another page as soon as it runs.
  * @param wordCount words of the extracted content, 0 when there is none
  */
-export function isEmptyShell(html: string, wordCount: number): boolean {
-  if (wordCount > MAX_SHELL_WORDS || !/<script\b/i.test(html)) return false;
+export function emptyShell(html: string, wordCount: number): EmptyShell | null {
+  if (wordCount > MAX_SHELL_WORDS) return null;
   const start = html.slice(0, MAX_LOOK);
-  return MOUNT_POINT.test(start) || ROOT_COMPONENT.test(start) || ASKS_FOR_SCRIPT.test(start);
+  if (wordCount <= MAX_REDIRECT_WORDS && goesOn(start, wordCount === 0)) return "script_redirect";
+  if (!/<script\b/i.test(html)) return null;
+  const isShell = MOUNT_POINT.test(start) || ROOT_COMPONENT.test(start) || ASKS_FOR_SCRIPT.test(start);
+  return isShell ? "application" : null;
+}
+
+const MOVE =
+  /\b(?:location(?:\s{0,9}\.\s{0,9}href)?\s{0,9}=(?![=>])|location\s{0,9}\.\s{0,9}(?:replace|assign)\s{0,9}\()/g;
+/** A page that is a redirect does little else. */
+const MAX_MOVES = 20;
+const MOVE_ON_LOAD = /<body\b[^>]{0,300}?\bonload\s*=[^>]{0,100}?\blocation\b/i;
+
+/** @param isWordless there is nothing to lose, so a script that may go on is taken for one that does */
+function goesOn(html: string, isWordless: boolean): boolean {
+  if (MOVE_ON_LOAD.test(html)) return true;
+  let moves = 0;
+  for (const code of inlineScripts(html)) {
+    for (const { index } of code.matchAll(MOVE)) {
+      if (++moves > MAX_MOVES) return false;
+      if (isWordless || runsAtOnce(code, index)) return true;
+    }
+  }
+  return false;
+}
+
+function* inlineScripts(html: string): Generator<string> {
+  const opening = /<script\b[^>]{0,500}>/gi;
+  for (let found = opening.exec(html); found; found = opening.exec(html)) {
+    const end = html.indexOf("</", opening.lastIndex);
+    if (end < 0) return;
+    yield html.slice(opening.lastIndex, end);
+    opening.lastIndex = end;
+  }
+}
+
+const MAX_HEAD = 120;
+/** What stands before the brace of a function that is called at once, or as soon as the page is there. */
+const RUNS =
+  /(?:[(!]|\bonload\s{0,9}=|["'](?:load|DOMContentLoaded)["']\s{0,9},)\s{0,9}(?:function\s{0,9}\w{0,40}\s{0,9}\([^()]{0,40}\)|\([^()]{0,40}\)\s{0,9}=>)\s{0,9}$|\btry\s{0,9}$/;
+
+const STATEMENT_START =
+  /(?:^|[;{}\n]|\*\/|-->)\s{0,99}(?:\b(?:window|document|self|top|parent)\s{0,9}\.\s{0,9})?$/;
+
+/** Whether the statement at this place runs when the page is shown, not on a click or under a condition. */
+function runsAtOnce(code: string, at: number): boolean {
+  const near = code.slice(Math.max(0, at - MAX_HEAD), at);
+  if (!STATEMENT_START.test(near)) return false;
+  const before = code.slice(0, at);
+  const heads: string[] = [];
+  for (let place = 0; place < before.length; place++) {
+    if (before[place] === "{") heads.push(before.slice(Math.max(0, place - MAX_HEAD), place));
+    else if (before[place] === "}") heads.pop();
+  }
+  return heads.every((head) => RUNS.test(head));
 }

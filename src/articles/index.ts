@@ -1,8 +1,9 @@
 export { type ArticleCache, createArticleCache } from "./cache.ts";
-export { isEmptyShell } from "./empty-shell.ts";
+export { emptyShell } from "./empty-shell.ts";
 export type { FetchedArticle } from "./fetched-article.ts";
 export { articleFromDocument, type LocalDocument } from "./from-document.ts";
 export { articleFromUrl, type FromUrlRequest } from "./from-url.ts";
+export type { PageVisit } from "./page-visit.ts";
 export { type ArticleResult, articleResult } from "./result.ts";
 export { type ArticleServiceParts, type ServiceRequest, serveArticle } from "./service.ts";
 export {
@@ -11,7 +12,6 @@ export {
   type FetcherPreference,
   type Fetchers,
   type FromUrlParts,
-  type PageVisit,
   type VisitRequest,
   visitPage,
 } from "./visit.ts";

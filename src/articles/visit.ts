@@ -1,4 +1,4 @@
-import type { BodyKind, Extraction, ExtractionOptions, Extractor } from "../extraction/index.ts";
+import type { BodyKind, ExtractionOptions, Extractor } from "../extraction/index.ts";
 import { Failure } from "../failure.ts";
 import {
   type FetchedPage,
@@ -8,8 +8,10 @@ import {
   isUnusable,
 } from "../fetching/index.ts";
 import type { PageUrl } from "../urls/index.ts";
-import { isEmptyShell } from "./empty-shell.ts";
+import { type EmptyShell, emptyShell, SHELL_NAMES } from "./empty-shell.ts";
 import { type FetchedArticle, requireArticle } from "./fetched-article.ts";
+import type { PageVisit } from "./page-visit.ts";
+import { followRefreshes } from "./refresh.ts";
 
 /** The fetchers that there are. */
 export type Fetchers = { readonly http: Fetcher; readonly browser: Fetcher | null };
@@ -34,16 +36,6 @@ export type VisitRequest = {
   readonly onFetched?: (page: FetchedPage) => void;
 };
 
-/** A page as it answered, and all that one pass over it yields. */
-export type PageVisit = {
-  readonly page: FetchedPage;
-  /** Null when the status alone says that there is no page, or (304) none but the one that is known. */
-  readonly extraction: Extraction | null;
-  readonly extractionMs: number;
-  /** Warnings about how it was fetched. */
-  readonly notes: readonly string[];
-};
-
 /**
  * Fetches a page by the preference and reads it once; its status and content are the caller's to judge.
  * @throws Failure as the fetchers and the extractor do
@@ -59,7 +51,7 @@ export async function visitPage(
   const first = await attempt(http, url, context);
   const reason = reasonForBrowser(first);
   if (reason === null || browser === null || request.preference !== "http") return first;
-  const second = await attempt(browser, url, withTimeLeft(context));
+  const second = await attempt(browser, url, withTimeSpent(context));
   return { ...second, notes: [`Fetched with the browser: ${reason}`] };
 }
 
@@ -70,8 +62,9 @@ async function browserFirst(browser: Fetcher, url: PageUrl, context: VisitContex
   } catch (error) {
     const isFallback = isUnusable(error) || isDownload(error);
     if (!isFallback || !(error instanceof Failure)) throw error;
-    const visit = await attempt(context.parts.fetchers.http, url, withTimeLeft(context));
-    return isDownload(error) ? visit : { ...visit, notes: [`Fetched over plain HTTP: ${error.message}`] };
+    const visit = await attempt(context.parts.fetchers.http, url, withTimeSpent(context));
+    const note = `Fetched over plain HTTP: ${error.message}`;
+    return isDownload(error) ? visit : { ...visit, notes: [note, ...visit.notes] };
   }
 }
 
@@ -84,9 +77,13 @@ export function articleOfVisit(url: string, visit: PageVisit): FetchedArticle {
   const { page, extraction, extractionMs, notes } = visit;
   // A 404 that held no article after all is a 404.
   if (!extraction || (page.status >= 400 && !extraction.article)) throw statusFailure(page);
-  if (!extraction.article && isEmptyShell(page.html, 0)) {
-    throw new Failure("no_content", `${page.finalUrl} is an application's empty shell${shellHint(page)}`);
-  }
+  const shell = emptyShell(page.html, extraction.article?.wordCount ?? 0);
+  const saysNothing = !extraction.article || (shell === "script_redirect" && page.fetchedBy === "http");
+  if (shell !== null && saysNothing)
+    throw new Failure(
+      "no_content",
+      `${page.finalUrl} is ${SHELL_NAMES[shell].name}${shellHint(page, shell)}`,
+    );
   const article = requireArticle(extraction, page.finalUrl);
   const warnings = [...article.warnings, ...page.warnings, ...notes];
   if (page.malformedText) warnings.push(`Some bytes are not valid ${page.encoding} and were replaced`);
@@ -103,10 +100,10 @@ export function articleOfVisit(url: string, visit: PageVisit): FetchedArticle {
   };
 }
 
-const shellHint = ({ fetchedBy }: FetchedPage): string =>
+const shellHint = ({ fetchedBy }: FetchedPage, shell: EmptyShell): string =>
   fetchedBy === "browser"
     ? ": the browser found nothing in it either; where content comes late, --wait-for CSS waits for it"
-    : ", which a browser would fill";
+    : `, ${SHELL_NAMES[shell].remedy}`;
 
 /** How a body of this media type (without parameters) is read. */
 export function bodyKind(contentType: string): BodyKind {
@@ -121,14 +118,25 @@ type VisitContext = {
   readonly startedAt: number;
 };
 
-function withTimeLeft({ request, parts, startedAt }: VisitContext): VisitContext {
-  const { deadlineMs } = request.fetch;
-  if (deadlineMs === undefined) return { request, parts, startedAt };
-  const leftMs = Math.max(1, Math.round(deadlineMs - (performance.now() - startedAt)));
-  return { request: { ...request, fetch: { ...request.fetch, deadlineMs: leftMs } }, parts, startedAt };
+function withTimeSpent({ request, parts, startedAt }: VisitContext): VisitContext {
+  const spentMs = performance.now() - startedAt;
+  return { request: { ...request, fetch: { ...request.fetch, spentMs } }, parts, startedAt };
 }
 
-async function attempt(fetcher: Fetcher, url: PageUrl, { request, parts }: VisitContext): Promise<PageVisit> {
+async function attempt(fetcher: Fetcher, url: PageUrl, context: VisitContext): Promise<PageVisit> {
+  const first = await attemptOnce(fetcher, url, context);
+  return followRefreshes(first, (target, isForeign) => {
+    const { request, ...rest } = withTimeSpent(context);
+    const { validators: _, ...fetch } = request.fetch;
+    return attemptOnce(fetcher, target, { ...rest, request: { ...request, fetch: { ...fetch, isForeign } } });
+  });
+}
+
+async function attemptOnce(
+  fetcher: Fetcher,
+  url: PageUrl,
+  { request, parts }: VisitContext,
+): Promise<PageVisit> {
   const page = await fetcher.fetch(url, request.fetch);
   request.onFetched?.(page);
   const isAnswered = page.status === 304 || (page.status >= 400 && !isTransient404(page));
@@ -156,10 +164,10 @@ const isTransient404 = ({ status, html, bodyBytes }: FetchedPage): boolean =>
 // Rule 3, and the shells that are the usual reason for such a status. A dead link that says no more than so is
 // neither: a crawl meets many.
 function reasonForBrowser({ page, extraction }: PageVisit): string | null {
-  if (isTransient404(page) || (isGone(page.status) && isEmptyShell(page.html, 0)))
+  if (isTransient404(page) || (isGone(page.status) && emptyShell(page.html, 0) !== null))
     return `the plain answer was HTTP ${page.status}`;
-  const isShell = extraction !== null && isEmptyShell(page.html, extraction.article?.wordCount ?? 0);
-  return isShell ? "the plain answer was an application's empty shell" : null;
+  const shell = extraction && emptyShell(page.html, extraction.article?.wordCount ?? 0);
+  return shell && `the plain answer was ${SHELL_NAMES[shell].name}`;
 }
 
 function statusFailure({ finalUrl, status, tries }: FetchedPage): Failure {

@@ -128,6 +128,8 @@ async function fetchPage(attempt: Attempt, hooks: TryHooks): Promise<PageVisit |
     hooks.onDiagnosed?.({ ...request, ...diagnosticsOf(visit) });
     return visit;
   } catch (error) {
+    // A further fetch for the page, with the browser or after a refresh, may be what failed.
+    gate.release();
     if (isFetching) finishFetch(null);
     if (attempt.signal.aborted || !(error instanceof Failure)) throw error;
     if (!deadline.isOver()) return error;

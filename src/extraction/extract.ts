@@ -8,7 +8,7 @@ import {
 } from "./article-content.ts";
 import { type Choice, chooseBlocks } from "./choice/choose.ts";
 import { type JsonLdObject, readJsonLd } from "./json-ld.ts";
-import { baseOf, canonicalOf, linksOf, robotsOf } from "./links.ts";
+import { baseOf, canonicalOf, linksOf, refreshOf, robotsOf } from "./links.ts";
 import { tidyValue } from "./meta-tags.ts";
 import { type Metadata, readMetadata } from "./metadata.ts";
 import type { ScannedPage } from "./page/page-model.ts";
@@ -63,6 +63,7 @@ function extractPage(html: string, url: PageUrl | null, options: ExtractionOptio
     links: linksOf(page.facts, base),
     robots: robotsOf(page.facts),
     canonical: canonicalOf(page.facts, base),
+    refresh: refreshOf(page.facts, { url, base }),
   };
 }
 

@@ -108,3 +108,27 @@ export function robotsOf(facts: PageFacts): MetaRobots {
 /** `<link rel="canonical">`, resolved; null when absent or no http URL. */
 export const canonicalOf = (facts: PageFacts, base: PageUrl | null): PageUrl | null =>
   facts.canonicalHref === null ? null : parsePageUrl(facts.canonicalHref, base ?? undefined);
+
+/** A page that stays longer than so many seconds is meant to be read. */
+const MAX_REFRESH_SECONDS = 5;
+
+/**
+ * Where `<meta http-equiv="refresh">` leads, read as the HTML standard says ("shared declarative refresh steps").
+ * @returns null when absent, when the page stays longer than 5 s, or when it leads to the page itself or to no
+ * http URL
+ */
+export function refreshOf(
+  facts: PageFacts,
+  { url, base }: { readonly url: PageUrl | null; readonly base: PageUrl | null },
+): PageUrl | null {
+  const [, digits = "", rest = ""] = /^\s*(\d*)(.*)$/s.exec(facts.refresh ?? "") ?? [];
+  if (digits === "" && !rest.startsWith(".")) return null;
+  if (Number(digits) > MAX_REFRESH_SECONDS) return null;
+  const afterTime = rest.replace(/^[\d.]+/, "");
+  if (!/^[\s;,]/.test(afterTime)) return null;
+  const named = afterTime.replace(/^\s*[;,]?\s*/, "").replace(/^url\s*=\s*/i, "");
+  const quote = /^["']/.exec(named)?.[0];
+  const reference = quote === undefined ? named : (named.slice(1).split(quote)[0] ?? "");
+  const target = reference.trim() === "" ? null : parsePageUrl(reference.trim(), base ?? undefined);
+  return target === url ? null : target;
+}

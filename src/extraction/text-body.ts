@@ -37,7 +37,7 @@ export function extractMarkdown(body: string, url: PageUrl | null, options: Extr
     content: () => rendered.content ?? "",
     options,
   });
-  return { article, links, robots: { noindex: false, nofollow: false }, canonical: null };
+  return { article, links, robots: { noindex: false, nofollow: false }, canonical: null, refresh: null };
 }
 
 /** Quotations and lists of Markdown that people write; a renderer reads the text again at each level. */
@@ -69,7 +69,7 @@ export function extractPlainText(body: string, options: ExtractionOptions): Extr
     content: () => `<pre>${escapeHtml(rest)}</pre>`,
     options,
   });
-  return { article, links: [], robots: { noindex: false, nofollow: false }, canonical: null };
+  return { article, links: [], robots: { noindex: false, nofollow: false }, canonical: null, refresh: null };
 }
 
 /** Indented lines, columns and drawings. */

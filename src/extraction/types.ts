@@ -100,6 +100,8 @@ export type Extraction = {
   readonly robots: MetaRobots;
   /** `<link rel="canonical">`. */
   readonly canonical: PageUrl | null;
+  /** Where `<meta http-equiv="refresh">` leads within 5 s, when that is another page. */
+  readonly refresh: PageUrl | null;
 };
 
 /** Extracts one page; throws `Failure` (`too_large`, `timeout`, `invalid_usage`, `internal`). */

@@ -11,7 +11,7 @@ import { displayUrl } from "./display-url.ts";
 import type { Egress } from "./egress.ts";
 import type { EgressCaller } from "./egress-policy.ts";
 import { type FinalAnswer, followRedirects, type HopHeaders } from "./hops.ts";
-import type { FetchLimits } from "./limits.ts";
+import { deadlineOf, type FetchLimits } from "./limits.ts";
 import { readPage } from "./page.ts";
 import { pageUrlOf } from "./page-url-of.ts";
 import type { ChooseProxy } from "./proxy.ts";
@@ -175,7 +175,7 @@ const watchFor = (session: Session, options: FetchOptions, method: "GET" | "POST
   startWatch({
     method,
     caller: options.signal,
-    deadlineMs: options.deadlineMs ?? session.limits.deadlineMs,
+    deadlineMs: deadlineOf(options, session.limits),
     requestTimeoutMs: session.limits.requestTimeoutMs,
     now: session.clock.now,
   });
@@ -241,15 +241,15 @@ async function tryWithin<T>(
 
 function headersOf(session: Session, connect: Connect, options: FetchOptions): HopHeaders {
   const { anywhere, sameOrigin } = session.headers;
+  const { authorization } = options;
+  const own = authorization ? checkCustomHeaders({ authorization }).sameOrigin : {};
   return {
     anywhere: {
       ...anywhere,
       "accept-encoding": connect.acceptEncoding,
       ...conditionalHeaders(options.validators),
     },
-    sameOrigin: options.authorization
-      ? { ...sameOrigin, ...checkCustomHeaders({ authorization: options.authorization }).sameOrigin }
-      : sameOrigin,
+    sameOrigin: options.isForeign ? {} : { ...sameOrigin, ...own },
   };
 }
 

@@ -1,3 +1,5 @@
+import type { FetchOptions } from "./types.ts";
+
 /** The bounds of fetching; sizes count decompressed bytes. */
 export type FetchLimits = {
   readonly pageBytes: number;
@@ -24,3 +26,9 @@ export const DECIDED_FETCH_LIMITS: FetchLimits = {
   deadlineMs: 60_000,
   tries: 4,
 };
+
+/** What a fetch has left of its deadline, in ms, at least 1. */
+export const deadlineOf = (
+  { deadlineMs, spentMs = 0 }: Pick<FetchOptions, "deadlineMs" | "spentMs">,
+  limits: FetchLimits,
+): number => Math.max(1, Math.round((deadlineMs ?? limits.deadlineMs) - spentMs));

@@ -45,8 +45,12 @@ export type FetchOptions = {
   readonly logFields?: LogFields;
   /** The value of an Authorization header; it goes to the origin of the URL and to no other. */
   readonly authorization?: string | null;
+  /** Another origin led here: neither Authorization nor other headers that hold secrets are sent. */
+  readonly isForeign?: boolean;
   /** For the whole fetch, retries and waits included, in ms. */
   readonly deadlineMs?: number;
+  /** What earlier fetches for the same page have used of the deadline, in ms. */
+  readonly spentMs?: number;
   /** Tries at most; 1 never retries, which suits a caller that schedules retries itself. */
   readonly tries?: number;
   /** Waited for before each request that goes out, retries and redirects included: a crawler's host slots. */

@@ -52,6 +52,7 @@ export class FactCollector {
   dir: string | null = null;
   baseHref: string | null = null;
   canonicalHref: string | null = null;
+  refresh: string | null = null;
 
   /** Notes the attributes of a `<meta>`. */
   meta(names: readonly (string | null)[], content: string | null, name: string | null): void {
@@ -136,6 +137,7 @@ export class FactCollector {
       dir: this.dir,
       baseHref: this.baseHref,
       canonicalHref: this.canonicalHref,
+      refresh: this.refresh?.slice(0, MAX_VALUE) ?? null,
       robots: this.#robots,
       links: this.#links,
       states: this.states,

@@ -3,9 +3,8 @@ import type { FactCollector } from "./fact-collector.ts";
 import type { OpenElements } from "./open-elements.ts";
 import type { DateRole } from "./page-model.ts";
 import { hasToken } from "./source-text.ts";
-import { Tag, tagId } from "./tags.ts";
+import { Tag } from "./tags.ts";
 
-const SVG = tagId("svg");
 const MAX_PRELOADED = 4;
 
 /** Notes what a start tag alone says about the page. */
@@ -35,6 +34,16 @@ function noteMeta(attributes: StartTagAttributes, facts: FactCollector): void {
   facts.meta(names, attributes.get(Field.content), name);
 }
 
+/**
+ * Notes where a `<meta http-equiv=refresh>` leads; only the first one of a page counts. With scripts off, as here,
+ * one inside `noscript` counts, too; one inside a template never does.
+ */
+export function noteRefresh(attributes: StartTagAttributes, facts: FactCollector, open: OpenElements): void {
+  if (open.innermost(Tag.template) >= 0) return;
+  if (attributes.get(Field.httpEquiv)?.trim().toLowerCase() !== "refresh") return;
+  facts.refresh ??= attributes.get(Field.content);
+}
+
 /** An element that has just been opened. */
 export type OpenedElement = {
   readonly tag: number;
@@ -53,7 +62,7 @@ export function noteOpening({ tag, position, open, attributes, facts }: OpenedEl
   const element = open.elementAt(position);
   if (href !== null) {
     facts.start("link", { position, element, link: { href, isNofollow: hasToken(rel, "nofollow") } });
-  } else if (tag === Tag.title && open.innermost(SVG) < 0) facts.start("title", { position, element });
+  } else if (tag === Tag.title && open.innermost(Tag.svg) < 0) facts.start("title", { position, element });
   else if (tag === Tag.h1) facts.start("h1", { position, element });
   else if (tag === Tag.style) facts.start("style", { position, element, media: attributes.get(Field.media) });
   else if (tag === Tag.script) {

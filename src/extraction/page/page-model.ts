@@ -117,6 +117,8 @@ export type PageFacts = {
   readonly dir: string | null;
   readonly baseHref: string | null;
   readonly canonicalHref: string | null;
+  /** What `<meta http-equiv="refresh">` says. */
+  readonly refresh: string | null;
   readonly robots: readonly string[];
   readonly links: readonly RawLink[];
   /** Application state as JSON text: scripts of that type, and attributes that hold preloaded pages. */

@@ -6,12 +6,12 @@ import { breakOf, flagsOfTag, INHERITED_FLAGS, isMedium } from "./element-flags.
 import { EntityText } from "./entity-text.ts";
 import { FactCollector } from "./fact-collector.ts";
 import { endTagPosition, impliedEnd } from "./implied-ends.ts";
-import { noteElement, noteOpening } from "./note-facts.ts";
+import { noteElement, noteOpening, noteRefresh } from "./note-facts.ts";
 import { OpenElements } from "./open-elements.ts";
 import { codesOf } from "./page-codes.ts";
 import { ElementFlag, type ScannedPage } from "./page-model.ts";
 import { containsAmpersand, isBlank, isBlankAt } from "./source-text.ts";
-import { FIRST_UNKNOWN_TAG, TAG_LIMIT, Tag, TagTrait, tagAt, tagId, traitsOf } from "./tags.ts";
+import { FIRST_UNKNOWN_TAG, TAG_LIMIT, Tag, TagTrait, tagAt, traitsOf } from "./tags.ts";
 import { TextTable } from "./text-table.ts";
 import { Tokenizer, type TokenSink } from "./tokenizer.ts";
 import { opensSomething, Visibility } from "./visibility.ts";
@@ -141,8 +141,9 @@ class Scanner implements TokenSink {
   }
 
   startTagEnd(end: number, isSelfClosing: boolean): void {
-    const isForeign = isSelfClosing && (this.#open.innermost(SVG) >= 0 || this.#open.innermost(MATH) >= 0);
-    this.#start(end, isForeign || (isSelfClosing && (this.#tag === SVG || this.#tag === MATH)));
+    const isForeign =
+      isSelfClosing && (this.#open.innermost(Tag.svg) >= 0 || this.#open.innermost(Tag.math) >= 0);
+    this.#start(end, isForeign || (isSelfClosing && (this.#tag === Tag.svg || this.#tag === Tag.math)));
   }
 
   endTag(nameStart: number, nameEnd: number): void {
@@ -176,6 +177,7 @@ class Scanner implements TokenSink {
       this.#popTo(at, this.#tagStart);
     }
     noteElement(tag, this.#attributes, this.#facts);
+    if (tag === Tag.meta) noteRefresh(this.#attributes, this.#facts, this.#open);
     if (this.#attributes.has(Field.controls)) this.#visibility.control(this.#attributes.get(Field.controls)!);
     const element = this.#addElement(tag, end);
     const flags = this.#elements.flags[element]!;
@@ -396,5 +398,3 @@ class Scanner implements TokenSink {
 }
 
 const AMPERSAND = 38;
-const SVG = tagId("svg");
-const MATH = tagId("math");

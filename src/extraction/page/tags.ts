@@ -164,4 +164,6 @@ export const Tag = {
   code: tagId("code"),
   time: tagId("time"),
   area: tagId("area"),
+  svg: tagId("svg"),
+  math: tagId("math"),
 } as const;

@@ -4,7 +4,7 @@ import type { PageUrl } from "../../urls/index.ts";
 import { displayUrl } from "../display-url.ts";
 import type { Egress } from "../egress.ts";
 import type { EgressCaller } from "../egress-policy.ts";
-import type { FetchLimits } from "../limits.ts";
+import { deadlineOf, type FetchLimits } from "../limits.ts";
 import { openPinningProxy, type PinningProxy } from "../pinning-proxy.ts";
 import type { ChooseProxy } from "../proxy.ts";
 import { checkCustomHeaders, checkUserAgent } from "../request-headers.ts";
@@ -128,7 +128,7 @@ async function fetchPage(session: Session, url: PageUrl, options: FetchOptions):
   using watch = startWatch({
     caller: options.signal,
     method: "GET",
-    deadlineMs: options.deadlineMs ?? limits.deadlineMs,
+    deadlineMs: deadlineOf(options, limits),
     // Scripts may go on after the answer: a page's rest is bounded by the deadline alone.
     requestTimeoutMs: Number.POSITIVE_INFINITY,
     now: clock.now,

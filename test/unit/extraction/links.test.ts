@@ -135,6 +135,39 @@ describe("the links of a page", () => {
   });
 });
 
+describe("the refresh of a page", () => {
+  test.each([
+    ["0;url=next", "https://site.test/dir/next"],
+    [" 5 ; URL = '/next' ", "https://site.test/next"],
+    ["0,url=/next", "https://site.test/next"],
+    ["1.5;/next", "https://site.test/next"],
+    [".5 url=/next", "https://site.test/next"],
+    ['0; url="/a b\'c" d', "https://site.test/a%20b'c"],
+    ["0;url=/n?a=1&amp;b=2#part", "https://site.test/n?a=1&b=2"],
+    ["0;url=https://other.test/", "https://other.test/"],
+    ["0;url='/unclosed", "https://site.test/unclosed"],
+    ["6;url=/next", null],
+    ["url=/next", null],
+    ["0", null],
+    ["0;", null],
+    ["0;url=", null],
+    ["0x;url=/next", null],
+    ["-1;url=/next", null],
+    ["0;url=javascript:alert(1)", null],
+    ["0;url=#top", null],
+    ["", null],
+  ])("is read from %j", async (content, url) => {
+    const head = `<meta http-equiv="REFRESH" content="${content.replaceAll('"', "&quot;")}">`;
+    expect((await extract(head + pageWith("<p>x</p>"))).refresh).toBe(url as never);
+  });
+
+  test("is that of the first one, against the base, and none of a template", async () => {
+    const refresh = (url: string): string => `<meta http-equiv=refresh content="0;url=${url}">`;
+    const html = `<base href="/b/"><template>${refresh("t")}</template><noscript>${refresh("n")}</noscript>${refresh("m")}`;
+    expect((await extract(html)).refresh).toBe("https://site.test/b/n" as never);
+  });
+});
+
 describe("the base of relative references", () => {
   test("is the first usable base element", async () => {
     const html = pageWith(

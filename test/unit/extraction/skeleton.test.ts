@@ -58,6 +58,7 @@ describe("a page", () => {
         links: [],
         robots: { noindex: false, nofollow: false },
         canonical: null,
+        refresh: null,
       });
     });
   }

@@ -1,0 +1,67 @@
+import { Failure } from "../failure.ts";
+import type { FetchedPage } from "../fetching/index.ts";
+import { originOf, type PageUrl } from "../urls/index.ts";
+import type { PageVisit } from "./page-visit.ts";
+
+const MAX_REFRESHES = 3;
+
+/**
+ * Goes where the refreshes of a page lead, as a browser without scripts does, at most three times. The pages on
+ * the way count as redirects of the last one; secrets stay with the origin of the first, and an error page's
+ * refresh is not followed.
+ * @param visitNext visits the next page; `isForeign` as in `FetchOptions`
+ * @throws Failure as `visitNext`; a target that is no page leaves the page that led to it
+ */
+export async function followRefreshes(
+  first: PageVisit,
+  visitNext: (url: PageUrl, isForeign: boolean) => Promise<PageVisit>,
+): Promise<PageVisit> {
+  let visit = first;
+  for (let hops = 0; ; hops++) {
+    const target = targetOf(visit);
+    if (target === null) return visit;
+    if (hops === MAX_REFRESHES)
+      return warned(visit, `The page refreshes to ${target}, which is one refresh too many to follow`);
+    const isForeign = [...seenBy(visit.page), target].some(
+      (url) => originOf(url) !== originOf(first.page.url),
+    );
+    try {
+      visit = joined(visit, await visitNext(target, isForeign));
+    } catch (error) {
+      // A file to save: a browser stays where it is.
+      if (!(error instanceof Failure) || error.code !== "unsupported_content") throw error;
+      return warned(visit, `The page refreshes to ${target}, which is no page`);
+    }
+  }
+}
+
+const seenBy = ({ redirects, finalUrl }: FetchedPage): PageUrl[] => [...redirects, finalUrl];
+
+function targetOf({ page, extraction }: PageVisit): PageUrl | null {
+  if (page.fetchedBy === "browser" || page.status >= 400) return null;
+  return extraction?.refresh ?? null;
+}
+
+const warned = (visit: PageVisit, warning: string): PageVisit => ({
+  ...visit,
+  notes: [...visit.notes, warning],
+});
+
+function joined(before: PageVisit, after: PageVisit): PageVisit {
+  // What the last page says of its version is no answer to whether the first still leads to it.
+  const { etag: _, "last-modified": __, ...headers } = after.page.headers;
+  const page = {
+    ...after.page,
+    headers,
+    url: before.page.url,
+    redirects: [...seenBy(before.page), ...after.page.redirects],
+    tries: before.page.tries + after.page.tries - 1,
+    durationMs: before.page.durationMs + after.page.durationMs,
+  };
+  return {
+    page,
+    extraction: after.extraction,
+    extractionMs: before.extractionMs + after.extractionMs,
+    notes: [...before.notes, `Read from ${page.finalUrl}, to which ${before.page.finalUrl} refreshes`],
+  };
+}

@@ -1,0 +1,133 @@
+import { afterAll, beforeEach, describe, expect, test } from "bun:test";
+import { articleFromUrl } from "../../../src/articles/index.ts";
+import { extractBody } from "../../../src/extraction/index.ts";
+import type { FetchOptions } from "../../../src/fetching/index.ts";
+import { DEFAULT_EXTRACTION } from "../../../src/settings/index.ts";
+import { type FaultySite, type Route, reply, startFaultySite } from "../../support/faulty-site.ts";
+import { failureOf, type TestFetcherOptions, testFetcher } from "../../support/test-fetcher.ts";
+
+const WORDS = `<article><h1>Tides</h1>${"<p>The sea rises twice a day, and falls twice.</p>".repeat(20)}</article>`;
+const leadingTo = (target: string, seconds = 0, body = "<p>You are being moved."): string =>
+  `<meta http-equiv="refresh" content="${seconds}; url=${target}">${body}`;
+const html =
+  (body: string, headers: Readonly<Record<string, string>> = {}, status = 200): Route =>
+  ({ socket }) =>
+    reply(socket, { body, headers, status });
+
+const routes: Record<string, Route> = {
+  "/tides": html(WORDS, { etag: '"t1"' }),
+  "/moved": html(leadingTo("/tides", 5)),
+  "/moved-by-noscript": html(`<noscript>${leadingTo("/tides")}</noscript>`),
+  "/moved-twice": html(leadingTo("/moved")),
+  "/moved-to-redirect": html(leadingTo("/redirect?to=%2Ftides")),
+  "/waits": html(leadingTo("/nowhere", 6, WORDS)),
+  "/reloads": html(leadingTo("/reloads", 1, WORDS)),
+  "/in-template": html(`<template>${leadingTo("/nowhere")}</template>${WORDS}`),
+  "/in-comment": html(`<!-- ${leadingTo("/nowhere")} -->${WORDS}`),
+  "/to-script": html(leadingTo("javascript:alert(1)", 0, WORDS)),
+  "/lost": html(leadingTo("/tides", 0, "<p>Not here."), {}, 404),
+  "/round": html(leadingTo("/round/2", 0, WORDS)),
+  "/round/2": html(leadingTo("/round", 0, WORDS)),
+  "/to-file": html(leadingTo("/type?value=application/zip", 3, WORDS)),
+  "/to-nowhere": html(leadingTo("/status/404", 0, WORDS)),
+  "/to-reset": html(leadingTo("/reset", 0, WORDS)),
+  "/to-metadata": html(leadingTo("http://169.254.169.254/latest", 0, WORDS)),
+  "/to-large": html(leadingTo("/bytes?n=5000000")),
+  "/to-slow": html(leadingTo("/slow-headers?ms=20000")),
+  "/sets-cookie": html(leadingTo("/tides"), { "set-cookie": "seen=1; Path=/" }),
+};
+const site: FaultySite = await startFaultySite({ routes });
+// The other site leads back: what left its origin once stays without secrets.
+const there = await startFaultySite({ routes: { "/back": html(leadingTo(`${site.origin}/tides`)) } });
+routes["/away-and-back"] = html(leadingTo(`${there.origin}/back`));
+
+afterAll(() => Promise.all([site, there].map((one) => one[Symbol.asyncDispose]())));
+let before = 0;
+beforeEach(() => {
+  before = site.requests.length;
+});
+
+async function read(path: string, options: TestFetcherOptions = {}, fetch: FetchOptions = {}) {
+  await using http = testFetcher({ ...options, limits: { tries: 1, ...options.limits } });
+  const request = {
+    url: `${site.origin}${path}`,
+    preference: "http_only" as const,
+    options: { ...DEFAULT_EXTRACTION, renderings: [] },
+    fetch,
+  };
+  return articleFromUrl(request, { fetchers: { http, browser: null }, extractor: { extract: extractBody } });
+}
+const asked = (): string[] => site.requests.slice(before).map(({ target }) => target);
+
+describe("a page that refreshes to another", () => {
+  test.each(["/moved", "/moved-by-noscript"])("%s is followed, and says so", async (path) => {
+    const { url, finalUrl, article, warnings } = await read(path);
+    expect([url, finalUrl]).toEqual([`${site.origin}${path}`, `${site.origin}/tides`] as never);
+    expect(article.text).toContain("The sea rises twice a day");
+    expect(warnings).toEqual([`Read from ${site.origin}/tides, to which ${site.origin}${path} refreshes`]);
+  });
+
+  test("is followed over several hops and redirects", async () => {
+    expect((await read("/moved-twice")).finalUrl).toBe(`${site.origin}/tides` as never);
+    expect((await read("/moved-to-redirect")).finalUrl).toBe(`${site.origin}/tides` as never);
+  });
+
+  test.each(["/waits", "/reloads", "/in-template", "/in-comment", "/to-script"])(
+    "%s is read as it is",
+    async (path) => {
+      const { finalUrl, warnings } = await read(path);
+      expect([finalUrl, warnings]).toEqual([`${site.origin}${path}`, []] as never);
+      expect(asked()).toEqual([path]);
+    },
+  );
+
+  test("ends after three hops where it goes round, and says so", async () => {
+    const { warnings, article } = await read("/round");
+    expect(asked()).toEqual(["/round", "/round/2", "/round", "/round/2"]);
+    expect(article.text).toContain("The sea rises");
+    expect(warnings.at(-1)).toBe(
+      `The page refreshes to ${site.origin}/round, which is one refresh too many to follow`,
+    );
+  });
+
+  test("stays where it leads to a file, as a browser does", async () => {
+    const { finalUrl, warnings } = await read("/to-file");
+    expect(finalUrl).toBe(`${site.origin}/to-file` as never);
+    expect(warnings).toEqual([
+      `The page refreshes to ${site.origin}/type?value=application/zip, which is no page`,
+    ]);
+  });
+
+  test.each([
+    ["/to-nowhere", "http_status"],
+    ["/to-reset", "network"],
+    ["/to-metadata", "egress_refused"],
+    ["/to-large", "too_large"],
+    ["/to-slow", "timeout"],
+    ["/lost", "http_status"],
+  ])("%s fails as %s", async (path, code) => {
+    const limits = { pageBytes: 1_000_000, requestTimeoutMs: 1_000 };
+    expect((await failureOf(read(path, { limits })))?.code).toBe(code as never);
+  });
+
+  test("has one deadline with where it leads", async () => {
+    const failure = await failureOf(read("/to-slow", { limits: { deadlineMs: 1_500 } }));
+    const [, limitMs] = /its deadline of (\d+) ms/.exec(failure?.message ?? "") ?? [];
+    expect(Number(limitMs)).toBeLessThan(1_500);
+  });
+
+  test("takes its cookies along, and secrets to the first origin alone", async () => {
+    const options = { headers: { authorization: "Bearer t0ken" } };
+    await read("/sets-cookie", options);
+    expect(site.requests.at(-1)?.headers).toMatchObject({ cookie: "seen=1", authorization: "Bearer t0ken" });
+    await read("/away-and-back", options, { authorization: "Basic c2VjcmV0" });
+    expect(there.requests.at(-1)?.headers.authorization).toBeUndefined();
+    expect([asked().at(-1), site.requests.at(-1)?.headers.authorization]).toEqual(["/tides", undefined]);
+  });
+
+  test("waits for its turn before each request", async () => {
+    const hosts: string[] = [];
+    await read("/moved-twice", {}, { beforeRequest: async (url) => void hosts.push(url.pathname) });
+    expect(hosts).toEqual(["/moved-twice", "/moved", "/tides"]);
+  });
+});
