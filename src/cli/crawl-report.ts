@@ -18,8 +18,8 @@ export type CrawlReportParts = {
   readonly now: () => number;
   /** What became of the pages: `stored in out`, `written to stdout`. */
   readonly destination: string;
-  /** Whether the same command would go on where this one stopped. */
-  readonly isResumable: boolean;
+  /** The command that would go on where this one stopped, as a sentence begins; null where none would. */
+  readonly resumedBy: string | null;
 };
 
 /** Tells a person what a crawl does: the progress line, notices, a log line for each event, the summary. */
@@ -27,6 +27,8 @@ export interface CrawlReport extends Disposable {
   take(event: CrawlEvent): void;
   /** The closing lines. */
   summarise(summary: CrawlSummary): readonly string[];
+  /** What the first page that failed said; null while none has. */
+  readonly firstFailure: string | null;
 }
 
 /** How often the line is drawn at most: it must not cost more than the crawl. */
@@ -70,6 +72,9 @@ export function createCrawlReport(parts: CrawlReportParts): CrawlReport {
     },
     summarise: (summary) =>
       formatSummary(summary, { ...parts, elapsedMs: now() - startedAt, examples, told, doneBefore }),
+    get firstFailure() {
+      return [...examples.values()][0] ?? null;
+    },
     [Symbol.dispose]() {
       if (timer) clearInterval(timer);
       screen[Symbol.dispose]();
@@ -137,7 +142,8 @@ function formatSummary(summary: CrawlSummary, parts: SummaryParts): string[] {
   if (since !== "") lines.push(`since the last crawl: ${since}`);
   if (transient404 > 0) lines.push(`extracted after HTTP 404 or 410 (transient_404): ${transient404}`);
   const isCut = (skips.max_pages ?? 0) + (skippedLinks.max_pages ?? 0) > 0;
-  const how = parts.isResumable ? "a larger --max-pages goes on from here" : "--max-pages sets another";
+  const how =
+    parts.resumedBy !== null ? "a larger --max-pages goes on from here" : "--max-pages sets another";
   if (isCut) lines.push(`the limit of ${progress.fetched} pages was reached; ${how}`);
   for (const warning of summary.warnings)
     if (!parts.told.includes(warning)) lines.push(`warning: ${warning}`);
@@ -145,7 +151,7 @@ function formatSummary(summary: CrawlSummary, parts: SummaryParts): string[] {
   return lines.map((line, index) => (index === 0 ? line : `  ${line}`));
 }
 
-function headline({ state, progress }: CrawlSummary, parts: SummaryParts): string {
+function headline({ state, progress, error }: CrawlSummary, parts: SummaryParts): string {
   const { successful, failed, skipped, total } = progress;
   const time = formatDuration(parts.elapsedMs);
   const left = skipped > 0 ? `; ${skipped} skipped` : "";
@@ -153,7 +159,7 @@ function headline({ state, progress }: CrawlSummary, parts: SummaryParts): strin
   const before = parts.doneBefore > 0 ? ` (${parts.doneBefore} of them before)` : "";
   if (state === "completed")
     return `crawled ${pageCount(triedPages(progress))}${before} in ${time}: ${counts}`;
-  const rest = parts.isResumable ? "; the same command goes on from here" : "";
+  const rest = parts.resumedBy !== null && goesOn(error) ? `; ${parts.resumedBy} goes on from here` : "";
   return `stopped after ${time} at ${progress.progress} of ${pageCount(total)}: ${counts}${rest}`;
 }
 
@@ -168,13 +174,18 @@ function formatChanges({
   return `${changes.new ?? 0} new, ${changed} changed, ${unchanged} unchanged, ${gone} gone`;
 }
 
+// What else ends a crawl would end the next one too.
+const goesOn = (error: CrawlSummary["error"]): boolean =>
+  error?.code === "cancelled" || error?.code === "unwritable_output";
+
 // What was skipped was never crawled: a sitemap may name a million pages more than --max-pages allows.
 const triedPages = ({ successful, failed }: CrawlProgress): number => successful + failed;
 
 /** `1 page`, `2 pages`. */
 export const pageCount = (count: number): string => `${count} ${count === 1 ? "page" : "pages"}`;
 
-const formatCounts = (counts: Readonly<Record<string, number>>): string =>
+/** `2 robots, 1 trap`: what there is most of first. */
+export const formatCounts = (counts: Readonly<Record<string, number>>): string =>
   Object.entries(counts)
     .filter(([, count]) => count > 0)
     .sort(([, a], [, b]) => b - a)

@@ -6,7 +6,7 @@ import type { Log } from "../log.ts";
 import { askForDirectory } from "./ask.ts";
 import { createLineOutput, type LineOutput } from "./crawl-lines.ts";
 import { type CrawlCommand, type FailureAllowance, isWithin } from "./crawl-options.ts";
-import { type CrawlReport, createCrawlReport, pageCount } from "./crawl-report.ts";
+import { type CrawlReport, createCrawlReport, formatCounts, pageCount } from "./crawl-report.ts";
 import type { Notices } from "./notices.ts";
 import type { Screen } from "./screen.ts";
 import { requireSelectors } from "./selectors.ts";
@@ -39,7 +39,7 @@ export async function runCrawl(command: CrawlCommand, parts: CrawlParts): Promis
     ...parts,
     now: () => performance.now(),
     destination: lines ? "written to stdout" : `stored in ${directory}`,
-    isResumable: directory !== null,
+    resumedBy: directory === null ? null : `the same command${command.isFresh ? " without --fresh" : ""}`,
   });
   const options: CrawlJobOptions = {
     output: lines?.output ?? { kind: "directory", path: directory ?? "" },
@@ -58,7 +58,7 @@ export async function runCrawl(command: CrawlCommand, parts: CrawlParts): Promis
   const summary = await follow(session.crawl(command.plan, options, signal), report, lines);
   io.signal.removeEventListener("abort", onInterrupt);
   for (const line of report.summarise(summary)) parts.notices.tell(line);
-  return judge(summary, { command, lines, notices: parts.notices });
+  return judge(summary, { command, lines, notices: parts.notices, firstFailure: report.firstFailure });
 }
 
 /** The name of the site, which the person may take or leave. */
@@ -98,9 +98,22 @@ type Verdict = {
   readonly command: CrawlCommand;
   readonly lines: LineOutput | null;
   readonly notices: Notices;
+  /** The message of the first page that failed. */
+  readonly firstFailure: string | null;
 };
 
-function judge({ state, error, progress }: CrawlSummary, { command, lines, notices }: Verdict): number {
+/** A crawl ended in order, and there is nothing to show for it. */
+const NOTHING_STORED = 1;
+
+function whyNothing({ progress, skips }: CrawlSummary, firstFailure: string | null): string {
+  const { failed, skipped } = progress;
+  if (failed > 0)
+    return `${pageCount(failed)} failed${firstFailure === null ? "" : `, the first with: ${firstFailure}`}`;
+  return skipped > 0 ? `${pageCount(skipped)} skipped (${formatCounts(skips)})` : "there was none to fetch";
+}
+
+function judge(summary: CrawlSummary, { command, lines, notices, firstFailure }: Verdict): number {
+  const { state, error, progress } = summary;
   if (state === "cancelled") {
     if (lines?.isClosed) return 0;
     notices.error("interrupted");
@@ -111,6 +124,10 @@ function judge({ state, error, progress }: CrawlSummary, { command, lines, notic
     return FAILURE_OUTCOMES[error?.code ?? "internal"].exitCode;
   }
   const { successful, failed } = progress;
+  if (successful === 0) {
+    notices.error(`no page was stored: ${whyNothing(summary, firstFailure)}`);
+    return NOTHING_STORED;
+  }
   if (isWithin(command.allowance, failed, successful + failed)) return 0;
   const allowed = showAllowance(command.allowance);
   notices.error(`${failed} of ${successful + failed} pages failed; --max-failures allows ${allowed}`);
@@ -126,9 +143,7 @@ async function listPages(
 ): Promise<number> {
   const listed = new Set<string>();
   const refused = new Map<SkipReason, number>();
-  let hasFailed = false;
   const onSitemapFailure = ({ message }: FailureRecord): void => {
-    hasFailed = true;
     notices.warn(`a sitemap is left out: ${message}`);
   };
   const options = { authorizations, onSitemapFailure };
@@ -146,5 +161,5 @@ async function listPages(
   }
   const counts = [...refused].map(([reason, count]) => `, ${count} left out as ${reason}`).join("");
   notices.tell(`would begin with ${pageCount(listed.size)}${counts}`);
-  return hasFailed && listed.size === 0 ? 1 : 0;
+  return listed.size === 0 ? NOTHING_STORED : 0;
 }

@@ -80,6 +80,8 @@ export async function* seed(
       await frontier.addWarning(`Sitemap URLs after the first ${news.limit} were left out`);
     } else if (news.kind === "read") {
       onNotice({ kind: "sitemap_read", sitemap: news.sitemap, pageCount: news.pageCount });
+      if (news.pageCount + news.sitemapCount === 0 && parts.plan.sitemaps.includes(news.sitemap))
+        await frontier.addWarning(`The sitemap ${news.sitemap} names no page`);
     } else {
       failure = news.failure;
       onNotice({ kind: "sitemap_failed", sitemap: news.sitemap, failure });
@@ -91,7 +93,7 @@ export async function* seed(
   await frontier.finishSeeding();
 }
 
-/** Only a crawl that has something to fetch goes on; one whose sitemaps are empty is done. */
+/** Only a crawl that has something to fetch goes on. */
 async function requireSomeStart(frontier: Frontier, failure: FailureRecord | null): Promise<void> {
   const { queued, skipped, successful, failed } = await frontier.counts();
   if (queued + successful + failed > 0) return;
@@ -102,4 +104,5 @@ async function requireSomeStart(frontier: Frontier, failure: FailureRecord | nul
     );
   }
   if (failure) throw new Failure(failure.code, failure.message);
+  throw new Failure("no_content", "there is nothing to crawl: the sitemaps name no http or https page");
 }

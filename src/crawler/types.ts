@@ -265,7 +265,13 @@ export type SitemapUrl = {
 /** What reading sitemaps brings, in order; each sitemap ends with `read` or `failed`. */
 export type SitemapNews =
   | { readonly kind: "pages"; readonly pages: readonly SitemapUrl[] }
-  | { readonly kind: "read"; readonly sitemap: string; readonly pageCount: number }
+  | {
+      readonly kind: "read";
+      readonly sitemap: string;
+      readonly pageCount: number;
+      /** Sitemaps that it names. */
+      readonly sitemapCount: number;
+    }
   | { readonly kind: "failed"; readonly sitemap: string; readonly failure: FailureRecord };
 
 /**

@@ -172,7 +172,14 @@ function startDeadline(crawl: AbortSignal, ms: number): Deadline {
 
 async function afterFailure(attempt: Attempt, failure: Failure): Promise<Verdict> {
   const { page, parts, gate } = attempt;
-  if (gate.refusal) return skipped(attempt, gate.refusal.reason, { finalUrl: gate.refusal.target });
+  if (gate.refusal) {
+    const { reason, target } = gate.refusal;
+    if (page.source === "seed" && reason === "out_of_scope")
+      await parts.frontier.addWarning(
+        `The seed ${page.url} redirects to ${target}, which the allow and deny prefixes leave out`,
+      );
+    return skipped(attempt, reason, { finalUrl: target });
+  }
   if (isTransient(failure) && page.tries + 1 < parts.tries) {
     const wait = backOffDelayMs(page.tries + 1, parts.clock.random);
     const again = tryAgain(attempt, parts.clock.now() + wait);

@@ -146,12 +146,12 @@ test("a site that links to documents of other types ends with 0; the same as see
   expect(linked.stderr).toContain("  skipped: 3 content_type\n");
   expect(linked.stderr).toContain("  extracted after HTTP 404 or 410 (transient_404): 1\n");
   const asked = await crawlOnce(paths.flatMap((path) => ["--seed", site.origin + path]));
-  expect([asked.exitCode, pathsOf(asked, "failed")]).toEqual([3, paths]);
+  expect([asked.exitCode, pathsOf(asked, "failed")]).toEqual([1, paths]);
 });
 
-test("pages that all fail are told by what happened, with exit code 3", async () => {
+test("pages that all fail are told by what happened, with exit code 1", async () => {
   const run = await crawlOnce(["http://127.0.0.1:1/", "--ignore-robots", "--retries", "0"]);
-  expect(run.exitCode).toBe(3);
+  expect(run.exitCode).toBe(1);
   expect(run.stderr).toMatch(/ {2}failed: 1 network, for example GET http:\/\/127\.0\.0\.1:1\/.*refused/);
 });
 
@@ -263,4 +263,107 @@ describe.skipIf(!canMount)("a small disk (needs the right to mount a tmpfs)", ()
     expect(Number(made)).toBeGreaterThan(5);
     expect(run.stderr).toMatch(/\nerror: .*(?:ENOSPC|disk is full)[^\n]*\n/);
   });
+});
+
+describe("a crawl that stores no page exits with 1 and says why", () => {
+  const answers = {
+    "/robots.txt": { body: "User-agent: *\nDisallow: /closed" },
+    "/docs/": { status: 302, headers: { location: "/en/docs/" }, body: "" },
+    "/empty.xml": { body: "<urlset></urlset>", headers: { "content-type": "application/xml" } },
+    "/mail.xml": { body: "<urlset><url><loc>mailto:a@b.test</loc></url></urlset>" },
+    "/gone": { status: 404, body: "" },
+  };
+  test.each([
+    [
+      "a page that fails",
+      ["{site}/gone"],
+      "1 page failed, the first with: GET {site}/gone answered HTTP 404",
+    ],
+    ["whatever may fail", ["{site}/gone", "--max-failures", "100%"], "1 page failed, the first with: GET"],
+    ["what robots.txt closes", ["{site}/closed"], "1 page skipped (1 robots)"],
+    ["a seed that leaves the prefix", ["{site}/docs/", "--allow-prefix", "{site}/docs/"], "(1 out_of_scope)"],
+    ["JSON lines", ["{site}/gone", "--jsonl"], "1 page failed"],
+  ])("%s", async (_, words, why) => {
+    await using site = serveNumberedSite({ pages: 1, answers });
+    const withSite = (text: string): string => text.replaceAll("{site}", site.origin);
+    const run = await crawlOnce(words.map(withSite));
+    expect(run.exitCode).toBe(1);
+    expect(run.stderr).toContain(`error: no page was stored: `);
+    expect(run.stderr).toContain(withSite(why));
+    expect(run.stderr).not.toContain("the same command");
+  });
+
+  test("a seed that leaves the prefix by a redirect is named, also where other pages are stored", async () => {
+    await using site = serveNumberedSite({
+      pages: 1,
+      answers: { ...answers, "/docs/a": { body: crawlPage("A", []) } },
+    });
+    const words = [`${site.origin}/docs/`, "--allow-prefix", `${site.origin}/docs/`];
+    const expected = `warning: The seed ${site.origin}/docs/ redirects to ${site.origin}/en/docs/, which the allow and deny prefixes leave out\n`;
+    expect((await crawlOnce(words)).stderr).toContain(expected);
+    const both = await crawlOnce([...words, `${site.origin}/docs/a`]);
+    expect([both.exitCode, pathsOf(both)]).toEqual([0, ["/docs/a"]]);
+    expect(both.stderr).toContain(expected);
+  });
+
+  test.each(["empty.xml", "mail.xml"])("a sitemap without a usable entry: %s", async (name) => {
+    await using site = serveNumberedSite({ pages: 2, answers });
+    const sitemap = ["--sitemap", `${site.origin}/${name}`];
+    const alone = await crawlOnce(sitemap);
+    expect(alone.exitCode).toBe(1);
+    expect(alone.stderr).toContain(
+      "error: there is nothing to crawl: the sitemaps name no http or https page",
+    );
+    expect(alone.stderr).not.toContain("goes on from here");
+    const dry = await crawlOnce([...sitemap, "--dry-run"]);
+    expect([dry.exitCode, dry.stdout]).toEqual([1, ""]);
+    const withSeed = await crawlOnce([`${site.origin}/p/1`, ...sitemap]);
+    expect(withSeed.exitCode).toBe(0);
+    expect(withSeed.stderr).toContain(`warning: The sitemap ${site.origin}/${name} names no page\n`);
+  });
+
+  test("an unreadable sitemap, or seeds out of scope, promise nothing", async () => {
+    await using site = serveNumberedSite({ pages: 1, answers });
+    const sitemap = await crawlOnce(["--sitemap", `${site.origin}/gone`]);
+    expect([sitemap.exitCode, sitemap.stderr.includes("goes on from here")]).toEqual([1, false]);
+    const scope = await crawlOnce([`${site.origin}/`, "--deny-prefix", `${site.origin}/`]);
+    expect([scope.exitCode, scope.stderr.includes("goes on from here")]).toEqual([2, false]);
+  });
+});
+
+test("a crawl with --fresh that is interrupted goes on without it, and says so", async () => {
+  await using site = serveNumberedSite({ pages: 60, answerMs: 30 });
+  await using directory = await crawlDirectory();
+  const words = [`${site.origin}/`, "--rate-limit", "0", "--output-dir", "out", "--fresh"];
+  const { child, stderr } = startCrawl(words, directory.path);
+  await untilVisits(site, 10);
+  child.kill("SIGINT");
+  expect(await child.exited).toBe(130);
+  expect(await stderr).toContain("; the same command without --fresh goes on from here\n");
+});
+
+test("links of a sitemap's own sites are followed without any seed, also after a kill", async () => {
+  await using other = serveNumberedSite({ pages: 3 });
+  await using site = serveNumberedSite({
+    pages: 40,
+    answerMs: 20,
+    answers: { "/map.xml": { body: "<urlset><url><loc>{origin}/</loc></url></urlset>" } },
+  });
+  await using directory = await crawlDirectory();
+  const words = [
+    "--sitemap",
+    `${site.origin}/map.xml`,
+    "--follow-links",
+    "--rate-limit",
+    "0",
+    "--output-dir",
+    "out",
+  ];
+  const { child } = startCrawl(words, directory.path);
+  await untilVisits(site, 10);
+  child.kill("SIGKILL");
+  await child.exited;
+  const run = await directory.crawl(words.slice(0, 3));
+  expect([run.exitCode, run.files.length]).toEqual([0, 40]);
+  expect(other.visits).toHaveLength(0);
 });

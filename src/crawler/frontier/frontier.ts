@@ -171,7 +171,7 @@ export interface Frontier extends AsyncDisposable {
   changes(): AsyncIterable<PageOutcome>;
   /** Origins of seeds and sitemap URLs, and of what seeds redirected to. */
   origins(): Promise<readonly string[]>;
-  /** Sentences for the summary. */
+  /** Sentences for the summary, each once. */
   addWarning(warning: string): Promise<void>;
   warnings(): Promise<readonly string[]>;
   /** The crawl is over: the next one into this place begins anew, with what this one knows. */

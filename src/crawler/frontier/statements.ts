@@ -68,7 +68,9 @@ export function prepare(db: FrontierDatabase) {
         ON CONFLICT (reason) DO UPDATE SET count = count + excluded.count`,
     ),
     skippedLinks: db.prepare<{ reason: string; count: number }>("SELECT reason, count FROM skipped_link"),
-    addWarning: db.prepare<unknown, [string]>("INSERT INTO warning (text) VALUES (?1)"),
+    addWarning: db.prepare<unknown, [string]>(
+      "INSERT INTO warning (text) SELECT ?1 WHERE NOT EXISTS (SELECT 1 FROM warning WHERE text = ?1)",
+    ),
     warnings: db.prepare<{ text: string }>("SELECT text FROM warning ORDER BY id"),
   };
 }
