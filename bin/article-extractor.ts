@@ -3,6 +3,7 @@ import { isReadingStdin, processIo } from "./process-io.ts";
 
 const io = processIo();
 process.exitCode = await runCli(process.argv.slice(2), io);
+await io.drained();
 // An interrupted read of a pipe goes on, and would keep the program until somebody writes into it.
 if (io.signal.aborted || isReadingStdin()) process.exit();
 // The channel to a supervisor would keep it too.

@@ -1,10 +1,16 @@
-import { fstatSync, writeSync } from "node:fs";
+import { fstatSync } from "node:fs";
 import { type FileIdentity, type Io, stdoutFailure, untilAborted } from "../src/cli/index.ts";
 import { startCopy, takeSupervisor } from "./process-copies.ts";
+import { createProcessOutput } from "./process-output.ts";
 import { letWorkersGiveWay } from "./worker-priority.ts";
 
+export type ProcessIo = Io & {
+  /** Resolves when all that was written is out, or an interrupted program has waited long enough. */
+  drained(): Promise<void>;
+};
+
 /** The real process as the commands see it. */
-export function processIo(): Io {
+export function processIo(): ProcessIo {
   const controller = new AbortController();
   for (const signal of ["SIGINT", "SIGTERM"] as const) {
     process.on(signal, () => {
@@ -13,6 +19,7 @@ export function processIo(): Io {
       controller.abort();
     });
   }
+  const output = createProcessOutput();
   const supervisor = takeSupervisor(() => controller.abort());
   return {
     startCopy,
@@ -45,7 +52,13 @@ export function processIo(): Io {
       get identity() {
         return identify(1);
       },
-      write: (text) => untilAborted(writeStdout(text), controller.signal),
+      write: (text) =>
+        withLastWords(
+          output.toStdout(text).catch((error) => {
+            throw stdoutFailure(error);
+          }),
+          controller.signal,
+        ),
     },
     stderr: {
       get isTerminal() {
@@ -57,9 +70,10 @@ export function processIo(): Io {
       get identity() {
         return identify(2);
       },
-      write: writeStderr,
+      write: output.toStderr,
     },
     signal: controller.signal,
+    drained: () => withLastWords(output.drained(), controller.signal).catch(() => {}),
   };
 }
 
@@ -119,19 +133,22 @@ async function readLineOfStdin(): Promise<string | null> {
   return line === "" ? null : line;
 }
 
-// Awaited, because what process.stdout still buffers when the program ends is lost in a pipe.
-async function writeStdout(text: string): Promise<void> {
-  try {
-    await Bun.write(Bun.stdout, text);
-  } catch (error) {
-    throw stdoutFailure(error);
-  }
-}
+/** What an interrupted program still has to write has this long to find a reader. */
+const LAST_WORDS_MS = 500;
 
-function writeStderr(text: string): void {
+// An unread pipe must not keep a program that was told to end; what was under way goes out whole if it can.
+async function withLastWords<T>(writing: Promise<T>, signal: AbortSignal): Promise<T> {
+  const late = new AbortController();
+  let timer: Timer | undefined;
+  const onAbort = (): void => {
+    timer = setTimeout(() => late.abort(), LAST_WORDS_MS);
+  };
+  if (signal.aborted) onAbort();
+  else signal.addEventListener("abort", onAbort, { once: true });
   try {
-    writeSync(2, text);
-  } catch {
-    // Nobody reads it any more, and there is nowhere else to say so.
+    return await untilAborted(writing, late.signal);
+  } finally {
+    signal.removeEventListener("abort", onAbort);
+    clearTimeout(timer);
   }
 }

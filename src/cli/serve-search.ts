@@ -91,7 +91,8 @@ async function serveStdio(serving: Serving): Promise<number> {
   await using tenants = openTenants({ ...serving, metrics });
   await checkSources(serving, tenants);
   tenants.registry.start();
-  await serveMcpStdio(mcpOptions(serving, tenants.registry, metrics), serving.io.signal);
+  const { signal, stdout } = serving.io;
+  await serveMcpStdio(mcpOptions(serving, tenants.registry, metrics), { signal, write: stdout.write });
   return 0;
 }
 

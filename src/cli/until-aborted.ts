@@ -6,7 +6,10 @@ import { Failure } from "../failure.ts";
  * @throws Failure `cancelled`, and what the work throws
  */
 export async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  if (signal.aborted) throw interrupted();
+  if (signal.aborted) {
+    work.catch(() => {}); // nobody else waits for it
+    throw interrupted();
+  }
   const { promise, reject } = Promise.withResolvers<never>();
   const onAbort = (): void => reject(interrupted());
   signal.addEventListener("abort", onAbort, { once: true });

@@ -1,3 +1,5 @@
+import { Writable } from "node:stream";
+import { finished } from "node:stream/promises";
 import { Server } from "@modelcontextprotocol/sdk/server/index.js";
 import { StdioServerTransport } from "@modelcontextprotocol/sdk/server/stdio.js";
 import { WebStandardStreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js";
@@ -66,15 +68,30 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** Serves one client over stdin and stdout until it closes them. */
-export async function serveMcpStdio(options: McpOptions, signal: AbortSignal): Promise<void> {
+/** One client that started the server itself. */
+export type StdioClient = {
+  /** Writes to stdout; rejects when the client cannot be reached any more. */
+  readonly write: (text: string) => Promise<void>;
+  /** Ends the service. */
+  readonly signal: AbortSignal;
+};
+
+/** Serves one client over stdin and stdout until it closes stdin. Throws what `client.write` throws. */
+export async function serveMcpStdio(options: McpOptions, client: StdioClient): Promise<void> {
   const server = createServer(options);
   const closed = Promise.withResolvers<void>();
   server.onclose = closed.resolve;
-  signal.addEventListener("abort", () => void server.close(), { once: true });
+  client.signal.addEventListener("abort", () => void server.close(), { once: true });
   process.stdin.once("end", () => void server.close());
-  await server.connect(new StdioServerTransport());
+  const output = new Writable({
+    decodeStrings: false,
+    write: (text: string, _encoding, done) => void client.write(text).then(() => done(), done),
+  });
+  output.once("error", closed.reject);
+  await server.connect(new StdioServerTransport(process.stdin, output));
   await closed.promise;
+  output.end();
+  await finished(output);
 }
 
 const TOOL_LIST = TOOLS.map(({ name, description, inputSchema, outputSchema }) => ({

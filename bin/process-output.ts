@@ -1,0 +1,113 @@
+import { fstatSync, type Stats, write, writeSync } from "node:fs";
+
+/** Text on its way to stdout and stderr: whole, in order, behind what stands there already. */
+export interface ProcessOutput {
+  /** Resolves when all of the text is written. Rejects with the system's error. */
+  toStdout(text: string): Promise<void>;
+  /** What cannot be written is dropped, for there is nowhere else to say so. */
+  toStderr(text: string): void;
+  /** Resolves when nothing is on its way any more, whatever became of it. */
+  drained(): Promise<void>;
+}
+
+/** Text that may wait for a reader of stderr who has stopped reading. */
+const MAX_WAITING_CHARACTERS = 8_000_000;
+
+/**
+ * Writes to the descriptors as they were handed to us, with write(2) alone. `Bun.write(Bun.stdout, text)` reserves
+ * and truncates the file, which destroys what `>> file` keeps; `process.stdout` costs 4 ms at the start and loses
+ * what it still buffers at the end.
+ */
+export function createProcessOutput(): ProcessOutput {
+  let opened: { readonly stdout: Destination; readonly stderr: Destination } | null = null;
+  const destinations = () => (opened ??= openDestinations());
+  let waiting = 0;
+  let dropped = 0;
+  return {
+    toStdout: (text) => put(destinations().stdout, STDOUT, text),
+    toStderr(text) {
+      if (waiting > MAX_WAITING_CHARACTERS) {
+        dropped++;
+        return;
+      }
+      const note = dropped > 0 ? `warning: ${dropped} messages are lost, for nobody read them\n` : "";
+      dropped = 0;
+      waiting += text.length;
+      put(destinations().stderr, STDERR, note + text)
+        .catch(() => {})
+        .finally(() => {
+          waiting -= text.length;
+        });
+    },
+    drained: async () => {
+      if (opened) await Promise.all([opened.stdout.last, opened.stderr.last]);
+    },
+  };
+}
+
+const STDOUT = 1;
+const STDERR = 2;
+
+/** What one or both of the descriptors lead to. */
+type Destination = {
+  /** A file takes all at once, so that a killed program has left there what it said. */
+  readonly isFile: boolean;
+  /** Settles when what was handed over so far is written. */
+  last: Promise<void>;
+};
+
+function openDestinations() {
+  const [out, error] = [statsOf(STDOUT), statsOf(STDERR)];
+  const open = (stats: Stats | null): Destination => ({
+    isFile: stats?.isFile() ?? false,
+    last: Promise.resolve(),
+  });
+  const stdout = open(out);
+  // One terminal, or `2>&1` into one pipe: there, what is said later comes later.
+  const isSame = out !== null && out.dev === error?.dev && out.ino === error.ino;
+  return { stdout, stderr: isSame ? stdout : open(error) };
+}
+
+function statsOf(descriptor: number): Stats | null {
+  try {
+    return fstatSync(descriptor);
+  } catch {
+    return null; // closed
+  }
+}
+
+async function put(destination: Destination, descriptor: number, text: string): Promise<void> {
+  const bytes = Buffer.from(text);
+  if (destination.isFile) return writeAtOnce(descriptor, bytes);
+  const written = destination.last.then(() => writeAside(descriptor, bytes));
+  destination.last = written.catch(() => {});
+  return await written;
+}
+
+function writeAtOnce(descriptor: number, bytes: Buffer): void {
+  for (let at = 0; at < bytes.length; ) at += writeSync(descriptor, bytes, at, bytes.length - at);
+}
+
+const MAX_PAUSE_MS = 32;
+
+// On a thread of Bun's pool, so that a reader who does not read holds up nothing but this.
+async function writeAside(descriptor: number, bytes: Buffer): Promise<void> {
+  let pauseMs = 1;
+  for (let at = 0; at < bytes.length; ) {
+    const count = await writeSome(descriptor, bytes, at);
+    at += count;
+    // Another process that has the pipe or terminal too has made it non-blocking, and it is full.
+    if (count === 0) await Bun.sleep(pauseMs);
+    pauseMs = count === 0 ? Math.min(2 * pauseMs, MAX_PAUSE_MS) : 1;
+  }
+}
+
+/** Returns how many bytes were taken. */
+const writeSome = (descriptor: number, bytes: Buffer, at: number): Promise<number> =>
+  new Promise((resolve, reject) => {
+    write(descriptor, bytes, at, bytes.length - at, null, (error, count) => {
+      if (!error) resolve(count);
+      else if (error.code === "EAGAIN") resolve(0);
+      else reject(error);
+    });
+  });
