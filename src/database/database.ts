@@ -1,5 +1,6 @@
 import { type SQLQueryBindings, Database as Sqlite } from "bun:sqlite";
 import { Failure } from "../failure.ts";
+import { makePrivateDatabase } from "./private-files.ts";
 
 /** A prepared statement with positional parameters. Each call throws as `openDatabase` does. */
 export type Query<Row, Parameters extends SQLQueryBindings[]> = {
@@ -21,7 +22,7 @@ export interface Database {
 }
 
 export type DatabaseOptions = {
-  /** Made where it does not exist; its directory must. */
+  /** Made where it does not exist, for its user alone; its directory must. */
   readonly path: string;
   /** What messages call it: "the crawl's memory". */
   readonly name: string;
@@ -53,6 +54,7 @@ export function openDatabase(options: DatabaseOptions): Database {
       throw asFailure(options, error);
     }
   };
+  if (options.path !== ":memory:") ensurePrivate(options);
   const db = translated(() => new Sqlite(options.path, { create: true }));
   try {
     translated(() => prepareFile(db, options.access.kind));
@@ -87,6 +89,17 @@ export function openDatabase(options: DatabaseOptions): Database {
       db.close();
     },
   };
+}
+
+function ensurePrivate(options: DatabaseOptions): void {
+  try {
+    makePrivateDatabase(options.path);
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? String(error.code) : String(error);
+    throw new Failure("unwritable_output", `could not write ${options.name} ${options.path}: ${code}`, {
+      cause: error,
+    });
+  }
 }
 
 function prepareFile(db: Sqlite, access: "exclusive" | "shared"): void {

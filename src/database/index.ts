@@ -8,4 +8,5 @@ export {
   openLeases,
 } from "./lease.ts";
 export { type LeaseOwner, openLeaseOwner } from "./lease-owner.ts";
+export { makePrivateDirectory, PRIVATE_FILE_MODE } from "./private-files.ts";
 export { openSharedState, type SharedState } from "./state-file.ts";

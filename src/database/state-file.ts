@@ -15,7 +15,7 @@ export type SharedState = { readonly database: Database; readonly isShared: bool
 export function openSharedState(directory: string, log: Log): SharedState {
   const path = join(directory, "state.sqlite");
   try {
-    mkdirSync(directory, { recursive: true });
+    mkdirSync(directory, { recursive: true, mode: 0o700 });
     return { database: openWhole(path, log), isShared: true };
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);

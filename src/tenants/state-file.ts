@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { mkdir, open, readFile, rename, unlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { makePrivateDirectory, PRIVATE_FILE_MODE } from "../database/index.ts";
 import { Failure } from "../failure.ts";
 
 /** The value of a JSON file of ours; null when there is none, or none that `isValid` takes. */
@@ -16,17 +17,21 @@ export async function readState<T>(path: string, isValid: (value: unknown) => va
 
 /** Writes a value aside and renames it into place. @throws Failure `unwritable_output` */
 export const writeState = (path: string, value: unknown): Promise<void> =>
-  writeWhole(path, JSON.stringify(value));
+  writeWhole(path, JSON.stringify(value), PRIVATE_FILE_MODE);
 
-/** Writes a file so that a reader or a crash finds the old one or the new one. @throws Failure `unwritable_output` */
-export async function writeWhole(path: string, content: string | Uint8Array): Promise<void> {
+/**
+ * Writes a file so that a reader or a crash finds the old one or the new one.
+ * @param mode as of a new file of the system where it is absent
+ * @throws Failure `unwritable_output`
+ */
+export async function writeWhole(path: string, content: string | Uint8Array, mode?: number): Promise<void> {
   const directory = dirname(path);
   // A hidden name, which scanners of documents pass over.
   const temporary = join(directory, `.sync-${randomUUID()}.tmp`);
   try {
     await mkdir(directory, { recursive: true });
     {
-      await using file = await open(temporary, "wx");
+      await using file = await open(temporary, "wx", mode);
       await file.writeFile(content);
       await file.datasync();
     }
@@ -42,10 +47,10 @@ export async function writeWhole(path: string, content: string | Uint8Array): Pr
 export const isMissing = (error: unknown): boolean =>
   error instanceof Error && "code" in error && (error.code === "ENOENT" || error.code === "ENOTDIR");
 
-/** Makes a directory with those above it. @throws Failure `unwritable_output` */
-export async function makeDirectory(directory: string): Promise<void> {
+/** Makes a tenant's directory of state, for this user alone. @throws Failure `unwritable_output` */
+export function makeStateDirectory(directory: string): void {
   try {
-    await mkdir(directory, { recursive: true });
+    makePrivateDirectory(directory);
   } catch (cause) {
     const code = cause instanceof Error && "code" in cause ? String(cause.code) : String(cause);
     throw new Failure("unwritable_output", `the directory ${directory} cannot be made: ${code}`, { cause });

@@ -13,7 +13,7 @@ import { takeSyncSlot } from "./schedule/slots.ts";
 import type { TenantSettings } from "./settings.ts";
 import { openSource, type SourceParts } from "./source/open-source.ts";
 import type { Source, SourceWatch, SyncCounts } from "./source/source.ts";
-import { makeDirectory } from "./state-file.ts";
+import { makeStateDirectory } from "./state-file.ts";
 import type { SyncBook, SyncRecord } from "./sync-book.ts";
 import { runTestQueries } from "./test-queries.ts";
 import type { IndexBuilding, SearchAnswer, TenantSearchOptions, TenantStatus } from "./types.ts";
@@ -352,7 +352,7 @@ export class Tenant implements AsyncDisposable {
 
   async #buildNow(signal: AbortSignal): Promise<BuildCounts> {
     const path = this.#indexPath;
-    await makeDirectory(dirname(path));
+    makeStateDirectory(dirname(path));
     // A build that begins anew reads all documents again.
     const leftOut = new Set<string>();
     const onSkipped = (what: string, reason: string): void => {

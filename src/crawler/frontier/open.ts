@@ -1,5 +1,6 @@
-import { mkdirSync, rmSync } from "node:fs";
+import { rmSync } from "node:fs";
 import { join } from "node:path";
+import { makePrivateDirectory } from "../../database/index.ts";
 import { Failure } from "../../failure.ts";
 import { openDatabase } from "./database.ts";
 import type { Frontier } from "./frontier.ts";
@@ -31,7 +32,7 @@ export function openSqliteFrontier(options: OpenFrontierOptions): Frontier {
 
 function makeDirectory(directory: string): void {
   try {
-    mkdirSync(directory, { recursive: true });
+    makePrivateDirectory(directory);
   } catch (error) {
     const why = error instanceof Error && "code" in error ? String(error.code) : String(error);
     throw new Failure("unwritable_output", `could not make the directory ${directory}: ${why}`, {

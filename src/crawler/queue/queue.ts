@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync } from "node:fs";
+import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import {
   type Database,
@@ -50,9 +50,7 @@ export function openJobQueue<Spec>(options: JobQueueOptions): JobQueue<Spec> {
   makeDirectory(options.directory);
   const database = openDatabase({ path, name: "the server's jobs", access: { kind: "shared" } });
   try {
-    // Jobs that wait may hold credentials.
-    for (const suffix of ["", "-wal", "-shm"]) chmodSync(`${path}${suffix}`, 0o600);
-    // They leave the file's free pages, too, when their job has ended.
+    // Jobs that wait may hold credentials, which leave the file's free pages when their job has ended.
     database.run("PRAGMA secure_delete = ON");
     database.transaction(() => makeTables(database, path));
     return new SqliteJobQueue<Spec>(database, options);

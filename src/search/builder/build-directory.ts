@@ -20,7 +20,7 @@ export async function makeBuildDirectory(path: string, buildName: string): Promi
   const parent = dirname(path);
   const directory = buildDirectory(path, buildName);
   try {
-    await mkdir(directory, { recursive: true });
+    await mkdir(directory, { recursive: true, mode: 0o700 });
     for (const name of await readdir(parent)) {
       if (name.startsWith(prefixOf(path))) await removeIfStale(join(parent, name));
     }

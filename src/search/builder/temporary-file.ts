@@ -23,7 +23,7 @@ export class TemporaryFile implements AsyncDisposable {
   /** @throws Failure `unwritable_output`, as do the other methods */
   static async create(path: string): Promise<TemporaryFile> {
     try {
-      return new TemporaryFile(path, await open(path, "wx"));
+      return new TemporaryFile(path, await open(path, "wx", 0o600));
     } catch (error) {
       throw asWriteFailure(error, path);
     }

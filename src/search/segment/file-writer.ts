@@ -37,10 +37,10 @@ export class SegmentFileWriter implements AsyncDisposable {
     this.#file = file;
   }
 
-  /** @param aside temporary name, on the same file system as `path` */
+  /** For its user alone: it holds the texts of documents. @param aside temporary name, on the same file system as `path` */
   static async create(path: string, aside: string): Promise<SegmentFileWriter> {
     try {
-      return new SegmentFileWriter(path, aside, await open(aside, "wx"));
+      return new SegmentFileWriter(path, aside, await open(aside, "wx", 0o600));
     } catch (error) {
       throw asWriteFailure(error, aside);
     }

@@ -1,4 +1,3 @@
-import { chmod } from "node:fs/promises";
 import { join } from "node:path";
 import { Failure } from "../../failure.ts";
 import type { PinningProxy } from "../../fetching/index.ts";
@@ -91,8 +90,7 @@ case "$1" in
   *) exit 1 ;;
 esac
 `;
-  await writeWhole(askpassPath, script);
-  await chmod(askpassPath, 0o700);
+  await writeWhole(askpassPath, script, 0o700);
   // user:token in one variable, for servers that want a name of their own; forges take any with a token.
   const colon = token.indexOf(":");
   return colon > 0

@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { mkdir, rename, rm } from "node:fs/promises";
+import { rename, rm } from "node:fs/promises";
 import { join, posix } from "node:path";
 import { Failure } from "../../failure.ts";
 import type { Log } from "../../log.ts";
@@ -13,7 +13,7 @@ import { type DocumentUrl, docsUrl, parsePageUrl } from "../../urls/index.ts";
 import { forgeTree } from "../describe.ts";
 import type { GitTenant } from "../settings.ts";
 import type { DocumentsContext, Source, SyncContext, SyncCounts } from "../source/source.ts";
-import { readState, writeState } from "../state-file.ts";
+import { makeStateDirectory, readState, writeState } from "../state-file.ts";
 import { type GitAccess, openAccess } from "./access.ts";
 import { type Choice, type ChosenFile, chooseFiles } from "./choose-files.ts";
 import { type Blob, openRepository, type Repository, type Tip } from "./repository.ts";
@@ -78,7 +78,7 @@ const repositoryOptions = ({ options, tenant }: GitParts) => ({
 
 async function syncRepository(parts: GitParts, context: SyncContext): Promise<SyncCounts> {
   const { tenant, options, statePath } = parts;
-  await mkdir(options.stateDirectory, { recursive: true });
+  makeStateDirectory(options.stateDirectory);
   const places = repositoryOptions(parts);
   await using opened = await openAccess(options.access, { tenant, ...places });
   const open = (directory: string): Repository =>

@@ -1,4 +1,3 @@
-import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { Fetchers } from "../../articles/index.ts";
 import type { CrawlPlan, CrawlSummary, PageOutcome, PageSink } from "../../crawler/index.ts";
@@ -10,6 +9,7 @@ import { type PageUrl, parsePageUrl } from "../../urls/index.ts";
 import { createBreathing } from "../breathing.ts";
 import type { OnlineTenant } from "../settings.ts";
 import type { SyncContext, SyncCounts } from "../source/source.ts";
+import { makeStateDirectory } from "../state-file.ts";
 import { createRescue } from "./fallback.ts";
 import { type CrawledOutcome, type Judgement, judge, type KnownDocument } from "./judge.ts";
 import { type Ledger, readLedger, recoverLedger, writeLedger } from "./ledger.ts";
@@ -31,7 +31,7 @@ const PUBLISHED_AT_ONCE = 16;
 /** One sync of a website; see `onlineSource`. */
 export async function syncWebsite(parts: OnlineParts, context: SyncContext): Promise<SyncCounts> {
   const { tenant, options, published, ledgerPath } = parts;
-  await mkdir(options.stateDirectory, { recursive: true });
+  makeStateDirectory(options.stateDirectory);
   const ledger = (await readLedger(ledgerPath)) ?? (await recoverLedger(published));
   const staging = new Staging(join(options.stateDirectory, "staged"), { published, ledger });
   const hosts = [...tenant.entryUrls, ...tenant.sitemapUrls, ...tenant.allowPrefixes].map(
