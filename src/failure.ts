@@ -76,6 +76,11 @@ export type FailureCode = keyof typeof FAILURE_OUTCOMES;
 /** A failure as plain data: what crosses a worker boundary and what batches record. */
 export type FailureRecord = { readonly code: FailureCode; readonly message: string };
 
+export type FailureOptions = ErrorOptions & {
+  /** HTTP status of the answer that the failure is about. */
+  readonly targetStatus?: number;
+};
+
 /**
  * The one error class that the product throws on purpose. The message says what was tried, on what,
  * and against which limit; it is shown to users as it is, so it never holds a secret.
@@ -83,10 +88,13 @@ export type FailureRecord = { readonly code: FailureCode; readonly message: stri
 export class Failure extends Error {
   override readonly name = "Failure";
   readonly code: FailureCode;
+  /** HTTP status of the answer that it is about; null where none came, or it is about something else. */
+  readonly targetStatus: number | null;
 
-  constructor(code: FailureCode, message: string, options?: ErrorOptions) {
+  constructor(code: FailureCode, message: string, options?: FailureOptions) {
     super(message, options);
     this.code = code;
+    this.targetStatus = options?.targetStatus ?? null;
   }
 
   toRecord(): FailureRecord {

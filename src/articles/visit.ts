@@ -175,5 +175,6 @@ function statusFailure({ finalUrl, status, tries }: FetchedPage): Failure {
   return new Failure(
     status === 429 ? "rate_limited" : "http_status",
     `GET ${finalUrl} answered HTTP ${status}${after}`,
+    { targetStatus: status },
   );
 }

@@ -90,7 +90,11 @@ export async function runServeExtractor(
   };
   if (io.supervisor === null) warnWithoutKey(network, "ARTICLE_EXTRACTOR_API_KEY", notices);
   if (io.supervisor === null && network.paths.root === null)
-    notices.warn("crawls may write where this user may: set ARTICLE_EXTRACTOR_OUTPUT_ROOT to confine them");
+    notices.warn(
+      network.apiKey === null
+        ? "crawls may write where this user may: set ARTICLE_EXTRACTOR_OUTPUT_ROOT to confine them"
+        : "crawls are refused: set ARTICLE_EXTRACTOR_OUTPUT_ROOT to the directory that they may write to",
+    );
   const isSeveral = processCount(serving) > 1 && io.supervisor === null;
   return isSeveral ? await serveFromSeveral(serving) : await serveFromThis(serving);
 }
@@ -211,11 +215,6 @@ const defaultsOf = (settings: Settings): ExtractorServerOptions["defaults"] => (
 async function readNetworkSettings(command: ServeExtractorCommand, settings: Settings, io: Io) {
   const { apiKey: key, apiKeyFile: file } = settings;
   const apiKey = await readApiKey({ key, file, variable: "ARTICLE_EXTRACTOR_API_KEY" }, io);
-  if (apiKey !== null && settings.outputRoot === null)
-    throw new Failure(
-      "invalid_settings",
-      "ARTICLE_EXTRACTOR_OUTPUT_ROOT must name a directory for crawls once there is an API key",
-    );
   return {
     host: command.host ?? settings.host,
     port: command.port ?? settings.port,

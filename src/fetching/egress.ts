@@ -115,5 +115,16 @@ function readAnswer(text: string): IpAddress {
   return address;
 }
 
-const refusal = (target: Target, why: string): Failure =>
-  new Failure("egress_refused", `the egress policy refuses ${displayUrl(target.url)}: ${why}`);
+/** What a refusal was about, for whoever learns of it by way of another URL of the host. */
+type Refused = { readonly refusedHost: string; readonly why: string };
+
+const refusal = ({ url }: Pick<Target, "url">, why: string): Failure =>
+  new Failure("egress_refused", `the egress policy refuses ${displayUrl(url)}: ${why}`, {
+    cause: { refusedHost: url.host, why } satisfies Refused,
+  });
+
+/** The refusal in the name of a URL of the same host; of another host, such as the proxy's, it stays as it is. */
+export function refusalOf(error: Failure, url: URL): Failure {
+  const { refusedHost, why } = (error.cause ?? {}) as Partial<Refused>; // of a refusal, as `refusal` makes it
+  return refusedHost === url.host && why !== undefined ? refusal({ url }, why) : error;
+}

@@ -256,7 +256,8 @@ function headersOf(session: Session, connect: Connect, options: FetchOptions): H
 const retryAdvice = (
   wire: WireResponse,
   clock: Clock,
-): { readonly isRetryable: boolean; readonly retryAfterMs: number | null } => ({
+): { readonly status: number; readonly isRetryable: boolean; readonly retryAfterMs: number | null } => ({
+  status: wire.status,
   isRetryable: isRetryableStatus(wire.status),
   retryAfterMs: parseRetryAfterMs(wire.headers.get("retry-after"), clock.now()),
 });

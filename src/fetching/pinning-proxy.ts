@@ -5,6 +5,7 @@ import { Failure } from "../failure.ts";
 import type { Log } from "../log.ts";
 import type { WireRoute } from "./connect.ts";
 import { displayUrl } from "./display-url.ts";
+import { refusalOf } from "./egress.ts";
 import { type ProxyHead, parseProxyHead, readHead, rewriteHead } from "./proxy-head.ts";
 import { createRouteFinder, type RouteFinder, type RouteOptions } from "./route.ts";
 import { wireFailure } from "./wire-failure.ts";
@@ -45,8 +46,11 @@ export async function openPinningProxy(options: PinningProxyOptions): Promise<Pi
   const mark = crypto.randomUUID();
   // What failed last may have been another URL of the host, such as its icon's.
   const failureFor = (url: string): Failure | null => {
-    const error = errors.get(URL.parse(url)?.host ?? "");
-    return error === undefined ? null : failureOf(url, error);
+    const parsed = URL.parse(url);
+    const error = errors.get(parsed?.host ?? "");
+    if (parsed === null || error === undefined) return null;
+    const failure = failureOf(url, error);
+    return failure.code === "egress_refused" ? refusalOf(failure, parsed) : failure;
   };
   const ending = new AbortController();
   const open = new Set<net.Socket>();

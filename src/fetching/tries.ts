@@ -16,6 +16,7 @@ export type Clock = {
 /** One try that brought an answer. */
 export type Try<T> = {
   readonly answer: T;
+  readonly status: number;
   /** Whether its status is one that a later try may change. */
   readonly isRetryable: boolean;
   /** What `Retry-After` asks for, null where it is absent. */
@@ -60,7 +61,7 @@ export async function tryRepeatedly<T>(
       if (outcome.kind === "failed") throw outcome.error;
       if (asked === null) return { answer: outcome.result.answer, tries: made };
       await outcome.result.discard();
-      throw rateLimited(options, asked);
+      throw rateLimited(options, { askedMs: asked, status: outcome.result.status });
     }
     if (outcome.kind === "answered") await outcome.result.discard();
     const why = outcome.kind === "failed" ? outcome.error.message : "the status asks for another try";
@@ -82,10 +83,14 @@ async function settle<T>(attempt: () => Promise<Try<T>>): Promise<Outcome<T>> {
   }
 }
 
-const rateLimited = (options: TriesOptions, askedMs: number): Failure =>
+const rateLimited = (
+  options: TriesOptions,
+  { askedMs, status }: { readonly askedMs: number; readonly status: number },
+): Failure =>
   new Failure(
     "rate_limited",
     `${options.watch.describe(options.url)}: the target asks to wait ${Math.ceil(askedMs / 1000)} s, which is past the deadline`,
+    { targetStatus: status },
   );
 
 /** The system's clock and chance. */

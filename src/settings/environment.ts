@@ -191,7 +191,7 @@ export const VARIABLES = {
     "ARTICLE_EXTRACTOR_OUTPUT_ROOT",
     text,
     null,
-    "directory that paths sent over HTTP must stay in; needed once there is an API key",
+    "directory that paths sent over HTTP must stay in; with an API key and without it, crawls are refused",
   ),
   stateDir: setting<string | null>(
     "ARTICLE_EXTRACTOR_STATE_DIR",

@@ -233,6 +233,7 @@ async function visit({ session, open, url, options, watch }: Visit): Promise<Try
 }
 
 const retryAdvice = ({ status, headers }: VisitedPage, clock: Clock) => ({
+  status,
   isRetryable: isRetryableStatus(status),
   retryAfterMs: parseRetryAfterMs(headers["retry-after"] ?? null, clock.now()),
 });

@@ -122,7 +122,9 @@ type RealPath = {
 
 async function realPathOf(written: string, rules: PathRules, caller: PathCaller): Promise<RealPath> {
   if (rules.root === null && !caller.isLocal)
-    throw refused("the server takes no paths: its operator has set no ARTICLE_EXTRACTOR_OUTPUT_ROOT");
+    throw refused(
+      "the server takes no paths, so no crawls: its operator may set ARTICLE_EXTRACTOR_OUTPUT_ROOT to a directory for them",
+    );
   if (written.includes("\0")) throw refused("a path holds no NUL");
   const root = rules.root === null ? null : await realpath(rules.root);
   const found = await resolveExisting(resolve(root ?? rules.workingDirectory, written));

@@ -50,7 +50,9 @@ export function problemResponse(problem: RequestProblem, requestId: string): Res
 export function toProblem(error: unknown): RequestProblem {
   if (error instanceof ProblemError) return error.problem;
   if (!(error instanceof Failure) || error.code === "internal") return INTERNAL;
-  return { status: FAILURE_OUTCOMES[error.code].httpStatus, code: error.code, detail: error.message };
+  const { code, message, targetStatus } = error;
+  const members = targetStatus === null ? {} : { members: { target_status: targetStatus } };
+  return { status: FAILURE_OUTCOMES[code].httpStatus, code, detail: message, ...members };
 }
 
 const INTERNAL: RequestProblem & { readonly code: FailureCode } = {

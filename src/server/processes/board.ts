@@ -1,4 +1,4 @@
-import type { Database } from "../../database/index.ts";
+import { type Database, openLeaseOwner } from "../../database/index.ts";
 import type { Log } from "../../log.ts";
 import type { MetricsSnapshot } from "../../metrics.ts";
 
@@ -31,7 +31,9 @@ const KEEP_MS = 24 * 60 * 60 * 1000;
 /** Puts this process on the board, and what it counts every second. */
 export function openProcessBoard(options: BoardOptions): ProcessBoard {
   const { database, run, pid, snapshot, log } = options;
-  const id = crypto.randomUUID();
+  // What is heard of a process that was killed is some seconds old; its lock is gone at once.
+  const owner = openLeaseOwner(database);
+  const id = owner.name;
   const startedAt = Date.now();
   database.run(
     `CREATE TABLE IF NOT EXISTS processes (id TEXT PRIMARY KEY, run TEXT NOT NULL, pid INTEGER NOT NULL,
@@ -40,8 +42,8 @@ export function openProcessBoard(options: BoardOptions): ProcessBoard {
   const put = database.prepare<never, [string, string, number, number, number, string]>(
     "INSERT OR REPLACE INTO processes VALUES (?, ?, ?, ?, ?, ?)",
   );
-  const seen = database.prepare<{ pid: number; started_at: number }, [string, number]>(
-    "SELECT pid, started_at FROM processes WHERE run = ? AND seen_at > ? ORDER BY started_at",
+  const seen = database.prepare<{ id: string; pid: number; started_at: number }, [string, number]>(
+    "SELECT id, pid, started_at FROM processes WHERE run = ? AND seen_at > ? ORDER BY started_at",
   );
   const others = database.prepare<{ metrics: string }, [string, string]>(
     "SELECT metrics FROM processes WHERE run = ? AND id <> ?",
@@ -61,12 +63,14 @@ export function openProcessBoard(options: BoardOptions): ProcessBoard {
     alive: () =>
       seen
         .all(run, Date.now() - SILENCE_MS)
+        .filter((row) => !owner.hasDied(row.id))
         .map((row) => ({ pid: row.pid, startedAt: new Date(row.started_at) })),
     // Written by `beat` of this version or, during an upgrade, of a neighbouring one.
     otherMetrics: () => others.all(run, id).map(({ metrics }) => JSON.parse(metrics) as MetricsSnapshot),
     [Symbol.dispose]() {
       clearInterval(timer);
       beat(0);
+      owner[Symbol.dispose]();
     },
   };
 }

@@ -38,6 +38,7 @@ async function problemOf(response: Response) {
     readonly detail: string;
     readonly title: string;
     readonly request_id: string;
+    readonly target_status?: number;
     readonly errors?: readonly { readonly path: string; readonly message: string }[];
   };
   expect(problem.status).toBe(response.status);
@@ -178,6 +179,21 @@ describe("POST /", () => {
     const response = await server.post("/", { url: faulty.origin + path });
     expect(response.status).toBe(status);
     if (status !== 200) expect((await problemOf(response)).detail).toContain(part);
+  });
+
+  test("a target's error status stands in a field of the answer, and in no other answer", async () => {
+    const asked: readonly [string, number | undefined][] = [
+      ["/status/500", 500],
+      ["/status/404", 404],
+      ["/status/403", 403],
+      ["/flaky?status=429&times=9&retry-after=3600", 429],
+      ["/not-http", undefined],
+    ];
+    for (const [path, status] of asked) {
+      const response = await server.post("/", { url: faulty.origin + path });
+      expect([path, response.status, (await problemOf(response)).target_status]).toEqual([path, 502, status]);
+    }
+    expect((await problemOf(await server.get("/nothing"))).target_status).toBeUndefined();
   });
 
   test("a page that takes too long is 504", async () => {

@@ -67,6 +67,20 @@ describe.skipIf(process.platform !== "linux")("two processes on one port", () =>
     }
   });
 
+  test("count as alive what lives, right after one was killed and another has come", async () => {
+    for (let round = 0; round < 3; round++) {
+      const [victim = 0] = copies();
+      process.kill(victim, "SIGKILL");
+      while (copies().length < 2 || copies().includes(victim)) await Bun.sleep(5);
+      // The new one counts itself when it is up; the dead one must not be counted then, nor before.
+      for (const until = performance.now() + 1500; performance.now() < until; await Bun.sleep(20)) {
+        const answer = await server.get("/health", alone).catch(() => null);
+        const health = (await answer?.json()) as { processes: { alive: number } } | undefined;
+        if (health) expect(health.processes.alive).toBeLessThanOrEqual(2);
+      }
+    }
+  }, 90_000);
+
   test("any answers for any job: status, events, cancel and manifest", async () => {
     const body = { seeds: [`${site.origin}/`], concurrency: 2 };
     const id = await submitJob(server, { ...body, output_dir: "any" });

@@ -159,6 +159,27 @@ describe("what is refused", () => {
     expect(proxy.refusals.map(({ code }) => code)).toEqual(["egress_refused"]);
   });
 
+  test("is told in the name of the page, though its icon was refused last", async () => {
+    const proxy = await open({ caller: "remote_request" });
+    const page = `http://inner.test:${plain.port}/report`;
+    await through(proxy, page);
+    await through(proxy, `http://inner.test:${plain.port}/favicon.ico`);
+    expect(proxy.failureFor(page)?.message).toStartWith(`the egress policy refuses ${page}: `);
+  });
+
+  test("is told in the proxy's name where a proxy is what the policy refuses", async () => {
+    const choose = chooseProxy({
+      explicit: "http://169.254.169.254:80",
+      explicitSource: "caller",
+      bypass: [],
+      environment: { http: null, https: null, bypass: [] },
+    });
+    const proxy = await open({ choose });
+    const page = `http://any.test:${plain.port}/report`;
+    await through(proxy, page);
+    expect(proxy.failureFor(page)?.message).toContain("refuses http://169.254.169.254");
+  });
+
   test.each([
     ["", "no"],
     ["Basic x", "wrong"],

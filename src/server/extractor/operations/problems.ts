@@ -38,7 +38,7 @@ export const PAGE_PROBLEMS: Readonly<Record<number, ApiAnswer>> = {
   403: problem("The egress policy refuses an address, or the Origin is foreign"),
   422: problem("Fields are wrong, or the page holds nothing to extract"),
   429: problem("More requests at once than the server takes", RETRY_AFTER),
-  502: problem("The target could not be reached or answered with an error; `detail` has its status"),
+  502: problem("The target could not be reached or answered with an error; `target_status` has its status"),
   504: problem("The target or the extraction took too long"),
 };
 
