@@ -86,7 +86,14 @@ function formatLine(
   time: Date,
   line: { level: LogLevel; message: string; fields: LogFields },
 ): string {
-  const { level, message, fields } = line;
+  const { level } = line;
+  const message = withoutUrlSecrets(line.message);
+  const fields = Object.fromEntries(
+    Object.entries(line.fields).map(([name, value]) => [
+      name,
+      typeof value === "string" ? withoutUrlSecrets(value) : value,
+    ]),
+  );
   if (format === "json") {
     return `${quote({ timestamp: time.toISOString(), level, message, ...fields })}\n`;
   }
@@ -94,6 +101,38 @@ function formatLine(
     .filter(([, value]) => value !== undefined)
     .map(([key, value]) => ` ${key}=${quoteWhereNeeded(String(value))}`);
   return `${time.toISOString()} ${level.toUpperCase()} ${oneLine(message)}${pairs.join("")}\n`;
+}
+
+/**
+ * Text whose http and https addresses have lost what may be a secret: the user and password, the query and the
+ * fragment, where somebody else's site has its tokens.
+ */
+export function withoutUrlSecrets(text: string): string {
+  return text.includes("://") ? text.replace(/https?:\/\/[^\s"'<>]*/gi, shownAddress) : text;
+}
+
+function shownAddress(address: string): string {
+  const start = address.indexOf("://") + 3;
+  const host = hostStart(address, start);
+  const rest = host === start ? address.slice(start) : `…${address.slice(host - 1)}`;
+  const shown = address.slice(0, start) + rest;
+  const queryAt = shown.search(/[?#]/);
+  if (queryAt < 0) return shown;
+  // The colon or comma of the sentence around the address is not part of its query.
+  const mark = /[:;,.)]$/.exec(shown)?.[0] ?? "";
+  return `${shown.slice(0, queryAt + 1)}…${mark}`;
+}
+
+/** Where the host begins: behind the user and password, whose own `/`, `?` and `#` somebody forgot to escape. */
+function hostStart(address: string, start: number): number {
+  const at = address.lastIndexOf("@");
+  if (at < start) return start;
+  const end = address.slice(start).search(/[/?#]/);
+  const authority = end < 0 ? address.slice(start) : address.slice(start, start + end);
+  const own = authority.lastIndexOf("@");
+  if (own >= 0) return start + own + 1;
+  const isHost = /^(?:\[[^\]]*\]|[^:[\]]*)(?::\d*)?$/.test(authority);
+  return isHost ? start : at + 1;
 }
 
 // JSON leaves DEL and the C1 controls as they are, and terminals take U+009B for the start of a sequence.

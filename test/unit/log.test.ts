@@ -36,10 +36,36 @@ describe("the log", () => {
 
   test("writes text lines with quotes where a value has more than one word", () => {
     const { log, lines } = openLog("info", "text");
-    log.warning("it failed", { url: "https://h/?a=b", reason: 'said "no"', none: null, gone: undefined });
+    log.warning("it failed", { url: "https://h/a=b", reason: 'said "no"', none: null, gone: undefined });
     expect(lines).toEqual([
-      '2026-01-02T12:00:00.000Z WARNING it failed url="https://h/?a=b" reason="said \\"no\\"" none=null\n',
+      '2026-01-02T12:00:00.000Z WARNING it failed url="https://h/a=b" reason="said \\"no\\"" none=null\n',
     ]);
+  });
+
+  test.each([
+    ["https://h/p?token=s3cret", "https://h/p?…"],
+    ["https://h/p#access_token=s3cret", "https://h/p#…"],
+    ["http://user:s3cret@h:80/p", "http://…@h:80/p"],
+    ["HTTP://user:s3@cret@h/", "HTTP://…@h/"],
+    ["http://user:s3/cret@h/p", "http://…@h/p"],
+    ["http://user:s3?cret@h/p?s3cret", "http://…@h/p?…"],
+    ["http://h:8080/@user/post", "http://h:8080/@user/post"],
+    ["http://[::1]:8080/@user/post", "http://[::1]:8080/@user/post"],
+    [
+      "GET http://h/p?a=s3cret: no answer, nor by https://h/q?b=s3cret.",
+      "GET http://h/p?…: no answer, nor by https://h/q?….",
+    ],
+    ['the link "http://h/?s3cret" leads on', 'the link "http://h/?…" leads on'],
+    ["what? nothing#here", "what? nothing#here"],
+    ["", ""],
+  ])("shows no secret of an address: %s", (written, shown) => {
+    for (const format of ["json", "text"] as const) {
+      const { log, lines } = openLog("info", format);
+      log.with({ url: written }).info(written, { reason: written });
+      expect(lines.join("")).not.toContain("s3");
+      if (format === "json")
+        expect(JSON.parse(lines[0] ?? "")).toMatchObject({ message: shown, url: shown, reason: shown });
+    }
   });
 
   test("writes every one of a thousand equal lines", () => {

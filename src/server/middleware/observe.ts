@@ -34,12 +34,23 @@ export const observe =
     return response;
   };
 
+/** Escapes within escapes that are looked through; what is escaped more often is not shown. */
+const MAX_ESCAPES = 8;
+
 /**
- * A path as the log shows it. That of `GET /https://user:secret@site/` holds credentials, escaped or not, and the
- * query, which is not shown at all, may hold a token of somebody else's site.
+ * A path as the log shows it. That of `GET /https://user:secret@site/?token=…` holds credentials and the query of
+ * somebody else's site, escaped once, many times or not at all.
  */
-const shownPath = (path: string): string =>
-  `/${withoutCredentials(path.slice(1).replaceAll(/%3a/gi, ":").replaceAll(/%2f/gi, "/").replaceAll(/%40/g, "@"))}`;
+export function shownPath(path: string): string {
+  let text = path.slice(1);
+  for (let round = 0; round < MAX_ESCAPES && text.includes("%"); round++) text = unescaped(text);
+  const readable = text.search(/[?#]|%[0-7]/);
+  return `/${withoutCredentials(readable < 0 ? text : `${text.slice(0, readable)}…`)}`;
+}
+
+/** Only what is written in ASCII: the rest is no part of an address's form. */
+const unescaped = (text: string): string =>
+  text.replace(/%([0-7][\da-f])/gi, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)));
 
 async function answer(next: Handler, exchange: Parameters<Handler>[0]): Promise<Response> {
   try {
