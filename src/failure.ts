@@ -52,7 +52,11 @@ export const FAILURE_OUTCOMES = {
     exitCode: 1,
     meaning: "the body is of a type that holds no article",
   },
-  no_content: { httpStatus: 422, exitCode: 1, meaning: "the page holds no words of content" },
+  no_content: {
+    httpStatus: 422,
+    exitCode: 1,
+    meaning: "the page, or what a selector takes of it, holds no words",
+  },
   unknown_tenant: { httpStatus: 404, exitCode: 1, meaning: "no tenant has this codename" },
   unknown_document: { httpStatus: 404, exitCode: 1, meaning: "the tenant has no document with this address" },
   search_disabled: { httpStatus: 409, exitCode: 1, meaning: "search is switched off for the tenant" },

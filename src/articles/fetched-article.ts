@@ -20,7 +20,13 @@ export type FetchedArticle = {
 };
 
 /** The article of an extraction; throws `Failure` `no_content`, which names the page, where there is none. */
-export function requireArticle({ article }: Extraction, page: string): Article {
-  if (article === null) throw new Failure("no_content", `${page} holds no words of content`);
-  return article;
+export function requireArticle({ article, emptySelection }: Extraction, page: string): Article {
+  if (article) return article;
+  if (!emptySelection) throw new Failure("no_content", `${page} holds no words of content`);
+  const selector = JSON.stringify(emptySelection.selector);
+  const message =
+    emptySelection.elements === 0
+      ? `no element shown on ${page} matches the selector ${selector}`
+      : `what the selector ${selector} matches on ${page} holds no words`;
+  throw new Failure("no_content", message);
 }

@@ -3,8 +3,10 @@ import {
   type CrawlNotice,
   type CrawlProgress,
   type CrawlSummary,
+  type PageOutcome,
   warningOf,
 } from "../crawler/index.ts";
+import { unmatchedExclusion } from "../extraction/index.ts";
 import type { Log } from "../log.ts";
 import type { Notices } from "./notices.ts";
 import { formatDuration, formatProgress, Pace } from "./progress-line.ts";
@@ -20,6 +22,8 @@ export type CrawlReportParts = {
   readonly destination: string;
   /** The command that would go on where this one stopped, as a sentence begins; null where none would. */
   readonly resumedBy: string | null;
+  /** The selectors of --exclude. */
+  readonly excluded: readonly string[];
 };
 
 /** Tells a person what a crawl does: the progress line, notices, a log line for each event, the summary. */
@@ -40,6 +44,7 @@ export function createCrawlReport(parts: CrawlReportParts): CrawlReport {
   const pace = new Pace();
   const examples = new Map<string, string>();
   const told: string[] = [];
+  const unmatched = new UnmatchedExclusions(parts.excluded);
   let doneBefore = 0;
   let sitemapUrls = 0;
   let hasPages = false;
@@ -56,6 +61,7 @@ export function createCrawlReport(parts: CrawlReportParts): CrawlReport {
       if (event.kind === "page") {
         hasPages = true;
         const { error } = event.outcome;
+        unmatched.take(event.outcome);
         if (error && !examples.has(error.code)) examples.set(error.code, error.message);
       }
       if (event.kind === "notice") {
@@ -71,7 +77,14 @@ export function createCrawlReport(parts: CrawlReportParts): CrawlReport {
       logEvent(event, log);
     },
     summarise: (summary) =>
-      formatSummary(summary, { ...parts, elapsedMs: now() - startedAt, examples, told, doneBefore }),
+      formatSummary(summary, {
+        ...parts,
+        elapsedMs: now() - startedAt,
+        examples,
+        told,
+        unmatched,
+        doneBefore,
+      }),
     get firstFailure() {
       return [...examples.values()][0] ?? null;
     },
@@ -80,6 +93,29 @@ export function createCrawlReport(parts: CrawlReportParts): CrawlReport {
       screen[Symbol.dispose]();
     },
   };
+}
+
+/** Selectors of --exclude that have matched nothing so far. That one page has no match is nothing unusual. */
+class UnmatchedExclusions {
+  readonly #excluded: readonly string[];
+  readonly #matched = new Set<string>();
+  #hasPages = false;
+
+  constructor(excluded: readonly string[]) {
+    this.#excluded = excluded;
+  }
+
+  take({ status, change, warnings }: PageOutcome): void {
+    // A page that was not read again says nothing.
+    if (status !== "success" || change === "unchanged") return;
+    this.#hasPages = true;
+    for (const selector of this.#excluded)
+      if (!warnings.includes(unmatchedExclusion(selector))) this.#matched.add(selector);
+  }
+
+  get selectors(): readonly string[] {
+    return this.#hasPages ? this.#excluded.filter((selector) => !this.#matched.has(selector)) : [];
+  }
 }
 
 /** From here on a person wonders why nothing happens. */
@@ -123,6 +159,7 @@ type SummaryParts = CrawlReportParts & {
   readonly examples: ReadonlyMap<string, string>;
   /** What notices have said already. */
   readonly told: readonly string[];
+  readonly unmatched: UnmatchedExclusions;
   /** Pages of a resumed crawl that were done when it went on. */
   readonly doneBefore: number;
 };
@@ -147,6 +184,8 @@ function formatSummary(summary: CrawlSummary, parts: SummaryParts): string[] {
   if (isCut) lines.push(`the limit of ${progress.fetched} pages was reached; ${how}`);
   for (const warning of summary.warnings)
     if (!parts.told.includes(warning)) lines.push(`warning: ${warning}`);
+  for (const selector of parts.unmatched.selectors)
+    lines.push(`warning: on no page an element matches the excluded selector ${JSON.stringify(selector)}`);
   if (manifestPath !== null) lines.push(`every page and its outcome: ${manifestPath}`);
   return lines.map((line, index) => (index === 0 ? line : `  ${line}`));
 }

@@ -40,6 +40,7 @@ export async function runCrawl(command: CrawlCommand, parts: CrawlParts): Promis
     now: () => performance.now(),
     destination: lines ? "written to stdout" : `stored in ${directory}`,
     resumedBy: directory === null ? null : `the same command${command.isFresh ? " without --fresh" : ""}`,
+    excluded: command.plan.extraction.exclude,
   });
   const options: CrawlJobOptions = {
     output: lines?.output ?? { kind: "directory", path: directory ?? "" },

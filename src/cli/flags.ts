@@ -47,14 +47,14 @@ const EXTRACTION_FLAGS: readonly Flag[] = [
     name: "select",
     placeholder: "CSS",
     group: "Extraction",
-    help: "The content is in the elements that match",
+    help: "The content is in the elements that match; an error where none does",
   },
   {
     name: "exclude",
     placeholder: "CSS",
     isRepeatable: true,
     group: "Extraction",
-    help: "Leave out elements that match (repeatable)",
+    help: "Leave out elements that match; a warning where none does (repeatable)",
   },
 ];
 

@@ -72,12 +72,12 @@ const NO_CHOICE = {
   firstParagraph: null,
 } as const;
 
-/** Renders the elements that a selector names; null when there are none. Consumes the document. */
+/** Renders the elements that a selector matches, and counts them. Consumes the document. */
 export function renderSelected(
   document: Document,
   select: string,
   { base, title, options }: RenderingContext,
-): RenderedContent | null {
+): { readonly rendered: RenderedContent | null; readonly elements: number } {
   removePermalinks(document);
   removeHidden(document);
   const hasFormulas = drawsFormulas(document);
@@ -87,9 +87,10 @@ export function renderSelected(
     // A match inside another match is there already.
     if (!selected.some((other) => other !== element && other.contains(element))) root.append(element);
   }
-  if (!root.firstChild) return null;
+  const elements = selected.length;
+  if (elements === 0) return { rendered: null, elements };
   if (hasFormulas) canonicalise(root, true);
-  return { ...NO_CHOICE, ...renderContent(root, { base, title, options }) };
+  return { rendered: { ...NO_CHOICE, ...renderContent(root, { base, title, options }) }, elements };
 }
 
 type Part = { readonly chosen: ChosenContent; readonly plain: PlainText };

@@ -17,8 +17,8 @@ import { withShadowRoots } from "./page/shadow-roots.ts";
 import { parseDocument, selectAll } from "./parse.ts";
 import type { ExtractionTask } from "./protocol.ts";
 import { extractMarkdown, extractPlainText } from "./text-body.ts";
-import type { Article, Extraction, ExtractionOptions } from "./types.ts";
-import { warningsFor } from "./warnings.ts";
+import type { Extraction, ExtractionOptions } from "./types.ts";
+import { unmatchedExclusion, warningsFor } from "./warnings.ts";
 import { countWords } from "./words.ts";
 
 /** Extracts a body of any kind; throws as `extractHtml` of `here.ts`. */
@@ -59,7 +59,7 @@ function extractPage(html: string, url: PageUrl | null, options: ExtractionOptio
   const choice = chooseBlocks(page, url);
   const metadata = readMetadata({ page, choice, jsonLd, url }, base);
   return {
-    article: extractArticle(page, { url, base, jsonLd, choice, metadata, options }),
+    ...extractArticle(page, { url, base, jsonLd, choice, metadata, options }),
     links: linksOf(page.facts, base),
     robots: robotsOf(page.facts),
     canonical: canonicalOf(page.facts, base),
@@ -97,34 +97,59 @@ type ArticleContext = {
   readonly options: ExtractionOptions;
 };
 
-function extractArticle(page: ScannedPage, { metadata, choice, ...context }: ArticleContext): Article | null {
-  const rendered = renderContent(page, choice, { ...context, title: metadata.title, image: metadata.image });
-  if (rendered === null) return null;
-  const wordCount = countWords(rendered.text);
-  if (wordCount === 0) return null;
+function extractArticle(
+  page: ScannedPage,
+  { metadata, choice, ...context }: ArticleContext,
+): Pick<Extraction, "article" | "emptySelection"> {
+  const { rendered, elements, unmatched } = renderContent(page, choice, {
+    ...context,
+    title: metadata.title,
+    image: metadata.image,
+  });
+  const wordCount = rendered === null ? 0 : countWords(rendered.text);
+  if (rendered === null || wordCount === 0) {
+    const { select: selector } = context.options;
+    return { article: null, emptySelection: selector === null ? null : { selector, elements } };
+  }
   const { firstParagraph, ...content } = rendered;
-  return {
+  const article = {
     ...metadata,
     excerpt: metadata.excerpt ?? (tidyValue(firstParagraph ?? "") || null),
     ...content,
     wordCount,
-    warnings: warningsFor(wordCount, context.options),
+    warnings: [...warningsFor(wordCount, context.options), ...unmatched.map(unmatchedExclusion)],
   };
+  return { article, emptySelection: null };
 }
 
-function renderContent(page: ScannedPage, choice: Choice, context: RenderingContext): RenderedContent | null {
+type PageContent = {
+  /** Null when the selectors leave nothing. */
+  readonly rendered: RenderedContent | null;
+  /** Number of elements that `select` matches. */
+  readonly elements: number;
+  /** Selectors of `exclude` that match nothing. */
+  readonly unmatched: readonly string[];
+};
+
+function renderContent(page: ScannedPage, choice: Choice, context: RenderingContext): PageContent {
   const { select, exclude } = context.options;
-  if (select === null && exclude.length === 0) return renderPage(page, choice, context);
+  if (select === null && exclude.length === 0)
+    return { rendered: renderPage(page, choice, context), elements: 0, unmatched: [] };
   const document = parseDocument(page.model.html);
-  for (const selector of exclude) {
-    for (const element of selectAll(document, selector, "--exclude")) element.remove();
-  }
+  const unmatched = removeExcluded(document, exclude);
   // An exclusion may have taken the whole page.
-  if (document.documentElement === null || document.body === null) return null;
+  if (document.documentElement === null || document.body === null)
+    return { rendered: null, elements: 0, unmatched };
+  if (select !== null) return { ...renderSelected(document, select, context), unmatched };
   // What the selectors left is a page of its own.
-  if (select === null) {
-    const rest = scanPage(document.toString());
-    return renderPage(rest, chooseBlocks(rest, context.url), context);
-  }
-  return renderSelected(document, select, context);
+  const rest = scanPage(document.toString());
+  const rendered = renderPage(rest, chooseBlocks(rest, context.url), context);
+  return { rendered, elements: 0, unmatched };
+}
+
+/** Removes what the selectors match on the page as it is, whatever their order; returns those that match nothing. */
+function removeExcluded(document: Document, exclude: readonly string[]): readonly string[] {
+  const matches = exclude.map((selector) => selectAll(document, selector, "--exclude"));
+  for (const element of matches.flat()) element.remove();
+  return exclude.filter((_, index) => matches[index]?.length === 0);
 }

@@ -16,4 +16,5 @@ export {
   RENDERINGS,
   type Rendering,
 } from "./types.ts";
+export { unmatchedExclusion } from "./warnings.ts";
 export { countWords } from "./words.ts";

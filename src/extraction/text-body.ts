@@ -8,8 +8,8 @@ import { tidyValue } from "./meta-tags.ts";
 import { scanPage } from "./page/scan.ts";
 import { parseDocument } from "./parse.ts";
 import { foldForComparison, removeInvisible } from "./text.ts";
-import type { Article, Extraction, ExtractionOptions } from "./types.ts";
-import { warningsFor } from "./warnings.ts";
+import type { Article, Extraction, ExtractionOptions, Link } from "./types.ts";
+import { unmatchedExclusion, warningsFor } from "./warnings.ts";
 import { countWords } from "./words.ts";
 
 /**
@@ -37,7 +37,7 @@ export function extractMarkdown(body: string, url: PageUrl | null, options: Extr
     content: () => rendered.content ?? "",
     options,
   });
-  return { article, links, robots: { noindex: false, nofollow: false }, canonical: null, refresh: null };
+  return textExtraction(article, links, options);
 }
 
 /** Quotations and lists of Markdown that people write; a renderer reads the text again at each level. */
@@ -69,7 +69,23 @@ export function extractPlainText(body: string, options: ExtractionOptions): Extr
     content: () => `<pre>${escapeHtml(rest)}</pre>`,
     options,
   });
-  return { article, links: [], robots: { noindex: false, nofollow: false }, canonical: null, refresh: null };
+  return textExtraction(article, [], options);
+}
+
+/** Text has no elements, so selectors match nothing of it. */
+function textExtraction(
+  article: Article | null,
+  links: readonly Link[],
+  { select: selector }: ExtractionOptions,
+): Extraction {
+  return {
+    article: selector === null ? article : null,
+    emptySelection: selector === null ? null : { selector, elements: 0 },
+    links,
+    robots: { noindex: false, nofollow: false },
+    canonical: null,
+    refresh: null,
+  };
 }
 
 /** Indented lines, columns and drawings. */
@@ -118,7 +134,7 @@ function textArticle({ title, text, markdown, content, options }: TextParts): Ar
     markdown: options.renderings.includes("markdown") ? markdown() : null,
     text,
     wordCount,
-    warnings: warningsFor(wordCount, options),
+    warnings: [...warningsFor(wordCount, options), ...options.exclude.map(unmatchedExclusion)],
   };
 }
 

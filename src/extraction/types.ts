@@ -92,10 +92,15 @@ export type Link = {
 /** The page's own robots directives (`<meta name="robots">`). */
 export type MetaRobots = { readonly noindex: boolean; readonly nofollow: boolean };
 
+/** A selector that found no words: its elements have none, or there are no such elements. */
+export type EmptySelection = { readonly selector: string; readonly elements: number };
+
 /** All that one parse of a page yields; the crawler parses nothing again. */
 export type Extraction = {
   /** Null when the page holds no words of content. */
   readonly article: Article | null;
+  /** Set when there is no article because of `options.select`. */
+  readonly emptySelection: EmptySelection | null;
   readonly links: readonly Link[];
   readonly robots: MetaRobots;
   /** `<link rel="canonical">`. */

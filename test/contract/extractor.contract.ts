@@ -129,8 +129,27 @@ function describeOptions(extract: Extract): void {
     expect((await articleWith({ select: "figure, figcaption, nav" })).text).toBe("Home\n\nIn spring");
   });
 
-  test("finds no article where nothing is selected", async () => {
-    expect((await extract(PAGE, { select: "#nowhere" })).article).toBeNull();
+  test("finds no article where nothing is selected, and says so of the selector", async () => {
+    for (const [select, elements] of [
+      ["#nowhere", 0],
+      ["img", 1],
+    ] as const) {
+      const { article, emptySelection } = await extract(PAGE, { select });
+      expect(article).toBeNull();
+      expect(emptySelection).toEqual({ selector: select, elements });
+    }
+    expect((await extract(PAGE, { select: "nav" })).emptySelection).toBeNull();
+    expect((await extract("<p></p>", {})).emptySelection).toBeNull();
+  });
+
+  test("warns of each excluded selector that matches nothing, whatever the others take away", async () => {
+    const { article } = await extract(PAGE, { exclude: ["nav", ".nowhere", "nav a", "aside.none"] });
+    expect(article?.warnings.filter((warning) => warning.includes("excluded"))).toEqual([
+      'No element matches the excluded selector ".nowhere"',
+      'No element matches the excluded selector "aside.none"',
+    ]);
+    const selected = await extract(PAGE, { select: "article", exclude: ["nav", "b > u"] });
+    expect(selected.article?.warnings).toContain('No element matches the excluded selector "b > u"');
   });
 
   test("keeps excluded elements out, the links in", async () => {

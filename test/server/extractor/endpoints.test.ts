@@ -142,16 +142,6 @@ describe("POST /", () => {
     expect(errors?.map((error) => error.path)).toEqual([path]);
   });
 
-  test("a selector that is none is 422", async () => {
-    const options = { select: "p[", exclude: ["aside", "::::"] };
-    const response = await server.post("/", { url: site.origin + ARTICLE, options });
-    expect(response.status).toBe(422);
-    expect((await problemOf(response)).errors).toEqual([
-      { path: "options.select", message: 'options.select: "p[" is not a CSS selector' },
-      { path: "options.exclude.1", message: 'options.exclude.1: "::::" is not a CSS selector' },
-    ]);
-  });
-
   test.each<[string, string, number, string]>([
     ["a body that is no JSON", "{", 400, "application/json"],
     ["a body of another type", "url=x", 415, "application/x-www-form-urlencoded"],

@@ -1,0 +1,40 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { type ExtractorProcess, startExtractor } from "../../support/extractor-server.ts";
+import { type ServedSite, serveSite } from "../../support/site.ts";
+
+let server: ExtractorProcess;
+let site: ServedSite;
+beforeAll(async () => {
+  server = await startExtractor();
+  site = await serveSite();
+});
+afterAll(async () => {
+  await server[Symbol.asyncDispose]();
+  await site[Symbol.asyncDispose]();
+});
+
+const article = (): string => `${site.origin}/news/borrowed-tools.html`;
+
+test("a selector that is none is 422", async () => {
+  const options = { select: "p[", exclude: ["aside", "::::"] };
+  const response = await server.post("/", { url: article(), options });
+  expect(response.status).toBe(422);
+  expect(((await response.json()) as { readonly errors: unknown }).errors).toEqual([
+    { path: "options.select", message: 'options.select: "p[" is not a CSS selector' },
+    { path: "options.exclude.1", message: 'options.exclude.1: "::::" is not a CSS selector' },
+  ]);
+});
+
+test("a selector that matches nothing is named", async () => {
+  const url = article();
+  const response = await server.post("/", { url, options: { select: ".nowhere" } });
+  expect(response.status).toBe(422);
+  expect(await response.json()).toMatchObject({
+    code: "no_content",
+    detail: `no element shown on ${url} matches the selector ".nowhere"`,
+  });
+  const excluding = await server.post("/", { url, options: { exclude: [".nowhere"] } });
+  expect(((await excluding.json()) as Record<string, unknown>).warnings).toEqual([
+    'No element matches the excluded selector ".nowhere"',
+  ]);
+});
