@@ -15,6 +15,8 @@ export type CrawlCommand = {
   readonly authorizations: ReadonlyMap<string, string>;
   /** What is made: files in the directory, lines on stdout, or a list of what would be fetched. */
   readonly makes: "files" | "lines" | "list";
+  /** Where lines about new, changed and gone pages go: a file, or stdout for `-`; null for nowhere. */
+  readonly changedLines: string | null;
   /** Null when none was given. */
   readonly directory: string | null;
   readonly isFresh: boolean;
@@ -79,10 +81,21 @@ export function readCrawlCommand(
     network,
     authorizations,
     makes,
+    changedLines: readChangedLines(typed, makes),
     directory: optionValue.text(typed, "output-dir"),
     isFresh: typed.has("fresh"),
     allowance: readAllowance(typed.one("max-failures")),
   };
+}
+
+function readChangedLines(typed: Typed, makes: CrawlCommand["makes"]): string | null {
+  const target = optionValue.text(typed, "changed-jsonl");
+  if (target === null) return null;
+  if (makes === "list")
+    throw new Failure("invalid_usage", "--changed-jsonl and --dry-run exclude each other");
+  if (makes === "lines" && target === "-")
+    throw new Failure("invalid_usage", "--jsonl and --changed-jsonl - both write to stdout: name a file");
+  return target;
 }
 
 /** Whether so many failures out of so many pages that were tried are within what was allowed. */

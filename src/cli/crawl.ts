@@ -7,7 +7,9 @@ import { askForDirectory } from "./ask.ts";
 import { createLineOutput, type LineOutput } from "./crawl-lines.ts";
 import { type CrawlCommand, type FailureAllowance, isWithin } from "./crawl-options.ts";
 import { type CrawlReport, createCrawlReport, formatCounts, pageCount } from "./crawl-report.ts";
+import { OutputClosed } from "./io.ts";
 import type { Notices } from "./notices.ts";
+import { openSink } from "./output.ts";
 import type { Screen } from "./screen.ts";
 import { requireSelectors } from "./selectors.ts";
 
@@ -42,13 +44,21 @@ export async function runCrawl(command: CrawlCommand, parts: CrawlParts): Promis
     resumedBy: directory === null ? null : `the same command${command.isFresh ? " without --fresh" : ""}`,
     excluded: command.plan.extraction.exclude,
   });
+  const { changedLines } = command;
+  await using changes =
+    changedLines === null ? null : await openSink(changedLines === "-" ? null : changedLines, io);
   const options: CrawlJobOptions = {
+    changes: changes && {
+      write: (text) => changes.write(text).catch(asFailure),
+      finish: () => changes.finish(),
+    },
     output: lines?.output ?? { kind: "directory", path: directory ?? "" },
     jobId: null,
     isFresh: command.isFresh,
     shellSettings: {
       output_dir: directory,
       jsonl: lines !== null,
+      changed_jsonl: changedLines,
       max_failures: showAllowance(command.allowance),
     },
     authorizations: command.authorizations,
@@ -88,6 +98,12 @@ async function follow(
       await lines.writeFailed(event.outcome).catch(ignoreCancelled);
   }
   throw new Failure("internal", "the crawl ended without a result");
+}
+
+// Whoever reads the changes has not read them all, so that the next crawl tells them again.
+function asFailure(error: unknown): never {
+  if (!(error instanceof OutputClosed)) throw error;
+  throw new Failure("unwritable_output", "the reader of the changes has gone", { cause: error });
 }
 
 // The crawl itself is told by its signal, and goes on to its end in order.

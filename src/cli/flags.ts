@@ -176,6 +176,13 @@ export const CRAWL_ONLY_FLAGS: readonly Flag[] = [
     help: "Directory for the Markdown files and manifest.json; asked for on a terminal",
   },
   { name: "jsonl", group: "Output", help: "Write pages to stdout, one JSON line each, instead of files" },
+  {
+    name: "changed-jsonl",
+    placeholder: "FILE",
+    isPath: true,
+    group: "Output",
+    help: "At the end write a JSON line for each page that is new, changed or gone; '-': to stdout",
+  },
   { name: "dry-run", group: "Output", help: "List the URLs that the crawl would start with; fetch no page" },
   {
     name: "fresh",

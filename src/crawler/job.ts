@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { Failure, type FailureRecord } from "../failure.ts";
+import { writeChanges } from "./changes.ts";
 import { configEcho } from "./config-echo.ts";
 import { type CrawlDeps, CrawlRun } from "./crawl.ts";
 import type { Frontier } from "./frontier/frontier.ts";
@@ -7,7 +8,14 @@ import { openSqliteFrontier } from "./frontier/open.ts";
 import { writeManifest } from "./manifest.ts";
 import { logNotice, warningOf } from "./notices.ts";
 import { type OpenOutput, openOutput, watchDisk } from "./output.ts";
-import type { CrawlEvent, CrawlJobOptions, CrawlNotice, CrawlPlan, CrawlSummary } from "./types.ts";
+import type {
+  ChangesOutput,
+  CrawlEvent,
+  CrawlJobOptions,
+  CrawlNotice,
+  CrawlPlan,
+  CrawlSummary,
+} from "./types.ts";
 
 /** What a job works with besides its own output. */
 export type CrawlJobParts = Omit<CrawlDeps, "frontier" | "sink" | "authorizations"> & {
@@ -53,7 +61,8 @@ export async function* runCrawlJob(
     return { kind: "notice", notice: told };
   };
   const disk = watchDisk(output, parts.clock);
-  const job = { plan, config, parts, output, frontier, run, notice, disk };
+  const changes = options.changes ?? null;
+  const job = { plan, config, changes, parts, output, frontier, run, notice, disk };
   let isEnded = false;
   try {
     yield* tellStart(job);
@@ -70,6 +79,7 @@ type Job = {
   readonly plan: CrawlPlan;
   /** As the manifest shows it. */
   readonly config: Readonly<Record<string, unknown>>;
+  readonly changes: ChangesOutput | null;
   readonly parts: CrawlJobParts;
   readonly output: OpenOutput;
   readonly frontier: Frontier;
@@ -101,9 +111,9 @@ async function* tellPages({ run, notice, disk }: Job): AsyncGenerator<CrawlEvent
   }
 }
 
-/** Closes the books: the manifest, and only after it the mark that the crawl is over. */
+/** Closes the books: the manifest, the changes of a crawl that is complete, and only after them the mark that the crawl is over. */
 async function end(job: Job, error: FailureRecord | null): Promise<CrawlSummary> {
-  const { config, parts, output, frontier, run } = job;
+  const { config, changes, parts, output, frontier, run } = job;
   const state = error === null ? "completed" : error.code === "cancelled" ? "cancelled" : "failed";
   const { jobId, startedAt } = frontier.crawl;
   const summary = {
@@ -117,22 +127,19 @@ async function end(job: Job, error: FailureRecord | null): Promise<CrawlSummary>
     warnings: await frontier.warnings(),
   } as const;
   const { manifestPath } = output;
-  if (manifestPath !== null) {
-    const temporaryPath = join(output.stateDirectory, "manifest.json.tmp");
-    try {
-      await writeManifest(frontier, {
-        path: manifestPath,
-        temporaryPath,
-        config,
-        summary,
-      });
-    } catch (cause) {
-      if (!(cause instanceof Failure)) throw cause;
-      // A crawl that failed is told by its own failure; the disk may well be why.
-      return error === null
-        ? { ...summary, state: "failed", error: cause.toRecord(), manifestPath: null }
-        : { ...summary, manifestPath: null };
+  let isWritten = false;
+  try {
+    if (manifestPath !== null) {
+      const temporaryPath = join(output.stateDirectory, "manifest.json.tmp");
+      await writeManifest(frontier, { path: manifestPath, temporaryPath, config, summary });
+      isWritten = true;
     }
+    if (state === "completed" && changes !== null) await writeChanges(frontier, changes);
+  } catch (cause) {
+    if (!(cause instanceof Failure)) throw cause;
+    const written = { ...summary, manifestPath: isWritten ? manifestPath : null };
+    // A crawl that failed is told by its own failure; the disk may well be why.
+    return error === null ? { ...written, state: "failed", error: cause.toRecord() } : written;
   }
   if (state === "completed") await frontier.finish();
   return { ...summary, manifestPath };

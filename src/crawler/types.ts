@@ -221,7 +221,10 @@ export type CrawlJobOptions = {
   readonly output: CrawlOutput;
   /** The job's name in the manifest; null makes one up, or keeps that of the crawl that is resumed. */
   readonly jobId: string | null;
-  /** Where lines about new, changed and gone pages go when the crawl ends; null for nowhere. */
+  /**
+   * Where JSON lines about pages that are new, changed or gone since the last finished crawl go when this one is
+   * complete. Only then is it finished: whatever ends the program before that, the lines come again.
+   */
   readonly changes?: ChangesOutput | null;
   /** Forgets what an earlier crawl into the same place remembers; its files stay until they are replaced. */
   readonly isFresh: boolean;
@@ -236,10 +239,12 @@ export type CrawlJobOptions = {
   readonly authorizations: ReadonlyMap<string, string>;
 };
 
-/** A file, which is replaced as a whole, or a writer of texts. */
-export type ChangesOutput =
-  | { readonly kind: "file"; readonly path: string }
-  | { readonly kind: "stream"; readonly write: (text: string) => Promise<void> };
+/** Takes the lines about changes of a crawl that is complete. Each call throws `Failure` as `PageSink` does. */
+export interface ChangesOutput {
+  write(text: string): Promise<void>;
+  /** All of them are written. */
+  finish(): Promise<void>;
+}
 
 /** What a shell adds to a plan for a dry run. */
 export type PreviewOptions = Pick<CrawlJobOptions, "authorizations"> & {

@@ -168,6 +168,32 @@ const EFFECTS: Readonly<Record<string, () => Promise<void>>> = {
     const names = [...new Bun.Glob("**/*").scanSync({ cwd: directory.path })].sort();
     expect(names).toEqual([`deep/er/out/${host}__guide__b.md`, "deep/er/out/manifest.json"]);
   },
+  "changed-jsonl": async () => {
+    await using directory = await crawlDirectory();
+    const toStdout = await directory.crawl([start(), "--max-depth", "0", "--changed-jsonl", "-"]);
+    expect(toStdout.exitCode).toBe(0);
+    expect(JSON.parse(toStdout.stdout)).toMatchObject({ change: "new", url: start(), status: "success" });
+    const file = join(directory.path, "changes.jsonl");
+    const toFile = await directory.crawl([start(), "--max-depth", "1", "--changed-jsonl", file]);
+    const lines = (await Bun.file(file).text()).trimEnd().split("\n");
+    expect([toFile.stdout, lines.length]).toEqual(["", (toFile.manifest?.successful ?? 0) - 1]);
+    const again = await directory.crawl([start(), "--max-depth", "1", "--changed-jsonl", file]);
+    expect([again.exitCode, await Bun.file(file).text()]).toEqual([0, ""]);
+    for (const words of [
+      ["--jsonl", "--changed-jsonl", "-"],
+      ["--dry-run", "--changed-jsonl", file],
+    ])
+      expect((await crawlOnce([start(), ...words])).exitCode).toBe(2);
+    const nowhere = await directory.crawl([
+      start(),
+      "--changed-jsonl",
+      join(directory.path, "no", "f.jsonl"),
+    ]);
+    expect([nowhere.exitCode, nowhere.stderr]).toMatchObject([
+      1,
+      expect.stringContaining("no such directory"),
+    ]);
+  },
   jsonl: async () => {
     const run = await crawl(`${site.origin}/missing-links`, "--jsonl", "--max-failures", "2");
     const lines = run.stdout

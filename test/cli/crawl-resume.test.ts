@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { join } from "node:path";
 import { BINARY, cleanEnvironment } from "../support/binary.ts";
 import { type CrawlRun, crawlDirectory, crawlOnce, readCrawl } from "../support/crawl-run.ts";
-import { type NumberedSite, serveNumberedSite } from "../support/numbered-site.ts";
+import { type CrawlRoute, html, serveCrawlSite } from "../support/crawl-site.ts";
+import { crawlPage, type NumberedSite, serveNumberedSite } from "../support/numbered-site.ts";
 
 const PAGES = 300;
 const CONCURRENCY = 5;
@@ -82,6 +84,57 @@ test.each([
     expect(outcomes(run)).toEqual(outcomes(whole));
   },
 );
+
+test("killed again and again, it tells each change of a site that has changed, and moves what is gone", async () => {
+  let isLater = false;
+  const changed = (number: number) => crawlPage(`Page ${number} as it is now`, []);
+  await using changing = serveCrawlSite({
+    "/": crawlPage(
+      "Start",
+      Array.from({ length: 60 }, (_, number) => `/${number}`),
+    ),
+    ...Object.fromEntries(
+      Array.from({ length: 60 }, (_, number): [string, CrawlRoute] => [
+        `/${number}`,
+        async () => {
+          await Bun.sleep(4);
+          if (!isLater || number % 3 === 0) return html(crawlPage(`Page ${number}`, []));
+          return number % 3 === 1 ? html(changed(number)) : new Response(null, { status: 410 });
+        },
+      ]),
+    ),
+  });
+  await using directory = await crawlDirectory();
+  const args = [`${changing.origin}/`, "--concurrency", "3", "--rate-limit", "0"];
+  const feed = join(directory.path, "feed.jsonl");
+  const first = await directory.crawl([...args, "--changed-jsonl", "-"]);
+  const linesOf = (text: string) =>
+    text
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+  expect(linesOf(first.stdout).map(({ change }) => change)).toEqual(Array(61).fill("new"));
+  isLater = true;
+  for (let times = 0; times < 4; times++) {
+    await crawlKilled([...args, "--changed-jsonl", feed], directory.output, 100 + Math.random() * 300);
+    if (await Bun.file(feed).exists()) break; // a fast machine was through with it
+  }
+  const whole = (await Bun.file(feed).exists())
+    ? null
+    : await directory.crawl([...args, "--changed-jsonl", feed]);
+  const lines = linesOf(await Bun.file(feed).text());
+  const pathsWith = (change: string) =>
+    lines
+      .flatMap((line) => (line.change === change ? [Number(new URL(line.url).pathname.slice(1))] : []))
+      .toSorted((a, b) => a - b);
+  const ofThirds = (rest: number) => Array.from({ length: 20 }, (_, at) => 3 * at + rest);
+  expect([lines.length, pathsWith("changed"), pathsWith("gone")]).toEqual([40, ofThirds(1), ofThirds(2)]);
+  for (const { file_path } of lines)
+    expect(await Bun.file(join(directory.output, file_path)).exists()).toBe(true);
+  expect((await readCrawl(directory.output)).files).toHaveLength(41);
+  if (whole)
+    expect(whole.stderr).toContain("  since the last crawl: 0 new, 20 changed, 21 unchanged, 20 gone\n");
+});
 
 // Spread over the run, at places that differ with every run of the tests.
 for (let moment = 0; moment < MOMENTS; moment++) {
