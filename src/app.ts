@@ -21,7 +21,12 @@ import {
   previewCrawl,
   runCrawlJob,
 } from "./crawler/index.ts";
-import { createExtractor, type ExtractionOptions, type Extractor } from "./extraction/index.ts";
+import {
+  createExtractor,
+  type ExtractionOptions,
+  type Extractor,
+  withSmallPagesHere,
+} from "./extraction/index.ts";
 import { Failure } from "./failure.ts";
 import {
   type BrowserHostOptions,
@@ -77,6 +82,8 @@ export type AppOptions = {
   /** The extraction worker's module. */
   readonly workerUrl: string | URL;
   readonly log: Log;
+  /** Whether a page or two are all that will be extracted. */
+  readonly extractsOnePage?: boolean;
   /** Whose extractions the metrics count. */
   readonly shell: "cli" | "server";
   /** What this machine has for browsers; absent: none is ever started. */
@@ -197,6 +204,9 @@ const SETTING_CHECKS: SettingChecks = {
     }),
 };
 
+/** Pages that a program extracts on its own thread when they are all that it extracts. */
+const SMALL_PAGE_CHARS = 300_000;
+
 /** How long a name's checked addresses are used again. */
 const RESOLVER_TTL_MS = 30_000;
 
@@ -211,11 +221,12 @@ export function createApp(options: AppOptions): App {
     resolve: systemResolve,
     resolverTtlMs: RESOLVER_TTL_MS,
   });
-  const extractor = createExtractor({
+  const pool = createExtractor({
     workers: settings.threadpoolSize || Math.max(1, availableParallelism() - 1),
     workerUrl: options.workerUrl,
     ...EXTRACTION_LIMITS,
   });
+  const extractor = options.extractsOnePage ? withSmallPagesHere(pool, SMALL_PAGE_CHARS) : pool;
   const { metrics } = options;
   const cache = createArticleCache(settings.cacheSize);
   const slots = options.hostSlots ?? createHostSlots(systemClock);

@@ -1,4 +1,4 @@
-import { type App, createApp, type NetworkOptions, readAppEnvironment } from "../app.ts";
+import { type App, type AppOptions, createApp, type NetworkOptions, readAppEnvironment } from "../app.ts";
 import { Failure } from "../failure.ts";
 import { forgetProxyVariables, parseEgressPolicy } from "../fetching/index.ts";
 import { createLog, LOG_FORMATS, LOG_LEVELS, type Log } from "../log.ts";
@@ -25,7 +25,11 @@ export type CommandApp = {
  * Opens the application: flag, then environment, then `.env`, then default.
  * @throws Failure `invalid_settings`, `invalid_usage`
  */
-export function openCommandApp(typed: Typed, io: Io): CommandApp {
+export function openCommandApp(
+  typed: Typed,
+  io: Io,
+  { extractsOnePage = false }: Pick<AppOptions, "extractsOnePage"> = {},
+): CommandApp {
   const environment = withDotenv(io.environment, {
     executablePath: io.executablePath,
     envFile: typed.one("env-file"),
@@ -47,6 +51,7 @@ export function openCommandApp(typed: Typed, io: Io): CommandApp {
     caller: { kind: "cli" },
     product: { version: VERSION, homePage: HOME_PAGE },
     shell: "cli",
+    extractsOnePage,
     workerUrl: io.workerUrl,
     machine: browserMachine(environment, io),
     person: createPerson(io),

@@ -144,7 +144,7 @@ async function extract({ typed, io, openNotices }: Shell): Promise<number> {
   const notices = openNotices(io);
   if (command.input.kind === "stdin" && io.stdin.isTerminal)
     notices.warn("reading the page from the terminal");
-  const { app, settings } = openCommandApp(typed, io);
+  const { app, settings } = openCommandApp(typed, io, { extractsOnePage: command.input.kind !== "list" });
   await using _ = app;
   if (command.input.kind === "url" || command.input.kind === "list")
     noteMissingBrowser(command.network, { app, settings, notices });

@@ -1,3 +1,5 @@
+import { Failure } from "../failure.ts";
+import type { Extractor } from "./pool.ts";
 import type { ExtractionTask } from "./protocol.ts";
 import type { ExtractHtml, Extraction } from "./types.ts";
 
@@ -18,3 +20,18 @@ export const extractBody = async (task: ExtractionTask): Promise<Extraction> =>
  */
 export const extractHtml: ExtractHtml = async (html, url, options) =>
   (await engine()).extractHtml(html, url, options);
+
+/**
+ * Extracts bodies of at most `maxChars` characters on the calling thread, all others on the workers of `pool`. For a
+ * program that extracts one page: starting a worker costs it more than a small page does, and a page that small
+ * cannot keep the thread for long.
+ */
+export const withSmallPagesHere = (pool: Extractor, maxChars: number): Extractor => ({
+  workers: pool.workers,
+  extract: async (task, signal) => {
+    if (task.body.length > maxChars) return pool.extract(task, signal);
+    if (signal?.aborted) throw new Failure("cancelled", "the extraction was cancelled before it began");
+    return extractBody(task);
+  },
+  [Symbol.asyncDispose]: () => pool[Symbol.asyncDispose](),
+});

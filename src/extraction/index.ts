@@ -1,4 +1,4 @@
-export { extractBody, extractHtml } from "./here.ts";
+export { extractBody, extractHtml, withSmallPagesHere } from "./here.ts";
 export { composeMarkdown } from "./markdown.ts";
 export { createExtractor, type Extractor, type ExtractorOptions } from "./pool.ts";
 export type { BodyKind, ExtractionTask } from "./protocol.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { Glob } from "bun";
-import { createExtractor, extractBody } from "../../src/extraction/index.ts";
+import { createExtractor, extractBody, withSmallPagesHere } from "../../src/extraction/index.ts";
 import { EXTRACTION_LIMITS } from "../../src/settings/index.ts";
 import { describeExtractor, extractionTask } from "./extractor.contract.ts";
 
@@ -14,6 +14,21 @@ describeExtractor("on the calling thread", () => ({
 }));
 describeExtractor("of one worker", () => openPool(1));
 describeExtractor("of two workers", () => openPool(2));
+describeExtractor("of small pages on the calling thread", () => withSmallPagesHere(openPool(1), 2000));
+
+test("small pages need no worker, and larger ones get one", async () => {
+  const workerUrl = new URL("../fixtures/extraction/stuck-worker.ts", import.meta.url);
+  await using pool = createExtractor({ workers: 1, workerUrl, timeLimitMs: 100, startLimitMs: 60_000 });
+  const extractor = withSmallPagesHere(pool, 100);
+  expect((await extractor.extract(extractionTask("<p>small</p>"))).article?.text).toBe("small");
+  const large = extractor.extract(extractionTask(`<p>${"large ".repeat(100)}</p>`));
+  expect(large).rejects.toMatchObject({ code: "timeout" });
+  await large.catch(() => {});
+  const signal = AbortSignal.abort();
+  expect(extractor.extract(extractionTask("<p>small</p>"), signal)).rejects.toMatchObject({
+    code: "cancelled",
+  });
+});
 
 test("every page has the same result from any number of workers and from none", async () => {
   const tasks = [extractionTask("# Markdown\n\nA *body*.", { renderings: ["content"] }, "markdown")];
