@@ -5,13 +5,25 @@ import { type ContentCoding, inflate, parseContentCodings } from "./inflate.ts";
 /** A body's whole length is known to be small enough to take it in one piece. */
 const ONE_PIECE_BYTES = 4 * 1024 * 1024;
 
+/** So much of a long body is looked at before the rest is asked for. */
+const HEAD_BYTES = 1445;
+
+/** Looks at the beginning of a body, and throws where the rest is not worth having. */
+export type CheckHead = (head: Uint8Array) => void;
+
 /**
  * The whole body, decompressed.
+ * @param checkHead asked about long bodies that are not compressed
  * @returns null when it is longer than `maxBytes`, on the wire or decompressed
- * @throws the wire's or the decompression's error
+ * @throws the wire's or the decompression's error, and what `checkHead` throws
  */
-export async function readBody(wire: WireResponse, maxBytes: number): Promise<Uint8Array | null> {
-  const received = await readWire(wire, maxBytes);
+export async function readBody(
+  wire: WireResponse,
+  maxBytes: number,
+  checkHead: CheckHead | null = null,
+): Promise<Uint8Array | null> {
+  const isPlain = parseContentCodings(wire.headers.get("content-encoding"))?.length === 0;
+  const received = await readWire(wire, maxBytes, isPlain ? checkHead : null);
   if (received === null) return null;
   const codings = codingsOf(wire);
   let bytes: Uint8Array = received;
@@ -30,27 +42,45 @@ export function codingsOf(wire: WireResponse): readonly ContentCoding[] {
   return codings;
 }
 
-async function readWire(wire: WireResponse, maxBytes: number): Promise<Uint8Array | null> {
+async function readWire(
+  wire: WireResponse,
+  maxBytes: number,
+  checkHead: CheckHead | null,
+): Promise<Uint8Array | null> {
   const announced = wire.headers.get("content-length");
   const length = announced !== null && /^\d+$/.test(announced) ? Number(announced) : null;
-  if (length !== null && length > maxBytes) {
+  if (length !== null && length > maxBytes && checkHead === null) {
     await discard(wire);
     return null;
   }
   const isChunked = wire.headers.has("transfer-encoding");
   if (length !== null && !isChunked && length <= ONE_PIECE_BYTES) return await wire.bytes();
   const body = wire.stream();
-  return body ? await collect(body, maxBytes) : new Uint8Array();
+  return body ? await collect(body, maxBytes, checkHead) : new Uint8Array();
 }
 
-async function collect(body: ReadableStream<Uint8Array>, maxBytes: number): Promise<Uint8Array | null> {
+async function collect(
+  body: ReadableStream<Uint8Array>,
+  maxBytes: number,
+  checkHead: CheckHead | null,
+): Promise<Uint8Array | null> {
   const pieces: Uint8Array[] = [];
   let total = 0;
+  let isChecked = checkHead === null;
   const reader = body.getReader();
   for (;;) {
     const { done, value } = await reader.read();
     if (done) return concat(pieces, total);
     total += value.length;
+    if (!isChecked && total >= HEAD_BYTES) {
+      isChecked = true;
+      try {
+        checkHead?.(concat([...pieces, value], total));
+      } catch (error) {
+        await reader.cancel().catch(() => {}); // the answer is refused either way
+        throw error;
+      }
+    }
     if (total > maxBytes) {
       await reader.cancel().catch(() => {}); // the answer is refused either way
       return null;

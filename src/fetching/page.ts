@@ -33,7 +33,12 @@ export async function readPage(wire: WireResponse, url: URL, maxBytes: number): 
     if (isAnswerByStatus) return { ...empty, bodyBytes: 0 };
     throw unsupported(url, type?.essence ?? "");
   }
-  const bytes = await readBody(wire, maxBytes);
+  // An installer of a vague type is as good as any file of another type, and need not be fetched to be refused.
+  const checkHead = (head: Uint8Array): void => {
+    if (sniffPageType(head) === null) throw unsupported(url, type?.essence ?? "");
+  };
+  const isVague = isPageType(type) === null && !isAnswerByStatus;
+  const bytes = await readBody(wire, maxBytes, isVague ? checkHead : null);
   if (!bytes) {
     if (isAnswerByStatus) return { ...empty, bodyBytes: 0 };
     throw tooLarge(`GET ${displayUrl(url)}`, maxBytes);
