@@ -1,6 +1,7 @@
 import { Failure } from "../failure.ts";
 import type { DocumentUrl } from "../urls/index.ts";
 import { Analyser, analyserFingerprint } from "./analysis/analyser.ts";
+import { checkDeadline } from "./deadline.ts";
 import { type CompiledQuery, compileQuery } from "./query/compile.ts";
 import { documentsWithPhrases, scoreDocuments } from "./query/phrases.ts";
 import { RANKING } from "./ranking/constants.ts";
@@ -117,7 +118,8 @@ export function searchIndex<Reader extends IndexReader>(
   const { documents, query, analyser } = rankIndex(parts, text, options);
   const snippet = { ...settings.snippet, style: options.snippetStyle ?? settings.snippet.style };
   return documents.slice(0, options.size).map((hit) => {
-    const document = reader.document(hit.document);
+    checkDeadline(options.deadline);
+    const document = reader.parts(hit.document, options.deadline);
     const { url, title, sections } = document;
     const parents = reader.layout(hit.document).sectionParents;
     return {
@@ -140,7 +142,7 @@ function candidatesFor<Reader extends IndexReader>(
   const { ranking } = settings;
   if (query.phrases.length === 0) return findCandidates(reader, query.terms, { limit, ranking, deadline });
   const documents = documentsWithPhrases(reader, query.phrases, deadline);
-  return scoreDocuments(reader, query.terms, documents, { limit, ranking });
+  return scoreDocuments(reader, query.terms, documents, { limit, ranking, deadline });
 }
 
 function placeOf(

@@ -141,9 +141,11 @@ export interface Postings {
   readonly frequencies: Uint32Array;
   /**
    * Reads the term's positions in the current document, in ascending order, each once for a form.
+   * @param deadline performance.now() time, ms; none where it is left out
    * @returns how many entries of `positions` and `forms` are used
+   * @throws Failure `timeout`
    */
-  readPositions(): number;
+  readPositions(deadline?: number): number;
   readonly positions: Uint32Array;
   /** Which form stands at each position: an index into `TermEntry.forms`. */
   readonly forms: Uint16Array;
@@ -167,6 +169,12 @@ export type StoredDocument = {
   readonly sections: readonly Section[];
 };
 
+/** A document as a hit shows it: parts of its Markdown are read without the rest. */
+export type DocumentParts = Omit<StoredDocument, "markdown"> & {
+  /** A range of the Markdown, as `Section` has it; shorter where the Markdown ends. @throws Failure `timeout` */
+  markdownOf(start: number, end: number): string;
+};
+
 /**
  * An immutable index as ranking reads it: a segment, or a small index in memory. Documents are numbered from
  * 0 in the order of their URLs (code units), so that the smaller number wins a tie of scores.
@@ -188,6 +196,8 @@ export interface IndexReader {
   termsWithPrefix(prefix: string, limit: number): readonly TermEntry[];
   layout(document: number): DocumentLayout;
   document(document: number): StoredDocument;
+  /** @param deadline as that of a search */
+  parts(document: number, deadline: number): DocumentParts;
 }
 
 /** A term of a query with the factor of its score. */

@@ -29,6 +29,9 @@ const HEADING_GAP = 4;
  */
 const MAX_SECTIONS = 20_000;
 
+/** Characters of a heading, and so of its anchor, that are shown. Every hit of the document reads them all. */
+const MAX_HEADING = 1000;
+
 /** Turns documents into tokens, one after the other; the arrays are used again for each. */
 export class DocumentAnalyser {
   readonly #analyser: Analyser;
@@ -137,7 +140,10 @@ export class DocumentAnalyser {
       this.#add(text, from, to, isCode && field === BODY ? CODE : field, isCode ? "code" : "prose");
       if (wantsText) plain += text.slice(from, to);
     });
-    return plain.replace(/\*+|[[\]]/g, "").trim();
+    return plain
+      .slice(0, MAX_HEADING)
+      .replace(/\*+|[[\]]/g, "")
+      .trim();
   }
 
   #add(text: string, start: number, end: number, field: FieldNumber, kind: TextKind): void {

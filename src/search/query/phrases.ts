@@ -1,4 +1,4 @@
-import { checkDeadline } from "../deadline.ts";
+import { checkDeadline, checkDeadlineAt } from "../deadline.ts";
 import { FieldScorer } from "../field-score.ts";
 import {
   FIELDS,
@@ -36,7 +36,7 @@ function documentsWithTerms(reader: IndexReader, terms: readonly PhraseTerm[], d
   const found: number[] = [];
   for (let document = nextCommon(postings, 0); document !== NO_DOCUMENT; ) {
     checkDeadline(deadline);
-    if (hasPhrase(terms, postings)) found.push(document);
+    if (hasPhrase(terms, postings, deadline)) found.push(document);
     document = nextCommon(postings, document + 1);
   }
   return found;
@@ -60,21 +60,39 @@ function nextCommon(postings: readonly Postings[], target: number): number {
   return candidate;
 }
 
-function hasPhrase(phrase: readonly PhraseTerm[], postings: readonly Postings[]): boolean {
-  let starts: Set<number> | null = null;
+/** Whether the words of a phrase stand together somewhere in the document that all postings are at. */
+function hasPhrase(phrase: readonly PhraseTerm[], postings: readonly Postings[], deadline: number): boolean {
+  // Where the phrase may begin, ascending; each further word leaves some of them, in place.
+  let starts: Uint32Array | null = null;
+  let startCount = 0;
   for (let i = 0; i < phrase.length; i++) {
     const { form, offset } = phrase[i]!;
-    const one = postings[i]!;
-    const count = one.readPositions();
-    const next = new Set<number>();
-    for (let p = 0; p < count; p++) {
-      const start = one.positions[p]! - offset;
-      if (one.forms[p] === form && (starts === null || starts.has(start))) next.add(start);
+    const { positions, forms, count } = readPositions(postings[i]!, deadline);
+    const before: Uint32Array | null = starts;
+    const next: Uint32Array = starts ?? new Uint32Array(count);
+    let kept = 0;
+    for (let p = 0, at = 0; p < count; p++) {
+      checkDeadlineAt(p, deadline);
+      const start = positions[p]! - offset;
+      if (forms[p] !== form || start < 0) continue;
+      if (before !== null) {
+        while (at < startCount && before[at]! < start) at++;
+        if (at === startCount) break;
+        if (before[at] !== start) continue;
+      }
+      next[kept++] = start;
     }
-    if (next.size === 0) return false;
+    if (kept === 0) return false;
     starts = next;
+    startCount = kept;
   }
   return true;
+}
+
+// Read before the arrays are asked for: reading may put longer ones in their place.
+function readPositions(postings: Postings, deadline: number) {
+  const count = postings.readPositions(deadline);
+  return { count, positions: postings.positions, forms: postings.forms };
 }
 
 /** The first phase for documents that are already chosen: the same score, the `limit` highest. */
@@ -82,13 +100,14 @@ export function scoreDocuments(
   reader: IndexReader,
   terms: readonly WeightedTerm[],
   documents: readonly number[],
-  options: { readonly limit: number; readonly ranking: RankingSettings },
+  options: { readonly limit: number; readonly ranking: RankingSettings; readonly deadline: number },
 ): readonly ScoredDocument[] {
   const scorer = new FieldScorer(reader, options.ranking);
   const scores = new Float64Array(documents.length);
   for (const { entry, weight } of terms) {
     const postings = reader.postings(entry);
     documents.forEach((document, index) => {
+      checkDeadlineAt(index, options.deadline);
       if (postings.document < document) postings.advance(document);
       if (postings.document !== document) return;
       for (let number = 0; number < FIELDS.length; number++) {

@@ -1,3 +1,4 @@
+import { checkDeadlineAt } from "../deadline.ts";
 import type { CompiledQuery } from "../query/compile.ts";
 import type { DocumentLayout } from "../types.ts";
 import { OPENINGS, RANKING } from "./constants.ts";
@@ -9,26 +10,36 @@ export function leavesOf({ terms }: CompiledQuery): Uint32Array {
   return Uint32Array.from(leaves.sort((a, b) => terms[a]!.position - terms[b]!.position));
 }
 
-/** For each two neighbours of the query, the lower weight of the two over their least distance. */
-export function proximity(places: TermPlaces, leaves: Uint32Array, weights: Float64Array): number {
+/**
+ * For each two neighbours of the query, the lower weight of the two over their least distance.
+ * @throws Failure `timeout`
+ */
+export function proximity(
+  places: TermPlaces,
+  leaves: Uint32Array,
+  { weights, deadline }: { readonly weights: Float64Array; readonly deadline: number },
+): number {
   let sum = 0;
   for (let i = 0; i + 1 < leaves.length; i++) {
     const left = leaves[i]!;
     const right = leaves[i + 1]!;
     if (places.count(left) === 0 || places.count(right) === 0) continue;
-    sum += Math.min(weights[left]!, weights[right]!) / leastDistance(places, left, right);
+    sum += Math.min(weights[left]!, weights[right]!) / leastDistance(places, { left, right, deadline });
   }
   return sum;
 }
 
+type Neighbours = { readonly left: number; readonly right: number; readonly deadline: number };
+
 /** 1 for neighbours in the order of the query; the other order counts one more. */
-function leastDistance(places: TermPlaces, left: number, right: number): number {
+function leastDistance(places: TermPlaces, { left, right, deadline }: Neighbours): number {
   const a = places.positions(left);
   const b = places.positions(right);
   const aCount = places.count(left);
   const bCount = places.count(right);
   let least = Number.POSITIVE_INFINITY;
   for (let i = 0, j = 0; i < aCount && j < bCount && least > 1; ) {
+    checkDeadlineAt(i + j, deadline);
     const step = b[j]! - a[i]!;
     // Parts of one word that have the same position are no pair.
     if (step !== 0) least = Math.min(least, step > 0 ? step : 1 - step);

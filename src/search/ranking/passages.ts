@@ -1,3 +1,4 @@
+import { checkDeadlineAt } from "../deadline.ts";
 import type { DocumentLayout } from "../types.ts";
 import { RANKING } from "./constants.ts";
 import { lowerBound, type TermPlaces } from "./term-places.ts";
@@ -19,7 +20,14 @@ export class PassageScorer {
   #frequencies = new Uint32Array(64);
   #sections = new Uint32Array(64);
   #isInContext = new Uint8Array(64);
+  readonly #deadline: number;
 
+  /** @param deadline performance.now() time, ms */
+  constructor(deadline: number) {
+    this.#deadline = deadline;
+  }
+
+  /** @throws Failure `timeout` */
   score(layout: DocumentLayout, places: TermPlaces, weights: Float64Array): PassageScores {
     const passageCount = layout.passageStarts.length;
     if (passageCount === 0) return { best: 0, mean: 0, section: 0 };
@@ -41,6 +49,7 @@ export class PassageScorer {
     let passage = 0;
     const first = lowerBound(positions, count, contentStart);
     for (let i = first; i < count; i++) {
+      checkDeadlineAt(i, this.#deadline);
       while (passage + 1 < passageCount && passageStarts[passage + 1]! <= positions[i]!) passage++;
       this.#frequencies[passage]!++;
     }
@@ -67,6 +76,7 @@ export class PassageScorer {
     let section = 0;
     let isAny = false;
     for (let i = first; i < count; i++) {
+      checkDeadlineAt(i, this.#deadline);
       while (section + 1 < sectionCount && sectionStarts[section + 1]! <= positions[i]!) section++;
       if (positions[i]! >= headingEnds[section]!) continue;
       marks[section] = 1;

@@ -64,24 +64,25 @@ export function rescore(
   candidates: readonly ScoredDocument[],
   options: RescoreOptions,
 ): RankedDocument[] {
-  const places = new TermPlaces(reader, query.terms);
+  const places = new TermPlaces(reader, query.terms, options.deadline);
   const weights = Float64Array.from(query.terms, ({ weight }) => weight);
   const leaves = leavesOf(query);
   const fillers = { places, leaves, leafCount: query.leafCount };
   const added = weightsFor(query.wordCount);
-  const passages = new PassageScorer();
+  const passages = new PassageScorer(options.deadline);
   const fieldScorer = options.isExplained ? new FieldScorer(reader, options.ranking) : null;
   const inOrder = [...candidates].sort((a, b) => a.document - b.document);
   const ranked = inOrder.map(({ document, score }): RankedDocument => {
     checkDeadline(options.deadline);
     places.moveTo(document);
     const layout = reader.layout(document);
+    checkDeadline(options.deadline);
     const passage = passages.score(layout, places, weights);
     const parts = {
       bestPassage: added.bestPassage * passage.best,
       meanPassage: added.meanPassage * passage.mean,
       openings: openings(layout, places, weights, added.openings),
-      proximity: added.proximity * proximity(places, leaves, weights),
+      proximity: added.proximity * proximity(places, leaves, { weights, deadline: options.deadline }),
       exactForms: added.exactForms * exactForms(places, weights),
       headedTerms: added.headedTerms * headedTerms(places, weights),
       wholeTitle: isWholeTitle(fillers, layout) ? added.wholeTitle * query.leafWeight : 0,

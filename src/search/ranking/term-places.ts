@@ -1,3 +1,4 @@
+import { checkDeadlineAt } from "../deadline.ts";
 import type { QueryTerm } from "../query/compile.ts";
 import type { IndexReader, Postings } from "../types.ts";
 
@@ -12,7 +13,11 @@ export class TermPlaces {
   readonly #counts: Uint32Array;
   readonly #isExact: Uint8Array;
 
-  constructor(reader: IndexReader, terms: readonly QueryTerm[]) {
+  readonly #deadline: number;
+
+  /** @param deadline performance.now() time, ms; `moveTo` gives up when it passes */
+  constructor(reader: IndexReader, terms: readonly QueryTerm[], deadline: number) {
+    this.#deadline = deadline;
     this.#terms = terms;
     this.#postings = terms.map(({ entry }) => reader.postings(entry));
     this.#positions = terms.map(() => new Uint32Array(16));
@@ -20,7 +25,7 @@ export class TermPlaces {
     this.#isExact = new Uint8Array(terms.length);
   }
 
-  /** Reads all positions of all terms in a document. */
+  /** Reads all positions of all terms in a document. @throws Failure `timeout` */
   moveTo(document: number): void {
     for (let term = 0; term < this.#terms.length; term++) {
       const postings = this.#postings[term]!;
@@ -50,7 +55,7 @@ export class TermPlaces {
   }
 
   #read(term: number, postings: Postings): number {
-    const read = postings.readPositions();
+    const read = postings.readPositions(this.#deadline);
     const from = postings.positions;
     const { forms: wanted, typedForm } = this.#terms[term]!;
     this.#isExact[term] = 0;
@@ -58,6 +63,7 @@ export class TermPlaces {
     const into = this.#positions[term]!;
     let count = 0;
     for (let i = 0; i < read; i++) {
+      checkDeadlineAt(i, this.#deadline);
       const form = postings.forms[i]!;
       if (wanted && !wanted.has(form)) continue;
       if (form === typedForm) this.#isExact[term] = 1;

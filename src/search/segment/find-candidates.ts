@@ -1,4 +1,4 @@
-import { Failure } from "../../failure.ts";
+import { checkDeadline } from "../deadline.ts";
 import type { RankingSettings, ScoredDocument, WeightedTerm } from "../types.ts";
 import { CandidateHeap } from "./candidate-heap.ts";
 import type { Segment } from "./segment.ts";
@@ -42,7 +42,7 @@ export function findCandidates(
   { limit, ranking, deadline }: CandidateOptions,
 ): readonly ScoredDocument[] {
   const tables = segment.scoreTables(ranking);
-  const scorers = terms.map((term) => new TermScorer(segment, term, tables));
+  const scorers = terms.map((term) => new TermScorer(segment, term, { tables, deadline }));
   const order = scorers
     .map((_, place) => place)
     .sort((a, b) => weightOf(terms, b) - weightOf(terms, a) || a - b);
@@ -51,7 +51,7 @@ export function findCandidates(
     { limit: Math.min(limit, segment.documentCount), documentCount: segment.documentCount },
   );
   for (const window of search.windows()) {
-    if (performance.now() > deadline) throw new Failure("timeout", "the search was not done by its deadline");
+    checkDeadline(deadline);
     search.score(window);
   }
   return search.found();

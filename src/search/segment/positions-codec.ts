@@ -1,3 +1,4 @@
+import { checkDeadlineAt } from "../deadline.ts";
 import type { ByteReader, ByteWriter } from "./bytes.ts";
 
 /**
@@ -32,16 +33,21 @@ export function encodePositions(
   }
 }
 
-/** The inverse of `encodePositions`; the arrays must have `count` places. */
+/** The inverse of `encodePositions`; the arrays must have `count` places. @throws Failure `timeout` */
 export function decodePositions(
   reader: ByteReader,
-  { count, hasForms }: { readonly count: number; readonly hasForms: boolean },
+  {
+    count,
+    hasForms,
+    deadline,
+  }: { readonly count: number; readonly hasForms: boolean; readonly deadline: number },
   places: { readonly positions: Uint32Array; readonly forms: Uint16Array },
 ): void {
   const { positions, forms } = places;
   let position = 0;
   let form = 0;
   for (let index = 0; index < count; index++) {
+    checkDeadlineAt(index, deadline);
     const gap = reader.varint();
     if (hasForms) {
       position += gap >>> 1;

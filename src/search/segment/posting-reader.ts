@@ -1,3 +1,4 @@
+import { checkDeadlineAt } from "../deadline.ts";
 import { FIELDS, NO_DOCUMENT, type Postings } from "../types.ts";
 import { packedLength, unpackBits } from "./bit-packing.ts";
 import { ByteReader } from "./bytes.ts";
@@ -30,6 +31,9 @@ export type Blocks = {
   readonly maxFrequencies: Uint32Array;
   readonly minLengths: Uint32Array;
 };
+
+/** Positions of one word in one document that are many. */
+const LONG_LIST = 100_000;
 
 /**
  * Reads the postings that `PostingWriter` wrote. Besides walking (see `Postings`) whole blocks may be loaded
@@ -146,12 +150,15 @@ export class PostingList implements Postings {
     for (let at = starts[number]!; at < starts[number + 1]!; at++) frequencies[fields[at]!] = values[at]!;
   }
 
-  readPositions(): number {
-    return this.readPositionsAt(this.index);
+  readPositions(deadline = Number.POSITIVE_INFINITY): number {
+    return this.readPositionsAt(this.index, deadline);
   }
 
-  /** Positions of a posting of the loaded block; cheapest in ascending order. */
-  readPositionsAt(index: number): number {
+  /**
+   * Positions of a posting of the loaded block; cheapest in ascending order.
+   * @throws Failure `timeout`
+   */
+  readPositionsAt(index: number, deadline: number): number {
     if (this.#positionIndex > index || this.#positionIndex < 0) {
       this.#positionIndex = 0;
       this.#positionOffset = this.blocks.positionStarts[this.block]!;
@@ -159,14 +166,18 @@ export class PostingList implements Postings {
     }
     const reader = this.#reader;
     reader.offset = this.#positionOffset;
-    while (this.#positionIndex < index) this.#skipPositions(this.#positionCount(this.#positionIndex++));
+    while (this.#positionIndex < index) {
+      this.#skipPositions(this.#positionCount(this.#positionIndex++), deadline);
+    }
     const count = this.#positionCount(index);
     if (count > this.positions.length) {
-      this.positions = new Uint32Array(count * 2);
-      this.forms = new Uint16Array(count * 2);
+      // Twice of what a short list needs, so that few are made; of a long one that would be megabytes.
+      const capacity = count > LONG_LIST ? count : count * 2;
+      this.positions = new Uint32Array(capacity);
+      this.forms = new Uint16Array(capacity);
     }
     this.#positionOffset = reader.offset;
-    decodePositions(reader, { count, hasForms: this.#hasForms }, this);
+    decodePositions(reader, { count, hasForms: this.#hasForms, deadline }, this);
     this.#orderForms(count);
     return count;
   }
@@ -241,10 +252,11 @@ export class PostingList implements Postings {
       : this.#signatures.positionCounts[number]!;
   }
 
-  #skipPositions(count: number): void {
+  #skipPositions(count: number, deadline: number): void {
     const { bytes } = this.#reader;
     let { offset } = this.#reader;
     for (let index = 0; index < count; index++) {
+      checkDeadlineAt(index, deadline);
       const first = bytes[offset]!;
       while (bytes[offset++]! >= 128);
       if (this.#hasForms && (first & 1) === 1) while (bytes[offset++]! >= 128);

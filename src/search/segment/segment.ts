@@ -1,6 +1,7 @@
 import type { DocumentUrl } from "../../urls/index.ts";
 import {
   type DocumentLayout,
+  type DocumentParts,
   FIELDS,
   type FieldNumber,
   type IndexReader,
@@ -18,7 +19,7 @@ import { type Blocks, PostingList } from "./posting-reader.ts";
 import { interleaveLengths, ScoreTables } from "./score-tables.ts";
 import { Signatures } from "./signatures.ts";
 import { StoredBlockReader } from "./stored-blocks.ts";
-import { decodeStored } from "./stored-codec.ts";
+import { decodeStored, MarkdownBytes, openStored } from "./stored-codec.ts";
 import { StringTableCursor } from "./string-table.ts";
 import { type LocatedTerm, TermDictionary } from "./term-dictionary.ts";
 
@@ -175,6 +176,13 @@ export class Segment implements IndexReader, Disposable {
 
   document(document: number): StoredDocument {
     return { url: this.url(document), ...decodeStored(new ByteReader(this.storedBytes(document))) };
+  }
+
+  parts(document: number, deadline: number): DocumentParts {
+    const { title, sections, bytes } = openStored(new ByteReader(this.storedBytes(document)));
+    const markdown = new MarkdownBytes(bytes, deadline);
+    const markdownOf = (start: number, end: number): string => markdown.range(start, end);
+    return { url: this.url(document), title, sections, markdownOf };
   }
 
   /** A document's text as it is in the file. */

@@ -1,3 +1,4 @@
+import { checkDeadlineAt } from "../deadline.ts";
 import type { Section, StoredDocument } from "../types.ts";
 import type { ByteReader, ByteWriter } from "./bytes.ts";
 
@@ -25,6 +26,12 @@ export function encodeStored({ title, markdown, sections }: StoredText, writer: 
 
 /** The inverse of `encodeStored`. */
 export function decodeStored(reader: ByteReader): StoredText {
+  const { title, sections, bytes } = openStored(reader);
+  return { title, sections, markdown: decoder.decode(bytes) };
+}
+
+/** As `decodeStored`, but that the Markdown stays in UTF-8; see `MarkdownBytes`. */
+export function openStored(reader: ByteReader) {
   const title = readText(reader);
   const sections: Section[] = [];
   const count = reader.varint();
@@ -37,7 +44,53 @@ export function decodeStored(reader: ByteReader): StoredText {
     sections.push({ level, heading, anchor, start, end: start + reader.varint() });
     before = start;
   }
-  return { title, sections, markdown: readText(reader) };
+  return { title, sections, bytes: reader.raw(reader.varint()) };
+}
+
+/** Reads ranges of a Markdown that may have megabytes, without decoding what is not asked for. */
+export class MarkdownBytes {
+  readonly #bytes: Uint8Array;
+  readonly #deadline: number;
+  /** A place that was found: so many UTF-16 code units are before this byte. */
+  #unit = 0;
+  #byte = 0;
+
+  /** @param deadline performance.now() time, ms */
+  constructor(bytes: Uint8Array, deadline: number) {
+    this.#bytes = bytes;
+    this.#deadline = deadline;
+  }
+
+  /**
+   * A range in UTF-16 code units, end exclusive; shorter where the text ends, and a unit longer where it would cut
+   * a character in half.
+   * @throws Failure `timeout`
+   */
+  range(start: number, end: number): string {
+    if (start < this.#unit) {
+      this.#unit = 0;
+      this.#byte = 0;
+    }
+    this.#goTo(start);
+    const from = this.#byte;
+    this.#goTo(end);
+    return decoder.decode(this.#bytes.subarray(from, this.#byte));
+  }
+
+  /** Moves on to the first character at or after a code unit, or to the end. */
+  #goTo(unit: number): void {
+    const bytes = this.#bytes;
+    let at = this.#byte;
+    let units = this.#unit;
+    while (units < unit && at < bytes.length) {
+      checkDeadlineAt(at, this.#deadline);
+      const lead = bytes[at]!;
+      units += lead >= 0xf0 ? 2 : 1;
+      at += lead < 0x80 ? 1 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
+    }
+    this.#byte = at;
+    this.#unit = units;
+  }
 }
 
 function writeText(text: string, writer: ByteWriter): void {

@@ -11,6 +11,9 @@ const FIELD_MASK = FIELD_COUNT - 1; // there are eight
 /** A term of fewer documents than one in so many has blocks that are wider than a window. */
 const SPARSE = 8;
 
+/** @property deadline performance.now() time, ms: looked at while positions are read */
+export type ScorerOptions = { readonly tables: ScoreTables; readonly deadline: number };
+
 /** One term's part in the first phase: its postings by windows of documents, with what they add at most. */
 export class TermScorer {
   /** No document gets more from this term. */
@@ -27,7 +30,10 @@ export class TermScorer {
   #block = 0;
   #index = 0;
 
-  constructor(segment: Segment, { entry, weight, forms }: WeightedTerm, tables: ScoreTables) {
+  readonly #deadline: number;
+
+  constructor(segment: Segment, { entry, weight, forms }: WeightedTerm, { tables, deadline }: ScorerOptions) {
+    this.#deadline = deadline;
     this.#list = segment.postings(entry);
     this.#weight = weight;
     this.#forms = forms;
@@ -178,7 +184,7 @@ export class TermScorer {
   }
 
   #hasForm(index: number, wanted: ReadonlySet<number>): boolean {
-    const count = this.#list.readPositionsAt(index);
+    const count = this.#list.readPositionsAt(index, this.#deadline);
     for (let at = 0; at < count; at++) if (wanted.has(this.#list.forms[at]!)) return true;
     return false;
   }

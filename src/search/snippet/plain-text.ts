@@ -1,9 +1,6 @@
 import { scanBlocks } from "../document/blocks.ts";
 import { readInline } from "../document/inline.ts";
 
-// A snippet's text is looked for in so much of a section; more of one section is rarely read either.
-const MAX_CHARACTERS = 50_000;
-
 const LINE_MARK = /^(?:[ \t]|>|[-*+] |\d{1,9}[.)] |\|)+/;
 const MARKS = /!?\[|\*{1,3}|~~|\]|(?<!\w)__?(?=\w)|(?<=\w)__?(?!\w)/g;
 /** 1 for what one of `MARKS` has; a `!` is in one only before a bracket. */
@@ -18,8 +15,7 @@ const RULE = /^[\s|:+=*_-]+$/;
  * The words of a stretch of Markdown as one line of text: no markers, targets of links, tags or headings, so
  * that nothing of them can be cut in half.
  */
-export function plainText(markdown: string, start: number, end: number): string {
-  const source = markdown.slice(start, Math.min(end, start + MAX_CHARACTERS));
+export function plainText(source: string): string {
   const lines: string[] = [];
   scanBlocks(source, (kind, from, to) => {
     if (kind === "heading") return;

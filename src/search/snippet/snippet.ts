@@ -1,6 +1,6 @@
 import type { Analyser } from "../analysis/analyser.ts";
 import type { QueryTerm } from "../query/compile.ts";
-import type { StoredDocument } from "../types.ts";
+import type { DocumentParts } from "../types.ts";
 import { chooseFragments, type Fragment } from "./fragments.ts";
 import { findMatches, type Match } from "./matches.ts";
 import { plainText } from "./plain-text.ts";
@@ -22,21 +22,21 @@ export type SnippetSettings = {
 
 /**
  * The fragments of a document's section that hold the words of a query, joined by ` … `. A section without any
- * gives way to the whole document; a document without any is shown from the start of the section.
+ * gives way to the whole document; a document without any is shown from the start of the section. Of either the
+ * first 50 000 characters are read.
  * @param section number of the section in `document.sections`
  */
 export function makeSnippet(
-  document: StoredDocument,
+  document: DocumentParts,
   section: number,
   query: { readonly analyser: Analyser; readonly terms: readonly QueryTerm[] },
   settings: SnippetSettings,
 ): string {
-  const { markdown, sections } = document;
-  const range = sections[section] ?? { start: 0, end: markdown.length };
-  let text = plainText(markdown, range.start, range.end);
+  const range = document.sections[section] ?? { start: 0, end: Number.POSITIVE_INFINITY };
+  let text = textOf(document, range);
   let matches = findMatches(text, query.analyser, query.terms);
   if (matches.length === 0) {
-    const whole = plainText(markdown, 0, markdown.length);
+    const whole = textOf(document, { start: 0, end: Number.POSITIVE_INFINITY });
     const found = findMatches(whole, query.analyser, query.terms);
     if (found.length > 0 || text === "") {
       text = whole;
@@ -50,6 +50,12 @@ export function makeSnippet(
   });
   return joinFragments(text, fragments, settings.style === "html" ? matches : null);
 }
+
+// A snippet's text is looked for in so much of a section; more of one section is rarely read either.
+const MAX_CHARACTERS = 50_000;
+
+const textOf = (document: DocumentParts, { start, end }: Fragment): string =>
+  plainText(document.markdownOf(start, Math.min(end, start + MAX_CHARACTERS)));
 
 /** @param matches what to mark; null for plain text */
 function joinFragments(

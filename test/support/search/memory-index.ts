@@ -153,6 +153,11 @@ class MemoryIndex implements IndexReader {
   document(document: number): StoredDocument {
     return this.columns.stored[document]!;
   }
+
+  parts(document: number) {
+    const { markdown, ...rest } = this.document(document);
+    return { ...rest, markdownOf: (start: number, end: number) => markdown.slice(start, end) };
+  }
 }
 
 class MemoryPostings implements Postings {

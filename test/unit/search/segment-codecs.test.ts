@@ -88,7 +88,11 @@ describe("what is written is read again", () => {
         const writer = new ByteWriter(1);
         encodePositions({ positions, forms }, { count: sorted.length, hasForms }, writer);
         const read = { positions: new Uint32Array(sorted.length), forms: new Uint16Array(sorted.length) };
-        decodePositions(new ByteReader(writer.written()), { count: sorted.length, hasForms }, read);
+        decodePositions(
+          new ByteReader(writer.written()),
+          { count: sorted.length, hasForms, deadline: Number.POSITIVE_INFINITY },
+          read,
+        );
         expect(read).toEqual({ positions, forms });
       }),
     );
