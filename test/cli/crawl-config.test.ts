@@ -24,6 +24,7 @@ const shownBy = (
   "output-dir": null,
   fresh: [[], { fresh: true }],
   "trust-lastmod": [[], { trust_lastmod: true }],
+  "changed-jsonl": [["changed.jsonl"], { changed_jsonl: "changed.jsonl" }],
   "max-failures": [["50%"], { max_failures: "50%" }],
   "min-words": [["3"], { options: { min_word_count: 3 } }],
   "no-images": [[], { options: { include_images: false } }],
