@@ -76,8 +76,8 @@ bench-serve: build ## serve extractor under load, PEER=trafilatura beside it; SO
 bench-browser: $(INSTALLED) ## pages through a browser beside plain playwright-core: speed, CPU, memory, what is left
 	$(BUN) scripts/bench/browser.ts $(if $(PAGES),--pages $(PAGES)) $(if $(OUT),--out $(OUT))
 
-bench-startup: build ## start of the program beside an empty one
-	$(BUN) scripts/bench/startup.ts
+bench-startup: build ## start of the program beside an empty one, and one page; PEER=trafilatura beside it
+	$(BUN) scripts/bench/startup.ts $(if $(RUNS),--runs $(RUNS)) $(if $(PEER),--peer $(PEER))
 
 clean: ## remove what was built
 	rm -rf dist build

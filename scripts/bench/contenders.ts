@@ -43,7 +43,8 @@ async function installNpmPeers(scratch: string): Promise<void> {
   await run([process.execPath, "install", "--ignore-scripts", "--silent"], scratch);
 }
 
-async function installTrafilatura(scratch: string): Promise<string> {
+/** Installs trafilatura into a virtual environment of the scratch folder; returns its Python. */
+export async function installTrafilatura(scratch: string): Promise<string> {
   const venv = join(scratch, "venv");
   const python = join(venv, "bin", "python");
   if (!(await Bun.file(python).exists())) await run(["python3", "-m", "venv", venv], scratch);

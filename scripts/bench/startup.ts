@@ -1,20 +1,23 @@
 /**
- * Measures how much longer the program takes to start than a compiled program that does nothing.
+ * Measures how much longer the program takes to start than a compiled program that does nothing, and what one
+ * page costs from the shell, the start included.
  *
- *   make bench-startup
- *   sh scripts/bun scripts/bench/startup.ts [--binary PATH] [--runs N]
+ *   make bench-startup [PEER=trafilatura]
+ *   sh scripts/bun scripts/bench/startup.ts [--binary PATH] [--runs N] [--peer trafilatura] [--scratch DIR]
  *
- * The empty program is compiled with the product's settings. The commands take turns, so that a busy
- * moment of the machine hits all of them alike; the medians of 20 runs each are compared. The target
- * is at most 10 ms over the empty program. Exits 1 when a command fails or prints nothing.
+ * The empty program is compiled with the product's settings; the page is an article of 100 kB, made here. The
+ * commands take turns, so that a busy moment of the machine hits all of them alike; the medians of 20 runs each are
+ * compared. The target is at most 10 ms over the empty program for --version and --help. Exits 1 when a command fails
+ * or prints nothing, or a page of the wrong length.
  */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { compileEntry } from "./compile.ts";
+import { installTrafilatura } from "./contenders.ts";
 import { describeCommit, describeMachine } from "./machine.ts";
-import { parseCount } from "./options.ts";
+import { parseCount, parseNames } from "./options.ts";
 import { percentile } from "./statistics.ts";
 
 const REPOSITORY = join(import.meta.dir, "..", "..");
@@ -25,42 +28,84 @@ const WARM_UP_RUNS = 3;
 type Command = {
   readonly label: string;
   readonly argv: readonly string[];
-  readonly printsSomething: boolean;
+  /** Bytes on stdout at least. */
+  readonly leastBytes: number;
+  readonly isStart: boolean;
+  /** File that is the standard input; absent: none. */
+  readonly input?: string;
 };
 
-/** Wall time of one start in milliseconds, process creation and exit included. */
-function timeRun({ label, argv, printsSomething }: Command): number {
+/** One run in milliseconds, process creation and exit included. */
+type Timing = { readonly wallMs: number; readonly cpuMs: number };
+
+function timeRun({ label, argv, leastBytes, input }: Command): Timing {
   const start = performance.now();
-  const run = Bun.spawnSync({ cmd: [...argv], stdin: "ignore", stdout: "pipe", stderr: "pipe" });
-  const elapsedMs = performance.now() - start;
+  const stdin = input === undefined ? "ignore" : Bun.file(input);
+  const run = Bun.spawnSync({ cmd: [...argv], stdin, stdout: "pipe", stderr: "pipe" });
+  const wallMs = performance.now() - start;
   if (run.exitCode !== 0) throw new Error(`${label} ended with exit code ${run.exitCode}: ${run.stderr}`);
-  if (printsSomething && run.stdout.length === 0) throw new Error(`${label} printed nothing`);
-  return elapsedMs;
+  if (run.stdout.length < leastBytes)
+    throw new Error(`${label} printed ${run.stdout.length} bytes, not ${leastBytes}`);
+  // Microseconds, of all threads.
+  return { wallMs, cpuMs: Number(run.resourceUsage.cpuTime.total) / 1000 };
 }
 
 function timeAlternating(
   commands: readonly Command[],
   runs: number,
-): ReadonlyMap<Command, readonly number[]> {
+): ReadonlyMap<Command, readonly Timing[]> {
   for (let run = 0; run < WARM_UP_RUNS; run++) commands.forEach(timeRun);
-  const times = new Map(commands.map((command) => [command, [] as number[]]));
+  const times = new Map(commands.map((command) => [command, [] as Timing[]]));
   for (let run = 0; run < runs; run++) {
-    for (const [command, elapsed] of times) elapsed.push(timeRun(command));
+    for (const [command, timings] of times) timings.push(timeRun(command));
   }
   return times;
 }
 
-function printTimes(times: ReadonlyMap<Command, readonly number[]>): void {
-  const [emptyTimes = []] = times.values();
-  const emptyMs = percentile(emptyTimes, 0.5);
-  for (const [{ label }, elapsed] of times) {
-    const medianMs = percentile(elapsed, 0.5);
-    const comparison = elapsed === emptyTimes ? "" : `, ${describeDifference(medianMs - emptyMs)}`;
-    const p95Ms = percentile(elapsed, 0.95);
+function printTimes(times: ReadonlyMap<Command, readonly Timing[]>): void {
+  const [empty = []] = times.values();
+  const median = (timings: readonly Timing[], what: keyof Timing): number =>
+    percentile(
+      timings.map((timing) => timing[what]),
+      0.5,
+    );
+  const emptyMs = median(empty, "wallMs");
+  for (const [{ label, isStart }, timings] of times) {
+    const wallMs = median(timings, "wallMs");
+    const comparison = isStart && timings !== empty ? `, ${describeDifference(wallMs - emptyMs)}` : "";
+    const p95Ms = percentile(
+      timings.map((timing) => timing.wallMs),
+      0.95,
+    );
     console.log(
-      `${label.padEnd(14)} median ${medianMs.toFixed(1)} ms, p95 ${p95Ms.toFixed(1)} ms${comparison}`,
+      `${label.padEnd(22)} median ${wallMs.toFixed(1)} ms, p95 ${p95Ms.toFixed(1)} ms, CPU ${median(timings, "cpuMs").toFixed(1)} ms${comparison}`,
     );
   }
+}
+
+/** An article of about 100 kB in the frame of a site. */
+function makePage(): string {
+  const sentence = (index: number): string =>
+    `<p>In the year ${1500 + index} the miller of parish ${index} mends ${index % 97} lanterns and <a href="/p/${index}">counts</a> the barges that pass the weir before the tide turns.</p>`;
+  const text = Array.from({ length: 600 }, (_, index) => sentence(index)).join("\n");
+  return `<!doctype html><html lang="en"><head><title>Parishes</title></head><body><nav><a href="/">Home</a></nav><main><article><h1>Parishes</h1>${text}</article></main><footer>© Weirside</footer></body></html>`;
+}
+
+/** The commands that print a page's text; at least half of it must come out. */
+async function pageCommands(binary: string, scratch: string, hasPeer: boolean): Promise<Command[]> {
+  const page = join(scratch, "page.html");
+  const html = makePage();
+  await Bun.write(page, html);
+  const common = { leastBytes: html.length / 2, isStart: false };
+  const ours = (form: string): Command => ({
+    label: `a page as ${form}`,
+    argv: [binary, "--file", page, "--output", form],
+    ...common,
+  });
+  if (!hasPeer) return [ours("text"), ours("markdown")];
+  const python = await installTrafilatura(scratch);
+  const argv = [join(dirname(python), "trafilatura")];
+  return [ours("text"), ours("markdown"), { label: "trafilatura, text", argv, input: page, ...common }];
 }
 
 function describeDifference(differenceMs: number): string {
@@ -71,14 +116,20 @@ function describeDifference(differenceMs: number): string {
 async function main(argv: readonly string[]): Promise<void> {
   const { values } = parseArgs({
     args: [...argv],
-    options: { binary: { type: "string" }, runs: { type: "string" } },
+    options: {
+      binary: { type: "string" },
+      runs: { type: "string" },
+      peer: { type: "string" },
+      scratch: { type: "string" },
+    },
   });
   const binary = resolve(values.binary ?? join(REPOSITORY, "dist", "article-extractor"));
   if (!(await Bun.file(binary).exists())) throw new Error(`${binary} is missing: run make build first`);
   const runs = parseCount("--runs", values.runs) ?? 20;
-  const scratch = await mkdtemp(join(tmpdir(), "article-extractor-startup-"));
+  const peers = parseNames("--peer", values.peer, ["trafilatura"]);
+  const made = await mkdtemp(join(tmpdir(), "article-extractor-startup-"));
   try {
-    const empty = join(scratch, "empty");
+    const empty = join(made, "empty");
     await Bun.write(`${empty}.ts`, "export {};\n");
     await compileEntry(`${empty}.ts`, empty);
     console.log(`${describeMachine()}\ncommit ${await describeCommit(REPOSITORY)}, ${runs} runs each`);
@@ -86,14 +137,21 @@ async function main(argv: readonly string[]): Promise<void> {
       console.log(
         `${(Bun.file(path).size / 1e6).toFixed(1)} MB ${path === empty ? "empty program" : "article-extractor"}`,
       );
+    const start = (label: string, command: string[], leastBytes: number): Command => ({
+      label,
+      argv: command,
+      leastBytes,
+      isStart: true,
+    });
     const commands = [
-      { label: "empty program", argv: [empty], printsSomething: false },
-      { label: "--version", argv: [binary, "--version"], printsSomething: true },
-      { label: "--help", argv: [binary, "--help"], printsSomething: true },
+      start("empty program", [empty], 0),
+      start("--version", [binary, "--version"], 1),
+      start("--help", [binary, "--help"], 1),
+      ...(await pageCommands(binary, values.scratch ?? made, peers.length > 0)),
     ];
     printTimes(timeAlternating(commands, runs));
   } finally {
-    await rm(scratch, { recursive: true });
+    await rm(made, { recursive: true });
   }
 }
 
