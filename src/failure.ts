@@ -101,6 +101,12 @@ export class Failure extends Error {
     this.targetStatus = options?.targetStatus ?? null;
   }
 
+  /** The same failure, about an answer of this status unless it is about one already. */
+  aboutStatus(status: number | null): Failure {
+    if (status === null || this.targetStatus !== null) return this;
+    return new Failure(this.code, this.message, { cause: this.cause, targetStatus: status });
+  }
+
   toRecord(): FailureRecord {
     return { code: this.code, message: this.message };
   }

@@ -148,8 +148,12 @@ async function attemptOnce(
     url: page.finalUrl,
     options: request.options,
   };
-  const extraction = await parts.extractor.extract(task, request.fetch.signal);
-  return { page, extraction, extractionMs: performance.now() - started, notes: [] };
+  try {
+    const extraction = await parts.extractor.extract(task, request.fetch.signal);
+    return { page, extraction, extractionMs: performance.now() - started, notes: [] };
+  } catch (error) {
+    throw error instanceof Failure ? error.aboutStatus(page.status) : error;
+  }
 }
 
 /** A body above this may be a page that a script fills, though its status is 404 or 410. */

@@ -14,10 +14,18 @@ const RESCUABLE: ReadonlySet<FailureRecord["code"]> = new Set([
 ]);
 
 /** Why a page failed, and what was seen of it. */
-export type FailedPage = { readonly failure: FailureRecord; readonly answer: FetchedPage | null };
+export type FailedPage = {
+  readonly failure: FailureRecord;
+  /** Of the last answer, also of one that was no page; null when there was none. */
+  readonly status: number | null;
+  readonly answer: FetchedPage | null;
+};
 
 /** Asks the remote extractor for a page that failed here; null where there is none, or it has none either. */
-export async function rescue(attempt: Attempt, { failure, answer }: FailedPage): Promise<Verdict | null> {
+export async function rescue(
+  attempt: Attempt,
+  { failure, status, answer }: FailedPage,
+): Promise<Verdict | null> {
   const { page, parts, signal } = attempt;
   if (!parts.rescue || !RESCUABLE.has(failure.code) || isGone(answer)) return null;
   const article = await askFor(attempt, failure);
@@ -25,7 +33,6 @@ export async function rescue(attempt: Attempt, { failure, answer }: FailedPage):
   const { title, wordCount } = article;
   const markdown = article.markdown ?? "";
   const warnings = [`Extracted by the fallback extractor: ${failure.message}`];
-  const statusCode = answer?.status ?? null;
   const finalUrl = answer?.finalUrl ?? page.url;
   const contentHash = contentHashOf(title ?? "", markdown);
   const isThere = page.known?.outcome.contentHash === contentHash && (await parts.sink.has(page.url));
@@ -43,7 +50,7 @@ export async function rescue(attempt: Attempt, { failure, answer }: FailedPage):
           url: page.url,
           finalUrl,
           canonicalUrl: null,
-          statusCode,
+          statusCode: status,
           fetcher: "http",
           article,
           warnings,
@@ -58,7 +65,7 @@ export async function rescue(attempt: Attempt, { failure, answer }: FailedPage):
       filePath,
       title,
       wordCount,
-      httpStatus: statusCode,
+      httpStatus: status,
       finalUrl,
       contentHash,
       warnings,

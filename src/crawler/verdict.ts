@@ -119,6 +119,8 @@ type Answered = {
   readonly answer?: FetchedPage;
   /** Its links are followed all the same. */
   readonly visit?: PageVisit;
+  /** Of an answer that was no page. */
+  readonly status?: number | null;
   readonly finalUrl?: PageUrl;
 };
 
@@ -134,9 +136,10 @@ export const gone = (attempt: Attempt, answer: FetchedPage, filePath: string | n
 export const skipped = (attempt: Attempt, reason: SkipReason, answered: Answered = {}): Verdict =>
   settle(attempt, { outcome: { status: "skipped", reason, ...answerOf(answered) }, ...answered });
 
-function answerOf({ answer, visit, finalUrl }: Answered): Pick<PageOutcome, "httpStatus" | "finalUrl"> {
+function answerOf(answered: Answered): Pick<PageOutcome, "httpStatus" | "finalUrl"> {
+  const { answer, visit, status = null, finalUrl = null } = answered;
   const page = answer ?? visit?.page;
-  return { httpStatus: page?.status ?? null, finalUrl: page?.finalUrl ?? finalUrl ?? null };
+  return { httpStatus: page?.status ?? status, finalUrl: page?.finalUrl ?? finalUrl };
 }
 
 type Judged = {

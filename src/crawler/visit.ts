@@ -187,9 +187,12 @@ async function afterFailure(attempt: Attempt, failure: Failure): Promise<Verdict
   }
   // Sites link to PDFs, images and archives; only a document that was asked for by name is missing.
   if (failure.code === "unsupported_content" && page.source !== "seed")
-    return skipped(attempt, "content_type");
+    return skipped(attempt, "content_type", { status: failure.targetStatus });
   const record = failure.toRecord();
-  return (await rescue(attempt, { failure: record, answer: null })) ?? failed(attempt, record);
+  const status = failure.targetStatus;
+  return (
+    (await rescue(attempt, { failure: record, status, answer: null })) ?? failed(attempt, record, { status })
+  );
 }
 
 /** Null when the page's time is up. */
@@ -214,7 +217,10 @@ async function afterAnswer(attempt: Attempt, visit: PageVisit): Promise<Verdict>
     const absence = await afterAbsence(attempt, answer);
     if (absence) return absence;
     // A page without words may still lead to others.
-    return (await rescue(attempt, { failure, answer })) ?? failed(attempt, failure, { visit });
+    return (
+      (await rescue(attempt, { failure, status: answer.status, answer })) ??
+      failed(attempt, failure, { visit })
+    );
   }
 }
 
@@ -248,7 +254,10 @@ async function afterRefusal(attempt: Attempt, answer: FetchedPage): Promise<Verd
   const again = page.tries + 1 < parts.tries && isOpen ? tryAgain(attempt, at) : null;
   if (again) return again;
   const failure = refusalOf(answer, retryAfterMs, page.tries + 1);
-  return (await rescue(attempt, { failure, answer })) ?? failed(attempt, failure, { answer });
+  return (
+    (await rescue(attempt, { failure, status: answer.status, answer })) ??
+    failed(attempt, failure, { answer })
+  );
 }
 
 function refusalOf(answer: FetchedPage, retryAfterMs: number | null, tries: number): FailureRecord {

@@ -49,14 +49,17 @@ async function readWire(
 ): Promise<Uint8Array | null> {
   const announced = wire.headers.get("content-length");
   const length = announced !== null && /^\d+$/.test(announced) ? Number(announced) : null;
-  if (length !== null && length > maxBytes && checkHead === null) {
+  const isChunked = wire.headers.has("transfer-encoding");
+  const isTooLong = length !== null && length > maxBytes;
+  if (length !== null && !isTooLong && !isChunked && length <= ONE_PIECE_BYTES) return await wire.bytes();
+  if (isTooLong && checkHead === null) {
     await discard(wire);
     return null;
   }
-  const isChunked = wire.headers.has("transfer-encoding");
-  if (length !== null && !isChunked && length <= ONE_PIECE_BYTES) return await wire.bytes();
   const body = wire.stream();
-  return body ? await collect(body, maxBytes, checkHead) : new Uint8Array();
+  // Of a body that announces too much only the beginning is asked for.
+  const limit = isTooLong ? Math.min(HEAD_BYTES, maxBytes) : maxBytes;
+  return body ? await collect(body, limit, checkHead) : new Uint8Array();
 }
 
 async function collect(

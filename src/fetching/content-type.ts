@@ -1,3 +1,5 @@
+import { isBinaryByte } from "./binary-body.ts";
+
 /** A Content-Type header in its parts: `text/html; charset=utf-8`. */
 export type ContentType = { readonly essence: string; readonly charset: string | null };
 
@@ -50,7 +52,3 @@ export function sniffPageType(bytes: Uint8Array): string | null {
   if (/^%pdf-/i.test(start)) return null;
   return HTML_START.test(`${start} `) ? "text/html" : "text/plain";
 }
-
-// The standard's binary data bytes: controls that no text encoding without a byte order mark uses.
-const isBinaryByte = (byte: number): boolean =>
-  byte <= 0x08 || byte === 0x0b || (byte >= 0x0e && byte <= 0x1a) || (byte >= 0x1c && byte <= 0x1f);

@@ -50,9 +50,13 @@ export async function followRedirects(options: FollowOptions): Promise<FinalAnsw
     await discard(wire);
     watch.endRequest();
     if (redirects.length >= options.maxRedirects)
-      throw tooManyRedirects(watch.describe(options.start), options.maxRedirects);
+      throw tooManyRedirects(watch.describe(options.start), options.maxRedirects).aboutStatus(wire.status);
     redirects.push(url);
-    const next = resolveLocation(location, url, watch);
+    const next = resolveLocation(location, url);
+    if (!next)
+      throw new Failure("network", `${watch.describe(url)}: it redirects to what is not a URL`, {
+        targetStatus: wire.status,
+      });
     if (next.origin !== url.origin) hasLeftOrigin = true;
     url = next;
   }
@@ -67,9 +71,9 @@ const isRedirect = (status: number): boolean =>
 
 const MAX_LOCATION_LENGTH = 8192;
 
-function resolveLocation(location: string, base: URL, watch: Watch): URL {
+function resolveLocation(location: string, base: URL): URL | null {
   const url = location.length <= MAX_LOCATION_LENGTH ? URL.parse(asUtf8(location), base.href) : null;
-  if (!url) throw new Failure("network", `${watch.describe(base)}: it redirects to what is not a URL`);
+  if (!url) return null;
   // A redirect must not make up credentials, and a fragment is not sent.
   url.username = "";
   url.password = "";

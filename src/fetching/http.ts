@@ -218,7 +218,8 @@ async function tryWithin<T>(
       const taken = await take(final);
       return { answer: taken.value, discard: taken.discard, ...retryAdvice(final.wire, clock) };
     } catch (error) {
-      throw watch.failure(final.url) ?? wireFailure(watch.describe(final.url), error);
+      const failure = watch.failure(final.url) ?? wireFailure(watch.describe(final.url), error);
+      throw failure.aboutStatus(final.wire.status);
     }
   };
   const tries = options.tries ?? session.limits.tries;

@@ -1,8 +1,9 @@
 import { Failure } from "../failure.ts";
+import { binaryBody } from "./binary-body.ts";
 import { discard, readBody, tooLarge } from "./body.ts";
 import { decodeText } from "./charset.ts";
 import type { WireResponse } from "./connect.ts";
-import { isPageType, parseContentType, sniffPageType } from "./content-type.ts";
+import { type ContentType, isPageType, parseContentType, sniffPageType } from "./content-type.ts";
 import { displayUrl } from "./display-url.ts";
 import type { FetchedHeaders, FetchedPage } from "./types.ts";
 
@@ -31,23 +32,22 @@ export async function readPage(wire: WireResponse, url: URL, maxBytes: number): 
   if (wire.status === 304 || isPageType(type) === false) {
     await discard(wire);
     if (isAnswerByStatus) return { ...empty, bodyBytes: 0 };
-    throw unsupported(url, type?.essence ?? "");
+    throw unsupported(`GET ${displayUrl(url)}`, type);
   }
-  // An installer of a vague type is as good as any file of another type, and need not be fetched to be refused.
-  const checkHead = (head: Uint8Array): void => {
-    if (sniffPageType(head) === null) throw unsupported(url, type?.essence ?? "");
+  const check = (head: Uint8Array): void => {
+    const otherwise = binaryBody(head);
+    const isPage = otherwise === null && (isPageType(type) ?? sniffPageType(head) !== null);
+    if (!isPage) throw unsupported(`GET ${displayUrl(url)}`, type, otherwise);
   };
-  const isVague = isPageType(type) === null && !isAnswerByStatus;
-  const bytes = await readBody(wire, maxBytes, isVague ? checkHead : null);
+  // An installer that is called a page, or nothing, need not be fetched to be refused.
+  const bytes = await readBody(wire, maxBytes, isAnswerByStatus ? null : check);
   if (!bytes) {
     if (isAnswerByStatus) return { ...empty, bodyBytes: 0 };
     throw tooLarge(`GET ${displayUrl(url)}`, maxBytes);
   }
+  if (!isAnswerByStatus) check(bytes);
   const contentType = isPageType(type) ? type?.essence : sniffPageType(bytes);
-  if (!contentType) {
-    if (isAnswerByStatus) return { ...empty, bodyBytes: bytes.length };
-    throw unsupported(url, type?.essence ?? "");
-  }
+  if (!contentType || binaryBody(bytes) !== null) return { ...empty, bodyBytes: bytes.length };
   const { text, encoding, malformed } = decodeText(bytes, wire.headers.get("content-type"));
   const warnings: string[] = [];
   return {
@@ -61,11 +61,23 @@ export async function readPage(wire: WireResponse, url: URL, maxBytes: number): 
   };
 }
 
-const unsupported = (url: URL, type: string): Failure =>
-  new Failure(
+/**
+ * The Failure of a body that holds no article.
+ * @param otherwise what it is, where that is not what its type says
+ */
+export function unsupported(
+  what: string,
+  type: ContentType | null,
+  otherwise: string | null = null,
+): Failure {
+  const essence = type?.essence.slice(0, 80) ?? "";
+  const said = otherwise !== null && isPageType(type) ? `, though its type says ${essence}` : "";
+  const is = otherwise ?? (essence === "" ? "not text" : essence);
+  return new Failure(
     "unsupported_content",
-    `GET ${displayUrl(url)}: ${type === "" ? "the body is not text" : `the body is ${type.slice(0, 80)}`}, not HTML, plain text or Markdown`,
+    `${what}: the body is ${is}${said}, not HTML, plain text or Markdown`,
   );
+}
 
 /** Headers as plain data, without the cookies: what is fetched may be kept and shown, a session may not. */
 export function plainHeaders(headers: Headers): FetchedHeaders {

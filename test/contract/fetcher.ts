@@ -87,11 +87,20 @@ export function describeFetcher(subject: FetcherUnderTest): void {
 
     it("fails with unsupported_content for an image", async () => {
       const failure = await failureOf(fetcher.fetch(at("/type?value=image/png")));
-      expect(failure?.code).toBe("unsupported_content");
+      expect([failure?.code, failure?.targetStatus]).toEqual(["unsupported_content", 200]);
     });
 
+    for (const kind of ["pdf", "png", "zip"]) {
+      it(`fails with unsupported_content for a ${kind} that is called HTML`, async () => {
+        const failure = await failureOf(fetcher.fetch(at(`/disguised?kind=${kind}`)));
+        expect([failure?.code, failure?.targetStatus]).toEqual(["unsupported_content", 200]);
+        expect(failure?.message).toContain(", though its type says text/html, not HTML");
+      });
+    }
+
     it("fails with too_large for a page over the limit", async () => {
-      expect((await failureOf(fetcher.fetch(at("/bytes?n=200000"))))?.code).toBe("too_large");
+      const failure = await failureOf(fetcher.fetch(at("/bytes?n=200000")));
+      expect([failure?.code, failure?.targetStatus]).toEqual(["too_large", 200]);
     });
 
     it("fails with cancelled when its caller calls it off", async () => {

@@ -25,7 +25,7 @@ export type Visit = {
 
 /**
  * A site with every fault that a fetcher must survive. Its own routes:
- * - `/page`, `/text`, `/markdown`, `/echo` (the request's headers as JSON inside HTML), `/type?value=`;
+ * - `/disguised?kind=` (a file of another kind, called HTML), `/page`, `/text`, `/markdown`, `/echo` (the request's headers as JSON inside HTML), `/type?value=`;
  * - `/slow-headers?ms=`, `/slow-body?ms=&pieces=`, `/reset`, `/truncated`, `/truncated-chunked`,
  *   `/truncated-gzip`, `/not-gzip`, `/long-length`, `/not-http`, `/empty-answer`, `/huge-headers`;
  * - `/redirect?to=&status=`, `/chain/N`, `/loop`;
@@ -87,6 +87,12 @@ const lastSegment = (visit: Visit): string => visit.url.pathname.split("/").at(-
 
 const notFound: Route = ({ socket }) => reply(socket, { status: 404, body: "<p>Nothing here.</p>" });
 
+const DISGUISED: Readonly<Record<string, string>> = {
+  pdf: "%PDF-1.4\n1 0 obj <<",
+  png: "\x89PNG\r\n\x1a\n\0\0\0\rIHDR",
+  zip: "PK\x03\x04\x14\0\0\0\x08\0",
+};
+
 const ROUTES: Readonly<Record<string, Route>> = {
   page: ({ socket }) => reply(socket, { body: PAGE }),
   text: ({ socket }) =>
@@ -98,6 +104,14 @@ const ROUTES: Readonly<Record<string, Route>> = {
     reply(visit.socket, {
       body: PAGE,
       headers: { "content-type": visit.url.searchParams.get("value") ?? "" },
+    }),
+
+  disguised: (visit) =>
+    reply(visit.socket, {
+      body: Buffer.concat([
+        Buffer.from(DISGUISED[visit.url.searchParams.get("kind") ?? ""] ?? "", "latin1"),
+        zlib.deflateRawSync(Buffer.from(Array.from({ length: 3000 }, (_, index) => (index * index) % 251))),
+      ]),
     }),
 
   "slow-headers": async (visit) => {

@@ -49,8 +49,9 @@ createInterface({ input: process.stdin }).on("line", (line) => {
     .then(
       (page) => write({ id: request.id, page }),
       (error: unknown) => {
-        const failure = error instanceof Failure ? error.toRecord() : null;
-        write({ id: request.id, failure: failure ?? { code: "internal", message: String(error) } });
+        const isOurs = error instanceof Failure;
+        const failure = isOurs ? error.toRecord() : { code: "internal" as const, message: String(error) };
+        write({ id: request.id, failure, targetStatus: isOurs ? error.targetStatus : null });
       },
     );
 });

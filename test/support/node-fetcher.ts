@@ -12,8 +12,18 @@ export type NodeFetcherOptions = {
 
 export type NodeRequest = { readonly id: number; readonly url: string; readonly cancel?: true };
 export type NodeResponse =
-  | { readonly id: number; readonly page: FetchedPage; readonly failure?: undefined }
-  | { readonly id: number; readonly page?: undefined; readonly failure: FailureRecord };
+  | {
+      readonly id: number;
+      readonly page: FetchedPage;
+      readonly failure?: undefined;
+      readonly targetStatus?: undefined;
+    }
+  | {
+      readonly id: number;
+      readonly page?: undefined;
+      readonly failure: FailureRecord;
+      readonly targetStatus: number | null;
+    };
 
 /** The fetcher inside a process of the machine's Node, as a Fetcher of this one. */
 export async function startNodeFetcher(options: NodeFetcherOptions = {}): Promise<Fetcher> {
@@ -40,9 +50,10 @@ export async function startNodeFetcher(options: NodeFetcherOptions = {}): Promis
       const response = new Promise<NodeResponse>((resolve) => waiting.set(id, resolve));
       write({ id, url });
       fetchOptions.signal?.addEventListener("abort", () => write({ id, url, cancel: true }));
-      const { page, failure } = await response;
+      const { page, failure, targetStatus } = await response;
       if (page) return page;
-      throw new Failure(failure?.code ?? "internal", failure?.message ?? "");
+      const failed = new Failure(failure?.code ?? "internal", failure?.message ?? "");
+      throw failed.aboutStatus(targetStatus ?? null);
     },
     async [Symbol.asyncDispose]() {
       child.kill();

@@ -214,19 +214,24 @@ async function visit({ session, open, url, options, watch }: Visit): Promise<Try
   const { limits, behaviour, log } = session.options;
   const what = watch.describe(url);
   let tab: Tab | null = null;
+  let status: number | null = null;
+  const onAnswer = (answered: number): void => {
+    status = answered;
+  };
   try {
     tab = await open.contexts.openTab(tabFor(session, { url, options, what, signal: watch.signal }));
     const { page, gone, keepState } = tab;
     const { proxy } = open;
     const answer = await abortable(watch.signal, gone, async () => {
-      const read = await readPage(page, { url, what, proxy, limits, behaviour, log, signal: watch.signal });
+      const about = { url, what, proxy, limits, behaviour, log, signal: watch.signal };
+      const read = await readPage(page, { ...about, onAnswer });
       await keepState();
       return read;
     });
     return { answer, discard: async () => {}, ...retryAdvice(answer, session.clock) };
   } catch (error) {
     const context = { what, url, proxy: open.proxy, requestTimeoutMs: limits.requestTimeoutMs };
-    throw watch.failure(url) ?? navigationFailure(error, context);
+    throw (watch.failure(url) ?? navigationFailure(error, context)).aboutStatus(status);
   } finally {
     await tab?.close();
   }

@@ -1,9 +1,11 @@
 import { Failure } from "../../failure.ts";
 import type { Log } from "../../log.ts";
 import type { PageUrl } from "../../urls/index.ts";
+import { binaryText } from "../binary-body.ts";
 import { tooLarge } from "../body.ts";
 import { isPageType, parseContentType } from "../content-type.ts";
 import type { FetchLimits } from "../limits.ts";
+import { unsupported } from "../page.ts";
 import { pageUrlOf } from "../page-url-of.ts";
 import type { PinningProxy } from "../pinning-proxy.ts";
 import type { FetchedHeaders, FetchedPage } from "../types.ts";
@@ -32,6 +34,8 @@ export type ReadOptions = {
   readonly behaviour: BrowserBehaviour;
   readonly signal: AbortSignal;
   readonly log: Log;
+  /** Told the status of each answer for the page itself, before its document is read. */
+  readonly onAnswer: (status: number) => void;
 };
 
 /** Rest of a page before it is read, and the longest waits for it, in ms. */
@@ -46,20 +50,22 @@ const MAX_REFRESHES = 3;
  * @throws Failure, or an error that `navigationFailure` reads
  */
 export async function readPage(page: Page, options: ReadOptions): Promise<VisitedPage> {
-  const { url, what, limits } = options;
+  const { what, limits } = options;
   const traffic = watchTraffic(page);
   const broken = breakOff(page);
-  const { response, latest } = await navigate(page, url, limits.requestTimeoutMs);
+  const { response, latest } = await navigate(page, options);
   if (!response) throw new Failure("network", `${what}: the browser went to no page`);
   const first = await answerOf(page, response, options);
   const { type } = first;
   const isPage = isPageType(type);
   if (isPage && type?.essence.startsWith("text/") && type.essence !== "text/html")
     return { ...first.page, ...bodyOf(await response.text(), type.essence) };
-  if (!isPage && first.page.status < 400) throw unsupported(what, type?.essence ?? "");
+  if (!isPage && first.page.status < 400) throw unsupported(what, type);
   if (!(await loaded(page, broken))) return { ...first.page, ...bodyOf("", type?.essence ?? "") };
   const captured = await whileMoving(page, (moves) => capture(page, traffic, { ...options, moves }));
   if (!captured) throw tooLarge(what, limits.pageBytes);
+  const otherwise = binaryText(captured.html.replace(SKELETON, ""));
+  if (otherwise !== null && first.page.status < 400) throw unsupported(what, type, otherwise);
   // Scripts may have gone on to another page, whose answer counts then.
   const shown = await answerOf(page, latest() ?? response, options);
   return {
@@ -69,6 +75,9 @@ export async function readPage(page: Page, options: ReadOptions): Promise<Visite
     warnings: captured.warnings,
   };
 }
+
+/** What the browser puts before the text of a body that has no tags. */
+const SKELETON = /^<!DOCTYPE html><html[^>]{0,200}><head><\/head><body[^>]{0,200}>/;
 
 type Answer = {
   readonly type: ReturnType<typeof parseContentType>;
@@ -135,16 +144,21 @@ type Navigation = {
 };
 
 /** Goes to a URL. The browser makes an error page of a status of 400 and more without a body, which is an answer. */
-async function navigate(page: Page, url: PageUrl, timeoutMs: number): Promise<Navigation> {
+async function navigate(page: Page, { url, limits, onAnswer }: ReadOptions): Promise<Navigation> {
   let answer: Response | null = null;
   page.on("response", (response) => {
     const isShown = response.status() !== 204 && response.status() !== 205;
-    if (response.request().isNavigationRequest() && response.frame() === page.mainFrame() && isShown)
+    if (response.request().isNavigationRequest() && response.frame() === page.mainFrame() && isShown) {
       answer = response;
+      onAnswer(response.status());
+    }
   });
   const latest = (): Response | null => answer;
   try {
-    return { response: await page.goto(url, { waitUntil: "commit", timeout: timeoutMs }), latest };
+    return {
+      response: await page.goto(url, { waitUntil: "commit", timeout: limits.requestTimeoutMs }),
+      latest,
+    };
   } catch (error) {
     if (answer && error instanceof Error && error.message.includes(NO_BODY))
       return { response: answer, latest };
@@ -228,9 +242,3 @@ async function waitFor(
     );
   }
 }
-
-const unsupported = (what: string, type: string): Failure =>
-  new Failure(
-    "unsupported_content",
-    `${what}: the body is ${type.slice(0, 80)}, not HTML, plain text or Markdown`,
-  );

@@ -105,13 +105,13 @@ describe("every outcome", () => {
     ["/missing", "failed", "http_status", 404],
     ["/error", "failed", "http_status", 500],
     ["/empty", "failed", "no_content", 200],
-    ["/picture", "skipped", "content_type", null],
-    ["/installer", "skipped", "content_type", null],
-    ["/seed.pdf", "failed", "unsupported_content", null],
+    ["/installer", "skipped", "content_type", 200],
+    ["/picture", "skipped", "content_type", 200],
+    ["/seed.pdf", "failed", "unsupported_content", 200],
     ["/forbidden", "failed", "http_status", 403],
     ["/gone", "failed", "http_status", 410],
     ["/short-404", "failed", "http_status", 404],
-    ["/big", "failed", "too_large", null],
+    ["/big", "failed", "too_large", 200],
     ["/private/secret", "skipped", "robots", null],
     ["/into-private", "skipped", "robots", null],
     ["/away", "skipped", "out_of_scope", null],
@@ -218,20 +218,23 @@ describe("faults of a site", () => {
     );
     expect(summary.state).toBe("completed");
     const codes = Object.fromEntries(
-      seeds.map((path) => [path, outcomeOf(path)?.error?.code ?? outcomeOf(path)?.status]),
+      seeds.map((path) => {
+        const { error, status, httpStatus } = outcomeOf(path)!;
+        return [path, `${error?.code ?? status} ${httpStatus}`];
+      }),
     );
     expect(codes).toEqual({
-      "/reset": "network",
-      "/truncated": "network",
-      "/not-gzip": "network",
-      "/not-http": "network",
-      "/empty-answer": "network",
-      "/loop": "network",
-      "/slow-headers?ms=2000": "timeout",
-      "/bomb/gzip?mb=30": "too_large",
-      "/status/403": "http_status",
-      "/status/429": "rate_limited",
-      "/page": "success",
+      "/reset": "network 200",
+      "/truncated": "network 200",
+      "/not-gzip": "network 200",
+      "/not-http": "network null",
+      "/empty-answer": "network null",
+      "/loop": "network 302",
+      "/slow-headers?ms=2000": "timeout null",
+      "/bomb/gzip?mb=30": "too_large 200",
+      "/status/403": "http_status 403",
+      "/status/429": "rate_limited 429",
+      "/page": "success 200",
     });
   });
 
