@@ -1,6 +1,7 @@
 import type { Link } from "../extraction/index.ts";
 import { compileUrlRules, originOf, type PageUrl } from "../urls/index.ts";
 import type { ClaimedPage } from "./frontier/frontier.ts";
+import { EchoedPages, withoutSession } from "./sessions.ts";
 import { isTrap } from "./traps.ts";
 import type { CrawlPlan, LinkRefusal, SkipReason } from "./types.ts";
 
@@ -12,6 +13,10 @@ export interface Scope {
   admitsTarget(url: PageUrl, source: ClaimedPage["source"]): boolean;
   /** Follows links to an origin from now on: that of a sitemap's URL, or one where a seed redirected to. */
   addOrigin(origin: string): void;
+  /** Takes note of a page that was stored, with its text. */
+  noteStored(url: PageUrl, text: string): void;
+  /** Whether the site has answered pages of this pattern with one and the same text. */
+  isEcho(url: PageUrl): boolean;
   /** Parts the links of a page into those of the crawl, however deep, and the reasons against the others. */
   chooseLinks(links: readonly Link[], page: LinkContext): ChosenLinks;
 }
@@ -31,11 +36,13 @@ export function createScope(plan: CrawlPlan, now: number): Scope {
   const refusalOf = compileUrlRules(plan);
   const origins = new Set(plan.seeds.map(originOf));
 
+  const echoes = new EchoedPages();
+
   const refuseLink = (link: Link, page: LinkContext): LinkRefusal | null => {
     const refusal = refusalOf(link.url, origins);
     if (refusal !== null) return refusal;
     if (plan.respectsMetaRobots && (page.isNofollow || link.isNofollow)) return "nofollow";
-    return isTrap(link.url, now) ? "trap" : null;
+    return isTrap(link.url, now) || echoes.has(link.url) ? "trap" : null;
   };
 
   return {
@@ -45,17 +52,20 @@ export function createScope(plan: CrawlPlan, now: number): Scope {
     },
     admitsTarget: (url, source) =>
       refusalOf(url, source === "link" || source === "memory" ? origins : null) === null,
+    noteStored: (url, text) => echoes.note(url, text),
+    isEcho: (url) => echoes.has(url),
     addOrigin: (origin) => void origins.add(origin),
     chooseLinks(links, page) {
-      const chosen: PageUrl[] = [];
+      const chosen = new Set<PageUrl>();
       const refused = new Map<LinkRefusal, number>();
-      if (!plan.followsLinks) return { links: chosen, refused };
-      for (const link of links) {
+      if (!plan.followsLinks) return { links: [], refused };
+      for (const written of links) {
+        const link = { ...written, url: withoutSession(written.url) };
         const refusal = refuseLink(link, page);
-        if (refusal === null) chosen.push(link.url);
+        if (refusal === null) chosen.add(link.url);
         else refused.set(refusal, (refused.get(refusal) ?? 0) + 1);
       }
-      return { links: chosen, refused };
+      return { links: [...chosen], refused };
     },
   };
 }

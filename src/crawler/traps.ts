@@ -8,13 +8,18 @@ const MAX_REPEATS = 3;
 const MAX_SAME_SEGMENT = 5;
 const MAX_PARAMETERS = 16;
 const MAX_SAME_PARAMETER = 4;
+/** `/a//b` happens; `/a///b` and `/a//b//c` are made by a link that adds a slash each time. */
+const MAX_EMPTY_SEGMENTS = 1;
+/** A text that was escaped once too often, and again on each page: `&amp;amp;`, `%2525`. */
+const GROWING_ESCAPE = /(?:amp(?:;|%3b)){2}|%25(?:25)+/i;
+const ESCAPED_AMPERSAND = /(?:&|%26)amp(?:;|%3b)/gi;
 /** Calendars lead from month to month for ever; a page about a date years from now has not been written. */
 const MAX_CALENDAR_MONTHS = 12;
 const MAX_FUTURE_MONTHS = 24;
 
 /**
  * Whether a URL looks like one of endlessly many that a site makes up: very long, with repeated path
- * segments, with endless parameters, or a calendar's page far from now.
+ * segments, runs of slashes, escapes of escapes, endless parameters, or a calendar's page far from now.
  * @param now decides what is far, in ms since 1970
  */
 export function isTrap(url: PageUrl, now: number): boolean {
@@ -23,7 +28,19 @@ export function isTrap(url: PageUrl, now: number): boolean {
   const queryStart = url.indexOf("?", pathStart);
   const path = queryStart < 0 ? url.slice(pathStart) : url.slice(pathStart, queryStart);
   const query = queryStart < 0 ? "" : url.slice(queryStart + 1);
+  if (hasSlashRuns(path) || GROWING_ESCAPE.test(url)) return true;
+  if ((path.match(ESCAPED_AMPERSAND)?.length ?? 0) > 1) return true;
   return hasRepeats(path) || (query !== "" && hasEndlessParameters(query)) || isFarCalendar(path, query, now);
+}
+
+function hasSlashRuns(path: string): boolean {
+  let empty = 0;
+  for (let at = path.indexOf("//"); at >= 0; at = path.indexOf("//", at + 1)) {
+    // An archive's path may hold the address of what it keeps.
+    if (path[at - 1] !== ":") empty++;
+    if (empty > MAX_EMPTY_SEGMENTS) return true;
+  }
+  return false;
 }
 
 function hasRepeats(path: string): boolean {

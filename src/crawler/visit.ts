@@ -58,6 +58,7 @@ export async function tryPage(page: ClaimedPage, parts: VisitParts, hooks: TryHo
 async function beforeFetch(attempt: Attempt): Promise<Verdict | null> {
   const { page, parts, signal } = attempt;
   const { plan, politeness, clock, sink } = parts;
+  if (page.source === "link" && parts.scope.isEcho(page.url)) return skipped(attempt, "trap");
   const isKnownUnchanged =
     plan.trustsLastModified && page.lastModified !== null && page.known?.lastModified === page.lastModified;
   if (isKnownUnchanged && (await sink.has(page.url))) return unchanged(attempt, null);
@@ -280,6 +281,7 @@ async function store(attempt: Attempt, visit: PageVisit, article: FetchedArticle
   const title = article.article.title ?? "";
   const markdown = article.article.markdown ?? "";
   const contentHash = contentHashOf(title, markdown);
+  parts.scope.noteStored(page.url, `${title}\n${markdown}`);
   const isThere = page.known?.outcome.contentHash === contentHash && (await sink.has(page.url));
   const filePath = isThere
     ? (page.known?.outcome.filePath ?? null)

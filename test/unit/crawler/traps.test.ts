@@ -1,4 +1,5 @@
-import { expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
+import { EchoedPages, withoutSession } from "../../../src/crawler/sessions.ts";
 import { isTrap } from "../../../src/crawler/traps.ts";
 import { pageUrl } from "../../support/test-fetcher.ts";
 
@@ -35,4 +36,75 @@ test.each([
   "https://h.test/docs/v2/api/users/list.html",
 ])("%s is none", (url) => {
   expect(isTrap(pageUrl(url), NOW)).toBe(false);
+});
+
+test.each([
+  ["a run of slashes", "https://h.test/a///b"],
+  ["slashes that are added one by one", "https://h.test/a//b//c"],
+  ["slashes at the end", "https://h.test/a///"],
+  ["slashes at the start", "https://h.test///a"],
+  ["an ampersand escaped twice over", "https://h.test/?a=1&amp;amp;b=2"],
+  ["an ampersand escaped in the path", "https://h.test/a&amp;&amp;"],
+  ["escapes of escapes of an ampersand", "https://h.test/?a=1%26amp%3Bamp%3Bb=2"],
+  ["escapes of escapes", "https://h.test/a%252520b"],
+])("%s is a trap", (_, url) => {
+  expect(isTrap(pageUrl(url), NOW)).toBe(true);
+});
+
+test.each([
+  "https://h.test/a//b",
+  "https://h.test/web/2020/https://other.test//a",
+  "https://h.test/?a=1&amp;b=2&amp;c=3",
+  "https://h.test/100%25-cotton",
+  "https://h.test/champs/amp;x",
+])("%s is no trap", (url) => {
+  expect(isTrap(pageUrl(url), NOW)).toBe(false);
+});
+
+const MD5 = "0123456789abcdef0123456789abcdef";
+
+test.each([
+  ["https://h.test/a;jsessionid=AB12.node1", "https://h.test/a"],
+  ["https://h.test/a;jsessionid=AB12/b;v=2?x=1", "https://h.test/a/b;v=2?x=1"],
+  ["https://h.test/(S(lit3py55t21z5v55vlm25s55))/page.aspx", "https://h.test/page.aspx"],
+  ["https://h.test/?PHPSESSID=abc&x=1", "https://h.test/?x=1"],
+  ["https://h.test/list?x=1&JSESSIONID=1", "https://h.test/list?x=1"],
+  [`https://h.test/viewtopic.php?t=3&sid=${MD5}`, "https://h.test/viewtopic.php?t=3"],
+  // These may name a page.
+  ["https://h.test/article?sid=204512", "https://h.test/article?sid=204512"],
+  ["https://h.test/talk?session_id=42", "https://h.test/talk?session_id=42"],
+  ["https://h.test/(s)/page?q=a;b=c", "https://h.test/(s)/page?q=a;b=c"],
+])("%s is asked for as %s", (url, expected) => {
+  expect(String(withoutSession(pageUrl(url)))).toBe(expected);
+  expect(withoutSession(pageUrl(expected))).toBe(pageUrl(expected));
+});
+
+const uuid = () => crypto.randomUUID();
+
+describe("pages that a site answers again and again", () => {
+  test.each([
+    ["in the path", () => `/${uuid()}/a`],
+    ["as a parameter", () => `/a?key=${uuid()}`],
+    ["as a number of a session", () => `/a?session=${Math.floor(Math.random() * 1e9) + 1}`],
+  ])("with something else %s are known after three", (_, path) => {
+    const echoes = new EchoedPages();
+    for (let times = 0; times < 3; times++) {
+      const url = pageUrl(`https://h.test${path()}`);
+      expect(echoes.has(url)).toBe(false);
+      echoes.note(url, `A text with [a link](${url}/next${times}) that says ${new URL(url).pathname}`);
+    }
+    expect(echoes.has(pageUrl(`https://h.test${path()}`))).toBe(true);
+    expect(echoes.has(pageUrl(`https://h.test${path()}/other`))).toBe(false);
+  });
+
+  test("are pages of their own where one has another text, or the address is plain", () => {
+    const echoes = new EchoedPages();
+    for (let times = 0; times < 50; times++) {
+      echoes.note(pageUrl(`https://h.test/commit/${uuid()}`), times === 1 ? "Another text" : "The same text");
+      echoes.note(pageUrl(`https://h.test/page-${times}`), "The same text");
+      echoes.note(pageUrl(`https://h.test/release20260101?page=${times}`), "The same text");
+    }
+    for (const path of [`/commit/${uuid()}`, "/page-99", "/release20260101?page=99"])
+      expect(echoes.has(pageUrl(`https://h.test${path}`))).toBe(false);
+  });
 });
