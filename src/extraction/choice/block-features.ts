@@ -2,6 +2,7 @@ import { GROUP_COUNT } from "../page/class-groups.ts";
 import { ElementFlag, type PageFacts } from "../page/page-model.ts";
 import { FIRST_UNKNOWN_TAG, Tag } from "../page/tags.ts";
 import { TextStat } from "../page/word-stats.ts";
+import { COUNT_LIMITS } from "./count-limits.ts";
 import { PAGE_SIGNS, readPageSigns } from "./page-signs.ts";
 import { type PageTree, STRUCTURE_COUNT } from "./page-tree.ts";
 import { markPageWords, type PageWords, WordMark } from "./page-words.ts";
@@ -246,11 +247,12 @@ function writePlace(rows: Float32Array, start: number, index: number, context: C
   const heading = headingAbove[index]!;
   let at = start;
   rows[at++] = wordsBefore[index]! / Math.max(totalWords, 1);
-  rows[at++] = totalWords - wordsBefore[index]!;
+  rows[at++] = Math.min(totalWords - wordsBefore[index]!, COUNT_LIMITS.words);
   rows[at++] = index / tree.candidates.length;
   rows[at++] = Math.min(tree.model.depth[tree.model.blocks.element[block]!]!, 60);
-  rows[at++] = heading < 0 ? -1 : index - heading;
-  rows[at++] = heading < 0 ? -1 : wordsBefore[index]! - wordsBefore[heading]!;
+  rows[at++] = heading < 0 ? -1 : Math.min(index - heading, COUNT_LIMITS.blocksSinceHeading);
+  rows[at++] =
+    heading < 0 ? -1 : Math.min(wordsBefore[index]! - wordsBefore[heading]!, COUNT_LIMITS.wordsSinceHeading);
   rows[at++] = heading < 0 ? 0 : headingLevel(tree, tree.candidates[heading]!);
   rows[at++] = firstH1 < 0 ? 0 : Math.max(-100, Math.min(100, index - firstH1));
   const above = heading < 0 ? 0 : patterns[heading]!;
@@ -292,11 +294,11 @@ function writeLevels(
       at += LEVEL.length;
       continue;
     }
-    rows[at++] = tree.blockCount[element]!;
-    rows[at++] = tree.words[element]!;
+    rows[at++] = Math.min(tree.blockCount[element]!, COUNT_LIMITS.blocks);
+    rows[at++] = Math.min(tree.words[element]!, COUNT_LIMITS.words);
     rows[at++] = tree.linkChars[element]! / Math.max(tree.chars[element]!, 1);
     rows[at++] = tree.words[element]! / tree.blockCount[element]!;
-    rows[at++] = tree.twins[element]!;
+    rows[at++] = Math.min(tree.twins[element]!, COUNT_LIMITS.twins);
     rows[at++] = tree.words[element]! / Math.max(totalWords, 1);
     element = tree.above[element]!;
   }

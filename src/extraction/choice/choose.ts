@@ -28,7 +28,8 @@ export type Choice = {
   readonly confidence: number | null;
 };
 
-type Models = {
+/** The trees of one training. */
+export type Models = {
   readonly blocks: Trees;
   readonly context: Trees;
   readonly types: readonly Trees[];
@@ -41,8 +42,18 @@ let models: Models | null = null;
  * Chooses the blocks that are the page's content, in two stages: each block by itself and its place, then
  * by what the first stage says about everything around it. The trees come from scripts/train-extraction.
  */
-export function chooseBlocks({ model, facts }: ScannedPage, url: string | null): Choice {
-  models ??= loadModels();
+export function chooseBlocks(page: ScannedPage, url: string | null): Choice {
+  models ??= readModels({
+    blocks: BLOCK_TREES,
+    context: CONTEXT_TREES,
+    types: TYPE_TREES,
+    confidence: CONFIDENCE_TREES,
+  });
+  return chooseWith(models, page, url);
+}
+
+/** Chooses with other trees than the product's own; the training judges pages that its trees have not seen. */
+export function chooseWith(models: Models, { model, facts }: ScannedPage, url: string | null): Choice {
   const tree = buildPageTree(model);
   if (tree.candidates.length === 0) return { blocks: new Int32Array(0), pageType: null, confidence: 0 };
   if (isBarePage(tree)) return { blocks: tree.candidates, pageType: null, confidence: null };
@@ -62,12 +73,21 @@ function typesOf({ types }: Models, features: Float32Array): Float32Array {
   return p.map((value) => value / sum);
 }
 
-function loadModels(): Models {
+/** Trees as the training writes them, see `decodeTrees`. */
+export type StoredModels = {
+  readonly blocks: string;
+  readonly context: string;
+  readonly types: readonly string[];
+  readonly confidence: string;
+};
+
+/** @throws Error for trees of other features than this code computes */
+export function readModels({ blocks, context, types, confidence }: StoredModels): Models {
   return {
-    blocks: load(BLOCK_TREES, BLOCK_FEATURES.length, BLOCK_HINTS),
-    context: load(CONTEXT_TREES, CONTEXT_FEATURES.length + PAGE_TYPES.length, CONTEXT_HINTS),
-    types: TYPE_TREES.map((base64) => load(base64, PAGE_FEATURES.length)),
-    confidence: load(CONFIDENCE_TREES, CHOICE_FEATURES.length),
+    blocks: load(blocks, BLOCK_FEATURES.length, BLOCK_HINTS),
+    context: load(context, CONTEXT_FEATURES.length + PAGE_TYPES.length, CONTEXT_HINTS),
+    types: types.map((base64) => load(base64, PAGE_FEATURES.length)),
+    confidence: load(confidence, CHOICE_FEATURES.length),
   };
 }
 

@@ -2,6 +2,7 @@ import { FIRST_UNKNOWN_TAG } from "../page/tags.ts";
 import { TextStat } from "../page/word-stats.ts";
 import { PAGE_TYPES } from "../types.ts";
 import { headingLevel } from "./block-features.ts";
+import { COUNT_LIMITS } from "./count-limits.ts";
 import type { PageTree } from "./page-tree.ts";
 import type { FeatureHints } from "./trees.ts";
 
@@ -144,7 +145,7 @@ function prepare(tree: PageTree, p: Float32Array): Context {
     signs: {
       ...plateauOf(p, weight),
       mean: mass / Math.max(weightBefore[count]!, 1),
-      mass: Math.log2(1 + mass),
+      mass: Math.log2(1 + Math.min(mass, COUNT_LIMITS.pageWords)),
     },
   };
 }
@@ -201,28 +202,27 @@ function meanOfTwins(
   return means;
 }
 
-function meanOfSamePlaces(
-  { model, candidates }: PageTree,
-  weight: Float32Array,
-  p: Float32Array,
-): Float32Array {
+/** What a block's place looks like: its element's tag and class, and the class around. */
+export function placeOf({ model, candidates }: PageTree, index: number): number {
+  const element = model.blocks.element[candidates[index]!]!;
+  const parent = model.parent[element]!;
+  const outer = parent < 0 ? 0 : model.classId[parent]! & 65535;
+  return (model.tag[element]! * 65536 + (model.classId[element]! & 65535)) * 65536 + outer;
+}
+
+function meanOfSamePlaces(tree: PageTree, weight: Float32Array, p: Float32Array): Float32Array {
   const sums = new Map<number, [number, number]>();
+  const { candidates } = tree;
   const means = new Float32Array(candidates.length);
-  const keyOf = (index: number): number => {
-    const element = model.blocks.element[candidates[index]!]!;
-    const parent = model.parent[element]!;
-    const outer = parent < 0 ? 0 : model.classId[parent]! & 65535;
-    return (model.tag[element]! * 65536 + (model.classId[element]! & 65535)) * 65536 + outer;
-  };
   for (let index = 0; index < candidates.length; index++) {
-    const sum = sums.get(keyOf(index));
+    const sum = sums.get(placeOf(tree, index));
     if (sum) {
       sum[0] += weight[index]!;
       sum[1] += weight[index]! * p[index]!;
-    } else sums.set(keyOf(index), [weight[index]!, weight[index]! * p[index]!]);
+    } else sums.set(placeOf(tree, index), [weight[index]!, weight[index]! * p[index]!]);
   }
   for (let index = 0; index < candidates.length; index++) {
-    const [weights, mass] = sums.get(keyOf(index))!;
+    const [weights, mass] = sums.get(placeOf(tree, index))!;
     means[index] = mass / weights;
   }
   return means;
@@ -281,7 +281,7 @@ function writeLevels(rows: Float32Array, start: number, index: number, context: 
   element = first;
   for (let level = 0; level < TWIN_LEVELS; level++) {
     rows[at++] = element < 0 ? -1 : twinP[element]!;
-    rows[at++] = element < 0 ? -1 : tree.twins[element]!;
+    rows[at++] = element < 0 ? -1 : Math.min(tree.twins[element]!, COUNT_LIMITS.twins);
     if (element >= 0) element = tree.above[element]!;
   }
   return at;

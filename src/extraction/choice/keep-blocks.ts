@@ -1,9 +1,11 @@
-import type { PageModel } from "../page/page-model.ts";
+import { ElementFlag, type PageModel } from "../page/page-model.ts";
 import { Tag } from "../page/tags.ts";
 import { TextStat } from "../page/word-stats.ts";
 import { PAGE_TYPES } from "../types.ts";
-import { plateauOf } from "./context-features.ts";
+import { headingLevel } from "./block-features.ts";
+import { placeOf, plateauOf } from "./context-features.ts";
 import type { PageTree } from "./page-tree.ts";
+import { findRegion, type Region } from "./region.ts";
 
 /** A block is kept from this share of the page's own plateau on, but never below the least probability. */
 const PLATEAU_SHARE = 0.6;
@@ -15,32 +17,121 @@ const REPEAT_WORDS = 6;
 const DOCUMENTATION = PAGE_TYPES.indexOf("documentation");
 const SURELY_DOCUMENTATION = 0.5;
 
+/** What readers do not see until a script shows it, and what they press. */
+const NOT_SHOWN = ElementFlag.hidden | ElementFlag.template | ElementFlag.noscript | ElementFlag.button;
+
+/** In the author's own markup only what is surely no content goes. */
+const SURELY_NOT_CONTENT = 0.02;
+/** Paragraphs of links are pointers to other pages, unless the page is documentation. */
+const MOSTLY_LINKS = 0.5;
+/**
+ * On pages that may well be documentation everything in the container counts from the first probability on,
+ * and from the second on what stands in places like those of chosen blocks.
+ */
+const LIKELY_DOCUMENTATION = 0.15;
+const LEAST_OF_DOCUMENTATION = 0.1;
+const LEAST_OF_LIKE_PLACES = 0.05;
+
 /**
  * The blocks that are content, by their probabilities: those that reach a share of the page's own plateau,
- * each longer text in one place, save in documentation.
+ * and around them what their container holds; each longer text in one place, save in documentation.
  * @param p the probability of each candidate
  * @param typeP the probability of each page type
  * @returns numbers of blocks, rising
  */
-export function keepBlocks(
-  { model, candidates }: PageTree,
-  p: Float32Array,
-  typeP: Float32Array,
-): Int32Array {
-  const { stats, text } = model.blocks;
-  const words = Float32Array.from(candidates, (block) => stats[block * TextStat.count + TextStat.words]!);
+export function keepBlocks(tree: PageTree, p: Float32Array, typeP: Float32Array): Int32Array {
+  const { stats } = tree.model.blocks;
+  const words = Float32Array.from(
+    tree.candidates,
+    (block) => stats[block * TextStat.count + TextStat.words]!,
+  );
   const threshold = Math.max(LEAST_PROBABILITY, PLATEAU_SHARE * plateauOf(p, words).plateau);
-  const keepsRepeats = typeP[DOCUMENTATION]! > SURELY_DOCUMENTATION;
+  const isChosen = Uint8Array.from(p, (value) => (value >= threshold ? 1 : 0));
+  const region = findRegion(tree, words, isChosen);
+  if (region !== null) addFromRegion(tree, { region, p, typeP, isChosen });
+  return withoutRepeats(tree, words, isChosen, typeP[DOCUMENTATION]! > SURELY_DOCUMENTATION);
+}
+
+type Evidence = {
+  readonly region: Region;
+  readonly p: Float32Array;
+  readonly typeP: Float32Array;
+  /** 1 for each candidate that is chosen; the additions are written here. */
+  readonly isChosen: Uint8Array;
+};
+
+/**
+ * Chooses what the container of the chosen blocks holds besides: F1 over pages whose references end early
+ * has taught the trees to refuse the last table, list or command of an article.
+ */
+function addFromRegion(tree: PageTree, { region, p, typeP, isChosen }: Evidence): void {
+  const { model, candidates } = tree;
+  const isDocumentation = typeP[DOCUMENTATION]! > LIKELY_DOCUMENTATION;
+  const places = isDocumentation ? placesOf(tree, isChosen) : new Set<number>();
+  // From the end, so that a heading knows whether its section stays.
+  for (let index = candidates.length - 1, next = -1; index >= 0; index--) {
+    const element = model.blocks.element[candidates[index]!]!;
+    const isShown = (model.blocks.flags[candidates[index]!]! & NOT_SHOWN) === 0;
+    if (region.isInside[element] === 0 || !isShown) continue;
+    const isAuthored =
+      region.isPlain[element] === 1 &&
+      p[index]! >= SURELY_NOT_CONTENT &&
+      isAuthorsBlock(tree, index) &&
+      (headingLevel(tree, candidates[index]!) === 0 || opensSection(tree, isChosen, index, next));
+    const isDocumented =
+      isDocumentation &&
+      (p[index]! >= LEAST_OF_DOCUMENTATION ||
+        (p[index]! >= LEAST_OF_LIKE_PLACES && places.has(placeOf(tree, index))));
+    if (isAuthored || isDocumented) isChosen[index] = 1;
+    next = index;
+  }
+}
+
+/** Authors write their text into paragraphs and other blocks; text of a mere box is a template's. */
+function isAuthorsBlock({ model, candidates }: PageTree, index: number): boolean {
+  const block = candidates[index]!;
+  const tag = model.tag[model.blocks.element[block]!];
+  if (tag === Tag.div) return false;
+  const at = block * TextStat.count;
+  const { stats } = model.blocks;
+  const isLinks = stats[at + TextStat.linkChars]! > MOSTLY_LINKS * stats[at + TextStat.chars]!;
+  return tag !== Tag.p || !isLinks;
+}
+
+/** Whether something of a heading's section is chosen. */
+function opensSection(tree: PageTree, isChosen: Uint8Array, heading: number, next: number): boolean {
+  if (next < 0 || isChosen[next] === 0) return false;
+  const level = headingLevel(tree, tree.candidates[next]!);
+  return level === 0 || level > headingLevel(tree, tree.candidates[heading]!);
+}
+
+/** The places where chosen blocks stand: equal numbers for equal tags and classes. */
+function placesOf(tree: PageTree, isChosen: Uint8Array): ReadonlySet<number> {
+  const places = new Set<number>();
+  for (let index = 0; index < isChosen.length; index++) {
+    if (isChosen[index] === 1) places.add(placeOf(tree, index));
+  }
+  return places;
+}
+
+/** Drops what is said again elsewhere: another copy of the same card. */
+function withoutRepeats(
+  { model, candidates }: PageTree,
+  words: Float32Array,
+  isChosen: Uint8Array,
+  keepsRepeats: boolean,
+): Int32Array {
   const kept: number[] = [];
   const seen = new Map<string, number>();
   for (let index = 0; index < candidates.length; index++) {
-    if (p[index]! < threshold) continue;
+    if (isChosen[index] === 0) continue;
     const block = candidates[index]!;
     if (words[index]! >= REPEAT_WORDS && !keepsRepeats) {
       // Under one parent the author repeats; elsewhere it is another copy of the card.
+      const text = model.blocks.text[block]!;
       const parent = parentOf(model, block);
-      if ((seen.get(text[block]!) ?? parent) !== parent) continue;
-      seen.set(text[block]!, parent);
+      if ((seen.get(text) ?? parent) !== parent) continue;
+      seen.set(text, parent);
     }
     kept.push(block);
   }

@@ -1,6 +1,7 @@
 import type { PageFacts } from "../page/page-model.ts";
 import { Tag } from "../page/tags.ts";
 import { TextStat } from "../page/word-stats.ts";
+import { COUNT_LIMITS } from "./count-limits.ts";
 import type { PageTree } from "./page-tree.ts";
 
 /** Names of the numbers of `readPageSigns`, in their order. */
@@ -51,8 +52,8 @@ export function readPageSigns({ model, candidates }: PageTree, facts: PageFacts)
   const count = Math.max(candidates.length, 1);
   const total = Math.max(words, 1);
   return Float32Array.of(
-    Math.log2(1 + words),
-    Math.log2(1 + candidates.length),
+    Math.log2(1 + Math.min(words, COUNT_LIMITS.pageWords)),
+    Math.log2(1 + Math.min(candidates.length, COUNT_LIMITS.pageBlocks)),
     linkChars / Math.max(chars, 1),
     words / count,
     paragraph / total,

@@ -1,0 +1,109 @@
+import { Tag, type TagId } from "../page/tags.ts";
+import type { PageTree } from "./page-tree.ts";
+
+/** Share of the chosen words that the smallest element around the content holds. */
+const CORE_SHARE = 0.9;
+/** Share of an element's words that must be chosen for the element to be a container of content. */
+const CONTAINER_SHARE = 0.25;
+/** Share of all chosen words that the container of an author's markup holds. */
+const HOLDING_SHARE = 0.5;
+
+/** What stands beside the content even where it is written inside its container. */
+const ASIDE_TAGS: ReadonlySet<TagId> = new Set([
+  Tag.nav,
+  Tag.aside,
+  Tag.footer,
+  Tag.form,
+  Tag.dialog,
+  Tag.button,
+]);
+/** Names that publishing systems give to an author's admonitions, code, tables, tasks and formulas. */
+const AUTHORS_CLASS =
+  /(?:^|[\s_-])(?:admonition|markdown-alert|custom-block|callout|note|tip|important|warning|caution|danger|info|hint|attention|deprecated|seealso|versionadded|versionchanged|highlight|codehilite|sourceCode|literal-block|(?:language|lang)-\w+|prism|hljs|shiki|code-block|codeblock|contains-task-list|task-list-item|docutils|table-wrapper|table-responsive|math)(?:[\s_-]|$)/i;
+/** Longer values are data, not names. */
+const MAX_NAME = 300;
+const ROOT_TAGS: ReadonlySet<TagId> = new Set([Tag.html, Tag.body]);
+
+/** The part of a page that holds the content; for each element a 1 where the name says yes. */
+export type Region = {
+  /** In the container, and in nothing that stands beside the content. */
+  readonly isInside: Uint8Array;
+  /**
+   * In the author's own markup: no element has a class of a template or a box's id from this one up to a
+   * container with half of the content. Templates name what they put around an article; an author's
+   * paragraphs, tables and code have no names.
+   */
+  readonly isPlain: Uint8Array;
+};
+
+/**
+ * Finds the outermost container of what is chosen: of its words enough are chosen, and it holds nearly all
+ * that is.
+ * @param words of each candidate
+ * @param isChosen 1 for each candidate that is chosen
+ * @returns null when the chosen blocks have no container of their own
+ */
+export function findRegion(tree: PageTree, words: Float32Array, isChosen: Uint8Array): Region | null {
+  const { elementCount, elementEnd, parent, tag, classId, idId, names } = tree.model;
+  const chosenWords = sumChosen(tree, words, isChosen);
+  const all = words.reduce((sum, count, index) => sum + count * isChosen[index]!, 0);
+  const isContainer = (element: number): boolean =>
+    chosenWords[element]! >= CONTAINER_SHARE * tree.words[element]!;
+  const region = outermostContainer(tree, coreOf(tree, chosenWords, CORE_SHARE * all), isContainer);
+  if (region < 0) return null;
+  const isInside = new Uint8Array(elementCount);
+  const isPlain = new Uint8Array(elementCount);
+  const isAuthors = names.map((name) => name.length <= MAX_NAME && AUTHORS_CLASS.test(name));
+  for (let element = region; element < elementEnd[region]!; element++) {
+    const outer = parent[element]!;
+    const isBeside = element !== region && (isInside[outer] === 0 || ASIDE_TAGS.has(tag[element]!));
+    isInside[element] = isBeside ? 0 : 1;
+    const isHolder = isContainer(element) && chosenWords[element]! >= HOLDING_SHARE * all;
+    // The id of a heading or section is an anchor, a box's is its name.
+    const isNamed =
+      classId[element] === 0
+        ? idId[element] !== 0 && tag[element] === Tag.div
+        : !isAuthors[classId[element]!];
+    isPlain[element] = !isBeside && (isHolder || (isPlain[outer] === 1 && !isNamed)) ? 1 : 0;
+  }
+  return { isInside, isPlain };
+}
+
+/** Chosen words inside each element. */
+function sumChosen({ model, candidates }: PageTree, words: Float32Array, isChosen: Uint8Array): Float64Array {
+  const sums = new Float64Array(model.elementCount);
+  for (let index = 0; index < candidates.length; index++) {
+    if (isChosen[index] === 1) sums[model.blocks.element[candidates[index]!]!]! += words[index]!;
+  }
+  for (let child = model.elementCount - 1; child > 0; child--) {
+    const parent = model.parent[child]!;
+    if (parent >= 0) sums[parent]! += sums[child]!;
+  }
+  return sums;
+}
+
+/** The smallest element that holds this many of the chosen words; -1 for none. */
+function coreOf({ model }: PageTree, chosenWords: Float64Array, least: number): number {
+  let core = -1;
+  for (let element = 0; element < model.elementCount; element++) {
+    // In document order a later element that still holds as many lies inside the ones before.
+    const isWithin = core < 0 || element < model.elementEnd[core]!;
+    if (isWithin && chosenWords[element]! >= least) core = element;
+  }
+  return core;
+}
+
+/** The body counts only where nothing inside it holds the content. */
+function outermostContainer(
+  { model: { parent, tag } }: PageTree,
+  core: number,
+  isContainer: (element: number) => boolean,
+): number {
+  let region = -1;
+  for (let at = core; at >= 0; at = parent[at]!) {
+    const isRoot = ROOT_TAGS.has(tag[at]!);
+    if (isRoot && (region >= 0 || tag[at] !== Tag.body)) break;
+    if (isContainer(at)) region = at;
+  }
+  return region;
+}

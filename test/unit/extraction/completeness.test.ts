@@ -1,0 +1,66 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import {
+  BLOCK_KINDS,
+  documentOf,
+  type GeneratedDocument,
+  generatedDocument,
+  SHELL_NAMES,
+} from "../../support/generated-document.ts";
+import { articleOf } from "./support.ts";
+
+/** What is wrong with the extraction of a page whose content is known. */
+async function faultsOf({ html, wanted, unwanted }: GeneratedDocument): Promise<string[]> {
+  const { markdown, text } = await articleOf(html);
+  const shown = (markdown ?? "").replace(/\\(.)/g, "$1").replace(/\s+/g, " ");
+  const plain = text.replace(/\s+/g, " ");
+  return [
+    ...wanted.filter((words) => !shown.includes(words)).map((words) => `the Markdown lacks: ${words}`),
+    ...wanted.filter((words) => !plain.includes(words)).map((words) => `the text lacks: ${words}`),
+    ...unwanted.filter((words) => shown.includes(words)).map((words) => `beside the content: ${words}`),
+  ];
+}
+
+const paragraphs = (count: number): string[] => Array.from({ length: count }, () => "paragraph");
+
+describe.each(SHELL_NAMES)("a page of a site, %s:", (shell) => {
+  test.each(BLOCK_KINDS)("%s is kept at the start, in the middle and at the end", async (kind) => {
+    for (const count of [2, 4, 25]) {
+      for (const at of [0, count / 2, count]) {
+        const kinds = paragraphs(count).toSpliced(at, 0, kind);
+        expect(await faultsOf(documentOf(kinds, shell)), `${kind} at ${at} of ${count}`).toEqual([]);
+      }
+    }
+  });
+
+  test.each(BLOCK_KINDS)("%s many times after one paragraph", async (kind) => {
+    for (const count of [3, 60]) {
+      const kinds = ["paragraph", ...Array.from({ length: count }, () => kind)];
+      expect(await faultsOf(documentOf(kinds, shell)), `${count} of ${kind}`).toEqual([]);
+    }
+  });
+
+  test.each([1, 10, 300, 800, 3000])("%i paragraphs, or sections, are whole", async (count) => {
+    expect(await faultsOf(documentOf(paragraphs(count), shell))).toEqual([]);
+    const sections = Array.from({ length: count }, () => "section");
+    expect(await faultsOf(documentOf(sections, shell))).toEqual([]);
+  });
+});
+
+describe("any blocks in any order, in any shell:", () => {
+  test.each([
+    [12, 150],
+    [1000, 15],
+  ])(
+    "at most %i blocks, %i pages",
+    async (maxBlocks, numRuns) => {
+      await fc.assert(
+        fc.asyncProperty(generatedDocument(maxBlocks), async (page) => {
+          expect(await faultsOf(page)).toEqual([]);
+        }),
+        { numRuns },
+      );
+    },
+    60_000,
+  );
+});
