@@ -1,11 +1,12 @@
 import { type App, type AppOptions, createApp, type NetworkOptions, readAppEnvironment } from "../app.ts";
 import { Failure } from "../failure.ts";
 import { forgetProxyVariables, parseEgressPolicy } from "../fetching/index.ts";
-import { createLog, LOG_FORMATS, LOG_LEVELS, type Log } from "../log.ts";
+import type { Log } from "../log.ts";
 import { openMetrics } from "../open-metrics.ts";
-import { type Environment, type Settings, withDotenv } from "../settings/index.ts";
+import type { Environment, Settings } from "../settings/index.ts";
 import { HOME_PAGE, VERSION } from "../version.ts";
 import type { Typed } from "./arguments.ts";
+import { openLog, readEnvironment, warnOfMisspelt } from "./environment.ts";
 import type { Io } from "./io.ts";
 import { browserMachine } from "./machine.ts";
 import type { Notices } from "./notices.ts";
@@ -21,29 +22,22 @@ export type CommandApp = {
   readonly log: Log;
 };
 
+type CommandParts = { readonly typed: Typed; readonly io: Io; readonly notices: Notices };
+
 /**
  * Opens the application: flag, then environment, then `.env`, then default.
  * @throws Failure `invalid_settings`, `invalid_usage`
  */
 export function openCommandApp(
-  typed: Typed,
-  io: Io,
+  { typed, io, notices }: CommandParts,
   { extractsOnePage = false }: Pick<AppOptions, "extractsOnePage"> = {},
 ): CommandApp {
-  const environment = withDotenv(io.environment, {
-    executablePath: io.executablePath,
-    envFile: typed.one("env-file"),
-  });
+  const environment = readEnvironment(typed, io);
+  warnOfMisspelt(environment, { io, notices, deployment: null });
   const { settings, proxyEnvironment } = readAppEnvironment(environment);
   // Bun's fetch would act on them at every request, past the egress policy.
   forgetProxyVariables(io.environment);
-  const log = createLog({
-    level:
-      optionValue.choice(typed, "log-level", LOG_LEVELS) ??
-      (typed.has("verbose") ? "info" : (settings.logLevel ?? "critical")),
-    format: optionValue.choice(typed, "log-format", LOG_FORMATS) ?? settings.logFormat,
-    write: io.stderr.write,
-  });
+  const log = openLog(settings, { typed, io, usual: "critical" });
   const open = openMetrics(settings, { log });
   const app = createApp({
     settings: { ...settings, egress: readEgress(typed) ?? settings.egress },

@@ -1,13 +1,9 @@
 import { dirname, resolve } from "node:path";
 import { Failure } from "../failure.ts";
-import {
-  type Deployment,
-  type Environment,
-  MAX_DEPLOYMENT_BYTES,
-  readDeployment,
-  readSettings,
-} from "../settings/index.ts";
+import { type Deployment, MAX_DEPLOYMENT_BYTES, readDeployment, readSettings } from "../settings/index.ts";
 import { sourceProblems } from "../sources.ts";
+import type { Typed } from "./arguments.ts";
+import { readEnvironment, warnOfMisspelt } from "./environment.ts";
 import { readText } from "./input.ts";
 import type { Io } from "./io.ts";
 import type { Notices } from "./notices.ts";
@@ -22,7 +18,7 @@ export async function loadDeployment(path: string, io: Io): Promise<Deployment> 
 }
 
 export type ValidateParts = {
-  readonly environment: Environment;
+  readonly typed: Typed;
   readonly io: Io;
   readonly notices: Notices;
 };
@@ -32,15 +28,14 @@ export type ValidateParts = {
  * this environment; variables that hold tokens need only be set where the server runs.
  * @throws Failure as `loadDeployment`; `invalid_settings` of the environment
  */
-export async function runValidate(
-  files: readonly string[],
-  { environment, io, notices }: ValidateParts,
-): Promise<number> {
-  const [file] = files;
-  if (file === undefined || files.length > 1)
+export async function runValidate({ typed, io, notices }: ValidateParts): Promise<number> {
+  const [file, ...more] = typed.positionals;
+  if (file === undefined || more.length > 0)
     throw new Failure("invalid_usage", "validate takes one file: article-extractor validate deployment.json");
   const deployment = await loadDeployment(file, io);
   const { tenants, warnings } = deployment;
+  const environment = readEnvironment(typed, io);
+  warnOfMisspelt(environment, { io, notices, deployment });
   const { refused, unset } = sourceProblems(deployment, { settings: readSettings(environment), environment });
   for (const warning of [...warnings, ...unset]) notices.warn(`${file}: ${warning}`);
   if (refused.length > 0)

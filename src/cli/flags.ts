@@ -28,7 +28,12 @@ export const GENERAL_FLAGS: readonly Flag[] = [
     help: "Form of a log line (default json)",
   },
   { name: "quiet", short: "q", group: "General", help: "No notices on stderr, only errors" },
-  { name: "verbose", short: "v", group: "General", help: "Log what is done (level info)" },
+  {
+    name: "verbose",
+    short: "v",
+    group: "General",
+    help: "Log what is done (level info; servers, which do: debug)",
+  },
   { name: "no-color", group: "General", help: "No colours on stderr; NO_COLOR does the same" },
   { name: "version", short: "V", group: "General", help: "Print the version" },
   { name: "help", short: "h", group: "General", help: "Print this help" },

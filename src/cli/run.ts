@@ -144,7 +144,8 @@ async function extract({ typed, io, openNotices }: Shell): Promise<number> {
   const notices = openNotices(io);
   if (command.input.kind === "stdin" && io.stdin.isTerminal)
     notices.warn("reading the page from the terminal");
-  const { app, settings } = openCommandApp(typed, io, { extractsOnePage: command.input.kind !== "list" });
+  const extractsOnePage = command.input.kind !== "list";
+  const { app, settings } = openCommandApp({ typed, io, notices }, { extractsOnePage });
   await using _ = app;
   if (command.input.kind === "url" || command.input.kind === "list")
     noteMissingBrowser(command.network, { app, settings, notices });
@@ -164,13 +165,13 @@ async function crawl({ typed, io, openNotices }: Shell): Promise<number> {
     !typed.has("dry-run") &&
     !(typed.has("jsonl") && io.stdout.isTerminal);
   using screen = openScreen(io, { isLive });
-  const { app, settings, log } = openCommandApp(typed, screen.io);
+  const notices = openNotices(screen.io);
+  const { app, settings, log } = openCommandApp({ typed, io: screen.io, notices });
   await using _ = app;
   const command = readCrawlCommand(typed, settings, {
     directory: process.cwd(),
     hasPerson: () => io.stdin.isTerminal,
   });
-  const notices = openNotices(screen.io);
   noteMissingBrowser(command.network, { app, settings, notices });
   return await runCrawl(command, { app, screen, notices, log });
 }
@@ -215,13 +216,8 @@ const tenantParts = ({ typed, io, openNotices, paint }: Shell) => ({
 async function serve(shell: Shell): Promise<number> {
   const { typed, io, openNotices } = shell;
   if (typed.positionals[0] === "extractor") return serveExtractor(shell);
-  const { withDotenv } = await import("../settings/index.ts");
   const { readServeCommand, runServeSearch } = await import("./serve-search.ts");
-  const environment = withDotenv(io.environment, {
-    executablePath: io.executablePath,
-    envFile: typed.one("env-file"),
-  });
-  return await runServeSearch(readServeCommand(typed), { environment, typed, io, notices: openNotices(io) });
+  return await runServeSearch(readServeCommand(typed), { typed, io, notices: openNotices(io) });
 }
 
 async function serveExtractor({ typed, io, openNotices }: Shell): Promise<number> {
@@ -230,31 +226,21 @@ async function serveExtractor({ typed, io, openNotices }: Shell): Promise<number
 }
 
 async function sync({ typed, io, openNotices }: Shell): Promise<number> {
-  const { withDotenv } = await import("../settings/index.ts");
   const { readSyncCommand, runSync } = await import("./sync-command.ts");
   const command = readSyncCommand(typed);
-  const environment = withDotenv(io.environment, {
-    executablePath: io.executablePath,
-    envFile: typed.one("env-file"),
-  });
-  return await runSync(command, { environment, typed, io, notices: openNotices(io) });
+  return await runSync(command, { typed, io, notices: openNotices(io) });
 }
 
 async function validate({ typed, io, openNotices }: Shell): Promise<number> {
-  const { withDotenv } = await import("../settings/index.ts");
   const { runValidate } = await import("./deployment.ts");
-  const environment = withDotenv(io.environment, {
-    executablePath: io.executablePath,
-    envFile: typed.one("env-file"),
-  });
-  return await runValidate(typed.positionals, { environment, io, notices: openNotices(io) });
+  return await runValidate({ typed, io, notices: openNotices(io) });
 }
 
-async function doctor({ typed, io, paint }: Shell): Promise<number> {
+async function doctor({ typed, io, openNotices, paint }: Shell): Promise<number> {
   requireNoArguments(typed);
   const { openCommandApp } = await import("./command-app.ts");
   const { runDoctor } = await import("./doctor.ts");
-  const { app, settings, environment, log } = openCommandApp(typed, io);
+  const { app, settings, environment, log } = openCommandApp({ typed, io, notices: openNotices(io) });
   await using _ = app;
   const config = typed.one("config") ?? null;
   const isJson = typed.has("json");

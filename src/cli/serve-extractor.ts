@@ -11,7 +11,7 @@ import {
 import { type Database, openSharedState } from "../database/index.ts";
 import { Failure } from "../failure.ts";
 import { forgetProxyVariables, parseEgressPolicy, systemClock } from "../fetching/index.ts";
-import { createLog, LOG_FORMATS, LOG_LEVELS, type Log } from "../log.ts";
+import type { Log } from "../log.ts";
 import { createPrometheusSink } from "../metrics.ts";
 import { openMetrics } from "../open-metrics.ts";
 import {
@@ -23,15 +23,10 @@ import {
   superviseProcesses,
   urlOf,
 } from "../server/index.ts";
-import {
-  DEFAULT_CRAWL,
-  DEFAULT_EXTRACTION,
-  type Environment,
-  type Settings,
-  withDotenv,
-} from "../settings/index.ts";
+import { DEFAULT_CRAWL, DEFAULT_EXTRACTION, type Environment, type Settings } from "../settings/index.ts";
 import { HOME_PAGE, VERSION } from "../version.ts";
 import type { Typed } from "./arguments.ts";
+import { openLog, readEnvironment, warnOfMisspelt } from "./environment.ts";
 import type { Io } from "./io.ts";
 import { browserMachine } from "./machine.ts";
 import type { Notices } from "./notices.ts";
@@ -73,10 +68,8 @@ export async function runServeExtractor(
   command: ServeExtractorCommand,
   { typed, io, notices }: ServeExtractorParts,
 ): Promise<number> {
-  const environment = withDotenv(io.environment, {
-    executablePath: io.executablePath,
-    envFile: typed.one("env-file"),
-  });
+  const environment = readEnvironment(typed, io);
+  warnOfMisspelt(environment, { io, notices, deployment: null });
   const read = readAppEnvironment(environment);
   const network = await readNetworkSettings(command, read.settings, io);
   const serving: Serving = {
@@ -85,7 +78,7 @@ export async function runServeExtractor(
     settings: { ...read.settings, egress: command.egress ?? read.settings.egress },
     network,
     stateDirectory: resolve(read.settings.stateDir ?? stateHome(environment, "extractor")),
-    log: openLog(read.settings, typed, io),
+    log: openLog(read.settings, { typed, io, usual: "info" }),
     io,
   };
   if (io.supervisor === null) warnWithoutKey(network, "ARTICLE_EXTRACTOR_API_KEY", notices);
@@ -193,14 +186,6 @@ function announce(serving: Serving, url: string): void {
   const count = processCount(serving);
   const from = count > 1 ? `, from ${count} processes` : "";
   serving.io.stderr.write(`serving extraction at ${url}${serving.network.basePath}${from}\n`);
-}
-
-function openLog(settings: Settings, typed: Typed, io: Io): Log {
-  return createLog({
-    level: optionValue.choice(typed, "log-level", LOG_LEVELS) ?? settings.logLevel ?? "info",
-    format: optionValue.choice(typed, "log-format", LOG_FORMATS) ?? settings.logFormat,
-    write: io.stderr.write,
-  });
 }
 
 const defaultsOf = (settings: Settings): ExtractorServerOptions["defaults"] => ({

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { Failure } from "../failure.ts";
-import { createLog, LOG_FORMATS, LOG_LEVELS, type Log } from "../log.ts";
+import type { Log } from "../log.ts";
 import { createPrometheusSink, type Metrics, noMetrics } from "../metrics.ts";
 import { openMetrics } from "../open-metrics.ts";
 import {
@@ -17,6 +17,7 @@ import type { TenantRegistry } from "../tenants/index.ts";
 import { VERSION } from "../version.ts";
 import type { Typed } from "./arguments.ts";
 import { SERVERS } from "./commands.ts";
+import { openLog, readEnvironment, warnOfMisspelt } from "./environment.ts";
 import type { Io } from "./io.ts";
 import type { Notices } from "./notices.ts";
 import { type ChosenDeployment, chooseDeployment, type OpenTenants, openTenants } from "./open-tenants.ts";
@@ -48,7 +49,6 @@ export function readServeCommand(typed: Typed): ServeCommand {
 }
 
 type ServeParts = {
-  readonly environment: Environment;
   readonly typed: Typed;
   readonly io: Io;
   readonly notices: Notices;
@@ -59,18 +59,21 @@ type ServeParts = {
  * @throws Failure `invalid_settings`, `invalid_usage` (the address cannot be bound), `unreadable_input`
  */
 export async function runServeSearch(command: ServeCommand, parts: ServeParts): Promise<number> {
-  const { io, notices, environment } = parts;
+  const { io, notices } = parts;
+  const environment = readEnvironment(parts.typed, io);
   // Searches are answered on the main thread; what extracts and builds is in no hurry.
   io.letWorkersGiveWay();
   const settings = readSettings(environment);
   const deployment = await chooseDeployment({ config: command.config, settings, io });
+  warnOfMisspelt(environment, { io, notices, deployment });
   if (io.supervisor === null) for (const warning of deployment.warnings) notices.warn(warning);
   const serving: Serving = {
     command,
     settings,
     deployment,
     ...parts,
-    log: openLog(deployment, settings, parts),
+    environment,
+    log: openLog(settings, { typed: parts.typed, io, usual: deployment.infrastructure.logLevel }),
   };
   if (command.isStdio) return await serveStdio(serving);
   if (io.supervisor === null) warnWithoutKey(await networkOf(serving), "DOCS_SEARCH_API_KEY", notices);
@@ -80,6 +83,7 @@ export async function runServeSearch(command: ServeCommand, parts: ServeParts): 
 
 type Serving = ServeParts & {
   readonly command: ServeCommand;
+  readonly environment: Environment;
   readonly settings: Settings;
   readonly deployment: ChosenDeployment;
   readonly log: Log;
@@ -212,18 +216,6 @@ function warnOfMissingIndexes({ deployment, notices }: Serving, registry: Tenant
   notices.warn(
     `no search index, and this server may not build one (allow_index_builds is false): ${names.join(", ")}; build with: article-extractor index ${codenames}`,
   );
-}
-
-function openLog({ infrastructure }: ChosenDeployment, settings: Settings, { typed, io }: ServeParts): Log {
-  return createLog({
-    level:
-      optionValue.choice(typed, "log-level", LOG_LEVELS) ??
-      (typed.has("verbose") ? "info" : null) ??
-      settings.logLevel ??
-      infrastructure.logLevel,
-    format: optionValue.choice(typed, "log-format", LOG_FORMATS) ?? settings.logFormat,
-    write: io.stderr.write,
-  });
 }
 
 async function networkOf({ command, settings, deployment, io }: Serving) {

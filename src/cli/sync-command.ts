@@ -1,10 +1,10 @@
 import { Failure } from "../failure.ts";
-import { createLog, LOG_FORMATS, LOG_LEVELS } from "../log.ts";
 import { openMetrics } from "../open-metrics.ts";
-import { type Environment, readSettings } from "../settings/index.ts";
+import { readSettings } from "../settings/index.ts";
 import type { TenantStatus } from "../tenants/index.ts";
 import type { Typed } from "./arguments.ts";
 import { countedDocuments } from "./counted.ts";
+import { openLog, readEnvironment, warnOfMisspelt } from "./environment.ts";
 import type { Io } from "./io.ts";
 import type { Notices } from "./notices.ts";
 import { chooseDeployment, openTenants } from "./open-tenants.ts";
@@ -27,7 +27,6 @@ export function readSyncCommand(typed: Typed): SyncCommand {
 }
 
 type SyncParts = {
-  readonly environment: Environment;
   readonly typed: Typed;
   readonly io: Io;
   readonly notices: Notices;
@@ -38,16 +37,12 @@ type SyncParts = {
  * @throws Failure `unknown_tenant`, `invalid_settings`, `unreadable_input`, before anything is synced
  */
 export async function runSync(command: SyncCommand, parts: SyncParts): Promise<number> {
-  const { io, notices, environment, typed } = parts;
+  const { io, notices, typed } = parts;
+  const environment = readEnvironment(typed, io);
   const settings = readSettings(environment);
   const deployment = await chooseDeployment({ config: command.config, settings, io });
-  const log = createLog({
-    level:
-      optionValue.choice(typed, "log-level", LOG_LEVELS) ??
-      (typed.has("verbose") ? "info" : (settings.logLevel ?? "critical")),
-    format: optionValue.choice(typed, "log-format", LOG_FORMATS) ?? settings.logFormat,
-    write: io.stderr.write,
-  });
+  warnOfMisspelt(environment, { io, notices, deployment });
+  const log = openLog(settings, { typed, io, usual: "critical" });
   await using open = openMetrics(settings, { log });
   await using tenants = openTenants({ deployment, settings, environment, io, log, metrics: open.metrics });
   const { registry, sources } = tenants;

@@ -1,11 +1,11 @@
 import { Failure } from "../failure.ts";
-import { createLog, LOG_FORMATS, LOG_LEVELS } from "../log.ts";
 import { noMetrics } from "../metrics.ts";
 import { findSection, type SearchHit, type Section, type StoredDocument } from "../search/index.ts";
-import { readSettings, withDotenv } from "../settings/index.ts";
+import { readSettings } from "../settings/index.ts";
 import type { SearchAnswer, TenantStatus } from "../tenants/index.ts";
 import type { Typed } from "./arguments.ts";
 import { countedDocuments } from "./counted.ts";
+import { openLog, readEnvironment, warnOfMisspelt } from "./environment.ts";
 import { formatHit, hitToJson } from "./hit-lines.ts";
 import type { Io } from "./io.ts";
 import type { Notices } from "./notices.ts";
@@ -13,7 +13,6 @@ import { chooseDeployment, type OpenTenants, openTenants } from "./open-tenants.
 import { MAX_WIDTH, TIME_LIMIT_MS } from "./search.ts";
 import type { FetchCommand, IndexCommand, TenantChoice, TenantSearch } from "./search-options.ts";
 import type { Paint } from "./terminal.ts";
-import { optionValue } from "./values.ts";
 
 export type TenantCommandParts = {
   readonly typed: Typed;
@@ -185,21 +184,13 @@ function codenamesOf({ codenames }: TenantChoice, { registry }: OpenTenants): re
 
 async function open(
   { config }: Pick<TenantChoice, "config">,
-  { typed, io }: TenantCommandParts,
+  { typed, io, notices }: TenantCommandParts,
 ): Promise<OpenTenants> {
-  const environment = withDotenv(io.environment, {
-    executablePath: io.executablePath,
-    envFile: typed.one("env-file"),
-  });
+  const environment = readEnvironment(typed, io);
   const settings = readSettings(environment);
-  const log = createLog({
-    level:
-      optionValue.choice(typed, "log-level", LOG_LEVELS) ??
-      (typed.has("verbose") ? "info" : (settings.logLevel ?? "critical")),
-    format: optionValue.choice(typed, "log-format", LOG_FORMATS) ?? settings.logFormat,
-    write: io.stderr.write,
-  });
+  const log = openLog(settings, { typed, io, usual: "critical" });
   const deployment = await chooseDeployment({ config, settings, io });
+  warnOfMisspelt(environment, { io, notices, deployment });
   const opened = openTenants({ deployment, settings, environment, io, log, metrics: noMetrics });
   io.signal.addEventListener("abort", () => void opened.registry[Symbol.asyncDispose](), { once: true });
   return opened;

@@ -17,6 +17,7 @@ export {
   type Settings,
   VARIABLES,
 } from "./environment.ts";
+export { misspeltVariables } from "./misspelt.ts";
 export {
   boolean,
   byteCount,
