@@ -28,5 +28,5 @@ export function manifestEntry(outcome: PageOutcome) {
 }
 
 /** Whether the page was extracted although its status says that it is gone (see `articleOfVisit`). */
-export const isTransient404 = ({ status, httpStatus }: PageOutcome): boolean =>
+export const isTransient404 = ({ status, httpStatus }: Pick<PageOutcome, "status" | "httpStatus">): boolean =>
   status === "success" && (httpStatus === 404 || httpStatus === 410);

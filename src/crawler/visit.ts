@@ -203,8 +203,10 @@ function tryAgain({ page, startedAt, gate }: Attempt, at: number): Verdict | nul
   return { kind: "retry", next: { at, tries: page.tries + 1, spentMs } };
 }
 
-async function afterAnswer(attempt: Attempt, visit: PageVisit): Promise<Verdict> {
-  const { page: answer } = visit;
+async function afterAnswer(attempt: Attempt, visited: PageVisit): Promise<Verdict> {
+  const { page: answer } = visited;
+  // Its page for what is not there must not take the place of what was.
+  const visit = wasThere(attempt, answer) ? { ...visited, extraction: null } : visited;
   if (answer.status === 304) return unchanged(attempt, answer);
   if (isRetryableStatus(answer.status)) return afterRefusal(attempt, answer);
   try {
@@ -223,6 +225,13 @@ async function afterAnswer(attempt: Attempt, visit: PageVisit): Promise<Verdict>
       failed(attempt, failure, { visit })
     );
   }
+}
+
+/** Whether a 404 or 410 is about a page that is stored and was an ordinary one: no script fills it. */
+function wasThere({ page, parts }: Attempt, { status }: FetchedPage): boolean {
+  if (status !== 404 && status !== 410) return false;
+  // Syncs keep nothing aside, and judge by the whole site what an absence means.
+  return parts.sink.retire !== undefined && page.known !== null && !page.known.isTransient404;
 }
 
 /** Moves a stored page away that is not there any more. @returns null where that is not certain */

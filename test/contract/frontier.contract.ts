@@ -351,6 +351,7 @@ function describeRestarts(frontier: () => Frontier, reopen: () => Promise<Fronti
       links: [url("/a")],
       toldHash: "sha256:1",
       wasMissed: false,
+      isTransient404: false,
       outcome: { filePath: "h.md", title: "Home", wordCount: null, contentHash: "sha256:1", warnings: [] },
     });
   });

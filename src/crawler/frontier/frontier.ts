@@ -41,6 +41,8 @@ export type KnownPage = {
   readonly toldHash: string | null;
   /** Whether an earlier crawl was answered HTTP 404, and none has had the page since. */
   readonly wasMissed: boolean;
+  /** Whether its status was 404 or 410 when it was stored: a page that a script fills. */
+  readonly isTransient404: boolean;
   readonly outcome: Pick<PageOutcome, "filePath" | "title" | "wordCount" | "contentHash" | "warnings">;
 };
 

@@ -1,4 +1,5 @@
 import type { PageUrl } from "../../urls/index.ts";
+import { isTransient404 } from "../manifest-entry.ts";
 import type { FrontierDatabase } from "./database.ts";
 import type { KnownPage, Settlement } from "./frontier.ts";
 
@@ -14,6 +15,7 @@ type StoredRow = {
   readonly last_modified: string | null;
   readonly sitemap_modified: string | null;
   readonly missed_in: number | null;
+  readonly is_transient: number;
   readonly is_gone: number;
   readonly urls: Uint8Array | null;
 };
@@ -44,6 +46,7 @@ export class PageMemory {
       lastModified: isTrusted ? row.sitemap_modified : null,
       links: row.urls === null ? [] : unpackLinks(row.urls),
       toldHash: row.told_hash,
+      isTransient404: row.is_transient === 1,
       wasMissed: row.missed_in !== null && row.missed_in < this.#run,
       outcome: {
         filePath: row.file_path,
@@ -104,6 +107,7 @@ export class PageMemory {
       validators?.etag ?? null,
       validators?.lastModified ?? null,
       page.lastModified,
+      wasTransient(page, outcome) ? 1 : 0,
     );
   }
 
@@ -115,6 +119,12 @@ export class PageMemory {
       this.#sql.keepLinks.run(pageId, this.#run, isTooDeep ? links.length : 0, packLinks(links));
     else if (outcome.status === "success") this.#sql.dropLinks.run(pageId);
   }
+}
+
+/** A page that was not asked for, or has not been modified, is as it was. */
+function wasTransient(page: Settlement["page"], outcome: Settlement["outcome"]): boolean {
+  const isAsBefore = outcome.httpStatus === null || outcome.httpStatus === 304;
+  return isAsBefore ? (page.known?.isTransient404 ?? false) : isTransient404(outcome);
 }
 
 const packLinks = (links: readonly PageUrl[]): Uint8Array =>
@@ -131,11 +141,15 @@ function prepare(db: FrontierDatabase) {
     known: db.prepare<StoredRow, [number]>(
       "SELECT stored.*, link.urls FROM stored LEFT JOIN link ON link.page = stored.page WHERE stored.page = ?1",
     ),
-    store: db.prepare<unknown, [number, number, Text, Text, number | null, Text, Text, Text, Text, Text]>(
+    store: db.prepare<
+      unknown,
+      [number, number, Text, Text, number | null, Text, Text, Text, Text, Text, number]
+    >(
       `INSERT INTO stored (page, run, file_path, title, word_count, content_hash, warnings, etag, last_modified,
-        sitemap_modified) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
+        sitemap_modified, is_transient) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
         ON CONFLICT (page) DO UPDATE SET run = ?2, file_path = ?3, title = ?4, word_count = ?5, content_hash = ?6,
-          warnings = ?7, etag = ?8, last_modified = ?9, sitemap_modified = ?10, missed_in = NULL, is_gone = 0`,
+          warnings = ?7, etag = ?8, last_modified = ?9, sitemap_modified = ?10, is_transient = ?11, missed_in = NULL,
+          is_gone = 0`,
     ),
     setGone: db.prepare<unknown, [number]>("UPDATE stored SET is_gone = 1 WHERE page = ?1"),
     setMissed: db.prepare<unknown, [number, number]>(

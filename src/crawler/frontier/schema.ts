@@ -26,7 +26,7 @@ export const NEVER = 8_640_000_000_000_000;
  *
  * `stored` is what is kept of each page, whatever became of the page in later runs; it outlives them. `told_hash` is
  * the content of the last crawl that finished, which decides what is new or changed. `missed_in` is the run whose
- * answer was HTTP 404. Rows of pages that are gone stay until the crawl that told so has finished.
+ * answer was HTTP 404. `is_transient` marks what was extracted although its status was 404 or 410. Rows of pages that are gone stay until the crawl that told so has finished.
  */
 const MEMORY_TABLES = `
 CREATE TABLE link (
@@ -48,6 +48,7 @@ CREATE TABLE stored (
   last_modified TEXT,
   sitemap_modified TEXT,
   missed_in INTEGER,
+  is_transient INTEGER NOT NULL DEFAULT 0,
   is_gone INTEGER NOT NULL DEFAULT 0
 );
 CREATE TABLE origin (name TEXT PRIMARY KEY) WITHOUT ROWID;
@@ -148,8 +149,10 @@ export const TABLES = [
  */
 export const FROM_VERSION_1 = `
 ${MEMORY_TABLES}
-INSERT INTO stored (page, run, file_path, title, word_count, content_hash, told_hash, warnings)
-  SELECT page, run, file_path, title, word_count, content_hash, content_hash, warnings FROM outcome WHERE status = 0;
+INSERT INTO stored
+  (page, run, file_path, title, word_count, content_hash, told_hash, warnings, is_transient)
+  SELECT page, run, file_path, title, word_count, content_hash, content_hash, warnings,
+    ifnull(http_status IN (404, 410), 0) FROM outcome WHERE status = 0;
 ALTER TABLE crawl ADD COLUMN asks_anew INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE crawl ADD COLUMN told_seq INTEGER NOT NULL DEFAULT 0;
 UPDATE crawl SET asks_anew = run + 1;

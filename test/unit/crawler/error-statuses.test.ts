@@ -1,0 +1,62 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import type { App } from "../../../src/app.ts";
+import { page, serveCrawlSite } from "../../support/crawl-site.ts";
+import { crawlPlace, crawlPlan, openTestApp } from "../../support/crawling.ts";
+
+let app: App;
+beforeAll(() => {
+  app = openTestApp();
+});
+afterAll(() => app[Symbol.asyncDispose]());
+
+const STATUSES = [400, 401, 402, 403, 404, 405, 406, 409, 410, 418, 451, 500, 501, 502, 505, 511, 599];
+
+const words = (tag: string): string => `<${tag}>${"The gate opens at low water. ".repeat(3)}</${tag}>`;
+/** Filled with a comment, which is no content but counts as size, to so many bytes. */
+const sized = (html: string, bytes: number): string => `${html}<!--${"x".repeat(bytes - html.length - 7)}-->`;
+
+/** Bodies with their type, and whether the rule of transient 404s takes them for pages. */
+const BODIES: Readonly<Record<string, readonly [body: string, type: string, isPage: boolean]>> = {
+  nothing: ["", "text/html", false],
+  "a page": [page("Found all the same").padEnd(900), "text/html; charset=utf-8", true],
+  "500 bytes": [sized(words("article"), 500), "text/html", false],
+  "501 bytes": [sized(words("article"), 501), "text/html", true],
+  "501 bytes of main": [sized(words("main"), 501), "text/html", true],
+  "501 bytes of p": [sized(words("p"), 501), "text/html", true],
+  "501 bytes without any of the three": [sized(words("div"), 501), "text/html", false],
+  "501 bytes of picture": [sized(words("picture"), 501), "text/html", false],
+  "501 bytes without words": [sized("<article></article>", 501), "text/html", false],
+  "plain text": ["The gate opens at low water. ".repeat(30), "text/plain", false],
+  "another type": [`{"message":"${"<p>".repeat(300)}"}`, "application/json", false],
+};
+
+test("an HTTP error is never a success, but for a 404 or 410 whose body is a page, which is named", async () => {
+  const cases = STATUSES.flatMap((status) =>
+    Object.entries(BODIES).map(([name, [body, type, isPage]], index) => ({
+      path: `/${status}/${index}`,
+      name: `${status} with ${name}`,
+      status,
+      isPage: isPage && (status === 404 || status === 410),
+      answer: () => new Response(body, { status, headers: { "content-type": type } }),
+    })),
+  );
+  await using site = serveCrawlSite(Object.fromEntries(cases.map(({ path, answer }) => [path, answer])));
+  await using place = await crawlPlace(app);
+  const { manifest } = await place.crawl(
+    crawlPlan({ seeds: cases.map(({ path }) => site.origin + path), followsLinks: false, concurrency: 16 }),
+    { network: { tries: 1 } },
+  );
+  const seen = new Map(manifest?.results.map((entry) => [new URL(entry.url).pathname, entry]));
+  for (const { path, name, status, isPage } of cases) {
+    const entry = seen.get(path);
+    expect([
+      name,
+      entry?.status,
+      entry?.error?.code ?? null,
+      entry?.http_status,
+      entry?.transient_404,
+    ]).toEqual(
+      isPage ? [name, "success", null, status, true] : [name, "failed", "http_status", status, false],
+    );
+  }
+}, 60_000);

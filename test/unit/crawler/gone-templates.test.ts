@@ -1,0 +1,64 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { App } from "../../../src/app.ts";
+import { html, page, serveCrawlSite } from "../../support/crawl-site.ts";
+import { crawlPlace, crawlPlan, openTestApp } from "../../support/crawling.ts";
+
+let app: App;
+beforeAll(() => {
+  app = openTestApp();
+});
+afterAll(() => app[Symbol.asyncDispose]());
+
+/** What many sites show for a page that is not there: as large as a page, and made of paragraphs. */
+const template = (status: number) => html(page("Not found, try the search").padEnd(2000), { status });
+
+test("a page that was there is not replaced by the site's page for what is not, but missed, then gone", async () => {
+  let crawls = 0;
+  const laterwards = (status: number, first: string) => () => (crawls > 1 ? template(status) : html(first));
+  // Its status was never another: a script fills it.
+  const application = () => html(page("Application").padEnd(2000), { status: 404 });
+  await using site = serveCrawlSite({
+    "/": page("Home", ["/a", "/b", "/app"]),
+    "/a": laterwards(404, page("Leaf a")),
+    "/b": laterwards(410, page("Leaf b")),
+    "/app": application,
+  });
+  await using place = await crawlPlace(app);
+  const crawl = async () => {
+    crawls++;
+    const { outcomeOf } = await place.crawl(crawlPlan({ seeds: [`${site.origin}/`] }), {
+      network: { tries: 1 },
+    });
+    const shown = ["/a", "/b", "/app"].map((path) => {
+      const outcome = outcomeOf(path);
+      return outcome ? [outcome.status, outcome.error?.code ?? outcome.reason, outcome.httpStatus] : null;
+    });
+    const files = (await readdir(place.path)).filter((name) => name.endsWith(".md")).sort();
+    const gone = await readdir(join(place.path, ".article-extractor", "gone")).catch(() => []);
+    return { shown, files, gone, pathOf: (path: string) => outcomeOf(path)?.filePath ?? null };
+  };
+  const isThere = ["success", null, 200];
+  const isApplication = ["success", null, 404];
+
+  const first = await crawl();
+  expect<unknown>(first.shown).toEqual([isThere, isThere, isApplication]);
+  const leaf = first.pathOf("/a") ?? "";
+  const text = await readFile(join(place.path, leaf), "utf8");
+
+  const second = await crawl();
+  expect<unknown>(second.shown).toEqual([
+    ["failed", "http_status", 404],
+    ["skipped", "gone", 410],
+    isApplication,
+  ]);
+  expect(await readFile(join(place.path, leaf), "utf8")).toBe(text);
+  expect(second.files.length).toBe(first.files.length - 1);
+
+  const third = await crawl();
+  // Of what is gone nothing is remembered, so the third answer for /b is that of a page never seen before.
+  expect<unknown>(third.shown).toEqual([["skipped", "gone", 404], ["success", null, 410], isApplication]);
+  expect(third.gone).toContain(leaf);
+  expect(third.files).not.toContain(leaf);
+}, 30_000);
