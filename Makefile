@@ -70,8 +70,8 @@ bench-crawl: build ## a site on loopback, PEER=scrapy beside it; FRONTIER=N: cla
 bench-sync: build ## PAGES=N FILES=N: first and later syncs of a website and a repository, searches meanwhile
 	$(BUN) scripts/bench/sync.ts $(if $(PAGES),--pages $(PAGES)) $(if $(FILES),--files $(FILES)) $(if $(OUT),--out $(OUT))
 
-bench-serve: build ## serve extractor under load, PEER=trafilatura beside it; SOAK=SECONDS: its memory over time
-	$(BUN) scripts/bench/serve.ts $(if $(SECONDS),--seconds $(SECONDS)) $(if $(CONNECTIONS),--connections $(CONNECTIONS)) $(if $(PROCESSES),--processes $(PROCESSES)) $(if $(PEER),--peer $(PEER)) $(if $(SOAK),--soak $(SOAK)) $(if $(OUT),--out $(OUT))
+bench-serve: build ## serve extractor under load, PEER=trafilatura beside it; SOAK=SECONDS: its memory over time; HOSTILE=N: beside hostile clients and N slow senders
+	$(BUN) scripts/bench/serve.ts $(if $(SECONDS),--seconds $(SECONDS)) $(if $(CONNECTIONS),--connections $(CONNECTIONS)) $(if $(PROCESSES),--processes $(PROCESSES)) $(if $(PEER),--peer $(PEER)) $(if $(SOAK),--soak $(SOAK)) $(if $(HOSTILE),--hostile $(HOSTILE)) $(if $(OUT),--out $(OUT))
 
 bench-browser: $(INSTALLED) ## pages through a browser beside plain playwright-core: speed, CPU, memory, what is left
 	$(BUN) scripts/bench/browser.ts $(if $(PAGES),--pages $(PAGES)) $(if $(OUT),--out $(OUT))

@@ -2,11 +2,14 @@
  * `serve extractor` under load on loopback, beside trafilatura behind FastAPI in the same run.
  *
  *   bun scripts/bench/serve.ts [--seconds N] [--connections N] [--peer trafilatura] [--processes N] [--out FILE]
- *   bun scripts/bench/serve.ts --soak SECONDS
+ *   bun scripts/bench/serve.ts --soak SECONDS [--hostile N]
+ *   bun scripts/bench/serve.ts --hostile N [--seconds N]
  *
  * `uncached` asks for another page each time, `cached` for 50 pages over and over. Beside each load `/health` is
  * asked for 50 times a second; its 99th percentile must stay under 50 ms while extraction is saturated. The soak
  * mixes requests of all kinds and fails when the resident set of the last quarter is more than 10 % over the second's.
+ * `--hostile N` puts clients beside them that send what costs most, and N that send one byte of a body; it fails when
+ * a page that a well-behaved client asks for is not answered with its article.
  */
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -15,6 +18,7 @@ import { parseArgs } from "node:util";
 import { run } from "./contenders.ts";
 import { describeCommit, describeMachine } from "./machine.ts";
 import { parseCount, parseNames } from "./options.ts";
+import { type HostileMeasured, measureHostile } from "./serve-hostile.ts";
 import { extract, type Measured, measureLoad, residentMb, type Subject } from "./serve-load.ts";
 import { percentile } from "./statistics.ts";
 
@@ -32,6 +36,7 @@ const { values: options } = parseArgs({
     connections: { type: "string" },
     processes: { type: "string" },
     soak: { type: "string" },
+    hostile: { type: "string" },
     peer: { type: "string", default: "" },
     scratch: { type: "string", default: join(tmpdir(), "article-extractor-bench") },
     out: { type: "string" },
@@ -41,6 +46,7 @@ const seconds = parseCount("--seconds", options.seconds) ?? 20;
 const connections = parseCount("--connections", options.connections) ?? 16;
 const processes = parseCount("--processes", options.processes) ?? 1;
 const soakSeconds = parseCount("--soak", options.soak);
+const slowSenders = parseCount("--hostile", options.hostile);
 
 type Running = AsyncDisposable & { readonly subject: Subject };
 
@@ -57,6 +63,10 @@ async function startOurs(state: string): Promise<Running> {
       WEB_CONCURRENCY: String(processes),
       // A cache that is still being filled is no leak; this one is full before the second quarter begins.
       ...(soakSeconds === null ? {} : { ARTICLE_EXTRACTOR_CACHE_SIZE: "50" }),
+      // Clients of the hostile mix are told apart by the words of a proxy.
+      ...(slowSenders === null
+        ? {}
+        : { ARTICLE_EXTRACTOR_TRUSTED_PROXIES: "127.0.0.1", ARTICLE_EXTRACTOR_EGRESS: "open" }),
     },
     stdout: "ignore",
     stderr: "ignore",
@@ -187,6 +197,15 @@ async function soak(subject: Subject, site: string, duration: number): Promise<r
   return samples;
 }
 
+function printHostile({ pages, lost, hostile, ...measured }: HostileMeasured): void {
+  const { p50Ms, p99Ms, healthP99Ms, rssMb } = measured;
+  console.log(`pages asked for by well-behaved clients ${pages}, not answered ${JSON.stringify(lost)}`);
+  console.log(
+    `p50 ${p50Ms.toFixed(0)} ms, p99 ${p99Ms.toFixed(0)} ms, /health p99 ${healthP99Ms.toFixed(1)} ms`,
+  );
+  console.log(`RSS at most ${Math.max(...rssMb).toFixed(0)} MB; hostile clients ${JSON.stringify(hostile)}`);
+}
+
 async function firstLine(stdout: ReadableStream<Uint8Array>): Promise<string> {
   let text = "";
   for await (const bytes of stdout) {
@@ -212,7 +231,13 @@ try {
   console.log(`${machine}; pages of ${bytes} bytes, ${connections} connections, ${processes} process(es)\n`);
   if (soakSeconds !== null) {
     await using ours = await startOurs(state);
-    const samples = await soak(ours.subject, site, soakSeconds);
+    const pageOf = (): string => `${site}/p/${fresh++}`;
+    const mixed =
+      slowSenders === null
+        ? null
+        : await measureHostile(ours.subject, { site, seconds: soakSeconds, slowSenders, pageOf });
+    if (mixed !== null) printHostile(mixed);
+    const samples = mixed?.rssMb ?? (await soak(ours.subject, site, soakSeconds));
     const quarter = (which: number): number =>
       percentile(samples.slice((samples.length * (which - 1)) / 4, (samples.length * which) / 4), 0.5);
     const [second, last] = [quarter(2), quarter(4)];
@@ -222,11 +247,20 @@ try {
     await write({
       processes,
       soak_seconds: soakSeconds,
+      ...(mixed === null ? {} : { slow_senders: slowSenders, hostile_mix: { ...mixed, rssMb: undefined } }),
       pages: fresh,
       rss_mb_by_quarter: [1, 2, 3, 4].map((which) => Math.round(quarter(which))),
       rss_mb_by_minute: samples.filter((_, second) => second % 60 === 0).map(Math.round),
     });
     if (last > MAX_GROWTH * second) throw new Error("memory grew by more than 10 %");
+    if (Object.keys(mixed?.lost ?? {}).length > 0) throw new Error("pages were not answered");
+  } else if (slowSenders !== null) {
+    await using ours = await startOurs(state);
+    const pageOf = (): string => `${site}/p/${fresh++}`;
+    const mixed = await measureHostile(ours.subject, { site, seconds, slowSenders, pageOf });
+    printHostile(mixed);
+    await write({ processes, seconds, slow_senders: slowSenders, hostile_mix: mixed });
+    if (Object.keys(mixed.lost).length > 0) throw new Error("pages were not answered");
   } else {
     const results: Measured[] = [];
     {
