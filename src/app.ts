@@ -123,8 +123,12 @@ export interface App extends AsyncDisposable {
   openProxy(caller: EgressCaller, network: NetworkOptions): Promise<PinningProxy>;
 }
 
-/** With `acceptMarkdown`, a session asks for Markdown before HTML. */
-export type SessionExtras = { readonly acceptMarkdown?: boolean };
+export type SessionExtras = {
+  /** Asks for Markdown before HTML. */
+  readonly acceptMarkdown?: boolean;
+  /** Who waits for the workers: turns go round among clients. */
+  readonly client?: string;
+};
 
 export type AdaptCrawl = (parts: CrawlJobParts, http: HttpFetcher) => CrawlJobParts;
 
@@ -240,10 +244,19 @@ export function createApp(options: AppOptions): App {
     proxyFor: (url) => proxyChoice(options, DEFAULT_NETWORK)(url)?.url ?? null,
     pendingEntries: () =>
       openBrowsingSession(DEFAULT_NETWORK, { settings, log: options.log }).pendingEntries() ?? 0,
-    openSession: (network, caller = options.caller, { acceptMarkdown = false } = {}) =>
+    openSession: (network, caller = options.caller, { acceptMarkdown = false, client = "" } = {}) =>
       openSession(
         { ...options, caller },
-        { egress, extractor, cache, metrics, slots, browsers, network, acceptMarkdown },
+        {
+          egress,
+          extractor: extractorFor(extractor, client),
+          cache,
+          metrics,
+          slots,
+          browsers,
+          network,
+          acceptMarkdown,
+        },
       ),
     openProxy: (caller, network) =>
       openPinningProxy({
@@ -259,6 +272,13 @@ export function createApp(options: AppOptions): App {
     },
   };
 }
+
+/** The same workers, as they are asked by one client. */
+const extractorFor = (extractor: Extractor, client: string): Extractor => ({
+  workers: extractor.workers,
+  extract: (task, signal) => extractor.extract(task, signal, client),
+  [Symbol.asyncDispose]: () => extractor[Symbol.asyncDispose](),
+});
 
 /** Of connections through a proxy of ours. */
 const PROXY_TIMES = { connectTimeoutMs: 30_000, idleTimeoutMs: 120_000 };

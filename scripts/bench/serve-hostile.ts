@@ -72,15 +72,16 @@ export async function measureHostile(subject: Subject, options: HostileOptions):
       note(hostile, `${kind} ${status}`);
     }
   };
+  const bodies = [
+    "{",
+    JSON.stringify({ url: "x".repeat(3_000_000) }),
+    JSON.stringify({ url: `${options.site}/nothing` }),
+    "[".repeat(1_000_000),
+  ];
   const broken = async (): Promise<void> => {
     for (let round = 0; isOn(); round++) {
-      const body = [
-        "{",
-        JSON.stringify({ url: "x".repeat(3_000_000) }),
-        JSON.stringify({ url: `${options.site}/nothing` }),
-        "[".repeat(1_000_000),
-      ][round % 4];
-      note(hostile, `broken ${(await post(subject, "203.0.113.1", "/", body ?? ""))[0]}`);
+      const body = bodies[round % bodies.length] ?? "";
+      note(hostile, `broken ${(await post(subject, "203.0.113.1", "/", body))[0]}`);
       await Bun.sleep(PAUSE_MS);
     }
   };

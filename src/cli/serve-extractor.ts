@@ -209,6 +209,7 @@ async function readNetworkSettings(command: ServeExtractorCommand, settings: Set
     apiKey,
     paths: { root: openRoot(settings.outputRoot), workingDirectory: process.cwd() },
     maxConcurrentRequests: settings.maxConcurrentRequests,
+    maxPerClient: settings.maxPerClient,
   };
 }
 

@@ -228,6 +228,7 @@ async function networkOf({ command, settings, deployment, io }: Serving) {
     allowedHosts: entriesOf(settings.searchAllowedHosts),
     apiKey: await readApiKey({ key, file, variable: "DOCS_SEARCH_API_KEY" }, io),
     maxConcurrentRequests: infrastructure.maxConcurrentRequests,
+    maxPerClient: settings.searchMaxPerClient,
     maxConnections: infrastructure.maxConnections,
     httpTimeoutMs: infrastructure.httpTimeoutMs,
   };

@@ -1,4 +1,5 @@
 import { Failure } from "../failure.ts";
+import { FairQueue } from "../fair-queue.ts";
 import type { PageUrl } from "../urls/index.ts";
 import type { ExtractionTask, WorkerReply } from "./protocol.ts";
 import type { Extraction } from "./types.ts";
@@ -19,14 +20,15 @@ export type ExtractorOptions = {
 
 /** Extracts pages on worker threads, one page a thread at a time. */
 export interface Extractor extends AsyncDisposable {
-  /** Worker threads at most. */
+  /** Worker threads at most, besides the one that small pages get while large ones have all others. */
   readonly workers: number;
   /**
+   * @param client whose page it is: turns go round among clients
    * @throws Failure `timeout` when the page passes the time limit, `internal` when its worker crashes
    * or does not start,
    * `cancelled` when the signal fires or the extractor is disposed, and what `ExtractHtml` throws
    */
-  extract(task: ExtractionTask, signal?: AbortSignal): Promise<Extraction>;
+  extract(task: ExtractionTask, signal?: AbortSignal, client?: string): Promise<Extraction>;
 }
 
 /** A pool of extraction workers; a hung or crashed one costs the page that it held. */
@@ -45,7 +47,9 @@ class WorkerPool implements Extractor {
   readonly #options: ExtractorOptions;
   readonly #idle: PageWorker[] = [];
   readonly #all = new Set<PageWorker>();
-  readonly #queue: Job[] = [];
+  readonly #queue = new FairQueue<Job>();
+  /** Takes small pages only; null until large ones kept one waiting. */
+  #express: PageWorker | null = null;
   #isDisposed = false;
 
   constructor(options: ExtractorOptions) {
@@ -53,7 +57,7 @@ class WorkerPool implements Extractor {
     this.workers = Math.max(1, options.workers);
   }
 
-  extract(task: ExtractionTask, signal?: AbortSignal): Promise<Extraction> {
+  extract(task: ExtractionTask, signal?: AbortSignal, client = ""): Promise<Extraction> {
     return new Promise<Extraction>((resolve, reject) => {
       if (this.#isDisposed || signal?.aborted) return reject(cancelled(task.url));
       const onAbort = (): void => this.#abandon(job);
@@ -69,26 +73,50 @@ class WorkerPool implements Extractor {
         },
       };
       signal?.addEventListener("abort", onAbort, { once: true });
-      this.#queue.push(job);
+      this.#queue.push(client, job);
       this.#dispatch();
     });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isDisposed = true;
-    for (const job of this.#queue.splice(0)) job.reject(cancelled(job.task.url));
-    const workers = [...this.#all];
+    for (let job = this.#queue.take(); job; job = this.#queue.take()) job.reject(cancelled(job.task.url));
+    const workers = [...this.#all, ...(this.#express ? [this.#express] : [])];
     for (const worker of workers) worker.end(cancelled(worker.job?.task.url ?? null));
     await Promise.all(workers.map((worker) => worker.closed));
   }
 
   #dispatch(): void {
-    while (this.#queue.length > 0) {
+    while (this.#queue.size > 0) {
       const worker = this.#idle.pop() ?? this.#startWorker();
-      if (!worker) return;
-      const job = this.#queue.shift();
+      if (!worker) break;
+      const job = this.#queue.take();
       if (job) worker.run(job);
     }
+    if (this.#queue.size > 0) this.#dispatchSmall();
+  }
+
+  /** Small pages do not wait for large ones: where those have all workers, one more thread takes the small ones. */
+  #dispatchSmall(): void {
+    const isFree = this.#express ? this.#express.job === null : this.#isHeldByLarge();
+    const job = isFree ? this.#queue.take(isSmall) : undefined;
+    if (!job) return;
+    this.#express ??= this.#startExpress();
+    this.#express.run(job);
+  }
+
+  #isHeldByLarge(): boolean {
+    return [...this.#all].some(({ job }) => job !== null && !isSmall(job));
+  }
+
+  #startExpress(): PageWorker {
+    return new PageWorker(this.#options, {
+      onIdle: () => this.#dispatch(),
+      onEnd: () => {
+        this.#express = null;
+        if (!this.#isDisposed) this.#dispatch();
+      },
+    });
   }
 
   #startWorker(): PageWorker | null {
@@ -111,13 +139,17 @@ class WorkerPool implements Extractor {
   }
 
   #abandon(job: Job): void {
-    const position = this.#queue.indexOf(job);
-    if (position >= 0) this.#queue.splice(position, 1);
-    const holder = [...this.#all].find((worker) => worker.job === job);
+    this.#queue.remove(job);
+    const holder = [...this.#all, this.#express].find((worker) => worker?.job === job);
     if (holder) holder.end(cancelled(job.task.url));
     else job.reject(cancelled(job.task.url));
   }
 }
+
+/** Longer bodies, in characters, may cost what others should not wait for. */
+const SMALL_CHARACTERS = 256 * 1024;
+
+const isSmall = ({ task }: Job): boolean => task.body.length <= SMALL_CHARACTERS;
 
 type PageWorkerEvents = { readonly onIdle: () => void; readonly onEnd: () => void };
 

@@ -205,6 +205,12 @@ export const VARIABLES = {
     64,
     "pages and new crawls that one process is asked for at once; over it the answer is 429",
   ),
+  maxPerClient: setting(
+    "ARTICLE_EXTRACTOR_MAX_PER_CLIENT",
+    integer(1, 100_000),
+    32,
+    "of these, those of one client (an IPv4 address, or the first 64 bits of an IPv6 one); over it the answer is 429",
+  ),
   maxQueuedJobs: setting(
     "ARTICLE_EXTRACTOR_MAX_QUEUED_JOBS",
     integer(1, 1_000_000),
@@ -241,6 +247,12 @@ export const VARIABLES = {
     null,
     "names that serve search answers to, with commas between; unset: all, or loopback's when bound to it",
   ),
+  searchMaxPerClient: setting(
+    "DOCS_SEARCH_MAX_PER_CLIENT",
+    integer(1, 100_000),
+    100,
+    "requests of one client that a process of serve search has at once, waiting ones included; over it the answer is 429",
+  ),
   searchApiKey: setting<string | null>(
     "DOCS_SEARCH_API_KEY",
     text,
@@ -276,6 +288,12 @@ export const VARIABLES = {
     text,
     null,
     "hosts that skip every proxy, in the grammar of NO_PROXY",
+  ),
+  allowCallerProxy: setting(
+    "ARTICLE_EXTRACTOR_ALLOW_CALLER_PROXY",
+    boolean,
+    false,
+    "whether requests over HTTP may name a proxy, or hosts that skip it, where these settings or variables name one",
   ),
   timeoutSeconds: setting(
     "ARTICLE_EXTRACTOR_TIMEOUT",

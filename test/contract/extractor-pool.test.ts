@@ -44,6 +44,40 @@ describe("a pool of extraction workers", () => {
     );
   });
 
+  test("gives turns round among clients: many pages of one keep nobody else waiting", async () => {
+    await using pool = openPool(1, WORKER_URL);
+    const order: string[] = [];
+    const ask = (client: string): Promise<unknown> =>
+      pool.extract(PAGE, undefined, client).then(() => order.push(client));
+    await Promise.all([...Array.from({ length: 20 }, () => ask("many")), ask("one"), ask("other")]);
+    expect(order.indexOf("one")).toBeLessThan(3);
+    expect(order.indexOf("other")).toBeLessThan(4);
+  });
+
+  test("has small pages done while large ones hold all workers", async () => {
+    await using pool = openPool(1, FAULTY_URL, { timeLimitMs: 60_000 });
+    const leaving = new AbortController();
+    const large = extractionTask(`hang${" ".repeat(300_000)}`);
+    const held = [large, large].map((task) => pool.extract(task, leaving.signal).catch(() => "left"));
+    for (let page = 0; page < 5; page++)
+      expect((await pool.extract(PAGE)).article?.text).toBe(SENTENCE.trim());
+    leaving.abort();
+    expect(await Promise.all(held)).toEqual(["left", "left"]);
+    expect((await pool.extract(PAGE)).article).not.toBeNull();
+    expect(pool.workers).toBe(1);
+  });
+
+  test("has no thread more than its workers for small pages alone", async () => {
+    await using pool = openPool(1, FAULTY_URL, { timeLimitMs: 60_000 });
+    const leaving = new AbortController();
+    const held = pool.extract(HANGING, leaving.signal).catch(() => "left");
+    const next = pool.extract(PAGE).then(() => "extracted");
+    expect(await Promise.race([next, Bun.sleep(300).then(() => "waits")])).toBe("waits");
+    leaving.abort();
+    expect(await held).toBe("left");
+    expect(await next).toBe("extracted");
+  });
+
   test("has at least one worker", () => {
     expect(openPool(0).workers).toBe(1);
     expect(openPool(3).workers).toBe(3);

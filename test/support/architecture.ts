@@ -24,10 +24,11 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   version: { isOneFile: true, mayImport: [] },
   heading: { isOneFile: true, mayImport: [] },
   nearest: { isOneFile: true, mayImport: [] },
+  "fair-queue": { isOneFile: true, mayImport: [] },
   urls: { mayImport: [] },
   database: { mayImport: ["failure", "log"] },
   fetching: { mayImport: OBSERVED_BASE },
-  extraction: { mayImport: ["heading", ...BASE] },
+  extraction: { mayImport: ["heading", "fair-queue", ...BASE] },
   articles: { mayImport: ["fetching", "extraction", ...OBSERVED_BASE] },
   pages: { mayImport: ["heading", ...BASE] },
   crawler: { mayImport: ["database", ...CRAWLING, ...OBSERVED_BASE] },
@@ -42,7 +43,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     mayImport: ["network", "settings", "database", "version", ...MODULES, ...OBSERVED_BASE],
   },
   sources: { isOneFile: true, mayImport: ["app", "settings", "version", ...MODULES, ...OBSERVED_BASE] },
-  server: { mayImport: ["app", "database", "version", ...MODULES, ...OBSERVED_BASE] },
+  server: { mayImport: ["app", "fair-queue", "database", "version", ...MODULES, ...OBSERVED_BASE] },
   // Flags go before settings, so the shell reads both with the same parsers.
   cli: {
     mayImport: [

@@ -93,6 +93,7 @@ export function openSearchServer(registry: TestRegistry, options: TestServerOpti
     apiKey: null,
     maxConcurrentRequests: 20,
     maxConnections: 200,
+    maxPerClient: 200,
     httpTimeoutMs: 120_000,
     sharesPort: false,
     log: createLog({ level: "debug", format: "json", write: (line) => registry.lines.push(line) }),

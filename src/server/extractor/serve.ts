@@ -3,7 +3,7 @@ import { listen, urlOf } from "../listen.ts";
 import { requireApiKey } from "../middleware/api-key.ts";
 import { receiveBodies } from "../middleware/body.ts";
 import { type Exchange, inLayers } from "../middleware/exchange.ts";
-import { limitConcurrency, refuseWhileDraining } from "../middleware/limits.ts";
+import { limitClients, limitConcurrency, refuseWhileDraining } from "../middleware/limits.ts";
 import { answerProblems, observe } from "../middleware/observe.ts";
 import { guardOrigin } from "../middleware/origin.ts";
 import { secureHeaders } from "../middleware/secure-headers.ts";
@@ -25,6 +25,8 @@ export type ExtractorServerOptions = Omit<ExtractorParts, "isReady" | "draining"
   readonly apiKey: string | null;
   /** Requests that are worked on at once; over it the answer is 429. */
   readonly maxConcurrentRequests: number;
+  /** Of these, those of one client. */
+  readonly maxPerClient: number;
   readonly sharesPort: boolean;
 };
 
@@ -70,6 +72,7 @@ export function startExtractorServer(options: ExtractorServerOptions): Extractor
       refuseWhileDraining(() => draining.signal.aborted, PROBE_PATHS),
       underWay.layer,
       receiveBodies(),
+      limitClients({ max: options.maxPerClient, counts: isWork }),
       limitConcurrency({
         max: maxConcurrentRequests,
         waitMs: 0,

@@ -1,3 +1,5 @@
+import { FairQueue } from "../../fair-queue.ts";
+import { subscriberNetwork } from "../../fetching/index.ts";
 import type { Exchange, Layer } from "./exchange.ts";
 import { ProblemError, type RequestProblem } from "./problem.ts";
 
@@ -14,12 +16,12 @@ export type ConcurrencyLimit = {
   readonly counts: (exchange: Exchange) => boolean;
 };
 
-/** Bounds how many requests are worked on at once; turns are given in the order of arrival. */
+/** Bounds how many requests are worked on at once; turns go round among the clients that wait. */
 export function limitConcurrency(limit: ConcurrencyLimit): Layer {
   let running = 0;
-  const waiting: (() => void)[] = [];
+  const waiting = new FairQueue<() => void>();
   const release = (): void => {
-    const nextTurn = waiting.shift();
+    const nextTurn = waiting.take();
     // A turn is handed on, so the number of those running stays.
     if (nextTurn) nextTurn();
     else running--;
@@ -29,9 +31,9 @@ export function limitConcurrency(limit: ConcurrencyLimit): Layer {
       running++;
       return;
     }
-    if (limit.waitMs === 0 || waiting.length >= limit.maxWaiting) throw new ProblemError(limit.problem);
+    if (limit.waitMs === 0 || waiting.size >= limit.maxWaiting) throw new ProblemError(limit.problem);
     exchange.keepOpen();
-    await turnWithin(waiting, limit, exchange.signal);
+    await turnWithin(waiting, limit, exchange);
   };
   return (next) => async (exchange) => {
     if (!limit.counts(exchange)) return next(exchange);
@@ -44,11 +46,14 @@ export function limitConcurrency(limit: ConcurrencyLimit): Layer {
   };
 }
 
-function turnWithin(waiting: (() => void)[], limit: ConcurrencyLimit, signal: AbortSignal): Promise<void> {
+function turnWithin(
+  waiting: FairQueue<() => void>,
+  limit: ConcurrencyLimit,
+  { client, signal }: Exchange,
+): Promise<void> {
   return new Promise((resolve, reject) => {
     const giveUp = (): void => {
-      const place = waiting.indexOf(begin);
-      if (place >= 0) waiting.splice(place, 1);
+      waiting.remove(begin);
       stop();
       reject(new ProblemError(limit.problem));
     };
@@ -61,9 +66,41 @@ function turnWithin(waiting: (() => void)[], limit: ConcurrencyLimit, signal: Ab
       stop();
       resolve();
     };
-    waiting.push(begin);
+    waiting.push(subscriberNetwork(client.address), begin);
     signal.addEventListener("abort", giveUp, { once: true });
   });
+}
+
+export type ClientLimit = {
+  /** Requests of one client that are here at once, those that wait for their turn included. */
+  readonly max: number;
+  /** Which requests count. */
+  readonly counts: (exchange: Exchange) => boolean;
+};
+
+/** Answers 429 to a client that asks for more at once than one may, whatever room there is for others. */
+export function limitClients({ max, counts }: ClientLimit): Layer {
+  const here = new Map<string, number>();
+  return (next) => async (exchange) => {
+    if (!counts(exchange)) return next(exchange);
+    const client = subscriberNetwork(exchange.client.address);
+    const own = here.get(client) ?? 0;
+    if (own >= max)
+      throw new ProblemError({
+        status: 429,
+        code: "overloaded",
+        detail: `more than ${max} requests of one client at once`,
+        headers: { "retry-after": "1" },
+      });
+    here.set(client, own + 1);
+    try {
+      return await next(exchange);
+    } finally {
+      const left = (here.get(client) ?? 1) - 1;
+      if (left === 0) here.delete(client);
+      else here.set(client, left);
+    }
+  };
 }
 
 /** Answers with the problem what is not answered in so many ms; whatever it was at is left to itself. */

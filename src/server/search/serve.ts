@@ -6,7 +6,7 @@ import { type Listener, listen, urlOf } from "../listen.ts";
 import { keyCheck, requireApiKey } from "../middleware/api-key.ts";
 import { receiveBodies } from "../middleware/body.ts";
 import { type Exchange, inLayers } from "../middleware/exchange.ts";
-import { limitConcurrency, limitTime, refuseWhileDraining } from "../middleware/limits.ts";
+import { limitClients, limitConcurrency, limitTime, refuseWhileDraining } from "../middleware/limits.ts";
 import { answerProblems, observe } from "../middleware/observe.ts";
 import { guardOrigin } from "../middleware/origin.ts";
 import { secureHeaders } from "../middleware/secure-headers.ts";
@@ -26,6 +26,8 @@ export type SearchServerOptions = Omit<SearchRoutesOptions, "isReady" | "readSea
   readonly maxConcurrentRequests: number;
   /** Requests that are here at once, the waiting ones included; over it the answer is 503 at once. */
   readonly maxConnections: number;
+  /** Of these, those of one client; over it the answer is 429. */
+  readonly maxPerClient: number;
   readonly httpTimeoutMs: number;
   readonly sharesPort: boolean;
   readonly log: Log;
@@ -70,6 +72,7 @@ export function startSearchServer(options: SearchServerOptions): SearchServer {
       requireApiKey({ key: options.apiKey, openPaths: PROBE_PATHS }),
       refuseWhileDraining(() => isDraining, PROBE_PATHS),
       receiveBodies(),
+      limitClients({ max: options.maxPerClient, counts: isNoProbe }),
       limitConcurrency({
         max: maxConnections,
         waitMs: 0,

@@ -166,7 +166,7 @@ async function crawl(
   await openConfinedDirectory(spec.directory);
   for (const path of spec.sitemapFiles) await requireSameFile(path);
   if (spec.network.storageState !== null) await requireNoLink(spec.network.storageState);
-  await using session = app.openSession(spec.network, spec.caller);
+  await using session = app.openSession(spec.network, spec.caller, { client: `job ${id}` });
   const options = {
     output: { kind: "directory", path: spec.directory },
     jobId: id,

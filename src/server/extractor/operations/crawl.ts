@@ -1,6 +1,7 @@
 import { lstat } from "node:fs/promises";
 import { join } from "node:path";
 import { JOB_STATES, type JobRecord } from "../../../crawler/index.ts";
+import { subscriberNetwork } from "../../../fetching/index.ts";
 import { readJsonBody } from "../../middleware/body.ts";
 import { ProblemError } from "../../middleware/problem.ts";
 import { callerOf, isLocalCaller } from "../callers.ts";
@@ -132,7 +133,9 @@ async function submit({ exchange }: ApiCall, parts: ExtractorParts): Promise<Res
   const reading = await readCrawl(request, { defaults, rules: paths, caller });
   const directory = await confineDirectory(request.output_dir, paths, caller);
   {
-    await using session = app.openSession(network, egress);
+    await using session = app.openSession(network, egress, {
+      client: subscriberNetwork(exchange.client.address),
+    });
     // Told before the job is accepted.
     await requireSelectors(reading.plan.extraction, session, exchange.signal);
   }

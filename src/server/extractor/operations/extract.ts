@@ -1,6 +1,7 @@
 import { articleResult, type FetchedArticle } from "../../../articles/index.ts";
 import { composeMarkdown } from "../../../extraction/index.ts";
 import { Failure } from "../../../failure.ts";
+import { subscriberNetwork } from "../../../fetching/index.ts";
 import { acceptedTypes } from "../../middleware/accept.ts";
 import { readJsonBody } from "../../middleware/body.ts";
 import type { Exchange } from "../../middleware/exchange.ts";
@@ -85,7 +86,9 @@ async function extract(
   const options = readExtraction(request.options, ["content", "markdown"], defaults.extraction);
   // A page may take longer to answer than the server lets a connection be silent.
   exchange.keepOpen();
-  await using session = app.openSession(network, egress);
+  await using session = app.openSession(network, egress, {
+    client: subscriberNetwork(exchange.client.address),
+  });
   const { signal, requestId } = exchange;
   try {
     return await session.fromUrl({ url, authorization, options, signal, requestId });
