@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
 import type { FetcherPreference, Fetchers } from "./articles/index.ts";
+import { Failure } from "./failure.ts";
 import {
   type BrowserHosts,
   type BrowsingSession,
@@ -240,11 +241,31 @@ function fetchLimits(settings: Settings, network: NetworkOptions): FetchLimits {
   };
 }
 
-/** Which proxy a URL goes through: a request or flag goes before the setting, the setting before the environment. */
+/**
+ * Which proxy a URL goes through: a request or flag goes before the setting, the setting before the environment.
+ * @throws Failure `egress_refused` for a request over HTTP that would leave the operator's proxy
+ */
 export function proxyChoice(
-  { settings, proxyEnvironment }: Pick<NetworkParts, "settings" | "proxyEnvironment">,
+  {
+    settings,
+    proxyEnvironment,
+    caller,
+  }: Pick<NetworkParts, "settings" | "proxyEnvironment"> & { readonly caller: EgressCaller },
   network: NetworkOptions,
 ): ChooseProxy {
+  const isRequest = caller.kind === "remote_request" || caller.kind === "loopback_request";
+  const isOperators =
+    settings.proxy !== null || proxyEnvironment.http !== null || proxyEnvironment.https !== null;
+  if (
+    isRequest &&
+    isOperators &&
+    !settings.allowCallerProxy &&
+    (network.proxy !== null || network.proxyBypass.length > 0)
+  )
+    throw new Failure(
+      "egress_refused",
+      "network.proxy and network.proxy_bypass: this server's operator has chosen the proxy that pages are fetched through",
+    );
   const bypass = [...network.proxyBypass, ...(settings.proxyBypass ? [settings.proxyBypass] : [])];
   const choose = (explicit: string | null, explicitSource: ProxySource): ChooseProxy =>
     chooseProxy({

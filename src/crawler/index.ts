@@ -19,7 +19,7 @@ export { type CrawlJobParts, runCrawlJob } from "./job.ts";
 export { type ManifestEntry, manifestEntry } from "./manifest-entry.ts";
 export { readManifestEntries } from "./manifest-reader.ts";
 export { warningOf } from "./notices.ts";
-export { createFileSink } from "./output.ts";
+export { createFileSink, isInStateDirectory, STATE_DIRECTORY } from "./output.ts";
 export { CRAWL_RANGES, createCrawlPlan } from "./plan.ts";
 export { previewCrawl } from "./preview.ts";
 export { type JobQueueOptions, openJobQueue } from "./queue/queue.ts";

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { mkdtemp, open, rm, statfs } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { Failure } from "../failure.ts";
 import type { Clock } from "../fetching/index.ts";
 import { createFileStore } from "../pages/index.ts";
@@ -39,6 +39,7 @@ export function createFileSink(directory: string): PageSink {
 /** @throws Failure `invalid_usage` for a directory with a `manifest.json` of somebody else */
 export async function openOutput(output: CrawlOutput): Promise<OpenOutput> {
   if (output.kind === "directory") {
+    refuseStateDirectory(output.path);
     await refuseForeignManifest(output.path);
     return {
       sink: createFileSink(output.path),
@@ -59,6 +60,19 @@ export async function openOutput(output: CrawlOutput): Promise<OpenOutput> {
       if (temporary !== null) await rm(temporary, { recursive: true, force: true });
     },
   };
+}
+
+/** Whether a path is a directory in which crawls and tenants keep their state, or lies in one. */
+export const isInStateDirectory = (path: string): boolean =>
+  // Disks that take upper and lower case for one would lead there too.
+  path.split(/[\\/]/).some((name) => name.toLowerCase() === STATE_DIRECTORY);
+
+function refuseStateDirectory(directory: string): void {
+  if (isInStateDirectory(resolve(directory)))
+    throw new Failure(
+      "invalid_usage",
+      `${directory} is where state is kept (${STATE_DIRECTORY}): name another directory`,
+    );
 }
 
 /** Our pages take other names where theirs are taken; the manifest has only one. */

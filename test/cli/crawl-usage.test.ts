@@ -59,6 +59,14 @@ const WRONG: readonly (readonly [args: readonly string[], message: string])[] = 
   [[URL, "--max-page", "3"], "unknown option --max-page; did you mean --max-pages?"],
   [[URL, "--headed", "--output-dir", "out"], "a browser's window needs a display, and there is none here"],
   [[URL, "--headed", "--no-browser", "--output-dir", "out"], "--headed and --no-browser exclude each other"],
+  [
+    [URL, "--output-dir", ".article-extractor"],
+    ".article-extractor is where state is kept (.article-extractor): name another directory",
+  ],
+  [
+    [URL, "--output-dir", "site/.article-extractor/gone"],
+    "site/.article-extractor/gone is where state is kept (.article-extractor): name another directory",
+  ],
   [[URL, "--seed"], "--seed needs a value: --seed URL"],
 ];
 

@@ -1,5 +1,6 @@
 import { lstat, mkdir, realpath } from "node:fs/promises";
 import { basename, dirname, join, resolve, sep } from "node:path";
+import { isInStateDirectory, STATE_DIRECTORY } from "../../crawler/index.ts";
 import { Failure } from "../../failure.ts";
 import { ProblemError } from "../middleware/problem.ts";
 
@@ -13,9 +14,6 @@ export type PathRules = {
 
 /** Who sends the path. */
 export type PathCaller = { readonly isLocal: boolean };
-
-/** Of a crawl; it marks a directory as ours. */
-const STATE_DIRECTORY = ".article-extractor";
 
 /**
  * The real path that an output directory has or will have.
@@ -130,6 +128,10 @@ async function realPathOf(written: string, rules: PathRules, caller: PathCaller)
   const found = await resolveExisting(resolve(root ?? rules.workingDirectory, written));
   if (root !== null && !isWithin(found.existing, root))
     throw refused(`${JSON.stringify(written.slice(0, 200))} leads out of the output root`);
+  if (isInStateDirectory(join(found.existing, ...found.rest)))
+    throw refused(
+      `${JSON.stringify(written.slice(0, 200))} leads to where state is kept (${STATE_DIRECTORY})`,
+    );
   return found;
 }
 

@@ -30,7 +30,10 @@ const variableName = v.pipe(v.string(VARIABLE_NAME), v.regex(/^[A-Z_][A-Z0-9_]*$
 
 const HTTP_URL = "be an absolute http or https URL without credentials";
 const hasNoCredentials = (url: string): boolean => !/^[^/]*\/\/[^/?#]*@/.test(url);
-const isHttpUrl = (text: string): boolean => parsePageUrl(text) !== null && hasNoCredentials(text.trim());
+// A browser's parser takes blanks in an address; in a file they are a slip, or two addresses in one.
+const isUnbroken = (text: string): boolean => !/[\s\p{Cc}]/u.test(text);
+const isHttpUrl = (text: string): boolean =>
+  parsePageUrl(text) !== null && hasNoCredentials(text.trim()) && isUnbroken(text.trim());
 
 /** The parts of a comma-separated field. */
 export const partsOf = (list: string): string[] =>
@@ -53,7 +56,7 @@ function list(expected: string, isPart: (part: string) => boolean) {
 const urls = list("absolute http or https URLs without credentials", isHttpUrl);
 const prefixes = list(
   "beginnings of http or https URLs",
-  (part) => parseUrlPrefix(part) !== null && hasNoCredentials(part),
+  (part) => parseUrlPrefix(part) !== null && hasNoCredentials(part) && isUnbroken(part),
 );
 
 const fallback = v.strictObject({
@@ -173,16 +176,30 @@ const isRepository = (text: string): boolean =>
   (URL.canParse(text) || /^[\w.-]+@[\w.-]+:[\w./~-]+$/.test(text)) &&
   !/^[^/]*\/\/[^/?#@]*:[^/?#]*@/.test(text) &&
   !/^https?:\/\/[^/?#]*@/i.test(text) &&
-  !text.startsWith("-");
+  !text.startsWith("-") &&
+  isUnbroken(text);
 
-const SUBPATH = "be a path inside the repository, without .. and not beginning with / or -";
+const SUBPATH =
+  "be a path inside the repository, without .. and control characters, and not beginning with /, -, : or @{";
+// A colon in front would be git's magic in a path.
 const isSubpath = (text: string): boolean =>
-  !/^[/\\-]|^[a-z]:|\p{Cc}/iu.test(text) && !text.split(/[/\\]/).includes("..");
-const subpath = v.pipe(v.string(SUBPATH), v.trim(), v.nonEmpty(SUBPATH), v.check(isSubpath, SUBPATH));
+  !/^[/\\:-]|^@\{|^[a-z]:/i.test(text) && !text.split(/[/\\]/).includes("..");
+const subpath = v.pipe(
+  v.string(SUBPATH),
+  v.check((text) => !/\p{Cc}/u.test(text), SUBPATH),
+  v.trim(),
+  v.nonEmpty(SUBPATH),
+  v.check(isSubpath, SUBPATH),
+);
 
 const REVISION = "be the name of a branch or tag, or a commit";
+// As git check-ref-format has it; @ and what follows @{ would be asked of this machine's own history.
 const isRevision = (text: string): boolean =>
-  /^(?!-)[^\s\p{Cc}~^:?*[\\]+$/u.test(text) && !text.includes("..");
+  /^(?!-)[^\s\p{Cc}~^:?*[\\]+$/u.test(text) &&
+  !text.includes("..") &&
+  !text.includes("@{") &&
+  text !== "@" &&
+  !/^\/|\/$|\/\/|\.$|(?:^|\/)\.|\.lock(?:\/|$)/.test(text);
 
 const git = v.strictObject({
   source_type: v.literal("git"),

@@ -60,6 +60,8 @@ describe("an output root", () => {
     symlinkSync(join(outside, "nothing"), join(root, "dangling"));
     mkdirSync(join(root, "inner"));
     symlinkSync("inner", join(root, "inner-link"));
+    mkdirSync(join(root, "inner/.article-extractor"));
+    symlinkSync("inner/.article-extractor", join(root, "state-link"));
     mkdirSync(`${root}-sibling`);
     server = await startExtractor({
       env: { ARTICLE_EXTRACTOR_OUTPUT_ROOT: root, ARTICLE_EXTRACTOR_EGRESS: "open" },
@@ -80,6 +82,10 @@ describe("an output root", () => {
     ["a link to nothing", () => "dangling"],
     ["a directory below a link to nothing", () => "dangling/below"],
     ["a NUL", () => "a\0b"],
+    ["where a crawl keeps its state", () => ".article-extractor"],
+    ["a directory below such a one", () => "pages/.article-extractor/gone"],
+    ["such a one in capitals, which is the same on some disks", () => "pages/.Article-Extractor"],
+    ["a link to such a one", () => "state-link"],
   ])("refuses %s as output_dir, and writes nothing", async (_, path) => {
     const output = path({ root, outside });
     const response = await server.post("/crawl", { output_dir: output, seeds: [`${site.origin}/`] });

@@ -201,23 +201,65 @@ describe("a wrong deployment file is refused with", () => {
       tenants({ ...repository, git_subpaths: [] }),
       ["tenants[0].git_subpaths: Tenant 'repo' must specify git_subpaths"],
     ],
-    ...["../etc", "/etc", "-x", "a/../../b", "C:\\x"].map((path): [string, unknown, string[]] => [
-      `the path ${path}`,
-      tenants({ ...repository, git_subpaths: [path] }),
-      [
-        `tenants[0].git_subpaths[0]: must be a path inside the repository, without .. and not beginning with / or -, not ${JSON.stringify(path)}`,
+    ...["../etc", "/etc", "-x", "a/../../b", "C:\\x", ":(glob)**", "@{u}", "a\u0000b", "a\n"].map(
+      (path): [string, unknown, string[]] => [
+        `the path ${path}`,
+        tenants({ ...repository, git_subpaths: [path] }),
+        [
+          `tenants[0].git_subpaths[0]: must be a path inside the repository, without .. and control characters, and not beginning with /, -, : or @{, not ${JSON.stringify(path)}`,
+        ],
       ],
-    ]),
+    ),
     [
       "a repository URL with a token",
       tenants({ ...repository, git_repo_url: "https://ghp_secret@git.example.org/a/b" }),
       ["tenants[0].git_repo_url: must be the URL of a git repository without credentials"],
     ],
-    [
-      "a branch that is an option",
-      tenants({ ...repository, git_branch: "--upload-pack=x" }),
-      ['tenants[0].git_branch: must be the name of a branch or tag, or a commit, not "--upload-pack=x"'],
-    ],
+    ...[
+      ...[
+        "--upload-pack=x",
+        "-",
+        ":main",
+        "@{-1}",
+        "main@{1}",
+        "@",
+        "a b",
+        "a\tb",
+        "a\u0000",
+        "\u009bm",
+        "a..b",
+      ],
+      ...[
+        "/main",
+        "main/",
+        "a//b",
+        ".hidden",
+        "a/.b",
+        "main.",
+        "main.lock",
+        "a~1",
+        "a^",
+        "a?b",
+        "a*",
+        "a[b",
+        "a\\b",
+      ],
+    ].map((branch): [string, unknown, string[]] => [
+      `the branch ${JSON.stringify(branch)}`,
+      tenants({ ...repository, git_branch: branch }),
+      [
+        `tenants[0].git_branch: must be the name of a branch or tag, or a commit, not ${JSON.stringify(branch)}`,
+      ],
+    ]),
+    ...["https://git.example.org/a b", "https://git.example.org/a\tb", "https://git.example.org/a\nb"].map(
+      (url): [string, unknown, string[]] => [
+        `the repository URL ${JSON.stringify(url)}`,
+        tenants({ ...repository, git_repo_url: url }),
+        [
+          `tenants[0].git_repo_url: must be the URL of a git repository without credentials, not ${JSON.stringify(url)}`,
+        ],
+      ],
+    ),
     [
       "an interval under 5 minutes",
       tenants({ ...repository, git_sync_interval_minutes: 4 }),
