@@ -62,6 +62,24 @@ describe("a sync of a website", () => {
     expect(await titlesOf(capped)).toEqual(["A", "Start"]);
   });
 
+  test("goes on where the pages it may take are more than before, and begins anew for other addresses", async () => {
+    site.write("/docs/", "Start", ["/docs/a", "/docs/b"]);
+    site.write("/docs/a", "A");
+    site.write("/docs/b", "B", ["/docs/c"]);
+    site.write("/docs/c", "C");
+    const tenant = { docs_entry_url: `${site.origin}/docs/`, enable_crawler: true };
+    await runSync(open({ ...tenant, max_crawl_pages: 2 }).source);
+    site.requests.length = 0;
+    const larger = open({ ...tenant, max_crawl_pages: 50 });
+    expect(await runSync(larger.source)).toEqual({ fetched: 2, unchanged: 2, removed: 0, failed: 0 });
+    expect(await titlesOf(larger)).toEqual(["A", "B", "C", "Start"]);
+    const asked = site.requests.map(({ path }) => path).filter((path) => path.startsWith("/docs/"));
+    expect(asked.filter((path) => !path.includes("no-such-page"))).toEqual(["/docs/b", "/docs/c"]);
+    const fewer = open({ ...tenant, max_crawl_pages: 50, url_blacklist_prefixes: `${site.origin}/docs/c` });
+    expect(await runSync(fewer.source)).toMatchObject({ removed: 1, failed: 0 });
+    expect(await titlesOf(fewer)).toEqual(["A", "B", "Start"]);
+  });
+
   test("takes only the entry pages without a crawler", async () => {
     site.write("/docs/", "Start", ["/docs/a"]);
     site.write("/docs/a", "A");
