@@ -61,6 +61,7 @@ export async function* crawl(
   signal: AbortSignal,
 ): AsyncGenerator<PageOutcome, void> {
   const run = new CrawlRun(plan, deps, signal);
+  await run.takeUp();
   for await (const news of run.news()) if (news.kind === "page") yield news.outcome;
 }
 
@@ -111,6 +112,12 @@ export class CrawlRun {
     return { progress, total, successful, failed, skipped, inFlight, queued, fetched, bytes: this.#bytes };
   }
 
+  /** Queues what an earlier run of the program left out; `progress` counts it from then on. */
+  async takeUp(): Promise<void> {
+    const { frontier } = this.#deps;
+    if (frontier.crawl.mode === "resumed") await frontier.requeueLeft(this.#plan.maxDepth);
+  }
+
   async *news(): AsyncGenerator<CrawlNews, void> {
     const abort = (): void => this.#stop.abort();
     this.#signal.addEventListener("abort", abort, { once: true });
@@ -131,7 +138,6 @@ export class CrawlRun {
   async *#begin(): AsyncGenerator<CrawlNews, void> {
     const { frontier } = this.#deps;
     for (const origin of await frontier.origins()) this.#parts.scope.addOrigin(origin);
-    if (frontier.crawl.mode === "resumed") await frontier.requeueLeft(this.#plan.maxDepth);
     if (frontier.crawl.isSeeded) return;
     const parts = { ...this.#deps, ...this.#parts };
     const hooks = { signal: this.#stop.signal, onNotice: this.#parts.onNotice };

@@ -91,6 +91,8 @@ type Job = {
 
 async function* tellStart({ plan, frontier, run, notice, disk }: Job): AsyncGenerator<CrawlEvent, void> {
   const { jobId, startedAt, mode } = frontier.crawl;
+  // Before anything is told: what was left out is no outcome any more, and progress must not go back.
+  await run.takeUp();
   yield { kind: "started", jobId, startedAt, mode, progress: await run.progress() };
   if (!plan.obeysRobots) yield await notice({ kind: "robots_ignored" });
   for (const told of await disk()) yield await notice(told);

@@ -65,12 +65,14 @@ function madeOf({ manifest, summary }: CrawlResult) {
   return { ...counts, urls: asked.map(({ final_url, depth }) => `${final_url} ${depth}`).toSorted() };
 }
 
-function expectWhole({ manifest, outcomes, summary, files }: CrawlResult): void {
+function expectWhole({ manifest, outcomes, summary, files, events }: CrawlResult): void {
   const { total_pages, successful = 0, failed = 0, skipped = 0, results = [] } = manifest ?? {};
   expect(successful + failed + skipped).toBe(total_pages ?? -1);
   expect(results.length).toBe(total_pages ?? -1);
   expect(new Set(results.map(({ url }) => url)).size).toBe(results.length);
   expect(results.filter(({ status }) => status === "success").length).toBe(successful);
+  const totals = events.flatMap((event) => ("progress" in event ? [event.progress.total] : []));
+  expect(totals).toEqual(totals.toSorted((a, b) => a - b));
   for (const { file_path } of results) if (file_path !== null) expect(files).toContain(file_path);
   expect(outcomes.length).toBeLessThanOrEqual(results.length);
   if (summary.state === "completed") expect(summary.progress.total).toBe(summary.progress.progress);
@@ -140,6 +142,29 @@ describe("a crawl that grows", () => {
     const third = await place.crawl(plan(7));
     expect(third.events[0]).toMatchObject({ mode: "repeated" });
     expect(third.summary.changes).toEqual({ unchanged: 7 });
+  });
+
+  test("takes back the entries of a sitemap that were left over, and never goes back itself", async () => {
+    const paths = Array.from({ length: 30 }, (_, at) => `/p${at}`);
+    await using site = serveCrawlSite({
+      "/map.txt": () =>
+        new Response(paths.map((path) => site.origin + path).join("\n"), {
+          headers: { "content-type": "text/plain" },
+        }),
+      ...Object.fromEntries(paths.map((path) => [path, page(`Page ${path}`)])),
+    });
+    await using place = await crawlPlace(app);
+    const plan = (maxPages: number) => crawlPlan({ sitemaps: [`${site.origin}/map.txt`], maxPages });
+    const first = await place.crawl(plan(5));
+    expect(first.manifest).toMatchObject({ total_pages: 30, successful: 5, skipped: 25 });
+    const second = await place.crawl(plan(12));
+    expectWhole(second);
+    expect(second.events[0]).toMatchObject({ progress: { progress: 5, total: 12 } });
+    expect(second.manifest).toMatchObject({ total_pages: 30, successful: 12, skipped: 18 });
+    const third = await place.crawl(plan(99));
+    expectWhole(third);
+    expect(third.manifest).toMatchObject({ total_pages: 30, successful: 30, skipped: 0 });
+    expect(site.count("/map.txt")).toBe(1);
   });
 
   test("follows the links that were too deep, and counts those that are too deep now", async () => {
