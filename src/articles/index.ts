@@ -4,7 +4,13 @@ export type { FetchedArticle } from "./fetched-article.ts";
 export { articleFromDocument, type LocalDocument } from "./from-document.ts";
 export { articleFromUrl, type FromUrlRequest } from "./from-url.ts";
 export type { PageVisit } from "./page-visit.ts";
-export { type ArticleResult, articleResult } from "./result.ts";
+export {
+  ARTICLE_FIELDS,
+  type ArticleField,
+  type ArticleResult,
+  articleFields,
+  articleResult,
+} from "./result.ts";
 export { type ArticleServiceParts, type ServiceRequest, serveArticle } from "./service.ts";
 export {
   articleOfVisit,

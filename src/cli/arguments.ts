@@ -110,6 +110,11 @@ function unknownOption(written: string, command: Command): Failure {
   const names = command.flags.map((flag) => `--${flag.name}`);
   const elsewhere = COMMANDS.find(({ flags }) => flags.some((flag) => `--${flag.name}` === written));
   const isBeginning = names.some((name) => name.startsWith(written));
+  const meant = command.flags.flatMap(({ insteadOf = {} }) =>
+    Object.hasOwn(insteadOf, written.slice(2)) ? [insteadOf[written.slice(2)]] : [],
+  );
+  if (meant.length > 0)
+    return new Failure("invalid_usage", `unknown option ${written}; did you mean ${meant[0]}?`);
   const hint =
     elsewhere && !isBeginning ? `; it belongs to the command ${elsewhere.name}` : didYouMean(written, names);
   return new Failure("invalid_usage", `unknown option ${written}${hint}`);

@@ -41,8 +41,8 @@ export type Command = {
 
 export const EXTRACT_COMMAND: Command = {
   name: "extract",
-  usage: "[URL | -] [options]",
-  help: "Extract one page, or every page of a list (the command may be left out)",
+  usage: "[URL ... | -] [options]",
+  help: "Extract one page, or several (the command may be left out)",
   brief: "one page, or every page of a list",
   flags: EXTRACT_FLAGS,
 };

@@ -1,6 +1,9 @@
+import { extname } from "node:path";
 import type { NetworkOptions } from "../app.ts";
+import { ARTICLE_FIELDS, type ArticleField } from "../articles/index.ts";
 import type { ExtractionOptions } from "../extraction/index.ts";
 import { Failure } from "../failure.ts";
+import { didYouMean } from "../nearest.ts";
 import { type PageUrl, parsePageUrl } from "../urls/index.ts";
 import type { Typed } from "./arguments.ts";
 import { OUTPUT_FORMATS, type OutputFormat } from "./flags.ts";
@@ -8,19 +11,33 @@ import { isStdin } from "./input.ts";
 import { readExtraction, readNetwork, requireUrl, showUrl } from "./page-options.ts";
 import { optionValue } from "./values.ts";
 
-/** Where the pages of an extraction come from. */
-export type ExtractInput =
+/** One page. */
+export type PageInput =
   | { readonly kind: "url"; readonly url: string; readonly authorization: string | null }
   | { readonly kind: "file"; readonly path: string; readonly url: PageUrl | null }
-  | { readonly kind: "stdin"; readonly url: PageUrl | null }
-  | { readonly kind: "list"; readonly path: string };
+  | { readonly kind: "stdin"; readonly url: PageUrl | null };
+
+/** Where the pages of an extraction come from. */
+export type ExtractInput =
+  | PageInput
+  /** Several, or one whose line is appended to a file; a list file holds URLs, one a line. */
+  | {
+      readonly kind: "list";
+      readonly sources: readonly (PageInput | { readonly kind: "list-file"; readonly path: string })[];
+    };
 
 /** What an extraction command means. */
 export type ExtractCommand = {
   readonly input: ExtractInput;
   readonly format: OutputFormat;
+  /** Of the JSON. */
+  readonly fields: readonly ArticleField[];
+  /** Whether JSON is to stand on one line. */
+  readonly isCompact: boolean;
   /** Null writes to stdout. */
   readonly outputFile: string | null;
+  /** The file of JSON lines that is gone on with. */
+  readonly resumeFile: string | null;
   readonly hasFrontmatter: boolean;
   readonly extraction: ExtractionOptions;
   readonly network: NetworkOptions;
@@ -32,51 +49,111 @@ export type ExtractCommand = {
  * @throws Failure `invalid_usage` or `invalid_url` for values and combinations that mean nothing
  */
 export function readExtractCommand(typed: Typed, hasPerson: () => boolean): ExtractCommand {
-  const format = optionValue.choice(typed, "output", OUTPUT_FORMATS) ?? "json";
-  const hasFrontmatter = typed.has("frontmatter");
-  if (hasFrontmatter && format !== "markdown") {
-    throw new Failure("invalid_usage", "--frontmatter goes with --output markdown");
-  }
   const outputFile = optionValue.text(typed, "output-file");
+  const resumeFile = optionValue.text(typed, "resume");
+  if (outputFile !== null && resumeFile !== null)
+    throw new Failure("invalid_usage", "--output-file and --resume exclude each other");
+  const ending = extname(outputFile ?? resumeFile ?? "").toLowerCase();
+  const format = readFormat(typed, resumeFile === null ? ending : ".jsonl");
+  requireFormat(typed, format);
+  const fields = readFields(typed);
+  if (resumeFile !== null && !fields.includes("url"))
+    throw new Failure("invalid_usage", "--resume tells pages by their url, which --fields leaves out");
   return {
     input: readInput(typed),
     format,
+    fields,
+    isCompact: typed.has("compact") || ending === ".jsonl",
     outputFile: outputFile === "-" ? null : outputFile,
-    hasFrontmatter,
-    extraction: readExtraction(typed, renderingsOf(format)),
+    resumeFile,
+    hasFrontmatter: typed.has("frontmatter"),
+    extraction: readExtraction(typed, renderingsOf(format, fields)),
     network: readNetwork(typed, hasPerson),
   };
 }
 
-const renderingsOf = (format: OutputFormat): ExtractionOptions["renderings"] =>
-  format === "json" ? ["content", "markdown"] : format === "markdown" ? ["markdown"] : [];
+const FORMAT_BY_ENDING: Readonly<Record<string, OutputFormat>> = {
+  ".md": "markdown",
+  ".markdown": "markdown",
+  ".txt": "text",
+  ".text": "text",
+  ".json": "json",
+  ".jsonl": "json",
+  ".html": "html",
+  ".htm": "html",
+};
+
+function readFormat(typed: Typed, ending: string): OutputFormat {
+  const words = Object.keys(OUTPUT_FORMATS) as (keyof typeof OUTPUT_FORMATS)[];
+  const word = optionValue.choice(typed, "output", words);
+  return word === null ? (FORMAT_BY_ENDING[ending] ?? "json") : OUTPUT_FORMATS[word];
+}
+
+/** Options that go with one form only. */
+const FORM_OF_OPTION: Readonly<Record<string, OutputFormat>> = {
+  frontmatter: "markdown",
+  fields: "json",
+  compact: "json",
+  resume: "json",
+};
+
+function requireFormat(typed: Typed, format: OutputFormat): void {
+  for (const [name, form] of Object.entries(FORM_OF_OPTION))
+    if (typed.has(name) && form !== format)
+      throw new Failure("invalid_usage", `--${name} goes with --output ${form}`);
+}
+
+function readFields(typed: Typed): readonly ArticleField[] {
+  if (!typed.has("fields")) return ARTICLE_FIELDS;
+  const written = typed.many("fields").flatMap((names) => names.split(","));
+  const names = new Set(written.map((name) => name.trim()).filter((name) => name !== ""));
+  if (names.size === 0) throw new Failure("invalid_usage", "--fields needs names: --fields title,markdown");
+  return [...names].map((name) => {
+    const field = ARTICLE_FIELDS.find((known) => known === name);
+    if (field !== undefined) return field;
+    const guess = didYouMean(name, ARTICLE_FIELDS) || `; there are ${ARTICLE_FIELDS.join(", ")}`;
+    throw new Failure(
+      "invalid_usage",
+      `--fields: unknown field ${JSON.stringify(name.slice(0, 100))}${guess}`,
+    );
+  });
+}
+
+function renderingsOf(
+  format: OutputFormat,
+  fields: readonly ArticleField[],
+): ExtractionOptions["renderings"] {
+  if (format === "json") return (["content", "markdown"] as const).filter((name) => fields.includes(name));
+  return format === "markdown" ? ["markdown"] : format === "html" ? ["content"] : [];
+}
 
 function readInput(typed: Typed): ExtractInput {
-  const file = optionValue.text(typed, "file");
-  const list = optionValue.text(typed, "input-file");
-  const [positional, ...more] = typed.positionals;
-  if (more.length > 0) {
-    throw new Failure(
-      "invalid_usage",
-      `one URL at a time, not ${typed.positionals.length}; --input-file takes a list of them`,
-    );
-  }
-  const given = [file && "--file", list && "--input-file", positional !== undefined && "a URL"].filter(
-    Boolean,
-  );
-  if (given.length > 1) throw new Failure("invalid_usage", `${given.join(" and ")} exclude each other`);
-  const isLocal = list === null && (positional === undefined || positional === "-");
-  if (typed.has("url") && !isLocal) {
-    throw new Failure(
-      "invalid_usage",
-      "--url gives --file or standard input an address; it goes with nothing else",
-    );
-  }
-  if (list !== null) return { kind: "list", path: list };
   const url = readBaseUrl(typed);
-  if (file !== null) return isStdin(file) ? { kind: "stdin", url } : { kind: "file", path: file, url };
-  if (positional === undefined || positional === "-") return { kind: "stdin", url };
-  return { kind: "url", ...requireUrl(positional) };
+  const local = (path: string): PageInput =>
+    isStdin(path) ? { kind: "stdin", url } : { kind: "file", path, url };
+  const pages = [
+    ...typed.positionals.map((written) =>
+      written === "-" ? local(written) : ({ kind: "url", ...requireUrl(written) } as const),
+    ),
+    ...optionValue.texts(typed, "file").map(local),
+  ];
+  const lists = optionValue.texts(typed, "input-file");
+  const isNothing = pages.length + lists.length === 0;
+  const [page = local("-"), ...more] = pages;
+  const isOne = more.length + lists.length === 0;
+  if (url !== null && !(isOne && page.kind !== "url"))
+    throw new Failure(
+      "invalid_usage",
+      "--url gives one --file or standard input an address; it goes with nothing else",
+    );
+  if (pages.filter(({ kind }) => kind === "stdin").length + lists.filter(isStdin).length > 1)
+    throw new Failure("invalid_usage", "standard input can be read once only");
+  if (isOne && !typed.has("resume")) return page;
+  const sources = isNothing ? [page] : pages;
+  return {
+    kind: "list",
+    sources: [...sources, ...lists.map((path) => ({ kind: "list-file", path }) as const)],
+  };
 }
 
 function readBaseUrl(typed: Typed): PageUrl | null {

@@ -1,8 +1,16 @@
 import { FETCHING_FLAGS } from "./fetching-flags.ts";
 import type { Flag } from "./flag.ts";
 
-export const OUTPUT_FORMATS = ["json", "markdown", "text"] as const;
-export type OutputFormat = (typeof OUTPUT_FORMATS)[number];
+/** The forms of a result by the words for them. */
+export const OUTPUT_FORMATS = {
+  json: "json",
+  markdown: "markdown",
+  text: "text",
+  html: "html",
+  md: "markdown",
+  txt: "text",
+} as const;
+export type OutputFormat = (typeof OUTPUT_FORMATS)[keyof typeof OUTPUT_FORMATS];
 
 /** What every command takes. */
 export const GENERAL_FLAGS: readonly Flag[] = [
@@ -68,15 +76,17 @@ export const EXTRACT_FLAGS: readonly Flag[] = [
     name: "file",
     placeholder: "PATH",
     isPath: true,
+    isRepeatable: true,
     group: "Input",
-    help: "Extract from a local HTML, Markdown or text file",
+    help: "Extract from a local HTML, Markdown or text file (repeatable)",
   },
   {
     name: "input-file",
     placeholder: "LIST",
     isPath: true,
+    isRepeatable: true,
     group: "Input",
-    help: "Extract every URL of a list, one a line ('-': standard input)",
+    help: "Extract every URL of a list, one a line ('-': standard input; repeatable)",
   },
   {
     name: "url",
@@ -87,9 +97,20 @@ export const EXTRACT_FLAGS: readonly Flag[] = [
   {
     name: "output",
     placeholder: "FORMAT",
-    choices: OUTPUT_FORMATS,
+    choices: [...new Set(Object.values(OUTPUT_FORMATS))],
+    insteadOf: {
+      format: "--output",
+      out: "--output",
+      to: "--output",
+      json: "--output json",
+      markdown: "--output markdown",
+      md: "--output markdown",
+      text: "--output text",
+      txt: "--output text",
+      html: "--output html",
+    },
     group: "Output",
-    help: "json (default), markdown or text",
+    help: "json, markdown (md), text (txt) or html; else the ending of -o decides (default json)",
   },
   {
     name: "output-file",
@@ -98,6 +119,28 @@ export const EXTRACT_FLAGS: readonly Flag[] = [
     isPath: true,
     group: "Output",
     help: "Write to this file instead of stdout, whole or not at all",
+  },
+  {
+    name: "fields",
+    placeholder: "NAMES",
+    isRepeatable: true,
+    insteadOf: { field: "--fields", keys: "--fields" },
+    group: "Output",
+    help: "Only these fields of the JSON, such as title,markdown",
+  },
+  {
+    name: "compact",
+    insteadOf: { "one-line": "--compact", minify: "--compact" },
+    group: "Output",
+    help: "JSON on one line; several pages have a line each anyway",
+  },
+  {
+    name: "resume",
+    placeholder: "FILE",
+    isPath: true,
+    insteadOf: { continue: "--resume" },
+    group: "Output",
+    help: "Append the JSON lines of pages that this file does not hold yet",
   },
   { name: "frontmatter", group: "Output", help: "Start Markdown with YAML front matter" },
   ...EXTRACTION_FLAGS,

@@ -2,20 +2,23 @@ import { randomUUID } from "node:crypto";
 import { constants, type Stats } from "node:fs";
 import { access, open, readlink, realpath, rename, rm, stat } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
-import { articleResult, type FetchedArticle } from "../articles/index.ts";
-import { composeMarkdown } from "../extraction/index.ts";
+import { articleFields, type FetchedArticle } from "../articles/index.ts";
+import { composeHtml, composeMarkdown } from "../extraction/index.ts";
 import { Failure } from "../failure.ts";
 import { formatFrontMatter } from "../pages/index.ts";
 import type { ExtractCommand } from "./extract-options.ts";
 import type { FileIdentity, Io } from "./io.ts";
+import type { Notices } from "./notices.ts";
 import { hasCode, reasonOf } from "./system-error.ts";
 
 /** One article in the asked-for format, ending with a line break. */
 export function formatArticle(fetched: FetchedArticle, command: ExtractCommand, extractedAt: Date): string {
   const { article } = fetched;
-  if (command.format === "json") return `${JSON.stringify(articleResult(fetched), null, 2)}\n`;
+  if (command.format === "json")
+    return `${JSON.stringify(articleFields(fetched, command.fields), null, command.isCompact ? 0 : 2)}\n`;
   if (command.format === "text")
     return `${article.title === null ? "" : `${article.title}\n\n`}${article.text}\n`;
+  if (command.format === "html") return `${composeHtml(article)}\n`;
   const body = composeMarkdown(article.title, article.markdown ?? "");
   const frontMatter = command.hasFrontmatter
     ? `${formatFrontMatter({
@@ -26,6 +29,16 @@ export function formatArticle(fetched: FetchedArticle, command: ExtractCommand, 
       })}\n`
     : "";
   return `${frontMatter}${body}\n`;
+}
+
+/** Says what JSON carries itself: in the other forms the person sees the warnings only here. */
+export function warnOfResult(
+  { warnings }: FetchedArticle,
+  { format, fields }: ExtractCommand,
+  notices: Notices,
+): void {
+  if (format !== "json" || !fields.includes("warnings"))
+    for (const warning of warnings) notices.warn(warning);
 }
 
 /** Where the results of a command go: stdout, or a file that appears whole at the end. */
@@ -109,7 +122,8 @@ async function followDangling(path: string): Promise<string> {
   return link === null ? path : followDangling(resolve(await realpath(dirname(path)), link));
 }
 
-async function attempt<T>(path: string, action: () => Promise<T>): Promise<T> {
+/** Translates what the system has against writing the file. */
+export async function attempt<T>(path: string, action: () => Promise<T>): Promise<T> {
   try {
     return await action();
   } catch (cause) {

@@ -49,8 +49,29 @@ export function formatProgress(progress: CrawlProgress, pagesPerSecond: number, 
     [done, `${rate}/s`, `${failed}!`, `${skipped}-`, `${inFlight}>`, eta],
     [done, `${failed}!`],
   ];
+  return fitting(wordings, columns);
+}
+
+/** How far a list of pages is. */
+export type ListCount = { readonly done: number; readonly failed: number; readonly total: number };
+
+/** The progress of a list on one line, as `formatProgress`. */
+export function formatListProgress(count: ListCount, pagesPerSecond: number, columns: number): string {
+  const ended = count.done + count.failed;
+  const rate = pagesPerSecond.toFixed(pagesPerSecond < 10 ? 1 : 0);
+  const eta = formatEta(count.total - ended, pagesPerSecond);
+  const wordings = [
+    [`${count.done} of ${count.total} pages done`, `${count.failed} failed`, `${rate}/s`, `ETA ${eta}`],
+    [`${count.done}/${count.total}`, `${count.failed} failed`, `${rate}/s`, eta],
+    [`${count.done}/${count.total}`, `${count.failed}!`],
+  ];
+  return fitting(wordings, columns);
+}
+
+/** The first wording that fits, from the fullest to the shortest. */
+function fitting(wordings: readonly (readonly string[])[], columns: number): string {
   const lines = wordings.map((parts, index) => parts.join(index === 0 ? " · " : " "));
-  return lines.find((line) => line.length <= columns) ?? done.slice(0, columns);
+  return lines.find((line) => line.length <= columns) ?? (wordings.at(-1)?.[0] ?? "").slice(0, columns);
 }
 
 function formatEta(left: number, pagesPerSecond: number): string {

@@ -140,30 +140,34 @@ async function extract({ typed, io, openNotices }: Shell): Promise<number> {
   const { noteMissingBrowser, openCommandApp } = await import("./command-app.ts");
   const { readExtractCommand } = await import("./extract-options.ts");
   const { runExtract } = await import("./extract.ts");
+  const { openScreen } = await import("./screen.ts");
   const command = readExtractCommand(typed, () => io.stdin.isTerminal);
-  const notices = openNotices(io);
+  const isList = command.input.kind === "list";
+  const isToFile = command.outputFile !== null || command.resumeFile !== null;
+  using screen = openScreen(io, {
+    isLive: isList && canRedraw(typed, io) && (isToFile || !io.stdout.isTerminal),
+  });
+  const notices = openNotices(screen.io);
   if (command.input.kind === "stdin" && io.stdin.isTerminal)
     notices.warn("reading the page from the terminal");
-  const extractsOnePage = command.input.kind !== "list";
-  const { app, settings } = openCommandApp({ typed, io, notices }, { extractsOnePage });
+  const parts = { typed, io: screen.io, notices };
+  const { app, settings } = openCommandApp(parts, { extractsOnePage: !isList });
   await using _ = app;
-  if (command.input.kind === "url" || command.input.kind === "list")
-    noteMissingBrowser(command.network, { app, settings, notices });
-  return await runExtract(command, { app, io, notices, now: () => new Date() });
+  if (command.input.kind === "url" || isList) noteMissingBrowser(command.network, { app, settings, notices });
+  return await runExtract(command, { app, screen, notices, now: () => new Date() });
 }
+
+/** A line that is written over and over has no place in a log, or where nothing can be erased. */
+const canRedraw = (typed: Typed, io: Io): boolean =>
+  io.stderr.isTerminal && io.environment.TERM !== "dumb" && !typed.has("quiet");
 
 async function crawl({ typed, io, openNotices }: Shell): Promise<number> {
   const { noteMissingBrowser, openCommandApp } = await import("./command-app.ts");
   const { readCrawlCommand } = await import("./crawl-options.ts");
   const { runCrawl } = await import("./crawl.ts");
   const { openScreen } = await import("./screen.ts");
-  // A line that is written over and over has no place among data, in a log, or where nothing can be erased.
   const isLive =
-    io.stderr.isTerminal &&
-    io.environment.TERM !== "dumb" &&
-    !typed.has("quiet") &&
-    !typed.has("dry-run") &&
-    !(typed.has("jsonl") && io.stdout.isTerminal);
+    canRedraw(typed, io) && !typed.has("dry-run") && !(typed.has("jsonl") && io.stdout.isTerminal);
   using screen = openScreen(io, { isLive });
   const notices = openNotices(screen.io);
   const { app, settings, log } = openCommandApp({ typed, io: screen.io, notices });

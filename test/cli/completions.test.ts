@@ -16,7 +16,7 @@ describe.skipIf(Bun.which("bash") === null)("bash (needs bash)", () => {
     [["--no-"], ["--no-images", "--no-code", "--no-browser", "--no-color"]],
     [
       ["--output", ""],
-      ["json", "markdown", "text"],
+      ["json", "markdown", "text", "html"],
     ],
     [["--output", "m"], ["markdown"]],
     [
@@ -97,6 +97,7 @@ describe.skipIf(Bun.which("bash") === null)("bash (needs bash)", () => {
     // Readline breaks words at "=", so the program's function sees three.
     expect(await bashOffers(["--output", "=", "te"], directory.path)).toEqual(["text"]);
     expect((await bashOffers(["--output", "="], directory.path)).sort()).toEqual([
+      "html",
       "json",
       "markdown",
       "text",

@@ -80,6 +80,20 @@ const EFFECTS: Readonly<Record<string, () => Promise<void>>> = {
     await runBinary(["-", "-o", "b.json"], { stdin: PAGE, cwd: directory.path });
     expect((await readdir(directory.path)).sort()).toEqual(["a.json", "b.json"]);
   },
+  fields: async () => {
+    const { stdout } = await runBinary(["-", "--quiet", "--fields", "title,lang"], { stdin: PAGE });
+    expect(Object.keys(JSON.parse(stdout))).toEqual(["title", "lang"]);
+  },
+  compact: async () => {
+    const { stdout } = await runBinary(["-", "--compact"], { stdin: PAGE });
+    expect(stdout.trimEnd().split("\n").length).toBe(1);
+  },
+  resume: async () => {
+    await using directory = await temporaryDirectory();
+    const run = () => runBinary(["-", "--resume", "a.jsonl"], { stdin: PAGE, cwd: directory.path });
+    for (const said of ["", "1 page of 1 done before\n"]) expect((await run()).stderr).toBe(said);
+    expect((await Bun.file(join(directory.path, "a.jsonl")).text()).split("\n").length).toBe(2);
+  },
   frontmatter: async () => {
     const [first, ...rest] = (await markdown("--frontmatter", "--url", "https://h.example/")).split("---\n");
     expect(first).toBe("");
@@ -226,7 +240,7 @@ const EFFECTS: Readonly<Record<string, () => Promise<void>>> = {
   help: async () => {
     const run = await runBinary(["--help"]);
     expect([run.exitCode, run.stderr]).toEqual([0, ""]);
-    expect(run.stdout).toStartWith("Usage: article-extractor [URL | -] [options]\n\nExamples:\n");
+    expect(run.stdout).toStartWith("Usage: article-extractor [URL ... | -] [options]\n\nExamples:\n");
     expect(await runBinary(["-h"])).toEqual(run);
     expect((await runBinary(["completions", "--help"])).stdout).toStartWith(
       "Usage: article-extractor completions",

@@ -138,7 +138,10 @@ describe("interrupted", () => {
       cwd: directory.path,
       isReady: server.hasRequest,
     });
-    expect(run).toEqual(INTERRUPTED);
+    expect(run).toEqual({
+      ...INTERRUPTED,
+      stderr: "error: interrupted; 4 of 4 pages left; --resume goes on with a file that holds the lines\n",
+    });
   });
 
   // How far the program is cannot be seen from outside here, but that it waits for SIGINT can.

@@ -1,0 +1,22 @@
+import { escapeAttribute, escapeHtml } from "./document/escape.ts";
+import type { Article } from "./types.ts";
+
+type PageParts = Pick<Article, "title" | "lang" | "dir" | "content">;
+
+/**
+ * A whole document in HTML, for a browser or another program to read as it is: the title as its first-level heading,
+ * then the cleaned content.
+ */
+export function composeHtml({ title, lang, dir, content }: PageParts): string {
+  const language = lang === null ? "" : ` lang="${escapeAttribute(lang)}"`;
+  const direction = dir === null ? "" : ` dir="${escapeAttribute(dir)}"`;
+  const name = escapeHtml(title ?? "");
+  const heading = title === null ? "" : `<h1>${name}</h1>\n`;
+  return `<!doctype html>
+<html${language}${direction}>
+<head><meta charset="utf-8"><title>${name}</title></head>
+<body>
+${heading}${content ?? ""}
+</body>
+</html>`;
+}

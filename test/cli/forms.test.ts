@@ -1,0 +1,195 @@
+import { describe, expect, test } from "bun:test";
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { ARTICLE_FIELDS } from "../../src/articles/index.ts";
+import { runBinary, temporaryDirectory } from "../support/binary.ts";
+
+const WORDS = "The gate opens at low water. ".repeat(40);
+const PAGE = `<html lang=de><title>Gates & Weirs</title><article><p>${WORDS}<a href="/b">Fähre</a></p></article></html>`;
+
+/** Extracts the page from stdin; gives what stands in `file` then, or what was printed. */
+async function extract(args: readonly string[], file?: string) {
+  await using directory = await temporaryDirectory();
+  const run = await runBinary(["-", ...args], { stdin: PAGE, cwd: directory.path });
+  const written =
+    file === undefined ? run.stdout : await readFile(join(directory.path, file), "utf8").catch(() => "");
+  return { ...run, written };
+}
+
+const formOf = (text: string): string =>
+  text.startsWith("{\n")
+    ? "json"
+    : text.startsWith("{")
+      ? "a JSON line"
+      : text.startsWith("<!doctype html>")
+        ? "html"
+        : text.startsWith("# ")
+          ? "markdown"
+          : "text";
+
+describe("the ending of -o", () => {
+  const ENDINGS: readonly (readonly [file: string, form: string])[] = [
+    ["p.md", "markdown"],
+    ["p.markdown", "markdown"],
+    ["P.MD", "markdown"],
+    ["p.txt", "text"],
+    ["p.text", "text"],
+    ["p.html", "html"],
+    ["p.htm", "html"],
+    ["p.json", "json"],
+    ["p.jsonl", "a JSON line"],
+    ["p.out", "json"],
+    ["p", "json"],
+    [".md", "json"],
+  ];
+  for (const [file, form] of ENDINGS)
+    test(`${file} makes it ${form}`, async () => {
+      const run = await extract(["-o", file], file);
+      expect([run.exitCode, run.stdout, formOf(run.written)]).toEqual([0, "", form]);
+    });
+
+  test("gives way to --output, wherever that stands", async () => {
+    expect(formOf((await extract(["-o", "p.md", "--output", "text"], "p.md")).written)).toBe("text");
+    expect(formOf((await extract(["--output", "html", "-o", "p.txt"], "p.txt")).written)).toBe("html");
+  });
+
+  test("lets --frontmatter stand beside it", async () => {
+    expect((await extract(["-o", "p.md", "--frontmatter"], "p.md")).written).toStartWith("---\n");
+    expect((await extract(["-o", "p.txt", "--frontmatter"])).stderr).toBe(
+      "error: --frontmatter goes with --output markdown\n",
+    );
+  });
+});
+
+describe("--output", () => {
+  test("md and txt are other words for markdown and text", async () => {
+    for (const [word, whole] of [
+      ["md", "markdown"],
+      ["txt", "text"],
+    ] as const)
+      expect((await extract(["--output", word])).stdout).toBe((await extract(["--output", whole])).stdout);
+  });
+
+  test("html is a whole document with the content of the JSON below the title", async () => {
+    const { content } = JSON.parse((await extract([])).stdout);
+    const { stdout } = await extract(["--output", "html"]);
+    expect(stdout).toBe(`<!doctype html>
+<html lang="de">
+<head><meta charset="utf-8"><title>Gates &amp; Weirs</title></head>
+<body>
+<h1>Gates &amp; Weirs</h1>
+${content}
+</body>
+</html>
+`);
+    const again = await runBinary(["-", "--output", "text"], { stdin: stdout });
+    expect(again.stdout).toBe((await extract(["--output", "text"])).stdout);
+  });
+
+  const MISTAKES: Readonly<Record<string, string>> = {
+    "--format": "--output",
+    "--out": "--output",
+    "--markdown": "--output markdown",
+    "--md": "--output markdown",
+    "--html": "--output html",
+    "--json": "--output json",
+    "--field": "--fields",
+    "--ouput": "--output",
+    "--constructor": "",
+  };
+  for (const [mistake, meant] of Object.entries(MISTAKES))
+    test(`${mistake} is no option; ${meant || "nothing"} was meant`, async () => {
+      const hint = meant === "" ? "" : `; did you mean ${meant}?`;
+      expect(await runBinary([mistake])).toEqual({
+        exitCode: 2,
+        stdout: "",
+        stderr: `error: unknown option ${mistake}${hint}\n`,
+      });
+    });
+});
+
+describe("--fields", () => {
+  test("gives each field alone as it stands in the whole", async () => {
+    const whole = JSON.parse((await extract([])).stdout);
+    expect(Object.keys(whole)).toEqual([...ARTICLE_FIELDS]);
+    const [half, rest] = [ARTICLE_FIELDS.slice(0, 12), ARTICLE_FIELDS.slice(12)];
+    const one = JSON.parse((await extract(["--fields", half.join(",")])).stdout);
+    const other = JSON.parse((await extract(["--fields", rest.join(",")])).stdout);
+    expect({ ...one, ...other }).toEqual(whole);
+    expect([Object.keys(one), Object.keys(other)]).toEqual([half, rest]);
+  });
+
+  test("keeps the order in which they were asked for, each once", async () => {
+    const { stdout } = await extract(["--fields", "word_count, title", "--fields=title,,lang", "--compact"]);
+    expect(stdout).toBe('{"word_count":241,"title":"Gates & Weirs","lang":"de"}\n');
+  });
+
+  test("tells on stderr the warnings that are left out", async () => {
+    const page = "<title>Short</title><p>Few words.</p>";
+    const warned = await runBinary(["-", "--fields", "title"], { stdin: page });
+    expect(warned.stderr).toStartWith("warning: ");
+    expect((await runBinary(["-", "--fields", "title,warnings"], { stdin: page })).stderr).toBe("");
+  });
+
+  const REFUSED: readonly (readonly [args: readonly string[], message: string])[] = [
+    [["--fields", "tilte"], '--fields: unknown field "tilte"; did you mean title?'],
+    [["--fields", "title,"], ""],
+    [["--fields", " , "], "--fields needs names: --fields title,markdown"],
+    [["--fields", "title", "--output", "md"], "--fields goes with --output json"],
+    [["--compact", "-o", "p.txt"], "--compact goes with --output json"],
+    [["--resume", "p.jsonl", "--output", "text"], "--resume goes with --output json"],
+    [
+      ["--resume", "p.jsonl", "--fields", "title"],
+      "--resume tells pages by their url, which --fields leaves out",
+    ],
+    [["--resume", "p.jsonl", "-o", "p.json"], "--output-file and --resume exclude each other"],
+  ];
+  for (const [args, message] of REFUSED)
+    test(`${args.join(" ")} ${message === "" ? "is understood" : "is refused"}`, async () => {
+      const { exitCode, stderr } = await extract(args);
+      expect([exitCode, stderr]).toEqual(
+        message === "" ? [0, expect.anything()] : [2, `error: ${message}\n`],
+      );
+    });
+
+  test("names all fields where none is near", async () => {
+    expect((await extract(["--fields", "zzzzzz"])).stderr).toContain(
+      `there are ${ARTICLE_FIELDS.join(", ")}`,
+    );
+  });
+});
+
+describe("--compact", () => {
+  test("is the same JSON on one line", async () => {
+    const [plain, compact] = [await extract([]), await extract(["--compact"])];
+    expect(compact.stdout.trimEnd()).not.toContain("\n");
+    expect(JSON.parse(compact.stdout)).toEqual(JSON.parse(plain.stdout));
+  });
+});
+
+test("a file named by mistake is not written to", async () => {
+  await using directory = await temporaryDirectory();
+  const others = [
+    "notes",
+    "notes\n",
+    '{"name":"package"}',
+    '{"name":"pack',
+    "[1]\n",
+    '{\n  "url": "a"\n}\n',
+    "{}\n",
+    "null",
+    '"',
+  ];
+  for (const text of others) {
+    await writeFile(join(directory.path, "file"), text);
+    const run = await runBinary(["-", "--resume", "file"], { stdin: PAGE, cwd: directory.path });
+    expect([text, run.exitCode, run.stderr]).toEqual([
+      text,
+      1,
+      expect.stringMatching(
+        /^error: file:1 is no JSON line of a page; --resume appends to a file of such lines only\n$/,
+      ),
+    ]);
+    expect(await readFile(join(directory.path, "file"), "utf8")).toBe(text);
+  }
+});
