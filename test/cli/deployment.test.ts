@@ -29,8 +29,8 @@ describe("validate", () => {
     const { exitCode, stdout, stderr } = await runBinary(["validate", path]);
     expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: "" });
     expect(stderr.trimEnd().split("\n")).toEqual([
-      `error: ${path}: tenants[0].codename: must be 2 to 64 lower-case letters, digits, _ and -, beginning with a letter, not "X"`,
       `error: ${path}: tenants[0].docs_nme: unknown field; did you mean docs_name?`,
+      `error: ${path}: tenants[0].codename: must be 2 to 64 lower-case letters, digits, _ and -, beginning with a letter, not "X"`,
     ]);
   });
 

@@ -40,6 +40,22 @@ export function listsForObjects(schema: JsonField, json: unknown, path: Path = [
   });
 }
 
+/** Paths of all fields that the schema does not know; what is below one of them is not looked at. */
+export function unknownFields(schema: JsonField, json: unknown, path: Path = []): Path[] {
+  if (typeof json !== "object" || json === null) return [];
+  const source = "source_type" in json ? json.source_type : null;
+  const forms = formsOf(schema, source);
+  if (Array.isArray(json)) {
+    const item = forms.find(({ items }) => items)?.items;
+    return item ? json.flatMap((part, index) => unknownFields(item, part, [...path, index])) : [];
+  }
+  if (!forms.some(({ properties }) => properties)) return [];
+  return Object.entries(json).flatMap(([key, value]) => {
+    const field = forms.map((form) => propertyOf(form, key)).find((known) => known !== undefined);
+    return field ? unknownFields(field, value, [...path, key]) : [[...path, key]];
+  });
+}
+
 // What the schema does not know is not walked: it may be nested without end.
 const below = (schema: JsonField | undefined, json: unknown, path: Path): Path[] =>
   schema ? listsForObjects(schema, json, path) : [];

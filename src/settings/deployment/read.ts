@@ -1,3 +1,4 @@
+import { type JSONVisitor, visit } from "jsonc-parser";
 import { Failure } from "../../failure.ts";
 import { problemLines, type RawDeployment } from "./problems.ts";
 import { checkDeployment } from "./schema.ts";
@@ -32,6 +33,21 @@ function parseJson(text: string, name: string): unknown {
     return JSON.parse(text.replace(/^\uFEFF/, ""));
   } catch (error) {
     const why = error instanceof Error ? error.message.replace(/^JSON Parse error: /, "") : "";
-    throw new Failure("invalid_settings", `${name}: not JSON: ${why.slice(0, 200)}`);
+    throw new Failure("invalid_settings", `${name}: ${placeOfError(text)}not JSON: ${why.slice(0, 200)}`);
   }
+}
+
+/** `line 3, column 8: `, both from 1 on, as editors count; nothing where the place is not found. */
+function placeOfError(text: string): string {
+  let place = "";
+  const onError: JSONVisitor["onError"] = (_code, _offset, _length, line, column) => {
+    place ||= `line ${line + 1}, column ${column + 1}: `;
+  };
+  try {
+    visit(text.replace(/^\uFEFF/, ""), { onError }, { disallowComments: true });
+  } catch (error) {
+    // Nested too deeply to be walked.
+    if (!(error instanceof RangeError)) throw error;
+  }
+  return place;
 }

@@ -3,7 +3,7 @@ import * as v from "valibot";
 import { parsePageUrl, parseUrlPrefix } from "../../urls/index.ts";
 import { DEFAULT_SEARCH } from "../defaults.ts";
 import { scheduleProblem } from "./cron-form.ts";
-import { fieldsOf, type JsonField, listsForObjects } from "./fields.ts";
+import { fieldsOf, type JsonField, listsForObjects, unknownFields } from "./fields.ts";
 
 // Every message is the end of "must …": reading turns it into one line with the path in front.
 
@@ -239,13 +239,25 @@ export function checkDeployment(
   json: unknown,
 ): { readonly file: DeploymentFile } | { readonly problems: readonly SchemaProblem[] } {
   const lists = listsForObjects(jsonSchema(), json).map((path) => toListProblem(path));
+  // The check itself stops at the first unknown field of an object.
+  const unknown = unknownFields(jsonSchema(), json).map((path) => toUnknownField(path));
   const result = v.safeParse(deployment, json);
   if (result.success && lists.length === 0) return { file: result.output };
   const isBelowList = (problem: SchemaProblem): boolean =>
     lists.some(({ path }) => path.every((step, index) => step === problem.path[index]));
-  const others = (result.issues ?? []).map(toProblem).filter((problem) => !isBelowList(problem));
-  return { problems: [...lists, ...others] };
+  const others = (result.issues ?? []).filter((issue) => !isUnknownField(issue)).map(toProblem);
+  return { problems: [...lists, ...[...unknown, ...others].filter((problem) => !isBelowList(problem))] };
 }
+
+const toUnknownField = (path: SchemaProblem["path"]): SchemaProblem => ({
+  path,
+  kind: "unknown",
+  expected: "",
+  written: null,
+});
+
+const isUnknownField = ({ type, expected }: v.BaseIssue<unknown>): boolean =>
+  type === "strict_object" && expected === "never";
 
 const toListProblem = (path: SchemaProblem["path"]): SchemaProblem => ({
   path,
@@ -256,9 +268,7 @@ const toListProblem = (path: SchemaProblem["path"]): SchemaProblem => ({
 
 function toProblem(issue: v.BaseIssue<unknown>): SchemaProblem {
   const path = (issue.path ?? []).map((step) => (typeof step.key === "number" ? step.key : String(step.key)));
-  const isUnknown = issue.type === "strict_object" && issue.expected === "never";
-  const isMissing = issue.received === "undefined" && !isUnknown;
-  const kind = isUnknown ? "unknown" : isMissing ? "missing" : "invalid";
+  const kind = issue.received === "undefined" ? "missing" : "invalid";
   const isNoObject =
     issue.type === "strict_object" || (issue.type === "variant" && path.at(-1) !== "source_type");
   const expected = isNoObject ? "be an object" : issue.message;
