@@ -86,7 +86,6 @@ export function articleOfVisit(url: string, visit: PageVisit): FetchedArticle {
     );
   const article = requireArticle(extraction, page.finalUrl);
   const warnings = [...article.warnings, ...page.warnings, ...notes];
-  if (page.malformedText) warnings.push(`Some bytes are not valid ${page.encoding} and were replaced`);
   if (page.status >= 400) warnings.push(`Extracted after HTTP ${page.status} (SPA/client-rendered)`);
   return {
     url,

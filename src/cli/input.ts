@@ -2,7 +2,7 @@ import { open } from "node:fs/promises";
 import { extname } from "node:path";
 import { bodyKind, type LocalDocument } from "../articles/index.ts";
 import { Failure } from "../failure.ts";
-import { decodeText, sniffPageType } from "../fetching/index.ts";
+import { decodeText, decodingWarnings, sniffPageType } from "../fetching/index.ts";
 import type { PageUrl } from "../urls/index.ts";
 import type { Io } from "./io.ts";
 import { reasonOf } from "./system-error.ts";
@@ -110,14 +110,15 @@ function toDocument({ name, bytes, url, declaredType }: RawDocument): LocalDocum
   if (sniffed === null) {
     throw new Failure("unsupported_content", `${name} is not HTML, Markdown or plain text`);
   }
-  const { text, encoding, malformed } = decodeText(bytes, null);
+  const decoded = decodeText(bytes, null);
+  const { text } = decoded;
   return {
     name,
     // A fragment that starts with a bare word is still a page: only what holds no tag at all is plain text.
     kind: bodyKind(declaredType ?? (sniffed === "text/plain" && hasTags(text) ? "text/html" : sniffed)),
     body: text,
     url,
-    warnings: malformed ? [`Some bytes are not valid ${encoding} and were replaced`] : [],
+    warnings: decodingWarnings(decoded),
   };
 }
 

@@ -1,5 +1,5 @@
-import { analyse } from "chardet";
 import { charsetParameter } from "./content-type.ts";
+import { decoderOf, sniffEncoding } from "./sniff-encoding.ts";
 
 /** Where the encoding of a text was learnt. */
 export type EncodingSource = "bom" | "header" | "meta" | "sniffed";
@@ -11,6 +11,8 @@ export type DecodedText = {
   readonly source: EncodingSource;
   /** Whether some bytes were none of that encoding and became U+FFFD. */
   readonly malformed: boolean;
+  /** Whether the encoding is a guess that may be wrong. */
+  readonly doubtful: boolean;
 };
 
 /**
@@ -21,11 +23,23 @@ export type DecodedText = {
  * @param contentType the header's value, null when there is none (a local file)
  */
 export function decodeText(bytes: Uint8Array, contentType: string | null): DecodedText {
-  const { encoding, source } = findEncoding(bytes, contentType);
-  return { ...decodeAs(bytes, encoding), encoding, source };
+  const { encoding, source, doubtful = false } = findEncoding(bytes, contentType);
+  return { ...decodeAs(bytes, encoding), encoding, source, doubtful };
 }
 
-type Finding = { readonly encoding: string; readonly source: EncodingSource };
+/** What a reader should know of how a text was decoded. */
+export function decodingWarnings({ encoding, malformed, doubtful }: Omit<DecodedText, "text">): string[] {
+  const guessed = doubtful
+    ? [`No encoding is declared, and ${encoding} is a guess: letters may be wrong`]
+    : [];
+  return malformed ? [...guessed, `Some bytes are not valid ${encoding} and were replaced`] : guessed;
+}
+
+type Finding = {
+  readonly encoding: string;
+  readonly source: EncodingSource;
+  readonly doubtful?: boolean;
+};
 
 function findEncoding(bytes: Uint8Array, contentType: string | null): Finding {
   const marked = byteOrderMark(bytes);
@@ -34,12 +48,8 @@ function findEncoding(bytes: Uint8Array, contentType: string | null): Finding {
   if (declared) return { encoding: declared, source: "header" };
   const inside = encodingInMarkup(bytes);
   if (inside) return { encoding: inside, source: "meta" };
-  return { encoding: sniffEncoding(bytes), source: "sniffed" };
+  return { ...sniffEncoding(bytes), source: "sniffed" };
 }
-
-// The types of the runtime list fewer labels than it knows.
-const decoder = (label: string, fatal = false): TextDecoder =>
-  new TextDecoder(label as ConstructorParameters<typeof TextDecoder>[0], { fatal });
 
 function byteOrderMark(bytes: Uint8Array): string | null {
   const [a, b, c] = bytes;
@@ -66,7 +76,7 @@ function encodingOf(label: string | null): string | null {
   if (REPLACEMENT_LABELS.has(plain)) return "replacement";
   if (plain === "x-user-defined") return plain;
   try {
-    return decoder(plain).encoding.toLowerCase();
+    return decoderOf(plain).encoding.toLowerCase();
   } catch {
     return null;
   }
@@ -80,9 +90,9 @@ function decodeAs(
     return { text: bytes.length > 0 ? "\ufffd" : "", malformed: bytes.length > 0 };
   if (encoding === "x-user-defined") return { text: decodeUserDefined(bytes), malformed: false };
   try {
-    return { text: decoder(encoding, true).decode(bytes), malformed: false };
+    return { text: decoderOf(encoding, true).decode(bytes), malformed: false };
   } catch {
-    return { text: decoder(encoding).decode(bytes), malformed: true };
+    return { text: decoderOf(encoding).decode(bytes), malformed: true };
   }
 }
 
@@ -132,94 +142,4 @@ function withoutComments(markup: string): string {
   }
   parts.push(markup.slice(at));
   return parts.join(" ");
-}
-
-const SNIFF_BYTES = 65_536;
-const FALLBACK = "windows-1252"; // the HTML standard's for most locales
-
-/** The likeliest encoding of bytes that nothing declares: UTF-8 when they are valid, else by statistics. */
-function sniffEncoding(bytes: Uint8Array): string {
-  const wide = utf16WithoutMark(bytes);
-  if (wide) return wide;
-  if (!isUtf8(bytes)) return statisticalGuess(bytes) ?? FALLBACK;
-  // ISO-2022-JP is ASCII with escapes, so it is valid UTF-8 as well.
-  return bytes.includes(0x1b) ? (statisticalGuess(bytes) ?? "utf-8") : "utf-8";
-}
-
-/** Single-byte encodings whose upper half is a script of its own, so that a text is mostly upper bytes. */
-const OTHER_SCRIPTS = /^(?:windows-125[1356]|koi8-|iso-8859-[5678])/;
-const MULTIBYTE = /^(?:shift_jis|euc-|big5|gb|iso-2022)/;
-
-/** Under so many bytes outside ASCII the statistics guess Russian for "é è". */
-const MIN_UPPER_BYTES = 4;
-/** The library's confidence, 0–100; long plain Russian reaches 19, multibyte texts of a line over 50. */
-const MIN_CONFIDENCE = 10;
-const MIN_MULTIBYTE_CONFIDENCE = 25;
-
-function statisticalGuess(bytes: Uint8Array): string | null {
-  const sample = textSample(bytes);
-  const upper = sample.reduce((count, byte) => count + (byte >= 0x80 ? 1 : 0), 0);
-  const letters = sample.reduce((count, byte) => count + (isAsciiLetter(byte) ? 1 : 0), 0);
-  const hasEscapes = sample.includes(0x1b);
-  if (upper < MIN_UPPER_BYTES && !hasEscapes) return null;
-  for (const match of analyse(sample)) {
-    const encoding = encodingOf(match.name);
-    // A guess of UTF-8 is wrong here: the bytes have been tried.
-    if (encoding === null || encoding.startsWith("utf-") || encoding === "replacement") continue;
-    if (OTHER_SCRIPTS.test(encoding) && upper < letters) continue;
-    const enough = MULTIBYTE.test(encoding) ? MIN_MULTIBYTE_CONFIDENCE : MIN_CONFIDENCE;
-    if (match.confidence >= enough && decodesCleanly(sample, encoding)) return encoding;
-  }
-  return null;
-}
-
-const isAsciiLetter = (byte: number): boolean => (byte | 0x20) >= 0x61 && (byte | 0x20) <= 0x7a;
-
-/** Bytes outside of tags, from where the first one that is not ASCII stands: markup tells nothing. */
-function textSample(bytes: Uint8Array): Uint8Array {
-  const first = bytes.findIndex((byte) => byte >= 0x80 || byte === 0x1b);
-  const sample = new Uint8Array(Math.min(SNIFF_BYTES, bytes.length));
-  let length = 0;
-  // The second bytes of ISO-2022-JP are ASCII, "<" among them.
-  const hasTags = bytes[first] !== 0x1b;
-  let isInTag = false;
-  for (let index = Math.max(0, first - 64); index < bytes.length && length < sample.length; index++) {
-    const byte = bytes[index] ?? 0;
-    if (byte === 0x3c && hasTags) isInTag = isAsciiLetter(bytes[index + 1] ?? 0) || bytes[index + 1] === 0x2f;
-    if (!isInTag) sample[length++] = byte;
-    if (byte === 0x3e) isInTag = false;
-  }
-  return sample.subarray(0, length);
-}
-
-function decodesCleanly(sample: Uint8Array, encoding: string): boolean {
-  // The sample's end may cut a character, so the last bytes do not count.
-  try {
-    decoder(encoding, true).decode(sample, { stream: true });
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-function isUtf8(bytes: Uint8Array): boolean {
-  try {
-    new TextDecoder("utf-8", { fatal: true }).decode(bytes);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-/** UTF-16 of mostly Latin text shows in zeros at every other byte. */
-function utf16WithoutMark(bytes: Uint8Array): string | null {
-  const length = Math.min(bytes.length, 512) & ~1;
-  if (length < 4) return null;
-  const zeros = [0, 0];
-  for (let index = 0; index < length; index++)
-    if (bytes[index] === 0) zeros[index & 1] = (zeros[index & 1] ?? 0) + 1;
-  const [even = 0, odd = 0] = zeros;
-  const most = length / 4;
-  if (odd > most && even === 0) return "utf-16le";
-  return even > most && odd === 0 ? "utf-16be" : null;
 }

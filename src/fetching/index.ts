@@ -15,7 +15,7 @@ export { type BrowserHosts, type BrowserHostsOptions, createBrowserHosts } from 
 export { isDownload, isUnusable } from "./browser/navigation-failure.ts";
 export type { Pause } from "./browser/pause.ts";
 export type { BrowserBehaviour } from "./browser/read-page.ts";
-export { type DecodedText, decodeText, type EncodingSource } from "./charset.ts";
+export { type DecodedText, decodeText, decodingWarnings, type EncodingSource } from "./charset.ts";
 export { sniffPageType } from "./content-type.ts";
 export { type CookieSession, createCookieSession } from "./cookies.ts";
 export { displayUrl } from "./display-url.ts";

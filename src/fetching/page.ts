@@ -1,16 +1,13 @@
 import { Failure } from "../failure.ts";
 import { binaryBody } from "./binary-body.ts";
 import { discard, readBody, tooLarge } from "./body.ts";
-import { decodeText } from "./charset.ts";
+import { decodeText, decodingWarnings } from "./charset.ts";
 import type { WireResponse } from "./connect.ts";
 import { type ContentType, isPageType, parseContentType, sniffPageType } from "./content-type.ts";
 import { displayUrl } from "./display-url.ts";
 import type { FetchedHeaders, FetchedPage } from "./types.ts";
 
-type PageBody = Pick<
-  FetchedPage,
-  "contentType" | "html" | "encoding" | "malformedText" | "headers" | "bodyBytes" | "warnings"
->;
+type PageBody = Pick<FetchedPage, "contentType" | "html" | "encoding" | "headers" | "bodyBytes" | "warnings">;
 
 /**
  * Takes in the body of an answer as a page.
@@ -24,7 +21,6 @@ export async function readPage(wire: WireResponse, url: URL, maxBytes: number): 
     contentType: type?.essence ?? "",
     html: "",
     encoding: "utf-8",
-    malformedText: false,
     headers,
     warnings: [],
   };
@@ -48,16 +44,14 @@ export async function readPage(wire: WireResponse, url: URL, maxBytes: number): 
   if (!isAnswerByStatus) check(bytes);
   const contentType = isPageType(type) ? type?.essence : sniffPageType(bytes);
   if (!contentType || binaryBody(bytes) !== null) return { ...empty, bodyBytes: bytes.length };
-  const { text, encoding, malformed } = decodeText(bytes, wire.headers.get("content-type"));
-  const warnings: string[] = [];
+  const decoded = decodeText(bytes, wire.headers.get("content-type"));
   return {
     headers,
     contentType,
-    html: text,
-    encoding,
-    malformedText: malformed,
+    html: decoded.text,
+    encoding: decoded.encoding,
     bodyBytes: bytes.length,
-    warnings,
+    warnings: decodingWarnings(decoded),
   };
 }
 

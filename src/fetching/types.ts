@@ -22,8 +22,6 @@ export type FetchedPage = {
   readonly html: string;
   /** The encoding that the body was decoded from, as the Encoding Standard names it. */
   readonly encoding: string;
-  /** Whether some of the body's bytes were no text in that encoding. */
-  readonly malformedText: boolean;
   readonly headers: FetchedHeaders;
   readonly fetchedBy: "http" | "browser";
   /** Sentences for whoever reads the page: what was doubtful or left out on the way to it. */

@@ -195,7 +195,6 @@ const bodyOf = (html: string, contentType: string) => ({
   contentType,
   // The browser has decoded it; what it replaced is not told.
   encoding: "utf-8",
-  malformedText: false,
   bodyBytes: Buffer.byteLength(html),
   warnings: [],
 });

@@ -1,0 +1,204 @@
+import { analyse } from "chardet";
+
+/** A guess at the encoding of bytes that nothing declares. */
+export type SniffedEncoding = {
+  /** As the WHATWG Encoding Standard names it, in lower case. */
+  readonly encoding: string;
+  /** Whether the bytes speak for others nearly as much, or are too few to tell. */
+  readonly doubtful: boolean;
+};
+
+// The types of the runtime list fewer labels than it knows.
+export const decoderOf = (label: string, fatal = false): TextDecoder =>
+  new TextDecoder(label as ConstructorParameters<typeof TextDecoder>[0], { fatal });
+
+const FALLBACK = "windows-1252"; // the HTML standard's for most locales
+const SNIFF_BYTES = 65_536;
+
+/** The likeliest encoding of bytes that nothing declares: UTF-8 when they are valid, else by statistics. */
+export function sniffEncoding(bytes: Uint8Array): SniffedEncoding {
+  const wide = utf16WithoutMark(bytes);
+  if (wide) return { encoding: wide, doubtful: false };
+  // ISO-2022-JP is ASCII with escapes, so it is valid UTF-8 as well.
+  const hasEscapes = bytes.includes(ESCAPE);
+  const isValid = decodesCleanly(bytes, "utf-8", { isWhole: true });
+  if (isValid && !hasEscapes) return { encoding: "utf-8", doubtful: false };
+  const guess = hasEscapes ? guessOf(bytes.subarray(0, SNIFF_BYTES)) : guessOf(textSample(bytes));
+  if (guess) return guess;
+  return isValid ? { encoding: "utf-8", doubtful: false } : { encoding: FALLBACK, doubtful: true };
+}
+
+const ESCAPE = 0x1b;
+
+/** Single-byte encodings whose upper half is a script of its own, so that a text is mostly upper bytes. */
+const OTHER_SCRIPTS = /^(?:windows-125[1356]|koi8-|iso-8859-[5678])/;
+const MULTIBYTE = /^(?:shift_jis|euc-|big5|gb|iso-2022)/;
+/** Encodings of one script that differ in few letters, which the statistics tell apart by other signs. */
+const SIBLINGS: ReadonlyMap<string, string> = new Map([
+  ["iso-8859-2", "windows-1250"],
+  ["windows-1250", "iso-8859-2"],
+  ["iso-8859-7", "windows-1253"],
+  ["windows-1253", "iso-8859-7"],
+  ["iso-8859-8", "windows-1255"],
+]);
+
+/** Under so many bytes outside ASCII the statistics guess Russian for "é è". */
+const MIN_UPPER_BYTES = 4;
+/** The library's confidence, 0–100; long plain Russian reaches 19, multibyte texts of a line over 50. */
+const MIN_CONFIDENCE = 10;
+const MIN_MULTIBYTE_CONFIDENCE = 25;
+/** The library finds a multibyte encoding in Thai with 29 to 49, and in texts of that encoding with 100. */
+const SURE_CONFIDENCE = 60;
+/** A guess from fewer letters may be wrong. */
+const SURE_LETTERS = 200;
+
+function guessOf(sample: Uint8Array): SniffedEncoding | null {
+  const letters = countOf(sample, isAsciiLetter);
+  const upper = countOf(sample, (byte) => byte >= 0x80);
+  if (upper < MIN_UPPER_BYTES && !sample.includes(ESCAPE)) return null;
+  const doubtful = letters + upper < SURE_LETTERS;
+  const matches = analyse(sample);
+  const isSure = matches[0] !== undefined && matches[0].confidence >= SURE_CONFIDENCE;
+  if (!isSure && isThai(sample)) return { encoding: "windows-874", doubtful };
+  for (const match of matches) {
+    const encoding = encodingNamed(match.name);
+    // A guess of UTF-8 is wrong here: the bytes have been tried.
+    if (encoding === null || encoding.startsWith("utf-")) continue;
+    if (OTHER_SCRIPTS.test(encoding) && upper < letters) continue;
+    const enough = MULTIBYTE.test(encoding) ? MIN_MULTIBYTE_CONFIDENCE : MIN_CONFIDENCE;
+    const plausible = match.confidence >= enough ? morePlausible(sample, encoding) : null;
+    if (plausible !== null) return { encoding: plausible, doubtful };
+  }
+  return null;
+}
+
+function encodingNamed(name: string): string | null {
+  try {
+    return decoderOf(name).encoding.toLowerCase();
+  } catch {
+    return null;
+  }
+}
+
+const countOf = (bytes: Uint8Array, counts: (byte: number) => boolean): number =>
+  bytes.reduce((count, byte) => count + (counts(byte) ? 1 : 0), 0);
+
+const isAsciiLetter = (byte: number): boolean => (byte | 0x20) >= 0x61 && (byte | 0x20) <= 0x7a;
+
+/** At most so many of the letters outside ASCII may stand beside what stands beside no letter. */
+const MAX_ODD_SHARE = 0.02;
+
+/** The encoding, or its sibling where that leaves fewer odd places; null where both are wrong. */
+function morePlausible(sample: Uint8Array, encoding: string): string | null {
+  let best: { readonly name: string; readonly odd: number } | null = null;
+  for (const name of [encoding, SIBLINGS.get(encoding)]) {
+    if (name === undefined || !decodesCleanly(sample, name)) continue;
+    const odd = oddShare(decoderOf(name).decode(sample));
+    if (odd <= MAX_ODD_SHARE && (best === null || odd < best.odd)) best = { name, odd };
+  }
+  return best?.name ?? null;
+}
+
+// "Dvo¾ák", "¶λλοι", "’λλοι", controls: letters of one encoding that another one takes for signs.
+const ODD = /\p{L}[¡-§©«¬®-¶¸¹»-¿×÷]\p{L}|(?<![\p{L}\p{N}])[’¶]\p{L}|[\x80-\x9f]/gu;
+
+const oddShare = (text: string): number =>
+  (text.match(ODD)?.length ?? 0) / Math.max(1, text.match(/\P{ASCII}/gu)?.length ?? 0);
+
+const isConsonant = (byte: number): boolean => byte >= 0xa1 && byte <= 0xce;
+/** Vowels and tones above and below a consonant. */
+const isMark = (byte: number): boolean =>
+  byte === 0xd1 || (byte >= 0xd4 && byte <= 0xda) || (byte >= 0xe7 && byte <= 0xee);
+const isLeadingVowel = (byte: number): boolean => byte >= 0xe0 && byte <= 0xe4;
+
+const MIN_THAI_BYTES = 20;
+const MIN_THAI_SHARE = 0.98;
+
+/** Whether vowels and tones stand where Thai writes them (TIS-620, windows-874): the library's statistics miss it. */
+function isThai(sample: Uint8Array): boolean {
+  let fitting = 0;
+  let signs = 0;
+  let others = 0;
+  sample.forEach((byte, index) => {
+    const before = sample[index - 1] ?? 0;
+    if (isMark(byte)) {
+      signs++;
+      if (isConsonant(before) || isMark(before)) fitting++;
+    } else if (isLeadingVowel(byte)) {
+      signs++;
+      if (isConsonant(sample[index + 1] ?? 0)) fitting++;
+    } else if (isConsonant(byte) || byte === 0xa0 || (byte >= 0xcf && byte <= 0xfb)) others++;
+    else if (byte >= 0x80) others -= 10;
+  });
+  return signs >= MIN_THAI_BYTES && others >= signs / 2 && fitting >= MIN_THAI_SHARE * signs;
+}
+
+/**
+ * The lines outside of tags, scripts and comments that hold a byte outside ASCII: markup, code and menus in
+ * English tell nothing. All bytes from the first one on where there is no such line.
+ */
+function textSample(bytes: Uint8Array): Uint8Array {
+  const markup = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("latin1");
+  const lines: string[] = [];
+  let length = 0;
+  for (let at = 0; at < markup.length && length < SNIFF_BYTES; ) {
+    const open = markup.indexOf("<", at);
+    const text = markup.slice(at, open < 0 ? markup.length : open);
+    for (const line of UPPER.test(text) ? text.split("\n") : []) {
+      if (!UPPER.test(line)) continue;
+      lines.push(line);
+      length += line.length + 1;
+    }
+    at = open < 0 ? markup.length : endOfMarkup(markup, open);
+  }
+  const sample = length > 0 ? lines.join("\n") : markup.slice(markup.search(UPPER));
+  return Buffer.from(sample.slice(0, SNIFF_BYTES), "latin1");
+}
+
+const UPPER = /[\x80-\xff]/;
+
+/** The place after what starts with this "<". */
+function endOfMarkup(markup: string, open: number): number {
+  const past = (mark: string, from: number): number => {
+    const found = markup.indexOf(mark, from);
+    return found < 0 ? markup.length : found + mark.length;
+  };
+  if (markup.startsWith("<!--", open)) return past("-->", open + 2);
+  const [, name] = /^<([a-z]{1,10}|[/!?])/i.exec(markup.slice(open, open + 12)) ?? [];
+  if (name === undefined) return open + 1;
+  let at = past(">", open);
+  if (!/^(?:script|style)$/i.test(name)) return at;
+  const closing = `</${name.toLowerCase()}`;
+  while (at < markup.length && markup.slice(at, at + closing.length).toLowerCase() !== closing) {
+    const next = markup.indexOf("</", at + 1);
+    at = next < 0 ? markup.length : next;
+  }
+  return past(">", at);
+}
+
+/** @param options.isWhole the sample's end cuts no character, as it may elsewhere */
+function decodesCleanly(
+  sample: Uint8Array,
+  encoding: string,
+  { isWhole = false }: { readonly isWhole?: boolean } = {},
+): boolean {
+  try {
+    decoderOf(encoding, true).decode(sample, { stream: !isWhole });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** UTF-16 of mostly Latin text shows in zeros at every other byte. */
+function utf16WithoutMark(bytes: Uint8Array): string | null {
+  const length = Math.min(bytes.length, 512) & ~1;
+  if (length < 4) return null;
+  const zeros = [0, 0];
+  for (let index = 0; index < length; index++)
+    if (bytes[index] === 0) zeros[index & 1] = (zeros[index & 1] ?? 0) + 1;
+  const [even = 0, odd = 0] = zeros;
+  const most = length / 4;
+  if (odd > most && even === 0) return "utf-16le";
+  return even > most && odd === 0 ? "utf-16be" : null;
+}
