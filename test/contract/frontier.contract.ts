@@ -355,4 +355,42 @@ function describeRestarts(frontier: () => Frontier, reopen: () => Promise<Fronti
       outcome: { filePath: "h.md", title: "Home", wordCount: null, contentHash: "sha256:1", warnings: [] },
     });
   });
+
+  test("queues again what was left over and what was too deep, as deep as it is told, in its order", async () => {
+    await frontier().add([seed("/"), { ...seed("/late"), source: "sitemap" }]);
+    const [home, late] = await claim(frontier(), {});
+    await settle(frontier(), home, { links: ["/b", "/a"], follow: "too_deep" });
+    expect((await frontier().tallies()).skippedLinks).toEqual({ too_deep: 2 });
+    if (!late) throw new Error("no page");
+    await frontier().retry(late, { at: NOW, tries: 0, spentMs: 0 });
+    await frontier().dropQueued();
+    const again = await reopen();
+    await again.requeueLeft(0);
+    expect(await again.counts()).toMatchObject({ skipped: 0, queued: 1 });
+    for (let times = 0; times < 2; times++) await again.requeueLeft(1);
+    expect(await again.counts()).toMatchObject({ skipped: 0, queued: 3 });
+    expect((await again.tallies()).skippedLinks).toEqual({});
+    expect(paths(await claim(again, {}))).toEqual(["/late"]);
+    expect(await all(again)).toHaveLength(1);
+  });
+
+  test("tells changes since the last finished crawl, and stored pages that this one has not met", async () => {
+    await frontier().add([seed("/"), seed("/gone")]);
+    for (const page of await claim(frontier(), {})) await settle(frontier(), page, {});
+    expect(await Array.fromAsync(frontier().changes())).toHaveLength(2);
+    await frontier().finish();
+    const again = await reopen();
+    expect(await Array.fromAsync(again.changes())).toEqual([]);
+    await again.add([seed("/")]);
+    await settle(again, (await claim(again, {}))[0], { outcome: { change: "unchanged" } });
+    expect(await again.queueUnmet({ maxDepth: 0, count: 9 })).toBe(1);
+    expect(await again.queueUnmet({ maxDepth: 0, count: 9 })).toBe(0);
+    const [gone] = await claim(again, {});
+    expect([gone?.source, gone?.url]).toEqual(["memory", url("/gone")]);
+    await settle(again, gone, { outcome: { status: "skipped", reason: "gone", change: "gone" } });
+    expect((await Array.fromAsync(again.changes())).map((outcome) => outcome.url)).toEqual([url("/gone")]);
+    await again.finish();
+    const last = await reopen();
+    expect(await last.queueUnmet({ maxDepth: 9, count: 9 })).toBe(1);
+  });
 }
