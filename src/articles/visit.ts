@@ -107,6 +107,7 @@ const shellHint = ({ fetchedBy }: FetchedPage, shell: EmptyShell): string =>
 /** How a body of this media type (without parameters) is read. */
 export function bodyKind(contentType: string): BodyKind {
   if (contentType === "text/markdown" || contentType === "text/x-markdown") return "markdown";
+  if (contentType === "application/xhtml+xml") return "xhtml";
   return contentType === "text/plain" ? "plain" : "html";
 }
 

@@ -59,7 +59,8 @@ const TYPE_BY_EXTENSION: Readonly<Record<string, string>> = {
   ".txt": "text/plain",
   ".htm": "text/html",
   ".html": "text/html",
-  ".xhtml": "text/html",
+  ".xhtml": "application/xhtml+xml",
+  ".xht": "application/xhtml+xml",
 };
 
 async function readBytes(path: string, maxBytes: number): Promise<Uint8Array> {

@@ -14,6 +14,7 @@ import { type Metadata, readMetadata } from "./metadata.ts";
 import type { ScannedPage } from "./page/page-model.ts";
 import { scanPage } from "./page/scan.ts";
 import { withShadowRoots } from "./page/shadow-roots.ts";
+import { htmlOfXhtml } from "./page/xhtml.ts";
 import { parseDocument, selectAll } from "./parse.ts";
 import type { ExtractionTask } from "./protocol.ts";
 import { extractMarkdown, extractPlainText } from "./text-body.ts";
@@ -24,9 +25,10 @@ import { countWords } from "./words.ts";
 /** Extracts a body of any kind; throws as `extractHtml` of `here.ts`. */
 export async function extractBody({ kind, body, url, options }: ExtractionTask): Promise<Extraction> {
   if (kind === "html") return extractHtml(body, url, options);
-  return withinPage(() =>
-    kind === "markdown" ? extractMarkdown(body, url, options) : extractPlainText(body, options),
-  );
+  return withinPage(() => {
+    if (kind === "xhtml") return extractPage(htmlOfXhtml(body), url, options);
+    return kind === "markdown" ? extractMarkdown(body, url, options) : extractPlainText(body, options);
+  });
 }
 
 /** Extracts one page; see `here.ts`. */

@@ -2,8 +2,8 @@ import type { FailureRecord } from "../failure.ts";
 import type { PageUrl } from "../urls/index.ts";
 import type { Extraction, ExtractionOptions } from "./types.ts";
 
-/** What a body is written in; it decides how it is read. */
-export type BodyKind = "html" | "markdown" | "plain";
+/** What a body is written in; it decides how it is read. XHTML differs from HTML in its empty elements. */
+export type BodyKind = "html" | "xhtml" | "markdown" | "plain";
 
 /** One page to extract. */
 export type ExtractionTask = {

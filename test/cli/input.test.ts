@@ -32,6 +32,17 @@ async function extractBytes(
   return { file, stdin: await runBinary(["-", ...args], { stdin: bytes }) };
 }
 
+test("XHTML is read by XML's rules for empty elements, from a file of that name and by its declaration", async () => {
+  const page = `<html xmlns="http://www.w3.org/1999/xhtml"><head><title/></head><body><p>${SENTENCE.repeat(9)}</p></body></html>`;
+  const declared = `<?xml version="1.0"?>${page}`;
+  const { file } = await extractBytes(page, { name: "page.xhtml", args: ["--output", "text", "-q"] });
+  const { stdin } = await extractBytes(declared, { args: ["--output", "text", "-q"] });
+  expect([file.stdout, stdin.stdout]).toEqual([
+    expect.stringContaining(SENTENCE.trim()),
+    expect.stringContaining(SENTENCE.trim()),
+  ]);
+});
+
 describe("a page from a file and from stdin", () => {
   const READ: readonly (readonly [name: string, bytes: string | Uint8Array<ArrayBuffer>])[] = [
     ["UTF-8", article(SENTENCE)],
