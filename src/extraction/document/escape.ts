@@ -8,19 +8,26 @@ export type TextPlace = {
   readonly hasTildes: boolean;
   /** Whether dollars in the phrase could be read as a formula. */
   readonly hasDollars: boolean;
+  /** Places of the brackets in the text that would be markup; null where every bracket counts as such. */
+  readonly brackets: ReadonlySet<number> | null;
 };
 
 // What may be markup anywhere in a line.
-const SUSPECT = /[\\`*_[\]<&~$|!]/;
+const SUSPECT = /[\\`*_[\]<&~$|!^]/;
 const WORD = /[\p{L}\p{N}\p{M}]/u;
 
-/** Text as Markdown that shows exactly it, whatever stands beside it (CommonMark 0.31, GFM 0.29). */
-export function escapeText(text: string, place: TextPlace): string {
+/**
+ * Text as Markdown that shows exactly it, whatever stands beside it (CommonMark 0.31, GFM 0.29).
+ * @param offset where the text begins in the one that `place.brackets` counts in
+ */
+export function escapeText(text: string, place: TextPlace, offset = 0): string {
   if (!SUSPECT.test(text)) return text;
   let out = "";
   let from = 0;
   for (let at = 0; at < text.length; at++) {
-    if (!isMarkup(text, at, place)) continue;
+    const isBracket = text[at] === "[" || text[at] === "]";
+    const isEscaped = isBracket ? isMarkupBracket(at + offset, place) : isMarkup(text, at, place);
+    if (!isEscaped) continue;
     out += `${text.slice(from, at)}\\`;
     from = at;
   }
@@ -46,15 +53,18 @@ export function escapeProse(text: string, place: TextPlace, after: string): stri
     const rest = text.slice(end, end + MAX_ADDRESS_TAIL);
     const next = /^[?!.,:;'_~)]*(.?)/su.exec(rest)?.[1] || after;
     const isOpen = next !== "" && !/\s/.test(next);
-    const isSafe = !isOpen && escapeText(address, place) === address;
+    const isSafe = !isOpen && escapeText(address, place, index) === address;
     if (isSafe || /&#?\w{1,40};/.test(address)) continue;
-    out += `${escapeText(text.slice(from, index), place)}<${address}>`;
+    out += `${escapeText(text.slice(from, index), place, from)}<${address}>`;
     from = end;
   }
-  return out + escapeText(text.slice(from), place);
+  return out + escapeText(text.slice(from), place, from);
 }
 
 const MAX_ADDRESS_TAIL = 20;
+
+const isMarkupBracket = (at: number, { isInLink, brackets }: TextPlace): boolean =>
+  isInLink || brackets === null || brackets.has(at);
 
 function isMarkup(text: string, at: number, place: TextPlace): boolean {
   const next = text[at + 1];
@@ -67,12 +77,6 @@ function isMarkup(text: string, at: number, place: TextPlace): boolean {
       return !(text[at - 1] === " " && next === " ");
     case "_":
       return !(isWordAt(text, at - 1) && isWordAt(text, at + 1)) && !(text[at - 1] === " " && next === " ");
-    case "[":
-      return (
-        place.isInLink || next === "^" || next === undefined || /^\[[ xX]\]/.test(text.slice(at, at + 3))
-      );
-    case "]":
-      return place.isInLink || next === undefined || /[([:]/.test(next);
     case "<":
       return next === undefined || /[a-z/!?]/i.test(next);
     case "&":
@@ -83,7 +87,9 @@ function isMarkup(text: string, at: number, place: TextPlace): boolean {
       return place.hasDollars;
     case "|":
       return place.isInCell;
+    // `![a](b)` is an image, and `^[a]` a note to Pandoc and others.
     case "!":
+    case "^":
       return next === undefined && place.isBeforeLink;
     default:
       return false;

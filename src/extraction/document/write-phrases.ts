@@ -1,3 +1,4 @@
+import { type MarkupBrackets, markupBrackets } from "./brackets.ts";
 import {
   couldBeFormula,
   escapeDestination,
@@ -20,6 +21,8 @@ export function phrasesToMarkdown(inlines: readonly Inline[], place: PhrasePlace
     isInLink: false,
     isInCell: place.isInCell,
     isBeforeLink: false,
+    brackets: null,
+    phraseBrackets: markupBrackets(inlines),
     hasTildes: hasPairOfTildes(text),
     hasDollars: couldBeFormula(text),
     breaks: place.isInCell ? "<br>" : place.isHeading ? " " : "\\\n",
@@ -31,7 +34,12 @@ export function phrasesToMarkdown(inlines: readonly Inline[], place: PhrasePlace
   return written.split("\n").map(escapeLineStart).join("\n");
 }
 
-type Context = TextPlace & { readonly breaks: string; readonly emphasis: readonly string[] };
+type Context = TextPlace & {
+  readonly breaks: string;
+  readonly emphasis: readonly string[];
+  readonly phraseBrackets: MarkupBrackets;
+};
+const NO_BRACKETS: ReadonlySet<number> = new Set();
 /** The characters around what is written, which decide whether emphasis takes effect. */
 type Neighbours = { readonly before: string; readonly after: string };
 
@@ -58,7 +66,11 @@ function write(inlines: readonly Inline[], context: Context, around: Neighbours)
 function writeOne(inline: Inline, context: Context, around: Neighbours): string {
   switch (inline.kind) {
     case "text":
-      return escapeProse(inline.text, context, around.after);
+      return escapeProse(
+        inline.text,
+        { ...context, brackets: context.phraseBrackets.get(inline) ?? NO_BRACKETS },
+        around.after,
+      );
     case "code":
       return codeSpan(inline.text, context.isInCell);
     case "math":
