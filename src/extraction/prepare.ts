@@ -1,15 +1,14 @@
 import { ancestorWhere, classOf } from "./document/element.ts";
+import { PERMALINK_SIGN } from "./text.ts";
 
 export { drawsFormulas } from "./document/math.ts";
-
-const PERMALINK = /^[\s¶§#🔗\u2060\u200b]*$/u;
 
 /** Removes the links with which headings point to themselves; they are tools of the site, not text. */
 export function removePermalinks(document: Document): void {
   for (const anchor of [
     ...document.querySelectorAll("h1 a, h2 a, h3 a, h4 a, h5 a, h6 a, dt a, caption a"),
   ]) {
-    const isSign = PERMALINK.test(anchor.textContent ?? "") && !anchor.querySelector("img");
+    const isSign = PERMALINK_SIGN.test(anchor.textContent ?? "") && !anchor.querySelector("img");
     if (isSign && anchor.getAttribute("href")?.includes("#")) anchor.remove();
   }
 }

@@ -212,3 +212,9 @@ function breaksAround(name: string, parent: string): number {
   const isInnerList = LISTS.has(name) && (LINES.has(parent) || LISTS.has(parent));
   return isInnerList || LINES.has(name) ? 1 : 2;
 }
+
+/**
+ * What a link to its own heading shows: a sign, or a character of an icon font (from the private use area),
+ * or nothing. Such a link is a tool of the site.
+ */
+export const PERMALINK_SIGN = /^[\s¶§#🔗\u2060\u200b\ue000-\uf8ff]*$/u;

@@ -10,6 +10,8 @@ export type PhraseContext = {
   /** Labels of the footnotes that the content holds. */
   readonly notes: ReadonlySet<string>;
   readonly isInLink: boolean;
+  /** Whether the phrases title a section: their links within the page only lead back to where they stand. */
+  readonly isInTitle: boolean;
   readonly depth: number;
 };
 
@@ -172,13 +174,16 @@ const linkIn = (element: Element): Element | null =>
 function readLink(element: Element, context: PhraseContext): Inline[] {
   const label = footnoteLabel(element, context);
   if (label !== null) return [{ kind: "footnote-ref", label }];
-  const href = context.isInLink ? null : hrefOf(element, context.references);
+  const isUnlinked = context.isInLink || (context.isInTitle && isFragment(element));
+  const href = isUnlinked ? null : hrefOf(element, context.references);
   const children = readPhrases(element, { ...context, isInLink: context.isInLink || href !== null });
   if (href === null) return children;
   const title = attributeText(element, "title");
   const isSaid = title !== null && title.toLowerCase() === textOf(element).trim().toLowerCase();
   return [{ kind: "link", href, title: isSaid ? null : title, children }];
 }
+
+const isFragment = (link: Element): boolean => (link.getAttribute("href") ?? "").trimStart().startsWith("#");
 
 /** Where a link leads; null when it leads nowhere. */
 export function hrefOf(element: Element, references: References): string | null {

@@ -31,6 +31,7 @@ function holdersOfBlocks(root: Element): Set<Node> {
   return holders;
 }
 
+const HEADINGS = "h1, h2, h3, h4, h5, h6";
 const NOTE_ID = /^fn-(\d{1,4})$/;
 
 function labelsOfNotes(root: Element): Set<string> {
@@ -88,12 +89,11 @@ class Reader implements BlockReader {
 
   /** An element's own phrases, for places where no block can stand. */
   phrases(element: Element, place: Place): Inline[] {
-    const inlines = readPhrases(element, this.#context(place));
-    return normalisePhrases(inlines);
+    return normalisePhrases(readPhrases(element, this.#context(place)));
   }
 
   #context({ depth }: Place): PhraseContext {
-    return { references: this.#references, notes: this.#notes, isInLink: false, depth };
+    return { references: this.#references, notes: this.#notes, isInLink: false, isInTitle: false, depth };
   }
 
   #paragraphs(out: Block[], run: readonly Inline[], { locale, link }: Place): void {
@@ -144,7 +144,8 @@ class Reader implements BlockReader {
 
   #heading(element: Element, place: Place): Block[] {
     const level = Number(nameOf(element).slice(1));
-    const children = withoutBold(onOneLine(this.phrases(element, place)));
+    const phrases = readPhrases(element, { ...this.#context(place), isInTitle: true });
+    const children = withoutBold(onOneLine(normalisePhrases(phrases)));
     if (!isShown(children)) return [];
     return [
       { kind: "heading", level, children: linked(normalisePhrases(children), place.link), ...place.locale },
@@ -265,13 +266,11 @@ class Reader implements BlockReader {
   #details(element: Element, place: Place): Block[] {
     if (place.nesting >= MAX_NESTING) return this.blocks(element, place);
     const inner: Place = { ...place, nesting: place.nesting + 1, locale: {} };
-    let summary: Inline[] = [];
-    for (let child = element.firstElementChild; child; child = child.nextElementSibling) {
-      if (nameOf(child) !== "SUMMARY") continue;
-      summary = this.phrases(child, inner);
-      child.remove();
-      break;
-    }
+    const title = [...element.children].find((child) => nameOf(child) === "SUMMARY");
+    title?.remove();
+    // A heading that folds its section is a heading first: readers of Markdown look for it by its level.
+    if (title?.querySelector(HEADINGS)) return [...this.blocks(title, place), ...this.blocks(element, place)];
+    const summary = title ? this.phrases(title, inner) : [];
     const blocks = this.blocks(element, inner);
     // Without a title it folds nothing that anyone could open on purpose.
     if (!isShown(summary)) return blocks;
@@ -282,7 +281,7 @@ class Reader implements BlockReader {
   #linkedBlocks(element: Element, place: Place): Block[] {
     const href = place.link?.href == null ? hrefOf(element, this.#references) : null;
     if (href === null) return this.blocks(element, place);
-    const hasHeading = element.querySelector("h1, h2, h3, h4, h5, h6") !== null;
+    const hasHeading = element.querySelector(HEADINGS) !== null;
     const blocks = this.blocks(element, { ...place, link: { href: null } });
     const at = blocks.findIndex((block) => block.kind === (hasHeading ? "heading" : "paragraph"));
     const target = blocks[at];

@@ -1,3 +1,4 @@
+import { PERMALINK_SIGN } from "../text.ts";
 import { Field, StartTagAttributes } from "./attributes.ts";
 import { BlockBuilder } from "./block-builder.ts";
 import { groupsAt, groupsOf, groupsOfRole } from "./class-groups.ts";
@@ -38,8 +39,6 @@ function scan(html: string, revealsHidden: boolean): Scanner {
   scanner.end();
   return scanner;
 }
-
-const PERMALINK = /^[\s¶§#🔗\u2060\u200b]*$/u;
 
 class Scanner implements TokenSink {
   readonly #html: string;
@@ -390,7 +389,7 @@ class Scanner implements TokenSink {
     if (start.element !== element || this.#elements.flags[element]! === 0) return;
     start.element = -1;
     if (!this.#blocks.isOpen || this.#texts.count < start.textCount) return;
-    if (!PERMALINK.test(this.#blocks.textSince(start.blockLength))) return;
+    if (!PERMALINK_SIGN.test(this.#blocks.textSince(start.blockLength))) return;
     this.#facts.takeBack(this.#blocks.textSince(start.blockLength));
     this.#blocks.rewind(start.blockLength);
     this.#texts.count = start.textCount;

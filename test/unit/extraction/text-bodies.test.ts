@@ -197,7 +197,7 @@ describe("a plain text body", () => {
 
   test("means the same text as Markdown", async () => {
     const { markdown } = await plain("1. *a* <b>\n# c\n\n> d_e_ [f](g)\nh");
-    expect(markdown).toBe("1\\. \\*a\\* \\<b>\n\\# c\n\n\\> d_e\\_ [f\\](g)\nh");
+    expect(markdown).toBe("1\\. \\*a\\* \\<b>\n\\# c\n\n\\> d_e\\_ \\[f\\](g)\nh");
   });
 
   test("is what Markdown nested beyond all reason is read as", async () => {
