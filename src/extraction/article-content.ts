@@ -5,7 +5,6 @@ import { drawsTex, joinTexts, type PlainText, plainTextOf } from "./assembly/pla
 import type { TextPiece } from "./assembly/text-sink.ts";
 import type { Choice } from "./choice/choose.ts";
 import { type RenderedContent as ContentRenderings, renderContent } from "./content.ts";
-import { canonicalise } from "./document/canonical.ts";
 import { firstParagraph } from "./first-paragraph.ts";
 import type { JsonLdObject } from "./json-ld.ts";
 import { ElementFlag, type PageModel, type ScannedPage } from "./page/page-model.ts";
@@ -89,8 +88,8 @@ export function renderSelected(
   }
   const elements = selected.length;
   if (elements === 0) return { rendered: null, elements };
-  if (hasFormulas) canonicalise(root, true);
-  return { rendered: { ...NO_CHOICE, ...renderContent(root, { base, title, options }) }, elements };
+  const content = renderContent(root, { base, title, drawsFormulas: hasFormulas, options });
+  return { rendered: { ...NO_CHOICE, ...content }, elements };
 }
 
 type Part = { readonly chosen: ChosenContent; readonly plain: PlainText };
@@ -105,8 +104,7 @@ function renderParts(
   const html = parts.map(({ chosen }) => htmlOf(chosen));
   const document = parseDocument(`<html><head></head><body>${html.join("\n")}</body></html>`);
   const hasFormulas = parts.some(({ chosen }) => drawsTex(chosen.model));
-  if (hasFormulas) canonicalise(document.body, true);
-  return renderContent(document.body, { base, title: null, options });
+  return renderContent(document.body, { base, title: null, drawsFormulas: hasFormulas, options });
 }
 
 function htmlOf(chosen: ChosenContent, frames?: PageFrames): string {
@@ -148,7 +146,8 @@ function modelledText({ chosen, piece, frames, options }: ModelledPiece): string
   );
   const html = htmlOf({ ...chosen, blocks, leadImage: null }, frames);
   const { body } = parseDocument(`<html><head></head><body>${html}</body></html>`);
-  return renderContent(body, { base: null, title: null, options }).text;
+  // What may hold a formula has a document of all the content.
+  return renderContent(body, { base: null, title: null, drawsFormulas: false, options }).text;
 }
 
 /** Everything in a piece of HTML that is content already. */

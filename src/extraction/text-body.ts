@@ -28,6 +28,8 @@ export function extractMarkdown(body: string, url: PageUrl | null, options: Extr
   const rendered = renderContent(document.body, {
     base: url,
     title: null,
+    drawsFormulas: false,
+    keepsLevels: true,
     options: { ...options, renderings },
   });
   const article = textArticle({
@@ -178,7 +180,13 @@ const parseMarkdown = (source: string): Document => parseDocument(htmlOf(source)
 
 function visibleText(document: Document): string {
   const options = { includeImages: true, includeCode: true, renderings: [] };
-  return renderContent(document.body, { base: null, title: null, options }).text;
+  return renderContent(document.body, {
+    base: null,
+    title: null,
+    drawsFormulas: false,
+    keepsLevels: true,
+    options,
+  }).text;
 }
 
 /** The title of a leading `# heading` (or one underlined with `=`), and what follows it. */

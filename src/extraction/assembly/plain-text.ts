@@ -1,3 +1,4 @@
+import { mayHoldBareTex } from "../document/math.ts";
 import type { PageModel } from "../page/page-model.ts";
 import { Tag, tagId } from "../page/tags.ts";
 import { type ChosenContent, walkContent } from "./content-walk.ts";
@@ -43,7 +44,7 @@ const NOTE_NAME =
   /katex|mathjax|mwe-math|(?:^|\s)math(?:\s|$)|foot-?note|noteref|fnref|cite[_-](?:ref|note)|(?:^|[\s_-])(?:fn|ftn|edn|sdfootnote|endnote|note|en)s?(?:def)?[-_:.]?(?:\d|[a-f\d]{8})|(?:^|\s)fn(?:\s|$)/i;
 /** Names of what the document model reads as something else than its elements say, but by itself. */
 const STRUCTURE_NAME =
-  /(?:^|\s)(?:NOTE|TIP|IMPORTANT|WARNING|CAUTION|alert|hint|callout|custom-block|starlight-aside|tabs?|tab-set|tab-?group|sphinx-tabs|content-tabs|code-tabs|code-group)(?:\s|$)|admonition|markdown-alert|tabbed-set|tabs-container|tab-set|code-group|starlight-tabs|tabs-wrapper|syntaxhighlighter|crayon/i;
+  /(?:^|\s)(?:note|tip|important|warning|caution|danger|attention|deprecated|alert|hint|callout|classifier|fragment|custom-block|starlight-aside|tabs?|tab-set|tab-?group|sphinx-tabs|content-tabs|code-tabs|code-group)(?:\s|$)|admonition|markdown-alert|tabbed-set|tabs-container|tab-set|code-group|starlight-tabs|tabs-wrapper|syntaxhighlighter|crayon/i;
 /** Names of frames around code, which hold its title and its tools; see `canonicalCode`. */
 const FRAME_NAME =
   /(?:^|[\s_-])(?:highlight|codehilite|highlighter|rouge|sourcecode|hljs|prism|shiki|code|codeblock|codeblockcontainer|listingblock|literal-block-wrapper|wp-block-code|expressive|hcb|enlighter|gist|blob-wrapper|language|snippet)/i;
@@ -189,8 +190,9 @@ function joinWithin(
   return joined;
 }
 
-/** Whether `$…$` and the like in the text may be formulas, which a script of the page draws. */
-const mayHoldTex = (text: string, model: PageModel): boolean => /\$|\\[([]/.test(text) && drawsTex(model);
+/** Whether `$…$` and the like in the text may be formulas. */
+const mayHoldTex = (text: string, model: PageModel): boolean =>
+  mayHoldBareTex(text) || (text.includes("$") && drawsTex(model));
 
 const TEX_SCRIPT = /\bsrc\s*=\s*["']?[^"'>]{0,500}?(?:mathjax|katex|auto-render)/i;
 const TEX_CODE = /\bMathJax\s*[=.{]|\brenderMathInElement\s*\(/;

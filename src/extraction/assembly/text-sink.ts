@@ -1,4 +1,4 @@
-import { isPlainCode } from "../document/code.ts";
+import { isPlainCode, KEEPS_LINES } from "../document/code.ts";
 import { isVideoSource } from "../document/structures.ts";
 import { type PageModel, textOf } from "../page/page-model.ts";
 import { Tag, TagTrait, tagId, tagName, traitsOf } from "../page/tags.ts";
@@ -88,6 +88,7 @@ export class TextSink implements ContentSink {
     if (this.#depth++ === 0) this.#firstBlock = this.#blockCount;
     if (tag === RUBY) this.#isExact = false;
     if (tag === Tag.pre) this.#openCode(element);
+    if (tag === Tag.code && element >= 0 && this.#keepsLines(element)) this.#isExact = false;
     if (tag === Tag.label) this.gap();
     if ((traitsOf(tag) & TagTrait.block) === 0) return;
     const name = this.#nameOf(tagName(tag).toUpperCase());
@@ -97,6 +98,8 @@ export class TextSink implements ContentSink {
     this.#followTable(name, element);
     if (name !== "") this.#writer.open(name, this.#names.at(-1) ?? "");
     if (HEADING.test(name)) {
+      // The document model may take the list for the layout of the page.
+      if (this.#names.includes("LI")) this.#isExact = false;
       this.#headings++;
       this.#isHeadingFresh = true;
     }
@@ -154,6 +157,13 @@ export class TextSink implements ContentSink {
     this.#hasCode = true;
     if (this.#headings > 0 || element < 0) this.#isExact = false;
     else if (!isPlainCode(html.slice(openStart[element]!, closeEnd[element]!))) this.#isExact = false;
+  }
+
+  #keepsLines(element: number): boolean {
+    const { html, openStart, openEnd } = this.#model;
+    return KEEPS_LINES.test(
+      html.slice(openStart[element]!, Math.min(openEnd[element]!, openStart[element]! + 600)),
+    );
   }
 
   #endPiece(): void {

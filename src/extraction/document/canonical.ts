@@ -14,9 +14,9 @@ import {
  * Rewrites what generators, highlighters and formula renderers make of code, formulas, admonitions, tabs,
  * tasks, footnotes and embedded media into one form each, in place: the form that our own HTML has, so
  * that it is read again as what it is. Idempotent.
- * @param hasTexDelimiters whether `$…$` and the like in the text are formulas
+ * @param drawsFormulas whether a script of the page draws the formulas between `$…$` and the like in its text
  */
-export function canonicalise(root: Element, hasTexDelimiters = false): void {
+export function canonicalise(root: Element, drawsFormulas: boolean): void {
   let node: Node | null = root.firstChild;
   while (node) {
     if (!isElement(node)) {
@@ -25,7 +25,7 @@ export function canonicalise(root: Element, hasTexDelimiters = false): void {
     }
     node = rewrite(node, root);
   }
-  if (hasTexDelimiters) canonicalDelimiters(root);
+  canonicalDelimiters(root, drawsFormulas);
   canonicalFootnotes(root);
 }
 

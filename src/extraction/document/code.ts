@@ -8,11 +8,11 @@ import { languageOf } from "./languages.ts";
 
 const WRAPPER_NAMES = new Set(["DIV", "FIGURE", "TABLE", "SECTION", "SPAN"]);
 const WRAPPER_CLASS =
-  /(?:^|[\s_-])(?:highlight|codehilite|highlighter|rouge|sourcecode|syntaxhighlighter|crayon|hljs|prism|shiki|code|codeblock|codeblockcontainer|listingblock|literal-block-wrapper|wp-block-code|expressive|hcb|enlighter|gist|blob-wrapper|language|snippet)/i;
+  /(?:^|[\s_-])(?:highlight|codehilite|highlighter|rouge|sourcecode|syntaxhighlighter|crayon|hljs|prism|shiki|code|codeblock|codeblockcontainer|listingblock|literal-block-wrapper|wp-block-code|expressive|hcb|enlighter|gist|blob-wrapper|language|snippet|fragment)/i;
 const GUTTER_CLASS =
   /(?:^|[\s_-])(?:line-?numbers?(?:-rows|-sizer|-wrapper|-gutter)?|line-?nos?|linenodiv|lineno|gutter|crayon-nums?|hljs-ln-(?:n|numbers?)|blob-num|lnt|lnum|ln-num)(?=$|\s)/i;
 const TOOL_CLASS =
-  /(?:^|[\s_-])(?:copy|copybtn|copybutton|clipboard|clipboard-copy|code-copy|copy-code|copy-button|toolbar|toolbar-item|btn|buttongroup_?\w*|tooltip|sr-only|screen-reader-text|crayon-toolbar|enlighter-toolbar|lang)(?=$|[\s_-])/i;
+  /(?:^|[\s_-])(?:copy|copybtn|copybutton|clipboard|clipboard-copy|code-copy|copy-code|copy-button|toolbar|toolbar-item|btn|buttongroup_?\w*|tooltip|sr-only|screen-reader-text|crayon-toolbar|ttc|enlighter-toolbar|lang)(?=$|[\s_-])/i;
 const TOOLS = new Set([
   "BUTTON",
   "SVG",
@@ -67,10 +67,15 @@ function canonicalFrame(frame: Element): Element | undefined {
 function linesContainer(frame: Element): Element | null {
   const classes = classOf(frame);
   if (/syntaxhighlighter/i.test(classes)) return frame.querySelector("td.code, .code") ?? null;
+  if (/(?:^|\s)fragment(?:\s|$)/.test(classes)) return isLines(frame) ? frame : null;
   if (/crayon/i.test(classes)) return frame.querySelector(".crayon-pre, .crayon-code");
   if (nameOf(frame) === "TABLE" && frame.querySelector("td.blob-code")) return frame;
   return null;
 }
+
+// Doxygen's; presentations have fragments, too.
+const isLines = (frame: Element): boolean =>
+  frame.firstElementChild !== null && classesOf(frame.firstElementChild).includes("line");
 
 function isFrameOnly(frame: Element, pre: Element): boolean {
   return textOf(frame).length - textOf(pre).length <= MAX_FRAME_TEXT + gutterLength(frame);
@@ -150,7 +155,7 @@ export function codeText(root: Element): string {
   const first = nameOf(root) === "PRE" && node?.nodeType === 3 ? node : null;
   while (node) {
     if (node === first) add((node.nodeValue ?? "").replace(/^\r?\n/, ""));
-    else if (node.nodeType === 3) add(node.nodeValue ?? "");
+    else if (node.nodeType === 3) add(afterGutter(node));
     const element: Element | null = isElement(node) ? node : null;
     const isSkipped = element !== null && (isTool(element) || isGutter(element) || isHiddenPrompt(element));
     if (element && nameOf(element) === "BR") add("\n");
@@ -170,6 +175,13 @@ export function codeText(root: Element): string {
     node = node === root ? null : (node?.nextSibling ?? null);
   }
   return tidyCode(parts.join(""));
+}
+
+// Doxygen sets a line apart from its number by a no-break space.
+function afterGutter(text: Node): string {
+  const { previousSibling: before, nodeValue } = text;
+  const isSpacer = isElement(before) && isGutter(before) && nodeValue?.startsWith("\u00a0");
+  return isSpacer ? nodeValue!.slice(1) : (nodeValue ?? "");
 }
 
 const isLine = (element: Element, isLineByElement: boolean): boolean =>
@@ -218,10 +230,16 @@ const tidyCode = (text: string): string => text.replace(/\r\n?/g, "\n").replaceA
 // A <code> with line breaks that fills its parent is a block that forgot its <pre>.
 function blockOfLooseCode(code: Element): Element | undefined {
   const parent = code.parentElement;
-  if (!parent || !/^(?:DIV|P|FIGURE|TD|SECTION)$/.test(nameOf(parent)) || !code.querySelector("br, div")) {
+  if (!parent || !/^(?:DIV|P|FIGURE|TD|SECTION|LI|DD)$/.test(nameOf(parent)) || !hasLines(code))
     return undefined;
-  }
   if (textOf(parent).trim() !== textOf(code).trim() || classesOf(code).includes("math-inline"))
     return undefined;
   return codeBlock(code, code, null);
 }
+
+const hasLines = (code: Element): boolean =>
+  code.querySelector("br, div") !== null ||
+  (KEEPS_LINES.test((code.getAttribute("style") ?? "").slice(0, 500)) && textOf(code).trim().includes("\n"));
+
+/** A style under which line breaks in the source are shown. */
+export const KEEPS_LINES = /white-space\s*:\s*(?:pre|break-spaces)/i;

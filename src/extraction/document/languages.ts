@@ -1,4 +1,4 @@
-import { classOf } from "./element.ts";
+import { classOf, nameOf } from "./element.ts";
 
 // Words in the class of a code block that name no language.
 const NO_LANGUAGE = new Set(
@@ -33,11 +33,21 @@ const PATTERNS: readonly RegExp[] = [
   /^([\w+#.-]{1,30})$/,
 ];
 const ATTRIBUTES = ["data-lang", "data-language", "data-enlighter-language", "data-code-lang", "lang-name"];
-/** Single words that a class may consist of; any other single word is a name of the site. */
-const BARE_LANGUAGES = new Set(
-  `bash sh shell console c cpp csharp css diff dockerfile elixir erlang go graphql haskell html http ini java
-   javascript js json jsx kotlin less lua makefile markdown matlab nginx objc ocaml perl php powershell python
-   py r ruby rust sass scala scss sql swift toml ts tsx typescript vb xml yaml yml zig`.split(/\s+/),
+/** Words that name a language even where no highlighter's prefix says so; any other word is a name of the site. */
+const LANGUAGES = new Set(
+  `actionscript ada applescript arduino asciidoc asm assembly awk bash bat batch bazel bibtex c c++ c# clojure cmake
+   coffeescript common-lisp console cpp crystal csharp css csv cuda cython d dart delphi diff docker dockerfile dot
+   elisp elixir elm erb erlang fish fortran fsharp gdscript glsl go golang gradle graphql groovy haml handlebars
+   haskell hcl hlsl html http idris ini java javascript jinja jinja2 js json json5 jsonc jsonnet jsx julia kotlin
+   latex less lisp livescript lua make makefile markdown matlab mdx mermaid nginx nim nix objc objective-c ocaml
+   octave pascal perl php plantuml postgresql powershell prolog promql properties protobuf puppet purescript py
+   python python3 r racket raku reason rego ruby rust sas sass scala scheme scss sh shell shell-session smalltalk
+   solidity sparql sql stan svelte swift systemverilog tcl terraform tex thrift toml ts tsx twig typescript v vala
+   vb vbnet verilog vhdl vim viml vue wasm wgsl x86asm xml xquery yaml yml zig zsh`.split(/\s+/),
+);
+/** Among several words of a class these may mean something else. */
+const AMBIGUOUS = new Set(
+  "c d r v go less dot http make box swift fish reason scheme stan crystal elm".split(" "),
 );
 
 /** The language that a highlighter named, on the code, its <pre> or the frames around; null when none did. */
@@ -63,8 +73,16 @@ function languageOn(element: Element): string | null {
     const language = word === undefined ? null : tidyLanguage(word);
     if (language === null) continue;
     if (pattern.source.startsWith("^(") || pattern.source.includes("code-")) {
-      if (BARE_LANGUAGES.has(language)) return language;
+      if (LANGUAGES.has(language)) return language;
     } else return language;
+  }
+  return /^(?:PRE|CODE)$/.test(nameOf(element)) ? languageAmong(classes) : null;
+}
+
+// rustdoc writes `<pre class="rust rust-example-rendered">`.
+function languageAmong(classes: string): string | null {
+  for (const word of classes.toLowerCase().split(/\s+/)) {
+    if (LANGUAGES.has(word) && !AMBIGUOUS.has(word)) return tidyLanguage(word);
   }
   return null;
 }

@@ -163,21 +163,31 @@ export function drawsFormulas(document: Document): boolean {
   return false;
 }
 
-/** Replaces formulas between `$`, `$$`, `\(` or `\[` in the text below `root`. */
-export function canonicalDelimiters(root: Element): void {
+/**
+ * Replaces formulas between `$`, `$$`, `\(` or `\[` in the text below `root`.
+ * @param isDrawn whether a script of the page draws formulas. Where none does, single dollars are prices, and the
+ * other delimiters mean a formula only around something that looks like TeX.
+ */
+export function canonicalDelimiters(root: Element, isDrawn: boolean): void {
   const texts: Node[] = [];
   const stack: Node[] = [root];
   for (let node = stack.pop(); node; node = stack.pop()) {
     if (node.nodeType === 3 && /[$]|\\[([]/.test(node.nodeValue ?? "")) texts.push(node);
     else if (isElement(node) && !NO_TEX.has(nameOf(node))) stack.push(...node.childNodes);
   }
-  for (const text of texts) splitFormulas(text);
+  for (const text of texts) splitFormulas(text, isDrawn);
 }
+
+/** Whether a text may hold a formula where no script of the page draws any. */
+export const mayHoldBareTex = (text: string): boolean => /\$\$|\\[([]/.test(text);
+
+/** A command, a raised or lowered part, an equation, or a letter alone. */
+const LOOKS_LIKE_TEX = /\\[a-zA-Z]|[_^=]|^\s*[a-zA-Z]\s*$/;
 
 const FORMULA =
   /\$\$([^$]{1,4000})\$\$|\\\[((?:[^\\]|\\[^\]]){1,4000})\\\]|\\\(((?:[^\\]|\\[^)]){1,2000})\\\)|(?<![\\$\w])\$(?=[^\s$])([^$\n]{0,600}[^\s$\\])\$(?![\d$])/g;
 
-function splitFormulas(node: Node): void {
+function splitFormulas(node: Node, isDrawn: boolean): void {
   const parent = node.parentNode;
   const text = node.nodeValue ?? "";
   if (!isElement(parent)) return;
@@ -188,6 +198,7 @@ function splitFormulas(node: Node): void {
     // Prices stand between dollars, too.
     if (single !== undefined && !/[\\^_={}<>+*/()|-]|^[A-Za-z](?:'|,\s?[A-Za-z])*$/.test(single)) continue;
     const tex = block ?? bracketed ?? round ?? single ?? "";
+    if (!isDrawn && (single !== undefined || !LOOKS_LIKE_TEX.test(tex))) continue;
     const formula = mathElement(parent, tex, block !== undefined || bracketed !== undefined);
     if (!formula) continue;
     parts.push(text.slice(from, match.index), formula);

@@ -78,8 +78,15 @@ export function readPhrase(element: Element, context: PhraseContext): Inline[] {
   // Pages set the labels of their fields apart by style alone.
   if (BLOCKS.has(name) || name === "LABEL")
     return [{ kind: "text", text: " " }, ...children, { kind: "text", text: " " }];
+  if (name === "SPAN" && classOf(element) === "classifier") return [...colonBefore(element), ...children];
   const tag = SPANS[name] ?? (name === "SPAN" || name === "FONT" ? "span" : undefined);
   return tag === undefined ? children : spanOf(element, tag, children);
+}
+
+// Docutils leaves the colon between a term and its type to the style sheet.
+function colonBefore(classifier: Element): Inline[] {
+  const before = (classifier.previousSibling && textOf(classifier.previousSibling)) ?? "";
+  return /:\s*$/.test(before) || before.trim() === "" ? [] : [{ kind: "text", text: " : " }];
 }
 
 function spanOf(element: Element, tag: SpanTag, children: Inline[]): Inline[] {

@@ -167,6 +167,7 @@ class Reader implements BlockReader {
     }
     if (items.length === 0) return [];
     const isOrdered = nameOf(element) === "OL";
+    if (!isOrdered && isLayout(items)) return items.flatMap(({ blocks }) => blocks);
     const start = Number.parseInt(element.getAttribute("start") ?? "1", 10);
     const isNumber = Number.isInteger(start) && start >= 0 && start < 1e9;
     return [{ kind: "list", isOrdered, start: isNumber ? start : 1, items, ...place.locale }];
@@ -187,9 +188,9 @@ class Reader implements BlockReader {
   }
 
   #definitions(element: Element, place: Place): Block[] {
-    // Questions and answers are often written so, with headings for terms.
-    const hasHeadings = element.querySelector("dt h1, dt h2, dt h3, dt h4, dt h5, dt h6") !== null;
-    if (hasHeadings || place.nesting >= MAX_NESTING) return this.blocks(element, place);
+    // Questions and answers are often written so, with headings for terms; manuals have signatures of several lines.
+    const hasBlocks = element.querySelector("dt h1, dt h2, dt h3, dt h4, dt h5, dt h6, dt pre") !== null;
+    if (hasBlocks || place.nesting >= MAX_NESTING) return this.blocks(element, place);
     const groups: { terms: Inline[][]; definitions: Block[][] }[] = [];
     const inner: Place = { ...place, nesting: place.nesting + 1, locale: {} };
     const parts = [...element.children].flatMap((child) =>
@@ -361,6 +362,26 @@ function addToItems(
   if (isNew || !last) items.push({ isDone, blocks: isDone === null ? blocks : withoutTick(blocks) });
   else items[items.length - 1] = { ...last, blocks: [...last.blocks, ...blocks] };
 }
+
+/**
+ * Whether a list lays out a page: its items are sections of their own, as Javadoc writes them. A card of a heading
+ * and a paragraph is an item all the same.
+ */
+const isLayout = (items: readonly ListItem[]): boolean => items.some(({ blocks }) => isSection(blocks));
+
+function isSection(blocks: readonly Block[]): boolean {
+  const at = blocks.findIndex((block) => block.kind === "heading");
+  return at >= 0 && blocks.slice(at + 1).some((block) => SECTION_PARTS.has(block.kind));
+}
+
+const SECTION_PARTS: ReadonlySet<Block["kind"]> = new Set([
+  "heading",
+  "list",
+  "code-block",
+  "table",
+  "definitions",
+  "admonition",
+]);
 
 function taskState(item: Element): boolean | null {
   const classes = classesOf(item);

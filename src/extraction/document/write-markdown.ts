@@ -157,7 +157,9 @@ function definitions({ groups }: DefinitionList): string[] {
   const lines: string[] = [];
   for (const { terms, definitions: meanings } of groups) {
     for (const term of terms) {
-      separate(lines, phrases([{ kind: "span", tag: "strong", children: term }]).split("\n"));
+      const isMarked = term.some((inline) => inline.kind === "span" && inline.tag === "strong");
+      const shown: readonly Inline[] = isMarked ? term : [{ kind: "span", tag: "strong", children: term }];
+      separate(lines, phrases(shown).split("\n"));
     }
     if (meanings.length === 0) continue;
     const items = meanings.map((blocks) => ({ isDone: null, blocks }));

@@ -47,6 +47,19 @@ const PIECES: Readonly<Record<string, string>> = {
     "<details><p>One.</p><p>Two.</p></details><details><p>Three.</p><summary>More</summary></details><details>Four<summary><h3>Five</h3> six</summary></details>",
   "folded text": "<details><summary>More</summary><p>One.</p><p>Two.</p></details>",
   "an emoji of two references": "<h3>Down &#11015;&#65039; here</h3>",
+  "remarks by their class alone":
+    '<div class="note"><p>Mind it.</p></div><div class="warning"><h3>Security</h3><p>No.</p></div><div class="tip"><b>Tip</b><p>So.</p></div><p class="note"><b>Note</b> that.</p>',
+  "a remark laid out as a table":
+    '<div class="note"><table><tr><td rowspan="2"><img alt="[Note]" src="n.png"></td><th>Note</th></tr><tr><td><p>Turn it.</p></td></tr></table></div>',
+  "code of lines without a frame of code":
+    '<div class="fragment"><div class="line">int main()</div><div class="line">{</div><div class="line">}</div></div>',
+  "code with line breaks by its style": '<p><code style="white-space: pre">a = 1\n  b = 2</code></p>',
+  "terms with a type and terms of code":
+    '<dl><dt>q<span class="classifier">float</span></dt><dd>A number.</dd></dl><dl><dt><pre>int a(\n  int b)</pre></dt><dd>Opens.</dd></dl>',
+  "a list that lays out a page":
+    "<ul><li><section><h3>Methods</h3><ul><li><h4>run</h4><pre>run()</pre></li></ul></section></li></ul><ul><li><h3>Card</h3><p>Text.</p></li></ul>",
+  "formulas between delimiters": "<p>Where \\(x_1\\) is, and $$y^2$$ too.</p><div>\\[a = b\\]</div>",
+  "a heading that folds its section": "<details><summary><h4>fn a()</h4></summary><p>Makes.</p></details>",
   "code beside words": "<p>Turn the <code>mill </code>by<code> gate</code></p>",
 };
 
