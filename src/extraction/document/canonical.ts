@@ -1,14 +1,9 @@
+import { canonicalAdmonition } from "./admonition.ts";
 import { canonicalCode } from "./code.ts";
 import { following, isElement, nameOf } from "./element.ts";
 import { canonicalFootnotes } from "./footnotes.ts";
 import { canonicalDelimiters, canonicalMath } from "./math.ts";
-import {
-  canonicalAdmonition,
-  canonicalMedia,
-  canonicalNoscript,
-  canonicalTask,
-  labelTabs,
-} from "./structures.ts";
+import { canonicalMedia, canonicalNoscript, canonicalTask, labelTabs } from "./structures.ts";
 
 /**
  * Rewrites what generators, highlighters and formula renderers make of code, formulas, admonitions, tabs,

@@ -1,6 +1,7 @@
 import type { PageUrl } from "../../urls/index.ts";
 import { References } from "../references.ts";
 import { removeInvisible } from "../text.ts";
+import { admonitionKind, alertMark } from "./admonition.ts";
 import { classesOf, classOf, isElement, nameOf, textFrom, textOf } from "./element.ts";
 import type { Block, ContentDocument, Definition, Footnote, Inline, ListItem } from "./model.ts";
 import { BLOCKS, DROPPED, MAX_ELEMENT_DEPTH, MAX_NESTING } from "./names.ts";
@@ -8,7 +9,6 @@ import { isShown, normalisePhrases, splitAtBlankLines } from "./normalise.ts";
 import type { BlockReader, Place } from "./place.ts";
 import { hrefOf, localeOf, type PhraseContext, pushText, readPhrase, readPhrases } from "./read-inlines.ts";
 import { readTable } from "./read-table.ts";
-import { admonitionKind, alertMark } from "./structures.ts";
 
 /**
  * Reads the content below an element in canonical form into a document: allowed things only, links and

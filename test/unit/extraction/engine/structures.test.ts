@@ -76,7 +76,7 @@ describe("inside the article of a site", () => {
       const page = framed(body, head);
       const { text } = await articleOf(page);
       expect((await articleOf(page, { includeImages: false })).text).toBe(text);
-      if (/<pre|<code|highlight|crayon/i.test(body)) continue;
+      if (/<pre|<code|highlight|crayon|fragment/i.test(body)) continue;
       expect((await articleOf(page, { includeCode: false })).text).toBe(text);
     }
   }, 30_000);

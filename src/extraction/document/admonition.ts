@@ -1,0 +1,198 @@
+import {
+  build,
+  classesOf,
+  classOf,
+  following,
+  isElement,
+  moveChildren,
+  nameOf,
+  textOf,
+  walkElements,
+} from "./element.ts";
+import type { AdmonitionKind } from "./model.ts";
+import { BLOCKS } from "./names.ts";
+
+/* The notes and warnings of all generators as one form: `<blockquote class="admonition kind">`. */
+
+const KINDS: Readonly<Record<string, AdmonitionKind>> = {
+  note: "note",
+  info: "note",
+  information: "note",
+  seealso: "note",
+  abstract: "note",
+  summary: "note",
+  todo: "note",
+  example: "note",
+  question: "note",
+  secondary: "note",
+  versionadded: "note",
+  versionchanged: "note",
+  tip: "tip",
+  hint: "tip",
+  success: "tip",
+  check: "tip",
+  important: "important",
+  warning: "warning",
+  attention: "warning",
+  deprecated: "warning",
+  caution: "caution",
+  danger: "caution",
+  error: "caution",
+  failure: "caution",
+  bug: "caution",
+};
+const FRAME =
+  /^(?:admonition|theme-admonition|admonitionblock|markdown-alert|custom-block|hint|starlight-aside|callout|alert|doc-note)$/;
+const TITLE =
+  "admonition-title admonition-heading markdown-alert-title custom-block-title callout-title starlight-aside__title alert-title alert-heading".split(
+    " ",
+  );
+const TITLE_START = /^admonitionheading/;
+
+/** The kind of admonition that an element is; null when it is none. */
+export function admonitionKind(element: Element): AdmonitionKind | null {
+  const classes = classesOf(element);
+  const named = element.getAttribute("data-callout");
+  if (named) return KINDS[named.toLowerCase()] ?? "note";
+  // Microsoft's documentation has nothing but the kind as a class, in capitals.
+  if (/^(?:NOTE|TIP|IMPORTANT|WARNING|CAUTION)$/.test(classOf(element)) && element.childElementCount > 1) {
+    return KINDS[classOf(element).toLowerCase()] ?? null;
+  }
+  if (!classes.some((word) => FRAME.test(word))) return kindByClassAlone(element, classes);
+  const onlyBootstrap = classes.includes("alert") && !classes.some((word) => /admonition/.test(word));
+  if (onlyBootstrap && !classes.some((word) => /^alert-(?:info|success|warning|danger)$/.test(word)))
+    return null;
+  if (classes.includes("custom-block") && classes.includes("details")) return null;
+  for (const word of classes) {
+    const kind = KINDS[word] ?? KINDS[/(?:--?|_)([a-z]+)$/.exec(word)?.[1] ?? ""];
+    if (kind && word !== "hint" && word !== "summary") return kind;
+  }
+  if (classes.includes("hint")) return classes.includes("admonition") ? "tip" : null;
+  return classes.includes("admonition") ? "note" : null;
+}
+
+/** Kinds that an element may be by its class alone; `info` or `example` say too little without a frame. */
+const LONE_KINDS = new Set("note tip important warning caution danger hint attention deprecated".split(" "));
+/** Longer elements are parts of the page rather than remarks, whatever they are called. */
+const MAX_LONE = { characters: 3000, nodes: 300 };
+
+// DocBook, Javadoc and handwritten manuals have nothing around a remark but `<div class="note">`.
+function kindByClassAlone(element: Element, classes: readonly string[]): AdmonitionKind | null {
+  if (!/^(?:DIV|ASIDE|SECTION|P)$/.test(nameOf(element))) return null;
+  const kind = classes.find((word) => LONE_KINDS.has(word));
+  return kind !== undefined && isRemark(element) ? (KINDS[kind] ?? null) : null;
+}
+
+/** Whether an element holds some text, not too much of it, and no heading of a page. */
+function isRemark(root: Element): boolean {
+  let characters = 0;
+  let nodes = 0;
+  for (let node: Node | null = root.firstChild; node; node = node.firstChild ?? following(node, root)) {
+    if (node.nodeType === 3) characters += (node.nodeValue ?? "").trim().length;
+    const isPageHeading = isElement(node) && /^H[12]$/.test(nameOf(node));
+    if (isPageHeading || ++nodes > MAX_LONE.nodes || characters > MAX_LONE.characters) return false;
+  }
+  return characters > 0;
+}
+
+/** An admonition as `<blockquote class="admonition kind">` with its title in `p.admonition-title`. */
+export function canonicalAdmonition(element: Element): Element | undefined {
+  const name = nameOf(element);
+  if (!/^(?:DIV|ASIDE|SECTION|BLOCKQUOTE|ARTICLE|P)$/.test(name)) return undefined;
+  if (name === "BLOCKQUOTE" && !element.hasAttribute("class")) return undefined;
+  const kind = admonitionKind(element);
+  if (kind === null) return undefined;
+  const title = takeTitle(element);
+  const block = build(element, "blockquote", { class: `admonition ${kind}` });
+  if (title !== "") {
+    block.append(build(element, "p", { class: "admonition-title" }, title));
+  }
+  const content = contentOf(element);
+  const body = name === "P" ? block.appendChild(build(element, "p", {})) : block;
+  moveChildren(content, body);
+  return block;
+}
+
+/** AsciiDoc and DocBook lay their admonitions out as a table of an icon beside the text. */
+function contentOf(element: Element): Element {
+  if (classOf(element).includes("admonitionblock")) return element.querySelector("td.content") ?? element;
+  const [table, ...more] = element.children;
+  if (!table || nameOf(table) !== "TABLE" || more.length > 0 || !table.querySelector("td img"))
+    return element;
+  const cells = [...table.querySelectorAll("td")].filter((cell) => textOf(cell).trim() !== "");
+  return cells.length === 1 ? cells[0]! : element;
+}
+
+/** Elements from the start among which a title is looked for. */
+const MAX_BEFORE_TITLE = 12;
+
+function takeTitle(element: Element): string {
+  let title: Element | null = null;
+  let seen = 0;
+  walkElements(element, (child) => {
+    // A title stands at the start; admonitions inside admonitions would make more quadratic.
+    if (++seen > MAX_BEFORE_TITLE) return true;
+    const classes = classesOf(child);
+    const isTitle = classes.some((word) => TITLE.includes(word) || TITLE_START.test(word));
+    if (isTitle && title === null) title = child;
+    return title !== null;
+  });
+  if (classOf(element).includes("admonitionblock")) title ??= element.querySelector(".icon .title");
+  const first = element.firstElementChild;
+  const mayBeTitle = first && first.childElementCount === 0 && standsAlone(first);
+  if (title === null && mayBeTitle && isKindWord(textOf(first))) title = first;
+  // DocBook's stands in the head of its table.
+  if (title === null && first && nameOf(first) === "TABLE") title = first.querySelector("th");
+  if (title === null && first && isLoneTitle(element, first)) title = first;
+  if (title === null) return "";
+  // A closure assigned it, which the compiler's flow analysis does not follow.
+  const found = title as Element;
+  const text = textOf(found.querySelector(".callout-title-inner") ?? found);
+  found.remove();
+  return text.replace(/\s+/g, " ").trim();
+}
+
+// `<b>Note</b> that …` begins a sentence.
+function standsAlone(element: Element): boolean {
+  if (BLOCKS.has(nameOf(element))) return true;
+  const next = element.nextSibling;
+  const isBeforeText = next?.nodeType === 3 && (next.nodeValue ?? "").trim() !== "";
+  const after = element.nextElementSibling;
+  return !isBeforeText && after !== null && (nameOf(after) === "BR" || BLOCKS.has(nameOf(after)));
+}
+
+// `<div class="warning"><h3>Security</h3>`: the heading names the remark, it begins no section.
+const isLoneTitle = (element: Element, first: Element): boolean =>
+  /^H[3-6]$/.test(nameOf(first)) && !classesOf(element).some((word) => FRAME.test(word));
+
+/** The words with which pages in other languages than English head their notes and warnings. */
+const KIND_WORDS = new Set(
+  `note, tip, important, warning, caution, danger, info, hint, attention, deprecated,
+   hinweis, anmerkung, bemerkung, tipp, wichtig, warnung, achtung, vorsicht, gefahr, veraltet,
+   remarque, astuce, avertissement, mise en garde, conseil, obsolète,
+   nota, consejo, sugerencia, importante, advertencia, aviso, cuidado, precaución, peligro, atención, obsoleto,
+   dica, perigo, suggerimento, avvertenza, avviso, attenzione, pericolo, deprecato,
+   opmerking, belangrijk, waarschuwing, let op, gevaar, uwaga, wskazówka, ważne, ostrzeżenie,
+   примечание, замечание, совет, важно, внимание, предупреждение, осторожно, опасно, устарело,
+   注意, 注記, 重要, 警告, 危険, ヒント, 補足, 非推奨, 提示, 备注, 註, 小技巧, 危险, 已弃用, 참고, 경고, 주의, 중요, 팁`.split(
+    /,\s+/,
+  ),
+);
+
+const isKindWord = (text: string): boolean =>
+  text.length < 40 &&
+  KIND_WORDS.has(
+    text
+      .trim()
+      .toLowerCase()
+      .replace(/[:：!]$/, "")
+      .trimEnd(),
+  );
+
+/** Whether a quotation opens with GitHub's own mark of an alert, and which. */
+export function alertMark(element: Element): AdmonitionKind | null {
+  const first = element.firstElementChild;
+  if (!isElement(first)) return null;
+  const mark = /^\s*\[!(NOTE|TIP|IMPORTANT|WARNING|CAUTION)\]/.exec(textOf(first).slice(0, 40))?.[1];
+  return mark ? (KINDS[mark.toLowerCase()] ?? null) : null;
+}
