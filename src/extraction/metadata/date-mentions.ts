@@ -2,10 +2,10 @@ import { type JsonLdObject, textOf, typesOf } from "../json-ld.ts";
 import { TextStat } from "../page/word-stats.ts";
 import type { MetadataSource } from "../types.ts";
 import { isoDay } from "./calendar.ts";
-import { isoDate } from "./iso-date.ts";
+import { type DateContext, isoDate } from "./iso-date.ts";
 import type { MetadataPage } from "./metadata-page.ts";
 import { Around, type Places } from "./places.ts";
-import { findWrittenDates } from "./written-dates.ts";
+import { findWrittenDates, possibleReadings } from "./written-dates.ts";
 
 /** Where a page names a date. The order is part of the trained model: append, never insert. */
 export const DATE_KINDS = [
@@ -50,13 +50,23 @@ export function findDateMentions(page: MetadataPage, titleBlock: number): DateMe
   const shown = [...fromTimes(page), ...fromBlocks(page, titleBlock)];
   // In a forum the first post may be a comment like all others.
   const isForum = page.pageType === "forum";
-  return [
-    ...page.jsonLd.flatMap((object) => fromJsonLd(object, page.lang)),
+  return withoutMistakenOrder([
+    ...page.jsonLd.flatMap((object) => fromJsonLd(object, page)),
     ...fromMeta(page),
     ...shown.filter((one) => isForum || !one.shown || !page.places.isInComments(one.shown.element)),
     ...fromUrl(page.url),
     ...fromStates(page),
-  ];
+  ]);
+}
+
+/** Of the two readings of an ambiguous date only that in the month of a sure one, where one of them is. */
+function withoutMistakenOrder(mentions: readonly DateMention[]): DateMention[] {
+  const monthOf = ({ value }: DateMention): string => value.slice(0, 7);
+  const months = new Set(mentions.filter(({ kind }) => kind !== "ambiguous").map(monthOf));
+  const isConfirmed = (mention: DateMention): boolean =>
+    mention.kind === "ambiguous" && months.has(monthOf(mention));
+  const settled = new Set(mentions.filter(isConfirmed).map(({ shown }) => shown));
+  return mentions.filter((one) => one.kind !== "ambiguous" || !settled.has(one.shown) || isConfirmed(one));
 }
 
 const SAYS_MODIFIED =
@@ -73,7 +83,7 @@ export function sourceOfKind(kind: DateKind): MetadataSource {
   return kind === "url" ? "url" : kind === "state" ? "state" : "text";
 }
 
-function fromJsonLd(object: JsonLdObject, lang: string | null): DateMention[] {
+function fromJsonLd(object: JsonLdObject, context: DateContext): DateMention[] {
   const isPage = typesOf(object).every((type) => type.endsWith("Page"));
   const properties: readonly (readonly [string, DateKind])[] = [
     ["datePublished", isPage ? "jsonLdPagePublished" : "jsonLdPublished"],
@@ -82,7 +92,7 @@ function fromJsonLd(object: JsonLdObject, lang: string | null): DateMention[] {
     ["dateModified", "jsonLdModified"],
   ];
   return properties.flatMap(([property, kind]) => {
-    const value = isoDate(textOf(object[property]), lang);
+    const value = isoDate(textOf(object[property]), context);
     return value === null ? [] : [{ kind, value, shown: null }];
   });
 }
@@ -94,12 +104,12 @@ const MODIFIED_NAME = /modif|updat|revis|edit|chang/i;
 
 const MAX_META_DATES = 40;
 
-function fromMeta({ meta, lang }: MetadataPage): DateMention[] {
+function fromMeta(page: MetadataPage): DateMention[] {
   const mentions: DateMention[] = [];
-  for (const [name, content] of meta) {
+  for (const [name, content] of page.meta) {
     if (mentions.length >= MAX_META_DATES) break;
     if (!DATE_NAME.test(name) || NO_DATE_NAME.test(name)) continue;
-    const value = isoDate(content, lang);
+    const value = isoDate(content, page);
     if (value === null) continue;
     const kind = MODIFIED_NAME.test(name)
       ? "metaModified"
@@ -111,10 +121,11 @@ function fromMeta({ meta, lang }: MetadataPage): DateMention[] {
   return mentions;
 }
 
-function fromTimes({ facts, places, lang }: MetadataPage): DateMention[] {
+function fromTimes(page: MetadataPage): DateMention[] {
+  const { facts, places } = page;
   const mentions: DateMention[] = [];
   for (const { element, text, datetime, role } of facts.times) {
-    const value = isoDate(datetime, lang) ?? isoDate(text, lang);
+    const value = isoDate(datetime, page) ?? isoDate(text, page);
     if (value === null) continue;
     const block = places.blockOf(element);
     if (isBesideAfterEnd(places, block, element)) continue;
@@ -166,7 +177,8 @@ const AFTER_END = 12;
 const MAX_BLOCK_CHARS = 240;
 const FEWEST_DIGITS = 5;
 
-function fromBlocks({ places, lang }: MetadataPage, titleBlock: number): DateMention[] {
+function fromBlocks(page: MetadataPage, titleBlock: number): DateMention[] {
+  const { places } = page;
   const { first, last, model } = places;
   const { text, stats, count } = model.blocks;
   const looked = new Set<number>();
@@ -180,24 +192,25 @@ function fromBlocks({ places, lang }: MetadataPage, titleBlock: number): DateMen
   if (titleBlock >= 0) look(titleBlock - AROUND_TITLE, titleBlock + AROUND_TITLE);
   if (first >= 0) look(first - BEFORE_START, first + AFTER_START);
   if (first >= 0) look(Math.max(last - BEFORE_END, first), last + AFTER_END);
-  return [...looked].flatMap((block) => fromLine(places, block, lang));
+  return [...looked].flatMap((block) => fromLine(page, block));
 }
 
 /** Dates that no page was published on, by the words before them. */
 const OF_SOMETHING_ELSE =
   /©|\bcopyright\b|\bjoined\b|\bregistered\b|\bmember since\b|\bexpires?\b|\bdeadline\b|\bborn\b|\bvalid until\b|\baccessed\b|\bretrieved\b|\bregistriert seit\b|\bmitglied seit\b/i;
 
-function fromLine(places: Places, block: number, lang: string | null): DateMention[] {
+function fromLine({ places, lang, today }: MetadataPage, block: number): DateMention[] {
   const line = places.model.blocks.text[block]!;
   const mentions: DateMention[] = [];
-  for (const { day, alternative, start, end } of findWrittenDates(line, lang)) {
+  for (const written of findWrittenDates(line, lang)) {
+    const { start, end } = written;
     const before = textBefore(places, block, start);
     if (OF_SOMETHING_ELSE.test(before)) continue;
     const otherChars = line.length - (end - start);
     const shown = { block, element: places.elementOf(block), before, otherChars };
-    const kind = alternative === null ? "text" : "ambiguous";
-    mentions.push({ kind, value: day, shown });
-    if (alternative !== null) mentions.push({ kind, value: alternative, shown });
+    const readings = possibleReadings(written, today);
+    const kind = readings.length === 1 ? "text" : "ambiguous";
+    for (const value of readings) mentions.push({ kind, value, shown });
   }
   return mentions;
 }
@@ -221,14 +234,14 @@ const MAX_STATE_CHARS = 500_000;
 const MAX_STATE_DATES = 12;
 
 /** Dates in an application's state: that of the page, but also those of other pages. */
-function fromStates({ facts, lang }: MetadataPage): DateMention[] {
+function fromStates(page: MetadataPage): DateMention[] {
   const mentions: DateMention[] = [];
   let budget = MAX_STATE_CHARS;
-  for (const state of facts.states) {
+  for (const state of page.facts.states) {
     const read = state.slice(0, budget);
     budget -= read.length;
     for (const [, written = ""] of read.matchAll(STATE_DATE)) {
-      const value = isoDate(written, lang);
+      const value = isoDate(written, page);
       if (value !== null) mentions.push({ kind: "state", value, shown: null });
       if (mentions.length >= MAX_STATE_DATES) return mentions;
     }

@@ -1,15 +1,22 @@
 import { isRealDay } from "./calendar.ts";
-import { findWrittenDates } from "./written-dates.ts";
+import { findWrittenDates, possibleReadings } from "./written-dates.ts";
 
 const ISO = /^(\d{4})-(\d{2})-(\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?)\s*(Z|[+-]\d{2}:?\d{2})?)?$/;
+/** What dates in words are read by. */
+export type DateContext = {
+  /** BCP 47 tag of the page, for the names of months and for the order of day and month. */
+  readonly lang: string | null;
+  /** ISO 8601 day. */
+  readonly today: string;
+};
+
 /** Longer texts are sentences that happen to hold a date. */
 const MAX_WRITTEN_CHARS = 60;
 
 /**
  * The date as the page gives it, in ISO form and no more precise; null when it is no real date.
- * @param lang BCP 47 tag of the page, for dates in words and for the order of day and month
  */
-export function isoDate(text: string | null, lang: string | null): string | null {
+export function isoDate(text: string | null, { lang, today }: DateContext): string | null {
   const written = text?.trim() ?? "";
   const match = ISO.exec(written);
   if (match) {
@@ -22,7 +29,8 @@ export function isoDate(text: string | null, lang: string | null): string | null
   }
   if (written.length > MAX_WRITTEN_CHARS) return null;
   const [first] = findWrittenDates(written, lang);
-  return first && first.alternative === null ? first.day : null;
+  const [day, ...others] = first ? possibleReadings(first, today) : [];
+  return day === undefined || others.length > 0 ? null : day;
 }
 
 const isRealTime = (time: string, zone: string): boolean =>

@@ -16,6 +16,8 @@ export type MetadataPage = {
   readonly siteName: string | null;
   /** BCP 47 language tag. */
   readonly lang: string | null;
+  /** ISO 8601 day: dates of pages lie before it. */
+  readonly today: string;
   readonly url: URL | null;
 };
 
@@ -37,6 +39,7 @@ export function viewPage({ page, choice, jsonLd, url }: MetadataInput): Metadata
     pageType: choice.pageType,
     siteName: readSiteName(page.facts, meta, jsonLd),
     lang: readLang(page.facts, meta),
+    today: new Date().toISOString().slice(0, 10),
     url: url === null ? null : new URL(url),
   };
 }

@@ -1,11 +1,13 @@
-import { isoDay, monthNumber } from "./calendar.ts";
+import { daysBetween, isoDay, monthNumber } from "./calendar.ts";
 
 /** A date as it stands in a text. */
 export type WrittenDate = {
   /** ISO 8601 calendar date. */
   readonly day: string;
-  /** The other reading, where nobody can tell which of two numbers is the month. */
+  /** The reading with day and month the other way round; null where only one reading is a date. */
   readonly alternative: string | null;
+  /** Whether the page's language does not tell which of the two readings is meant. */
+  readonly isAmbiguous: boolean;
   readonly start: number;
   readonly end: number;
 };
@@ -20,11 +22,13 @@ type Form = {
   readonly read: (groups: RegExpExecArray, lang: string | null) => Reading | null;
 };
 
-type Reading = Pick<WrittenDate, "day" | "alternative">;
+type Reading = Pick<WrittenDate, "day" | "alternative" | "isAmbiguous">;
+
+const certain = (day: string): Reading => ({ day, alternative: null, isAmbiguous: false });
 
 const reading = (year: number, month: number, day: number): Reading | null => {
   const written = isoDay(year, month, day);
-  return written === null ? null : { day: written, alternative: null };
+  return written === null ? null : certain(written);
 };
 
 const named = (year = "", month = "", day = "", lang: string | null = null): Reading | null =>
@@ -83,13 +87,13 @@ function numericDay({ first, second, year, separator }: NumericDate, lang: strin
   const monthFirst = isoDay(fullYear, one, two);
   if (dayFirst === null || monthFirst === null || dayFirst === monthFirst) {
     const day = dayFirst ?? (separator === "." ? null : monthFirst);
-    return day === null ? null : { day, alternative: null };
+    return day === null ? null : certain(day);
   }
-  if (separator === ".") return { day: dayFirst, alternative: null };
+  if (separator === ".") return certain(dayFirst);
   const isUnknown = lang === null || /^en(?:-Latn)?$/i.test(lang);
   const isMonthFirst = isUnknown || MONTH_FIRST.test(lang);
   const [day, alternative] = isMonthFirst ? [monthFirst, dayFirst] : [dayFirst, monthFirst];
-  return { day, alternative: isUnknown ? alternative : null };
+  return { day, alternative, isAmbiguous: isUnknown };
 }
 
 const MONTH_FIRST = /^(?:en(?:-Latn)?-(?:US|PH|PR|GU|AS|MH)|es-PR|fil)(?:-|$)/i;
@@ -120,4 +124,16 @@ export function findWrittenDates(written: string, lang: string | null): WrittenD
     }
   }
   return found.sort((one, other) => one.start - other.start);
+}
+
+/**
+ * The readings of a date that the page can mean: one that has not come yet is a mistaken order of day and month
+ * where the other one has.
+ * @param today ISO 8601 day; the day after it may have begun elsewhere
+ */
+export function possibleReadings({ day, alternative, isAmbiguous }: WrittenDate, today: string): string[] {
+  if (alternative === null) return [day];
+  const past = [day, alternative].filter((reading) => daysBetween(today, reading) <= 1);
+  if (past.length === 1) return past;
+  return isAmbiguous ? [day, alternative] : [day];
 }

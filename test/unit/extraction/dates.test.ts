@@ -1,4 +1,4 @@
-import { describe, expect, test } from "bun:test";
+import { afterEach, describe, expect, setSystemTime, test } from "bun:test";
 import fc from "fast-check";
 import { articleOf, articleWithHead, jsonLd, PROSE, pageWith } from "./support.ts";
 
@@ -102,6 +102,34 @@ describe("the dates of a page", () => {
     expect(await shown("en-US", "03/12/2024")).toBe("2024-03-12");
     expect(await shown("en-GB", "12/03/2024")).toBe("2024-03-12");
     expect(await shown("en", "three days ago")).toBeNull();
+  });
+
+  describe("of two numbers that may be day or month", () => {
+    afterEach(() => setSystemTime());
+
+    const dated = async (lang: string, line: string, more = ""): Promise<string | null> => {
+      const body = `<article><h1>The mill turns again</h1><p class="date">${line}</p>${more}<p>${PROSE}</p><p>${PROSE}</p></article>`;
+      return (
+        await articleOf(
+          `<html lang="${lang}"><head><title>The mill turns again</title></head><body>${body}</body></html>`,
+        )
+      ).publishedDate;
+    };
+
+    test("are not read as a day that has not come yet where the other reading has", async () => {
+      setSystemTime(new Date("2026-11-22T10:00:00Z"));
+      for (const lang of ["en", "en-US", "en-GB", ""])
+        expect(await dated(lang, "12/03/2026")).toBe("2026-03-12");
+      expect(await dated("en-GB", "11/12/2026")).toBe("2026-11-12");
+      setSystemTime(new Date("2027-02-01T10:00:00Z"));
+      expect(await dated("en-US", "12/03/2026")).toBe("2026-12-03");
+    });
+
+    test("are read as in the month that the page names elsewhere", async () => {
+      const updated = '<p class="date">Updated 20 March 2024</p>';
+      expect(await dated("en", "12/03/2024", updated)).toBe("2024-03-12");
+      expect(await dated("en", "03/12/2024", updated)).toBe("2024-03-12");
+    });
   });
 
   test("of events and members are none of the page", async () => {

@@ -58,10 +58,10 @@ describe("a written date", () => {
   test("in numbers has two readings where the country is unknown", () => {
     for (const lang of ["en", null]) {
       expect(findWrittenDates("3/4/2024", lang)).toMatchObject([
-        { day: "2024-03-04", alternative: "2024-04-03" },
+        { day: "2024-03-04", alternative: "2024-04-03", isAmbiguous: true },
       ]);
     }
-    expect(findWrittenDates("3/4/2024", "fr")).toMatchObject([{ day: "2024-04-03", alternative: null }]);
+    expect(findWrittenDates("3/4/2024", "fr")).toMatchObject([{ day: "2024-04-03", isAmbiguous: false }]);
   });
 
   test("is found each time, in order, with its place", () => {
