@@ -1,0 +1,61 @@
+import { classesOf, textOf } from "./element.ts";
+import type { Block, ListItem } from "./model.ts";
+import { isShown, normalisePhrases } from "./normalise.ts";
+
+/** Adds the blocks of an item, or of what stands between items and belongs to the one before. */
+export function addToItems(
+  items: ListItem[],
+  blocks: readonly Block[],
+  isNew: boolean,
+  isDone: boolean | null = null,
+): void {
+  if (blocks.length === 0) return;
+  const last = items.at(-1);
+  if (isNew || !last) items.push({ isDone, blocks: isDone === null ? blocks : withoutTick(blocks) });
+  else items[items.length - 1] = { ...last, blocks: [...last.blocks, ...blocks] };
+}
+
+/**
+ * Whether a list lays out a page: its items are sections of their own, as Javadoc writes them. A card of a heading
+ * and a paragraph is an item all the same.
+ */
+export const isLayout = (items: readonly ListItem[]): boolean =>
+  items.some(({ blocks }) => isSection(blocks));
+
+function isSection(blocks: readonly Block[]): boolean {
+  const at = blocks.findIndex((block) => block.kind === "heading");
+  return at >= 0 && blocks.slice(at + 1).some((block) => SECTION_PARTS.has(block.kind));
+}
+
+const SECTION_PARTS: ReadonlySet<Block["kind"]> = new Set([
+  "heading",
+  "list",
+  "code-block",
+  "table",
+  "definitions",
+  "admonition",
+]);
+
+/** Whether a task is done; null for an item that is no task. */
+export function taskState(item: Element): boolean | null {
+  const classes = classesOf(item);
+  if (!classes.includes("task-list-item")) return null;
+  const sign = /^\s*([☑☐])/u.exec(textOf(item).slice(0, 40))?.[1];
+  return sign === undefined ? classes.includes("done") : sign === "☑";
+}
+
+// Our own HTML shows the state as a sign.
+const withoutTick = (blocks: readonly Block[]): readonly Block[] => withoutStart(blocks, /^[☑☐]\s*/u);
+
+/** The blocks of an alert without GitHub's own mark. */
+export const withoutMark = (blocks: readonly Block[]): readonly Block[] =>
+  withoutStart(blocks, /^\[!(?:NOTE|TIP|IMPORTANT|WARNING|CAUTION)\]\s*/);
+
+function withoutStart(blocks: readonly Block[], start: RegExp): readonly Block[] {
+  const [first, ...rest] = blocks;
+  if (first?.kind !== "paragraph") return blocks;
+  const [text, ...others] = first.children;
+  if (text?.kind !== "text") return blocks;
+  const children = normalisePhrases([{ kind: "text", text: text.text.replace(start, "") }, ...others]);
+  return isShown(children) ? [{ ...first, children }, ...rest] : rest;
+}
