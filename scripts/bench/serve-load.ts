@@ -105,3 +105,24 @@ function statOf(pid: number): { readonly parent: number; readonly ticks: number 
 /** The resident set of a process, in MB. */
 export const residentMb = (pid: number): number =>
   Number(/^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? 0) / 1024;
+
+/** One request of one client; its status, or what went wrong instead, and the answer. */
+export async function post(
+  url: string,
+  client: string,
+  path: string,
+  body: object | string,
+  signal: AbortSignal | null = null,
+): Promise<readonly [status: string, text: string]> {
+  try {
+    const response = await fetch(url + path, {
+      method: "POST",
+      headers: { "content-type": "application/json", "x-forwarded-for": client },
+      body: typeof body === "string" ? body : JSON.stringify(body),
+      signal,
+    });
+    return [String(response.status), await response.text()];
+  } catch (error) {
+    return [error instanceof Error ? error.name : "error", ""];
+  }
+}
