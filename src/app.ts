@@ -232,7 +232,7 @@ export function createApp(options: AppOptions): App {
   });
   const extractor = options.extractsOnePage ? withSmallPagesHere(pool, SMALL_PAGE_CHARS) : pool;
   const { metrics } = options;
-  const cache = createArticleCache(settings.cacheSize);
+  const cache = createArticleCache({ maxSize: settings.cacheSize, maxBytes: settings.cacheBytes });
   const slots = options.hostSlots ?? createHostSlots(systemClock);
   const browsers = options.machine ? openBrowsers(options, options.machine) : null;
   return {

@@ -44,9 +44,14 @@ export const FAILURE_OUTCOMES = {
   timeout: {
     httpStatus: 504,
     exitCode: 1,
-    meaning: "a deadline passed, of a fetch, an extraction or a search",
+    meaning: "a deadline passed, of a fetch or a search",
   },
   too_large: { httpStatus: 422, exitCode: 1, meaning: "a body or page is over its limit" },
+  too_complex: {
+    httpStatus: 422,
+    exitCode: 1,
+    meaning: "a page needs more time or memory than one page is given",
+  },
   unsupported_content: {
     httpStatus: 422,
     exitCode: 1,

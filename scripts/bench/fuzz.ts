@@ -58,7 +58,7 @@ for (let index = 0; index < count; index++) {
   slowestMs = Math.max(slowestMs, ms);
   const kind = outcome.split(":")[0] ?? "";
   outcomes.set(kind, (outcomes.get(kind) ?? 0) + 1);
-  const isFault = !["article", "no content", "too_large"].includes(kind);
+  const isFault = !["article", "no content", "too_large", "too_complex"].includes(kind);
   if (isFault || ms > EXTRACTION_LIMITS.timeLimitMs / 10) {
     console.log(
       `seed ${seed}: ${outcome}, ${Math.round(ms)} ms, ${html.length} characters, ${damages.join(" ")}`,

@@ -18,19 +18,41 @@ export interface ArticleCache {
   ): Promise<{ readonly fetched: FetchedArticle; readonly origin: "hit" | "shared" | "miss" }>;
 }
 
+/** What an object takes besides its texts. */
+const OBJECT_BYTES = 100;
+
+/** About what a value takes in memory: its texts in UTF-8, and something for each object. */
+function bytesOf(value: unknown): number {
+  if (typeof value === "string") return Buffer.byteLength(value);
+  if (typeof value !== "object" || value === null) return 0;
+  let bytes = OBJECT_BYTES;
+  for (const part of Object.values(value)) bytes += bytesOf(part);
+  return bytes;
+}
+
 type UnderWay = {
   readonly promise: Promise<FetchedArticle>;
   readonly controller: AbortController;
   waiting: number;
 };
 
-/**
- * Correct because the key holds everything that changes the result: the URL and every option.
- * @param maxSize articles kept, the least recently used going first; 0 keeps none, requests under way
- * are shared all the same
- */
-export function createArticleCache(maxSize: number): ArticleCache {
-  const kept = maxSize > 0 ? new LRUCache<string, FetchedArticle>({ max: maxSize }) : null;
+export type ArticleCacheLimits = {
+  /** Articles kept, the least recently used going first; 0 keeps none, requests under way are shared all the same. */
+  readonly maxSize: number;
+  /** Bytes of text of all articles kept; an article of more is not kept. At least 1. */
+  readonly maxBytes: number;
+};
+
+/** Correct because the key holds everything that changes the result: the URL and every option. */
+export function createArticleCache({ maxSize, maxBytes }: ArticleCacheLimits): ArticleCache {
+  const kept =
+    maxSize > 0
+      ? new LRUCache<string, FetchedArticle>({
+          max: maxSize,
+          maxSize: maxBytes,
+          sizeCalculation: (fetched, key) => key.length + bytesOf(fetched),
+        })
+      : null;
   const underWay = new Map<string, UnderWay>();
 
   const start = (key: string, load: (signal: AbortSignal) => Promise<FetchedArticle>): UnderWay => {

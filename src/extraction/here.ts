@@ -16,6 +16,7 @@ export const extractBody = async (task: ExtractionTask): Promise<Extraction> =>
  * and the canonical URL.
  * @param url the page's final URL, which relative references resolve against; null leaves them relative
  * @throws Failure `invalid_usage` for a wrong selector, `too_large` for trees nested too deeply for one,
+ * `too_complex` for too many elements,
  * `internal` for a page that the libraries cannot take
  */
 export const extractHtml: ExtractHtml = async (html, url, options) =>

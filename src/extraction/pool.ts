@@ -24,7 +24,7 @@ export interface Extractor extends AsyncDisposable {
   readonly workers: number;
   /**
    * @param client whose page it is: turns go round among clients
-   * @throws Failure `timeout` when the page passes the time limit, `internal` when its worker crashes
+   * @throws Failure `too_complex` when the page passes the time limit, `internal` when its worker crashes
    * or does not start,
    * `cancelled` when the signal fires or the extractor is disposed, and what `ExtractHtml` throws
    */
@@ -226,7 +226,7 @@ class PageWorker {
   #begin(job: Job): void {
     const limit = this.#options.timeLimitMs;
     const describe = (): string => `extracting ${this.#page()} took longer than ${limit} ms`;
-    this.#startClock(limit, () => new Failure("timeout", describe()));
+    this.#startClock(limit, () => new Failure("too_complex", describe()));
     this.#worker.postMessage(job.task);
   }
 

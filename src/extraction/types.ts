@@ -109,7 +109,7 @@ export type Extraction = {
   readonly refresh: PageUrl | null;
 };
 
-/** Extracts one page; throws `Failure` (`too_large`, `timeout`, `invalid_usage`, `internal`). */
+/** Extracts one page; throws `Failure` (`too_large`, `too_complex`, `invalid_usage`, `internal`). */
 export type ExtractHtml = (
   html: string,
   url: PageUrl | null,

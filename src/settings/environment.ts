@@ -41,6 +41,12 @@ export const VARIABLES = {
     1000,
     "articles kept in memory; 0 keeps none",
   ),
+  cacheBytes: setting(
+    "ARTICLE_EXTRACTOR_CACHE_BYTES",
+    byteCount,
+    128 * 1024 * 1024,
+    "text of the articles kept in memory, in all",
+  ),
   threadpoolSize: setting(
     "ARTICLE_EXTRACTOR_THREADPOOL_SIZE",
     integer(0, 256),

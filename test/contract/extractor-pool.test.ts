@@ -83,10 +83,10 @@ describe("a pool of extraction workers", () => {
     expect(openPool(3).workers).toBe(3);
   });
 
-  test("fails every page beyond the time limit with timeout", async () => {
+  test("fails every page beyond the time limit with too_complex", async () => {
     await using pool = openPool(2, FAULTY_URL, { timeLimitMs: 300 });
     const pages = [HANGING, HANGING, HANGING].map((task) => pool.extract(task));
-    expect(await outcomesOf(pages)).toEqual(["timeout", "timeout", "timeout"]);
+    expect(await outcomesOf(pages)).toEqual(["too_complex", "too_complex", "too_complex"]);
     const failure = await failureOf(pages[1] as Promise<unknown>);
     expect(failure.message).toBe("extracting https://site.test/dir/page took longer than 300 ms");
   });
@@ -95,7 +95,7 @@ describe("a pool of extraction workers", () => {
     // A hundred times what a worker needs for its first page: other work on the machine may take most of it.
     await using pool = openPool(2, FAULTY_URL, { timeLimitMs: 6000 });
     const pages = [PAGE, HANGING, PAGE, PAGE, HANGING, PAGE].map((task) => pool.extract(task));
-    const outcomes = ["extracted", "timeout", "extracted", "extracted", "timeout", "extracted"];
+    const outcomes = ["extracted", "too_complex", "extracted", "extracted", "too_complex", "extracted"];
     expect(await outcomesOf(pages)).toEqual(outcomes);
   });
 
@@ -106,13 +106,13 @@ describe("a pool of extraction workers", () => {
     });
     // Two of them, because no wall clock is sure to be long enough for a page that costs little.
     const pages = [costly, costly].map((task) => pool.extract(task));
-    expect(await outcomesOf(pages)).toEqual(["timeout", "timeout"]);
+    expect(await outcomesOf(pages)).toEqual(["too_complex", "too_complex"]);
   });
 
   test("counts the loading of a worker against no page", async () => {
     await using pool = openPool(1, SLOW_URL, { timeLimitMs: 300 });
     const startedAt = performance.now();
-    expect(await outcomesOf([pool.extract(HANGING)])).toEqual(["timeout"]);
+    expect(await outcomesOf([pool.extract(HANGING)])).toEqual(["too_complex"]);
     // It loads for 1000 ms; a timer may be a millisecond early.
     expect(performance.now() - startedAt).toBeGreaterThan(1298);
   });

@@ -1,3 +1,12 @@
+import { Failure } from "../../failure.ts";
+
+/**
+ * Elements of a page at most, which grow with its length as those of real pages do: an element that is a block takes
+ * 900 bytes with its text.
+ */
+const elementLimit = (length: number): number =>
+  Math.floor(Math.min(600_000, Math.max(200_000, length / 20)));
+
 /** Columns that grow together while a page is read; see `PageModel` for their meaning. */
 export class ElementColumns {
   count = 0;
@@ -13,8 +22,20 @@ export class ElementColumns {
   classId = new Int32Array(FIRST_CAPACITY);
   idId = new Int32Array(FIRST_CAPACITY);
 
-  /** The number of a new element, whose columns are to be filled. */
+  readonly #limit: number;
+
+  /** @param length of the page, characters */
+  constructor(length: number) {
+    this.#limit = elementLimit(length);
+  }
+
+  /**
+   * The number of a new element, whose columns are to be filled.
+   * @throws Failure `too_complex` for over 200 000 elements, or one in 20 characters of a longer page, 600 000 at most
+   */
   add(): number {
+    if (this.count === this.#limit)
+      throw new Failure("too_complex", `the page has over ${this.#limit} elements`);
     if (this.count === this.tag.length) this.#grow();
     return this.count++;
   }

@@ -19,9 +19,10 @@ import { opensSomething, Visibility } from "./visibility.ts";
 import { isGapBefore } from "./word-gaps.ts";
 
 /**
- * Reads a page in one pass: its elements, texts and blocks as flat columns, and what it says about
- * itself. Time and memory are linear in the length of the page, whatever its nesting; the tree is the one
- * a browser would build, but for misnested formatting and content in the wrong places of tables.
+ * Reads a page in one pass: its elements, texts and blocks as flat columns, and what it says about itself. Takes time
+ * and memory linear in the length of the page, whatever its nesting. The tree is the one a browser would build, but
+ * for misnested formatting and content in the wrong places of tables.
+ * @throws Failure `too_complex` for too many elements, see `ElementColumns`
  */
 export function scanPage(html: string): ScannedPage {
   const scanner = scan(html, false);
@@ -43,7 +44,7 @@ function scan(html: string, revealsHidden: boolean): Scanner {
 class Scanner implements TokenSink {
   readonly #html: string;
   readonly #codes: Uint16Array;
-  readonly #elements = new ElementColumns();
+  readonly #elements: ElementColumns;
   readonly #texts = new TextColumns();
   readonly #media = new IntegerColumn();
   readonly #blocks = new BlockBuilder();
@@ -72,6 +73,7 @@ class Scanner implements TokenSink {
   /** @param revealsHidden takes what the page hides for shown */
   constructor(html: string, codes: Uint16Array, revealsHidden: boolean) {
     this.#html = html;
+    this.#elements = new ElementColumns(html.length);
     this.#codes = codes;
     this.#entities = new EntityText(html, (text, start, end) => this.#text(text, start, end));
     this.#attributes = new StartTagAttributes(html, codes, this.#entities);
@@ -90,7 +92,6 @@ class Scanner implements TokenSink {
 
   finish(): ScannedPage {
     const elements = this.#elements;
-    const facts = this.#facts.finish();
     const model = {
       html: this.#html,
       elementCount: elements.count,
@@ -116,7 +117,7 @@ class Scanner implements TokenSink {
       media: this.#media.values.subarray(0, this.#media.count),
       blocks: this.#blocks.finish(this.#texts.count),
     };
-    return { model, facts };
+    return { model, facts: this.#facts.finish() };
   }
 
   // ------------------------------------------------------------ the tokenizer's events

@@ -75,7 +75,7 @@ export class Tokenizer {
     if (textStart < length) this.#sink.text(textStart, length, false);
   }
 
-  /** Reports the text from `start` up to the next "<" at or after the current place. */
+  /** Reports the text from `start` up to the next "<" at or after the current place that may open markup. */
   #text(start: number): void {
     const codes = this.#codes;
     const length = this.#length;
@@ -83,7 +83,8 @@ export class Tokenizer {
     let hasEntity = false;
     for (; at < length; at++) {
       const code = codes[at]!;
-      if (code === LESS) break;
+      // A text of 20 million "<" in as many pieces took a gigabyte.
+      if (code === LESS && opensMarkup(codes[at + 1] ?? 0)) break;
       if (code === AMPERSAND) hasEntity = true;
     }
     this.#at = at;
@@ -245,3 +246,6 @@ export class Tokenizer {
     this.#at = found < 0 ? this.#length : found + mark.length;
   }
 }
+
+const opensMarkup = (code: number): boolean =>
+  isLetter(code) || code === SLASH || code === EXCLAMATION || code === QUESTION;

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { createArticleCache, type FetchedArticle } from "../../../src/articles/index.ts";
 import { Failure } from "../../../src/failure.ts";
 
-// The cache never looks inside an article.
+// The cache counts an article's texts, and looks at nothing else of it.
 const article = (name: string): FetchedArticle => ({ url: name }) as FetchedArticle;
 
 /** Work that ends when the test says so. */
@@ -20,7 +20,7 @@ function controlled() {
 
 describe("the article cache", () => {
   test("gives a kept article without loading it again", async () => {
-    const cache = createArticleCache(2);
+    const cache = createArticleCache({ maxSize: 2, maxBytes: 1_000_000 });
     const work = controlled();
     work.resolve(article("a"));
     expect(await cache.take("a", work.load)).toEqual({ fetched: article("a"), origin: "miss" });
@@ -29,7 +29,7 @@ describe("the article cache", () => {
   });
 
   test("drops the least recently used article when it is full", async () => {
-    const cache = createArticleCache(2);
+    const cache = createArticleCache({ maxSize: 2, maxBytes: 1_000_000 });
     const take = (key: string) => cache.take(key, async () => article(key));
     await take("a");
     await take("b");
@@ -40,8 +40,23 @@ describe("the article cache", () => {
     expect((await take("b")).origin).toBe("miss");
   });
 
+  test("drops the least recently used articles when their text is over its limit, and keeps no larger one", async () => {
+    const cache = createArticleCache({ maxSize: 1000, maxBytes: 10_000 });
+    const starts: string[] = [];
+    const take = (key: string, length: number) =>
+      cache.take(key, async () => {
+        starts.push(key);
+        return { ...article(key), article: { text: "x".repeat(length) } } as FetchedArticle;
+      });
+    for (const key of ["a", "b", "c"]) await take(key, 4000);
+    await take("huge", 10_000);
+    for (const key of ["c", "b", "a", "huge"]) await take(key, 4000);
+    expect(starts).toEqual(["a", "b", "c", "huge", "a", "huge"]);
+    expect(cache.size).toBe(2);
+  });
+
   test("keeps nothing at size 0, and still shares what is under way", async () => {
-    const cache = createArticleCache(0);
+    const cache = createArticleCache({ maxSize: 0, maxBytes: 1_000_000 });
     const work = controlled();
     const both = Promise.all([cache.take("a", work.load), cache.take("a", work.load)]);
     work.resolve(article("a"));
@@ -52,7 +67,7 @@ describe("the article cache", () => {
   });
 
   test("gives a failure to everybody who waits and does not keep it", async () => {
-    const cache = createArticleCache(2);
+    const cache = createArticleCache({ maxSize: 2, maxBytes: 1_000_000 });
     const work = controlled();
     const both = Promise.allSettled([cache.take("a", work.load), cache.take("a", work.load)]);
     work.reject(new Failure("network", "gone"));
@@ -61,7 +76,7 @@ describe("the article cache", () => {
   });
 
   test("goes on for the others when one caller leaves", async () => {
-    const cache = createArticleCache(2);
+    const cache = createArticleCache({ maxSize: 2, maxBytes: 1_000_000 });
     const work = controlled();
     const leaver = new AbortController();
     const left = cache.take("a", work.load, leaver.signal);
@@ -74,7 +89,7 @@ describe("the article cache", () => {
   });
 
   test("calls the work off when everybody has left, and starts anew for the next caller", async () => {
-    const cache = createArticleCache(2);
+    const cache = createArticleCache({ maxSize: 2, maxBytes: 1_000_000 });
     const work = controlled();
     const callers = [new AbortController(), new AbortController()];
     const all = callers.map(({ signal }) => cache.take("a", work.load, signal));
@@ -92,7 +107,7 @@ describe("the article cache", () => {
   });
 
   test("starts nothing for a caller who has left already", async () => {
-    const cache = createArticleCache(2);
+    const cache = createArticleCache({ maxSize: 2, maxBytes: 1_000_000 });
     const work = controlled();
     const taken = cache.take("a", work.load, AbortSignal.abort());
     await expect(taken).rejects.toMatchObject({ code: "cancelled" });

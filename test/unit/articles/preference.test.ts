@@ -160,7 +160,7 @@ describe("serveArticle", () => {
     const parts: ArticleServiceParts = {
       fetchers: { http, browser: null },
       extractor: { extract: extractBody },
-      cache: createArticleCache(10),
+      cache: createArticleCache({ maxSize: 10, maxBytes: 1_000_000 }),
       log: createLog({ level: "info", format: "json", write: (line) => lines.push(JSON.parse(line)) }),
       metrics: createMetrics([({ name }) => counted.push(name)]),
       shell: "cli",

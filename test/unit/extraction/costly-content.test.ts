@@ -32,8 +32,8 @@ const CONTENTS: Readonly<Record<string, () => string>> = {
   "2 300 frames of code in each other": () => `${`<div class="highlight">a `.repeat(2300)}<pre>x</pre>`,
   "2 000 frames of code in each other around 50 000 lines": () =>
     `${`<div class="highlight">`.repeat(2000)}<pre>x</pre>${"<i>y</i><br>".repeat(50_000)}`,
-  "2 300 gutters in each other around 100 000 lines": () =>
-    `<div class="highlight"><pre>x</pre>${`<div class="gutter">`.repeat(2300)}${"<i>y</i><br>".repeat(100_000)}`,
+  "2 300 gutters in each other around 50 000 lines": () =>
+    `<div class="highlight"><pre>x</pre>${`<div class="gutter">`.repeat(2300)}${"<i>y</i><br>".repeat(50_000)}`,
   "2 300 disclosures in each other": () => "<details><summary>x</summary>a ".repeat(2300),
   "20 000 check boxes in an item": () => `<ul><li>${"<input type=checkbox>".repeat(20_000)}a</ul>`,
   "100 000 beginnings of a formula": () => `<p>${"\\(a $$b ".repeat(50_000)}</p>`,

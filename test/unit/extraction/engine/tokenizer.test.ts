@@ -30,11 +30,18 @@ function referenceTokens(html: string): string[] {
   const lines: string[] = [];
   let name = "";
   let value = "";
+  let textEnd = -1;
   const ignore = (): void => {};
   const reference = new ReferenceTokenizer(
     { decodeEntities: false },
     {
-      ontext: (start, end) => lines.push(`text ${html.slice(start, end)}`),
+      ontext: (start, end) => {
+        // It begins a text anew at each "<"; ours only where one may open markup.
+        if (textEnd === start && lines.at(-1)?.startsWith("text ") && !/^<[a-z/!?]/i.test(html.slice(start)))
+          lines.push(`${lines.pop()}${html.slice(start, end)}`);
+        else lines.push(`text ${html.slice(start, end)}`);
+        textEnd = end;
+      },
       onopentagname: (start, end) => lines.push(`open ${html.slice(start, end)}`),
       onattribname: (start, end) => {
         name = html.slice(start, end);

@@ -13,6 +13,7 @@ const REASONS: Readonly<Record<string, string>> = {
   no_content: "no article on the page",
   unsupported_content: "neither a page nor text",
   too_large: "larger than allowed",
+  too_complex: "too complex to extract",
   egress_refused: "an address that is not allowed",
   robots: "robots.txt forbids it",
   out_of_scope: "outside of what was asked for",

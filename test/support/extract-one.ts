@@ -1,0 +1,19 @@
+// Extracts a page of so many repeated characters and says what it took: `extract-one.ts PIECE LENGTH RENDERINGS`.
+import { extractHtml, type Rendering } from "../../src/extraction/index.ts";
+import { Failure } from "../../src/failure.ts";
+import { DEFAULT_EXTRACTION } from "../../src/settings/index.ts";
+
+const [piece = "", length = "0", renderings = ""] = process.argv.slice(2);
+const html = piece.repeat(Number(length) / piece.length);
+const options = {
+  ...DEFAULT_EXTRACTION,
+  renderings: renderings.split(",").filter(Boolean) as Rendering[], // written by the test
+};
+const before = process.cpuUsage();
+const outcome = await extractHtml(html, null, options).then(
+  () => "extracted",
+  (error: unknown) => (error instanceof Failure ? error.code : String(error)),
+);
+const { user, system } = process.cpuUsage(before);
+const peakMb = process.resourceUsage().maxRSS / 1024;
+process.stdout.write(JSON.stringify({ outcome, cpuMs: (user + system) / 1000, peakMb }));
