@@ -227,11 +227,12 @@ async function afterAnswer(attempt: Attempt, visited: PageVisit): Promise<Verdic
   }
 }
 
-/** Whether a 404 or 410 is about a page that is stored and was an ordinary one: no script fills it. */
+/** Whether a 404 or 410 is about a page that is or was stored, and was an ordinary one: no script fills it. */
 function wasThere({ page, parts }: Attempt, { status }: FetchedPage): boolean {
   if (status !== 404 && status !== 410) return false;
   // Syncs keep nothing aside, and judge by the whole site what an absence means.
-  return parts.sink.retire !== undefined && page.known !== null && !page.known.isTransient404;
+  if (!parts.sink.retire) return false;
+  return page.known === null ? page.wasGone : !page.known.isTransient404;
 }
 
 /** Moves a stored page away that is not there any more. @returns null where that is not certain */

@@ -29,6 +29,8 @@ export type ClaimedPage = {
   readonly spentMs: number;
   /** What the last crawl stored for it, null when it stored nothing. */
   readonly known: KnownPage | null;
+  /** Whether an earlier crawl stored it and a later one found that it is gone. */
+  readonly wasGone: boolean;
 };
 
 /** What an earlier crawl remembers of a page that it stored. */

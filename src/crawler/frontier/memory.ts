@@ -58,6 +58,11 @@ export class PageMemory {
     };
   }
 
+  /** Whether an earlier run found that the page is gone, and none has stored it since. */
+  wasGone(pageId: number): boolean {
+    return this.#sql.departed.get(pageId) !== null;
+  }
+
   /** Remembers what a settled page leaves behind. */
   keep(pageId: number, settlement: Settlement): void {
     const { outcome } = settlement;
@@ -92,10 +97,12 @@ export class PageMemory {
   /** From now on changes are those since this crawl. */
   finish(): void {
     this.#sql.tell.run();
+    this.#sql.depart.run();
     this.#sql.forgetGone.run();
   }
 
   #store(pageId: number, { page, outcome, validators }: Settlement): void {
+    if (page.wasGone) this.#sql.comeBack.run(pageId);
     this.#sql.store.run(
       pageId,
       this.#run,
@@ -177,6 +184,9 @@ function prepare(db: FrontierDatabase) {
     tell: db.prepare(
       "UPDATE stored SET told_hash = content_hash WHERE told_hash IS NOT content_hash AND is_gone = 0",
     ),
+    departed: db.prepare<Page, [number]>("SELECT page FROM departed WHERE page = ?1"),
+    depart: db.prepare("INSERT OR IGNORE INTO departed SELECT page FROM stored WHERE is_gone = 1"),
+    comeBack: db.prepare<unknown, [number]>("DELETE FROM departed WHERE page = ?1"),
     forgetGone: db.prepare("DELETE FROM stored WHERE is_gone = 1"),
   };
 }

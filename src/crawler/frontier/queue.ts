@@ -1,6 +1,7 @@
 import type { PageUrl } from "../../urls/index.ts";
 import type { FrontierDatabase } from "./database.ts";
-import type { ClaimedPage, ClaimOptions, KnownPage, NextTry } from "./frontier.ts";
+import type { ClaimedPage, ClaimOptions, NextTry } from "./frontier.ts";
+import type { PageMemory } from "./memory.ts";
 import { NEVER, SOURCES, STATE } from "./schema.ts";
 
 type HostRow = { readonly id: number; readonly name: string };
@@ -23,15 +24,15 @@ const MAX_HOST_IDS = 10_000;
 /** The waiting pages by host and depth. Call its methods inside a transaction that ends with `flush`. */
 export class PageQueue {
   readonly #run: number;
-  readonly #known: (pageId: number) => KnownPage | null;
+  readonly #memory: Pick<PageMemory, "known" | "wasGone">;
   readonly #sql: ReturnType<typeof prepare>;
   readonly #hostIds = new Map<string, number>();
   // What the transaction adds to each host: one update instead of one for each of a page's links.
   readonly #added = new Map<number, { queued: number; depth: number }>();
 
-  constructor(db: FrontierDatabase, run: number, known: (pageId: number) => KnownPage | null) {
+  constructor(db: FrontierDatabase, run: number, memory: Pick<PageMemory, "known" | "wasGone">) {
     this.#run = run;
-    this.#known = known;
+    this.#memory = memory;
     this.#sql = prepare(db);
   }
 
@@ -167,7 +168,8 @@ export class PageQueue {
       lastModified: row.last_modified,
       tries: row.tries,
       spentMs: row.spent_ms,
-      known: this.#run > 1 ? this.#known(row.id) : null,
+      known: this.#run > 1 ? this.#memory.known(row.id) : null,
+      wasGone: this.#run > 1 && this.#memory.wasGone(row.id),
     };
   }
 }

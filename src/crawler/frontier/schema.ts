@@ -26,7 +26,8 @@ export const NEVER = 8_640_000_000_000_000;
  *
  * `stored` is what is kept of each page, whatever became of the page in later runs; it outlives them. `told_hash` is
  * the content of the last crawl that finished, which decides what is new or changed. `missed_in` is the run whose
- * answer was HTTP 404. `is_transient` marks what was extracted although its status was 404 or 410. Rows of pages that are gone stay until the crawl that told so has finished.
+ * answer was HTTP 404. `is_transient` marks what was extracted although its status was 404 or 410. Rows of pages that
+ * are gone stay until the crawl that told so has finished; then `departed` knows that they once were.
  */
 const MEMORY_TABLES = `
 CREATE TABLE link (
@@ -51,6 +52,7 @@ CREATE TABLE stored (
   is_transient INTEGER NOT NULL DEFAULT 0,
   is_gone INTEGER NOT NULL DEFAULT 0
 );
+CREATE TABLE departed (page INTEGER PRIMARY KEY);
 CREATE TABLE origin (name TEXT PRIMARY KEY) WITHOUT ROWID;
 CREATE INDEX link_too_deep ON link (page) WHERE too_deep > 0;
 CREATE INDEX page_left ON page (depth) WHERE state >= 5;
@@ -140,6 +142,7 @@ export const TABLES = [
   "warning",
   "link",
   "stored",
+  "departed",
   "origin",
 ] as const;
 

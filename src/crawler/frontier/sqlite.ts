@@ -55,7 +55,7 @@ export class SqliteFrontier implements Frontier {
     this.#run = record.run;
     this.#outcomes = new OutcomeTable(db, record.run);
     this.#memory = new PageMemory(db, record);
-    this.#queue = new PageQueue(db, record.run, (page) => this.#memory.known(page));
+    this.#queue = new PageQueue(db, record.run, this.#memory);
     this.#sql = prepare(db);
     this.#origins = new Set(this.#sql.origins.all().map(({ name }) => name));
     const row = this.#sql.counts.get();

@@ -16,7 +16,9 @@ const template = (status: number) => html(page("Not found, try the search").padE
 
 test("a page that was there is not replaced by the site's page for what is not, but missed, then gone", async () => {
   let crawls = 0;
-  const laterwards = (status: number, first: string) => () => (crawls > 1 ? template(status) : html(first));
+  let isBack = false;
+  const laterwards = (status: number, first: string) => () =>
+    crawls > 1 && !isBack ? template(status) : html(first);
   // Its status was never another: a script fills it.
   const application = () => html(page("Application").padEnd(2000), { status: 404 });
   await using site = serveCrawlSite({
@@ -57,8 +59,19 @@ test("a page that was there is not replaced by the site's page for what is not, 
   expect(second.files.length).toBe(first.files.length - 1);
 
   const third = await crawl();
-  // Of what is gone nothing is remembered, so the third answer for /b is that of a page never seen before.
-  expect<unknown>(third.shown).toEqual([["skipped", "gone", 404], ["success", null, 410], isApplication]);
+  expect<unknown>(third.shown).toEqual([
+    ["skipped", "gone", 404],
+    ["failed", "http_status", 410],
+    isApplication,
+  ]);
   expect(third.gone).toContain(leaf);
   expect(third.files).not.toContain(leaf);
+
+  // What was gone is no new page for being linked still, and it is one when it is there again.
+  const fourth = await crawl();
+  expect<unknown>(fourth.shown[0]).toEqual(["failed", "http_status", 404]);
+  isBack = true;
+  expect<unknown>((await crawl()).shown[0]).toEqual(isThere);
+  isBack = false;
+  expect<unknown>((await crawl()).shown[0]).toEqual(["failed", "http_status", 404]);
 }, 30_000);
