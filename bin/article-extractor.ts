@@ -1,8 +1,8 @@
-import { runCli } from "../src/cli/index.ts";
-import { isReadingStdin, processIo } from "./process-io.ts";
+import { decodeWords, runCli } from "../src/cli/index.ts";
+import { isReadingStdin, processIo, readCommandLine } from "./process-io.ts";
 
 const io = processIo();
-process.exitCode = await runCli(process.argv.slice(2), io);
+process.exitCode = await runCli(decodeWords(process.argv.slice(2), readCommandLine), io);
 await io.drained();
 // An interrupted read of a pipe goes on, and would keep the program until somebody writes into it.
 if (io.signal.aborted || isReadingStdin()) process.exit();

@@ -1,4 +1,4 @@
-import { fstatSync } from "node:fs";
+import { fstatSync, readFileSync } from "node:fs";
 import { type FileIdentity, type Io, stdoutFailure, untilAborted } from "../src/cli/index.ts";
 import { startCopy, takeSupervisor } from "./process-copies.ts";
 import { createProcessOutput } from "./process-output.ts";
@@ -75,6 +75,15 @@ export function processIo(): ProcessIo {
     signal: controller.signal,
     drained: () => withLastWords(output.drained(), controller.signal).catch(() => {}),
   };
+}
+
+/** This process's words, each with a zero byte behind it; null where the system has no /proc. */
+export function readCommandLine(): Uint8Array | null {
+  try {
+    return readFileSync("/proc/self/cmdline");
+  } catch {
+    return null;
+  }
 }
 
 const DEFAULT_COLUMNS = 80;

@@ -3,6 +3,7 @@ import { Failure } from "../failure.ts";
 import { didYouMean, nearest } from "../nearest.ts";
 import { COMMAND_NAMES, COMMANDS, type Command, EXTRACT_COMMAND, requireCommand } from "./commands.ts";
 import type { Flag } from "./flag.ts";
+import { hasRawBytes } from "./path-bytes.ts";
 
 /** What was typed, before it means anything. */
 export type Typed = {
@@ -35,6 +36,7 @@ export function parseArguments(words: readonly string[]): Typed {
     values.delete(contraryOf(flag));
     values.set(flag.name, [...(values.get(flag.name) ?? []), readValue(flag, token)]);
   }
+  for (const word of positionals) requireText(word, "an argument");
   const many = (name: string): readonly string[] => values.get(name) ?? [];
   // In `search --dir docs help` and `index -- help` the word is an argument.
   const isLastOfTwo = tokens.length === 2 && tokens.every(({ kind }) => kind === "positional");
@@ -94,7 +96,7 @@ function takeCommand(tokens: readonly Token[]): Pick<Typed, "command" | "positio
 const contraryOf = ({ name }: Flag): string => (name.startsWith("no-") ? name.slice(3) : `no-${name}`);
 
 function readValue(flag: Flag, { rawName, value, inlineValue }: OptionToken): string {
-  const { name, placeholder } = flag;
+  const { name, placeholder, takesBytes } = flag;
   if (placeholder === undefined) {
     if (inlineValue) throw new Failure("invalid_usage", `--${name} takes no value`);
     return "true";
@@ -103,7 +105,14 @@ function readValue(flag: Flag, { rawName, value, inlineValue }: OptionToken): st
   if (value === undefined || (!inlineValue && /^--|^-[a-z]/i.test(value)))
     throw new Failure("invalid_usage", `--${name} needs a value: --${name} ${placeholder}`);
   const isShort = !rawName.startsWith("--");
-  return inlineValue && isShort ? value.replace(/^=/, "") : value;
+  const read = inlineValue && isShort ? value.replace(/^=/, "") : value;
+  if (!takesBytes) requireText(read, `the value of --${name}`);
+  return read;
+}
+
+function requireText(word: string, what: string): void {
+  if (hasRawBytes(word))
+    throw new Failure("invalid_usage", `${what} is no UTF-8: ${JSON.stringify(word.toWellFormed())}`);
 }
 
 function unknownOption(written: string, command: Command): Failure {

@@ -82,7 +82,7 @@ export function readCrawlCommand(
     authorizations,
     makes,
     changedLines: readChangedLines(typed, makes),
-    directory: optionValue.text(typed, "output-dir"),
+    directory: optionValue.path(typed, "output-dir"),
     isFresh: typed.has("fresh"),
     allowance: readAllowance(typed.one("max-failures")),
   };

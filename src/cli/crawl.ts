@@ -10,6 +10,8 @@ import { type CrawlReport, createCrawlReport, formatCounts, pageCount } from "./
 import { OutputClosed } from "./io.ts";
 import type { Notices } from "./notices.ts";
 import { openSink } from "./output.ts";
+import { openOutputDirectory } from "./output-directory.ts";
+import { pathBytes } from "./path-bytes.ts";
 import type { Screen } from "./screen.ts";
 import { requireSelectors } from "./selectors.ts";
 
@@ -34,9 +36,11 @@ export async function runCrawl(command: CrawlCommand, parts: CrawlParts): Promis
   await requireSelectors(command.plan.extraction, { session, signal: io.signal });
   if (command.makes === "list") return await listPages(command, { ...parts, session });
 
+  await using output = directory === null ? null : await openOutputDirectory(directory);
+  const place = output?.path ?? null;
   const reader = new AbortController();
-  const lines =
-    command.makes === "lines" ? createLineOutput(io, { directory, stop: () => reader.abort() }) : null;
+  const stop = (): void => reader.abort();
+  const lines = command.makes === "lines" ? createLineOutput(io, { directory: place, stop }) : null;
   const report = createCrawlReport({
     ...parts,
     now: () => performance.now(),
@@ -52,7 +56,7 @@ export async function runCrawl(command: CrawlCommand, parts: CrawlParts): Promis
       write: (text) => changes.write(text).catch(asFailure),
       finish: () => changes.finish(),
     },
-    output: lines?.output ?? { kind: "directory", path: directory ?? "" },
+    output: lines?.output ?? { kind: "directory", path: place ?? "" },
     jobId: null,
     isFresh: command.isFresh,
     shellSettings: {
@@ -68,7 +72,8 @@ export async function runCrawl(command: CrawlCommand, parts: CrawlParts): Promis
   const signal = AbortSignal.any([io.signal, reader.signal]);
   const summary = await follow(session.crawl(command.plan, options, signal), report, lines);
   io.signal.removeEventListener("abort", onInterrupt);
-  for (const line of report.summarise(summary)) parts.notices.tell(line);
+  const manifestPath = summary.manifestPath?.replace(place ?? "", () => directory ?? "") ?? null;
+  for (const line of report.summarise({ ...summary, manifestPath })) parts.notices.tell(line);
   return judge(summary, { command, lines, notices: parts.notices, firstFailure: report.firstFailure });
 }
 
@@ -80,7 +85,7 @@ function suggestDirectory({ plan }: CrawlCommand): string {
 
 // What else may be wrong with it, the crawl says when it makes it.
 async function refuseFile(directory: string): Promise<void> {
-  const stats = await stat(directory).catch(() => null);
+  const stats = await stat(pathBytes(directory)).catch(() => null);
   if (stats && !stats.isDirectory())
     throw new Failure("unwritable_output", `${directory} is a file, not a directory`);
 }

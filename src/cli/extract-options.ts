@@ -49,7 +49,7 @@ export type ExtractCommand = {
  * @throws Failure `invalid_usage` or `invalid_url` for values and combinations that mean nothing
  */
 export function readExtractCommand(typed: Typed, hasPerson: () => boolean): ExtractCommand {
-  const outputFile = optionValue.text(typed, "output-file");
+  const outputFile = optionValue.path(typed, "output-file");
   const resumeFile = optionValue.text(typed, "resume");
   if (outputFile !== null && resumeFile !== null)
     throw new Failure("invalid_usage", "--output-file and --resume exclude each other");
@@ -135,9 +135,9 @@ function readInput(typed: Typed): ExtractInput {
     ...typed.positionals.map((written) =>
       written === "-" ? local(written) : ({ kind: "url", ...requireUrl(written) } as const),
     ),
-    ...optionValue.texts(typed, "file").map(local),
+    ...optionValue.paths(typed, "file").map(local),
   ];
-  const lists = optionValue.texts(typed, "input-file");
+  const lists = optionValue.paths(typed, "input-file");
   const isNothing = pages.length + lists.length === 0;
   const [page = local("-"), ...more] = pages;
   const isOne = more.length + lists.length === 0;

@@ -27,6 +27,8 @@ export type Flag = {
   readonly choices?: readonly string[];
   /** The value is a path on this machine; completions offer files. */
   readonly isPath?: true;
+  /** The path may hold bytes that are no UTF-8. */
+  readonly takesBytes?: true;
   /** What people type in its place, each with what they mean; without the dashes, as `name`. */
   readonly insteadOf?: Readonly<Record<string, string>>;
   readonly group: FlagGroup;

@@ -5,6 +5,7 @@ import { Failure } from "../failure.ts";
 import { decodeText, decodingWarnings, sniffPageType } from "../fetching/index.ts";
 import type { PageUrl } from "../urls/index.ts";
 import type { Io } from "./io.ts";
+import { pathBytes } from "./path-bytes.ts";
 import { reasonOf } from "./system-error.ts";
 import { untilAborted } from "./until-aborted.ts";
 
@@ -65,7 +66,7 @@ const TYPE_BY_EXTENSION: Readonly<Record<string, string>> = {
 
 async function readBytes(path: string, maxBytes: number): Promise<Uint8Array> {
   try {
-    await using file = await open(path, "r");
+    await using file = await open(pathBytes(path), "r");
     const stat = await file.stat();
     if (stat.isDirectory()) throw new Failure("unreadable_input", `${path} is a directory, not a file`);
     requireSize(path, stat.size, maxBytes);

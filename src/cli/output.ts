@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { constants, type Stats } from "node:fs";
 import { access, open, readlink, realpath, rename, rm, stat } from "node:fs/promises";
-import { dirname, join, resolve } from "node:path";
+import { isAbsolute } from "node:path";
 import { articleFields, type FetchedArticle } from "../articles/index.ts";
 import { composeHtml, composeMarkdown } from "../extraction/index.ts";
 import { Failure } from "../failure.ts";
@@ -9,6 +9,7 @@ import { formatFrontMatter } from "../pages/index.ts";
 import type { ExtractCommand } from "./extract-options.ts";
 import type { FileIdentity, Io } from "./io.ts";
 import type { Notices } from "./notices.ts";
+import { decodePath, directoryOf, pathBytes } from "./path-bytes.ts";
 import { hasCode, reasonOf } from "./system-error.ts";
 
 /** One article in the asked-for format, ending with a line break. */
@@ -60,7 +61,9 @@ export async function openSink(outputFile: string | null, io: Io): Promise<Sink>
   }
   const aside = target.kind === "file" ? asideOf(target.path) : null;
   const file = await attempt(outputFile, () =>
-    aside === null ? open(target.path, "a") : open(aside, "wx", target.mode ?? undefined),
+    aside === null
+      ? open(pathBytes(target.path), "a")
+      : open(pathBytes(aside), "wx", target.mode ?? undefined),
   );
   return {
     write: (text) => attempt(outputFile, () => file.writeFile(text)),
@@ -70,18 +73,18 @@ export async function openSink(outputFile: string | null, io: Io): Promise<Sink>
         if (target.mode !== null) await file.chmod(target.mode); // past the umask, which made it narrower
         await file.sync();
         await file.close();
-        await rename(aside, target.path);
+        await rename(pathBytes(aside), pathBytes(target.path));
       }),
     [Symbol.asyncDispose]: async () => {
       await file.close().catch(() => {}); // closed already when finished
-      if (aside !== null) await rm(aside, { force: true });
+      if (aside !== null) await rm(pathBytes(aside), { force: true });
     },
   };
 }
 
 // In the same directory, for a rename does not cross disks; of a random name and opened exclusively, so
 // that in a shared directory nobody can have put a link of that name there; short, whatever the target's.
-const asideOf = (path: string): string => join(dirname(path), `.article-extractor-${randomUUID()}.tmp`);
+const asideOf = (path: string): string => `${directoryOf(path)}/.article-extractor-${randomUUID()}.tmp`;
 
 type Target =
   | { readonly kind: "stdout" }
@@ -100,8 +103,8 @@ async function findTarget(path: string, io: Io): Promise<Target> {
   if (stats.isDirectory()) throw new Failure("unwritable_output", `${path} is a directory, not a file`);
   if (isSameFile(stats, io.stdout.identity)) return STDOUT;
   if (!stats.isFile() || isSameFile(stats, io.stderr.identity)) return { kind: "stream", path, mode: null };
-  await access(path, constants.W_OK); // renaming would get around a file's write protection
-  return { kind: "file", path: await realpath(path), mode: stats.mode & 0o777 };
+  await access(pathBytes(path), constants.W_OK); // renaming would get around a file's write protection
+  return { kind: "file", path: await realPath(path), mode: stats.mode & 0o777 };
 }
 
 const isSameFile = (stats: Stats, other: FileIdentity | null): boolean =>
@@ -109,7 +112,7 @@ const isSameFile = (stats: Stats, other: FileIdentity | null): boolean =>
 
 async function statOrNull(path: string): Promise<Stats | null> {
   try {
-    return await stat(path);
+    return await stat(pathBytes(path));
   } catch (cause) {
     if (hasCode(cause, "ENOENT")) return null;
     throw cause;
@@ -118,9 +121,14 @@ async function statOrNull(path: string): Promise<Stats | null> {
 
 /** A link that points to nothing yet stays a link: the file that it names is made. */
 async function followDangling(path: string): Promise<string> {
-  const link = await readlink(path).catch(() => null); // no link, or nothing there
-  return link === null ? path : followDangling(resolve(await realpath(dirname(path)), link));
+  const link = await readlink(pathBytes(path), { encoding: "buffer" }).catch(() => null); // no link, or nothing there
+  if (link === null) return path;
+  const target = decodePath(link);
+  return followDangling(isAbsolute(target) ? target : `${await realPath(directoryOf(path))}/${target}`);
 }
+
+const realPath = async (path: string): Promise<string> =>
+  decodePath(await realpath(pathBytes(path), { encoding: "buffer" }));
 
 /** Translates what the system has against writing the file. */
 export async function attempt<T>(path: string, action: () => Promise<T>): Promise<T> {

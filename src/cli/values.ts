@@ -16,6 +16,9 @@ import type { Typed } from "./arguments.ts";
 export const optionValue = {
   text: (typed: Typed, name: string): string | null => read(typed, name, text),
   texts: (typed: Typed, name: string): string[] => typed.many(name).map((value) => parse(name, value, text)),
+  /** A path keeps the white space at its ends. */
+  path: (typed: Typed, name: string): string | null => read(typed, name, path),
+  paths: (typed: Typed, name: string): string[] => typed.many(name).map((value) => parse(name, value, path)),
   headerText: (typed: Typed, name: string): string | null => read(typed, name, headerText),
   integer: (typed: Typed, name: string, min: number, max: number): number | null =>
     read(typed, name, integer(min, max)),
@@ -27,6 +30,9 @@ export const optionValue = {
     return value === null ? null : parse(name, value, choice(words), words);
   },
 } as const;
+
+const path: ValueParser<string> = (written) =>
+  written.trim() === "" ? { expected: "not be empty" } : { value: written };
 
 function read<T>(typed: Typed, name: string, parser: ValueParser<T>): T | null {
   const value = typed.one(name);
