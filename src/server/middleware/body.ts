@@ -1,5 +1,5 @@
-import { subscriberNetwork } from "../../fetching/index.ts";
-import type { Exchange, Layer } from "./exchange.ts";
+import { ClientCounts } from "./client-counts.ts";
+import type { Client, Exchange, Layer } from "./exchange.ts";
 import { ProblemError } from "./problem.ts";
 
 /** Largest body of a request. */
@@ -33,10 +33,10 @@ const METHODS_WITH_BODY = ["POST", "PUT", "PATCH"];
  * Answers 413 over `maxBytes`, 408 after `maxMs`, 400 for a body that breaks off, 429 for a large one too many.
  */
 export function receiveBodies(limits: BodyLimits = BODY_LIMITS): Layer {
-  const places = largePlaces(limits);
+  const large = new ClientCounts();
   return (next) => async (exchange) => {
     if (!METHODS_WITH_BODY.includes(exchange.request.method)) return next(exchange);
-    return next({ ...exchange, body: await receive(exchange, { ...limits, places }) });
+    return next({ ...exchange, body: await receive(exchange, { ...limits, large }) });
   };
 }
 
@@ -59,19 +59,18 @@ export function readJsonBody({ request, body }: Exchange): unknown {
   }
 }
 
-type Receiving = BodyLimits & { readonly places: LargePlaces };
+type Receiving = BodyLimits & { readonly large: ClientCounts };
 
 async function receive(exchange: Exchange, limits: Receiving): Promise<string> {
   const { request } = exchange;
-  const { maxBytes, maxMs, smallBytes, places } = limits;
+  const { maxBytes, maxMs, smallBytes } = limits;
   const written = request.headers.get("content-length");
   if (Number(written ?? 0) > maxBytes) throw tooLarge(maxBytes);
-  const client = subscriberNetwork(exchange.client.address);
   const deadline = Promise.withResolvers<never>();
   const timer = setTimeout(() => deadline.reject(tooSlow(maxMs)), maxMs);
   let place: Disposable | null = null;
   const takePlace = (): void => {
-    place ??= places.take(client);
+    place ??= takeLargePlace(exchange.client, limits);
   };
   try {
     if (written === null) return await readChunks(request, { ...limits, takePlace, late: deadline.promise });
@@ -112,37 +111,18 @@ async function readChunks(request: Request, options: ReadingChunks): Promise<str
   return text + decoder.decode();
 }
 
-/** The places of large bodies that are arriving. */
-type LargePlaces = {
-  /** @throws ProblemError 429 when there is none left, for anybody or for this client */
-  take(client: string): Disposable;
-};
-
-function largePlaces({ maxLarge, maxLargePerClient, smallBytes }: BodyLimits): LargePlaces {
-  const held = new Map<string, number>();
-  let total = 0;
-  return {
-    take(client) {
-      const own = held.get(client) ?? 0;
-      if (total >= maxLarge || own >= maxLargePerClient)
-        throw new ProblemError({
-          status: 429,
-          code: "overloaded",
-          detail: `too many bodies over ${smallBytes} bytes arrive at once`,
-          headers: { "retry-after": "1", connection: "close" },
-        });
-      held.set(client, own + 1);
-      total++;
-      return {
-        [Symbol.dispose]() {
-          const left = (held.get(client) ?? 1) - 1;
-          if (left === 0) held.delete(client);
-          else held.set(client, left);
-          total--;
-        },
-      };
-    },
-  };
+/** @throws ProblemError 429 when there is no place left for a large body, for anybody or for this client */
+function takeLargePlace(
+  client: Client,
+  { large, maxLarge, maxLargePerClient, smallBytes }: Receiving,
+): Disposable {
+  if (large.total < maxLarge && large.of(client) < maxLargePerClient) return large.take(client);
+  throw new ProblemError({
+    status: 429,
+    code: "overloaded",
+    detail: `too many bodies over ${smallBytes} bytes arrive at once`,
+    headers: { "retry-after": "1", connection: "close" },
+  });
 }
 
 // The client has gone, or its chunks are none: nothing of ours is wrong.

@@ -1,5 +1,6 @@
 import { FairQueue } from "../../fair-queue.ts";
 import { subscriberNetwork } from "../../fetching/index.ts";
+import { ClientCounts } from "./client-counts.ts";
 import type { Exchange, Layer } from "./exchange.ts";
 import { ProblemError, type RequestProblem } from "./problem.ts";
 
@@ -80,26 +81,18 @@ export type ClientLimit = {
 
 /** Answers 429 to a client that asks for more at once than one may, whatever room there is for others. */
 export function limitClients({ max, counts }: ClientLimit): Layer {
-  const here = new Map<string, number>();
+  const here = new ClientCounts();
   return (next) => async (exchange) => {
     if (!counts(exchange)) return next(exchange);
-    const client = subscriberNetwork(exchange.client.address);
-    const own = here.get(client) ?? 0;
-    if (own >= max)
+    if (here.of(exchange.client) >= max)
       throw new ProblemError({
         status: 429,
         code: "overloaded",
         detail: `more than ${max} requests of one client at once`,
         headers: { "retry-after": "1" },
       });
-    here.set(client, own + 1);
-    try {
-      return await next(exchange);
-    } finally {
-      const left = (here.get(client) ?? 1) - 1;
-      if (left === 0) here.delete(client);
-      else here.set(client, left);
-    }
+    using _ = here.take(exchange.client);
+    return await next(exchange);
   };
 }
 

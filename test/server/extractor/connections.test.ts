@@ -1,5 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { mkdtempSync } from "node:fs";
 import net from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { startExtractor, submitJob, untilJob } from "../../support/extractor-server.ts";
 import { startFaultySite } from "../../support/faulty-site.ts";
 import { type NumberedSite, serveNumberedSite } from "../../support/numbered-site.ts";
@@ -119,6 +122,31 @@ test("HEAD of a stream of events takes no place of a stream", async () => {
     expect([status, headers.get("content-type")]).toEqual([200, "text/event-stream"]);
   }
   expect(await (await server.get(`/crawl/${id}/events`)).text()).toContain("event: end");
+}, 30_000);
+
+test("one client follows jobs over a hundred streams at most, and keeps nobody else from it", async () => {
+  const env = { ARTICLE_EXTRACTOR_TRUSTED_PROXIES: "127.0.0.1", ARTICLE_EXTRACTOR_EGRESS: "open" };
+  const slow = serveNumberedSite({ pages: 2, answerMs: 60_000 });
+  await using server = await startExtractor({
+    env: { ...env, ARTICLE_EXTRACTOR_OUTPUT_ROOT: mkdtempSync(join(tmpdir(), "streams-")) },
+  });
+  const id = await submitJob(server, { output_dir: "x", seeds: [`${slow.origin}/`], ignore_robots: true });
+  const leaving = new AbortController();
+  const follow = (client: string): Promise<Response> =>
+    server.get(`/crawl/${id}/events`, { headers: { "x-forwarded-for": client }, signal: leaving.signal });
+  for (let stream = 0; stream < 100; stream++) expect((await follow("192.0.2.1")).status).toBe(200);
+  const refused = await follow("192.0.2.1");
+  expect([refused.status, refused.headers.get("retry-after")]).toEqual([429, "10"]);
+  expect((await follow("192.0.2.2")).status).toBe(200);
+  leaving.abort();
+  await until(async () => {
+    const again = new AbortController();
+    const headers = { "x-forwarded-for": "192.0.2.1" };
+    const { status } = await server.get(`/crawl/${id}/events`, { headers, signal: again.signal });
+    again.abort();
+    return status === 200;
+  });
+  await slow[Symbol.asyncDispose]();
 }, 30_000);
 
 describe("requests that are none", () => {

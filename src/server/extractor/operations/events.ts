@@ -1,4 +1,5 @@
 import type { JobRecord } from "../../../crawler/index.ts";
+import { ClientCounts } from "../../middleware/client-counts.ts";
 import { ProblemError } from "../../middleware/problem.ts";
 import { pause } from "../../pause.ts";
 import { jobStatus } from "../jobs/spec.ts";
@@ -15,6 +16,8 @@ const HEARTBEAT_MS = 15_000;
 const BATCH = 100;
 /** Streams of one process; they do not count as requests that are worked on. */
 const MAX_STREAMS = 1000;
+/** Of these, those of one client. */
+const MAX_STREAMS_PER_CLIENT = 100;
 
 /** One event; `data` is JSON. */
 const ServerEvent = z
@@ -28,7 +31,7 @@ const ServerEvent = z
 
 /** `GET /crawl/{job_id}/events`. */
 export function eventOperations(parts: ExtractorParts): ApiOperation[] {
-  let streams = 0;
+  const streams = new ClientCounts();
   return [
     {
       method: "get",
@@ -55,10 +58,15 @@ export function eventOperations(parts: ExtractorParts): ApiOperation[] {
         const seen = lastSeen(call);
         if (isOver(job) && seen > 0 && seen >= parts.queue.lastEvent(job.id))
           return new Response(null, { status: 204 });
-        if (streams >= MAX_STREAMS) throw tooManyStreams();
-        streams++;
+        const { client } = call.exchange;
+        if (streams.total >= MAX_STREAMS) throw tooManyStreams(MAX_STREAMS);
+        if (streams.of(client) >= MAX_STREAMS_PER_CLIENT)
+          throw tooManyStreams(MAX_STREAMS_PER_CLIENT, " of one client");
+        const place = streams.take(client);
         call.exchange.keepOpen();
-        const body = openStream(job.id, { seen, parts, signal: call.exchange.signal }, () => streams--);
+        const body = openStream(job.id, { seen, parts, signal: call.exchange.signal }, () =>
+          place[Symbol.dispose](),
+        );
         return new Response(body, {
           headers: {
             "content-type": "text/event-stream",
@@ -79,11 +87,11 @@ function lastSeen({ exchange }: ApiCall): number {
   return /^\d{1,15}$/.test(written) ? Number(written) : 0;
 }
 
-const tooManyStreams = (): ProblemError =>
+const tooManyStreams = (max: number, whose = ""): ProblemError =>
   new ProblemError({
     status: 429,
     code: "too_many_streams",
-    detail: `more than ${MAX_STREAMS} event streams at once`,
+    detail: `more than ${max} event streams${whose} at once`,
     headers: { "retry-after": "10" },
   });
 
