@@ -26,9 +26,9 @@ export type CrawlJobParts = Omit<CrawlDeps, "frontier" | "sink" | "authorization
 /**
  * Runs a crawl as a job: opens what the output holds, crawls, writes the manifest. The last event is
  * `finished`, also for a crawl that was called off or could not go on; leaving the loop calls it off, and
- * the same plan goes on from there.
- * @throws Failure before the first event: `invalid_usage` where another plan is under way in the same
- *   place or another process crawls there; `unwritable_output`, `unreadable_input`
+ * the same plan, also under other limits, goes on from there.
+ * @throws Failure before the first event: `crawl_conflict` where the place holds pages of another scope,
+ *   `invalid_usage` where another process crawls there; `unwritable_output`, `unreadable_input`
  */
 export async function* runCrawlJob(
   plan: CrawlPlan,
