@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { articleResult } from "../articles/index.ts";
+import { type ArticleField, articleFields } from "../articles/index.ts";
 import type { CrawledPage, CrawlOutput, PageOutcome } from "../crawler/index.ts";
 import { Failure } from "../failure.ts";
 import { type Io, OutputClosed } from "./io.ts";
@@ -19,9 +19,13 @@ export interface LineOutput {
  */
 export function createLineOutput(
   io: Io,
-  options: { readonly directory: string | null; readonly stop: () => void },
+  options: {
+    readonly fields: readonly ArticleField[];
+    readonly directory: string | null;
+    readonly stop: () => void;
+  },
 ): LineOutput {
-  const { directory, stop } = options;
+  const { fields, directory, stop } = options;
   let isClosed = false;
   const write = async (value: unknown): Promise<void> => {
     try {
@@ -34,7 +38,7 @@ export function createLineOutput(
     }
   };
   const put = async ({ article, depth, parent }: CrawledPage): Promise<null> => {
-    await write({ ...articleResult(article), depth, parent });
+    await write({ ...articleFields(article, fields), depth, parent });
     return null;
   };
   return {

@@ -1,10 +1,11 @@
 import { type NetworkOptions, preferenceOf } from "../app.ts";
+import type { ArticleField } from "../articles/index.ts";
 import { CRAWL_RANGES, type CrawlPlan, createCrawlPlan, parseSitemapSource } from "../crawler/index.ts";
 import { Failure } from "../failure.ts";
 import { DEFAULT_CRAWL, type Settings } from "../settings/index.ts";
 import { parseUrlPrefix, splitCredentials } from "../urls/index.ts";
 import type { Typed } from "./arguments.ts";
-import { readExtraction, readNetwork, requireUrl, showUrl } from "./page-options.ts";
+import { readExtraction, readFields, readNetwork, requireUrl, showUrl } from "./page-options.ts";
 import { optionValue } from "./values.ts";
 
 /** What a crawl command means. */
@@ -17,6 +18,8 @@ export type CrawlCommand = {
   readonly makes: "files" | "lines" | "list";
   /** Where lines about new, changed and gone pages go: a file, or stdout for `-`; null for nowhere. */
   readonly changedLines: string | null;
+  /** Of the JSON lines. */
+  readonly fields: readonly ArticleField[];
   /** Null when none was given. */
   readonly directory: string | null;
   readonly isFresh: boolean;
@@ -42,6 +45,9 @@ export function readCrawlCommand(
   if (typed.has("jsonl") && typed.has("dry-run"))
     throw new Failure("invalid_usage", "--jsonl and --dry-run exclude each other");
   const makes = typed.has("dry-run") ? "list" : typed.has("jsonl") ? "lines" : "files";
+  if (typed.has("fields") && makes !== "lines")
+    throw new Failure("invalid_usage", "--fields goes with --jsonl");
+  const fields = readFields(typed);
   const network = readNetwork(typed, place.hasPerson);
   const authorizations = new Map<string, string>();
   const seeds = [...typed.positionals, ...optionValue.texts(typed, "seed")].map((written) => {
@@ -74,13 +80,17 @@ export function readCrawlCommand(
     discoversSitemaps: typed.has("discover-sitemaps"),
     trustsLastModified: typed.has("trust-lastmod"),
     preference: preferenceOf(network, settings),
-    extraction: readExtraction(typed, makes === "lines" ? ["content", "markdown"] : ["markdown"]),
+    extraction: readExtraction(
+      typed,
+      makes === "lines" && fields.includes("content") ? ["content", "markdown"] : ["markdown"],
+    ),
   });
   return {
     plan,
     network,
     authorizations,
     makes,
+    fields,
     changedLines: readChangedLines(typed, makes),
     directory: optionValue.path(typed, "output-dir"),
     isFresh: typed.has("fresh"),

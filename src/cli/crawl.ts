@@ -40,7 +40,8 @@ export async function runCrawl(command: CrawlCommand, parts: CrawlParts): Promis
   const place = output?.path ?? null;
   const reader = new AbortController();
   const stop = (): void => reader.abort();
-  const lines = command.makes === "lines" ? createLineOutput(io, { directory: place, stop }) : null;
+  const { fields } = command;
+  const lines = command.makes === "lines" ? createLineOutput(io, { fields, directory: place, stop }) : null;
   const report = createCrawlReport({
     ...parts,
     now: () => performance.now(),

@@ -1,14 +1,13 @@
 import { extname } from "node:path";
 import type { NetworkOptions } from "../app.ts";
-import { ARTICLE_FIELDS, type ArticleField } from "../articles/index.ts";
-import type { ExtractionOptions } from "../extraction/index.ts";
+import type { ArticleField } from "../articles/index.ts";
+import { type ExtractionOptions, RENDERINGS } from "../extraction/index.ts";
 import { Failure } from "../failure.ts";
-import { didYouMean } from "../nearest.ts";
 import { type PageUrl, parsePageUrl } from "../urls/index.ts";
 import type { Typed } from "./arguments.ts";
 import { OUTPUT_FORMATS, type OutputFormat } from "./flags.ts";
 import { isStdin } from "./input.ts";
-import { readExtraction, readNetwork, requireUrl, showUrl } from "./page-options.ts";
+import { readExtraction, readFields, readNetwork, requireUrl, showUrl } from "./page-options.ts";
 import { optionValue } from "./values.ts";
 
 /** One page. */
@@ -103,27 +102,11 @@ function requireFormat(typed: Typed, format: OutputFormat): void {
       throw new Failure("invalid_usage", `--${name} goes with --output ${form}`);
 }
 
-function readFields(typed: Typed): readonly ArticleField[] {
-  if (!typed.has("fields")) return ARTICLE_FIELDS;
-  const written = typed.many("fields").flatMap((names) => names.split(","));
-  const names = new Set(written.map((name) => name.trim()).filter((name) => name !== ""));
-  if (names.size === 0) throw new Failure("invalid_usage", "--fields needs names: --fields title,markdown");
-  return [...names].map((name) => {
-    const field = ARTICLE_FIELDS.find((known) => known === name);
-    if (field !== undefined) return field;
-    const guess = didYouMean(name, ARTICLE_FIELDS) || `; there are ${ARTICLE_FIELDS.join(", ")}`;
-    throw new Failure(
-      "invalid_usage",
-      `--fields: unknown field ${JSON.stringify(name.slice(0, 100))}${guess}`,
-    );
-  });
-}
-
 function renderingsOf(
   format: OutputFormat,
   fields: readonly ArticleField[],
 ): ExtractionOptions["renderings"] {
-  if (format === "json") return (["content", "markdown"] as const).filter((name) => fields.includes(name));
+  if (format === "json") return RENDERINGS.filter((name) => fields.includes(name));
   return format === "markdown" ? ["markdown"] : format === "html" ? ["content"] : [];
 }
 

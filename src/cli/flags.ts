@@ -71,6 +71,15 @@ const EXTRACTION_FLAGS: readonly Flag[] = [
   },
 ];
 
+const FIELDS_FLAG: Flag = {
+  name: "fields",
+  placeholder: "NAMES",
+  isRepeatable: true,
+  insteadOf: { field: "--fields", keys: "--fields" },
+  group: "Output",
+  help: "Only these fields of the JSON, such as title,markdown",
+};
+
 export const EXTRACT_FLAGS: readonly Flag[] = [
   {
     name: "file",
@@ -123,14 +132,7 @@ export const EXTRACT_FLAGS: readonly Flag[] = [
     group: "Output",
     help: "Write to this file instead of stdout, whole or not at all",
   },
-  {
-    name: "fields",
-    placeholder: "NAMES",
-    isRepeatable: true,
-    insteadOf: { field: "--fields", keys: "--fields" },
-    group: "Output",
-    help: "Only these fields of the JSON, such as title,markdown",
-  },
+  FIELDS_FLAG,
   {
     name: "compact",
     insteadOf: { "one-line": "--compact", minify: "--compact" },
@@ -228,6 +230,7 @@ export const CRAWL_ONLY_FLAGS: readonly Flag[] = [
     help: "Directory for the Markdown files and manifest.json; asked for on a terminal",
   },
   { name: "jsonl", group: "Output", help: "Write pages to stdout, one JSON line each, instead of files" },
+  FIELDS_FLAG,
   {
     name: "changed-jsonl",
     placeholder: "FILE",

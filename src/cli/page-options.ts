@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
 import type { NetworkOptions } from "../app.ts";
+import { ARTICLE_FIELDS, type ArticleField } from "../articles/index.ts";
 import type { ExtractionOptions } from "../extraction/index.ts";
 import { Failure } from "../failure.ts";
 import { didYouMean } from "../nearest.ts";
@@ -24,6 +25,26 @@ export function readExtraction(typed: Typed, renderings: ExtractionOptions["rend
     exclude: optionValue.texts(typed, "exclude"),
     renderings,
   };
+}
+
+/**
+ * Fields of the JSON, in the order in which they were asked for.
+ * @throws Failure `invalid_usage` that names the nearest field for one that there is not
+ */
+export function readFields(typed: Typed): readonly ArticleField[] {
+  if (!typed.has("fields")) return ARTICLE_FIELDS;
+  const written = typed.many("fields").flatMap((names) => names.split(","));
+  const names = new Set(written.map((name) => name.trim()).filter((name) => name !== ""));
+  if (names.size === 0) throw new Failure("invalid_usage", "--fields needs names: --fields title,markdown");
+  return [...names].map((name) => {
+    const field = ARTICLE_FIELDS.find((known) => known === name);
+    if (field !== undefined) return field;
+    const guess = didYouMean(name, ARTICLE_FIELDS) || `; there are ${ARTICLE_FIELDS.join(", ")}`;
+    throw new Failure(
+      "invalid_usage",
+      `--fields: unknown field ${JSON.stringify(name.slice(0, 100))}${guess}`,
+    );
+  });
 }
 
 /**

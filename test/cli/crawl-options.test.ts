@@ -104,6 +104,12 @@ const EFFECTS: Readonly<Record<string, () => Promise<void>>> = {
     expect([more.exitCode, more.manifest?.successful]).toEqual([0, 4]);
     expect(more.stderr).toContain("crawled 4 pages (3 of them before)");
   },
+  fields: async () => {
+    const words = [start(), "--max-depth", "0", "--fields", "title,url"];
+    const { stdout } = await crawlOnce([...words, "--jsonl"]);
+    expect(Object.keys(JSON.parse(stdout))).toEqual(["title", "url", "depth", "parent"]);
+    expect((await crawlOnce(words)).stderr).toBe("error: --fields goes with --jsonl\n");
+  },
   "max-depth": async () => {
     expect(pathsOf(await crawl(start(), "--max-depth", "0"))).toEqual(["/start"]);
     expect(pathsOf(await crawl(start(), "--max-depth", "1"))).not.toContain("/guide/deeper");
