@@ -26,10 +26,18 @@ const allOffered: readonly Flag[] = [
   ...new Map(COMMANDS.flatMap(offered).map((flag) => [flag.name, flag])).values(),
 ];
 
+/** What prints the codenames of the tenants, which the scripts offer; nothing where there is no deployment file. */
+const TENANTS = "article-extractor completions tenants 2> /dev/null";
+/** Commands that take a tenant as their first argument, and commands that take any number of them. */
+const OF_ONE_TENANT = ["search", "fetch"];
+const OF_TENANTS = ["index", "sync"];
+
+const valued = allOffered.filter((flag) => flag.placeholder !== undefined);
+const repeatable = allOffered.filter((flag) => flag.isRepeatable);
+
 function bash(): string {
-  const valueCases = allOffered
-    .filter((flag) => flag.placeholder !== undefined)
-    .map((flag) => `    ${spellings(flag).join("|")}) ${bashValues(flag)}; return ;;`);
+  const valueCases = valued.map((flag) => `    ${spellings(flag).join("|")}) ${bashValues(flag)}; return ;;`);
+  const lettered = allOffered.filter((flag) => flag.short);
   const optionsOf = (command: Command): string => offered(command).flatMap(spellings).join(" ");
   const optionCases = namedCommands.map(
     (command) => `    ${command.name}) options="${optionsOf(command)}" ;;`,
@@ -40,14 +48,44 @@ _article_extractor_files() {
   compopt -o filenames 2> /dev/null
   COMPREPLY=($(compgen -f -- "$1"))
 }
+# The words of $1 that were not given yet, but for those that may be given again.
+_article_extractor_new() {
+  local candidate
+  for candidate in $1; do
+    case $given in *" $candidate "*) continue ;; esac
+    echo "$candidate"
+  done
+}
+_article_extractor_tenants() {
+  [ -n "$config" ] && local -x DEPLOYMENT_CONFIG=$config
+  COMPREPLY=($(compgen -W "$(_article_extractor_new "$(${TENANTS})")" -- "$word"))
+}
 _article_extractor() {
   local word=\${COMP_WORDS[COMP_CWORD]} previous=\${COMP_WORDS[COMP_CWORD-1]} options
+  local at one count=0 given=" " config=
   COMPREPLY=()
+  for ((at = 1; at < COMP_CWORD; at++)); do
+    one=\${COMP_WORDS[at]}
+    case $one in
+      ${repeatable.map((flag) => spellings(flag).join("|")).join("|")}) ;;
+${lettered.map((flag) => `      ${spellings(flag).join("|")}) given+="${spellings(flag).join(" ")} " ;;`).join("\n")}
+      *) given+="$one " ;;
+    esac
+    case $one in
+      ${valued.flatMap(spellings).join("|")})
+        [ "\${COMP_WORDS[at+1]}" = "=" ] && at=$((at + 1))
+        at=$((at + 1))
+        [ "$one" = --config ] && config=\${COMP_WORDS[at]} ;;
+      -*) ;;
+      *) count=$((count + 1)) ;;
+    esac
+  done
   # Readline takes "=" for a word of its own.
   [ "$word" = "=" ] && word=
   [ "$previous" = "=" ] && previous=\${COMP_WORDS[COMP_CWORD-2]}
   case $previous in
 ${valueCases.join("\n")}
+    help) COMPREPLY=($(compgen -W "${commandNames.join(" ")}" -- "$word")); return ;;
     completions) COMPREPLY=($(compgen -W "${SHELLS.join(" ")}" -- "$word")); return ;;
     serve) [ "$COMP_CWORD" -eq 2 ] && COMPREPLY=($(compgen -W "${SERVERS.join(" ")}" -- "$word")); return ;;
   esac
@@ -56,8 +94,12 @@ ${optionCases.join("\n")}
     *) options="${optionsOf(EXTRACT_COMMAND)}" ;;
   esac
   case $word in
-    -*) COMPREPLY=($(compgen -W "$options" -- "$word")) ;;
-    *) [ "$COMP_CWORD" -eq 1 ] && COMPREPLY=($(compgen -W "${commandNames.join(" ")}" -- "$word")) ;;
+    -*) COMPREPLY=($(compgen -W "$(_article_extractor_new "$options")" -- "$word")) ;;
+    *) case \${COMP_WORDS[1]} in
+        ${OF_TENANTS.join("|")}) [ "$COMP_CWORD" -gt 1 ] && _article_extractor_tenants && return ;;
+        ${OF_ONE_TENANT.join("|")}) [ "$COMP_CWORD" -gt 1 ] && [ "$count" -eq 1 ] && _article_extractor_tenants && return ;;
+      esac
+      [ "$COMP_CWORD" -eq 1 ] && COMPREPLY=($(compgen -W "${commandNames.join(" ")}" -- "$word")) ;;
   esac
 }
 complete -F _article_extractor article-extractor
@@ -78,7 +120,7 @@ function zsh(): string {
     (command) => `    ${command.name})
       _arguments -s \\
 ${specsOf(command)}
-        '*:${zshArgument(command)}' ;;`,
+        '${zshArgument(command)}' ;;`,
   );
   const commands = COMMANDS.map(({ name, help }) => `${name}\\:${zshQuote(help)}`);
   return `#compdef article-extractor
@@ -96,13 +138,17 @@ compdef _article_extractor article-extractor
 }
 
 function zshArgument({ name }: Command): string {
-  if (name === "completions") return `shell:(completions ${SHELLS.join(" ")})`;
-  return name === "serve" ? `server:(serve ${SERVERS.join(" ")})` : "argument:";
+  if (name === "completions") return `*:shell:(completions ${SHELLS.join(" ")})`;
+  if (name === "help") return `*:command:(help ${commandNames.join(" ")})`;
+  if (OF_TENANTS.includes(name)) return `*:tenant:(${name} $(${TENANTS}))`;
+  if (OF_ONE_TENANT.includes(name)) return `2:tenant:($(${TENANTS}))`;
+  return name === "serve" ? `*:server:(serve ${SERVERS.join(" ")})` : "*:argument:";
 }
 
 function zshSpec(flag: Flag): string {
   const value = flag.placeholder === undefined ? "" : `:${zshQuote(flag.placeholder)}:${zshValues(flag)}`;
-  const star = flag.isRepeatable ? "*" : "";
+  const others = flag.short ? `(${spellings(flag).join(" ")})` : "";
+  const star = flag.isRepeatable ? "*" : others;
   return spellings(flag)
     .map((spelling) => `'${star}${spelling}[${zshQuote(flag.help)}]${value}'`)
     .join(" ");
@@ -125,20 +171,26 @@ function fish(): string {
   });
   const shells = `complete -c article-extractor -n '__fish_seen_subcommand_from completions' -a '${SHELLS.join(" ")}'`;
   const servers = `complete -c article-extractor -n '__fish_seen_subcommand_from serve' -a '${SERVERS.join(" ")}'`;
+  const commands = `complete -c article-extractor -n '__fish_seen_subcommand_from help' -a '${commandNames.join(" ")}'`;
+  const tenants = `complete -c article-extractor -n '__fish_seen_subcommand_from ${[...OF_TENANTS, ...OF_ONE_TENANT].join(" ")}' -a '(${TENANTS})'`;
   return `# fish completion for article-extractor
 complete -c article-extractor -f
-${[...commandLines, ...flagLines, shells, servers].join("\n")}
+${[...commandLines, ...flagLines, shells, servers, commands, tenants].join("\n")}
 `;
 }
 
 /** Where the option is offered: everywhere, after its commands, or where none is named (which is extract). */
-function fishCondition({ name }: Flag): string {
+function fishCondition({ name, short, isRepeatable }: Flag): string {
   const takes = (command: Command): boolean => offered(command).some((flag) => flag.name === name);
-  if (COMMANDS.every(takes)) return "";
+  const isNew = `not __fish_contains_opt ${short ? `-s ${short} ` : ""}${name}`;
+  const again = isRepeatable ? [] : [isNew];
+  const condition = (parts: readonly string[]): string =>
+    parts.length === 0 ? "" : ` -n '${parts.join("; and ")}'`;
+  if (COMMANDS.every(takes)) return condition(again);
   const [takers, others] = [namedCommands.filter(takes), namedCommands.filter((command) => !takes(command))];
   const seen = (commands: readonly Command[]): string =>
     `__fish_seen_subcommand_from ${commands.map((command) => command.name).join(" ")}`;
-  return ` -n '${takes(EXTRACT_COMMAND) ? `not ${seen(others)}` : seen(takers)}'`;
+  return condition([takes(EXTRACT_COMMAND) ? `not ${seen(others)}` : seen(takers), ...again]);
 }
 
 function fishValues({ choices, isPath }: Flag): string {

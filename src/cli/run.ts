@@ -260,11 +260,23 @@ async function schema({ typed, io }: Shell): Promise<number> {
 
 async function completions({ typed, io }: Shell): Promise<number> {
   const { positionals } = typed;
+  // The scripts ask for them at each tabulator.
+  if (positionals.length === 1 && positionals[0] === "tenants") return await tenants({ typed, io });
   const { formatCompletions, SHELLS } = await import("./completions.ts");
   if (positionals.length !== 1) {
     throw new Failure("invalid_usage", `completions takes one shell: ${SHELLS.join(", ")}`);
   }
   await io.stdout.write(formatCompletions(positionals[0] ?? ""));
+  return 0;
+}
+
+async function tenants({ typed, io }: Pick<Shell, "typed" | "io">): Promise<number> {
+  const { readEnvironment } = await import("./environment.ts");
+  const { chooseDeployment } = await import("./open-tenants.ts");
+  const { readSettings } = await import("../settings/index.ts");
+  const settings = readSettings(readEnvironment(typed, io));
+  const deployment = await chooseDeployment({ config: null, settings, io });
+  await io.stdout.write(deployment.tenants.map(({ codename }) => `${codename}\n`).join(""));
   return 0;
 }
 

@@ -9,6 +9,16 @@ import { bashOffers } from "../support/completion.ts";
 const offeredBy = ({ flags }: Command) => flags;
 const ALL_OFFERED = COMMANDS.flatMap(offeredBy);
 
+const deploymentOf = (...codenames: string[]): string =>
+  JSON.stringify({
+    tenants: codenames.map((codename) => ({
+      source_type: "filesystem",
+      codename,
+      docs_name: codename,
+      docs_root_dir: codename,
+    })),
+  });
+
 describe.skipIf(Bun.which("bash") === null)("bash (needs bash)", () => {
   const ROWS: readonly (readonly [words: readonly string[], offers: readonly string[]])[] = [
     [[""], COMMANDS.map(({ name }) => name)],
@@ -45,12 +55,50 @@ describe.skipIf(Bun.which("bash") === null)("bash (needs bash)", () => {
     [["crawl", "--sitemap", "two"], ["two words.html"]],
     [["crawl", "--seed", ""], []],
     [["licenses", "--max-"], []],
+    [["help", "cr"], ["crawl"]],
+    // What was given is not offered again, by its letter neither, unless it may be repeated.
+    [
+      ["--no-images", "--no-"],
+      ["--no-code", "--no-browser", "--no-color"],
+    ],
+    [["-q", "--qu"], []],
+    [["--quiet", "-q"], []],
+    [["https://h.example/", "--exclude", "nav", "--exc"], ["--exclude"]],
+    [
+      ["--select", "--no-code", "--no-c"],
+      ["--no-code", "--no-color"],
+    ],
+    [
+      ["index", ""],
+      ["handbook", "house", "tool"],
+    ],
+    [["index", "ho"], ["house"]],
+    [
+      ["sync", "handbook", ""],
+      ["house", "tool"],
+    ],
+    [["index", "--config", "other.json", ""], ["other"]],
+    [["index", "--config", "=", "other.json", ""], ["other"]],
+    [["index", "--config", "missing.json", ""], []],
+    [
+      ["search", "h"],
+      ["handbook", "house"],
+    ],
+    [["search", "--size", "3", "--json", "to"], ["tool"]],
+    [["search", "tool", "h"], []],
+    [
+      ["fetch", ""],
+      ["handbook", "house", "tool"],
+    ],
+    [["crawl", "h"], []],
   ];
   for (const [words, offers] of ROWS) {
     test(`after "${words.join(" ")}" offers ${offers.join(", ") || "nothing"}`, async () => {
       await using directory = await temporaryDirectory();
       await writeFile(join(directory.path, "two words.html"), "");
       await mkdir(join(directory.path, "folder"));
+      await writeFile(join(directory.path, "deployment.json"), deploymentOf("handbook", "house", "tool"));
+      await writeFile(join(directory.path, "other.json"), deploymentOf("other"));
       expect((await bashOffers(words, directory.path)).sort()).toEqual([...offers].sort());
     });
   }
@@ -119,6 +167,22 @@ for (const shell of ["zsh", "fish"]) {
     for (const { name } of COMMANDS) expect(stdout).toContain(name);
   });
 }
+
+test.skipIf(Bun.which("fish") === null)("fish offers tenants, and no option twice (needs fish)", async () => {
+  await using directory = await temporaryDirectory();
+  await writeFile(join(directory.path, "deployment.json"), deploymentOf("handbook", "tool"));
+  const offers = async (line: string): Promise<string[]> => {
+    const run = await runShell(
+      `article-extractor completions fish > script && fish -c 'source script; complete -C "article-extractor ${line}"'`,
+      { cwd: directory.path, env: { HOME: directory.path } },
+    );
+    return run.stdout.split("\n").flatMap((offer) => (offer === "" ? [] : [offer.split("\t")[0] ?? ""]));
+  };
+  expect((await offers("index ")).filter((offer) => !/^-/.test(offer))).toEqual(["handbook", "tool"]);
+  expect((await offers("--no-images --no-")).sort()).toEqual(["--no-browser", "--no-code", "--no-color"]);
+  expect(await offers("-q --qu")).toEqual([]);
+  expect(await offers("--exclude a --excl")).toEqual(["--exclude"]);
+});
 
 const REFUSED: readonly (readonly [args: readonly string[], message: string])[] = [
   [["completions"], "completions takes one shell: bash, zsh, fish"],
