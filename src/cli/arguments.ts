@@ -1,4 +1,5 @@
 import { parseArgs } from "node:util";
+import { cac } from "cac";
 import { Failure } from "../failure.ts";
 import { didYouMean, nearest } from "../nearest.ts";
 import { COMMAND_NAMES, COMMANDS, type Command, EXTRACT_COMMAND, requireCommand } from "./commands.ts";
@@ -27,15 +28,7 @@ export type Typed = {
 export function parseArguments(words: readonly string[]): Typed {
   const tokens = tokenize(words);
   const { command, positionals } = takeCommand(tokens);
-  const values = new Map<string, readonly string[]>();
-  for (const token of tokens) {
-    if (token.kind !== "option") continue;
-    requireForm(words[token.index] ?? "", token);
-    const flag = command.flags.find(({ name }) => name === token.name);
-    if (!flag) throw unknownOption(token.rawName, command);
-    values.delete(contraryOf(flag));
-    values.set(flag.name, [...(values.get(flag.name) ?? []), readValue(flag, token)]);
-  }
+  const values = readOptions(command, tokens, words);
   for (const word of positionals) requireText(word, "an argument");
   const many = (name: string): readonly string[] => values.get(name) ?? [];
   // In `search --dir docs help` and `index -- help` the word is an argument.
@@ -92,8 +85,53 @@ function takeCommand(tokens: readonly Token[]): Pick<Typed, "command" | "positio
     : { command: EXTRACT_COMMAND, positionals };
 }
 
-/** Of `--x` and `--no-x` the last one counts, where there are both. */
-const contraryOf = ({ name }: Flag): string => (name.startsWith("no-") ? name.slice(3) : `no-${name}`);
+/** The values of the options that were typed, by their names; "true" for a switch. */
+function readOptions(
+  command: Command,
+  tokens: readonly Token[],
+  words: readonly string[],
+): ReadonlyMap<string, readonly string[]> {
+  const parser = cac("article-extractor");
+  // A `--no-x` switch is on only when typed.
+  const declared = parser.command("[...words]", "", { ignoreOptionDefaultValue: true });
+  for (const flag of command.flags) declared.option(declarationOf(flag), flag.help);
+  const values: string[] = [];
+  const spelled = tokens.flatMap((token) => {
+    if (token.kind !== "option") return [];
+    requireForm(words[token.index] ?? "", token);
+    const flag = command.flags.find(({ name }) => name === token.name);
+    if (!flag) throw unknownOption(token.rawName, command);
+    const value = readValue(flag, token);
+    return [
+      flag.placeholder === undefined ? spellingOf(flag) : `${spellingOf(flag)}=@${values.push(value) - 1}`,
+    ];
+  });
+  const { options } = parser.parse(["", "", ...spelled], { run: false });
+  return new Map(
+    command.flags.flatMap((flag) => {
+      const read = typedValues(flag, options[camelCase(flag.name.replace(/^no-/, ""))], values);
+      return read.length > 0 ? [[flag.name, read]] : [];
+    }),
+  );
+}
+
+const declarationOf = ({ name, placeholder }: Flag): string =>
+  `--${name}${placeholder === undefined ? "" : " <value>"}`;
+
+// cac knows a switch by its camelCase name alone: after `--prefer-http` it would take the next word for its value. A
+// value that looks like a number would become one, so each travels as a word like "@3" that stands for it.
+const spellingOf = ({ name }: Flag): string =>
+  name.startsWith("no-") ? `--${name}` : `--${camelCase(name)}`;
+
+const camelCase = (name: string): string =>
+  name.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
+
+// `--no-x` is x = false. Of `--x` and `--no-x` the last one counts, where there are both.
+function typedValues(flag: Flag, read: unknown, values: readonly string[]): readonly string[] {
+  const all: unknown[] = read === undefined ? [] : [read].flat();
+  if (flag.placeholder !== undefined) return all.map((word) => values[Number(String(word).slice(1))] ?? "");
+  return all.at(-1) === !flag.name.startsWith("no-") ? ["true"] : [];
+}
 
 function readValue(flag: Flag, { rawName, value, inlineValue }: OptionToken): string {
   const { name, placeholder, takesBytes } = flag;

@@ -33,7 +33,9 @@ const expected = (
 ): Reading => {
   const values = Object.fromEntries(flags.map(({ name }) => [name, [] as string[]]));
   for (const { flag, value } of options) {
-    values[flag.name]?.push(value);
+    // A switch is on or off, however often it stands there.
+    if (flag.placeholder === undefined) values[flag.name] = ["true"];
+    else values[flag.name]?.push(value);
     const contrary = flag.name.startsWith("no-") ? flag.name.slice(3) : `no-${flag.name}`;
     if (values[contrary]) values[contrary] = [];
   }
