@@ -16,6 +16,7 @@ import { failureOf, testFetcher } from "../../support/test-fetcher.ts";
 
 const FILLED = `<html><body><article><h1>Tides</h1>${"<p>The sea rises twice a day, and falls twice.</p>".repeat(20)}</article></body></html>`;
 const SHELL = `<html><body><div id="root"></div><script src="/app.js"></script></body></html>`;
+const SCRIPT_REDIRECT = `<title>Moved</title><p>You are being moved to another page.</p><script>location.href = "/page"</script>`;
 const GONE_WITH_TEXT = FILLED.replace("<h1>Tides", "<h1>Lost tides");
 
 const GONE_WITHOUT_TEXT = `<main><p></p></main>${"<!-- -->".repeat(100)}`;
@@ -30,6 +31,7 @@ const server = Bun.serve({
     requests.push(`${isBrowser ? "browser" : "http"} ${pathname}`);
     const html = (body: string, status = 200): Response =>
       new Response(body, { status, headers: { "content-type": "text/html" } });
+    if (pathname === "/script-redirect") return html(isBrowser ? FILLED : SCRIPT_REDIRECT);
     if (pathname === "/shell") return html(isBrowser ? FILLED : SHELL);
     if (pathname === "/slow-shell") return Bun.sleep(isBrowser ? 30_000 : 400).then(() => html(SHELL));
     if (pathname === "/shell-for-all") return html(SHELL);
@@ -102,6 +104,18 @@ describe("the fetcher preference", () => {
       fetcher: "browser",
       warnings: ["Fetched with the browser: the plain answer was an application's empty shell"],
       requests: ["http", "browser"],
+    });
+  });
+
+  test("asks the browser about a script that goes on to another page, and fails where there is none", async () => {
+    expect(await extract("/script-redirect", "http")).toEqual({
+      fetcher: "browser",
+      warnings: ["Fetched with the browser: the plain answer was a script that goes on to another page"],
+      requests: ["http", "browser"],
+    });
+    await expect(extract("/script-redirect", "http", { http, browser: null })).rejects.toMatchObject({
+      code: "no_content",
+      message: `${server.url.origin}/script-redirect is a script that goes on to another page, which a browser would run`,
     });
   });
 

@@ -147,6 +147,6 @@ describe("a local document", () => {
       "application/xhtml+xml",
       "",
     ].map(bodyKind);
-    expect(kinds).toEqual(["markdown", "markdown", "plain", "html", "html", "html"]);
+    expect(kinds).toEqual(["markdown", "markdown", "plain", "html", "xhtml", "html"]);
   });
 });
