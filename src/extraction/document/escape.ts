@@ -36,7 +36,7 @@ export function escapeText(text: string, place: TextPlace, offset = 0): string {
 
 // GitHub makes links of bare addresses, with all that follows them up to a space.
 const ADDRESS = /https?:\/\/[^\s<>[\]"`\\|*]+/g;
-const ADDRESS_END = /[?!.,:;'_~)]+$/;
+const ADDRESS_END = /(?<![?!.,:;'_~)])[?!.,:;'_~)]+$/;
 
 /**
  * Text that may hold addresses: those that something else follows at once, or in which something would have

@@ -154,7 +154,7 @@ function trimBreaks(inlines: Inline[]): Inline[] {
     let text = inline.text;
     if (before === undefined || before.kind === "break") text = text.replace(/^ +/, "");
     if (index === inlines.length - 1 || inlines[index + 1]?.kind === "break")
-      text = text.replace(/[ \u00a0]+$/, "");
+      text = text.replace(/(?<![ \u00a0])[ \u00a0]+$/, "");
     if (text !== "") out.push({ kind: "text", text });
   }
   while (out[0]?.kind === "break") out.shift();

@@ -197,7 +197,7 @@ export function hrefOf(element: Element, references: References): string | null 
   const href = element.getAttribute("href");
   // A reference to a note that was left out leads nowhere.
   if (classOf(element) === "footnote-ref" && FOOTNOTE_HREF.test(href ?? "")) return null;
-  if (href === null || /^\s*#?\s*$/.test(href)) return null;
+  if (href === null || /^\s*(?:#\s*)?$/.test(href)) return null;
   return references.link(href);
 }
 

@@ -30,7 +30,7 @@ export function phrasesToMarkdown(inlines: readonly Inline[], place: PhrasePlace
   };
   const written = write(inlines, context, { before: "", after: "" });
   if (place.isInCell) return written;
-  if (place.isHeading) return written.replace(/(#+)$/, "\\$1");
+  if (place.isHeading) return written.replace(/(?<!#)(#+)$/, "\\$1");
   return written.split("\n").map(escapeLineStart).join("\n");
 }
 

@@ -43,7 +43,7 @@ const foldName = (name: string): string =>
     .normalize("NFD")
     .replace(/\p{M}/gu, "")
     .toLowerCase()
-    .replace(/[.\s]+$/, "");
+    .replace(/(?<![.\s])[.\s]+$/, "");
 
 function namesOf(lang: string): ReadonlyMap<string, number> {
   const language = lang.split("-")[0]?.toLowerCase() ?? "en";

@@ -34,7 +34,7 @@ export function forwardedPrefix(request: Request, peerAddress: string, trusted: 
  * @returns null for what cannot stand in an address: `//host`, `..`, spaces, quotes
  */
 export function normalBasePath(written: string): string | null {
-  const path = written.trim().replace(/\/+$/, "");
+  const path = written.trim().replace(/(?<!\/)\/+$/, "");
   if (path === "") return "";
   const isPlain = /^\/[A-Za-z0-9._~-]+(?:\/[A-Za-z0-9._~-]+)*$/.test(path);
   return isPlain && !path.split("/").includes("..") && !path.split("/").includes(".") ? path : null;

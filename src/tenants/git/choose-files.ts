@@ -54,7 +54,7 @@ export function chooseFiles(entries: readonly TreeEntry[], options: ChooseOption
 /** `./docs/`, `docs/**` and `docs` mean the same; everything is the empty text. */
 function normalSubpath(written: string): string {
   const path = posix.normalize(written.replaceAll("\\", "/").replace(/\/\*{1,2}$/, ""));
-  return path === "." ? "" : path.replace(/^\.\//, "").replace(/\/+$/, "");
+  return path === "." ? "" : path.replace(/^\.\//, "").replace(/(?<!\/)\/+$/, "");
 }
 
 const isBelow = (path: string, folder: string): boolean =>
