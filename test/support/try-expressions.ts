@@ -16,8 +16,8 @@ const cpuMs = (expression: RegExp, text: string): number => {
 
 function isSlow(written: WrittenExpression): boolean {
   const expression = new RegExp(written.source, written.flags.replace(/[gy]/g, ""));
+  // Twice, as the first run may compile it, or garbage be collected.
   for (const [length, limitMs] of TRIALS)
-    // Twice, as the first run may compile it, or garbage be collected.
     for (const text of attacks(written, length))
       if (cpuMs(expression, text) > limitMs && cpuMs(expression, text) > limitMs) return true;
   return false;

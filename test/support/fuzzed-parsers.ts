@@ -1,0 +1,95 @@
+import { createTextListReader } from "../../src/crawler/sitemap/text-list.ts";
+import { createXmlReader } from "../../src/crawler/sitemap/xml.ts";
+import { extractBody, extractHtml, RENDERINGS } from "../../src/extraction/index.ts";
+import { createCookieSession, decodeText, isAllowed, parseRobots } from "../../src/fetching/index.ts";
+import { parseFrontMatter, parsePage } from "../../src/pages/index.ts";
+import { Analyser, DocumentAnalyser, readDocument, type TextForm } from "../../src/search/index.ts";
+import { DEFAULT_EXTRACTION, readDeployment } from "../../src/settings/index.ts";
+import { docsUrl } from "../../src/urls/index.ts";
+
+/** A parser of foreign bytes, and texts from which hostile ones are made. */
+export type FuzzedParser = {
+  readonly seeds: readonly string[];
+  /** May throw a `Failure`; anything else is a fault. */
+  parse(bytes: Uint8Array): unknown;
+};
+
+const decoder = new TextDecoder();
+const ofText =
+  (parse: (text: string) => unknown) =>
+  (bytes: Uint8Array): unknown =>
+    parse(decoder.decode(bytes));
+
+const MARKDOWN =
+  '---\ntitle: A\nurl: https://h.test/a\n---\n# A `b` [c](d "e") <b hidden>x</b>\n\n- 1. > a\n\n|a|b|\n|-|-|\n|c|d|\n\n```js\nx\n```\n\n[^1]: n\n\n<!-- c --> &amp; \\* ~~s~~ $x$ ![i](j)\n';
+const RST = "Title\n=====\n\n.. code-block:: py\n   :linenos:\n\n   x = 1\n\nText::\n\n  y\n\n``lit``\n";
+const ADOC = "= Title\n\n[source,ruby]\n----\nx\n----\n\n== Part\n";
+const HTML =
+  '<!doctype html><html lang=en><head><title>A &amp; b</title><meta name=robots content=noindex><style>.a{display:none}</style><script type=application/ld+json>{"@type":"Article"}</script></head><body><main><h1>A</h1><p class=a>b <a href=\'/c?d=e\'>f</a><table><tr><th>g<td>h</table><pre><code>i</code></pre><ul><li>j<dl><dt>k<dd>l</dl><svg/><math><mi>x</mi></math><template><p>m</template><details><summary>n</summary></details></main></body></html>';
+const SITEMAP =
+  "<?xml version='1.0'?><urlset xmlns='http://www.sitemaps.org/schemas/sitemap/0.9'><url><loc>https://h.test/a?b&amp;c</loc><lastmod>2026-01-02</lastmod></url><!-- d --></urlset>";
+const DEPLOYMENT = JSON.stringify({
+  infrastructure: { mcp_host: "127.0.0.1", mcp_port: 1 },
+  tenants: [{ source_type: "filesystem", codename: "quay", docs_name: "Quay", docs_root_dir: "/d" }],
+});
+
+function readAndAnalyse(text: string, form: TextForm): void {
+  const source = readDocument({ url: docsUrl("t", "d"), path: "d", text, form, mayNameItself: true });
+  new DocumentAnalyser(new Analyser("default")).analyse(source);
+}
+
+const EXTRACTION = { ...DEFAULT_EXTRACTION, renderings: RENDERINGS };
+
+/** Every parser that reads bytes of strangers, by name. */
+export const FUZZED_PARSERS: Readonly<Record<string, FuzzedParser>> = {
+  html: { seeds: [HTML], parse: ofText((text) => extractHtml(text, null, EXTRACTION)) },
+  "markdown page": {
+    seeds: [MARKDOWN],
+    parse: ofText((body) => extractBody({ kind: "markdown", body, url: null, options: EXTRACTION })),
+  },
+  "markdown document": { seeds: [MARKDOWN], parse: ofText((text) => readAndAnalyse(text, "markdown")) },
+  "rst document": { seeds: [RST], parse: ofText((text) => readAndAnalyse(text, "rst")) },
+  "asciidoc document": { seeds: [ADOC], parse: ofText((text) => readAndAnalyse(text, "asciidoc")) },
+  "front matter": {
+    seeds: [MARKDOWN, "---\na: &x [1, {b: 'c'}]\n? d\n: |\n  e\n...\n---\n"],
+    parse: ofText((text) => [parseFrontMatter(text), parsePage(text)]),
+  },
+  sitemap: {
+    seeds: [SITEMAP, "https://h.test/a\nhttps://h.test/b\n"],
+    parse: ofText((text) => {
+      for (const reader of [createXmlReader("s"), createTextListReader("s")]) {
+        for (let at = 0; at < text.length; at += 50) reader.read(text.slice(at, at + 50));
+        reader.finish();
+        reader.take();
+      }
+    }),
+  },
+  robots: {
+    seeds: [
+      "User-agent: *\nDisallow: /a*b$\nAllow: /\nCrawl-delay: 1.5\nSitemap: https://h.test/s.xml # c\n",
+    ],
+    parse: ofText((text) => isAllowed(parseRobots(text), "bot", "https://h.test/a%20b?c=d")),
+  },
+  cookies: {
+    seeds: [
+      "a=b; Path=/; Domain=h.test; Expires=Wed, 21 Oct 2037 07:28:00 GMT; Secure; HttpOnly; SameSite=None",
+    ],
+    parse: ofText((text) => {
+      const session = createCookieSession();
+      session.store(new URL("https://www.h.test/a"), text.split("\n"));
+      return [session.headerFor(new URL("https://www.h.test/a/b")), session.list()];
+    }),
+  },
+  charset: {
+    seeds: [
+      "<meta charset=utf-16>a\u00e9\u4e2d",
+      "\ufeffa",
+      "<meta http-equiv=content-type content='text/html; charset=gbk'>",
+    ],
+    parse: (bytes) => decodeText(bytes, bytes.length % 2 === 0 ? null : "text/html; charset=shift_jis"),
+  },
+  "deployment.json": {
+    seeds: [DEPLOYMENT],
+    parse: ofText((text) => readDeployment(text, { name: "d.json", directory: "/d" })),
+  },
+};
