@@ -76,7 +76,7 @@ export function openSources(options: SourcesOptions): Sources {
       concurrency: settings.crawlerConcurrency,
       hostDelayMs: Math.round(settings.crawlerRateLimit * 1000),
       preferBrowser: infrastructure.preferBrowser,
-      extraction: DEFAULT_EXTRACTION,
+      extraction: { ...DEFAULT_EXTRACTION, favor: settings.favor },
     },
     openCrawler: (hosts, { acceptMarkdown }) => app.openSession(network, hostsOf(hosts), { acceptMarkdown }),
     fallback,

@@ -8,6 +8,7 @@ import { measurePages, readJob } from "./measure-pages.ts";
 const job = readJob(process.argv.slice(2));
 const options = {
   minWordCount: 150,
+  favor: "balanced" as const,
   includeImages: true,
   includeCode: true,
   select: null,

@@ -134,6 +134,7 @@ try {
     preference: "http_only",
     extraction: {
       minWordCount: 150,
+      favor: "balanced",
       includeImages: true,
       includeCode: true,
       select: null,

@@ -97,6 +97,7 @@ async function extractOurs(html: string, { url }: Page): Promise<Ours> {
   try {
     const { article } = await extractHtml(html, parsePageUrl(url), {
       minWordCount: 0,
+      favor: "balanced",
       includeImages: true,
       includeCode: true,
       select: null,

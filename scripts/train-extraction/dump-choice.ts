@@ -26,7 +26,14 @@ for (const set of sets) {
     const tree = buildPageTree(scanPage(html).model);
     const p = second.subarray(at, at + tree.candidates.length);
     const typeP = types.subarray(page * PAGE_TYPES.length, (page + 1) * PAGE_TYPES.length);
-    rows.write(computeChoiceFeatures({ tree, p, typeP, blocks: keepBlocks(tree, p, typeP) }));
+    rows.write(
+      computeChoiceFeatures({
+        tree,
+        p,
+        typeP,
+        blocks: keepBlocks(tree, { p, typeP, favor: "balanced" }).blocks,
+      }),
+    );
     at += tree.candidates.length;
     page++;
   }

@@ -78,7 +78,7 @@ for (const set of sets) {
     const p = second.subarray(block, block + tree.candidates.length);
     const typeP = types.subarray(page * PAGE_TYPES.length, (page + 1) * PAGE_TYPES.length);
     const pageType = PAGE_TYPES[typeP.indexOf(Math.max(...typeP))] ?? null;
-    const choice = { blocks: keepBlocks(tree, p, typeP), pageType };
+    const choice = { blocks: keepBlocks(tree, { p, typeP, favor: "balanced" }).blocks, pageType };
     const view = viewPage({ page: scanned, choice, jsonLd: readJsonLd(scanned.facts), url: url || null });
     for (const { kind, rows, lines } of writers) {
       const described = kind.describe(view);

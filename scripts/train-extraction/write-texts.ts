@@ -22,6 +22,7 @@ const [out = "", texts = "", ...sets] = process.argv.slice(2);
 const second = new Float32Array(await Bun.file(join(out, "second.f32")).arrayBuffer());
 const types = new Float32Array(await Bun.file(join(out, "types.f32")).arrayBuffer());
 const options = {
+  favor: "balanced" as const,
   includeImages: true,
   includeCode: true,
   minWordCount: 0,
@@ -41,9 +42,11 @@ for (const set of sets) {
     at += p.length;
     const typeP = types.subarray(number * PAGE_TYPES.length, ++number * PAGE_TYPES.length);
     const pageType = PAGE_TYPES[typeP.indexOf(Math.max(...typeP))] ?? null;
-    const blocks = isBarePage(tree) ? tree.candidates : keepBlocks(tree, p, typeP);
+    const blocks = isBarePage(tree)
+      ? tree.candidates
+      : keepBlocks(tree, { p, typeP, favor: "balanced" }).blocks;
     const jsonLd = readJsonLd(page.facts);
-    const choice = { blocks, pageType, confidence: null };
+    const choice = { blocks, pageType, confidence: null, mainPart: null };
     const { title } = readMetadata({ page, choice, jsonLd, url: null }, null);
     const context = { url: null, base: null, jsonLd, title, image: null, options };
     const { text } = renderPage(page, choice, context);

@@ -83,6 +83,7 @@ export function readCrawlCommand(
     extraction: readExtraction(
       typed,
       makes === "lines" && fields.includes("content") ? ["content", "markdown"] : ["markdown"],
+      settings,
     ),
   });
   return {

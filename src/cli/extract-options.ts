@@ -3,6 +3,7 @@ import type { NetworkOptions } from "../app.ts";
 import type { ArticleField } from "../articles/index.ts";
 import { type ExtractionOptions, RENDERINGS } from "../extraction/index.ts";
 import { Failure } from "../failure.ts";
+import { DEFAULT_EXTRACTION } from "../settings/index.ts";
 import { type PageUrl, parsePageUrl } from "../urls/index.ts";
 import type { Typed } from "./arguments.ts";
 import { OUTPUT_FORMATS, type OutputFormat } from "./flags.ts";
@@ -66,7 +67,7 @@ export function readExtractCommand(typed: Typed, hasPerson: () => boolean): Extr
     outputFile: outputFile === "-" ? null : outputFile,
     resumeFile,
     hasFrontmatter: typed.has("frontmatter"),
-    extraction: readExtraction(typed, renderingsOf(format, fields)),
+    extraction: readExtraction(typed, renderingsOf(format, fields), DEFAULT_EXTRACTION),
     network: readNetwork(typed, hasPerson),
   };
 }

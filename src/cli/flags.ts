@@ -54,6 +54,13 @@ const EXTRACTION_FLAGS: readonly Flag[] = [
     group: "Extraction",
     help: "Warn when the content has fewer words (default 150)",
   },
+  {
+    name: "favor",
+    placeholder: "WORD",
+    choices: ["balanced", "precision", "recall"],
+    group: "Extraction",
+    help: "Where content is unsure: balanced (default), precision (less beside it) or recall (less lost)",
+  },
   { name: "no-images", group: "Extraction", help: "Leave images out" },
   { name: "no-code", group: "Extraction", help: "Leave code blocks out" },
   {

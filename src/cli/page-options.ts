@@ -4,7 +4,7 @@ import { ARTICLE_FIELDS, type ArticleField } from "../articles/index.ts";
 import type { ExtractionOptions } from "../extraction/index.ts";
 import { Failure } from "../failure.ts";
 import { didYouMean } from "../nearest.ts";
-import { DEFAULT_EXTRACTION } from "../settings/index.ts";
+import { DEFAULT_EXTRACTION, FAVORS, type Settings } from "../settings/index.ts";
 import { splitCredentials, withoutCredentials } from "../urls/index.ts";
 import type { Typed } from "./arguments.ts";
 import { COMMANDS } from "./commands.ts";
@@ -14,11 +14,17 @@ const MAX_WORDS = 1_000_000_000;
 
 /**
  * What is extracted of pages.
+ * @param settings what holds where no option says otherwise
  * @throws Failure `invalid_usage`
  */
-export function readExtraction(typed: Typed, renderings: ExtractionOptions["renderings"]): ExtractionOptions {
+export function readExtraction(
+  typed: Typed,
+  renderings: ExtractionOptions["renderings"],
+  { favor }: Pick<Settings, "favor">,
+): ExtractionOptions {
   return {
     minWordCount: optionValue.integer(typed, "min-words", 0, MAX_WORDS) ?? DEFAULT_EXTRACTION.minWordCount,
+    favor: optionValue.choice(typed, "favor", FAVORS) ?? favor,
     includeImages: !typed.has("no-images"),
     includeCode: !typed.has("no-code"),
     select: optionValue.text(typed, "select"),

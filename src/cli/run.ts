@@ -154,7 +154,10 @@ async function extract({ typed, io, openNotices }: Shell): Promise<number> {
   const { app, settings } = openCommandApp(parts, { extractsOnePage: !isList });
   await using _ = app;
   if (command.input.kind === "url" || isList) noteMissingBrowser(command.network, { app, settings, notices });
-  return await runExtract(command, { app, screen, notices, now: () => new Date() });
+  // Which command it is decides how the application opens, and only then are the settings read.
+  const favor = typed.has("favor") ? {} : { favor: settings.favor };
+  const withSettings = { ...command, extraction: { ...command.extraction, ...favor } };
+  return await runExtract(withSettings, { app, screen, notices, now: () => new Date() });
 }
 
 /** A line that is written over and over has no place in a log, or where nothing can be erased. */

@@ -189,7 +189,7 @@ function announce(serving: Serving, url: string): void {
 }
 
 const defaultsOf = (settings: Settings): ExtractorServerOptions["defaults"] => ({
-  extraction: DEFAULT_EXTRACTION,
+  extraction: { ...DEFAULT_EXTRACTION, favor: settings.favor },
   preference: preferenceOf(DEFAULT_NETWORK, settings),
   maxPages: settings.crawlerMaxPages,
   maxDepth: DEFAULT_CRAWL.maxDepth,

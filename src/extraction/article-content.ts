@@ -24,6 +24,8 @@ export type RenderedContent = {
   /** Null when no choice was made. */
   readonly pageType: PageType | null;
   readonly confidence: number | null;
+  /** How much of the page's main part the content is; null when there is none. */
+  readonly mainPart: Choice["mainPart"];
   /** The first paragraph of the content; null when no choice was made. */
   readonly firstParagraph: string | null;
   readonly text: string;
@@ -48,7 +50,7 @@ export function renderPage(
   { base, jsonLd, title, image, options }: RenderingContext,
 ): RenderedContent {
   const { model } = page;
-  const { pageType, confidence } = choice;
+  const { pageType, confidence, mainPart } = choice;
   const structures = withWholeStructures(model, withWholeTables(model, choice.blocks));
   const blocks = withNotes(model, withCaptionsAndCode(model, structures));
   const kept = withoutTitle(model, blocks, title);
@@ -60,6 +62,7 @@ export function renderPage(
   return {
     pageType,
     confidence,
+    mainPart,
     firstParagraph: firstParagraph(model, kept),
     ...renderParts(parts, base, options),
   };
@@ -68,6 +71,7 @@ export function renderPage(
 const NO_CHOICE = {
   pageType: null,
   confidence: null,
+  mainPart: null,
   firstParagraph: null,
 } as const;
 

@@ -58,7 +58,7 @@ function extractPage(html: string, url: PageUrl | null, options: ExtractionOptio
   const page = readPage(withLineFeeds(html));
   const base = baseOf(page.facts, url);
   const jsonLd = readJsonLd(page.facts);
-  const choice = chooseBlocks(page, url);
+  const choice = chooseBlocks(page, url, options.favor);
   const metadata = readMetadata({ page, choice, jsonLd, url }, base);
   return {
     ...extractArticle(page, { url, base, jsonLd, choice, metadata, options }),
@@ -113,13 +113,16 @@ function extractArticle(
     const { select: selector } = context.options;
     return { article: null, emptySelection: selector === null ? null : { selector, elements } };
   }
-  const { firstParagraph, ...content } = rendered;
+  const { firstParagraph, mainPart, ...content } = rendered;
   const article = {
     ...metadata,
     excerpt: metadata.excerpt ?? (tidyValue(firstParagraph ?? "") || null),
     ...content,
     wordCount,
-    warnings: [...warningsFor(wordCount, context.options), ...unmatched.map(unmatchedExclusion)],
+    warnings: [
+      ...warningsFor({ wordCount, mainPart }, context.options),
+      ...unmatched.map(unmatchedExclusion),
+    ],
   };
   return { article, emptySelection: null };
 }
@@ -145,7 +148,7 @@ function renderContent(page: ScannedPage, choice: Choice, context: RenderingCont
   if (select !== null) return { ...renderSelected(document, select, context), unmatched };
   // What the selectors left is a page of its own.
   const rest = scanPage(document.toString());
-  const rendered = renderPage(rest, chooseBlocks(rest, context.url), context);
+  const rendered = renderPage(rest, chooseBlocks(rest, context.url, context.options.favor), context);
   return { rendered, elements: 0, unmatched };
 }
 

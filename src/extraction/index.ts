@@ -9,6 +9,7 @@ export {
   type ExtractHtml,
   type Extraction,
   type ExtractionOptions,
+  type Favor,
   type Link,
   type MetadataSource,
   type MetaRobots,

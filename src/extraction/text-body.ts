@@ -136,7 +136,10 @@ function textArticle({ title, text, markdown, content, options }: TextParts): Ar
     markdown: options.renderings.includes("markdown") ? markdown() : null,
     text,
     wordCount,
-    warnings: [...warningsFor(wordCount, options), ...options.exclude.map(unmatchedExclusion)],
+    warnings: [
+      ...warningsFor({ wordCount, mainPart: null }, options),
+      ...options.exclude.map(unmatchedExclusion),
+    ],
   };
 }
 

@@ -4,6 +4,8 @@ import type { PageUrl } from "../urls/index.ts";
 export type ExtractionOptions = {
   /** Articles with fewer words get a warning; they are still results. */
   readonly minWordCount: number;
+  /** Which error is the worse one where the choice of content is unsure. */
+  readonly favor: Favor;
   /** False removes images, and nothing else. */
   readonly includeImages: boolean;
   /** False removes code blocks, and nothing else. */
@@ -15,6 +17,12 @@ export type ExtractionOptions = {
   /** The renderings to make besides the text; the others are null in the article. */
   readonly renderings: readonly Rendering[];
 };
+
+/**
+ * `precision` leaves out what may be no content, `recall` keeps everything near the content that is not clearly
+ * beside it, `balanced` keeps the author's own markup whole.
+ */
+export type Favor = "balanced" | "precision" | "recall";
 
 /** Renderings of an article that cost time to make. */
 export const RENDERINGS = ["content", "markdown"] as const;

@@ -4,6 +4,7 @@ import type { SearchSettings } from "../search/index.ts";
 /** What an extraction does where nobody says otherwise: the same in the shell, over HTTP and in crawls. */
 export const DEFAULT_EXTRACTION: Omit<ExtractionOptions, "renderings"> = {
   minWordCount: 150,
+  favor: "balanced",
   includeImages: true,
   includeCode: true,
   select: null,

@@ -1,3 +1,4 @@
+import type { Favor } from "../extraction/index.ts";
 import { Failure } from "../failure.ts";
 import { LOG_FORMATS, LOG_LEVELS, type LogFormat, type LogLevel } from "../log.ts";
 import {
@@ -11,6 +12,8 @@ import {
   text,
   type ValueParser,
 } from "./values.ts";
+
+export const FAVORS = ["balanced", "precision", "recall"] as const satisfies readonly Favor[];
 
 /** Variables by name, as the process or a `.env` file holds them. */
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -46,6 +49,12 @@ export const VARIABLES = {
     byteCount,
     128 * 1024 * 1024,
     "text of the articles kept in memory, in all",
+  ),
+  favor: setting<Favor>(
+    "ARTICLE_EXTRACTOR_FAVOR",
+    choice(FAVORS),
+    "balanced",
+    "where content is unsure: balanced, precision (less beside it) or recall (less lost)",
   ),
   threadpoolSize: setting(
     "ARTICLE_EXTRACTOR_THREADPOOL_SIZE",

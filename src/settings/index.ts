@@ -12,6 +12,7 @@ export type { Deployment, FallbackSettings, InfrastructureSettings } from "./dep
 export { type DotenvPlaces, withDotenv } from "./dotenv.ts";
 export {
   type Environment,
+  FAVORS,
   readSettings,
   type SettingChecks,
   type Settings,

@@ -27,6 +27,7 @@ test("who waits for the same page gets it when the one who asked first has gone"
     authorization: null,
     options: {
       minWordCount: 1,
+      favor: "balanced",
       includeImages: true,
       includeCode: true,
       select: null,

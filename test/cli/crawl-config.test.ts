@@ -27,6 +27,7 @@ const shownBy = (
   "changed-jsonl": [["changed.jsonl"], { changed_jsonl: "changed.jsonl" }],
   "max-failures": [["50%"], { max_failures: "50%" }],
   "min-words": [["3"], { options: { min_word_count: 3 } }],
+  favor: [["recall"], { options: { favor: "recall" } }],
   "no-images": [[], { options: { include_images: false } }],
   "no-code": [[], { options: { include_code: false } }],
   select: [["article"], { options: { select: "article" } }],

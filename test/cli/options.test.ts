@@ -7,6 +7,7 @@ import { DESKTOP_BROWSERS } from "../../src/fetching/index.ts";
 import { runBinary, temporaryDirectory } from "../support/binary.ts";
 import { browserEffects } from "../support/browser-effects.ts";
 import { type ForwardProxy, startForwardProxy } from "../support/forward-proxy.ts";
+import { documentOf } from "../support/generated-document.ts";
 import { type RecordingSite, serveRecordingSite } from "../support/recording-site.ts";
 
 let site: RecordingSite;
@@ -112,6 +113,22 @@ const EFFECTS: Readonly<Record<string, () => Promise<void>>> = {
   "no-images": async () => {
     expect(await markdown()).toContain("![The mill](mill.png)");
     expect(await markdown("--no-images")).not.toContain("mill.png");
+  },
+  favor: async () => {
+    const stdin = documentOf(["paragraph", "paragraph", "paragraph", "paragraph", "code"], "article").html;
+    const holdsCode = async (args: string[], environment = {}): Promise<boolean> => {
+      const run = await runBinary(["-", "--output", "markdown", "--quiet", ...args], {
+        stdin,
+        env: environment,
+      });
+      expect([run.exitCode, run.stderr]).toEqual([0, ""]);
+      return run.stdout.includes("weir plan");
+    };
+    const setting = { ARTICLE_EXTRACTOR_FAVOR: "precision" };
+    expect(await holdsCode([])).toBe(true);
+    expect(await holdsCode(["--favor", "precision"])).toBe(false);
+    expect(await holdsCode([], setting)).toBe(false);
+    expect(await holdsCode(["--favor", "recall"], setting)).toBe(true);
   },
   "no-code": async () => {
     expect(await markdown()).toContain("weir today");

@@ -35,6 +35,7 @@ export function extractionTask(
 ): ExtractionTask {
   const plain = {
     minWordCount: 0,
+    favor: "balanced" as const,
     includeImages: true,
     includeCode: true,
     select: null,

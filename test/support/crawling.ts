@@ -42,6 +42,7 @@ export function crawlPlan(changes: Partial<CrawlRequest>): CrawlPlan {
     preference: "http_only",
     extraction: {
       minWordCount: 5,
+      favor: "balanced",
       includeImages: true,
       includeCode: true,
       select: null,

@@ -52,6 +52,7 @@ export async function renderPage(input: string, options: GoldenOptions = {}): Pr
   const page = `<!doctype html><html><head>${head}</head><body><main>${body}<p>End.</p></main></body></html>`;
   const { article } = await extractHtml(page, parsePageUrl(GOLDEN_URL), {
     minWordCount: 0,
+    favor: "balanced",
     includeImages: true,
     includeCode: true,
     select: "main",

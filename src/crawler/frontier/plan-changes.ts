@@ -50,8 +50,12 @@ export function comparePlans(text: string, now: MemorisedPlan): PlanChanges {
   const wanted: Memorised = JSON.parse(planText(now));
   const differs = (a: unknown, b: unknown): boolean =>
     a !== undefined && JSON.stringify(a) !== JSON.stringify(b);
-  const { minWordCount: wordsBefore, ...contentsBefore } = before.extraction ?? {};
-  const { minWordCount: wordsNow, ...contentsNow } = now.plan.extraction;
+  const {
+    minWordCount: wordsBefore,
+    favor: favorBefore = "balanced", // what an earlier version did
+    ...contentsBefore
+  } = before.extraction ?? {};
+  const { minWordCount: wordsNow, favor: favorNow, ...contentsNow } = now.plan.extraction;
   return {
     scope: Object.entries(SCOPE)
       .filter(([key]) => differs(before[key as keyof Memorised], wanted[key as keyof Memorised]))
@@ -60,6 +64,7 @@ export function comparePlans(text: string, now: MemorisedPlan): PlanChanges {
     isDeeper: now.plan.maxDepth > (before.maxDepth ?? now.plan.maxDepth),
     tries: now.tries > (before.tries ?? now.tries),
     reading: differs(before.preference, wanted.preference) || differs(wordsBefore, wordsNow),
-    contents: before.extraction !== undefined && differs(contentsBefore, contentsNow),
+    contents:
+      before.extraction !== undefined && (favorBefore !== favorNow || differs(contentsBefore, contentsNow)),
   };
 }

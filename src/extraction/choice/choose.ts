@@ -1,5 +1,5 @@
 import type { ScannedPage } from "../page/page-model.ts";
-import { PAGE_TYPES, type PageType } from "../types.ts";
+import { type Favor, PAGE_TYPES, type PageType } from "../types.ts";
 import { isBarePage } from "./bare-page.ts";
 import { BLOCK_FEATURES, BLOCK_HINTS, computeBlockFeatures } from "./block-features.ts";
 import { BLOCK_TREES, CONFIDENCE_TREES, CONTEXT_TREES, TYPE_TREES } from "./block-trees.ts";
@@ -10,7 +10,7 @@ import {
   computeContextFeatures,
   withPageTypes,
 } from "./context-features.ts";
-import { keepBlocks } from "./keep-blocks.ts";
+import { keepBlocks, type MainPart } from "./keep-blocks.ts";
 import { computePageFeatures, PAGE_FEATURES } from "./page-features.ts";
 import { buildPageTree } from "./page-tree.ts";
 import { decodeTrees, type FeatureHints, predict, type Trees } from "./trees.ts";
@@ -26,6 +26,8 @@ export type Choice = {
    * nothing had to be chosen.
    */
   readonly confidence: number | null;
+  /** How much of the page's main part is in `blocks`; null where no part of the page is the main one. */
+  readonly mainPart: MainPart | null;
 };
 
 /** The trees of one training. */
@@ -42,29 +44,40 @@ let models: Models | null = null;
  * Chooses the blocks that are the page's content, in two stages: each block by itself and its place, then
  * by what the first stage says about everything around it. The trees come from scripts/train-extraction.
  */
-export function chooseBlocks(page: ScannedPage, url: string | null): Choice {
+export function chooseBlocks(page: ScannedPage, url: string | null, favor: Favor): Choice {
   models ??= readModels({
     blocks: BLOCK_TREES,
     context: CONTEXT_TREES,
     types: TYPE_TREES,
     confidence: CONFIDENCE_TREES,
   });
-  return chooseWith(models, page, url);
+  return chooseWith(models, page, url, favor);
 }
 
 /** Chooses with other trees than the product's own; the training judges pages that its trees have not seen. */
-export function chooseWith(models: Models, { model, facts }: ScannedPage, url: string | null): Choice {
+export function chooseWith(
+  models: Models,
+  { model, facts }: ScannedPage,
+  url: string | null,
+  favor: Favor,
+): Choice {
   const tree = buildPageTree(model);
-  if (tree.candidates.length === 0) return { blocks: new Int32Array(0), pageType: null, confidence: 0 };
-  if (isBarePage(tree)) return { blocks: tree.candidates, pageType: null, confidence: null };
+  if (tree.candidates.length === 0)
+    return { blocks: new Int32Array(0), pageType: null, confidence: 0, mainPart: null };
+  if (isBarePage(tree)) return { blocks: tree.candidates, pageType: null, confidence: null, mainPart: null };
   const rows = computeBlockFeatures(tree, facts);
   const first = predict(models.blocks, rows);
   const typeP = typesOf(models, computePageFeatures({ facts, url, rows, p: first }));
   const p = predict(models.context, withPageTypes(computeContextFeatures(tree, first), typeP));
-  const blocks = keepBlocks(tree, p, typeP);
+  const { blocks, mainPart } = keepBlocks(tree, { p, typeP, favor });
   const [confidence = 0] = predict(models.confidence, computeChoiceFeatures({ tree, p, typeP, blocks }));
   const likeliest = typeP.indexOf(Math.max(...typeP));
-  return { blocks, pageType: PAGE_TYPES[likeliest] ?? null, confidence: Math.round(confidence * 100) / 100 };
+  return {
+    blocks,
+    pageType: PAGE_TYPES[likeliest] ?? null,
+    confidence: Math.round(confidence * 100) / 100,
+    mainPart,
+  };
 }
 
 function typesOf({ types }: Models, features: Float32Array): Float32Array {

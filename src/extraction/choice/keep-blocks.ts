@@ -1,15 +1,18 @@
 import { ElementFlag, type PageModel } from "../page/page-model.ts";
 import { Tag } from "../page/tags.ts";
 import { TextStat } from "../page/word-stats.ts";
-import { PAGE_TYPES } from "../types.ts";
+import { type Favor, PAGE_TYPES } from "../types.ts";
 import { headingLevel } from "./block-features.ts";
 import { placeOf, plateauOf } from "./context-features.ts";
 import type { PageTree } from "./page-tree.ts";
 import { findRegion, type Region } from "./region.ts";
 
 /** A block is kept from this share of the page's own plateau on, but never below the least probability. */
-const PLATEAU_SHARE = 0.6;
-const LEAST_PROBABILITY = 0.3;
+const THRESHOLDS: Readonly<Record<Favor, { readonly plateauShare: number; readonly least: number }>> = {
+  precision: { plateauShare: 0.8, least: 0.5 },
+  balanced: { plateauShare: 0.6, least: 0.3 },
+  recall: { plateauShare: 0.4, least: 0.2 },
+};
 /** Shorter texts repeat for good reasons: prices, names, table cells. */
 const REPEAT_WORDS = 6;
 
@@ -25,37 +28,69 @@ const SURELY_NOT_CONTENT = 0.02;
 /** Paragraphs of links are pointers to other pages, unless the page is documentation. */
 const MOSTLY_LINKS = 0.5;
 /**
- * On pages that may well be documentation everything in the container counts from the first probability on,
+ * On pages that may well be documentation, and on all where losses are the worse error, everything in the container counts from the first probability on,
  * and from the second on what stands in places like those of chosen blocks.
  */
 const LIKELY_DOCUMENTATION = 0.15;
 const LEAST_OF_DOCUMENTATION = 0.1;
 const LEAST_OF_LIKE_PLACES = 0.05;
 
+export type MainPart = { readonly kept: number; readonly total: number };
+
+export type Judgement = {
+  /** The probability of each candidate. */
+  readonly p: Float32Array;
+  /** The probability of each page type. */
+  readonly typeP: Float32Array;
+  readonly favor: Favor;
+};
+
+export type KeptBlocks = {
+  /** Numbers of blocks, rising. */
+  readonly blocks: Int32Array;
+  /** Words in the container of the content, and how many of them are kept; null without a container. */
+  readonly mainPart: MainPart | null;
+};
+
 /**
  * The blocks that are content, by their probabilities: those that reach a share of the page's own plateau,
  * and around them what their container holds; each longer text in one place, save in documentation.
- * @param p the probability of each candidate
- * @param typeP the probability of each page type
- * @returns numbers of blocks, rising
  */
-export function keepBlocks(tree: PageTree, p: Float32Array, typeP: Float32Array): Int32Array {
+export function keepBlocks(tree: PageTree, { p, typeP, favor }: Judgement): KeptBlocks {
   const { stats } = tree.model.blocks;
   const words = Float32Array.from(
     tree.candidates,
     (block) => stats[block * TextStat.count + TextStat.words]!,
   );
-  const threshold = Math.max(LEAST_PROBABILITY, PLATEAU_SHARE * plateauOf(p, words).plateau);
+  const { plateauShare, least } = THRESHOLDS[favor];
+  const threshold = Math.max(least, plateauShare * plateauOf(p, words).plateau);
   const isChosen = Uint8Array.from(p, (value) => (value >= threshold ? 1 : 0));
   const region = findRegion(tree, words, isChosen);
-  if (region !== null) addFromRegion(tree, { region, p, typeP, isChosen });
-  return withoutRepeats(tree, words, isChosen, typeP[DOCUMENTATION]! > SURELY_DOCUMENTATION);
+  if (region !== null && favor !== "precision") addFromRegion(tree, { region, p, typeP, favor, isChosen });
+  const blocks = withoutRepeats(tree, words, isChosen, typeP[DOCUMENTATION]! > SURELY_DOCUMENTATION);
+  return { blocks, mainPart: region && measure(tree, region, blocks) };
 }
 
-type Evidence = {
+/** Counts the words of the container, each text that readers see once. */
+function measure({ model, candidates }: PageTree, region: Region, blocks: Int32Array): MainPart {
+  const { element, flags, stats, text } = model.blocks;
+  const isKept = new Set(blocks);
+  const keptTexts = new Set(Array.from(blocks, (block) => text[block]!));
+  let kept = 0;
+  let total = 0;
+  for (const block of candidates) {
+    const isShown = (flags[block]! & NOT_SHOWN) === 0 && region.isInside[element[block]!] === 1;
+    // A copy of what is kept is not lost.
+    if (!isKept.has(block) && (!isShown || keptTexts.has(text[block]!))) continue;
+    const words = stats[block * TextStat.count + TextStat.words]!;
+    total += words;
+    if (isKept.has(block)) kept += words;
+  }
+  return { kept, total };
+}
+
+type Evidence = Judgement & {
   readonly region: Region;
-  readonly p: Float32Array;
-  readonly typeP: Float32Array;
   /** 1 for each candidate that is chosen; the additions are written here. */
   readonly isChosen: Uint8Array;
 };
@@ -64,10 +99,10 @@ type Evidence = {
  * Chooses what the container of the chosen blocks holds besides: F1 over pages whose references end early
  * has taught the trees to refuse the last table, list or command of an article.
  */
-function addFromRegion(tree: PageTree, { region, p, typeP, isChosen }: Evidence): void {
+function addFromRegion(tree: PageTree, { region, p, typeP, favor, isChosen }: Evidence): void {
   const { model, candidates } = tree;
-  const isDocumentation = typeP[DOCUMENTATION]! > LIKELY_DOCUMENTATION;
-  const places = isDocumentation ? placesOf(tree, isChosen) : new Set<number>();
+  const keepsNearlyAll = favor === "recall" || typeP[DOCUMENTATION]! > LIKELY_DOCUMENTATION;
+  const places = keepsNearlyAll ? placesOf(tree, isChosen) : new Set<number>();
   // From the end, so that a heading knows whether its section stays.
   for (let index = candidates.length - 1, next = -1; index >= 0; index--) {
     const element = model.blocks.element[candidates[index]!]!;
@@ -79,7 +114,7 @@ function addFromRegion(tree: PageTree, { region, p, typeP, isChosen }: Evidence)
       isAuthorsBlock(tree, index) &&
       (headingLevel(tree, candidates[index]!) === 0 || opensSection(tree, isChosen, index, next));
     const isDocumented =
-      isDocumentation &&
+      keepsNearlyAll &&
       (p[index]! >= LEAST_OF_DOCUMENTATION ||
         (p[index]! >= LEAST_OF_LIKE_PLACES && places.has(placeOf(tree, index))));
     if (isAuthored || isDocumented) isChosen[index] = 1;

@@ -66,6 +66,7 @@ export function readExtraction(
 ): ExtractionOptions {
   return {
     minWordCount: options?.min_word_count ?? defaults.minWordCount,
+    favor: options?.favor ?? defaults.favor,
     includeImages: options?.include_images ?? defaults.includeImages,
     includeCode: options?.include_code ?? defaults.includeCode,
     select: options?.select ?? defaults.select,

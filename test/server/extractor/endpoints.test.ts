@@ -80,6 +80,7 @@ describe("POST /", () => {
       },
       options: {
         min_word_count: 100_000,
+        favor: "precision",
         include_images: false,
         include_code: false,
         select: "main",

@@ -70,6 +70,7 @@ function serve(path: string, answer: Answer): string {
 function fromUrl(url: string, options: Partial<ExtractionOptions> = {}): Promise<FetchedArticle> {
   const whole: ExtractionOptions = {
     minWordCount: 0,
+    favor: "balanced",
     includeImages: true,
     includeCode: true,
     select: null,

@@ -11,6 +11,7 @@ import { parsePageUrl } from "../../../src/urls/index.ts";
 
 const OPTIONS: ExtractionOptions = {
   minWordCount: 0,
+  favor: "balanced",
   includeImages: true,
   includeCode: true,
   select: null,

@@ -45,7 +45,14 @@ test("the manifest's config tells two plans apart whichever field they differ in
     if (value === undefined) throw new Error(`name another value of the plan's field ${name}`);
     expect([name, await configOf({ [name]: value })]).not.toEqual([name, usual]);
   }
-  const changes = { minWordCount: 9, includeImages: false, includeCode: false, select: "p", exclude: ["b"] };
+  const changes = {
+    minWordCount: 9,
+    favor: "recall" as const,
+    includeImages: false,
+    includeCode: false,
+    select: "p",
+    exclude: ["b"],
+  };
   expect([...Object.keys(changes), "renderings"].sort()).toEqual(Object.keys(extraction).sort());
   for (const [name, value] of Object.entries(changes))
     expect([name, await configOf({ extraction: { ...extraction, [name]: value } })]).not.toEqual([

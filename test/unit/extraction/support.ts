@@ -10,6 +10,7 @@ import { type PageUrl, parsePageUrl } from "../../../src/urls/index.ts";
 /** Nothing removed, no warning, both renderings. */
 export const OPTIONS: ExtractionOptions = {
   minWordCount: 0,
+  favor: "balanced",
   includeImages: true,
   includeCode: true,
   select: null,

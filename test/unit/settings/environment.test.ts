@@ -10,6 +10,7 @@ describe("settings", () => {
     WEB_CONCURRENCY: null, // 2 in the container image, where the image sets it
     ARTICLE_EXTRACTOR_CACHE_SIZE: 1000,
     ARTICLE_EXTRACTOR_CACHE_BYTES: 134_217_728,
+    ARTICLE_EXTRACTOR_FAVOR: "balanced",
     ARTICLE_EXTRACTOR_THREADPOOL_SIZE: 0,
     ARTICLE_EXTRACTOR_PREFER_BROWSER: null, // whether there is a browser
     ARTICLE_EXTRACTOR_BROWSER_PATH: null, // what is found
@@ -72,6 +73,7 @@ describe("settings", () => {
     WEB_CONCURRENCY: ["4", 4],
     ARTICLE_EXTRACTOR_CACHE_SIZE: ["0", 0],
     ARTICLE_EXTRACTOR_CACHE_BYTES: ["64M", 67_108_864],
+    ARTICLE_EXTRACTOR_FAVOR: ["recall", "recall"],
     ARTICLE_EXTRACTOR_THREADPOOL_SIZE: ["3", 3],
     ARTICLE_EXTRACTOR_PREFER_BROWSER: ["false", false],
     ARTICLE_EXTRACTOR_BROWSER_PATH: ["/usr/bin/chromium", "/usr/bin/chromium"],

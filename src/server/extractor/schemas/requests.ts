@@ -57,6 +57,10 @@ export const OptionsRequest = z
       .max(1_000_000_000)
       .nullish()
       .openapi({ description: "Fewer words make a warning (default 150)" }),
+    favor: z.enum(["balanced", "precision", "recall"]).nullish().openapi({
+      description:
+        "Where content is unsure: precision keeps less beside it, recall loses less of it; absent: the server's setting (balanced)",
+    }),
     include_images: z.boolean().nullish().openapi({ description: "Keep images (default true)" }),
     include_code: z.boolean().nullish().openapi({ description: "Keep code blocks (default true)" }),
     select: z

@@ -40,7 +40,7 @@ describe("a repeated text", () => {
   const kept = (type: (typeof PAGE_TYPES)[number]): number => {
     const tree = buildPageTree(scanPage(html).model);
     const typeP = Float32Array.from(PAGE_TYPES, (name) => (name === type ? 1 : 0));
-    return keepBlocks(tree, new Float32Array([0.9, 0.9]), typeP).length;
+    return keepBlocks(tree, { p: new Float32Array([0.9, 0.9]), typeP, favor: "balanced" }).blocks.length;
   };
 
   test("is kept once", () => {
