@@ -1,4 +1,4 @@
-"""The product's rule for keeping blocks (src/extraction/choice/choose.ts), for scores out of fold."""
+"""The first part of the product's rule (src/extraction/choice/keep-blocks.ts), for scores out of fold: what its container adds is not here."""
 import numpy as np
 
 from sets import TYPES

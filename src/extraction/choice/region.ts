@@ -19,7 +19,7 @@ const ASIDE_TAGS: ReadonlySet<TagId> = new Set([
 ]);
 /** Names that publishing systems give to an author's admonitions, code, tables, tasks and formulas. */
 const AUTHORS_CLASS =
-  /(?:^|[\s_-])(?:admonition|markdown-alert|custom-block|callout|note|tip|important|warning|caution|danger|info|hint|attention|deprecated|seealso|versionadded|versionchanged|highlight|codehilite|sourceCode|literal-block|(?:language|lang)-\w+|prism|hljs|shiki|code-block|codeblock|contains-task-list|task-list-item|docutils|table-wrapper|table-responsive|math)(?:[\s_-]|$)/i;
+  /(?:^|[\s_-])(?:admonition|markdown-alert|custom-block|callout|note|tip|important|warning|caution|danger|info|hint|attention|deprecated|seealso|versionadded|versionchanged|highlight|codehilite|sourceCode|literal-block|(?:language|lang)-\w+|prism|hljs|shiki|code-block|codeblock|contains-task-list|task-list-item|docutils|simple|arabic|loweralpha|field-list|option-list|glossary|[uod]list|sect\d|sectionbody|listingblock|literalblock|quoteblock|exampleblock|fragment|table-wrapper|table-responsive|math)(?:[\s_-]|$)/i;
 /** Longer values are data, not names. */
 const MAX_NAME = 300;
 const ROOT_TAGS: ReadonlySet<TagId> = new Set([Tag.html, Tag.body]);
