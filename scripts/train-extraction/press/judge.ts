@@ -99,8 +99,8 @@ function line(name: string, score: Score): string {
 }
 
 const [directory = "", ...words] = process.argv.slice(2);
-const valueOf = (flag: string): string | undefined => words[words.indexOf(flag) + 1 || words.length];
-const favor = FAVORS.find((word) => word === valueOf("--favor")) ?? "balanced";
+const flagValue = (flag: string): string | undefined => words[words.indexOf(flag) + 1 || words.length];
+const favor = FAVORS.find((word) => word === flagValue("--favor")) ?? "balanced";
 const options = { ...DEFAULT_EXTRACTION, minWordCount: 0, favor };
 const scores = new Map<string, Score>();
 for (const text of (await Bun.file(join(directory, "pages.jsonl")).text()).split("\n")) {
@@ -110,7 +110,7 @@ for (const text of (await Bun.file(join(directory, "pages.jsonl")).text()).split
   for (const name of [page.system, "all"]) {
     const score = scores.get(name) ?? { ...NOTHING };
     scores.set(name, score);
-    await judge(page, html, score, name === valueOf("--show"));
+    await judge(page, html, score, name === flagValue("--show"));
   }
 }
 console.log("system | pages | whole | last block lost | code lost | words lost | words beside");
