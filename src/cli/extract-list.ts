@@ -44,8 +44,12 @@ export async function extractList(
   const left = entries.length - written;
   // Nothing done is no reason to replace what an earlier run has written.
   if (left === 0 || written > 0) await sink.finish();
-  if (left === 0) return failed + failedBefore === 0 ? 0 : 1;
   progress[Symbol.dispose]();
+  if (failedBefore > 0)
+    parts.notices.error(
+      `${pageCount(failedBefore)} failed before; take a failed page's line out of ${resumeFile} to have it tried again`,
+    );
+  if (left === 0) return failed + failedBefore === 0 ? 0 : 1;
   parts.notices.error(`interrupted; ${left} of ${pageCount(listed.length)} left${howToGoOn(command)}`);
   return FAILURE_OUTCOMES.cancelled.exitCode;
 }
@@ -137,7 +141,9 @@ async function writeOutcomes(entries: readonly Entry[], work: ListWork) {
     const outcome = await first.ended;
     if (outcome === null) continue;
     try {
-      await work.sink.write(formatListed(outcome, first.entry, { ...work, isFirst: count.written === 0 }));
+      await work.sink.write(
+        formatListed(outcome, first.entry, { ...work, isFirst: count.written === count.failed }),
+      );
     } catch (error) {
       // Nobody reads what is written: the interruption is what ends the work.
       if (signal.aborted && error instanceof Failure) return count;
@@ -168,6 +174,7 @@ function start(entry: Entry, { parts, progress }: ListWork): Started {
   return { entry, ended };
 }
 
+/** `isFirst`: no page before it had an article. */
 type Listed = ListWork & { readonly isFirst: boolean };
 
 function formatListed(outcome: Outcome, entry: Entry, { command, parts, isFirst }: Listed): string {

@@ -50,7 +50,9 @@ export type ExtractCommand = {
  */
 export function readExtractCommand(typed: Typed, hasPerson: () => boolean): ExtractCommand {
   const outputFile = optionValue.path(typed, "output-file");
-  const resumeFile = optionValue.text(typed, "resume");
+  const resumeFile = optionValue.path(typed, "resume");
+  if (resumeFile === "-")
+    throw new Failure("invalid_usage", "--resume needs a file that can be read again, not standard output");
   if (outputFile !== null && resumeFile !== null)
     throw new Failure("invalid_usage", "--output-file and --resume exclude each other");
   const ending = extname(outputFile ?? resumeFile ?? "").toLowerCase();
@@ -85,8 +87,19 @@ const FORMAT_BY_ENDING: Readonly<Record<string, OutputFormat>> = {
 
 function readFormat(typed: Typed, ending: string): OutputFormat {
   const words = Object.keys(OUTPUT_FORMATS) as (keyof typeof OUTPUT_FORMATS)[];
+  requireNoFile(typed);
   const word = optionValue.choice(typed, "output", words);
   return word === null ? (FORMAT_BY_ENDING[ending] ?? "json") : OUTPUT_FORMATS[word];
+}
+
+/** Other programs name the file with `--output`. */
+function requireNoFile(typed: Typed): void {
+  const written = typed.one("output") ?? "";
+  if (Object.hasOwn(FORMAT_BY_ENDING, extname(written).toLowerCase()))
+    throw new Failure(
+      "invalid_usage",
+      `--output takes a form, such as markdown, not the file ${showUrl(written)}; did you mean -o?`,
+    );
 }
 
 /** Options that go with one form only. */

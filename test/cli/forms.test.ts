@@ -62,6 +62,14 @@ describe("the ending of -o", () => {
 });
 
 describe("--output", () => {
+  test("that is given a file points to -o", async () => {
+    for (const file of ["p.md", "d/p.JSON", "p.html", "p.txt"])
+      expect(await extract(["--output", file])).toMatchObject({
+        exitCode: 2,
+        stderr: `error: --output takes a form, such as markdown, not the file "${file}"; did you mean -o?\n`,
+      });
+  });
+
   test("md and txt are other words for markdown and text", async () => {
     for (const [word, whole] of [
       ["md", "markdown"],

@@ -211,6 +211,25 @@ describe("an interruption", () => {
   });
 });
 
+describe("a rule between pages", () => {
+  for (const form of ["markdown", "text"])
+    test(`stands between ${form} pages only, wherever one fails`, async () => {
+      await using files = await openFiles();
+      const extract = async (...names: readonly string[]) => {
+        const args = names.flatMap((name) => ["--file", `${name}.html`]);
+        return (await files.run([...args, "--output", form])).stdout;
+      };
+      const whole = await extract("a", "b");
+      for (const names of [
+        ["none", "a", "b"],
+        ["a", "none", "b"],
+        ["a", "b", "none"],
+      ] as const)
+        expect([names, await extract(...names)]).toEqual([names, whole]);
+      expect(await extract("none", "gone")).toBe("");
+    });
+});
+
 describe("--resume", () => {
   test("makes of every beginning of its file the same whole", async () => {
     await using files = await openFiles();
@@ -254,6 +273,34 @@ describe("--resume", () => {
       "/5",
     ]);
     expect(site.seen.toSorted()).toEqual(["/1", "/2", "/3", "/4", "/5"]);
+  });
+
+  test("says why the exit code is 1 where pages failed before", async () => {
+    await using files = await openFiles();
+    const resume = (...names: readonly string[]) =>
+      files.run([...names.flatMap((name) => ["--file", name]), "--resume", "out.jsonl"]);
+    await resume("a.html", "none.html");
+    expect(await resume("a.html", "none.html", "b.html")).toEqual({
+      exitCode: 1,
+      stdout: "",
+      stderr:
+        "2 pages of 3 done before\n" +
+        "error: 1 page failed before; take a failed page's line out of out.jsonl to have it tried again\n",
+    });
+    expect(await resume("a.html", "b.html")).toMatchObject({
+      exitCode: 0,
+      stderr: "2 pages of 2 done before\n",
+    });
+  });
+
+  test("refuses standard output, which cannot be read again", async () => {
+    await using files = await openFiles();
+    expect(await files.run(["--file", "a.html", "--resume", "-"])).toEqual({
+      exitCode: 2,
+      stdout: "",
+      stderr: "error: --resume needs a file that can be read again, not standard output\n",
+    });
+    expect((await readdir(files.path)).toSorted()).toEqual(["a.html", "b.html", "c.html"]);
   });
 
   test("refuses what is no regular file", async () => {
