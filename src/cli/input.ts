@@ -3,10 +3,10 @@ import { extname } from "node:path";
 import { bodyKind, type LocalDocument } from "../articles/index.ts";
 import { Failure } from "../failure.ts";
 import { decodeText, decodingWarnings, sniffPageType } from "../fetching/index.ts";
+import { systemReason } from "../system-reason.ts";
 import type { PageUrl } from "../urls/index.ts";
 import type { Io } from "./io.ts";
 import { pathBytes } from "./path-bytes.ts";
-import { reasonOf } from "./system-error.ts";
 import { untilAborted } from "./until-aborted.ts";
 
 /** What bounds reading. */
@@ -75,7 +75,7 @@ async function readBytes(path: string, maxBytes: number): Promise<Uint8Array> {
     return bytes;
   } catch (cause) {
     if (cause instanceof Failure) throw cause;
-    throw new Failure("unreadable_input", `${path} cannot be read: ${reasonOf(cause)}`, { cause });
+    throw new Failure("unreadable_input", `${path} cannot be read: ${systemReason(cause)}`, { cause });
   }
 }
 

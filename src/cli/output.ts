@@ -6,11 +6,12 @@ import { articleFields, type FetchedArticle } from "../articles/index.ts";
 import { composeHtml, composeMarkdown } from "../extraction/index.ts";
 import { Failure } from "../failure.ts";
 import { formatFrontMatter } from "../pages/index.ts";
+import { systemReason } from "../system-reason.ts";
 import type { ExtractCommand } from "./extract-options.ts";
 import type { FileIdentity, Io } from "./io.ts";
 import type { Notices } from "./notices.ts";
 import { decodePath, directoryOf, pathBytes } from "./path-bytes.ts";
-import { hasCode, reasonOf } from "./system-error.ts";
+import { hasCode } from "./system-error.ts";
 
 /** One article in the asked-for format, ending with a line break. */
 export function formatArticle(fetched: FetchedArticle, command: ExtractCommand, extractedAt: Date): string {
@@ -136,7 +137,7 @@ export async function attempt<T>(path: string, action: () => Promise<T>): Promis
     return await action();
   } catch (cause) {
     if (cause instanceof Failure) throw cause;
-    const reason = hasCode(cause, "ENOENT") ? "there is no such directory" : reasonOf(cause);
+    const reason = hasCode(cause, "ENOENT") ? "there is no such directory" : systemReason(cause);
     throw new Failure("unwritable_output", `${path} cannot be written: ${reason}`, { cause });
   }
 }

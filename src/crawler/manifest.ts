@@ -1,5 +1,6 @@
 import { type FileHandle, open, rename, unlink } from "node:fs/promises";
 import { Failure } from "../failure.ts";
+import { systemReason } from "../system-reason.ts";
 import type { Frontier } from "./frontier/frontier.ts";
 import { manifestEntry } from "./manifest-entry.ts";
 import type { CrawlSummary } from "./types.ts";
@@ -32,9 +33,9 @@ export async function writeManifest(frontier: Frontier, options: ManifestOptions
     await rename(temporaryPath, path);
   } catch (error) {
     await unlink(temporaryPath).catch(() => {});
-    const code = error instanceof Error && "code" in error ? String(error.code) : null;
-    if (error instanceof Failure || code === null) throw error;
-    throw new Failure("unwritable_output", `could not write the manifest ${path}: ${code}`, { cause: error });
+    if (error instanceof Failure || !(error instanceof Error && "code" in error)) throw error;
+    const why = systemReason(error);
+    throw new Failure("unwritable_output", `could not write the manifest ${path}: ${why}`, { cause: error });
   }
 }
 

@@ -1,5 +1,6 @@
 import { type SQLQueryBindings, Database as Sqlite } from "bun:sqlite";
 import { Failure } from "../failure.ts";
+import { systemReason } from "../system-reason.ts";
 import { makePrivateDatabase } from "./private-files.ts";
 
 /** A prepared statement with positional parameters. Each call throws as `openDatabase` does. */
@@ -95,8 +96,8 @@ function ensurePrivate(options: DatabaseOptions): void {
   try {
     makePrivateDatabase(options.path);
   } catch (error) {
-    const code = error instanceof Error && "code" in error ? String(error.code) : String(error);
-    throw new Failure("unwritable_output", `could not write ${options.name} ${options.path}: ${code}`, {
+    const why = systemReason(error);
+    throw new Failure("unwritable_output", `could not write ${options.name} ${options.path}: ${why}`, {
       cause: error,
     });
   }

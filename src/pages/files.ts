@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { lstat, open, readdir, rename, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import { Failure } from "../failure.ts";
+import { systemReason } from "../system-reason.ts";
 import { type Page, parsePage } from "./page.ts";
 
 export type StoredPage = { readonly name: string; readonly page: Page };
@@ -100,8 +101,8 @@ export function asFailure(
   message: string,
 ): unknown {
   if (error instanceof Failure) return error;
-  const reason = systemCode(error);
-  return reason === undefined ? error : new Failure(code, `${message}: ${reason}`, { cause: error });
+  if (systemCode(error) === undefined) return error;
+  return new Failure(code, `${message}: ${systemReason(error)}`, { cause: error });
 }
 
 function systemCode(error: unknown): string | undefined {

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { parseEnv } from "node:util";
 import { Failure } from "../failure.ts";
+import { systemReason } from "../system-reason.ts";
 import type { Environment } from "./environment.ts";
 
 export type DotenvPlaces = {
@@ -46,15 +47,8 @@ function readNamed(path: string): string {
   }
 }
 
-const REASONS: Readonly<Record<string, string>> = {
-  ENOENT: "there is no such file",
-  EISDIR: "it is a directory, not a file",
-  EACCES: "permission denied",
-};
-
 function unreadable(name: string, cause: unknown): Failure {
-  const code = codeOf(cause);
-  return new Failure("invalid_settings", `${name} cannot be read: ${REASONS[code] ?? code}`, { cause });
+  return new Failure("invalid_settings", `${name} cannot be read: ${systemReason(cause)}`, { cause });
 }
 
 const codeOf = (error: unknown): string => (error as NodeJS.ErrnoException).code ?? "unknown error";

@@ -3,6 +3,7 @@ import { mkdir, open, readFile, rename, unlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { makePrivateDirectory, PRIVATE_FILE_MODE } from "../database/index.ts";
 import { Failure } from "../failure.ts";
+import { systemReason } from "../system-reason.ts";
 
 /** The value of a JSON file of ours; null when there is none, or none that `isValid` takes. */
 export async function readState<T>(path: string, isValid: (value: unknown) => value is T): Promise<T | null> {
@@ -38,8 +39,7 @@ export async function writeWhole(path: string, content: string | Uint8Array, mod
     await rename(temporary, path);
   } catch (cause) {
     await unlink(temporary).catch(() => {});
-    const code = cause instanceof Error && "code" in cause ? String(cause.code) : String(cause);
-    throw new Failure("unwritable_output", `could not write ${path}: ${code}`, { cause });
+    throw new Failure("unwritable_output", `could not write ${path}: ${systemReason(cause)}`, { cause });
   }
 }
 

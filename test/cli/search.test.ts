@@ -80,7 +80,7 @@ describe("index", () => {
     expect(run).toEqual({
       exitCode: 1,
       stdout: "",
-      stderr: "error: the folder file.md could not be read: ENOTDIR\n",
+      stderr: "error: the folder file.md could not be read: it is not a folder\n",
     });
   });
 
@@ -88,7 +88,7 @@ describe("index", () => {
     [["index"], 2, "index needs tenants of the deployment file, --all, or --dir DIR"],
     [["index", "docs"], 2, "there is no deployment.json here"],
     [["index", "docs", "--dir", "docs"], 2, "index --dir takes no tenants"],
-    [["index", "--dir", "nowhere"], 1, "the folder nowhere could not be read"],
+    [["index", "--dir", "nowhere"], 1, "the folder nowhere could not be read: there is no such folder"],
     [["index", "--dir", "empty"], 1, "empty holds no Markdown files"],
     [["index", "--dir", "docs", "--profile", "defualt"], 2, "did you mean default?"],
     [["index", "--dir", "docs", "--index-file", "/proc/x/index"], 1, "/proc/x"],

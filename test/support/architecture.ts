@@ -10,7 +10,7 @@ export type Room = {
 };
 
 // Metrics may be imported wherever the log may.
-const BASE = ["urls", "failure"] as const;
+const BASE = ["urls", "failure", "system-reason"] as const;
 const OBSERVED_BASE = [...BASE, "log", "metrics"] as const;
 const CRAWLING = ["articles", "fetching", "extraction", "pages"] as const;
 const MODULES = [...CRAWLING, "crawler", "search", "tenants"] as const;
@@ -23,10 +23,11 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   statsd: { isOneFile: true, mayImport: [] },
   version: { isOneFile: true, mayImport: [] },
   heading: { isOneFile: true, mayImport: [] },
+  "system-reason": { isOneFile: true, mayImport: [] },
   nearest: { isOneFile: true, mayImport: [] },
   "fair-queue": { isOneFile: true, mayImport: [] },
   urls: { mayImport: [] },
-  database: { mayImport: ["failure", "log"] },
+  database: { mayImport: ["failure", "system-reason", "log"] },
   fetching: { mayImport: OBSERVED_BASE },
   extraction: { mayImport: ["heading", "fair-queue", ...BASE] },
   articles: { mayImport: ["fetching", "extraction", ...OBSERVED_BASE] },

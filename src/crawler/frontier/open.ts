@@ -2,6 +2,7 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { makePrivateDirectory } from "../../database/index.ts";
 import { Failure } from "../../failure.ts";
+import { systemReason } from "../../system-reason.ts";
 import { openDatabase } from "./database.ts";
 import type { Frontier } from "./frontier.ts";
 import { SqliteFrontier } from "./sqlite.ts";
@@ -34,7 +35,7 @@ function makeDirectory(directory: string): void {
   try {
     makePrivateDirectory(directory);
   } catch (error) {
-    const why = error instanceof Error && "code" in error ? String(error.code) : String(error);
+    const why = systemReason(error);
     throw new Failure("unwritable_output", `could not make the directory ${directory}: ${why}`, {
       cause: error,
     });

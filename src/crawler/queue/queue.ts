@@ -8,6 +8,7 @@ import {
   type Query,
 } from "../../database/index.ts";
 import { Failure, type FailureRecord } from "../../failure.ts";
+import { systemReason } from "../../system-reason.ts";
 import { QUEUE_SCHEMA, QUEUE_VERSION } from "./schema.ts";
 import type {
   ClaimedJob,
@@ -64,8 +65,8 @@ function makeDirectory(directory: string): void {
   try {
     mkdirSync(directory, { recursive: true, mode: 0o700 });
   } catch (error) {
-    const code = error instanceof Error && "code" in error ? String(error.code) : String(error);
-    throw new Failure("unwritable_output", `could not make the state directory ${directory}: ${code}`, {
+    const why = systemReason(error);
+    throw new Failure("unwritable_output", `could not make the state directory ${directory}: ${why}`, {
       cause: error,
     });
   }

@@ -4,6 +4,7 @@ import { Readable } from "node:stream";
 import { createGunzip } from "node:zlib";
 import { Failure } from "../../failure.ts";
 import { displayUrl, type FetchOptions, type StreamFetcher } from "../../fetching/index.ts";
+import { systemReason } from "../../system-reason.ts";
 import type { PageUrl } from "../../urls/index.ts";
 import type { SitemapLimits, SitemapSource } from "./types.ts";
 
@@ -111,15 +112,12 @@ async function* prepend(first: Uint8Array, rest: AsyncIterator<Uint8Array>): Asy
 }
 
 function unreadable(path: string, cause: unknown): Failure {
-  const { code = "", message = "" } = cause as NodeJS.ErrnoException; // what the system and zlib throw
-  const reason = REASONS[code] ?? (message || code || "unknown error");
+  const { code = "" } = cause as NodeJS.ErrnoException; // what the system and zlib throw
+  const reason = ZLIB_REASONS[code] ?? systemReason(cause);
   return new Failure("unreadable_input", `sitemap ${path} cannot be read: ${reason}`, { cause });
 }
 
-const REASONS: Readonly<Record<string, string>> = {
-  ENOENT: "there is no such file",
-  EACCES: "permission denied",
-  EPERM: "permission denied",
+const ZLIB_REASONS: Readonly<Record<string, string>> = {
   Z_BUF_ERROR: "the gzip data is cut off",
   Z_DATA_ERROR: "the gzip data is damaged",
 };

@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { open, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { Failure } from "../../failure.ts";
+import { systemReason } from "../../system-reason.ts";
 import type { StoredCookie } from "../stored-cookie.ts";
 import type { OriginState, StorageState } from "./changes.ts";
 
@@ -19,9 +20,13 @@ export function readStateFile(path: string): StorageState {
     text = readFileSync(path, "utf8");
   } catch (error) {
     if (codeOf(error) === "ENOENT") return EMPTY_STATE;
-    throw new Failure("unreadable_input", `the storage state ${path} cannot be read: ${codeOf(error)}`, {
-      cause: error,
-    });
+    throw new Failure(
+      "unreadable_input",
+      `the storage state ${path} cannot be read: ${systemReason(error)}`,
+      {
+        cause: error,
+      },
+    );
   }
   if (text.trim() === "") return EMPTY_STATE;
   const state = parseState(text);
@@ -117,4 +122,4 @@ export async function syncDirectory(path: string): Promise<void> {
   await directory?.close();
 }
 
-export const codeOf = (error: unknown): string => (error as NodeJS.ErrnoException).code ?? "unknown error";
+const codeOf = (error: unknown): string => (error as NodeJS.ErrnoException).code ?? "unknown error";

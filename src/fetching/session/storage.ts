@@ -3,6 +3,7 @@ import { mkdir } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { Failure } from "../../failure.ts";
 import type { Log } from "../../log.ts";
+import { systemReason } from "../../system-reason.ts";
 import { applyChanges, type SessionChanges, type StorageState } from "./changes.ts";
 import { withLock } from "./lock.ts";
 import {
@@ -15,7 +16,7 @@ import {
   type Queue,
   readEntry,
 } from "./queue.ts";
-import { codeOf, readStateFile, replaceFile } from "./state-file.ts";
+import { readStateFile, replaceFile } from "./state-file.ts";
 
 export type StorageOptions = {
   /** The file; it need not exist. */
@@ -86,7 +87,7 @@ export function openStorage(options: StorageOptions): Storage {
   // Nothing is lost: the changes wait, and whoever opens the storage next reads them.
   const mergeOrWarn = (patienceMs: number): Promise<void> =>
     merge(patienceMs).catch((error: unknown) => {
-      const reason = error instanceof Failure ? error.message : codeOf(error);
+      const reason = error instanceof Failure ? error.message : systemReason(error);
       options.log.warning("the storage state cannot be written", { file, reason });
     });
   // Pushes that come while one merge runs share the next.
@@ -112,7 +113,7 @@ export function openStorage(options: StorageOptions): Storage {
         await mkdir(dirname(file), { recursive: true });
         await pushChanges(queue, changes, options.now());
       } catch (error) {
-        const why = `a change of the session cannot be kept in ${directory}: ${codeOf(error)}`;
+        const why = `a change of the session cannot be kept in ${directory}: ${systemReason(error)}`;
         throw new Failure("unwritable_output", why, { cause: error });
       }
       warn();

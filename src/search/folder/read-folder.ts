@@ -2,6 +2,7 @@ import { type Dirent, lstatSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
 import { basename, extname, join, resolve } from "node:path";
 import { Failure } from "../../failure.ts";
+import { systemReason } from "../../system-reason.ts";
 import { type DocumentUrl, docsUrl } from "../../urls/index.ts";
 import { type TextForm, titleOfName, type UnreadDocument } from "../reading/read-document.ts";
 
@@ -87,7 +88,7 @@ async function entriesOf(directory: string): Promise<Dirent[]> {
     const entries = await readdir(directory, { withFileTypes: true });
     return entries.sort((a, b) => (a.name < b.name ? -1 : 1));
   } catch (cause) {
-    const reason = systemReason(cause);
+    const reason = systemReason(cause, "folder");
     throw new Failure("unreadable_input", `the folder ${directory} could not be read: ${reason}`, { cause });
   }
 }
@@ -183,6 +184,3 @@ function codenameOf(folder: string): string {
     .slice(0, 64);
   return name.length < 2 ? "docs" : name;
 }
-
-const systemReason = (error: unknown): string =>
-  error instanceof Error && "code" in error ? String(error.code) : String(error);

@@ -1,4 +1,5 @@
 import { Failure } from "../../failure.ts";
+import { systemReason } from "../../system-reason.ts";
 
 const systemCode = (error: unknown): string | undefined =>
   error instanceof Error && "code" in error ? String(error.code) : undefined;
@@ -7,9 +8,13 @@ const systemCode = (error: unknown): string | undefined =>
 export function asWriteFailure(error: unknown, path: string): unknown {
   const reason = systemCode(error);
   if (error instanceof Failure || reason === undefined) return error;
-  return new Failure("unwritable_output", `the search index ${path} could not be written: ${reason}`, {
-    cause: error,
-  });
+  return new Failure(
+    "unwritable_output",
+    `the search index ${path} could not be written: ${systemReason(error)}`,
+    {
+      cause: error,
+    },
+  );
 }
 
 /** What an error of opening means. */
@@ -21,9 +26,13 @@ export function asReadFailure(error: unknown, path: string): unknown {
       cause: error,
     });
   }
-  return new Failure("unreadable_input", `the search index ${path} could not be read: ${reason}`, {
-    cause: error,
-  });
+  return new Failure(
+    "unreadable_input",
+    `the search index ${path} could not be read: ${systemReason(error)}`,
+    {
+      cause: error,
+    },
+  );
 }
 
 /** The file is not what was written. */

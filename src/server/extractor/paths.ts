@@ -2,6 +2,7 @@ import { lstat, mkdir, realpath } from "node:fs/promises";
 import { basename, dirname, join, resolve, sep } from "node:path";
 import { isInStateDirectory, STATE_DIRECTORY } from "../../crawler/index.ts";
 import { Failure } from "../../failure.ts";
+import { systemReason } from "../../system-reason.ts";
 import { ProblemError } from "../middleware/problem.ts";
 
 /** Where paths of requests may lead. */
@@ -81,8 +82,8 @@ export async function openConfinedDirectory(path: string): Promise<void> {
       if ((await realpath(path)) === path && isPlain) return;
     }
   } catch (cause) {
-    const code = cause instanceof Error && "code" in cause ? String(cause.code) : String(cause);
-    throw new Failure("unwritable_output", `could not make the output directory: ${code}`, { cause });
+    const why = systemReason(cause);
+    throw new Failure("unwritable_output", `could not make the output directory: ${why}`, { cause });
   }
   throw new Failure("unwritable_output", "the output directory has become a link to another place");
 }

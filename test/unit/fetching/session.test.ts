@@ -225,7 +225,7 @@ describe("a session that is kept", () => {
     writeFileSync(file, '{"cookies":[{"name":"a"}]}');
     expect(open).toThrow("holds no storage state");
     rmSync(file);
-    expect(() => open({ file: directory })).toThrow("cannot be read: EISDIR");
+    expect(() => open({ file: directory })).toThrow("cannot be read: it is a directory, not a file");
   });
 
   test("says when a change cannot be kept", async () => {

@@ -150,14 +150,14 @@ describe("the file store", () => {
     await Bun.write(directory, "a file where the directory should be");
     const failure = await failureOf(store.put(page("a")));
     expect(failure.code).toBe("unwritable_output");
-    expect(failure.message).toContain(`${url("a")} to ${directory}: E`);
+    expect(failure.message).toContain(`${url("a")} to ${directory}: there is a file of that name`);
   });
 
   test("says which path could not be read, and why", async () => {
     await Bun.write(directory, "a file where the directory should be");
     const failure = await failureOf(listedUrls());
     expect(failure.code).toBe("unreadable_input");
-    expect(failure.message).toContain(`${directory}: ENOTDIR`);
+    expect(failure.message).toContain(`${directory}: a part of the path is not a directory`);
   });
 
   test("leaves no temporary file when the write fails", async () => {

@@ -1,0 +1,36 @@
+import { expect, test } from "bun:test";
+import { mkdtempSync, readdirSync, readFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { systemReason } from "../../src/system-reason.ts";
+
+const errorOf = (work: () => unknown): unknown => {
+  try {
+    work();
+  } catch (error) {
+    return error;
+  }
+  throw new Error("the system did not refuse");
+};
+
+test("says in words why the system refused", () => {
+  const directory = mkdtempSync(join(tmpdir(), "reason-"));
+  expect(systemReason(errorOf(() => readFileSync(join(directory, "none"))))).toBe("there is no such file");
+  expect(systemReason(errorOf(() => readFileSync(directory)))).toBe("it is a directory, not a file");
+  expect(systemReason(errorOf(() => readFileSync(`${import.meta.path}/x`)))).toBe(
+    "a part of the path is not a directory",
+  );
+  const missing = errorOf(() => readdirSync(join(directory, "none")));
+  expect(systemReason(missing, "folder")).toBe("there is no such folder");
+  expect(
+    systemReason(
+      errorOf(() => readdirSync(import.meta.path)),
+      "folder",
+    ),
+  ).toBe("it is not a folder");
+});
+
+test("gives the code that it has no words for, and what is no error of the system as it is", () => {
+  expect(systemReason(Object.assign(new Error("odd"), { code: "EODD" }))).toBe("EODD");
+  expect(systemReason(new Error("odd"))).toBe("Error: odd");
+});
