@@ -63,6 +63,8 @@ const shownBy = (
   "dry-run": null,
   // Lines or files: a crawl is asked for one of them.
   jsonl: null,
+  // It shapes the lines of --jsonl.
+  fields: null,
 });
 
 test("config in the manifest shows what every option of the crawl was, without secrets", async () => {
