@@ -16,10 +16,13 @@ export type BodyLimits = {
   readonly maxLargePerClient: number;
 };
 
+/** Longest time that a body may take to arrive, ms. */
+export const MAX_BODY_MS = 10_000;
+
 /** With these, a thousand slow senders of small bodies and all that may send large ones hold less than 100 MiB. */
 const BODY_LIMITS: BodyLimits = {
   maxBytes: MAX_BODY_BYTES,
-  maxMs: 10_000,
+  maxMs: MAX_BODY_MS,
   smallBytes: 64 * 1024,
   maxLarge: 16,
   maxLargePerClient: 4,
@@ -32,7 +35,8 @@ const METHODS_WITH_BODY = ["POST", "PUT", "PATCH"];
  * another waits for: it must stand outside of every limit on requests that are worked on.
  * Answers 413 over `maxBytes`, 408 after `maxMs`, 400 for a body that breaks off, 429 for a large one too many.
  */
-export function receiveBodies(limits: BodyLimits = BODY_LIMITS): Layer {
+export function receiveBodies(overrides: Partial<BodyLimits> = {}): Layer {
+  const limits = { ...BODY_LIMITS, ...overrides };
   const large = new ClientCounts();
   return (next) => async (exchange) => {
     if (!METHODS_WITH_BODY.includes(exchange.request.method)) return next(exchange);

@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import { FairQueue } from "../../fair-queue.ts";
 import { subscriberNetwork } from "../../fetching/index.ts";
 import { ClientCounts } from "./client-counts.ts";
@@ -71,6 +72,15 @@ function turnWithin(
     signal.addEventListener("abort", giveUp, { once: true });
   });
 }
+
+/**
+ * Lets the requests that have arrived be counted before one of them is worked on. A search takes the thread until it
+ * is done; without this layer, requests would be served in the order of arrival, and no limit would see those behind.
+ */
+export const afterArrivals: Layer = (next) => async (exchange) => {
+  await setImmediate();
+  return next(exchange);
+};
 
 export type ClientLimit = {
   /** Requests of one client that are here at once, those that wait for their turn included. */

@@ -4,9 +4,15 @@ import type { Log } from "../../log.ts";
 import type { Metrics } from "../../metrics.ts";
 import { type Listener, listen, urlOf } from "../listen.ts";
 import { keyCheck, requireApiKey } from "../middleware/api-key.ts";
-import { receiveBodies } from "../middleware/body.ts";
+import { MAX_BODY_MS, receiveBodies } from "../middleware/body.ts";
 import { type Exchange, inLayers } from "../middleware/exchange.ts";
-import { limitClients, limitConcurrency, limitTime, refuseWhileDraining } from "../middleware/limits.ts";
+import {
+  afterArrivals,
+  limitClients,
+  limitConcurrency,
+  limitTime,
+  refuseWhileDraining,
+} from "../middleware/limits.ts";
 import { answerProblems, observe } from "../middleware/observe.ts";
 import { guardOrigin } from "../middleware/origin.ts";
 import { secureHeaders } from "../middleware/secure-headers.ts";
@@ -71,7 +77,7 @@ export function startSearchServer(options: SearchServerOptions): SearchServer {
       servePage(searchPage()),
       requireApiKey({ key: options.apiKey, openPaths: PROBE_PATHS }),
       refuseWhileDraining(() => isDraining, PROBE_PATHS),
-      receiveBodies(),
+      receiveBodies({ maxMs: Math.min(MAX_BODY_MS, httpTimeoutMs) }),
       limitClients({ max: options.maxPerClient, counts: isNoProbe }),
       limitConcurrency({
         max: maxConnections,
@@ -96,6 +102,7 @@ export function startSearchServer(options: SearchServerOptions): SearchServer {
         detail: `the request took longer than ${httpTimeoutMs / 1000} s`,
         headers: { connection: "close" },
       }),
+      afterArrivals,
     ],
     searchRoutes({
       ...options,

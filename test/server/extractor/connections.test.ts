@@ -134,7 +134,10 @@ test("one client follows jobs over a hundred streams at most, and keeps nobody e
   const leaving = new AbortController();
   const follow = (client: string): Promise<Response> =>
     server.get(`/crawl/${id}/events`, { headers: { "x-forwarded-for": client }, signal: leaving.signal });
-  for (let stream = 0; stream < 100; stream++) expect((await follow("192.0.2.1")).status).toBe(200);
+  // Kept, because the runtime closes the connection of an answer that nobody can read any more.
+  const followed: Response[] = [];
+  for (let stream = 0; stream < 100; stream++) followed.push(await follow("192.0.2.1"));
+  expect(followed.map(({ status }) => status)).toEqual(Array(100).fill(200));
   const refused = await follow("192.0.2.1");
   expect([refused.status, refused.headers.get("retry-after")]).toEqual([429, "10"]);
   expect((await follow("192.0.2.2")).status).toBe(200);

@@ -27,7 +27,7 @@ export const GUARDED: Readonly<Record<number, ApiAnswer>> = {
 /** What reading a JSON body may end in. */
 export const BODY_PROBLEMS: Readonly<Record<number, ApiAnswer>> = {
   400: problem("The body is not JSON"),
-  408: problem("The body took longer than 30 s to arrive"),
+  408: problem("The body took longer than 10 s to arrive"),
   413: problem("The body is over 2 MiB"),
   415: problem("The body is not application/json"),
   422: problem("Fields are wrong; `errors` names each"),
