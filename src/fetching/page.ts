@@ -65,12 +65,10 @@ export function unsupported(
   otherwise: string | null = null,
 ): Failure {
   const essence = type?.essence.slice(0, 80) ?? "";
-  const said = otherwise !== null && isPageType(type) ? `, though its type says ${essence}` : "";
+  const isMistaken = otherwise !== null && isPageType(type);
   const is = otherwise ?? (essence === "" ? "not text" : essence);
-  return new Failure(
-    "unsupported_content",
-    `${what}: the body is ${is}${said}, not HTML, plain text or Markdown`,
-  );
+  const rest = isMistaken ? `, though its type says ${essence}` : ", not HTML, plain text or Markdown";
+  return new Failure("unsupported_content", `${what}: the body is ${is}${rest}`);
 }
 
 /** Headers as plain data, without the cookies: what is fetched may be kept and shown, a session may not. */

@@ -56,15 +56,18 @@ function guessOf(sample: Uint8Array): SniffedEncoding | null {
   const letters = countOf(sample, isAsciiLetter);
   const upper = countOf(sample, (byte) => byte >= 0x80);
   if (upper < MIN_UPPER_BYTES && !sample.includes(ESCAPE)) return null;
-  const doubtful = letters + upper < SURE_LETTERS;
+  const isShort = letters + upper < SURE_LETTERS;
   const matches = analyse(sample);
   const isSure = matches[0] !== undefined && matches[0].confidence >= SURE_CONFIDENCE;
-  if (!isSure && isThai(sample)) return { encoding: "windows-874", doubtful };
+  if (!isSure && isThai(sample)) return { encoding: "windows-874", doubtful: isShort };
   for (const match of matches) {
     const encoding = encodingNamed(match.name);
     // A guess of UTF-8 is wrong here: the bytes have been tried.
     if (encoding === null || encoding.startsWith("utf-")) continue;
     if (OTHER_SCRIPTS.test(encoding) && upper < letters) continue;
+    const isOtherScript = OTHER_SCRIPTS.test(encoding) || MULTIBYTE.test(encoding);
+    // No text in Latin letters has most of them outside ASCII; one in IBM866, which the library does not know, has.
+    const doubtful = isShort || (!isOtherScript && upper > letters);
     const enough = MULTIBYTE.test(encoding) ? MIN_MULTIBYTE_CONFIDENCE : MIN_CONFIDENCE;
     const plausible = match.confidence >= enough ? morePlausible(sample, encoding) : null;
     if (plausible !== null) return { encoding: plausible, doubtful };
@@ -100,7 +103,7 @@ function morePlausible(sample: Uint8Array, encoding: string): string | null {
 }
 
 // "Dvo¾ák", "¶λλοι", "’λλοι", controls: letters of one encoding that another one takes for signs.
-const ODD = /\p{L}[¡-§©«¬®-¶¸¹»-¿×÷]\p{L}|(?<![\p{L}\p{N}])[’¶]\p{L}|[\x80-\x9f]/gu;
+const ODD = /\p{L}[¡-§©«¬®-¶¸¹»-¿×÷]+\p{L}|(?<![\p{L}\p{N}])[’¶]\p{L}|[\x80-\x9f]/gu;
 
 const oddShare = (text: string): number =>
   (text.match(ODD)?.length ?? 0) / Math.max(1, text.match(/\P{ASCII}/gu)?.length ?? 0);

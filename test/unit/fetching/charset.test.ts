@@ -158,3 +158,27 @@ describe("what is malformed", () => {
     );
   });
 });
+
+describe("what the statistics do not know", () => {
+  /** The bytes of a text in an encoding of one byte a character. */
+  const encode = (text: string, label: "ibm866"): Uint8Array => {
+    const characters = [
+      ...new TextDecoder(label).decode(Uint8Array.from({ length: 256 }, (_, byte) => byte)),
+    ];
+    return Uint8Array.from(text, (character) => characters.indexOf(character));
+  };
+
+  test("a guess of Latin letters is doubtful where most letters are outside ASCII", () => {
+    const sentence = "Хранитель плотины каждое утро записывал уровень воды до завтрака. ";
+    const markup = `<title>Уровень воды</title><h1>Уровень воды</h1><p>${sentence.repeat(12)}`;
+    expect(decodeText(encode(markup, "ibm866"), "text/html").doubtful).toBe(true);
+  });
+
+  test("and is none where few are, however long the text", () => {
+    const markup = `<p>${"À côté de l'écluse, la gardienne relève le niveau à l'aube. ".repeat(12)}`;
+    expect(decodeText(latin1(markup), "text/html")).toMatchObject({
+      encoding: "windows-1252",
+      doubtful: false,
+    });
+  });
+});
