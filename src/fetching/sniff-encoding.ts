@@ -103,7 +103,7 @@ function morePlausible(sample: Uint8Array, encoding: string): string | null {
 }
 
 // "Dvo¾ák", "¶λλοι", "’λλοι", controls: letters of one encoding that another one takes for signs.
-const ODD = /\p{L}[¡-§©«¬®-¶¸¹»-¿×÷]+\p{L}|(?<![\p{L}\p{N}])[’¶]\p{L}|[\x80-\x9f]/gu;
+const ODD = /\p{L}(?:[¡-§©«¬®-¶¸¹»-¿×÷]|[¡-¿×÷₪]{2,})\p{L}|(?<![\p{L}\p{N}])[’¶]\p{L}|[\x80-\x9f]/gu;
 
 const oddShare = (text: string): number =>
   (text.match(ODD)?.length ?? 0) / Math.max(1, text.match(/\P{ASCII}/gu)?.length ?? 0);
