@@ -25,7 +25,7 @@ export const integer = (min: number, max: number): ValueParser<number> =>
 /** A number of `min` to `max`, both included, in decimal notation. */
 export const decimal = (min: number, max: number): ValueParser<number> =>
   parser(`be a number from ${min} to ${max}`, (written) =>
-    within(min, max, /^[+-]?(?:\d+\.?\d*|\.\d+)$/, written),
+    within(min, max, /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)$/, written),
   );
 
 function within(min: number, max: number, notation: RegExp, written: string): number | undefined {

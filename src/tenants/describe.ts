@@ -57,7 +57,7 @@ function urlPrefixesOf(tenant: TenantSettings): readonly string[] {
 export function forgeTree(repositoryUrl: string, revision: string): string | null {
   const url = URL.parse(repositoryUrl);
   if (url?.protocol !== "https:") return null;
-  const repository = `${url.origin}${url.pathname.replace(/(?:\.git)?\/*$/, "")}`;
+  const repository = `${url.origin}${repositoryPath(url.pathname)}`;
   const name = revision.split("/").map(encodeURIComponent).join("/");
   if (url.host === "github.com") return `${repository}/blob/${name}/`;
   if (url.host === "gitlab.com" || url.host.startsWith("gitlab.")) return `${repository}/-/blob/${name}/`;
@@ -69,8 +69,10 @@ function repositoryName(repositoryUrl: string): string {
   const url = URL.parse(repositoryUrl);
   if (url?.protocol === "file:") return "a git repository";
   const path = url?.pathname ?? repositoryUrl.split(":").at(-1) ?? "";
-  return path.replace(/^\/+|(?:\.git)?\/*$/g, "") || "a git repository";
+  return repositoryPath(path).replace(/^\/+/, "") || "a git repository";
 }
+
+const repositoryPath = (path: string): string => path.replace(/(?<!\/)\/+$/, "").replace(/\.git$/, "");
 
 const oneLine = (text: string): string => text.replace(/[\s\p{Cc}\p{Cf}]+/gu, " ").trim();
 

@@ -115,7 +115,7 @@ function titleIn(frame: Element, pre: Element): string | null {
     if (!TITLE_CLASS.test(classOf(element)) && nameOf(element) !== "FIGCAPTION") continue;
     const inner = element.querySelector(".caption-text") ?? element;
     const text = textOf(inner).replace(/\s+/g, " ").trim();
-    if (text !== "" && text !== "¶") return text.replace(/\s*¶$/, "");
+    if (text !== "" && text !== "¶") return text.replace(/ ?¶$/, "");
   }
   return null;
 }

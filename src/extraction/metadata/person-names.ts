@@ -17,9 +17,9 @@ export const announcesName = (line: string): boolean => line.length <= 40 && SPO
 /** Whether a text starts with the words that stand before a name. */
 export const startsSpoken = (text: string): boolean => LEAD.test(text);
 
-// What follows a name in its line: a date, a time of reading, a role behind a bar.
+// What follows a name in its line, where all spaces are single: a date, a time of reading, a role behind a bar.
 const TAIL =
-  /\s*(?:[|•·»⋅]|\s[-–—/]\s|[,;]?\s+(?:on|am|le|el|for|updated|last|published|posted|reviewed|reading|is\s+an?|@)\s|(?:,\s*|\s+)(?:\d{1,2}[.\s/-]|\d{4}\b|(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*\.?\s+\d)|\s*\([^()]*\)$).*$/iu;
+  /\s?(?:[|•·»⋅]|\s[-–—/]\s|[,;]?\s(?:on|am|le|el|for|updated|last|published|posted|reviewed|reading|is\san?|@)\s|(?:,\s?|\s)(?:\d{1,2}[.\s/-]|\d{4}\b|(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*\.?\s\d)|\s?\([^()]*\)$).*$/iu;
 const NO_NAME =
   /^(?:https?:|www\.|\{|#|©|\(c\)|cc[ -]by\b|null$|undefined$|unknown$|n\/a$|none$)|\{\{|[<>]|\.(?:com|org|net|php|html?)\/|^\d+$/i;
 

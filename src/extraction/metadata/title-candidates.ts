@@ -126,7 +126,8 @@ class Candidates {
   }
 }
 
-const SEPARATOR = /\s*[|｜•·»«›‹]+\s*|\s+[-–—−~/\\:]+\s+|(?<=[^\s\d]): +/g;
+// In a line where all spaces are single.
+const SEPARATOR = /\s?[|｜•·»«›‹]+\s?|\s[-–—−~/\\:]+\s|(?<=[^\s\d]): /g;
 const MAX_SEPARATORS = 6;
 
 type Part = { readonly source: MetadataSource; readonly origin: number };

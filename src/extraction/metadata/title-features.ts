@@ -87,7 +87,7 @@ function describePage(candidates: readonly TitleCandidate[], page: TitlePage) {
     host: hostLetters(page.url),
     slug,
     longest: candidates.reduce((most, { folded }) => Math.max(most, folded.length), 1),
-    parts: page.pageTitle.split(/\s*[|｜•·»«]\s*|\s+[-–—:/]+\s+/).length,
+    parts: page.pageTitle.split(/[|｜•·»«]\s?|\s[-–—:/]+\s/).length,
     depth: page.url ? page.url.pathname.split("/").filter(Boolean).length : -1,
   };
 }

@@ -98,7 +98,9 @@ export async function watchDocument(wait: Wait): Promise<DocumentState> {
   const refresh = (): number | null => {
     const meta = document.querySelector('meta[http-equiv="refresh" i]');
     const [, seconds, url] =
-      /^\s*(\d+)[\d.]*[\s;,]+(?:url\s*=\s*)?["']?([^"']+)/i.exec(meta?.getAttribute("content") ?? "") ?? [];
+      /^\s*(\d+)(?:\.[\d.]*)?[\s;,]+(?:url\s*=\s*)?["']?([^"']+)/i.exec(
+        meta?.getAttribute("content") ?? "",
+      ) ?? [];
     const target = url === undefined ? null : URL.parse(url.trim(), document.baseURI);
     if (!target || !/^https?:$/.test(target.protocol)) return null;
     target.hash = "";

@@ -173,6 +173,6 @@ function isPlain(run: string): boolean {
 /** The form of a word: folded, without a possessive ending and apostrophes at its ends. */
 export function foldWord(text: string): string {
   const folded = fold(text);
-  const form = folded.includes("'") ? folded.replace(/'s$|^'+|'+$/g, "") : folded;
+  const form = folded.includes("'") ? folded.replace(/'s$|^'+|(?<!')'+$/g, "") : folded;
   return form.length > MAX_FORM_LENGTH ? "" : form;
 }

@@ -14,10 +14,7 @@ const NETWORK_FIELDS = {
     .string()
     .min(1)
     .max(1024)
-    .regex(
-      /^[\t\x20-\x7e\x80-\xff]*[\x21-\x7e\x80-\xff][\t\x20-\x7e\x80-\xff]*$/,
-      "must be text that an HTTP header can hold",
-    )
+    .regex(/^[\t ]*[\x21-\x7e\x80-\xff][\t\x20-\x7e\x80-\xff]*$/, "must be text that an HTTP header can hold")
     .nullish()
     .openapi({ description: "User agent to send; wins over random_user_agent", example: "my-reader/1.0" }),
   random_user_agent: z

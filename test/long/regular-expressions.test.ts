@@ -1,0 +1,7 @@
+import { expect, test } from "bun:test";
+import { tryExpressions } from "../support/regular-expressions.ts";
+
+test("every regular expression takes linear time on texts of 10 MB made against it, or sees bounded texts", async () => {
+  const { unbounded } = await tryExpressions(10_000_000);
+  expect(unbounded).toEqual([]);
+}, 1_800_000);
