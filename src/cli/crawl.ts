@@ -1,4 +1,5 @@
-import { stat } from "node:fs/promises";
+import { mkdir, stat } from "node:fs/promises";
+import { dirname, resolve } from "node:path";
 import type { App, ArticleSession } from "../app.ts";
 import type { CrawlJobOptions, CrawlSummary, SkipReason } from "../crawler/index.ts";
 import { FAILURE_OUTCOMES, Failure, type FailureRecord } from "../failure.ts";
@@ -7,9 +8,9 @@ import { askForDirectory } from "./ask.ts";
 import { createLineOutput, type LineOutput } from "./crawl-lines.ts";
 import { type CrawlCommand, type FailureAllowance, isWithin } from "./crawl-options.ts";
 import { type CrawlReport, createCrawlReport, formatCounts, pageCount } from "./crawl-report.ts";
-import { OutputClosed } from "./io.ts";
+import { type Io, OutputClosed } from "./io.ts";
 import type { Notices } from "./notices.ts";
-import { openSink } from "./output.ts";
+import { attempt, openSink, type Sink } from "./output.ts";
 import { openOutputDirectory } from "./output-directory.ts";
 import { pathBytes } from "./path-bytes.ts";
 import type { Screen } from "./screen.ts";
@@ -50,8 +51,7 @@ export async function runCrawl(command: CrawlCommand, parts: CrawlParts): Promis
     excluded: command.plan.extraction.exclude,
   });
   const { changedLines } = command;
-  await using changes =
-    changedLines === null ? null : await openSink(changedLines === "-" ? null : changedLines, io);
+  await using changes = changedLines === null ? null : await openChanges(changedLines, directory, io);
   const options: CrawlJobOptions = {
     changes: changes && {
       write: (text) => changes.write(text).catch(asFailure),
@@ -76,6 +76,14 @@ export async function runCrawl(command: CrawlCommand, parts: CrawlParts): Promis
   const manifestPath = summary.manifestPath?.replace(place ?? "", () => directory ?? "") ?? null;
   for (const line of report.summarise({ ...summary, manifestPath })) parts.notices.tell(line);
   return judge(summary, { command, lines, notices: parts.notices, firstFailure: report.firstFailure });
+}
+
+/** Opens the file of --changed-jsonl, which may stand among the pages: the crawl makes their directory only later. */
+async function openChanges(file: string, directory: string | null, io: Io): Promise<Sink> {
+  if (file === "-") return await openSink(null, io);
+  if (directory !== null && resolve(dirname(file)) === resolve(directory))
+    await attempt(directory, () => mkdir(pathBytes(directory), { recursive: true }));
+  return await openSink(file, io);
 }
 
 /** The name of the site, which the person may take or leave. */

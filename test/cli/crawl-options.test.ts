@@ -190,6 +190,11 @@ const EFFECTS: Readonly<Record<string, () => Promise<void>>> = {
       ["--dry-run", "--changed-jsonl", file],
     ])
       expect((await crawlOnce([start(), ...words])).exitCode).toBe(2);
+    await using fresh = await crawlDirectory();
+    const among = join(fresh.output, "changes.jsonl");
+    const first = await fresh.crawl([start(), "--max-depth", "0", "--changed-jsonl", among]);
+    expect([first.exitCode, first.stderr]).toEqual([0, expect.not.stringContaining("error")]);
+    expect(JSON.parse(await Bun.file(among).text())).toMatchObject({ change: "new", url: start() });
     const nowhere = await directory.crawl([
       start(),
       "--changed-jsonl",
