@@ -7,6 +7,7 @@ import { runBinary, temporaryDirectory } from "../support/binary.ts";
 import { browserEffects } from "../support/browser-effects.ts";
 import { type CrawlRun, crawlDirectory, crawlOnce, pathsOf } from "../support/crawl-run.ts";
 import { startForwardProxy } from "../support/forward-proxy.ts";
+import { documentOf } from "../support/generated-document.ts";
 import { crawlPage, type NumberedSite, serveNumberedSite } from "../support/numbered-site.ts";
 
 const XML = { "content-type": "application/xml" };
@@ -27,6 +28,9 @@ const ANSWERS = {
   "/found": { body: crawlPage("Found") },
   "/missing-links": { body: crawlPage("Missing links", ["/gone/1", "/gone/2"]) },
   "/busy": { status: 503, body: "busy" },
+  "/plain": {
+    body: documentOf(["paragraph", "paragraph", "paragraph", "paragraph", "code"], "article").html,
+  },
   "/rich": {
     body: `<html><head><title>Rich</title></head><body><article><p id="first">${"The first paragraph stands here. ".repeat(10)}</p>
 <p><img src="mill.png" alt="The mill"></p><pre><code>weir today</code></pre><p class="aside">${"Nobody cheered at all. ".repeat(10)}</p></article></body></html>`,
@@ -272,6 +276,10 @@ const EFFECTS: Readonly<Record<string, () => Promise<void>>> = {
   "no-images": async () => {
     expect((await single("/rich")).markdown).toContain("![The mill]");
     expect((await single("/rich", "--no-images")).markdown).not.toContain("![The mill]");
+  },
+  favor: async () => {
+    expect((await single("/plain")).markdown).toContain("weir plan");
+    expect((await single("/plain", "--favor", "precision")).markdown).not.toContain("weir plan");
   },
   "no-code": async () => {
     expect((await single("/rich")).markdown).toContain("weir today");

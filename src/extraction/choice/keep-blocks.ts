@@ -25,6 +25,8 @@ const NOT_SHOWN = ElementFlag.hidden | ElementFlag.template | ElementFlag.noscri
 
 /** In the author's own markup only what is surely no content goes. */
 const SURELY_NOT_CONTENT = 0.02;
+const REMARK_CLASS =
+  /(?:^|\s)(?:note|tip|important|warning|caution|danger|hint|attention|deprecated)(?:\s|$)/;
 /** Paragraphs of links are pointers to other pages, unless the page is documentation. */
 const MOSTLY_LINKS = 0.5;
 /**
@@ -122,11 +124,14 @@ function addFromRegion(tree: PageTree, { region, p, typeP, favor, isChosen }: Ev
   }
 }
 
-/** Authors write their text into paragraphs and other blocks; text of a mere box is a template's. */
+/**
+ * Authors write their text into paragraphs and other blocks, and their remarks into boxes. Text of any other box is a
+ * template's: with it, segments lose .001.
+ */
 function isAuthorsBlock({ model, candidates }: PageTree, index: number): boolean {
   const block = candidates[index]!;
   const tag = model.tag[model.blocks.element[block]!];
-  if (tag === Tag.div) return false;
+  if (tag === Tag.div) return REMARK_CLASS.test(model.names[model.classId[model.blocks.element[block]!]!]!);
   const at = block * TextStat.count;
   const { stats } = model.blocks;
   const isLinks = stats[at + TextStat.linkChars]! > MOSTLY_LINKS * stats[at + TextStat.chars]!;

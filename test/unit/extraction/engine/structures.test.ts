@@ -9,8 +9,6 @@ const cases = (await readGolden()).flatMap(({ topic, cases: all }) =>
 
 /** Paragraphs and items of a word or two between longer ones: the choice by blocks takes them for no content. */
 const SHORT_PARAGRAPHS = new Set([
-  "admonitions: a kind alone as the class",
-  "admonitions: a note with its label in front",
   "lists: lists that lay out a page",
   "blocks: a heading that is a link stays one",
   "blocks: paragraphs written with two line breaks",
