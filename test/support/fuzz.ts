@@ -20,7 +20,8 @@ function randomOf(seed: number): () => number {
 export function mutated({ seeds }: FuzzedParser, seed: number): Uint8Array {
   const random = randomOf(seed);
   const below = (limit: number): number => Math.floor(random() * limit);
-  let bytes = Buffer.from(seeds[below(seeds.length)] ?? "");
+  const first = seeds[below(seeds.length)] ?? "";
+  let bytes = typeof first === "string" ? Buffer.from(first) : Buffer.from(first);
   for (let step = 1 + below(8); step > 0; step--) {
     const at = below(bytes.length + 1);
     const piece = bytes.subarray(at, at + 1 + below(random() < 0.5 ? 4 : 60));

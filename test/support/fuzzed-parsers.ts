@@ -6,10 +6,12 @@ import { parseFrontMatter, parsePage } from "../../src/pages/index.ts";
 import { Analyser, DocumentAnalyser, readDocument, type TextForm } from "../../src/search/index.ts";
 import { DEFAULT_EXTRACTION, readDeployment } from "../../src/settings/index.ts";
 import { docsUrl } from "../../src/urls/index.ts";
+import { answerMcpBody, MCP_BODIES } from "./fuzzed-mcp.ts";
+import { readSegmentBytes, smallSegment } from "./search/damaged-segment.ts";
 
 /** A parser of foreign bytes, and texts from which hostile ones are made. */
 export type FuzzedParser = {
-  readonly seeds: readonly string[];
+  readonly seeds: readonly (string | Uint8Array)[];
   /** May throw a `Failure`; anything else is a fault. */
   parse(bytes: Uint8Array): unknown;
 };
@@ -92,4 +94,6 @@ export const FUZZED_PARSERS: Readonly<Record<string, FuzzedParser>> = {
     seeds: [DEPLOYMENT],
     parse: ofText((text) => readDeployment(text, { name: "d.json", directory: "/d" })),
   },
+  "MCP body": { seeds: MCP_BODIES, parse: ofText(answerMcpBody) },
+  "segment file": { seeds: [await smallSegment()], parse: readSegmentBytes },
 };

@@ -36,6 +36,8 @@ export type ServeOptions = {
   readonly words?: readonly string[];
   /** 0, the default, takes a free one; null leaves it to the deployment file. */
   readonly port?: number | null;
+  /** A command and its arguments that starts the program, such as a container's; it is killed with it. */
+  readonly within?: readonly string[];
 };
 
 /** The built program as a server. */
@@ -51,10 +53,13 @@ export class Served implements AsyncDisposable {
   }
 
   /** Starts `serve search` in the directory, on a free port. @throws when it ends instead */
-  static async start(root: string, { env = {}, words = [], port = 0 }: ServeOptions = {}): Promise<Served> {
+  static async start(
+    root: string,
+    { env = {}, words = [], port = 0, within = [] }: ServeOptions = {},
+  ): Promise<Served> {
     requireBinary();
     const flags = port === null ? words : ["--port", String(port), ...words];
-    const child = Bun.spawn([BINARY, "serve", "search", ...flags], {
+    const child = Bun.spawn([...within, BINARY, "serve", "search", ...flags], {
       cwd: root,
       env: cleanEnvironment({ DOCS_SEARCH_STATE_DIR: join(root, "state"), ...env }),
       stdio: ["ignore", "ignore", "pipe"],

@@ -2,43 +2,9 @@ import { describe, expect, test } from "bun:test";
 import { truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Failure } from "../../../src/failure.ts";
-import { findCandidates, inverseDocumentFrequency, Segment } from "../../../src/search/index.ts";
-import {
-  ALL_FIELDS,
-  manyDocuments,
-  openFixture,
-  temporaryDirectory,
-} from "../../support/search/segment-fixture.ts";
-
-/** What a search and a fetch would be told, of a damaged file too. */
-function readMuch(segment: Segment, turn: number): unknown {
-  segment.requireWhole();
-  const names = ["w1", "w3", `w${turn % 50}`, "none"];
-  const terms = names.flatMap((name) => {
-    const entry = segment.find(name);
-    if (entry === null) return [];
-    const { documentFrequency } = entry;
-    return [
-      { entry, weight: inverseDocumentFrequency(documentFrequency, segment.documentCount), forms: null },
-    ];
-  });
-  const found = findCandidates(segment, terms, {
-    limit: 20,
-    ranking: ALL_FIELDS,
-    deadline: Number.POSITIVE_INFINITY,
-  });
-  const prefix = segment.termsWithPrefix(`w${turn % 10}`, 5).map(({ term }) => term);
-  const shown = found
-    .slice(0, 3)
-    .map(({ document }) => [segment.document(document), segment.layout(document)]);
-  const places = terms.map(({ entry }) => {
-    const list = segment.postings(entry);
-    list.advance(turn % segment.documentCount);
-    return [list.document, [...list.positions.slice(0, list.readPositions())]];
-  });
-  const hash = segment.contentHash(turn % segment.documentCount);
-  return { terms: terms.map(({ entry }) => entry), found, prefix, shown, places, hash };
-}
+import { Segment } from "../../../src/search/index.ts";
+import { readMuch } from "../../support/search/damaged-segment.ts";
+import { manyDocuments, openFixture, temporaryDirectory } from "../../support/search/segment-fixture.ts";
 
 /** The same answer as of the whole file, or a `Failure` that says so. @returns whether it was noticed */
 function expectHonest(path: string, turn: number, right: unknown): boolean {
