@@ -30,13 +30,15 @@ const REMARK_CLASS =
 /** Paragraphs of links are pointers to other pages, unless the page is documentation. */
 const MOSTLY_LINKS = 0.5;
 /**
- * On pages that may well be documentation, and on all where losses are the worse error, everything in the container counts from the first probability on,
- * and from the second on what stands in places like those of chosen blocks.
+ * On pages that are documentation with this probability, and on all pages where recall is favoured, the container
+ * keeps every block from the first probability below on, and from the second on a block in a place like that of a
+ * chosen one.
  */
 const LIKELY_DOCUMENTATION = 0.15;
 const LEAST_OF_DOCUMENTATION = 0.1;
 const LEAST_OF_LIKE_PLACES = 0.05;
 
+/** Words of the container of the content: those that are kept, and all that readers see. */
 export type MainPart = { readonly kept: number; readonly total: number };
 
 export type Judgement = {
