@@ -3,9 +3,9 @@
  * rewrites what stands between `<!-- NAME -->` and `<!-- /NAME -->`.
  */
 import { join } from "node:path";
+import { FAILURE_OUTCOMES } from "../src/base/failure.ts";
 import { FLAG_GROUPS, type Flag } from "../src/cli/flag.ts";
 import { CRAWL_ONLY_FLAGS, EXTRACT_FLAGS } from "../src/cli/flags.ts";
-import { FAILURE_OUTCOMES } from "../src/failure.ts";
 import { VARIABLES } from "../src/settings/index.ts";
 
 const ROOT = join(import.meta.dir, "..");

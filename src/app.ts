@@ -7,6 +7,8 @@ import {
   type LocalDocument,
   serveArticle,
 } from "./articles/index.ts";
+import { Failure } from "./base/failure.ts";
+import type { Log } from "./base/log.ts";
 import {
   type CrawlEvent,
   type CrawlJobOptions,
@@ -27,7 +29,6 @@ import {
   type Extractor,
   withSmallPagesHere,
 } from "./extraction/index.ts";
-import { Failure } from "./failure.ts";
 import {
   type BrowserHostOptions,
   type BrowserHosts,
@@ -48,7 +49,6 @@ import {
   systemClock,
   systemResolve,
 } from "./fetching/index.ts";
-import type { Log } from "./log.ts";
 import type { Metrics } from "./metrics.ts";
 import {
   DEFAULT_NETWORK,

@@ -1,6 +1,8 @@
 import { articleFromDocument, articleFromUrl, type FetchedArticle } from "./articles/index.ts";
+import { Failure } from "./base/failure.ts";
+import { silentLog } from "./base/log.ts";
+import { HOME_PAGE, VERSION } from "./base/version.ts";
 import { composeMarkdown, type ExtractionOptions, extractBody } from "./extraction/index.ts";
-import { Failure } from "./failure.ts";
 import {
   chooseProxy,
   createEgress,
@@ -13,12 +15,10 @@ import {
   readProxyEnvironment,
   systemResolve,
 } from "./fetching/index.ts";
-import { silentLog } from "./log.ts";
 import { DEFAULT_EXTRACTION } from "./settings/index.ts";
 import { type PageUrl, parsePageUrl, splitCredentials, withoutCredentials } from "./urls/index.ts";
-import { HOME_PAGE, VERSION } from "./version.ts";
 
-export { Failure, type FailureCode } from "./failure.ts";
+export { Failure, type FailureCode } from "./base/failure.ts";
 
 /** How a page is fetched; every field is optional. */
 export type NetworkOptions = {

@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import type { FetcherPreference, Fetchers } from "./articles/index.ts";
-import { Failure } from "./failure.ts";
+import { Failure } from "./base/failure.ts";
+import type { Log, LogFields } from "./base/log.ts";
 import {
   type BrowserHosts,
   type BrowsingSession,
@@ -22,7 +23,6 @@ import {
   productUserAgent,
   randomUserAgent,
 } from "./fetching/index.ts";
-import type { Log, LogFields } from "./log.ts";
 import type { Settings } from "./settings/index.ts";
 import { withoutCredentials } from "./urls/index.ts";
 

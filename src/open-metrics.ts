@@ -1,4 +1,4 @@
-import type { Log } from "./log.ts";
+import type { Log } from "./base/log.ts";
 import { createMetrics, logSink, type Metrics, type MetricsSink, statsdSink } from "./metrics.ts";
 import type { Settings } from "./settings/index.ts";
 import { openStatsd } from "./statsd.ts";

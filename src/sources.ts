@@ -1,7 +1,8 @@
 import { type App, type BrowserMachine, createApp, DEFAULT_NETWORK, readAppEnvironment } from "./app.ts";
-import { Failure } from "./failure.ts";
+import { Failure } from "./base/failure.ts";
+import type { Log } from "./base/log.ts";
+import { HOME_PAGE, VERSION } from "./base/version.ts";
 import type { EgressCaller } from "./fetching/index.ts";
-import type { Log } from "./log.ts";
 import type { Metrics } from "./metrics.ts";
 import {
   DEFAULT_EXTRACTION,
@@ -17,7 +18,6 @@ import {
   requireReachable,
   type WebAccess,
 } from "./tenants/index.ts";
-import { HOME_PAGE, VERSION } from "./version.ts";
 
 export type SourcesOptions = {
   readonly deployment: Deployment;

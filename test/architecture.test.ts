@@ -28,7 +28,7 @@ describe("the tree", async () => {
 
   test("is read", () => {
     const paths = files.map((file) => file.path);
-    expect(paths).toContain("src/failure.ts");
+    expect(paths).toContain("src/base/failure.ts");
     expect(paths).toContain("src/urls/index.ts");
     expect(paths).toContain("test/architecture.test.ts");
   });
@@ -41,13 +41,13 @@ describe("the tree", async () => {
 // What looks like a violation here is none.
 const CLEAN: Readonly<Record<string, string>> = {
   "src/text-files.d.ts": 'declare module "*.txt" {\n  const text: string;\n  export default text;\n}\n',
-  "src/failure.ts": "export class Failure extends Error {}\n",
-  "src/log.ts": 'import { createConsola } from "consola/core";\nexport const log = createConsola();\n',
+  "src/base/failure.ts": "export class Failure extends Error {}\n",
+  "src/base/log.ts": 'import { createConsola } from "consola/core";\nexport const log = createConsola();\n',
   "src/metrics.ts": "export const count = 1;\n",
   "src/app.ts": [
     'import { type Options, readOptions } from "./settings/index.ts";',
     'import { start } from "./fetching/index.ts";',
-    'import type { Failure } from "./failure.ts";',
+    'import type { Failure } from "./base/failure.ts";',
     "export const app: [Options, Failure?] = [readOptions(start)];",
   ].join("\n"),
   "src/urls/index.ts":
@@ -57,7 +57,7 @@ const CLEAN: Readonly<Record<string, string>> = {
     'export const b = "process.env fetch(1)"; // process.env, fetch(1)\nexport type T = string;\n',
   "src/fetching/index.ts": 'export { start } from "./http.ts";\n',
   "src/fetching/http.ts":
-    'import { connect } from "node:net";\nimport { log } from "../log.ts";\nexport const start = () => [fetch("x"), connect(1), Bun.connect, log];\n',
+    'import { connect } from "node:net";\nimport { log } from "../base/log.ts";\nexport const start = () => [fetch("x"), connect(1), Bun.connect, log];\n',
   "src/articles/index.ts": 'export { from } from "./from.ts";\n',
   "src/articles/from.ts": [
     'import { start } from "../fetching/index.ts";',
@@ -70,7 +70,7 @@ const CLEAN: Readonly<Record<string, string>> = {
   "src/settings/environment.ts": [
     'import type { Fetcher } from "../articles/index.ts";',
     'import { type Hit, type Index } from "../search/index.ts";',
-    'import { Failure } from "../failure.ts";',
+    'import { Failure } from "../base/failure.ts";',
     "export type Options = [Fetcher, Hit, Index];",
     "export const readOptions = (_: unknown) => [process.env.A, Bun.env.B, Failure];",
   ].join("\n"),
@@ -131,8 +131,8 @@ describe("the rules", () => {
     ],
     [
       "a log where none is wanted",
-      adding("src/urls/b.ts", 'import { log } from "../log.ts";'),
-      "importsFollowTheTable: src/urls/b.ts: line 4: urls may not import log",
+      adding("src/urls/b.ts", 'import { log } from "../base/log.ts";'),
+      "importsFollowTheTable: src/urls/b.ts: line 4: urls may not import base/log",
     ],
     [
       "settings that import code",
@@ -205,7 +205,7 @@ describe("the rules", () => {
     [
       "a package with two owners",
       adding("src/cli/main.ts", 'import type { ConsolaInstance } from "consola";'),
-      "packagesHaveOneOwner: src/cli/main.ts: consola is imported by src/log.ts too",
+      "packagesHaveOneOwner: src/base/log.ts: consola is imported by src/cli/main.ts too",
     ],
     [
       "a scoped package with two owners",

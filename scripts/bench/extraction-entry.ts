@@ -1,7 +1,8 @@
 /** The product's extraction on one thread, compiled by the bench as the product is. */
+
+import { Failure } from "../../src/base/failure.ts";
 import { createGarbageWatch } from "../../src/extraction/garbage.ts";
 import { extractHtml, RENDERINGS } from "../../src/extraction/index.ts";
-import { Failure } from "../../src/failure.ts";
 import { parsePageUrl } from "../../src/urls/index.ts";
 import { measurePages, readJob } from "./measure-pages.ts";
 

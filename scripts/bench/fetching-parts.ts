@@ -1,10 +1,10 @@
+import { silentLog } from "../../src/base/log.ts";
 import {
   createEgress,
   DECIDED_FETCH_LIMITS,
   parseEgressPolicy,
   systemResolve,
 } from "../../src/fetching/index.ts";
-import { silentLog } from "../../src/log.ts";
 
 /** What every fetcher of a bench is made with: the command line's rights, no proxy, the decided limits. */
 export const benchFetching = () =>

@@ -9,8 +9,8 @@
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { Glob } from "bun";
+import { Failure } from "../../src/base/failure.ts";
 import { createExtractor, RENDERINGS } from "../../src/extraction/index.ts";
-import { Failure } from "../../src/failure.ts";
 import { DEFAULT_EXTRACTION, EXTRACTION_LIMITS } from "../../src/settings/index.ts";
 import { damagePage, seededRandom } from "./damage-pages.ts";
 import { parseCount } from "./options.ts";

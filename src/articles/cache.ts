@@ -1,5 +1,5 @@
 import { LRUCache } from "lru-cache";
-import { Failure } from "../failure.ts";
+import { Failure } from "../base/failure.ts";
 import type { FetchedArticle } from "./fetched-article.ts";
 
 /** Extracted articles by what was asked, and the work that is under way for them. */

@@ -1,5 +1,5 @@
+import { Failure } from "../base/failure.ts";
 import type { Article, Extraction } from "../extraction/index.ts";
-import { Failure } from "../failure.ts";
 import type { PageUrl } from "../urls/index.ts";
 
 /** The article of one page, with how the page was had. */

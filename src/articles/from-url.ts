@@ -1,4 +1,4 @@
-import { Failure } from "../failure.ts";
+import { Failure } from "../base/failure.ts";
 import { parsePageUrl, withoutCredentials } from "../urls/index.ts";
 import type { FetchedArticle } from "./fetched-article.ts";
 import { articleOfVisit, type FromUrlParts, type VisitRequest, visitPage } from "./visit.ts";

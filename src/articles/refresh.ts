@@ -1,4 +1,4 @@
-import { Failure } from "../failure.ts";
+import { Failure } from "../base/failure.ts";
 import type { FetchedPage } from "../fetching/index.ts";
 import { originOf, type PageUrl } from "../urls/index.ts";
 import type { PageVisit } from "./page-visit.ts";

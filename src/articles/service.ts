@@ -1,5 +1,5 @@
-import { FAILURE_OUTCOMES, Failure } from "../failure.ts";
-import type { Log } from "../log.ts";
+import { FAILURE_OUTCOMES, Failure } from "../base/failure.ts";
+import type { Log } from "../base/log.ts";
 import type { Metrics } from "../metrics.ts";
 import type { ArticleCache } from "./cache.ts";
 import type { FetchedArticle } from "./fetched-article.ts";

@@ -1,5 +1,5 @@
+import { Failure } from "../base/failure.ts";
 import type { BodyKind, ExtractionOptions, Extractor } from "../extraction/index.ts";
-import { Failure } from "../failure.ts";
 import {
   type FetchedPage,
   type Fetcher,

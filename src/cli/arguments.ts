@@ -1,7 +1,7 @@
 import { parseArgs } from "node:util";
 import { cac } from "cac";
-import { Failure } from "../failure.ts";
-import { didYouMean, nearest } from "../nearest.ts";
+import { Failure } from "../base/failure.ts";
+import { didYouMean, nearest } from "../base/nearest.ts";
 import { COMMAND_NAMES, COMMANDS, type Command, EXTRACT_COMMAND, requireCommand } from "./commands.ts";
 import type { Flag } from "./flag.ts";
 import { hasRawBytes } from "./path-bytes.ts";

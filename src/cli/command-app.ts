@@ -1,10 +1,10 @@
 import { type App, type AppOptions, createApp, type NetworkOptions, readAppEnvironment } from "../app.ts";
-import { Failure } from "../failure.ts";
+import { Failure } from "../base/failure.ts";
+import type { Log } from "../base/log.ts";
+import { HOME_PAGE, VERSION } from "../base/version.ts";
 import { forgetProxyVariables, parseEgressPolicy } from "../fetching/index.ts";
-import type { Log } from "../log.ts";
 import { openMetrics } from "../open-metrics.ts";
 import type { Environment, Settings } from "../settings/index.ts";
-import { HOME_PAGE, VERSION } from "../version.ts";
 import type { Typed } from "./arguments.ts";
 import { openLog, readEnvironment, warnOfMisspelt } from "./environment.ts";
 import type { Io } from "./io.ts";

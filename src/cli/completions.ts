@@ -1,5 +1,5 @@
-import { Failure } from "../failure.ts";
-import { didYouMean } from "../nearest.ts";
+import { Failure } from "../base/failure.ts";
+import { didYouMean } from "../base/nearest.ts";
 import { COMMANDS, type Command, EXTRACT_COMMAND, SERVERS } from "./commands.ts";
 import type { Flag } from "./flag.ts";
 

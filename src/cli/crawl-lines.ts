@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { type ArticleField, articleFields } from "../articles/index.ts";
+import { Failure } from "../base/failure.ts";
 import type { CrawledPage, CrawlOutput, PageOutcome } from "../crawler/index.ts";
-import { Failure } from "../failure.ts";
 import { type Io, OutputClosed } from "./io.ts";
 
 /** Pages as JSON lines on stdout. */

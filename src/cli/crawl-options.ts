@@ -1,7 +1,7 @@
 import { type NetworkOptions, preferenceOf } from "../app.ts";
 import type { ArticleField } from "../articles/index.ts";
+import { Failure } from "../base/failure.ts";
 import { CRAWL_RANGES, type CrawlPlan, createCrawlPlan, parseSitemapSource } from "../crawler/index.ts";
-import { Failure } from "../failure.ts";
 import { DEFAULT_CRAWL, type Settings } from "../settings/index.ts";
 import { parseUrlPrefix, splitCredentials } from "../urls/index.ts";
 import type { Typed } from "./arguments.ts";

@@ -1,3 +1,4 @@
+import type { Log } from "../base/log.ts";
 import {
   type CrawlEvent,
   type CrawlNotice,
@@ -7,7 +8,6 @@ import {
   warningOf,
 } from "../crawler/index.ts";
 import { unmatchedExclusion } from "../extraction/index.ts";
-import type { Log } from "../log.ts";
 import type { Notices } from "./notices.ts";
 import { formatDuration, formatProgress, Pace } from "./progress-line.ts";
 import type { Screen } from "./screen.ts";

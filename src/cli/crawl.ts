@@ -1,9 +1,9 @@
 import { mkdir, stat } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import type { App, ArticleSession } from "../app.ts";
+import { FAILURE_OUTCOMES, Failure, type FailureRecord } from "../base/failure.ts";
+import type { Log } from "../base/log.ts";
 import type { CrawlJobOptions, CrawlSummary, SkipReason } from "../crawler/index.ts";
-import { FAILURE_OUTCOMES, Failure, type FailureRecord } from "../failure.ts";
-import type { Log } from "../log.ts";
 import { askForDirectory } from "./ask.ts";
 import { createLineOutput, type LineOutput } from "./crawl-lines.ts";
 import { type CrawlCommand, type FailureAllowance, isWithin } from "./crawl-options.ts";

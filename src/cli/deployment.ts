@@ -1,5 +1,5 @@
 import { dirname, resolve } from "node:path";
-import { Failure } from "../failure.ts";
+import { Failure } from "../base/failure.ts";
 import { type Deployment, MAX_DEPLOYMENT_BYTES, readDeployment, readSettings } from "../settings/index.ts";
 import { sourceProblems } from "../sources.ts";
 import type { Typed } from "./arguments.ts";

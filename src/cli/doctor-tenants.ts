@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
-import { Failure } from "../failure.ts";
-import type { Log } from "../log.ts";
+import { Failure } from "../base/failure.ts";
+import type { Log } from "../base/log.ts";
 import { noMetrics } from "../metrics.ts";
 import type { Environment, Settings } from "../settings/index.ts";
 import type { TenantStatus } from "../tenants/index.ts";

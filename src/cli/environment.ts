@@ -1,4 +1,4 @@
-import { createLog, LOG_FORMATS, LOG_LEVELS, type Log, type LogLevel } from "../log.ts";
+import { createLog, LOG_FORMATS, LOG_LEVELS, type Log, type LogLevel } from "../base/log.ts";
 import {
   type Deployment,
   type Environment,

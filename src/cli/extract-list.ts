@@ -1,6 +1,6 @@
 import type { ArticleSession } from "../app.ts";
 import { articleFields, type FetchedArticle } from "../articles/index.ts";
-import { FAILURE_OUTCOMES, Failure, type FailureRecord } from "../failure.ts";
+import { FAILURE_OUTCOMES, Failure, type FailureRecord } from "../base/failure.ts";
 import { withoutCredentials } from "../urls/index.ts";
 import { pageCount } from "./crawl-report.ts";
 import type { ExtractCommand, ExtractInput, PageInput } from "./extract-options.ts";

@@ -1,8 +1,8 @@
 import { extname } from "node:path";
 import type { NetworkOptions } from "../app.ts";
 import type { ArticleField } from "../articles/index.ts";
+import { Failure } from "../base/failure.ts";
 import { type ExtractionOptions, RENDERINGS } from "../extraction/index.ts";
-import { Failure } from "../failure.ts";
 import { DEFAULT_EXTRACTION } from "../settings/index.ts";
 import { type PageUrl, parsePageUrl } from "../urls/index.ts";
 import type { Typed } from "./arguments.ts";

@@ -1,5 +1,5 @@
+import { HOME_PAGE, VERSION } from "../base/version.ts";
 import { VARIABLES } from "../settings/index.ts";
-import { HOME_PAGE, VERSION } from "../version.ts";
 import { COMMANDS, type Command, EXTRACT_COMMAND } from "./commands.ts";
 import type { Flag } from "./flag.ts";
 import { GENERAL_FLAGS } from "./flags.ts";

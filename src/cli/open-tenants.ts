@@ -1,10 +1,10 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
-import { openSharedState } from "../database/index.ts";
+import { openSharedState } from "../base/database/index.ts";
+import { Failure } from "../base/failure.ts";
+import type { Log } from "../base/log.ts";
 import { composeMarkdown, createExtractor, type Extractor } from "../extraction/index.ts";
-import { Failure } from "../failure.ts";
 import { forgetProxyVariables } from "../fetching/index.ts";
-import type { Log } from "../log.ts";
 import type { Metrics } from "../metrics.ts";
 import type { DocumentExtractor } from "../search/index.ts";
 import {

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { mkdir, open } from "node:fs/promises";
-import { Failure } from "../failure.ts";
+import { Failure } from "../base/failure.ts";
 import { attempt } from "./output.ts";
 import { hasRawBytes, pathBytes } from "./path-bytes.ts";
 

@@ -1,9 +1,9 @@
 import { resolve } from "node:path";
 import type { NetworkOptions } from "../app.ts";
 import { ARTICLE_FIELDS, type ArticleField } from "../articles/index.ts";
+import { Failure } from "../base/failure.ts";
+import { didYouMean } from "../base/nearest.ts";
 import type { ExtractionOptions } from "../extraction/index.ts";
-import { Failure } from "../failure.ts";
-import { didYouMean } from "../nearest.ts";
 import { DEFAULT_EXTRACTION, FAVORS, type Settings } from "../settings/index.ts";
 import { splitCredentials, withoutCredentials } from "../urls/index.ts";
 import type { Typed } from "./arguments.ts";

@@ -1,6 +1,6 @@
 import { type FileHandle, open } from "node:fs/promises";
 import { ARTICLE_FIELDS } from "../articles/index.ts";
-import { Failure } from "../failure.ts";
+import { Failure } from "../base/failure.ts";
 import { parsePageUrl } from "../urls/index.ts";
 import { attempt, type Sink } from "./output.ts";
 

@@ -1,5 +1,5 @@
-import { FAILURE_OUTCOMES, Failure } from "../failure.ts";
-import { VERSION } from "../version.ts";
+import { FAILURE_OUTCOMES, Failure } from "../base/failure.ts";
+import { VERSION } from "../base/version.ts";
 import { parseArguments, type Typed } from "./arguments.ts";
 import { type Command, type CommandName, EXTRACT_COMMAND, requireCommand } from "./commands.ts";
 import { type Io, OutputClosed } from "./io.ts";

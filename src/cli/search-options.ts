@@ -1,4 +1,4 @@
-import { Failure } from "../failure.ts";
+import { Failure } from "../base/failure.ts";
 import { ANALYZER_PROFILES, type AnalyzerProfile, indexFileOf } from "../search/index.ts";
 import type { Typed } from "./arguments.ts";
 import { optionValue } from "./values.ts";

@@ -1,4 +1,4 @@
-import { Failure } from "../failure.ts";
+import { Failure } from "../base/failure.ts";
 import { SearchIndex } from "../search/index.ts";
 import { DEFAULT_SEARCH } from "../settings/index.ts";
 import { formatHit, hitToJson } from "./hit-lines.ts";

@@ -1,6 +1,6 @@
 import type { ArticleSession } from "../app.ts";
+import { Failure } from "../base/failure.ts";
 import type { ExtractionOptions } from "../extraction/index.ts";
-import { Failure } from "../failure.ts";
 
 /**
  * A selector is read with the page that it is for. One that is wrong should be said before a page is fetched,

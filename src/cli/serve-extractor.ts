@@ -1,6 +1,10 @@
 import { mkdirSync, realpathSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 import { type AppEnvironment, createApp, DEFAULT_NETWORK, preferenceOf, readAppEnvironment } from "../app.ts";
+import { type Database, openSharedState } from "../base/database/index.ts";
+import { Failure } from "../base/failure.ts";
+import type { Log } from "../base/log.ts";
+import { HOME_PAGE, VERSION } from "../base/version.ts";
 import {
   createHostSlots,
   createSharedHostSlots,
@@ -8,10 +12,7 @@ import {
   type JobQueue,
   openJobQueue,
 } from "../crawler/index.ts";
-import { type Database, openSharedState } from "../database/index.ts";
-import { Failure } from "../failure.ts";
 import { forgetProxyVariables, parseEgressPolicy, systemClock } from "../fetching/index.ts";
-import type { Log } from "../log.ts";
 import { createPrometheusSink } from "../metrics.ts";
 import { openMetrics } from "../open-metrics.ts";
 import {
@@ -24,7 +25,6 @@ import {
   urlOf,
 } from "../server/index.ts";
 import { DEFAULT_CRAWL, DEFAULT_EXTRACTION, type Environment, type Settings } from "../settings/index.ts";
-import { HOME_PAGE, VERSION } from "../version.ts";
 import type { Typed } from "./arguments.ts";
 import { openLog, readEnvironment, warnOfMisspelt } from "./environment.ts";
 import type { Io } from "./io.ts";

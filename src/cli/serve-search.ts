@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
-import { Failure } from "../failure.ts";
-import type { Log } from "../log.ts";
+import { Failure } from "../base/failure.ts";
+import type { Log } from "../base/log.ts";
+import { VERSION } from "../base/version.ts";
 import { createPrometheusSink, type Metrics, noMetrics } from "../metrics.ts";
 import { openMetrics } from "../open-metrics.ts";
 import {
@@ -14,7 +15,6 @@ import {
 } from "../server/index.ts";
 import { type Environment, readSettings, type Settings } from "../settings/index.ts";
 import type { TenantRegistry } from "../tenants/index.ts";
-import { VERSION } from "../version.ts";
 import type { Typed } from "./arguments.ts";
 import { SERVERS } from "./commands.ts";
 import { openLog, readEnvironment, warnOfMisspelt } from "./environment.ts";

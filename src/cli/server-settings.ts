@@ -1,4 +1,4 @@
-import { Failure } from "../failure.ts";
+import { Failure } from "../base/failure.ts";
 import { type AddressSet, isLoopbackAddress, parseAddressSet } from "../fetching/index.ts";
 import { normalBasePath } from "../server/index.ts";
 import type { Settings } from "../settings/index.ts";

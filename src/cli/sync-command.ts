@@ -1,4 +1,4 @@
-import { Failure } from "../failure.ts";
+import { Failure } from "../base/failure.ts";
 import { openMetrics } from "../open-metrics.ts";
 import { readSettings } from "../settings/index.ts";
 import type { TenantStatus } from "../tenants/index.ts";

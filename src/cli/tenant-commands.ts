@@ -1,4 +1,4 @@
-import { Failure } from "../failure.ts";
+import { Failure } from "../base/failure.ts";
 import { noMetrics } from "../metrics.ts";
 import { findSection, type SearchHit, type Section, type StoredDocument } from "../search/index.ts";
 import { readSettings } from "../settings/index.ts";

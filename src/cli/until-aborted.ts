@@ -1,4 +1,4 @@
-import { Failure } from "../failure.ts";
+import { Failure } from "../base/failure.ts";
 
 /**
  * Waits for what cannot be called off itself, such as opening or reading a pipe on which nobody writes;

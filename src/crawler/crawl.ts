@@ -1,6 +1,6 @@
-import { Failure } from "../failure.ts";
+import { Failure } from "../base/failure.ts";
+import type { LogFields } from "../base/log.ts";
 import type { RobotsCache } from "../fetching/index.ts";
-import type { LogFields } from "../log.ts";
 import type { Metrics } from "../metrics.ts";
 import type { PageUrl } from "../urls/index.ts";
 import type { ClaimedPage } from "./frontier/frontier.ts";

@@ -1,4 +1,4 @@
-import { Failure } from "../failure.ts";
+import { Failure } from "../base/failure.ts";
 import type { Clock } from "../fetching/index.ts";
 
 /** A host's turn: one request may go out. */

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { Failure, type FailureRecord } from "../failure.ts";
+import { Failure, type FailureRecord } from "../base/failure.ts";
 import { writeChanges } from "./changes.ts";
 import { configEcho } from "./config-echo.ts";
 import { type CrawlDeps, CrawlRun } from "./crawl.ts";

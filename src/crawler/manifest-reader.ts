@@ -1,5 +1,5 @@
 import { createReadStream } from "node:fs";
-import { Failure } from "../failure.ts";
+import { Failure } from "../base/failure.ts";
 import type { ManifestEntry } from "./manifest-entry.ts";
 
 const PIECE_BYTES = 64 * 1024;

@@ -1,6 +1,6 @@
 import { type FileHandle, open, rename, unlink } from "node:fs/promises";
-import { Failure } from "../failure.ts";
-import { systemReason } from "../system-reason.ts";
+import { Failure } from "../base/failure.ts";
+import { systemReason } from "../base/system-reason.ts";
 import type { Frontier } from "./frontier/frontier.ts";
 import { manifestEntry } from "./manifest-entry.ts";
 import type { CrawlSummary } from "./types.ts";

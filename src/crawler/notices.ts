@@ -1,5 +1,5 @@
-import type { FailureRecord } from "../failure.ts";
-import type { Log } from "../log.ts";
+import type { FailureRecord } from "../base/failure.ts";
+import type { Log } from "../base/log.ts";
 import type { CrawlNotice } from "./types.ts";
 
 const LOW_DISK = "Less than 100 MB are free in the output directory";

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { mkdtemp, open, rm, statfs } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { Failure } from "../failure.ts";
+import { Failure } from "../base/failure.ts";
 import type { Clock } from "../fetching/index.ts";
 import { createFileStore } from "../pages/index.ts";
 import { MANIFEST_START } from "./manifest.ts";

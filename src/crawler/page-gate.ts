@@ -1,4 +1,4 @@
-import { Failure } from "../failure.ts";
+import { Failure } from "../base/failure.ts";
 import type { Clock } from "../fetching/index.ts";
 import { originOf, type PageUrl, parsePageUrl } from "../urls/index.ts";
 import type { ClaimedPage } from "./frontier/frontier.ts";

@@ -1,4 +1,4 @@
-import { Failure } from "../failure.ts";
+import { Failure } from "../base/failure.ts";
 import { type PageUrl, parsePageUrl, parseUrlPrefix, withoutCredentials } from "../urls/index.ts";
 import type { CrawlPlan, CrawlRequest } from "./types.ts";
 

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
+import { Failure, type FailureRecord } from "../base/failure.ts";
 import type { Article } from "../extraction/index.ts";
-import { Failure, type FailureRecord } from "../failure.ts";
 import type { FetchedPage } from "../fetching/index.ts";
 import { type Attempt, changeOf, settle, type Verdict } from "./verdict.ts";
 

@@ -1,4 +1,4 @@
-import { Failure, type FailureRecord } from "../failure.ts";
+import { Failure, type FailureRecord } from "../base/failure.ts";
 import type { RobotsCache } from "../fetching/index.ts";
 import { originOf, type PageUrl } from "../urls/index.ts";
 import type { Frontier, FrontierEntry } from "./frontier/frontier.ts";

@@ -1,5 +1,5 @@
-import type { Database } from "../database/index.ts";
-import { Failure } from "../failure.ts";
+import type { Database } from "../base/database/index.ts";
+import { Failure } from "../base/failure.ts";
 import type { Clock } from "../fetching/index.ts";
 import type { HostSlots, HostTurn } from "./host-slots.ts";
 

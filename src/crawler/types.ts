@@ -1,6 +1,6 @@
 import type { FetchedArticle, FetcherPreference } from "../articles/index.ts";
+import type { FailureCode, FailureRecord } from "../base/failure.ts";
 import type { Article, ExtractionOptions } from "../extraction/index.ts";
-import type { FailureCode, FailureRecord } from "../failure.ts";
 import type { Page } from "../pages/index.ts";
 import type { PageUrl } from "../urls/index.ts";
 

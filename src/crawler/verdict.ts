@@ -1,8 +1,8 @@
 import type { Fetchers, PageVisit } from "../articles/index.ts";
+import { Failure, type FailureRecord } from "../base/failure.ts";
+import type { Log } from "../base/log.ts";
 import type { Extractor, MetaRobots } from "../extraction/index.ts";
-import { Failure, type FailureRecord } from "../failure.ts";
 import type { Clock, FetchedPage } from "../fetching/index.ts";
-import type { Log } from "../log.ts";
 import type { Metrics } from "../metrics.ts";
 import { originOf, type PageUrl } from "../urls/index.ts";
 import type { ClaimedPage, Frontier, KnownPage, NextTry, Settlement } from "./frontier/frontier.ts";

@@ -1,5 +1,6 @@
 import { articleOfVisit, type FetchedArticle, type PageVisit, visitPage } from "../articles/index.ts";
-import { Failure, type FailureRecord } from "../failure.ts";
+import { Failure, type FailureRecord } from "../base/failure.ts";
+import type { LogFields } from "../base/log.ts";
 import {
   backOffDelayMs,
   type FetchedPage,
@@ -7,7 +8,6 @@ import {
   isTransient,
   parseRetryAfterMs,
 } from "../fetching/index.ts";
-import type { LogFields } from "../log.ts";
 import { originOf } from "../urls/index.ts";
 import type { ClaimedPage } from "./frontier/frontier.ts";
 import { PageGate } from "./page-gate.ts";

@@ -1,4 +1,4 @@
-import { Failure } from "../failure.ts";
+import { Failure } from "../base/failure.ts";
 import type { Extractor } from "./pool.ts";
 import type { ExtractionTask } from "./protocol.ts";
 import type { ExtractHtml, Extraction } from "./types.ts";

@@ -1,4 +1,4 @@
-import { formatHeading } from "../heading.ts";
+import { formatHeading } from "../base/heading.ts";
 
 /**
  * A whole document in Markdown: the title as its first-level heading, then the body.

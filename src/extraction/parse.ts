@@ -1,5 +1,5 @@
 import { parseHTML } from "linkedom";
-import { Failure } from "../failure.ts";
+import { Failure } from "../base/failure.ts";
 
 /** Deeper trees are attacks or accidents; the walks below are quadratic in depth. */
 const MAX_DEPTH = 2500;

@@ -1,5 +1,5 @@
-import { Failure } from "../failure.ts";
-import { FairQueue } from "../fair-queue.ts";
+import { Failure } from "../base/failure.ts";
+import { FairQueue } from "../base/fair-queue.ts";
 import type { PageUrl } from "../urls/index.ts";
 import type { ExtractionTask, WorkerReply } from "./protocol.ts";
 import type { Extraction } from "./types.ts";

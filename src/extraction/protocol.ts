@@ -1,4 +1,4 @@
-import type { FailureRecord } from "../failure.ts";
+import type { FailureRecord } from "../base/failure.ts";
 import type { PageUrl } from "../urls/index.ts";
 import type { Extraction, ExtractionOptions } from "./types.ts";
 

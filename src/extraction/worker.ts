@@ -1,4 +1,4 @@
-import { Failure, type FailureRecord } from "../failure.ts";
+import { Failure, type FailureRecord } from "../base/failure.ts";
 import { extractBody } from "./extract.ts";
 import { createGarbageWatch } from "./garbage.ts";
 import type { ExtractionTask, WorkerReply } from "./protocol.ts";

@@ -1,4 +1,4 @@
-import { Failure } from "../failure.ts";
+import { Failure } from "../base/failure.ts";
 import { addressReach } from "./address-reach.ts";
 import { displayUrl } from "./display-url.ts";
 import { type EgressCaller, type EgressPolicy, mayBeLocal, namesMayTurnOutLocal } from "./egress-policy.ts";

@@ -1,4 +1,4 @@
-import { Failure } from "../failure.ts";
+import { Failure } from "../base/failure.ts";
 import { discard } from "./body.ts";
 import type { Connect, WireResponse, WireRoute } from "./connect.ts";
 import type { CookieSession } from "./cookies.ts";

@@ -1,4 +1,4 @@
-import { Failure } from "../failure.ts";
+import { Failure } from "../base/failure.ts";
 import { binaryBody } from "./binary-body.ts";
 import { discard, readBody, tooLarge } from "./body.ts";
 import { decodeText, decodingWarnings } from "./charset.ts";

@@ -1,8 +1,8 @@
 import { timingSafeEqual } from "node:crypto";
 import net from "node:net";
 import tls from "node:tls";
-import { Failure } from "../failure.ts";
-import type { Log } from "../log.ts";
+import { Failure } from "../base/failure.ts";
+import type { Log } from "../base/log.ts";
 import type { WireRoute } from "./connect.ts";
 import { displayUrl } from "./display-url.ts";
 import { refusalOf } from "./egress.ts";

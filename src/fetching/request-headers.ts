@@ -1,4 +1,4 @@
-import { Failure } from "../failure.ts";
+import { Failure } from "../base/failure.ts";
 import type { Validators } from "./types.ts";
 
 /** Headers that belong to the connection or are made here; asking for others of these is a mistake. */

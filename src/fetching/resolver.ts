@@ -1,5 +1,5 @@
 import { lookup } from "node:dns/promises";
-import { Failure } from "../failure.ts";
+import { Failure } from "../base/failure.ts";
 import { orAborted } from "./on-abort.ts";
 
 /** All addresses of a host name, in the order to try them; rejects with a `code` like Node's resolver. */

@@ -1,5 +1,5 @@
-import { Failure } from "../failure.ts";
-import type { Log } from "../log.ts";
+import { Failure } from "../base/failure.ts";
+import type { Log } from "../base/log.ts";
 import type { WireRoute } from "./connect.ts";
 import type { Egress } from "./egress.ts";
 import type { EgressCaller } from "./egress-policy.ts";

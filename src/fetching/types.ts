@@ -1,4 +1,4 @@
-import type { LogFields } from "../log.ts";
+import type { LogFields } from "../base/log.ts";
 import type { PageUrl } from "../urls/index.ts";
 
 /** Response headers by lower-case name; repeated ones are joined by `, `. `set-cookie` is left out. */

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { Failure } from "../failure.ts";
+import { Failure } from "../base/failure.ts";
 import type { DocumentUrl } from "../urls/index.ts";
 
 const EXTENSION = ".md";

@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { lstat, open, readdir, rename, unlink } from "node:fs/promises";
 import { join } from "node:path";
-import { Failure } from "../failure.ts";
-import { systemReason } from "../system-reason.ts";
+import { Failure } from "../base/failure.ts";
+import { systemReason } from "../base/system-reason.ts";
 import { type Page, parsePage } from "./page.ts";
 
 export type StoredPage = { readonly name: string; readonly page: Page };

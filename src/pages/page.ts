@@ -1,5 +1,5 @@
-import { Failure } from "../failure.ts";
-import { formatHeading } from "../heading.ts";
+import { Failure } from "../base/failure.ts";
+import { formatHeading } from "../base/heading.ts";
 import { type DocumentUrl, parseDocumentUrl } from "../urls/index.ts";
 import { formatFrontMatter, parseFrontMatter } from "./front-matter.ts";
 import { normalizeTitle, withoutLeadingTitle } from "./title.ts";

@@ -1,4 +1,4 @@
-import { Failure } from "../failure.ts";
+import { Failure } from "../base/failure.ts";
 
 /** Steps of a loop over a document's words between two looks at the clock, which take a millisecond at most. */
 const STEPS_BETWEEN = 0xffff;

@@ -1,6 +1,6 @@
 import { open } from "node:fs/promises";
 import { join } from "node:path";
-import { Failure } from "../failure.ts";
+import { Failure } from "../base/failure.ts";
 import { MAGIC } from "./segment/layout.ts";
 
 /** Where the index of a folder of documents is kept: a hidden folder in it, which reading it leaves out. */

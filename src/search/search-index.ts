@@ -1,4 +1,4 @@
-import { Failure } from "../failure.ts";
+import { Failure } from "../base/failure.ts";
 import type { DocumentUrl } from "../urls/index.ts";
 import { Analyser, analyserFingerprint } from "./analysis/analyser.ts";
 import { type SearchHit, type SearchOptions, type SearchSettings, searchIndex } from "./searcher.ts";

@@ -1,4 +1,4 @@
-import { Failure, type FailureRecord } from "../failure.ts";
+import { Failure, type FailureRecord } from "../base/failure.ts";
 import { Analyser } from "./analysis/analyser.ts";
 import type { BuildReply, BuildRequest, BuildTask } from "./builder/build-protocol.ts";
 import { type BuildCounts, buildSegment } from "./builder/build-segment.ts";

@@ -1,7 +1,7 @@
 import type { Server } from "bun";
-import { Failure } from "../failure.ts";
+import { Failure } from "../base/failure.ts";
+import type { Log } from "../base/log.ts";
 import type { AddressSet } from "../fetching/index.ts";
-import type { Log } from "../log.ts";
 import { clientOf, forwardedPrefix } from "./middleware/client.ts";
 import type { Exchange, Handler } from "./middleware/exchange.ts";
 

@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { parseEnv } from "node:util";
-import { Failure } from "../failure.ts";
-import { systemReason } from "../system-reason.ts";
+import { Failure } from "../base/failure.ts";
+import { systemReason } from "../base/system-reason.ts";
 import type { Environment } from "./environment.ts";
 
 export type DotenvPlaces = {

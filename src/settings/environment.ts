@@ -1,6 +1,6 @@
+import { Failure } from "../base/failure.ts";
+import { LOG_FORMATS, LOG_LEVELS, type LogFormat, type LogLevel } from "../base/log.ts";
 import type { Favor } from "../extraction/index.ts";
-import { Failure } from "../failure.ts";
-import { LOG_FORMATS, LOG_LEVELS, type LogFormat, type LogLevel } from "../log.ts";
 import {
   boolean,
   byteCount,

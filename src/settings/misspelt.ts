@@ -1,4 +1,4 @@
-import { editDistance } from "../nearest.ts";
+import { editDistance } from "../base/nearest.ts";
 import { type Environment, VARIABLES } from "./environment.ts";
 
 /** A variable that nobody reads, and the setting that was meant. */

@@ -1,5 +1,5 @@
 import createEngine from "wink-bm25-text-search";
-import { editDistance } from "../nearest.ts";
+import { editDistance } from "../base/nearest.ts";
 import type { TenantDetail } from "./describe.ts";
 
 /** Finds the tenants that a topic is about. */

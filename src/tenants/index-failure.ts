@@ -1,4 +1,4 @@
-import { Failure } from "../failure.ts";
+import { Failure } from "../base/failure.ts";
 import type { TenantSettings } from "./settings.ts";
 import type { SyncRecord } from "./sync-book.ts";
 

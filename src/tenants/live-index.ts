@@ -1,6 +1,6 @@
 import { type Stats, statSync } from "node:fs";
-import { Failure } from "../failure.ts";
-import type { Log } from "../log.ts";
+import { Failure } from "../base/failure.ts";
+import type { Log } from "../base/log.ts";
 import { type OpenSettings, SearchIndex } from "../search/index.ts";
 import type { OpenIndexes, Resting } from "./open-indexes.ts";
 

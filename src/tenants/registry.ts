@@ -1,7 +1,7 @@
-import { contendForLead, type Database } from "../database/index.ts";
-import { Failure } from "../failure.ts";
-import type { Log } from "../log.ts";
-import { didYouMeanAny } from "../nearest.ts";
+import { contendForLead, type Database } from "../base/database/index.ts";
+import { Failure } from "../base/failure.ts";
+import type { Log } from "../base/log.ts";
+import { didYouMeanAny } from "../base/nearest.ts";
 import type { StoredDocument } from "../search/index.ts";
 import { parseDocumentUrl } from "../urls/index.ts";
 import { describeTenant, type TenantDetail } from "./describe.ts";

@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { mkdir, open, readFile, rename, unlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { makePrivateDirectory, PRIVATE_FILE_MODE } from "../database/index.ts";
-import { Failure } from "../failure.ts";
-import { systemReason } from "../system-reason.ts";
+import { makePrivateDirectory, PRIVATE_FILE_MODE } from "../base/database/index.ts";
+import { Failure } from "../base/failure.ts";
+import { systemReason } from "../base/system-reason.ts";
 
 /** The value of a JSON file of ours; null when there is none, or none that `isValid` takes. */
 export async function readState<T>(path: string, isValid: (value: unknown) => value is T): Promise<T | null> {

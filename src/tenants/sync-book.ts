@@ -1,6 +1,6 @@
-import { type Database, holdLease, type Leases, openLeaseOwner, openLeases } from "../database/index.ts";
-import type { FailureRecord } from "../failure.ts";
-import type { Log } from "../log.ts";
+import { type Database, holdLease, type Leases, openLeaseOwner, openLeases } from "../base/database/index.ts";
+import type { FailureRecord } from "../base/failure.ts";
+import type { Log } from "../base/log.ts";
 import type { SyncCounts } from "./source/source.ts";
 
 /** What is known of a tenant's syncs and builds; times in ms since 1970. */

@@ -1,6 +1,6 @@
 import { dirname } from "node:path";
-import { Failure, type FailureRecord } from "../failure.ts";
-import type { Log } from "../log.ts";
+import { Failure, type FailureRecord } from "../base/failure.ts";
+import type { Log } from "../base/log.ts";
 import { type BuildCounts, buildIndex, type StoredDocument } from "../search/index.ts";
 import type { DocumentUrl } from "../urls/index.ts";
 import { describeTenant, type TenantDetail } from "./describe.ts";

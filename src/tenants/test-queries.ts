@@ -1,5 +1,5 @@
-import { Failure } from "../failure.ts";
-import type { Log } from "../log.ts";
+import { Failure } from "../base/failure.ts";
+import type { Log } from "../base/log.ts";
 import { createBreathing } from "./breathing.ts";
 import type { SyncRecord } from "./sync-book.ts";
 

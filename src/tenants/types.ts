@@ -1,4 +1,4 @@
-import type { FailureRecord } from "../failure.ts";
+import type { FailureRecord } from "../base/failure.ts";
 import type { SearchHit, SnippetStyle } from "../search/index.ts";
 import type { TenantSettings } from "./settings.ts";
 import type { SyncCounts } from "./source/source.ts";

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { openDatabase } from "../../src/database/index.ts";
+import { openDatabase } from "../../src/base/database/index.ts";
 import { runBinary } from "../support/binary.ts";
 import { DocsSite, htmlPage, proseOf } from "../support/docs-site.ts";
 import { type GitServer, serveGit } from "../support/git-server.ts";

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { Failure } from "../../src/base/failure.ts";
 import type { BodyKind, Extraction, ExtractionOptions, ExtractionTask } from "../../src/extraction/index.ts";
-import { Failure } from "../../src/failure.ts";
 import { parsePageUrl } from "../../src/urls/index.ts";
 
 /** The door that every extractor has, wherever it does its work. */

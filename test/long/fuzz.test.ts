@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { Glob } from "bun";
 import fc from "fast-check";
 import { damagePage, seededRandom } from "../../scripts/bench/damage-pages.ts";
+import { Failure } from "../../src/base/failure.ts";
 import { createExtractor, extractHtml } from "../../src/extraction/index.ts";
-import { Failure } from "../../src/failure.ts";
 import { DEFAULT_EXTRACTION, EXTRACTION_LIMITS } from "../../src/settings/index.ts";
 
 const SITE = join(import.meta.dir, "../site");

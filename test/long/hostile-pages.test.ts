@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
+import { Failure } from "../../src/base/failure.ts";
 import { createExtractor } from "../../src/extraction/index.ts";
-import { Failure } from "../../src/failure.ts";
 import { DEFAULT_EXTRACTION, EXTRACTION_LIMITS } from "../../src/settings/index.ts";
 import { HOSTILE_PAGES } from "../support/hostile-pages.ts";
 

@@ -168,7 +168,9 @@ const product = (files: readonly SourceFile[]): SourceFile[] => files.filter((fi
 
 function roomOf(path: string): string {
   if (path.startsWith("bin/")) return "bin";
-  return path.split("/")[1]?.replace(/\.ts$/, "") ?? "";
+  // Each file and folder of the base is a room of its own: nobody has to load all of it.
+  const [, room = "", part = ""] = path.split("/");
+  return (room === "base" ? `base/${part}` : room).replace(/\.ts$/, "");
 }
 
 const doorOf = (room: string): string => (ROOMS[room]?.isOneFile ? `src/${room}.ts` : `src/${room}/index.ts`);

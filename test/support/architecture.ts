@@ -10,52 +10,56 @@ export type Room = {
 };
 
 // Metrics may be imported wherever the log may.
-const BASE = ["urls", "failure", "system-reason"] as const;
-const OBSERVED_BASE = [...BASE, "log", "metrics"] as const;
+const BASE = ["urls", "base/failure", "base/system-reason"] as const;
+const OBSERVED_BASE = [...BASE, "base/log", "metrics"] as const;
 const CRAWLING = ["articles", "fetching", "extraction", "pages"] as const;
 const MODULES = [...CRAWLING, "crawler", "search", "tenants"] as const;
 
 /** Which room may import which (docs: the table in src/README.md). */
 export const ROOMS: Readonly<Record<string, Room>> = {
-  failure: { isOneFile: true, mayImport: [] },
-  log: { isOneFile: true, mayImport: [] },
+  "base/failure": { isOneFile: true, mayImport: [] },
+  "base/log": { isOneFile: true, mayImport: [] },
   metrics: { isOneFile: true, mayImport: [] },
   statsd: { isOneFile: true, mayImport: [] },
-  version: { isOneFile: true, mayImport: [] },
-  heading: { isOneFile: true, mayImport: [] },
-  "system-reason": { isOneFile: true, mayImport: [] },
-  nearest: { isOneFile: true, mayImport: [] },
-  "fair-queue": { isOneFile: true, mayImport: [] },
+  "base/version": { isOneFile: true, mayImport: [] },
+  "base/heading": { isOneFile: true, mayImport: [] },
+  "base/system-reason": { isOneFile: true, mayImport: [] },
+  "base/nearest": { isOneFile: true, mayImport: [] },
+  "base/fair-queue": { isOneFile: true, mayImport: [] },
   urls: { mayImport: [] },
-  database: { mayImport: ["failure", "system-reason", "log"] },
+  "base/database": { mayImport: ["base/failure", "base/system-reason", "base/log"] },
   fetching: { mayImport: OBSERVED_BASE },
-  extraction: { mayImport: ["heading", "fair-queue", ...BASE] },
+  extraction: { mayImport: ["base/heading", "base/fair-queue", ...BASE] },
   articles: { mayImport: ["fetching", "extraction", ...OBSERVED_BASE] },
-  pages: { mayImport: ["heading", ...BASE] },
-  crawler: { mayImport: ["database", ...CRAWLING, ...OBSERVED_BASE] },
+  pages: { mayImport: ["base/heading", ...BASE] },
+  crawler: { mayImport: ["base/database", ...CRAWLING, ...OBSERVED_BASE] },
   search: { mayImport: ["pages", ...BASE] },
-  tenants: { mayImport: ["nearest", "database", ...CRAWLING, "crawler", "search", ...OBSERVED_BASE] },
+  tenants: {
+    mayImport: ["base/nearest", "base/database", ...CRAWLING, "crawler", "search", ...OBSERVED_BASE],
+  },
   // It has to throw and to check log levels and URLs; of the rest it holds options, not code.
-  settings: { mayImport: ["nearest", ...OBSERVED_BASE], mayImportTypesOf: MODULES },
+  settings: { mayImport: ["base/nearest", ...OBSERVED_BASE], mayImportTypesOf: MODULES },
   network: { isOneFile: true, mayImport: ["settings", "articles", "fetching", ...OBSERVED_BASE] },
   "open-metrics": { isOneFile: true, mayImport: ["settings", "statsd", ...OBSERVED_BASE] },
   app: {
     isOneFile: true,
-    mayImport: ["network", "settings", "database", "version", ...MODULES, ...OBSERVED_BASE],
+    mayImport: ["network", "settings", "base/database", "base/version", ...MODULES, ...OBSERVED_BASE],
   },
-  sources: { isOneFile: true, mayImport: ["app", "settings", "version", ...MODULES, ...OBSERVED_BASE] },
-  server: { mayImport: ["app", "fair-queue", "database", "version", ...MODULES, ...OBSERVED_BASE] },
+  sources: { isOneFile: true, mayImport: ["app", "settings", "base/version", ...MODULES, ...OBSERVED_BASE] },
+  server: {
+    mayImport: ["app", "base/fair-queue", "base/database", "base/version", ...MODULES, ...OBSERVED_BASE],
+  },
   // Flags go before settings, so the shell reads both with the same parsers.
   cli: {
     mayImport: [
-      "nearest",
+      "base/nearest",
       "app",
       "open-metrics",
       "sources",
-      "database",
+      "base/database",
       "server",
       "settings",
-      "version",
+      "base/version",
       ...MODULES,
       ...OBSERVED_BASE,
     ],
@@ -63,7 +67,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   // The library's door: what app is to the program, without crawls and search.
   library: {
     isOneFile: true,
-    mayImport: ["settings", "version", "articles", "fetching", "extraction", ...OBSERVED_BASE],
+    mayImport: ["settings", "base/version", "articles", "fetching", "extraction", ...OBSERVED_BASE],
   },
   // The program's entry, and the workers', which load `src/<room>/worker.ts` and not the whole room.
   bin: { mayImport: ["cli", "extraction", "search"] },

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import type { BrowserMachine } from "../../src/app.ts";
+import { silentLog } from "../../src/base/log.ts";
 import {
   type BrowserFetcherOptions,
   type BrowserHost,
@@ -14,7 +15,6 @@ import {
   findBrowser,
   type Resolve,
 } from "../../src/fetching/index.ts";
-import { silentLog } from "../../src/log.ts";
 import { testParts } from "./test-fetcher.ts";
 
 // Before a browser's directory takes the place of the machine's.

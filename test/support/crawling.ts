@@ -9,6 +9,7 @@ import {
   type NetworkOptions,
   readAppEnvironment,
 } from "../../src/app.ts";
+import { silentLog } from "../../src/base/log.ts";
 import {
   type CrawlEvent,
   type CrawlJobOptions,
@@ -19,7 +20,6 @@ import {
   type ManifestEntry,
   type PageOutcome,
 } from "../../src/crawler/index.ts";
-import { silentLog } from "../../src/log.ts";
 import { noMetrics } from "../../src/metrics.ts";
 
 /** A plan without delay, for a site of the test. */

@@ -1,6 +1,7 @@
 // Extracts a page of so many repeated characters and says what it took: `extract-one.ts PIECE LENGTH RENDERINGS`.
+
+import { Failure } from "../../src/base/failure.ts";
 import { extractHtml, type Rendering } from "../../src/extraction/index.ts";
-import { Failure } from "../../src/failure.ts";
 import { DEFAULT_EXTRACTION } from "../../src/settings/index.ts";
 
 const [piece = "", length = "0", renderings = ""] = process.argv.slice(2);

@@ -1,4 +1,4 @@
-import { Failure } from "../../src/failure.ts";
+import { Failure } from "../../src/base/failure.ts";
 import type { FuzzedParser } from "./fuzzed-parsers.ts";
 
 /** CPU time that no text of this length needs. */

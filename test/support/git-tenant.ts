@@ -1,3 +1,4 @@
+import { createLog } from "../../src/base/log.ts";
 import {
   chooseProxy,
   createEgress,
@@ -6,7 +7,6 @@ import {
   parseEgressPolicy,
   systemResolve,
 } from "../../src/fetching/index.ts";
-import { createLog } from "../../src/log.ts";
 import { readDocument, type SourceDocument } from "../../src/search/index.ts";
 import {
   type GitAccess,

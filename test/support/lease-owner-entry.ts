@@ -1,5 +1,5 @@
 // A process that takes a lease in the file that it is given, says under which name, and lives until it is killed.
-import { openDatabase, openLeaseOwner, openLeases } from "../../src/database/index.ts";
+import { openDatabase, openLeaseOwner, openLeases } from "../../src/base/database/index.ts";
 
 const [path = ""] = process.argv.slice(2);
 const database = openDatabase({ path, name: "a test's state", access: { kind: "shared" } });

@@ -3,7 +3,8 @@
  * started by node-fetcher.ts; it imports nothing of Bun.
  */
 import { createInterface } from "node:readline";
-import { Failure } from "../../src/failure.ts";
+import { Failure } from "../../src/base/failure.ts";
+import { silentLog } from "../../src/base/log.ts";
 import {
   chooseProxy,
   createEgress,
@@ -11,7 +12,6 @@ import {
   DECIDED_FETCH_LIMITS,
   parseEgressPolicy,
 } from "../../src/fetching/index.ts";
-import { silentLog } from "../../src/log.ts";
 import type { PageUrl } from "../../src/urls/index.ts";
 import type { NodeFetcherOptions, NodeRequest, NodeResponse } from "./node-fetcher.ts";
 

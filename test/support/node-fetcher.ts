@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Failure, type FailureRecord } from "../../src/failure.ts";
+import { Failure, type FailureRecord } from "../../src/base/failure.ts";
 import type { FetchedPage, Fetcher } from "../../src/fetching/index.ts";
 
 export type NodeFetcherOptions = {

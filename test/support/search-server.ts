@@ -1,10 +1,10 @@
 import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { openDatabase, openSharedState } from "../../src/database/index.ts";
+import { openDatabase, openSharedState } from "../../src/base/database/index.ts";
+import { createLog } from "../../src/base/log.ts";
 import { composeMarkdown, extractHtml } from "../../src/extraction/index.ts";
 import { parseAddressSet } from "../../src/fetching/index.ts";
-import { createLog } from "../../src/log.ts";
 import { createMetrics, createPrometheusSink, noMetrics } from "../../src/metrics.ts";
 import { startSearchServer } from "../../src/server/index.ts";
 import { DEFAULT_EXTRACTION, INDEX_BUILD, readDeployment } from "../../src/settings/index.ts";

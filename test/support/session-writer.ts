@@ -2,8 +2,9 @@
  * Sets cookies in a shared storage state, one change each, and ends.
  * Arguments: the file, a prefix of the cookies' names, how many.
  */
+
+import { silentLog } from "../../src/base/log.ts";
 import { createBrowsingSession, openStorage } from "../../src/fetching/index.ts";
-import { silentLog } from "../../src/log.ts";
 
 const [file = "", prefix = "", count = "0"] = process.argv.slice(2);
 const storage = openStorage({

@@ -1,4 +1,5 @@
-import { Failure } from "../../src/failure.ts";
+import { Failure } from "../../src/base/failure.ts";
+import { silentLog } from "../../src/base/log.ts";
 import {
   chooseProxy,
   createEgress,
@@ -10,7 +11,6 @@ import {
   parseEgressPolicy,
   type Resolve,
 } from "../../src/fetching/index.ts";
-import { silentLog } from "../../src/log.ts";
 import { type PageUrl, parsePageUrl } from "../../src/urls/index.ts";
 
 /** A name's answers under the test's control; a name that is not in the table does not exist. */

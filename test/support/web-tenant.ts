@@ -1,4 +1,4 @@
-import { createLog } from "../../src/log.ts";
+import { createLog } from "../../src/base/log.ts";
 import { type Metrics, noMetrics } from "../../src/metrics.ts";
 import { readDeployment } from "../../src/settings/index.ts";
 import { openSources, type Sources } from "../../src/sources.ts";

@@ -1,4 +1,4 @@
-import { type Database, openDatabase as openFile } from "../../database/index.ts";
+import { type Database, openDatabase as openFile } from "../../base/database/index.ts";
 
 /** One SQLite file that this process alone has open. */
 export type FrontierDatabase = Database;

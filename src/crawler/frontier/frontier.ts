@@ -1,4 +1,4 @@
-import type { FailureCode } from "../../failure.ts";
+import type { FailureCode } from "../../base/failure.ts";
 import type { Validators } from "../../fetching/index.ts";
 import type { PageUrl } from "../../urls/index.ts";
 import type { LinkRefusal, PageChange, PageOutcome, SkipReason } from "../types.ts";

@@ -1,8 +1,8 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
-import { makePrivateDirectory } from "../../database/index.ts";
-import { Failure } from "../../failure.ts";
-import { systemReason } from "../../system-reason.ts";
+import { makePrivateDirectory } from "../../base/database/index.ts";
+import { Failure } from "../../base/failure.ts";
+import { systemReason } from "../../base/system-reason.ts";
 import { openDatabase } from "./database.ts";
 import type { Frontier } from "./frontier.ts";
 import { SqliteFrontier } from "./sqlite.ts";

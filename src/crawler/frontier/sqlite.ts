@@ -1,4 +1,4 @@
-import type { FailureCode } from "../../failure.ts";
+import type { FailureCode } from "../../base/failure.ts";
 import { hostOf, originOf, type PageUrl } from "../../urls/index.ts";
 import type { LinkRefusal, PageOutcome, SkipReason } from "../types.ts";
 import type { FrontierDatabase } from "./database.ts";

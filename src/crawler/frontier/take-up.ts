@@ -1,4 +1,4 @@
-import { Failure } from "../../failure.ts";
+import { Failure } from "../../base/failure.ts";
 import type { CrawlPlan } from "../types.ts";
 import type { FrontierDatabase } from "./database.ts";
 import { comparePlans, type PlanChanges, planText } from "./plan-changes.ts";

@@ -6,9 +6,9 @@ import {
   openDatabase,
   openLeaseOwner,
   type Query,
-} from "../../database/index.ts";
-import { Failure, type FailureRecord } from "../../failure.ts";
-import { systemReason } from "../../system-reason.ts";
+} from "../../base/database/index.ts";
+import { Failure, type FailureRecord } from "../../base/failure.ts";
+import { systemReason } from "../../base/system-reason.ts";
 import { QUEUE_SCHEMA, QUEUE_VERSION } from "./schema.ts";
 import type {
   ClaimedJob,

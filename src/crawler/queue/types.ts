@@ -1,4 +1,4 @@
-import type { FailureRecord } from "../../failure.ts";
+import type { FailureRecord } from "../../base/failure.ts";
 
 /** States of a crawl job (specification, "States and transitions"). */
 export const JOB_STATES = ["queued", "running", "completed", "failed"] as const;

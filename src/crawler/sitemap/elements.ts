@@ -1,4 +1,4 @@
-import { Failure } from "../../failure.ts";
+import { Failure } from "../../base/failure.ts";
 import { parseLastModified } from "./dates.ts";
 import { MAX_LOC_LENGTH, type SitemapRecord } from "./record.ts";
 

@@ -2,9 +2,9 @@ import { createReadStream } from "node:fs";
 import { stat } from "node:fs/promises";
 import { Readable } from "node:stream";
 import { createGunzip } from "node:zlib";
-import { Failure } from "../../failure.ts";
+import { Failure } from "../../base/failure.ts";
+import { systemReason } from "../../base/system-reason.ts";
 import { displayUrl, type FetchOptions, type StreamFetcher } from "../../fetching/index.ts";
-import { systemReason } from "../../system-reason.ts";
 import type { PageUrl } from "../../urls/index.ts";
 import type { SitemapLimits, SitemapSource } from "./types.ts";
 

@@ -1,4 +1,4 @@
-import { Failure } from "../../failure.ts";
+import { Failure } from "../../base/failure.ts";
 import type { FetchOptions, StreamFetcher } from "../../fetching/index.ts";
 import { parsePageUrl, withoutCredentials } from "../../urls/index.ts";
 import type { ReadSitemaps, SitemapUrl } from "../types.ts";

@@ -1,4 +1,4 @@
-import { Failure } from "../../failure.ts";
+import { Failure } from "../../base/failure.ts";
 import { MAX_LOC_LENGTH, type RecordReader, type SitemapRecord } from "./record.ts";
 
 /**

@@ -1,4 +1,4 @@
-import { Failure } from "../../failure.ts";
+import { Failure } from "../../base/failure.ts";
 
 /**
  * Elements of a page at most, which grow with its length as those of real pages do: an element that is a block takes

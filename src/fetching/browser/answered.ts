@@ -1,4 +1,4 @@
-import { Failure } from "../../failure.ts";
+import { Failure } from "../../base/failure.ts";
 import type { Browser } from "./chromium.ts";
 
 /** The browser, or a tab of it, ended by itself. The code is one that the next try may get past. */

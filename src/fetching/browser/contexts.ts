@@ -1,4 +1,4 @@
-import { Failure } from "../../failure.ts";
+import { Failure } from "../../base/failure.ts";
 import type { PinningProxy } from "../pinning-proxy.ts";
 import type { BrowsingSession } from "../session/session.ts";
 import { answered, browserGone, isGone, isSilent, within } from "./answered.ts";

@@ -1,5 +1,5 @@
-import { Failure } from "../../failure.ts";
-import type { Log } from "../../log.ts";
+import { Failure } from "../../base/failure.ts";
+import type { Log } from "../../base/log.ts";
 import type { PageUrl } from "../../urls/index.ts";
 import { displayUrl } from "../display-url.ts";
 import type { Egress } from "../egress.ts";

@@ -1,6 +1,6 @@
 import { accessSync, constants, statSync } from "node:fs";
 import { delimiter, isAbsolute, join } from "node:path";
-import { Failure } from "../../failure.ts";
+import { Failure } from "../../base/failure.ts";
 
 export type FindBrowserOptions = {
   /** The operator's choice (`ARTICLE_EXTRACTOR_BROWSER_PATH`), null where he made none; `none` looks for no browser. */

@@ -1,5 +1,5 @@
-import { Failure } from "../../failure.ts";
-import type { Log } from "../../log.ts";
+import { Failure } from "../../base/failure.ts";
+import type { Log } from "../../base/log.ts";
 import { type Browser, launchChromium } from "./chromium.ts";
 import { browserEnvironment } from "./environment.ts";
 import { createMemoryWatch, type MemoryWatch } from "./memory-watch.ts";

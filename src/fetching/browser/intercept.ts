@@ -1,4 +1,4 @@
-import { Failure } from "../../failure.ts";
+import { Failure } from "../../base/failure.ts";
 import { tooLarge } from "../body.ts";
 import { tooManyRedirects } from "../hops.ts";
 import type { PinningProxy } from "../pinning-proxy.ts";

@@ -1,4 +1,4 @@
-import { Failure } from "../../failure.ts";
+import { Failure } from "../../base/failure.ts";
 import type { PageUrl } from "../../urls/index.ts";
 import { onAbort, orAborted } from "../on-abort.ts";
 import { isGone } from "./answered.ts";

@@ -1,5 +1,5 @@
-import { Failure } from "../../failure.ts";
-import type { Log } from "../../log.ts";
+import { Failure } from "../../base/failure.ts";
+import type { Log } from "../../base/log.ts";
 import type { PageUrl } from "../../urls/index.ts";
 import { binaryText } from "../binary-body.ts";
 import { tooLarge } from "../body.ts";

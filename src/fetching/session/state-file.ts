@@ -2,8 +2,8 @@ import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { open, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { Failure } from "../../failure.ts";
-import { systemReason } from "../../system-reason.ts";
+import { Failure } from "../../base/failure.ts";
+import { systemReason } from "../../base/system-reason.ts";
 import type { StoredCookie } from "../stored-cookie.ts";
 import type { OriginState, StorageState } from "./changes.ts";
 

@@ -1,9 +1,9 @@
 import { realpathSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
-import { Failure } from "../../failure.ts";
-import type { Log } from "../../log.ts";
-import { systemReason } from "../../system-reason.ts";
+import { Failure } from "../../base/failure.ts";
+import type { Log } from "../../base/log.ts";
+import { systemReason } from "../../base/system-reason.ts";
 import { applyChanges, type SessionChanges, type StorageState } from "./changes.ts";
 import { withLock } from "./lock.ts";
 import {

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { rm } from "node:fs/promises";
-import { Failure } from "../../failure.ts";
+import { Failure } from "../../base/failure.ts";
 import type { UnreadDocument } from "../reading/read-document.ts";
 import { buildDirectory } from "./build-directory.ts";
 import type { BuildReply, BuildRequest, BuildTask, DocumentNotice } from "./build-protocol.ts";

@@ -1,4 +1,4 @@
-import type { FailureRecord } from "../../failure.ts";
+import type { FailureRecord } from "../../base/failure.ts";
 import type { UnreadDocument } from "../reading/read-document.ts";
 import type { AnalyzerProfile } from "../types.ts";
 import type { BuildCounts } from "./build-segment.ts";

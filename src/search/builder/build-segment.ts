@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import { Failure } from "../../failure.ts";
+import { Failure } from "../../base/failure.ts";
 import { ByteWriter } from "../segment/bytes.ts";
 import { SegmentFileWriter } from "../segment/file-writer.ts";
 import { encodeLayout } from "../segment/layout-codec.ts";

@@ -1,8 +1,8 @@
 import { type Dirent, lstatSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
 import { basename, extname, join, resolve } from "node:path";
-import { Failure } from "../../failure.ts";
-import { systemReason } from "../../system-reason.ts";
+import { Failure } from "../../base/failure.ts";
+import { systemReason } from "../../base/system-reason.ts";
 import { type DocumentUrl, docsUrl } from "../../urls/index.ts";
 import { type TextForm, titleOfName, type UnreadDocument } from "../reading/read-document.ts";
 

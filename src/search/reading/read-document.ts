@@ -1,5 +1,5 @@
 import { basename, extname } from "node:path";
-import { Failure } from "../../failure.ts";
+import { Failure } from "../../base/failure.ts";
 import { parseFrontMatter } from "../../pages/index.ts";
 import { type DocumentUrl, parseDocumentUrl } from "../../urls/index.ts";
 import type { SourceDocument } from "../types.ts";

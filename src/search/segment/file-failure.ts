@@ -1,5 +1,5 @@
-import { Failure } from "../../failure.ts";
-import { systemReason } from "../../system-reason.ts";
+import { Failure } from "../../base/failure.ts";
+import { systemReason } from "../../base/system-reason.ts";
 
 const systemCode = (error: unknown): string | undefined =>
   error instanceof Error && "code" in error ? String(error.code) : undefined;

@@ -1,5 +1,5 @@
 import { closeSync, fstatSync, openSync } from "node:fs";
-import { Failure } from "../../failure.ts";
+import { Failure } from "../../base/failure.ts";
 import { asReadFailure, corrupt } from "./file-failure.ts";
 import {
   CHUNK_BYTES,

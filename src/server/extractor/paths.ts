@@ -1,8 +1,8 @@
 import { lstat, mkdir, realpath } from "node:fs/promises";
 import { basename, dirname, join, resolve, sep } from "node:path";
+import { Failure } from "../../base/failure.ts";
+import { systemReason } from "../../base/system-reason.ts";
 import { isInStateDirectory, STATE_DIRECTORY } from "../../crawler/index.ts";
-import { Failure } from "../../failure.ts";
-import { systemReason } from "../../system-reason.ts";
 import { ProblemError } from "../middleware/problem.ts";
 
 /** Where paths of requests may lead. */

@@ -1,8 +1,8 @@
 import { DEFAULT_NETWORK, type NetworkOptions } from "../../app.ts";
 import type { FetcherPreference } from "../../articles/index.ts";
+import { Failure } from "../../base/failure.ts";
 import { type CrawlPlan, createCrawlPlan, parseSitemapSource } from "../../crawler/index.ts";
 import type { ExtractionOptions } from "../../extraction/index.ts";
-import { Failure } from "../../failure.ts";
 import { chooseProxy, parseProxyBypass } from "../../fetching/index.ts";
 import { splitCredentials, withoutCredentials } from "../../urls/index.ts";
 import type { InvalidField } from "../middleware/problem.ts";

@@ -1,6 +1,6 @@
 import type { ArticleSession } from "../../app.ts";
+import { Failure } from "../../base/failure.ts";
 import type { ExtractionOptions } from "../../extraction/index.ts";
-import { Failure } from "../../failure.ts";
 import type { InvalidField } from "../middleware/problem.ts";
 import { invalidRequest } from "./openapi.ts";
 

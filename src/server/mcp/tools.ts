@@ -1,4 +1,4 @@
-import { Failure } from "../../failure.ts";
+import { Failure } from "../../base/failure.ts";
 import { SNIPPET_STYLES } from "../../search/index.ts";
 import type { TenantDetail, TenantRegistry } from "../../tenants/index.ts";
 import {

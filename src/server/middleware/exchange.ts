@@ -1,4 +1,4 @@
-import type { Log } from "../../log.ts";
+import type { Log } from "../../base/log.ts";
 
 /** One request on its way through the layers, with what they found out about it. */
 export type Exchange = {

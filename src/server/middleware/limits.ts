@@ -1,5 +1,5 @@
 import { setImmediate } from "node:timers/promises";
-import { FairQueue } from "../../fair-queue.ts";
+import { FairQueue } from "../../base/fair-queue.ts";
 import { subscriberNetwork } from "../../fetching/index.ts";
 import { ClientCounts } from "./client-counts.ts";
 import type { Exchange, Layer } from "./exchange.ts";

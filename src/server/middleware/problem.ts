@@ -1,4 +1,4 @@
-import { FAILURE_OUTCOMES, Failure, type FailureCode } from "../../failure.ts";
+import { FAILURE_OUTCOMES, Failure, type FailureCode } from "../../base/failure.ts";
 
 /** One field of a request that is wrong. */
 export type InvalidField = { readonly path: string; readonly message: string };

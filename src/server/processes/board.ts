@@ -1,5 +1,5 @@
-import { type Database, openLeaseOwner } from "../../database/index.ts";
-import type { Log } from "../../log.ts";
+import { type Database, openLeaseOwner } from "../../base/database/index.ts";
+import type { Log } from "../../base/log.ts";
 import type { MetricsSnapshot } from "../../metrics.ts";
 
 /** What the processes of one run know of each other. */

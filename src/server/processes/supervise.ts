@@ -1,4 +1,4 @@
-import type { Log } from "../../log.ts";
+import type { Log } from "../../base/log.ts";
 import { pause } from "../pause.ts";
 
 /** A copy of the program that runs beside others. */

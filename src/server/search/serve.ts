@@ -1,6 +1,6 @@
-import type { Database } from "../../database/index.ts";
+import type { Database } from "../../base/database/index.ts";
+import type { Log } from "../../base/log.ts";
 import type { AddressSet } from "../../fetching/index.ts";
-import type { Log } from "../../log.ts";
 import type { Metrics } from "../../metrics.ts";
 import { type Listener, listen, urlOf } from "../listen.ts";
 import { keyCheck, requireApiKey } from "../middleware/api-key.ts";

@@ -1,5 +1,5 @@
 import { normalize } from "node:path";
-import { didYouMean } from "../../nearest.ts";
+import { didYouMean } from "../../base/nearest.ts";
 import { knownFields, partsOf, type SchemaProblem } from "./schema.ts";
 
 /** A file before it is known to be right: any part may be missing or of another kind. */

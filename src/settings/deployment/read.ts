@@ -1,5 +1,5 @@
 import { type JSONVisitor, visit } from "jsonc-parser";
-import { Failure } from "../../failure.ts";
+import { Failure } from "../../base/failure.ts";
 import { problemLines, type RawDeployment } from "./problems.ts";
 import { checkDeployment } from "./schema.ts";
 import { translateDeployment } from "./translate.ts";

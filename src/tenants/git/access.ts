@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { Failure } from "../../failure.ts";
+import { Failure } from "../../base/failure.ts";
 import type { PinningProxy } from "../../fetching/index.ts";
 import type { GitTenant } from "../settings.ts";
 import { writeWhole } from "../state-file.ts";

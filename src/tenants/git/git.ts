@@ -1,5 +1,5 @@
 import { GitError, type SimpleGit, simpleGit } from "simple-git";
-import { Failure } from "../../failure.ts";
+import { Failure } from "../../base/failure.ts";
 
 /** How git is run: nothing of the machine's or the user's configuration takes part. */
 export type GitOptions = {

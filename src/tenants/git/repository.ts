@@ -2,8 +2,8 @@ import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { mkdir, readdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { Failure } from "../../failure.ts";
-import { didYouMeanAny } from "../../nearest.ts";
+import { Failure } from "../../base/failure.ts";
+import { didYouMeanAny } from "../../base/nearest.ts";
 import { type Git, type GitOptions, openGit } from "./git.ts";
 
 /** A file of a commit. */

@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
 import { rename, rm } from "node:fs/promises";
 import { join, posix } from "node:path";
-import { Failure } from "../../failure.ts";
-import type { Log } from "../../log.ts";
+import { Failure } from "../../base/failure.ts";
+import type { Log } from "../../base/log.ts";
 import {
   type DocumentReader,
   documentOfBytes,

@@ -1,6 +1,6 @@
 import { lstat, readFile, rmdir, unlink } from "node:fs/promises";
 import { join, posix } from "node:path";
-import { Failure } from "../../failure.ts";
+import { Failure } from "../../base/failure.ts";
 import { isMissing, writeWhole } from "../state-file.ts";
 import type { ChosenFile } from "./choose-files.ts";
 import { blobName } from "./repository.ts";

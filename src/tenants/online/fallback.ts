@@ -1,6 +1,6 @@
+import { Failure } from "../../base/failure.ts";
 import type { RescuePage } from "../../crawler/index.ts";
 import type { ExtractionOptions, Extractor } from "../../extraction/index.ts";
-import { Failure } from "../../failure.ts";
 import type { PostAnswer, Poster } from "../../fetching/index.ts";
 import type { PageUrl } from "../../urls/index.ts";
 

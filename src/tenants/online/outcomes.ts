@@ -1,5 +1,5 @@
+import type { FailureRecord } from "../../base/failure.ts";
 import { readManifestEntries } from "../../crawler/index.ts";
-import type { FailureRecord } from "../../failure.ts";
 import type { PageUrl } from "../../urls/index.ts";
 import { createBreathing } from "../breathing.ts";
 import type { CrawledOutcome } from "./judge.ts";

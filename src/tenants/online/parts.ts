@@ -1,6 +1,6 @@
+import type { Log } from "../../base/log.ts";
 import type { CrawlEvent, CrawlJobOptions, CrawlJobParts, CrawlPlan } from "../../crawler/index.ts";
 import type { HttpFetcher } from "../../fetching/index.ts";
-import type { Log } from "../../log.ts";
 import type { PageStore } from "../../pages/index.ts";
 import type { OnlineTenant } from "../settings.ts";
 import type { RemoteExtractor } from "./fallback.ts";

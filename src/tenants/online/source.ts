@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { Failure } from "../../failure.ts";
+import { Failure } from "../../base/failure.ts";
 import { createFileStore, formatPage } from "../../pages/index.ts";
 import type { SourceDocument } from "../../search/index.ts";
 import type { PageUrl } from "../../urls/index.ts";

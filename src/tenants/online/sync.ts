@@ -1,9 +1,9 @@
 import { join } from "node:path";
 import type { Fetchers } from "../../articles/index.ts";
+import { Failure } from "../../base/failure.ts";
+import type { Log } from "../../base/log.ts";
 import type { CrawlPlan, CrawlSummary, PageOutcome, PageSink } from "../../crawler/index.ts";
-import { Failure } from "../../failure.ts";
 import type { Fetcher } from "../../fetching/index.ts";
-import type { Log } from "../../log.ts";
 import type { Page } from "../../pages/index.ts";
 import { type PageUrl, parsePageUrl } from "../../urls/index.ts";
 import { createBreathing } from "../breathing.ts";

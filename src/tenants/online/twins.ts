@@ -1,5 +1,5 @@
+import { Failure } from "../../base/failure.ts";
 import type { ReadSitemaps, SitemapUrl } from "../../crawler/index.ts";
-import { Failure } from "../../failure.ts";
 import type { FetchedPage, Fetcher, FetchOptions } from "../../fetching/index.ts";
 import { originOf, type PageUrl, parsePageUrl } from "../../urls/index.ts";
 

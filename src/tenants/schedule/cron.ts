@@ -1,5 +1,5 @@
 import { CronExpressionParser } from "cron-parser";
-import { Failure } from "../../failure.ts";
+import { Failure } from "../../base/failure.ts";
 
 /**
  * The first minute after a time at which a schedule runs, in UTC. Where both days are restricted, either of them

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { holdLease, type Leases } from "../../database/index.ts";
-import { Failure } from "../../failure.ts";
+import { holdLease, type Leases } from "../../base/database/index.ts";
+import { Failure } from "../../base/failure.ts";
 
 export type SlotOptions = {
   readonly leases: Leases;

@@ -1,4 +1,4 @@
-import type { Log } from "../../log.ts";
+import type { Log } from "../../base/log.ts";
 import type { DocumentExtractor, DocumentReader } from "../../search/index.ts";
 import type { GitAccess } from "../git/access.ts";
 import { gitSource } from "../git/source.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { createArticleCache, type FetchedArticle } from "../../../src/articles/index.ts";
-import { Failure } from "../../../src/failure.ts";
+import { Failure } from "../../../src/base/failure.ts";
 
 // The cache counts an article's texts, and looks at nothing else of it.
 const article = (name: string): FetchedArticle => ({ url: name }) as FetchedArticle;

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { articleFromUrl, type FetchedArticle } from "../../../src/articles/index.ts";
+import { Failure } from "../../../src/base/failure.ts";
+import { createLog } from "../../../src/base/log.ts";
 import { type ExtractionOptions, extractBody } from "../../../src/extraction/index.ts";
-import { Failure } from "../../../src/failure.ts";
 import {
   createEgress,
   createHttpFetcher,
@@ -10,7 +11,6 @@ import {
   parseEgressPolicy,
   systemResolve,
 } from "../../../src/fetching/index.ts";
-import { createLog } from "../../../src/log.ts";
 import { parsePageUrl } from "../../../src/urls/index.ts";
 
 const SENTENCE = "The mill at the river mouth has turned again since the spring, and people sleep better. ";

@@ -7,9 +7,9 @@ import {
   type Fetchers,
   serveArticle,
 } from "../../../src/articles/index.ts";
+import { createLog } from "../../../src/base/log.ts";
 import { extractBody } from "../../../src/extraction/index.ts";
 import type { Fetcher, FetchOptions } from "../../../src/fetching/index.ts";
-import { createLog } from "../../../src/log.ts";
 import { createMetrics } from "../../../src/metrics.ts";
 import { DEFAULT_EXTRACTION } from "../../../src/settings/index.ts";
 import { failureOf, testFetcher } from "../../support/test-fetcher.ts";

@@ -5,8 +5,8 @@ import {
   bodyKind,
   type LocalDocument,
 } from "../../../src/articles/index.ts";
+import { Failure } from "../../../src/base/failure.ts";
 import { type ExtractionOptions, extractBody } from "../../../src/extraction/index.ts";
-import { Failure } from "../../../src/failure.ts";
 import { parsePageUrl } from "../../../src/urls/index.ts";
 
 const OPTIONS: ExtractionOptions = {

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdir, readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { App } from "../../../src/app.ts";
+import { Failure } from "../../../src/base/failure.ts";
 import { type CrawlEvent, createFileSink } from "../../../src/crawler/index.ts";
-import { Failure } from "../../../src/failure.ts";
 import { type CrawlRoute, html, page, serveCrawlSite } from "../../support/crawl-site.ts";
 import {
   type CrawlPlace,

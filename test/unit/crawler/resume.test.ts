@@ -232,7 +232,7 @@ test("a sink that fails ends the crawl with its failure, and the next one goes o
   await using place = await crawlPlace(app);
   const plan = crawlPlan({ seeds: [`${site.origin}/`], maxDepth: 100 });
   let puts = 0;
-  const { Failure } = await import("../../../src/failure.ts");
+  const { Failure } = await import("../../../src/base/failure.ts");
   const output = (fails: boolean) => ({
     kind: "sink" as const,
     stateDirectory: join(place.path, "state"),

@@ -8,7 +8,7 @@ import {
   type Leases,
   openDatabase,
   openLeases,
-} from "../../../src/database/index.ts";
+} from "../../../src/base/database/index.ts";
 import { until } from "../../support/served.ts";
 
 let directory: string;

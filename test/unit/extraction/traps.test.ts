@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test } from "bun:test";
+import { Failure } from "../../../src/base/failure.ts";
 import { type BodyKind, createExtractor } from "../../../src/extraction/index.ts";
-import { Failure } from "../../../src/failure.ts";
 import { EXTRACTION_LIMITS } from "../../../src/settings/index.ts";
 import { OPTIONS, PAGE_URL, pageUrl, pageWith } from "./support.ts";
 

@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import net from "node:net";
+import { createLog } from "../../../src/base/log.ts";
 import {
   type ChooseProxy,
   chooseProxy,
@@ -8,7 +9,6 @@ import {
   type PinningProxy,
   parseEgressPolicy,
 } from "../../../src/fetching/index.ts";
-import { createLog } from "../../../src/log.ts";
 import { makeCertificate } from "../../support/certificates.ts";
 import { startForwardProxy } from "../../support/forward-proxy.ts";
 import { LOCAL_ADDRESSES } from "../../support/hostile-addresses.ts";

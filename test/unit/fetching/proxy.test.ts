@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { Failure } from "../../../src/failure.ts";
+import { Failure } from "../../../src/base/failure.ts";
+import { createLog } from "../../../src/base/log.ts";
 import {
   chooseProxy,
   type HttpFetcher,
   parseProxyBypass,
   readProxyEnvironment,
 } from "../../../src/fetching/index.ts";
-import { createLog } from "../../../src/log.ts";
 import { makeCertificate } from "../../support/certificates.ts";
 import { type FaultySite, startFaultySite } from "../../support/faulty-site.ts";
 import { type ForwardProxy, startForwardProxy } from "../../support/forward-proxy.ts";

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { createLog } from "../../../src/base/log.ts";
 import { chooseProxy } from "../../../src/fetching/index.ts";
-import { createLog } from "../../../src/log.ts";
 import type { PageUrl } from "../../../src/urls/index.ts";
 import { type FaultySite, startFaultySite } from "../../support/faulty-site.ts";
 import { failureOf, testFetcher } from "../../support/test-fetcher.ts";

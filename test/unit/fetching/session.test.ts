@@ -13,6 +13,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createLog, silentLog } from "../../../src/base/log.ts";
 import {
   type BrowsingSession,
   createBrowsingSession,
@@ -20,7 +21,6 @@ import {
   type StorageOptions,
   type StoredCookie,
 } from "../../../src/fetching/index.ts";
-import { createLog, silentLog } from "../../../src/log.ts";
 
 let directory: string;
 let file: string;

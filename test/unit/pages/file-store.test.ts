@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { mkdir, mkdtemp, readdir, readFile, rename, rm, symlink, utimes } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Failure } from "../../../src/failure.ts";
+import { Failure } from "../../../src/base/failure.ts";
 import { writeAside } from "../../../src/pages/files.ts";
 import { createFileStore, formatPage, type Page, type PageStore } from "../../../src/pages/index.ts";
 import { type PageUrl, parsePageUrl } from "../../../src/urls/index.ts";

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { existsSync, readdirSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
-import { Failure } from "../../../src/failure.ts";
+import { Failure } from "../../../src/base/failure.ts";
 import { type BuildCounts, buildSegment, Segment, type SourceDocument } from "../../../src/search/index.ts";
 import { docsUrl } from "../../../src/urls/index.ts";
 import {

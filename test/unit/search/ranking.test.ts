@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { Failure } from "../../../src/failure.ts";
+import { Failure } from "../../../src/base/failure.ts";
 import { stemEnglish } from "../../../src/search/analysis/stemmer.ts";
 import { type AnalyzerProfile, FIELDS, type SourceDocument } from "../../../src/search/index.ts";
 import { DEFAULT_SEARCH } from "../../../src/settings/index.ts";

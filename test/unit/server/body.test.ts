@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import net from "node:net";
+import { createLog } from "../../../src/base/log.ts";
 import { parseAddressSet, subscriberNetwork } from "../../../src/fetching/index.ts";
-import { createLog } from "../../../src/log.ts";
 import { createMetrics } from "../../../src/metrics.ts";
 import { type Listener, listen } from "../../../src/server/listen.ts";
 import {

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from "bun:test";
+import { createLog } from "../../../src/base/log.ts";
 import { parseAddressSet } from "../../../src/fetching/index.ts";
-import { createLog } from "../../../src/log.ts";
 import { createMetrics } from "../../../src/metrics.ts";
 import { type Listener, listen } from "../../../src/server/listen.ts";
 import { inLayers, type Layer } from "../../../src/server/middleware/exchange.ts";

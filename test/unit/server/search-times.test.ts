@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { type Database, openDatabase } from "../../../src/database/index.ts";
+import { type Database, openDatabase } from "../../../src/base/database/index.ts";
 import { openSearchTimes } from "../../../src/server/search/search-times.ts";
 
 const NOON = Date.UTC(2026, 10, 21, 12, 0, 0);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { Failure } from "../../../src/failure.ts";
+import { Failure } from "../../../src/base/failure.ts";
 import { folder, readJson, tenants, web } from "../../support/deployment.ts";
 
 function problemsOf(json: unknown): string[] {

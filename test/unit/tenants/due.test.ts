@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { openDatabase } from "../../../src/database/index.ts";
-import { createLog } from "../../../src/log.ts";
+import { openDatabase } from "../../../src/base/database/index.ts";
+import { createLog } from "../../../src/base/log.ts";
 import type { GitTenant, OnlineTenant, TenantSettings } from "../../../src/tenants/index.ts";
 import { dueAt, withoutFutureTimes } from "../../../src/tenants/schedule/due.ts";
 import { takeSyncSlot } from "../../../src/tenants/schedule/slots.ts";
@@ -104,7 +104,7 @@ describe("places to sync", () => {
 
   test("are free again when their process has died", async () => {
     let now = 0;
-    const { openLeases } = await import("../../../src/database/index.ts");
+    const { openLeases } = await import("../../../src/base/database/index.ts");
     const database = openDatabase({ path: ":memory:", name: "a test's state", access: { kind: "shared" } });
     const leases = openLeases(database, { now: () => now });
     for (const slot of [0, 1]) leases.take(`sync-slot:${slot}`, "dead", 15_000);

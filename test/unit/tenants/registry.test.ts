@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { type Database, openDatabase, openLeases } from "../../../src/database/index.ts";
+import { type Database, openDatabase, openLeases } from "../../../src/base/database/index.ts";
 import { openRegistry, type TestRegistry, writeTree } from "../../support/search-server.ts";
 import { until } from "../../support/served.ts";
 

@@ -1,4 +1,6 @@
 import type { App } from "../../../app.ts";
+import { Failure, type FailureRecord } from "../../../base/failure.ts";
+import type { Log } from "../../../base/log.ts";
 import {
   type ClaimedJob,
   type CrawlEvent,
@@ -9,8 +11,6 @@ import {
   manifestEntry,
   warningOf,
 } from "../../../crawler/index.ts";
-import { Failure, type FailureRecord } from "../../../failure.ts";
-import type { Log } from "../../../log.ts";
 import { openConfinedDirectory, requireNoLink, requireSameFile } from "../paths.ts";
 import type { CrawlSpec } from "./spec.ts";
 

@@ -1,6 +1,6 @@
 import { articleResult, type FetchedArticle } from "../../../articles/index.ts";
+import { Failure } from "../../../base/failure.ts";
 import { composeMarkdown } from "../../../extraction/index.ts";
-import { Failure } from "../../../failure.ts";
 import { subscriberNetwork } from "../../../fetching/index.ts";
 import { acceptedTypes } from "../../middleware/accept.ts";
 import { readJsonBody } from "../../middleware/body.ts";

@@ -1,4 +1,4 @@
-import manifest from "../package.json" with { type: "json" };
+import manifest from "../../package.json" with { type: "json" };
 
 export const VERSION: string = manifest.version;
 /** Where people read about the program; part of the user agent. */
