@@ -44,10 +44,11 @@ const CLEAN: Readonly<Record<string, string>> = {
   "src/base/failure.ts": "export class Failure extends Error {}\n",
   "src/base/log.ts": 'import { createConsola } from "consola/core";\nexport const log = createConsola();\n',
   "src/metrics.ts": "export const count = 1;\n",
-  "src/app.ts": [
-    'import { type Options, readOptions } from "./settings/index.ts";',
-    'import { start } from "./fetching/index.ts";',
-    'import type { Failure } from "./base/failure.ts";',
+  "src/app/index.ts": 'export { app } from "./app.ts";\n',
+  "src/app/app.ts": [
+    'import { type Options, readOptions } from "../settings/index.ts";',
+    'import { start } from "../fetching/index.ts";',
+    'import type { Failure } from "../base/failure.ts";',
     "export const app: [Options, Failure?] = [readOptions(start)];",
   ].join("\n"),
   "src/urls/index.ts":
@@ -78,7 +79,7 @@ const CLEAN: Readonly<Record<string, string>> = {
   "src/search/hit.ts": "export type Hit = 1;\nexport type Index = 2;\n",
   "src/cli/index.ts": 'export { main } from "./main.ts";\n',
   "src/cli/main.ts":
-    'import { version } from "../../package.json";\nimport { app } from "../app.ts";\nexport const main = async () => [app, version, await import("../articles/index.ts")];\n',
+    'import { version } from "../../package.json";\nimport { app } from "../app/index.ts";\nexport const main = async () => [app, version, await import("../articles/index.ts")];\n',
   "bin/article-extractor.ts":
     'import { main } from "../src/cli/index.ts";\nmain(process.env, new URL("./worker.ts", import.meta.url));\n',
   "bin/worker.ts": 'import { run } from "../src/extraction/worker.ts";\nrun();\n',

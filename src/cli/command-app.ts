@@ -1,14 +1,20 @@
-import { type App, type AppOptions, createApp, type NetworkOptions, readAppEnvironment } from "../app.ts";
+import {
+  type App,
+  type AppOptions,
+  browserMachine,
+  createApp,
+  type NetworkOptions,
+  openMetrics,
+  readAppEnvironment,
+} from "../app/index.ts";
 import { Failure } from "../base/failure.ts";
 import type { Log } from "../base/log.ts";
 import { HOME_PAGE, VERSION } from "../base/version.ts";
 import { forgetProxyVariables, parseEgressPolicy } from "../fetching/index.ts";
-import { openMetrics } from "../open-metrics.ts";
 import type { Environment, Settings } from "../settings/index.ts";
 import type { Typed } from "./arguments.ts";
 import { openLog, readEnvironment, warnOfMisspelt } from "./environment.ts";
 import type { Io } from "./io.ts";
-import { browserMachine } from "./machine.ts";
 import type { Notices } from "./notices.ts";
 import { createPerson } from "./person.ts";
 import { optionValue } from "./values.ts";

@@ -1,4 +1,4 @@
-import { type NetworkOptions, preferenceOf } from "../app.ts";
+import { type NetworkOptions, preferenceOf } from "../app/index.ts";
 import type { ArticleField } from "../articles/index.ts";
 import { Failure } from "../base/failure.ts";
 import { CRAWL_RANGES, type CrawlPlan, createCrawlPlan, parseSitemapSource } from "../crawler/index.ts";

@@ -1,6 +1,6 @@
 import { mkdir, stat } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
-import type { App, ArticleSession } from "../app.ts";
+import type { App, ArticleSession } from "../app/index.ts";
 import { FAILURE_OUTCOMES, Failure, type FailureRecord } from "../base/failure.ts";
 import type { Log } from "../base/log.ts";
 import type { CrawlJobOptions, CrawlSummary, SkipReason } from "../crawler/index.ts";

@@ -1,7 +1,7 @@
 import { dirname, resolve } from "node:path";
+import { sourceProblems } from "../app/index.ts";
 import { Failure } from "../base/failure.ts";
 import { type Deployment, MAX_DEPLOYMENT_BYTES, readDeployment, readSettings } from "../settings/index.ts";
-import { sourceProblems } from "../sources.ts";
 import type { Typed } from "./arguments.ts";
 import { readEnvironment, warnOfMisspelt } from "./environment.ts";
 import { readText } from "./input.ts";

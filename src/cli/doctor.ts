@@ -1,7 +1,8 @@
 import { access, constants, statfs } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, resolve } from "node:path";
-import type { App } from "../app.ts";
+import type { App } from "../app/index.ts";
+import { hasDisplay, stateHome } from "../app/index.ts";
 import { Failure } from "../base/failure.ts";
 import type { Log } from "../base/log.ts";
 import { VERSION } from "../base/version.ts";
@@ -9,8 +10,6 @@ import type { Environment, Settings } from "../settings/index.ts";
 import { lookAtTenants } from "./doctor-tenants.ts";
 import type { Finding } from "./finding.ts";
 import type { Io } from "./io.ts";
-import { hasDisplay } from "./machine.ts";
-import { stateHome } from "./state-home.ts";
 import type { Paint } from "./terminal.ts";
 
 export type DoctorParts = {

@@ -1,4 +1,4 @@
-import type { ArticleSession } from "../app.ts";
+import type { ArticleSession } from "../app/index.ts";
 import { articleFields, type FetchedArticle } from "../articles/index.ts";
 import { FAILURE_OUTCOMES, Failure, type FailureRecord } from "../base/failure.ts";
 import { withoutCredentials } from "../urls/index.ts";

@@ -1,5 +1,5 @@
 import { extname } from "node:path";
-import type { NetworkOptions } from "../app.ts";
+import type { NetworkOptions } from "../app/index.ts";
 import type { ArticleField } from "../articles/index.ts";
 import { Failure } from "../base/failure.ts";
 import { type ExtractionOptions, RENDERINGS } from "../extraction/index.ts";

@@ -1,4 +1,4 @@
-import type { App, ArticleSession } from "../app.ts";
+import type { App, ArticleSession } from "../app/index.ts";
 import type { FetchedArticle } from "../articles/index.ts";
 import { extractList } from "./extract-list.ts";
 import type { ExtractCommand, PageInput } from "./extract-options.ts";

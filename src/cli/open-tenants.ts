@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
+import { browserMachine, openSources, type Sources, stateHome } from "../app/index.ts";
 import { openSharedState } from "../base/database/index.ts";
 import { Failure } from "../base/failure.ts";
 import type { Log } from "../base/log.ts";
@@ -15,12 +16,9 @@ import {
   INDEX_BUILD,
   type Settings,
 } from "../settings/index.ts";
-import { openSources, type Sources } from "../sources.ts";
 import { createTenantRegistry, type TenantRegistry } from "../tenants/index.ts";
 import { loadDeployment } from "./deployment.ts";
 import type { Io } from "./io.ts";
-import { browserMachine } from "./machine.ts";
-import { stateHome } from "./state-home.ts";
 
 export type DeploymentChoice = {
   /** What `--config` says; null: the environment's, then `./deployment.json`. */

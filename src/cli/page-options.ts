@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import type { NetworkOptions } from "../app.ts";
+import type { NetworkOptions } from "../app/index.ts";
 import { ARTICLE_FIELDS, type ArticleField } from "../articles/index.ts";
 import { Failure } from "../base/failure.ts";
 import { didYouMean } from "../base/nearest.ts";

@@ -1,4 +1,4 @@
-import type { Person } from "../app.ts";
+import type { Person } from "../app/index.ts";
 import type { Io } from "./io.ts";
 
 /** The person at the terminal, or whoever writes into the pipe in their place: a line break says "done". */

@@ -1,4 +1,4 @@
-import type { ArticleSession } from "../app.ts";
+import type { ArticleSession } from "../app/index.ts";
 import { Failure } from "../base/failure.ts";
 import type { ExtractionOptions } from "../extraction/index.ts";
 

@@ -1,6 +1,15 @@
 import { mkdirSync, realpathSync, statSync } from "node:fs";
 import { resolve } from "node:path";
-import { type AppEnvironment, createApp, DEFAULT_NETWORK, preferenceOf, readAppEnvironment } from "../app.ts";
+import {
+  type AppEnvironment,
+  browserMachine,
+  createApp,
+  DEFAULT_NETWORK,
+  openMetrics,
+  preferenceOf,
+  readAppEnvironment,
+  stateHome,
+} from "../app/index.ts";
 import { type Database, openSharedState } from "../base/database/index.ts";
 import { Failure } from "../base/failure.ts";
 import type { Log } from "../base/log.ts";
@@ -14,7 +23,6 @@ import {
 } from "../crawler/index.ts";
 import { forgetProxyVariables, parseEgressPolicy, systemClock } from "../fetching/index.ts";
 import { createPrometheusSink } from "../metrics.ts";
-import { openMetrics } from "../open-metrics.ts";
 import {
   type CrawlSpec,
   type ExtractorServerOptions,
@@ -28,10 +36,8 @@ import { DEFAULT_CRAWL, DEFAULT_EXTRACTION, type Environment, type Settings } fr
 import type { Typed } from "./arguments.ts";
 import { openLog, readEnvironment, warnOfMisspelt } from "./environment.ts";
 import type { Io } from "./io.ts";
-import { browserMachine } from "./machine.ts";
 import type { Notices } from "./notices.ts";
 import { aborted, entriesOf, readApiKey, readProxySettings, warnWithoutKey } from "./server-settings.ts";
-import { stateHome } from "./state-home.ts";
 import { optionValue } from "./values.ts";
 
 /** `serve extractor`, ready to run; null where the settings decide. */

@@ -1,9 +1,9 @@
 import { existsSync } from "node:fs";
+import { openMetrics } from "../app/index.ts";
 import { Failure } from "../base/failure.ts";
 import type { Log } from "../base/log.ts";
 import { VERSION } from "../base/version.ts";
 import { createPrometheusSink, type Metrics, noMetrics } from "../metrics.ts";
-import { openMetrics } from "../open-metrics.ts";
 import {
   type McpOptions,
   openProcessBoard,

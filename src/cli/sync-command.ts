@@ -1,5 +1,5 @@
+import { openMetrics } from "../app/index.ts";
 import { Failure } from "../base/failure.ts";
-import { openMetrics } from "../open-metrics.ts";
 import { readSettings } from "../settings/index.ts";
 import type { TenantStatus } from "../tenants/index.ts";
 import type { Typed } from "./arguments.ts";

@@ -1,5 +1,5 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
-import { DEFAULT_NETWORK } from "../../src/app.ts";
+import { DEFAULT_NETWORK } from "../../src/app/index.ts";
 import { testMachine } from "../support/browser-fetcher.ts";
 import { openTestApp } from "../support/crawling.ts";
 import { reply, startFaultySite } from "../support/faulty-site.ts";

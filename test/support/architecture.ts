@@ -20,7 +20,6 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   "base/failure": { isOneFile: true, mayImport: [] },
   "base/log": { isOneFile: true, mayImport: [] },
   metrics: { isOneFile: true, mayImport: [] },
-  statsd: { isOneFile: true, mayImport: [] },
   "base/version": { isOneFile: true, mayImport: [] },
   "base/heading": { isOneFile: true, mayImport: [] },
   "base/system-reason": { isOneFile: true, mayImport: [] },
@@ -39,13 +38,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   },
   // It has to throw and to check log levels and URLs; of the rest it holds options, not code.
   settings: { mayImport: ["base/nearest", ...OBSERVED_BASE], mayImportTypesOf: MODULES },
-  network: { isOneFile: true, mayImport: ["settings", "articles", "fetching", ...OBSERVED_BASE] },
-  "open-metrics": { isOneFile: true, mayImport: ["settings", "statsd", ...OBSERVED_BASE] },
-  app: {
-    isOneFile: true,
-    mayImport: ["network", "settings", "base/database", "base/version", ...MODULES, ...OBSERVED_BASE],
-  },
-  sources: { isOneFile: true, mayImport: ["app", "settings", "base/version", ...MODULES, ...OBSERVED_BASE] },
+  app: { mayImport: ["settings", "base/database", "base/version", ...MODULES, ...OBSERVED_BASE] },
   server: {
     mayImport: ["app", "base/fair-queue", "base/database", "base/version", ...MODULES, ...OBSERVED_BASE],
   },
@@ -54,8 +47,6 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     mayImport: [
       "base/nearest",
       "app",
-      "open-metrics",
-      "sources",
       "base/database",
       "server",
       "settings",
@@ -79,7 +70,7 @@ export const ENVIRONMENT_READERS: readonly string[] = ["settings", "bin", "libra
 /** Files outside fetching that may open connections, each with its reason. */
 export const NETWORK_USERS: Readonly<Record<string, string>> = {
   "src/server/web/page/http.ts": "runs in the browser, and asks the server that the page came from",
-  "src/statsd.ts": "metrics leave by UDP to a server that the operator names",
+  "src/app/statsd.ts": "metrics leave by UDP to a server that the operator names",
 };
 
 /** Files that are embedded although they lie outside `src/` and `bin/`. */

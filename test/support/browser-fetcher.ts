@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import type { BrowserMachine } from "../../src/app.ts";
+import type { BrowserMachine } from "../../src/app/index.ts";
 import { silentLog } from "../../src/base/log.ts";
 import {
   type BrowserFetcherOptions,

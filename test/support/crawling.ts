@@ -8,7 +8,7 @@ import {
   DEFAULT_NETWORK,
   type NetworkOptions,
   readAppEnvironment,
-} from "../../src/app.ts";
+} from "../../src/app/index.ts";
 import { silentLog } from "../../src/base/log.ts";
 import {
   type CrawlEvent,

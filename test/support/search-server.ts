@@ -1,6 +1,7 @@
 import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { openSources } from "../../src/app/index.ts";
 import { openDatabase, openSharedState } from "../../src/base/database/index.ts";
 import { createLog } from "../../src/base/log.ts";
 import { composeMarkdown, extractHtml } from "../../src/extraction/index.ts";
@@ -8,7 +9,6 @@ import { parseAddressSet } from "../../src/fetching/index.ts";
 import { createMetrics, createPrometheusSink, noMetrics } from "../../src/metrics.ts";
 import { startSearchServer } from "../../src/server/index.ts";
 import { DEFAULT_EXTRACTION, INDEX_BUILD, readDeployment } from "../../src/settings/index.ts";
-import { openSources } from "../../src/sources.ts";
 import { createTenantRegistry, type TenantRegistry } from "../../src/tenants/index.ts";
 
 /** Writes files below a new directory; gives its path. */

@@ -1,7 +1,7 @@
+import { openSources, type Sources } from "../../src/app/index.ts";
 import { createLog } from "../../src/base/log.ts";
 import { type Metrics, noMetrics } from "../../src/metrics.ts";
 import { readDeployment } from "../../src/settings/index.ts";
-import { openSources, type Sources } from "../../src/sources.ts";
 import { type OnlineTenant, openOnlineSource, type Source } from "../../src/tenants/index.ts";
 
 export type WebTenantOptions = {

@@ -1,4 +1,4 @@
-import type { App } from "../../app.ts";
+import type { App } from "../../app/index.ts";
 import type { Log } from "../../base/log.ts";
 import type { JobQueue } from "../../crawler/index.ts";
 import type { JobRunner } from "./jobs/runner.ts";

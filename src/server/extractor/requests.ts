@@ -1,4 +1,4 @@
-import { DEFAULT_NETWORK, type NetworkOptions } from "../../app.ts";
+import { DEFAULT_NETWORK, type NetworkOptions } from "../../app/index.ts";
 import type { FetcherPreference } from "../../articles/index.ts";
 import { Failure } from "../../base/failure.ts";
 import { type CrawlPlan, createCrawlPlan, parseSitemapSource } from "../../crawler/index.ts";

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdir, readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { App } from "../../../src/app.ts";
+import type { App } from "../../../src/app/index.ts";
 import { Failure } from "../../../src/base/failure.ts";
 import { type CrawlEvent, createFileSink } from "../../../src/crawler/index.ts";
 import { type CrawlRoute, html, page, serveCrawlSite } from "../../support/crawl-site.ts";

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import type { App } from "../../../src/app.ts";
+import type { App } from "../../../src/app/index.ts";
 import type { CrawlEvent, CrawlPlan } from "../../../src/crawler/index.ts";
 import { type CrawlRoute, html, page, redirect, serveCrawlSite } from "../../support/crawl-site.ts";
 import {

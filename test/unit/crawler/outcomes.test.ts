@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import type { App } from "../../../src/app.ts";
+import type { App } from "../../../src/app/index.ts";
 import type { CrawlEvent } from "../../../src/crawler/index.ts";
 import { type CrawlSite, html, page, redirect, serveCrawlSite } from "../../support/crawl-site.ts";
 import { type CrawlResult, crawlPlace, crawlPlan, openTestApp } from "../../support/crawling.ts";

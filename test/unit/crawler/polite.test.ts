@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import type { App } from "../../../src/app.ts";
+import type { App } from "../../../src/app/index.ts";
 import {
   type CrawlRoute,
   type CrawlSite,

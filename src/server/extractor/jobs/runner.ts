@@ -1,4 +1,4 @@
-import type { App } from "../../../app.ts";
+import type { App } from "../../../app/index.ts";
 import { Failure, type FailureRecord } from "../../../base/failure.ts";
 import type { Log } from "../../../base/log.ts";
 import {

@@ -1,4 +1,4 @@
-import type { NetworkOptions } from "../../../app.ts";
+import type { NetworkOptions } from "../../../app/index.ts";
 import type { CrawlPlan, JobRecord } from "../../../crawler/index.ts";
 import type { EgressCaller } from "../../../fetching/index.ts";
 

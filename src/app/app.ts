@@ -6,9 +6,9 @@ import {
   type FetchedArticle,
   type LocalDocument,
   serveArticle,
-} from "./articles/index.ts";
-import { Failure } from "./base/failure.ts";
-import type { Log } from "./base/log.ts";
+} from "../articles/index.ts";
+import { Failure } from "../base/failure.ts";
+import type { Log } from "../base/log.ts";
 import {
   type CrawlEvent,
   type CrawlJobOptions,
@@ -22,13 +22,13 @@ import {
   type PreviewOptions,
   previewCrawl,
   runCrawlJob,
-} from "./crawler/index.ts";
+} from "../crawler/index.ts";
 import {
   createExtractor,
   type ExtractionOptions,
   type Extractor,
   withSmallPagesHere,
-} from "./extraction/index.ts";
+} from "../extraction/index.ts";
 import {
   type BrowserHostOptions,
   type BrowserHosts,
@@ -48,8 +48,16 @@ import {
   readProxyEnvironment,
   systemClock,
   systemResolve,
-} from "./fetching/index.ts";
-import type { Metrics } from "./metrics.ts";
+} from "../fetching/index.ts";
+import type { Metrics } from "../metrics.ts";
+import {
+  type Environment,
+  EXTRACTION_LIMITS,
+  GARBAGE_COLLECTION,
+  readSettings,
+  type SettingChecks,
+  type Settings,
+} from "../settings/index.ts";
 import {
   DEFAULT_NETWORK,
   type NetworkOptions,
@@ -60,16 +68,6 @@ import {
   type Person,
   proxyChoice,
 } from "./network.ts";
-import {
-  type Environment,
-  EXTRACTION_LIMITS,
-  GARBAGE_COLLECTION,
-  readSettings,
-  type SettingChecks,
-  type Settings,
-} from "./settings/index.ts";
-
-export { DEFAULT_NETWORK, type NetworkOptions, type Person, preferenceOf } from "./network.ts";
 
 export type AppOptions = {
   readonly settings: Settings;

@@ -1,23 +1,24 @@
-import { type App, type BrowserMachine, createApp, DEFAULT_NETWORK, readAppEnvironment } from "./app.ts";
-import { Failure } from "./base/failure.ts";
-import type { Log } from "./base/log.ts";
-import { HOME_PAGE, VERSION } from "./base/version.ts";
-import type { EgressCaller } from "./fetching/index.ts";
-import type { Metrics } from "./metrics.ts";
+import { Failure } from "../base/failure.ts";
+import type { Log } from "../base/log.ts";
+import { HOME_PAGE, VERSION } from "../base/version.ts";
+import type { EgressCaller } from "../fetching/index.ts";
+import type { Metrics } from "../metrics.ts";
 import {
   DEFAULT_EXTRACTION,
   type Deployment,
   type Environment,
   type FallbackSettings,
   type Settings,
-} from "./settings/index.ts";
+} from "../settings/index.ts";
 import {
   type GitAccess,
   type RemoteExtractor,
   requireAllowedUrl,
   requireReachable,
   type WebAccess,
-} from "./tenants/index.ts";
+} from "../tenants/index.ts";
+import { type App, type BrowserMachine, createApp, readAppEnvironment } from "./app.ts";
+import { DEFAULT_NETWORK } from "./network.ts";
 
 export type SourcesOptions = {
   readonly deployment: Deployment;

@@ -1,19 +1,21 @@
 import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
-import type { BrowserMachine } from "../app.ts";
 import type { Environment } from "../settings/index.ts";
-import type { Io } from "./io.ts";
+import type { BrowserMachine } from "./app.ts";
 
 /** What this machine has for browsers. */
-export function browserMachine(environment: Environment, io: Io): BrowserMachine {
+export function browserMachine(
+  environment: Environment,
+  host: Pick<BrowserMachine, "useTemporaryDirectory" | "environment">,
+): BrowserMachine {
   const user = process.getuid?.();
   return {
     searchPath: environment.PATH ?? "",
     platform: process.platform,
     home: homedir(),
     temporaryBase: temporaryBase(`article-extractor${user === undefined ? "" : `-${user}`}`),
-    useTemporaryDirectory: io.useTemporaryDirectory,
-    environment: io.environment,
+    useTemporaryDirectory: host.useTemporaryDirectory,
+    environment: host.environment,
     pid: process.pid,
     isRoot: user === 0,
     hasDisplay: hasDisplay(environment, process.platform),

@@ -1,6 +1,6 @@
-import type { Log } from "./base/log.ts";
-import { createMetrics, logSink, type Metrics, type MetricsSink, statsdSink } from "./metrics.ts";
-import type { Settings } from "./settings/index.ts";
+import type { Log } from "../base/log.ts";
+import { createMetrics, logSink, type Metrics, type MetricsSink, statsdSink } from "../metrics.ts";
+import type { Settings } from "../settings/index.ts";
 import { openStatsd } from "./statsd.ts";
 
 /** Metrics with what they leave by; disposing waits until they have left. */

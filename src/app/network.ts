@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
-import type { FetcherPreference, Fetchers } from "./articles/index.ts";
-import { Failure } from "./base/failure.ts";
-import type { Log, LogFields } from "./base/log.ts";
+import type { FetcherPreference, Fetchers } from "../articles/index.ts";
+import { Failure } from "../base/failure.ts";
+import type { Log, LogFields } from "../base/log.ts";
 import {
   type BrowserHosts,
   type BrowsingSession,
@@ -22,9 +22,9 @@ import {
   parseProxyBypass,
   productUserAgent,
   randomUserAgent,
-} from "./fetching/index.ts";
-import type { Settings } from "./settings/index.ts";
-import { withoutCredentials } from "./urls/index.ts";
+} from "../fetching/index.ts";
+import type { Settings } from "../settings/index.ts";
+import { withoutCredentials } from "../urls/index.ts";
 
 /** How one caller wants its pages fetched; null leaves the choice to the settings and defaults. */
 export type NetworkOptions = {
