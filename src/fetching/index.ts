@@ -1,11 +1,4 @@
 export {
-  type AddressSet,
-  isIpAddress,
-  isLoopbackAddress,
-  parseAddressSet,
-  subscriberNetwork,
-} from "./address-set.ts";
-export {
   type BrowserFetcherOptions,
   createBrowserFetcher,
 } from "./browser/fetcher.ts";
@@ -15,21 +8,25 @@ export { type BrowserHosts, type BrowserHostsOptions, createBrowserHosts } from 
 export { isDownload, isUnusable } from "./browser/navigation-failure.ts";
 export type { Pause } from "./browser/pause.ts";
 export type { BrowserBehaviour } from "./browser/read-page.ts";
-export { type DecodedText, decodeText, decodingWarnings, type EncodingSource } from "./charset.ts";
-export { sniffPageType } from "./content-type.ts";
-export { type CookieSession, createCookieSession } from "./cookies.ts";
+export { sniffPageType } from "./charset/content-type.ts";
+export { type DecodedText, decodeText, decodingWarnings, type EncodingSource } from "./charset/decode.ts";
 export { displayUrl } from "./display-url.ts";
-export { type AdmittedTarget, createEgress, type Egress, type EgressOptions } from "./egress.ts";
+export {
+  type AddressSet,
+  isIpAddress,
+  isLoopbackAddress,
+  parseAddressSet,
+  subscriberNetwork,
+} from "./egress/address-set.ts";
+export { type AdmittedTarget, createEgress, type Egress, type EgressOptions } from "./egress/egress.ts";
+export { openPinningProxy, type PinningProxy, type PinningProxyOptions } from "./egress/pinning-proxy.ts";
 export {
   type EgressCaller,
   type EgressPolicy,
   parseEgressPolicy,
   type RequestOrigin,
   requestCaller,
-} from "./egress-policy.ts";
-export { createHttpFetcher, type HttpFetcher, type HttpFetcherOptions } from "./http.ts";
-export { DECIDED_FETCH_LIMITS, type FetchLimits } from "./limits.ts";
-export { openPinningProxy, type PinningProxy, type PinningProxyOptions } from "./pinning-proxy.ts";
+} from "./egress/policy.ts";
 export {
   type ChooseProxy,
   type ChosenProxy,
@@ -40,9 +37,26 @@ export {
   type ProxySource,
   parseProxyBypass,
   readProxyEnvironment,
-} from "./proxy.ts";
-export { type Resolve, systemResolve } from "./resolver.ts";
-export { backOffDelayMs, isRetryableStatus, parseRetryAfterMs } from "./retry.ts";
+} from "./egress/proxy.ts";
+export { type Resolve, systemResolve } from "./egress/resolver.ts";
+export { createHttpFetcher, type HttpFetcher, type HttpFetcherOptions } from "./http/fetcher.ts";
+export { backOffDelayMs, isRetryableStatus, parseRetryAfterMs } from "./http/retry.ts";
+export { type Clock, systemClock } from "./http/tries.ts";
+export {
+  DESKTOP_BROWSERS,
+  DESKTOP_BROWSERS_AS_OF,
+  PRODUCT_TOKEN,
+  productUserAgent,
+  randomUserAgent,
+} from "./http/user-agent.ts";
+export { isTransient } from "./http/wire-failure.ts";
+export { DECIDED_FETCH_LIMITS, type FetchLimits } from "./limits.ts";
+export {
+  createRobotsCache,
+  DECIDED_ROBOTS_TIMES,
+  type RobotsCache,
+  type RobotsCacheOptions,
+} from "./robots/cache.ts";
 export {
   crawlDelayMs,
   isAllowed,
@@ -50,17 +64,11 @@ export {
   type RobotsGroup,
   type RobotsRule,
   type RobotsRules,
-} from "./robots.ts";
-export {
-  createRobotsCache,
-  DECIDED_ROBOTS_TIMES,
-  type RobotsCache,
-  type RobotsCacheOptions,
-} from "./robots-cache.ts";
+} from "./robots/rules.ts";
+export { type CookieSession, createCookieSession } from "./session/cookies.ts";
 export { type BrowsingSession, createBrowsingSession } from "./session/session.ts";
 export { openStorage, type Storage, type StorageOptions } from "./session/storage.ts";
-export type { StoredCookie } from "./stored-cookie.ts";
-export { type Clock, systemClock } from "./tries.ts";
+export type { StoredCookie } from "./session/stored-cookie.ts";
 export type {
   FetchedHeaders,
   FetchedPage,
@@ -73,11 +81,3 @@ export type {
   StreamPurpose,
   Validators,
 } from "./types.ts";
-export {
-  DESKTOP_BROWSERS,
-  DESKTOP_BROWSERS_AS_OF,
-  PRODUCT_TOKEN,
-  productUserAgent,
-  randomUserAgent,
-} from "./user-agent.ts";
-export { isTransient } from "./wire-failure.ts";

@@ -9,7 +9,7 @@ import {
   storageChanges,
 } from "../session/changes.ts";
 import type { BrowsingSession } from "../session/session.ts";
-import type { StoredCookie } from "../stored-cookie.ts";
+import type { StoredCookie } from "../session/stored-cookie.ts";
 import { within } from "./answered.ts";
 import type { BrowserContext, Page } from "./chromium.ts";
 

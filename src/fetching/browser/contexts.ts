@@ -1,5 +1,5 @@
 import { Failure } from "../../base/failure.ts";
-import type { PinningProxy } from "../pinning-proxy.ts";
+import type { PinningProxy } from "../egress/pinning-proxy.ts";
 import type { BrowsingSession } from "../session/session.ts";
 import { answered, browserGone, isGone, isSilent, within } from "./answered.ts";
 import type { BrowserContext, Page } from "./chromium.ts";

@@ -1,7 +1,7 @@
 import { Failure } from "../../base/failure.ts";
-import { tooLarge } from "../body.ts";
-import { tooManyRedirects } from "../hops.ts";
-import type { PinningProxy } from "../pinning-proxy.ts";
+import type { PinningProxy } from "../egress/pinning-proxy.ts";
+import { tooLarge } from "../http/body.ts";
+import { tooManyRedirects } from "../http/hops.ts";
 import type { Page } from "./chromium.ts";
 
 export type InterceptOptions = {

@@ -1,6 +1,6 @@
 import { Failure } from "../../base/failure.ts";
-import type { PinningProxy } from "../pinning-proxy.ts";
-import { errorCode, wireFailure } from "../wire-failure.ts";
+import type { PinningProxy } from "../egress/pinning-proxy.ts";
+import { errorCode, wireFailure } from "../http/wire-failure.ts";
 
 const DOWNLOAD = "BROWSER_DOWNLOAD";
 

@@ -1,13 +1,12 @@
 import { Failure } from "../../base/failure.ts";
 import type { Log } from "../../base/log.ts";
 import type { PageUrl } from "../../urls/index.ts";
-import { binaryText } from "../binary-body.ts";
-import { tooLarge } from "../body.ts";
-import { isPageType, parseContentType } from "../content-type.ts";
+import { binaryText } from "../charset/binary-body.ts";
+import { isPageType, parseContentType } from "../charset/content-type.ts";
+import type { PinningProxy } from "../egress/pinning-proxy.ts";
+import { tooLarge } from "../http/body.ts";
+import { pageUrlOf, unsupported } from "../http/page.ts";
 import type { FetchLimits } from "../limits.ts";
-import { unsupported } from "../page.ts";
-import { pageUrlOf } from "../page-url-of.ts";
-import type { PinningProxy } from "../pinning-proxy.ts";
 import type { FetchedHeaders, FetchedPage } from "../types.ts";
 import { type Capture, captureDocument } from "./capture.ts";
 import type { Page, Response } from "./chromium.ts";

@@ -1,10 +1,4 @@
-import {
-  type CookieChange,
-  cookieKey,
-  isExpired,
-  isSameCookie,
-  type StoredCookie,
-} from "../stored-cookie.ts";
+import { type CookieChange, cookieKey, isExpired, isSameCookie, type StoredCookie } from "./stored-cookie.ts";
 
 /** A browser's cookies and local storage in Playwright's form; what is not known here stays as it came. */
 export type StorageState = {

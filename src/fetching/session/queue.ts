@@ -2,9 +2,9 @@ import { createHash, randomUUID } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { mkdir, readdir, rename, rm, stat, utimes } from "node:fs/promises";
 import { join } from "node:path";
-import { type CookieChange, cookieKey } from "../stored-cookie.ts";
 import type { SessionChanges } from "./changes.ts";
 import { isRecord, parseJson, readCookie, replaceFile } from "./state-file.ts";
+import { type CookieChange, cookieKey } from "./stored-cookie.ts";
 
 /**
  * Changes of sessions that wait to be merged, one file each, in the order of their names:

@@ -1,5 +1,3 @@
-import { type CookieSession, createCookieSession } from "../cookies.ts";
-import { type CookieChange, isSameCookie, type StoredCookie } from "../stored-cookie.ts";
 import {
   applyChanges,
   cookiesByKey,
@@ -8,8 +6,10 @@ import {
   type StorageChange,
   type StorageState,
 } from "./changes.ts";
+import { type CookieSession, createCookieSession } from "./cookies.ts";
 import { EMPTY_STATE } from "./state-file.ts";
 import type { Storage } from "./storage.ts";
+import { type CookieChange, isSameCookie, type StoredCookie } from "./stored-cookie.ts";
 
 /** Cookies and local storage of one caller, for both fetchers; kept in a file or forgotten at the end. */
 export interface BrowsingSession extends AsyncDisposable {

@@ -4,8 +4,8 @@ import { open, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { Failure } from "../../base/failure.ts";
 import { systemReason } from "../../base/system-reason.ts";
-import type { StoredCookie } from "../stored-cookie.ts";
 import type { OriginState, StorageState } from "./changes.ts";
+import type { StoredCookie } from "./stored-cookie.ts";
 
 export const EMPTY_STATE: StorageState = { cookies: [], origins: [] };
 

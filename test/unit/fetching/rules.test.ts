@@ -1,6 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { sniffPageType } from "../../../src/fetching/content-type.ts";
+import { sniffPageType } from "../../../src/fetching/charset/content-type.ts";
+import {
+  formatIpAddress,
+  networkHolds,
+  parseIpAddress,
+  parseIpNetwork,
+} from "../../../src/fetching/egress/ip-address.ts";
 import {
   backOffDelayMs,
   createCookieSession,
@@ -13,13 +19,7 @@ import {
   randomUserAgent,
   type StoredCookie,
 } from "../../../src/fetching/index.ts";
-import {
-  formatIpAddress,
-  networkHolds,
-  parseIpAddress,
-  parseIpNetwork,
-} from "../../../src/fetching/ip-address.ts";
-import type { CookieChange } from "../../../src/fetching/stored-cookie.ts";
+import type { CookieChange } from "../../../src/fetching/session/stored-cookie.ts";
 import { failureOf } from "../../support/test-fetcher.ts";
 
 describe("Retry-After", () => {

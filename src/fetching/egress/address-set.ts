@@ -1,4 +1,4 @@
-import { Failure } from "../base/failure.ts";
+import { Failure } from "../../base/failure.ts";
 import { formatIpAddress, networkHolds, parseIpAddress, parseIpNetwork, unmapIpv4 } from "./ip-address.ts";
 
 /** A set of IP addresses, as an operator lists them. */

@@ -1,4 +1,4 @@
-import type { FailureRecord } from "../base/failure.ts";
+import type { FailureRecord } from "../../base/failure.ts";
 
 /** What a robots.txt says (RFC 9309); made by `parseRobots`, read through the functions below. */
 export type RobotsRules = {

@@ -1,6 +1,6 @@
 import { lookup } from "node:dns/promises";
-import { Failure } from "../base/failure.ts";
-import { orAborted } from "./on-abort.ts";
+import { Failure } from "../../base/failure.ts";
+import { orAborted } from "../on-abort.ts";
 
 /** All addresses of a host name, in the order to try them; rejects with a `code` like Node's resolver. */
 export type Resolve = (host: string) => Promise<readonly string[]>;

@@ -1,9 +1,9 @@
-import { Failure } from "../base/failure.ts";
+import { Failure } from "../../base/failure.ts";
+import { displayUrl } from "../display-url.ts";
 import { addressReach } from "./address-reach.ts";
-import { displayUrl } from "./display-url.ts";
-import { type EgressCaller, type EgressPolicy, mayBeLocal, namesMayTurnOutLocal } from "./egress-policy.ts";
 import { bareHost, isLocalhost, isLocalName, isMetadataName } from "./host-names.ts";
 import { formatIpAddress, type IpAddress, parseIpAddress, unmapIpv4 } from "./ip-address.ts";
+import { type EgressCaller, type EgressPolicy, mayBeLocal, namesMayTurnOutLocal } from "./policy.ts";
 import { createResolverCache, type Resolve } from "./resolver.ts";
 
 /** Where a connection may go: connect to one of `addresses` and to nothing else. */

@@ -1,5 +1,5 @@
-import { Failure } from "../base/failure.ts";
-import type { Validators } from "./types.ts";
+import { Failure } from "../../base/failure.ts";
+import type { Validators } from "../types.ts";
 
 /** Headers that belong to the connection or are made here; asking for others of these is a mistake. */
 const RESERVED = new Set([

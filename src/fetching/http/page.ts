@@ -1,11 +1,12 @@
-import { Failure } from "../base/failure.ts";
-import { binaryBody } from "./binary-body.ts";
+import { Failure } from "../../base/failure.ts";
+import { type PageUrl, parsePageUrl } from "../../urls/index.ts";
+import { binaryBody } from "../charset/binary-body.ts";
+import { type ContentType, isPageType, parseContentType, sniffPageType } from "../charset/content-type.ts";
+import { decodeText, decodingWarnings } from "../charset/decode.ts";
+import { displayUrl } from "../display-url.ts";
+import type { FetchedHeaders, FetchedPage } from "../types.ts";
 import { discard, readBody, tooLarge } from "./body.ts";
-import { decodeText, decodingWarnings } from "./charset.ts";
 import type { WireResponse } from "./connect.ts";
-import { type ContentType, isPageType, parseContentType, sniffPageType } from "./content-type.ts";
-import { displayUrl } from "./display-url.ts";
-import type { FetchedHeaders, FetchedPage } from "./types.ts";
 
 type PageBody = Pick<FetchedPage, "contentType" | "html" | "encoding" | "headers" | "bodyBytes" | "warnings">;
 
@@ -77,3 +78,6 @@ export function plainHeaders(headers: Headers): FetchedHeaders {
   for (const [name, value] of headers) if (name !== "set-cookie") plain[name] = value;
   return plain;
 }
+
+/** The canonical URL of a hop, or `fallback` when the hop's URL is too long to be canonical. */
+export const pageUrlOf = (url: URL, fallback: PageUrl): PageUrl => parsePageUrl(url.href) ?? fallback;

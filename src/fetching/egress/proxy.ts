@@ -1,4 +1,4 @@
-import { Failure } from "../base/failure.ts";
+import { Failure } from "../../base/failure.ts";
 import { bareHost } from "./host-names.ts";
 import { networkHolds, parseIpAddress, parseIpNetwork } from "./ip-address.ts";
 

@@ -1,6 +1,6 @@
-import { Failure } from "../base/failure.ts";
-import { displayUrl } from "./display-url.ts";
-import { onAbort } from "./on-abort.ts";
+import { Failure } from "../../base/failure.ts";
+import { displayUrl } from "../display-url.ts";
+import { onAbort } from "../on-abort.ts";
 
 /**
  * What can end a fetch from outside: the caller, the deadline of the whole fetch, and the time limit of the

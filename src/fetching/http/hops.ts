@@ -1,8 +1,8 @@
-import { Failure } from "../base/failure.ts";
+import { Failure } from "../../base/failure.ts";
+import type { RouteFinder } from "../egress/route.ts";
+import type { CookieSession } from "../session/cookies.ts";
 import { discard } from "./body.ts";
 import type { Connect, WireResponse, WireRoute } from "./connect.ts";
-import type { CookieSession } from "./cookies.ts";
-import type { RouteFinder } from "./route.ts";
 import type { Watch } from "./watch.ts";
 import { isUnconnected, wireFailure } from "./wire-failure.ts";
 

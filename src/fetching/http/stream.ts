@@ -1,10 +1,10 @@
+import { parseContentType } from "../charset/content-type.ts";
+import type { FetchLimits } from "../limits.ts";
+import type { FetchedStream, StreamPurpose } from "../types.ts";
 import { codingsOf, discard, tooLarge } from "./body.ts";
 import type { WireResponse } from "./connect.ts";
-import { parseContentType } from "./content-type.ts";
 import { inflateStream, takeFirst } from "./inflate.ts";
-import type { FetchLimits } from "./limits.ts";
 import { plainHeaders } from "./page.ts";
-import type { FetchedStream, StreamPurpose } from "./types.ts";
 import type { Watch } from "./watch.ts";
 import { wireFailure } from "./wire-failure.ts";
 

@@ -1,8 +1,8 @@
-import { Failure } from "../base/failure.ts";
-import type { Log } from "../base/log.ts";
-import type { WireRoute } from "./connect.ts";
+import { Failure } from "../../base/failure.ts";
+import type { Log } from "../../base/log.ts";
+import type { WireRoute } from "../http/connect.ts";
 import type { Egress } from "./egress.ts";
-import type { EgressCaller } from "./egress-policy.ts";
+import type { EgressCaller } from "./policy.ts";
 import type { ChooseProxy, ChosenProxy } from "./proxy.ts";
 
 /** The ways to a URL that the egress policy admits, at least one, in the order to try them. */

@@ -1,14 +1,14 @@
 import { timingSafeEqual } from "node:crypto";
 import net from "node:net";
 import tls from "node:tls";
-import { Failure } from "../base/failure.ts";
-import type { Log } from "../base/log.ts";
-import type { WireRoute } from "./connect.ts";
-import { displayUrl } from "./display-url.ts";
+import { Failure } from "../../base/failure.ts";
+import type { Log } from "../../base/log.ts";
+import { displayUrl } from "../display-url.ts";
+import type { WireRoute } from "../http/connect.ts";
+import { wireFailure } from "../http/wire-failure.ts";
 import { refusalOf } from "./egress.ts";
 import { type ProxyHead, parseProxyHead, readHead, rewriteHead } from "./proxy-head.ts";
 import { createRouteFinder, type RouteFinder, type RouteOptions } from "./route.ts";
-import { wireFailure } from "./wire-failure.ts";
 
 /**
  * A proxy on loopback for programs that resolve names and follow redirects by themselves (a browser, git):

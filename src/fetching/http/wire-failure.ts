@@ -1,4 +1,4 @@
-import { Failure } from "../base/failure.ts";
+import { Failure } from "../../base/failure.ts";
 
 /** Connections that did not come about: another address of the same host may do better. */
 const UNCONNECTED: Readonly<Record<string, string>> = {

@@ -1,8 +1,8 @@
-import { Failure } from "../base/failure.ts";
-import { parsePageUrl } from "../urls/index.ts";
-import { orAborted } from "./on-abort.ts";
-import { ALLOW_ALL, DISALLOW_ALL, parseRobots, type RobotsRules } from "./robots.ts";
-import type { FetchedStream, FetchOptions, StreamFetcher } from "./types.ts";
+import { Failure } from "../../base/failure.ts";
+import { parsePageUrl } from "../../urls/index.ts";
+import { orAborted } from "../on-abort.ts";
+import type { FetchedStream, FetchOptions, StreamFetcher } from "../types.ts";
+import { ALLOW_ALL, DISALLOW_ALL, parseRobots, type RobotsRules } from "./rules.ts";
 
 export type RobotsCacheOptions = {
   readonly fetcher: StreamFetcher;

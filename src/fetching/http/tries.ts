@@ -1,4 +1,4 @@
-import { Failure } from "../base/failure.ts";
+import { Failure } from "../../base/failure.ts";
 import { backOffDelayMs } from "./retry.ts";
 import type { Watch } from "./watch.ts";
 import { isTransient } from "./wire-failure.ts";

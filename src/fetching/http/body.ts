@@ -1,4 +1,4 @@
-import { Failure } from "../base/failure.ts";
+import { Failure } from "../../base/failure.ts";
 import type { WireResponse } from "./connect.ts";
 import { type ContentCoding, inflate, parseContentCodings } from "./inflate.ts";
 

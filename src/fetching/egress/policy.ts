@@ -1,4 +1,4 @@
-import { Failure } from "../base/failure.ts";
+import { Failure } from "../../base/failure.ts";
 import { isLoopbackAddress } from "./address-set.ts";
 import { bareHost } from "./host-names.ts";
 import { type IpAddress, type IpNetwork, networkHolds, parseIpNetwork } from "./ip-address.ts";

@@ -1,25 +1,15 @@
-import { Failure } from "../base/failure.ts";
-import type { Log } from "../base/log.ts";
-import type { PageUrl } from "../urls/index.ts";
-import { discard, readBody, tooLarge } from "./body.ts";
-import { decodeText } from "./charset.ts";
-import type { Connect, WireResponse } from "./connect.ts";
-import { openConnect } from "./connect-runtime.ts";
-import { parseContentType } from "./content-type.ts";
-import { type CookieSession, createCookieSession } from "./cookies.ts";
-import { displayUrl } from "./display-url.ts";
-import type { Egress } from "./egress.ts";
-import type { EgressCaller } from "./egress-policy.ts";
-import { type FinalAnswer, followRedirects, type HopHeaders } from "./hops.ts";
-import { deadlineOf, type FetchLimits } from "./limits.ts";
-import { readPage } from "./page.ts";
-import { pageUrlOf } from "./page-url-of.ts";
-import type { ChooseProxy } from "./proxy.ts";
-import { checkCustomHeaders, checkUserAgent, conditionalHeaders } from "./request-headers.ts";
-import { isRetryableStatus, parseRetryAfterMs } from "./retry.ts";
-import { createRouteFinder } from "./route.ts";
-import { openStream } from "./stream.ts";
-import { type Clock, systemClock, type Try, tryRepeatedly } from "./tries.ts";
+import { Failure } from "../../base/failure.ts";
+import type { Log } from "../../base/log.ts";
+import type { PageUrl } from "../../urls/index.ts";
+import { parseContentType } from "../charset/content-type.ts";
+import { decodeText } from "../charset/decode.ts";
+import { displayUrl } from "../display-url.ts";
+import type { Egress } from "../egress/egress.ts";
+import type { EgressCaller } from "../egress/policy.ts";
+import type { ChooseProxy } from "../egress/proxy.ts";
+import { createRouteFinder } from "../egress/route.ts";
+import { deadlineOf, type FetchLimits } from "../limits.ts";
+import { type CookieSession, createCookieSession } from "../session/cookies.ts";
 import type {
   FetchedPage,
   FetchedStream,
@@ -29,7 +19,16 @@ import type {
   Poster,
   StreamFetcher,
   StreamPurpose,
-} from "./types.ts";
+} from "../types.ts";
+import { discard, readBody, tooLarge } from "./body.ts";
+import type { Connect, WireResponse } from "./connect.ts";
+import { openConnect } from "./connect-runtime.ts";
+import { type FinalAnswer, followRedirects, type HopHeaders } from "./hops.ts";
+import { pageUrlOf, readPage } from "./page.ts";
+import { checkCustomHeaders, checkUserAgent, conditionalHeaders } from "./request-headers.ts";
+import { isRetryableStatus, parseRetryAfterMs } from "./retry.ts";
+import { openStream } from "./stream.ts";
+import { type Clock, systemClock, type Try, tryRepeatedly } from "./tries.ts";
 import { startWatch, type Watch } from "./watch.ts";
 import { wireFailure } from "./wire-failure.ts";
 
