@@ -4,7 +4,8 @@ const MAX_SHOWN = 200;
 export function displayUrl(url: URL | string): string {
   const shown = typeof url === "string" ? URL.parse(url) : new URL(url);
   if (!shown) return "(not a URL)";
-  // Of another scheme nobody knows what is a credential: "user:secret@host" parses as the scheme "user".
+  // In any other scheme nobody knows which part is a credential: "user:secret@host" parses as the scheme
+  // "user".
   if (shown.protocol !== "http:" && shown.protocol !== "https:") return "(not an http or https URL)";
   shown.username = "";
   shown.password = "";

@@ -1,21 +1,24 @@
 import type { FetchOptions } from "./types.ts";
 
-/** The bounds of fetching; sizes count decompressed bytes. */
+/** The limits of fetching; sizes count decompressed bytes. */
 export type FetchLimits = {
   readonly pageBytes: number;
   readonly robotsBytes: number;
   readonly sitemapBytes: number;
   readonly feedBytes: number;
   readonly redirects: number;
-  /** For one request: connection, headers and (of a page) body; of a stream, the wait for each piece. */
+  /**
+   * The time limit of one request with its headers and, for a page, its body; for a stream, of the wait for
+   * each piece.
+   */
   readonly requestTimeoutMs: number;
-  /** For one fetch with its redirects, retries and waits. */
+  /** The time limit of one fetch with its redirects, retries and waits. */
   readonly deadlineMs: number;
-  /** Requests for one page at most, the first included. */
+  /** The most requests for one page, the first included. */
   readonly tries: number;
 };
 
-/** The decided bounds, which the settings hand in where nobody set others. */
+/** The default limits, which the settings pass on when nobody set others. */
 export const DECIDED_FETCH_LIMITS: FetchLimits = {
   pageBytes: 20 * 1024 * 1024,
   robotsBytes: 500 * 1024,
@@ -27,7 +30,7 @@ export const DECIDED_FETCH_LIMITS: FetchLimits = {
   tries: 4,
 };
 
-/** What a fetch has left of its deadline, in ms, at least 1. */
+/** The rest of a fetch's deadline in ms, at least 1. */
 export const deadlineOf = (
   { deadlineMs, spentMs = 0 }: Pick<FetchOptions, "deadlineMs" | "spentMs">,
   limits: FetchLimits,

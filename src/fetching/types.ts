@@ -1,63 +1,72 @@
 import type { LogFields } from "../base/log.ts";
 import type { PageUrl } from "../urls/index.ts";
 
-/** Response headers by lower-case name; repeated ones are joined by `, `. `set-cookie` is left out. */
+/** Response headers by lower-case name. Repeated headers are joined by `, `, and `set-cookie` is left out. */
 export type FetchedHeaders = Readonly<Record<string, string | undefined>>;
 
-/** What an earlier answer said about its version, to ask for the page only where it has changed. */
+/** What an earlier answer said about its version, so that the page is sent only when it has changed. */
 export type Validators = { readonly etag?: string | null; readonly lastModified?: string | null };
 
 /** An answer to a request for a page, whatever its status. */
 export type FetchedPage = {
-  /** The URL that was asked for. */
+  /** The requested URL. */
   readonly url: PageUrl;
   /** The URL that answered, after redirects. */
   readonly finalUrl: PageUrl;
   /** The URLs that redirected, in order; empty without redirects. */
   readonly redirects: readonly PageUrl[];
   readonly status: number;
-  /** The body's type without parameters, lower case; found by looking where the server gave none. */
+  /** The body's type without parameters, in lower case; guessed from the body when the server sent none. */
   readonly contentType: string;
-  /** The decoded body, also of plain text and Markdown; empty for 304 and for an error's body of another type. */
+  /**
+   * The decoded body, also for plain text and Markdown. Empty for 304 and for an error whose body has another
+   * type.
+   */
   readonly html: string;
-  /** The encoding that the body was decoded from, as the Encoding Standard names it. */
+  /** The encoding of the body, as the Encoding Standard names it. */
   readonly encoding: string;
   readonly headers: FetchedHeaders;
   readonly fetchedBy: "http" | "browser";
-  /** Sentences for whoever reads the page: what was doubtful or left out on the way to it. */
+  /** Sentences for the reader about what was doubtful or left out while fetching. */
   readonly warnings: readonly string[];
-  /** The decompressed body's length in bytes. */
+  /** The length of the decompressed body in bytes. */
   readonly bodyBytes: number;
-  /** Tries that this answer took, from 1. */
+  /** The number of tries that this answer took, from 1. */
   readonly tries: number;
-  /** From the first try to the end of the body, waits included, in ms. */
+  /** The time from the first try to the end of the body, waits included, in ms. */
   readonly durationMs: number;
 };
 
-/** Of one fetch; what is absent is as the fetcher was made. */
+/** Options of one fetch; the fetcher's own options apply where one is absent. */
 export type FetchOptions = {
-  /** Calls the fetch off; the Failure is `cancelled`. */
+  /** Cancels the fetch; the Failure is `cancelled`. */
   readonly signal?: AbortSignal;
   readonly validators?: Validators;
-  /** Further facts for the log lines of this fetch. */
+  /** More fields for the log lines of this fetch. */
   readonly logFields?: LogFields;
-  /** The value of an Authorization header; it goes to the origin of the URL and to no other. */
+  /** The value of an Authorization header, which is sent only to the origin of the URL. */
   readonly authorization?: string | null;
-  /** Another origin led here: neither Authorization nor other headers that hold secrets are sent. */
+  /**
+   * Whether another origin led here; then neither Authorization nor other headers that may hold secrets are
+   * sent.
+   */
   readonly isForeign?: boolean;
-  /** For the whole fetch, retries and waits included, in ms. */
+  /** The time limit of the whole fetch, retries and waits included, in ms. */
   readonly deadlineMs?: number;
-  /** What earlier fetches for the same page have used of the deadline, in ms. */
+  /** How much of the deadline earlier fetches of the same page have used, in ms. */
   readonly spentMs?: number;
-  /** Tries at most; 1 never retries, which suits a caller that schedules retries itself. */
+  /** The most tries; 1 never retries, which suits a caller that schedules retries itself. */
   readonly tries?: number;
-  /** Waited for before each request that goes out, retries and redirects included: a crawler's host slots. */
+  /**
+   * Awaited before each outgoing request, retries and redirects included; crawls wait for their host slots
+   * here.
+   */
   readonly beforeRequest?: (url: URL, signal: AbortSignal) => Promise<void>;
 };
 
 /**
- * URL → page. An HTTP error status is an answer; no answer is a Failure: `egress_refused`, `network`,
- * `timeout`, `rate_limited`, `too_large`, `unsupported_content`, `cancelled`.
+ * Fetches a URL as a page. An HTTP error status is an answer; without an answer it throws a Failure:
+ * `egress_refused`, `network`, `timeout`, `rate_limited`, `too_large`, `unsupported_content`, `cancelled`.
  */
 export interface Fetcher extends AsyncDisposable {
   fetch(url: PageUrl, options?: FetchOptions): Promise<FetchedPage>;
@@ -70,33 +79,37 @@ export type PostAnswer = {
   readonly text: string;
 };
 
-/** Asks a configured service, the fallback extractor, through the same egress, retries and limits as pages. */
+/**
+ * Asks a configured service (the fallback extractor) with the same egress, retries and limits as for pages.
+ */
 export interface Poster {
   /**
-   * Sends a value as JSON. A redirect is `network`: what is posted goes to the URL that was named.
-   * @throws Failure as a Fetcher; `too_large` past the limit of a page
+   * Sends a value as JSON. A redirect is a `network` failure, because the value may only go to the named URL.
+   * @throws Failure as a Fetcher; `too_large` beyond the limit of a page
    */
   post(url: PageUrl, options: FetchOptions & { readonly json: unknown }): Promise<PostAnswer>;
 }
 
-/** What a streamed resource is for; it decides size limit and accepted types. */
+/** The purpose of a stream, which decides the size limit and the accepted types. */
 export type StreamPurpose = "robots" | "sitemap" | "feed";
 
 export type FetchedStream = {
   readonly url: PageUrl;
   readonly finalUrl: PageUrl;
   readonly status: number;
-  /** The type without parameters, lower case; empty when the server gave none. */
+  /** The type without parameters, in lower case; empty when the server sent none. */
   readonly contentType: string;
   readonly headers: FetchedHeaders;
   /**
-   * Decompressed bytes, a gzip file's too. Over the purpose's limit it fails with `too_large`, save for
-   * robots.txt, which ends there (RFC 9309, 2.5). Read it to the end or cancel it.
+   * The decompressed bytes, also of a gzip file. Beyond the size limit of the purpose the stream fails with
+   * `too_large`, except that a robots.txt simply ends there (RFC 9309, 2.5). Read it to the end or cancel it.
    */
   readonly body: ReadableStream<Uint8Array>;
 };
 
-/** Fetches what is read piece by piece, through the same egress, retries and redirects as pages. */
+/**
+ * Fetches resources that are read piece by piece, with the same egress, retries and redirects as for pages.
+ */
 export interface StreamFetcher {
   fetchStream(
     url: PageUrl,

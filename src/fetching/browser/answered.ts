@@ -1,7 +1,7 @@
 import { Failure } from "../../base/failure.ts";
 import type { Browser } from "./chromium.ts";
 
-/** The browser, or a tab of it, ended by itself. The code is one that the next try may get past. */
+/** The Failure for a browser or tab that ended by itself. Its code is one that is retried. */
 export const browserGone = (why: string): Failure =>
   new Failure("network", why, { cause: { code: "BROWSER_GONE" } });
 
@@ -12,14 +12,14 @@ export const isGone = (error: unknown): boolean =>
 
 const SILENT = "the browser does not answer";
 
-/** Whether an error means that a browser runs and does not answer. */
+/** Whether an error means that a browser is running but does not answer. */
 export const isSilent = (error: unknown): boolean => error instanceof Failure && error.message === SILENT;
 
 /** A browser on a busy machine may take seconds to open a tab. */
 const ANSWER_TIMEOUT_MS = 20_000;
 
 /**
- * The browser's answer. One that dies, or hangs, may leave a command without any.
+ * Returns the browser's answer. A browser that dies or hangs may leave a command without one.
  * @throws Failure `network` when it dies or is silent for too long, `cancelled` when the signal aborts
  */
 export async function answered<T>(browser: Browser, work: Promise<T>, signal?: AbortSignal): Promise<T> {
@@ -41,7 +41,10 @@ export async function answered<T>(browser: Browser, work: Promise<T>, signal?: A
   }
 }
 
-/** @returns whether the work ended, however it did, in so many ms */
+/**
+ * Waits for the work, but no longer than `ms`.
+ * @returns whether the work ended in time, successfully or not
+ */
 export async function within(ms: number, work: Promise<unknown>): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<boolean>();
   const timer = setTimeout(() => resolve(false), ms);

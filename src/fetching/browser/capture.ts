@@ -1,14 +1,14 @@
-/** What a page's document is, read inside the page. */
+/** A page's document, as read inside the page. */
 export type Capture = {
-  /** HTML with open shadow roots and frames of the same origin in their places. */
+  /** The HTML, with the content of open shadow roots and same-origin frames written in their places. */
   readonly html: string;
   readonly contentType: string;
 };
 
 /**
- * Runs inside the page, so it may use nothing from outside. A document without shadow roots and readable
- * frames is written as it is; else a copy is written in which every shadow root stands for its host's content,
- * its slots filled, and each frame of the same origin for itself.
+ * Writes out a page's document. A document with shadow roots or readable frames is written from a copy in
+ * which each shadow root replaces its host's content, its slots filled, and each same-origin frame is
+ * replaced by its document. Runs inside the page, so it may use nothing from outside this function.
  * @param maxChars a longer document gives null
  */
 export function captureDocument(maxChars: number): Capture | null {
@@ -74,9 +74,9 @@ export function captureDocument(maxChars: number): Capture | null {
     try {
       inner = frame.contentDocument;
     } catch {
-      // Another origin's frame stays what it is: an address.
+      // A frame of another origin cannot be read and stays a link.
     }
-    // A script may have filled a frame that has no document of its own.
+    // A frame without a document of its own may still have been filled by a script.
     if (!inner?.body || (inner.URL === "about:blank" && !inner.body.hasChildNodes())) {
       add(`<iframe${attributesOf(frame)}></iframe>`);
       return;
@@ -91,7 +91,7 @@ export function captureDocument(maxChars: number): Capture | null {
   if (!root) return { html: "", contentType };
   const isWhole = framesOf(document).length === 0 && !hasShadow(document);
   if (!isWhole) write(root, 0);
-  // Scripts may have put something else in the place of each method, so the length is that of a string made here.
+  // The page's scripts may have replaced any method, so the length is read from a string built here.
   const html = `<!DOCTYPE html>${isWhole ? root.outerHTML : parts.join("")}`;
   return length > maxChars || html.length > maxChars ? null : { html, contentType };
 }

@@ -7,14 +7,14 @@ export type { Browser, BrowserContext, Page, Request, Response } from "playwrigh
 export type LaunchOptions = {
   readonly executablePath: string;
   readonly isHeaded: boolean;
-  /** Chromium's own sandbox; it cannot be had as root. */
+  /** Whether Chromium's own sandbox is on; Chromium cannot use it as root. */
   readonly hasSandbox: boolean;
-  /** The variables of its process, all of them. */
+  /** The complete environment of the browser's process. */
   readonly environment: Readonly<Record<string, string>>;
   readonly timeoutMs: number;
 };
 
-// Nothing that a crawl needs, or that would reach the network past the proxy.
+// These switch off what a crawl does not need, and what would reach the network past the proxy.
 const ARGUMENTS = [
   "--disable-background-networking",
   "--disable-component-update",
@@ -25,7 +25,7 @@ const ARGUMENTS = [
   "--disable-gpu",
   "--disable-sync",
   "--disable-dev-shm-usage",
-  // The switch has had two names.
+  // Chromium renamed this switch, so both names are passed.
   "--webrtc-ip-handling-policy=disable_non_proxied_udp",
   "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
   "--metrics-recording-only",
@@ -33,19 +33,21 @@ const ARGUMENTS = [
   "--no-default-browser-check",
   "--no-first-run",
   "--no-pings",
-  // A page that eats memory dies alone and early.
+  // A page that uses too much memory should crash early and alone.
   "--js-flags=--max-old-space-size=1024",
 ];
 
-// Playwright lets pages open windows unasked. One that a closing window opens would be nobody's to close.
+// Playwright adds this switch, which lets pages open windows unasked. Nobody would close a window that
+// another window opens while it is being closed.
 const REFUSED_ARGUMENTS = ["--disable-popup-blocking"];
 
 /**
- * Starts a browser, driven over a pipe: it ends when this process ends, however it does.
- * @throws Failure `internal` of `isUnusable` when it does not start, with the reason that it gives
+ * Starts a browser driven over a pipe, so that it ends with this process, however this process ends.
+ * @throws Failure `internal` that `isUnusable` recognises, with the browser's own reason, when it does not
+ * start
  */
 export async function launchChromium(options: LaunchOptions): Promise<Browser> {
-  // 58 ms and 70 MB: loaded when a browser is wanted.
+  // Loading Playwright takes 58 ms and 70 MB, so it waits until a browser is wanted.
   const { chromium } = await import("playwright-core");
   try {
     return await chromium.launch({
@@ -56,7 +58,8 @@ export async function launchChromium(options: LaunchOptions): Promise<Browser> {
       args: ARGUMENTS,
       ignoreDefaultArgs: REFUSED_ARGUMENTS,
       timeout: options.timeoutMs,
-      // Its handlers would keep the program from ending on a signal; ours close the browser.
+      // Playwright's handlers would keep the program from ending on a signal; our own shutdown closes the
+      // browser.
       handleSIGINT: false,
       handleSIGTERM: false,
       handleSIGHUP: false,
@@ -78,6 +81,6 @@ function reasonOf(error: unknown): string {
     lines.find((text) => /FATAL/.test(text)) ??
     lines.find((text) => /error|fail|cannot/i.test(text)) ??
     message;
-  // The browser's log is coloured.
+  // The browser's log contains colour codes.
   return stripVTControlCharacters(line).trim().slice(0, 300);
 }

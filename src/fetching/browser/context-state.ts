@@ -13,22 +13,28 @@ import type { StoredCookie } from "../session/stored-cookie.ts";
 import { within } from "./answered.ts";
 import type { BrowserContext, Page } from "./chromium.ts";
 
-/** Keeps a browser context and the session around it at one in cookies and local storage. */
+/** Keeps the cookies and local storage of a browser context and of its session in step. */
 export type ContextState = {
-  /** Gives the context the cookies that others of the session have set meanwhile. */
+  /** Copies into the context the cookies that others have set in the session meanwhile. */
   refresh(): Promise<void>;
-  /** Takes what the context changed, and the local storage of the page's origin; see `BrowsingSession.take`. */
+  /**
+   * Copies into the session what the context changed, and the local storage of the page's origin; see
+   * `BrowsingSession.take`.
+   */
   keep(page: Page, options?: KeepOptions): Promise<void>;
 };
 
 export type KeepOptions = {
-  /** Takes local storage and databases of every origin that the context has seen, which takes longer. */
+  /**
+   * Whether to save local storage and databases of every origin that the context has visited, which takes
+   * longer.
+   */
   readonly isWhole: boolean;
 };
 
-/** A page whose scripts never yield does not say what it stores. */
+/** A page whose scripts never yield cannot be asked for its storage. */
 const STORAGE_TIMEOUT_MS = 1_000;
-/** As much as browsers let an origin store. */
+/** Browsers let an origin store this much. */
 const MAX_STORAGE_CHARS = 5 * 1024 * 1024;
 
 /** @param initial what the context began with */
@@ -50,7 +56,7 @@ export function createContextState(
     for (const { name, domain, path } of removed) await context.clearCookies({ name, domain, path });
     if (set.length > 0) await context.addCookies(set);
   };
-  // One after another, so that no change is taken twice.
+  // Saves run one after another, so that no change is taken twice.
   let tail: Promise<unknown> = Promise.resolve();
   const inTurn = (work: () => Promise<void>): Promise<void> => {
     const result = tail.then(work);
@@ -68,7 +74,7 @@ export function createContextState(
     if (isEmpty(changes)) return;
     const isUpToDate = session.revision === revision;
     await session.take(changes);
-    // Its own changes are no news to the context.
+    // When the session was up to date, the only changes since are the context's own, which it knows.
     if (isUpToDate) revision = session.revision;
   };
   return {
@@ -81,7 +87,7 @@ async function wholeStorage(
   context: BrowserContext,
   session: BrowsingSession,
 ): Promise<Omit<SessionChanges, "cookies">> {
-  // Some databases hold what has no form in JSON; the rest of the session is worth having.
+  // Some databases cannot be written as JSON; the rest of the session is still worth saving.
   const state = context.storageState({ indexedDB: true }).catch(() => context.storageState());
   const origins: readonly OriginState[] = (await state).origins;
   return {
@@ -106,13 +112,13 @@ async function pageStorage(page: Page, session: BrowsingSession): Promise<Sessio
 const storageOf = (session: BrowsingSession, wanted: string): Map<string, string> =>
   entriesOf(session.state().origins.find(({ origin }) => origin === wanted)?.localStorage ?? []);
 
-/** Runs inside the page. */
+/** Reads the page's local storage. Runs inside the page. */
 function readLocalStorage(maxChars: number): { origin: string; entries: [string, string][] } | null {
   try {
     const entries = Object.entries(localStorage) as [string, string][];
     const chars = entries.reduce((sum, [name, value]) => sum + name.length + value.length, 0);
     return chars <= maxChars ? { origin: location.origin, entries } : null;
   } catch {
-    return null; // a page without an origin of its own has no storage
+    return null; // A page without an origin of its own has no storage.
   }
 }

@@ -10,48 +10,51 @@ import { intercept } from "./intercept.ts";
 export type ContextOptions = {
   readonly host: BrowserHost;
   readonly proxy: PinningProxy;
-  /** Whose cookies and local storage the contexts have. */
+  /** Supplies the cookies and local storage of the contexts. */
   readonly session: BrowsingSession;
   readonly userAgent: string;
-  /** Sent with every request. */
+  /** Headers that are sent with every request. */
   readonly headers: Readonly<Record<string, string>>;
   readonly loadsMedia: boolean;
-  /** A context gives way to a new one after so many pages. */
+  /** Pages after which a context is replaced by a new one. */
   readonly maxPages: number;
-  /** Largest document, in bytes. */
+  /** The size limit of one document, in bytes. */
   readonly maxBytes: number;
   readonly maxRedirects: number;
 };
 
 export type TabOptions = {
-  /** What is being done, for messages. */
+  /** The operation as messages name it. */
   readonly what: string;
-  /** Requests to this origin, and to no other, carry `headers`. */
+  /** The origin whose requests, and no others, carry `headers`. */
   readonly origin: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly signal: AbortSignal;
-  /** Leaves windows open that the page opens: a person may need them to log in. */
+  /** Whether windows that the page opens stay open: a person may need them to log in. */
   readonly opensWindows: boolean;
 };
 
 export type Tab = {
   readonly page: Page;
-  /** Comes true when the tab or the browser dies, or loads too much, before it is closed. */
+  /** Resolves when the tab or the browser dies, or the page loads too much, before the tab is closed. */
   readonly gone: Promise<Failure>;
   /**
-   * Gives the session what the page changed of cookies and local storage.
+   * Copies the page's changes of cookies and local storage into the session.
    * @throws Failure `unwritable_output`
    */
   keepState(options?: KeepOptions): Promise<void>;
   close(): Promise<void>;
 };
 
-/** The browser contexts of one fetcher, one after another: cookies move on, memory does not. */
+/**
+ * The browser contexts of one fetcher, used one after another: each takes over the cookies of the one before
+ * and starts with empty memory.
+ */
 export interface BrowserContexts extends AsyncDisposable {
   openTab(options: TabOptions): Promise<Tab>;
 }
 
-/** Further tabs wait for one of these to close: a page with scripts keeps a core busy. */
+/** A page with scripts keeps a core busy, so further tabs wait until one of these closes. */
 const MAX_TABS = 6;
 const CLOSE_TIMEOUT_MS = 3_000;
 const COMMIT_TIMEOUT_MS = 500;
@@ -65,7 +68,7 @@ type OpenContext = {
   isRetired: boolean;
 };
 
-/** Makes the contexts of a fetcher; the first one opens with the first tab. */
+/** Makes the contexts of a fetcher. The first one opens with the first tab. */
 export function createContexts(options: ContextOptions): BrowserContexts {
   let current: Promise<OpenContext> | null = null;
   const turns = createTurns(MAX_TABS);
@@ -73,7 +76,7 @@ export function createContexts(options: ContextOptions): BrowserContexts {
     const known = current && (await current.catch(() => null));
     if (known?.lease.browser.isConnected()) {
       if (known.pages < options.maxPages && !known.lease.isWorn()) return known;
-      // Its last tab closes it.
+      // A context that still has tabs is closed by the last of them.
       known.isRetired = true;
       if (known.openPages === 0) await closeContext(known);
     } else await known?.lease.giveBack(true);
@@ -103,7 +106,7 @@ export function createContexts(options: ContextOptions): BrowserContexts {
     async openTab(tabOptions) {
       await turns.take(tabOptions.signal);
       try {
-        // A browser that died between two pages costs neither of them.
+        // A browser that died since the last page must not cost this page a try.
         const tab = await open(tabOptions).catch((error: unknown) => {
           if (!isGone(error) || tabOptions.signal.aborted) throw error;
           return open(tabOptions);
@@ -141,7 +144,7 @@ function createTurns(count: number): Turns {
       signal.addEventListener("abort", leave, { once: true });
       await promise.finally(() => signal.removeEventListener("abort", leave));
     },
-    // A turn is handed on, so the number of those taken stays.
+    // A turn is handed straight to the next in line, so the number of turns taken stays the same.
     pass() {
       const following = waiting.shift();
       if (following) following();
@@ -159,14 +162,14 @@ async function openContext(options: ContextOptions): Promise<OpenContext> {
       userAgent: options.userAgent,
       proxy: {
         server: proxy.url,
-        // Without it Chromium would go to loopback addresses past the proxy.
+        // Without this entry Chromium would connect to loopback addresses past the proxy.
         bypass: "<-loopback>",
       },
       serviceWorkers: "block",
       acceptDownloads: false,
       permissions: [],
       extraHTTPHeaders: { ...options.headers },
-      // Playwright's types ask for arrays that may be written to.
+      // Playwright's types ask for mutable arrays.
       ...(state.cookies.length + state.origins.length > 0
         ? { storageState: structuredClone(state) as never }
         : {}),
@@ -205,7 +208,7 @@ async function openTab(open: OpenContext, options: ContextOptions, tab: TabOptio
       close: () => closeTab(open, opened),
     };
   } catch (error) {
-    // It may come about yet.
+    // The page may still open after we stopped waiting for it.
     opening.catch(() => {}).then(() => page?.close().catch(() => {}));
     if (isSilent(error)) await open.lease.giveBack(true);
     throw error;
@@ -214,7 +217,7 @@ async function openTab(open: OpenContext, options: ContextOptions, tab: TabOptio
 
 type Opened = { readonly page: Page; readonly end: End };
 
-/** The end of a tab that was not asked for. */
+/** Notices when a tab ends without being asked to. */
 type End = {
   readonly failure: Promise<Failure>;
   readonly tell: (failure: Failure) => void;
@@ -249,16 +252,19 @@ function watchForEnd(page: Page, lease: BrowserLease, what: string): End {
 
 async function closeTab(open: OpenContext, { page, end }: Opened): Promise<void> {
   end.ignore();
-  // Chromium forgets to close a tab that is just taking over a document.
+  // Chromium forgets to close a tab that is about to show a new document.
   const state = page.waitForLoadState("domcontentloaded", { timeout: COMMIT_TIMEOUT_MS });
   await state.catch(() => {});
-  // A tab whose scripts never yield cannot be closed; the whole browser goes.
+  // A tab whose scripts never yield cannot be closed, so the whole browser is ended.
   const isClosed = await within(CLOSE_TIMEOUT_MS, page.close({ runBeforeUnload: false }));
   if (!isClosed) await open.lease.giveBack(true);
   await leave(open);
 }
 
-/** The last one out takes along what pages and persons have opened, and the context where it has had its pages. */
+/**
+ * Counts a closed tab. The last one of a context also closes the windows that the pages or a person opened,
+ * or the whole context when it has had all its pages.
+ */
 async function leave(open: OpenContext): Promise<void> {
   open.openPages--;
   if (open.openPages > 0) return;

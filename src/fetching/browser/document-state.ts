@@ -1,37 +1,40 @@
-/** What a look at a page's document finds. */
+/** The state of a page's document at one moment. */
 export type DocumentState = {
   /** Whether scripts, frames or a refresh may still change what is there. */
   readonly canChange: boolean;
-  /** Whether a frame's document is being read. */
+  /** Whether the document of some frame is still being parsed. */
   readonly isLoading: boolean;
-  /** Frames of the same origin that have no document yet. */
+  /** The number of same-origin frames that have no document yet. */
   readonly awaitedFrames: number;
-  /** Another number after a change of elements or text, of frames and shadow roots too. */
+  /** A number that differs after a change of elements or text, also inside frames and shadow roots. */
   readonly size: number;
-  /** Characters of text, of frames and shadow roots too. */
+  /** The number of characters of text, frames and shadow roots included. */
   readonly textLength: number;
-  /** Whether there is any word besides menus, headers, footers and a note that something loads. */
+  /** Whether there are any words apart from menus, headers, footers and notes that something is loading. */
   readonly hasWords: boolean;
-  /** Of a `<meta http-equiv=refresh>` that leads to another page, in ms; null without one. */
+  /** The delay of a `<meta http-equiv=refresh>` that leads to another page, in ms; null without one. */
   readonly refreshAfterMs: number | null;
-  /** What the look cost the page. */
+  /** The time that measuring took inside the page. */
   readonly lookMs: number;
-  /** How much later than asked for the page's timers came, because its scripts were at work. */
+  /** How late the page's timers fired, because its scripts were busy. */
   readonly lateMs: number;
 };
 
 export type Wait = {
-  /** Ends with the first look that finds another size, or a frame that is not there yet. */
+  /** The size to compare with: a different one, or a frame without a document, ends the wait. */
   readonly size: number;
   readonly forMs: number;
-  /** Looks after the first. */
+  /** How often to look after the first time. */
   readonly looks: number;
 };
 
-/** Looks at the document until it changes or the wait is over. Runs inside the page, so it may use nothing from outside. */
+/**
+ * Looks at the document until it changes or the wait is over. Runs inside the page, so it may use nothing
+ * from outside this function.
+ */
 export async function watchDocument(wait: Wait): Promise<DocumentState> {
   const isNoContent = /^(?:script|style|noscript|template|title|textarea|select|svg|nav|footer|aside)$/;
-  /** "Loading…", in any language. */
+  /** Matches a placeholder such as "Loading…", in any language. */
   const isPlaceholder = /^(?:(?:loading|please wait)[\s\d%.…]*)?$|^[^.…]{1,40}(?:\.\.\.|…)$/i;
   const maxPlaceholder = 48;
   let canChange = false;
@@ -62,8 +65,8 @@ export async function watchDocument(wait: Wait): Promise<DocumentState> {
     if (isNoContent.test(element.localName)) return false;
     return element.localName !== "header" || element.closest("main, article") !== null;
   };
-  // Stops as soon as there is more than a placeholder, which on most pages is at once. A tree walker's callback
-  // may be "no longer runnable" while the page opens windows.
+  // It stops at the first words that are no placeholder, which most pages have at once. A tree walker's
+  // callback may be "no longer runnable" while the page opens windows, so there is none.
   const gatherWords = (root: Node): void => {
     let node: Node | null = root;
     while (node && words.length <= maxPlaceholder) {
@@ -85,10 +88,10 @@ export async function watchDocument(wait: Wait): Promise<DocumentState> {
     try {
       inner = frame.contentDocument;
     } catch {
-      // Another origin's frame cannot be read.
+      // A frame of another origin cannot be read.
     }
     if (!inner) return;
-    // What is below the screen would never load.
+    // A lazy frame below the screen would never load.
     if (isOwn && frame.loading === "lazy") frame.loading = "eager";
     if (inner.URL === "about:blank" && isOwn) awaitedFrames++;
     if (inner.readyState === "loading") isLoading = true;
@@ -137,15 +140,15 @@ export async function watchDocument(wait: Wait): Promise<DocumentState> {
       await new Promise((resolve) => setTimeout(resolve, pauseMs));
       lateMs += Math.max(0, performance.now() - sleptAt - pauseMs);
     } catch {
-      return state; // scripts have put something else in the place of timers
+      return state; // The page's scripts have replaced the timers.
     }
   }
 }
 
-/** Scrolls to the end. Runs inside the page, so it may use nothing from outside. */
+/** Scrolls to the end. Runs inside the page, so it may use nothing from outside this function. */
 export function scrollToEnd(): number {
   const height = document.documentElement.scrollHeight;
-  // Step by step: observers of visibility do not see what is jumped over.
+  // The page scrolls step by step, because observers of visibility miss what is jumped over.
   for (let y = 0; y <= height; y += window.innerHeight) window.scrollTo(0, y);
   window.scrollTo(0, height);
   return height;

@@ -28,16 +28,18 @@ export type BrowserFetcherOptions = {
   readonly userAgent: string;
   readonly limits: FetchLimits;
   readonly log: Log;
-  /** Further request headers; those that hold secrets stay with the origin of the URL asked for. */
+  /** Extra request headers. Those that may hold secrets are sent only to the origin of the requested URL. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly behaviour: BrowserBehaviour;
-  /** Cookies and local storage; several fetchers may share them. */
+  /** Cookies and local storage; several fetchers may share one session. */
   readonly session: BrowsingSession;
-  /** Whether the caller's wishes need a browser: one that does not start must not be passed over. */
+  /** Whether the caller's options need a browser, so that a browser that does not start is an error. */
   readonly isRequired: boolean;
-  /** Shows the first page to a person before any is taken; null shows none. */
+  /** Shows the first page to a person before any page is read; null shows none. */
   readonly pause: Pause | null;
-  /** A context gives way to a new one with the same cookies after so many pages: memory stays flat. */
+  /**
+   * Pages after which a context is replaced by a new one with the same cookies, so that memory stays flat.
+   */
   readonly pagesPerContext: number;
   readonly clock?: Clock;
 };
@@ -46,9 +48,9 @@ const CONNECT_TIMEOUT_MS = 15_000;
 const TUNNEL_IDLE_MS = 60_000;
 
 /**
- * Fetches pages with a browser, which runs their scripts. Everything that the browser requests goes through a
- * proxy of ours on loopback, and so through the egress policy. Each page gets a tab of its own; cookies and local
- * storage are the session's.
+ * Fetches pages with a browser, which runs their scripts. All the browser's requests go through our own proxy
+ * on loopback, and so through the egress policy. Each page gets its own tab; cookies and local storage belong
+ * to the session.
  */
 export function createBrowserFetcher(options: BrowserFetcherOptions): Fetcher {
   const session = openSession(options);
@@ -72,9 +74,9 @@ type Session = {
   readonly options: BrowserFetcherOptions;
   readonly clock: Clock;
   readonly headers: ReturnType<typeof checkCustomHeaders>;
-  /** Opened with the first page. */
+  /** Opened by the first page. */
   open: Promise<OpenSession> | null;
-  /** Begun by the first page, awaited by all. */
+  /** Started by the first page and awaited by all. */
   pause: Promise<void> | null;
 };
 
@@ -109,7 +111,7 @@ async function openParts({ options, headers }: Session): Promise<OpenSession> {
   return { proxy, contexts };
 }
 
-// Nobody falls back on the plain client for a caller who needs the browser.
+// When the caller needs the browser, the failure must not lead to the plain client.
 function requiring({ isRequired }: BrowserFetcherOptions, error: unknown): unknown {
   return isRequired && isUnusable(error) ? new Failure("internal", (error as Failure).message) : error; // as `isUnusable` says
 }
@@ -118,18 +120,18 @@ async function fetchPage(session: Session, url: PageUrl, options: FetchOptions):
   const { clock } = session;
   const { limits, log } = session.options;
   session.open ??= openParts(session).catch((error: unknown) => {
-    // The next page may find what this one lacked: a file descriptor, a port.
+    // What failed now, such as a free file descriptor or port, may work for the next page.
     session.open = null;
     throw unusable(`the browser's proxy cannot be opened: ${errorCode(error)}`, error);
   });
   const open = await session.open;
-  // A person's time is not the page's.
+  // The time that a person takes does not count against the page's deadline.
   await pauseOnce(session, open, { url, options });
   using watch = startWatch({
     caller: options.signal,
     method: "GET",
     deadlineMs: deadlineOf(options, limits),
-    // Scripts may go on after the answer: a page's rest is bounded by the deadline alone.
+    // A page's scripts may run on after the answer; only the deadline limits how long it may take to settle.
     requestTimeoutMs: Number.POSITIVE_INFINITY,
     now: clock.now,
   });
@@ -177,7 +179,7 @@ async function pauseOnce(session: Session, open: OpenSession, { url, options }: 
   try {
     await session.pause;
   } catch (error) {
-    // The next page is shown instead.
+    // The pause failed for this page, so the next page is shown instead.
     session.pause = null;
     throw error;
   }
@@ -208,7 +210,7 @@ type Visit = {
   readonly watch: Watch;
 };
 
-/** One try: a tab, a navigation, the rest of the page, its document. */
+/** Makes one try: opens a tab, navigates, waits until the page has settled and reads its document. */
 async function visit({ session, open, url, options, watch }: Visit): Promise<Try<VisitedPage>> {
   await options.beforeRequest?.(new URL(url), watch.signal);
   const { limits, behaviour, log } = session.options;
@@ -243,7 +245,7 @@ const retryAdvice = ({ status, headers }: VisitedPage, clock: Clock) => ({
   retryAfterMs: parseRetryAfterMs(headers["retry-after"] ?? null, clock.now()),
 });
 
-/** Runs the work until it ends, the signal aborts or the tab is gone, whichever is first. */
+/** Runs the work until it ends, the signal aborts or the tab is gone, whichever comes first. */
 async function abortable<T>(signal: AbortSignal, gone: Promise<Failure>, work: () => Promise<T>): Promise<T> {
   const { promise, reject } = Promise.withResolvers<never>();
   const abort = (): void => reject(new Failure("cancelled", "the page was called off"));
@@ -251,7 +253,7 @@ async function abortable<T>(signal: AbortSignal, gone: Promise<Failure>, work: (
   else signal.addEventListener("abort", abort, { once: true });
   void gone.then(reject);
   const running = work();
-  // When the race is lost, its rejection must not go unheard.
+  // A rejection that comes after the race is decided must not count as unhandled.
   running.catch(() => {});
   try {
     return await Promise.race([running, promise]);

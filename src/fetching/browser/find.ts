@@ -3,19 +3,22 @@ import { delimiter, isAbsolute, join } from "node:path";
 import { Failure } from "../../base/failure.ts";
 
 export type FindBrowserOptions = {
-  /** The operator's choice (`ARTICLE_EXTRACTOR_BROWSER_PATH`), null where he made none; `none` looks for no browser. */
+  /**
+   * The operator's choice (`ARTICLE_EXTRACTOR_BROWSER_PATH`), or null without one; `none` switches the search
+   * off.
+   */
   readonly explicit: string | null;
   /** The value of PATH. */
   readonly searchPath: string;
-  /** As `process.platform` names it. */
+  /** The platform in the words of `process.platform`. */
   readonly platform: string;
   /** The person's home directory, for browsers that are installed for one user. */
   readonly home: string;
 };
 
 /**
- * The Chromium, Chrome or Edge of this machine: the one that is named, else the first on PATH, else the first
- * in the usual places of the system. Nothing is ever downloaded.
+ * Finds the Chromium, Chrome or Edge of this machine: the named one, else the first on PATH, else the first
+ * in the system's usual places. Nothing is ever downloaded.
  * @returns the executable's path, null when there is none
  * @throws Failure `invalid_settings` when the named one cannot be run
  */
@@ -30,16 +33,16 @@ export function findBrowser(options: FindBrowserOptions): string | null {
     );
   }
   const names = platform === "win32" ? [] : COMMANDS;
-  // What a relative entry finds depends on where the program stands: a hostile checkout may hold a browser.
+  // A relative entry depends on the working directory, which may be a hostile checkout that holds a browser.
   const directories = options.searchPath.split(delimiter).filter(isAbsolute);
   const onPath = names.flatMap((name) => directories.map((directory) => join(directory, name)));
   return [...onPath, ...placesOf(options)].find(isExecutable) ?? null;
 }
 
-/** A program of this name is `./none`. */
+/** To run a program that is called "none", write `./none`. */
 const NONE = "none";
 
-// Chromium first: it is what a server has when somebody installed a browser for this purpose.
+// Chromium comes first: a server has it when somebody installed a browser for this purpose.
 const COMMANDS = [
   "chromium",
   "chromium-browser",

@@ -10,25 +10,28 @@ export type BrowserHostOptions = {
   readonly executablePath: string;
   readonly isHeaded: boolean;
   readonly hasSandbox: boolean;
-  /** The user's own directory for temporary files of the product. */
+  /** The user's own directory for this program's temporary files. */
   readonly temporaryBase: string;
-  /** Makes this process, and what it starts, keep temporary files there. */
+  /** Makes this process and its child processes keep their temporary files in the directory. */
   readonly useTemporaryDirectory: (directory: string) => void;
-  /** The variables of this process; the browser gets those that `browserEnvironment` leaves. */
+  /** This process's environment; the browser gets the part that `browserEnvironment` lets through. */
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly pid: number;
-  /** A browser gives way to a new one after so many pages, and ends with the last of them: memory stays flat. */
+  /**
+   * Pages after which a browser is replaced by a new one and ends with its last page, so that memory stays
+   * flat.
+   */
   readonly maxPages: number;
-  /** A page that takes more memory ends, in MB; see `MemoryWatch`. */
+  /** The memory in MB above which a page is ended; see `MemoryWatch`. */
   readonly maxPageMb: number;
   readonly log: Log;
 };
 
-/** One browser process for all sessions of the program: started when first wanted, again after a crash. */
+/** One browser process for all sessions of the program, started when first wanted and again after a crash. */
 export interface BrowserHost extends AsyncDisposable {
   /**
-   * A running browser; give it back when no page of it is needed any more.
-   * @throws Failure `internal` of `isUnusable` when it does not start
+   * Lends a running browser; give it back when none of its pages is needed any more.
+   * @throws Failure `internal` that `isUnusable` recognises, when it does not start
    */
   take(): Promise<BrowserLease>;
 }
@@ -36,17 +39,17 @@ export interface BrowserHost extends AsyncDisposable {
 export type BrowserLease = {
   readonly browser: Browser;
   countPage(): void;
-  /** Whether the browser has had its pages: give it back as soon as possible. */
+  /** Whether the browser has had its share of pages and should be given back as soon as possible. */
   isWorn(): boolean;
-  /** Whether a page took more memory than it may, a moment ago. */
+  /** Whether a page was ended a moment ago because it took too much memory. */
   hasEndedGreedyPage(): boolean;
-  /** @param isBroken the browser does not answer any more: the next lease gets a new one */
+  /** @param isBroken whether the browser stopped answering, so that the next lease needs a new one */
   giveBack(isBroken: boolean): Promise<void>;
 };
 
 const LAUNCH_TIMEOUT_MS = 30_000;
 const CLOSE_TIMEOUT_MS = 5_000;
-/** A browser that does not start is not asked again for so long: each attempt takes time. */
+/** After a failed start the browser is not started again for this long, because each attempt takes time. */
 const FAILURE_TTL_MS = 60_000;
 
 type Running = {
@@ -57,16 +60,17 @@ type Running = {
   isRetired: boolean;
 };
 
-/** Makes a host; nothing is started before the first lease. */
+/** Makes a host. Nothing is started before the first lease. */
 export function createBrowserHost(options: BrowserHostOptions): BrowserHost {
   let directory: string | null = null;
   let current: Promise<Running> | null = null;
   let failed: { readonly error: unknown; readonly at: number } | null = null;
   let isClosed = false;
-  // Those that give way are still around for a moment.
+  // This includes replaced browsers that still have pages open.
   const all = new Set<Browser>();
   let tail: Promise<unknown> = Promise.resolve();
-  // One at a time, in the order of calls: two leases at once must not start two browsers.
+  // Leases are handed out one at a time, in the order of calls, so that two at once do not start two
+  // browsers.
   const serialised = <T>(work: () => Promise<T>): Promise<T> => {
     const result = tail.then(work);
     tail = result.catch(() => {});
@@ -152,7 +156,7 @@ function ownDirectory({ temporaryBase, pid }: BrowserHostOptions): string {
   }
 }
 
-// A browser that hangs would hold the program's end.
+// A browser that hangs would delay the end of the program.
 async function closeBrowser(browser: Browser): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   const timer = setTimeout(resolve, CLOSE_TIMEOUT_MS);

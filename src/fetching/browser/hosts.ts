@@ -4,28 +4,28 @@ import { type BrowserHost, type BrowserHostOptions, createBrowserHost } from "./
 
 export type BrowserHostsOptions = Omit<BrowserHostOptions, "executablePath" | "isHeaded"> & {
   readonly find: FindBrowserOptions;
-  /** Whether a window can be shown. */
+  /** Whether this machine can show a window. */
   readonly hasDisplay: boolean;
 };
 
-/** The browsers of the program: one that nobody sees, one with a window, each started when first wanted. */
+/** The browsers of the program: one without and one with a window, each started when first wanted. */
 export interface BrowserHosts extends AsyncDisposable {
   /**
-   * The browser's executable, looked for once; null when this machine has none. Throws Failure
+   * The browser's executable, or null when this machine has none. It is looked for once. Throws Failure
    * `invalid_settings` when the operator names one that cannot be run.
    */
   readonly path: string | null;
   /** @throws Failure `invalid_usage` without a browser, or without a display for a window */
   host(isHeaded: boolean): BrowserHost;
-  /** Starts the browser to ask for its version. Throws as `host` and `BrowserHost.take`. */
+  /** Starts the browser to ask for its version. Throws like `host` and `BrowserHost.take`. */
   version(): Promise<string>;
 }
 
-/** Nothing is looked for, or started, before somebody asks. */
+/** Makes the browsers; nothing is searched or started before it is needed. */
 export function createBrowserHosts(options: BrowserHostsOptions): BrowserHosts {
   const { hasDisplay } = options;
   let found: { readonly path: string | null } | null = null;
-  // Most runs of the program never ask.
+  // The search waits until somebody asks, because most runs never do.
   const path = (): string | null => {
     found ??= { path: findBrowser(options.find) };
     return found.path;

@@ -5,31 +5,34 @@ import { tooManyRedirects } from "../http/hops.ts";
 import type { Page } from "./chromium.ts";
 
 export type InterceptOptions = {
-  /** Images, fonts and media. */
+  /** Whether images, fonts and media are loaded. */
   readonly loadsMedia: boolean;
-  /** Requests to this origin, and to no other, carry `headers`. */
+  /** The origin whose requests, and no others, carry `headers`. */
   readonly origin: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** Its credentials are given to it, and to nobody else. */
+  /** The proxy that gets its credentials; no other does. */
   readonly proxy: PinningProxy;
-  /** What is being done, for messages. */
+  /** The operation as messages name it. */
   readonly what: string;
-  /** Largest document, decompressed, in bytes. */
+  /** The size limit of one document, decompressed, in bytes. */
   readonly maxBytes: number;
   readonly maxRedirects: number;
-  /** A person is at the tab. */
+  /** Whether a person is using the tab. */
   readonly opensWindows: boolean;
-  /** Told when the document, or all that the page loads, is too large, or goes from place to place: the page should end. */
+  /**
+   * Called when the page must end: its document or everything that it loads is too large, or it moves on too
+   * often.
+   */
   readonly onRefused: (failure: Failure) => void;
 };
 
 const MEDIA = ["Image", "Font", "Media"] as const;
-/** All that a page loads may have so many times the size of a document. */
+/** Everything that a page loads together may be this many times as large as a document. */
 const MAX_DOCUMENTS = 8;
 
 /**
- * Has the tab's requests stopped where there is something to do, and counts what comes. Playwright's own
- * routes would do, but the headers that they add stay on through redirects, to whatever host; these do not.
+ * Intercepts the tab's requests that need a change, and counts what is received. Playwright's own routes are
+ * not used, because the headers that they add are sent along with redirects to any host; these are not.
  */
 export async function intercept(page: Page, options: InterceptOptions): Promise<void> {
   const { loadsMedia } = options;
@@ -37,7 +40,8 @@ export async function intercept(page: Page, options: InterceptOptions): Promise<
   const patterns = [
     ...(loadsMedia ? [] : MEDIA.map((resourceType) => ({ urlPattern: "*", resourceType }))),
     ...(hasSecrets ? [{ urlPattern: `${options.origin}/*` }] : []),
-    // The proxy asks the first one for its credentials; Chromium tells of requests that stop, and of no others.
+    // The proxy asks the first document for credentials, and Chromium raises that event only for intercepted
+    // requests.
     { urlPattern: "*", resourceType: "Document" as const },
   ];
   const session = await page.context().newCDPSession(page);
@@ -55,11 +59,11 @@ export async function intercept(page: Page, options: InterceptOptions): Promise<
           requestId,
           ...(hasSecrets && isOwn ? { headers: entriesOf({ ...request.headers, ...options.headers }) } : {}),
         });
-    // The page may be gone meanwhile.
+    // The page may be gone by now.
     answer.catch(() => {});
   });
   await Promise.all([
-    // What is not kept needs no memory.
+    // Nothing reads these buffers, so they get no memory.
     session.send("Network.enable", { maxTotalBufferSize: 0, maxResourceBufferSize: 0 }),
     session.send("Fetch.enable", { patterns, handleAuthRequests: true }),
   ]);
@@ -67,8 +71,8 @@ export async function intercept(page: Page, options: InterceptOptions): Promise<
 
 type Session = Awaited<ReturnType<ReturnType<Page["context"]>["newCDPSession"]>>;
 
-// Playwright would stop every request for this, and switch the cache off. A context asks for the proxy's
-// credentials once.
+// Playwright's own proxy login would intercept every request and switch the cache off. A context is asked for
+// the credentials once.
 function answerProxy(session: Session, { url, username, password }: PinningProxy): void {
   session.on("Fetch.authRequired", ({ requestId, authChallenge }) => {
     const isOurs = authChallenge.source === "Proxy" && authChallenge.origin.replace(/\/$/, "") === url;
@@ -85,12 +89,15 @@ type PausedRequest = {
   readonly redirectedRequestId?: string | undefined;
 };
 
-/** Documents after the first; scripts that log in or choose a language need a few. */
+/**
+ * Documents after the first one that a page may move on to. Scripts that log in or choose a language need a
+ * few.
+ */
 const MAX_MOVES = 20;
 
 /**
- * Says of each request for a document whether it is one too many: a redirect, where Chromium itself goes round
- * twenty times, or another page that scripts go on to, which has no end at all.
+ * Returns a function that says whether a request for a document is one too many. Chromium itself follows
+ * twenty redirects, and pages that scripts move on to have no limit at all.
  */
 function countMoves({ what, maxRedirects, opensWindows, onRefused }: InterceptOptions) {
   let main: string | null = null;
@@ -103,12 +110,12 @@ function countMoves({ what, maxRedirects, opensWindows, onRefused }: InterceptOp
       redirects.set(requestId, count);
       return count > maxRedirects ? tooManyRedirects(what, maxRedirects) : null;
     }
-    // A person goes where he likes.
+    // A person may visit as many pages as he likes.
     if (moves++ <= MAX_MOVES || opensWindows) return null;
     return new Failure("network", `${what}: its scripts go on to another page more than ${MAX_MOVES} times`);
   };
   return (paused: PausedRequest): boolean => {
-    // A tab's first request is for its own document.
+    // The first request of a tab is for its own document.
     main ??= paused.frameId;
     const failure = paused.frameId === main ? failureOf(paused) : null;
     if (failure) onRefused(failure);
@@ -116,7 +123,7 @@ function countMoves({ what, maxRedirects, opensWindows, onRefused }: InterceptOp
   };
 }
 
-// A document of gigabytes, or scripts that load without end, would take the machine's memory first.
+// Documents of gigabytes, or scripts that load without end, would otherwise exhaust the machine's memory.
 function countBytes(session: Session, { what, maxBytes, onRefused }: InterceptOptions): void {
   let document: string | null = null;
   let documentBytes = 0;

@@ -3,24 +3,24 @@ import { within } from "./answered.ts";
 import type { Browser } from "./chromium.ts";
 
 /**
- * Ends a browser's processes of pages that take more memory than they may: V8 bounds its own heap, and nobody
- * what lies outside of it. Linux alone tells what a process takes; elsewhere nothing is watched.
+ * Ends page processes of a browser that take too much memory. V8 limits its own heap, but nothing limits
+ * memory outside it. Only Linux tells how much a process takes; nothing is watched on other systems.
  */
 export type MemoryWatch = {
   start(): void;
   stop(): void;
-  /** Whether one was ended a moment ago: the tab that crashed was its. */
+  /** Whether a page was ended a moment ago, so that a tab that crashed now was probably that page's. */
   hasJustEnded(): boolean;
 };
 
 /** A page can fill a gigabyte in this time. */
 const LOOK_EVERY_MS = 250;
-/** A browser that is slow to answer is not asked twice; for so long. */
+/** How long to wait for a slow browser's answer before asking again. */
 const LOOK_TIMEOUT_MS = 2_000;
-/** A busy machine may take seconds to tell of a tab's end. */
+/** On a busy machine seconds may pass before a tab's end is reported. */
 const RECENT_MS = 15_000;
 
-/** @param maxMb of resident memory, a page */
+/** @param maxMb the limit of resident memory for one page */
 export function createMemoryWatch(browser: Browser, maxMb: number): MemoryWatch {
   let timer: ReturnType<typeof setInterval> | undefined;
   let endedAt = Number.NEGATIVE_INFINITY;
@@ -36,7 +36,7 @@ export function createMemoryWatch(browser: Browser, maxMb: number): MemoryWatch 
       end(id);
     }
   };
-  // The one look that fails must not be the last one.
+  // The watch must go on when one look fails.
   const lookAgain = (): void => {
     session = null;
     if (!browser.isConnected()) stop();
@@ -60,10 +60,13 @@ export function createMemoryWatch(browser: Browser, maxMb: number): MemoryWatch 
 function end(pid: number): void {
   try {
     process.kill(pid, "SIGKILL");
-  } catch {} // it has ended by itself
+  } catch {} // The process has ended by itself.
 }
 
-/** 0 for what is no process of a page: a browser in a container of its own counts its processes differently. */
+/**
+ * Returns 0 when no page's process has this id: a browser in its own container numbers its processes
+ * differently.
+ */
 function residentMb(pid: number): number {
   try {
     if (!readFileSync(`/proc/${pid}/cmdline`, "latin1").includes("--type=renderer")) return 0;

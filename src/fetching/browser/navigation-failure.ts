@@ -4,7 +4,9 @@ import { errorCode, wireFailure } from "../http/wire-failure.ts";
 
 const DOWNLOAD = "BROWSER_DOWNLOAD";
 
-/** Whether a failure means that the browser would save the answer, which a plain client may be able to read. */
+/**
+ * Whether a failure means that the browser would download the answer; a plain client may be able to read it.
+ */
 export const isDownload = (error: unknown): boolean =>
   error instanceof Failure && errorCode(error.cause) === DOWNLOAD;
 
@@ -13,11 +15,11 @@ const UNUSABLE = "BROWSER_UNUSABLE";
 export const unusable = (message: string, error: unknown): Failure =>
   new Failure("internal", message, { cause: { code: UNUSABLE, error } });
 
-/** Whether a failure means that the browser cannot be started on this machine. */
+/** Whether a failure means that no browser can be started on this machine. */
 export const isUnusable = (error: unknown): boolean =>
   error instanceof Failure && errorCode(error.cause) === UNUSABLE;
 
-/** The Failure that an error of a navigation means. */
+/** Translates a navigation error into a Failure. */
 export function navigationFailure(
   error: unknown,
   context: {

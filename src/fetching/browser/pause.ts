@@ -4,11 +4,11 @@ import { onAbort, orAborted } from "../on-abort.ts";
 import { isGone } from "./answered.ts";
 import type { Tab } from "./contexts.ts";
 
-/** A person at the browser's window. */
+/** Waits for a person at the browser's window. */
 export type Pause = {
   /** The longest wait, in ms. */
   readonly timeoutMs: number;
-  /** Fulfilled when the person says so; rejected or pending otherwise. */
+  /** Fulfilled when the person is done; otherwise it is rejected or stays pending. */
   readonly untilDone: (signal: AbortSignal) => Promise<void>;
 };
 
@@ -16,7 +16,7 @@ export type PauseOptions = {
   readonly url: PageUrl;
   readonly pause: Pause;
   readonly signal: AbortSignal;
-  /** For going to the page, in ms. */
+  /** The time limit for loading the page, in ms. */
   readonly timeoutMs: number;
 };
 
@@ -24,8 +24,9 @@ const KEEP_EVERY_MS = 1_000;
 
 /**
  * Shows a page until the person has logged in or solved what the page asks, the window is closed or the time
- * is over, and keeps the cookies and the local storage that came of it.
- * @throws Failure `cancelled`, `unwritable_output`; what `navigationFailure` reads when the page cannot be shown
+ * is over, and keeps the resulting cookies and local storage.
+ * @throws Failure `cancelled` or `unwritable_output`; errors for `navigationFailure` when the page cannot be
+ * shown
  */
 export async function pauseForPerson(tab: Tab, options: PauseOptions): Promise<void> {
   const { pause, signal } = options;
@@ -35,7 +36,7 @@ export async function pauseForPerson(tab: Tab, options: PauseOptions): Promise<v
   const ending = new AbortController();
   const { promise: over, resolve: end } = Promise.withResolvers<void>();
   const timer = setTimeout(end, pause.timeoutMs);
-  // The person may close the window instead of saying so, and then nothing can be asked any more.
+  // The person may just close the window, and a closed window cannot be asked any more.
   const keeping = setInterval(() => void tab.keepState({ isWhole: false }).catch(() => {}), KEEP_EVERY_MS);
   void tab.gone.then(() => end());
   const release = onAbort(signal, end);
@@ -49,7 +50,7 @@ export async function pauseForPerson(tab: Tab, options: PauseOptions): Promise<v
     release();
     ending.abort();
   }
-  // Closing the window may end the browser, and then what was kept every second is what there is.
+  // Closing the window may end the browser; then the copy that was made every second has to do.
   await tab.keepState({ isWhole: true }).catch((error: unknown) => {
     if (!isGone(error)) throw error;
   });

@@ -4,11 +4,11 @@ import { join } from "node:path";
 const NAME = /^browser-(\d+)$/;
 
 /**
- * The directory of this process's browser profiles and their temporary files, made with access for its user
- * alone. Those that ended processes left behind (a SIGKILL leaves no time to tidy up) are removed on the way.
- * @param base the user's own directory for temporary files of the product
+ * Makes the directory for this process's browser profiles and their temporary files, with access for its user
+ * alone. It also removes directories of ended processes, since SIGKILL leaves no time to tidy up.
+ * @param base the user's own directory for this program's temporary files
  * @returns an absolute path; the caller removes it at the end
- * @throws Error when the base is somebody else's or cannot be made
+ * @throws Error when the base belongs to somebody else or cannot be made
  */
 export function openProfileDirectory(base: string, pid: number): string {
   mkdirSync(base, { recursive: true, mode: 0o700 });
@@ -19,12 +19,12 @@ export function openProfileDirectory(base: string, pid: number): string {
   return directory;
 }
 
-/** Removes a directory of profiles; a browser that is just ending may still write into it. */
+/** Removes a directory of profiles, although a browser that is just ending may still write into it. */
 export function removeProfileDirectory(directory: string): void {
   rmSync(directory, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
 }
 
-// In a directory that all users share somebody else may have made it first, to read what is put there.
+// In a directory that all users share, somebody else may have made it first in order to read its contents.
 function requireOwn(base: string): void {
   const stats = lstatSync(base);
   const user = process.getuid?.() ?? stats.uid;
@@ -39,7 +39,7 @@ function sweep(base: string): void {
     try {
       rmSync(join(base, name), { recursive: true, force: true });
     } catch {
-      // What cannot be removed now is tried again at the next start.
+      // The next start tries again to remove it.
     }
   }
 }
@@ -49,7 +49,7 @@ function isRunning(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    // Another user's process runs, too; it only cannot be signalled.
+    // EPERM means that the process runs, as another user whom we may not signal.
     return error instanceof Error && "code" in error && error.code === "EPERM";
   }
 }

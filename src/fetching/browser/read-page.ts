@@ -13,40 +13,40 @@ import type { Page, Response } from "./chromium.ts";
 import { hasMoved, scrollThrough, settle, type Traffic, watchTraffic } from "./settle.ts";
 
 export type BrowserBehaviour = {
-  /** Waits for an element that matches this selector before the page is read. */
+  /** A selector; the page is read when an element matches it. */
   readonly waitFor: string | null;
-  /** Scrolls through the page first, for content that comes when it is seen. */
+  /** Whether to scroll through the page first, for content that loads when it becomes visible. */
   readonly scrolls: boolean;
-  /** Loads images, fonts and media, which the text does not need. */
+  /** Whether to load images, fonts and media, which the text does not need. */
   readonly loadsMedia: boolean;
 };
 
-/** A page without what the tries around it know. */
+/** A page without the fields that only the code around the tries knows. */
 export type VisitedPage = Omit<FetchedPage, "url" | "tries" | "durationMs">;
 
 export type ReadOptions = {
   readonly url: PageUrl;
-  /** What is being done, for messages. */
+  /** The operation as messages name it. */
   readonly what: string;
   readonly proxy: PinningProxy;
   readonly limits: FetchLimits;
   readonly behaviour: BrowserBehaviour;
   readonly signal: AbortSignal;
   readonly log: Log;
-  /** Told the status of each answer for the page itself, before its document is read. */
+  /** Called with the status of each answer for the page itself, before its document is read. */
   readonly onAnswer: (status: number) => void;
 };
 
-/** Rest of a page before it is read, and the longest waits for it, in ms. */
+/** How long a page must be at rest before it is read, and the longest waits for that, in ms. */
 const QUIET_MS = 400;
 const MAX_SETTLE_MS = 10_000;
 const MAX_GROWING_MS = 30_000;
-/** Refreshes from page to page that are waited for; scripts may go on more often. */
+/** Refreshes from page to page that are followed; scripts may move on more often than that. */
 const MAX_REFRESHES = 3;
 
 /**
- * Goes to a URL in a tab, waits until the page rests and takes its document.
- * @throws Failure, or an error that `navigationFailure` reads
+ * Opens a URL in a tab, waits until the page is at rest and reads its document.
+ * @throws Failure, or an error for `navigationFailure`
  */
 export async function readPage(page: Page, options: ReadOptions): Promise<VisitedPage> {
   const { what, limits } = options;
@@ -65,7 +65,7 @@ export async function readPage(page: Page, options: ReadOptions): Promise<Visite
   if (!captured) throw tooLarge(what, limits.pageBytes);
   const otherwise = binaryText(captured.html.replace(SKELETON, ""));
   if (otherwise !== null && first.page.status < 400) throw unsupported(what, type, otherwise);
-  // Scripts may have gone on to another page, whose answer counts then.
+  // If scripts moved on to another page, that page's answer counts.
   const shown = await answerOf(page, latest() ?? response, options);
   return {
     ...shown.page,
@@ -75,7 +75,7 @@ export async function readPage(page: Page, options: ReadOptions): Promise<Visite
   };
 }
 
-/** What the browser puts before the text of a body that has no tags. */
+/** The markup that the browser puts around a body of plain text. */
 const SKELETON = /^<!DOCTYPE html><html[^>]{0,200}><head><\/head><body[^>]{0,200}>/;
 
 type Answer = {
@@ -96,7 +96,7 @@ async function answerOf(page: Page, response: Response, { url, proxy }: ReadOpti
 
 type Captured = Capture & { readonly warnings: readonly string[] };
 
-/** @param options.moves documents of this page that were left for another one */
+/** @param options.moves the number of documents that were left for another one while reading this page */
 async function capture(
   page: Page,
   traffic: Traffic,
@@ -122,7 +122,7 @@ async function capture(
   return captured && { ...captured, warnings };
 }
 
-/** Does the work again on the next document where the page went on to one meanwhile; `intercept` bounds how often. */
+/** Repeats the work on the next document whenever the page moves on; `intercept` limits how often it may. */
 async function whileMoving<T>(page: Page, work: (moves: number) => Promise<T>): Promise<T> {
   for (let moves = 0; ; moves++) {
     try {
@@ -138,11 +138,14 @@ const NO_BODY = "ERR_HTTP_RESPONSE_CODE_FAILURE";
 
 type Navigation = {
   readonly response: Response | null;
-  /** The answer that the tab shows: scripts may have moved it on. */
+  /** The answer that the tab shows now; scripts may have moved on to another page. */
   readonly latest: () => Response | null;
 };
 
-/** Goes to a URL. The browser makes an error page of a status of 400 and more without a body, which is an answer. */
+/**
+ * Opens a URL. For a status of 400 or more without a body the browser shows its own error page; the status
+ * still counts as an answer.
+ */
 async function navigate(page: Page, { url, limits, onAnswer }: ReadOptions): Promise<Navigation> {
   let answer: Response | null = null;
   page.on("response", (response) => {
@@ -165,12 +168,12 @@ async function navigate(page: Page, { url, limits, onAnswer }: ReadOptions): Pro
   }
 }
 
-/** Comes true when the document's connection breaks off, which leaves the page loading for ever. */
+/** Resolves when the document's connection breaks off, which would leave the page loading for ever. */
 function breakOff(page: Page): Promise<Error> {
   return new Promise((resolve) => {
     page.on("requestfailed", (request) => {
       const why = request.failure()?.errorText ?? "";
-      // A script that goes to another page aborts the one before.
+      // A script that goes to another page aborts the document before it.
       const isDocument = request.isNavigationRequest() && request.frame() === page.mainFrame();
       if (isDocument && why !== "net::ERR_ABORTED") resolve(new Error(why));
     });
@@ -178,8 +181,8 @@ function breakOff(page: Page): Promise<Error> {
 }
 
 /**
- * Waits for the document.
- * @returns false when the answer has none, and the tab shows an error page of the browser
+ * Waits until the document has been parsed.
+ * @returns false when the answer has no document and the tab shows the browser's own error page
  */
 async function loaded(page: Page, broken: Promise<Error>): Promise<boolean> {
   const state = page.waitForLoadState("domcontentloaded", { timeout: 0 });
@@ -192,13 +195,16 @@ async function loaded(page: Page, broken: Promise<Error>): Promise<boolean> {
 const bodyOf = (html: string, contentType: string) => ({
   html,
   contentType,
-  // The browser has decoded it; what it replaced is not told.
+  // The browser has decoded the document and does not tell which characters it replaced.
   encoding: "utf-8",
   bodyBytes: Buffer.byteLength(html),
   warnings: [],
 });
 
-/** Scripts may have moved the page on, so the tab's own URL counts, where it is still of the web. */
+/**
+ * Returns where the page came from. Scripts may have moved on, so the tab's own URL counts when it is
+ * http(s).
+ */
 async function whereFrom(
   response: Response,
   page: Page,

@@ -3,26 +3,26 @@ import type { Page, Request } from "./chromium.ts";
 import { type DocumentState, scrollToEnd, type Wait, watchDocument } from "./document-state.ts";
 
 export type SettleOptions = {
-  /** Nothing may move for so long, in ms. */
+  /** How long nothing may change, in ms. */
   readonly quietMs: number;
-  /** What is there after so long is taken, in ms. */
+  /** The longest wait, in ms; then the page is read as it is. */
   readonly maxMs: number;
-  /** The same of a page whose text still grows. */
+  /** The longest wait for a page whose text still grows, in ms. */
   readonly maxGrowingMs: number;
-  /** Whether a page that has no words yet is waited for. */
+  /** Whether to wait for a page that has no words yet. */
   readonly awaitsWords: boolean;
-  /** Whether the page that a `<meta http-equiv=refresh>` announces is waited for. */
+  /** Whether to wait for the page that a `<meta http-equiv=refresh>` announces. */
   readonly awaitsRefresh: boolean;
   readonly signal: AbortSignal;
 };
 
-/** Requests under way in a page, apart from those that never end by design. */
+/** A page's requests under way, without those that are meant to stay open. */
 export type Traffic = { readonly inFlight: () => number; readonly lastChangeAt: () => number };
 
-// Streams, sockets, beacons and media stay open, or say nothing about the content.
+// These requests stay open by design, or say nothing about the content.
 const ENDLESS = new Set(["eventsource", "websocket", "ping", "media", "texttrack", "manifest", "other"]);
 
-/** Counts a page's requests from now on. */
+/** Starts counting a page's requests. */
 export function watchTraffic(page: Page): Traffic {
   const open = new Set<Request>();
   let changedAt = performance.now();
@@ -42,16 +42,16 @@ export function watchTraffic(page: Page): Traffic {
   return { inFlight: () => open.size, lastChangeAt: () => changedAt };
 }
 
-/** How the wait for a page ended: it came to rest, it never did, or it was growing to the last. */
+/** How the wait ended: the page came to rest, it never did, or it was still growing. */
 export type Rest = "rested" | "restless" | "growing";
 
 /**
- * Waits until a page has come to rest: nothing loads, no request under way and no change of the document or of
- * its frames for `quietMs`. A page without scripts and frames rests as soon as it is loaded. One that has no
- * words yet, or announces another page by a refresh, does not rest before `maxMs`, and one that writes piece by
- * piece has longer silences between the pieces. What never rests is taken as it is after `maxMs`, or after
- * `maxGrowingMs` when its text still grows.
- * @throws an error of `hasMoved` when the page goes to another document
+ * Waits until a page is at rest: for `quietMs` nothing loads, no request is under way, and neither the
+ * document nor its frames change. A page without scripts and frames is at rest as soon as it is loaded. A
+ * page that has no words yet, or announces another page by a refresh, does not count as at rest before
+ * `maxMs`; a page that writes its text piece by piece is given longer silences between the pieces. A page
+ * that never rests is read as it is after `maxMs`, or after `maxGrowingMs` when its text still grows.
+ * @throws an error that `hasMoved` recognises when the page goes to another document
  */
 export async function settle(page: Page, traffic: Traffic, options: SettleOptions): Promise<Rest> {
   const startedAt = performance.now();
@@ -66,7 +66,7 @@ export async function settle(page: Page, traffic: Traffic, options: SettleOption
     if (now - startedAt >= (isGrowing ? options.maxGrowingMs : options.maxMs))
       return isGrowing ? "growing" : "restless";
     if (options.signal.aborted) return "restless";
-    // Nothing that the document does can end the wait before the requests end.
+    // While requests are under way, nothing in the document can end the wait.
     if (traffic.inFlight() > 0 && now - lookedAt < LOADING_LOOK_MS) {
       activity.noteLoading(now);
       await new Promise((resolve) => setTimeout(resolve, POLL_MS));
@@ -80,7 +80,7 @@ export async function settle(page: Page, traffic: Traffic, options: SettleOption
       looks: isBusy ? 0 : MIN_LOOKS,
     });
     lookedAt = performance.now();
-    // A frame that awaits its document: its request is announced a moment after the element.
+    // The request for a frame's document is announced a moment after the element appears.
     const isAwaited = next.awaitedFrames > 0 && lookedAt - startedAt < MAX_FRAME_START_MS;
     const isChanging = next.size !== state.size || next.isLoading || isAwaited;
     state = next;
@@ -95,18 +95,18 @@ export async function settle(page: Page, traffic: Traffic, options: SettleOption
   }
 }
 
-/** When a page last did something, and how long it is silent before it writes more. */
+/** Tracks when a page last changed and how long its silences are between two pieces of text. */
 class Activity {
-  /** When its text last became longer than it ever was; before it did, long ago. */
+  /** When the text last became longer than ever before; minus infinity before the first time. */
   grewAt = Number.NEGATIVE_INFINITY;
   #textLength: number;
   #changedAt = performance.now();
-  /** How long the page's scripts, or others on the machine, kept it from its turns in this silence. */
+  /** How much of the present silence was lost to busy scripts or a busy machine. */
   #lateMs = 0;
-  /** The longest silence since it last grew, and the longest that ended in more text. */
+  /** The longest silence since the text last grew, and the longest silence that ended in more text. */
   #pauseMs = 0;
   #longestPauseMs = 0;
-  /** Up to where silences are measured. */
+  /** The moment up to which silences have been measured. */
   #measuredTo = this.#changedAt;
   readonly #traffic: Traffic;
 
@@ -115,17 +115,17 @@ class Activity {
     this.#textLength = textLength;
   }
 
-  /** How long nothing has happened, by the page's own turns. */
+  /** How long nothing has happened, without the time in which the page could not run. */
   silenceMs(now: number): number {
     return now - this.#silentSince - this.#lateMs;
   }
 
-  /** A silence twice as long as one that ended in more text may end so again. */
+  /** After a silence that ended in more text, one of twice that length may end so too. */
   get longestPauseMs(): number {
     return Math.min(2 * this.#longestPauseMs, MAX_PAUSE_MS);
   }
 
-  /** Requests are under way: what comes of them ends no silence. */
+  /** Notes that requests are under way, so that their results do not count as the end of a silence. */
   noteLoading(at: number): void {
     this.#measurePause();
     this.#measuredTo = at;
@@ -163,7 +163,7 @@ const isRefreshing = ({ refreshAfterMs }: DocumentState, waitedMs: number): bool
   refreshAfterMs <= MAX_REFRESH_MS &&
   waitedMs < refreshAfterMs + MAX_REFRESH_START_MS;
 
-// The page looks at itself, since each look from outside costs both sides a millisecond or two.
+// The page watches itself, because each look from outside costs both sides 1 to 2 ms.
 async function watch(page: Page, wait: Wait): Promise<DocumentState> {
   const watching = page.evaluate(watchDocument, wait);
   if (await within(wait.forMs + MAX_LATE_MS, watching)) return watching;
@@ -171,32 +171,32 @@ async function watch(page: Page, wait: Wait): Promise<DocumentState> {
   return page.evaluate(watchDocument, AT_ONCE);
 }
 
-/** Whether an error says that the page went to another document meanwhile. */
+/** Whether an error means that the page went to another document meanwhile. */
 export const hasMoved = (error: unknown): boolean =>
   error instanceof Error && /context was destroyed|Cannot find context/i.test(error.message);
 
-/** A frame whose server answers with no document (204) stays empty. */
+/** A frame whose server answers without a document (204) stays empty, so the wait for it is limited. */
 const MAX_FRAME_START_MS = 2_000;
 const POLL_MS = 25;
-/** A page that loads something is looked at now and then, too: it may grow meanwhile. */
+/** A page that is loading is looked at now and then too, because it may grow meanwhile. */
 const LOADING_LOOK_MS = 1_000;
-/** The page watches itself for so long at least, when only words or a refresh are awaited. */
+/** When only words or a refresh are awaited, the page watches itself for at least this long. */
 const MIN_WATCH_MS = 200;
-/** The longest silence between two pieces of text. */
+/** The longest silence that is expected between two pieces of text. */
 const MAX_PAUSE_MS = 2_500;
-/** A page that never rests still grows when it did so in this time. */
+/** A page that never rests counts as growing when its text grew within this time. */
 const GROWING_MS = 3_000;
-/** The longest delay of a refresh that is waited for, as `MAX_REFRESH_SECONDS` of the plain client. */
+/** The longest delay of a refresh that is followed, the same as `MAX_REFRESH_SECONDS` of the plain client. */
 const MAX_REFRESH_MS = 5_000;
-/** A busy machine may need so long to begin with it. */
+/** A busy machine may take this long to begin a refresh. */
 const MAX_REFRESH_START_MS = 2_000;
 const CHANGE_POLL_MS = 100;
-/** On a machine that is short of time the page gets its turns, too, before it counts as quiet. */
+/** A page counts as quiet only after this many looks, so that it gets its turns on a busy machine too. */
 const MIN_LOOKS = 4;
 const MAX_LATE_MS = 2_000;
 const AT_ONCE: Wait = { size: 0, forMs: 0, looks: 0 };
 
-/** Scrolls to the end, again as long as that makes the page longer, so that lazy content comes. */
+/** Scrolls to the end, repeatedly while the page grows by it, so that lazy content loads. */
 export async function scrollThrough(page: Page, traffic: Traffic, options: SettleOptions): Promise<void> {
   let height = -1;
   for (let round = 0; round < MAX_SCROLLS && !options.signal.aborted; round++) {

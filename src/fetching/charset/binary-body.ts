@@ -1,9 +1,9 @@
-/** Documents that may be written in ASCII alone. */
+/** Signatures of formats whose files may consist of ASCII alone. */
 const TEXTUAL_SIGNATURES: readonly (readonly [string, string])[] = [
   ["a PDF document", "%PDF-"],
   ["a PostScript document", "%!PS-Adobe-"],
 ];
-/** What stands at the start of a format's files; `.` is any byte. */
+/** The first bytes of each format; `.` stands for any byte. */
 const SIGNATURES: readonly (readonly [string, string])[] = [
   ["an image", "\x89PNG\r\n\x1a\n"],
   ["an image", "\xff\xd8\xff"],
@@ -41,15 +41,16 @@ const SIGNATURES: readonly (readonly [string, string])[] = [
   ["a database", "SQLite format 3\0"],
 ];
 
-/** As many bytes as the MIME Sniffing standard looks at. */
+/** The MIME Sniffing standard looks at this many bytes. */
 const HEAD_BYTES = 1445;
-/** Texts have hardly a control character, compressed bytes have 10 %. */
+/** Texts have hardly any control characters; compressed data has 10 %. */
 const MAX_BINARY_SHARE = 0.04;
-/** A page in which a control character has strayed is still one. */
+/** A stray control character or two does not make a page binary. */
 const MIN_BINARY_BYTES = 4;
 
 /**
- * What a body is that cannot be text, whatever its type says: by its first bytes, or by many control characters.
+ * Says what a body is when it cannot be text, whatever its type claims: by its first bytes, or by many
+ * control characters.
  * @returns a noun phrase for messages; null for what may be text
  */
 export function binaryBody(bytes: Uint8Array): string | null {
@@ -64,15 +65,18 @@ export function binaryBody(bytes: Uint8Array): string | null {
   return binary >= MIN_BINARY_BYTES && binary > MAX_BINARY_SHARE * head.length ? "no text" : null;
 }
 
-/** The same of a text that such bytes have become in a browser. */
+/** Does the same for a text into which a browser has decoded the bytes. */
 export const binaryText = (text: string): string | null =>
   binaryBody(Uint8Array.from(text.slice(0, HEAD_BYTES), (char) => Math.min(char.charCodeAt(0), 0xff)));
 
-/** The standard's binary data bytes: controls that no text encoding without a byte order mark uses. */
+/**
+ * The "binary data bytes" of the MIME Sniffing standard: control characters that no text encoding without a
+ * byte order mark uses.
+ */
 export const isBinaryByte = (byte: number): boolean =>
   byte <= 0x08 || byte === 0x0b || (byte >= 0x0e && byte <= 0x1a) || (byte >= 0x1c && byte <= 0x1f);
 
-// Servers that make documents write line breaks before them.
+// Some programs that generate documents write line breaks before them.
 function firstOf(head: Uint8Array): number {
   let at = 0;
   while (head[at] === 0x20 || head[at] === 0x0a || head[at] === 0x0d) at++;
@@ -89,7 +93,7 @@ function startsWith(head: Uint8Array, signature: string, start: number): boolean
 
 const ANY = ".".charCodeAt(0);
 
-/** UTF-16, by its mark or by zeros at every other byte. */
+/** Whether the bytes are UTF-16, by a mark or by zeros at every other byte. */
 function isWide(head: Uint8Array): boolean {
   const [a, b] = head;
   if ((a === 0xff && b === 0xfe) || (a === 0xfe && b === 0xff)) return true;

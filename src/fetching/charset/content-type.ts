@@ -1,16 +1,16 @@
 import { isBinaryByte } from "./binary-body.ts";
 
-/** A Content-Type header in its parts: `text/html; charset=utf-8`. */
+/** The parts of a Content-Type header such as `text/html; charset=utf-8`. */
 export type ContentType = { readonly essence: string; readonly charset: string | null };
 
-/** Reads a Content-Type header by what matters here; null for a header that names no type. */
+/** Reads a Content-Type header; null when it names no type. */
 export function parseContentType(header: string | null | undefined): ContentType | null {
   const match = /^\s*([!#$%&'*+.^_`|~0-9a-z-]+\/[!#$%&'*+.^_`|~0-9a-z-]+)\s*(?:;|,|$)/i.exec(header ?? "");
   if (!match) return null;
   return { essence: (match[1] ?? "").toLowerCase(), charset: charsetParameter(header ?? "") };
 }
 
-/** The charset parameter of a header value, also where the rest of it is malformed. */
+/** Finds the charset parameter of a header value, even where the rest is malformed. */
 export function charsetParameter(header: string): string | null {
   const match = /(?:^|[;,\s])charset\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s;,"']+))/i.exec(header.slice(0, 1000));
   const label = (match?.[1] ?? match?.[2] ?? match?.[3] ?? "").trim();
@@ -25,10 +25,10 @@ const PAGE_TYPES = new Set([
   "text/x-markdown",
 ]);
 
-/** Types that say nothing about the body, so the body is looked at. */
+/** These types say nothing about the body, so the body itself is looked at. */
 const VAGUE_TYPES = new Set(["application/octet-stream", "binary/octet-stream", "unknown/unknown", "*/*"]);
 
-/** Whether a body of this type can hold an article; null: only the body can tell. */
+/** Whether a body of this type can hold an article; null when only the body can tell. */
 export function isPageType(type: ContentType | null): boolean | null {
   if (!type || VAGUE_TYPES.has(type.essence)) return null;
   return PAGE_TYPES.has(type.essence);
@@ -38,7 +38,7 @@ const HTML_START =
   /^<(?:!doctype html|!--|html|head|script|iframe|h1|div|font|table|a|style|title|b|body|br|p|meta|link|article|main|section)[\s>/!]/i;
 
 /**
- * The type of a body that came without one, in the manner of the WHATWG MIME Sniffing standard.
+ * Finds the type of a body that came without one, as in the WHATWG MIME Sniffing standard.
  * @returns null for a body that is not text
  */
 export function sniffPageType(bytes: Uint8Array): string | null {

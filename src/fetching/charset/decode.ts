@@ -1,7 +1,7 @@
 import { charsetParameter } from "./content-type.ts";
 import { decoderOf, sniffEncoding } from "./sniff-encoding.ts";
 
-/** Where the encoding of a text was learnt. */
+/** Where the encoding of a text was found. */
 export type EncodingSource = "bom" | "header" | "meta" | "sniffed";
 
 export type DecodedText = {
@@ -9,17 +9,17 @@ export type DecodedText = {
   /** The encoding's name in the WHATWG Encoding Standard, in lower case. */
   readonly encoding: string;
   readonly source: EncodingSource;
-  /** Whether some bytes were none of that encoding and became U+FFFD. */
+  /** Whether some bytes were invalid in that encoding and became U+FFFD. */
   readonly malformed: boolean;
   /** Whether the encoding is a guess that may be wrong. */
   readonly doubtful: boolean;
 };
 
 /**
- * Decodes a body or a file to text, without its byte order mark. A mark decides, then the charset of the
- * header, then `<meta>` or the XML declaration, then the bytes themselves; a label that the Encoding Standard
- * does not know is passed over. The mark goes first as in the standard's "decode" and in every browser:
- * servers declare a charset for files that they have not looked into.
+ * Decodes a body or a file to text, without its byte order mark. A byte order mark decides, then the charset
+ * of the header, then `<meta>` or the XML declaration, then the bytes themselves; labels that the Encoding
+ * Standard does not know are ignored. The mark comes first as in the standard's "decode" and in every
+ * browser, because servers declare a charset for files that they have not looked into.
  * @param contentType the header's value, null when there is none (a local file)
  */
 export function decodeText(bytes: Uint8Array, contentType: string | null): DecodedText {
@@ -27,7 +27,7 @@ export function decodeText(bytes: Uint8Array, contentType: string | null): Decod
   return { ...decodeAs(bytes, encoding), encoding, source, doubtful };
 }
 
-/** What a reader should know of how a text was decoded. */
+/** Sentences that tell a reader what was doubtful about the decoding. */
 export function decodingWarnings({ encoding, malformed, doubtful }: Omit<DecodedText, "text">): string[] {
   const guessed = doubtful
     ? [`No encoding is declared, and ${encoding} is a guess: letters may be wrong`]
@@ -59,7 +59,7 @@ function byteOrderMark(bytes: Uint8Array): string | null {
   return null;
 }
 
-// The labels of the standard's "replacement" encoding, which decodes to one U+FFFD and nothing else.
+// These labels belong to the standard's "replacement" encoding, which decodes everything to one U+FFFD.
 const REPLACEMENT_LABELS = new Set([
   "csiso2022kr",
   "hz-gb-2312",
@@ -69,7 +69,7 @@ const REPLACEMENT_LABELS = new Set([
   "replacement",
 ]);
 
-/** The encoding that a label means, or null when the standard (or this runtime) has none of that name. */
+/** The encoding that a label names, or null when the standard or this runtime does not know it. */
 function encodingOf(label: string | null): string | null {
   const plain = label?.trim().toLowerCase() ?? "";
   if (plain === "") return null;
@@ -96,7 +96,8 @@ function decodeAs(
   }
 }
 
-// Encoding Standard 14.5: upper bytes are the private characters from U+F780. Node's decoder lacks it.
+// Upper bytes map to private-use characters from U+F780 (Encoding Standard 14.5). Node has no decoder for
+// this.
 function decodeUserDefined(bytes: Uint8Array): string {
   const latin1 = new TextDecoder("latin1").decode(bytes.map((byte) => (byte < 0x80 ? byte : 0x3f)));
   if (!bytes.some((byte) => byte >= 0x80)) return latin1;
@@ -105,16 +106,16 @@ function decodeUserDefined(bytes: Uint8Array): string {
   return parts.join("");
 }
 
-// The standard looks at 1024 bytes; browsers go on a little, and pages with long comments need it.
+// The standard looks at 1024 bytes; browsers look a little further, and pages with long comments need it.
 const PRESCAN_BYTES = 4096;
 
-/** The encoding that the document names itself (HTML standard, "prescan a byte stream"). */
+/** The encoding that the document declares itself (HTML standard, "prescan a byte stream"). */
 function encodingInMarkup(bytes: Uint8Array): string | null {
   const head = new TextDecoder("windows-1252").decode(bytes.subarray(0, PRESCAN_BYTES));
   const xml = /^\s*<\?xml\s[^>]*?encoding\s*=\s*["']([^"']+)["']/i.exec(head);
   const label = metaCharset(withoutComments(head)) ?? xml?.[1] ?? null;
   const encoding = encodingOf(label);
-  // A document whose declaration could be read byte by byte is not in UTF-16, whatever it says.
+  // A declaration that can be read byte by byte proves that the document is not UTF-16, whatever it says.
   if (encoding === "utf-16le" || encoding === "utf-16be") return "utf-8";
   return encoding === "x-user-defined" ? "windows-1252" : encoding;
 }

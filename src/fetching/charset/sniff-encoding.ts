@@ -1,25 +1,27 @@
 import { analyse } from "chardet";
 
-/** A guess at the encoding of bytes that nothing declares. */
+/** A guess at an encoding that nothing declares. */
 export type SniffedEncoding = {
-  /** As the WHATWG Encoding Standard names it, in lower case. */
+  /** The name in the WHATWG Encoding Standard, in lower case. */
   readonly encoding: string;
-  /** Whether the bytes speak for others nearly as much, or are too few to tell. */
+  /** Whether other encodings fit nearly as well, or there are too few bytes to tell. */
   readonly doubtful: boolean;
 };
 
-// The types of the runtime list fewer labels than it knows.
+// The runtime knows more labels than its types list.
 export const decoderOf = (label: string, fatal = false): TextDecoder =>
   new TextDecoder(label as ConstructorParameters<typeof TextDecoder>[0], { fatal });
 
 const FALLBACK = "windows-1252"; // the HTML standard's for most locales
 const SNIFF_BYTES = 65_536;
 
-/** The likeliest encoding of bytes that nothing declares: UTF-8 when they are valid, else by statistics. */
+/**
+ * Guesses the encoding of bytes that nothing declares: UTF-8 when they are valid UTF-8, else by statistics.
+ */
 export function sniffEncoding(bytes: Uint8Array): SniffedEncoding {
   const wide = utf16WithoutMark(bytes);
   if (wide) return { encoding: wide, doubtful: false };
-  // ISO-2022-JP is ASCII with escapes, so it is valid UTF-8 as well.
+  // ISO-2022-JP consists of ASCII and escapes, so it is also valid UTF-8.
   const hasEscapes = bytes.includes(ESCAPE);
   const isValid = decodesCleanly(bytes, "utf-8", { isWhole: true });
   if (isValid && !hasEscapes) return { encoding: "utf-8", doubtful: false };
@@ -30,10 +32,16 @@ export function sniffEncoding(bytes: Uint8Array): SniffedEncoding {
 
 const ESCAPE = 0x1b;
 
-/** Single-byte encodings whose upper half is a script of its own, so that a text is mostly upper bytes. */
+/**
+ * Single-byte encodings whose upper half is a script of its own, so that most letters of a text are upper
+ * bytes.
+ */
 const OTHER_SCRIPTS = /^(?:windows-125[1356]|koi8-|iso-8859-[5678])/;
 const MULTIBYTE = /^(?:shift_jis|euc-|big5|gb|iso-2022)/;
-/** Encodings of one script that differ in few letters, which the statistics tell apart by other signs. */
+/**
+ * Pairs of encodings of one script that differ in few letters; the statistics decide between them by other
+ * signs.
+ */
 const SIBLINGS: ReadonlyMap<string, string> = new Map([
   ["iso-8859-2", "windows-1250"],
   ["windows-1250", "iso-8859-2"],
@@ -42,12 +50,15 @@ const SIBLINGS: ReadonlyMap<string, string> = new Map([
   ["iso-8859-8", "windows-1255"],
 ]);
 
-/** Under so many bytes outside ASCII the statistics guess Russian for "é è". */
+/** With fewer bytes outside ASCII than this, the statistics guess Russian for "é è". */
 const MIN_UPPER_BYTES = 4;
-/** The library's confidence, 0–100; long plain Russian reaches 19, multibyte texts of a line over 50. */
+/**
+ * The lowest confidence (0–100) of the library that is accepted. Long plain Russian reaches 19, a line of
+ * multibyte text over 50.
+ */
 const MIN_CONFIDENCE = 10;
 const MIN_MULTIBYTE_CONFIDENCE = 25;
-/** The library finds a multibyte encoding in Thai with 29 to 49, and in texts of that encoding with 100. */
+/** The library takes Thai for a multibyte encoding with a confidence of 29 to 49, and gives real ones 100. */
 const SURE_CONFIDENCE = 60;
 /** A guess from fewer letters may be wrong. */
 const SURE_LETTERS = 200;
@@ -62,11 +73,11 @@ function guessOf(sample: Uint8Array): SniffedEncoding | null {
   if (!isSure && isThai(sample)) return { encoding: "windows-874", doubtful: isShort };
   for (const match of matches) {
     const encoding = encodingNamed(match.name);
-    // A guess of UTF-8 is wrong here: the bytes have been tried.
+    // The bytes have been tried as UTF-8 already, so a guess of UTF-8 is wrong.
     if (encoding === null || encoding.startsWith("utf-")) continue;
     if (OTHER_SCRIPTS.test(encoding) && upper < letters) continue;
     const isOtherScript = OTHER_SCRIPTS.test(encoding) || MULTIBYTE.test(encoding);
-    // No text in Latin letters has most of them outside ASCII; one in IBM866, which the library does not know, has.
+    // Text in Latin letters is mostly ASCII, but text in IBM866, which the library does not know, is not.
     const doubtful = isShort || (!isOtherScript && upper > letters);
     const enough = MULTIBYTE.test(encoding) ? MIN_MULTIBYTE_CONFIDENCE : MIN_CONFIDENCE;
     const plausible = match.confidence >= enough ? morePlausible(sample, encoding) : null;
@@ -88,10 +99,10 @@ const countOf = (bytes: Uint8Array, counts: (byte: number) => boolean): number =
 
 const isAsciiLetter = (byte: number): boolean => (byte | 0x20) >= 0x61 && (byte | 0x20) <= 0x7a;
 
-/** At most so many of the letters outside ASCII may stand beside what stands beside no letter. */
+/** The largest share of letters outside ASCII that may stand beside a sign which no word contains. */
 const MAX_ODD_SHARE = 0.02;
 
-/** The encoding, or its sibling where that leaves fewer odd places; null where both are wrong. */
+/** The encoding, or its sibling when that gives fewer odd places; null when both are implausible. */
 function morePlausible(sample: Uint8Array, encoding: string): string | null {
   let best: { readonly name: string; readonly odd: number } | null = null;
   for (const name of [encoding, SIBLINGS.get(encoding)]) {
@@ -102,14 +113,14 @@ function morePlausible(sample: Uint8Array, encoding: string): string | null {
   return best?.name ?? null;
 }
 
-// "Dvo¾ák", "¶λλοι", "’λλοι", controls: letters of one encoding that another one takes for signs.
+// "Dvo¾ák", "¶λλοι", "’λλοι" and control characters: letters of one encoding that another one shows as signs.
 const ODD = /\p{L}(?:[¡-§©«¬®-¶¸¹»-¿×÷]|[¡-¿×÷₪]{2,})\p{L}|(?<![\p{L}\p{N}])[’¶]\p{L}|[\x80-\x9f]/gu;
 
 const oddShare = (text: string): number =>
   (text.match(ODD)?.length ?? 0) / Math.max(1, text.match(/\P{ASCII}/gu)?.length ?? 0);
 
 const isConsonant = (byte: number): boolean => byte >= 0xa1 && byte <= 0xce;
-/** Vowels and tones above and below a consonant. */
+/** Whether a byte is a Thai vowel or tone mark above or below a consonant. */
 const isMark = (byte: number): boolean =>
   byte === 0xd1 || (byte >= 0xd4 && byte <= 0xda) || (byte >= 0xe7 && byte <= 0xee);
 const isLeadingVowel = (byte: number): boolean => byte >= 0xe0 && byte <= 0xe4;
@@ -117,7 +128,10 @@ const isLeadingVowel = (byte: number): boolean => byte >= 0xe0 && byte <= 0xe4;
 const MIN_THAI_BYTES = 20;
 const MIN_THAI_SHARE = 0.98;
 
-/** Whether vowels and tones stand where Thai writes them (TIS-620, windows-874): the library's statistics miss it. */
+/**
+ * Whether vowels and tones stand where Thai (TIS-620, windows-874) writes them; the library does not know
+ * Thai.
+ */
 function isThai(sample: Uint8Array): boolean {
   let fitting = 0;
   let signs = 0;
@@ -137,8 +151,9 @@ function isThai(sample: Uint8Array): boolean {
 }
 
 /**
- * The lines outside of tags, scripts and comments that hold a byte outside ASCII: markup, code and menus in
- * English tell nothing. All bytes from the first one on where there is no such line.
+ * The lines outside tags, scripts and comments that hold a byte outside ASCII, because markup, code and
+ * English menus say nothing about the encoding. Without such a line, all bytes from the first one outside
+ * ASCII on.
  */
 function textSample(bytes: Uint8Array): Uint8Array {
   const markup = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("latin1");
@@ -160,7 +175,7 @@ function textSample(bytes: Uint8Array): Uint8Array {
 
 const UPPER = /[\x80-\xff]/;
 
-/** The place after what starts with this "<". */
+/** The position after the tag, comment or script that starts at this "<". */
 function endOfMarkup(markup: string, open: number): number {
   const past = (mark: string, from: number): number => {
     const found = markup.indexOf(mark, from);
@@ -179,7 +194,7 @@ function endOfMarkup(markup: string, open: number): number {
   return past(">", at);
 }
 
-/** @param options.isWhole the sample's end cuts no character, as it may elsewhere */
+/** @param options.isWhole whether the sample ends between two characters; otherwise its end may cut one */
 function decodesCleanly(
   sample: Uint8Array,
   encoding: string,
@@ -193,7 +208,7 @@ function decodesCleanly(
   }
 }
 
-/** UTF-16 of mostly Latin text shows in zeros at every other byte. */
+/** Recognises UTF-16 of mostly Latin text by the zeros at every other byte. */
 function utf16WithoutMark(bytes: Uint8Array): string | null {
   const length = Math.min(bytes.length, 512) & ~1;
   if (length < 4) return null;

@@ -2,16 +2,17 @@ import { type IpAddress, type IpNetwork, networkHolds, parseIpNetwork, unmapIpv4
 
 /**
  * How far an address reaches.
- * - `public`: a host of the internet;
- * - `local`: this machine, a private network, or a block without a public meaning;
- * - `forbidden`: link-local, cloud metadata, multicast, broadcast: never a page, under any policy.
+ * - `public`: a host of the internet.
+ * - `local`: this machine, a private network, or a block without a public meaning.
+ * - `forbidden`: link-local, cloud metadata, multicast and broadcast addresses, which are refused under every
+ *   policy.
  */
 export type AddressReach = "public" | "local" | "forbidden";
 
 /**
- * How far an address reaches (IANA's special-purpose registries for IPv4 and IPv6). An IPv6 address that
- * carries an IPv4 one reaches no farther than what it carries: mapped, compatible, translated (RFC 2765),
- * NAT64 (RFC 6052), 6to4 (RFC 3056), Teredo (RFC 4380) and ISATAP (RFC 5214).
+ * Classifies an address by IANA's special-purpose registries for IPv4 and IPv6. An IPv6 address that carries
+ * an IPv4 address reaches no farther than that one: mapped, compatible, translated (RFC 2765), NAT64 (RFC
+ * 6052), 6to4 (RFC 3056), Teredo (RFC 4380) and ISATAP (RFC 5214) addresses.
  */
 export function addressReach(address: IpAddress): AddressReach {
   const plain = unmapIpv4(address);
@@ -32,7 +33,7 @@ const rows = (reach: AddressReach, networks: readonly string[]): ReachRow[] =>
     return { network, reach };
   });
 
-// The first row that holds the address decides, so single addresses stand before their blocks.
+// The first row that holds the address decides, so single addresses come before the blocks around them.
 const IPV4_REACH: readonly ReachRow[] = [
   ...rows("forbidden", [
     "169.254.0.0/16", // link-local; 169.254.169.254 is the metadata service of most clouds
@@ -42,7 +43,7 @@ const IPV4_REACH: readonly ReachRow[] = [
     "224.0.0.0/4", // multicast
     "240.0.0.0/4", // reserved, and 255.255.255.255
   ]),
-  // "0.0.0.0" is what development servers print, and it connects to this machine.
+  // Development servers print "0.0.0.0", which connects to this machine.
   ...rows("local", ["0.0.0.0"]),
   ...rows("forbidden", ["0.0.0.0/8"]),
   ...rows("local", [
@@ -75,7 +76,7 @@ const IPV6_REACH: readonly ReachRow[] = [
     "2001:db8::/32",
     "3fff::/20",
   ]),
-  ...rows("public", ["2000::/3"]), // all global unicast space that is handed out; the rest is local
+  ...rows("public", ["2000::/3"]), // all allocated global unicast space; the rest is local
 ];
 
 const reachByTable = (address: IpAddress, table: readonly ReachRow[]): AddressReach | null =>
@@ -87,18 +88,18 @@ const narrower = (a: AddressReach, b: AddressReach): AddressReach => (NARROWNESS
 
 const LOW_32 = 0xffff_ffffn;
 
-/** Every IPv4 address that an IPv6 address can be read to carry. */
+/** Every IPv4 address that an IPv6 address may carry. */
 function carriedIpv4(value: bigint): bigint[] {
   const carried: bigint[] = [];
   const low = value & LOW_32;
   const top96 = value >> 32n;
-  if (top96 === 0n && low > 1n) carried.push(low); // compatible; :: and ::1 are themselves
+  if (top96 === 0n && low > 1n) carried.push(low); // compatible; :: and ::1 carry none
   if (top96 === 0xffff_0000n) carried.push(low); // translated ::ffff:0:a.b.c.d
   if (top96 === 0x0064_ff9b_0000_0000_0000_0000n) carried.push(low); // NAT64
-  if (value >> 80n === 0x0064_ff9b_0001n) carried.push(low); // local-use NAT64, its commonest layout
+  if (value >> 80n === 0x0064_ff9b_0001n) carried.push(low); // local-use NAT64 in its most common layout
   if (value >> 112n === 0x2002n) carried.push((value >> 80n) & LOW_32); // 6to4
   if (value >> 96n === 0x2001_0000n) carried.push((value >> 64n) & LOW_32, low ^ LOW_32); // Teredo
-  // ISATAP's interface identifier; the bit 0x0200 says whether the IPv4 address is unique.
+  // This is ISATAP's interface identifier; the bit 0x0200 says whether the IPv4 address is unique.
   const interfaceHigh = (value >> 32n) & LOW_32;
   if (interfaceHigh === 0x0000_5efen || interfaceHigh === 0x0200_5efen) carried.push(low);
   return carried;

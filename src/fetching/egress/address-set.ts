@@ -1,9 +1,9 @@
 import { Failure } from "../../base/failure.ts";
 import { formatIpAddress, networkHolds, parseIpAddress, parseIpNetwork, unmapIpv4 } from "./ip-address.ts";
 
-/** A set of IP addresses, as an operator lists them. */
+/** A set of IP addresses as an operator lists them. */
 export type AddressSet = {
-  /** Whether the text is an address, and one of the set. */
+  /** Whether the text is an address in the set. */
   has(address: string): boolean;
 };
 
@@ -40,8 +40,9 @@ export const isLoopbackAddress = (address: string): boolean => LOOPBACK.has(addr
 export const isIpAddress = (text: string): boolean => parseIpAddress(text) !== null;
 
 /**
- * The network that one household or machine has to itself: an IPv4 address, or the first 64 bits of an IPv6
- * one, since whoever has one address of such a network has all of them (RFC 6177). Other text as it is.
+ * The network that belongs to one household or machine: an IPv4 address, or the first 64 bits of an IPv6
+ * address, since whoever has one address of such a network has all of them (RFC 6177). Other text is returned
+ * unchanged.
  */
 export function subscriberNetwork(address: string): string {
   const parsed = parseIpAddress(address);

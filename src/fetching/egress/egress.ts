@@ -6,42 +6,42 @@ import { formatIpAddress, type IpAddress, parseIpAddress, unmapIpv4 } from "./ip
 import { type EgressCaller, type EgressPolicy, mayBeLocal, namesMayTurnOutLocal } from "./policy.ts";
 import { createResolverCache, type Resolve } from "./resolver.ts";
 
-/** Where a connection may go: connect to one of `addresses` and to nothing else. */
+/** A target that passed the policy: connect to one of `addresses` and to nothing else. */
 export type AdmittedTarget = {
-  /** The name or address to verify a certificate against, without brackets and trailing dot. */
+  /** The name or address that the certificate must match, without brackets and trailing dot. */
   readonly host: string;
-  /** Checked addresses in the resolver's order, at least one, IPv6 without brackets. */
+  /** At least one checked address, in the resolver's order, IPv6 without brackets. */
   readonly addresses: readonly string[];
 };
 
 export type EgressOptions = {
   readonly policy: EgressPolicy;
-  /** All addresses of a name; `systemResolve` in the product. */
+  /** Finds all addresses of a name; the product uses `systemResolve`. */
   readonly resolve: Resolve;
-  /** How long an answer of the resolver is used again, in ms; 0 asks every time. */
+  /** How long a resolver's answer is reused, in ms; 0 asks every time. */
   readonly resolverTtlMs: number;
   readonly now?: () => number;
 };
 
 /**
- * The one decision about every outbound connection. It holds no connection itself: who connects must use
- * the addresses that it hands out, so that a name that resolves otherwise a moment later gains nothing.
+ * Decides about every outbound connection. It opens none itself: whoever connects must use the addresses that
+ * it returns, so that a name that resolves differently a moment later gains nothing.
  */
 export interface Egress {
   /**
-   * Checks the scheme, the host and, of a name, EVERY address of its DNS answer.
+   * Checks the scheme, the host and, for a name, EVERY address of its DNS answer.
    * @throws Failure `egress_refused`, or `network` when the name has no address, or the signal's reason
    */
   admit(url: URL, caller: EgressCaller, signal?: AbortSignal): Promise<AdmittedTarget>;
   /**
-   * The part of the check that is left when a proxy resolves the name: scheme, literal addresses and names
-   * that mean this machine or an inner network.
+   * Checks what can be checked when a proxy resolves the name: the scheme, literal addresses, and names that
+   * mean this machine or an inner network.
    * @throws Failure `egress_refused`
    */
   admitThroughProxy(url: URL, caller: EgressCaller): void;
 }
 
-/** Builds the decision for one policy; the resolver's answers are kept per instance, so share it. */
+/** Makes the decision for one policy. Share the instance, because it keeps the resolver's answers. */
 export function createEgress(options: EgressOptions): Egress {
   const { policy } = options;
   const resolve = createResolverCache({
@@ -80,7 +80,7 @@ export function createEgress(options: EgressOptions): Egress {
       const literal = parseIpAddress(target.host);
       if (literal) check(target, literal, false);
       else if (isLocalName(target.host) && namesMayTurnOutLocal(policy)) {
-        // Nobody here resolves the name, so a list of networks cannot speak for it.
+        // A proxy resolves this name, so a list of networks cannot allow it.
         if (!mayBeLocal(policy, caller, { host: target.host, address: null }))
           throw refusal(target, LOCAL_NAME);
       } else checkName(target);
@@ -94,7 +94,7 @@ const LOOPBACK: readonly string[] = ["127.0.0.1", "::1"];
 
 const FORBIDDEN = "link-local, metadata and multicast addresses are refused always";
 const LOCAL = "the address is not public";
-// The address itself stays unsaid: it would tell a caller from outside about the inner network.
+// The message must not name the address: it would tell an outside caller about the inner network.
 const TURNS_LOCAL = "the name resolves to an address that is not public";
 const LOCAL_NAME = "the name belongs to this machine or to an inner network";
 
@@ -108,14 +108,14 @@ function readTarget(policy: EgressPolicy, url: URL, caller: EgressCaller): Targe
 }
 
 function readAnswer(text: string): IpAddress {
-  // Link-local answers carry a zone ("fe80::1%eth0"); the address alone decides.
+  // Link-local answers carry a zone ("fe80::1%eth0"), but only the address matters.
   const address = parseIpAddress(text.replace(/%.*$/, ""));
   if (!address)
     throw new Failure("network", `the resolver gave ${JSON.stringify(text)}, which is no address`);
   return address;
 }
 
-/** What a refusal was about, for whoever learns of it by way of another URL of the host. */
+/** What was refused and why, for callers that see the refusal through another URL of the host. */
 type Refused = { readonly refusedHost: string; readonly why: string };
 
 const refusal = ({ url }: Pick<Target, "url">, why: string): Failure =>
@@ -123,8 +123,11 @@ const refusal = ({ url }: Pick<Target, "url">, why: string): Failure =>
     cause: { refusedHost: url.host, why } satisfies Refused,
   });
 
-/** The refusal in the name of a URL of the same host; of another host, such as the proxy's, it stays as it is. */
+/**
+ * Rewords a refusal for a URL of the same host. A refusal of another host, such as the proxy's, is returned
+ * unchanged.
+ */
 export function refusalOf(error: Failure, url: URL): Failure {
-  const { refusedHost, why } = (error.cause ?? {}) as Partial<Refused>; // of a refusal, as `refusal` makes it
+  const { refusedHost, why } = (error.cause ?? {}) as Partial<Refused>; // `refusal` sets this cause
   return refusedHost === url.host && why !== undefined ? refusal({ url }, why) : error;
 }

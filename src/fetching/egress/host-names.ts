@@ -1,4 +1,6 @@
-/** A host as it is compared: lower case, without the brackets of IPv6 and without the root's dot. */
+/**
+ * Normalises a host for comparison: lower case, without the brackets of IPv6 and without the trailing dot.
+ */
 export function bareHost(host: string): string {
   const bare = host.startsWith("[") && host.endsWith("]") ? host.slice(1, -1) : host;
   let end = bare.length;
@@ -6,13 +8,13 @@ export function bareHost(host: string): string {
   return bare.slice(0, end).toLowerCase();
 }
 
-/** Whether the name is this machine's by RFC 6761, whatever a resolver says. */
+/** Whether RFC 6761 reserves the name for this machine, whatever a resolver says. */
 export const isLocalhost = (host: string): boolean => host === "localhost" || host.endsWith(".localhost");
 
 /**
- * Whether a name means this machine or an inner network without asking a resolver: a name without a dot, or
- * one below a suffix that is reserved for (RFC 6761, 6762, 8375, 9476; ICANN 2024 for `internal`) or in
- * practice used inside networks.
+ * Whether a name means this machine or an inner network, without asking a resolver. It does when it has no
+ * dot, or ends in a suffix that is reserved for that (RFC 6761, 6762, 8375, 9476; ICANN 2024 for `internal`)
+ * or commonly used inside networks.
  */
 export function isLocalName(host: string): boolean {
   return !host.includes(".") || INNER_SUFFIXES.some((suffix) => host.endsWith(suffix));
@@ -32,7 +34,7 @@ const INNER_SUFFIXES = [
   ".alt",
 ];
 
-/** Whether the name is a cloud's metadata service. */
+/** Whether the name belongs to a cloud's metadata service. */
 export const isMetadataName = (host: string): boolean => METADATA_NAMES.has(host);
 
 const METADATA_NAMES = new Set([

@@ -1,13 +1,13 @@
 /** An IPv4 or IPv6 address as a number, so that membership in a network is a shift and a comparison. */
 export type IpAddress = { readonly version: 4 | 6; readonly value: bigint };
 
-/** A block of addresses: those whose first `prefixLength` bits equal `value`'s. */
+/** A block of addresses: all whose first `prefixLength` bits equal those of `value`. */
 export type IpNetwork = { readonly version: 4 | 6; readonly value: bigint; readonly prefixLength: number };
 
 /**
- * Reads a dotted quad of four decimal numbers or an IPv6 address of RFC 4291, with or without brackets.
- * The short, octal, hexadecimal and single-number forms of IPv4 are no addresses here: in a URL the WHATWG
- * parser has turned them into dotted quads already, and nowhere else are they meant.
+ * Reads a dotted quad of four decimal numbers or an IPv6 address (RFC 4291), with or without brackets. The
+ * short, octal, hexadecimal and single-number forms of IPv4 are not accepted: the WHATWG URL parser has
+ * already turned them into dotted quads, and elsewhere nobody means them.
  * @returns null for anything else, a zone id included
  */
 export function parseIpAddress(text: string): IpAddress | null {
@@ -18,8 +18,8 @@ export function parseIpAddress(text: string): IpAddress | null {
 }
 
 /**
- * Reads `address/length`, or an address alone as the network of that one address.
- * @returns null when it is neither
+ * Reads `address/length`, or a single address as a network of one.
+ * @returns null when the text is neither
  */
 export function parseIpNetwork(text: string): IpNetwork | null {
   const slash = text.indexOf("/");
@@ -40,14 +40,16 @@ export function networkHolds(network: IpNetwork, address: IpAddress): boolean {
   return plain.value >> shift === network.value >> shift;
 }
 
-/** The IPv4 address inside an IPv4-mapped one (RFC 4291, 2.5.5.2); any other address as it is. */
+/**
+ * The IPv4 address inside an IPv4-mapped one (RFC 4291, 2.5.5.2); any other address is returned unchanged.
+ */
 export function unmapIpv4(address: IpAddress): IpAddress {
   return address.version === 6 && address.value >> 32n === 0xffffn
     ? { version: 4, value: address.value & 0xffff_ffffn }
     : address;
 }
 
-/** The usual text of an address; IPv6 comes without compression and without brackets. */
+/** Writes an address in its usual form; IPv6 is neither compressed nor bracketed. */
 export function formatIpAddress(address: IpAddress): string {
   if (address.version === 4) {
     return [24n, 16n, 8n, 0n].map((shift) => String((address.value >> shift) & 255n)).join(".");
@@ -63,7 +65,7 @@ function parseIpv4(text: string): bigint | null {
   if (!match) return null;
   let value = 0n;
   for (const part of match.slice(1)) {
-    // "010" means 8 to some parsers and 10 to others, so it is no address at all.
+    // Some parsers read "010" as 8 and others as 10, so it is rejected.
     if (Number(part) > 255 || (part.length > 1 && part.startsWith("0"))) return null;
     value = (value << 8n) | BigInt(part);
   }
@@ -82,7 +84,7 @@ function parseIpv6(text: string): IpAddress | null {
   return { version: 6, value: groups.reduce((value, group) => (value << 16n) | BigInt(group), 0n) };
 }
 
-/** @param ipv4Allowed whether the last part may be a dotted quad, which stands for two groups */
+/** @param ipv4Allowed whether the last part may be a dotted quad, which fills two groups */
 function ipv6Groups(text: string, ipv4Allowed: boolean): number[] | null {
   if (text === "") return [];
   const groups: number[] = [];

@@ -11,40 +11,40 @@ import { type ProxyHead, parseProxyHead, readHead, rewriteHead } from "./proxy-h
 import { createRouteFinder, type RouteFinder, type RouteOptions } from "./route.ts";
 
 /**
- * A proxy on loopback for programs that resolve names and follow redirects by themselves (a browser, git):
- * each connection goes to an address that the egress policy has checked, through the caller's own proxy where
- * one is chosen, or is refused.
+ * A loopback proxy for programs that resolve names and follow redirects themselves (a browser, git). Each
+ * connection goes to an address that the egress policy has checked, through the caller's own proxy if there
+ * is one, or is refused.
  */
 export type PinningProxy = AsyncDisposable & {
-  /** `http://127.0.0.1:PORT`. */
+  /** The address in the form `http://127.0.0.1:PORT`. */
   readonly url: string;
   readonly username: string;
-  /** Made for this proxy, so that other programs of the machine cannot use it. */
+  /** A password made for this proxy, so that other programs on the machine cannot use it. */
   readonly password: string;
-  /** What was refused so far, the last 100: the reason a page came out incomplete. */
+  /** The last 100 refusals, which tell why a page came out incomplete. */
   readonly refusals: readonly Failure[];
-  /** Why the last connection to a URL's host did not come about, null when it did. */
+  /** Why the last connection to a URL's host failed; null when it succeeded. */
   failureFor(url: string): Failure | null;
-  /** The reason behind an answer of the proxy itself, null when the answer is the target's. */
+  /** The failure behind an answer of the proxy itself; null when the answer is the target's. */
   answered(headers: Readonly<Record<string, string | undefined>>, url: string): Failure | null;
 };
 
 export type PinningProxyOptions = RouteOptions & {
-  /** How long a connection may take to come about, in ms. */
+  /** The time limit for opening a connection, in ms. */
   readonly connectTimeoutMs: number;
-  /** A tunnel on which nothing moves for so long is closed, in ms. */
+  /** How long a tunnel may be silent before it is closed, in ms. */
   readonly idleTimeoutMs: number;
 };
 
-/** Opens the proxy on a free port of loopback. */
+/** Opens the proxy on a free port of the loopback address. */
 export async function openPinningProxy(options: PinningProxyOptions): Promise<PinningProxy> {
   const username = "egress";
   const password = crypto.randomUUID();
   const refusals: Failure[] = [];
   const errors = new Map<string, unknown>();
-  // Unknown to any server, so none can pass its answer off as the proxy's.
+  // No server knows this mark, so none can pass its answer off as the proxy's.
   const mark = crypto.randomUUID();
-  // What failed last may have been another URL of the host, such as its icon's.
+  // The last failure may belong to another URL of the host, such as its icon.
   const failureFor = (url: string): Failure | null => {
     const parsed = URL.parse(url);
     const error = errors.get(parsed?.host ?? "");
@@ -114,9 +114,9 @@ type ConnectionParts = {
 const failureOf = (url: URL | string, error: unknown): Failure =>
   wireFailure(`GET ${displayUrl(url)}`, error);
 
-/** One connection of the client carries one tunnel or one request. */
+/** Serves one connection of the client, which carries one tunnel or one request. */
 async function serveConnection(client: net.Socket, parts: ConnectionParts): Promise<void> {
-  // Without a listener an error of the socket would end the process.
+  // Without a listener a socket error would end the process.
   client.on("error", () => client.destroy());
   let target: URL | null = null;
   try {
@@ -142,7 +142,7 @@ async function serveConnection(client: net.Socket, parts: ConnectionParts): Prom
   }
 }
 
-// With a body, since browsers make an error of their own of an answer that says no and nothing else.
+// The answer has a body, because browsers replace an empty error answer with an error of their own.
 function refuse(client: net.Socket, status: string): void {
   client.end(
     `HTTP/1.1 ${status}\r\nContent-Type: text/plain\r\nContent-Length: 7\r\nConnection: close\r\n\r\nrefused`,
@@ -154,10 +154,10 @@ function isAuthorized(head: ProxyHead, credentials: Buffer): boolean {
   return given.length === credentials.length && timingSafeEqual(given, credentials);
 }
 
-/** A connection to the target or to the proxy before it. */
+/** A connection to the target or to the next proxy. */
 type Upstream = {
   readonly socket: net.Socket;
-  /** Set when a further proxy takes a plain request, which keeps its absolute form there. */
+  /** Set when a further proxy takes a plain request, which keeps its absolute form for it. */
   readonly proxy: { readonly authorization: string | null } | null;
 };
 
@@ -234,7 +234,7 @@ async function openTunnel(socket: net.Socket, head: ProxyHead, options: TunnelOp
 }
 
 type JoinOptions = {
-  /** What the client may still send; null: as much as it likes. */
+  /** How many bytes the client may still send; null without a limit. */
   readonly bodyBytes: number | null;
   readonly idleTimeoutMs: number;
 };
@@ -253,7 +253,7 @@ function joinSockets(client: net.Socket, upstream: net.Socket, options: JoinOpti
     client.pipe(upstream);
     return;
   }
-  // A second request on the connection may be for another host, whose cookies this one must not see.
+  // A second request on the connection might be for another host, which must not get this host's cookies.
   let left = options.bodyBytes;
   client.on("data", (piece) => {
     left -= piece.length;

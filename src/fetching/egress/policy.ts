@@ -4,38 +4,37 @@ import { bareHost } from "./host-names.ts";
 import { type IpAddress, type IpNetwork, networkHolds, parseIpNetwork } from "./ip-address.ts";
 
 /**
- * Which addresses besides public ones may be reached. `auto` decides by the caller, `open` allows local
- * ones to everybody, `public` to nobody, and a list allows the named hosts and networks to everybody.
- * Link-local and metadata addresses are refused under each of them. `none` allows no connection at all: the
- * offline mode, which no setting spells.
+ * Which addresses may be reached besides public ones. `auto` decides by the caller, `open` allows local
+ * addresses to everybody, `public` to nobody, and a list allows the named hosts and networks to everybody.
+ * Link-local and metadata addresses are refused under each of them. `none` allows no connection at all; this
+ * is the offline mode, which no setting can spell.
  */
 export type EgressPolicy =
   | { readonly kind: "auto" | "open" | "public" | "none" }
   | { readonly kind: "list"; readonly hosts: readonly string[]; readonly networks: readonly IpNetwork[] };
 
 /**
- * On whose behalf a connection is made:
- * the person at the command line; a request from this machine; a request from elsewhere; a source that the
- * operator's configuration names (its own hosts may be local, what it redirects or links to may not); or
- * the operator's proxy.
+ * On whose behalf a connection is made: the person at the command line; a request from this machine; a
+ * request from elsewhere; a source that the operator's configuration names (its own hosts may be local, but
+ * not what it redirects or links to); or the operator's proxy.
  */
 export type EgressCaller =
   | { readonly kind: "cli" | "loopback_request" | "remote_request" | "operator" }
   | { readonly kind: "configured_source"; readonly hosts: readonly string[] };
 
-/** What a server knows about the connection a request came over. */
+/** What a server knows about the connection that a request came over. */
 export type RequestOrigin = {
-  /** The address of the peer of the TCP connection, never one out of a header. */
+  /** The address of the TCP peer, never one from a header. */
   readonly peerAddress: string;
-  /** Whether the request carries any sign of a proxy between the client and the server. */
+  /** Whether the request shows any sign of a proxy between client and server. */
   readonly wasForwarded: boolean;
-  /** Whether the server asks its callers for an API key. */
+  /** Whether the server asks its clients for an API key. */
   readonly apiKeyConfigured: boolean;
 };
 
 /**
- * The caller that a server's request stands for: local only when its connection comes from loopback, no
- * proxy forwarded it, and no API key is set (a server with a key serves others).
+ * The caller that a server's request stands for. It is local only when the connection comes from loopback, no
+ * proxy forwarded it, and no API key is set (a server with a key serves other people).
  */
 export function requestCaller(origin: RequestOrigin): EgressCaller {
   const local = isLoopbackAddress(origin.peerAddress) && !origin.wasForwarded && !origin.apiKeyConfigured;
@@ -68,7 +67,7 @@ export function parseEgressPolicy(text: string): EgressPolicy {
   return { kind: "list", hosts, networks };
 }
 
-/** Whether a host, or (of an answer of the resolver) one address of it, may be local. */
+/** Whether a host, or one address of the resolver's answer for it, may be local. */
 export function mayBeLocal(
   policy: EgressPolicy,
   caller: EgressCaller,
@@ -87,7 +86,7 @@ export function mayBeLocal(
   return caller.kind !== "remote_request";
 }
 
-/** Whether this policy can ever let the caller reach an address that only the resolver knows. */
+/** Whether under this policy the caller may ever reach a local address that only the resolver knows. */
 export const namesMayTurnOutLocal = (policy: EgressPolicy): boolean =>
   policy.kind === "list" && policy.networks.length > 0;
 

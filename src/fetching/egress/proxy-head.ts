@@ -1,17 +1,17 @@
 import type net from "node:net";
 
-/** What a client asks of a forward proxy (RFC 9112, 3.2.2 and 3.2.3). */
+/** The request of a client to a forward proxy (RFC 9112, 3.2.2 and 3.2.3). */
 export type ProxyHead = {
   /** A tunnel (CONNECT), or one request in absolute form. */
   readonly kind: "tunnel" | "request";
-  /** Where to: of a tunnel the scheme is guessed from the port. */
+  /** The target; a tunnel's scheme is guessed from its port. */
   readonly url: URL;
   readonly method: string;
   readonly version: string;
-  /** Header lines as they came, without those that are meant for the proxy. */
+  /** The header lines as received, without those that are meant for the proxy. */
   readonly headerLines: readonly string[];
   readonly authorization: string | null;
-  /** Length of the body that follows; null for a tunnel, which has no end. */
+  /** The length of the following body; null for a tunnel, which has no end. */
   readonly bodyBytes: number | null;
 };
 
@@ -19,7 +19,7 @@ const MAX_HEAD_BYTES = 64 * 1024;
 
 /**
  * Reads from a socket up to the empty line.
- * @returns the head, and what came after it already; null when the peer closed, waited or sent too much
+ * @returns the head and the bytes after it; null when the peer closed, was too slow or sent too much
  */
 export function readHead(
   socket: net.Socket,
@@ -50,7 +50,7 @@ export function readHead(
   return promise;
 }
 
-/** @returns null for what is no request to a proxy */
+/** @returns null when the text is no request to a proxy */
 export function parseProxyHead(head: string): ProxyHead | null {
   const [first = "", ...lines] = head.split("\r\n");
   const match = /^([A-Z]{1,20}) (\S+) (HTTP\/1\.[01])$/.exec(first);
@@ -59,7 +59,7 @@ export function parseProxyHead(head: string): ProxyHead | null {
   const kind = method === "CONNECT" ? "tunnel" : "request";
   const url = kind === "tunnel" ? tunnelUrl(target) : URL.parse(target);
   if (!url || (kind === "request" && url.protocol !== "http:")) return null;
-  // Bodies in chunks have no length to hold them to; browsers and git's small requests have none.
+  // Chunked bodies have no length to check against; browsers and git's small requests do not send any.
   if (kind === "request" && lines.some((line) => /^transfer-encoding:/i.test(line))) return null;
   const lengths = lines.filter((line) => /^content-length:/i.test(line)).map((line) => line.slice(15).trim());
   if (lengths.length > 1 || lengths.some((length) => !/^\d{1,15}$/.test(length))) return null;
@@ -83,8 +83,8 @@ function tunnelUrl(target: string): URL | null {
 }
 
 /**
- * The head of a plain request as it is sent on, one request a connection: another one on it could be meant
- * for another host than the one that was checked.
+ * Writes the head of a plain request as it is sent on, for one request per connection: a second one could be
+ * meant for a host that was not checked.
  */
 export function rewriteHead(
   head: ProxyHead,

@@ -2,19 +2,19 @@ import { Failure } from "../../base/failure.ts";
 import { bareHost } from "./host-names.ts";
 import { networkHolds, parseIpAddress, parseIpNetwork } from "./ip-address.ts";
 
-/** Who named a proxy: it decides whether the proxy may stand on an inner network. */
+/** Who named a proxy, which decides whether it may stand in an inner network. */
 export type ProxySource = "caller" | "operator";
 
-/** A proxy to go through. Nothing but `authorization` holds the credentials. */
+/** A proxy to use. Only `authorization` holds the credentials. */
 export type ChosenProxy = {
-  /** `http://host:port` or `https://host:port`, without credentials: this is what logs show. */
+  /** `http://host:port` or `https://host:port` without credentials; logs show this. */
   readonly url: string;
   /** The value of Proxy-Authorization, null when the proxy's URL has no credentials. */
   readonly authorization: string | null;
   readonly source: ProxySource;
 };
 
-/** What the eight proxy variables say, read once. */
+/** The contents of the eight proxy variables, read once. */
 export type ProxyEnvironment = {
   readonly http: ChosenProxy | null;
   readonly https: ChosenProxy | null;
@@ -23,10 +23,9 @@ export type ProxyEnvironment = {
 };
 
 /**
- * Reads `HTTP_PROXY`, `HTTPS_PROXY`, `ALL_PROXY` and `NO_PROXY`, lower case before upper, and DELETES all
- * eight from `env`: Bun's fetch reads them again at every request, and its NO_PROXY would override a proxy
- * that was asked for.
- * @throws Failure `invalid_settings` naming every variable whose value is no proxy address, one line each
+ * Reads `HTTP_PROXY`, `HTTPS_PROXY`, `ALL_PROXY` and `NO_PROXY`, preferring lower case, and DELETES all eight
+ * from `env`: Bun's fetch reads them at every request, and its NO_PROXY would override an explicit proxy.
+ * @throws Failure `invalid_settings` with a line for every variable whose value is no proxy address
  */
 export function readProxyEnvironment(env: Record<string, string | undefined>): ProxyEnvironment {
   const take = (name: string): { readonly name: string; readonly value: string } | null => {
@@ -50,7 +49,7 @@ export function readProxyEnvironment(env: Record<string, string | undefined>): P
 
 const PROXY_VARIABLES = ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"] as const;
 
-/** Deletes all eight proxy variables from `env`, so that the runtime does not act on them by itself. */
+/** Deletes all eight proxy variables from `env`, so that the runtime does not act on them. */
 export function forgetProxyVariables(env: Record<string, string | undefined>): void {
   for (const name of PROXY_VARIABLES) {
     delete env[name];
@@ -60,27 +59,27 @@ export function forgetProxyVariables(env: Record<string, string | undefined>): v
 
 const NOT_A_PROXY = "not the address of an http or https proxy (http://[user:password@]host[:port])";
 
-/** The entries of a NO_PROXY value, which stand between commas or spaces. */
+/** Splits a NO_PROXY value at commas and spaces. */
 export const parseProxyBypass = (text: string): string[] =>
   text.split(/[\s,]+/).filter((entry) => entry !== "");
 
 export type ProxyOptions = {
-  /** A proxy that a request, flag or setting names; it goes before the environment's. */
+  /** The proxy that a request, flag or setting names; it takes precedence over the environment's. */
   readonly explicit: string | null;
   readonly explicitSource: ProxySource;
-  /** Hosts that go without any proxy, in NO_PROXY's grammar. */
+  /** Hosts that are reached without any proxy, in NO_PROXY's grammar. */
   readonly bypass: readonly string[];
   readonly environment: ProxyEnvironment;
 };
 
-/** The proxy for a URL, or null for a direct connection. */
+/** Finds the proxy for a URL; null means a direct connection. */
 export type ChooseProxy = (url: URL) => ChosenProxy | null;
 
 /**
- * The rule of which proxy serves which URL: the explicit one, else the environment's for the URL's scheme.
- * The bypass list counts for both, NO_PROXY for the environment's own.
- * @throws Failure `invalid_usage` when the explicit proxy is no proxy address; its text is not repeated,
- * for it may hold a password
+ * Returns the rule for choosing a proxy: the explicit one, else the environment's for the URL's scheme. The
+ * bypass list applies to both, NO_PROXY only to the environment's proxies.
+ * @throws Failure `invalid_usage` when the explicit proxy is no proxy address; the message does not repeat
+ * it, because it may hold a password
  */
 export function chooseProxy(options: ProxyOptions): ChooseProxy {
   const explicit = options.explicit?.trim() ? parseProxyUrl(options.explicit, options.explicitSource) : null;
@@ -95,7 +94,10 @@ export function chooseProxy(options: ProxyOptions): ChooseProxy {
   };
 }
 
-/** @returns null for anything but an http or https proxy; a missing scheme means http */
+/**
+ * Reads the URL of an http or https proxy; without a scheme it means http.
+ * @returns null for anything else
+ */
 function parseProxyUrl(text: string, source: ProxySource): ChosenProxy | null {
   const trimmed = text.trim();
   const url = URL.parse(/^[a-z][a-z0-9+.-]*:\/\//i.test(trimmed) ? trimmed : `http://${trimmed}`);
@@ -121,8 +123,8 @@ type Matches = (target: { readonly host: string; readonly port: string }) => boo
 
 /**
  * Compiles bypass entries: `*` is every host, `host` that host, `.suffix` (or `*.suffix`) every name below
- * it, an address or CIDR network the literal addresses in it; each may end in `:port`. An entry that is
- * none of these matches nothing.
+ * it, and an address or CIDR network covers the literal addresses in it; each may end in `:port`. Other
+ * entries match nothing.
  */
 export function compileBypass(entries: readonly string[]): (url: URL) => boolean {
   const matchers = entries.map(compileEntry);

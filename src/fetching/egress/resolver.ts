@@ -2,10 +2,15 @@ import { lookup } from "node:dns/promises";
 import { Failure } from "../../base/failure.ts";
 import { orAborted } from "../on-abort.ts";
 
-/** All addresses of a host name, in the order to try them; rejects with a `code` like Node's resolver. */
+/**
+ * Finds all addresses of a host name, in the order to try them; rejects with a `code` like Node's resolver.
+ */
 export type Resolve = (host: string) => Promise<readonly string[]>;
 
-/** The operating system's resolver: hosts file, search domains and DNS as every other program sees them. */
+/**
+ * Asks the operating system's resolver, which knows the hosts file, search domains and DNS like any other
+ * program.
+ */
 export const systemResolve: Resolve = async (host) => {
   const answers = await lookup(host, { all: true, verbatim: true });
   return answers.map((answer) => answer.address);
@@ -14,8 +19,8 @@ export const systemResolve: Resolve = async (host) => {
 const MAX_KEPT_ANSWERS = 2048;
 
 /**
- * A resolver that keeps answers for a while and asks once for lookups that overlap. Failed lookups are not
- * kept. Keeping an answer is no gap: what is connected to is what was checked.
+ * A resolver that keeps answers for a while and combines lookups that overlap. It does not keep failed
+ * lookups. Keeping answers is safe, because connections use the very addresses that were checked.
  */
 export function createResolverCache(options: {
   readonly resolve: Resolve;

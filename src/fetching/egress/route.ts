@@ -5,7 +5,7 @@ import type { Egress } from "./egress.ts";
 import type { EgressCaller } from "./policy.ts";
 import type { ChooseProxy, ChosenProxy } from "./proxy.ts";
 
-/** The ways to a URL that the egress policy admits, at least one, in the order to try them. */
+/** Finds at least one way to a URL that the egress policy admits, in the order to try them. */
 export type RouteFinder = (url: URL, signal: AbortSignal) => Promise<readonly WireRoute[]>;
 
 export type RouteOptions = {
@@ -15,7 +15,7 @@ export type RouteOptions = {
   readonly log: Log;
 };
 
-/** Finds routes for one caller, and writes each proxy that it comes to use to the log once. */
+/** Finds routes for one caller, and logs each proxy the first time that it is used. */
 export function createRouteFinder(options: RouteOptions): RouteFinder {
   const { egress, caller, log } = options;
   const logged = new Set<string>();
@@ -45,8 +45,8 @@ async function proxyRoutes(
   const proxyUrl = new URL(proxy.url);
   const caller: EgressCaller = proxy.source === "operator" ? { kind: "operator" } : options.caller;
   const { host, addresses } = await options.egress.admit(proxyUrl, caller, signal);
-  // A proxy that is itself reached over TLS must keep its name for the certificate, so its address cannot be
-  // pinned: a caller from outside could have the name resolve elsewhere a moment later.
+  // A proxy that is reached over TLS must keep its name for the certificate, so its address cannot be pinned:
+  // an outside caller could make the name resolve elsewhere a moment later.
   if (proxyUrl.protocol === "https:") {
     if (caller.kind === "remote_request")
       throw new Failure("egress_refused", "the egress policy refuses a proxy over https in a request");

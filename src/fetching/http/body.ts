@@ -2,20 +2,20 @@ import { Failure } from "../../base/failure.ts";
 import type { WireResponse } from "./connect.ts";
 import { type ContentCoding, inflate, parseContentCodings } from "./inflate.ts";
 
-/** A body's whole length is known to be small enough to take it in one piece. */
+/** A body that is known to be at most this long is read in one piece. */
 const ONE_PIECE_BYTES = 4 * 1024 * 1024;
 
-/** So much of a long body is looked at before the rest is asked for. */
+/** How much of a long body is checked before the rest is requested. */
 const HEAD_BYTES = 1445;
 
-/** Looks at the beginning of a body, and throws where the rest is not worth having. */
+/** Checks the beginning of a body, and throws when the rest is not worth reading. */
 export type CheckHead = (head: Uint8Array) => void;
 
 /**
- * The whole body, decompressed.
- * @param checkHead asked about long bodies that are not compressed
+ * Reads the whole body, decompressed.
+ * @param checkHead called for long bodies that are not compressed
  * @returns null when it is longer than `maxBytes`, on the wire or decompressed
- * @throws the wire's or the decompression's error, and what `checkHead` throws
+ * @throws the error of the connection or the decompression, and what `checkHead` throws
  */
 export async function readBody(
   wire: WireResponse,
@@ -35,7 +35,7 @@ export async function readBody(
   return bytes;
 }
 
-/** @throws Error `TOO_MANY_CODINGS`, which `wireFailure` words, for more layers than any server needs */
+/** @throws Error `TOO_MANY_CODINGS`, which `wireFailure` translates, for more layers than any server needs */
 export function codingsOf(wire: WireResponse): readonly ContentCoding[] {
   const codings = parseContentCodings(wire.headers.get("content-encoding"));
   if (codings === null) throw Object.assign(new Error("too many codings"), { code: "TOO_MANY_CODINGS" });
@@ -57,7 +57,7 @@ async function readWire(
     return null;
   }
   const body = wire.stream();
-  // Of a body that announces too much only the beginning is asked for.
+  // When a body announces too many bytes, only its beginning is read.
   const limit = isTooLong ? Math.min(HEAD_BYTES, maxBytes) : maxBytes;
   return body ? await collect(body, limit, checkHead) : new Uint8Array();
 }
@@ -107,14 +107,14 @@ function concat(pieces: readonly Uint8Array[], total: number): Uint8Array {
 /** A body this short is read to its end, because cancelling it would close a connection worth keeping. */
 const WORTH_READING_BYTES = 16_384;
 
-/** Gets rid of a body that nobody wants. */
+/** Discards a body that nobody wants. */
 export async function discard(wire: WireResponse): Promise<void> {
   const length = Number(wire.headers.get("content-length") ?? Number.NaN);
   try {
     if (length <= WORTH_READING_BYTES && !wire.headers.has("transfer-encoding")) await wire.bytes();
     else await wire.stream()?.cancel();
   } catch {
-    // Whatever befalls an unwanted body changes nothing: the next request opens its own connection.
+    // An error in an unwanted body has no effect: the next request opens its own connection.
   }
 }
 

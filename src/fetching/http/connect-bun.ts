@@ -2,12 +2,12 @@ import { rootCertificates } from "node:tls";
 import type { Connect, ConnectOptions, WireRequest, WireResponse } from "./connect.ts";
 
 /**
- * Requests by Bun's own `fetch`, which keeps connections alive by itself. A checked address is connected to
- * by putting it into the URL: the Host header carries the name, `tls.serverName` has the certificate verified
- * against it, and connections are pooled by both.
+ * Sends requests with Bun's own `fetch`, which keeps connections alive. The checked address is put into the
+ * URL, the Host header carries the name, and `tls.serverName` makes Bun verify the certificate against the
+ * name. Connections are pooled by both.
  */
 export function createBunConnect(options: ConnectOptions): Connect {
-  // A list of authorities replaces the built-in one, so it has to hold both.
+  // A list of authorities replaces the built-in one, so it must contain the built-in ones too.
   const authorities =
     options.extraCertificates.length > 0 ? [...rootCertificates, ...options.extraCertificates] : undefined;
   const request = async (wire: WireRequest): Promise<WireResponse> => {
@@ -17,8 +17,8 @@ export function createBunConnect(options: ConnectOptions): Connect {
       redirect: "manual",
       signal: wire.signal,
       ...(wire.body === undefined ? {} : { method: "POST", body: wire.body }),
-      // Bun decompresses a whole network chunk ahead of the reader: a bomb of 800 bytes took 300 MB past a
-      // cap of 20 MB. Undone here, it stops at the cap.
+      // Bun decompresses a whole network chunk ahead of the reader: a bomb of 800 bytes took 300 MB with a
+      // limit of 20 MB. Our own decompression stops at the limit.
       decompress: false,
     };
     if (route.kind === "proxy") {
@@ -34,7 +34,8 @@ export function createBunConnect(options: ConnectOptions): Connect {
     const tls = authorities ? { serverName: route.host, ca: authorities } : { serverName: route.host };
     const response = await fetch(pinned(url, route.address), {
       ...init,
-      // Without it the proxy variables of the environment would take the request off the checked address.
+      // Otherwise the proxy variables of the environment would lead the request away from the checked
+      // address.
       proxy: NO_PROXY,
       headers: { ...wire.headers, host: url.host },
       ...(url.protocol === "https:" ? { tls } : {}),
@@ -51,7 +52,7 @@ const toWireResponse = (response: Response): WireResponse => ({
   bytes: () => response.bytes(),
 });
 
-// Bun takes `false` for "none, whatever the environment says"; its types do not list it.
+// For Bun, `false` means "no proxy, whatever the environment says"; its types do not list it.
 const NO_PROXY = false as unknown as string;
 
 function pinned(url: URL, address: string): string {

@@ -4,14 +4,14 @@ import zlib from "node:zlib";
 import { Agent, type Dispatcher, ProxyAgent, request as send } from "undici";
 import type { Connect, ConnectOptions, WireRequest, WireResponse, WireRoute } from "./connect.ts";
 
-/** A connection that takes longer has failed; the whole request has its own limit. */
+/** The time limit for opening a connection; the whole request has its own. */
 const CONNECT_TIMEOUT_MS = 30_000;
 const MAX_KEPT_NAMES = 4096;
 const MAX_KEPT_PROXIES = 32;
 
 /**
- * Requests by undici, for Node, whose `fetch` cannot pin an address: the connection's own lookup answers
- * with the address that was checked and knows no other.
+ * Sends requests with undici on Node, whose own `fetch` cannot pin an address: the connection's lookup
+ * function knows only the checked address.
  */
 export function createNodeConnect(options: ConnectOptions): Connect {
   const extra = options.extraCertificates.length > 0 ? { ca: [...options.extraCertificates] } : {};
@@ -86,12 +86,12 @@ function toWireResponse(answer: Dispatcher.ResponseData): WireResponse {
   const headers = new Headers();
   for (const [name, value] of Object.entries(answer.headers))
     for (const one of [value].flat()) if (one !== undefined) headers.append(name, one);
-  // An aborted body is reported by whoever reads it; without a listener Node ends the process.
+  // Whoever reads an aborted body reports it; without a listener Node would end the process.
   answer.body.on("error", () => {});
   return {
     status: answer.statusCode,
     headers,
-    // Node types its own web streams apart from the global ones; they are the same objects.
+    // Node's types for its web streams differ from the global ones, but the objects are the same.
     stream: () => Readable.toWeb(answer.body) as unknown as ReadableStream<Uint8Array>,
     bytes: async () => new Uint8Array(await answer.body.arrayBuffer()),
   };

@@ -1,7 +1,7 @@
 import type { Connect, ConnectOptions } from "./connect.ts";
 import { createBunConnect } from "./connect-bun.ts";
 
-/** The connections of the runtime that the program runs on. */
+/** Opens connections with the client of the present runtime. */
 export async function openConnect(options: ConnectOptions): Promise<Connect> {
   if (process.versions.bun !== undefined) return createBunConnect(options);
   const { createNodeConnect } = await import("./connect-node.ts");

@@ -1,51 +1,54 @@
-/** One request to one checked address, or through a proxy. Redirects are not followed. */
+/** One request, either to one checked address or through a proxy. Redirects are not followed. */
 export type WireRequest = {
-  /** http or https, without credentials. */
+  /** An http or https URL without credentials. */
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
-  /** With a body the request is a POST, else a GET. */
+  /** Makes the request a POST; without it the request is a GET. */
   readonly body?: string;
   readonly route: WireRoute;
-  /** Covers the connection, the headers and the body. */
+  /** Aborts the connection, the headers or the body. */
   readonly signal: AbortSignal;
 };
 
 export type WireRoute =
   | {
       readonly kind: "direct";
-      /** The name that the certificate must be for. */
+      /** The name that the certificate must match. */
       readonly host: string;
       /** The checked address to connect to. */
       readonly address: string;
     }
   | {
       readonly kind: "proxy";
-      /** The proxy with its checked address in place of its name, without credentials. */
+      /** The proxy's URL with its checked address instead of its name, without credentials. */
       readonly proxyUrl: string;
-      /** The name that the proxy's own certificate must be for. */
+      /** The name that the proxy's own certificate must match. */
       readonly proxyHost: string;
       readonly authorization: string | null;
     };
 
-/** An answer as it came: the body is not decompressed. */
+/** An answer as received, with its body still compressed. */
 export type WireResponse = {
   readonly status: number;
   readonly headers: Headers;
-  /** The body piece by piece, null when the status has none. A call, because Node must first make it one. */
+  /**
+   * The body piece by piece; null when the status has none. It is a function because Node builds the stream
+   * on demand.
+   */
   stream(): ReadableStream<Uint8Array> | null;
-  /** The whole body at once; only for a body whose length is known to be within bounds. */
+  /** The whole body at once, only for bodies whose known length is within the limit. */
   bytes(): Promise<Uint8Array>;
 };
 
-/** The one thing that differs between Bun and Node: how a request is put on the wire. */
+/** Puts a request on the wire, which is the one thing that differs between Bun and Node. */
 export type Connect = {
   request(request: WireRequest): Promise<WireResponse>;
-  /** The content codings that this runtime can undo, as an Accept-Encoding header. */
+  /** The content codings that this runtime can decode, as an Accept-Encoding header. */
   readonly acceptEncoding: string;
   close(): Promise<void>;
 };
 
 export type ConnectOptions = {
-  /** Certificates in PEM that are trusted besides the runtime's own. */
+  /** Trusted certificates in PEM, in addition to the runtime's own. */
   readonly extraCertificates: readonly string[];
 };

@@ -34,29 +34,29 @@ import { wireFailure } from "./wire-failure.ts";
 
 export type HttpFetcherOptions = {
   readonly egress: Egress;
-  /** On whose behalf this fetcher connects. */
+  /** On whose behalf the fetcher connects. */
   readonly caller: EgressCaller;
   readonly chooseProxy: ChooseProxy;
   readonly userAgent: string;
   readonly limits: FetchLimits;
   readonly log: Log;
-  /** Further request headers; those that hold secrets stay with the origin of the URL asked for. */
+  /** Extra request headers. Those that may hold secrets are sent only to the origin of the requested URL. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Asks for Markdown before HTML, for sites that offer both. */
+  /** Whether to ask for Markdown before HTML, for sites that offer both. */
   readonly acceptMarkdown?: boolean;
-  /** Cookies of the session; without it the fetcher has a session of its own, which ends with it. */
+  /** The session's cookies; without them the fetcher has a session of its own that ends with it. */
   readonly cookies?: CookieSession;
-  /** Certificates in PEM that are trusted besides the runtime's own. */
+  /** Trusted certificates in PEM, in addition to the runtime's own. */
   readonly extraCertificates?: readonly string[];
   readonly clock?: Clock;
 };
 
-/** A fetcher that can stream and post, too. */
+/** A fetcher that can also stream and post. */
 export interface HttpFetcher extends Fetcher, StreamFetcher, Poster {}
 
 /**
- * Fetches over HTTP/1.1 with the runtime's connection pool. Cheap to make, so one for each set of network
- * options; what is worth sharing between them is the egress with its resolver.
+ * Fetches over HTTP/1.1 with the runtime's connection pool. It is cheap, so make one for each set of network
+ * options and share only the egress with its resolver.
  * @throws Failure `invalid_usage` for a user agent or a header that cannot be sent
  */
 export function createHttpFetcher(options: HttpFetcherOptions): HttpFetcher {
@@ -183,14 +183,14 @@ type Errand = {
   readonly url: PageUrl;
   readonly options: FetchOptions;
   readonly watch: Watch;
-  /** Makes it a POST of JSON, which is not redirected. */
+  /** A JSON body makes the request a POST, which is not redirected. */
   readonly body?: string;
 };
 
-/** What became of an answer that was taken in. */
+/** An answer that was read. */
 type Taken<T> = { readonly value: T; readonly discard: () => Promise<void> };
 
-/** Follows the redirects and takes the answer in, again while that may help. */
+/** Follows the redirects and reads the answer, repeatedly while that may help. */
 async function tryWithin<T>(
   session: Session,
   errand: Errand,
@@ -233,7 +233,7 @@ async function tryWithin<T>(
   try {
     return await tryRepeatedly({ url, tries, watch, clock, onWait }, attempt);
   } catch (error) {
-    // A wait that was cut short knows nothing of why.
+    // An interrupted wait does not know the reason; the watch does.
     if (error instanceof Failure && error.code === "cancelled") throw watch.failure(url) ?? error;
     throw error;
   }

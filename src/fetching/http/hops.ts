@@ -6,10 +6,10 @@ import type { Connect, WireResponse, WireRoute } from "./connect.ts";
 import type { Watch } from "./watch.ts";
 import { isUnconnected, wireFailure } from "./wire-failure.ts";
 
-/** The headers of a request by how far a redirect may carry them. */
+/** The headers of a request, sorted by how far a redirect may carry them. */
 export type HopHeaders = {
   readonly anywhere: Readonly<Record<string, string>>;
-  /** Dropped for good once a redirect leaves the first URL's origin. */
+  /** Headers that are dropped for good once a redirect leaves the first URL's origin. */
   readonly sameOrigin: Readonly<Record<string, string>>;
 };
 
@@ -17,7 +17,7 @@ export type FollowOptions = {
   readonly start: URL;
   readonly headers: HopHeaders;
   readonly maxRedirects: number;
-  /** Makes the request a POST; allow it no redirects. */
+  /** Makes the request a POST, which must not be redirected. */
   readonly body?: string;
   readonly watch: Watch;
   readonly connect: Connect;
@@ -26,7 +26,7 @@ export type FollowOptions = {
   readonly beforeRequest: ((url: URL, signal: AbortSignal) => Promise<void>) | undefined;
 };
 
-/** The answer at the end of the redirects. */
+/** The answer after all redirects. */
 export type FinalAnswer = {
   readonly url: URL;
   readonly redirects: readonly URL[];
@@ -62,7 +62,7 @@ export async function followRedirects(options: FollowOptions): Promise<FinalAnsw
   }
 }
 
-/** The Failure of going round in a circle. */
+/** The Failure for a redirect loop. */
 export const tooManyRedirects = (what: string, maxRedirects: number): Failure =>
   new Failure("network", `${what}: more than ${maxRedirects} redirects`);
 
@@ -74,14 +74,14 @@ const MAX_LOCATION_LENGTH = 8192;
 function resolveLocation(location: string, base: URL): URL | null {
   const url = location.length <= MAX_LOCATION_LENGTH ? URL.parse(asUtf8(location), base.href) : null;
   if (!url) return null;
-  // A redirect must not make up credentials, and a fragment is not sent.
+  // A redirect must not add credentials, and a fragment is not sent.
   url.username = "";
   url.password = "";
   url.hash = "";
   return url;
 }
 
-/** Header bytes arrive as Latin-1; servers that write other characters there mean UTF-8. */
+/** Decodes a header that arrived as Latin-1: servers that write other characters there mean UTF-8. */
 function asUtf8(header: string): string {
   if (!/[\u0080-\u00ff]/.test(header) || /[\u0100-\uffff]/.test(header)) return header;
   try {
@@ -118,7 +118,7 @@ async function sendOnce(options: FollowOptions, url: URL, hasLeftOrigin: boolean
   }
 }
 
-/** Hosts with dozens of addresses exist; trying a few is enough. */
+/** Some hosts have dozens of addresses; trying a few is enough. */
 const MAX_ADDRESSES = 4;
 
 async function firstThatConnects<T>(count: number, send: (index: number) => Promise<T>): Promise<T> {
@@ -139,7 +139,7 @@ function headersFor(options: FollowOptions, url: URL, hasLeftOrigin: boolean): R
   return headers;
 }
 
-/** Its address without credentials, by the name that it was given. */
+/** The proxy's URL without credentials, with the name that it was given instead of its address. */
 function proxyOf(route: WireRoute): string | null {
   if (route.kind !== "proxy") return null;
   const { port, protocol } = new URL(route.proxyUrl);

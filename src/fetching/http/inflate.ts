@@ -1,16 +1,16 @@
 import { Readable } from "node:stream";
 import zlib from "node:zlib";
 
-/** A content coding that can be undone (RFC 9110, 8.4.1; RFC 7932; RFC 8878). */
+/** A content coding that can be decoded (RFC 9110, 8.4.1; RFC 7932; RFC 8878). */
 export type ContentCoding = "gzip" | "deflate" | "br" | "zstd";
 
 /** More layers than this are an attack or a mistake. */
 const MAX_LAYERS = 3;
 
 /**
- * The codings of a Content-Encoding header in the order to undo them.
- * @returns null for more than three layers. Names that no coding has are passed over, as in browsers:
- * servers write `utf-8` or `none` there.
+ * The codings of a Content-Encoding header, in the order in which to decode them. Unknown names are ignored
+ * as in browsers, because servers write `utf-8` or `none` there.
+ * @returns null for more than three layers
  */
 export function parseContentCodings(header: string | null): readonly ContentCoding[] | null {
   if (header === null || header === "") return [];
@@ -30,15 +30,15 @@ const CODING_NAMES = new Map<string, ContentCoding>([
   ["zstd", "zstd"],
 ]);
 
-/** From this size on a body is decompressed off the event loop; below it the hand-over costs more. */
+/** From this size on a body is decompressed off the event loop; for smaller ones the hand-over costs more. */
 const ASYNC_FROM_BYTES = 65_536;
 
 type Bounds = { readonly maxOutputLength: number };
 type Settle = (error: Error | null, result: Uint8Array) => void;
 
 /**
- * Undoes one coding of a whole body.
- * @returns null when the result is longer than `maxBytes`, of which no more than that is ever held
+ * Decodes one coding of a whole body.
+ * @returns null when the result is longer than `maxBytes`; memory never holds more than that
  * @throws the library's error when the bytes are not of that coding
  */
 export async function inflate(
@@ -77,11 +77,11 @@ function inflateLater(bytes: Uint8Array, coding: ContentCoding, bounds: Bounds, 
   else zlib.inflateRaw(bytes, bounds, settle);
 }
 
-// RFC 9110 means zlib's format by "deflate"; old servers send the bare one.
+// "deflate" means zlib's format in RFC 9110, but old servers send raw deflate.
 const hasZlibHeader = (bytes: Uint8Array): boolean =>
   ((bytes[0] ?? 0) & 0x0f) === 8 && (((bytes[0] ?? 0) << 8) | (bytes[1] ?? 0)) % 31 === 0;
 
-/** Undoes one coding piece by piece, holding no more than the library's buffers. */
+/** Decodes one coding piece by piece, holding no more than the library's buffers. */
 export async function* inflateStream(
   source: AsyncIterable<Uint8Array>,
   coding: ContentCoding,
@@ -110,7 +110,7 @@ function createInflate(
   return hasZlibHeader(first) ? zlib.createInflate() : zlib.createInflateRaw();
 }
 
-/** The first piece that is not empty, and an iteration over all pieces from it on. */
+/** Returns the first piece that is not empty, and an iteration over all pieces from it on. */
 export async function takeFirst(
   source: AsyncIterable<Uint8Array>,
 ): Promise<readonly [first: Uint8Array | null, all: AsyncIterable<Uint8Array>]> {

@@ -11,9 +11,9 @@ import type { WireResponse } from "./connect.ts";
 type PageBody = Pick<FetchedPage, "contentType" | "html" | "encoding" | "headers" | "bodyBytes" | "warnings">;
 
 /**
- * Takes in the body of an answer as a page.
- * @throws Failure `unsupported_content` or `too_large`, but not for an error status: there the status is
- * the answer and a body that cannot be shown is left empty
+ * Reads the body of an answer as a page.
+ * @throws Failure `unsupported_content` or `too_large`, but not for an error status: there the status is the
+ * answer, and a body that cannot be shown is left empty
  */
 export async function readPage(wire: WireResponse, url: URL, maxBytes: number): Promise<PageBody> {
   const type = parseContentType(wire.headers.get("content-type"));
@@ -36,7 +36,7 @@ export async function readPage(wire: WireResponse, url: URL, maxBytes: number): 
     const isPage = otherwise === null && (isPageType(type) ?? sniffPageType(head) !== null);
     if (!isPage) throw unsupported(`GET ${displayUrl(url)}`, type, otherwise);
   };
-  // An installer that is called a page, or nothing, need not be fetched to be refused.
+  // An installer that is served as a page, or without a type, is refused by its first bytes.
   const bytes = await readBody(wire, maxBytes, isAnswerByStatus ? null : check);
   if (!bytes) {
     if (isAnswerByStatus) return { ...empty, bodyBytes: 0 };
@@ -57,8 +57,8 @@ export async function readPage(wire: WireResponse, url: URL, maxBytes: number): 
 }
 
 /**
- * The Failure of a body that holds no article.
- * @param otherwise what it is, where that is not what its type says
+ * The Failure for a body that holds no article.
+ * @param otherwise what the body is, when that differs from its type
  */
 export function unsupported(
   what: string,
@@ -72,7 +72,7 @@ export function unsupported(
   return new Failure("unsupported_content", `${what}: the body is ${is}${rest}`);
 }
 
-/** Headers as plain data, without the cookies: what is fetched may be kept and shown, a session may not. */
+/** Copies headers without cookies: what is fetched may be kept and shown, a session may not. */
 export function plainHeaders(headers: Headers): FetchedHeaders {
   const plain: Record<string, string> = Object.create(null);
   for (const [name, value] of headers) if (name !== "set-cookie") plain[name] = value;

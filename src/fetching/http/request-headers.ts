@@ -1,7 +1,7 @@
 import { Failure } from "../../base/failure.ts";
 import type { Validators } from "../types.ts";
 
-/** Headers that belong to the connection or are made here; asking for others of these is a mistake. */
+/** Headers that belong to the connection or are set by this program, so a caller may not set them. */
 const RESERVED = new Set([
   "host",
   "connection",
@@ -18,13 +18,13 @@ const RESERVED = new Set([
 ]);
 
 /**
- * Headers that say how to answer and hold no secret. All others stay with the origin that they were meant
- * for: no list of names would know every service's key.
+ * Headers that only say how to answer and hold no secret. All others are sent only to the origin that they
+ * were meant for, because no list of names would know every service's key.
  */
 const HARMLESS =
   /^(?:accept|accept-language|cache-control|pragma|referer|user-agent|dnt|sec-[a-z-]+|upgrade-insecure-requests)$/;
 
-/** What a caller wants to be sent, checked and sorted by whether it may cross to another origin. */
+/** A caller's headers, checked and sorted by whether they may be sent to another origin. */
 export type CustomHeaders = {
   readonly anywhere: Readonly<Record<string, string>>;
   readonly sameOrigin: Readonly<Record<string, string>>;
@@ -53,7 +53,7 @@ export function checkCustomHeaders(headers: Readonly<Record<string, string>>): C
   return { anywhere, sameOrigin };
 }
 
-// A line break in a value would start a header, or a request, of its own.
+// A line break in a value would start another header or another request.
 const isFieldValue = (value: string): boolean => /^[\t\x20-\x7e\x80-\xff]*$/.test(value);
 
 /** @throws Failure `invalid_usage` for a user agent that cannot be sent */

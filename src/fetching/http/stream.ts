@@ -17,7 +17,7 @@ export type OpenStreamOptions = {
   readonly watch: Watch;
 };
 
-/** Turns an answer into a stream of decompressed bytes within the bounds of its purpose. */
+/** Turns an answer into a stream of decompressed bytes within the limits of its purpose. */
 export function openStream(
   options: OpenStreamOptions,
 ): Pick<FetchedStream, "body" | "contentType" | "headers"> {
@@ -56,13 +56,13 @@ async function* bounded(options: OpenStreamOptions): AsyncGenerator<Uint8Array> 
   }
 }
 
-/** The wire's pieces; each must come within the time limit of a request. */
+/** Reads the pieces from the wire; each must arrive within the time limit of a request. */
 async function* received(wire: WireResponse, watch: Watch, maxBytes: number): AsyncGenerator<Uint8Array> {
   const reader = wire.stream()?.getReader();
   if (!reader) return;
   let total = 0;
   try {
-    // Compressed bytes that come to nothing are bounded as well.
+    // Compressed bytes count too, even when they decompress to nothing.
     while (total <= maxBytes) {
       watch.startRequest();
       const { done, value } = await reader.read();
@@ -72,12 +72,12 @@ async function* received(wire: WireResponse, watch: Watch, maxBytes: number): As
       yield value;
     }
   } finally {
-    // Ends the connection where the reader stopped early; after the end it does nothing.
+    // This closes the connection when the reader stopped early; after the end it has no effect.
     await reader.cancel().catch(() => {});
   }
 }
 
-/** Sitemaps are often gzip files that are served as they are (sitemap.xml.gz). */
+/** Decompresses gzip files that are served as they are, as sitemaps often are (sitemap.xml.gz). */
 async function* unpackGzipFile(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   const [first, all] = await takeFirst(source);
   if (!first) return;

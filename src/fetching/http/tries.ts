@@ -3,25 +3,25 @@ import { backOffDelayMs } from "./retry.ts";
 import type { Watch } from "./watch.ts";
 import { isTransient } from "./wire-failure.ts";
 
-/** Time and chance, so that tests own both. */
+/** Time and random numbers, so that tests can control both. */
 export type Clock = {
   /** Milliseconds since 1970. */
   readonly now: () => number;
   /** Waits, or rejects as soon as the signal aborts. */
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
-  /** In [0, 1). */
+  /** A random number in [0, 1). */
   readonly random: () => number;
 };
 
-/** One try that brought an answer. */
+/** One try that got an answer. */
 export type Try<T> = {
   readonly answer: T;
   readonly status: number;
-  /** Whether its status is one that a later try may change. */
+  /** Whether a later try may get another status. */
   readonly isRetryable: boolean;
-  /** What `Retry-After` asks for, null where it is absent. */
+  /** The wait that `Retry-After` asks for; null when it is absent. */
   readonly retryAfterMs: number | null;
-  /** Gets rid of the answer before the next try. */
+  /** Discards the answer before the next try. */
   readonly discard: () => Promise<void>;
 };
 
@@ -30,7 +30,7 @@ export type TriesOptions = {
   readonly tries: number;
   readonly watch: Watch;
   readonly clock: Clock;
-  /** Told of each wait, for the log. */
+  /** Called for each wait, for the log. */
   readonly onWait: (wait: {
     readonly failedTries: number;
     readonly waitMs: number;
@@ -40,7 +40,7 @@ export type TriesOptions = {
 
 /**
  * Tries until an answer needs no other try, the tries are used up, or the next wait would pass the deadline.
- * Out of tries or time it gives what came last.
+ * It then returns the last answer.
  * @throws Failure of the last try, or `rate_limited` when the target asks to wait longer than the deadline
  */
 export async function tryRepeatedly<T>(
@@ -93,7 +93,7 @@ const rateLimited = (
     { targetStatus: status },
   );
 
-/** The system's clock and chance. */
+/** The system's clock and random numbers. */
 export const systemClock: Clock = {
   now: Date.now,
   random: Math.random,

@@ -1,5 +1,5 @@
 /**
- * The honest default: what the program is and where its operator's page is.
+ * The default user agent, which honestly names the program and its operator's page.
  * @param homePage an absolute URL
  */
 export const productUserAgent = (product: { readonly version: string; readonly homePage: string }): string =>
@@ -11,7 +11,7 @@ export const PRODUCT_TOKEN = "article-extractor";
 /** When the list of desktop browsers below was last brought up to date (ISO date). */
 export const DESKTOP_BROWSERS_AS_OF = "2026-11-21";
 
-// Current stable releases on that day; the platform parts are the ones that the browsers froze.
+// These are the stable releases of that day; browsers freeze the platform parts.
 const WINDOWS = "Windows NT 10.0; Win64; x64";
 const MAC = "Macintosh; Intel Mac OS X 10_15_7";
 const LINUX = "X11; Linux x86_64";
@@ -37,10 +37,10 @@ export const DESKTOP_BROWSERS: readonly string[] = [
 ];
 
 /**
- * A desktop browser's user agent by chance.
+ * Picks the user agent of a desktop browser at random.
  * @param random in [0, 1), as `Math.random`
  */
 export function randomUserAgent(random: () => number): string {
   const index = Math.min(DESKTOP_BROWSERS.length - 1, Math.floor(random() * DESKTOP_BROWSERS.length));
-  return DESKTOP_BROWSERS[index] as string; // the index is inside a list that is not empty
+  return DESKTOP_BROWSERS[index] as string; // the index is within the list
 }

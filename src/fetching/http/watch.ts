@@ -3,19 +3,19 @@ import { displayUrl } from "../display-url.ts";
 import { onAbort } from "../on-abort.ts";
 
 /**
- * What can end a fetch from outside: the caller, the deadline of the whole fetch, and the time limit of the
- * request that runs. One signal for all three, since none of them is retried.
+ * Everything that can end a fetch from outside: the caller, the deadline of the whole fetch, and the time
+ * limit of the current request. All three share one signal, since none of them is retried.
  */
 export type Watch = Disposable & {
   readonly signal: AbortSignal;
-  /** When the deadline is, on the clock of `now`. */
+  /** The deadline's time on the clock of `now`. */
   readonly deadlineAt: number;
-  /** Starts the time limit of a request, or starts it anew. */
+  /** Starts or restarts the time limit of a request. */
   startRequest(): void;
   endRequest(): void;
-  /** What is being done, for messages: the method and the URL. */
+  /** The operation as messages name it: the method and the URL. */
   describe(url: URL | string): string;
-  /** The Failure that an aborted signal means, or null while it is not aborted. */
+  /** The Failure behind an aborted signal; null while it is not aborted. */
   failure(url: URL | string): Failure | null;
 };
 
@@ -27,11 +27,14 @@ export type WatchOptions = {
   readonly now: () => number;
 };
 
-/** Starts the deadline. Dispose of it, or its timers and its listener on the caller's signal live on. */
+/**
+ * Starts the deadline. Dispose of the watch, otherwise its timers and its listener on the caller's signal
+ * live on.
+ */
 export function startWatch(options: WatchOptions): Watch {
   const { caller, deadlineMs, requestTimeoutMs } = options;
   const describe = (url: URL | string): string => `${options.method} ${displayUrl(url)}`;
-  // AbortSignal.any would do this in one line, and keeps every fetch alive as long as the caller's signal.
+  // AbortSignal.any would do this in one line, but keeps every fetch alive as long as the caller's signal.
   const controller = new AbortController();
   let reason: "caller" | "deadline" | "request" | null = null;
   const end = (why: "caller" | "deadline" | "request"): void => {

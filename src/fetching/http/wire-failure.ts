@@ -1,6 +1,6 @@
 import { Failure } from "../../base/failure.ts";
 
-/** Connections that did not come about: another address of the same host may do better. */
+/** Errors of connections that could not be opened; another address of the same host may work. */
 const UNCONNECTED: Readonly<Record<string, string>> = {
   ECONNREFUSED: "the connection was refused",
   ConnectionRefused: "the connection was refused",
@@ -12,7 +12,7 @@ const UNCONNECTED: Readonly<Record<string, string>> = {
   FailedToOpenSocket: "no connection could be opened",
 };
 
-/** Answers that broke off: the next one may be whole. */
+/** Errors of answers that broke off; the next answer may be complete. */
 const BROKEN_OFF: Readonly<Record<string, string>> = {
   ECONNRESET: "the connection closed before the answer was complete",
   ConnectionClosed: "the connection closed before the answer was complete",
@@ -23,7 +23,7 @@ const BROKEN_OFF: Readonly<Record<string, string>> = {
   EAI_AGAIN: "the resolver did not answer",
   ETIMEOUT: "the resolver did not answer",
   ESERVFAIL: "the resolver failed",
-  // Of the browser's network.
+  // This code comes from the browser fetcher.
   BROWSER_GONE: "the browser closed the page",
   ERR_CONNECTION_RESET: "the connection closed before the answer was complete",
   ERR_CONNECTION_CLOSED: "the connection closed before the answer was complete",
@@ -58,8 +58,8 @@ const LASTING: Readonly<Record<string, string>> = {
 };
 
 /**
- * The Failure that an error of the connection or of the decompression means.
- * @param what what was being done: `GET https://…`
+ * Translates an error of the connection or of the decompression into a Failure.
+ * @param what the operation: `GET https://…`
  */
 export function wireFailure(what: string, error: unknown): Failure {
   if (error instanceof Failure) return error;
@@ -70,7 +70,7 @@ export function wireFailure(what: string, error: unknown): Failure {
   return new Failure("network", message, { cause: error });
 }
 
-/** Whether no connection came about, so that the host's next address is worth trying. */
+/** Whether the connection could not be opened, so that the host's next address is worth trying. */
 export const isUnconnected = (error: unknown): boolean => errorCode(error) in UNCONNECTED;
 
 /** Whether the same request may succeed a moment later. */

@@ -7,26 +7,26 @@ import { ALLOW_ALL, DISALLOW_ALL, parseRobots, type RobotsRules } from "./rules.
 export type RobotsCacheOptions = {
   readonly fetcher: StreamFetcher;
   readonly now?: () => number;
-  /** How long a site's rules are used, in ms; the decided value is 24 h. */
+  /** How long a site's rules are used, in ms; the default is 24 h. */
   readonly ttlMs: number;
-  /** How long a robots.txt that could not be had closes the site before it is asked for again, in ms. */
+  /** How long a site stays closed after its robots.txt could not be fetched, in ms. */
   readonly unreachableTtlMs: number;
-  /** Sites kept; the one that was fetched longest ago goes first. */
+  /** The number of sites to keep; the one that was fetched longest ago is dropped first. */
   readonly maxSites: number;
 };
 
-/** The decided times of keeping a robots.txt. */
+/** The default times for keeping a robots.txt. */
 export const DECIDED_ROBOTS_TIMES = {
   ttlMs: 24 * 60 * 60 * 1000,
   unreachableTtlMs: 10 * 60 * 1000,
   maxSites: 2000,
 } as const;
 
-/** The robots.txt of each site, fetched once for overlapping questions and kept for a day. */
+/** The robots.txt of each site. Overlapping requests share one fetch, and its result is kept for a day. */
 export interface RobotsCache {
   /**
-   * The rules of the URL's origin. No robots.txt (any 4xx) allows all; a server error or no answer allows
-   * nothing (RFC 9309, 2.3.1).
+   * The rules of the URL's origin. A missing robots.txt (any 4xx) allows everything; a server error or no
+   * answer allows nothing (RFC 9309, 2.3.1).
    * @throws Failure `egress_refused` and `cancelled` only
    */
   rulesFor(url: URL | string, options?: FetchOptions): Promise<RobotsRules>;
@@ -66,7 +66,7 @@ export function createRobotsCache(options: RobotsCacheOptions): RobotsCache {
     async rulesFor(url, fetchOptions = {}) {
       const { origin } = new URL(url);
       const { signal, validators: _, ...rest } = fetchOptions;
-      // The fetch serves everybody who asks meanwhile, so one caller's signal must not end it.
+      // Everybody who asks meanwhile shares this fetch, so one caller's signal must not end it.
       const rules = load(origin, rest);
       if (!signal) return await rules;
       const calledOff = (): Failure =>

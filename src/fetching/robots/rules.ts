@@ -1,17 +1,19 @@
 import type { FailureRecord } from "../../base/failure.ts";
 
-/** What a robots.txt says (RFC 9309); made by `parseRobots`, read through the functions below. */
+/**
+ * The content of a robots.txt (RFC 9309). Make it with `parseRobots` and read it with the functions below.
+ */
 export type RobotsRules = {
-  /** By product token in lower case, `*` for everybody else. Groups of one token are merged. */
+  /** Groups by product token in lower case; `*` is for all other agents. Groups of one token are merged. */
   readonly groups: ReadonlyMap<string, RobotsGroup>;
-  /** Absolute URLs of Sitemap lines as written, for all agents. */
+  /** The absolute URLs of Sitemap lines as written; they apply to all agents. */
   readonly sitemaps: readonly string[];
-  /** Why the file could not be had, where there was no answer; then nothing is allowed. */
+  /** Why the file could not be fetched; then nothing is allowed. */
   readonly failure?: FailureRecord;
 };
 
 export type RobotsGroup = {
-  /** Longest pattern first; among equals Allow stands first. */
+  /** The longest pattern comes first; among equals Allow comes first. */
   readonly rules: readonly RobotsRule[];
   /** Crawl-delay in ms, null when the group has none. */
   readonly crawlDelayMs: number | null;
@@ -25,24 +27,24 @@ export type RobotsRule = {
   readonly length: number;
 };
 
-/** What a site without robots.txt allows: everything. */
+/** The rules of a site without a robots.txt: everything is allowed. */
 export const ALLOW_ALL: RobotsRules = { groups: new Map(), sitemaps: [] };
 
-/** What a site whose robots.txt cannot be had allows: nothing. */
+/** The rules of a site whose robots.txt could not be fetched: nothing is allowed. */
 export const DISALLOW_ALL: RobotsRules = {
   groups: new Map([["*", { rules: [compileRule(false, "/")], crawlDelayMs: null }]]),
   sitemaps: [],
 };
 
-/** Hostile files hold more than sites need; what is past these is passed over. */
+/** Hostile files hold more than any site needs; what exceeds these limits is ignored. */
 const MAX_LINE_LENGTH = 8192;
 const MAX_RULES = 20_000;
 const MAX_SITEMAPS = 10_000;
 
-/** A delay past this is a mistake or a trap. */
+/** A longer delay is a mistake or a trap. */
 const MAX_CRAWL_DELAY_S = 86_400;
 
-/** Reads a robots.txt; every text is one, lines that mean nothing are passed over. */
+/** Reads a robots.txt. Any text is accepted; meaningless lines are ignored. */
 export function parseRobots(text: string): RobotsRules {
   const reader = createReader();
   for (const line of text.replace(/^\ufeff/, "").split(/\r\n|\r|\n/)) {
@@ -55,7 +57,7 @@ export function parseRobots(text: string): RobotsRules {
 }
 
 /**
- * Whether the agent may fetch the URL: the longest matching pattern decides, Allow among equals.
+ * Whether the agent may fetch the URL: the longest matching pattern decides, and among equals Allow.
  * @param userAgent a product token, or a user agent string that starts with one
  */
 export function isAllowed(rules: RobotsRules, userAgent: string, url: URL | string): boolean {
@@ -69,7 +71,7 @@ export function isAllowed(rules: RobotsRules, userAgent: string, url: URL | stri
   return group.rules.find((rule) => matches(rule, target))?.isAllow ?? true;
 }
 
-/** The agent's Crawl-delay in ms, or null. */
+/** The agent's Crawl-delay in ms; null without one. */
 export const crawlDelayMs = (rules: RobotsRules, userAgent: string): number | null =>
   groupFor(rules, userAgent)?.crawlDelayMs ?? null;
 
@@ -104,7 +106,8 @@ function createReader(): { take(key: string, value: string): void; finish(): Rob
     const rule = compileRule(isAllow, pattern);
     for (const group of current) group.rules.push(rule);
   };
-  // Not in the RFC, and by it must not end the list of agents that a group starts with.
+  // The RFC does not know this line, so by the RFC it must not end the list of agents at the start of a
+  // group.
   const setDelay = (value: string): void => {
     if (!/^\d{1,9}(?:\.\d{0,9})?$/.test(value)) return;
     const ms = Math.round(Math.min(Number(value), MAX_CRAWL_DELAY_S) * 1000);
@@ -136,8 +139,8 @@ function compileRule(isAllow: boolean, pattern: string): RobotsRule {
 }
 
 /**
- * Whether the pattern matches the path from its start. Each part is looked for once, after the one before
- * it, so no pattern can make this backtrack.
+ * Whether the pattern matches the path from its start. Each part is searched once, after the one before it,
+ * so no pattern can cause backtracking.
  */
 function matches(rule: RobotsRule, path: string): boolean {
   const { parts, isAnchoredAtEnd } = rule;
@@ -157,8 +160,8 @@ function matches(rule: RobotsRule, path: string): boolean {
 }
 
 /**
- * One spelling of a path (RFC 9309, 2.2.2): other characters than ASCII are escaped, escapes of unreserved
- * characters undone, the rest in upper case.
+ * Normalises a path (RFC 9309, 2.2.2): characters outside ASCII are escaped, unreserved characters are
+ * unescaped, and the remaining escapes are in upper case.
  */
 function normalizeEscapes(text: string): string {
   return text

@@ -1,6 +1,6 @@
 import { type CookieChange, cookieKey, isExpired, isSameCookie, type StoredCookie } from "./stored-cookie.ts";
 
-/** A browser's cookies and local storage in Playwright's form; what is not known here stays as it came. */
+/** A browser's cookies and local storage in Playwright's form. Unknown fields are kept as they came. */
 export type StorageState = {
   readonly cookies: readonly StoredCookie[];
   readonly origins: readonly OriginState[];
@@ -9,11 +9,11 @@ export type StorageState = {
 export type OriginState = {
   readonly origin: string;
   readonly localStorage: readonly { readonly name: string; readonly value: string }[];
-  /** As Playwright writes it; nothing here looks inside. */
+  /** Databases as Playwright writes them; nothing here looks inside. */
   readonly indexedDB?: readonly unknown[];
 };
 
-/** What became of one entry of local storage; a null value was removed. */
+/** A change of one entry in local storage; null means that it was removed. */
 export type StorageChange = {
   readonly origin: string;
   readonly name: string;
@@ -23,14 +23,14 @@ export type StorageChange = {
 export type SessionChanges = {
   readonly cookies: readonly CookieChange[];
   readonly storage: readonly StorageChange[];
-  /** Databases of origins, each taking the place of all that the origin had. */
+  /** The databases of some origins, which replace everything that the origin had. */
   readonly databases?: readonly { readonly origin: string; readonly indexedDB: readonly unknown[] }[];
 };
 
 export const isEmpty = ({ cookies, storage, databases = [] }: SessionChanges): boolean =>
   cookies.length + storage.length + databases.length === 0;
 
-/** What leads from one set of cookies, by their keys, to another. */
+/** The changes from one set of cookies to another; both map keys to cookies. */
 export function cookieChanges(
   before: ReadonlyMap<string, StoredCookie>,
   after: ReadonlyMap<string, StoredCookie>,
@@ -47,7 +47,7 @@ export function cookieChanges(
 export const cookiesByKey = (cookies: readonly StoredCookie[]): Map<string, StoredCookie> =>
   new Map(cookies.map((cookie) => [cookieKey(cookie), cookie]));
 
-/** What leads from one origin's local storage to another. */
+/** The changes from one origin's local storage to another. */
 export function storageChanges(
   origin: string,
   before: ReadonlyMap<string, string>,
@@ -59,7 +59,7 @@ export function storageChanges(
   return changes;
 }
 
-/** The state after the changes; cookies that have expired by then are left out. */
+/** Applies changes to a state, and drops cookies that have expired. */
 export function applyChanges(
   state: StorageState,
   changes: readonly SessionChanges[],
@@ -95,6 +95,6 @@ export function applyChanges(
   };
 }
 
-/** Entries of local storage by their names. */
+/** Maps the entries of local storage by name. */
 export const entriesOf = (entries: OriginState["localStorage"]): Map<string, string> =>
   new Map(entries.map(({ name, value }) => [name, value]));

@@ -1,28 +1,31 @@
 import { Cookie, CookieJar, getPublicSuffix } from "tough-cookie";
 import { type CookieChange, cookieKey, type StoredCookie } from "./stored-cookie.ts";
 
-/** The cookies of one session (RFC 6265): what one site sets goes back to that site alone. */
+/** The cookies of one session (RFC 6265). A site gets back only the cookies that it set. */
 export interface CookieSession {
-  /** The value of a Cookie header for this URL, or null when it has none. */
+  /** The value of a Cookie header for this URL, or null when there are no cookies for it. */
   headerFor(url: URL): string | null;
-  /** Takes the Set-Cookie headers of an answer from this URL; malformed or foreign ones are ignored. */
+  /** Reads the Set-Cookie headers of an answer from this URL; malformed or foreign cookies are ignored. */
   store(url: URL, setCookies: readonly string[]): void;
-  /** Takes what somebody else of the same session changed. */
+  /** Applies changes that somebody else made in the same session. */
   apply(changes: readonly CookieChange[]): void;
-  /** All cookies that are still valid. */
+  /** All cookies that have not expired. */
   list(): StoredCookie[];
 }
 
-/** Longer ones are not kept, as in browsers. */
+/** Longer cookies are not kept, as in browsers. */
 const MAX_COOKIE_LENGTH = 4096;
 const MAX_COOKIES_AN_ANSWER = 50;
-/** Of one site, and of all; past it the oldest ones go, as in browsers: those of one site push out no other's. */
+/**
+ * Limits for one site and for all; beyond them the oldest cookies are dropped, as in browsers. A site can
+ * push out only its own cookies.
+ */
 const MAX_COOKIES_A_SITE = 180;
 const MAX_COOKIES = 3000;
 
 /**
- * @param initial cookies to start with, e.g. of a saved browser session
- * @param onChange told of each cookie that an answer sets or removes
+ * @param initial cookies to start with, such as those of a saved browser session
+ * @param onChange called for each cookie that an answer sets or removes
  */
 export function createCookieSession(
   initial: readonly StoredCookie[] = [],
@@ -40,12 +43,13 @@ export function createCookieSession(
   };
   const putStored = (cookie: StoredCookie): void => {
     const site = siteOf(cookie);
-    // A cookie of a third party's frame (CHIPS) is for that page in a browser alone.
+    // A cookie of a third party's frame (CHIPS) belongs to the embedding page and has a meaning only in a
+    // browser.
     if (site && !cookie.partitionKey) put(fromStored(cookie), site);
   };
   initial.forEach(putStored);
   return {
-    // Most sessions never see a cookie, and the jar's own search is not free.
+    // Most sessions never see a cookie, and even searching the empty jar takes time.
     headerFor: (url) => (kept.size() === 0 ? null : jar.getCookieStringSync(url.href) || null),
     store(url, setCookies) {
       for (const header of setCookies.slice(0, MAX_COOKIES_AN_ANSWER)) {
@@ -68,17 +72,17 @@ export function createCookieSession(
   };
 }
 
-/** A cookie that was taken, and the key of the one that had to go for it. */
+/** A cookie that was stored, and the key of the cookie that was dropped for it. */
 type Put = { readonly stored: Cookie; readonly pushedOut: string | null };
 
 type KeptCookies = {
-  /** @returns the key of the cookie that has to go for it, if one has */
+  /** @returns the key of the cookie that must be dropped for it, or null */
   readonly add: (domain: string, change: CookieChange) => string | null;
   readonly remove: (key: string) => void;
   readonly size: () => number;
 };
 
-/** Which cookies there are of which site, the oldest first. */
+/** Keeps the cookies of each site in order, the oldest first. */
 function createKeptCookies(): KeptCookies {
   const siteOfKey = new Map<string, string>();
   const keysOfSite = new Map<string, Set<string>>();

@@ -5,9 +5,9 @@ import { dirname } from "node:path";
 const PAUSE_MS = 15;
 
 /**
- * Does the work while no other process, and nobody else in this one, does such work under the same lock. The
- * lock is SQLite's on an empty database, which the system lifts when its process ends, however it does.
- * @param patienceMs how long to wait for whoever holds it
+ * Does the work while nobody else, in this process or another, holds the same lock. The lock is SQLite's lock
+ * on an empty database, which the system releases when the process ends for whatever reason.
+ * @param patienceMs how long to wait for the lock
  * @returns whether the work was done
  */
 export async function withLock(
@@ -16,7 +16,7 @@ export async function withLock(
   work: () => Promise<void>,
 ): Promise<boolean> {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-  // Node has none, and the library for it keeps no sessions.
+  // Node has no bun:sqlite, and the library for Node keeps no sessions.
   const { Database } = await import("bun:sqlite");
   const db = new Database(path, { create: true });
   try {

@@ -7,34 +7,35 @@ import { isRecord, parseJson, readCookie, replaceFile } from "./state-file.ts";
 import { type CookieChange, cookieKey } from "./stored-cookie.ts";
 
 /**
- * Changes of sessions that wait to be merged, one file each, in the order of their names:
+ * Session changes that wait to be merged. Each is a file, and their names give the order:
  *
  *     <queue>/000001795272478038-000004-8d2c….json        waits
- *     <queue>/done/000001795272478038-000004-8d2c….json   is in the state file, and kept for a while
+ *     <queue>/done/000001795272478038-000004-8d2c….json   is merged into the state file, and kept for a while
  *
- * What is kept may be thousands of files, and those that wait are counted with every line of the log. In a directory
- * that several state files may share, a name says whose change it is: `…-000004-<owner>-8d2c….json`.
+ * Thousands of merged files may be kept, and every log line counts the waiting ones, so they have separate
+ * directories. In a directory that several state files share, a name also says whose change it is:
+ * `…-000004-<owner>-8d2c….json`.
  */
 export type QueuedChange = { readonly name: string; readonly changes: SessionChanges };
 
 const SUFFIX = ".json";
 const DONE = "done";
-/** A file of this kind was being written when its process ended. */
+/** The extension of a file that was being written when its process ended. */
 const TEMPORARY = ".tmp";
 const ABANDONED_MS = 3_600_000;
 
 let made = 0;
 
-/** A queue of changes and whose changes are meant. */
+/** A queue, and whose changes in it are meant. */
 export type Queue = {
   readonly directory: string;
-  /** Of the state file, as `ownerOf` gives it; null where the directory is that of one file. */
+  /** The owner of the changes, as `ownerOf` computes it; null when only one state file uses the directory. */
   readonly owner: string | null;
-  /** Whether changes that name no owner are meant as well. */
+  /** Whether changes without an owner are meant as well. */
   readonly takesUnowned: boolean;
 };
 
-/** Twelve hexadecimal digits that stand for a state file. */
+/** Identifies a state file by twelve hexadecimal digits. */
 export const ownerOf = (file: string): string => createHash("sha256").update(file).digest("hex").slice(0, 12);
 
 const OWNER = /^\d+-\d+-([0-9a-f]{12})-/;
@@ -51,7 +52,7 @@ export async function pushChanges(
   await replaceFile(join(directory, `${name}${SUFFIX}`), JSON.stringify(changes));
 }
 
-/** Names of the entries that wait, oldest first. */
+/** Names of the waiting entries, the oldest first. */
 export const listPending = ({ directory, owner, takesUnowned }: Queue): string[] =>
   listed(directory).filter((name) => {
     if (!name.endsWith(SUFFIX) || name.startsWith(".")) return false;
@@ -66,11 +67,11 @@ function listed(directory: string): string[] {
   try {
     return readdirSync(directory).sort();
   } catch {
-    return []; // none was ever pushed
+    return []; // nothing was ever pushed
   }
 }
 
-/** @returns null for what is no entry, or was merged by somebody else meanwhile */
+/** @returns null when the file is no entry, or somebody else has merged it meanwhile */
 export function readEntry(directory: string, name: string): QueuedChange | null {
   try {
     const changes = parseChanges(readFileSync(join(directory, name), "utf8"));
@@ -106,8 +107,8 @@ function parseChanges(text: string): SessionChanges | null {
 }
 
 /**
- * Marks entries as merged, oldest first: after a crash those that still wait are the newest, and merging them
- * once more changes nothing.
+ * Marks entries as merged, the oldest first. After a crash the newest may still wait, and merging those once
+ * more changes nothing.
  */
 export async function markDone(directory: string, names: readonly string[], nowMs: number): Promise<void> {
   await mkdir(join(directory, DONE), { recursive: true, mode: 0o700 });
@@ -118,7 +119,7 @@ export async function markDone(directory: string, names: readonly string[], nowM
   }
 }
 
-/** Removes entries that were merged longer ago, and what ended processes left half written. */
+/** Removes entries that were merged long ago, and half-written files of ended processes. */
 export async function prune(
   directory: string,
   times: { readonly nowMs: number; readonly retentionMs: number },
@@ -131,7 +132,7 @@ export async function prune(
     const path = join(directory, name);
     if (name.endsWith(TEMPORARY) && (await isOlder(path, ABANDONED_MS))) await rm(path, { force: true });
   }
-  // They were merged in the order of their names, so the rest is younger than the first that stays.
+  // Entries are merged in the order of their names, so all after the first one that stays are younger.
   for (const name of listed(join(directory, DONE))) {
     const path = join(directory, DONE, name);
     if (!(await isOlder(path, times.retentionMs))) return;

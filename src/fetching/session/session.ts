@@ -11,19 +11,22 @@ import { EMPTY_STATE } from "./state-file.ts";
 import type { Storage } from "./storage.ts";
 import { type CookieChange, isSameCookie, type StoredCookie } from "./stored-cookie.ts";
 
-/** Cookies and local storage of one caller, for both fetchers; kept in a file or forgotten at the end. */
+/**
+ * Cookies and local storage of one caller, for both fetchers. They are kept in a file or forgotten at the
+ * end.
+ */
 export interface BrowsingSession extends AsyncDisposable {
-  /** The cookies as the plain HTTP client uses them. */
+  /** The cookies in the form that the plain HTTP client uses. */
   readonly cookies: CookieSession;
-  /** Grows with every change. */
+  /** A number that grows with every change. */
   readonly revision: number;
   state(): StorageState;
   /**
-   * Takes what a browser changed.
+   * Applies the changes that a browser made.
    * @throws Failure `unwritable_output`
    */
   take(changes: SessionChanges): Promise<void>;
-  /** Changes that wait to be merged into the file; null without one. */
+  /** The number of changes that wait to be merged into the file; null without a file. */
   pendingEntries(): number | null;
   /**
    * Waits until all changes so far are on the disk.
@@ -33,7 +36,7 @@ export interface BrowsingSession extends AsyncDisposable {
 }
 
 /**
- * @param storage where it starts and is kept; null: it starts empty and ends with the program
+ * @param storage the file to start from and to save to; null starts empty and ends with the program
  * @throws Failure `unreadable_input` for a file that holds no storage state
  */
 export function createBrowsingSession(storage: Storage | null, now: () => number): BrowsingSession {
@@ -46,7 +49,7 @@ export function createBrowsingSession(storage: Storage | null, now: () => number
     state = applyChanges(state, [changes], now());
     if (!storage) return;
     saving = saving.then(() => storage.push(changes));
-    saving.catch(() => {}); // `saved` throws it
+    saving.catch(() => {}); // `saved` reports the error
   };
   let answered: CookieChange[] = [];
   const cookies = createCookieSession(state.cookies, (change) => answered.push(change));
@@ -79,11 +82,11 @@ export function createBrowsingSession(storage: Storage | null, now: () => number
   };
 }
 
-/** A new context is led to each origin to give it back what it stored. */
+/** A new context has to visit each origin to restore its storage. */
 const MAX_ORIGINS = 100;
 const MAX_STORAGE_CHARS = 32 * 1024 * 1024;
 
-// A crawl may meet any number of sites: as with cookies, past the bounds nothing new is taken.
+// A crawl may visit any number of sites, so beyond these limits nothing new is stored.
 function withinBounds(state: StorageState, changes: readonly StorageChange[]): readonly StorageChange[] {
   if (changes.length === 0) return changes;
   const origins = new Set(state.origins.map(({ origin }) => origin));

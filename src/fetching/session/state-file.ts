@@ -11,7 +11,7 @@ export const EMPTY_STATE: StorageState = { cookies: [], origins: [] };
 
 /**
  * Reads a storage state in Playwright's form.
- * @returns an empty state where there is no file yet
+ * @returns an empty state when there is no file yet
  * @throws Failure `unreadable_input` when it cannot be read or is no storage state
  */
 export function readStateFile(path: string): StorageState {
@@ -34,10 +34,10 @@ export function readStateFile(path: string): StorageState {
   return state;
 }
 
-/** @returns null for what is none */
+/** @returns null when the text is no storage state */
 export function parseState(text: string): StorageState | null {
   const value = parseJson(text);
-  // Playwright writes both; what has neither is somebody else's, and would be written over.
+  // Playwright writes both fields; a file with neither belongs to somebody else and must not be overwritten.
   if (!isRecord(value) || !("cookies" in value || "origins" in value)) return null;
   const { cookies = [], origins = [] } = value;
   if (!Array.isArray(cookies) || !Array.isArray(origins)) return null;
@@ -96,7 +96,7 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** Replaces a file as a whole, for its user alone: a reader sees the old one or the new one. */
+/** Replaces a whole file, readable for its user alone: a reader sees either the old or the new one. */
 export async function replaceFile(path: string, text: string): Promise<void> {
   const temporary = join(dirname(path), `.${randomUUID()}.tmp`);
   try {
@@ -115,7 +115,7 @@ export async function replaceFile(path: string, text: string): Promise<void> {
   await syncDirectory(dirname(path));
 }
 
-/** Makes renames in it last; some systems cannot, and do it by themselves. */
+/** Makes renames in the directory durable; some systems offer no way to do so and do it by themselves. */
 export async function syncDirectory(path: string): Promise<void> {
   const directory = await open(path, "r").catch(() => null);
   await directory?.sync().catch(() => {});

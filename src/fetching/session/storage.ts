@@ -19,18 +19,21 @@ import {
 import { readStateFile, replaceFile } from "./state-file.ts";
 
 export type StorageOptions = {
-  /** The file; it need not exist. */
+  /** The state file; it need not exist yet. */
   readonly file: string;
   /**
-   * Directory of the changes that wait, which other files may share; null: `<file>.changes`. On the same mount as
-   * the file.
+   * The directory of waiting changes, which other state files may share; null means `<file>.changes`. It must
+   * be on the same mount as the file.
    */
   readonly queueDirectory: string | null;
-  /** Whether changes in the directory that name no file are this one's: only one file of a directory may say so. */
+  /**
+   * Whether changes in the directory that name no owner belong to this file; only one file of a directory may
+   * say so.
+   */
   readonly takesUnowned: boolean;
-  /** Warns above so many changes that wait. */
+  /** The number of waiting changes above which to warn. */
   readonly maxEntries: number;
-  /** Warns when the oldest change that waits is older, in ms. */
+  /** The age of the oldest waiting change above which to warn, in ms. */
   readonly maxAgeMs: number;
   /** How long merged changes are kept, in ms. */
   readonly retentionMs: number;
@@ -39,18 +42,19 @@ export type StorageOptions = {
 };
 
 /**
- * A storage state that several processes share. Each change is a file of its own first, and whoever gets the
- * lock merges all that wait, cookie by cookie: nobody's change is lost, whoever is killed, and whenever.
+ * A storage state that several processes share. Each change is first written to a file of its own, and
+ * whoever gets the lock merges all waiting ones, cookie by cookie. So no change is lost, whoever is killed
+ * and whenever.
  */
 export interface Storage extends AsyncDisposable {
-  /** The file's state with the changes that wait. */
+  /** The state in the file, with the waiting changes applied. */
   read(): StorageState;
   /**
    * Queues a change; it is on the disk when the promise is fulfilled.
    * @throws Failure `unwritable_output`
    */
   push(changes: SessionChanges): Promise<void>;
-  /** Changes that wait, of all processes. */
+  /** The number of waiting changes of all processes. */
   pendingEntries(): number;
 }
 
@@ -84,13 +88,13 @@ export function openStorage(options: StorageOptions): Storage {
     if (!isMerged) options.log.debug("another process holds the storage state", { file });
     warn();
   };
-  // Nothing is lost: the changes wait, and whoever opens the storage next reads them.
+  // Nothing is lost: the changes stay queued, and whoever opens the storage next reads them.
   const mergeOrWarn = (patienceMs: number): Promise<void> =>
     merge(patienceMs).catch((error: unknown) => {
       const reason = error instanceof Failure ? error.message : systemReason(error);
       options.log.warning("the storage state cannot be written", { file, reason });
     });
-  // Pushes that come while one merge runs share the next.
+  // Changes that are pushed while a merge runs share the next one.
   const mergeSoon = (): void => {
     if (merging) {
       isAskedAgain = true;
@@ -127,7 +131,7 @@ export function openStorage(options: StorageOptions): Storage {
   };
 }
 
-// A link stays one: what it leads to is replaced.
+// A symbolic link is kept; the file that it points to is replaced.
 function realPathOf(path: string): string {
   try {
     return realpathSync(path);
@@ -153,7 +157,7 @@ async function mergePending({ file, queue, now, log }: MergeOptions): Promise<vo
   await markDone(directory, names, now());
 }
 
-/** Says once that a threshold is passed, and again when it is passed anew (specification, "Events"). */
+/** Warns once when a threshold is passed, and again only after the value has been below it. */
 function createWarnings({ maxEntries, maxAgeMs, now, log }: StorageOptions, queue: Queue): () => void {
   let hasMany = false;
   let hasOld = false;

@@ -2,37 +2,37 @@
 export type StoredCookie = {
   readonly name: string;
   readonly value: string;
-  /** With a leading dot it counts for the hosts below, too. */
+  /** With a leading dot the cookie is also sent to the hosts below. */
   readonly domain: string;
   readonly path: string;
-  /** Seconds since 1970; -1 lasts as long as the session. */
+  /** Seconds since 1970; -1 means until the session ends. */
   readonly expires: number;
   readonly httpOnly: boolean;
   readonly secure: boolean;
   readonly sameSite: "Strict" | "Lax" | "None";
-  /** The site in whose pages alone it counts (CHIPS). */
+  /** The site in whose pages alone the cookie is sent (CHIPS). */
   readonly partitionKey?: string;
 };
 
-/** What became of one cookie. */
+/** A change of one cookie. */
 export type CookieChange = {
-  /** As `cookieKey` makes it. */
+  /** The key that `cookieKey` computes. */
   readonly key: string;
-  /** Null when it was removed or has expired. */
+  /** The new cookie; null when it was removed or has expired. */
   readonly cookie: StoredCookie | null;
 };
 
-/** Two cookies with the same key are the same cookie (RFC 6265, 5.3), partitions apart (CHIPS). */
+/** Two cookies with the same key are the same cookie (RFC 6265, 5.3); partitions keep them apart (CHIPS). */
 export const cookieKey = (cookie: StoredCookie): string =>
   JSON.stringify([cookie.name, cookie.domain.toLowerCase(), cookie.path, cookie.partitionKey ?? null]);
 
 export const isExpired = ({ expires }: StoredCookie, nowMs: number): boolean =>
   expires >= 0 && expires * 1000 <= nowMs;
 
-/** Whether two cookies say the same. */
+/** Whether two cookies have the same contents. */
 export const isSameCookie = (a: StoredCookie, b: StoredCookie): boolean =>
   a.value === b.value &&
-  // Browsers keep whole microseconds.
+  // Browsers store whole microseconds.
   Math.abs(a.expires - b.expires) < 0.001 &&
   a.httpOnly === b.httpOnly &&
   a.secure === b.secure &&
