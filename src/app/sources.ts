@@ -73,7 +73,7 @@ export function openSources(options: SourcesOptions): Sources {
   };
   const fallback = infrastructure.fallback && openFallback(infrastructure.fallback, { app, environment });
   const web: WebAccess = {
-    manners: {
+    politeness: {
       concurrency: settings.crawlerConcurrency,
       hostDelayMs: Math.round(settings.crawlerRateLimit * 1000),
       preferBrowser: infrastructure.preferBrowser,

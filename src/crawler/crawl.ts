@@ -15,7 +15,7 @@ import { PAGE_DEADLINE_MS, tryPage } from "./visit.ts";
 /** What a crawl works with. */
 export type CrawlDeps = Pick<
   VisitParts,
-  "frontier" | "sink" | "fetchers" | "extractor" | "tries" | "authorizations" | "clock" | "log" | "rescue"
+  "frontier" | "sink" | "fetchers" | "extractor" | "tries" | "authorizations" | "clock" | "log" | "fallback"
 > & {
   /** Shared by every crawl of the program, so that two of them are as polite as one. */
   readonly slots: HostSlots;
@@ -47,25 +47,10 @@ export type CrawlNews =
   | { readonly kind: "notice"; readonly notice: CrawlNotice };
 
 /**
- * Crawls until nothing is left: breadth first by depth, each host in its turn, extraction on the workers
- * while fetches go on. A page that fails is data; leaving the loop stops the crawl, and the frontier
+ * One crawl under way. `news` crawls until nothing is left: breadth first by depth, each host in its turn, extraction
+ * on the workers while fetches go on. A page that fails is data; leaving the loop stops the crawl, and the frontier
  * remembers. The frontier is not closed, and `finish` is left to the caller.
- * @returns the outcomes in the order in which they were recorded, those of refused seeds and of leftovers
- *   included
- * @throws Failure when it cannot go on: `cancelled` by the signal, `unwritable_output` (sink or frontier),
- *   `invalid_usage` where every seed is refused, and a sitemap's where there is nothing else
  */
-export async function* crawl(
-  plan: CrawlPlan,
-  deps: CrawlDeps,
-  signal: AbortSignal,
-): AsyncGenerator<PageOutcome, void> {
-  const run = new CrawlRun(plan, deps, signal);
-  await run.takeUp();
-  for await (const news of run.news()) if (news.kind === "page") yield news.outcome;
-}
-
-/** One crawl under way, with its progress. */
 export class CrawlRun {
   readonly #plan: CrawlPlan;
   readonly #deps: CrawlDeps;
@@ -118,6 +103,12 @@ export class CrawlRun {
     if (frontier.crawl.mode === "resumed") await frontier.requeueLeft(this.#plan.maxDepth);
   }
 
+  /**
+   * Crawls, and tells the outcomes in the order in which they were recorded, those of refused seeds and of leftovers
+   * included.
+   * @throws Failure when it cannot go on: `cancelled` by the signal, `unwritable_output` (sink or frontier),
+   *   `invalid_usage` where every seed is refused, and a sitemap's where there is nothing else
+   */
   async *news(): AsyncGenerator<CrawlNews, void> {
     const abort = (): void => this.#stop.abort();
     this.#signal.addEventListener("abort", abort, { once: true });

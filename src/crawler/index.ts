@@ -1,4 +1,3 @@
-export { type CrawlDeps, crawl } from "./crawl.ts";
 export type {
   ClaimedPage,
   ClaimOptions,
@@ -17,7 +16,6 @@ export type { OpenFrontierOptions } from "./frontier/take-up.ts";
 export { createHostSlots, type HostSlots, type HostTurn } from "./host-slots.ts";
 export { type CrawlJobParts, runCrawlJob } from "./job.ts";
 export { type ManifestEntry, manifestEntry } from "./manifest-entry.ts";
-export { readManifestEntries } from "./manifest-reader.ts";
 export { warningOf } from "./notices.ts";
 export { createFileSink, isInStateDirectory, STATE_DIRECTORY } from "./output.ts";
 export { CRAWL_RANGES, createCrawlPlan } from "./plan.ts";
@@ -36,11 +34,11 @@ export {
   type NewJob,
   type StoredEvent,
 } from "./queue/types.ts";
-export { contentHashOf } from "./rescue.ts";
 export { createSharedHostSlots, type SharedHostSlotsOptions } from "./shared-host-slots.ts";
 export { createSitemapReader } from "./sitemap/read-sitemaps.ts";
 export { parseSitemapSource } from "./sitemap/source.ts";
 export { DECIDED_SITEMAP_LIMITS } from "./sitemap/types.ts";
+export { contentHashOf } from "./store-article.ts";
 export type {
   ChangesOutput,
   CrawlEvent,
@@ -52,6 +50,7 @@ export type {
   CrawlProgress,
   CrawlRequest,
   CrawlSummary,
+  FallbackExtractor,
   LinkRefusal,
   PageChange,
   PageOutcome,
@@ -59,7 +58,6 @@ export type {
   PlannedPage,
   PreviewOptions,
   ReadSitemaps,
-  RescuePage,
   SitemapNews,
   SitemapUrl,
   SkipReason,

@@ -68,7 +68,8 @@ export async function* runCrawlJob(
     yield* tellStart(job);
     const error = yield* tellPages(job);
     isEnded = true;
-    yield { kind: "finished", summary: await end(job, error) };
+    const summary = await end(job, error);
+    yield { kind: "finished", summary, outcomes: () => frontier.outcomes() };
   } finally {
     // The loop was left, which calls the crawl off.
     if (!isEnded) await end(job, { code: "cancelled", message: "the crawl was called off" });

@@ -18,7 +18,7 @@ export type PolitenessParts = {
 };
 
 /** What one host has taught the crawl. */
-type HostManners = {
+type HostPace = {
   /** What robots.txt asks for, at least. */
   robotsDelayMs: number;
   /** What its slowness asks for, where the plan adapts. */
@@ -31,7 +31,7 @@ type HostManners = {
   closedUntil: number;
 };
 
-/** Hosts whose manners are kept; the one learned longest ago goes first. */
+/** Hosts whose pace is kept; the one learned longest ago goes first. */
 const MAX_HOSTS = 10_000;
 const MAX_ADAPTIVE_DELAY_MS = 60_000;
 /** Nobody waits longer for a host that asks for it: its pages fail instead, without another request. */
@@ -45,7 +45,7 @@ const ROBOTS_TRIES = 2;
 export class Politeness {
   readonly #plan: CrawlPlan;
   readonly #parts: PolitenessParts;
-  readonly #hosts = new Map<string, HostManners>();
+  readonly #hosts = new Map<string, HostPace>();
 
   constructor(plan: CrawlPlan, parts: PolitenessParts) {
     this.#plan = plan;
@@ -66,7 +66,7 @@ export class Politeness {
       beforeRequest: this.beforeRequest,
     });
     const robotsDelayMs = crawlDelayMs(rules, userAgent) ?? 0;
-    if (robotsDelayMs > 0) this.#manners(hostOf(url)).robotsDelayMs = robotsDelayMs;
+    if (robotsDelayMs > 0) this.#pace(hostOf(url)).robotsDelayMs = robotsDelayMs;
     return rules;
   }
 
@@ -76,12 +76,12 @@ export class Politeness {
 
   /** Between two requests to the host, in ms. */
   delayMs(host: string): number {
-    const manners = this.#hosts.get(host);
+    const pace = this.#hosts.get(host);
     return Math.max(
       this.#plan.hostDelayMs,
-      manners?.robotsDelayMs ?? 0,
+      pace?.robotsDelayMs ?? 0,
       // The rest itself counts from the end of an answer (see `noteAnswer`); a delay has one request out at a time.
-      manners?.adaptiveDelayMs ?? 0,
+      pace?.adaptiveDelayMs ?? 0,
     );
   }
 
@@ -111,18 +111,18 @@ export class Politeness {
     answer: { readonly askedAt: number; readonly retryAfterMs: number | null },
   ): number {
     const { clock, slots } = this.#parts;
-    const manners = this.#manners(host);
+    const pace = this.#pace(host);
     const now = clock.now();
     // Requests that were out when the pause began report the same event, so they do not double the back-off.
-    if (answer.askedAt > manners.pausedAt || manners.pauses === 0) {
-      manners.pauses++;
-      manners.pausedAt = now;
+    if (answer.askedAt > pace.pausedAt || pace.pauses === 0) {
+      pace.pauses++;
+      pace.pausedAt = now;
     }
     const { retryAfterMs } = answer;
-    if (manners.pauses > MAX_PAUSES) manners.closedUntil = now + MAX_PAUSE_MS;
-    if (retryAfterMs !== null && retryAfterMs > MAX_PAUSE_MS) manners.closedUntil = now + retryAfterMs;
+    if (pace.pauses > MAX_PAUSES) pace.closedUntil = now + MAX_PAUSE_MS;
+    if (retryAfterMs !== null && retryAfterMs > MAX_PAUSE_MS) pace.closedUntil = now + retryAfterMs;
     const least = Math.max(this.delayMs(host), MIN_PAUSE_MS);
-    const waitMs = retryAfterMs ?? backOffDelayMs(manners.pauses + 1, clock.random);
+    const waitMs = retryAfterMs ?? backOffDelayMs(pace.pauses + 1, clock.random);
     const until = now + Math.max(waitMs, least);
     // The pages of a closed host are to fail now, and not when the pause is over.
     if (this.closedUntil(host) === null) slots.pause(host, until);
@@ -140,10 +140,10 @@ export class Politeness {
    * before the host's turn is released, so that whoever waits for it sees the rest.
    */
   noteAnswer(host: string, answer: { readonly latencyMs: number; readonly isGood: boolean }): void {
-    const manners = this.#hosts.get(host);
-    if (answer.isGood && manners) manners.pauses = 0;
+    const pace = this.#hosts.get(host);
+    if (answer.isGood && pace) pace.pauses = 0;
     if (!this.#plan.hasAdaptiveDelay) return;
-    const adaptive = this.#manners(host);
+    const adaptive = this.#pace(host);
     // As Scrapy's AutoThrottle with one request at a time: half way to the latency, and an error, which is
     // often quicker than a page, never shortens the delay.
     const next = (adaptive.adaptiveDelayMs + Math.min(answer.latencyMs, MAX_ADAPTIVE_DELAY_MS)) / 2;
@@ -151,15 +151,15 @@ export class Politeness {
     this.#parts.slots.pause(host, this.#parts.clock.now() + adaptive.adaptiveDelayMs);
   }
 
-  #manners(host: string): HostManners {
-    let manners = this.#hosts.get(host);
-    if (!manners) {
-      manners = { robotsDelayMs: 0, adaptiveDelayMs: 0, pauses: 0, pausedAt: 0, closedUntil: 0 };
+  #pace(host: string): HostPace {
+    let pace = this.#hosts.get(host);
+    if (!pace) {
+      pace = { robotsDelayMs: 0, adaptiveDelayMs: 0, pauses: 0, pausedAt: 0, closedUntil: 0 };
       const oldest = this.#hosts.size >= MAX_HOSTS ? this.#hosts.keys().next() : undefined;
       if (oldest && !oldest.done) this.#hosts.delete(oldest.value);
-      this.#hosts.set(host, manners);
+      this.#hosts.set(host, pace);
     }
-    return manners;
+    return pace;
   }
 }
 

@@ -144,7 +144,7 @@ export type CrawlSummary = {
   readonly manifestPath: string | null;
 };
 
-/** What a crawl job tells while it runs, as plain data: for a progress line, a log, an event stream. */
+/** What a crawl job tells while it runs: for a progress line, a log, an event stream. */
 export type CrawlEvent =
   | {
       readonly kind: "started";
@@ -157,8 +157,16 @@ export type CrawlEvent =
     }
   | { readonly kind: "page"; readonly outcome: PageOutcome; readonly progress: CrawlProgress }
   | { readonly kind: "notice"; readonly notice: CrawlNotice }
-  /** The last one. */
-  | { readonly kind: "finished"; readonly summary: CrawlSummary };
+  /** The last event. */
+  | {
+      readonly kind: "finished";
+      readonly summary: CrawlSummary;
+      /**
+       * What became of every page, those included that were crawled before the crawl was cut off, in the order in which
+       * they were found. Read from the disk as they are taken, and only until the loop over the events is left.
+       */
+      readonly outcomes: () => AsyncIterable<PageOutcome>;
+    };
 
 /** What a person should know while a crawl runs. */
 export type CrawlNotice =
@@ -180,10 +188,10 @@ export type CrawledPage = {
 };
 
 /**
- * Has a page that failed here extracted elsewhere; null when that has none either.
+ * Extracts a page elsewhere that failed here; null when that extractor has no article either.
  * @throws Failure, which is logged: the page fails as it did before
  */
-export type RescuePage = (url: PageUrl, signal: AbortSignal) => Promise<Article | null>;
+export type FallbackExtractor = (url: PageUrl, signal: AbortSignal) => Promise<Article | null>;
 
 /** Takes extracted pages in; calls may overlap. A page is put before its outcome is recorded. */
 export interface PageSink {

@@ -13,10 +13,10 @@ import type { Scope } from "./scope.ts";
 import type {
   CrawlNotice,
   CrawlPlan,
+  FallbackExtractor,
   PageChange,
   PageOutcome,
   PageSink,
-  RescuePage,
   SkipReason,
 } from "./types.ts";
 
@@ -35,8 +35,8 @@ export type VisitParts = {
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: Metrics;
-  /** Asked about pages that failed, where there is another extractor. */
-  readonly rescue?: RescuePage;
+  /** Another extractor, which is asked about pages that failed here. */
+  readonly fallback?: FallbackExtractor;
   readonly onNotice: (notice: CrawlNotice) => void;
   /** Told of each page's decompressed size. */
   readonly onBytes: (bytes: number) => void;

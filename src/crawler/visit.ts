@@ -9,12 +9,12 @@ import {
   parseRetryAfterMs,
 } from "../fetching/index.ts";
 import { originOf } from "../urls/index.ts";
+import { tryFallback } from "./fallback.ts";
 import type { ClaimedPage } from "./frontier/frontier.ts";
 import { PageGate } from "./page-gate.ts";
-import { contentHashOf, rescue } from "./rescue.ts";
+import { storeArticle } from "./store-article.ts";
 import {
   type Attempt,
-  changeOf,
   failed,
   gone,
   otherUrls,
@@ -192,7 +192,8 @@ async function afterFailure(attempt: Attempt, failure: Failure): Promise<Verdict
   const record = failure.toRecord();
   const status = failure.targetStatus;
   return (
-    (await rescue(attempt, { failure: record, status, answer: null })) ?? failed(attempt, record, { status })
+    (await tryFallback(attempt, { failure: record, status, answer: null })) ??
+    failed(attempt, record, { status })
   );
 }
 
@@ -210,10 +211,7 @@ async function afterAnswer(attempt: Attempt, visited: PageVisit): Promise<Verdic
   if (answer.status === 304) return unchanged(attempt, answer);
   if (isRetryableStatus(answer.status)) return afterRefusal(attempt, answer);
   try {
-    const article = visit.extraction ? articleOfVisit(attempt.page.url, visit) : null;
-    if (article) return await store(attempt, visit, article);
-    articleOfVisit(attempt.page.url, visit); // throws what its status means
-    throw new Failure("internal", `${attempt.page.url} answered neither a page nor an error`);
+    return await store(attempt, visit, articleOfVisit(attempt.page.url, visit));
   } catch (error) {
     if (!(error instanceof Failure) || !isOfPage(error)) throw error;
     const failure = error.toRecord();
@@ -221,7 +219,7 @@ async function afterAnswer(attempt: Attempt, visited: PageVisit): Promise<Verdic
     if (absence) return absence;
     // A page without words may still lead to others.
     return (
-      (await rescue(attempt, { failure, status: answer.status, answer })) ??
+      (await tryFallback(attempt, { failure, status: answer.status, answer })) ??
       failed(attempt, failure, { visit })
     );
   }
@@ -266,7 +264,7 @@ async function afterRefusal(attempt: Attempt, answer: FetchedPage): Promise<Verd
   if (again) return again;
   const failure = refusalOf(answer, retryAfterMs, page.tries + 1);
   return (
-    (await rescue(attempt, { failure, status: answer.status, answer })) ??
+    (await tryFallback(attempt, { failure, status: answer.status, answer })) ??
     failed(attempt, failure, { answer })
   );
 }
@@ -280,46 +278,19 @@ function refusalOf(answer: FetchedPage, retryAfterMs: number | null, tries: numb
   };
 }
 
-async function store(attempt: Attempt, visit: PageVisit, article: FetchedArticle): Promise<Verdict> {
+async function store(attempt: Attempt, visit: PageVisit, fetched: FetchedArticle): Promise<Verdict> {
   const { page, parts } = attempt;
-  const { plan, frontier, sink } = parts;
+  const { plan, frontier, scope } = parts;
   const { page: answer } = visit;
   if (plan.respectsMetaRobots && robotsOf(visit).noindex) return skipped(attempt, "noindex", { visit });
   const others = otherUrls(page.url, visit);
   if (others.length > 0 && !(await frontier.identify(page, others)))
     return skipped(attempt, "duplicate", { visit });
-  const title = article.article.title ?? "";
-  const markdown = article.article.markdown ?? "";
-  const contentHash = contentHashOf(title, markdown);
-  parts.scope.noteStored(page.url, `${title}\n${markdown}`);
-  const isThere = page.known?.outcome.contentHash === contentHash && (await sink.has(page.url));
-  const filePath = isThere
-    ? (page.known?.outcome.filePath ?? null)
-    : await sink.put({
-        page: {
-          url: page.url,
-          title,
-          markdown,
-          extractedAt: new Date(parts.clock.now()).toISOString(),
-          wordCount: article.article.wordCount,
-        },
-        article,
-        depth: page.depth,
-        parent: page.parent,
-      });
+  const { title, markdown } = fetched.article;
+  scope.noteStored(page.url, `${title ?? ""}\n${markdown ?? ""}`);
   const { etag, "last-modified": lastModified } = answer.headers;
   return settle(attempt, {
-    outcome: {
-      status: "success",
-      filePath,
-      title: article.article.title,
-      wordCount: article.article.wordCount,
-      httpStatus: answer.status,
-      finalUrl: answer.finalUrl,
-      contentHash,
-      warnings: article.warnings,
-      change: changeOf(page.known, contentHash),
-    },
+    outcome: await storeArticle(attempt, fetched),
     validators: answer.status === 200 ? { etag: etag ?? null, lastModified: lastModified ?? null } : null,
     visit,
   });

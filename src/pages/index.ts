@@ -6,5 +6,5 @@ export {
   formatFrontMatter,
   parseFrontMatter,
 } from "./front-matter.ts";
-export { formatPage, type Page, parsePage } from "./page.ts";
+export { formatPage, formatPageText, type Page, parsePage } from "./page.ts";
 export type { PageStore } from "./store.ts";

@@ -32,15 +32,21 @@ export function formatPage(page: Page): string {
   if (!isWordCount(page.wordCount)) {
     throw new Failure("internal", `page ${page.url}: wordCount is no count: ${page.wordCount}`);
   }
-  const title = normalizeTitle(page.title);
   const frontMatter = formatFrontMatter({
     url: page.url,
-    title,
+    title: normalizeTitle(page.title),
     extracted_at: { timestamp: page.extractedAt },
     word_count: page.wordCount,
   });
+  const text = formatPageText(page);
+  return text === "" ? frontMatter : `${frontMatter}\n${text}`;
+}
+
+/** The text of a page's file without its front matter: `# title`, then the body. */
+export function formatPageText(page: Pick<Page, "title" | "markdown">): string {
+  const title = normalizeTitle(page.title);
   const body = withoutLeadingTitle(page.markdown.toWellFormed(), title);
-  const parts = [frontMatter];
+  const parts: string[] = [];
   if (title !== "") parts.push(`${formatHeading(title)}\n`);
   if (body !== "") parts.push(`${body}\n`);
   return parts.join("\n");

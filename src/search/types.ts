@@ -42,7 +42,7 @@ export type SourceDocument = {
   readonly url: DocumentUrl;
   /** One line; may be empty. */
   readonly title: string;
-  /** May begin with front matter, which is neither indexed nor shown. */
+  /** Without front matter. */
   readonly markdown: string;
 };
 

@@ -4,7 +4,7 @@ export { type GitAccess, requireAllowedUrl } from "./git/access.ts";
 export { gitSource as openGitSource } from "./git/source.ts";
 export { type RemoteExtractor, requireReachable } from "./online/fallback.ts";
 export type { TenantCrawler, WebAccess } from "./online/parts.ts";
-export type { CrawlManners } from "./online/plan.ts";
+export type { CrawlPoliteness } from "./online/plan.ts";
 export { onlineSource as openOnlineSource } from "./online/source.ts";
 export {
   createTenantRegistry,

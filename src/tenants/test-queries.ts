@@ -1,6 +1,6 @@
+import { createYieldWhenDue } from "../base/event-loop.ts";
 import { Failure } from "../base/failure.ts";
 import type { Log } from "../base/log.ts";
-import { createBreathing } from "./breathing.ts";
 import type { SyncRecord } from "./sync-book.ts";
 
 type TestQueryOptions = { readonly countHits: (query: string) => number; readonly log: Log };
@@ -11,7 +11,7 @@ export async function runTestQueries(
   { countHits, log }: TestQueryOptions,
 ): Promise<SyncRecord["testQueries"]> {
   const results: { readonly query: string; readonly hits: number }[] = [];
-  const breathe = createBreathing();
+  const yieldWhenDue = createYieldWhenDue();
   for (const query of queries) {
     try {
       results.push({ query, hits: countHits(query) });
@@ -20,7 +20,7 @@ export async function runTestQueries(
       log.warning("test query failed", { query, error: error.message });
       results.push({ query, hits: 0 });
     }
-    await breathe();
+    await yieldWhenDue();
   }
   const without = results.filter(({ hits }) => hits === 0).map(({ query }) => query);
   if (without.length > 0) log.warning("test queries without hits", { queries: without.join(" | ") });

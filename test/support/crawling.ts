@@ -70,6 +70,8 @@ export type ManifestFile = {
 export type CrawlResult = {
   readonly events: readonly CrawlEvent[];
   readonly outcomes: readonly PageOutcome[];
+  /** As the last event gives them, those of an earlier run included. */
+  readonly allOutcomes: readonly PageOutcome[];
   readonly summary: CrawlSummary;
   readonly manifest: ManifestFile | null;
   /** Names of the Markdown files, sorted. */
@@ -122,6 +124,7 @@ export async function crawlPlace(app: App): Promise<CrawlPlace> {
         authorizations: new Map(),
       } as const;
       const events: CrawlEvent[] = [];
+      const allOutcomes: PageOutcome[] = [];
       for await (const event of session.crawl(
         plan,
         { ...job, ...options },
@@ -129,14 +132,18 @@ export async function crawlPlace(app: App): Promise<CrawlPlace> {
       )) {
         events.push(event);
         onEvent?.(event);
+        if (event.kind === "finished") allOutcomes.push(...(await Array.fromAsync(event.outcomes())));
       }
-      return readResult(path, events);
+      return { ...(await readResult(path, events)), allOutcomes };
     },
     [Symbol.asyncDispose]: () => rm(path, { recursive: true }),
   };
 }
 
-async function readResult(path: string, events: readonly CrawlEvent[]): Promise<CrawlResult> {
+async function readResult(
+  path: string,
+  events: readonly CrawlEvent[],
+): Promise<Omit<CrawlResult, "allOutcomes">> {
   const last = events.at(-1);
   if (last?.kind !== "finished") throw new Error("the crawl did not tell that it finished");
   const outcomes = events.flatMap((event) => (event.kind === "page" ? [event.outcome] : []));

@@ -1,3 +1,4 @@
+import { yieldToEventLoop } from "../../base/event-loop.ts";
 import type { FailureCode } from "../../base/failure.ts";
 import { hostOf, originOf, type PageUrl } from "../../urls/index.ts";
 import type { LinkRefusal, PageOutcome, SkipReason } from "../types.ts";
@@ -146,19 +147,18 @@ export class SqliteFrontier implements Frontier {
         const { skipped, queued } = this.#counts;
         this.#counts = { ...this.#counts, skipped: skipped + entries, queued: queued - entries - links };
       });
-      await new Promise((resolve) => setImmediate(resolve));
+      await yieldToEventLoop();
     }
   }
 
   async requeueLeft(maxDepth: number): Promise<void> {
-    while (this.#transaction(() => this.#requeueSomeLeft(maxDepth)) > 0)
-      await new Promise((resolve) => setImmediate(resolve));
+    while (this.#transaction(() => this.#requeueSomeLeft(maxDepth)) > 0) await yieldToEventLoop();
     for (const pageId of this.#memory.deepPages(maxDepth)) {
       this.#transaction(() => {
         const page = this.#memory.takeDeepPage(pageId);
         if (page) this.#addLinks(page.links, page);
       });
-      await new Promise((resolve) => setImmediate(resolve));
+      await yieldToEventLoop();
     }
   }
 

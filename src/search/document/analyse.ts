@@ -1,4 +1,3 @@
-import { parseFrontMatter } from "../../pages/index.ts";
 import type { Analyser, TextKind } from "../analysis/analyser.ts";
 import { Tokenizer } from "../analysis/tokenizer.ts";
 import type { AnalysedDocument, FieldNumber, Section, SourceDocument } from "../types.ts";
@@ -55,7 +54,7 @@ export class DocumentAnalyser {
    * @returns values that hold until the next call
    */
   analyse(source: SourceDocument, onCut: (reason: string) => void = () => {}): AnalysedDocument {
-    const markdown = withoutFrontMatter(source.markdown);
+    const { markdown } = source;
     this.#count = 0;
     this.#position = 0;
     this.#lengths.fill(0);
@@ -205,12 +204,6 @@ export class DocumentAnalyser {
     this.#fields = fields;
     this.#positions = positions;
   }
-}
-
-function withoutFrontMatter(text: string): string {
-  // Of hundreds of thousands of documents few have any.
-  const mayHaveSome = text.startsWith("---") || text.startsWith("\ufeff---");
-  return mayHaveSome ? (parseFrontMatter(text)?.body ?? text) : text;
 }
 
 function readable(text: string): string {

@@ -58,14 +58,15 @@ function linesOf(text: string): readonly string[] {
 function readMarkdown({ url, path, text, mayNameItself }: DocumentFile): SourceDocument {
   const frontMatter = parseFrontMatter(text);
   const { url: written, title } = frontMatter?.fields ?? {};
+  const markdown = frontMatter?.body ?? text;
   const named = mayNameItself && typeof written === "string" ? parseDocumentUrl(written) : null;
   return {
     url: named ?? url,
     title:
       typeof title === "string" && title.trim() !== ""
         ? title.trim()
-        : (firstHeading(frontMatter?.body ?? text) ?? titleOfName(path)),
-    markdown: text,
+        : (firstHeading(markdown) ?? titleOfName(path)),
+    markdown,
   };
 }
 

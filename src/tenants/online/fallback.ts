@@ -1,5 +1,5 @@
 import { Failure } from "../../base/failure.ts";
-import type { RescuePage } from "../../crawler/index.ts";
+import type { FallbackExtractor } from "../../crawler/index.ts";
 import type { ExtractionOptions, Extractor } from "../../extraction/index.ts";
 import type { PostAnswer, Poster } from "../../fetching/index.ts";
 import type { PageUrl } from "../../urls/index.ts";
@@ -22,7 +22,7 @@ type ReadAnswer = {
 };
 
 /** Asks for one page at a time, whatever the service can take at once. */
-export function createRescue(remote: RemoteExtractor, reading: ReadAnswer): RescuePage {
+export function createFallbackExtractor(remote: RemoteExtractor, reading: ReadAnswer): FallbackExtractor {
   return async (url, signal) => {
     const answer = await post(remote, { url }, signal);
     if (answer.status < 200 || answer.status > 299)

@@ -1,17 +1,20 @@
+import type { PageOutcome } from "../../crawler/index.ts";
 import type { PageUrl } from "../../urls/index.ts";
-import { type ErrorPage, findLookAlikes, isLikeErrorPage, nameOf, type PagePrint } from "./look-alike.ts";
+import {
+  type ErrorPage,
+  findRepeatedTexts,
+  isLikeErrorPage,
+  nameOf,
+  type PageFingerprint,
+} from "./soft-404.ts";
 
 /** What became of a page in the crawl of a sync. */
-export type CrawledOutcome = {
-  readonly status: "success" | "failed" | "skipped";
-  readonly httpStatus: number | null;
-  readonly finalUrl: string | null;
-  readonly reason: string | null;
-};
+export type CrawledOutcome = Pick<PageOutcome, "status" | "httpStatus" | "finalUrl" | "reason">;
 
 /** A document of earlier syncs. */
 export type KnownDocument = {
-  readonly hash: string /** Syncs in a row that did not find it. */;
+  readonly hash: string;
+  /** Syncs in a row that did not find it. */
   readonly misses: number;
 };
 
@@ -19,7 +22,7 @@ export type Evidence = {
   readonly known: ReadonlyMap<PageUrl, KnownDocument>;
   readonly outcomes: ReadonlyMap<PageUrl, CrawledOutcome>;
   /** Pages whose text is new, as they came. */
-  readonly staged: readonly PagePrint[];
+  readonly staged: readonly PageFingerprint[];
   /** Of documents that the crawl did not meet, asked for one by one. */
   readonly checks: ReadonlyMap<PageUrl, CrawledOutcome>;
   /** What the site shows for addresses that do not exist. */
@@ -88,7 +91,7 @@ export const describeQuarantine = (count: number): string =>
     : `${count} pages look like error pages and are not taken over`;
 
 function quarantine({ staged, errorPages, entries }: Evidence): ReadonlySet<PageUrl> {
-  const found = new Set(findLookAlikes([...staged]));
+  const found = new Set(findRepeatedTexts([...staged]));
   for (const page of staged)
     if (errorPages.some((errorPage) => isLikeErrorPage(page, errorPage))) found.add(page.url);
   // The start page of an application that answers everything with it.

@@ -4,7 +4,7 @@ import type { HttpFetcher } from "../../fetching/index.ts";
 import type { PageStore } from "../../pages/index.ts";
 import type { OnlineTenant } from "../settings.ts";
 import type { RemoteExtractor } from "./fallback.ts";
-import type { CrawlManners } from "./plan.ts";
+import type { CrawlPoliteness } from "./plan.ts";
 
 /** Crawls on behalf of one tenant. */
 export interface TenantCrawler extends AsyncDisposable {
@@ -18,7 +18,7 @@ export interface TenantCrawler extends AsyncDisposable {
 
 /** What every website is reached with. */
 export type WebAccess = {
-  readonly manners: CrawlManners;
+  readonly politeness: CrawlPoliteness;
   /** Opens a crawler that may reach these hosts, and others as the egress policy says. */
   readonly openCrawler: (
     hosts: readonly string[],

@@ -4,7 +4,7 @@ import { compileUrlRules, originOf, type PageUrl } from "../../urls/index.ts";
 import type { OnlineTenant } from "../settings.ts";
 
 /** How pages are crawled, the same for every tenant. */
-export type CrawlManners = {
+export type CrawlPoliteness = {
   readonly concurrency: number;
   readonly hostDelayMs: number;
   readonly preferBrowser: boolean;
@@ -15,7 +15,11 @@ export type CrawlManners = {
 const MAX_DEPTH = 100;
 
 /** The crawl that a sync of a website is. */
-export const planOf = (tenant: OnlineTenant, manners: CrawlManners, trustsLastModified: boolean): CrawlPlan =>
+export const planOf = (
+  tenant: OnlineTenant,
+  politeness: CrawlPoliteness,
+  trustsLastModified: boolean,
+): CrawlPlan =>
   createCrawlPlan({
     seeds: tenant.entryUrls,
     sitemaps: tenant.sitemapUrls,
@@ -25,13 +29,13 @@ export const planOf = (tenant: OnlineTenant, manners: CrawlManners, trustsLastMo
     followsLinks: tenant.followLinks,
     discoversSitemaps: false,
     trustsLastModified,
-    ...mannersOf(manners),
+    ...pacedBy(politeness),
   });
 
 /** A crawl of exactly these pages, whatever they link to. */
 export const checkPlanOf = (
   tenant: OnlineTenant,
-  manners: CrawlManners,
+  politeness: CrawlPoliteness,
   seeds: readonly PageUrl[],
 ): CrawlPlan =>
   createCrawlPlan({
@@ -43,10 +47,10 @@ export const checkPlanOf = (
     followsLinks: false,
     discoversSitemaps: false,
     trustsLastModified: false,
-    ...mannersOf(manners),
+    ...pacedBy(politeness),
   });
 
-const mannersOf = ({ concurrency, hostDelayMs, preferBrowser, extraction }: CrawlManners) => ({
+const pacedBy = ({ concurrency, hostDelayMs, preferBrowser, extraction }: CrawlPoliteness) => ({
   maxDepth: MAX_DEPTH,
   concurrency,
   hostDelayMs,

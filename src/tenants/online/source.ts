@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { Failure } from "../../base/failure.ts";
-import { createFileStore, formatPage } from "../../pages/index.ts";
+import { createFileStore, formatPageText } from "../../pages/index.ts";
 import type { SourceDocument } from "../../search/index.ts";
 import type { PageUrl } from "../../urls/index.ts";
 import type { OnlineTenant } from "../settings.ts";
@@ -45,6 +45,6 @@ async function* readDocuments({
   for await (const page of published.list()) {
     // Addresses of the web are pages' addresses; a docs:// one is in no ledger.
     if (!ledger.documents.has(page.url as PageUrl)) continue;
-    yield { url: page.url, title: page.title, markdown: formatPage(page) };
+    yield { url: page.url, title: page.title, markdown: formatPageText(page) };
   }
 }

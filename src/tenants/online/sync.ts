@@ -1,24 +1,22 @@
 import { join } from "node:path";
 import type { Fetchers } from "../../articles/index.ts";
-import { Failure } from "../../base/failure.ts";
+import { createYieldWhenDue } from "../../base/event-loop.ts";
+import { Failure, type FailureRecord } from "../../base/failure.ts";
 import type { Log } from "../../base/log.ts";
 import type { CrawlPlan, CrawlSummary, PageOutcome, PageSink } from "../../crawler/index.ts";
 import type { Fetcher } from "../../fetching/index.ts";
-import type { Page } from "../../pages/index.ts";
 import { type PageUrl, parsePageUrl } from "../../urls/index.ts";
-import { createBreathing } from "../breathing.ts";
 import type { OnlineTenant } from "../settings.ts";
 import type { SyncContext, SyncCounts } from "../source/source.ts";
 import { makeStateDirectory } from "../state-file.ts";
-import { createRescue } from "./fallback.ts";
+import { createFallbackExtractor } from "./fallback.ts";
 import { type CrawledOutcome, type Judgement, judge, type KnownDocument } from "./judge.ts";
 import { type Ledger, readLedger, recoverLedger, writeLedger } from "./ledger.ts";
-import { type ErrorPage, type PagePrint, printOf } from "./look-alike.ts";
-import { type MetOutcome, type MetOutcomes, readOutcomes } from "./outcomes.ts";
+import { MarkdownAlternates, preferMarkdown, revalidateFirst, withLlmsTxt } from "./markdown-alternates.ts";
 import type { OnlineParts, TenantCrawler } from "./parts.ts";
 import { checkPlanOf, createIsWanted, planOf, probesOf } from "./plan.ts";
+import { type ErrorPage, fingerprintOf, type PageFingerprint } from "./soft-404.ts";
 import { Staging } from "./staging.ts";
-import { preferTwins, revalidateFirst, TwinBook, withLlmsTxt } from "./twins.ts";
 
 /** A sitemap's dates are believed so long; then every page is asked for once. */
 const TRUST_DATES_MS = 7 * 24 * 60 * 60 * 1000;
@@ -33,7 +31,7 @@ export async function syncWebsite(parts: OnlineParts, context: SyncContext): Pro
   const { tenant, options, published, ledgerPath } = parts;
   makeStateDirectory(options.stateDirectory);
   const ledger = (await readLedger(ledgerPath)) ?? (await recoverLedger(published));
-  const staging = new Staging(join(options.stateDirectory, "staged"), { published, ledger });
+  const staging = await Staging.open(join(options.stateDirectory, "staged"), { published, ledger });
   const hosts = [...tenant.entryUrls, ...tenant.sitemapUrls, ...tenant.allowPrefixes].map(
     (url) => new URL(url).hostname,
   );
@@ -43,11 +41,11 @@ export async function syncWebsite(parts: OnlineParts, context: SyncContext): Pro
   const sync: Sync = { ...parts, ledger, staging, crawler, context };
   const startedAt = options.now();
   const trustsDates = startedAt - ledger.verifiedAt < TRUST_DATES_MS;
-  const summary = await crawlSite(sync, planOf(tenant, options.access.manners, trustsDates));
-  const met = await readOutcomes(manifestPathOf(sync));
-  requireSomeSuccess(tenant.codename, summary, met);
-  const { outcomes } = met;
-  const staged = await printStaged(staging, outcomes);
+  const crawled = await crawlSite(sync, planOf(tenant, options.access.politeness, trustsDates));
+  requireSomeSuccess(tenant.codename, crawled);
+  const { summary, outcomes } = crawled;
+  // What a sync that was cut off has staged and this one did not find again stays out.
+  const staged = [...staging.fingerprints].filter(({ url }) => outcomes.get(url)?.status === "success");
   const isWhole = isWholeCrawl(summary, tenant.followLinks);
   const unmet = [...ledger.documents.keys()].filter((url) => !outcomes.has(url));
   const { checks, errorPages } = await checkSite(sync, { staged, unmet: isWhole ? unmet : [] });
@@ -77,8 +75,19 @@ type Sync = OnlineParts & {
   readonly context: SyncContext;
 };
 
+type CrawledSite = {
+  readonly summary: CrawlSummary;
+  /** What became of every page, those included that an earlier sync crawled before it was cut off. */
+  readonly outcomes: ReadonlyMap<PageUrl, MetOutcome>;
+  /** Why the first page failed that did; null where none did. */
+  readonly firstError: FailureRecord | null;
+};
+
+/** What became of a page, and the hash of its text; null without one. */
+type MetOutcome = CrawledOutcome & Pick<PageOutcome, "contentHash">;
+
 /** Crawls the site, going on where an earlier sync was cut off. @throws Failure when it could not go on */
-async function crawlSite(sync: Sync, plan: CrawlPlan): Promise<CrawlSummary> {
+async function crawlSite(sync: Sync, plan: CrawlPlan): Promise<CrawledSite> {
   try {
     return await crawlOnce(sync, plan, false);
   } catch (error) {
@@ -88,14 +97,14 @@ async function crawlSite(sync: Sync, plan: CrawlPlan): Promise<CrawlSummary> {
   }
 }
 
-async function crawlOnce(sync: Sync, plan: CrawlPlan, isFresh: boolean): Promise<CrawlSummary> {
+async function crawlOnce(sync: Sync, plan: CrawlPlan, isFresh: boolean): Promise<CrawledSite> {
   const { options, tenant, crawler, context, staging } = sync;
-  const book = new TwinBook();
+  const alternates = new MarkdownAlternates();
   const output = {
     kind: "sink" as const,
     sink: staging.sink,
     stateDirectory: join(options.stateDirectory, "crawl"),
-    manifestPath: manifestPathOf(sync),
+    manifestPath: null,
   };
   const events = crawler.crawl(
     plan,
@@ -104,15 +113,15 @@ async function crawlOnce(sync: Sync, plan: CrawlPlan, isFresh: boolean): Promise
     (parts, http) => ({
       ...parts,
       log: options.log,
-      fetchers: fetchersOf(parts.fetchers, { http, book, tenant }),
+      fetchers: fetchersOf(parts.fetchers, { http, alternates, tenant }),
       readSitemaps: withLlmsTxt(parts.readSitemaps, {
         http,
-        book,
+        alternates,
         starts: [...tenant.entryUrls, ...tenant.sitemapUrls],
         addsPages: tenant.followLinks,
       }),
       ...(options.access.fallback && {
-        rescue: createRescue(options.access.fallback, {
+        fallback: createFallbackExtractor(options.access.fallback, {
           extractor: parts.extractor,
           options: plan.extraction,
         }),
@@ -127,23 +136,35 @@ async function crawlOnce(sync: Sync, plan: CrawlPlan, isFresh: boolean): Promise
     } else if (event.kind === "finished") {
       const { error } = event.summary;
       if (error) throw new Failure(error.code, error.message);
-      return event.summary;
+      return { summary: event.summary, ...(await collect(event.outcomes())) };
     }
   }
   throw new Failure("internal", "the crawl ended without an end");
 }
 
+async function collect(list: AsyncIterable<PageOutcome>): Promise<Omit<CrawledSite, "summary">> {
+  const outcomes = new Map<PageUrl, MetOutcome>();
+  let firstError: FailureRecord | null = null;
+  const yieldWhenDue = createYieldWhenDue();
+  for await (const { url, status, httpStatus, finalUrl, reason, contentHash, error } of list) {
+    outcomes.set(url, { status, httpStatus, finalUrl, reason, contentHash });
+    firstError ??= error;
+    await yieldWhenDue();
+  }
+  return { outcomes, firstError };
+}
+
 type FetchersOptions = {
   readonly http: Fetcher;
-  readonly book: TwinBook;
+  readonly alternates: MarkdownAlternates;
   readonly tenant: OnlineTenant;
 };
 
-function fetchersOf(fetchers: Fetchers, { http, book, tenant }: FetchersOptions): Fetchers {
+function fetchersOf(fetchers: Fetchers, { http, alternates, tenant }: FetchersOptions): Fetchers {
   const browser = fetchers.browser && revalidateFirst(fetchers.browser, http);
   // Links are in the page, and not all of them in its Markdown.
   if (tenant.followLinks) return { http: fetchers.http, browser };
-  const preferred = (fetcher: Fetcher): Fetcher => preferTwins(fetcher, { book, http });
+  const preferred = (fetcher: Fetcher): Fetcher => preferMarkdown(fetcher, { alternates, http });
   return { http: preferred(fetchers.http), browser: browser && preferred(browser) };
 }
 
@@ -154,32 +175,11 @@ function countOutcome(counts: Counts, { status, change }: PageOutcome): void {
   else if (status === "success") counts[change === "unchanged" ? "unchanged" : "fetched"]++;
 }
 
-const manifestPathOf = ({ options }: OnlineParts): string => join(options.stateDirectory, "manifest.json");
-
 /** A sync without one page changes nothing. */
-function requireSomeSuccess(
-  codename: string,
-  { progress }: CrawlSummary,
-  { outcomes, error }: MetOutcomes,
-): void {
-  if (progress.successful > 0) return;
+function requireSomeSuccess(codename: string, { summary, outcomes, firstError }: CrawledSite): void {
+  if (summary.progress.successful > 0) return;
   const what = `Tenant '${codename}': none of ${outcomes.size} pages could be had`;
-  throw new Failure(error?.code ?? "no_content", error ? `${what}: ${error.message}` : what);
-}
-
-async function printStaged(
-  staging: Staging,
-  outcomes: ReadonlyMap<PageUrl, MetOutcome>,
-): Promise<PagePrint[]> {
-  const staged: PagePrint[] = [];
-  const breathe = createBreathing();
-  for await (const page of staging.pages()) {
-    const url = parsePageUrl(page.url);
-    // Of an earlier run that was cut off, what this one did not find again stays out.
-    if (url && outcomes.get(url)?.status === "success") staged.push(printOf(url, page));
-    await breathe();
-  }
-  return staged;
+  throw new Failure(firstError?.code ?? "no_content", firstError ? `${what}: ${firstError.message}` : what);
 }
 
 function isWholeCrawl(
@@ -200,7 +200,7 @@ type Checks = {
 /** Asks for documents that were not met, and for an address that does not exist where there are new texts. */
 async function checkSite(
   sync: Sync,
-  { staged, unmet }: { readonly staged: readonly PagePrint[]; readonly unmet: readonly PageUrl[] },
+  { staged, unmet }: { readonly staged: readonly PageFingerprint[]; readonly unmet: readonly PageUrl[] },
 ): Promise<Checks> {
   const { tenant, options, crawler, context } = sync;
   const letters = crypto.randomUUID().replace(/[^a-f]/g, "");
@@ -221,7 +221,7 @@ async function checkSite(
       const url = parsePageUrl(page.url);
       if (url && probes.has(url))
         errorPages.push({
-          ...printOf(url, page),
+          ...fingerprintOf(url, page),
           answeredBy: article.finalUrl ?? url,
         });
       return null;
@@ -230,7 +230,7 @@ async function checkSite(
   };
   const output = { kind: "sink" as const, sink, stateDirectory: null, manifestPath: null };
   const job = { output, jobId: null, isFresh: true, authorizations: new Map() };
-  const plan = checkPlanOf(tenant, options.access.manners, seeds);
+  const plan = checkPlanOf(tenant, options.access.politeness, seeds);
   for await (const event of crawler.crawl(plan, job, context.signal, (parts) => ({
     ...parts,
     log: withoutProbes(options.log, probes),
@@ -272,25 +272,19 @@ async function publish(sync: Sync, { judgement, outcomes, verifiedAt }: Verdict)
     if (known) documents.set(url, { ...known, misses });
   }
   let fetched = 0;
-  const take = async (page: Page): Promise<void> => {
-    const url = parsePageUrl(page.url);
-    if (!url || !judgement.accepted.has(url)) return;
+  const take = async (url: PageUrl): Promise<void> => {
     const hash = outcomes.get(url)?.contentHash ?? "";
     if (ledger.documents.get(url)?.hash !== hash || (await published.get(url)) === null) {
+      const page = await staging.get(url);
+      if (!page) return;
       await published.put(page);
       fetched++;
     }
     documents.set(url, { hash, misses: 0 });
   };
-  let batch: Page[] = [];
-  for await (const page of staging.pages()) {
-    batch.push(page);
-    if (batch.length < PUBLISHED_AT_ONCE) continue;
-    // Begun only here, where all of them are waited for: a write that fails must not do so unseen.
-    await Promise.all(batch.map(take));
-    batch = [];
-  }
-  await Promise.all(batch.map(take));
+  const accepted = [...judgement.accepted];
+  for (let from = 0; from < accepted.length; from += PUBLISHED_AT_ONCE)
+    await Promise.all(accepted.slice(from, from + PUBLISHED_AT_ONCE).map(take));
   const garbage = [...ledger.garbage, ...judgement.removed].filter((url) => !documents.has(url));
   const next = { documents, quarantined: judgement.quarantined, verifiedAt, garbage };
   await writeLedger(ledgerPath, next);

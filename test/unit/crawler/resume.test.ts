@@ -3,7 +3,7 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { App } from "../../../src/app/index.ts";
 import { DEFAULT_NETWORK } from "../../../src/app/index.ts";
-import { type CrawlEvent, parseSitemapSource } from "../../../src/crawler/index.ts";
+import { type CrawlEvent, manifestEntry, parseSitemapSource } from "../../../src/crawler/index.ts";
 import { type CrawlRoute, html, page, serveCrawlSite } from "../../support/crawl-site.ts";
 import { crawlPlace, crawlPlan, openTestApp } from "../../support/crawling.ts";
 import { failureOf } from "../../support/test-fetcher.ts";
@@ -41,11 +41,16 @@ test("a crawl that was called off goes on, and ends as if nothing had been", asy
   expect(cut.summary).toMatchObject({ state: "cancelled", error: { code: "cancelled" } });
   expect(cut.manifest?.status).toBe("cancelled");
   expect(cut.manifest?.total_pages).toBeGreaterThanOrEqual(15);
+  expect(cut.allOutcomes.map(manifestEntry)).toEqual([...(cut.manifest?.results ?? [])]);
   const before = site.visits.length;
   const result = await place.crawl(plan);
   expect(result.events[0]).toMatchObject({ kind: "started", mode: "resumed", jobId: cut.summary.jobId });
   expect(result.files).toEqual(expected.files);
   expect(result.manifest).toMatchObject({ status: "completed", successful: 40, failed: 0, skipped: 0 });
+  // The last event gives the pages of both runs, and the page events those of this run only.
+  expect(result.outcomes.length).toBeLessThan(40);
+  expect(result.allOutcomes.map(({ url }) => url)).toEqual(expected.allOutcomes.map(({ url }) => url));
+  expect(result.allOutcomes.map(manifestEntry)).toEqual([...(result.manifest?.results ?? [])]);
   // What was stored is not asked for again; robots.txt is.
   expect(site.visits.length - before).toBeLessThanOrEqual(40 - 15 + 3 + 1);
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { formatPage, type Page, parsePage } from "../../../src/pages/index.ts";
+import { formatPage, formatPageText, type Page, parsePage } from "../../../src/pages/index.ts";
 import type { PageUrl } from "../../../src/urls/index.ts";
 import { parsePageUrl } from "../../../src/urls/index.ts";
 
@@ -32,6 +32,16 @@ describe("formatPage", () => {
         "Some body text.",
         "",
       ].join("\n"),
+    );
+  });
+
+  test("puts front matter before the text that formatPageText gives", () => {
+    expect(formatPageText(page())).toBe("# A page\n\nSome body text.\n");
+    fc.assert(
+      fc.property(fc.string(), fc.string(), (title, markdown) => {
+        const text = formatPageText({ title, markdown });
+        expect(formatPage(page({ title, markdown }))).toEndWith(text === "" ? "---\n" : `---\n\n${text}`);
+      }),
     );
   });
 

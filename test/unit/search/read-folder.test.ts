@@ -36,6 +36,16 @@ describe("the documents of a folder", () => {
       ["https://h.test/z", "Zed"],
     ]);
     expect(skipped).toEqual([]);
+    expect(documents.at(-1)?.markdown).toBe("# Other\n\ntext");
+  });
+
+  test("lose their front matter, and nothing that only looks like another one", async () => {
+    await using directory = await temporaryDirectory();
+    const second = "---\nkept: yes\n---\ntext";
+    writeFileSync(join(directory.path, "a.md"), `\ufeff---\ntitle: A\n---\n${second}`);
+    writeFileSync(join(directory.path, "b.md"), "---\nno block, but a line\n");
+    const { documents } = await read(directory.path);
+    expect(documents.map(({ markdown }) => markdown)).toEqual([second, "---\nno block, but a line\n"]);
   });
 
   test("leave out what is no text, and say so", async () => {

@@ -27,6 +27,8 @@ describe("a sync of a website", () => {
     const web = bySitemap();
     expect(await runSync(web.source)).toEqual({ fetched: 5, unchanged: 0, removed: 0, failed: 0 });
     expect(await titlesOf(web)).toEqual(["Page 0", "Page 1", "Page 2", "Page 3", "Page 4"]);
+    const texts = [...(await documentsOf(web.source)).values()].map(({ markdown }) => markdown);
+    expect(texts.map((text) => text.slice(0, 9)).sort()).toEqual(texts.map((_, at) => `# Page ${at}\n`));
   });
 
   test("does not log its own question for a page that cannot exist as a fault", async () => {

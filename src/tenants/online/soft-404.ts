@@ -2,7 +2,7 @@ import type { Page } from "../../pages/index.ts";
 import type { PageUrl } from "../../urls/index.ts";
 
 /** What a page says. */
-export type PagePrint = {
+export type PageFingerprint = {
   readonly url: PageUrl;
   /** Without those that error pages repeat of the address that was asked for; 0 for a page that is too long for one. */
   readonly wordCount: number;
@@ -15,7 +15,7 @@ export type PagePrint = {
 };
 
 /** What a site shows for an address that does not exist. */
-export type ErrorPage = PagePrint & {
+export type ErrorPage = PageFingerprint & {
   /** The page that answered, after redirects: often the start page. */
   readonly answeredBy: string;
 };
@@ -29,10 +29,10 @@ const MAX_WORDS = 2000;
 const MAX_CHARACTERS = 50_000;
 
 /** @param page.wordCount of the Markdown; of a page that is too long for an error page nothing is read */
-export function printOf(
+export function fingerprintOf(
   url: PageUrl,
   { title, markdown, wordCount }: Pick<Page, "title" | "markdown" | "wordCount">,
-): PagePrint {
+): PageFingerprint {
   const tooLong = { url, wordCount: 0, pairs: new Uint32Array(), digest: url, fullDigest: url };
   if (wordCount > LONG_ENOUGH) return tooLong;
   const text = `${title}\n${markdown}`.slice(0, MAX_CHARACTERS).toLowerCase();
@@ -96,7 +96,7 @@ function decode(url: string): string {
 const SAME = 0.9;
 
 /** Whether a page is the one that the site shows for an address that does not exist. */
-export function isLikeErrorPage(page: PagePrint, errorPage: ErrorPage): boolean {
+export function isLikeErrorPage(page: PageFingerprint, errorPage: ErrorPage): boolean {
   // Where a site leads everybody to its start page, the start page is still one.
   if (page.url === errorPage.answeredBy) return false;
   if (page.wordCount === 0 || page.wordCount > MAX_ERROR_WORDS) return false;
@@ -124,8 +124,8 @@ const MIN_ALIKE = 3;
  * Short pages that say the same under names that differ: a login, a notice of maintenance, an error with status
  * 200. The same page in several versions of the documentation has one name, and is none of these.
  */
-export function findLookAlikes(pages: readonly PagePrint[]): ReadonlySet<PageUrl> {
-  const groups = new Map<string, PagePrint[]>();
+export function findRepeatedTexts(pages: readonly PageFingerprint[]): ReadonlySet<PageUrl> {
+  const groups = new Map<string, PageFingerprint[]>();
   for (const page of pages) {
     if (page.wordCount === 0 || page.wordCount > MAX_ERROR_WORDS) continue;
     // Stubs of a reference differ in the name that they describe, which stands in their address too.

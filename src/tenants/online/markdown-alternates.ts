@@ -7,7 +7,7 @@ import { originOf, type PageUrl, parsePageUrl } from "../../urls/index.ts";
  * What a site has told of the Markdown forms of its pages: by `llms.txt` (llmstxt.org), which links to them, or by
  * answering for `page.md`.
  */
-export class TwinBook {
+export class MarkdownAlternates {
   /** Pages of which `llms.txt` names the Markdown. */
   readonly #named = new Map<PageUrl, PageUrl>();
   /** Misses in a row by origin; a hit makes it negative for good. */
@@ -15,17 +15,17 @@ export class TwinBook {
 
   /** Notes a link of `llms.txt`. @returns the page that it stands for */
   note(link: PageUrl): PageUrl {
-    const page = pageOfTwin(link);
+    const page = pageOf(link);
     if (page === null) return link;
     this.#named.set(page, link);
     return page;
   }
 
   /** Where the page's Markdown may be, null when it is not worth a request. */
-  twinOf(page: PageUrl): PageUrl | null {
+  alternateOf(page: PageUrl): PageUrl | null {
     const named = this.#named.get(page);
     if (named) return named;
-    return (this.#misses.get(originOf(page)) ?? 0) < MAX_MISSES ? guessedTwin(page) : null;
+    return (this.#misses.get(originOf(page)) ?? 0) < MAX_MISSES ? guessedAlternate(page) : null;
   }
 
   noteAnswer(page: PageUrl, isHit: boolean): void {
@@ -40,14 +40,14 @@ export class TwinBook {
 const MAX_MISSES = 3;
 
 /** `/guide.md` and `/guide.html.md` are `/guide` and `/guide.html`; `/guide/index.html.md` is `/guide/`. */
-function pageOfTwin(link: PageUrl): PageUrl | null {
+function pageOf(link: PageUrl): PageUrl | null {
   const url = new URL(link);
   if (!url.pathname.endsWith(".md")) return null;
   url.pathname = url.pathname.replace(/index(?:\.html?)?\.md$/, "").replace(/\.md$/, "");
   return parsePageUrl(url.href);
 }
 
-function guessedTwin(page: PageUrl): PageUrl | null {
+function guessedAlternate(page: PageUrl): PageUrl | null {
   const url = new URL(page);
   if (url.search !== "" || /\.(?:md|markdown|txt|xml|json|pdf)$/i.test(url.pathname)) return null;
   url.pathname = url.pathname.endsWith("/") ? `${url.pathname}index.html.md` : `${url.pathname}.md`;
@@ -55,15 +55,15 @@ function guessedTwin(page: PageUrl): PageUrl | null {
 }
 
 /** Fetches the Markdown form of a page where the site has one, else the page, under the page's own address. */
-export function preferTwins(
+export function preferMarkdown(
   fetcher: Fetcher,
-  { book, http }: { readonly book: TwinBook; readonly http: Fetcher },
+  { alternates, http }: { readonly alternates: MarkdownAlternates; readonly http: Fetcher },
 ): Fetcher {
   return {
     async fetch(url, options = {}) {
-      const twin = book.twinOf(url);
-      const page = twin === null ? null : await fetchTwin(http, twin, options);
-      if (twin !== null) book.noteAnswer(url, page !== null);
+      const alternate = alternates.alternateOf(url);
+      const page = alternate === null ? null : await fetchMarkdown(http, alternate, options);
+      if (alternate !== null) alternates.noteAnswer(url, page !== null);
       return page ? { ...page, url, finalUrl: url, redirects: [] } : fetcher.fetch(url, options);
     },
     [Symbol.asyncDispose]: () => fetcher[Symbol.asyncDispose](),
@@ -103,9 +103,13 @@ async function unchangedPage(
   }
 }
 
-async function fetchTwin(http: Fetcher, twin: PageUrl, options: FetchOptions): Promise<FetchedPage | null> {
+async function fetchMarkdown(
+  http: Fetcher,
+  alternate: PageUrl,
+  options: FetchOptions,
+): Promise<FetchedPage | null> {
   try {
-    const page = await http.fetch(twin, { ...options, tries: 1 });
+    const page = await http.fetch(alternate, { ...options, tries: 1 });
     if (page.status === 304) return page;
     const isMarkdown = /^text\/(?:x-)?markdown$/.test(page.contentType) || isPlainMarkdown(page);
     return page.status === 200 && isMarkdown ? { ...page, contentType: "text/markdown" } : null;
@@ -123,7 +127,7 @@ export function withLlmsTxt(
   readSitemaps: ReadSitemaps,
   options: {
     readonly http: Fetcher;
-    readonly book: TwinBook;
+    readonly alternates: MarkdownAlternates;
     /** Pages whose origins are asked. */
     readonly starts: readonly PageUrl[];
     readonly addsPages: boolean;
@@ -136,7 +140,7 @@ export function withLlmsTxt(
       const text = llmsTxt && (await readText(options.http, llmsTxt, reading));
       for (const link of text ? linksOf(text, llmsTxt) : []) {
         if (originOf(link) !== origin) continue;
-        pages.push({ url: options.book.note(link), lastModified: null });
+        pages.push({ url: options.alternates.note(link), lastModified: null });
       }
     }
     yield* readSitemaps(sitemaps, reading);

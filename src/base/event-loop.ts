@@ -1,0 +1,19 @@
+/** Work in one go before others have their turn, in ms: a search waits for no more than this. */
+const TURN_MS = 5;
+
+/** Lets whatever waits for the thread have its turn. */
+export const yieldToEventLoop = (): Promise<void> => new Promise((resume) => setImmediate(resume));
+
+/**
+ * Makes a function to await after each step of long work: it yields to the event loop every few milliseconds, so that
+ * a server goes on answering, and returns at once in between.
+ */
+export function createYieldWhenDue(): () => Promise<void> | undefined {
+  let since = performance.now();
+  return () => {
+    if (performance.now() - since < TURN_MS) return undefined;
+    return yieldToEventLoop().then(() => {
+      since = performance.now();
+    });
+  };
+}
