@@ -9,8 +9,18 @@ export type Room = {
   readonly isOneFile?: boolean;
 };
 
+// Every room may import these: they hold no state and write nothing.
+const BASE = [
+  "urls",
+  "base/event-loop",
+  "base/failure",
+  "base/fair-queue",
+  "base/heading",
+  "base/nearest",
+  "base/system-reason",
+  "base/version",
+] as const;
 // Metrics may be imported wherever the log may.
-const BASE = ["urls", "base/failure", "base/system-reason"] as const;
 const OBSERVED_BASE = [...BASE, "base/log", "metrics"] as const;
 const CRAWLING = ["articles", "fetching", "extraction", "pages"] as const;
 const MODULES = [...CRAWLING, "crawler", "search", "tenants"] as const;
@@ -25,40 +35,32 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   "base/system-reason": { isOneFile: true, mayImport: [] },
   "base/nearest": { isOneFile: true, mayImport: [] },
   "base/fair-queue": { isOneFile: true, mayImport: [] },
+  "base/event-loop": { isOneFile: true, mayImport: [] },
   urls: { mayImport: [] },
   "base/database": { mayImport: ["base/failure", "base/system-reason", "base/log"] },
   fetching: { mayImport: OBSERVED_BASE },
-  extraction: { mayImport: ["base/heading", "base/fair-queue", ...BASE] },
+  extraction: { mayImport: BASE },
   articles: { mayImport: ["fetching", "extraction", ...OBSERVED_BASE] },
-  pages: { mayImport: ["base/heading", ...BASE] },
+  pages: { mayImport: BASE },
   crawler: { mayImport: ["base/database", ...CRAWLING, ...OBSERVED_BASE] },
   search: { mayImport: ["pages", ...BASE] },
   tenants: {
-    mayImport: ["base/nearest", "base/database", ...CRAWLING, "crawler", "search", ...OBSERVED_BASE],
+    mayImport: ["base/database", ...CRAWLING, "crawler", "search", ...OBSERVED_BASE],
   },
   // It has to throw and to check log levels and URLs; of the rest it holds options, not code.
-  settings: { mayImport: ["base/nearest", ...OBSERVED_BASE], mayImportTypesOf: MODULES },
-  app: { mayImport: ["settings", "base/database", "base/version", ...MODULES, ...OBSERVED_BASE] },
+  settings: { mayImport: OBSERVED_BASE, mayImportTypesOf: MODULES },
+  app: { mayImport: ["settings", "base/database", ...MODULES, ...OBSERVED_BASE] },
   server: {
-    mayImport: ["app", "base/fair-queue", "base/database", "base/version", ...MODULES, ...OBSERVED_BASE],
+    mayImport: ["app", "base/database", ...MODULES, ...OBSERVED_BASE],
   },
   // Flags go before settings, so the shell reads both with the same parsers.
   cli: {
-    mayImport: [
-      "base/nearest",
-      "app",
-      "base/database",
-      "server",
-      "settings",
-      "base/version",
-      ...MODULES,
-      ...OBSERVED_BASE,
-    ],
+    mayImport: ["app", "base/database", "server", "settings", ...MODULES, ...OBSERVED_BASE],
   },
   // The library's door: what app is to the program, without crawls and search.
   library: {
     isOneFile: true,
-    mayImport: ["settings", "base/version", "articles", "fetching", "extraction", ...OBSERVED_BASE],
+    mayImport: ["settings", "articles", "fetching", "extraction", ...OBSERVED_BASE],
   },
   // The program's entry, and the workers', which load `src/<room>/worker.ts` and not the whole room.
   bin: { mayImport: ["cli", "extraction", "search"] },
