@@ -2,7 +2,7 @@
 BUN := sh scripts/bun
 INSTALLED := node_modules/.installed
 
-.PHONY: help demo test test-all build release library check format install bench-extraction bench-markdown bench-fetch bench-crawl bench-search bench-search-quality bench-mcp bench-serve bench-startup bench-sync bench-browser clean
+.PHONY: help demo test test-unit test-all build release library check format install bench-extraction bench-markdown bench-fetch bench-crawl bench-search bench-search-quality bench-mcp bench-serve bench-startup bench-sync bench-browser clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -16,6 +16,9 @@ test: check build library ## all tests that matter, at most 15 minutes
 	sh scripts/ensure-nginx.sh
 	sh scripts/ensure-xvfb.sh
 	$(BUN) scripts/test.ts
+
+test-unit: $(INSTALLED) ## [ROOM=urls]: the quick tests; nothing is built, no server started
+	$(BUN) test --parallel --no-isolate --timeout=30000 test/unit/$(ROOM)
 
 test-all: check build library ## the tests and the long runs
 	sh scripts/ensure-chromium.sh

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { type Browser, chromium } from "playwright-core";
+import { articleOf } from "../support/extraction.ts";
 import { readVectors } from "../support/hostile.ts";
 import { RENDERERS } from "../support/round-trip.ts";
-import { articleOf } from "../unit/extraction/support.ts";
 
 /** Long enough for images to fail and animations to begin. */
 const SETTLING_MS = 300;

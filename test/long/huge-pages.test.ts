@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
+import { articleOf } from "../support/extraction.ts";
 import { documentOf } from "../support/generated-document.ts";
-import { articleOf } from "../unit/extraction/support.ts";
 
 test.each([
   ["paragraph", 50_000],

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, setSystemTime, test } from "bun:test";
 import fc from "fast-check";
-import { articleOf, articleWithHead, jsonLd, PROSE, pageWith } from "./support.ts";
+import { articleOf, articleWithHead, jsonLd, PROSE, pageWith } from "../../support/extraction.ts";
 
 const published = async (content: string): Promise<string | null> =>
   (await articleWithHead(`<meta property="article:published_time" content="${content}">`)).publishedDate;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
+import { articleOf } from "../../support/extraction.ts";
 import { framed } from "../../support/framed.ts";
 import { documentOf } from "../../support/generated-document.ts";
-import { articleOf } from "./support.ts";
 
 const COMMAND = "weir plan --table quay5";
 const page = documentOf(["paragraph", "paragraph", "paragraph", "paragraph", "code"], "article").html;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { articleOf, extract, innerText, jsonLd, PAGE_URL, pageWith } from "./support.ts";
+import { articleOf, extract, innerText, jsonLd, PAGE_URL, pageWith } from "../../support/extraction.ts";
 
 const HIDDEN: Readonly<Record<string, string>> = {
   "zero-width space": "\u200b",

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { articleOf, pageWith } from "./support.ts";
+import { articleOf, pageWith } from "../../support/extraction.ts";
 
 /** The sources of the content's images, without the origin. */
 async function sourcesOf(inner: string): Promise<string[]> {

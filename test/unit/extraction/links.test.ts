@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { parsePageUrl } from "../../../src/urls/index.ts";
-import { extract, PAGE_URL, type PageCase, pageUrl, pageWith } from "./support.ts";
+import { extract, PAGE_URL, type PageCase, pageUrl, pageWith } from "../../support/extraction.ts";
 
 const linksOf = async (html: string, page: PageCase = {}) => (await extract(html, page)).links;
 const urlsOf = async (html: string, page: PageCase = {}): Promise<string[]> =>

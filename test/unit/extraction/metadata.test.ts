@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { articleOf, articleWithHead, jsonLd, PAGE_URL, PROSE, pageWith } from "./support.ts";
+import { articleOf, articleWithHead, jsonLd, PAGE_URL, PROSE, pageWith } from "../../support/extraction.ts";
 
 const meta = (name: string, content: string): string => `<meta name="${name}" content="${content}">`;
 const property = (name: string, content: string): string => `<meta property="${name}" content="${content}">`;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { articleOf, extract, PROSE, pageWith } from "./support.ts";
+import { articleOf, extract, PROSE, pageWith } from "../../support/extraction.ts";
 
 describe("the minimum of words", () => {
   test("missed is a warning in exactly these words", async () => {

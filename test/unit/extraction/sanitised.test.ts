@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { parseHTML } from "linkedom";
-import { articleOf, extract, PAGE_URL, pageWith } from "./support.ts";
+import { articleOf, extract, PAGE_URL, pageWith } from "../../support/extraction.ts";
 
 const FORBIDDEN_ELEMENTS =
   "script, style, iframe, frame, object, embed, applet, svg, math, form, input, button, select, textarea, meta, link, base, template, noscript, dialog, video, audio, canvas, title";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { articleOf, extract, PROSE } from "./support.ts";
+import { articleOf, extract, PROSE } from "../../support/extraction.ts";
 
 const BODY = `<p>${PROSE}</p><p>${PROSE}</p>`;
 const TEXT = `${PROSE.trim()}\n\n${PROSE.trim()}`;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { Article } from "../../../src/extraction/index.ts";
-import { articleOf, extract, type PageCase, pageUrl } from "./support.ts";
+import { articleOf, extract, type PageCase, pageUrl } from "../../support/extraction.ts";
 
 const markdown = (body: string, page: PageCase = {}): Promise<Article> =>
   articleOf(body, { ...page, kind: "markdown" });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { articleOf, innerText, pageWith } from "./support.ts";
+import { articleOf, innerText, pageWith } from "../../support/extraction.ts";
 
 const textOf = async (inner: string): Promise<string> => innerText((await articleOf(pageWith(inner))).text);
 

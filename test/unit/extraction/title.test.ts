@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { articleOf, articleWithHead, jsonLd, PROSE, pageWith } from "./support.ts";
+import { articleOf, articleWithHead, jsonLd, PROSE, pageWith } from "../../support/extraction.ts";
 
 const withHeading = (title: string, heading: string, head = ""): string =>
   `<html><head><title>${title}</title>${head}</head><body><article><h1>${heading}</h1><p>${PROSE}</p><p>${PROSE}</p></article></body></html>`;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { bodyKind } from "../../../src/articles/index.ts";
-import { articleOf, extract, PROSE, pageWith } from "./support.ts";
+import { articleOf, extract, PROSE, pageWith } from "../../support/extraction.ts";
 
 const SWALLOWING =
   "script style title textarea iframe div p span a i table td ul li select noscript object video svg";

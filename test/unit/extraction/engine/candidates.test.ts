@@ -3,7 +3,7 @@ import { keepBlocks } from "../../../../src/extraction/choice/keep-blocks.ts";
 import { buildPageTree } from "../../../../src/extraction/choice/page-tree.ts";
 import { scanPage } from "../../../../src/extraction/page/scan.ts";
 import { PAGE_TYPES } from "../../../../src/extraction/types.ts";
-import { articleOf, PROSE } from "../support.ts";
+import { articleOf, PROSE } from "../../../support/extraction.ts";
 
 const PURPOSE = "Store and/or access information on a device. Vendors can use this purpose.";
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { articleOf, extract, PROSE } from "../support.ts";
+import { articleOf, extract, PROSE } from "../../../support/extraction.ts";
 
 const SITE = `<!doctype html><html lang="en"><head><title>The mill | Harbour News</title></head><body>
 <header class="site-header"><nav class="menu"><ul><li><a href="/">Home</a></li><li><a href="/news">News</a></li>

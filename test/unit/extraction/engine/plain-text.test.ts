@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { articleOf, PROSE, pageWith } from "../support.ts";
+import { articleOf, PROSE, pageWith } from "../../../support/extraction.ts";
 
 const TABLE = "<table><tr><th>Day</th><th>Turns</th></tr><tr><td>Monday</td><td>412</td></tr></table>";
 const VIDEO = '<iframe src="https://www.youtube.com/embed/abcdefgh" title="The  mill"></iframe>';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { articleOf, extract, PROSE } from "../support.ts";
+import { articleOf, extract, PROSE } from "../../../support/extraction.ts";
 
 const textOf = async (inner: string): Promise<string> => (await articleOf(`<main>${inner}</main>`)).text;
 const root = (content: string, mode = "open"): string =>

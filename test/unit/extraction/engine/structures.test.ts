@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
+import { articleOf } from "../../../support/extraction.ts";
 import { framed } from "../../../support/framed.ts";
 import { GOLDEN_URL, readGolden } from "../../../support/golden.ts";
-import { articleOf } from "../support.ts";
 
 const cases = (await readGolden()).flatMap(({ topic, cases: all }) =>
   all.map((golden) => ({ ...golden, title: `${topic}: ${golden.name}` })),

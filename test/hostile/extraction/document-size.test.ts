@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { articleOf, extract, PROSE } from "./support.ts";
+import { articleOf, extract, PROSE } from "../../support/extraction.ts";
 
 test("a page of 380 000 tags is read as text, and refused as a document", async () => {
   const page = `<article><p>${"<i>tide</i> ".repeat(190_000)}</p></article>`;

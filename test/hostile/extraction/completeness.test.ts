@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import { articleOf } from "../../support/extraction.ts";
 import {
   BLOCK_KINDS,
   documentOf,
@@ -7,7 +8,6 @@ import {
   generatedDocument,
   SHELL_NAMES,
 } from "../../support/generated-document.ts";
-import { articleOf } from "./support.ts";
 
 /** What is wrong with the extraction of a page whose content is known. */
 async function faultsOf({ html, wanted, unwanted }: GeneratedDocument): Promise<string[]> {

@@ -2,7 +2,7 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { Failure } from "../../../src/base/failure.ts";
 import { type BodyKind, createExtractor } from "../../../src/extraction/index.ts";
 import { EXTRACTION_LIMITS } from "../../../src/settings/index.ts";
-import { OPTIONS, PAGE_URL, pageUrl, pageWith } from "./support.ts";
+import { OPTIONS, PAGE_URL, pageUrl, pageWith } from "../../support/extraction.ts";
 
 /** Far above what any of these needs; what is quadratic again runs into it. */
 const TIME_LIMIT_MS = 10_000;

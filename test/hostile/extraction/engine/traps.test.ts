@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { scanPage } from "../../../../src/extraction/page/scan.ts";
-import { articleOf, extract, PROSE } from "../support.ts";
+import { articleOf, extract, PROSE } from "../../../support/extraction.ts";
 
 describe("the one-pass engine", () => {
   test("reads 100 000 levels of nesting", async () => {

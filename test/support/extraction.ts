@@ -4,8 +4,8 @@ import {
   type Extraction,
   type ExtractionOptions,
   extractBody,
-} from "../../../src/extraction/index.ts";
-import { type PageUrl, parsePageUrl } from "../../../src/urls/index.ts";
+} from "../../src/extraction/index.ts";
+import { type PageUrl, parsePageUrl } from "../../src/urls/index.ts";
 
 /** Nothing removed, no warning, both renderings. */
 export const OPTIONS: ExtractionOptions = {

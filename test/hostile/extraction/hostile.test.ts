@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { parseHTML } from "linkedom";
+import { articleOf } from "../../support/extraction.ts";
 import { framed } from "../../support/framed.ts";
 import { readVectors } from "../../support/hostile.ts";
 import { RENDERERS } from "../../support/round-trip.ts";
-import { articleOf } from "./support.ts";
 
 // The elements that the type's documentation calls sanitised, with their attributes, and no others.
 const ALLOWED: Readonly<Record<string, string>> = {

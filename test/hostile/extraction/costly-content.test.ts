@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { createExtractor } from "../../../src/extraction/index.ts";
 import { EXTRACTION_LIMITS } from "../../../src/settings/index.ts";
-import { OPTIONS, PAGE_URL, pageUrl } from "./support.ts";
+import { OPTIONS, PAGE_URL, pageUrl } from "../../support/extraction.ts";
 
 /** None of these needs 3 s of CPU, of which a busy machine gives little; what is quadratic runs into it. */
 const TIME_LIMIT_MS = 45_000;
