@@ -2,13 +2,13 @@ import { LRUCache } from "lru-cache";
 import { Failure } from "../base/failure.ts";
 import type { FetchedArticle } from "./fetched-article.ts";
 
-/** Extracted articles by what was asked, and the work that is under way for them. */
+/** Extracted articles by request, and the extractions that are under way. */
 export interface ArticleCache {
   readonly size: number;
   readonly maxSize: number;
   /**
-   * The article of a key: from the cache, from a request for the same key that is under way, or loaded.
-   * Failures are not kept. The shared work is called off when everybody who waits for it has gone.
+   * Returns the article for a key: from the cache, from an extraction of the same key that is under way, or
+   * by loading it. Failures are not kept. A shared extraction is cancelled when nobody waits for it any more.
    * @param signal of this caller alone
    */
   take(
@@ -18,10 +18,10 @@ export interface ArticleCache {
   ): Promise<{ readonly fetched: FetchedArticle; readonly origin: "hit" | "shared" | "miss" }>;
 }
 
-/** What an object takes besides its texts. */
+/** What an object takes in memory besides its texts. */
 const OBJECT_BYTES = 100;
 
-/** About what a value takes in memory: its texts in UTF-8, and something for each object. */
+/** Estimates what a value takes in memory: its texts in UTF-8, and a fixed amount for each object. */
 function bytesOf(value: unknown): number {
   if (typeof value === "string") return Buffer.byteLength(value);
   if (typeof value !== "object" || value === null) return 0;
@@ -37,13 +37,19 @@ type UnderWay = {
 };
 
 export type ArticleCacheLimits = {
-  /** Articles kept, the least recently used going first; 0 keeps none, requests under way are shared all the same. */
+  /**
+   * The number of articles to keep; the least recently used is dropped first. 0 keeps none, but requests
+   * still share an extraction that is under way.
+   */
   readonly maxSize: number;
-  /** Bytes of text of all articles kept; an article of more is not kept. At least 1. */
+  /** The bytes of text that all kept articles may have together; a larger article is not kept. At least 1. */
   readonly maxBytes: number;
 };
 
-/** Correct because the key holds everything that changes the result: the URL and every option. */
+/**
+ * Makes a cache. It is correct because the key holds everything that changes the result: the URL and every
+ * option.
+ */
 export function createArticleCache({ maxSize, maxBytes }: ArticleCacheLimits): ArticleCache {
   const kept =
     maxSize > 0
@@ -84,7 +90,7 @@ export function createArticleCache({ maxSize, maxBytes }: ArticleCacheLimits): A
       const leave = (): void => {
         work.waiting--;
         if (work.waiting > 0) return;
-        // Nobody waits any more; whoever comes now starts anew.
+        // Nobody waits any more, so the next request must start anew.
         if (underWay.get(key) === work) underWay.delete(key);
         work.controller.abort(signal?.reason);
       };

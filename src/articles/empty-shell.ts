@@ -1,8 +1,11 @@
-/** A shell says what it is near its start; this runs on the main thread, where a hostile body must not hold it. */
+/**
+ * A shell can be recognised near its start. This runs on the main thread, which a hostile body must not
+ * block.
+ */
 const MAX_LOOK = 32 * 1024;
-/** Pages with more words than this say something by themselves. */
+/** A page with more words than this has content of its own. */
 const MAX_SHELL_WORDS = 50;
-/** "You are being redirected. Click here if your browser does not do it by itself." */
+/** Enough for "You are being redirected. Click here if your browser does not do it by itself." */
 const MAX_REDIRECT_WORDS = 20;
 
 const MOUNT_POINT =
@@ -11,18 +14,20 @@ const ROOT_COMPONENT = /<app-root\b[^>]{0,300}>\s*(?:loading[^<]{0,40})?<\/app-r
 const ASKS_FOR_SCRIPT =
   /<noscript\b[^>]{0,100}>[\s\S]{0,1500}?\b(?:enable|activate|requires?|need|turn on)\b[\s\S]{0,80}?\bjavascript\b/i;
 
-/** What needs a browser to become a page: an application without content, or a script that goes on to another page. */
+/**
+ * Why a page needs a browser: it is an application without content, or its script goes on to another page.
+ */
 export type EmptyShell = "application" | "script_redirect";
 
-/** What messages call it, and what a browser would do with it. */
+/** Each shell's name in messages, and what a browser would do about it. */
 export const SHELL_NAMES: Readonly<Record<EmptyShell, { readonly name: string; readonly remedy: string }>> = {
   application: { name: "an application's empty shell", remedy: "which a browser would fill" },
   script_redirect: { name: "a script that goes on to another page", remedy: "which a browser would run" },
 };
 
 /**
- * Whether a page is an empty shell: it has hardly any words, and either scripts and an empty mount point or a plea
- * to enable JavaScript, or a script that goes on to another page as soon as it runs.
+ * Whether a page is an empty shell. It has hardly any words, and either scripts and an empty mount point or a
+ * plea to enable JavaScript, or a script that goes on to another page as soon as it runs.
  * @param wordCount words of the extracted content, 0 when there is none
  */
 export function emptyShell(html: string, wordCount: number): EmptyShell | null {
@@ -36,11 +41,14 @@ export function emptyShell(html: string, wordCount: number): EmptyShell | null {
 
 const MOVE =
   /\b(?:location(?:\s{0,9}\.\s{0,9}href)?\s{0,9}=(?![=>])|location\s{0,9}\.\s{0,9}(?:replace|assign)\s{0,9}\()/g;
-/** A page that is a redirect does little else. */
+/** A page that only redirects does little else. */
 const MAX_MOVES = 20;
 const MOVE_ON_LOAD = /<body\b[^>]{0,300}?\bonload\s*=[^>]{0,100}?\blocation\b/i;
 
-/** @param isWordless there is nothing to lose, so a script that may go on is taken for one that does */
+/**
+ * @param isWordless whether the page has no words to lose; then any script that may go on counts as one that
+ * does
+ */
 function goesOn(html: string, isWordless: boolean): boolean {
   if (MOVE_ON_LOAD.test(html)) return true;
   let moves = 0;
@@ -64,14 +72,16 @@ function* inlineScripts(html: string): Generator<string> {
 }
 
 const MAX_HEAD = 120;
-/** What stands before the brace of a function that is called at once, or as soon as the page is there. */
+/** Matches the text before the brace of a function that runs at once or when the page has loaded. */
 const RUNS =
   /(?:[(!]|\bonload\s{0,9}=|["'](?:load|DOMContentLoaded)["']\s{0,9},)\s{0,9}(?:function\s{0,9}\w{0,40}\s{0,9}\([^()]{0,40}\)|\([^()]{0,40}\)\s{0,9}=>)\s{0,9}$|\btry\s{0,9}$/;
 
 const STATEMENT_START =
   /(?:^|[;{}\n]|\*\/|-->)\s{0,99}(?:\b(?:window|document|self|top|parent)\s{0,9}\.\s{0,9})?$/;
 
-/** Whether the statement at this place runs when the page is shown, not on a click or under a condition. */
+/**
+ * Whether the statement at this position runs when the page is shown, not on a click or under a condition.
+ */
 function runsAtOnce(code: string, at: number): boolean {
   const near = code.slice(Math.max(0, at - MAX_HEAD), at);
   if (!STATEMENT_START.test(near)) return false;

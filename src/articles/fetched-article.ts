@@ -2,9 +2,9 @@ import { Failure } from "../base/failure.ts";
 import type { Article, Extraction } from "../extraction/index.ts";
 import type { PageUrl } from "../urls/index.ts";
 
-/** The article of one page, with how the page was had. */
+/** The article of one page, and how the page was fetched. */
 export type FetchedArticle = {
-  /** As it was asked for; null for a local document without an address. */
+  /** The requested URL; null for a local document without an address. */
   readonly url: string | null;
   /** The URL that answered, after redirects. */
   readonly finalUrl: PageUrl | null;
@@ -13,13 +13,13 @@ export type FetchedArticle = {
   readonly statusCode: number | null;
   readonly fetcher: "http" | "browser" | "file";
   readonly article: Article;
-  /** The article's warnings and those of fetching. */
+  /** The warnings of the extraction and of fetching. */
   readonly warnings: readonly string[];
-  /** In ms, waits and retries included. */
+  /** Durations in ms, waits and retries included. */
   readonly timings: { readonly fetchMs: number; readonly extractionMs: number };
 };
 
-/** The article of an extraction; throws `Failure` `no_content`, which names the page, where there is none. */
+/** The article of an extraction; throws `Failure` `no_content` that names the page when there is none. */
 export function requireArticle({ article, emptySelection }: Extraction, page: string): Article {
   if (article) return article;
   if (!emptySelection) throw new Failure("no_content", `${page} holds no words of content`);

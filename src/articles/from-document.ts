@@ -2,15 +2,15 @@ import type { BodyKind, ExtractionOptions, Extractor } from "../extraction/index
 import type { PageUrl } from "../urls/index.ts";
 import { type FetchedArticle, requireArticle } from "./fetched-article.ts";
 
-/** A document that is already here: a file, or what came through a pipe. */
+/** A document that is already here: a file, or text from a pipe. */
 export type LocalDocument = {
-  /** What messages call it. */
+  /** The document's name in messages. */
   readonly name: string;
   readonly kind: BodyKind;
   readonly body: string;
   /** Its address, for relative links; null leaves them relative. */
   readonly url: PageUrl | null;
-  /** What reading it had to say. */
+  /** The warnings of reading it. */
   readonly warnings: readonly string[];
 };
 

@@ -4,7 +4,7 @@ import type { FetchedArticle } from "./fetched-article.ts";
 import { articleOfVisit, type FromUrlParts, type VisitRequest, visitPage } from "./visit.ts";
 
 export type FromUrlRequest = VisitRequest & {
-  /** As the caller wrote it, without credentials. */
+  /** The URL as the caller wrote it, without credentials. */
   readonly url: string;
 };
 

@@ -1,12 +1,12 @@
 import type { Extraction } from "../extraction/index.ts";
 import type { FetchedPage } from "../fetching/index.ts";
 
-/** A page as it answered, and all that one pass over it yields. */
+/** A page's answer, and everything that one pass over it yields. */
 export type PageVisit = {
   readonly page: FetchedPage;
-  /** Null when the status alone says that there is no page, or (304) none but the one that is known. */
+  /** Null when the status alone says that there is no page or, for 304, that the known one is still valid. */
   readonly extraction: Extraction | null;
   readonly extractionMs: number;
-  /** Warnings about how it was fetched. */
+  /** Warnings about fetching the page. */
   readonly notes: readonly string[];
 };

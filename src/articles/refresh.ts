@@ -6,11 +6,11 @@ import type { PageVisit } from "./page-visit.ts";
 const MAX_REFRESHES = 3;
 
 /**
- * Goes where the refreshes of a page lead, as a browser without scripts does, at most three times. The pages on
- * the way count as redirects of the last one; secrets stay with the origin of the first, and an error page's
- * refresh is not followed.
+ * Follows a page's `<meta http-equiv=refresh>` at most three times, like a browser without scripts. The pages
+ * on the way count as redirects of the last one. Secrets are sent only to the origin of the first page, and
+ * an error page's refresh is not followed.
  * @param visitNext visits the next page; `isForeign` as in `FetchOptions`
- * @throws Failure as `visitNext`; a target that is no page leaves the page that led to it
+ * @throws Failure as `visitNext`; when a target is no page, the page that led to it is returned
  */
 export async function followRefreshes(
   first: PageVisit,
@@ -28,7 +28,7 @@ export async function followRefreshes(
     try {
       visit = joined(visit, await visitNext(target, isForeign));
     } catch (error) {
-      // A file to save: a browser stays where it is.
+      // The target is a download, for which a browser would stay on the page.
       if (!(error instanceof Failure) || error.code !== "unsupported_content") throw error;
       return warned(visit, `The page refreshes to ${target}, which is no page`);
     }
@@ -48,7 +48,7 @@ const warned = (visit: PageVisit, warning: string): PageVisit => ({
 });
 
 function joined(before: PageVisit, after: PageVisit): PageVisit {
-  // What the last page says of its version is no answer to whether the first still leads to it.
+  // The last page's validators cannot tell whether the first page still leads to it.
   const { etag: _, "last-modified": __, ...headers } = after.page.headers;
   const page = {
     ...after.page,

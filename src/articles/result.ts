@@ -1,7 +1,7 @@
 import { composeMarkdown } from "../extraction/index.ts";
 import type { FetchedArticle } from "./fetched-article.ts";
 
-// In the order in which they stand in JSON. Absent values are null.
+// The fields are in their order in JSON. Absent values are null.
 const FIELDS = {
   url: ({ url }: FetchedArticle) => url,
   final_url: ({ finalUrl }: FetchedArticle) => finalUrl,
@@ -25,7 +25,7 @@ const FIELDS = {
     published_date: sources.publishedDate,
     modified_date: sources.modifiedDate,
   }),
-  // A document of nothing but its title has no body to show.
+  // A document that consists of its title has no other content to show.
   content: ({ article }: FetchedArticle) => article.content,
   markdown: ({ article: { title, markdown } }: FetchedArticle) =>
     markdown === null ? null : composeMarkdown(title, markdown),
@@ -42,17 +42,14 @@ export type ArticleField = keyof typeof FIELDS;
 /** All fields, in the order in which they stand in JSON. */
 export const ARTICLE_FIELDS = Object.keys(FIELDS) as readonly ArticleField[];
 
-/**
- * The extraction result on the wire (specification, "Extraction result"): the body of `POST /` and of
- * `--output json`.
- */
+/** The extraction result on the wire (docs/server.md): the body of `POST /` and of `--output json`. */
 export type ArticleResult = { readonly [F in ArticleField]: ReturnType<(typeof FIELDS)[F]> };
 
-/** Translates an article to its wire form; needs both renderings. */
+/** Translates an article to its wire form. Both renderings must be there. */
 export const articleResult = (fetched: FetchedArticle): ArticleResult =>
   articleFields(fetched, ARTICLE_FIELDS) as ArticleResult;
 
-/** Some fields of the wire form, in the given order; needs the renderings that are among them. */
+/** Translates some fields to the wire form, in the given order. The renderings among them must be there. */
 export const articleFields = (
   fetched: FetchedArticle,
   fields: readonly ArticleField[],

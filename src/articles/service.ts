@@ -10,22 +10,22 @@ export type ArticleServiceParts = FromUrlParts & {
   readonly cache: ArticleCache;
   readonly log: Log;
   readonly metrics: Metrics;
-  /** Whose extractions are counted: `cli` makes `cli_extractions.success`. */
+  /** The shell whose extractions are counted: `cli` makes `cli_extractions.success`. */
   readonly shell: string;
-  /** What this session has begun: others may wait for it after its own caller has gone. */
+  /** The extractions that this session started; others may wait for them after its own caller has gone. */
   readonly loads: Set<Promise<unknown>>;
-  /** Puts the fetcher, the cache and timings on the line of each page. */
+  /** Whether the log line of each page names the fetcher, the use of the cache and the timings. */
   readonly hasDiagnostics: boolean;
 };
 
 export type ServiceRequest = FromUrlRequest & {
-  /** Everything besides URL and options that changes the result: the session's network options. */
+  /** The session's network options, which change the result as the URL and the options do. */
   readonly cacheScope: string;
   readonly requestId: string;
 };
 
 /**
- * `articleFromUrl` behind the cache, counted and logged.
+ * Does what `articleFromUrl` does, with the cache, counters and log lines around it.
  * @throws what `articleFromUrl` throws
  */
 export async function serveArticle(
@@ -46,7 +46,7 @@ export async function serveArticle(
     metrics.count(`cache.${origin}`);
     metrics.count(`${shell}_extractions.success`);
     logArticle(request, parts, { fetched, origin });
-    // Whoever asked with a fragment or tracking parameters sees the URL as asked for.
+    // The cache's article may come from another spelling of the URL (a fragment, tracking parameters).
     return fetched.url === request.url ? fetched : { ...fetched, url: request.url };
   } catch (error) {
     const code = error instanceof Failure ? error.code : "internal";

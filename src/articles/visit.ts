@@ -13,12 +13,12 @@ import { type FetchedArticle, requireArticle } from "./fetched-article.ts";
 import type { PageVisit } from "./page-visit.ts";
 import { followRefreshes } from "./refresh.ts";
 
-/** The fetchers that there are. */
+/** The available fetchers. */
 export type Fetchers = { readonly http: Fetcher; readonly browser: Fetcher | null };
 
 /**
- * Which fetcher goes first: `browser` falls back to plain HTTP where there is none; `http` asks the browser
- * only about a transient 404 or an application's empty shell; `http_only` never does.
+ * Which fetcher goes first: `browser` falls back to plain HTTP when there is no browser; `http` asks the
+ * browser only about a transient 404 or an application's empty shell; `http_only` never does.
  */
 export type FetcherPreference = "browser" | "http" | "http_only";
 
@@ -30,14 +30,14 @@ export type FromUrlParts = {
 export type VisitRequest = {
   readonly preference: FetcherPreference;
   readonly options: ExtractionOptions;
-  /** Its deadline is the page's, whichever fetchers are asked. */
+  /** The fetch options; the deadline covers the whole visit, whichever fetchers are used. */
   readonly fetch: FetchOptions;
-  /** Told of each answer, before it is extracted. */
+  /** Called with each answer before it is extracted. */
   readonly onFetched?: (page: FetchedPage) => void;
 };
 
 /**
- * Fetches a page by the preference and reads it once; its status and content are the caller's to judge.
+ * Fetches a page by the preference and extracts it once. The caller judges its status and content.
  * @throws Failure as the fetchers and the extractor do
  */
 export async function visitPage(
@@ -55,7 +55,7 @@ export async function visitPage(
   return { ...second, notes: [`Fetched with the browser: ${reason}`] };
 }
 
-// A machine may have a browser that cannot run there, and a browser saves some texts that a client can read.
+// The machine's browser may not run, and a browser downloads some texts that the HTTP client can read.
 async function browserFirst(browser: Fetcher, url: PageUrl, context: VisitContext): Promise<PageVisit> {
   try {
     return await attempt(browser, url, context);
@@ -69,13 +69,13 @@ async function browserFirst(browser: Fetcher, url: PageUrl, context: VisitContex
 }
 
 /**
- * The article of a visited page.
- * @param url as it was asked for
+ * Returns the article of a visited page.
+ * @param url the requested URL
  * @throws Failure `http_status` and `rate_limited` for an error status whose body holds no page; `no_content`
  */
 export function articleOfVisit(url: string, visit: PageVisit): FetchedArticle {
   const { page, extraction, extractionMs, notes } = visit;
-  // A 404 that held no article after all is a 404.
+  // A 404 whose body holds no article is an error after all.
   if (!extraction || (page.status >= 400 && !extraction.article)) throw statusFailure(page);
   const shell = emptyShell(page.html, extraction.article?.wordCount ?? 0);
   const saysNothing = !extraction.article || (shell === "script_redirect" && page.fetchedBy === "http");
@@ -104,7 +104,7 @@ const shellHint = ({ fetchedBy }: FetchedPage, shell: EmptyShell): string =>
     ? ": the browser found nothing in it either; where content comes late, --wait-for CSS waits for it"
     : `, ${SHELL_NAMES[shell].remedy}`;
 
-/** How a body of this media type (without parameters) is read. */
+/** How to read a body of this media type (without parameters). */
 export function bodyKind(contentType: string): BodyKind {
   if (contentType === "text/markdown" || contentType === "text/x-markdown") return "markdown";
   if (contentType === "application/xhtml+xml") return "xhtml";
@@ -114,7 +114,7 @@ export function bodyKind(contentType: string): BodyKind {
 type VisitContext = {
   readonly request: VisitRequest;
   readonly parts: FromUrlParts;
-  /** On the clock of `performance.now`. */
+  /** The start of the visit on the clock of `performance.now`. */
   readonly startedAt: number;
 };
 
@@ -156,17 +156,17 @@ async function attemptOnce(
   }
 }
 
-/** A body above this may be a page that a script fills, though its status is 404 or 410. */
+/** A longer body may be a page that a script fills, although its status is 404 or 410. */
 const TRANSIENT_404_MIN_BYTES = 500;
 
 const isGone = (status: number): boolean => status === 404 || status === 410;
 
-// The specification's "Transient 404 handling", rule 1.
+// Some applications answer 404 or 410 with a page that only a browser completes.
 const isTransient404 = ({ status, html, bodyBytes }: FetchedPage): boolean =>
   isGone(status) && bodyBytes > TRANSIENT_404_MIN_BYTES && /<(?:article|main|p)[\s>/]/i.test(html);
 
-// Rule 3, and the shells that are the usual reason for such a status. A dead link that says no more than so is
-// neither: a crawl meets many.
+// Besides such a status, an empty shell is a reason to ask the browser. A dead link that says no more than
+// that is none, because a crawl meets many.
 function reasonForBrowser({ page, extraction }: PageVisit): string | null {
   if (isTransient404(page) || (isGone(page.status) && emptyShell(page.html, 0) !== null))
     return `the plain answer was HTTP ${page.status}`;

@@ -1,14 +1,14 @@
-/** What a failure becomes in the shells. */
+/** How the shells report a failure. */
 export type FailureOutcome = {
   readonly httpStatus: number;
-  /** Of the process. */
+  /** The exit code of the process. */
   readonly exitCode: number;
   readonly meaning: string;
 };
 
 /**
- * The closed list of failure codes, each with what it becomes outside (one table for every shell;
- * DECISIONS sections 3–5). Exit 2 is wrong usage or configuration, 1 is work that failed.
+ * The closed list of failure codes with their outcomes, one table for every shell. Exit code 2 means wrong
+ * usage or configuration, 1 means that the work failed.
  */
 export const FAILURE_OUTCOMES = {
   invalid_usage: {
@@ -82,22 +82,22 @@ export const FAILURE_OUTCOMES = {
 
 export type FailureCode = keyof typeof FAILURE_OUTCOMES;
 
-/** A failure as plain data: what crosses a worker boundary and what batches record. */
+/** A failure as plain data, which crosses worker boundaries and is recorded by batches. */
 export type FailureRecord = { readonly code: FailureCode; readonly message: string };
 
 export type FailureOptions = ErrorOptions & {
-  /** HTTP status of the answer that the failure is about. */
+  /** The HTTP status of the answer that the failure is about. */
   readonly targetStatus?: number;
 };
 
 /**
- * The one error class that the product throws on purpose. The message says what was tried, on what,
- * and against which limit; it is shown to users as it is, so it never holds a secret.
+ * The one error class that the product throws on purpose. The message says what was tried, on what, and
+ * against which limit. Users see it unchanged, so it never holds a secret.
  */
 export class Failure extends Error {
   override readonly name = "Failure";
   readonly code: FailureCode;
-  /** HTTP status of the answer that it is about; null where none came, or it is about something else. */
+  /** The HTTP status of the answer; null when none came, or the failure is about something else. */
   readonly targetStatus: number | null;
 
   constructor(code: FailureCode, message: string, options?: FailureOptions) {
@@ -106,7 +106,7 @@ export class Failure extends Error {
     this.targetStatus = options?.targetStatus ?? null;
   }
 
-  /** The same failure, about an answer of this status unless it is about one already. */
+  /** The same failure with this status, unless it already has one. */
   aboutStatus(status: number | null): Failure {
     if (status === null || this.targetStatus !== null) return this;
     return new Failure(this.code, this.message, { cause: this.cause, targetStatus: status });

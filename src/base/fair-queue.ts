@@ -1,6 +1,6 @@
-/** What waits for its turn, of many clients: turns go round among the clients, and within one in order of arrival. */
+/** A queue of many clients: turns rotate among the clients, and each client's items keep their order. */
 export class FairQueue<T> {
-  /** In the order of the next turns; none is empty. */
+  /** Items by client, in the order of the next turns; none is empty. */
   readonly #byClient = new Map<string, T[]>();
   #size = 0;
 
@@ -15,14 +15,17 @@ export class FairQueue<T> {
     this.#size++;
   }
 
-  /** Takes the next one out. @param isWanted others keep their place; absent: all are wanted */
+  /**
+   * Takes the next item out.
+   * @param isWanted other items keep their place; by default all are wanted
+   */
   take(isWanted: (item: T) => boolean = () => true): T | undefined {
     for (const [client, own] of this.#byClient) {
       const position = own.findIndex(isWanted);
       if (position < 0) continue;
       const [item] = own.splice(position, 1);
       this.#size--;
-      // The client goes behind all others.
+      // The client moves behind all others.
       this.#byClient.delete(client);
       if (own.length > 0) this.#byClient.set(client, own);
       return item;
@@ -30,7 +33,10 @@ export class FairQueue<T> {
     return undefined;
   }
 
-  /** Takes one out that gives up. @returns whether it was there */
+  /**
+   * Removes an item that gives up.
+   * @returns whether it was there
+   */
   remove(item: T): boolean {
     for (const [client, own] of this.#byClient) {
       const position = own.indexOf(item);

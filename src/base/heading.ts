@@ -1,6 +1,6 @@
 /**
- * The title as a first-level heading that shows it literally: of Markdown's marks only those that would
- * take effect are escaped.
+ * Writes a title as a first-level Markdown heading that shows it literally; only marks that would take effect
+ * are escaped.
  */
 export function formatHeading(title: string): string {
   const literal = title

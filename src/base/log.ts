@@ -1,23 +1,23 @@
 import { createConsola } from "consola/core";
 
-/** Levels from the most to the least talkative, as `ARTICLE_EXTRACTOR_LOG_LEVEL` spells them. */
+/** Levels from the most to the least verbose, as `ARTICLE_EXTRACTOR_LOG_LEVEL` spells them. */
 export const LOG_LEVELS = ["debug", "info", "warning", "error", "critical"] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
 export const LOG_FORMATS = ["json", "text"] as const;
 export type LogFormat = (typeof LOG_FORMATS)[number];
 
-/** Further facts of one line; keys are snake_case because they are read on the wire. */
+/** Extra fields of one line; the keys are in snake_case because other programs read them. */
 export type LogFields = Readonly<Record<string, string | number | boolean | null | undefined>>;
 
-/** Where the program says what it does; people's data goes to stdout, never here. */
+/** Writes what the program does. Users' data goes to stdout, never here. */
 export interface Log {
   debug(message: string, fields?: LogFields): void;
   info(message: string, fields?: LogFields): void;
   warning(message: string, fields?: LogFields): void;
   error(message: string, fields?: LogFields): void;
   critical(message: string, fields?: LogFields): void;
-  /** Writes whatever the least severe level is: what somebody asked for by a setting of its own. */
+  /** Writes the line whatever the level is, for output that has a setting of its own. */
   always(level: LogLevel, message: string, fields?: LogFields): void;
   /** The same log with these fields on every line. */
   with(fields: LogFields): Log;
@@ -26,12 +26,12 @@ export interface Log {
 export type LogOptions = {
   readonly level: LogLevel;
   readonly format: LogFormat;
-  /** Takes one finished line with its newline; stderr in the product. */
+  /** Takes one finished line with its newline; the product writes it to stderr. */
   readonly write: (line: string) => void;
   readonly now?: () => Date;
 };
 
-// consola counts severity downwards from 5; ours that it lacks share the neighbour's number.
+// consola numbers the levels from 5 downwards; levels that it lacks share a neighbour's number.
 const CONSOLA_LEVEL: Record<LogLevel, number> = { critical: -1, error: 0, warning: 1, info: 3, debug: 4 };
 
 /** A log whose lines are one JSON object or one line of text each. */
@@ -43,7 +43,7 @@ export function createLog(options: LogOptions): Log {
     reporters: [
       {
         log: (entry) => {
-          // The one shape that `emit` below hands over.
+          // `emit` below always passes these three arguments.
           const [level, message, fields] = entry.args as [LogLevel, string, LogFields];
           options.write(formatLine(options.format, now(), { level, message, fields }));
         },
@@ -60,7 +60,7 @@ export function createLog(options: LogOptions): Log {
   return withFields(emit, {});
 }
 
-/** A log that says nothing: for library callers and tests. */
+/** A log that writes nothing, for library callers and tests. */
 export const silentLog: Log = withFields(() => {}, {});
 
 type Emit = (level: LogLevel, message: string, fields: LogFields, isAlways?: boolean) => void;
@@ -104,8 +104,8 @@ function formatLine(
 }
 
 /**
- * Text whose http and https addresses have lost what may be a secret: the user and password, the query and the
- * fragment, where somebody else's site has its tokens.
+ * Removes possible secrets from the http and https addresses in a text: the user and password, the query and
+ * the fragment, where other sites put their tokens.
  */
 export function withoutUrlSecrets(text: string): string {
   return text.includes("://") ? text.replace(/https?:\/\/[^\s"'<>]*/gi, shownAddress) : text;
@@ -118,12 +118,15 @@ function shownAddress(address: string): string {
   const shown = address.slice(0, start) + rest;
   const queryAt = shown.search(/[?#]/);
   if (queryAt < 0) return shown;
-  // The colon or comma of the sentence around the address is not part of its query.
+  // Punctuation of the surrounding sentence does not belong to the query.
   const mark = /[:;,.)]$/.exec(shown)?.[0] ?? "";
   return `${shown.slice(0, queryAt + 1)}…${mark}`;
 }
 
-/** Where the host begins: behind the user and password, whose own `/`, `?` and `#` somebody forgot to escape. */
+/**
+ * The position where the host begins, after the user and password, even if these contain an unescaped `/`,
+ * `?` or `#`.
+ */
 function hostStart(address: string, start: number): number {
   const at = address.lastIndexOf("@");
   if (at < start) return start;
@@ -135,7 +138,7 @@ function hostStart(address: string, start: number): number {
   return isHost ? start : at + 1;
 }
 
-// JSON leaves DEL and the C1 controls as they are, and terminals take U+009B for the start of a sequence.
+// JSON does not escape DEL and the C1 controls, and terminals take U+009B for the start of a sequence.
 const quote = (value: unknown): string =>
   JSON.stringify(value).replace(
     /[\u007f-\u009f]/g,

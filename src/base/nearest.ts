@@ -1,6 +1,6 @@
 /**
- * The candidate that a mistyped word most likely meant: the one it is the beginning of, else the nearest
- * with at most a third of its letters different, transposed neighbours counting once.
+ * The candidate that a mistyped word most likely meant: one that starts with it, else the nearest with at
+ * most a third of its letters different, swapped neighbours counting once.
  */
 export function nearest(word: string, candidates: readonly string[]): string | null {
   const isBeginning = word.replace(/^-+/, "").length >= 2;
@@ -19,15 +19,15 @@ export function nearest(word: string, candidates: readonly string[]): string | n
   return best;
 }
 
-/** "; did you mean X?", or nothing. */
+/** Returns "; did you mean X?" or an empty text. */
 export function didYouMean(word: string, candidates: readonly string[]): string {
   const candidate = nearest(word, candidates);
   return candidate === null ? "" : `; did you mean ${candidate}?`;
 }
 
 /**
- * Optimal string alignment distance: insertions, deletions, substitutions and swapped neighbours count one
- * each. Infinite for words over 100 letters or with lengths more than 20 apart.
+ * The optimal string alignment distance: insertions, deletions, substitutions and swapped neighbours count
+ * one each. It is infinite for words over 100 letters or with lengths more than 20 apart.
  */
 export function editDistance(a: string, b: string): number {
   if (Math.abs(a.length - b.length) > 20 || a.length > 100) return Number.POSITIVE_INFINITY;
@@ -51,7 +51,7 @@ export function editDistance(a: string, b: string): number {
 
 const MAX_SUGGESTIONS = 3;
 
-/** "; did you mean X, Y or Z?" with the nearest few, or nothing. */
+/** Returns "; did you mean X, Y or Z?" with the nearest few, or an empty text. */
 export function didYouMeanAny(word: string, candidates: readonly string[]): string {
   const limit = Math.max(1, Math.floor(word.length / 3));
   const near = candidates

@@ -14,7 +14,7 @@ const REASONS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Why the system refused, in words; its code where there are none.
+ * Why the system refused, in words where they are known, else as its code.
  * @param kind what was looked for
  */
 export function systemReason(error: unknown, kind: "file" | "folder" = "file"): string {

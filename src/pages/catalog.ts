@@ -6,18 +6,19 @@ import { fileNameKey, pageFileName } from "./file-name.ts";
 import { listNames, nullIfMissing, readPage, readPages, removeStaleFiles, type StoredPage } from "./files.ts";
 
 /**
- * Which file of a directory holds which URL; read from the files on first need. Of a page it keeps two numbers
- * (236 bytes instead of 730 of the resident set), for most have the name that their URL gives. Two texts of one number
- * are unlikely and harmless: a name gets a hash that it would not need, and what is overwritten is asked of the
- * file itself.
+ * Knows which file of a directory holds which URL. It reads this from the files when first needed. Most files
+ * have the name that their URL gives, so the catalog keeps only two numbers for them: 236 bytes of the
+ * resident set instead of 730. Two texts with the same number are unlikely and harmless: a name gets a hash
+ * that it would not need, and before a file is overwritten the file itself is asked whose it is.
  */
 export class Catalog {
   readonly #directory: string;
-  /** Numbers of the URLs that have their plain name. */
+  /** Numbers of the URLs whose files have the plain name. */
   readonly #plain = new Set<number>();
-  /** Names of the others. */
+  /** Names of all other files. */
   readonly #renamed = new Map<DocumentUrl, string>();
-  // Numbers of the keys of every entry in the directory, and of names that are promised to puts in progress.
+  // Numbers of the keys of every entry in the directory, and of the names that puts in progress have
+  // reserved.
   readonly #takenKeys = new Set<number>();
   #loading: Promise<void> | undefined;
 
@@ -25,21 +26,21 @@ export class Catalog {
     this.#directory = directory;
   }
 
-  /** The name to write a URL's page to: the one that it has, or a free one, which is its own from now on. */
+  /** Returns the name for a URL's page: the one that it has, or a free one, which is reserved for it. */
   async claim(url: DocumentUrl): Promise<string> {
     await this.#load();
     for (;;) {
-      // No await between looking and reserving: overlapping puts never get one name for two URLs.
+      // There is no await between looking and reserving, so overlapping puts never get one name for two URLs.
       const name = this.#nameOf(url) ?? this.#reserve(url);
       if (!(await this.#holdsAnother(name, url))) return name;
-      // Somebody put a file there since the directory was read. Its name stays taken.
+      // Somebody has put a file there since the directory was read, so its name stays taken.
       if (this.#nameOf(url) === name) this.#forget(url);
     }
   }
 
   async find(url: DocumentUrl): Promise<StoredPage | null> {
-    // The usual names first: they need no reading of the whole directory, and show what another process
-    // has stored since.
+    // The usual names come first: they do not need the whole directory, and show what another process has
+    // stored since.
     const plain = plainName(url);
     const withHash = pageFileName(url, (name) => name === plain);
     for (const name of new Set([this.#nameOf(url) ?? plain, plain, withHash])) {
@@ -107,5 +108,5 @@ export class Catalog {
 
 const plainName = (url: DocumentUrl): string => pageFileName(url, () => false);
 
-/** 48 bits of a digest: a number that takes no memory of its own in a set. */
+/** Shortens a digest to 48 bits: a set stores such a number without extra memory. */
 const numberOf = (text: string): number => createHash("sha256").update(text).digest().readUIntBE(0, 6);

@@ -4,27 +4,28 @@ import type { DocumentUrl } from "../urls/index.ts";
 
 const EXTENSION = ".md";
 
-// File systems allow 255 bytes; the rest is for what backup and sync tools append.
+// File systems allow 255 bytes; backup and sync tools append to the name.
 const MAX_NAME_BYTES = 240;
 
-// Digits of SHA-256, ten first: the name must differ only from names with the same readable part.
+// These are numbers of SHA-256 digits, ten first: the name must only differ from names with the same readable
+// part.
 const HASH_LENGTHS = [10, 20, 40, 64] as const;
 
-// Never in a name, for some system refuses or reinterprets it. Categories C (control, format,
-// unassigned) and Z (all spaces but U+0020) are invisible.
+// Some system refuses or reinterprets each of these. Categories C (control, format, unassigned) and Z (all
+// spaces but U+0020) are invisible.
 const UNSAFE_CHARACTER = /[/\\:*?"<>|\p{C}]|(?! )\p{Z}/u;
 const UNSAFE_CHARACTERS = new RegExp(UNSAFE_CHARACTER, "gu");
 
-// Device names of Windows, also before the first dot of a longer name.
+// Windows reserves these device names, also before the first dot of a longer name.
 const RESERVED_NAME = /^(?:con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[0-9¹²³])(?=[ .]|$)/i;
 
 /**
- * The flat file name of a page: the URL without its scheme, `/` as `__`, `:` of a port as `_`, a query
- * as `_q_` and its safe form, percent-escapes decoded where that is valid and safe. A hash of the URL
- * stands before `.md` when that name is taken, or when another URL would read the same, or it is longer
- * than 240 bytes or unsafe on some system (DECISIONS section 3, "File names").
- * @param isTaken whether another URL's page, or a foreign file, has the name; compare names by
- *   `fileNameKey`, so that no two meet on disks that fold case or normalise Unicode
+ * The flat file name of a page: the URL without its scheme, `/` as `__`, `:` of a port as `_`, a query as
+ * `_q_` and its safe form, with percent-escapes decoded where that is valid and safe. A hash of the URL is
+ * added before `.md` when the name is taken, would also fit another URL, is longer than 240 bytes or is
+ * unsafe on some system.
+ * @param isTaken whether another URL's page, or a foreign file, has the name; compare names by `fileNameKey`,
+ * so that no two meet on disks that fold case or normalise Unicode
  */
 export function pageFileName(url: DocumentUrl, isTaken: (name: string) => boolean): string {
   const readable = readableName(url);
@@ -40,16 +41,16 @@ export function pageFileName(url: DocumentUrl, isTaken: (name: string) => boolea
 }
 
 /**
- * Equal for names that some file system holds to be the same: case folded fully (as in ext4's casefold
- * and APFS), Unicode decomposed, ignorable code points dropped. Coarser than any one of them: the price
- * of a false match is a hash in a name.
+ * A key that is equal for names that some file system treats as the same: case is folded fully (as in ext4's
+ * casefold and APFS), Unicode decomposed, and ignorable code points dropped. It is coarser than any one of
+ * them; a false match only costs a hash in a name.
  */
 export function fileNameKey(name: string): string {
   const visible = name.normalize("NFKD").replace(/\p{Default_Ignorable_Code_Point}/gu, "");
   return visible.toUpperCase().toLowerCase().normalize("NFKD");
 }
 
-/** Faithful: no other URL (of the same scheme, and but for case and escapes) reads the same. */
+/** A name is faithful when no other URL reads the same, apart from its scheme, case and escapes. */
 type ReadableName = { readonly text: string; readonly isFaithful: boolean };
 
 function readableName(url: DocumentUrl): ReadableName {
@@ -63,7 +64,7 @@ function readableName(url: DocumentUrl): ReadableName {
   return { text, isFaithful: text === raw && !isAmbiguous };
 }
 
-// `a__b` in a path reads as `a/b`, `a_` before the separator as `_` after it, `_q_` as a query.
+// `a__b` in a path would read as `a/b`, `a_` before the separator as `_` after it, and `_q_` as a query.
 const readsAsSeparator = (segment: string): boolean =>
   segment.includes("__") || segment.includes("_q_") || segment.endsWith("_");
 
@@ -76,7 +77,7 @@ function makeSafe(name: string): string {
     .replace(RESERVED_NAME, "_$&");
 }
 
-// Escapes that stand for unsafe characters, or for no UTF-8 text at all, stay as they are.
+// Escapes of unsafe characters, or of bytes that are no UTF-8, are kept.
 function decodeSafely(text: string): string {
   return text.replace(/(?:%[0-9a-f]{2})+/gi, (escapes) => {
     try {
@@ -96,7 +97,7 @@ function splitOnce(text: string, separator: string): [string, string | undefined
   return at < 0 ? [text, undefined] : [text.slice(0, at), text.slice(at + separator.length)];
 }
 
-// At a code point's boundary, and not so that the cut leaves a blank or dot at the end.
+// The cut is at a code point's boundary and leaves no blank or dot at the end.
 function cutToBytes(text: string, maxBytes: number): string {
   const bytes = Buffer.from(text);
   let end = Math.min(bytes.length, maxBytes);

@@ -9,19 +9,19 @@ import type { PageStore } from "./store.ts";
 /** A store whose pages can be moved out of it. */
 export type FileStore = PageStore & {
   /**
-   * Moves a page's file as it is to another directory on the same disk, which is made; again, after a crash, it does
-   * nothing more.
-   * @returns its name there, null where neither directory has the page
+   * Moves a page's file unchanged to another directory on the same disk, which is created if needed.
+   * Repeating the call after a crash is safe.
+   * @returns its name there, null when neither directory has the page
    * @throws Failure `unwritable_output`
    */
   moveTo(other: string, url: DocumentUrl): Promise<string | null>;
 };
 
 /**
- * A store of one Markdown file per page, flat in a directory that is made on the first put. Each write
- * goes to a hidden temporary file, is flushed, then renamed. Which file holds which URL is read from the
- * front matter, so files may be renamed by hand; of two that hold one URL the first by name counts.
- * Files that are no pages of ours, and symbolic links, are neither listed nor overwritten. Several
+ * Makes a store with one Markdown file per page, flat in a directory that is created by the first put. Each
+ * write goes to a hidden temporary file, is flushed and then renamed. Which file holds which URL is read from
+ * the front matter, so files may be renamed by hand; of two files with the same URL the first by name counts.
+ * Files that are no pages of this program, and symbolic links, are neither listed nor overwritten. Several
  * processes may read; two that store new pages must not share a directory.
  * @param directory absolute, or relative to the process's directory at each call
  */
@@ -67,7 +67,7 @@ export function createFileStore(directory: string): FileStore {
       }
     },
     async delete(url) {
-      // More than one round only where a copy made by hand holds the same URL.
+      // A second round is needed only when a copy made by hand holds the same URL.
       for (let found = await catalog.find(url); found; found = await catalog.find(url)) {
         const path = join(directory, found.name);
         try {

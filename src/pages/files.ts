@@ -7,18 +7,19 @@ import { type Page, parsePage } from "./page.ts";
 
 export type StoredPage = { readonly name: string; readonly page: Page };
 
-// More than any front matter of ours, so that one read tells whose a file is.
+// No front matter of ours is longer, so one read tells whose file it is.
 const HEAD_BYTES = 64 * 1024;
 
-// Files open at once while a directory is read: 10 000 pages of 5 KB take 2.2 s one by one, 0.7 s with 16 or 64.
+// This many files are open at once while a directory is read: 10 000 pages of 5 KB take 2.2 s one by one and
+// 0.7 s with 16 or 64.
 const READ_AHEAD = 16;
 
-// Younger temporary files may be another process's writes in progress.
+// A younger temporary file may belong to another process that is still writing.
 const STALE_AFTER_MS = 60 * 60 * 1000;
 
 const TEMPORARY_NAME = /^\.page-[0-9a-f-]{36}\.tmp$/;
 
-/** Pages in the order of their names; of each the whole, or what its first 64 KiB tell. */
+/** Reads the pages in the order of their names, each as a whole or only its first 64 KiB. */
 export async function* readPages(directory: string, part: "head" | "whole"): AsyncGenerator<StoredPage> {
   const names = (await listNames(directory)).filter((name) => name.endsWith(".md") && !name.startsWith("."));
   names.sort();
@@ -31,7 +32,7 @@ export async function* readPages(directory: string, part: "head" | "whole"): Asy
   }
 }
 
-/** Every entry of the directory; none when it does not exist. */
+/** Lists every entry of the directory; an absent directory has none. */
 export async function listNames(directory: string): Promise<string[]> {
   try {
     return await readdir(directory);
@@ -41,12 +42,15 @@ export async function listNames(directory: string): Promise<string[]> {
   }
 }
 
-/** Null for what is no page of ours. The head decides that, so a foreign file of gigabytes is not read. */
+/**
+ * Reads a page, or null when the file is none of ours. The head decides that, so a foreign file of gigabytes
+ * is never read.
+ */
 export async function readPage(path: string, part: "head" | "whole"): Promise<Page | null> {
   try {
     if (!(await lstat(path)).isFile()) return null;
     await using file = await open(path);
-    // Of the opened file: the path may name another one by now.
+    // The size comes from the opened file, because the path may name another one by now.
     const { size } = await file.stat();
     const head = Buffer.allocUnsafe(Math.min(HEAD_BYTES, size));
     const { bytesRead } = await file.read(head, 0, head.length, 0);
@@ -59,9 +63,9 @@ export async function readPage(path: string, part: "head" | "whole"): Promise<Pa
   }
 }
 
-/** Writes to a temporary name, flushes, renames: a reader or a crash never leaves half a file in place. */
+/** Writes to a temporary name, flushes, renames: neither a reader nor a crash ever sees half a file. */
 export async function writeAside(directory: string, name: string, text: string): Promise<void> {
-  // Not made of the page's name, which may be as long as the file system allows.
+  // The temporary name does not contain the page's name, which may be as long as the file system allows.
   const temporary = join(directory, `.page-${randomUUID()}.tmp`);
   try {
     {
@@ -71,13 +75,13 @@ export async function writeAside(directory: string, name: string, text: string):
     }
     await rename(temporary, join(directory, name));
   } catch (error) {
-    // The error of the write is the one to report.
+    // The error to report is that of the write.
     await unlink(temporary).catch(() => {});
     throw error;
   }
 }
 
-/** Removes what writers that were killed left. */
+/** Removes the files that killed writers left behind. */
 export async function removeStaleFiles(directory: string): Promise<void> {
   for (const name of await listNames(directory)) {
     if (!TEMPORARY_NAME.test(name)) continue;
@@ -94,7 +98,9 @@ export function nullIfMissing(error: unknown): null {
   throw error;
 }
 
-/** A Failure that names the system's error; what is no system error is a bug and stays as it is. */
+/**
+ * Turns a system error into a Failure with its reason; any other error is a bug and is returned unchanged.
+ */
 export function asFailure(
   error: unknown,
   code: "unreadable_input" | "unwritable_output",

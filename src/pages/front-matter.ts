@@ -1,17 +1,17 @@
 import { parse } from "yaml";
 
-/** A scalar of the block; a timestamp is written plain, so that YAML readers may see its type. */
+/** A scalar of the block. A timestamp is written without quotes, so that YAML readers see its type. */
 export type FrontMatterValue = string | number | boolean | null | { readonly timestamp: string };
 
-/** A document's metadata block, parsed, and the text after it. */
+/** A document's parsed metadata block, and the text after it. */
 export type FrontMatter = { readonly fields: Readonly<Record<string, unknown>>; readonly body: string };
 
-// Parsing hostile YAML is worse than linear in places; at this size the worst text found takes 0.2 s.
+// Parsing hostile YAML takes more than linear time in places; at this size the worst known text takes 0.2 s.
 const MAX_FRONT_MATTER_LENGTH = 32 * 1024;
 
 /**
- * A YAML front matter block, both `---` lines and the last newline included. Strings are always quoted:
- * `no`, `1.0` or `- x` as a title stays a string for every YAML reader. Lone surrogates become U+FFFD.
+ * Writes a YAML front matter block with both `---` lines and the last newline. Strings are always quoted, so
+ * that `no`, `1.0` or `- x` as a title stays a string for every YAML reader. Lone surrogates become U+FFFD.
  * @param fields in the order to write them; keys are our own plain identifiers
  */
 export function formatFrontMatter(fields: Readonly<Record<string, FrontMatterValue>>): string {
@@ -20,10 +20,10 @@ export function formatFrontMatter(fields: Readonly<Record<string, FrontMatterVal
 }
 
 /**
- * Splits a document that begins with a YAML mapping between `---` lines (YAML 1.2 core schema, so dates
- * stay strings). Documents are hostile: no aliases, and no block over 32 768 characters.
- * @returns null when there is no such block, so that a document which opens with a thematic break, or
- *   whose block is broken, keeps all its text as body
+ * Splits a document that begins with a YAML mapping between `---` lines (YAML 1.2 core schema, so dates stay
+ * strings). Documents are hostile, so aliases and blocks over 32 768 characters are refused.
+ * @returns null when there is no such block, so that a document which opens with a thematic break, or whose
+ * block is broken, keeps all its text as body
  */
 export function parseFrontMatter(text: string): FrontMatter | null {
   const block = findBlock(text);
@@ -37,8 +37,8 @@ function formatScalar(value: FrontMatterValue): string {
   return value !== null && typeof value === "object" ? value.timestamp : String(value);
 }
 
-// A JSON string is a YAML double-quoted one, but for characters that YAML holds to be unprintable or
-// line breaks.
+// A JSON string is also a double-quoted YAML string, except for characters that YAML regards as unprintable
+// or as line breaks.
 const quote = (text: string): string =>
   JSON.stringify(text.toWellFormed()).replace(
     /[\u007f-\u009f\u2028\u2029\ufeff\ufffe\uffff]/g,
@@ -54,7 +54,7 @@ function findBlock(text: string): Block | null {
   for (let end = start; end <= start + MAX_FRONT_MATTER_LENGTH; ) {
     const newline = text.indexOf("\n", end);
     const lineEnd = newline < 0 ? text.length : newline;
-    // Only a line that can be a marker is looked at: a body may be one line of megabytes.
+    // Only a line that can be a marker is trimmed, because a body may be one line of megabytes.
     const isMarker = text.startsWith("---", end) && text.slice(end, lineEnd).trimEnd() === "---";
     if (isMarker) return { start, end, bodyStart: Math.min(lineEnd + 1, text.length) };
     if (newline < 0) return null;
@@ -69,13 +69,13 @@ function parseMapping(yaml: string): Readonly<Record<string, unknown>> | null {
     value = parse(yaml, {
       schema: "core",
       maxAliasCount: 0,
-      // Their check is quadratic in the number of keys; the last one wins instead.
+      // The library's check is quadratic in the number of keys; without it the last one wins.
       uniqueKeys: false,
       prettyErrors: false,
       logLevel: "error",
     });
   } catch {
-    // Whatever the library says about it, it is not a block that we can read.
+    // Whatever the library's complaint, this is no block that we can read.
     return null;
   }
   if (value === null || typeof value !== "object" || Array.isArray(value)) return null;

@@ -19,11 +19,11 @@ export type Page = {
 const UTC_TIMESTAMP = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?(?:Z|\+00:00)$/;
 
 /**
- * The text of a page's file (the specification's "Markdown page file"): front matter, `# title`, body.
- * The title becomes one line of at most 2000 characters; a heading at the body's start that repeats it
- * is dropped; lone surrogates become U+FFFD. Otherwise the body is kept to the character.
- * @throws Failure `internal` when the timestamp or the word count is none, for such a page could not be
- *   read back
+ * Writes the text of a page's file: front matter, `# title`, body. The title becomes one line of at most 2000
+ * characters; a heading at the body's start that repeats it is dropped; lone surrogates become U+FFFD.
+ * Otherwise every character of the body is kept.
+ * @throws Failure `internal` for a malformed timestamp or word count, because such a page could not be read
+ * back
  */
 export function formatPage(page: Page): string {
   if (!isTimestamp(page.extractedAt)) {
@@ -53,7 +53,7 @@ export function formatPageText(page: Pick<Page, "title" | "markdown">): string {
 }
 
 /**
- * The inverse of `formatPage`; edits by hand are tolerated (further fields, a missing heading, CRLF).
+ * Reads what `formatPage` wrote. It accepts edits by hand, such as more fields, a missing heading or CRLF.
  * @returns null when the text is no page of ours: a field is missing or of another type
  */
 export function parsePage(text: string): Page | null {
@@ -73,7 +73,7 @@ const isWordCount = (value: unknown): value is number =>
   typeof value === "number" && Number.isSafeInteger(value) && value >= 0;
 
 function parseBody(text: string, title: string): string {
-  // A body of ours may end in a CR, so CRLF is taken for a line end only in a file that was converted.
+  // One of our bodies may end in a CR, so CRLF counts as a line end only in a file that was converted.
   const lineEnd = text.startsWith("\r\n") ? "\r\n" : "\n";
   let rest = withoutStart(text, lineEnd);
   const heading = formatHeading(title) + lineEnd;

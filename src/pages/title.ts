@@ -1,20 +1,21 @@
-// Longer ones are no titles; the bound keeps the front matter within what is read to find it.
+// Longer texts are no titles, and this limit keeps the front matter within the part of a file that is
+// searched for it.
 const MAX_TITLE_LENGTH = 2000;
 
-// A longer line cannot be the heading of such a title, links and escapes included.
+// A longer line, links and escapes included, cannot be the heading of such a title.
 const MAX_HEADING_LENGTH = 8 * MAX_TITLE_LENGTH;
 
-/** One line, without control characters, well-formed, at most 2000 characters. Idempotent. */
+/** Makes a title one well-formed line without control characters, of at most 2000 characters. Idempotent. */
 export function normalizeTitle(title: string): string {
   const line = oneLine(title.slice(0, 4 * MAX_TITLE_LENGTH).toWellFormed());
-  // The cut may halve a surrogate pair.
+  // The cut may split a surrogate pair.
   return line
     .slice(0, MAX_TITLE_LENGTH)
     .replace(/[\ud800-\udbff]$/, "")
     .trimEnd();
 }
 
-/** The body without the headings at its start (of any level) that only repeat the title. */
+/** Removes the headings at a body's start, of any level, that only repeat the title. */
 export function withoutLeadingTitle(markdown: string, title: string): string {
   const wanted = comparable(title);
   let rest = markdown;
@@ -54,7 +55,7 @@ function withoutClosingMarks(text: string): string {
   return isClosing ? trimmed.slice(0, end) : trimmed;
 }
 
-// What is left of a title or heading when its Markdown is taken away; good enough to compare.
+// This strips the Markdown of a title or heading well enough to compare them.
 const comparable = (text: string): string =>
   oneLine(text.replace(/\[([^[\]]*)\]\([^()]*\)/g, "$1").replace(/[\\*_`~]/g, ""));
 

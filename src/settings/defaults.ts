@@ -1,7 +1,7 @@
 import type { ExtractionOptions } from "../extraction/index.ts";
 import type { SearchSettings } from "../search/index.ts";
 
-/** What an extraction does where nobody says otherwise: the same in the shell, over HTTP and in crawls. */
+/** The default options of an extraction, the same on the command line, over HTTP and in crawls. */
 export const DEFAULT_EXTRACTION: Omit<ExtractionOptions, "renderings"> = {
   minWordCount: 150,
   favor: "balanced",
@@ -11,12 +11,12 @@ export const DEFAULT_EXTRACTION: Omit<ExtractionOptions, "renderings"> = {
   exclude: [],
 };
 
-/** What a crawl does where neither an option nor the environment says otherwise. */
+/** The defaults of a crawl when neither an option nor the environment says otherwise. */
 export const DEFAULT_CRAWL = { maxDepth: 3 } as const;
 
 /**
- * How a tenant is searched where its configuration says nothing. The boosts are those that ranked best on six
- * collections of documentation (docs/search.md).
+ * The defaults of a tenant's search. The boosts are those that ranked best on six collections of
+ * documentation (docs/search.md).
  */
 export const DEFAULT_SEARCH: SearchSettings = {
   profile: "default",
@@ -38,28 +38,31 @@ export const DEFAULT_SEARCH: SearchSettings = {
   synonyms: false,
 };
 
-/** How long extraction workers may take. */
+/** Time limits of extraction workers. */
 export const EXTRACTION_LIMITS = {
-  /** For one page; a fetch has its own deadline. */
+  /** The time for one page; a fetch has its own deadline. */
   timeLimitMs: 60_000,
-  /** For a worker to load its code. */
+  /** The time for a worker to load its code. */
   startLimitMs: 60_000,
 } as const;
 
 /**
- * When a crawl collects its garbage. With 1000 pages of 92 KB the peak of its resident set is 160 MB at 8 MB a time
- * and 148 MB at 1 MB, for 2 % more CPU. A server has others to answer, and each collection at once makes them wait for 50 ms and more; with
- * 1 000 articles and 300 000 other objects in memory one that is not takes the thread 1 ms, not 35.
+ * When a crawl collects garbage. With 1000 pages of 92 KB the peak of its resident set is 160 MB when it
+ * collects every 8 MB and 148 MB when it does every 1 MB, for 2 % more CPU. A server must not block its other
+ * clients: collecting everything at once blocks the thread for 35 ms with 1 000 articles and 300 000 other
+ * objects in memory, and for 50 ms and more with others; collecting little by little blocks it for 1 ms.
  */
 export const GARBAGE_COLLECTION = {
   cli: { everyBytes: 1_000_000, isAtOnce: true },
   server: { everyBytes: 32_000_000, isAtOnce: false },
 } as const;
 
-/** How search indexes are built. */
+/** Limits for building search indexes. */
 export const INDEX_BUILD = {
-  /** Postings and their words in memory, in bytes; larger builds spill to the disk. */
+  /** The memory for postings and their words, in bytes; larger builds spill to the disk. */
   memoryBytes: 160 * 1024 * 1024,
-  /** A worker that takes longer for one document hangs; it is ended, and the document left out. */
+  /**
+   * A worker that takes longer for one document counts as hanging: it is ended and the document is left out.
+   */
   documentLimitMs: 120_000,
 } as const;

@@ -6,16 +6,16 @@ import { systemReason } from "../base/system-reason.ts";
 import type { Environment } from "./environment.ts";
 
 export type DotenvPlaces = {
-  /** The program's own file; a `.env` beside it is read when there is one. */
+  /** The path of the program itself; an `.env` file beside it is read. */
   readonly executablePath: string;
-  /** A file that the user named; it must exist, and stands in for the one beside the program. */
+  /** A file that the user named. It must exist, and is read instead of the one beside the program. */
   readonly envFile: string | null;
 };
 
 /**
- * The process's variables laid over those of one `.env` file. The current directory's is never read:
- * a hostile checkout must not choose a proxy or a browser (DECISIONS section 5).
- * @throws Failure `invalid_settings` when the named file, or one that stands beside the program, cannot be
+ * Adds the variables of one `.env` file below those of the process. The current directory's file is never
+ * read: a hostile checkout must not choose a proxy or a browser.
+ * @throws Failure `invalid_settings` when the named file, or one that exists beside the program, cannot be
  * read
  */
 export function withDotenv(environment: Environment, { executablePath, envFile }: DotenvPlaces): Environment {
@@ -25,8 +25,8 @@ export function withDotenv(environment: Environment, { executablePath, envFile }
   return { ...parseEnv(contents), ...Object.fromEntries(set) };
 }
 
-// There need not be one, and a directory of that name is somebody's virtual environment. But settings that
-// are there and cannot be read must not be passed over: they may name the proxy or the egress policy.
+// The file is optional, and a directory of that name is somebody's virtual environment. But settings that
+// exist and cannot be read must not be ignored: they may name the proxy or the egress policy.
 const IS_NONE: ReadonlySet<string> = new Set(["ENOENT", "ENOTDIR", "EISDIR"]);
 
 function readBeside(executablePath: string): string | null {

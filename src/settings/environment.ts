@@ -15,7 +15,7 @@ import {
 
 export const FAVORS = ["balanced", "precision", "recall"] as const satisfies readonly Favor[];
 
-/** Variables by name, as the process or a `.env` file holds them. */
+/** Variables by name, from the process or a `.env` file. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 type Variable<T> = {
@@ -26,8 +26,8 @@ type Variable<T> = {
 };
 
 /**
- * Every setting with its variable and default: the table of the specification's "Limits" in its order,
- * then those of fetching (DECISIONS section 2). A null default means that the shell or the machine decides.
+ * Every setting with its variable and default (docs/reference.md): the general limits first, then those of
+ * fetching. A null default means that the shell or the machine decides.
  */
 export const VARIABLES = {
   host: setting("HOST", text, "0.0.0.0", "address that the server binds"),
@@ -320,16 +320,17 @@ export const VARIABLES = {
   maxBytes: setting("ARTICLE_EXTRACTOR_MAX_BYTES", byteCount, 20 * 1024 * 1024, "largest page, decompressed"),
 } as const;
 
-/** The settings of the environment, by their names inside the program. */
+/** The settings by their names inside the program. */
 export type Settings = { readonly [K in keyof typeof VARIABLES]: (typeof VARIABLES)[K]["fallback"] };
 
-/** Rules that only the modules know, by the setting's name; each throws a `Failure` for a wrong value. */
+/**
+ * Checks that only other modules can make, by the setting's name; each throws a `Failure` for a wrong value.
+ */
 export type SettingChecks = Partial<Readonly<Record<keyof Settings, (value: string) => void>>>;
 
 /**
- * Reads every setting. A variable that is set but empty counts as unset, as shells and compose files
- * write it.
- * @throws Failure `invalid_settings` that names every wrong variable, one line each
+ * Reads every setting. An empty variable counts as unset, because shells and compose files write it that way.
+ * @throws Failure `invalid_settings` with a line for every wrong variable
  */
 export function readSettings(environment: Environment, checks: SettingChecks = {}): Settings {
   const problems: string[] = [];
@@ -345,7 +346,7 @@ export function readSettings(environment: Environment, checks: SettingChecks = {
     return [key, "value" in parsed ? parsed.value : fallback];
   });
   if (problems.length > 0) throw new Failure("invalid_settings", problems.join("\n"));
-  // Every key of VARIABLES has just been given a value of its own parser or default.
+  // Every key of VARIABLES has just been given a value by its parser or its default.
   return Object.fromEntries(entries) as Settings;
 }
 

@@ -1,16 +1,16 @@
 import { editDistance } from "../base/nearest.ts";
 import { type Environment, VARIABLES } from "./environment.ts";
 
-/** A variable that nobody reads, and the setting that was meant. */
+/** A variable that nobody reads, and the setting that was probably meant. */
 export type MisspeltVariable = { readonly name: string; readonly meant: string };
 
-// Only these are looked at more closely; other programs' variables are none of ours.
+// Only names like these are compared; other programs' variables do not concern us.
 const LIKE_OURS = /^(?:ARTICLES?_?EXTRACT(?:OR|ER|ION)?S?|DOCS?_?SEARCH)_?(.+)$/i;
 
 /**
- * Variables that look like settings of this program and are none, where one of them is near: a letter or two
- * astray, another prefix, a word left out. An empty one counts as not set.
- * @param named further variables that are read, those that a deployment file names
+ * Finds variables that look like settings of this program but are none, with a similar setting: a letter or
+ * two differ, the prefix is another one, or a word is left out. An empty variable counts as unset.
+ * @param named more variables that are read, those that a deployment file names
  */
 export function misspeltVariables(
   environment: Environment,
@@ -38,7 +38,10 @@ function nearestSetting(name: string, rest: string): string | null {
   return near[0]?.variable ?? null;
 }
 
-/** Letters that two names differ in, at most a third of them; words left out at an end count as one. */
+/**
+ * The number of letters in which two names differ, at most a third of them; words left out at an end count as
+ * one.
+ */
 function distanceOf(written: string, name: string): number | null {
   const distance = editDistance(written, name);
   if (distance <= Math.floor(Math.max(written.length, name.length) / 3)) return distance;

@@ -1,15 +1,15 @@
-/** A value read from text, or what was expected instead, as the end of "must be …". */
+/** A value read from text, or what was expected instead, in words that complete "must be …". */
 export type Parsed<T> = { readonly value: T } | { readonly expected: string };
 
-/** Reads one setting or option from the text that a person typed. */
+/** Reads one setting or option from a person's text. */
 export type ValueParser<T> = (text: string) => Parsed<T>;
 
-/** Any text that is not blank; white space at the ends does not count. */
+/** Reads any text that is not blank, without white space at its ends. */
 export const text: ValueParser<string> = parser("not be empty", (written) => written || undefined);
 
 const MAX_HEADER_CHARACTERS = 1024;
 
-/** Text that an HTTP header can hold: Latin-1 without control characters (RFC 9110, 5.5). */
+/** Reads text that an HTTP header can hold: Latin-1 without control characters (RFC 9110, 5.5). */
 export const headerText: ValueParser<string> = parser(
   `be 1 to ${MAX_HEADER_CHARACTERS} Latin characters without line breaks`,
   (written) =>
@@ -18,11 +18,11 @@ export const headerText: ValueParser<string> = parser(
       : undefined,
 );
 
-/** A whole number of `min` to `max`, both included. */
+/** Reads a whole number from `min` to `max`, both included. */
 export const integer = (min: number, max: number): ValueParser<number> =>
   parser(`be a whole number from ${min} to ${max}`, (written) => within(min, max, /^[+-]?\d+$/, written));
 
-/** A number of `min` to `max`, both included, in decimal notation. */
+/** Reads a number from `min` to `max`, both included, in decimal notation. */
 export const decimal = (min: number, max: number): ValueParser<number> =>
   parser(`be a number from ${min} to ${max}`, (written) =>
     within(min, max, /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)$/, written),
@@ -36,7 +36,7 @@ function within(min: number, max: number, notation: RegExp, written: string): nu
 const TRUE_WORDS = ["1", "true", "yes", "on"];
 const FALSE_WORDS = ["0", "false", "no", "off"];
 
-/** `1 true yes on` or `0 false no off`, in any case. */
+/** Reads `1 true yes on` or `0 false no off`, in any case. */
 export const boolean: ValueParser<boolean> = parser(
   `be one of ${[...TRUE_WORDS, ...FALSE_WORDS].join(", ")}`,
   (written) => {
@@ -45,13 +45,13 @@ export const boolean: ValueParser<boolean> = parser(
   },
 );
 
-/** One of these words, in any case. */
+/** Reads one of these words, in any case. */
 export const choice = <const T extends string>(words: readonly T[]): ValueParser<T> =>
   parser(`be one of ${words.join(", ")}`, (written) => words.find((word) => word === written.toLowerCase()));
 
 const MAX_BYTE_COUNT = 4 * 1024 ** 3;
 
-/** A number of bytes with an optional unit (`k`, `M`, `G`, powers of 1024), 1 byte to 4 GiB. */
+/** Reads a number of bytes with an optional unit (`k`, `M`, `G`, powers of 1024), from 1 byte to 4 GiB. */
 export const byteCount: ValueParser<number> = parser("be a size such as 500k, 20M or 1G", (written) => {
   const size = written.toLowerCase();
   const bytes = /^\d+(?:\.\d+)?(?:[kmg]i?b?|b)?$/.test(size) ? toBytes(size) : 0;
@@ -66,7 +66,7 @@ function toBytes(size: string): number {
 }
 
 /**
- * What was expected and what stands there instead, after the name of the option or variable.
+ * Says what was expected and what was written instead; it follows the name of the option or variable.
  * @param written shortened, and left out when there is nothing to show
  */
 export function describeMismatch(expected: string, written: string): string {
@@ -74,7 +74,7 @@ export function describeMismatch(expected: string, written: string): string {
   return `must ${expected}${shown}`;
 }
 
-/** @param read the value of text without white space at its ends, undefined when it is none */
+/** @param read returns the value of text without white space at its ends, or undefined when it is invalid */
 function parser<T>(expected: string, read: (written: string) => T | undefined): ValueParser<T> {
   return (input) => {
     const value = read(input.trim());

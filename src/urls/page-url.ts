@@ -1,27 +1,26 @@
 /**
- * A canonical absolute http or https URL without credentials and fragment: equal strings are the same
- * page (DECISIONS section 3, "Canonical URL").
+ * A canonical absolute http or https URL without credentials and fragment. Equal strings are the same page.
  */
 export type PageUrl = string & { readonly brand: "PageUrl" };
 
-/** Longer URLs are traps or mistakes; servers answer 414 long before. */
+/** Longer URLs are traps or mistakes; servers answer 414 long before this. */
 const MAX_URL_LENGTH = 8192;
 
-// Parameters that name a campaign or a click, never a page.
+// These parameters name a campaign or a click, never a page.
 const TRACKING_PARAMETER =
   /^(?:utm_[a-z0-9_]+|gclid|gclsrc|dclid|gbraid|wbraid|fbclid|msclkid|yclid|twclid|ttclid|igshid|mc_cid|mc_eid|_hsenc|_hsmi|mkt_tok|vero_id|oly_enc_id|oly_anon_id|s_cid)$/i;
 
 /**
- * The canonical form of a URL: WHATWG parsing, lower-case scheme and host, no default port, no
- * fragment, no credentials, dot segments resolved, tracking parameters removed; the order of the query
- * and a trailing slash stay as the site has them. Idempotent.
- * @param base resolves a relative reference; without one `text` must be absolute
+ * The canonical form of a URL: WHATWG parsing, lower-case scheme and host, no default port, no fragment, no
+ * credentials, dot segments resolved, tracking parameters removed. The order of the query and a trailing
+ * slash stay as they are. Idempotent.
+ * @param base resolves a relative reference; without it `text` must be absolute
  * @returns null for anything but an http or https URL of at most 8192 characters
  */
 export function parsePageUrl(text: string, base?: PageUrl): PageUrl | null {
   const url = parseHttpUrl(text, base);
   if (!url) return null;
-  // Most links have nothing to take away, and each setter writes the whole URL anew.
+  // Most links have nothing to remove, and each setter rewrites the whole URL.
   if (REMOVABLE.test(url.href)) {
     url.hash = "";
     url.username = "";
@@ -31,10 +30,10 @@ export function parsePageUrl(text: string, base?: PageUrl): PageUrl | null {
   return url.href.length <= MAX_URL_LENGTH ? (url.href as PageUrl) : null;
 }
 
-/** Scheme, host and port of a canonical URL; a hundred times cheaper than parsing it again. */
+/** The scheme, host and port of a canonical URL; a hundred times cheaper than parsing it again. */
 export const originOf = (url: PageUrl): string => url.slice(0, url.indexOf("/", url.indexOf("//") + 2));
 
-/** Host and, unless it is the scheme's, port of a canonical URL. */
+/** The host of a canonical URL, with its port unless that is the scheme's default. */
 export function hostOf(url: PageUrl): string {
   const start = url.indexOf("//") + 2;
   return url.slice(start, url.indexOf("/", start));
@@ -42,9 +41,8 @@ export function hostOf(url: PageUrl): string {
 const REMOVABLE = /[?#@]/;
 
 /**
- * The absolute form of a link as the page wrote it, fragment and query untouched: what a reader's copy
- * of the page should point to.
- * @returns null when it cannot be resolved or its scheme is not one that is safe to follow
+ * The absolute form of a link with its fragment and query unchanged, as a reader's copy of the page needs it.
+ * @returns null when it cannot be resolved or its scheme is not safe to follow
  */
 export function resolveHref(href: string, base: PageUrl | null): string | null {
   const trimmed = href.trim();
@@ -57,8 +55,8 @@ export function resolveHref(href: string, base: PageUrl | null): string | null {
 const SAFE_LINK_SCHEMES = new Set(["http:", "https:", "mailto:", "tel:", "ftp:", "geo:", "xmpp:"]);
 
 /**
- * What a person typed for a URL without the password that may stand before its last @, also where the rest
- * is no URL; `medium.com/@name` holds none. Cut at 200 characters.
+ * Removes the password from a URL that a person typed: everything before its last @, even where the rest is
+ * no URL; `medium.com/@name` holds none. The result is cut at 200 characters.
  */
 export function withoutCredentials(written: string): string {
   const at = written.lastIndexOf("@");
@@ -72,7 +70,7 @@ export function withoutCredentials(written: string): string {
 const MAX_SHOWN = 200;
 
 /**
- * Splits `https://user:secret@host/` into the URL without them and the value of an Authorization
+ * Splits `https://user:secret@host/` into the URL without credentials and the value of an Authorization
  * header, so that no secret travels inside a URL.
  * @returns null when `text` is no http or https URL
  */
@@ -89,7 +87,7 @@ export function splitCredentials(
   return { url: url.href, authorization: `Basic ${btoa(String.fromCharCode(...bytes))}` };
 }
 
-/** The parsed form of an absolute (or, with a base, relative) http or https URL; null for any other text. */
+/** Parses an absolute or, with a base, relative http or https URL; null for any other text. */
 export function parseHttpUrl(text: string, base?: PageUrl): URL | null {
   const trimmed = text.trim();
   if (trimmed.length > MAX_URL_LENGTH) return null;
@@ -104,12 +102,15 @@ function removeTrackingParameters(url: URL): void {
     .split("&")
     .filter((pair) => !isTrackingPair(pair))
     .join("&");
-  // An empty search also drops a bare "?": `https://h/a?` and `https://h/a` are the same request target
-  // to every server we know of. The setter drops one "?" of what it is given, so it is given one more.
+  // An empty search also drops a bare "?", because `https://h/a?` and `https://h/a` are the same request
+  // target for every server we know of. The setter drops one "?" of its value, so the value gets one more.
   url.search = kept === "" ? "" : `?${kept}`;
 }
 
-/** Whether a `name=value` of a raw query names a campaign or a click (URLSearchParams would re-encode the rest). */
+/**
+ * Whether a `name=value` of a raw query names a campaign or a click. It works on raw text because
+ * URLSearchParams would re-encode the rest.
+ */
 export function isTrackingPair(pair: string): boolean {
   const end = pair.indexOf("=");
   return TRACKING_PARAMETER.test(safeDecode(end < 0 ? pair : pair.slice(0, end)));

@@ -4,17 +4,17 @@ import { isTrackingPair, originOf, type PageUrl, parseHttpUrl } from "./page-url
 export type UrlRefusal = "not_allowed" | "denied" | "foreign_origin";
 
 export type UrlRules = {
-  /** URLs must start with one of these, each in the form of `parseUrlPrefix`; empty allows all. */
+  /** When not empty, a URL must start with one of these, each in the form of `parseUrlPrefix`. */
   readonly allowPrefixes: readonly string[];
   /** URLs that start with one of these, in the same form, are refused. */
   readonly denyPrefixes: readonly string[];
 };
 
 /**
- * A prefix in the same canonical form as the URLs it is compared with: scheme and host in lower case,
- * default port and tracking parameters removed, and one that ends inside the authority completed with
- * `/`, so that `https://example.org` does not admit `https://example.org.evil.test`. A `?` at its end
- * stays: it asks for URLs with a query.
+ * Brings a prefix into the canonical form of the URLs that it is compared with: scheme and host in lower
+ * case, default port and tracking parameters removed. A prefix that ends inside the authority gets a `/`, so
+ * that `https://example.org` does not admit `https://example.org.evil.test`. A `?` at the end is kept and
+ * asks for URLs with a query.
  * @returns null when it is no http or https URL of at most 8192 characters
  */
 export function parseUrlPrefix(text: string): string | null {
@@ -25,7 +25,7 @@ export function parseUrlPrefix(text: string): string | null {
   url.hash = "";
   if (url.search === "") return url.href;
   const pairs = url.search.slice(1).split("&");
-  // The last name may go on in the URLs that are meant: `?gclid` begins `?gclid_list=1` too.
+  // The last name may be only the start of a name: `?gclid` is also the start of `?gclid_list=1`.
   const isOpen = (index: number): boolean => index === pairs.length - 1 && !pairs[index]?.includes("=");
   const kept = pairs.filter((pair, index) => isOpen(index) || !isTrackingPair(pair)).join("&");
   url.search = kept === "" ? "" : `?${kept}`;
@@ -33,8 +33,8 @@ export function parseUrlPrefix(text: string): string | null {
 }
 
 /**
- * The filter of the specification's crawl rule 2, in its order: allow prefixes, then deny prefixes,
- * then (only without allow prefixes, and only when origins are given) the same origin.
+ * Compiles the filter of a crawl's URLs. It checks in this order: allow prefixes, deny prefixes, and the same
+ * origin, but the last only without allow prefixes and when origins are given.
  * @returns a function that says why a URL is refused, or null when it is admitted
  */
 export function compileUrlRules(

@@ -3,49 +3,55 @@ import { Failure } from "../failure.ts";
 import { systemReason } from "../system-reason.ts";
 import { makePrivateDatabase } from "./private-files.ts";
 
-/** A prepared statement with positional parameters. Each call throws as `openDatabase` does. */
+/** A prepared statement with positional parameters. Each call throws what `openDatabase` throws. */
 export type Query<Row, Parameters extends SQLQueryBindings[]> = {
   get(...parameters: Parameters): Row | null;
   all(...parameters: Parameters): Row[];
   run(...parameters: Parameters): { readonly changes: number };
 };
 
-/** One SQLite file. */
+/** One open SQLite file. */
 export interface Database {
-  /** Where it is; `:memory:` for one that is in no file. */
+  /** The file's path; `:memory:` for a database without a file. */
   readonly path: string;
   prepare<Row, Parameters extends SQLQueryBindings[] = []>(sql: string): Query<Row, Parameters>;
   run(sql: string): void;
-  /** All or nothing. @throws Failure for what the disk refuses */
+  /**
+   * Runs the work in a transaction.
+   * @throws Failure when the disk refuses the write
+   */
   transaction<T>(work: () => T): T;
-  /** Moves the log into the file and closes it. */
+  /** Merges the write-ahead log into the file and closes it. */
   close(): void;
 }
 
 export type DatabaseOptions = {
-  /** Made where it does not exist, for its user alone; its directory must. */
+  /** The file is created, for its user alone, if it does not exist; its directory must exist. */
   readonly path: string;
-  /** What messages call it: "the crawl's memory". */
+  /** The name in messages: "the crawl's memory". */
   readonly name: string;
   /**
-   * Exclusive: the file is this process's alone for as long as it is open, and the message says who else has
+   * Exclusive: while the file is open it belongs to this process alone, and the message tells others who has
    * it. Shared: other processes may have it open, and waits for their writes are short.
    */
   readonly access: { readonly kind: "exclusive"; readonly refusal: string } | { readonly kind: "shared" };
 };
 
-/** Kept in memory of a file; the rest of a large one is the system's page cache's. */
+/** How much of a file is kept in memory; a large file's rest is left to the system's page cache. */
 const CACHE_KIB = { exclusive: 16 * 1024, shared: 1024 };
-/** The log is moved into the file when it is as long; a transaction of a crawled page writes about 20 KB. */
+/**
+ * The length at which the write-ahead log is merged into the file; a transaction of a crawled page writes
+ * about 20 KB.
+ */
 const CHECKPOINT_PAGES = { exclusive: 4000, shared: 500 };
-/** How long a write waits for those of other processes, ms; each of them takes less than one. */
+/** How long a write waits for other processes' writes, in ms; each of them takes less than one. */
 const SHARED_BUSY_MS = 5_000;
 
 /**
- * Opens the file, or makes it. The lock of an exclusive one is the system's, so it ends with the process,
- * however that ends.
- * @throws Failure `invalid_usage` where another has it open exclusively, or for longer than 5 s;
- *   `unreadable_input` where it is no database, `unwritable_output`
+ * Opens or creates the file. The lock of an exclusive one belongs to the system, so it ends with the process,
+ * however the process ends.
+ * @throws Failure `invalid_usage` when another process has it open exclusively, or keeps it locked for more
+ * than 5 s; `unreadable_input` when it is no database; `unwritable_output`
  */
 export function openDatabase(options: DatabaseOptions): Database {
   const translated = <T>(work: () => T): T => {
@@ -63,14 +69,14 @@ export function openDatabase(options: DatabaseOptions): Database {
     db.close();
     throw error;
   }
-  // Left open, a statement would keep the file locked after the database is closed.
+  // An open statement would keep the file locked after the database is closed.
   const statements: { finalize(): void }[] = [];
   return {
     path: options.path,
     prepare<Row, Bindings extends SQLQueryBindings[]>(sql: string): Query<Row, Bindings> {
       const prepared = translated(() => db.prepare(sql));
       statements.push(prepared);
-      // The runtime's type describes the same calls in a form that generic parameters do not fit.
+      // The runtime's type describes the same calls, but generic parameters do not fit it.
       const statement = prepared as unknown as Query<Row, Bindings>;
       return {
         get: (...parameters) => translated(() => statement.get(...parameters)),
@@ -85,7 +91,7 @@ export function openDatabase(options: DatabaseOptions): Database {
       try {
         db.run("PRAGMA wal_checkpoint(TRUNCATE)");
       } catch {
-        // On a full disk the log stays, and whoever opens the file next goes on from it.
+        // On a full disk the log stays, and whoever opens the file next continues from it.
       }
       db.close();
     },
@@ -104,11 +110,11 @@ function ensurePrivate(options: DatabaseOptions): void {
 }
 
 function prepareFile(db: Sqlite, access: "exclusive" | "shared"): void {
-  // Before the first access: with it SQLite locks the file once and needs no shared memory.
+  // Set before the first access, this makes SQLite lock the file once and need no shared memory.
   if (access === "exclusive") db.run("PRAGMA locking_mode = EXCLUSIVE");
   db.run(`PRAGMA busy_timeout = ${access === "exclusive" ? 0 : SHARED_BUSY_MS}`);
   db.run("PRAGMA journal_mode = WAL");
-  // A crash of the program loses nothing; one of the machine at most what it did last.
+  // A crash of the program loses nothing; a crash of the machine may lose the last transactions.
   db.run("PRAGMA synchronous = NORMAL");
   db.run(`PRAGMA cache_size = -${CACHE_KIB[access]}`);
   db.run(`PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES[access]}`);
@@ -124,7 +130,7 @@ function inTransaction<T>(db: Sqlite, work: () => T): T {
     db.run("COMMIT");
     return result;
   } catch (error) {
-    // After some errors, a full disk among them, SQLite has rolled back by itself.
+    // After some errors, such as a full disk, SQLite has already rolled back.
     if (db.inTransaction) db.run("ROLLBACK");
     throw error;
   }

@@ -3,32 +3,36 @@ import { chmodSync, mkdirSync, readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { Database } from "./database.ts";
 
-/** This process as a holder of leases, for as long as it lives or until it is disposed of. */
+/** This process as a holder of leases, until it ends or this object is disposed of. */
 export interface LeaseOwner extends Disposable {
   /**
-   * Random, and nothing else: processes of two containers may have the same number and host name. Names of parts
-   * of the process begin with it. Whoever asks for it is seen to live from then on.
+   * A purely random name, because processes of two containers may share their number and host name. Names of
+   * parts of the process begin with it. From the first use of the name on, others can see that its process
+   * lives.
    */
   readonly name: string;
   /**
-   * Whether the owner of this name has surely ended, so that nobody has to wait until its leases run out. False
-   * also where that cannot be known.
+   * Whether the owner of this name has certainly ended, so that nobody has to wait until its leases run out.
+   * It is false when that cannot be known.
    */
   hasDied(name: string): boolean;
 }
 
 const NAME = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/;
-/** Locks of this process. Collected as garbage, one would be lifted while its owner's leases are still held. */
+/**
+ * The locks of this process. If one were collected as garbage, it would be lifted while its owner holds
+ * leases.
+ */
 const held = new Set<Sqlite>();
-/** A file without a lock is removed when it is so old, ms: a younger one may be about to be locked. */
+/** A file without a lock is removed at this age in ms; the lock of a younger one may be about to be taken. */
 const SWEEP_AGE_MS = 60_000;
-/** How long a new owner waits for somebody who is just looking at its file, ms. */
+/** How long a new owner waits for somebody who is looking at its file, in ms. */
 const LOCK_WAIT_MS = 5_000;
 
 /**
- * Makes a name, and shows that its process lives: by SQLite's lock on an empty file of that name beside the
- * database, which the system lifts when the process ends, however it does, in whatever container it ran. Where
- * no lock can be had, leases simply run out.
+ * Makes a name and shows that its process lives. For that it holds SQLite's lock on an empty file of that
+ * name beside the database; the system lifts it when the process ends for whatever reason, in whatever
+ * container it ran. Where no lock can be had, leases simply run out.
  */
 export function openLeaseOwner(database: Database): LeaseOwner {
   const name = crypto.randomUUID();
@@ -47,7 +51,7 @@ export function openLeaseOwner(database: Database): LeaseOwner {
       return dead.has(id);
     },
     [Symbol.dispose]() {
-      // The file stays a while, so that others see at once that what was not given back is nobody's.
+      // The file stays for a while, so that others see at once that leases that were not given back are free.
       if (!lock) return;
       held.delete(lock);
       lock.close();
@@ -63,7 +67,7 @@ function lockOwn(directory: string, name: string, dead: Set<string>): Sqlite | n
     lock = new Sqlite(join(directory, name), { create: true });
     chmodSync(join(directory, name), 0o600);
     lock.run(`PRAGMA busy_timeout = ${LOCK_WAIT_MS}`);
-    // Nothing is written; a journal would be a second file to leave behind.
+    // Nothing is written, and a journal would be a second file to leave behind.
     lock.run("PRAGMA journal_mode = MEMORY");
     lock.run("BEGIN EXCLUSIVE");
     held.add(lock);
@@ -75,7 +79,7 @@ function lockOwn(directory: string, name: string, dead: Set<string>): Sqlite | n
   }
 }
 
-/** Removes what owners have left that were killed, and remembers them. */
+/** Removes the files of owners that were killed, and remembers their names. */
 function sweep(directory: string, dead: Set<string>): void {
   for (const id of readdirSync(directory)) {
     const path = join(directory, id);
@@ -86,7 +90,10 @@ function sweep(directory: string, dead: Set<string>): void {
   }
 }
 
-/** False also for a file that is not there: its owner has given its leases back, or has never been here. */
+/**
+ * Whether nobody holds the file's lock. It is false when the file is absent: its owner has given its leases
+ * back, or was never here.
+ */
 function isUnlocked(path: string): boolean {
   let probe: Sqlite | null = null;
   try {

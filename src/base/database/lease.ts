@@ -1,23 +1,23 @@
 import type { Database } from "./database.ts";
 
-/** Leases of several names in one file, which all processes that share work have open. */
+/** Leases by name in one file, which all processes that share the work have open. */
 export interface Leases {
   /**
-   * Takes the lease, or renews it; at once from an owner that has died.
-   * @param ttlMs how long it is held from now on when it is not renewed
+   * Takes or renews the lease; an owner that has died loses it at once.
+   * @param ttlMs how long it is held from now on unless it is renewed
    * @returns whether the owner holds it now
    */
   take(name: string, owner: string, ttlMs: number): boolean;
-  /** Gives it back; does nothing when somebody else holds it. */
+  /** Gives the lease back; does nothing when somebody else holds it. */
   release(name: string, owner: string): void;
-  /** Who holds it now; null when nobody does, or whoever did has died. */
+  /** The present holder; null when nobody holds the lease or its holder has died. */
   holder(name: string): string | null;
 }
 
 export type LeasesOptions = {
-  /** See `LeaseOwner`; absent: all leases are waited for. */
+  /** See `LeaseOwner`. Without it every lease has to run out first. */
   readonly hasDied?: (owner: string) => boolean;
-  /** In ms; the same clock in all processes. */
+  /** The time in ms, on a clock that all processes share. */
   readonly now?: () => number;
 };
 
@@ -56,36 +56,36 @@ export function openLeases(database: Database, options: LeasesOptions = {}): Lea
 
 export type LeadershipOptions = {
   readonly leases: Leases;
-  /** Of what one process at a time does: `scheduler`. */
+  /** The name of the work that one process does at a time: `scheduler`. */
   readonly name: string;
-  /** Unique among all processes, of all times. */
+  /** A name that no other process has or ever had. */
   readonly owner: string;
-  /** How long the others wait for a leader that says nothing, ms. */
+  /** How long the others wait for a silent leader, in ms. */
   readonly ttlMs: number;
-  /** This process leads from now on. */
+  /** Called when this process becomes the leader. */
   readonly onGained: () => void;
-  /** It does no longer: it was asleep for so long that another took over. */
+  /** Called when it no longer leads because it slept so long that another process took over. */
   readonly onLost: () => void;
-  /** The lease could not be asked for; it is tried again. */
+  /** Called when the lease could not be requested; it is tried again. */
   readonly onError: (error: unknown) => void;
 };
 
-/** Whoever holds a lease says so this often while it lasts. */
+/** The holder renews a lease this many times within its duration. */
 const RENEWALS = 4;
 
 export type HoldOptions = Omit<LeadershipOptions, "onGained">;
 
 /**
- * Takes a lease for as long as some work lasts, and renews it until it is disposed of; null while another has it.
- * `onLost` is called at most once.
- * @throws Failure of the database when it cannot be asked for at first
+ * Takes a lease, and renews it until it is disposed of; null while another has it. `onLost` is called at most
+ * once.
+ * @throws Failure of the database when the first request fails
  */
 export function holdLease({ leases, name, owner, ttlMs, onLost, onError }: HoldOptions): Disposable | null {
   let heldUntil = performance.now() + ttlMs;
   if (!leases.take(name, owner, ttlMs)) return null;
   const renew = (): void => {
     const askedAt = performance.now();
-    // What cannot be asked just now is still held for the rest of its time.
+    // A lease that cannot be renewed just now is still held for the rest of its time.
     let holds = askedAt < heldUntil;
     try {
       holds = leases.take(name, owner, ttlMs);
@@ -108,15 +108,15 @@ export function holdLease({ leases, name, owner, ttlMs, onLost, onError }: HoldO
 }
 
 /**
- * Has one of several processes lead: the first takes the lease at once and renews it; when it ends, however it
- * ends, another takes over within the lease's time. Disposed of, it gives the lease back.
+ * Lets one of several processes lead. The first takes the lease at once and renews it; when it ends for
+ * whatever reason, another takes over within the lease's duration. Disposing of it gives the lease back.
  */
 export function contendForLead(options: LeadershipOptions): Disposable {
   const { leases, name, owner, ttlMs } = options;
   let isLeading = false;
   let heldUntil = 0;
   const ask = (): void => {
-    // What cannot be asked just now is still held for the rest of its time.
+    // A lease that cannot be renewed just now is still held for the rest of its time.
     let holds = performance.now() < heldUntil;
     try {
       const askedAt = performance.now();
@@ -152,7 +152,7 @@ function giveBack({
   try {
     leases.release(name, owner);
   } catch (error) {
-    // It runs out by itself.
+    // If this fails, the lease runs out by itself.
     onError(error);
   }
 }

@@ -1,13 +1,15 @@
 import { chmodSync, closeSync, mkdirSync, openSync } from "node:fs";
 import { dirname } from "node:path";
 
-/** Of files that hold state: nobody but the program's user reads them, whatever the directory allows. */
+/**
+ * The mode of files that hold state: only the program's user may read them, whatever the directory allows.
+ */
 export const PRIVATE_FILE_MODE = 0o600;
 const PRIVATE_DIRECTORY_MODE = 0o700;
 
 /**
- * Makes a directory of our own for its user alone, also where an earlier version has made it for others to read.
- * Those above it are made as the system makes directories, since they may hold what others shall read.
+ * Creates one of our directories for its user alone, and closes one that an earlier version left open to
+ * others. Directories above it are made with the system's default mode, since they may hold files for others.
  * @throws Error of the file system when it cannot be made
  */
 export function makePrivateDirectory(path: string): void {
@@ -17,12 +19,12 @@ export function makePrivateDirectory(path: string): void {
 }
 
 /**
- * Makes a SQLite file for its user alone before SQLite opens it, and takes away what others may do with an older one
- * and its companions; SQLite makes further companions with the mode of the file.
+ * Creates a SQLite file for its user alone before SQLite opens it, and closes an older one and its companions
+ * to others. SQLite gives new companions the mode of the file.
  * @throws Error of the file system when it cannot be made
  */
 export function makePrivateDatabase(path: string): void {
-  // One that is there must not be opened: closing it would lift the locks that this process has on it.
+  // An existing file must not be opened here: closing it would lift the locks that this process has on it.
   try {
     closeSync(openSync(path, "wx", PRIVATE_FILE_MODE));
   } catch (error) {
@@ -35,6 +37,6 @@ function tighten(path: string, mode: number): void {
   try {
     chmodSync(path, mode);
   } catch {
-    // It is not there, or somebody else's who has given us access to it.
+    // The file does not exist, or belongs to somebody who has given us access to it.
   }
 }

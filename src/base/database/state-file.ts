@@ -4,13 +4,13 @@ import { Failure } from "../failure.ts";
 import type { Log } from "../log.ts";
 import { type Database, openDatabase } from "./database.ts";
 
-/** What processes share, and whether others see it. */
+/** The state that processes share, and whether others really see it. */
 export type SharedState = { readonly database: Database; readonly isShared: boolean };
 
 /**
- * Opens `state.sqlite` of a directory, which all processes of a server have open. It holds nothing that cannot
- * be found out again: a damaged one is put aside, and where none can be written one in memory takes its place,
- * each with a warning.
+ * Opens `state.sqlite` of a directory, which all processes of a server have open. It holds nothing that
+ * cannot be found out again: a damaged file is moved aside, and when none can be written a database in memory
+ * replaces it, each with a warning.
  */
 export function openSharedState(directory: string, log: Log): SharedState {
   const path = join(directory, "state.sqlite");
@@ -46,7 +46,7 @@ function openChecked(path: string): Database {
     if (row?.quick_check === "ok") return database;
     throw new Failure("unreadable_input", `${path} is damaged`);
   } catch (error) {
-    // Also where it could not be looked at just now: only a damaged one is put aside.
+    // A file that merely cannot be read now is closed too; only a damaged one is moved aside.
     database.close();
     throw error;
   }

@@ -8,13 +8,13 @@ const FIELDS: readonly CronField[] = [
   { name: "day of week", min: 0, max: 6 },
 ];
 
-// Days of the longest form of each month.
+// For February this is the leap year's length.
 const MONTH_DAYS = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 
 /**
- * What is wrong with a schedule, or null. Exactly five fields of digits, `*`, `,`, `-` and `/` (the
- * specification's "Cron syntax"), each within its range; a day that no month has is refused, for it never comes.
- * Cron libraries accept far more (names, seconds, `@daily`, `L`), hence this check before theirs.
+ * Says what is wrong with a schedule, or null. It must have exactly five fields of digits, `*`, `,`, `-` and
+ * `/`, each within its range; a day that no month has is refused, because it never comes. Cron libraries
+ * accept far more (names, seconds, `@daily`, `L`), so this check comes before theirs.
  */
 export function scheduleProblem(schedule: string): string | null {
   const written = schedule.trim().split(/\s+/);

@@ -11,8 +11,8 @@ export type JsonField = {
 type Path = readonly (string | number)[];
 
 /**
- * Names of the fields that a schema knows at a path.
- * @param source the `source_type` of the tenant that the path leads into, which decides between its forms
+ * The names of the fields that a schema knows at a path.
+ * @param source the `source_type` of the tenant that the path leads into, which selects one of its forms
  */
 export function fieldsOf(schema: JsonField, path: Path, source: unknown): string[] {
   const forms = formsOf(schema, source);
@@ -25,8 +25,8 @@ export function fieldsOf(schema: JsonField, path: Path, source: unknown): string
 }
 
 /**
- * Paths where a list stands and an object belongs: a check of objects by their fields sees no difference
- * between `[]` and `{}`.
+ * Paths that hold a list instead of an object. A check of an object's fields sees no difference between `[]`
+ * and `{}`.
  */
 export function listsForObjects(schema: JsonField, json: unknown, path: Path = []): Path[] {
   const source = typeof json === "object" && json !== null && "source_type" in json ? json.source_type : null;
@@ -40,7 +40,7 @@ export function listsForObjects(schema: JsonField, json: unknown, path: Path = [
   });
 }
 
-/** Paths of all fields that the schema does not know; what is below one of them is not looked at. */
+/** Paths of all fields that the schema does not know; fields below them are not reported. */
 export function unknownFields(schema: JsonField, json: unknown, path: Path = []): Path[] {
   if (typeof json !== "object" || json === null) return [];
   const source = "source_type" in json ? json.source_type : null;
@@ -56,7 +56,7 @@ export function unknownFields(schema: JsonField, json: unknown, path: Path = [])
   });
 }
 
-// What the schema does not know is not walked: it may be nested without end.
+// Unknown fields are not walked, because they may be nested without end.
 const below = (schema: JsonField | undefined, json: unknown, path: Path): Path[] =>
   schema ? listsForObjects(schema, json, path) : [];
 

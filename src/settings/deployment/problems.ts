@@ -2,7 +2,7 @@ import { normalize } from "node:path";
 import { didYouMean } from "../../base/nearest.ts";
 import { knownFields, partsOf, type SchemaProblem } from "./schema.ts";
 
-/** A file before it is known to be right: any part may be missing or of another kind. */
+/** A file that has not been checked: any part may be missing or of another type. */
 export type RawDeployment = {
   readonly infrastructure?: { readonly article_extractor_fallback?: unknown };
   readonly tenants?: unknown;
@@ -10,7 +10,10 @@ export type RawDeployment = {
 
 type Path = readonly (string | number)[];
 
-/** Every problem as one line: the JSON path, then what is wrong. In the order of the file's tenants. */
+/**
+ * Writes every problem as one line: the JSON path, then what is wrong. The order is that of the file's
+ * tenants.
+ */
 export function problemLines(problems: readonly SchemaProblem[], json: RawDeployment): string[] {
   const lines = problems.map((problem) => lineOf(problem, json));
   return [...lines, ...fallbackLines(json), ...tenantLines(json)];
@@ -35,7 +38,7 @@ function lineOf(problem: SchemaProblem, json: RawDeployment): string {
   return `${where}: must ${expected}${showWritten(written)}`;
 }
 
-/** Fields of each kind of tenant that the specification's startup rules name. */
+/** The fields that belong to one kind of tenant only. */
 const OWN_FIELDS: Readonly<Record<string, readonly string[]>> = {
   git: ["git_repo_url", "git_subpaths", "docs_root_dir"],
   filesystem: ["docs_root_dir"],
@@ -55,7 +58,7 @@ function showWritten(written: unknown): string {
   return `, not ${Array.isArray(written) ? "a list" : "an object"}`;
 }
 
-/** `tenants[0].search.ranking`; the whole file is `(file)`. */
+/** Writes a path as `tenants[0].search.ranking`; the whole file is `(file)`. */
 function showPath(path: Path): string {
   let text = "";
   for (const step of path) {
@@ -120,7 +123,7 @@ type SharedOptions = {
   readonly firstSync: Map<string, string>;
 };
 
-// Each would take the other's documents for its own that are gone.
+// Two tenants in one directory would each take the other's documents for deleted ones of its own.
 function sharedDirectoryLines(tenant: RawTenant, { index, name, firstSync }: SharedOptions): string[] {
   if (tenant.source_type === "filesystem" || typeof tenant.docs_root_dir !== "string") return [];
   const directory = normalize(`${tenant.docs_root_dir.trim()}/`);

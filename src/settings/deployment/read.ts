@@ -5,15 +5,15 @@ import { checkDeployment } from "./schema.ts";
 import { translateDeployment } from "./translate.ts";
 import type { Deployment } from "./types.ts";
 
-/** Longer files are a mistake: ten thousand tenants fit. */
+/** Longer files are a mistake; this limit has room for ten thousand tenants. */
 export const MAX_DEPLOYMENT_BYTES = 32 * 1024 * 1024;
 
 /**
- * Reads the text of a `deployment.json`. Strict at every level: unknown fields, wrong types, values out of
- * range and rules between fields are all reported at once.
- * @param options.name how messages call the file
- * @param options.directory absolute; relative `docs_root_dir` are below it
- * @throws Failure `invalid_settings`, one line for each problem: JSON path, then what it must be
+ * Reads the text of a `deployment.json`. It is strict at every level: unknown fields, wrong types, values out
+ * of range and broken rules between fields are all reported at once.
+ * @param options.name the file's name in messages
+ * @param options.directory absolute; a relative `docs_root_dir` is resolved against it
+ * @throws Failure `invalid_settings` with a line for each problem: the JSON path, then what it must be
  */
 export function readDeployment(
   text: string,
@@ -21,7 +21,7 @@ export function readDeployment(
 ): Deployment {
   const json = parseJson(text, options.name);
   const checked = checkDeployment(json);
-  // Rules between fields look at what was written, so that they are reported beside the rest.
+  // Rules between fields are checked on the raw JSON, so that they are reported together with the rest.
   const lines = problemLines("problems" in checked ? checked.problems : [], json as RawDeployment);
   if (lines.length > 0 || !("file" in checked))
     throw new Failure("invalid_settings", lines.map((line) => `${options.name}: ${line}`).join("\n"));
@@ -37,7 +37,9 @@ function parseJson(text: string, name: string): unknown {
   }
 }
 
-/** `line 3, column 8: `, both from 1 on, as editors count; nothing where the place is not found. */
+/**
+ * Returns `line 3, column 8: `, counted from 1 as in editors, or an empty text when the place is not found.
+ */
 function placeOfError(text: string): string {
   let place = "";
   const onError: JSONVisitor["onError"] = (_code, _offset, _length, line, column) => {
@@ -46,7 +48,7 @@ function placeOfError(text: string): string {
   try {
     visit(text.replace(/^\uFEFF/, ""), { onError }, { disallowComments: true });
   } catch (error) {
-    // Nested too deeply to be walked.
+    // A RangeError means that the text is nested too deeply to be walked.
     if (!(error instanceof RangeError)) throw error;
   }
   return place;

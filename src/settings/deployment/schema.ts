@@ -5,7 +5,7 @@ import { DEFAULT_SEARCH } from "../defaults.ts";
 import { scheduleProblem } from "./cron-form.ts";
 import { fieldsOf, type JsonField, listsForObjects, unknownFields } from "./fields.ts";
 
-// Every message is the end of "must …": reading turns it into one line with the path in front.
+// Every message completes "must …"; reading makes it a line with the path in front.
 
 const flag = (fallback: boolean) => v.optional(v.boolean("be true or false"), fallback);
 const words = v.pipe(v.string("be text"), v.trim(), v.nonEmpty("not be empty"));
@@ -30,12 +30,12 @@ const variableName = v.pipe(v.string(VARIABLE_NAME), v.regex(/^[A-Z_][A-Z0-9_]*$
 
 const HTTP_URL = "be an absolute http or https URL without credentials";
 const hasNoCredentials = (url: string): boolean => !/^[^/]*\/\/[^/?#]*@/.test(url);
-// A browser's parser takes blanks in an address; in a file they are a slip, or two addresses in one.
+// A browser's parser allows blanks in an address; in a file they are a slip, or two addresses in one.
 const isUnbroken = (text: string): boolean => !/[\s\p{Cc}]/u.test(text);
 const isHttpUrl = (text: string): boolean =>
   parsePageUrl(text) !== null && hasNoCredentials(text.trim()) && isUnbroken(text.trim());
 
-/** The parts of a comma-separated field. */
+/** Splits a comma-separated field. */
 export const partsOf = (list: string): string[] =>
   list
     .split(",")
@@ -181,7 +181,7 @@ const isRepository = (text: string): boolean =>
 
 const SUBPATH =
   "be a path inside the repository, without .. and control characters, and not beginning with /, -, : or @{";
-// A colon in front would be git's magic in a path.
+// A colon in front would start git's pathspec magic.
 const isSubpath = (text: string): boolean =>
   !/^[/\\:-]|^@\{|^[a-z]:/i.test(text) && !text.split(/[/\\]/).includes("..");
 const subpath = v.pipe(
@@ -193,7 +193,8 @@ const subpath = v.pipe(
 );
 
 const REVISION = "be the name of a branch or tag, or a commit";
-// As git check-ref-format has it; @ and what follows @{ would be asked of this machine's own history.
+// These are the rules of git check-ref-format. `@` and `@{…}` are refused because they refer to a local
+// history.
 const isRevision = (text: string): boolean =>
   /^(?!-)[^\s\p{Cc}~^:?*[\\]+$/u.test(text) &&
   !text.includes("..") &&
@@ -222,11 +223,11 @@ const deployment = v.strictObject({
   tenants: v.array(v.variant("source_type", [online, git, filesystem], SOURCES), "be a list of tenants"),
 });
 
-/** `deployment.json` as it is written, defaults filled in. */
+/** The contents of `deployment.json` with defaults filled in. */
 export type DeploymentFile = v.InferOutput<typeof deployment>;
 export type TenantFile = DeploymentFile["tenants"][number];
 
-/** One thing that is wrong: where, and what it must be ("be text"), or which field is unknown or missing. */
+/** One problem: where it is, and what the value must be ("be text"), or which field is unknown or missing. */
 export type SchemaProblem = {
   readonly path: readonly (string | number)[];
   readonly kind: "unknown" | "missing" | "invalid";
@@ -234,12 +235,12 @@ export type SchemaProblem = {
   readonly written: unknown;
 };
 
-/** Checks a parsed file against the schema and fills in the defaults. All problems come at once. */
+/** Checks a parsed file against the schema and fills in the defaults. It reports all problems at once. */
 export function checkDeployment(
   json: unknown,
 ): { readonly file: DeploymentFile } | { readonly problems: readonly SchemaProblem[] } {
   const lists = listsForObjects(jsonSchema(), json).map((path) => toListProblem(path));
-  // The check itself stops at the first unknown field of an object.
+  // The library's check stops at the first unknown field of an object.
   const unknown = unknownFields(jsonSchema(), json).map((path) => toUnknownField(path));
   const result = v.safeParse(deployment, json);
   if (result.success && lists.length === 0) return { file: result.output };
@@ -279,9 +280,9 @@ function toProblem(issue: v.BaseIssue<unknown>): SchemaProblem {
 export const deploymentJsonSchema = (): object =>
   toJsonSchema(deployment, { errorMode: "ignore", typeMode: "input" });
 
-// The converter's type is wider than what it makes of the schema above.
+// The converter's return type is wider than its result for this schema.
 const jsonSchema = (): JsonField => deploymentJsonSchema() as JsonField;
 
-/** Names of the fields that may stand at a path, for suggestions. */
+/** The names of the fields that are allowed at a path, for suggestions. */
 export const knownFields = (path: readonly (string | number)[], source: unknown): readonly string[] =>
   fieldsOf(jsonSchema(), path, source);

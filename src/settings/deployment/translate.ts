@@ -5,7 +5,7 @@ import { DEFAULT_SEARCH } from "../defaults.ts";
 import { type DeploymentFile, partsOf, type TenantFile } from "./schema.ts";
 import type { Deployment, FallbackSettings, InfrastructureSettings } from "./types.ts";
 
-/** A file that passed its checks, in the program's own words. */
+/** Translates a checked file into the program's own terms. */
 export function translateDeployment(file: DeploymentFile, directory: string): Deployment {
   const tenants = file.tenants.map((tenant) => toTenant(tenant, file, directory));
   return { infrastructure: toInfrastructure(file.infrastructure), tenants, warnings: warningsOf(file) };

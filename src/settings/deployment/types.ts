@@ -2,11 +2,11 @@ import type { TenantSettings } from "../../tenants/index.ts";
 import type { PageUrl } from "../../urls/index.ts";
 import type { DeploymentFile } from "./schema.ts";
 
-/** A checked `deployment.json`. Fields that the specification names keep its meaning and unit. */
+/** A checked `deployment.json` (docs/tenants.md). */
 export type Deployment = {
   readonly infrastructure: InfrastructureSettings;
   readonly tenants: readonly TenantSettings[];
-  /** What is allowed but probably not meant, one line each. */
+  /** Values that are allowed but probably not meant, one line each. */
   readonly warnings: readonly string[];
 };
 
@@ -16,10 +16,10 @@ export type InfrastructureSettings = {
   readonly defaultClientModel: string | null;
   readonly maxConcurrentRequests: number;
   readonly workers: number;
-  /** Connections at once. */
+  /** The maximum number of simultaneous connections. */
   readonly maxConnections: number;
   readonly logLevel: DeploymentFile["infrastructure"]["log_level"];
-  /** Offline: no outbound connection at all. */
+  /** Whether the tenant is offline: it makes no outbound connection at all. */
   readonly isOffline: boolean;
   readonly httpTimeoutMs: number;
   readonly searchTimeoutMs: number;
@@ -27,7 +27,7 @@ export type InfrastructureSettings = {
   readonly fetchMode: "full" | "surrounding";
   readonly fetchSurroundingChars: number;
   readonly preferBrowser: boolean;
-  /** Null when it is switched off. */
+  /** Null when the fallback is switched off. */
   readonly fallback: FallbackSettings | null;
 };
 
@@ -36,6 +36,6 @@ export type FallbackSettings = {
   readonly timeoutMs: number;
   readonly batchSize: number;
   readonly maxRetries: number;
-  /** Name of the environment variable that holds the bearer token. */
+  /** The name of the environment variable that holds the bearer token. */
   readonly apiKeyVariable: string | null;
 };

@@ -173,7 +173,7 @@ describe("a build", () => {
     expect(Buffer.compare(await bytesOf(path), before)).toBe(0);
     const left = readdirSync(directory.path).find((name) => name !== "index") ?? "";
     await buildAt(path, manyDocuments(30, 2));
-    expect(readdirSync(directory.path)).toContain(left); // it could be at work
+    expect(readdirSync(directory.path)).toContain(left); // its process may still be working
     const twoHoursAgo = new Date(Date.now() - 7_200_000);
     for (const name of [...readdirSync(join(directory.path, left)), "."]) {
       utimesSync(join(directory.path, left, name), twoHoursAgo, twoHoursAgo);

@@ -14,7 +14,7 @@ const TEXTS: Readonly<Record<string, string>> = {
 const QUERIES = ["a", "a b", '"a a"', '"a b a"', "\u4e2d\u6587", '"\u4e2d\u6587\u5b57\u4e2d"'];
 const LIMITED = { options: { deadline: Number.POSITIVE_INFINITY } };
 
-/** The most CPU time between two looks at the clock while some work is done, in ms. */
+/** The longest CPU time between two looks at the clock during some work, in ms. */
 function longestStep(work: () => void): number {
   const { now } = performance;
   let longest = 0;
@@ -37,8 +37,8 @@ function longestStep(work: () => void): number {
   return longest;
 }
 
-// A look takes place every millisecond or so, but for the text that is unpacked as a whole; without looks inside of
-// a document, one of these takes seconds.
+// A look happens every millisecond or so, except in text that is unpacked as a whole. Without looks inside a
+// document, one of these takes seconds.
 for (const [name, markdown] of Object.entries(TEXTS))
   test(`the deadline of a search is looked at again and again inside a document: ${name}`, async () => {
     await using index = await openFixture([{ url: docsUrl("t", "d"), title: "d", markdown }]);

@@ -25,7 +25,7 @@ import {
 
 const NO_DEADLINE = Number.POSITIVE_INFINITY;
 
-/** The first phase as its definition says: every posting of every term is scored. */
+/** Does the first phase by its definition: it scores every posting of every term. */
 function scoreAll(
   reader: IndexReader,
   terms: readonly WeightedTerm[],
@@ -41,7 +41,7 @@ function scoreAll(
       if (forms !== null && !used.some((form) => forms.has(form))) continue;
       let score = 0;
       FIELDS.forEach((_, field) => {
-        const length = reader.fieldLength(list.document, field as FieldNumber); // one of them
+        const length = reader.fieldLength(list.document, field as FieldNumber); // a field of the list
         score += scorer.part(field as FieldNumber, list.frequencies[field]!, length);
       });
       sums.set(list.document, (sums.get(list.document) ?? 0) + weight * score);
@@ -68,7 +68,7 @@ const settings: fc.Arbitrary<RankingSettings> = fc.record({
   b: fc.constantFrom(0.1, 0.75, 1),
   boosts: fc.record(
     Object.fromEntries(FIELDS.map((name) => [name, boost])) as Record<keyof Boosts, typeof boost>,
-  ), // one a field
+  ), // one per field
 });
 
 const weighted = (
@@ -87,7 +87,7 @@ function expectExhaustive(segment: Segment, terms: readonly WeightedTerm[], opti
   expect(found.length).toBe(wanted.length);
   const sums = scoreAll(segment, terms, options);
   found.forEach(({ document, score }, place) => {
-    // Sums in another order of terms differ in their last bits, and near ties may change places for it.
+    // Sums of terms in another order differ in their last bits, so near ties may swap places.
     expect(score).toBeCloseTo(wanted[place]!.score, 9);
     expect(score).toBeCloseTo(sums.get(document)!, 9);
   });

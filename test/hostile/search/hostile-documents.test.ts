@@ -6,7 +6,7 @@ import { HOSTILE_TEXTS } from "../../support/hostile-documents.ts";
 
 const FORMS: readonly TextForm[] = ["markdown", "plain", "rst", "asciidoc"];
 
-/** Reads, cleans and analyses a text; what is refused costs its time too. */
+/** Reads, cleans and analyses a text; even a refused text costs time. */
 function readAndAnalyse(text: string, form: TextForm): void {
   const documents = new DocumentAnalyser(new Analyser("default"));
   let source: ReturnType<typeof readDocument>;
@@ -19,7 +19,8 @@ function readAndAnalyse(text: string, form: TextForm): void {
   documents.analyse(source);
 }
 
-// So many characters take 0.2 s of CPU at most; an expression that looks back over its text takes half a minute.
+// This many characters take at most 0.2 s of CPU; an expression that backtracks over the text takes half a
+// minute.
 const LENGTH = 300_000;
 const LIMIT_MS = 4000;
 

@@ -14,7 +14,7 @@ const options = (path: string, notices: string[]): IndexBuildOptions => ({
     notices.push(`${url} ${isLeftOut ? "left out" : "cut"}: ${reason}`),
 });
 
-/** Documents by name, in this order. */
+/** Makes documents from texts by name, in this order. */
 const documents = (texts: Readonly<Record<string, string>>) =>
   Object.entries(texts).map(([name, markdown]) => ({ url: docsUrl("t", name), title: name, markdown }));
 

@@ -6,7 +6,10 @@ import { Segment } from "../../../src/search/index.ts";
 import { readMuch } from "../../support/search/damaged-segment.ts";
 import { manyDocuments, openFixture, temporaryDirectory } from "../../support/search/segment-fixture.ts";
 
-/** The same answer as of the whole file, or a `Failure` that says so. @returns whether it was noticed */
+/**
+ * Expects the answer of the intact file, or a `Failure` that reports the damage.
+ * @returns whether the damage was noticed
+ */
 function expectHonest(path: string, turn: number, right: unknown): boolean {
   let segment: Segment | null = null;
   try {
@@ -42,7 +45,7 @@ describe("a damaged file", () => {
     let noticed = 0;
     for (let turn = 0; turn < 1000; turn++) {
       const bytes = whole.slice();
-      // A tenth of them where the file says what is where.
+      // A tenth of the damage hits the table of contents at the start of the file.
       const at = turn % 10 === 0 ? random(512) : random(bytes.length);
       bytes[at]! ^= 1 << random(8);
       writeFileSync(path, bytes);

@@ -11,9 +11,9 @@ import {
 import { buildMemoryIndex } from "../../support/search/memory-index.ts";
 import { manyDocuments, openFixture, sourceDocuments } from "../../support/search/segment-fixture.ts";
 
-const FIELD_NUMBERS = FIELDS.map((_, field) => field as FieldNumber); // as many as there are
+const FIELD_NUMBERS = FIELDS.map((_, field) => field as FieldNumber); // one for each field
 
-/** Every posting of an index as plain values. */
+/** Describes every posting of an index as plain values. */
 function describePostings(reader: IndexReader): unknown {
   return reader.termsWithPrefix("", 1_000_000).map((entry) => {
     const postings = reader.postings(entry);

@@ -24,7 +24,7 @@ type Answer = {
   readonly body?: string | Uint8Array<ArrayBuffer>;
 };
 
-/** The answers of the site by path; a test adds what it needs. */
+/** The site's answers by path; each test adds what it needs. */
 const answers = new Map<string, Answer>();
 let server: ReturnType<typeof Bun.serve>;
 let fetcher: HttpFetcher;
@@ -218,7 +218,7 @@ describe("an error status", () => {
   });
 });
 
-/** A body of exactly this many bytes around the given markup. */
+/** Pads markup to a body of exactly this many bytes. */
 const padded = (markup: string, bytes: number): string => `${markup}${" ".repeat(bytes - markup.length)}`;
 
 describe("a transient 404", () => {

@@ -43,7 +43,7 @@ const server = Bun.serve({
   },
 });
 
-// A second fetcher that stands where the browser will: the site gives it what a browser would see.
+// A second HTTP fetcher takes the browser's place: the site answers it with what a browser would see.
 const http = testFetcher({});
 const plain = testFetcher({ userAgent: "test browser" });
 const browser: Fetcher = {

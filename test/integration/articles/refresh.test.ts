@@ -37,7 +37,7 @@ const routes: Record<string, Route> = {
   "/sets-cookie": html(leadingTo("/tides"), { "set-cookie": "seen=1; Path=/" }),
 };
 const site: FaultySite = await startFaultySite({ routes });
-// The other site leads back: what left its origin once stays without secrets.
+// The other site leads back: once a request has left its origin, it carries no secrets any more.
 const there = await startFaultySite({ routes: { "/back": html(leadingTo(`${site.origin}/tides`)) } });
 routes["/away-and-back"] = html(leadingTo(`${there.origin}/back`));
 

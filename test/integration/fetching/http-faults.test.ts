@@ -31,7 +31,7 @@ describe("answers that break", () => {
     expect(failure?.code).toBe("network");
     expect(failure?.message).toContain(site.origin);
     const seen = site.requests.filter((request) => request.target === path.replace("?", ""));
-    // Over a kept connection that closes without a word, the runtime asks once more by itself.
+    // When a kept connection closes without an answer, the runtime itself sends the request once more.
     expect(seen.length).toBeWithin(tries, tries + (path === "/empty-answer?" ? 2 : 1));
   });
 
@@ -69,7 +69,7 @@ describe("sizes", () => {
   const fetcher = testFetcher({ limits: { pageBytes: 1_000_000 } });
 
   test.each(["gzip", "br", "zstd", "deflate"])("a %s bomb of 200 MB stops at the cap", async (coding) => {
-    await failureOf(fetcher.fetch(at(`/bomb/${coding}?mb=200`))); // builds the bomb, in this process
+    await failureOf(fetcher.fetch(at(`/bomb/${coding}?mb=200`))); // builds the bomb in this process
     Bun.gc(true);
     const before = process.memoryUsage().rss;
     const failure = await failureOf(fetcher.fetch(at(`/bomb/${coding}?mb=200`)));

@@ -68,7 +68,7 @@ async function open({
 const authorizationOf = (proxy: PinningProxy): string =>
   `Basic ${btoa(`${proxy.username}:${proxy.password}`)}`;
 
-/** A request of a client that leaves all to the proxy, as a browser does. */
+/** Sends a request like a browser, which leaves everything to the proxy. */
 const through = (
   proxy: PinningProxy,
   url: string,
@@ -80,7 +80,7 @@ const through = (
     redirect: "manual",
   });
 
-/** Sends these bytes and gives all that comes back until the proxy closes. */
+/** Sends these bytes and returns everything that comes back until the proxy closes. */
 function exchange(proxy: PinningProxy, text: string): Promise<string> {
   const { promise, resolve } = Promise.withResolvers<string>();
   const socket = net.connect(Number(new URL(proxy.url).port), "127.0.0.1", () => socket.write(text));

@@ -239,7 +239,7 @@ describe("cookies", () => {
     expect(names).toContain("c199");
     expect(names).not.toContain("c19");
     expect(session.headerFor(new URL("https://example.org/"))).toBe("a=1");
-    // Whoever keeps the session is told what is gone.
+    // The owner of the session learns what was dropped.
     expect(changes.filter((change) => change.cookie === null).length).toBe(20);
   });
 

@@ -13,7 +13,7 @@ afterAll(() => site[Symbol.asyncDispose]());
 
 const SECRET = "s3cr3tv4lue";
 
-/** Every way to fail, with a secret at each place that can hold one. */
+/** Lists every way to fail, with a secret in each place that can hold one. */
 test.each([
   "/reset",
   "/truncated",
@@ -39,12 +39,12 @@ test.each([
     chooseProxy: chooseProxy({
       explicit: `http://user:${SECRET}@127.0.0.1:${site.port}`,
       explicitSource: "caller",
-      // Half of the rows go through a proxy that knows no names, the others past it.
+      // Half of the rows go through a proxy that cannot resolve names, the others bypass it.
       bypass: path.length % 2 === 0 ? ["*"] : [],
       environment: { http: null, https: null, bypass: [] },
     }),
   });
-  // A URL with credentials is no PageUrl; a caller's mistake must not print them either.
+  // A URL with credentials is no PageUrl, but a caller's mistake must not print them either.
   const url = `http://user:${SECRET}@127.0.0.1:${site.port}${path}` as PageUrl;
   const failure = await failureOf(fetcher.fetch(url, { authorization: `Bearer ${SECRET}` }));
   const stack = [failure?.message ?? "", ...lines].join("\n");

@@ -81,7 +81,7 @@ describe("a queue that several state files share", () => {
       await using theirs = open(other);
       await setCookies(mine, "mine=1; Max-Age=3600");
       await setCookies(theirs, "theirs=2; Max-Age=3600");
-      // Whatever is merged by then: neither reads what is the other's.
+      // Whatever has been merged so far, neither reads the other's changes.
       for (const [options, name] of [
         [{ queueDirectory }, "mine"],
         [other, "theirs"],
@@ -98,7 +98,7 @@ describe("a queue that several state files share", () => {
   test("has changes of an earlier version for the file of the settings alone", async () => {
     const queueDirectory = join(directory, "queue");
     {
-      // Such changes name no file, as those in a directory of one file do.
+      // Such changes name no file, like those in a directory of a single file.
       await using before = open();
       await setCookies(before, "before=1; Max-Age=3600");
     }
@@ -296,7 +296,7 @@ describe("a file that several processes share", () => {
       let text = "";
       for await (const chunk of writer.stdout) {
         text += new TextDecoder().decode(chunk);
-        // Somewhere among pushing and merging.
+        // This is somewhere between pushing and merging.
         if (text.split("\n").length > 20 + 7 * round) writer.kill("SIGKILL");
       }
       await writer.exited;

@@ -2,10 +2,10 @@ import { describe, expect, test } from "bun:test";
 import { createArticleCache, type FetchedArticle } from "../../../src/articles/index.ts";
 import { Failure } from "../../../src/base/failure.ts";
 
-// The cache counts an article's texts, and looks at nothing else of it.
+// The cache counts an article's texts and looks at nothing else.
 const article = (name: string): FetchedArticle => ({ url: name }) as FetchedArticle;
 
-/** Work that ends when the test says so. */
+/** Makes work that ends when the test says so. */
 function controlled() {
   const { promise, resolve, reject } = Promise.withResolvers<FetchedArticle>();
   let seen: AbortSignal | null = null;

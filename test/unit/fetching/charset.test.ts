@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { decodeText } from "../../../src/fetching/index.ts";
 
-/** Texts in the bytes of their encoding, as base64; made with the codecs of Python 3. */
+/** Texts encoded by the codecs of Python 3, as base64. */
 const SAMPLES: Readonly<Record<string, { readonly base64: string; readonly text: string }>> = JSON.parse(
   readFileSync(new URL("charset-samples.json", import.meta.url), "utf8"),
 );
@@ -160,7 +160,7 @@ describe("what is malformed", () => {
 });
 
 describe("what the statistics do not know", () => {
-  /** The bytes of a text in an encoding of one byte a character. */
+  /** Encodes a text in a single-byte encoding. */
   const encode = (text: string, label: "ibm866"): Uint8Array => {
     const characters = [
       ...new TextDecoder(label).decode(Uint8Array.from({ length: 256 }, (_, byte) => byte)),

@@ -17,7 +17,7 @@ function put(path: string, mode = 0o755): string {
   return whole;
 }
 
-// A Mac's places are below the home directory, so nothing of this machine is found.
+// On a Mac the places are below the home directory, so no browser of this machine is found.
 const find = (options: Partial<FindBrowserOptions> = {}): string | null =>
   findBrowser({ explicit: null, searchPath: "", platform: "darwin", home: directory, ...options });
 const onPath = (...names: string[]) => ({

@@ -10,7 +10,7 @@ import { type FaultySite, startFaultySite } from "../../support/faulty-site.ts";
 import { HOSTILE_DNS } from "../../support/hostile-addresses.ts";
 import { failureOf, pageUrl, tableResolver, testFetcher } from "../../support/test-fetcher.ts";
 
-// The other half of the threat matrix: what the policy must let pass, and whom it takes a caller for.
+// This half of the threat matrix shows what the policy must admit, and which caller it recognises.
 
 let site: FaultySite;
 beforeAll(async () => {

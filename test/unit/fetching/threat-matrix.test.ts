@@ -19,8 +19,8 @@ import {
 } from "../../support/hostile-addresses.ts";
 import { failureOf, pageUrl, tableResolver, testFetcher } from "../../support/test-fetcher.ts";
 
-// Every row is a way that a service of this kind has been, or could be, talked into its inner network. The
-// canary is a real server on loopback that stands for what must not be reached: it counts its visitors.
+// Every row is a way in which a service of this kind has been, or could be, tricked into its inner network.
+// The canary is a real server on loopback that stands for what must not be reached; it counts its visitors.
 
 let canary: FaultySite;
 /** The one local host that the list policy of the redirect rows allows. */
@@ -39,7 +39,7 @@ afterAll(async () => {
 
 const REMOTE: EgressCaller = { kind: "remote_request" };
 const CLI: EgressCaller = { kind: "cli" };
-/** Replaced by the canary's port, so that a row whose check is missing really arrives somewhere. */
+/** Inserts the canary's port, so that a row without its check really arrives somewhere. */
 const port = (text: string): string => text.replaceAll("PORT", String(canary.port));
 
 const remoteFetcher = (): HttpFetcher =>
@@ -68,7 +68,7 @@ describe("schemes: a URL that is neither http nor https", () => {
     "unix:/var/run/docker.sock",
     "about:blank",
   ])("%s is egress_refused, for the command line too", async (url) => {
-    // What a caller would have to claim against the type; the fetcher does not rely on it.
+    // A caller could only do this by a wrong type assertion, and the fetcher does not rely on the type.
     const claimed = url as PageUrl;
     expect((await failureOf(testFetcher({ caller: CLI }).fetch(claimed)))?.code).toBe("egress_refused");
     expect((await failureOf(remoteFetcher().fetch(claimed)))?.code).toBe("egress_refused");
@@ -79,7 +79,7 @@ describe("address forms: a request from elsewhere to this machine or an inner ne
   test.each(LOCAL_ADDRESSES)("%s is egress_refused, by the policy alone", async (text) => {
     const url = port(text);
     expect((await failureOf(remoteFetcher().fetch(pageUrl(url))))?.code).toBe("egress_refused");
-    // The same address passes where the policy allows local ones: the row fails without the check.
+    // Where the policy allows local addresses, the same address passes; so the row fails without the check.
     expect((await admitUnder("open", REMOTE, url)).addresses.length).toBeGreaterThan(0);
     expect((await failureOf(admitUnder("public", CLI, url)))?.code).toBe("egress_refused");
   });
@@ -140,7 +140,7 @@ describe("DNS", () => {
   ])("%s is egress_refused", async (_, host) => {
     const failure = await failureOf(remoteFetcher().fetch(pageUrl(port(`http://${host}:PORT/`))));
     expect(failure?.code).toBe("egress_refused");
-    // A caller from outside does not learn the inner addresses.
+    // An outside caller must not learn the inner addresses.
     expect(failure?.message).not.toMatch(/10\.0\.0\.1|169\.254|fe80/);
   });
 
@@ -171,14 +171,14 @@ describe("DNS", () => {
     });
     expect((await egress.admit(new URL("http://rebind.test/"), REMOTE)).addresses).toEqual(["93.184.215.14"]);
     expect(asked).toBe(1);
-    // The next request asks again, and is refused.
+    // The next request asks the resolver again and is refused.
     expect((await failureOf(egress.admit(new URL("http://rebind.test/"), REMOTE)))?.code).toBe(
       "egress_refused",
     );
   });
 
   test("the connection goes to the address that was checked, whatever the name means elsewhere", async () => {
-    // No resolver of this machine knows site.test: had the name been resolved again, nothing would answer.
+    // No resolver of this machine knows site.test, so a second lookup of the name would find nothing.
     const fetcher = testFetcher({ resolve: tableResolver(HOSTILE_DNS) });
     expect((await fetcher.fetch(pageUrl(port("http://site.test:PORT/page?allowed=pinned")))).status).toBe(
       200,
@@ -228,7 +228,7 @@ describe("redirects: each hop is checked again", () => {
     "javascript:alert(1)",
   ])("to %s is egress_refused", async (to) => {
     const failure = await failureOf(fetcher().fetch(via(to)));
-    // A reference that the WHATWG parser reads as a path of the same host never leaves it.
+    // A reference that the WHATWG parser reads as a path stays on the same host.
     if (failure === null) expect(new URL(port(to), doorway.origin).port).toBe(String(doorway.port));
     else expect(failure.code).toBe("egress_refused");
   });

@@ -6,7 +6,7 @@ import { encodeAs, LANGUAGE_SAMPLES } from "../../support/language-samples.ts";
 const CODE = `function open(menu) { var item = menu.querySelector(".item"); if (item) { item.focus(); } }\n`;
 const lettersOf = (text: string): number => text.match(/\p{L}/gu)?.length ?? 0;
 
-/** How much of a page is markup, code and English around its sentences. */
+/** The amounts of markup, code and English text around the sentences of a page. */
 const weights = fc.record({
   wrapping: fc.constantFrom(
     (text: string) => text,

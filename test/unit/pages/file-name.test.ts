@@ -148,7 +148,7 @@ describe("fileNameKey", () => {
   });
 });
 
-// Few characters, so that names meet often; the traps are over-represented.
+// Names are made of few characters, so that they often collide; the traps are over-represented.
 const trickyText = fc
   .array(
     fc.constantFrom(
@@ -186,7 +186,7 @@ const webUrl = fc
 const documentUrl = trickyText.map((path) => parseDocumentUrl(docsUrl("handbook", path)));
 const anyUrl = fc.oneof(webUrl, documentUrl).filter((address) => address !== null);
 
-// The rules of Windows, macOS, Linux and of shells that read a leading dash as an option.
+// These are the rules of Windows, macOS, Linux and of shells that read a leading dash as an option.
 function problemOf(name: string): string | null {
   if (!name.endsWith(".md") || name === ".md") return "extension";
   if (/[/\\:*?"<>|]/.test(name)) return "forbidden character";

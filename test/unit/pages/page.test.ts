@@ -204,7 +204,7 @@ const anyText = fc.oneof(
     .map((parts) => parts.join("")),
 );
 
-// Pages that keep what the type promises: a title of one line, a body that does not open with it.
+// These pages keep the type's promises: the title is one line, and the body does not repeat it.
 const anyPage: fc.Arbitrary<Page> = fc.record({
   url: fc
     .oneof(fc.webUrl({ withQueryParameters: true }), fc.constant("docs://handbook/a%20b/c.md"))

@@ -3,7 +3,7 @@ import { Analyser, type AnalyzerProfile, DocumentAnalyser } from "../../../src/s
 import { parseDocumentUrl } from "../../../src/urls/index.ts";
 import { buildMemoryIndex } from "../../support/search/memory-index.ts";
 
-/** `term@position` of a title's tokens. */
+/** Writes the tokens of a title as `term@position`. */
 function terms(title: string, profile: AnalyzerProfile = "default"): string[] {
   const analyser = new Analyser(profile);
   const url = parseDocumentUrl("https://docs.example/page")!;
@@ -43,7 +43,7 @@ test.each([
 
 test("words whose hashes collide stay words of their own", () => {
   const analyser = new Analyser("default");
-  // 31 × "a" + "o" is 31 × "c" + "1".
+  // 31 × "a" + "o" equals 31 × "c" + "1".
   const words = Array.from({ length: 256 }, (_, bits) =>
     Array.from({ length: 8 }, (_, bit) => ((bits >> bit) & 1 ? "ao" : "c1")).join(""),
   );

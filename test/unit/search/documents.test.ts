@@ -17,7 +17,7 @@ function analyse(markdown: string, title = "") {
   return { document, fields };
 }
 
-// From the reference implementation, Snowball 3.1.
+// The expected stems come from the reference implementation, Snowball 3.1.
 test.each(
   `consigned consign, consistency consist, knightly knight, generally general, generic generic, dying die,
   news news, skies sky, added add, erring err, internal internal, international internat, organization organiz,

@@ -4,7 +4,7 @@ import { docsUrl } from "../../../src/urls/index.ts";
 import { openFixture } from "../../support/search/segment-fixture.ts";
 
 test("positions are right where nothing else of a posting was read before them", async () => {
-  // More frequencies than the index has short names for, so that most are written out in the block.
+  // There are more frequencies than short codes in the index, so most are written out in the block.
   const counts = Array.from({ length: 300 }, (_, index) => 1 + ((index * 37) % 200));
   const documents = counts.map((count, index) => ({
     url: docsUrl("site", String(1000 + index)),

@@ -40,7 +40,7 @@ const block = fc.oneof(
   line,
   fc.tuple(fc.constantFrom("# ", "## ", "### ", "- "), line).map(([mark, text]) => mark + text),
   line.map((text) => `\`\`\`\n${text}\n\`\`\``),
-  // Long enough for several passages.
+  // These documents are long enough for several passages.
   fc.array(line, { minLength: 20, maxLength: 30 }).map((lines) => lines.join(" ")),
 );
 const corpus = fc.uniqueArray(

@@ -32,7 +32,7 @@ test("a table of runs grows, forgets, and survives runs that collide", () => {
     expect(table.find(`run${number}`, 0, `run${number}`.length)).toBe(number);
   table.clear();
   expect(table.find("run7", 0, 4)).toBe(UNKNOWN_RUN);
-  // "Aa" and "BB" have one hash, so have all texts of the same length that are made of them.
+  // "Aa" and "BB" have the same hash, and so have all texts of one length that are made of them.
   const colliding = Array.from({ length: 256 }, (_, bits) =>
     Array.from({ length: 8 }, (_, bit) => ((bits >> bit) & 1 ? "Aa" : "BB")).join(""),
   );

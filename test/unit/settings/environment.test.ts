@@ -3,7 +3,7 @@ import { Failure } from "../../../src/base/failure.ts";
 import { readSettings, VARIABLES } from "../../../src/settings/index.ts";
 
 describe("settings", () => {
-  // The specification's table "Limits", and DECISIONS section 2.
+  // These are the defaults that docs/reference.md promises.
   const DEFAULTS: Readonly<Record<string, unknown>> = {
     HOST: "0.0.0.0",
     PORT: 3000,
@@ -12,9 +12,9 @@ describe("settings", () => {
     ARTICLE_EXTRACTOR_CACHE_BYTES: 134_217_728,
     ARTICLE_EXTRACTOR_FAVOR: "balanced",
     ARTICLE_EXTRACTOR_THREADPOOL_SIZE: 0,
-    ARTICLE_EXTRACTOR_PREFER_BROWSER: null, // whether there is a browser
-    ARTICLE_EXTRACTOR_BROWSER_PATH: null, // what is found
-    ARTICLE_EXTRACTOR_BROWSER_SANDBOX: null, // not as root
+    ARTICLE_EXTRACTOR_PREFER_BROWSER: null, // depends on whether there is a browser
+    ARTICLE_EXTRACTOR_BROWSER_PATH: null, // the browser that is found
+    ARTICLE_EXTRACTOR_BROWSER_SANDBOX: null, // off for root
     ARTICLE_EXTRACTOR_STORAGE_STATE_FILE: null,
     ARTICLE_EXTRACTOR_STORAGE_QUEUE_DIR: null, // <storage state>.changes
     ARTICLE_EXTRACTOR_STORAGE_QUEUE_MAX_ENTRIES: 20,

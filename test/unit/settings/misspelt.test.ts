@@ -14,7 +14,7 @@ describe("a variable that nobody reads", () => {
     ["ARTICLE_EXTRACT_EGRESS", "ARTICLE_EXTRACTOR_EGRESS"],
     ["DOC_SEARCH_STATE_DIR", "DOCS_SEARCH_STATE_DIR"],
     ["article_extractor_retries", "ARTICLE_EXTRACTOR_RETRIES"],
-    // A word left out, and the other prefix or none.
+    // These leave out a word, or have another prefix or none.
     ["ARTICLE_EXTRACTOR_MAX_PAGES", "ARTICLE_EXTRACTOR_CRAWLER_MAX_PAGES"],
     ["ARTICLE_EXTRACTOR_STORAGE_STATE", "ARTICLE_EXTRACTOR_STORAGE_STATE_FILE"],
     ["DOCS_SEARCH_EGRESS", "ARTICLE_EXTRACTOR_EGRESS"],
@@ -43,7 +43,7 @@ describe("a variable that nobody reads", () => {
     expect(misspeltVariables({ DOCS_SEARCH_API_KEY2: "x" }, new Set(["DOCS_SEARCH_API_KEY2"]))).toEqual([]);
   });
 
-  // One letter less, more, other or swapped; a word that is another setting's is that one.
+  // Each name has a letter less, more, changed or swapped; one that is another setting's name is skipped.
   test("is found with any one letter astray", () => {
     for (const { variable } of Object.values(VARIABLES)) {
       if (!/^(?:ARTICLE|DOCS)_/.test(variable)) continue;

@@ -11,7 +11,7 @@ type Schema = {
 };
 
 const reference = await Bun.file(join(import.meta.dir, "../../../docs/tenants.md")).text();
-// What the schema is made of.
+// These are the parts of the schema that the test reads.
 const schema = deploymentJsonSchema() as Schema;
 
 function* namesIn({ properties = {}, items, anyOf = [], oneOf = [] }: Schema): Generator<string> {
@@ -22,7 +22,7 @@ function* namesIn({ properties = {}, items, anyOf = [], oneOf = [] }: Schema): G
   }
 }
 
-/** Explained by field in docs/search.md. */
+/** Fields that docs/search.md explains. */
 const ELSEWHERE = [
   "$schema",
   "title",

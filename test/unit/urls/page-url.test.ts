@@ -251,7 +251,7 @@ const trackingPair = fc.constantFrom(
   "s_cid=1",
 );
 
-// Each changes a canonical URL into another way to write it.
+// Each writes a canonical URL in another way.
 const variation: fc.Arbitrary<(text: string) => string> = fc.constantFrom(
   (text) => ` ${text}\n`,
   (text) => text.replace(/#.*|$/s, "#part"),
