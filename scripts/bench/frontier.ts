@@ -97,7 +97,6 @@ async function settleMany(frontier: Frontier) {
       now: Date.now(),
       count: CLAIMED_AT_ONCE,
       untried: CLAIMED_AT_ONCE,
-      leaseMs: 600_000,
       isHostExclusive: false,
     });
     times.claimMs += performance.now() - startedAt;

@@ -10,7 +10,7 @@ import { createScope } from "./scope.ts";
 import { seed } from "./seeding.ts";
 import type { CrawlNotice, CrawlPlan, CrawlProgress, PageOutcome, ReadSitemaps } from "./types.ts";
 import type { Verdict, VisitParts } from "./verdict.ts";
-import { PAGE_DEADLINE_MS, tryPage } from "./visit.ts";
+import { tryPage } from "./visit.ts";
 
 /** What a crawl works with. */
 export type CrawlDeps = Pick<
@@ -36,8 +36,6 @@ export type CrawlDeps = Pick<
   readonly hasDiagnostics: boolean;
 };
 
-/** Longer than a page can take. */
-const LEASE_MS = 2 * PAGE_DEADLINE_MS;
 /** Outcomes handed out between two looks at what else there is to do. */
 const OUTCOMES_AT_ONCE = 256;
 
@@ -185,7 +183,6 @@ export class CrawlRun {
       now: clock.now(),
       count: room,
       untried: Math.max(0, maxPages - fetched - this.#untriedUnderway),
-      leaseMs: LEASE_MS,
       isHostExclusive: hostDelayMs > 0,
     });
     for (const page of pages) this.#start(page);

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import type { Frontier } from "../../src/crawler/index.ts";
-import { all, claim, LEASE, NOW, options, paths, seed, settle, url } from "../support/frontier-steps.ts";
+import { all, claim, NOW, options, paths, seed, settle, url } from "../support/frontier-steps.ts";
+import { describeRestarts } from "./frontier-restarts.contract.ts";
 
 /** A place that keeps one frontier through restarts. */
 export type FrontierPlace = AsyncDisposable & {
@@ -96,14 +97,18 @@ function describeClaiming(frontier: () => Frontier): void {
     expect(await claim(frontier(), { count: 3, untried: 0 })).toHaveLength(0);
   });
 
-  test("queues pages again whose lease has ended, and refuses to settle them for the one that held them", async () => {
+  test("refuses to settle a page that was given back or is settled already", async () => {
     await frontier().add([seed("/a")]);
     const [page] = await claim(frontier(), { count: 1 });
-    expect(await frontier().requeueExpired(NOW + LEASE - 1)).toBe(0);
-    expect(await frontier().requeueExpired(NOW + LEASE)).toBe(1);
+    if (!page) throw new Error("no page");
+    await frontier().retry(page, { at: NOW, tries: 0, spentMs: 0 });
     expect(await settle(frontier(), page, {})).toBe(false);
     expect((await frontier().counts()).successful).toBe(0);
-    expect(paths(await claim(frontier(), { count: 1 }))).toEqual(["/a"]);
+    const [again] = await claim(frontier(), { count: 1 });
+    expect(again?.url).toBe(url("/a"));
+    expect(await settle(frontier(), again, {})).toBe(true);
+    expect(await settle(frontier(), again, {})).toBe(false);
+    expect((await frontier().counts()).successful).toBe(1);
   });
 }
 
@@ -177,7 +182,6 @@ function describeSettling(frontier: () => Frontier): void {
       skipped: 0,
       fetched: 1,
       queued: 2,
-      leased: 0,
     });
     const [outcome] = await all(frontier());
     expect(outcome).toMatchObject({
@@ -208,6 +212,33 @@ function describeSettling(frontier: () => Frontier): void {
     ]);
     expect(await frontier().takeRecorded(9)).toEqual([]);
     expect((await frontier().tallies()).failures).toEqual({ timeout: 1 });
+  });
+
+  test("counts many outcomes, and lets others have their turn meanwhile", async () => {
+    const refusals = ["out_of_scope", "trap"] as const;
+    for (let from = 0; from < 12_000; from += 1000)
+      await frontier().add(
+        Array.from({ length: 1000 }, (_, at) => ({
+          ...seed(`/${from + at}`),
+          refusal: refusals[at % 4 === 0 ? 0 : 1],
+        })),
+      );
+    await frontier().add([seed("/kept"), seed("/gone")]);
+    const [kept, transient] = await claim(frontier(), { count: 2 });
+    await settle(frontier(), kept, { outcome: { change: "new" } });
+    await settle(frontier(), transient, { outcome: { change: "changed", httpStatus: 404 } });
+    let hasHadTurn = false;
+    setImmediate(() => {
+      hasHadTurn = true;
+    });
+    expect(await frontier().tallies()).toEqual({
+      failures: {},
+      skips: { out_of_scope: 3000, trap: 9000 },
+      skippedLinks: {},
+      changes: { new: 1, changed: 1 },
+      transient404: 1,
+    });
+    expect(hasHadTurn).toBe(true);
   });
 
   test("makes entries of seeds and sitemap URLs that are left over, and counts links", async () => {
@@ -302,95 +333,5 @@ function describeSamePages(frontier: () => Frontier): void {
     await settle(frontier(), gone, { outcome: { status: "failed" } });
     if (!a) throw new Error("no page");
     expect(await frontier().identify(a, [url("/gone")])).toBe(true);
-  });
-}
-
-function describeRestarts(frontier: () => Frontier, reopen: () => Promise<Frontier>): void {
-  test("hands out after a restart what was under way, and nothing that was settled", async () => {
-    await frontier().add([seed("/a"), seed("/b"), seed("/c")]);
-    await frontier().finishSeeding();
-    const [a] = await claim(frontier(), { count: 2 });
-    await settle(frontier(), a, { links: ["/d"] });
-    const again = await reopen();
-    expect(again.crawl).toMatchObject({ mode: "resumed", isSeeded: true });
-    expect(await again.counts()).toMatchObject({ successful: 1, queued: 3, leased: 0 });
-    expect(paths(await claim(again, { count: 9 }))).toEqual(["/b", "/c"]);
-  });
-
-  test("frees exclusive hosts after a restart, but keeps their pauses", async () => {
-    await frontier().add([seed("/a"), seed("/b"), seed("/a", "paused.test")]);
-    await frontier().freeHost("paused.test", NOW + 5000);
-    await claim(frontier(), { count: 1, isHostExclusive: true });
-    const again = await reopen();
-    expect(paths(await claim(again, { count: 9, isHostExclusive: true }))).toEqual(["/a"]);
-    const later = await claim(again, { count: 9, isHostExclusive: true, now: NOW + 5000 });
-    expect(later.map(({ host }) => host)).toEqual(["paused.test"]);
-  });
-
-  test("begins anew after a finished crawl, with what that one knows of each page", async () => {
-    const { jobId } = frontier().crawl;
-    await frontier().add([seed("/"), seed("/other")]);
-    const [home] = await claim(frontier(), { count: 1 });
-    await settle(frontier(), home, {
-      links: ["/a"],
-      validators: { etag: '"1"', lastModified: null },
-      outcome: { filePath: "h.md", title: "Home", contentHash: "sha256:1" },
-    });
-    await frontier().dropQueued();
-    await frontier().finish();
-    const again = await reopen();
-    expect(again.crawl).toMatchObject({ mode: "repeated", isSeeded: false });
-    expect(again.crawl.jobId).not.toBe(jobId);
-    expect(await again.counts()).toMatchObject({ successful: 0, skipped: 0, queued: 0 });
-    expect(await all(again)).toEqual([]);
-    await again.add([seed("/")]);
-    const [known] = await claim(again, { count: 9 });
-    expect(known?.known).toEqual({
-      validators: { etag: '"1"', lastModified: null },
-      lastModified: null,
-      links: [url("/a")],
-      toldHash: "sha256:1",
-      wasMissed: false,
-      isTransient404: false,
-      outcome: { filePath: "h.md", title: "Home", wordCount: null, contentHash: "sha256:1", warnings: [] },
-    });
-  });
-
-  test("queues again what was left over and what was too deep, as deep as it is told, in its order", async () => {
-    await frontier().add([seed("/"), { ...seed("/late"), source: "sitemap" }]);
-    const [home, late] = await claim(frontier(), {});
-    await settle(frontier(), home, { links: ["/b", "/a"], follow: "too_deep" });
-    expect((await frontier().tallies()).skippedLinks).toEqual({ too_deep: 2 });
-    if (!late) throw new Error("no page");
-    await frontier().retry(late, { at: NOW, tries: 0, spentMs: 0 });
-    await frontier().dropQueued();
-    const again = await reopen();
-    await again.requeueLeft(0);
-    expect(await again.counts()).toMatchObject({ skipped: 0, queued: 1 });
-    for (let times = 0; times < 2; times++) await again.requeueLeft(1);
-    expect(await again.counts()).toMatchObject({ skipped: 0, queued: 3 });
-    expect((await again.tallies()).skippedLinks).toEqual({});
-    expect(paths(await claim(again, {}))).toEqual(["/late"]);
-    expect(await all(again)).toHaveLength(1);
-  });
-
-  test("tells changes since the last finished crawl, and stored pages that this one has not met", async () => {
-    await frontier().add([seed("/"), seed("/gone")]);
-    for (const page of await claim(frontier(), {})) await settle(frontier(), page, {});
-    expect(await Array.fromAsync(frontier().changes())).toHaveLength(2);
-    await frontier().finish();
-    const again = await reopen();
-    expect(await Array.fromAsync(again.changes())).toEqual([]);
-    await again.add([seed("/")]);
-    await settle(again, (await claim(again, {}))[0], { outcome: { change: "unchanged" } });
-    expect(await again.queueUnmet({ maxDepth: 0, count: 9 })).toBe(1);
-    expect(await again.queueUnmet({ maxDepth: 0, count: 9 })).toBe(0);
-    const [gone] = await claim(again, {});
-    expect([gone?.source, gone?.url]).toEqual(["memory", url("/gone")]);
-    await settle(again, gone, { outcome: { status: "skipped", reason: "gone", change: "gone" } });
-    expect((await Array.fromAsync(again.changes())).map((outcome) => outcome.url)).toEqual([url("/gone")]);
-    await again.finish();
-    const last = await reopen();
-    expect(await last.queueUnmet({ maxDepth: 9, count: 9 })).toBe(1);
   });
 }

@@ -8,9 +8,8 @@ import type {
 import type { PageUrl } from "../../src/urls/index.ts";
 import { pageUrl } from "./test-fetcher.ts";
 
-/** When the tests of a frontier take place, and how long its leases are, in ms. */
+/** When the tests of a frontier take place. */
 export const NOW = 1_000_000;
-export const LEASE = 60_000;
 
 export const url = (path: string, host = "h.test"): PageUrl => pageUrl(`https://${host}${path}`);
 
@@ -27,7 +26,6 @@ export const options = (wanted: Wanted): Parameters<Frontier["claim"]>[0] => ({
   now: NOW,
   count: 9,
   untried: 1000,
-  leaseMs: LEASE,
   isHostExclusive: false,
   ...wanted,
 });

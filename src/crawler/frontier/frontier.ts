@@ -12,7 +12,7 @@ export type FrontierEntry = {
   readonly refusal: SkipReason | null;
 };
 
-/** A page handed out for crawling: until the lease ends nobody else gets it. */
+/** A page handed out for crawling: nobody else gets it before it is settled or given back. */
 export type ClaimedPage = {
   readonly id: number;
   readonly url: PageUrl;
@@ -55,7 +55,6 @@ export type ClaimOptions = {
   readonly count: number;
   /** Of these, pages that were not tried yet at most: what is left of `maxPages`. */
   readonly untried: number;
-  readonly leaseMs: number;
   /** Hands out one page of a host and no other until `freeHost` names it. */
   readonly isHostExclusive: boolean;
 };
@@ -96,7 +95,6 @@ export type FrontierCounts = {
   readonly fetched: number;
   /** Waiting to be claimed, at once or for another try. */
   readonly queued: number;
-  readonly leased: number;
 };
 
 /** The counts that a summary names. */
@@ -131,8 +129,8 @@ export interface Frontier extends AsyncDisposable {
   /** Notes that every seed and sitemap has been added. */
   finishSeeding(): Promise<void>;
   /**
-   * Leases pages of hosts whose time has come. Pages whose next try is due go first. Then, of each host, the
-   * shallowest, first found first, and none while a shallower page of the same host is leased; among hosts
+   * Hands out pages of hosts whose time has come. Pages whose next try is due go first. Then, of each host, the
+   * shallowest, first found first, and none while a shallower page of the same host is under way; among hosts
    * the shallowest page, then the host that has waited longest.
    */
   claim(options: ClaimOptions): Promise<Claims>;
@@ -151,11 +149,9 @@ export interface Frontier extends AsyncDisposable {
   identify(page: ClaimedPage, others: readonly PageUrl[]): Promise<boolean>;
   /**
    * Records what became of a page, adds its links and counts, all or nothing.
-   * @returns false, with nothing recorded, when the lease has ended and the page is not the caller's any more
+   * @returns false, with nothing recorded, when the page is not claimed
    */
   settle(settlement: Settlement): Promise<boolean>;
-  /** Queues pages whose lease has ended by then. @returns how many */
-  requeueExpired(now: number): Promise<number>;
   /** Makes entries (`max_pages`) of queued seeds and sitemap URLs, and counts queued links as skipped. */
   dropQueued(): Promise<void>;
   /**

@@ -87,18 +87,12 @@ export class PageQueue {
     this.#sql.setHostTime.run(name, nextAt);
   }
 
-  /** @returns false when the page was not leased any more */
+  /** @returns false when the page is not claimed */
   giveBack(page: ClaimedPage, { at, tries, spentMs }: NextTry): boolean {
     const state = tries > 0 ? STATE.waiting : STATE.queued;
     const row = this.#sql.giveBack.get(page.id, state, at, tries, spentMs);
     if (row && state === STATE.queued) this.noteQueued(row.host, row.depth);
     return row !== null;
-  }
-
-  requeueExpired(now: number): number {
-    const rows = this.#sql.expire.all(now);
-    for (const { host, depth, state } of rows) if (state === STATE.queued) this.noteQueued(host, depth);
-    return rows.length;
   }
 
   claim(options: ClaimOptions): ClaimedPage[] {
@@ -121,7 +115,7 @@ export class PageQueue {
     return first < NEVER ? first : null;
   }
 
-  #claimWaiting({ now, count, leaseMs, isHostExclusive }: ClaimOptions): ClaimedPage[] {
+  #claimWaiting({ now, count, isHostExclusive }: ClaimOptions): ClaimedPage[] {
     if (this.#sql.nextWaiting.get(0)?.at == null) return [];
     const claimed: ClaimedPage[] = [];
     const taken = new Set<number>();
@@ -129,7 +123,7 @@ export class PageQueue {
       if (claimed.length >= count) break;
       if (isHostExclusive && taken.has(row.host)) continue;
       taken.add(row.host);
-      this.#sql.lease.run(row.id, now + leaseMs);
+      this.#sql.claim.run(row.id);
       this.#sql.setHostTimeById.run(row.host, isHostExclusive ? NEVER : now);
       claimed.push(this.#toClaimed(row, row.host_name));
     }
@@ -144,13 +138,13 @@ export class PageQueue {
     for (const [index, host] of hosts.entries()) {
       const wanted = options.count - claimed.length;
       if (wanted <= 0) return;
-      const shallowest = this.#sql.shallowestLeased.get(host.id)?.depth ?? null;
+      const shallowest = this.#sql.shallowestClaimed.get(host.id)?.depth ?? null;
       if (shallowest !== null && shallowest < depth) continue;
       // What there is to give is shared among the hosts that can take it.
       const share = options.isHostExclusive ? 1 : Math.ceil(wanted / (hosts.length - index));
       const rows = this.#sql.head.all(host.id, depth, share);
       for (const row of rows) {
-        this.#sql.lease.run(row.id, options.now + options.leaseMs);
+        this.#sql.claim.run(row.id);
         claimed.push(this.#toClaimed(row, host.name));
       }
       this.#sql.hostClaimed.run(host.id, rows.length, options.isHostExclusive ? NEVER : options.now);
@@ -180,7 +174,6 @@ const MAX_BLOCKED = 300;
 function prepare(db: FrontierDatabase) {
   type At = { readonly at: number | null };
   type Depth = { readonly depth: number | null };
-  type Requeued = { readonly host: number; readonly depth: number; readonly state: number };
   return {
     findHost: db.prepare<{ id: number }, [string]>("SELECT id FROM host WHERE name = ?1"),
     addHost: db.prepare<{ id: number }, [string]>("INSERT INTO host (name) VALUES (?1) RETURNING id"),
@@ -208,7 +201,7 @@ function prepare(db: FrontierDatabase) {
     nextHost: db.prepare<At, [number]>(
       "SELECT min(next_at) AS at FROM host WHERE queued > 0 AND next_at > ?1",
     ),
-    shallowestLeased: db.prepare<Depth, [number]>(
+    shallowestClaimed: db.prepare<Depth, [number]>(
       "SELECT min(depth) AS depth FROM page WHERE state = 1 AND host = ?1",
     ),
     head: db.prepare<PageRow, [number, number, number]>(
@@ -216,7 +209,7 @@ function prepare(db: FrontierDatabase) {
         last_modified, tries, spent_ms
         FROM page WHERE state = 0 AND host = ?1 AND depth = ?2 ORDER BY id LIMIT ?3`,
     ),
-    lease: db.prepare<unknown, [number, number]>("UPDATE page SET state = 1, ready_at = ?2 WHERE id = ?1"),
+    claim: db.prepare<unknown, [number]>("UPDATE page SET state = 1 WHERE id = ?1"),
     waiting: db.prepare<WaitingRow, [number, number]>(
       `SELECT page.id, page.url, page.depth, (SELECT url FROM page AS p WHERE p.id = page.parent) AS parent,
         source, last_modified, tries, spent_ms, page.host, host.name AS host_name
@@ -232,8 +225,5 @@ function prepare(db: FrontierDatabase) {
         WHERE id = ?1 AND state = 1 RETURNING host, depth`,
     ),
     setHostTimeById: db.prepare<unknown, [number, number]>("UPDATE host SET next_at = ?2 WHERE id = ?1"),
-    expire: db.prepare<Requeued, [number]>(
-      "UPDATE page SET state = iif(tries > 0, 2, 0) WHERE state = 1 AND ready_at <= ?1 RETURNING host, depth, state",
-    ),
   };
 }

@@ -4,7 +4,7 @@ export const SCHEMA_VERSION = 2;
 /** What a page row can be. */
 export const STATE = {
   queued: 0,
-  leased: 1,
+  claimed: 1,
   waiting: 2,
   settled: 3,
   alias: 4,

@@ -1,5 +1,4 @@
 import { yieldToEventLoop } from "../../base/event-loop.ts";
-import type { FailureCode } from "../../base/failure.ts";
 import { hostOf, originOf, type PageUrl } from "../../urls/index.ts";
 import type { LinkRefusal, PageOutcome, SkipReason } from "../types.ts";
 import type { FrontierDatabase } from "./database.ts";
@@ -48,7 +47,7 @@ export class SqliteFrontier implements Frontier {
   readonly #sql: ReturnType<typeof prepare>;
   // Pages of a site repeat its menu: URLs met lately, with their depth, need no look into the table.
   readonly #met = new Map<PageUrl, number>();
-  #counts: Omit<FrontierCounts, "leased">;
+  #counts: FrontierCounts;
 
   constructor(db: FrontierDatabase, record: OpenCrawl) {
     this.#db = db;
@@ -120,21 +119,13 @@ export class SqliteFrontier implements Frontier {
   async settle(settlement: Settlement): Promise<boolean> {
     return this.#transaction(() => {
       const { page, outcome, links, skippedLinks } = settlement;
-      if (this.#sql.settleLeased.run(page.id).changes === 0) return false;
+      if (this.#sql.settleClaimed.run(page.id).changes === 0) return false;
       this.#outcomes.put(page.id, settlement);
       this.#memory.keep(page.id, settlement);
       this.#count(outcome.status, settlement.isFetched && page.tries === 0);
       if (settlement.follow === "now") this.#addLinks(links, page);
       for (const [reason, count] of skippedLinks) this.#sql.skipLinks.run(reason, count);
       return true;
-    });
-  }
-
-  async requeueExpired(now: number): Promise<number> {
-    return this.#transaction(() => {
-      const count = this.#queue.requeueExpired(now);
-      this.#counts = { ...this.#counts, queued: this.#counts.queued + count };
-      return count;
     });
   }
 
@@ -175,22 +166,15 @@ export class SqliteFrontier implements Frontier {
   }
 
   async counts(): Promise<FrontierCounts> {
-    return { ...this.#counts, leased: this.#sql.leased.get()?.count ?? 0 };
+    return this.#counts;
   }
 
   async tallies(): Promise<FrontierTallies> {
-    // The tables hold what the types name, for nobody else writes them.
+    // The table holds what the type names, for nobody else writes it.
     const skippedLinks = Object.fromEntries(
       [...this.#sql.skippedLinks.all(), ...this.#leftLinks()].map(({ reason, count }) => [reason, count]),
     ) as Partial<Record<LinkRefusal, number>>;
-    const { failures, skips, changes, transient404 } = this.#outcomes.tallies();
-    return {
-      failures: failures as Partial<Record<FailureCode, number>>,
-      skips: skips as Partial<Record<SkipReason, number>>,
-      skippedLinks,
-      changes,
-      transient404,
-    };
+    return { ...(await this.#outcomes.tallies()), skippedLinks };
   }
 
   async takeRecorded(limit: number): Promise<readonly PageOutcome[]> {
@@ -318,7 +302,7 @@ export class SqliteFrontier implements Frontier {
     if (row.run !== this.#run || row.id === pageId) return false;
     if (row.state === STATE.alias) return row.parent !== pageId;
     if (row.state === STATE.settled) return this.#outcomes.isSuccess(row.id);
-    if (row.state !== STATE.leased) return false;
+    if (row.state !== STATE.claimed) return false;
     // Pages under way that take each other for the original: the one at the end of the chain is it.
     let owner = this.#sql.owner.get(row.id)?.owner ?? null;
     for (let steps = 0; owner !== null && steps < MAX_OWNERS; steps++) {

@@ -16,13 +16,10 @@ type LeftRow = { readonly id: number; readonly host: number; readonly depth: num
 /** The statements of a frontier about pages, counts, links and warnings. */
 export function prepare(db: FrontierDatabase) {
   return {
-    counts: db.prepare<Omit<FrontierCounts, "leased">>(
-      "SELECT successful, failed, skipped, fetched, queued FROM crawl",
-    ),
+    counts: db.prepare<FrontierCounts>("SELECT successful, failed, skipped, fetched, queued FROM crawl"),
     setCounts: db.prepare<unknown, [number, number, number, number, number]>(
       "UPDATE crawl SET successful = ?1, failed = ?2, skipped = ?3, fetched = ?4, queued = ?5",
     ),
-    leased: db.prepare<Count>("SELECT count(*) AS count FROM page WHERE state = 1"),
     find: db.prepare<KnownRow, [string]>("SELECT id, state, run, depth, parent FROM page WHERE url = ?1"),
     insert: db.prepare<
       { id: number },
@@ -62,7 +59,7 @@ export function prepare(db: FrontierDatabase) {
     setOwner: db.prepare<unknown, [number, number]>("UPDATE page SET owner = ?2 WHERE id = ?1"),
     owner: db.prepare<{ owner: number | null }, [number]>("SELECT owner FROM page WHERE id = ?1"),
     settle: db.prepare<unknown, [number]>("UPDATE page SET state = 3 WHERE id = ?1"),
-    settleLeased: db.prepare<unknown, [number]>("UPDATE page SET state = 3 WHERE id = ?1 AND state = 1"),
+    settleClaimed: db.prepare<unknown, [number]>("UPDATE page SET state = 3 WHERE id = ?1 AND state = 1"),
     skipLinks: db.prepare<unknown, [string, number]>(
       `INSERT INTO skipped_link VALUES (?1, ?2)
         ON CONFLICT (reason) DO UPDATE SET count = count + excluded.count`,

@@ -109,7 +109,7 @@ function hasMore(db: FrontierDatabase, row: CrawlRow, { changes, plan }: Changed
 type TakingUp = { readonly options: OpenFrontierOptions; readonly changes: PlanChanges };
 
 function goOn(db: FrontierDatabase, row: CrawlRow, { options, changes }: TakingUp): OpenCrawl {
-  // Whoever held leases is gone, or this would not have opened.
+  // Whoever had claimed pages is gone, or this would not have opened.
   db.run("UPDATE page SET state = iif(tries > 0, 2, 0) WHERE state = 1");
   if (changes.tries || changes.reading) requeueFailed(db, row.run);
   db.prepare<unknown, [number]>(
