@@ -3,7 +3,7 @@ import { FIELDS, type FieldNumber, type IndexReader, type RankingSettings } from
 /**
  * The first phase's score of one term in one document, without its weight: BM25's term part of each field
  * (Robertson & Zaragoza 2009, section 3.3), summed with the boosts. Fields are summed rather than merged as
- * in BM25F: a word that is in the title and in the text is stronger evidence than one that is twice in either.
+ * in BM25F, because a word in both title and text is stronger evidence than a word that is twice in either.
  */
 export class FieldScorer {
   readonly #boosts = new Float64Array(FIELDS.length);
@@ -20,21 +20,21 @@ export class FieldScorer {
     });
   }
 
-  /** The part of one field, boost included; 0 for a frequency of 0. At most `bound(field)`. */
+  /** The score of one field, boost included; 0 for a frequency of 0, and at most `bound(field)`. */
   part(field: FieldNumber, frequency: number, length: number): number {
     if (frequency === 0) return 0;
     const lengthPart = this.#base + this.#slopes[field]! * length;
     return (this.#boosts[field]! * frequency) / (frequency + lengthPart);
   }
 
-  /** What `part` stays below for every frequency and length. */
+  /** The upper bound of `part` for every frequency and length. */
   bound(field: FieldNumber): number {
     return this.#boosts[field]!;
   }
 }
 
 /**
- * Inverse document frequency in BM25's form with +1 inside the logarithm, so never negative
+ * The inverse document frequency in BM25's form with +1 inside the logarithm, so that it is never negative
  * (Robertson & Zaragoza 2009, section 3; the +1 as in Lucene's BM25Similarity).
  * @param documentFrequency documents that hold the term, 1..documentCount
  */

@@ -1,8 +1,9 @@
 import type { Section, StoredDocument } from "./types.ts";
 
 /**
- * The section that an address means by its fragment.
- * @param anchor without `#`, percent-encoded or not, in any case: as browsers, people and models write it
+ * Finds the section that the fragment of an address means.
+ * @param anchor without `#`, in any case, percent-encoded or not: browsers, people and models write it
+ * differently
  */
 export function findSection({ sections }: StoredDocument, anchor: string): Section | null {
   const wanted = decodeLoosely(anchor).toLowerCase();

@@ -3,12 +3,15 @@ import { join } from "node:path";
 import { Failure } from "../base/failure.ts";
 import { MAGIC } from "./segment/layout.ts";
 
-/** Where the index of a folder of documents is kept: a hidden folder in it, which reading it leaves out. */
+/**
+ * The index of a folder of documents, kept in a hidden folder in it, which is left out when documents are
+ * read.
+ */
 export const indexFileOf = (folder: string): string => join(folder, ".article-extractor", "search.index");
 
 /**
- * An index that is built replaces the file that it is named.
- * @throws Failure `invalid_usage` when that is a file of somebody else
+ * Refuses to overwrite a file that is no index.
+ * @throws Failure `invalid_usage` when the path is somebody else's file
  */
 export async function refuseForeignFile(path: string): Promise<void> {
   const file = await open(path).catch(() => null);

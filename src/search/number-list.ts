@@ -1,4 +1,4 @@
-/** Unsigned 32-bit numbers that grow in count. */
+/** A growing list of unsigned 32-bit numbers. */
 export class NumberList {
   values: Uint32Array<ArrayBuffer>;
   length = 0;
@@ -12,7 +12,7 @@ export class NumberList {
     this.values[this.length++] = value;
   }
 
-  /** Makes room for `count` more; what is new is 0. */
+  /** Makes room for `count` more numbers, which start as 0. */
   reserve(count: number): void {
     if (this.length + count <= this.values.length) return;
     const grown = new Uint32Array(Math.max(this.length + count, this.values.length * 2));

@@ -6,21 +6,21 @@ import { findCandidates } from "./segment/find-candidates.ts";
 import { Segment } from "./segment/segment.ts";
 import { ANALYZER_PROFILES, type AnalyzerProfile, type StoredDocument } from "./types.ts";
 
-/** What may be chosen anew for every opening of an index; the profile it was built with is its own. */
+/** Settings that may differ each time that an index is opened; the profile is fixed when it is built. */
 export type OpenSettings = Omit<SearchSettings, "profile">;
 
-/** Words that an analyser may know before it begins anew, to bound its memory. */
+/** The most words that an analyser may remember before it is replaced, which limits its memory. */
 const MAX_WORDS = 10_000;
 
 /**
- * An index file, open for searches and fetches: a snapshot that a newer file of the same name does not
- * disturb. Opening takes a millisecond; nothing is read that is not searched for.
+ * An index file that is open for searches and fetches. It is a snapshot: a newer file of the same name does
+ * not disturb it. Opening takes a millisecond, and only what a search needs is read.
  */
 export class SearchIndex implements Disposable {
   readonly profile: AnalyzerProfile;
   readonly #segment: Segment;
   readonly #settings: SearchSettings;
-  /** Shared by all searches: most words of a snippet were in one before. */
+  /** All searches share it, because most words of a snippet have been in an earlier one. */
   readonly #analyser: Analyser;
 
   private constructor(segment: Segment, settings: OpenSettings) {
@@ -33,7 +33,7 @@ export class SearchIndex implements Disposable {
   /**
    * Opens an index file; dispose it after use.
    * @throws Failure `index_missing`, `index_outdated` (another version's format or analysis),
-   *   `index_corrupt`, `unreadable_input`
+   * `index_corrupt`, `unreadable_input`
    */
   static open(path: string, settings: OpenSettings): SearchIndex {
     const segment = Segment.open(path);
@@ -49,7 +49,10 @@ export class SearchIndex implements Disposable {
     return this.#segment.documentCount;
   }
 
-  /** As `searchIndex`. @throws Failure `timeout`, `index_corrupt` */
+  /**
+   * Does what `searchIndex` does.
+   * @throws Failure `timeout`, `index_corrupt`
+   */
   search(query: string, options: SearchOptions): SearchHit[] {
     const segment = this.#segment;
     segment.requireWhole();
@@ -58,7 +61,10 @@ export class SearchIndex implements Disposable {
     return searchIndex(parts, query, options);
   }
 
-  /** The document with this address; null when the index has none. @throws Failure `index_corrupt` */
+  /**
+   * The document with this address; null when the index has none.
+   * @throws Failure `index_corrupt`
+   */
   fetch(url: DocumentUrl): StoredDocument | null {
     this.#segment.requireWhole();
     const document = this.#segment.findDocument(url);

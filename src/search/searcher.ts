@@ -16,66 +16,66 @@ import type {
   Section,
 } from "./types.ts";
 
-/** What a tenant decides about its searches. */
+/** A tenant's settings for its searches. */
 export type SearchSettings = {
   readonly profile: AnalyzerProfile;
   readonly ranking: RankingSettings;
   readonly snippet: SnippetSettings;
-  /** Also finds words that documentation uses for those of the query (a small fixed list). */
+  /** Whether to search also for words that documentation uses for those of the query (a small fixed list). */
   readonly synonyms: boolean;
 };
 
 export type SearchOptions = {
-  /** Hits at most, 1–100. */
+  /** The most hits to return, 1–100. */
   readonly size: number;
-  /** Only words as typed: no stems, synonyms or corrections. */
+  /** Whether to search only for words as typed: no stems, synonyms or corrections. */
   readonly wordMatch: boolean;
-  /** Whether hits say how their scores came about. */
+  /** Whether hits explain how their scores came about. */
   readonly explain: boolean;
-  /** Instead of the one of the settings. */
+  /** The style of snippets; it replaces the one in the settings. */
   readonly snippetStyle?: SnippetStyle | undefined;
   /** When to give up, in the time of performance.now(), ms. */
   readonly deadline: number;
 };
 
 export type SearchHit = {
-  /** The page's, without fragment. */
+  /** The page's address without fragment. */
   readonly url: DocumentUrl;
   readonly title: string;
   readonly score: number;
   readonly snippet: string;
-  /** Of the section that fits best; null for the text before the first heading. */
+  /** The anchor of the section that fits best; null for the text before the first heading. */
   readonly anchor: string | null;
-  /** Headings from the outermost to the section's own. */
+  /** The headings from the outermost to the section's own. */
   readonly headings: readonly string[];
   readonly explanation: ScoreExplanation | null;
 };
 
 export type SearcherParts<Reader extends IndexReader> = {
   readonly reader: Reader;
-  /** The first phase of that reader. */
+  /** The first phase for this kind of reader. */
   readonly findCandidates: FindCandidates<Reader>;
   readonly settings: SearchSettings;
   /**
-   * Of the settings' profile, for queries and snippets; what it has learned of words makes the next search
-   * faster. Without one, a search makes its own.
+   * An analyser with the settings' profile, for queries and snippets. The words that it has learned make the
+   * next search faster. Without one, a search makes its own.
    */
   readonly analyser?: Analyser;
 };
 
-/** What a query finds, before anything of it is shown. */
+/** The results of a query, before any of them is shown. */
 export type Ranking = {
-  /** Best first; at least as many as `size` asks for, where there are. */
+  /** The best first; at least as many as `size` asks for, if the index has them. */
   readonly documents: readonly RankedDocument[];
   readonly query: CompiledQuery;
   readonly analyser: Analyser;
 };
 
 /**
- * Ranks an index's documents for a query, ties in the order of their URLs. Any text is a query; what has no
- * words, or none that the index knows, finds nothing.
- * @throws Failure `timeout` when the deadline passes; `invalid_settings` when the index was built with another
- *   analyser than the settings ask for
+ * Ranks an index's documents for a query; ties are in the order of their URLs. Any text is a query; a query
+ * without words, or with none that the index knows, finds nothing.
+ * @throws Failure `timeout` when the deadline passes; `invalid_settings` when the index was built with
+ * another analyser than the settings ask for
  */
 export function rankIndex<Reader extends IndexReader>(
   parts: SearcherParts<Reader>,
@@ -105,8 +105,8 @@ export function rankIndex<Reader extends IndexReader>(
 }
 
 /**
- * Searches an index: the best documents, one hit each, best first, each with its best section and a snippet
- * from it.
+ * Searches an index and returns the best documents, one hit each, best first, each with its best section and
+ * a snippet from it.
  * @throws Failure as `rankIndex`
  */
 export function searchIndex<Reader extends IndexReader>(

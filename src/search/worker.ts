@@ -14,9 +14,9 @@ type WorkerScope = {
 };
 
 /**
- * Turns the calling worker thread into one that builds one index from the documents it is sent. A document that
- * cannot be read or analysed is left out, and the builder is told.
- * @param read for tests, which have documents that hang or crash it
+ * Turns the calling worker thread into one that builds one index from the documents that it receives. A
+ * document that cannot be read or analysed is left out and reported to the builder.
+ * @param read replaced by tests, whose documents hang or crash it
  */
 export function runIndexWorker(scope: WorkerScope, read = readDocument): void {
   const inbox = new Inbox();
@@ -98,11 +98,11 @@ class Build {
   }
 }
 
-// A document can drive the code into any exception; here is the edge where it becomes that document's.
+// A document can cause any exception; here it becomes a reason for leaving out that document.
 const reasonOf = (error: unknown): string =>
   error instanceof Failure ? error.message : `reading it stopped with ${String(error).slice(0, 300)}`;
 
-// Without an index, or with one that is damaged or of another version, everything is analysed anew.
+// When there is no index, or it is damaged or of another version, everything is analysed anew.
 function openPrevious(path: string): Segment | null {
   try {
     return Segment.open(path);
@@ -112,7 +112,7 @@ function openPrevious(path: string): Segment | null {
   }
 }
 
-/** Documents that were posted and not yet asked for. */
+/** Documents that have arrived and were not yet asked for. */
 class Inbox {
   readonly #batches: (readonly UnreadDocument[] | null)[] = [];
   #wake: (() => void) | null = null;

@@ -10,33 +10,34 @@ export type TextKind = "prose" | "code";
 
 const NONE = 0xffff_ffff;
 
-// Part of an index's fingerprint: raise it when the same text gives other terms.
+// This is part of an index's fingerprint: raise it when the same text gives other terms.
 const ANALYSIS_VERSION = 1;
 
-/** Names the analysis: an index answers only queries that were analysed in the same way. */
+/** Names the analysis: an index only answers queries that were analysed in the same way. */
 export const analyserFingerprint = (profile: AnalyzerProfile): string => `${profile}/${ANALYSIS_VERSION}`;
 
 /**
- * Turns written runs into words of a vocabulary that grows. One analyser serves one build or one reader; it
- * is the same code for documents and for queries. Profiles:
- * - `default`: parts and plain words as Porter2 stems, whole identifiers as they are;
- * - `aggressive-stem`: stems lose further suffixes (`installer`, `installation`, `install` are one);
- * - `code-friendly`: prose as in `default`, code unstemmed.
+ * Turns written runs into words of a growing vocabulary. One analyser serves one build or one reader;
+ * documents and queries go through the same code. The profiles differ in their terms:
+ * - `default`: parts and plain words become Porter2 stems, whole identifiers stay unchanged.
+ * - `aggressive-stem`: stems lose more suffixes (`installer`, `installation` and `install` become one).
+ * - `code-friendly`: prose is treated as in `default`, code is not stemmed.
  */
 export class Analyser implements Vocabulary {
   readonly profile: AnalyzerProfile;
-  /** Forms and terms, each once: nearly all terms are forms too. */
+  /** Forms and terms share this list, because nearly all terms are forms too. */
   readonly #strings: string[] = [];
   readonly #numbers = new RunTable();
-  /** Those that the table has no place for. */
+  /** Strings that the table has no room for. */
   readonly #strays = new Map<string, number>();
-  // By string: the word that has it as its form, or NONE. A form has one term, or two where code stays as it is.
+  // Maps a string to the word that has it as its form, or to NONE. A form has one term, or two when code is
+  // not stemmed.
   readonly #stemmedWords = new NumberList();
   readonly #writtenWords = new NumberList();
-  // By word: numbers of strings.
+  // Maps a word to the number of its term.
   readonly #terms = new NumberList();
   readonly #forms = new NumberList();
-  /** Runs of prose, and of code: the same where code is stemmed too. */
+  /** The runs of prose and those of code; both are the same object when code is stemmed too. */
   readonly prose: RunWords;
   readonly code: RunWords;
 
@@ -88,13 +89,13 @@ export class Analyser implements Vocabulary {
     this.code.clear();
   }
 
-  /** The words of a run that the tokenizer found. */
+  /** Returns the words of a run that the tokenizer found. */
   shape(run: string, kind: TextKind): Shape {
     const runs = kind === "code" ? this.code : this.prose;
     return runs.shape(runs.codeAt(run, 0, run.length));
   }
 
-  /** The term of a folded word. */
+  /** Returns the term of a folded word. */
   stem(form: string): string {
     const stem = stemEnglish(form);
     return this.profile === "aggressive-stem" ? stemFurther(stem) : stem;
@@ -115,7 +116,10 @@ export class Analyser implements Vocabulary {
     return known === NONE ? this.#makeWord(string, string, this.#writtenWords, this.#stemmedWords) : known;
   }
 
-  /** @param others where the form may be a word already, which is the same if its term is */
+  /**
+   * @param others the list in which the form may already have a word; that word is reused if its term is the
+   * same
+   */
   #makeWord(form: number, term: number, own: NumberList, others: NumberList): number {
     const twin = others.values[form]!;
     const isSame = twin !== NONE && this.#terms.values[twin] === term;

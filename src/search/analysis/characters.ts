@@ -1,10 +1,10 @@
-/** What a UTF-16 code unit is to the tokenizer; letters of scripts without spaces stand apart. */
+/** The classes of UTF-16 code units for the tokenizer; scripts without spaces have a class of their own. */
 export const OTHER = 0;
 export const LOWER = 1;
 export const UPPER = 2;
 export const DIGIT = 3;
 export const UNSPACED = 4;
-/** Combining marks and the like: they continue a word and begin none. */
+/** Combining marks and the like, which continue a word but do not begin one. */
 export const MARK = 5;
 
 const UNKNOWN = 255;
@@ -43,8 +43,8 @@ function classify(character: string): number {
 }
 
 /**
- * The form under which words are compared: lower case, compatibility forms and accents folded
- * (`Zürich` → `zurich`, `ﬁ` → `fi`, `Straße` → `strasse`), typographic apostrophes as `'`.
+ * The form in which words are compared: lower case, compatibility forms and accents folded (`Zürich` →
+ * `zurich`, `ﬁ` → `fi`, `Straße` → `strasse`), typographic apostrophes as `'`.
  */
 export function fold(word: string): string {
   let isLower = true;
@@ -65,7 +65,7 @@ export function fold(word: string): string {
     .normalize("NFC");
 }
 
-// Letters of Latin that have no decomposition.
+// These Latin letters have no decomposition.
 const PLAIN_LETTERS: Readonly<Record<string, string>> = {
   ß: "ss",
   æ: "ae",

@@ -1,14 +1,14 @@
-// Text is hostile: runs that are made to collide must not make every look-up a walk. A run that finds no
-// place within so many steps is not kept.
+// Text is hostile: runs that are made to collide must not turn every look-up into a long walk. A run that
+// finds no place within this many steps is not kept.
 const MAX_PROBES = 32;
 
 const FIRST_SLOTS = 1024;
 const FIRST_UNITS = 8 * 1024;
 
-// Numbers of a slot, side by side, so that a look-up touches one line of the cache. A run of up to eight code
-// units below 256 lies in the slot itself, four in a number; of any other the slot has the hash, and where its
-// code units begin. The size tells which: the length of the former, the length + LONG of the latter, -1 in a
-// free slot.
+// The numbers of a slot lie side by side, so that a look-up touches one cache line. A run of up to eight code
+// units below 256 is stored in the slot itself, four in a number. For any other run the slot holds the hash
+// and the position of its code units. The size tells them apart: it is the length for the former, the length
+// + LONG for the latter, and -1 in a free slot.
 const SLOT = 4;
 const FIRST = 0;
 const SECOND = 1;
@@ -17,20 +17,21 @@ const VALUE = 3;
 const MAX_SHORT = 8;
 const LONG = 16;
 
-/** The value of no run. */
+/** The value of a run that the table does not hold. */
 export const UNKNOWN_RUN = 0x7fff_ffff;
 
 /**
- * A map to 32-bit integers whose keys are looked up as ranges of a text. A `Map` needs each run as a string of
- * its own, to be made, hashed and collected: on documentation that was half the time of all analysis. Keys are
- * kept in the slots or as code units in one array, for a string a key is three places in memory to visit.
+ * A map to 32-bit integers whose keys are looked up as ranges of a text. A `Map` would need each run as a
+ * string, which must be made, hashed and collected: on documentation that was half the time of all analysis.
+ * Keys are stored in the slots or as code units in one array, because a string would be in three places in
+ * memory.
  */
 export class RunTable {
   #slots = new Int32Array(FIRST_SLOTS * SLOT).fill(-1);
   #units = new Uint16Array(FIRST_UNITS);
   #unitCount = 0;
   #size = 0;
-  /** Where `find` looked last: the slot that a new key may take, or -1, and what it would have there. */
+  /** The slot that a new key may take after the last `find`, or -1, and the contents that it would get. */
   #free = -1;
   #first = 0;
   #second = 0;
@@ -98,7 +99,10 @@ export class RunTable {
     return UNKNOWN_RUN;
   }
 
-  /** Keeps the value of the run that `find` has just not found. @returns whether there was a place for it */
+  /**
+   * Stores the value of the run that `find` has just not found.
+   * @returns whether there was room for it
+   */
   add(key: string, value: number): boolean {
     if (this.#free < 0) return false;
     this.#slots[this.#free + FIRST] = this.#first;

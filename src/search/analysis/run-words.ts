@@ -14,32 +14,34 @@ import {
 
 /** The words of a written run, ready to be counted. */
 export type Shape = {
-  /** Vocabulary numbers, and what each adds to the run's position. */
+  /** Numbers of words in the vocabulary. */
   readonly words: readonly number[];
   readonly offsets: readonly number[];
-  /** 1 for a leaf, 0 for a whole that has parts. */
+  /** For each word 1 when it is a leaf, 0 when it is a whole with parts. */
   readonly leaves: readonly number[];
-  /** Positions that the run takes; 0 for a run that yields nothing. */
+  /** How many positions the run takes; 0 for a run without words. */
   readonly width: number;
 };
 
-// Bounds the memory of a long build to about 40 MB; a cleared cache only costs time.
+// This limits the memory of a long build to about 40 MB; a cleared cache only costs time.
 const MAX_CACHED_RUNS = 400_000;
 const MAX_SHAPE_NUMBERS = 4_000_000;
 
 const MAX_FORM_LENGTH = 64;
 
 /**
- * What written runs are made of, remembered. A run has a code: the number of its word where it has only one,
- * as nearly all have, else `~place` of its shape in `shapes`.
+ * Remembers the words of written runs. A run has a code: the number of its word when it has only one, like
+ * nearly all runs, else `~place` of its shape in `shapes`.
  */
 export class RunWords {
   readonly #table = new RunTable();
   readonly #numberOf: (form: string) => number;
-  /** Of each shape its width and how many words it has, then of each word its number and 2 × offset + leaf. */
+  /**
+   * For each shape its width and its number of words, then for each word its number and 2 × offset + leaf.
+   */
   readonly #shapes = new NumberList();
 
-  /** @param numberOf the vocabulary's number of a form */
+  /** @param numberOf returns the vocabulary's number of a form */
   constructor(numberOf: (form: string) => number) {
     this.#numberOf = numberOf;
   }
@@ -53,7 +55,10 @@ export class RunWords {
     this.#shapes.clear();
   }
 
-  /** The code of the run that the tokenizer found from `start` to `end` (exclusive), valid until the next one. */
+  /**
+   * The code of the run that the tokenizer found from `start` to `end` (exclusive), valid until the next
+   * call.
+   */
   codeAt(text: string, start: number, end: number): number {
     const known = this.#table.find(text, start, end);
     if (known !== UNKNOWN_RUN) return known;
@@ -64,7 +69,7 @@ export class RunWords {
     const run = text.slice(start, end);
     const path = pathParts(run);
     const code = (path && this.#makePathCode(run, path)) ?? this.#makeCode(run);
-    if (path) this.#table.find(text, start, end); // the parts were looked up in between
+    if (path) this.#table.find(text, start, end); // the look-up of the parts came in between
     this.#table.add(run, code);
     return code;
   }
@@ -84,8 +89,9 @@ export class RunWords {
   }
 
   /**
-   * Of parts that are remembered: every document has a path of its own, but few have folders of their own.
-   * @returns null where a part is lost, or where not all parts count
+   * Makes a path's code from remembered parts: every document has its own path, but few have folders of their
+   * own.
+   * @returns null when a part is not remembered, or when not all parts count
    */
   #makePathCode(run: string, { bare, parts }: PathParts): number | null {
     const codes = parts.map((part) => this.#codeOfPart(part));
@@ -115,7 +121,10 @@ export class RunWords {
     return code;
   }
 
-  /** Adds the words of another shape. @returns its width */
+  /**
+   * Appends the words of another shape.
+   * @returns its width
+   */
   #appendShape(place: number, code: number, offset: number): number {
     const shapes = this.#shapes;
     if (code >= 0) {
@@ -132,7 +141,7 @@ export class RunWords {
   #addPiece(place: number, { text, offset, isLeaf }: WordPiece): void {
     if (text.length > MAX_WHOLE_LENGTH) return;
     const form = foldWord(text);
-    // A whole without joints is stemmed like the plain word that somebody types for it.
+    // A whole without joints is stemmed like the plain word that somebody would type for it.
     if (form !== "") this.#addWord(place, this.#numberOf(form), offset * 2 + (isLeaf ? 1 : 0));
   }
 
@@ -159,7 +168,10 @@ export class RunWords {
   }
 }
 
-/** Whether a run is small letters and digits of ASCII after a first one that may be a capital: a word alone. */
+/**
+ * Whether a run consists of small ASCII letters and digits after a first one that may be a capital, so that
+ * it is one word.
+ */
 function isPlain(run: string): boolean {
   if (run === "" || run.length > MAX_FORM_LENGTH) return false;
   for (let at = 0; at < run.length; at++) {
@@ -170,7 +182,7 @@ function isPlain(run: string): boolean {
   return true;
 }
 
-/** The form of a word: folded, without a possessive ending and apostrophes at its ends. */
+/** The form of a word: folded, without a possessive ending and without apostrophes at its ends. */
 export function foldWord(text: string): string {
   const folded = fold(text);
   const form = folded.includes("'") ? folded.replace(/'s$|^'+|(?<!')'+$/g, "") : folded;

@@ -1,4 +1,4 @@
-// What Porter2 leaves on English nouns of one family: `installer`, `installation` → `instal`.
+// Porter2 leaves these on English nouns of one family: `installer`, `installation` → `instal`.
 const SUFFIXES = [
   "ation",
   "ition",
@@ -29,8 +29,8 @@ const SUFFIXES = [
 const MIN_STEM_LENGTH = 4;
 
 /**
- * Takes further suffixes off a Porter2 stem, at least four letters staying, then doubles a last letter no
- * more. For `aggressive-stem`: finds more, and takes more words for one.
+ * Removes further suffixes from a Porter2 stem, keeping at least four letters, and then a doubled last
+ * letter. It serves `aggressive-stem`, which finds more and confuses more words.
  */
 export function stemFurther(stem: string): string {
   if (!/^[a-z]+$/.test(stem)) return stem;

@@ -1,8 +1,9 @@
 /**
  * The English stemmer of the Snowball project, known as Porter2
- * (https://snowballstem.org/algorithms/english/stemmer.html, as of Snowball 3.0). Written here because the
- * packages for it on npm are of the algorithm's earlier states and differ from its reference vocabulary.
- * @param word folded to lower case; anything with letters outside a–z and `'` is returned as it is
+ * (https://snowballstem.org/algorithms/english/stemmer.html, as of Snowball 3.0). It is implemented here
+ * because the npm packages for it follow earlier states of the algorithm and differ from its reference
+ * vocabulary.
+ * @param word folded to lower case; a word with letters outside a–z and `'` is returned unchanged
  */
 export function stemEnglish(word: string): string {
   if (word.length <= 2 || !/^[a-z']+$/.test(word)) return word;
@@ -26,7 +27,8 @@ const SPECIAL_WORDS: ReadonlyMap<string, string> = new Map([
 const LONG_R1_PREFIX = /^(?:arsen|commun|emerg|gener|inter|later|organ|past|univers)/;
 const UNSTEMMED_AFTER_1A = /^(?:inning|outing|canning|herring|earring|evening)$/;
 
-// Longest first, as the algorithm takes the longest suffix and then looks whether it applies.
+// The longest suffixes come first, because the algorithm takes the longest one and then checks whether it
+// applies.
 const STEP_2: readonly (readonly [string, string])[] = [
   ["ational", "ate"],
   ["ization", "ize"],
@@ -88,7 +90,7 @@ const STEP_4 = [
   "ic",
 ] as const;
 
-/** One word on its way through the steps. `Y` marks a y that is a consonant. */
+/** One word during the steps. `Y` marks a y that is a consonant. */
 class Stemming {
   #word: string;
   readonly #r1: number;
@@ -150,7 +152,7 @@ class Stemming {
     const suffix = /(?:ingly|edly|ing|ed)$/.exec(this.#word)?.[0];
     if (!suffix) return;
     const rest = this.#word.slice(0, -suffix.length);
-    // `dying` → `die`; the rule is for a consonant and a y alone.
+    // `dying` → `die`: this rule is only for a consonant followed by y.
     if (suffix === "ing" && /^[^aeiouy]y$/.test(rest)) {
       this.#word = `${rest[0]}ie`;
       return;
@@ -161,7 +163,7 @@ class Stemming {
 
   #restored(rest: string): string {
     if (/(?:at|bl|iz)$/.test(rest)) return `${rest}e`;
-    // `adding` → `add`: the double belongs to a word of three letters.
+    // `adding` → `add`: the double letter stays in a word of three letters.
     if (/(bb|dd|ff|gg|mm|nn|pp|rr|tt)$/.test(rest)) return /^[aeo]..$/.test(rest) ? rest : rest.slice(0, -1);
     return rest.length <= this.#r1 && endsInShortSyllable(rest) ? `${rest}e` : rest;
   }
@@ -201,7 +203,7 @@ class Stemming {
   }
 }
 
-/** Where the region after the first non-vowel that follows a vowel begins, at or after `start`. */
+/** The start of the region after the first non-vowel that follows a vowel, at or after `start`. */
 function regionAfter(word: string, start: number): number {
   const match = /[aeiouy][^aeiouy]/.exec(word.slice(start));
   return match ? start + match.index + 2 : word.length;

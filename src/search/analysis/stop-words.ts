@@ -1,6 +1,6 @@
 /**
- * Words that a question is built of and that say nothing about its subject; folded, apostrophes kept.
- * They are left out of questions only: `the who`, `if`, `for loop` are searched as they are.
+ * Words that form a question but say nothing about its subject; folded, with apostrophes. They are left out
+ * of questions only: `the who`, `if` and `for loop` are searched unchanged.
  */
 export const QUESTION_WORDS: ReadonlySet<string> = new Set(
   `a about after again all also am an and any anyone are aren't as at be because been before being between
@@ -21,7 +21,7 @@ const OPENERS: ReadonlySet<string> = new Set(
   when where where's which who whom whose why will would i'm i`.split(/\s+/),
 );
 
-/** Whether a query reads as a question: it ends in a question mark, or opens as questions do. */
+/** Whether a query reads like a question: it ends in a question mark or begins as questions do. */
 export function isQuestion(query: string, words: readonly string[]): boolean {
   if (/\?["'\s]*$/.test(query.slice(-20))) return true;
   return words.length >= 4 && OPENERS.has(words[0] ?? "");

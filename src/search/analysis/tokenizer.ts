@@ -1,6 +1,6 @@
 import { classAt, LOWER, MARK, OTHER, UNSPACED } from "./characters.ts";
 
-// A longer run is cut: nobody searches for it, and what is cut from it stays linear.
+// A longer run is cut: nobody searches for it, and the work on its parts stays linear.
 const MAX_RUN_LENGTH = 256;
 
 const UNDERSCORE = 0x5f;
@@ -15,42 +15,42 @@ const ASCII = 0x80;
 const PLUS = 0x2b;
 const HASH = 0x23;
 
-/** Letters, digits and `_` of ASCII, which most of any text is. */
+/** Marks ASCII letters, digits and `_`, which make up most of any text. */
 const IS_WORD = Uint8Array.from({ length: ASCII }, (_, unit) =>
   /\w/.test(String.fromCharCode(unit)) ? 1 : 0,
 );
 
-/** What may stand between two parts of a run. */
+/** Marks the characters that may stand between two parts of a run. */
 const MAY_JOIN = Uint8Array.from({ length: ASCII }, (_, unit) =>
   ".-/':@".includes(String.fromCharCode(unit)) ? 1 : 0,
 );
 
-/** Signs that belong to a run when they stand right before it. */
+/** Marks the signs that belong to a run when they stand right before it. */
 const IS_SIGN = Uint8Array.from({ length: ASCII }, (_, unit) =>
   "-./$".includes(String.fromCharCode(unit)) ? 1 : 0,
 );
 
 /**
- * Walks the written words of a text from left to right: runs of letters, digits and `_`, with `.`, `-`, `/`,
- * `::`, `'` and `@` between them, and with the signs around them that make another word (`--flag`, `.NET`,
- * `$HOME`, `C++`). Runs of scripts without spaces come apart from others.
+ * Walks the written words of a text from left to right. A word is a run of letters, digits and `_`, with `.`,
+ * `-`, `/`, `::`, `'` and `@` between them, and with the signs around them that make it another word
+ * (`--flag`, `.NET`, `$HOME`, `C++`). Runs of scripts without spaces are separate from others.
  */
 export class Tokenizer {
   #text = "";
   #at = 0;
   #end = 0;
-  /** Range of the run that `next` found, in UTF-16 code units. */
+  /** The range of the run that `next` found, in UTF-16 code units. */
   start = 0;
   end = 0;
 
-  /** Sets what is walked: `text` from `start` to `end` (exclusive). */
+  /** Sets the text to walk: `text` from `start` to `end` (exclusive). */
   reset(text: string, start: number, end: number): void {
     this.#text = text;
     this.#at = start;
     this.#end = end;
   }
 
-  /** Moves to the next run; false when there is none. */
+  /** Moves to the next run; returns false when there is none. */
   next(): boolean {
     const text = this.#text;
     const from = this.#at;
@@ -97,7 +97,7 @@ export class Tokenizer {
     const limit = Math.min(this.#end, start + MAX_RUN_LENGTH);
     let at = start + 1;
     let unit = 0;
-    // Most runs are letters of ASCII and end at what goes on with none.
+    // Most runs consist of ASCII letters and end at a character that cannot continue a run.
     for (; at < limit; at++) {
       unit = text.charCodeAt(at);
       if (unit >= ASCII || IS_WORD[unit] === 0) break;
@@ -118,7 +118,7 @@ export class Tokenizer {
     return this.#wholeCharacter(start, at);
   }
 
-  // A cut at the length limit must not halve a surrogate pair.
+  // A cut at the length limit must not split a surrogate pair.
   #wholeCharacter(start: number, end: number): number {
     const last = this.#text.charCodeAt(end - 1);
     const isHalf = last >= 0xd800 && last <= 0xdbff && end - 1 > start;
@@ -154,7 +154,7 @@ export class Tokenizer {
     if (sign >= ASCII || IS_SIGN[sign] === 0) return start;
     let first = start - 1;
     if (sign === HYPHEN && first > from && text.charCodeAt(first - 1) === HYPHEN) first--;
-    // Only at the start of what is written: not the second dot of `...`, nor the slashes of `//`.
+    // A sign counts only at the start of a word: not the second dot of `...`, nor the slashes of `//`.
     return first > from && !isOpening(text.charCodeAt(first - 1)) ? start : first;
   }
 
@@ -169,7 +169,7 @@ export class Tokenizer {
   }
 }
 
-/** Space, or a bracket, quote or mark that opens something. */
+/** Whether the character is a space, or a bracket, quote or mark that opens something. */
 const isOpening = (unit: number): boolean =>
   unit <= 0x20 || unit === 0xa0 || (unit < 0x80 && OPENING.includes(String.fromCharCode(unit)));
 

@@ -1,31 +1,32 @@
 import { classAt, DIGIT, LOWER, UNSPACED, UPPER } from "./characters.ts";
 
-/** A piece of a written word: the word as a whole, or a part of it. */
+/** A piece of a written word: the whole word or a part of it. */
 export type WordPiece = {
-  /** As written, marks around it included. */
+  /** The piece as written, with the signs around it. */
   readonly text: string;
-  /** Number of leaves before it: what is added to the position of the word. */
+  /** The number of leaves before it, which is added to the position of the word. */
   readonly offset: number;
-  /** Whether nothing is inside it; only leaves are stemmed. */
+  /** Whether it has no parts; only leaves are stemmed. */
   readonly isLeaf: boolean;
 };
 
 export type WordParts = {
-  /** Whole before parts, each once at an offset. */
+  /** The whole word comes before its parts, and each piece once per offset. */
   readonly pieces: readonly WordPiece[];
-  /** Positions that the word takes. */
+  /** How many positions the word takes. */
   readonly width: number;
 };
 
 /** Longer pieces are left out. */
 export const MAX_WHOLE_LENGTH = 64;
-/** Positions that a word may take; what is beyond them is left out. */
+/** How many positions a word may take; further parts are left out. */
 export const MAX_LEAVES = 32;
 
 /**
- * A written word as a whole and in parts, at each level of its joints: `xml.etree.ElementTree` gives itself,
- * `xml`, `etree`, `elementtree`, `element`, `tree`. Versions give themselves and their first two numbers.
- * A sign before (`--no-cache`, `.NET`, `$HOME`, `/GT`) or after (`C++`, `C#`) makes a piece of its own.
+ * Splits a written word into the whole and its parts, at each level of its joints: `xml.etree.ElementTree`
+ * gives itself, `xml`, `etree`, `elementtree`, `element`, `tree`. Versions give themselves and their first
+ * two numbers. A sign before (`--no-cache`, `.NET`, `$HOME`, `/GT`) or after (`C++`, `C#`) makes another
+ * piece.
  * @param written a run of the tokenizer: word characters with joiners between them, signs at its ends
  */
 export function wordParts(written: string): WordParts {
@@ -33,7 +34,7 @@ export function wordParts(written: string): WordParts {
   const end = bareEnd(written);
   const start = bareStart(written, end);
   if (end < written.length) {
-    // The C of C++ is another language.
+    // The C of C++ is a different language.
     add(pieces, written.slice(start), 0, true);
     return { pieces, width: 1 };
   }
@@ -43,12 +44,12 @@ export function wordParts(written: string): WordParts {
   return { pieces, width };
 }
 
-/** A path without the sign before it, and what stands between its slashes: two parts or more. */
+/** A path without the sign before it, and its two or more parts between the slashes. */
 export type PathParts = { readonly bare: string; readonly parts: readonly string[] };
 
 /**
- * The parts of a path, each of which comes apart as it would alone; null for what is no path, or where a sign
- * makes the difference.
+ * The parts of a path, each of which is split as it would be alone; null when the word is no path, or when a
+ * sign changes its meaning.
  */
 export function pathParts(written: string): PathParts | null {
   if (!written.includes("/") || isUnspaced(written) || bareEnd(written) < written.length) return null;
@@ -58,7 +59,8 @@ export function pathParts(written: string): PathParts | null {
   return parts.length > 1 && isPlain ? { bare, parts } : null;
 }
 
-// From the weakest joint to the strongest: `/`, `.` and `::`, `-` and `@`, `_`; the last level is camelCase.
+// The levels run from the weakest joint to the strongest: `/`, `.` and `::`, `-` and `@`, `_`, and last
+// camelCase.
 const DOTS = 1;
 const CAMEL = 4;
 
@@ -69,7 +71,7 @@ const HYPHEN_UNIT = 0x2d;
 const AT_UNIT = 0x40;
 const UNDERSCORE_UNIT = 0x5f;
 
-/** A bit for each level that a word may come apart at: most words have none. */
+/** A bit for each level at which a word can be split; most words have none. */
 function jointsOf(text: string): number {
   let joints = 0;
   for (let at = 0; at < text.length; at++) {
@@ -84,7 +86,7 @@ function jointsOf(text: string): number {
   return joints;
 }
 
-/** How many code units of a level's joint stand at an index; 0 for none. */
+/** The length in code units of a level's joint at an index; 0 when there is none. */
 function jointLength(text: string, at: number, level: number): number {
   const unit = text.charCodeAt(at);
   switch (level) {
@@ -100,7 +102,7 @@ function jointLength(text: string, at: number, level: number): number {
   }
 }
 
-/** What stands between the joints of a level, where there is something. */
+/** The parts between the joints of a level that are not empty. */
 function partsAt(text: string, level: number): string[] {
   const parts: string[] = [];
   let from = 0;
@@ -115,7 +117,7 @@ function partsAt(text: string, level: number): string[] {
   return parts;
 }
 
-/** One word that comes apart; `joints` says at which levels. */
+/** A word that is being split; `joints` tells at which levels. */
 class Splitting {
   readonly #pieces: WordPiece[];
   readonly #joints: number;
@@ -125,7 +127,7 @@ class Splitting {
     this.#joints = joints;
   }
 
-  /** @returns the leaves that were added */
+  /** @returns how many leaves were added */
   split(text: string, firstLevel: number, offset: number): number {
     if (offset >= MAX_LEAVES || text === "") return 0;
     let level = firstLevel;
@@ -171,7 +173,7 @@ function addVersion(pieces: WordPiece[], text: string, offset: number): number {
   return 1;
 }
 
-// Offsets never descend, so that only the last pieces can be the same.
+// Offsets never descend, so only the last pieces can be equal to the new one.
 function add(pieces: WordPiece[], text: string, offset: number, isLeaf: boolean): void {
   if (text.length > MAX_WHOLE_LENGTH) return;
   for (let at = pieces.length - 1; at >= 0 && pieces[at]!.offset === offset; at--) {
@@ -195,8 +197,8 @@ function bareStart(written: string, end: number): number {
 }
 
 /**
- * `getElementById` → get, Element, By, Id; `XMLParser` → XML, Parser; `Base64Encode` → Base64, Encode. A
- * capital run keeps a single small letter after it (`URLs`, `IPv4`).
+ * Splits camelCase: `getElementById` → get, Element, By, Id; `XMLParser` → XML, Parser; `Base64Encode` →
+ * Base64, Encode. A run of capitals keeps a single small letter after it (`URLs`, `IPv4`).
  */
 function camelParts(text: string): string[] {
   const parts: string[] = [];
@@ -219,8 +221,8 @@ function camelParts(text: string): string[] {
 }
 
 /**
- * A run of a script without spaces as overlapping pairs, each with the single character before it, so that
- * both `水` and `水車` are found (CJK bigrams as in Lucene's CJKBigramFilter with unigrams).
+ * Splits a run of a script without spaces into overlapping pairs, and before each pair its first character
+ * alone, so that both `水` and `水車` are found (CJK bigrams as in Lucene's CJKBigramFilter with unigrams).
  */
 export function unspacedParts(run: string): WordParts {
   const characters = [...run];
@@ -233,5 +235,5 @@ export function unspacedParts(run: string): WordParts {
   return { pieces, width: characters.length };
 }
 
-/** Whether a run is of a script without spaces: such runs are never mixed with others. */
+/** Whether a run belongs to a script without spaces; such runs contain no other characters. */
 export const isUnspaced = (run: string): boolean => classAt(run, 0) === UNSPACED;

@@ -2,18 +2,18 @@ import { mkdir, readdir, rm, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { asWriteFailure } from "../segment/file-failure.ts";
 
-// What has not changed for so long belongs to a build that was killed; a younger one may be another process's.
+// A directory that has not changed for this long belongs to a killed build; a younger one may be in use.
 const STALE_AFTER_MS = 60 * 60 * 1000;
 
 const prefixOf = (path: string): string => `.${basename(path)}-build-`;
 
-/** Where the build of this name keeps its temporary files. */
+/** The directory for the temporary files of the build with this name. */
 export const buildDirectory = (path: string, buildName: string): string =>
   join(dirname(path), prefixOf(path) + buildName);
 
 /**
- * Makes a directory for a build's temporary files beside the index, where the finished file can be renamed
- * from, and removes those that killed builds of the same index have left.
+ * Creates a directory for a build's temporary files beside the index, from where the finished file can be
+ * renamed, and removes those of killed builds of the same index.
  * @throws Failure `unwritable_output`
  */
 export async function makeBuildDirectory(path: string, buildName: string): Promise<string> {
@@ -31,7 +31,7 @@ export async function makeBuildDirectory(path: string, buildName: string): Promi
 }
 
 async function removeIfStale(directory: string): Promise<void> {
-  const files = await readdir(directory).catch(() => []); // another process may remove it too
+  const files = await readdir(directory).catch(() => []); // another process may be removing it too
   const times = await Promise.all(
     [directory, ...files.map((file) => join(directory, file))].map(async (path) => {
       const stats = await stat(path).catch(() => null);

@@ -6,38 +6,41 @@ import { buildDirectory } from "./build-directory.ts";
 import type { BuildReply, BuildRequest, BuildTask, DocumentNotice } from "./build-protocol.ts";
 import type { BuildCounts } from "./build-segment.ts";
 
-/** Documents that are posted together, and how many of their characters. */
+/** The most documents that are posted together, and the most of their characters. */
 const BATCH_DOCUMENTS = 64;
 const BATCH_CHARACTERS = 512 * 1024;
-/** Batches on their way: the worker always has one, and what waits stays small. */
+/** How many batches are with the worker: it never has to wait for one, and only a few wait for it. */
 const BATCHES_UNDER_WAY = 2;
-/** For the worker to load its code. */
+/** The time for the worker to load its code. */
 const START_LIMIT_MS = 60_000;
 
-/** Documents that may cost the worker its life; each costs a build that begins anew. */
+/** How many documents may end the worker; after each of them the build starts again. */
 const MAX_FATAL_DOCUMENTS = 20;
 
 export type IndexBuildOptions = Omit<BuildTask, "buildName" | "place"> & {
-  /** The worker's module (`bin/index-worker.ts`), as an address that `new Worker` takes. */
+  /** The URL of the worker's module (`bin/index-worker.ts`) for `new Worker`. */
   readonly workerUrl: string | URL;
-  /** How long the worker may take for one document before it counts as hung, ms; it may take twice that. */
+  /**
+   * How long the worker may take for one document before it counts as hung, in ms; it may be noticed only
+   * after twice that time.
+   */
   readonly documentLimitMs: number;
   readonly signal?: AbortSignal;
   /** Called after each batch of documents. */
   readonly onProgress?: (counts: BuildCounts) => void;
-  /** Told of each document that is left out or cut, once. */
+  /** Called once for each document that is left out or cut. */
   readonly onNotice?: (notice: DocumentNotice) => void;
 };
 
-/** Gives the documents from the first on, each time that it is called. */
+/** Yields all documents, from the first one, each time that it is called. */
 export type DocumentsToIndex = () => AsyncIterable<UnreadDocument> | Iterable<UnreadDocument>;
 
 /**
- * Builds an index file on a worker thread, which reads, cleans and analyses the documents (see `readDocument`,
- * `buildSegment`). What the file holds already is carried over where the documents are the same; whatever happens,
- * it stays as it is until the new one is whole. A document that the worker fails on, hangs on or dies of is left out.
- * @throws Failure `unwritable_output`, `timeout` or `internal` (the worker hangs or crashes outside of any document,
- *   or does so again and again), `cancelled`, and what the documents throw
+ * Builds an index file on a worker thread, which reads, cleans and analyses the documents (see
+ * `readDocument`, `buildSegment`). Unchanged documents are carried over from the existing file, which stays
+ * in place until the new one is complete. A document on which the worker fails, hangs or dies is left out.
+ * @throws Failure `unwritable_output`; `timeout` or `internal` when the worker hangs or crashes outside any
+ * document, or does so again and again; `cancelled`; and what the documents throw
  */
 export async function buildIndex(
   documents: DocumentsToIndex,
@@ -62,7 +65,7 @@ export async function buildIndex(
   }
 }
 
-/** The worker was lost with a document. */
+/** The worker was lost together with a document. */
 class FatalDocument extends Error {
   readonly url: string;
   readonly failure: Failure;
@@ -76,7 +79,7 @@ class FatalDocument extends Error {
 
 type OneBuildOptions = IndexBuildOptions & {
   readonly onNotice: (notice: DocumentNotice) => void;
-  /** Addresses of documents that are left out unread. */
+  /** Addresses of documents that are left out without being read. */
   readonly fatal: ReadonlySet<string>;
 };
 
@@ -109,9 +112,9 @@ class IndexWorker implements AsyncDisposable {
   readonly #onAbort = (): void =>
     this.#fail(new Failure("cancelled", "building the search index was cancelled"));
   readonly #place = new Int32Array(new SharedArrayBuffer(4));
-  /** Batches that are not taken yet, the oldest first. */
+  /** Batches that the worker has not finished, the oldest first. */
   readonly #underWay: (readonly UnreadDocument[])[] = [];
-  /** Documents of the batches that are taken. */
+  /** The number of documents in finished batches. */
   #takenDocuments = 0;
   #onTaken: (() => void) | null = null;
   #failure: Failure | FatalDocument | null = null;
@@ -120,7 +123,7 @@ class IndexWorker implements AsyncDisposable {
 
   constructor(options: OneBuildOptions) {
     this.#options = options;
-    this.#outcome.promise.catch(() => {}); // whoever waits for anything is told by `#failure`
+    this.#outcome.promise.catch(() => {}); // everybody who waits learns it from `#failure`
     const worker = new Worker(options.workerUrl);
     this.#worker = worker;
     worker.onmessage = (event: MessageEvent<BuildReply>) => this.#take(event.data);
@@ -164,7 +167,7 @@ class IndexWorker implements AsyncDisposable {
     this.#stopClock();
     this.#worker.terminate();
     await this.#closed.promise;
-    // A thread that was ended could not clear up after itself.
+    // A thread that was ended could not remove its files.
     await rm(buildDirectory(this.#options.path, this.#buildName), { recursive: true, force: true });
   }
 
@@ -189,7 +192,7 @@ class IndexWorker implements AsyncDisposable {
     }
   }
 
-  /** Fails with the document that the worker held, where it held one. */
+  /** Fails with the document that the worker had, if it had one. */
   #lose(failure: Failure): void {
     const held = Atomics.load(this.#place, 0) - this.#takenDocuments - 1;
     const document = this.#underWay.flat()[held];
@@ -203,7 +206,7 @@ class IndexWorker implements AsyncDisposable {
     this.#onTaken?.();
   }
 
-  /** Counts from when a document is first seen under way, as the worker tells nobody when it begins one. */
+  /** Starts timing when a document is first seen in work, because the worker does not announce it. */
   #startClock(): void {
     if (this.#timer !== null) return;
     const limit = this.#isReady ? this.#options.documentLimitMs : START_LIMIT_MS;

@@ -3,16 +3,16 @@ import type { UnreadDocument } from "../reading/read-document.ts";
 import type { AnalyzerProfile } from "../types.ts";
 import type { BuildCounts } from "./build-segment.ts";
 
-/** What a worker is asked to build. */
+/** The order to a worker. */
 export type BuildTask = {
-  /** The index file. What it holds already is carried over where it can be. */
+  /** The index file. Unchanged documents are carried over from it. */
   readonly path: string;
   readonly profile: AnalyzerProfile;
-  /** Postings and their words in memory, in bytes. */
+  /** The memory for postings and their words, in bytes. */
   readonly memoryBytes: number;
   /** Part of the name of the directory for temporary files. */
   readonly buildName: string;
-  /** One number that the worker sets to that of the document it begins; the first is 1. */
+  /** A shared number that the worker sets to that of the document it begins; the first is 1. */
   readonly place: Int32Array;
 };
 
@@ -21,19 +21,19 @@ export type BuildRequest =
   | { readonly kind: "documents"; readonly documents: readonly UnreadDocument[] }
   | { readonly kind: "end" };
 
-/** What there is to say of one document. */
+/** A message about one document. */
 export type DocumentNotice = {
-  /** Its address before it was read. */
+  /** The document's address before it was read. */
   readonly url: string;
   readonly reason: string;
-  /** Whether it is not in the index; else some of it is not as it was written. */
+  /** Whether it is missing from the index; otherwise only part of it was changed or cut. */
   readonly isLeftOut: boolean;
 };
 
-/** What the worker says; a failure crosses as a record, because a posted Error keeps only its message. */
+/** The worker's answers. A failure is sent as a record, because a posted Error keeps only its message. */
 export type BuildReply =
   | { readonly kind: "ready" }
-  /** All documents of one message are in, or left out. */
+  /** All documents of one message are indexed or left out. */
   | { readonly kind: "taken"; readonly counts: BuildCounts }
   | { readonly kind: "notice"; readonly notice: DocumentNotice }
   | { readonly kind: "built"; readonly counts: BuildCounts }

@@ -19,7 +19,7 @@ import { RunWriter } from "./run-writer.ts";
 import { TemporaryFile } from "./temporary-file.ts";
 import { writeSegment } from "./write-segment.ts";
 
-/** What turns documents into words. */
+/** The functions that turn documents into words. */
 export type BuildAnalysis = {
   readonly fingerprint: string;
   readonly vocabulary: Vocabulary;
@@ -27,34 +27,39 @@ export type BuildAnalysis = {
 };
 
 export type BuildOptions = {
-  /** The index file; its directory is made. A file of this name is replaced when the new one is whole. */
+  /** The index file. Its directory is created; an existing file is replaced when the new one is complete. */
   readonly path: string;
   readonly analysis: BuildAnalysis;
-  /** An index whose unchanged documents are taken over without analysis, if it has the same analysis. */
+  /**
+   * An index whose unchanged documents are carried over without analysis, if it was built with the same
+   * analysis.
+   */
   readonly previous: Segment | null;
-  /** Postings and their words in memory, in bytes; beyond them they are spilled to the disk. */
+  /** The memory for postings and their words, in bytes; beyond it they are spilled to the disk. */
   readonly memoryBytes: number;
-  /** Part of the name of the directory for temporary files; made up where it is not given. */
+  /** Part of the name of the directory for temporary files; by default a random one. */
   readonly buildName?: string;
   readonly signal?: AbortSignal;
   /** Called after every document. */
   readonly onProgress?: (counts: BuildCounts) => void;
-  /** Told of each document that analysis fails on, which is left out; without it, such a failure is thrown. */
+  /**
+   * Called for each document whose analysis fails, which is then left out; without it the failure is thrown.
+   */
   readonly onFailed?: (document: SourceDocument, error: unknown) => void;
 };
 
 export type BuildCounts = {
-  /** Documents taken in, those carried over included. */
+  /** Indexed documents, including those that were carried over. */
   readonly documents: number;
-  /** Documents that were as they are in the index before. */
+  /** Documents that are unchanged since the previous index. */
   readonly unchanged: number;
 };
 
 /**
- * Builds an index file from documents that come one by one, in memory that does not grow with their text: the
- * text goes to temporary files beside the index, postings are spilled as sorted runs and merged at the end. The
- * same documents give the same bytes, in whatever order they come and whatever is carried over. Of two
- * documents with one address the first counts. A build that is stopped or killed changes no index.
+ * Builds an index file from documents that come one by one. Its memory does not grow with their text: the
+ * text goes to temporary files beside the index, postings are spilled as sorted runs and merged at the end.
+ * The same documents give the same bytes, whatever their order and whatever is carried over. Of two documents
+ * with one address the first counts. A build that is stopped or killed changes no index.
  * @throws Failure `unwritable_output`, `cancelled`, and what the documents throw
  */
 export async function buildSegment(
@@ -181,7 +186,7 @@ class Build implements AsyncDisposable {
     if (this.#inverter.byteLength > this.#options.memoryBytes) await this.#spill();
   }
 
-  // Nothing of the document is anywhere yet, so the build goes on without it.
+  // Nothing of the document has been written yet, so the build continues without it.
   #tryAnalyse(source: SourceDocument): AnalysedDocument | null {
     const { analysis, onFailed } = this.#options;
     if (!onFailed) return analysis.analyse(source);
@@ -212,7 +217,7 @@ class Build implements AsyncDisposable {
     return this.#inverter.run((rows) => this.#table.orderOf(rows));
   }
 
-  /** What was spilled, and what did not have to be. */
+  /** The spilled runs, and the one that is still in memory. */
   #sources(): readonly RunSource[] {
     const spilled = this.#runs.map((place) => new RunReader(place));
     return this.#inverter.isEmpty ? spilled : [...spilled, this.#gathered()];

@@ -9,12 +9,12 @@ import { writeFrequencies } from "./inverter.ts";
 import { RunSignatures } from "./run-signatures.ts";
 import type { RunWriter } from "./run-writer.ts";
 
-/** Stands for a document of the old index that is not carried over. */
+/** Marks a document of the old index that is not carried over. */
 export const NOT_CARRIED = 0xffff_ffff;
 
 /**
- * Writes the postings of an older index as a run, for the documents that stay as they are.
- * @param rows of the new index by document of the old one, or `NOT_CARRIED`
+ * Writes the postings of an older index as a run, for the documents that have not changed.
+ * @param rows the new row of each old document, or `NOT_CARRIED`
  */
 export async function writeCarriedRun(segment: Segment, rows: Uint32Array, writer: RunWriter): Promise<void> {
   const signatures = new RunSignatures();
@@ -54,8 +54,8 @@ function copyPosting(list: PostingList, row: number, { signatures, formCounts, o
   for (let place = 0; place < count; place++) formCounts[list.forms[place]!]!++;
 }
 
-// All forms stay, in their order: the numbers in the positions mean places among them. Forms that no
-// document has any more fall out when runs are merged.
+// All forms are kept in their order, because the numbers in the positions refer to it. Merging the runs drops
+// forms that no document has any more.
 const describe = ({ term, forms }: LocatedTerm, formCounts: readonly number[], postingCount: number) => ({
   term,
   forms,

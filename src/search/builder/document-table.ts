@@ -3,7 +3,7 @@ import { NumberList } from "../number-list.ts";
 import { byCodeUnits } from "../segment/term-dictionary.ts";
 import { FIELDS } from "../types.ts";
 
-/** Where a document's bytes lie in the temporary files. */
+/** The position of a document's bytes in the temporary files. */
 export type DocumentPlace = {
   readonly storedStart: number;
   readonly storedEnd: number;
@@ -14,14 +14,14 @@ export type DocumentPlace = {
 export type DocumentRow = {
   readonly url: DocumentUrl;
   readonly contentHash: readonly [low: number, high: number];
-  /** Tokens by field number. */
+  /** The number of tokens by field number. */
   readonly fieldLengths: ArrayLike<number>;
   readonly place: DocumentPlace;
 };
 
 /**
- * What a build keeps in memory of every document until its end: address, hash, field lengths and places,
- * about 300 bytes. Rows are numbered in the order in which documents come.
+ * What a build keeps in memory about every document until its end: address, hash, field lengths and
+ * positions, about 300 bytes. Rows are numbered in the order in which the documents come.
  */
 export class DocumentTable {
   readonly urls: DocumentUrl[] = [];
@@ -38,7 +38,7 @@ export class DocumentTable {
     return this.#known.has(url);
   }
 
-  /** @param row of an address that the table does not have */
+  /** @param row a row whose address the table does not have yet */
   add(row: DocumentRow): number {
     this.#known.add(row.url);
     this.#hashes.push(row.contentHash[0]);
@@ -59,21 +59,24 @@ export class DocumentTable {
     };
   }
 
-  /** Rows in the order of their addresses. */
+  /** The rows in the order of their addresses. */
   sorted(): Uint32Array {
     return this.orderOf(Uint32Array.from(this.urls.keys()));
   }
 
-  /** Places in a list of rows, in the order of the rows' addresses. */
+  /** Indexes into a list of rows, in the order of the rows' addresses. */
   orderOf(rows: Uint32Array): Uint32Array {
     const { urls } = this;
     const places = Uint32Array.from(rows.keys());
     const byUrl = (a: number, b: number): number => byCodeUnits(urls[rows[a]!]!, urls[rows[b]!]!);
-    // Stores often list their pages in this order.
+    // Stores often list their pages in this order already.
     return isSorted(places, byUrl) ? places : places.sort(byUrl);
   }
 
-  /** Number in the index of each row, given the rows in the order of the index. */
+  /**
+   * The document number in the index of each row.
+   * @param order the rows in the order of the index
+   */
   finalNumbers(order: Uint32Array): Uint32Array {
     const numbers = new Uint32Array(this.length);
     order.forEach((row, number) => {
@@ -82,13 +85,13 @@ export class DocumentTable {
     return numbers;
   }
 
-  /** Field lengths by field, then number in the index. */
+  /** Field lengths by field, then by document number. */
   lengths(order: Uint32Array): Uint32Array[] {
     const values = this.#lengths.values;
     return FIELDS.map((_, field) => Uint32Array.from(order, (row) => values[row * FIELDS.length + field]!));
   }
 
-  /** Hashes by number in the index, two halves each. */
+  /** Hashes by document number, two halves each. */
   hashes(order: Uint32Array): Uint32Array {
     const hashes = new Uint32Array(order.length * 2);
     order.forEach((row, number) => {

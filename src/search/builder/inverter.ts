@@ -11,39 +11,39 @@ import { FORM, TERM, USES, WORD, WordTable } from "./word-table.ts";
 const FIELD_COUNT = FIELDS.length;
 const NONE = 0xffff_ffff;
 
-/** A posting of one position: its bytes' count, signature, position and form. */
+/** The size of a posting with one position: the length of the rest, signature, position and form. */
 const MAX_SINGLE_BYTES = 1 + 5 + 5 + 3;
 
-/** What a form or term takes in the vocabulary and the tables that its words are in. */
+/** What a form or term takes in the vocabulary and in the tables of its words. */
 const STRING_BYTES = 200;
 
-// Numbers of a term in the word table: the last document that had it, and its slot there.
+// The numbers of a term in the word table: the last document that had it, and its slot in that document.
 const STAMP = 0;
 const SLOT = 1;
 
 /**
- * Turns documents with words into words with documents, in memory. Postings are written one after another
- * into one array of bytes; sorting by term happens when all are there.
+ * Inverts documents in memory: from each document's words to each word's documents. Postings are written one
+ * after another into one array of bytes, and sorted by term when all are there.
  */
 export class Inverter {
   readonly #words: WordTable;
   readonly #postings = new PostingBuffer();
   readonly #signatures = new RunSignatures();
-  // By slot: a term of the current document.
+  // Maps a slot to a term of the current document.
   readonly #slotTerms = new NumberList();
   #firstToken = new Uint32Array(1024);
   #lastToken = new Uint32Array(1024);
-  // By token.
+  // Links each token to the next one of the same term.
   #nextToken = new Uint32Array(1024);
   readonly #frequencies = new Uint32Array(FIELD_COUNT);
   readonly #places = { positions: new Uint32Array(1024), forms: new Uint32Array(1024) };
 
-  /** @param vocabulary of the analyser whose documents are added; emptied with each run */
+  /** @param vocabulary the analyser's vocabulary, which is cleared after each run */
   constructor(vocabulary: Vocabulary) {
     this.#words = new WordTable(vocabulary);
   }
 
-  /** Memory that grows with the documents, that of the vocabulary estimated. */
+  /** The memory that grows with the documents; that of the vocabulary is estimated. */
   get byteLength(): number {
     return this.#postings.byteLength + this.#words.termCount * STRING_BYTES;
   }
@@ -52,7 +52,7 @@ export class Inverter {
     return this.#postings.documents.length === 0;
   }
 
-  /** @param number of the document, in the order in which they came */
+  /** @param number the document's number in the order in which they came */
   add(document: AnalysedDocument, number: number): void {
     this.#words.learn();
     this.#groupTokens(document);
@@ -61,8 +61,8 @@ export class Inverter {
   }
 
   /**
-   * All that was added, as a run that is valid until `clear`.
-   * @param order places in the run's documents, in the order of their addresses
+   * Everything that was added, as a run that is valid until `clear`.
+   * @param order returns indexes into the run's documents, in the order of their addresses
    */
   run(order: (documents: Uint32Array) => Uint32Array): MemoryRun {
     return new MemoryRun({
@@ -73,14 +73,14 @@ export class Inverter {
     });
   }
 
-  /** Forgets what was added, with the vocabulary. */
+  /** Forgets what was added, and the vocabulary with it. */
   clear(): void {
     this.#words.clear();
     this.#postings.clear();
     this.#signatures.clear();
   }
 
-  /** Chains the tokens of each term of a document. */
+  /** Links the tokens of each term in a document. */
   #groupTokens({ tokenCount, words }: AnalysedDocument): void {
     if (this.#nextToken.length < tokenCount) {
       this.#nextToken = new Uint32Array(tokenCount * 2);
@@ -121,13 +121,13 @@ export class Inverter {
     }
   }
 
-  /** The posting of a term that a document has once: more than half of all are such. */
+  /** Writes the posting of a term that a document has once, like more than half of all terms. */
   #writeSingle({ words, fields, positions }: AnalysedDocument, token: number): void {
     const word = words[token]! * WORD;
     const ofWord = this.#words.words;
     ofWord[word + USES]!++;
     const form = ofWord[word + FORM]!;
-    // The key of one occurrence in one field.
+    // This key stands for one occurrence in one field.
     const signature = this.#signatures.noteKey(1 << (4 * fields[token]!));
     const out = this.#postings.current;
     out.reserve(MAX_SINGLE_BYTES);
@@ -146,15 +146,18 @@ export class Inverter {
     const start = out.beginPrefixed();
     out.varint(signature);
     if (signature === NO_SIGNATURE) writeFrequencies(this.#frequencies, positionCount, out);
-    // Whether a later document of the run brings a second form is not known yet: all have the bit.
+    // A later document of the run may still bring a second form, so every posting has the bit for forms.
     encodePositions(this.#places, { count: positionCount, hasForms: true }, out);
     out.endPrefixed(start);
   }
 
-  /** Frequencies and places of a chain of tokens. @returns the number of places */
+  /**
+   * Reads the frequencies and positions of linked tokens.
+   * @returns the number of positions
+   */
   #readChain({ words, fields, positions }: AnalysedDocument, first: number): number {
     const frequencies = this.#frequencies;
-    // A loop is faster than `fill` for so few.
+    // For so few values a loop is faster than `fill`.
     for (let field = 0; field < FIELD_COUNT; field++) frequencies[field] = 0;
     const places = this.#places;
     const ofWord = this.#words.words;
@@ -191,7 +194,7 @@ export class Inverter {
   }
 }
 
-/** What a run has of a posting without a signature. */
+/** Writes the frequencies of a posting without a signature in the form of a run. */
 export function writeFrequencies(frequencies: Uint32Array, positionCount: number, out: ByteWriter): void {
   for (let field = 0; field < FIELD_COUNT; field++) out.varint(frequencies[field]!);
   out.varint(positionCount);

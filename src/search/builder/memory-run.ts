@@ -8,11 +8,11 @@ export type MemoryRunParts = {
   readonly words: WordTable;
   readonly postings: PostingBuffer;
   readonly signatures: RunSignatures;
-  /** Places in the run's documents, in the order of their addresses. */
+  /** Indexes into the run's documents, in the order of their addresses. */
   readonly order: Uint32Array;
 };
 
-/** Walks what an inverter has gathered, as a run. */
+/** Walks the postings of an inverter as a run. */
 export class MemoryRun implements RunSource {
   current: RunTerm | null = null;
   readonly reader: ByteReader;
@@ -46,7 +46,7 @@ export class MemoryRun implements RunSource {
       const text = this.#terms[this.#rank++]!;
       const term = this.#words.numberOf(text);
       const postingCount = counts[term]!;
-      if (postingCount === 0) continue; // a word of the vocabulary from before this run
+      if (postingCount === 0) continue; // the word is from before this run
       this.#start = starts[term]!;
       this.#end = term + 1 < starts.length ? starts[term + 1]! : bytes.length;
       this.reader.offset = this.#start;

@@ -8,17 +8,17 @@ import type { RunSource } from "./run-format.ts";
 const FIELD_COUNT = FIELDS.length;
 const MAX_FORM = 0xffff;
 
-/** A term of all runs together. */
+/** A term with its postings from all runs. */
 export type MergedTerm = {
   readonly term: string;
   readonly documentFrequency: number;
-  /** The most frequent first. */
+  /** The forms, the most frequent first. */
   readonly forms: readonly string[];
-  /** Valid until the next term. */
+  /** The postings, valid until the next term. */
   readonly postings: ByteWriter;
 };
 
-/** Signatures of the merged index. */
+/** Computes the signatures of the merged index. */
 export function mergeSignatures(runs: readonly RunSource[]): SignatureNumbers {
   const counts = new Map<number, number>();
   for (const { keys, keyCounts } of runs) {
@@ -32,9 +32,9 @@ export function mergeSignatures(runs: readonly RunSource[]): SignatureNumbers {
 export type MergeOptions = {
   readonly runs: readonly RunSource[];
   readonly signatures: SignatureNumbers;
-  /** Number in the index by number in the order of coming. */
+  /** Maps the order of arrival to the document number in the index. */
   readonly finalNumbers: Uint32Array;
-  /** Field lengths by field, then final number. */
+  /** Field lengths by field, then by document number. */
   readonly lengths: readonly Uint32Array[];
 };
 
@@ -96,7 +96,7 @@ export class RunMerger {
     return first;
   }
 
-  /** A run has its postings in the order of the index. */
+  /** Copies the postings of a single run, which are already in the order of the index. */
   #copyRun(source: Source, hasForms: boolean): void {
     const count = source.run.current?.postingCount ?? 0;
     for (let posting = 0; posting < count; posting++) {
@@ -105,7 +105,7 @@ export class RunMerger {
     }
   }
 
-  /** Copies postings of several runs, sorted by document. */
+  /** Copies the postings of several runs, sorted by document. */
   #mergeRuns(holders: readonly Source[], hasForms: boolean): void {
     this.#reserve(countOf(holders));
     let count = 0;
@@ -133,13 +133,13 @@ export class RunMerger {
     reader.offset += length;
   }
 
-  /** Writes the posting at whose document's end the source's reader stands. */
+  /** Writes the current posting; the source's reader stands right after its document number. */
   #copy(
     { run: { reader }, numbers, frequencies, fieldMasks, positionCounts, formRanks }: Source,
     document: number,
     hasForms: boolean,
   ): void {
-    reader.varint(); // bytes of the rest
+    reader.varint(); // length of the rest
     const local = reader.varint();
     let positionCount = positionCounts[local]!;
     this.#input.frequencies = frequencies[local]!;
@@ -156,7 +156,7 @@ export class RunMerger {
     this.#input.positionCount = positionCount;
     const out = this.#writer.add(this.#input);
     if (hasForms) copyPlaces(reader, { count: positionCount, formRanks }, out);
-    // A term of one form in the index may have had more in the index that it is carried over from.
+    // A term with one form may have had several in the older index from which it is carried over.
     else if (formRanks.length > 1) copyPositions(reader, positionCount, out);
     else for (let place = 0; place < positionCount; place++) out.varint(reader.varint() >>> 1);
   }
@@ -169,19 +169,19 @@ export class RunMerger {
   }
 }
 
-/** A key is document × this + place: both are exact below 2^53 for documents and places below 2^26. */
+/** A key is document × this + place; it is exact below 2^53, that is for documents and places below 2^26. */
 const PLACES = 2 ** 26;
 
 type Source = {
   readonly run: RunSource;
-  /** Number in the index by number in the run. */
+  /** Maps a number in the run to the document number in the index. */
   readonly numbers: Uint32Array;
-  /** By field number, of each signature of the run. */
+  /** The frequencies of each signature of the run, by field number. */
   readonly frequencies: readonly Uint32Array[];
-  /** Which of those are not 0, as bits. */
+  /** A bit for each field whose frequency is not 0. */
   readonly fieldMasks: Uint8Array;
   readonly positionCounts: Uint32Array;
-  /** Of the current term: rank by number of the form in the run. */
+  /** The rank of each form of the current term, by its number in the run. */
   formRanks: Uint16Array;
 };
 
@@ -206,7 +206,7 @@ function copyPlaces(
   }
 }
 
-/** Copies positions without the forms that stand there. */
+/** Copies positions and drops their forms. */
 function copyPositions(reader: ByteReader, count: number, out: ByteWriter): void {
   for (let place = 0; place < count; place++) {
     const gap = reader.varint();
@@ -218,14 +218,16 @@ function copyPositions(reader: ByteReader, count: number, out: ByteWriter): void
 const countOf = (holders: readonly Source[]): number =>
   holders.reduce((sum, { run }) => sum + (run.current?.postingCount ?? 0), 0);
 
-/** By number of the signature: its frequencies by field number, and its positions. */
+/** Decodes signature keys into frequencies by field number and counts of positions. */
 function expandKeys(keys: readonly number[]): Pick<Source, "frequencies" | "fieldMasks" | "positionCounts"> {
   const frequencies = keys.map(() => new Uint32Array(FIELD_COUNT));
   const positionCounts = Uint32Array.from(keys, (key, number) => readSignatureKey(key, frequencies[number]!));
   return { frequencies, fieldMasks: Uint8Array.from(frequencies, fieldMaskOf), positionCounts };
 }
 
-/** The forms of the current term in all runs, the most frequent first; tells each run their ranks. */
+/**
+ * Ranks the forms of the current term over all runs, the most frequent first, and tells each run the ranks.
+ */
 function rankForms(holders: readonly Source[]): readonly string[] {
   const [only] = holders;
   if (holders.length === 1 && only?.run.current?.forms.length === 1) {

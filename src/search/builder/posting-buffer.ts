@@ -3,19 +3,19 @@ import { ByteReader, ByteWriter } from "../segment/bytes.ts";
 
 const CHUNK_BYTES = 4 * 1024 * 1024;
 
-/** Postings of some documents, one document after the other: the whole of each lies in one chunk. */
+/** Postings of some documents, one document after another. Each document lies completely in one chunk. */
 type Chunk = { readonly bytes: Uint8Array; length: number };
 
 /**
- * Postings in memory in the order in which they came: of each the number of its term, the count of bytes that
- * follow, and these as a run has them. A posting takes about nine bytes, so that most builds spill nothing.
+ * Postings in memory in the order in which they came. Each holds the number of its term, the length of the
+ * rest, and the rest in the form of a run. A posting takes about nine bytes, so most builds spill nothing.
  */
 export class PostingBuffer {
-  /** The numbers of the documents. */
+  /** Document numbers in the order in which they came. */
   readonly documents = new NumberList();
-  /** Takes the postings of the current document. */
+  /** Receives the postings of the current document. */
   readonly current = new ByteWriter(64 * 1024);
-  // By document: its chunk, and its range there.
+  // For each document its chunk, and its range in the chunk.
   readonly #chunkOf = new NumberList();
   readonly #starts = new NumberList();
   readonly #ends = new NumberList();
@@ -26,7 +26,7 @@ export class PostingBuffer {
     return this.#byteLength;
   }
 
-  /** Takes in what is in `current` as the postings of a document. */
+  /** Stores the contents of `current` as the postings of a document. */
   endDocument(document: number): void {
     const { length } = this.current;
     const chunk = this.#roomFor(length);
@@ -48,14 +48,15 @@ export class PostingBuffer {
 
   /**
    * Sorts by term and, within a term, by document.
-   * @param termCount terms are numbered below it
-   * @param order places in `documents`, in the order that is wanted
+   * @param termCount all term numbers are below it
+   * @param order indexes into `documents` in the wanted order
    */
   sort(termCount: number, order: Uint32Array): SortedPostings {
     const { counts, ends, byteCount } = this.#measure(termCount);
     const bytes = new Uint8Array(byteCount);
     const starts = ends.slice();
-    // Read in order and written to where they belong: the other way round, each posting would be waited for.
+    // It reads in order and writes to scattered places: the other way round, the processor would wait for
+    // every posting.
     for (let index = 0; index < order.length; index++) {
       const place = order[index]!;
       const document = this.documents.values[place]!;
@@ -79,7 +80,7 @@ export class PostingBuffer {
 
   readonly #reader = new ByteReader(new Uint8Array(0));
 
-  /** By term: its postings, and where their bytes will begin. */
+  /** Counts the postings of each term, and computes where their bytes will begin. */
   #measure(termCount: number) {
     const counts = new Uint32Array(termCount);
     const sizes = new Uint32Array(termCount);
@@ -117,16 +118,19 @@ export class PostingBuffer {
 }
 
 export type SortedPostings = {
-  /** The postings as a run has them. */
+  /** The postings in the form of a run. */
   readonly bytes: Uint8Array;
-  /** By term: how many it has, and where they begin. */
+  /** For each term the number of its postings, and where they begin. */
   readonly counts: Uint32Array;
   readonly starts: Uint32Array;
 };
 
 const varintLength = (value: number): number => (value < 128 ? 1 : Math.ceil((32 - Math.clz32(value)) / 7));
 
-/** Writes a number below 2^32 as `ByteWriter` does. @returns the offset after it */
+/**
+ * Writes a number below 2^32 as `ByteWriter` does.
+ * @returns the offset after it
+ */
 function putVarint(bytes: Uint8Array, start: number, value: number): number {
   let at = start;
   let rest = value;

@@ -4,19 +4,19 @@ import { decodeCodeUnits, encodedLength, writeCodeUnits } from "../segment/code-
 /**
  * A run: the postings of some documents, sorted by term, in memory or in a temporary file.
  *
- *   run     = terms, head
- *   head    = count of signatures, then the key and the count of postings of each, from number 1 on
- *   term    = length, term, count of forms, (length, form, count of positions) of each,
- *             count of postings, bytes of the postings, postings
- *   posting = document, bytes of the rest, number of its signature (0: frequencies and count of positions
- *             follow), positions
+ *     run     = terms, head
+ *     head    = count of signatures, then the key and the count of postings of each, from number 1 on
+ *     term    = length, term, count of forms, (length, form, count of positions) of each,
+ *               count of postings, length of the postings, postings
+ *     posting = document, length of the rest, number of its signature (0: frequencies and count of positions
+ *               follow), positions
  *
- * Documents have the numbers in which they came; texts are bytes in code unit order.
+ * Documents are numbered in the order in which they came; texts are bytes in code unit order.
  */
 export type RunTerm = {
   readonly term: string;
   readonly forms: readonly string[];
-  /** Positions at which each form stands. */
+  /** The number of positions of each form. */
   readonly formCounts: readonly number[];
   readonly postingCount: number;
 };
@@ -24,16 +24,16 @@ export type RunTerm = {
 /** The signatures of a run: their keys by number, from 1, and how many postings have each. */
 export type RunHead = { readonly keys: readonly number[]; readonly keyCounts: readonly number[] };
 
-/** Walks the terms of a run in code unit order; begins before the first. */
+/** Walks the terms of a run in code unit order. It starts before the first term. */
 export interface RunSource extends RunHead {
-  /** Null at the end. */
+  /** The current term; null at the end. */
   readonly current: RunTerm | null;
-  /** Stands at the postings of the current term, in the order of the index. */
+  /** A reader at the postings of the current term, which are in the order of the index. */
   readonly reader: ByteReader;
   next(): void;
 }
 
-/** Where a run lies in a temporary file, and where its head begins. */
+/** The position of a run in a temporary file, and of its head. */
 export type RunPlace = { readonly path: string; readonly headStart: number; readonly end: number };
 
 function writeText(text: string, writer: ByteWriter): void {

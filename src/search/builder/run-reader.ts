@@ -13,7 +13,7 @@ export class RunReader implements RunSource {
 
   constructor(place: RunPlace) {
     this.#headStart = place.headStart;
-    // Mapped, so that a long run costs the system's cache and not the program's memory.
+    // The file is mapped, so that a long run uses the system's cache instead of the program's memory.
     const bytes = mapFile(place.path);
     const head = new ByteReader(bytes, place.headStart);
     const count = head.varint();

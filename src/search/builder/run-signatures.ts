@@ -4,11 +4,13 @@ import type { RunHead } from "./run-format.ts";
 
 const RECENT = 1024;
 
-/** The signatures of a run's postings, numbered from 1 as they are met, with the count of each. */
+/**
+ * The signatures of a run's postings, numbered from 1 in the order of their first use, each with its count.
+ */
 export class RunSignatures {
   readonly #numbers = new Map<number, number>();
   readonly #counts = new NumberList();
-  // Before the map, where nearly all postings find theirs: a key and its number at the place of a hash.
+  // This small cache answers before the map for nearly all postings: each hash has one key and its number.
   readonly #recentKeys = new Float64Array(RECENT).fill(-1);
   readonly #recentNumbers = new Uint32Array(RECENT);
 
@@ -18,7 +20,10 @@ export class RunSignatures {
     return key < 0 ? NO_SIGNATURE : this.noteKey(key);
   }
 
-  /** @returns the number of a key that `signatureKey` gave */
+  /**
+   * @param key a key that `signatureKey` returned
+   * @returns the number to write
+   */
   noteKey(key: number): number {
     const place = Math.imul(key | 0, 0x9e37_79b1) >>> 22;
     const number = this.#recentKeys[place] === key ? this.#recentNumbers[place]! : this.#find(key, place);
@@ -26,7 +31,7 @@ export class RunSignatures {
     return number;
   }
 
-  /** The keys by their numbers, and how many postings have each. */
+  /** The keys by number, and how many postings have each. */
   head(): RunHead {
     return { keys: [0, ...this.#numbers.keys()], keyCounts: [0, ...this.#counts.used()] };
   }

@@ -21,15 +21,13 @@ export class RunWriter implements AsyncDisposable {
     await this.#file[Symbol.asyncDispose]();
   }
 
-  /** Where the run is, once it is finished. */
+  /** The position of the finished run. */
   get place(): RunPlace {
     if (this.#place === null) throw new Error("the run is not finished");
     return this.#place;
   }
 
-  /**
-   * @param term after the terms before it in code unit order
-   */
+  /** @param term a term that follows the previous one in code unit order */
   async term(term: RunTerm, postings: Uint8Array): Promise<void> {
     this.#head.clear();
     writeRunTerm(term, postings.length, this.#head);
@@ -37,7 +35,7 @@ export class RunWriter implements AsyncDisposable {
     await this.#file.write(postings);
   }
 
-  /** Writes the terms that a run in memory has, and its head. */
+  /** Writes the terms of a run in memory, and its head. */
   async run(run: MemoryRun): Promise<void> {
     for (run.next(); run.current !== null; run.next()) {
       await this.term(run.current, run.postings);

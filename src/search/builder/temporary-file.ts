@@ -6,7 +6,7 @@ import { writeAll } from "../segment/write-all.ts";
 
 const BUFFER_BYTES = 256 * 1024;
 
-/** A file that is written from its beginning to its end, then read as one array. */
+/** A file that is written from beginning to end and then read as one array. */
 export class TemporaryFile implements AsyncDisposable {
   readonly path: string;
   readonly #file: FileHandle;
@@ -20,7 +20,7 @@ export class TemporaryFile implements AsyncDisposable {
     this.#file = file;
   }
 
-  /** @throws Failure `unwritable_output`, as do the other methods */
+  /** @throws Failure `unwritable_output`, as all methods do */
   static async create(path: string): Promise<TemporaryFile> {
     try {
       return new TemporaryFile(path, await open(path, "wx", 0o600));
@@ -33,7 +33,10 @@ export class TemporaryFile implements AsyncDisposable {
     return this.#flushed + this.#buffered;
   }
 
-  /** Writes what the writer holds. @returns null when it only went to the buffer: most of what comes is small */
+  /**
+   * Writes the contents of the writer.
+   * @returns null when they only went to the buffer, as most small writes do
+   */
   writeFrom({ bytes, length }: ByteWriter): Promise<void> | null {
     if (this.#buffered + length > BUFFER_BYTES) return this.write(bytes.subarray(0, length));
     if (length > FEW_BYTES) this.#buffer.set(bytes.subarray(0, length), this.#buffered);
@@ -54,14 +57,14 @@ export class TemporaryFile implements AsyncDisposable {
     await this[Symbol.asyncDispose]();
   }
 
-  /** Without `close` what is still buffered is lost; the file itself is its directory's matter. */
+  /** Without `close` the buffered rest is lost. The file itself is removed with its directory. */
   async [Symbol.asyncDispose](): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
     await this.#file.close();
   }
 
-  /** All that was written, once it is closed. */
+  /** Reads everything that was written; call it after `close`. */
   read(): Uint8Array {
     return this.length === 0 ? new Uint8Array(0) : mapFile(this.path);
   }

@@ -4,39 +4,39 @@ import type { RunTerm } from "./run-format.ts";
 const MAX_FORM = 0xffff;
 const NONE = 0xffff_ffff;
 
-// What is known of a word or a term stands side by side, so that a token touches one line of the cache for each.
+// The numbers of a word or a term lie side by side, so that a token touches one cache line for each.
 
-/** Numbers of a word: its term, its form's number in the term, positions that it has, the term's next word. */
+/** Numbers for a word: its term, its form's number within the term, its positions, the term's next word. */
 export const WORD = 4;
 export const FORM = 1;
 export const USES = 2;
 const NEXT = 3;
 
-/** Numbers of a term: two for whoever groups tokens, then its first and its last word. */
+/** Numbers for a term: two for the code that groups tokens, then its first and its last word. */
 export const TERM = 4;
 const FIRST = 2;
 const LAST = 3;
 
-/** What a run knows of the words of a vocabulary; terms have the numbers of their strings. */
+/** A run's data about the words of a vocabulary. A term has the number of its string. */
 export class WordTable {
   readonly #vocabulary: Vocabulary;
   #wordCount = 0;
   #termCount = 0;
-  /** `WORD` numbers of each word. */
+  /** `WORD` numbers for each word. */
   words = new Uint32Array(1024 * WORD);
-  /** `TERM` numbers of each term; the first two are 0 at first. */
+  /** `TERM` numbers for each term; the first two start at 0. */
   terms = new Uint32Array(1024 * TERM);
 
   constructor(vocabulary: Vocabulary) {
     this.#vocabulary = vocabulary;
   }
 
-  /** Terms are numbered below it; not every number is a term's. */
+  /** All term numbers are below this; not every number belongs to a term. */
   get termCount(): number {
     return this.#termCount;
   }
 
-  /** Takes in the words that the vocabulary has got since. */
+  /** Adds the words that are new in the vocabulary. */
   learn(): void {
     const vocabulary = this.#vocabulary;
     if (this.#wordCount === vocabulary.size) return;
@@ -53,22 +53,22 @@ export class WordTable {
     this.#wordCount = vocabulary.size;
   }
 
-  /** In code unit order. */
+  /** All terms in code unit order. */
   sortedTerms(): string[] {
     const texts: string[] = [];
     for (let term = 0; term < this.#termCount; term++) {
       if (this.terms[term * TERM + FIRST] !== NONE) texts.push(this.#vocabulary.string(term));
     }
-    // The built-in order of strings is that of their code units, and far faster than a function that compares.
+    // The built-in order of strings is that of their code units, and far faster than a comparison function.
     return texts.sort();
   }
 
-  /** @param text of a term that the table has */
+  /** @param text a term of the table */
   numberOf(text: string): number {
     return this.#vocabulary.numberOf(text);
   }
 
-  /** The forms of a term and how often each was used. */
+  /** The forms of a term, and how often each was used. */
   formsOf(term: number): Pick<RunTerm, "forms" | "formCounts"> {
     const forms: string[] = [];
     const formCounts: number[] = [];
@@ -80,7 +80,7 @@ export class WordTable {
     return { forms, formCounts };
   }
 
-  /** Forgets all words, and those of the vocabulary too. */
+  /** Forgets all words, in the vocabulary too. */
   clear(): void {
     this.#vocabulary.clear();
     this.#wordCount = 0;

@@ -11,15 +11,15 @@ import type { RunSource } from "./run-format.ts";
 
 export type SegmentParts = {
   readonly table: DocumentTable;
-  /** Together they hold the postings of all documents. */
+  /** Runs that together hold the postings of all documents. */
   readonly runs: readonly RunSource[];
-  /** Records of all documents, in the order in which they came. */
+  /** The records of all documents, in the order in which they came. */
   readonly stored: Uint8Array;
   readonly layouts: Uint8Array;
   readonly analyserFingerprint: string;
 };
 
-/** Writes all sections of an index from what a build has gathered, and finishes the file. */
+/** Writes all sections of an index from the results of a build, and finishes the file. */
 export async function writeSegment(file: SegmentFileWriter, parts: SegmentParts): Promise<void> {
   const order = parts.table.sorted();
   const lengths = parts.table.lengths(order);

@@ -17,21 +17,24 @@ const CODE = 5;
 const PATH = 6;
 const URL_FIELD = 7;
 
-// Keeps phrases and proximity from crossing what is not one text.
+// The gap keeps phrases and proximity from spanning separate texts.
 const GAP = 16;
 const LINE_GAP = 0;
 const HEADING_GAP = 4;
 
 /**
- * A section takes about 600 bytes while a document is analysed: 20 MB of `# a` would take 3 GB. The longest references
- * that people write have a few thousand.
+ * A section takes about 600 bytes during analysis, so 20 MB of `# a` would take 3 GB. The longest references
+ * that people write have a few thousand sections.
  */
 const MAX_SECTIONS = 20_000;
 
-/** Characters of a heading, and so of its anchor, that are shown. Every hit of the document reads them all. */
+/**
+ * The most characters of a heading, and so of its anchor, that are kept. Every hit of the document reads all
+ * headings.
+ */
 const MAX_HEADING = 1000;
 
-/** Turns documents into tokens, one after the other; the arrays are used again for each. */
+/** Turns documents into tokens, one after another; the arrays are reused for each. */
 export class DocumentAnalyser {
   readonly #analyser: Analyser;
   readonly #tokenizer = new Tokenizer();
@@ -42,7 +45,7 @@ export class DocumentAnalyser {
   #positions = new Uint32Array(4096);
   #count = 0;
   #position = 0;
-  /** Runs from here on that are counted as headings too. */
+  /** How many of the next runs also count as headings. */
   #definedRuns = 0;
 
   constructor(analyser: Analyser) {
@@ -50,8 +53,8 @@ export class DocumentAnalyser {
   }
 
   /**
-   * @param onCut told when some of the document is not taken as it is written
-   * @returns values that hold until the next call
+   * @param onCut called with the reason when part of the document is cut or changed
+   * @returns values that are valid until the next call
    */
   analyse(source: SourceDocument, onCut: (reason: string) => void = () => {}): AnalysedDocument {
     const { markdown } = source;
@@ -132,7 +135,7 @@ export class DocumentAnalyser {
     return { sections, headings };
   }
 
-  /** @returns the plain text, when it is wanted */
+  /** @returns the plain text, if `wantsText` is set */
   #addInline(markdown: string, start: number, end: number, field: FieldNumber, wantsText: boolean): string {
     let plain = "";
     readInline(markdown, start, end, (text, from, to, isCode) => {
@@ -170,7 +173,7 @@ export class DocumentAnalyser {
     this.#position++;
   }
 
-  /** @param place of the shape in `RunWords.shapes` */
+  /** @param place the index of the shape in `RunWords.shapes` */
   #addShape(shapes: Uint32Array, place: number, field: FieldNumber, isDefined: boolean): void {
     const width = shapes[place]!;
     const count = shapes[place + 1]!;
@@ -211,7 +214,7 @@ function readable(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
-    // A URL may hold a per cent sign that encodes nothing.
+    // A URL may contain a per cent sign that encodes nothing.
     return text;
   }
 }

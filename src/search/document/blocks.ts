@@ -1,13 +1,13 @@
-/** What a stretch of Markdown is to the index. */
+/** The kinds of ranges that the index tells apart in Markdown. */
 export type BlockKind = "heading" | "text" | "code";
 
 /**
- * Receives a document's stretches in order. Ranges are UTF-16 code units of the Markdown, end exclusive.
- * @param level of a heading, 1–6; 0 otherwise
+ * Receives a document's ranges in order, in UTF-16 code units of the Markdown, end exclusive.
+ * @param level the level of a heading, 1–6; 0 otherwise
  */
 export type BlockSink = (kind: BlockKind, start: number, end: number, level: number) => void;
 
-// Indentation deeper than this, after a blank line, is code as CommonMark has it.
+// By CommonMark, a line that is indented this much after a blank line is code.
 const CODE_INDENT = 4;
 
 const SPACE = 0x20;
@@ -22,15 +22,15 @@ const HYPHEN = 0x2d;
 
 /**
  * Splits Markdown into headings, text lines and code lines in one pass over its lines (CommonMark 0.31,
- * sections 4.2–4.5, as far as a search index needs them: lists, quotes and tables are text). Markers of
- * fences and underlines of headings are left out. Linear for any input.
+ * sections 4.2–4.5, as far as a search index needs them: lists, quotes and tables count as text). It leaves
+ * out the markers of fences and the underlines of headings. Linear for any input.
  */
 export function scanBlocks(markdown: string, sink: BlockSink): void {
   let fence = 0;
   let fenceUnit = 0;
   let isAfterBlank = true;
   let isInCode = false;
-  // The line before, held back: an underline may make it a heading.
+  // The previous line is held back, because an underline may turn it into a heading.
   let heldStart = -1;
   let heldEnd = -1;
   const release = () => {
@@ -131,7 +131,7 @@ function runLength(text: string, start: number, end: number, unit: number): numb
   return at - start;
 }
 
-// The info string of a backtick fence holds no backtick, else it is inline code.
+// The info string of a backtick fence contains no backtick; otherwise it is inline code.
 const opensFence = (text: string, from: number, end: number, unit: number): boolean =>
   unit === TILDE || text.slice(from, end).indexOf("`") < 0;
 

@@ -10,11 +10,11 @@ const MAX_TERM_LENGTH = 90;
 const MAX_TERM_RUNS = 4;
 
 /**
- * How many of a line's first words are what the line, or the text below it, defines: the term of a definition
- * list, the signature of a function, the first cell of a row, an option before its description. Reference
- * pages define hundreds of names in this way and give them no heading.
- * @param start of the line's text, its indentation left out; UTF-16 code units
- * @param previousEnd where the stretch before it ended
+ * Counts how many of a line's first words are being defined by the line or the text below it: the term of a
+ * definition list, the signature of a function, the first cell of a row, an option before its description.
+ * Reference pages define hundreds of names in this way without giving them headings.
+ * @param start the start of the line's text after its indentation, in UTF-16 code units
+ * @param previousEnd where the previous range ended
  */
 export function definedRuns(markdown: string, start: number, end: number, previousEnd: number): number {
   const mark = listMarkEnd(markdown, start, end);
@@ -29,7 +29,7 @@ export function definedRuns(markdown: string, start: number, end: number, previo
   return Math.min(MAX_TERM_RUNS, named.split(/[\s,]+/).filter((word) => /[\p{L}\p{N}]/u.test(word)).length);
 }
 
-/** Where a bullet, a quote's or a row's mark, or the number of an item ends that a text begins with; 0 for none. */
+/** The end of the bullet, quote mark, row mark or item number at the start of a text; 0 without one. */
 function listMarkEnd(text: string, start: number, end: number): number {
   if (start >= end) return 0;
   if (MARKS.includes(text[start]!)) return start + 1;
@@ -41,7 +41,7 @@ function listMarkEnd(text: string, start: number, end: number): number {
 const MARKS = "-*+>|";
 const MAX_ITEM_DIGITS = 9;
 
-/** Whether a line follows a blank one, a heading, or a line that is indented more. */
+/** Whether a line follows a blank line, a heading, or a line that is indented more. */
 function opensParagraph(markdown: string, start: number, previousEnd: number): boolean {
   if (previousEnd === 0) return true;
   let own = start - previousEnd;
@@ -64,7 +64,7 @@ function opensParagraph(markdown: string, start: number, previousEnd: number): b
 
 const MAX_INDENT = 40;
 
-/** Whether the line after goes on in the same paragraph: then this is prose that was wrapped. */
+/** Whether the next line continues the paragraph, so that this is wrapped prose. */
 function isWrapped(markdown: string, start: number, end: number): boolean {
   const newline = markdown.indexOf("\n", end);
   if (newline < 0) return false;
@@ -86,7 +86,7 @@ const isBlank = (unit: number): boolean => unit === SPACE || unit === TAB;
 
 const isDigit = (unit: number): boolean => unit >= 0x30 && unit <= 0x39;
 
-/** What `trim` takes away. */
+/** Whether `trim` would remove the character. */
 const isSpace = (unit: number): boolean =>
   unit < 0x80
     ? unit === SPACE || (unit >= TAB && unit <= RETURN)

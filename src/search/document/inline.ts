@@ -1,4 +1,4 @@
-/** Receives stretches of plain text; ranges are of `text`, which is not always the Markdown itself. */
+/** Receives ranges of plain text in `text`, which is not always the Markdown itself. */
 export type TextSink = (text: string, start: number, end: number, isCode: boolean) => void;
 
 const BACKSLASH = 0x5c;
@@ -15,8 +15,8 @@ const ENTITY = /&(?:[a-z]{2,10}|#\d{1,7}|#x[0-9a-f]{1,6});/iy;
 const ESCAPE = /\\([!-/:-@[-`{-~])/g;
 
 /**
- * The words of a line of Markdown: targets of links and images, tags of HTML, comments and entities fall
- * away, escapes are undone, code spans are told apart. Good enough for an index, and linear.
+ * Reads the words of a line of Markdown. Targets of links and images, HTML tags, comments and entities are
+ * dropped, escapes are undone, and code spans are told apart. It is good enough for an index, and linear.
  */
 export function readInline(markdown: string, start: number, end: number, sink: TextSink): void {
   if (!hasBackslash(markdown, start, end)) {
@@ -27,7 +27,7 @@ export function readInline(markdown: string, start: number, end: number, sink: T
   readPlain(text, 0, text.length, sink);
 }
 
-// `indexOf` would look through the rest of the document for every line.
+// `indexOf` would search the rest of the document for every line.
 function hasBackslash(text: string, start: number, end: number): boolean {
   for (let i = start; i < end; i++) if (text.charCodeAt(i) === BACKSLASH) return true;
   return false;
@@ -55,13 +55,13 @@ function readPlain(text: string, start: number, end: number, sink: TextSink): vo
   if (end > from) sink(text, from, end, isCode);
 }
 
-/** Where the target of a link ends whose text ended before `at`; 0 when there is none. */
+/** The end of the target of a link whose text ended before `at`; 0 when there is none. */
 function targetEnd(text: string, at: number, end: number): number {
   if (text.charCodeAt(at) !== OPENING_PARENTHESIS) return 0;
   let depth = 0;
   for (let i = at; i < end; i++) {
     const unit = text.charCodeAt(i);
-    // A further link means that this one has no end, and keeps the search linear.
+    // When another link begins, this one has no end; stopping here keeps the search linear.
     if (unit === CLOSING_BRACKET) return 0;
     if (unit === OPENING_PARENTHESIS) depth++;
     else if (unit === CLOSING_PARENTHESIS && --depth === 0) return i + 1;
@@ -77,6 +77,6 @@ function markEnd(text: string, at: number, end: number, pattern: RegExp): number
 function commentEnd(text: string, at: number, end: number): number {
   if (!text.startsWith("<!--", at)) return 0;
   const close = text.slice(at, end).indexOf("-->");
-  // An unclosed comment hides the rest of its line, so that nothing is looked for twice.
+  // An unclosed comment hides the rest of its line, so that nothing is searched twice.
   return close < 0 ? end : at + close + 3;
 }

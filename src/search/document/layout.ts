@@ -15,7 +15,7 @@ export class LayoutBuilder {
   readonly #sectionStarts = new NumberList(64);
   readonly #headingEnds = new NumberList(64);
   readonly #parents = new NumberList(64);
-  /** Numbers of the open sections, outermost first, and their levels. */
+  /** The numbers and levels of the open sections, outermost first. */
   #path: { readonly section: number; readonly level: number }[] = [];
 
   begin(titleEnd: number, contentStart: number): void {
@@ -46,7 +46,9 @@ export class LayoutBuilder {
     this.#headingEnds.push(position);
   }
 
-  /** @param characters length of the line as written; a long one is cut into passages in proportion */
+  /**
+   * @param characters the length of the line as written; a long line is cut into passages in proportion to it
+   */
   addLine(start: number, end: number, characters: number): void {
     if (this.#passageCharacters + characters > PASSAGE_CHARACTERS && this.#passageCharacters > 0) {
       this.#startPassage(start);

@@ -1,6 +1,6 @@
 /**
- * The anchors of a document's headings, as GitHub and the generators that follow it make them: lower case,
- * letters, digits, `_` and `-` kept, spaces as `-`, and `-1`, `-2` … on those that are taken.
+ * The anchors of a document's headings, as GitHub and many generators make them: lower case; letters, digits,
+ * `_` and `-` are kept, spaces become `-`, and repeated anchors get `-1`, `-2` ….
  */
 export class Slugs {
   readonly #taken = new Map<string, number>();

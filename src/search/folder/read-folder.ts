@@ -6,40 +6,41 @@ import { systemReason } from "../../base/system-reason.ts";
 import { type DocumentUrl, docsUrl } from "../../urls/index.ts";
 import { type TextForm, titleOfName, type UnreadDocument } from "../reading/read-document.ts";
 
-/** A larger file is no document that somebody wrote. */
+/** A larger file is no document that a person wrote. */
 const MAX_FILE_BYTES = 20 * 1024 * 1024;
 
-// Files open at once: reading 10 000 small ones takes a third of the time that it takes one by one.
+// This many files are open at once: reading 10 000 small ones takes a third of the time that it takes one by
+// one.
 const READ_AHEAD = 16;
-/** Of large files few are in memory at once. */
+/** The most bytes of files that are read ahead, so that few large ones are in memory at once. */
 const READ_AHEAD_BYTES = 16 * 1024 * 1024;
 
-/** Endings of the names of Markdown files, in lower case. */
+/** The extensions of Markdown files, in lower case. */
 export const MARKDOWN_ENDINGS: readonly string[] = ["md", "markdown", "mdx"];
 const MARKDOWN_NAME = /\.(?:md|markdown|mdx)$/i;
 
-/** Extracts the document of a page in HTML; null when it holds no words, the reason when it cannot be read. */
+/** Extracts the document of an HTML page; null when it has no words, the reason when it cannot be read. */
 export type DocumentExtractor = (
   text: string,
 ) => Promise<{ readonly title: string; readonly markdown: string } | { readonly reason: string } | null>;
 
-/** How a file that is no Markdown becomes a document: where the index is built, or before. */
+/** How a file that is no Markdown becomes a document: while the index is built (a text form), or before. */
 export type DocumentReader = TextForm | DocumentExtractor;
 
 export type FolderOptions = {
-  /** What stands for the folder in `docs://` addresses; its own name by default. */
+  /** The name that replaces the folder in `docs://` addresses; by default its own name. */
   readonly codename?: string;
-  /** Readers of further kinds of files, by the ending of their names in lower case, without the dot. */
+  /** Readers of more kinds of files, by extension in lower case without the dot. */
   readonly readers?: Readonly<Record<string, DocumentReader>>;
-  /** Told of each file that is left out, with the reason. */
+  /** Called with each file that is left out, and the reason. */
   readonly onSkipped: (path: string, reason: string) => void;
 };
 
 /**
- * The Markdown files of a folder and the folders in it as documents, in the order of their paths: what a crawl
- * has written, or any other documentation. Names that begin with a dot and symbolic links are left out. A
- * document's address is the `url` of its front matter, else `docs://<folder>/<path>`; its title that of the
- * front matter, else its first heading, else the file's name.
+ * Reads the Markdown files of a folder and its subfolders as documents, in the order of their paths: the
+ * pages of a crawl, or any other documentation. Names that begin with a dot and symbolic links are left out.
+ * A document's address is the `url` of its front matter, else `docs://<folder>/<path>`; its title is that of
+ * the front matter, else its first heading, else the file's name.
  * @throws Failure `unreadable_input` when the folder cannot be read
  */
 export async function* readDocumentFolder(
@@ -61,8 +62,8 @@ export async function* readDocumentFolder(
 }
 
 /**
- * Paths below a folder of the files that are documents, in the order of their names. Names that begin with a
- * dot and symbolic links are left out.
+ * Lists the files that are documents, as paths below the folder in the order of their names. Names that begin
+ * with a dot and symbolic links are left out.
  * @throws Failure `unreadable_input`
  */
 export async function* listDocuments(
@@ -102,11 +103,11 @@ async function* readBatch(
 ): AsyncGenerator<UnreadDocument> {
   const texts = await Promise.all(paths.map((path) => readText(join(folder, path))));
   for (const [index, read] of texts.entries()) {
-    const path = paths[index]!; // as many as texts
+    const path = paths[index]!; // both lists have the same length
     const url = docsUrl(codename, path);
     const document =
       "reason" in read ? read : await documentOf(read.text, path, { url, readers, mayNameItself: true });
-    // A page without words, which most often leads to another one, is nothing to tell of.
+    // A page without words usually just leads to another page, so it is not reported.
     if (document === null) continue;
     if ("reason" in document) onSkipped(join(folder, path), document.reason);
     else yield document;
@@ -120,8 +121,8 @@ type DocumentOptions = {
 };
 
 /**
- * The document that a file's bytes hold, as `readDocumentFolder` gives it, under an address of the caller's.
- * @param path tells by its ending what the file is
+ * Makes the document of a file's bytes, as `readDocumentFolder` does, under the caller's address.
+ * @param path its extension tells the kind of file
  */
 export async function documentOfBytes(
   bytes: Uint8Array,
@@ -145,7 +146,7 @@ async function documentOf(
   return { url, title: document.title || titleOfName(path), markdown: document.markdown };
 }
 
-/** 0 for what cannot be read; `readText` says why. */
+/** Returns 0 when the file cannot be read; `readText` reports why. */
 function sizeOf(path: string): number {
   try {
     return lstatSync(path).size;
@@ -166,7 +167,8 @@ async function readText(path: string): Promise<{ readonly text: string } | { rea
   }
 }
 
-// What is not UTF-8 is most often Latin-1, and reads right in the parts that matter when it is another one.
+// Text that is not UTF-8 is usually Latin-1; of other encodings Latin-1 still reads the important parts
+// right.
 function decodeText(bytes: Uint8Array): string {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
@@ -175,7 +177,7 @@ function decodeText(bytes: Uint8Array): string {
   }
 }
 
-/** The folder's name in the form that a codename has. */
+/** Turns the folder's name into a valid codename. */
 function codenameOf(folder: string): string {
   const name = basename(resolve(folder))
     .toLowerCase()

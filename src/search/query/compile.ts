@@ -8,42 +8,44 @@ import { type ParsedQuery, parseQuery } from "./parse.ts";
 import { correctSpelling } from "./spelling.ts";
 import { synonymsOf } from "./synonyms.ts";
 
-/** A term as the second phase needs it. */
+/** A query's term with the data for the second phase. */
 export type QueryTerm = WeightedTerm & {
-  /** Where it stands in the query; a whole identifier shares it with its first part. */
+  /** Its position in the query; a whole identifier shares the position of its first part. */
   readonly position: number;
-  /** Whether it is a plain word or a part, and as typed: only those make phrases, distances and titles. */
+  /**
+   * Whether it is a plain word or a part, as typed: only such terms count for phrases, distances and titles.
+   */
   readonly isLeaf: boolean;
-  /** The form that was typed, an index into `entry.forms`; -1 where the index has only others. */
+  /** The typed form, an index into `entry.forms`; -1 when the index has only other forms. */
   readonly typedForm: number;
 };
 
-/** A term of a quoted phrase, at its offset in it. */
+/** A term of a quoted phrase, at its offset in the phrase. */
 export type PhraseTerm = { readonly entry: TermEntry; readonly form: number; readonly offset: number };
 
-/** The ways in which a phrase may stand in a text; none where a word of it is not in the index. */
+/** The ways in which a phrase may appear in a text; empty when one of its words is not in the index. */
 export type Phrase = readonly (readonly PhraseTerm[])[];
 
 export type CompiledQuery = {
-  /** What the index holds of the query, each term once. */
+  /** The query's terms that the index holds, each once. */
   readonly terms: readonly QueryTerm[];
-  /** Σ of the weights of all leaves, unknown words with the highest idf: what a full match would reach. */
+  /** Σ of the weights of all leaves, unknown words with the highest idf: the score of a full match. */
   readonly leafWeight: number;
-  /** How many leaves the query has, unknown ones too. */
+  /** How many leaves the query has, including unknown ones. */
   readonly leafCount: number;
-  /** Words as typed, those that were left out too. */
+  /** The number of words as typed, including those that were left out. */
   readonly wordCount: number;
-  /** What was quoted: documents have to hold each. */
+  /** The quoted phrases; a document must contain all of them. */
   readonly phrases: readonly Phrase[];
 };
 
 export type QueryOptions = {
-  /** Only words as typed: no stems, synonyms or corrections. */
+  /** Whether only words as typed count: no stems, synonyms or corrections. */
   readonly wordMatch: boolean;
   readonly synonyms: boolean;
 };
 
-// A corrected word may be another one after all; a synonym is one that was not asked for.
+// A corrected word may be wrong after all, and nobody typed a synonym.
 const CORRECTED_WEIGHT = 0.7;
 const SYNONYM_WEIGHT = 0.3;
 
@@ -51,7 +53,7 @@ const QUOTE_FIRST = /^\s*["\u201c\u201e\u00ab]/;
 
 type Leaf = { readonly run: string; readonly isDropped: boolean };
 
-/** Looks up what a query says in an index. */
+/** Looks up the words of a query in an index. */
 export function compileQuery(
   reader: IndexReader,
   analyser: Analyser,
@@ -62,13 +64,13 @@ export function compileQuery(
   const builder = new QueryBuilder(reader, analyser, options);
   const isAsked = isQuestion(query.text, query.words.map(foldWord));
   for (const { run, isDropped } of withoutQuestionWords(query, isAsked)) if (!isDropped) builder.addWord(run);
-  // A question quotes what it speaks of; its answer need not say it in the same words.
+  // A question quotes its subject; the answer need not use the same words.
   const quoted = isAsked && !QUOTE_FIRST.test(text) ? [] : query.phrases;
   const phrases = quoted.map(({ start, end }) => builder.phrase(query.words.slice(start, end)));
   return builder.finish(query.words.length, phrases);
 }
 
-/** Question words fall away where others are left; quoted ones stay. */
+/** Removes question words when others remain; quoted words stay. */
 function withoutQuestionWords(query: ParsedQuery, isAsked: boolean): readonly Leaf[] {
   const folded = query.words.map(foldWord);
   const isQuoted = (index: number) => query.phrases.some(({ start, end }) => index >= start && index < end);
@@ -126,7 +128,7 @@ class QueryBuilder {
     if (word.isLeaf && this.#options.synonyms) this.#addSynonyms(word.form, weight, word.position);
   }
 
-  // Code is not stemmed in this profile, so that its words stand under themselves.
+  // In this profile code is not stemmed, so its words are stored unchanged.
   #addUnstemmed({ form, position }: { readonly form: string; readonly position: number }): void {
     const entry = this.#terms.has(form) ? null : this.#reader.find(form);
     if (!entry) return;
@@ -158,14 +160,14 @@ class QueryBuilder {
     return idf ** RANKING.idfExponent;
   }
 
-  /** A phrase as prose has it and, where code is analysed in another way, as code has it. */
+  /** A phrase as prose contains it and, when code is analysed differently, as code contains it. */
   phrase(runs: readonly string[]): Phrase {
     const kinds: readonly TextKind[] =
       this.#analyser.profile === "code-friendly" ? ["prose", "code"] : ["prose"];
     return kinds.flatMap((kind) => this.#variant(runs, kind) ?? []);
   }
 
-  /** @returns null when one of the words is not in the index as written */
+  /** @returns null when the index does not have one of the words as written */
   #variant(runs: readonly string[], kind: TextKind): [readonly PhraseTerm[]] | null {
     const terms: PhraseTerm[] = [];
     let offset = 0;

@@ -1,23 +1,23 @@
 import { Tokenizer } from "../analysis/tokenizer.ts";
 
-/** A query as typed: its words in order, and which of them stood in double quotes. */
+/** A query as typed: its words in order, and which of them were in double quotes. */
 export type ParsedQuery = {
   readonly text: string;
-  /** Written runs, at most 64. */
+  /** The written runs, at most 64. */
   readonly words: readonly string[];
-  /** Ranges of `words` (end exclusive) that were quoted, of one word and more. */
+  /** Quoted ranges of `words` (end exclusive), of one or more words. */
   readonly phrases: readonly { readonly start: number; readonly end: number }[];
 };
 
-/** Words beyond these are ignored: a longer query says nothing more, and its cost stays bounded. */
+/** Further words are ignored: a longer query says nothing more, and its cost stays limited. */
 export const MAX_QUERY_WORDS = 64;
 
-// Of a pasted page only the beginning is looked at.
+// Of a pasted page only the beginning is read.
 const MAX_QUERY_LENGTH = 4096;
 
 const QUOTES = /["\u201c\u201d\u201e\u00ab\u00bb]/;
 
-/** Any text is a query; one without words finds nothing. A quote without its partner is ignored. */
+/** Parses any text as a query; a text without words finds nothing, and an unpaired quote is ignored. */
 export function parseQuery(text: string): ParsedQuery {
   const parts = text.slice(0, MAX_QUERY_LENGTH).split(QUOTES);
   const tokenizer = new Tokenizer();

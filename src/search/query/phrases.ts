@@ -13,7 +13,7 @@ import {
 import type { Phrase, PhraseTerm } from "./compile.ts";
 
 /**
- * The documents that hold all phrases, each word in its form and place, in ascending order.
+ * The documents that contain all phrases, each word in its form and place, in ascending order.
  * @param phrases at least one
  * @throws Failure `timeout` when the deadline passes
  */
@@ -42,7 +42,7 @@ function documentsWithTerms(reader: IndexReader, terms: readonly PhraseTerm[], d
   return found;
 }
 
-/** The first document at or after `target` that all postings hold. */
+/** The first document at or after `target` that is in all postings. */
 function nextCommon(postings: readonly Postings[], target: number): number {
   let candidate = target;
   for (let agreeing = 0; agreeing < postings.length; ) {
@@ -60,9 +60,9 @@ function nextCommon(postings: readonly Postings[], target: number): number {
   return candidate;
 }
 
-/** Whether the words of a phrase stand together somewhere in the document that all postings are at. */
+/** Whether the words of a phrase stand together somewhere in the document at which all postings are. */
 function hasPhrase(phrase: readonly PhraseTerm[], postings: readonly Postings[], deadline: number): boolean {
-  // Where the phrase may begin, ascending; each further word leaves some of them, in place.
+  // These are the possible starts of the phrase, ascending; each further word removes some of them in place.
   let starts: Uint32Array | null = null;
   let startCount = 0;
   for (let i = 0; i < phrase.length; i++) {
@@ -89,13 +89,13 @@ function hasPhrase(phrase: readonly PhraseTerm[], postings: readonly Postings[],
   return true;
 }
 
-// Read before the arrays are asked for: reading may put longer ones in their place.
+// The count is read before the arrays, because reading may replace them by longer ones.
 function readPositions(postings: Postings, deadline: number) {
   const count = postings.readPositions(deadline);
   return { count, positions: postings.positions, forms: postings.forms };
 }
 
-/** The first phase for documents that are already chosen: the same score, the `limit` highest. */
+/** Scores documents that are already chosen, as the first phase does, and returns the best `limit`. */
 export function scoreDocuments(
   reader: IndexReader,
   terms: readonly WeightedTerm[],

@@ -1,19 +1,19 @@
 import type { IndexReader, TermEntry } from "../types.ts";
 
-// 1 edit from 4 letters, 2 from 8; shorter words are left alone.
+// Words of 4 letters or more may have 1 edit, of 8 or more 2; shorter words are not corrected.
 const MIN_LENGTH = 4;
 const MIN_LENGTH_OF_TWO_EDITS = 8;
 const MAX_LENGTH = 40;
 
-// The first letters are rarely wrong, and they keep the dictionary's part that is read small.
+// The first letters are rarely wrong, and they limit the part of the dictionary that is read.
 const PREFIX_LENGTH = 2;
 const MAX_CANDIDATES = 20_000;
 
-/** A term for a word that the index does not hold. */
+/** A term that replaces a word that the index does not hold. */
 export type Correction = { readonly entry: TermEntry; readonly edits: number };
 
 /**
- * The dictionary's nearest term to an unknown word: within 1 edit from 4 letters and 2 from 8, a
+ * Finds the dictionary's nearest term for an unknown word: within 1 edit from 4 letters and 2 from 8, a
  * transposition being one edit (optimal string alignment). The more frequent term wins a tie.
  * @param form the folded word
  */
@@ -35,7 +35,7 @@ export function correctSpelling(reader: IndexReader, form: string): Correction |
   return best;
 }
 
-// The second prefix is that of a word whose first two letters changed places.
+// The second prefix has the first two letters swapped.
 function prefixesOf(form: string): readonly string[] {
   const prefix = form.slice(0, PREFIX_LENGTH);
   const swapped = `${prefix[1]}${prefix[0]}`;
@@ -51,7 +51,7 @@ function editsToEntry(entry: TermEntry, form: string, allowed: number): number |
   return least;
 }
 
-/** Edits between two words; null when they are more than `allowed`. */
+/** The number of edits between two words; null when it is above `allowed`. */
 function boundedEdits(a: string, b: string, allowed: number): number | null {
   if (Math.abs(a.length - b.length) > allowed) return null;
   let beforeLast: number[] = [];

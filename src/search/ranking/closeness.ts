@@ -4,14 +4,15 @@ import type { DocumentLayout } from "../types.ts";
 import { OPENINGS, RANKING } from "./constants.ts";
 import { lowerBound, type TermPlaces } from "./term-places.ts";
 
-/** Numbers of the query's leaves among its terms, in the order of the query. */
+/** Indexes of the query's leaves among its terms, in the order of the query. */
 export function leavesOf({ terms }: CompiledQuery): Uint32Array {
   const leaves = terms.map((_, index) => index).filter((index) => terms[index]!.isLeaf);
   return Uint32Array.from(leaves.sort((a, b) => terms[a]!.position - terms[b]!.position));
 }
 
 /**
- * For each two neighbours of the query, the lower weight of the two over their least distance.
+ * Adds up, for each pair of neighbours in the query, the lower weight of the two divided by their least
+ * distance.
  * @throws Failure `timeout`
  */
 export function proximity(
@@ -31,7 +32,7 @@ export function proximity(
 
 type Neighbours = { readonly left: number; readonly right: number; readonly deadline: number };
 
-/** 1 for neighbours in the order of the query; the other order counts one more. */
+/** The least distance: 1 for neighbours in the order of the query; the other order counts one more. */
 function leastDistance(places: TermPlaces, { left, right, deadline }: Neighbours): number {
   const a = places.positions(left);
   const b = places.positions(right);
@@ -41,7 +42,7 @@ function leastDistance(places: TermPlaces, { left, right, deadline }: Neighbours
   for (let i = 0, j = 0; i < aCount && j < bCount && least > 1; ) {
     checkDeadlineAt(i + j, deadline);
     const step = b[j]! - a[i]!;
-    // Parts of one word that have the same position are no pair.
+    // Parts of one word at the same position are no pair.
     if (step !== 0) least = Math.min(least, step > 0 ? step : 1 - step);
     if (a[i]! < b[j]!) i++;
     else j++;
@@ -49,7 +50,7 @@ function leastDistance(places: TermPlaces, { left, right, deadline }: Neighbours
   return least;
 }
 
-/** Whether the leaves are all that stands in a range of positions, and all of them stand there. */
+/** Whether a range of positions consists of exactly the query's leaves. */
 function fills(query: Fillers, start: number, end: number): boolean {
   const { places, leaves, leafCount } = query;
   if (leaves.length < leafCount || end - start > leaves.length || end === start) return false;
@@ -62,7 +63,10 @@ function fills(query: Fillers, start: number, end: number): boolean {
   return true;
 }
 
-/** The leaves of a query, where they stand, and how many it has with those that the index does not know. */
+/**
+ * The leaves of a query, their positions, and the number of leaves including those that the index does not
+ * know.
+ */
 export type Fillers = {
   readonly places: TermPlaces;
   readonly leaves: Uint32Array;
@@ -80,8 +84,9 @@ export function isWholeHeading(query: Fillers, { sectionStarts, headingEnds }: D
 }
 
 /**
- * BM25 over the first tokens of the content, as if they were a field; a sum over `OPENINGS`.
- * @param factors of each opening
+ * Scores the first tokens of the content with BM25, as if they were a field, and adds this up over
+ * `OPENINGS`.
+ * @param factors the factor of each opening
  */
 export function openings(
   layout: DocumentLayout,
@@ -108,7 +113,7 @@ export function openings(
   return sum;
 }
 
-/** Sum of the weights of the terms that stand in the form that was typed. */
+/** The sum of the weights of the terms that appear in the form that was typed. */
 export function exactForms(places: TermPlaces, weights: Float64Array): number {
   let sum = 0;
   for (let term = 0; term < weights.length; term++) {
@@ -119,7 +124,7 @@ export function exactForms(places: TermPlaces, weights: Float64Array): number {
 
 const HEADING_FIELDS = [1, 2, 3] as const;
 
-/** Sum of the weights of the terms that stand in a heading, or are defined by a line, however many there are. */
+/** The sum of the weights of the terms that a heading contains or a line defines, however often. */
 export function headedTerms(places: TermPlaces, weights: Float64Array): number {
   let sum = 0;
   for (let term = 0; term < weights.length; term++) {

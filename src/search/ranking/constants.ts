@@ -1,11 +1,12 @@
 /**
- * The constants of the ranking formula, found by coordinate ascent on six collections of documentation, each of
- * them left out in turn (docs/search.md has the numbers). Weights are relative to the body's boost of 1.
+ * The constants of the ranking formula. They were found by coordinate ascent on six collections of
+ * documentation, each of which was left out in turn (docs/search.md has the numbers). Weights are relative to
+ * the body's boost of 1.
  */
 export const RANKING = {
-  /** Candidates that the first phase hands to the second. */
+  /** How many candidates the first phase passes to the second. */
   candidates: 150,
-  /** Exponent of idf: rare words count a little less than BM25 has it, so that one does not outvote three. */
+  /** The exponent of idf: rare words count a little less than in BM25, so that one does not outvote three. */
   idfExponent: 0.7,
   /** BM25's saturation and length normalisation within a passage, and a passage's usual length in tokens. */
   passageK1: 1.2,
@@ -14,28 +15,31 @@ export const RANKING = {
   openingK1: 1.2,
 } as const;
 
-/** Weights of what the second phase adds. */
+/** The weights of the second phase's parts. */
 export type PhaseTwoWeights = {
-  /** The best passage, counted with its title and headings, and the mean of the best three. */
+  /** The best passage, scored with its title and headings, and the mean of the best three. */
   readonly bestPassage: number;
   readonly meanPassage: number;
-  /** The page's first `OPENINGS` tokens, each as a short field of its own. */
+  /** The page's first `OPENINGS` tokens, each opening as a short field of its own. */
   readonly openings: readonly number[];
-  /** Neighbours of the query that stand together: lower weight of the two over their least distance. */
+  /**
+   * Neighbours of the query that are close together: the lower weight of the two divided by their least
+   * distance.
+   */
   readonly proximity: number;
-  /** Terms that stand in the form that was typed. */
+  /** Terms that appear in the form that was typed. */
   readonly exactForms: number;
-  /** Terms that stand in a heading or are defined by a line. */
+  /** Terms that a heading contains or a line defines. */
   readonly headedTerms: number;
-  /** All of the query is all of the title, or of a heading. */
+  /** The whole query is the whole title, or a whole heading. */
   readonly wholeTitle: number;
   readonly wholeHeading: number;
 };
 
 export const OPENINGS = [40, 240] as const;
 
-// Names and keywords are looked for anywhere in a page; sentences and questions say what a page is about, which
-// its opening says too.
+// Names and keywords are looked for anywhere in a page. Sentences and questions say what a page is about, and
+// so does its opening.
 const KEYWORDS: PhaseTwoWeights = {
   bestPassage: 1.2,
   meanPassage: 2,
@@ -62,8 +66,8 @@ const KEYWORDS_AT_MOST = 3;
 const SENTENCE_AT_LEAST = 6;
 
 /**
- * The weights for a query of so many words: those of keywords up to 3, those of a sentence from 6, and between
- * them in proportion.
+ * The weights for a query with this many words: up to 3 those of keywords, from 6 those of a sentence, and a
+ * proportional mix in between.
  */
 export function weightsFor(words: number): PhaseTwoWeights {
   const share = (words - KEYWORDS_AT_MOST) / (SENTENCE_AT_LEAST - KEYWORDS_AT_MOST);

@@ -4,16 +4,16 @@ import { RANKING } from "./constants.ts";
 import { lowerBound, type TermPlaces } from "./term-places.ts";
 
 export type PassageScores = {
-  /** Score of the best passage, and mean of the best three (missing ones count 0). */
+  /** The score of the best passage, and the mean of the best three (missing ones count 0). */
   readonly best: number;
   readonly mean: number;
-  /** The section that the best passage is in. */
+  /** The section with the best passage. */
   readonly section: number;
 };
 
 /**
- * Scores the passages of a document: BM25 over the terms in it, with one occurrence more for a term that is
- * in a heading above it, and one for a term in the title, so that a passage is read in its context.
+ * Scores the passages of a document: BM25 over the terms in the passage, with one more occurrence for a term
+ * in a heading above it, and one for a term in the title, so that a passage is judged in its context.
  */
 export class PassageScorer {
   #scores = new Float64Array(64);
@@ -22,7 +22,7 @@ export class PassageScorer {
   #isInContext = new Uint8Array(64);
   readonly #deadline: number;
 
-  /** @param deadline performance.now() time, ms */
+  /** @param deadline in the time of performance.now(), ms */
   constructor(deadline: number) {
     this.#deadline = deadline;
   }
@@ -67,7 +67,10 @@ export class PassageScorer {
     }
   }
 
-  /** Marks the sections that have the term in their heading or in one above; false when there are none. */
+  /**
+   * Marks the sections that have the term in their own heading or one above.
+   * @returns false when there are none
+   */
   #markHeadings(layout: DocumentLayout, positions: Uint32Array, first: number, count: number): boolean {
     const { sectionStarts, headingEnds, sectionParents } = layout;
     const sectionCount = sectionStarts.length;
@@ -87,7 +90,7 @@ export class PassageScorer {
     return isAny;
   }
 
-  // Headings without text of their own share a passage with what follows: the last of them owns it.
+  // Headings without text of their own share a passage with what follows; the last of them owns it.
   #findSections({ passageStarts, sectionStarts, end }: DocumentLayout): void {
     let section = 0;
     for (let i = 0; i < passageStarts.length; i++) {

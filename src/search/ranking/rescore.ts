@@ -22,9 +22,9 @@ import { weightsFor } from "./constants.ts";
 import { PassageScorer } from "./passages.ts";
 import { TermPlaces } from "./term-places.ts";
 
-/** How a score came about; the parts add up to it. */
+/** How a score came about; its parts add up to the score. */
 export type ScoreExplanation = {
-  /** The first phase, term by term: what each field gave. */
+  /** The first phase term by term, with the score of each field. */
   readonly terms: readonly {
     readonly term: string;
     readonly weight: number;
@@ -41,21 +41,21 @@ export type ScoreExplanation = {
 };
 
 export type RankedDocument = ScoredDocument & {
-  /** Number of the section with the best passage. */
+  /** The number of the section with the best passage. */
   readonly section: number;
   readonly explanation: ScoreExplanation | null;
 };
 
 export type RescoreOptions = {
   readonly ranking: RankingSettings;
-  /** performance.now() time, ms. */
+  /** In the time of performance.now(), ms. */
   readonly deadline: number;
   readonly isExplained: boolean;
 };
 
 /**
- * The second phase: adds what the positions say to the scores of the first, and orders anew, ties by the
- * smaller document number.
+ * The second phase: adds the evidence of the positions to the scores of the first phase, and sorts again;
+ * ties go to the smaller document number.
  * @throws Failure `timeout` when the deadline passes
  */
 export function rescore(
@@ -123,7 +123,7 @@ function explainTerms(
     if (places.count(term) === 0) return [];
     const fields: Partial<Record<FieldName, number>> = {};
     FIELDS.forEach((name, index) => {
-      const field = index as FieldNumber; // FIELDS has as many names as there are numbers
+      const field = index as FieldNumber; // FIELDS has a name for each number
       const frequency = places.frequencies(term)[field]!;
       const part = weight * scorer.part(field, frequency, reader.fieldLength(document, field));
       if (part > 0) fields[name] = part;

@@ -3,8 +3,8 @@ import type { QueryTerm } from "../query/compile.ts";
 import type { IndexReader, Postings } from "../types.ts";
 
 /**
- * Where the terms of a query stand in one document after the other. Documents have to be visited in ascending
- * order, since postings only move on.
+ * The positions of a query's terms in one document after another. Documents must be visited in ascending
+ * order, since postings only move forward.
  */
 export class TermPlaces {
   readonly #terms: readonly QueryTerm[];
@@ -15,7 +15,7 @@ export class TermPlaces {
 
   readonly #deadline: number;
 
-  /** @param deadline performance.now() time, ms; `moveTo` gives up when it passes */
+  /** @param deadline in the time of performance.now(), ms; `moveTo` gives up when it passes */
   constructor(reader: IndexReader, terms: readonly QueryTerm[], deadline: number) {
     this.#deadline = deadline;
     this.#terms = terms;
@@ -25,7 +25,10 @@ export class TermPlaces {
     this.#isExact = new Uint8Array(terms.length);
   }
 
-  /** Reads all positions of all terms in a document. @throws Failure `timeout` */
+  /**
+   * Reads all positions of all terms in a document.
+   * @throws Failure `timeout`
+   */
   moveTo(document: number): void {
     for (let term = 0; term < this.#terms.length; term++) {
       const postings = this.#postings[term]!;
@@ -34,12 +37,12 @@ export class TermPlaces {
     }
   }
 
-  /** How many positions of a term there are, each once. */
+  /** The number of different positions of a term. */
   count(term: number): number {
     return this.#counts[term]!;
   }
 
-  /** Whether a term stands somewhere in the form that was typed; only where its count is not 0. */
+  /** Whether a term appears anywhere in the form that was typed. Valid only when its count is not 0. */
   isExact(term: number): boolean {
     return this.#isExact[term] === 1;
   }
@@ -49,7 +52,10 @@ export class TermPlaces {
     return this.#positions[term]!;
   }
 
-  /** Occurrences of a term in each field of the document, by field number; only where its count is not 0. */
+  /**
+   * How often a term occurs in each field of the document, by field number. Valid only when its count is not
+   * 0.
+   */
   frequencies(term: number): Uint32Array {
     return this.#postings[term]!.frequencies;
   }
@@ -67,7 +73,7 @@ export class TermPlaces {
       const form = postings.forms[i]!;
       if (wanted && !wanted.has(form)) continue;
       if (form === typedForm) this.#isExact[term] = 1;
-      // Two forms of a term may share a position: `URLs` is a whole and its own part.
+      // Two forms of a term may share a position: `URLs` is a whole and also its own part.
       if (count > 0 && into[count - 1] === from[i]) continue;
       into[count++] = from[i]!;
     }
@@ -75,7 +81,7 @@ export class TermPlaces {
   }
 }
 
-/** Index of the first value that is at least `wanted`, among the first `count`. */
+/** The index of the first value that is at least `wanted`, among the first `count`. */
 export function lowerBound(values: Uint32Array, count: number, wanted: number): number {
   let low = 0;
   let high = count;

@@ -1,4 +1,4 @@
-/** The headings and code of AsciiDoc as Markdown. */
+/** Converts the headings and code of AsciiDoc to Markdown. */
 export function asciidocToMarkdown(lines: readonly string[]): string {
   let language = "";
   let isCode = false;
@@ -16,7 +16,7 @@ export function asciidocToMarkdown(lines: readonly string[]): string {
   return out.join("\n");
 }
 
-/** The language that an attribute line says (`[source,ruby]`); null for any other line. */
+/** The language that an attribute line names (`[source,ruby]`); null for any other line. */
 const languageOf = (line: string): string | null =>
   line.startsWith("[source,") && line.trimEnd().endsWith("]")
     ? (/^\[source,\s*([\w+#-]{1,40})/.exec(line)?.[1] ?? null)

@@ -4,9 +4,10 @@ import { withoutHiddenMarkup } from "./hidden-markup.ts";
 const MAX_TITLE = 300;
 
 /**
- * A document without what its readers do not see, but a language model would read: comments and hidden
- * elements of HTML, characters that show nothing or turn the order of the text around. Code stays as it is,
- * save for such characters. A title is one line of at most 300 characters. Takes time linear in the text.
+ * Removes from a document what its readers do not see but a language model would read: comments and hidden
+ * elements of HTML, and characters that are invisible or reverse the order of the text. In code it removes
+ * only such characters. It shortens the title to one line of at most 300 characters. Takes time linear in the
+ * text.
  */
 export function cleanDocument({ url, title, markdown }: SourceDocument): SourceDocument {
   const line = withoutHiddenCharacters(title).replace(/\s+/g, " ").trim();
@@ -17,17 +18,17 @@ export function cleanDocument({ url, title, markdown }: SourceDocument): SourceD
   };
 }
 
-// Bidirectional controls, zero-width characters that no script needs, and soft hyphens.
+// These are bidirectional controls, zero-width characters that no script needs, and soft hyphens.
 const HIDDEN = /[\u200b\u2060-\u2064\u202a-\u202e\u2066-\u206f\ufeff\u00ad\ufff9-\ufffb]+/g;
 
 const withoutHiddenCharacters = (text: string): string => withoutTagCharacters(text.replace(HIDDEN, ""));
 
-// U+E0000 to U+E007F in UTF-16.
+// U+E0000 to U+E007F in UTF-16 begin with this unit.
 const TAG_LEAD = "\udb40";
 const isTagTrail = (unit: number): boolean => unit >= 0xdc00 && unit <= 0xdc7f;
 const FLAG = "\u{1f3f4}";
 
-/** Tag characters make flags (UTS #51, 1.4.6), and hide text everywhere else. */
+/** Removes tag characters except in flags (UTS #51, 1.4.6), because everywhere else they hide text. */
 function withoutTagCharacters(text: string): string {
   const kept: string[] = [];
   let from = 0;

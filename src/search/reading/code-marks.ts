@@ -3,17 +3,20 @@ const SPACE = 0x20;
 const BACKTICK = 0x60;
 const TILDE = 0x7e;
 
-/** After the line break of the line that `at` is in, or the end of the text. */
+/** The position after the line break of the line that contains `at`, or the end of the text. */
 export function endOfLine(text: string, at: number): number {
   const newline = text.indexOf("\n", at);
   return newline < 0 ? text.length : newline + 1;
 }
 
-/** Where the fenced code ends (its last line included) that begins with the line at `at`; null where none does. */
+/**
+ * The end of the fenced code that begins with the line at `at`, including its last line; null when none
+ * begins there.
+ */
 export function fenceAt(text: string, at: number): { readonly endOfBlock: number } | null {
   const opening = markAt(text, at);
   if (opening === null) return null;
-  // With a further backtick in its line it is inline code.
+  // Another backtick in the line makes it inline code.
   if (opening.unit === BACKTICK && text.slice(opening.end, endOfLine(text, opening.end)).includes("`"))
     return null;
   for (let line = endOfLine(text, opening.end); line < text.length; line = endOfLine(text, line)) {
@@ -26,7 +29,7 @@ export function fenceAt(text: string, at: number): { readonly endOfBlock: number
   return { endOfBlock: text.length };
 }
 
-/** The three or more backticks or tildes that a line begins with, after at most three spaces. */
+/** The three or more backticks or tildes at the start of a line, after at most three spaces. */
 function markAt(text: string, line: number) {
   let start = line;
   while (start < line + 3 && text.charCodeAt(start) === SPACE) start++;
@@ -44,7 +47,10 @@ function runEnd(text: string, start: number, unit: number, limit = text.length):
 
 const MAX_CODE_SPAN = 2000;
 
-/** Where the code span ends that begins at a backtick; after the backticks when they are only backticks. */
+/**
+ * The end of the code span that begins at a backtick, or the position after the backticks when there is no
+ * code span.
+ */
 export function endOfCodeSpan(text: string, at: number): number {
   const after = runEnd(text, at, BACKTICK);
   const limit = Math.min(text.length, after + MAX_CODE_SPAN);
@@ -52,7 +58,7 @@ export function endOfCodeSpan(text: string, at: number): number {
     const unit = text.charCodeAt(place);
     if (unit === NEWLINE && text.charCodeAt(place + 1) === NEWLINE) return after;
     if (unit !== BACKTICK) continue;
-    // No further than the limit: a run of megabytes would be read again for every opening before it.
+    // The limit matters: without it a run of megabytes would be read again for every opening before it.
     const end = runEnd(text, place, BACKTICK, limit);
     if (end - place === after - at && text.charCodeAt(end) !== BACKTICK) return end;
     place = end - 1;

@@ -2,9 +2,9 @@ import { endOfCodeSpan, endOfLine, fenceAt } from "./code-marks.ts";
 import { readStartTag } from "./start-tag.ts";
 
 /**
- * Markdown without comments and hidden elements of HTML; fenced code and code spans stay as they are. One that is
- * never closed hides what follows, as in a browser, up to the next fenced code. Reads every character a bounded
- * number of times, whatever the text.
+ * Removes comments and hidden HTML elements from Markdown; fenced code and code spans are kept. An element
+ * that is never closed hides what follows, as in a browser, up to the next fenced code. Every character is
+ * read a limited number of times, whatever the text.
  */
 export function withoutHiddenMarkup(markdown: string): string {
   if (!markdown.includes("<")) return markdown;
@@ -53,7 +53,9 @@ function cutHidden(text: string): string {
   return kept.join("");
 }
 
-/** Where a comment or a hidden element ends that begins at a `<`; the `<` itself where there is none. */
+/**
+ * The end of the comment or hidden element that begins at a `<`; the position of the `<` when there is none.
+ */
 function endOfHidden(text: string, at: number): number {
   if (text.startsWith("<!--", at)) {
     const end = text.indexOf("-->", at + 4);
@@ -67,10 +69,10 @@ function endOfHidden(text: string, at: number): number {
 const SHOWN_NEVER: ReadonlySet<string> = new Set(["script", "style", "template"]);
 const VOID: ReadonlySet<string> = new Set(["img", "br", "hr", "input", "link", "meta"]);
 
-/** A longer name is nobody's, and comparing it at each tag would take quadratic time. */
+/** No element has a longer name, and comparing it at each tag would take quadratic time. */
 const MAX_NAME = 64;
 
-/** Where an element ends whose start tag has just ended, those of its name inside it counted. */
+/** The end of an element whose start tag has just ended; elements of the same name inside it are counted. */
 function endOfElement(text: string, from: number, name: string): number {
   if (name.length > MAX_NAME) return text.length;
   let depth = 1;
@@ -87,7 +89,10 @@ function endOfElement(text: string, from: number, name: string): number {
   return text.length;
 }
 
-/** After the `>` of a tag whose name has just ended; -1 when a `<` or the end of the text comes first. */
+/**
+ * The position after the `>` of a tag whose name has just ended; -1 when a `<` or the end of the text comes
+ * first.
+ */
 function endOfTag(text: string, from: number): number {
   for (let at = from; at < text.length; at++) {
     if (text[at] === ">") return at + 1;

@@ -7,22 +7,22 @@ import { asciidocToMarkdown } from "./asciidoc.ts";
 import { cleanDocument } from "./clean.ts";
 import { rstToMarkdown } from "./rst.ts";
 
-/** What a text is written in. */
+/** The markup language of a text. */
 export type TextForm = "markdown" | "plain" | "rst" | "asciidoc";
 
-/** A file of documentation that nobody has read yet but to tell that it is text. */
+/** A file of documentation. Nobody has read it yet, except to check that it is text. */
 export type DocumentFile = {
-  /** Its address, unless its front matter names another one. */
+  /** The document's address, unless its front matter names another one. */
   readonly url: DocumentUrl;
-  /** A document without a title is called by the last part. */
+  /** A document without a title is named after the last part of the path. */
   readonly path: string;
   readonly text: string;
   readonly form: TextForm;
-  /** Whether the `url` of its front matter goes before `url`. */
+  /** Whether the `url` of the front matter replaces `url`. */
   readonly mayNameItself: boolean;
 };
 
-/** A document on its way into an index: read elsewhere already, or as its file holds it. */
+/** A document on its way into an index, either already read or as its file contains it. */
 export type UnreadDocument = SourceDocument | DocumentFile;
 
 /**
@@ -44,7 +44,7 @@ function toMarkdown({ text, form }: DocumentFile): string {
   return form === "asciidoc" ? asciidocToMarkdown(linesOf(text)) : text;
 }
 
-/** A list of lines takes many times the memory of their text where they are short. */
+/** A list of short lines takes many times the memory of their text. */
 const MAX_LINES = 1_000_000;
 
 function linesOf(text: string): readonly string[] {
@@ -70,7 +70,7 @@ function readMarkdown({ url, path, text, mayNameItself }: DocumentFile): SourceD
   };
 }
 
-// Far enough for a licence notice or a row of badges before it.
+// This far is enough to get past a licence notice or a row of badges.
 const HEADING_WITHIN = 8192;
 
 function firstHeading(markdown: string): string | null {
@@ -82,5 +82,5 @@ function firstHeading(markdown: string): string | null {
 const titleOfText = (markdown: string): string | null =>
   /^# +(\S[^\n]*)/m.exec(markdown.slice(0, HEADING_WITHIN))?.[1]?.trim() ?? null;
 
-/** What a document without a title is called. */
+/** The title of a document that has none. */
 export const titleOfName = (path: string): string => basename(path, extname(path)).replace(/[-_]+/g, " ");

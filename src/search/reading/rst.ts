@@ -1,9 +1,9 @@
-// Any of these, as long as the line above, underlines a heading (docutils, "Sections").
+// Any of these, if as long as the line above, underlines a heading (docutils, "Sections").
 const ADORNMENT = /^([=\-`:'"~^_*+#<>])\1*\s*$/;
 
 /**
- * The headings and code of reStructuredText as Markdown; the rest reads well as it is. The level of an
- * adornment is the order in which it first comes.
+ * Converts the headings and code of reStructuredText to Markdown; the rest is readable as it is. The level of
+ * an adornment is the order of its first use.
  */
 export function rstToMarkdown(lines: readonly string[]): string {
   const levels: string[] = [];
@@ -38,12 +38,15 @@ function levelOf(levels: string[], adornment: string): number {
 
 type Literal = { readonly out: string[]; readonly language: string };
 
-/** Copies the indented block that follows as code; returns the index of its last line. */
+/**
+ * Copies the following indented block as code.
+ * @returns the index of its last line
+ */
 function copyLiteral(lines: readonly string[], from: number, { out, language }: Literal): number {
   let end = from;
   while (end < lines.length && /^(?:$|\s)/.test(lines[end] ?? "")) end++;
   let first = from;
-  // The directive's options (`:linenos:`) are no code.
+  // The directive's options (`:linenos:`) do not belong to the code.
   while (first < end && (isBlank(lines[first]) || (first < from + 4 && isOption(lines[first])))) first++;
   let last = end;
   while (last > first && isBlank(lines[last - 1])) last--;

@@ -1,7 +1,7 @@
 export type StartTag = {
-  /** In lower case. */
+  /** The element's name in lower case. */
   readonly name: string;
-  /** After its `>`. */
+  /** The position after its `>`. */
   readonly end: number;
   /** Whether an attribute or its own style hides the element. */
   readonly isHidden: boolean;
@@ -21,8 +21,8 @@ const DOUBLE_QUOTE = 0x22;
 const SINGLE_QUOTE = 0x27;
 
 /**
- * The start tag that begins at a `<`; null where none does. It ends before the next `<`, so that a text is read
- * once, however many of its tags are never closed.
+ * Reads the start tag that begins at a `<`; null when there is none. The search ends at the next `<`, so that
+ * a text is read once, however many of its tags are never closed.
  */
 export function readStartTag(text: string, at: number): StartTag | null {
   if (!isLetter(text.charCodeAt(at + 1))) return null;
@@ -81,7 +81,7 @@ const endsName = (unit: number): boolean =>
   unit === GREATER ||
   unit === EQUALS;
 
-/** Of the attributes that hide: `aria-hidden`. */
+/** The length of `aria-hidden`, the longest name of an attribute that hides. */
 const LONGEST_NAME = 11;
 
 function hides(name: string, text: string, { valueStart, valueEnd }: Attribute): boolean {

@@ -1,7 +1,7 @@
-/** Bits that hold every value of 0 to `max`; 0 where all are 0. At most 32. */
+/** The number of bits for every value from 0 to `max`: at most 32, and 0 when all are 0. */
 export const bitWidth = (max: number): number => 32 - Math.clz32(max);
 
-/** Bytes of `count` values of this width. */
+/** The number of bytes for `count` values of this width. */
 export const packedLength = (count: number, width: number): number => (count * width + 7) >>> 3;
 
 /**
@@ -61,7 +61,8 @@ export function unpackBits(
   let pending = 0;
   let pendingBits = 0;
   if (width < 8) {
-    // A byte is always enough for the next value: no inner loop, which is what most blocks need.
+    // One more byte is always enough for the next value, so no inner loop is needed; most blocks are like
+    // this.
     for (let index = 0; index < count; index++) {
       if (pendingBits < width) {
         pending |= source[at++]! << pendingBits;
@@ -74,7 +75,7 @@ export function unpackBits(
     return;
   }
   for (let index = 0; index < count; index++) {
-    // At most 23 bits are left over, so that a byte more stays within 31.
+    // At most 23 bits are left over, so that another byte stays within 31.
     while (pendingBits < width) {
       pending |= source[at++]! << pendingBits;
       pendingBits += 8;

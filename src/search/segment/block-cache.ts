@@ -1,10 +1,13 @@
-/** Keeps what was worked out of lists of several blocks, by number of the term, for those that were met last. */
+/**
+ * Keeps what was computed for posting lists of several blocks, by the term's number, for the most recent
+ * terms.
+ */
 export class BlockCache<Kept> {
   readonly #maxBlocks: number;
   readonly #kept = new Map<number, { readonly kept: Kept; readonly blocks: number }>();
   #blocks = 0;
 
-  /** @param maxBlocks of all lists together */
+  /** @param maxBlocks the most blocks of all lists together */
   constructor(maxBlocks: number) {
     this.#maxBlocks = maxBlocks;
   }

@@ -1,7 +1,7 @@
 /** The highest scores of a list's blocks, without the term's weight. */
 export type BlockMaxima = {
-  /** A bound where the block has not been scored yet. */
+  /** Upper bounds for blocks that have not been scored yet. */
   readonly scores: Float64Array;
-  /** 1 where a document has that score. */
+  /** 1 when a document of the block really has that score. */
   readonly isExact: Uint8Array;
 };

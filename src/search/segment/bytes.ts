@@ -1,14 +1,17 @@
 import { bitWidth } from "./bit-packing.ts";
 
-/** Making a view of an array costs as much as copying so many bytes one by one. */
+/** Below this many bytes, copying one by one is cheaper than making a view of an array. */
 export const FEW_BYTES = 64;
 
-/** Copies the first `count` bytes to a place in another array, one by one: for few. */
+/** Copies the first `count` bytes to a position in another array one by one, for small counts. */
 export function copyBytes(from: Uint8Array, count: number, to: Uint8Array, start: number): void {
   for (let at = 0; at < count; at++) to[start + at] = from[at]!;
 }
 
-/** Bytes that grow as they are written; integers are little-endian base-128 varints unless said otherwise. */
+/**
+ * A growing array of bytes. Integers are written as little-endian base-128 varints unless a method says
+ * otherwise.
+ */
 export class ByteWriter {
   bytes: Uint8Array<ArrayBuffer>;
   length = 0;
@@ -30,7 +33,7 @@ export class ByteWriter {
     this.bytes[this.length++] = value;
   }
 
-  /** @param value an integer of 0 to 2^53 − 1 */
+  /** @param value an integer from 0 to 2^53 − 1 */
   varint(value: number): void {
     if (value < 128 && this.length < this.bytes.length) {
       this.bytes[this.length++] = value;
@@ -55,7 +58,7 @@ export class ByteWriter {
     this.length += bytes.length;
   }
 
-  /** Appends what another one holds from a place on. */
+  /** Appends the contents of another writer from `start` on. */
   append(other: ByteWriter, start = 0): void {
     const count = other.length - start;
     this.reserve(count);
@@ -68,13 +71,16 @@ export class ByteWriter {
     for (let at = start; at < other.length; at++) this.bytes[this.length++] = from[at]!;
   }
 
-  /** Begins a stretch that tells its length before it. @returns what `endPrefixed` wants */
+  /**
+   * Begins a stretch that is preceded by its length.
+   * @returns the argument for `endPrefixed`
+   */
   beginPrefixed(): number {
-    this.byte(0); // most stretches are short: one byte will do
+    this.byte(0); // most stretches are short and need one byte
     return this.length;
   }
 
-  /** Says before what was written since `beginPrefixed` how many bytes that is. */
+  /** Writes the length of everything since `beginPrefixed` in front of it. */
   endPrefixed(start: number): void {
     const count = this.length - start;
     if (count < 128) {
@@ -82,14 +88,14 @@ export class ByteWriter {
       return;
     }
     const prefixBytes = Math.ceil(bitWidth(count) / 7);
-    this.reserve(prefixBytes + 8); // what `varint` asks for must be there already: growing would lose the bytes
+    this.reserve(prefixBytes + 8); // `varint` must find its room here: growing would lose the bytes
     this.bytes.copyWithin(start - 1 + prefixBytes, start, this.length);
     this.length = start - 1;
     this.varint(count);
     this.length += count;
   }
 
-  /** What was written; a view that further writing may leave behind. */
+  /** The bytes written so far; further writing may detach this view. */
   written(): Uint8Array<ArrayBuffer> {
     return this.bytes.subarray(0, this.length);
   }
@@ -99,7 +105,7 @@ export class ByteWriter {
   }
 }
 
-/** Reads what `ByteWriter` wrote, from an offset on. Past the end it reads zeros. */
+/** Reads what `ByteWriter` wrote, starting at an offset. Past the end it reads zeros. */
 export class ByteReader {
   bytes: Uint8Array;
   offset: number;
@@ -122,7 +128,7 @@ export class ByteReader {
       value |= (byte & 127) << shift;
       if (byte < 128) return value;
     }
-    // Eight bytes hold 2^53 − 1; the bound ends the loop on bytes that nobody wrote.
+    // Eight bytes hold 2^53 − 1; this limit ends the loop on corrupt bytes.
     for (let factor = 2 ** 28, count = 4; count < 8; factor *= 128, count++) {
       const byte = this.byte();
       value += (byte & 127) * factor;

@@ -1,9 +1,10 @@
 import type { ScoredDocument } from "../types.ts";
 
-/** Keeps the best `limit` of the documents it is shown, in whatever order they come. */
+/** Keeps the best `limit` of the documents that are added, in whatever order they come. */
 export class CandidateHeap {
   readonly #limit: number;
-  // A binary heap with the worst at its root: the lowest score, among equals the highest number.
+  // This is a binary heap with the worst document at its root: the lowest score, and among equals the highest
+  // number.
   readonly #scores: Float64Array;
   readonly #documents: Int32Array;
   #size = 0;
@@ -14,7 +15,9 @@ export class CandidateHeap {
     this.#documents = new Int32Array(limit);
   }
 
-  /** What a document must score at least to be kept; with that score only where its number is low enough. */
+  /**
+   * The lowest score that is kept; a document with exactly this score also needs a number that is low enough.
+   */
   get threshold(): number {
     return this.#size < this.#limit ? 0 : this.#scores[0]!;
   }
@@ -29,7 +32,7 @@ export class CandidateHeap {
     this.#sink(document, score);
   }
 
-  /** The best first, ties to the smaller number. */
+  /** The documents, best first; ties go to the smaller number. */
   sorted(): ScoredDocument[] {
     const found = Array.from({ length: this.#size }, (_, place) => ({
       document: this.#documents[place]!,

@@ -1,8 +1,8 @@
 import type { ByteWriter } from "./bytes.ts";
 
 /**
- * Strings as bytes whose order is the order of their UTF-16 code units, which is JavaScript's: each code unit
- * alone in the manner of UTF-8 (CESU-8). Lone surrogates stay what they are.
+ * Writes a string as bytes that sort in the order of its UTF-16 code units, as JavaScript's strings do: each
+ * code unit is encoded alone like in UTF-8 (CESU-8). Lone surrogates are kept.
  */
 export function encodeCodeUnits(text: string, target: Uint8Array, start: number): number {
   let end = start;
@@ -21,15 +21,18 @@ export function encodeCodeUnits(text: string, target: Uint8Array, start: number)
   return end;
 }
 
-/** Appends the string's bytes. @returns how many they are */
+/**
+ * Appends the string's bytes.
+ * @returns how many they are
+ */
 export function writeCodeUnits(text: string, writer: ByteWriter): number {
   const start = writer.length;
-  writer.reserve(text.length * 3); // no code unit takes more
+  writer.reserve(text.length * 3); // the most that the code units can take
   writer.length = encodeCodeUnits(text, writer.bytes, start);
   return writer.length - start;
 }
 
-/** Bytes of the string in this encoding. */
+/** The number of bytes of the string in this encoding. */
 export function encodedLength(text: string): number {
   let length = text.length;
   for (let index = 0; index < text.length; index++) {

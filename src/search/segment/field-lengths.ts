@@ -6,8 +6,8 @@ export type LengthColumn = Uint8Array | Uint16Array | Uint32Array;
 const WIDTHS = [1, 2, 4] as const;
 
 /**
- * Field lengths, exact, a column a field: eight bytes that say the width of each, then the columns, each from
- * a multiple of 4 on.
+ * Writes exact field lengths, one column per field: eight bytes with the width of each column, then the
+ * columns, each starting at a multiple of 4.
  */
 export function encodeLengths(columns: readonly Uint32Array[]): Uint8Array {
   const widths = columns.map(widthOf);
@@ -23,7 +23,10 @@ export function encodeLengths(columns: readonly Uint32Array[]): Uint8Array {
   return bytes;
 }
 
-/** The columns in place. @param bytes what `encodeLengths` made, at a multiple of 4 */
+/**
+ * Opens the columns in place.
+ * @param bytes the result of `encodeLengths`, at a multiple of 4
+ */
 export function openLengths(bytes: Uint8Array<ArrayBuffer>, documentCount: number): readonly LengthColumn[] {
   let offset = 8;
   return FIELDS.map((_, field) => {
@@ -34,7 +37,7 @@ export function openLengths(bytes: Uint8Array<ArrayBuffer>, documentCount: numbe
   });
 }
 
-/** Sum of a column, by field. */
+/** The sum of each column, by field. */
 export const totalsOf = (columns: readonly ArrayLike<number>[]): Float64Array =>
   Float64Array.from(columns, (column) => {
     let total = 0;
@@ -42,7 +45,7 @@ export const totalsOf = (columns: readonly ArrayLike<number>[]): Float64Array =>
     return total;
   });
 
-/** A length, and 0 for a document or field that is not there. */
+/** One length; 0 when the document or field does not exist. */
 export const lengthAt = (columns: readonly LengthColumn[], document: number, field: FieldNumber): number =>
   columns[field]?.[document] ?? 0;
 

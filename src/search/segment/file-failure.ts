@@ -4,7 +4,10 @@ import { systemReason } from "../../base/system-reason.ts";
 const systemCode = (error: unknown): string | undefined =>
   error instanceof Error && "code" in error ? String(error.code) : undefined;
 
-/** What an error of writing means; what is no system error is a bug and stays as it is. */
+/**
+ * Translates an error of writing; an error that does not come from the system is a bug and is returned
+ * unchanged.
+ */
 export function asWriteFailure(error: unknown, path: string): unknown {
   const reason = systemCode(error);
   if (error instanceof Failure || reason === undefined) return error;
@@ -17,7 +20,7 @@ export function asWriteFailure(error: unknown, path: string): unknown {
   );
 }
 
-/** What an error of opening means. */
+/** Translates an error of opening. */
 export function asReadFailure(error: unknown, path: string): unknown {
   const reason = systemCode(error);
   if (error instanceof Failure || reason === undefined) return error;
@@ -35,6 +38,6 @@ export function asReadFailure(error: unknown, path: string): unknown {
   );
 }
 
-/** The file is not what was written. */
+/** The Failure for a file that is not what was written. */
 export const corrupt = (path: string, what: string): Failure =>
   new Failure("index_corrupt", `the search index ${path} is damaged (${what}); build it again`);

@@ -14,12 +14,12 @@ import {
 import { mapFile } from "./map-file.ts";
 
 /**
- * A segment file, mapped into memory. Bytes may be read after `verify` has seen them. The mapping outlives
- * the file's name, so a newer file may take it.
+ * A segment file, mapped into memory. Bytes may be read after `verify` has checked them. The mapping outlives
+ * the file's name, so a newer file may take the name.
  */
 export class SegmentFile implements Disposable {
   readonly path: string;
-  /** The whole file. */
+  /** All bytes of the file. */
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly #descriptor: number;
   readonly #checksums: Uint32Array;
@@ -45,8 +45,8 @@ export class SegmentFile implements Disposable {
   }
 
   /**
-   * @throws Failure `index_missing`, `unreadable_input`, `index_corrupt`, `index_outdated` (of another
-   *   version's format)
+   * @throws Failure `index_missing`, `unreadable_input`, `index_corrupt`, `index_outdated` (another version's
+   * format)
    */
   static open(path: string): SegmentFile {
     let descriptor: number | null = null;
@@ -55,7 +55,7 @@ export class SegmentFile implements Disposable {
       const { size } = fstatSync(descriptor);
       if (size < HEADER_BYTES) throw corrupt(path, `${size} bytes are too few`);
       const bytes = mapFile(path);
-      // Both are opened by name, and a new file may have taken it in between.
+      // The file is opened twice by name, and a new one may have taken the name in between.
       if (bytes.length !== size) throw corrupt(path, `${bytes.length} bytes, and ${size} when it was opened`);
       return new SegmentFile(path, descriptor, bytes);
     } catch (error) {
@@ -69,7 +69,7 @@ export class SegmentFile implements Disposable {
   }
 
   /**
-   * Checks the chunks that hold a range, each once. A byte that was not checked must not be believed.
+   * Checks the chunks that hold a range, each once. Bytes must not be used before they are checked.
    * @throws Failure `index_corrupt`
    */
   verify(start: number, end: number): void {
@@ -79,7 +79,7 @@ export class SegmentFile implements Disposable {
     }
   }
 
-  /** A section's bytes, all checked. */
+  /** The bytes of a section, all checked. */
   whole(name: SectionName): Uint8Array<ArrayBuffer> {
     const { start, end } = this.section(name);
     this.verify(start, end);
@@ -87,8 +87,8 @@ export class SegmentFile implements Disposable {
   }
 
   /**
-   * Looks whether the file is still as long as it was: reading behind the end of a mapped file that
-   * somebody has cut would end the process. Nothing of ours writes to a file that has its name.
+   * Checks that the file still has its length: reading past the end of a mapped file that somebody has
+   * truncated would end the process. This program never writes to a file that has its final name.
    * @throws Failure `index_corrupt`
    */
   requireWhole(): void {
@@ -97,12 +97,12 @@ export class SegmentFile implements Disposable {
     if (size < this.bytes.length) throw corrupt(this.path, `cut from ${this.bytes.length} to ${size} bytes`);
   }
 
-  /** Gives descriptor and mapping back; arrays of the file's bytes are empty from then on. */
+  /** Releases the descriptor and the mapping; arrays of the file's bytes are empty afterwards. */
   [Symbol.dispose](): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
     closeSync(this.#descriptor);
-    // A mapping that is left to the collector counts as heap until it runs, and lets the heap grow as far again.
+    // Until the garbage collector frees a mapping it counts as heap, and lets the heap grow by as much again.
     this.bytes.buffer.transfer(0);
   }
 
@@ -140,5 +140,5 @@ function readSections(view: DataView): Readonly<Record<SectionName, SectionRange
     const at = HEADER.sections + index * 16;
     return [name, { start: view.getFloat64(at, true), end: view.getFloat64(at + 8, true) }] as const;
   });
-  return Object.fromEntries(ranges) as Record<SectionName, SectionRange>; // one of each name
+  return Object.fromEntries(ranges) as Record<SectionName, SectionRange>; // one range for each name
 }

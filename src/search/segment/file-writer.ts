@@ -17,15 +17,15 @@ import { writeAll } from "./write-all.ts";
 const BUFFER_BYTES = 64 * CHUNK_BYTES;
 
 /**
- * Writes a segment file from its beginning to its end under a temporary name, with the checksums; `finish`
- * flushes it to the disk and gives it its name. Every method throws `Failure` `unwritable_output`.
+ * Writes a segment file from beginning to end under a temporary name, with its checksums; `finish` flushes it
+ * to the disk and gives it its name. Every method throws `Failure` `unwritable_output`.
  */
 export class SegmentFileWriter implements AsyncDisposable {
   readonly #path: string;
   readonly #aside: string;
   readonly #file: FileHandle;
   readonly #buffer = new Uint8Array(BUFFER_BYTES);
-  #buffered = HEADER_BYTES; // the header's place is written last
+  #buffered = HEADER_BYTES; // room for the header, which is written last
   #flushed = 0;
   #isFinished = false;
   readonly #checksums: number[] = [];
@@ -37,7 +37,10 @@ export class SegmentFileWriter implements AsyncDisposable {
     this.#file = file;
   }
 
-  /** For its user alone: it holds the texts of documents. @param aside temporary name, on the same file system as `path` */
+  /**
+   * Creates the file for its user alone, because it holds the texts of documents.
+   * @param aside a temporary name on the same file system as `path`
+   */
   static async create(path: string, aside: string): Promise<SegmentFileWriter> {
     try {
       return new SegmentFileWriter(path, aside, await open(aside, "wx", 0o600));
@@ -46,12 +49,15 @@ export class SegmentFileWriter implements AsyncDisposable {
     }
   }
 
-  /** Bytes written so far: where the next one goes. */
+  /** The number of bytes written so far, which is the position of the next one. */
   get position(): number {
     return this.#flushed + this.#buffered;
   }
 
-  /** Writes what the writer holds. @returns null when it only went to the buffer: most of what comes is small */
+  /**
+   * Writes the contents of the writer.
+   * @returns null when they only went to the buffer, as most small writes do
+   */
   writeFrom({ bytes, length }: ByteWriter): Promise<void> | null {
     if (length > FEW_BYTES || length >= BUFFER_BYTES - this.#buffered)
       return this.write(bytes.subarray(0, length));
@@ -75,7 +81,7 @@ export class SegmentFileWriter implements AsyncDisposable {
     }
   }
 
-  /** Writes a section by a function; its range is what the function wrote. */
+  /** Writes a section with a function; its range is what the function wrote. */
   async section(name: SectionName, write: () => Promise<void>): Promise<void> {
     await this.write(new Uint8Array((8 - (this.position % 8)) % 8));
     const start = this.position;
@@ -100,10 +106,10 @@ export class SegmentFileWriter implements AsyncDisposable {
     }
   }
 
-  /** Without `finish` nothing is left behind. */
+  /** Removes the temporary file unless `finish` was called. */
   async [Symbol.asyncDispose](): Promise<void> {
     if (this.#isFinished) return;
-    await this.#file.close().catch(() => {}); // closed already when the renaming failed
+    await this.#file.close().catch(() => {}); // it is already closed when the renaming failed
     await rm(this.#aside, { force: true });
   }
 
@@ -145,8 +151,8 @@ export class SegmentFileWriter implements AsyncDisposable {
   }
 }
 
-// The new name is on the disk only when its directory is; where directories cannot be opened, as on Windows,
-// the system sees to it.
+// The new name is on the disk only when its directory is. Where directories cannot be opened, as on Windows,
+// the system takes care of it.
 async function syncDirectory(path: string): Promise<void> {
   const directory = await open(path, "r").catch(() => null);
   if (directory === null) return;

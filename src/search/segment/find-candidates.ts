@@ -4,36 +4,38 @@ import { CandidateHeap } from "./candidate-heap.ts";
 import type { Segment } from "./segment.ts";
 import { TermScorer } from "./term-scorer.ts";
 
-/** Documents that are scored together: few enough for tight bounds, enough for the work of a window to pay. */
+/**
+ * Documents that are scored together: few enough for tight bounds, enough to make the work for a window pay.
+ */
 export const WINDOW_DOCUMENTS = 1024;
 
 /**
- * So many windows are scored before the others, so that what they find leaves others out. All in the order of
- * their bounds would have the blocks of rarer terms, which are wider than a window, decoded again and again.
+ * This many windows are scored first, so that their results rule out others. Scoring all windows in the order
+ * of their bounds would decode the blocks of rarer terms, which are wider than a window, again and again.
  */
 const FIRST_WINDOWS = 8;
 
 /**
- * Sums of bounds are rounded otherwise than sums of scores; this is far more than the difference, and far
- * less than what bounds are loose by.
+ * Sums of bounds are rounded differently from sums of scores. This factor is far above the difference, and
+ * far below the slack of the bounds.
  */
 const ROUNDING = 1 + 1e-9;
 
 export type CandidateOptions = {
-  /** At most so many, at least 1. */
+  /** The most candidates to return, at least 1. */
   readonly limit: number;
   readonly ranking: RankingSettings;
-  /** Time of `performance.now()`, ms. */
+  /** In the time of `performance.now()`, ms. */
   readonly deadline: number;
 };
 
 /**
- * The first phase of ranking (see `FindCandidates`) over a segment, without scoring every posting: documents
- * are taken in windows, first a few that can hold the highest scores, and windows that can hold no document for
- * the best `limit` are left out. In a window only the terms are walked without which a document cannot come in; the others
- * are looked up for the documents found (MaxScore: Turtle & Flood 1995; block maxima: Ding & Suel 2011; by
- * windows as in Lucene's MaxScoreBulkScorer). The order of the terms is one for all windows, so that every sum
- * is the same to the last bit as without leaving out.
+ * The first phase of ranking (see `FindCandidates`) over a segment, without scoring every posting. Documents
+ * are scored in windows: first a few that may hold the highest scores, then the others, except those that
+ * cannot hold any of the best `limit` documents. In a window it walks only the terms without which a document
+ * cannot be among the best, and looks up the other terms for the documents found (MaxScore: Turtle & Flood
+ * 1995; block maxima: Ding & Suel 2011; windows as in Lucene's MaxScoreBulkScorer). The order of the terms is
+ * the same for all windows, so that every sum equals that of scoring everything, to the last bit.
  * @throws Failure `timeout`, `index_corrupt`
  */
 export function findCandidates(
@@ -57,21 +59,22 @@ export function findCandidates(
   return search.found();
 }
 
-// Not by what terms add at most: that is learned from search to search, and would change the order of sums.
+// The order must not depend on the most that terms can add: searches learn that over time, and sums would
+// change.
 const weightOf = (terms: readonly WeightedTerm[], place: number): number => terms[place]!.weight;
 
-/** The sums of one window, reused from window to window, and what is known of all windows. */
+/** The sums of one window, reused from window to window, and the bounds of all windows. */
 class WindowSearch {
   readonly #scorers: readonly TermScorer[];
   readonly #heap: CandidateHeap;
   readonly #documentCount: number;
   readonly #sums = new Float64Array(WINDOW_DOCUMENTS);
-  /** A bit for each document that a term was found in. */
+  /** A bit for each document in which a term was found. */
   readonly #found = new Uint32Array(WINDOW_DOCUMENTS / 32);
-  /** By term, then window. */
+  /** Bounds by term, then by window. */
   readonly #bounds: readonly Float64Array[];
   readonly #totals: Float64Array;
-  /** What the terms from this one on can add in the current window. */
+  /** The most that the terms from this one on can add in the current window. */
   readonly #boundFrom: Float64Array;
 
   constructor(
@@ -92,7 +95,7 @@ class WindowSearch {
     });
   }
 
-  /** Windows that hold any of the terms: a few of the most promising, then the others as they come. */
+  /** The windows that hold any of the terms: a few of the most promising, then the others in their order. */
   windows(): number[] {
     const totals = this.#totals;
     const windows: number[] = [];
@@ -106,7 +109,7 @@ class WindowSearch {
     return this.#heap.sorted();
   }
 
-  /** Scores the documents of a window, if it can hold any that is wanted. */
+  /** Scores the documents of a window, if it may hold one of the best. */
   score(window: number): void {
     const { threshold } = this.#heap;
     if (this.#totals[window]! * ROUNDING < threshold) return;
@@ -117,7 +120,7 @@ class WindowSearch {
     for (let term = scorers.length - 1; term >= 0; term--) {
       bounds[term] = bounds[term + 1]! + this.#bounds[term]![window]!;
     }
-    // Documents that hold only terms from here on cannot come in.
+    // Documents that hold only terms from here on cannot be among the best.
     let walked = scorers.length;
     while (walked > 0 && bounds[walked - 1]! * ROUNDING < threshold) walked--;
     for (let term = 0; term < scorers.length; term++) {

@@ -1,7 +1,7 @@
 import type { DocumentLayout } from "../types.ts";
 import type { ByteReader, ByteWriter } from "./bytes.ts";
 
-/** Writes a layout; ascending numbers as differences. */
+/** Writes a layout; ascending numbers are written as differences. */
 export function encodeLayout(layout: DocumentLayout, writer: ByteWriter): void {
   for (const value of [layout.titleEnd, layout.contentStart, layout.leadEnd, layout.end])
     writer.varint(value);

@@ -15,13 +15,13 @@
  */
 export const MAGIC = "AXSEARCH";
 
-/** Raised with every change of what the sections hold; another version's file is refused. */
+/** Raise this with every change of what the sections hold; files of other versions are refused. */
 export const FORMAT_VERSION = 1;
 
 export const HEADER_BYTES = 4096;
 export const CHUNK_BYTES = 16 * 1024;
 
-/** Sections in the order of their places in the header. */
+/** The sections in the order in which the header lists them. */
 export const SECTIONS = [
   "meta",
   "stored",
@@ -43,7 +43,7 @@ export type SectionName = (typeof SECTIONS)[number];
 /** Byte offsets in the file, `end` exclusive. */
 export type SectionRange = { readonly start: number; readonly end: number };
 
-/** Where the header keeps what. */
+/** The offsets of the header's fields. */
 export const HEADER = {
   version: 8,
   fileLength: 16,

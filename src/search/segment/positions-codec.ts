@@ -2,8 +2,8 @@ import { checkDeadlineAt } from "../deadline.ts";
 import type { ByteReader, ByteWriter } from "./bytes.ts";
 
 /**
- * Writes the positions of a posting: differences, with a bit that tells of another form than at the position
- * before, and then that form, where the term has more forms than one.
+ * Writes the positions of a posting as differences. When the term has several forms, a bit tells that the
+ * form differs from that of the previous position, and the form follows.
  * @param places positions, never descending, and the form of each
  */
 export function encodePositions(
@@ -33,7 +33,10 @@ export function encodePositions(
   }
 }
 
-/** The inverse of `encodePositions`; the arrays must have `count` places. @throws Failure `timeout` */
+/**
+ * The inverse of `encodePositions`; the arrays must have `count` places.
+ * @throws Failure `timeout`
+ */
 export function decodePositions(
   reader: ByteReader,
   {

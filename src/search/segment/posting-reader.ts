@@ -10,10 +10,10 @@ import { NO_SIGNATURE, type Signatures } from "./signatures.ts";
 
 const FIELD_COUNT = FIELDS.length;
 
-/** Entries of a posting that has no signature: its frequencies and the count of its positions. */
+/** Numbers for a posting without a signature: its frequencies and the count of its positions. */
 const WRITTEN = FIELD_COUNT + 1;
 
-/** Where a term's postings lie, offsets in the file. */
+/** Where a term's postings are, as offsets in the file. */
 export type PostingRange = {
   readonly start: number;
   readonly end: number;
@@ -21,37 +21,37 @@ export type PostingRange = {
   readonly formCount: number;
 };
 
-/** A list's blocks without their postings. */
+/** The blocks of a list without their postings. */
 export type Blocks = {
   readonly count: number;
   readonly lastDocuments: Int32Array;
   readonly starts: Float64Array;
   readonly positionStarts: Float64Array;
-  /** Entries of a block: its place × fields + field; frequency 0 where the field does not occur. */
+  /** Entries of a block: its index × fields + field; a frequency of 0 means that the field does not occur. */
   readonly maxFrequencies: Uint32Array;
   readonly minLengths: Uint32Array;
 };
 
-/** Positions of one word in one document that are many. */
+/** One word with more positions than this in a document has an unusually long list. */
 const LONG_LIST = 100_000;
 
 /**
- * Reads the postings that `PostingWriter` wrote. Besides walking (see `Postings`) whole blocks may be loaded
- * and read from `documents` and `numbers`; the two ways are not to be mixed.
+ * Reads the postings that `PostingWriter` wrote. Besides walking (see `Postings`), a caller may load whole
+ * blocks and read `documents` and `numbers`; the two ways must not be mixed.
  */
 export class PostingList implements Postings {
   readonly documentFrequency: number;
   readonly blocks: Blocks;
   document = -1;
-  /** Of the loaded block. */
+  /** The documents of the loaded block. */
   readonly documents = new Int32Array(BLOCK_POSTINGS);
-  /** Signatures in the loaded block. */
+  /** The signatures of the loaded block. */
   readonly numbers = new Uint32Array(BLOCK_POSTINGS);
-  /** Postings in the loaded block. */
+  /** The number of postings in the loaded block. */
   count = 0;
-  /** The current posting's place in the loaded block. */
+  /** The current posting's index in the loaded block. */
   index = -1;
-  /** The loaded block, -1 before the first. */
+  /** The loaded block; -1 before the first. */
   block = -1;
   positions = new Uint32Array(16);
   forms = new Uint16Array(16);
@@ -60,7 +60,9 @@ export class PostingList implements Postings {
   readonly #reader: ByteReader;
   readonly #end: number;
   readonly #hasForms: boolean;
-  /** Of postings without a signature, by place in the block × `WRITTEN`; made when one is met. */
+  /**
+   * The numbers of postings without a signature, by index in the block × `WRITTEN`; allocated when needed.
+   */
   #written: Uint32Array | null = null;
   readonly #frequencies = new Uint32Array(FIELD_COUNT);
   #frequenciesOf = -1;
@@ -72,8 +74,8 @@ export class PostingList implements Postings {
   readonly #formOrder: Uint16Array | null;
 
   /**
-   * @param formOrder index in `TermEntry.forms` by rank; null where rank is index
-   * @param blocks of a list of several, where they were read before
+   * @param formOrder index in `TermEntry.forms` by rank; null when rank and index are equal
+   * @param blocks the blocks of a longer list, if they were read before
    */
   constructor(
     file: SegmentFile,
@@ -96,7 +98,7 @@ export class PostingList implements Postings {
     this.documentFrequency = range.documentFrequency;
     this.#reader = new ByteReader(file.bytes, range.start);
     this.blocks = blocks ?? this.#readBlocks(range);
-    if (this.blocks.count === 1) this.load(0); // what its last document is, only its postings say
+    if (this.blocks.count === 1) this.load(0); // only its postings tell its last document
   }
 
   next(): number {
@@ -136,7 +138,7 @@ export class PostingList implements Postings {
     return this.#frequencies;
   }
 
-  /** Frequencies of a posting of the loaded block. */
+  /** Reads the frequencies of a posting in the loaded block. */
   readFrequencies(index: number, frequencies: Uint32Array): void {
     const number = this.numberAt(index);
     if (number === NO_SIGNATURE) {
@@ -155,7 +157,7 @@ export class PostingList implements Postings {
   }
 
   /**
-   * Positions of a posting of the loaded block; cheapest in ascending order.
+   * Reads the positions of a posting in the loaded block; ascending order is the cheapest.
    * @throws Failure `timeout`
    */
   readPositionsAt(index: number, deadline: number): number {
@@ -171,7 +173,8 @@ export class PostingList implements Postings {
     }
     const count = this.#positionCount(index);
     if (count > this.positions.length) {
-      // Twice of what a short list needs, so that few are made; of a long one that would be megabytes.
+      // A short list gets twice the room, so that arrays are rarely replaced; for a long list that would be
+      // megabytes.
       const capacity = count > LONG_LIST ? count : count * 2;
       this.positions = new Uint32Array(capacity);
       this.forms = new Uint16Array(capacity);
@@ -208,7 +211,7 @@ export class PostingList implements Postings {
     this.blocks.lastDocuments[0] = document;
   }
 
-  /** Fills `numbers` for the loaded block; a look-up of one posting does without. */
+  /** Fills `numbers` for the loaded block; looking up one posting does not need this. */
   readAllNumbers(): void {
     if (this.#hasNumbers) return;
     this.#hasNumbers = true;
@@ -217,13 +220,14 @@ export class PostingList implements Postings {
     this.#readWritten();
   }
 
-  /** The signature of a posting of the loaded block. */
+  /** The signature of a posting in the loaded block. */
   numberAt(index: number): number {
     if (!this.#hasNumbers && this.count >= MIN_PACKED) {
       const number = this.#unpackNumber(index);
       if (number !== NO_SIGNATURE) return number;
     }
-    // What is written out for some stands behind the numbers of all; positions may be half read meanwhile.
+    // Frequencies that are written out follow the numbers of all postings; positions may be half read at this
+    // moment.
     const { offset } = this.#reader;
     this.readAllNumbers();
     this.#reader.offset = offset;
@@ -274,7 +278,7 @@ export class PostingList implements Postings {
     const width = bytes[this.#numbersOffset]!;
     const bit = index * width;
     const at = this.#numbersOffset + 1 + (bit >>> 3);
-    // At most 12 bits, which three bytes hold wherever they begin.
+    // A number has at most 12 bits, so three bytes hold it wherever it begins.
     const three = bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16);
     return (three >>> (bit & 7)) & ((1 << width) - 1);
   }

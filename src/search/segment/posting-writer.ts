@@ -6,7 +6,9 @@ import { NO_SIGNATURE } from "./signatures.ts";
 /** Postings that are decoded together. */
 export const BLOCK_POSTINGS = 128;
 
-/** Below this many the numbers of a block stand as varints, which cost less than the widths of packed ones. */
+/**
+ * A block with fewer postings stores its numbers as varints, which cost less than the widths of packed ones.
+ */
 export const MIN_PACKED = 8;
 
 const FIELD_COUNT = FIELDS.length;
@@ -14,16 +16,16 @@ const FIELD_COUNT = FIELDS.length;
 /** One posting to write, without its positions. */
 export type PostingInput = {
   readonly document: number;
-  /** Number of its signature, or `NO_SIGNATURE`. */
+  /** The number of its signature, or `NO_SIGNATURE`. */
   readonly number: number;
-  /** By field number. */
+  /** Frequencies by field number. */
   readonly frequencies: Uint32Array;
   /** A bit for each field whose frequency is not 0. */
   readonly fieldMask: number;
   readonly positionCount: number;
 };
 
-/** `fieldMask` of frequencies. */
+/** Computes the `fieldMask` of frequencies. */
 export function fieldMaskOf(frequencies: Uint32Array): number {
   let mask = 0;
   for (let field = 0; field < FIELD_COUNT; field++) if (frequencies[field] !== 0) mask |= 1 << field;
@@ -33,15 +35,15 @@ export function fieldMaskOf(frequencies: Uint32Array): number {
 /**
  * Encodes the postings of one term after another. A list of more than one block is
  *
- *   bytes of the skip table, skip table, block, block, ...
+ *     length of the skip table, skip table, block, block, ...
  *
- * where the table has for each block: last document − last one before, bytes of its documents, bytes of its
- * positions, and for each field that occurs in it the highest frequency and the smallest field length. Those
- * two bound the score of every posting of the block for all boosts, `k1` and `b`, so that ranking may be set
- * when a query comes. A list of one block is the block alone.
+ * where the table has for each block: last document − previous block's last document, length of its
+ * documents, length of its positions, and for each field that occurs in it the highest frequency and the
+ * smallest field length. Those two bound the score of every posting of the block for all boosts, `k1` and
+ * `b`, so that a query may choose the ranking. A list of one block is the block alone.
  *
- * A block is: documents as differences − 1, signatures (see signatures.ts), frequencies of the postings
- * without one; then the positions.
+ * A block holds the documents as differences − 1, the signatures (see signatures.ts), the frequencies of the
+ * postings without one, and then the positions.
  */
 export class PostingWriter {
   readonly #lengths: readonly ArrayLike<number>[];
@@ -57,15 +59,15 @@ export class PostingWriter {
   #count = 0;
   #lastDocument = -1;
   #lastOfBlockBefore = -1;
-  /** Whether the list has several blocks, which are told apart by their bounds. */
+  /** Whether the list has several blocks and so a skip table. */
   #hasTable = false;
 
-  /** @param lengths of each field, by document */
+  /** @param lengths the field lengths by field, then by document */
   constructor(lengths: readonly ArrayLike<number>[]) {
     this.#lengths = lengths;
   }
 
-  /** Begins a list of so many postings. */
+  /** Begins a list with this many postings. */
   begin(postingCount: number): void {
     this.#hasTable = postingCount > BLOCK_POSTINGS;
     this.#lastDocument = -1;
@@ -76,8 +78,8 @@ export class PostingWriter {
   }
 
   /**
-   * @param posting of a document after those before it
-   * @returns where its positions are to be written next, by `encodePositions`
+   * @param posting a posting whose document follows the previous one
+   * @returns the writer for its positions, which `encodePositions` must write next
    */
   add({ document, number, frequencies, fieldMask, positionCount }: PostingInput): ByteWriter {
     if (this.#count === BLOCK_POSTINGS) this.#endBlock();
@@ -98,7 +100,10 @@ export class PostingWriter {
     return this.#positions;
   }
 
-  /** Ends the list. @returns its bytes, valid until the next one begins */
+  /**
+   * Ends the list.
+   * @returns its bytes, valid until the next list begins
+   */
   finish(): ByteWriter {
     this.#endBlock();
     if (!this.#hasTable) return this.#blocks;

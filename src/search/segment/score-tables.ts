@@ -6,37 +6,40 @@ import type { Signatures } from "./signatures.ts";
 
 const FIELD_COUNT = FIELDS.length;
 
-/** Field lengths below this have their scores in the table. */
+/** The table has scores for field lengths below this. */
 export const TABLE_LENGTHS = 256;
 
-/** Frequencies that a signature can have. */
+/** A signature can have this many different frequencies. */
 const TABLE_FREQUENCIES = 16;
 
 const MAX_LENGTH = 0xffff;
 
-/** Blocks whose maxima are kept, 9 bytes each. */
+/** The most blocks whose maxima are kept, at 9 bytes each. */
 const MAX_CACHED_BLOCKS = 500_000;
 
-/** What the tables are made of. */
+/** The parts of an index that the tables are computed from. */
 export type ScoredIndex = Pick<IndexReader, "documentCount" | "fieldTotals" | "fieldLength"> & {
   readonly signatures: Signatures;
   readonly lengthsByDocument: Uint16Array;
 };
 
 /**
- * What the first phase needs of an index for one ranking, worked out once: the score of every field, frequency
- * and small length (`FieldScorer.part` of them, to the bit), what the signatures mean without the fields that
- * count nothing, and the field lengths of a document beside each other. Half of the time of a search went into
- * these three when they were found anew for every posting.
+ * What the first phase needs from an index for one ranking, computed once: the score of every field,
+ * frequency and small length (exactly `FieldScorer.part`), the signatures without fields that count nothing,
+ * and each document's field lengths side by side. Computing these three for every posting took half of the
+ * time of a search.
  */
 export class ScoreTables {
   readonly scorer: FieldScorer;
-  /** By frequency × fields + field, then length. */
+  /** Scores by frequency × fields + field, then by length. */
   readonly parts: Float64Array;
-  /** Entries of signature n: `entries[starts[n]]` up to `entries[starts[n + 1]]`, each frequency × fields + field. */
+  /**
+   * Entries of signature n: `entries[starts[n]]` up to `entries[starts[n + 1]]`, each frequency × fields +
+   * field.
+   */
   readonly starts: Uint32Array;
   readonly entries: Uint8Array;
-  /** By document × fields + field. A length of 65 535 stands for any that is longer, too. */
+  /** Lengths by document × fields + field. 65 535 stands for any longer length too. */
   readonly lengths: Uint16Array;
   readonly maxima = new BlockCache<BlockMaxima>(MAX_CACHED_BLOCKS);
   readonly #index: ScoredIndex;
@@ -51,7 +54,7 @@ export class ScoreTables {
     this.lengths = index.lengthsByDocument;
   }
 
-  /** The score of one entry of a signature in a document, from the table or without it. */
+  /** The score of a signature's entry in a document, from the table if possible. */
   part(entry: number, document: number): number {
     const length = this.lengths[document * FIELD_COUNT + (entry % FIELD_COUNT)]!;
     if (length < TABLE_LENGTHS) return this.parts[entry * TABLE_LENGTHS + length]!;
@@ -90,7 +93,10 @@ export class ScoreTables {
   }
 }
 
-/** The lengths of each document beside each other, from columns. */
+/**
+ * Puts the lengths of each document side by side.
+ * @param columns a column of lengths for each field
+ */
 export function interleaveLengths(columns: readonly ArrayLike<number>[], documentCount: number): Uint16Array {
   const lengths = new Uint16Array(documentCount * FIELD_COUNT);
   columns.forEach((column, field) => {

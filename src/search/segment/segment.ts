@@ -23,10 +23,12 @@ import { decodeStored, MarkdownBytes, openStored } from "./stored-codec.ts";
 import { StringTableCursor } from "./string-table.ts";
 import { type LocatedTerm, TermDictionary } from "./term-dictionary.ts";
 
-/** Blocks whose places and bounds are kept, 84 bytes each; common words come in every other query. */
+/**
+ * The most blocks whose places and bounds are kept, at 84 bytes each; common words come in every other query.
+ */
 const MAX_CACHED_BLOCKS = 100_000;
 
-/** What an index says of itself. */
+/** An index's description of itself. */
 export type SegmentMeta = {
   readonly documentCount: number;
   readonly analyserFingerprint: string;
@@ -34,9 +36,9 @@ export type SegmentMeta = {
 };
 
 /**
- * An index in one immutable file, mapped into memory: opening reads a few kilobytes, and what a search touches
- * is checked when it is touched first. A running search keeps its segment when another file takes the name.
- * Every method throws `Failure` `index_corrupt` where the file is not what was written.
+ * An index in one immutable file, mapped into memory. Opening reads a few kilobytes, and bytes are checked
+ * when a search first uses them. A running search keeps its segment when another file takes the name. Every
+ * method throws `Failure` `index_corrupt` when the file is not what was written.
  */
 export class Segment implements IndexReader, Disposable {
   readonly documentCount: number;
@@ -67,7 +69,7 @@ export class Segment implements IndexReader, Disposable {
   /**
    * Opens an index file; dispose it after use.
    * @throws Failure `index_missing`, `index_outdated` (another version's format), `index_corrupt`,
-   *   `unreadable_input`
+   * `unreadable_input`
    */
   static open(path: string): Segment {
     const file = SegmentFile.open(path);
@@ -83,24 +85,27 @@ export class Segment implements IndexReader, Disposable {
     return this.#file.path;
   }
 
-  /** Bytes of the file. */
+  /** The size of the file in bytes. */
   get byteLength(): number {
     return this.#file.bytes.length;
   }
 
-  /** Field lengths by field, then document. */
+  /** Field lengths by field, then by document. */
   get lengths(): readonly LengthColumn[] {
     this.#lengths ??= openLengths(this.#file.whole("lengths"), this.documentCount);
     return this.#lengths;
   }
 
-  /** By document × fields + field, at most 65 535: for scoring, where a document's lengths are read together. */
+  /**
+   * Lengths by document × fields + field, at most 65 535, for scoring, which reads a document's lengths
+   * together.
+   */
   get lengthsByDocument(): Uint16Array {
     this.#lengthsByDocument ??= interleaveLengths(this.lengths, this.documentCount);
     return this.#lengthsByDocument;
   }
 
-  /** What scoring needs for a ranking; kept for the last one, since a reader rarely has two. */
+  /** The tables for scoring with a ranking. Only the last ones are kept, since a reader rarely needs two. */
   scoreTables(ranking: RankingSettings): ScoreTables {
     if (this.#tables?.ranking !== ranking) this.#tables = { ranking, tables: new ScoreTables(this, ranking) };
     return this.#tables.tables;
@@ -150,13 +155,13 @@ export class Segment implements IndexReader, Disposable {
     return decodeLayout(new ByteReader(this.#file.bytes, start));
   }
 
-  /** A layout as it is in the file. */
+  /** A layout as the file has it. */
   layoutBytes(document: number): Uint8Array {
     const { start, end } = this.#layoutRange(document);
     return this.#file.bytes.subarray(start, end);
   }
 
-  /** Where a layout is in the file, checked. */
+  /** The range of a layout in the file, checked. */
   #layoutRange(document: number): { readonly start: number; readonly end: number } {
     const file = this.#file;
     const section = file.section("layoutOffsets");
@@ -185,7 +190,7 @@ export class Segment implements IndexReader, Disposable {
     return { url: this.url(document), title, sections, markdownOf };
   }
 
-  /** A document's text as it is in the file. */
+  /** A document's text as the file has it. */
   storedBytes(document: number): Uint8Array {
     return this.#stored.find(document);
   }
@@ -193,7 +198,7 @@ export class Segment implements IndexReader, Disposable {
   /** @param document below `documentCount` */
   url(document: number): DocumentUrl {
     if (!this.#urls.goTo(document)) throw corrupt(this.path, `document ${document} has no address`);
-    return this.#urls.key as DocumentUrl; // written from one
+    return this.#urls.key as DocumentUrl; // it was written from one
   }
 
   /** The number of the document with this address; -1 when there is none. */
@@ -201,7 +206,7 @@ export class Segment implements IndexReader, Disposable {
     return this.#urls.seek(url) ? this.#urls.ordinal : -1;
   }
 
-  /** Hash of what the document was made of, as two halves of 32 bits. */
+  /** The hash of the document's source, as two halves of 32 bits. */
   contentHash(document: number): readonly [low: number, high: number] {
     const { bytes } = this.#file;
     const start = this.#file.section("hashes").start + document * 8;
@@ -210,7 +215,7 @@ export class Segment implements IndexReader, Disposable {
     return [low, high];
   }
 
-  /** Bytes of a part of the file, for reports. */
+  /** The sizes of the file's parts in bytes, for reports. */
   sizes(): Readonly<Record<"postings" | "dictionary" | "lengths" | "layouts" | "stored" | "all", number>> {
     const size = (...names: Parameters<SegmentFile["section"]>[0][]): number =>
       names.reduce((total, name) => total + this.#file.section(name).end - this.#file.section(name).start, 0);
@@ -224,7 +229,7 @@ export class Segment implements IndexReader, Disposable {
     };
   }
 
-  /** To be called before a search; see `SegmentFile.requireWhole`. */
+  /** Call this before a search; see `SegmentFile.requireWhole`. */
   requireWhole(): void {
     this.#file.requireWhole();
   }

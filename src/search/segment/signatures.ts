@@ -1,18 +1,19 @@
 import { FIELDS } from "../types.ts";
 import { ByteReader, ByteWriter } from "./bytes.ts";
 
-/** Stands for a posting whose frequencies are written out with it. */
+/** Marks a posting whose frequencies are written out. */
 export const NO_SIGNATURE = 0;
 
-// Beyond these a signature is so rare that writing it out costs less than a wider number for all.
+// Further signatures are so rare that writing out their frequencies costs less than wider numbers for all.
 const MAX_SIGNATURES = 4095;
 
 const MAX_FREQUENCY = 15;
 const FIELD_COUNT = FIELDS.length;
 
 /**
- * The frequencies of a posting as one number, four bits a field; -1 where that says too little: a frequency
- * above 15, or another number of positions than the frequencies let expect (a term twice at one position).
+ * Packs the frequencies of a posting into one number, four bits per field. It returns -1 when that is not
+ * enough: for a frequency above 15, or when the number of positions differs from the sum of frequencies (a
+ * term twice at one position).
  */
 export function signatureKey(frequencies: Uint32Array, positionCount: number): number {
   let key = 0;
@@ -26,7 +27,10 @@ export function signatureKey(frequencies: Uint32Array, positionCount: number): n
   return expected === positionCount ? key : -1;
 }
 
-/** The inverse of `signatureKey`. @returns the number of positions */
+/**
+ * The inverse of `signatureKey`.
+ * @returns the number of positions
+ */
 export function readSignatureKey(key: number, frequencies: Uint32Array): number {
   let rest = key;
   let positionCount = 0;
@@ -40,14 +44,14 @@ export function readSignatureKey(key: number, frequencies: Uint32Array): number 
 }
 
 /**
- * The combinations of frequencies that an index numbers, the most frequent first, from 1. Nearly all postings
- * have one of a few dozen ("once in the body"), so that a posting is a document and a small number.
+ * Numbers an index's combinations of frequencies from 1, the most frequent first. Nearly all postings have
+ * one of a few dozen ("once in the body"), so that a posting is a document and a small number.
  */
 export class SignatureNumbers {
   readonly #numbers = new Map<number, number>();
   readonly #keys: readonly number[];
 
-  /** @param counts postings of each key */
+  /** @param counts the number of postings of each key */
   constructor(counts: ReadonlyMap<number, number>) {
     const sorted = [...counts].sort(([a, countA], [b, countB]) => countB - countA || a - b);
     this.#keys = sorted.slice(0, MAX_SIGNATURES).map(([key]) => key);
@@ -56,7 +60,7 @@ export class SignatureNumbers {
     });
   }
 
-  /** `NO_SIGNATURE` for a key that has no number. */
+  /** Returns `NO_SIGNATURE` for a key without a number. */
   numberOf(key: number): number {
     return key < 0 ? NO_SIGNATURE : (this.#numbers.get(key) ?? NO_SIGNATURE);
   }
@@ -69,7 +73,7 @@ export class SignatureNumbers {
   }
 }
 
-/** The inverse: what each number stands for, flat. */
+/** The inverse: the frequencies of each number, in flat arrays. */
 export class Signatures {
   /** Entries of number n: from `starts[n]` to `starts[n + 1]` in `fields` and `frequencies`. */
   readonly starts: Uint32Array;

@@ -3,8 +3,9 @@ import { corrupt } from "./file-failure.ts";
 import type { SegmentFile } from "./file-reader.ts";
 
 /**
- * Text that is compressed together. Of documentation in 700-byte sections 1 KiB makes 50 %, 4 KiB 41 %, 16 KiB
- * 35 %, 32 KiB 33 %; reading a block takes 18, 25, 94 and 126 µs, and a page of hits reads ten.
+ * The amount of text that is compressed together. Documentation in 700-byte sections shrinks to 50 % with 1
+ * KiB, 41 % with 4 KiB, 35 % with 16 KiB and 33 % with 32 KiB; reading a block takes 18, 25, 94 and 126 µs,
+ * and a page of hits reads ten.
  */
 const BLOCK_BYTES = 4 * 1024;
 const COMPRESSION_LEVEL = 3;
@@ -22,7 +23,7 @@ export class StoredBlockWriter {
     this.#write = write;
   }
 
-  /** @param record of the next document */
+  /** @param record the next document's record */
   async add(record: Uint8Array): Promise<void> {
     this.#raw.varint(record.length);
     this.#raw.raw(record);
@@ -30,7 +31,10 @@ export class StoredBlockWriter {
     if (this.#raw.length >= BLOCK_BYTES) await this.#endBlock();
   }
 
-  /** Writes what is left. @returns the index: start and first document of each block, 64-bit floats */
+  /**
+   * Writes the rest.
+   * @returns the index: start and first document of each block, as 64-bit floats
+   */
   async finish(): Promise<Uint8Array> {
     if (this.#raw.length > 0) await this.#endBlock();
     this.#blocks.push(this.#offset, this.#documentCount);
@@ -47,7 +51,7 @@ export class StoredBlockWriter {
   }
 }
 
-// Hits of one query often lie beside each other; more than a page of hits is not kept.
+// Hits of one query are often in neighbouring blocks; more than a page of hits needs is not kept.
 const CACHED_BLOCKS = 16;
 const CACHEABLE_BYTES = 128 * 1024;
 

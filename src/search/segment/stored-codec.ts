@@ -2,13 +2,15 @@ import { checkDeadlineAt } from "../deadline.ts";
 import type { Section, StoredDocument } from "../types.ts";
 import type { ByteReader, ByteWriter } from "./bytes.ts";
 
-/** A document without its address, which has a table of its own. */
+/** A document without its address, which is kept in a table of its own. */
 export type StoredText = Pick<StoredDocument, "title" | "markdown" | "sections">;
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
-/** Writes a document as it is shown and fetched. Lone surrogates become U+FFFD, which keeps all offsets. */
+/**
+ * Writes a document as it is shown and fetched. Lone surrogates become U+FFFD, which does not change offsets.
+ */
 export function encodeStored({ title, markdown, sections }: StoredText, writer: ByteWriter): void {
   writeText(title, writer);
   writer.varint(sections.length);
@@ -30,7 +32,7 @@ export function decodeStored(reader: ByteReader): StoredText {
   return { title, sections, markdown: decoder.decode(bytes) };
 }
 
-/** As `decodeStored`, but that the Markdown stays in UTF-8; see `MarkdownBytes`. */
+/** Does the same as `decodeStored`, but leaves the Markdown in UTF-8; see `MarkdownBytes`. */
 export function openStored(reader: ByteReader) {
   const title = readText(reader);
   const sections: Section[] = [];
@@ -47,23 +49,23 @@ export function openStored(reader: ByteReader) {
   return { title, sections, bytes: reader.raw(reader.varint()) };
 }
 
-/** Reads ranges of a Markdown that may have megabytes, without decoding what is not asked for. */
+/** Reads ranges of a Markdown of possibly megabytes, and decodes only what is asked for. */
 export class MarkdownBytes {
   readonly #bytes: Uint8Array;
   readonly #deadline: number;
-  /** A place that was found: so many UTF-16 code units are before this byte. */
+  /** The number of UTF-16 code units before `#byte`, a position that was found. */
   #unit = 0;
   #byte = 0;
 
-  /** @param deadline performance.now() time, ms */
+  /** @param deadline in the time of performance.now(), ms */
   constructor(bytes: Uint8Array, deadline: number) {
     this.#bytes = bytes;
     this.#deadline = deadline;
   }
 
   /**
-   * A range in UTF-16 code units, end exclusive; shorter where the text ends, and a unit longer where it would cut
-   * a character in half.
+   * A range in UTF-16 code units, end exclusive. It is shorter when the text ends, and a unit longer when it
+   * would split a character.
    * @throws Failure `timeout`
    */
   range(start: number, end: number): string {
@@ -77,7 +79,7 @@ export class MarkdownBytes {
     return decoder.decode(this.#bytes.subarray(from, this.#byte));
   }
 
-  /** Moves on to the first character at or after a code unit, or to the end. */
+  /** Moves forward to the first character at or after a code unit, or to the end. */
   #goTo(unit: number): void {
     const bytes = this.#bytes;
     let at = this.#byte;
@@ -101,7 +103,7 @@ function writeText(text: string, writer: ByteWriter): void {
 
 /** Appends a text as UTF-8. */
 export function writeUtf8(text: string, writer: ByteWriter): void {
-  writer.reserve(text.length * 3); // no code unit takes more
+  writer.reserve(text.length * 3); // the most that the code units can take
   writer.length += encoder.encodeInto(text, writer.bytes.subarray(writer.length)).written;
 }
 

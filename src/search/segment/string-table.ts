@@ -9,9 +9,9 @@ const BLOCK_ENTRIES = 16;
 /**
  * Writes a sorted table of strings, each with an ascending number and bytes of its own. An entry is
  *
- *   shared prefix, suffix length, suffix, number − number before, length of the bytes, bytes
+ *     shared prefix, suffix length, suffix, number − number before, length of the bytes, bytes
  *
- * and every 16th begins anew, so that a reader may search among those in place.
+ * and every 16th has no shared prefix, so that a reader may do a binary search among those.
  */
 export class StringTableWriter {
   readonly #entries = new ByteWriter(64 * 1024);
@@ -22,8 +22,8 @@ export class StringTableWriter {
   #count = 0;
 
   /**
-   * @param key after the key before it in code unit order
-   * @param value not below the value before it
+   * @param key follows the previous key in code unit order
+   * @param value not below the previous value
    */
   add(key: string, value: number, payload: ByteWriter): void {
     const bytes = this.#key;
@@ -51,13 +51,13 @@ export class StringTableWriter {
     return this.#entries.written();
   }
 
-  /** Start of each block in `entries`, as 64-bit floats. */
+  /** The start of each block in `entries`, as 64-bit floats. */
   blocks(): Uint8Array {
     return this.#blockStarts.written();
   }
 }
 
-/** How many bytes two texts have in common at their beginnings. */
+/** The length of the common prefix of two texts, in bytes. */
 export function sharedLength(a: ByteWriter, b: ByteWriter): number {
   const limit = Math.min(a.length, b.length);
   const { bytes: ofA } = a;
@@ -67,14 +67,14 @@ export function sharedLength(a: ByteWriter, b: ByteWriter): number {
   return length;
 }
 
-/** Where a table lies in a file. */
+/** The sections of a file that hold a table. */
 export type TableSections = { readonly entries: SectionName; readonly blocks: SectionName };
 
-/** Walks a table in order; begins before the first entry. */
+/** Walks a table in order. It starts before the first entry. */
 export class StringTableCursor {
-  /** Whether it stands at an entry. */
+  /** Whether there is a current entry. */
   isAtEntry = false;
-  /** Of the current entry, from 0. */
+  /** The index of the current entry, from 0. */
   ordinal = -1;
   value = 0;
   /** Offsets in the file. */
@@ -109,13 +109,13 @@ export class StringTableCursor {
     return decodeCodeUnits(this.#key, 0, this.#keyLength);
   }
 
-  /** Moves on by one; false at the end. */
+  /** Moves to the next entry; returns false at the end. */
   next(): boolean {
     if ((this.ordinal + 1) % BLOCK_ENTRIES === 0) return this.#enterBlock((this.ordinal + 1) / BLOCK_ENTRIES);
     return this.#read();
   }
 
-  /** Moves to the first entry at or after a key; whether it has this key. */
+  /** Moves to the first entry at or after a key; returns whether it has this key. */
   seek(key: string): boolean {
     const wanted = codeUnitBytes(key);
     let low = 0;
@@ -126,7 +126,7 @@ export class StringTableCursor {
       if (this.#compare(wanted) <= 0) low = middle + 1;
       else high = middle;
     }
-    // The entry is in the last block that begins at or before the key, or is the first of the next one.
+    // The entry is in the last block that begins at or before the key, or is the first of the next block.
     for (let has = this.#enterBlock(Math.max(0, low - 1)); has; has = this.next()) {
       const order = this.#compare(wanted);
       if (order >= 0) return order === 0;
@@ -134,14 +134,14 @@ export class StringTableCursor {
     return false;
   }
 
-  /** Moves to an entry by its ordinal; false when there is none. */
+  /** Moves to an entry by its ordinal; returns false when there is none. */
   goTo(ordinal: number): boolean {
     let has = this.#enterBlock(Math.floor(ordinal / BLOCK_ENTRIES));
     while (has && this.ordinal < ordinal) has = this.next();
     return has;
   }
 
-  /** Whether there is a current key that begins with a prefix. */
+  /** Whether there is a current key and it begins with a prefix. */
   startsWith(prefix: Uint8Array): boolean {
     if (!this.isAtEntry || prefix.length > this.#keyLength) return false;
     for (let at = 0; at < prefix.length; at++) if (this.#key[at] !== prefix[at]) return false;
@@ -190,7 +190,7 @@ export class StringTableCursor {
     return true;
   }
 
-  /** Below 0 when the current key comes before the wanted one. */
+  /** Returns a number below 0 when the current key comes before the wanted one. */
   #compare(wanted: Uint8Array): number {
     const limit = Math.min(this.#keyLength, wanted.length);
     for (let at = 0; at < limit; at++) {

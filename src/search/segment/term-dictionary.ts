@@ -7,19 +7,19 @@ import { StringTableCursor, StringTableWriter, sharedLength } from "./string-tab
 
 const TABLE = { entries: "terms", blocks: "termBlocks" } as const;
 
-/** A term with the place of its postings. */
+/** A term with the position of its postings. */
 export type LocatedTerm = TermEntry & {
   readonly range: PostingRange;
-  /** Index in `forms` by rank of frequency; null where both orders are the same. */
+  /** Indexes in `forms` by rank of frequency; null when both orders are the same. */
   readonly formOrder: Uint16Array | null;
 };
 
-/** What the dictionary keeps of a term. */
+/** The dictionary's record of a term. */
 export type TermRecord = {
   readonly term: string;
   readonly documentFrequency: number;
   readonly postingBytes: number;
-  /** The most frequent first. */
+  /** The forms, the most frequent first. */
   readonly forms: readonly string[];
 };
 
@@ -30,7 +30,7 @@ export class TermWriter {
   readonly #term = new ByteWriter();
   readonly #form = new ByteWriter();
 
-  /** @param start of its postings, in their section */
+  /** @param start where its postings start in their section */
   add(record: TermRecord, start: number): void {
     this.#payload.clear();
     this.#encode(record, this.#payload);
@@ -45,11 +45,11 @@ export class TermWriter {
     return this.#table.blocks();
   }
 
-  /** Document frequency, bytes of the postings, count of forms, forms. */
+  /** Writes the document frequency, the length of the postings, the number of forms, and the forms. */
   #encode({ term, documentFrequency, postingBytes, forms }: TermRecord, out: ByteWriter): void {
     out.varint(documentFrequency);
     out.varint(postingBytes);
-    // Most terms have themselves as their only form.
+    // Most terms are their own only form.
     if (forms.length === 1 && forms[0] === term) {
       out.varint(0);
       return;
@@ -68,7 +68,7 @@ export class TermWriter {
   }
 }
 
-/** The terms of a segment; nothing is read before it is asked for. */
+/** The terms of a segment, read on demand. */
 export class TermDictionary {
   readonly #file: SegmentFile;
   readonly #cursor: StringTableCursor;
@@ -82,7 +82,7 @@ export class TermDictionary {
     return this.#cursor.seek(term) ? this.#entry(term) : null;
   }
 
-  /** In code unit order. */
+  /** The terms with a prefix, in code unit order. */
   withPrefix(prefix: string, limit: number): LocatedTerm[] {
     const found: LocatedTerm[] = [];
     const bytes = codeUnitBytes(prefix);
@@ -143,5 +143,5 @@ function readForms(term: string, reader: ByteReader): string[] {
   });
 }
 
-/** Order of JavaScript's strings. */
+/** Compares in the order of JavaScript's strings. */
 export const byCodeUnits = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);

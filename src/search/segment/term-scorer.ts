@@ -8,25 +8,25 @@ import { NO_SIGNATURE } from "./signatures.ts";
 const FIELD_COUNT = FIELDS.length;
 const FIELD_MASK = FIELD_COUNT - 1; // there are eight
 
-/** A term of fewer documents than one in so many has blocks that are wider than a window. */
+/** A term in fewer than one of this many documents has blocks that are wider than a window. */
 const SPARSE = 8;
 
-/** @property deadline performance.now() time, ms: looked at while positions are read */
+/** @property deadline in the time of performance.now(), ms; it is checked while positions are read */
 export type ScorerOptions = { readonly tables: ScoreTables; readonly deadline: number };
 
-/** One term's part in the first phase: its postings by windows of documents, with what they add at most. */
+/** One term's part in the first phase: its postings by windows of documents, with bounds of their scores. */
 export class TermScorer {
-  /** No document gets more from this term. */
+  /** The most that any document gets from this term. */
   readonly bound: number;
   readonly #list: PostingList;
   readonly #weight: number;
   readonly #forms: ReadonlySet<number> | null;
   readonly #tables: ScoreTables;
-  /** Highest score in each block, without the weight; a bound until the block has been scored. */
+  /** The highest score in each block, without the weight; an upper bound until the block has been scored. */
   readonly #maxima: BlockMaxima;
   readonly #isSparse: boolean;
   readonly #frequencies = new Uint32Array(FIELD_COUNT);
-  /** Where the current window is looked for next: block, and place in it. */
+  /** Where to look for the current window next: a block and an index in it. */
   #block = 0;
   #index = 0;
 
@@ -45,7 +45,10 @@ export class TermScorer {
     this.bound = weight * most;
   }
 
-  /** Says what documents of each window get at most. @param bounds of this term, 0 so far, by window */
+  /**
+   * Raises each window's bound to the most that a document in it can get.
+   * @param bounds this term's bounds by window, initially 0
+   */
   boundWindows(bounds: Float64Array, windowDocuments: number): void {
     const { lastDocuments, count } = this.#list.blocks;
     let first = 0;
@@ -62,7 +65,7 @@ export class TermScorer {
     }
   }
 
-  /** To be called before the other two for each window, in whatever order windows come. */
+  /** Must be called for each window before the two methods below; the windows may come in any order. */
   enterWindow(start: number): void {
     const { lastDocuments, count } = this.#list.blocks;
     let low = 0;
@@ -77,8 +80,8 @@ export class TermScorer {
   }
 
   /**
-   * Adds the score of every document of the window that holds the term, and marks it; but blocks in which no
-   * document gets as much as `least` from this term are left out.
+   * Adds the score of every document of the window that holds the term, and marks it; blocks in which no
+   * document gets at least `least` from this term are left out.
    */
   addAll({ start, end, least }: WindowRange, sums: Float64Array, found: Uint32Array): void {
     const list = this.#list;
@@ -106,7 +109,9 @@ export class TermScorer {
     }
   }
 
-  /** A document's score, 0 where it does not hold the term. Documents of a window must come in ascending order. */
+  /**
+   * A document's score; 0 when it does not hold the term. Documents of a window must come in ascending order.
+   */
   scoreAt(document: number): number {
     const list = this.#list;
     const { lastDocuments, count } = list.blocks;
@@ -136,7 +141,7 @@ export class TermScorer {
     }
   }
 
-  /** Puts the highest score of the loaded block in the place of its bound, for this search and later ones. */
+  /** Replaces the loaded block's bound by its highest score, for this search and later ones. */
   #learn(block: number): void {
     const { count } = this.#list;
     let most = 0;
@@ -216,6 +221,6 @@ export class TermScorer {
 export type WindowRange = {
   readonly start: number;
   readonly end: number;
-  /** What a document must get from the term that is walked, the others giving all they can. */
+  /** The score that a document must get from the walked term when the others give all they can. */
   readonly least: number;
 };

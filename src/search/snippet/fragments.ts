@@ -1,21 +1,21 @@
 import type { Match } from "./matches.ts";
 
-/** A stretch of a text, UTF-16 code units, end exclusive. */
+/** A range of a text in UTF-16 code units, end exclusive. */
 export type Fragment = { readonly start: number; readonly end: number };
 
 export type FragmentLimits = {
-  /** Characters of a fragment at most. */
+  /** The most characters of a fragment. */
   readonly characters: number;
-  /** Fragments at most. */
+  /** The most fragments. */
   readonly count: number;
-  /** Characters that are shown before the first and after the last match of a fragment. */
+  /** How many characters are shown before the first and after the last match of a fragment. */
   readonly context: number;
 };
 
 /**
- * The stretches that show most of what was asked for, in the order of the text, none touching another: the
- * first has the highest weight of different terms, each further one of the terms that are still missing.
- * Ends stand at spaces, so that no word is cut unless it alone is over the limit.
+ * Chooses the ranges that show most of what was asked for, in the order of the text and never touching: the
+ * first has the highest weight of different terms, each further one that of the terms which are still
+ * missing. They end at spaces, so that no word is cut unless it alone is over the limit.
  */
 export function chooseFragments(text: string, matches: readonly Match[], limits: FragmentLimits): Fragment[] {
   if (matches.length === 0) return text === "" ? [] : [cutAt(text, 0, text.length, limits.characters)];
@@ -33,7 +33,9 @@ export function chooseFragments(text: string, matches: readonly Match[], limits:
 const isInside = (match: Match, { start, end }: Fragment): boolean =>
   match.start >= start && match.end <= end;
 
-/** The range of matches with the highest weight of terms not yet shown; null when there is none. */
+/**
+ * The range of matches with the highest weight of terms that have not been shown; null when there is none.
+ */
 function bestWindow(
   matches: readonly Match[],
   taken: readonly Fragment[],
@@ -81,12 +83,15 @@ function fragmentAround(
 
 const isSpace = (text: string, index: number): boolean => text[index] === " ";
 
-/** The first start of a word at or after `at`, up to `latest`; `latest` itself where all before is one word. */
+/**
+ * The first start of a word at or after `at`, up to `latest`; `latest` itself when one word fills the whole
+ * range.
+ */
 function wordStart(text: string, at: number, latest: number): number {
   if (at <= 0 || isSpace(text, at - 1)) return Math.max(0, at);
   const space = text.indexOf(" ", at);
   if (space >= 0 && space < latest) return space + 1;
-  // What is matched may begin inside of a longer thing, like `(value`.
+  // A match may begin inside something longer, like `(value`.
   const before = text.lastIndexOf(" ", latest - 1) + 1;
   return latest - before <= MAX_STICKING ? before : wholeCharacter(text, latest);
 }
@@ -100,17 +105,17 @@ function wordEnd(text: string, at: number, earliest: number): number {
   return end - earliest <= MAX_STICKING ? end : wholeCharacter(text, earliest);
 }
 
-// Brackets and the like around a match stay; scripts without spaces are cut between characters.
+// Brackets and the like around a match are kept; scripts without spaces are cut between characters.
 const MAX_STICKING = 20;
 
-/** A stretch from `start` of at most `limit` characters, ended at a space where it has one. */
+/** A range of at most `limit` characters from `start` on, ended at a space if possible. */
 function cutAt(text: string, start: number, end: number, limit: number): Fragment {
   if (end - start <= limit) return { start, end };
   const space = text.lastIndexOf(" ", start + limit);
   return { start, end: space > start ? space : wholeCharacter(text, start + limit) };
 }
 
-/** The same index, or one less where it would halve a surrogate pair. */
+/** The same index, or one less when it would split a surrogate pair. */
 function wholeCharacter(text: string, index: number): number {
   const unit = text.charCodeAt(index);
   return unit >= 0xdc00 && unit <= 0xdfff ? index - 1 : index;

@@ -3,18 +3,18 @@ import { Tokenizer } from "../analysis/tokenizer.ts";
 import type { QueryTerm } from "../query/compile.ts";
 import { TermOpenings } from "./term-openings.ts";
 
-/** A word of a text that the query asks for; UTF-16 code units, end exclusive. */
+/** A word of a text that the query asks for, as a range of UTF-16 code units, end exclusive. */
 export type Match = {
   readonly start: number;
   readonly end: number;
-  /** Number of the query's term, and its weight. */
+  /** The number of the query's term. */
   readonly term: number;
   readonly weight: number;
 };
 
 const MAX_MATCHES = 400;
 
-/** The words of a text that a query's terms match, in order. */
+/** Finds the words of a text that a query's terms match, in order. */
 export function findMatches(text: string, analyser: Analyser, terms: readonly QueryTerm[]): Match[] {
   const numbers = new Map(terms.map(({ entry }, number) => [entry.term, number]));
   const openings = new TermOpenings(numbers.keys());
@@ -24,7 +24,8 @@ export function findMatches(text: string, analyser: Analyser, terms: readonly Qu
   const matches: Match[] = [];
   while (matches.length < MAX_MATCHES && tokenizer.next()) {
     const { start, end } = tokenizer;
-    // Most words of a text have nothing to do with the query, and analysing them is what a snippet costs.
+    // Most words of a text have nothing to do with the query, and analysing them is the main cost of a
+    // snippet.
     if (!openings.mayBeIn(text, start, end)) continue;
     const code = runs.codeAt(text, start, end);
     for (const word of code >= 0 ? [code] : runs.shape(code).words) {

@@ -3,7 +3,7 @@ import { readInline } from "../document/inline.ts";
 
 const LINE_MARK = /^(?:[ \t]|>|[-*+] |\d{1,9}[.)] |\|)+/;
 const MARKS = /!?\[|\*{1,3}|~~|\]|(?<!\w)__?(?=\w)|(?<=\w)__?(?!\w)/g;
-/** 1 for what one of `MARKS` has; a `!` is in one only before a bracket. */
+/** Has 1 for every character that begins one of `MARKS`; a `!` counts only before a bracket. */
 const IS_IN_MARK = Uint8Array.from({ length: 128 }, (_, unit) =>
   "[]*~_".includes(String.fromCharCode(unit)) ? 1 : 0,
 );
@@ -12,8 +12,8 @@ const TILDE = 0x7e;
 const RULE = /^[\s|:+=*_-]+$/;
 
 /**
- * The words of a stretch of Markdown as one line of text: no markers, targets of links, tags or headings, so
- * that nothing of them can be cut in half.
+ * Turns a range of Markdown into one line of plain text without markers, link targets, tags and headings, so
+ * that no such part can be cut in half.
  */
 export function plainText(source: string): string {
   const lines: string[] = [];
@@ -26,7 +26,7 @@ export function plainText(source: string): string {
   return printable(lines.join(" "));
 }
 
-/** One line without control characters and lone surrogates. */
+/** Makes text one line without control characters and lone surrogates. */
 export const printable = (text: string): string =>
   isOneLine(text)
     ? text.trim()
@@ -35,7 +35,7 @@ export const printable = (text: string): string =>
         .replace(/[\p{Cc}\s]+/gu, " ")
         .trim();
 
-/** Whether all of a text is printable ASCII, with one space at a time: most of any text is. */
+/** Whether a text is printable ASCII with single spaces only, like most texts. */
 function isOneLine(text: string): boolean {
   let before = 0;
   for (let at = 0; at < text.length; at++) {

@@ -7,24 +7,24 @@ import { plainText } from "./plain-text.ts";
 
 export const SNIPPET_STYLES = ["plain", "html"] as const;
 
-/** `plain`: text as it is. `html`: text escaped for HTML, matched words in `<mark>`. */
+/** `plain` is the text itself; `html` is escaped for HTML with matched words in `<mark>`. */
 export type SnippetStyle = (typeof SNIPPET_STYLES)[number];
 
 export type SnippetSettings = {
   readonly style: SnippetStyle;
-  /** Characters of a fragment at most, before escaping; 80–2000. */
+  /** The most characters of a fragment, before escaping; 80–2000. */
   readonly fragmentChars: number;
-  /** 1–5. */
+  /** The most fragments, 1–5. */
   readonly maxFragments: number;
-  /** Characters shown on either side of the matches of a fragment; 40–800. */
+  /** How many characters are shown on either side of a fragment's matches; 40–800. */
   readonly contextChars: number;
 };
 
 /**
- * The fragments of a document's section that hold the words of a query, joined by ` … `. A section without any
- * gives way to the whole document; a document without any is shown from the start of the section. Of either the
- * first 50 000 characters are read.
- * @param section number of the section in `document.sections`
+ * The fragments of a document's section that contain the words of a query, joined by ` … `. When the section
+ * has none the whole document is used; when that has none, the start of the section is shown. Only the first
+ * 50 000 characters of either are read.
+ * @param section the number of the section in `document.sections`
  */
 export function makeSnippet(
   document: DocumentParts,
@@ -51,13 +51,13 @@ export function makeSnippet(
   return joinFragments(text, fragments, settings.style === "html" ? matches : null);
 }
 
-// A snippet's text is looked for in so much of a section; more of one section is rarely read either.
+// A snippet's text is searched within this much of a section; people rarely read more of one section either.
 const MAX_CHARACTERS = 50_000;
 
 const textOf = (document: DocumentParts, { start, end }: Fragment): string =>
   plainText(document.markdownOf(start, Math.min(end, start + MAX_CHARACTERS)));
 
-/** @param matches what to mark; null for plain text */
+/** @param matches the words to mark; null for plain text */
 function joinFragments(
   text: string,
   fragments: readonly Fragment[],

@@ -6,22 +6,22 @@ const LETTER_Y = 0x79;
 const OTHER_BIT = 1 << LETTERS;
 const ALL_BITS = 2 * OTHER_BIT - 1;
 
-/** Stems of fewer letters tell too little of the words that they come from. */
+/** Shorter stems say too little about the words that they come from. */
 const MIN_TERM_LENGTH = 3;
 
 /**
- * The first two letters of some terms, to tell without analysis that a written run has none of them. Analysis
- * changes them neither by folding of ASCII nor by stemming, but for a second `y` that becomes `i` (`dying`,
- * `die`); what is not ASCII may always be a term.
+ * The first two letters of some terms, which show without analysis that a written run has none of them.
+ * Neither folding nor stemming changes these letters of an ASCII word, except that a second `y` may become
+ * `i` (`dying`, `die`); a run outside ASCII may always contain a term.
  */
 export class TermOpenings {
-  /** By first letter, a bit for each second one. */
+  /** For each first letter a bit for each second one. */
   readonly #seconds = new Int32Array(ASCII);
 
   constructor(terms: Iterable<string>) {
     for (const term of terms) {
       const first = term.charCodeAt(0);
-      // A term that is not ASCII is only in runs that are not either, or that fold to it: those pass.
+      // A term outside ASCII is only in runs outside ASCII, or in runs that fold to it; those always pass.
       if (first < ASCII) this.#seconds[first]! |= term.length < MIN_TERM_LENGTH ? ALL_BITS : bitOf(term, 1);
     }
   }
@@ -34,7 +34,7 @@ export class TermOpenings {
       const unit = text.charCodeAt(at);
       if (unit >= ASCII) return true;
       const isUpper = unit >= 0x41 && unit <= 0x5a;
-      // A part begins after anything that is no letter or digit, or with a capital.
+      // A part begins with a capital, or after a character that is no letter or digit.
       if (!isInWord || isUpper) {
         const seconds = this.#seconds[isUpper ? unit | 0x20 : unit]!;
         if (seconds !== 0 && (seconds & bitOf(text, at + 1)) !== 0) mayBe = true;
