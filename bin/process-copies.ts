@@ -6,10 +6,13 @@ const VARIABLE = "ARTICLE_EXTRACTOR_SUPERVISED_RUN";
 const READY = "ready";
 const END = "end";
 
+// The program takes the proxy variables out of its own environment once it has read them; copies have to read them too.
+const ENVIRONMENT = { ...process.env };
+
 /** See `Io.startCopy`. */
 export const startCopy: Io["startCopy"] = ({ run, port, onReady }) => {
   const child = Bun.spawn([...programCommand(), ...process.argv.slice(2)], {
-    env: { ...process.env, [VARIABLE]: JSON.stringify({ run, port }) },
+    env: { ...ENVIRONMENT, [VARIABLE]: JSON.stringify({ run, port }) },
     stdio: ["ignore", "inherit", "inherit"],
     serialization: "json",
     ipc: (message) => {

@@ -7,7 +7,6 @@ import {
   type LocalDocument,
   serveArticle,
 } from "../articles/index.ts";
-import { Failure } from "../base/failure.ts";
 import type { Log } from "../base/log.ts";
 import {
   type CrawlEvent,
@@ -32,7 +31,6 @@ import {
 import {
   type BrowserHostOptions,
   type BrowserHosts,
-  chooseProxy,
   createBrowserHosts,
   createEgress,
   createRobotsCache,
@@ -45,19 +43,11 @@ import {
   type PinningProxy,
   type ProxyEnvironment,
   parseEgressPolicy,
-  readProxyEnvironment,
   systemClock,
   systemResolve,
 } from "../fetching/index.ts";
 import type { Metrics } from "../metrics.ts";
-import {
-  type Environment,
-  EXTRACTION_LIMITS,
-  GARBAGE_COLLECTION,
-  readSettings,
-  type SettingChecks,
-  type Settings,
-} from "../settings/index.ts";
+import { EXTRACTION_LIMITS, GARBAGE_COLLECTION, type Settings } from "../settings/index.ts";
 import {
   DEFAULT_NETWORK,
   type NetworkOptions,
@@ -76,7 +66,6 @@ export type AppOptions = {
   /** On whose behalf pages are fetched. */
   readonly caller: EgressCaller;
   readonly isOffline?: boolean;
-  readonly product: { readonly version: string; readonly homePage: string };
   /** The extraction worker's module. */
   readonly workerUrl: string | URL;
   readonly log: Log;
@@ -84,8 +73,8 @@ export type AppOptions = {
   readonly extractsOnePage?: boolean;
   /** Whose extractions the metrics count. */
   readonly shell: "cli" | "server";
-  /** What this machine has for browsers; absent: none is ever started. */
-  readonly machine?: BrowserMachine;
+  /** What this machine has for browsers; null or absent: none is ever started. */
+  readonly machine?: BrowserMachine | null;
   /** Asked to log in where a browser shows its window. */
   readonly person?: Person | null;
   /** In [0, 1), as `Math.random`. */
@@ -102,8 +91,8 @@ export interface App extends AsyncDisposable {
   readonly metrics: Metrics;
   /** Articles in the cache now, and at most. */
   readonly cache: { readonly size: number; readonly maxSize: number };
-  /** Extraction workers at most. */
-  readonly workers: number;
+  /** Extracts on the workers that all sessions share. */
+  readonly extractor: Extractor;
   /** The browser's executable, null when there is none. Throws `invalid_settings` when a wrong one is named. */
   readonly browserPath: () => string | null;
   /** Starts the browser to ask for its version. Throws the Failure of one that does not start. */
@@ -170,42 +159,6 @@ export type UrlRequest = {
   readonly requestId?: string;
 };
 
-/** What a process's variables say, in the forms that `createApp` takes. */
-export type AppEnvironment = { readonly settings: Settings; readonly proxyEnvironment: ProxyEnvironment };
-
-/**
- * Reads the settings and the proxy variables; the variables themselves stay as they are.
- * @throws Failure `invalid_settings` that names every wrong variable, one line each
- */
-export function readAppEnvironment(environment: Environment): AppEnvironment {
-  const problems: string[] = [];
-  const collect = <T>(read: () => T): T | null => {
-    try {
-      return read();
-    } catch (error) {
-      if (!(error instanceof Failure)) throw error;
-      problems.push(error.message);
-      return null;
-    }
-  };
-  const settings = collect(() => readSettings(environment, SETTING_CHECKS));
-  const proxyEnvironment = collect(() => readProxyEnvironment({ ...environment }));
-  if (settings === null || proxyEnvironment === null)
-    throw new Failure("invalid_settings", problems.join("\n"));
-  return { settings, proxyEnvironment };
-}
-
-const SETTING_CHECKS: SettingChecks = {
-  egress: (value) => parseEgressPolicy(value),
-  proxy: (value) =>
-    chooseProxy({
-      explicit: value,
-      explicitSource: "operator",
-      bypass: [],
-      environment: { http: null, https: null, bypass: [] },
-    }),
-};
-
 /** Pages that a program extracts on its own thread when they are all that it extracts. */
 const SMALL_PAGE_CHARS = 300_000;
 
@@ -236,7 +189,7 @@ export function createApp(options: AppOptions): App {
   return {
     metrics,
     cache,
-    workers: extractor.workers,
+    extractor,
     browserPath: () => browsers?.path ?? null,
     browserVersion: async () => (await browsers?.version()) ?? "",
     proxyFor: (url) => proxyChoice(options, DEFAULT_NETWORK)(url)?.url ?? null,

@@ -1,15 +1,22 @@
-export {
-  type App,
-  type AppEnvironment,
-  type AppOptions,
-  type ArticleSession,
-  type BrowserMachine,
-  createApp,
-  readAppEnvironment,
-} from "./app.ts";
-export { browserMachine, hasDisplay } from "./machine.ts";
-export { openMetrics } from "./metrics.ts";
+export type { App, ArticleSession, BrowserMachine } from "./app.ts";
 export { DEFAULT_NETWORK, type NetworkOptions, type Person, preferenceOf } from "./network.ts";
-export { openSources, type Sources, sourceProblems } from "./sources.ts";
-export { stateHome } from "./state-home.ts";
+export {
+  type Host,
+  hasDisplay,
+  type Overrides,
+  openApp,
+  type Program,
+  readEnvironment,
+  readProgram,
+  stateDirectoryOf,
+} from "./open.ts";
 export { openStatsd } from "./statsd.ts";
+export {
+  type OpenTenants,
+  openSources,
+  openTenantApp,
+  openTenants,
+  type PlacedDeployment,
+  type Sources,
+  sourceProblems,
+} from "./tenants.ts";

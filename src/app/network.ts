@@ -2,6 +2,7 @@ import { resolve } from "node:path";
 import type { FetcherPreference, Fetchers } from "../articles/index.ts";
 import { Failure } from "../base/failure.ts";
 import type { Log, LogFields } from "../base/log.ts";
+import { HOME_PAGE, VERSION } from "../base/version.ts";
 import {
   type BrowserHosts,
   type BrowsingSession,
@@ -84,7 +85,6 @@ export type NetworkParts = {
   readonly settings: Settings;
   readonly proxyEnvironment: ProxyEnvironment;
   readonly caller: EgressCaller;
-  readonly product: { readonly version: string; readonly homePage: string };
   readonly log: Log;
   readonly random?: () => number;
   readonly egress: Egress;
@@ -314,15 +314,12 @@ export function networkEcho(
   return Object.assign(settings === null ? {} : { egress: settings.egress }, ...Object.values(shown));
 }
 
-function userAgentFor(
-  { settings, product, random = Math.random }: NetworkParts,
-  network: NetworkOptions,
-): string {
+function userAgentFor({ settings, random = Math.random }: NetworkParts, network: NetworkOptions): string {
   // The header is the long way to ask for the same; without this line it would be sent by nobody.
   const asked = network.userAgent ?? combineHeaders(network.headers)["user-agent"];
   if (asked !== undefined) return asked;
   if (network.hasRandomUserAgent) return randomUserAgent(random);
-  return settings.userAgent ?? productUserAgent(product);
+  return settings.userAgent ?? productUserAgent({ version: VERSION, homePage: HOME_PAGE });
 }
 
 // A name that is given twice means both values (RFC 9110, 5.3); cookies have a separator of their own.

@@ -1,47 +1,84 @@
+import { existsSync } from "node:fs";
 import { dirname, resolve } from "node:path";
-import { sourceProblems } from "../app/index.ts";
+import {
+  type OpenTenants,
+  openTenantApp,
+  openTenants,
+  type PlacedDeployment,
+  type Program,
+  readEnvironment,
+  readProgram,
+} from "../app/index.ts";
 import { Failure } from "../base/failure.ts";
-import { type Deployment, MAX_DEPLOYMENT_BYTES, readDeployment, readSettings } from "../settings/index.ts";
-import type { Typed } from "./arguments.ts";
-import { readEnvironment, warnOfMisspelt } from "./environment.ts";
+import { MAX_DEPLOYMENT_BYTES, readDeployment, type Settings } from "../settings/index.ts";
 import { readText } from "./input.ts";
 import type { Io } from "./io.ts";
-import type { Notices } from "./notices.ts";
+import { type CommandParts, overridesOf, warnOfMisspelt } from "./program.ts";
+
+/** The program and the deployment file that a command works with. */
+export type DeployedProgram = { readonly program: Program; readonly deployment: PlacedDeployment };
+
+/**
+ * Reads the program and the deployment file that was asked for.
+ * @param config what `--config` says; null: the environment's, then `./deployment.json`
+ * @throws Failure `unreadable_input`; `invalid_settings` with a line for each problem
+ */
+export async function openDeployment(
+  { typed, io, notices }: CommandParts,
+  config: string | null,
+): Promise<DeployedProgram> {
+  const program = readProgram(io, readEnvironment(io, typed.one("env-file")), overridesOf(typed));
+  const deployment = await chooseDeployment({ config, settings: program.settings, io });
+  warnOfMisspelt(program.environment, { io, notices, deployment });
+  return { program, deployment };
+}
+
+/**
+ * Opens the tenants of a deployment file for one command; an interruption ends what they are at.
+ * @throws Failure as `openDeployment`
+ */
+export async function openCommandTenants(parts: CommandParts, config: string | null): Promise<OpenTenants> {
+  const { program, deployment } = await openDeployment(parts, config);
+  const log = program.openLog("critical");
+  const app = openTenantApp(program, { deployment, log });
+  const tenants = openTenants(program, { deployment, app, log });
+  const close = async (): Promise<void> => {
+    await tenants[Symbol.asyncDispose]();
+    await app[Symbol.asyncDispose]();
+  };
+  const stop = (): void => void tenants.registry[Symbol.asyncDispose]();
+  parts.io.signal.addEventListener("abort", stop, { once: true });
+  return { ...tenants, [Symbol.asyncDispose]: close };
+}
+
+/** Where a deployment file is looked for when nothing names one. */
+export const DEFAULT_CONFIG = "deployment.json";
+
+/**
+ * Reads the deployment file that was asked for.
+ * @throws Failure `unreadable_input`; `invalid_settings` with a line for each problem
+ */
+export async function chooseDeployment(choice: {
+  readonly config: string | null;
+  readonly settings: Settings;
+  readonly io: Io;
+}): Promise<PlacedDeployment> {
+  const { config, settings, io } = choice;
+  const named = config ?? settings.deploymentConfig;
+  if (named === null && !existsSync(DEFAULT_CONFIG))
+    throw new Failure(
+      "invalid_usage",
+      `there is no ${DEFAULT_CONFIG} here: name a deployment file with --config, or in DEPLOYMENT_CONFIG`,
+    );
+  return await loadDeployment(named ?? DEFAULT_CONFIG, io);
+}
 
 /**
  * Reads a deployment file.
  * @throws Failure `unreadable_input`; `invalid_settings` with a line for each problem
  */
-export async function loadDeployment(path: string, io: Io): Promise<Deployment> {
+export async function loadDeployment(path: string, io: Io): Promise<PlacedDeployment> {
   const text = await readText(path, io, MAX_DEPLOYMENT_BYTES);
-  return readDeployment(text, { name: path, directory: dirname(resolve(path)) });
-}
-
-export type ValidateParts = {
-  readonly typed: Typed;
-  readonly io: Io;
-  readonly notices: Notices;
-};
-
-/**
- * Runs `validate`; returns the exit code. What a server refuses for its settings is refused here too, by those of
- * this environment; variables that hold tokens need only be set where the server runs.
- * @throws Failure as `loadDeployment`; `invalid_settings` of the environment
- */
-export async function runValidate({ typed, io, notices }: ValidateParts): Promise<number> {
-  const [file, ...more] = typed.positionals;
-  if (file === undefined || more.length > 0)
-    throw new Failure("invalid_usage", "validate takes one file: article-extractor validate deployment.json");
-  const deployment = await loadDeployment(file, io);
-  const { tenants, warnings } = deployment;
-  const environment = readEnvironment(typed, io);
-  warnOfMisspelt(environment, { io, notices, deployment });
-  const { refused, unset } = sourceProblems(deployment, { settings: readSettings(environment), environment });
-  for (const warning of [...warnings, ...unset]) notices.warn(`${file}: ${warning}`);
-  if (refused.length > 0)
-    throw new Failure("invalid_settings", refused.map((problem) => `${file}: ${problem}`).join("\n"));
-  await io.stdout.write(
-    `${file} is valid: ${tenants.length} ${tenants.length === 1 ? "tenant" : "tenants"}\n`,
-  );
-  return 0;
+  const deployment = readDeployment(text, { name: path, directory: dirname(resolve(path)) });
+  return { ...deployment, path: resolve(path) };
 }

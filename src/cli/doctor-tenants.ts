@@ -1,30 +1,30 @@
 import { existsSync } from "node:fs";
+import { type App, openTenants, type Program } from "../app/index.ts";
 import { Failure } from "../base/failure.ts";
 import type { Log } from "../base/log.ts";
-import { noMetrics } from "../metrics.ts";
-import type { Environment, Settings } from "../settings/index.ts";
 import type { TenantStatus } from "../tenants/index.ts";
 import { countedDocuments } from "./counted.ts";
+import { chooseDeployment, DEFAULT_CONFIG } from "./deployment.ts";
 import type { Finding } from "./finding.ts";
 import type { Io } from "./io.ts";
-import { chooseDeployment, DEFAULT_CONFIG, openTenants } from "./open-tenants.ts";
 
 export type TenantsLook = {
   /** What `--config` says. */
   readonly config: string | null;
-  readonly settings: Settings;
-  readonly environment: Environment;
+  readonly app: App;
+  readonly program: Program;
   readonly io: Io;
   readonly log: Log;
 };
 
 /** How the tenants of the deployment file are, what keeps them from being synced; nothing where there is no file. */
 export async function lookAtTenants(look: TenantsLook): Promise<Finding[]> {
-  const { config, settings, io } = look;
+  const { config, program, io } = look;
+  const { settings } = program;
   if (config === null && settings.deploymentConfig === null && !existsSync(DEFAULT_CONFIG)) return [];
   try {
     const deployment = await chooseDeployment({ config, settings, io });
-    await using tenants = openTenants({ ...look, deployment, metrics: noMetrics });
+    await using tenants = openTenants(program, { ...look, deployment });
     const { registry, sources } = tenants;
     const problems = await sources.problems(io.signal);
     return [

@@ -1,12 +1,10 @@
 import { access, constants, statfs } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, resolve } from "node:path";
-import type { App } from "../app/index.ts";
-import { hasDisplay, stateHome } from "../app/index.ts";
+import { type App, hasDisplay, type Program, stateDirectoryOf } from "../app/index.ts";
 import { Failure } from "../base/failure.ts";
 import type { Log } from "../base/log.ts";
 import { VERSION } from "../base/version.ts";
-import type { Environment, Settings } from "../settings/index.ts";
 import { lookAtTenants } from "./doctor-tenants.ts";
 import type { Finding } from "./finding.ts";
 import type { Io } from "./io.ts";
@@ -14,8 +12,7 @@ import type { Paint } from "./terminal.ts";
 
 export type DoctorParts = {
   readonly app: App;
-  readonly settings: Settings;
-  readonly environment: Environment;
+  readonly program: Program;
   readonly io: Io;
   readonly paint: Paint;
   readonly isJson: boolean;
@@ -33,14 +30,8 @@ export async function runDoctor(parts: DoctorParts): Promise<number> {
     storageState(parts),
     await disk("disk", process.cwd()),
     await disk("temporary files", tmpdir()),
-    await stateDirectory(
-      "state directory",
-      parts.settings.stateDir ?? stateHome(parts.environment, "extractor"),
-    ),
-    await stateDirectory(
-      "search state directory",
-      parts.settings.searchStateDir ?? stateHome(parts.environment, "search"),
-    ),
+    await stateDirectory("state directory", stateDirectoryOf(parts.program, "extractor")),
+    await stateDirectory("search state directory", stateDirectoryOf(parts.program, "search")),
     await git(),
     ...(await lookAtTenants(parts)),
   ];
@@ -65,17 +56,18 @@ const ok = (name: string, detail: string): Finding => ({ name, status: "ok", det
 const note = (name: string, detail: string): Finding => ({ name, status: "note", detail });
 const problem = (name: string, detail: string): Finding => ({ name, status: "problem", detail });
 
-async function lookAtBrowser({ app, settings }: DoctorParts): Promise<Finding[]> {
+async function lookAtBrowser({ app, program }: DoctorParts): Promise<Finding[]> {
   const name = "browser";
   const isRoot = process.getuid?.() === 0;
   try {
     const path = app.browserPath();
     if (path === null) {
       const missing = "no Chromium, Chrome or Edge was found: pages are fetched over plain HTTP";
-      return [settings.preferBrowser === true ? problem(name, missing) : note(name, missing)];
+      return [program.settings.preferBrowser === true ? problem(name, missing) : note(name, missing)];
     }
     const found = ok(name, `${path}, version ${await app.browserVersion()}, starts`);
-    if (settings.browserSandbox ?? !isRoot) return [found, ok("sandbox", "the browser runs in its sandbox")];
+    if (program.settings.browserSandbox ?? !isRoot)
+      return [found, ok("sandbox", "the browser runs in its sandbox")];
     const why = isRoot ? "as root a browser has none" : "ARTICLE_EXTRACTOR_BROWSER_SANDBOX turns it off";
     return [found, note("sandbox", `the browser runs without its sandbox: ${why}`)];
   } catch (error) {
@@ -84,8 +76,8 @@ async function lookAtBrowser({ app, settings }: DoctorParts): Promise<Finding[]>
   }
 }
 
-const display = ({ environment }: DoctorParts): Finding =>
-  hasDisplay(environment, process.platform)
+const display = ({ program }: DoctorParts): Finding =>
+  hasDisplay(program.environment, process.platform)
     ? ok("display", "a browser can show its window (--headed)")
     : note("display", "none: --headed needs one, or a virtual one such as Xvfb");
 
@@ -95,7 +87,7 @@ const proxies = ({ app }: DoctorParts): Finding[] =>
     return ok(`proxy for ${scheme}`, proxy ?? "none");
   });
 
-function storageState({ app, settings }: DoctorParts): Finding {
+function storageState({ app, program: { settings } }: DoctorParts): Finding {
   const name = "storage state";
   if (settings.storageStateFile === null) return ok(name, "none: sessions end with the program");
   try {
@@ -121,8 +113,7 @@ async function disk(name: string, directory: string): Promise<Finding> {
   }
 }
 
-async function stateDirectory(name: string, written: string): Promise<Finding> {
-  const directory = resolve(written);
+async function stateDirectory(name: string, directory: string): Promise<Finding> {
   // It is made when it is first needed, in the nearest directory that there is.
   for (let path = directory; ; path = dirname(path)) {
     try {

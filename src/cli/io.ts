@@ -1,26 +1,17 @@
+import type { Host } from "../app/index.ts";
 import type { StartCopy } from "../server/index.ts";
 
 /**
  * All that a command sees of the process around it, so that a command is a function from words and
  * streams to an exit code.
  */
-export type Io = {
-  /** The process's own variables; the proxy variables are taken out when they have been read. */
-  readonly environment: Record<string, string | undefined>;
-  /** The program's own file, beside which a `.env` may stand. */
-  readonly executablePath: string;
-  /** Of extraction. */
-  readonly workerUrl: string | URL;
-  /** Of building search indexes. */
-  readonly indexWorkerUrl: string | URL;
+export type Io = Host & {
   /** Starts this program again with the same arguments, as one of several that serve. */
   readonly startCopy: StartCopy;
   /** Null unless this process is such a copy. */
   readonly supervisor: Supervisor | null;
   /** Has worker threads that start from now on leave the processor to the main thread (on Linux). */
   readonly letWorkersGiveWay: () => void;
-  /** Makes this process, and what it starts, keep temporary files in a directory. */
-  readonly useTemporaryDirectory: (directory: string) => void;
   readonly stdin: {
     readonly isTerminal: boolean;
     read(maxBytes: number): Promise<Uint8Array>;

@@ -137,7 +137,7 @@ function requireNoArguments({ command, positionals }: Typed): void {
 }
 
 async function extract({ typed, io, openNotices }: Shell): Promise<number> {
-  const { noteMissingBrowser, openCommandApp } = await import("./command-app.ts");
+  const { noteMissingBrowser, openCommandApp } = await import("./program.ts");
   const { readExtractCommand } = await import("./extract-options.ts");
   const { runExtract } = await import("./extract.ts");
   const { openScreen } = await import("./screen.ts");
@@ -151,11 +151,11 @@ async function extract({ typed, io, openNotices }: Shell): Promise<number> {
   if (command.input.kind === "stdin" && io.stdin.isTerminal)
     notices.warn("reading the page from the terminal");
   const parts = { typed, io: screen.io, notices };
-  const { app, settings } = openCommandApp(parts, { extractsOnePage: !isList });
+  const { app, program } = openCommandApp(parts, { extractsOnePage: !isList });
   await using _ = app;
-  if (command.input.kind === "url" || isList) noteMissingBrowser(command.network, { app, settings, notices });
+  if (command.input.kind === "url" || isList) noteMissingBrowser(command.network, { app, program, notices });
   // Which command it is decides how the application opens, and only then are the settings read.
-  const favor = typed.has("favor") ? {} : { favor: settings.favor };
+  const favor = typed.has("favor") ? {} : { favor: program.settings.favor };
   const withSettings = { ...command, extraction: { ...command.extraction, ...favor } };
   return await runExtract(withSettings, { app, screen, notices, now: () => new Date() });
 }
@@ -165,7 +165,7 @@ const canRedraw = (typed: Typed, io: Io): boolean =>
   io.stderr.isTerminal && io.environment.TERM !== "dumb" && !typed.has("quiet");
 
 async function crawl({ typed, io, openNotices }: Shell): Promise<number> {
-  const { noteMissingBrowser, openCommandApp } = await import("./command-app.ts");
+  const { noteMissingBrowser, openCommandApp } = await import("./program.ts");
   const { readCrawlCommand } = await import("./crawl-options.ts");
   const { runCrawl } = await import("./crawl.ts");
   const { openScreen } = await import("./screen.ts");
@@ -173,13 +173,13 @@ async function crawl({ typed, io, openNotices }: Shell): Promise<number> {
     canRedraw(typed, io) && !typed.has("dry-run") && !(typed.has("jsonl") && io.stdout.isTerminal);
   using screen = openScreen(io, { isLive });
   const notices = openNotices(screen.io);
-  const { app, settings, log } = openCommandApp({ typed, io: screen.io, notices });
+  const { app, program, log } = openCommandApp({ typed, io: screen.io, notices });
   await using _ = app;
-  const command = readCrawlCommand(typed, settings, {
+  const command = readCrawlCommand(typed, program.settings, {
     directory: process.cwd(),
     hasPerson: () => io.stdin.isTerminal,
   });
-  noteMissingBrowser(command.network, { app, settings, notices });
+  noteMissingBrowser(command.network, { app, program, notices });
   return await runCrawl(command, { app, screen, notices, log });
 }
 
@@ -239,19 +239,19 @@ async function sync({ typed, io, openNotices }: Shell): Promise<number> {
 }
 
 async function validate({ typed, io, openNotices }: Shell): Promise<number> {
-  const { runValidate } = await import("./deployment.ts");
+  const { runValidate } = await import("./validate.ts");
   return await runValidate({ typed, io, notices: openNotices(io) });
 }
 
 async function doctor({ typed, io, openNotices, paint }: Shell): Promise<number> {
   requireNoArguments(typed);
-  const { openCommandApp } = await import("./command-app.ts");
+  const { openCommandApp } = await import("./program.ts");
   const { runDoctor } = await import("./doctor.ts");
-  const { app, settings, environment, log } = openCommandApp({ typed, io, notices: openNotices(io) });
+  const { app, program, log } = openCommandApp({ typed, io, notices: openNotices(io) });
   await using _ = app;
   const config = typed.one("config") ?? null;
   const isJson = typed.has("json");
-  return await runDoctor({ app, settings, environment, io, paint: paint(), isJson, config, log });
+  return await runDoctor({ app, program, io, paint: paint(), isJson, config, log });
 }
 
 async function schema({ typed, io }: Shell): Promise<number> {
@@ -261,10 +261,11 @@ async function schema({ typed, io }: Shell): Promise<number> {
   return 0;
 }
 
-async function completions({ typed, io }: Shell): Promise<number> {
+async function completions(shell: Shell): Promise<number> {
+  const { io, typed } = shell;
   const { positionals } = typed;
   // The scripts ask for them at each tabulator.
-  if (positionals.length === 1 && positionals[0] === "tenants") return await tenants({ typed, io });
+  if (positionals.length === 1 && positionals[0] === "tenants") return await tenants(shell);
   const { formatCompletions, SHELLS } = await import("./completions.ts");
   if (positionals.length !== 1) {
     throw new Failure("invalid_usage", `completions takes one shell: ${SHELLS.join(", ")}`);
@@ -273,12 +274,9 @@ async function completions({ typed, io }: Shell): Promise<number> {
   return 0;
 }
 
-async function tenants({ typed, io }: Pick<Shell, "typed" | "io">): Promise<number> {
-  const { readEnvironment } = await import("./environment.ts");
-  const { chooseDeployment } = await import("./open-tenants.ts");
-  const { readSettings } = await import("../settings/index.ts");
-  const settings = readSettings(readEnvironment(typed, io));
-  const deployment = await chooseDeployment({ config: null, settings, io });
+async function tenants({ typed, io, openNotices }: Shell): Promise<number> {
+  const { openDeployment } = await import("./deployment.ts");
+  const { deployment } = await openDeployment({ typed, io, notices: openNotices(io) }, null);
   await io.stdout.write(deployment.tenants.map(({ codename }) => `${codename}\n`).join(""));
   return 0;
 }

@@ -1,19 +1,10 @@
 import { mkdirSync, realpathSync, statSync } from "node:fs";
 import { resolve } from "node:path";
-import {
-  type AppEnvironment,
-  browserMachine,
-  createApp,
-  DEFAULT_NETWORK,
-  openMetrics,
-  preferenceOf,
-  readAppEnvironment,
-  stateHome,
-} from "../app/index.ts";
+import { DEFAULT_NETWORK, openApp, type Program, preferenceOf, stateDirectoryOf } from "../app/index.ts";
 import { type Database, openSharedState } from "../base/database/index.ts";
 import { Failure } from "../base/failure.ts";
 import type { Log } from "../base/log.ts";
-import { HOME_PAGE, VERSION } from "../base/version.ts";
+import { VERSION } from "../base/version.ts";
 import {
   createHostSlots,
   createSharedHostSlots,
@@ -21,7 +12,7 @@ import {
   type JobQueue,
   openJobQueue,
 } from "../crawler/index.ts";
-import { forgetProxyVariables, parseEgressPolicy, systemClock } from "../fetching/index.ts";
+import { systemClock } from "../fetching/index.ts";
 import { createPrometheusSink } from "../metrics.ts";
 import {
   type CrawlSpec,
@@ -32,11 +23,10 @@ import {
   superviseProcesses,
   urlOf,
 } from "../server/index.ts";
-import { DEFAULT_CRAWL, DEFAULT_EXTRACTION, type Environment, type Settings } from "../settings/index.ts";
+import { DEFAULT_CRAWL, DEFAULT_EXTRACTION, type Settings } from "../settings/index.ts";
 import type { Typed } from "./arguments.ts";
-import { openLog, readEnvironment, warnOfMisspelt } from "./environment.ts";
 import type { Io } from "./io.ts";
-import type { Notices } from "./notices.ts";
+import { type CommandParts, openProgram } from "./program.ts";
 import { aborted, entriesOf, readApiKey, readProxySettings, warnWithoutKey } from "./server-settings.ts";
 import { optionValue } from "./values.ts";
 
@@ -44,7 +34,6 @@ import { optionValue } from "./values.ts";
 export type ServeExtractorCommand = {
   readonly host: string | null;
   readonly port: number | null;
-  readonly egress: string | null;
 };
 
 /** @throws Failure `invalid_usage` */
@@ -52,16 +41,11 @@ export function readServeExtractorCommand(typed: Typed): ServeExtractorCommand {
   if (typed.positionals.length > 1) throw new Failure("invalid_usage", "serve extractor takes no arguments");
   for (const name of ["config", "stdio"])
     if (typed.has(name)) throw new Failure("invalid_usage", `--${name} goes with serve search`);
-  const egress = optionValue.text(typed, "egress");
-  if (egress !== null) parseEgressPolicy(egress);
   return {
     host: optionValue.text(typed, "host"),
     port: optionValue.integer(typed, "port", 0, 65_535),
-    egress,
   };
 }
-
-export type ServeExtractorParts = { readonly typed: Typed; readonly io: Io; readonly notices: Notices };
 
 /** After so long without a word of its process a job is taken over, in ms. */
 const LEASE_MS = 15_000;
@@ -72,21 +56,13 @@ const LEASE_MS = 15_000;
  */
 export async function runServeExtractor(
   command: ServeExtractorCommand,
-  { typed, io, notices }: ServeExtractorParts,
+  parts: CommandParts,
 ): Promise<number> {
-  const environment = readEnvironment(typed, io);
-  warnOfMisspelt(environment, { io, notices, deployment: null });
-  const read = readAppEnvironment(environment);
-  const network = await readNetworkSettings(command, read.settings, io);
-  const serving: Serving = {
-    ...read,
-    environment,
-    settings: { ...read.settings, egress: command.egress ?? read.settings.egress },
-    network,
-    stateDirectory: resolve(read.settings.stateDir ?? stateHome(environment, "extractor")),
-    log: openLog(read.settings, { typed, io, usual: "info" }),
-    io,
-  };
+  const { io, notices } = parts;
+  const program = openProgram(parts);
+  const network = await readNetworkSettings(command, program.settings, io);
+  const stateDirectory = stateDirectoryOf(program, "extractor");
+  const serving: Serving = { program, network, stateDirectory, log: program.openLog("info"), io };
   if (io.supervisor === null) warnWithoutKey(network, "ARTICLE_EXTRACTOR_API_KEY", notices);
   if (io.supervisor === null && network.paths.root === null)
     notices.warn(
@@ -98,15 +74,15 @@ export async function runServeExtractor(
   return isSeveral ? await serveFromSeveral(serving) : await serveFromThis(serving);
 }
 
-type Serving = AppEnvironment & {
-  readonly environment: Environment;
+type Serving = {
+  readonly program: Program;
   readonly network: Awaited<ReturnType<typeof readNetworkSettings>>;
   readonly stateDirectory: string;
   readonly log: Log;
   readonly io: Io;
 };
 
-const processCount = ({ settings }: Serving): number => settings.webConcurrency ?? 1;
+const processCount = ({ program }: Serving): number => program.settings.webConcurrency ?? 1;
 
 async function serveFromSeveral(serving: Serving): Promise<number> {
   const { io, log, network } = serving;
@@ -128,10 +104,9 @@ async function serveFromSeveral(serving: Serving): Promise<number> {
 
 /** As the only process, or as one of several. */
 async function serveFromThis(serving: Serving): Promise<number> {
-  const { io, log, settings, network, stateDirectory } = serving;
+  const { io, log, program, network, stateDirectory } = serving;
+  const { settings } = program;
   const { supervisor } = io;
-  // Bun's fetch would act on them at every request, past the egress policy.
-  forgetProxyVariables(io.environment);
   using queue = openQueue(serving);
   const { database } = openSharedState(stateDirectory, log);
   using _ = { [Symbol.dispose]: () => database.close() };
@@ -143,18 +118,12 @@ async function serveFromThis(serving: Serving): Promise<number> {
     snapshot: prometheus.snapshot,
     log,
   });
-  await using open = openMetrics(settings, { log, sinks: [prometheus.sink] });
-  await using app = createApp({
-    settings,
-    proxyEnvironment: serving.proxyEnvironment,
+  await using app = openApp(program, {
+    shell: "server",
     // Each session says for whom it is; one that did not would reach public addresses only.
     caller: { kind: "remote_request" },
-    product: { version: VERSION, homePage: HOME_PAGE },
-    shell: "server",
-    workerUrl: io.workerUrl,
+    sinks: [prometheus.sink],
     log,
-    metrics: open.metrics,
-    machine: browserMachine(serving.environment, io),
     ...(supervisor === null ? {} : { hostSlots: sharedSlots(database) }),
   });
   await using server = startExtractorServer({
@@ -176,11 +145,11 @@ async function serveFromThis(serving: Serving): Promise<number> {
   return 0;
 }
 
-const openQueue = ({ settings, stateDirectory }: Serving): JobQueue<CrawlSpec> =>
+const openQueue = ({ program, stateDirectory }: Serving): JobQueue<CrawlSpec> =>
   openJobQueue({
     directory: stateDirectory,
-    maxQueued: settings.maxQueuedJobs,
-    maxRunning: settings.maxRunningJobs,
+    maxQueued: program.settings.maxQueuedJobs,
+    maxRunning: program.settings.maxRunningJobs,
     leaseMs: LEASE_MS,
     now: Date.now,
   });

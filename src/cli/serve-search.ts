@@ -1,9 +1,9 @@
 import { existsSync } from "node:fs";
-import { openMetrics } from "../app/index.ts";
+import { type OpenTenants, openTenantApp, openTenants } from "../app/index.ts";
 import { Failure } from "../base/failure.ts";
 import type { Log } from "../base/log.ts";
 import { VERSION } from "../base/version.ts";
-import { createPrometheusSink, type Metrics, noMetrics } from "../metrics.ts";
+import { createPrometheusSink, type Metrics } from "../metrics.ts";
 import {
   type McpOptions,
   openProcessBoard,
@@ -13,14 +13,11 @@ import {
   superviseProcesses,
   urlOf,
 } from "../server/index.ts";
-import { type Environment, readSettings, type Settings } from "../settings/index.ts";
 import type { TenantRegistry } from "../tenants/index.ts";
 import type { Typed } from "./arguments.ts";
 import { SERVERS } from "./commands.ts";
-import { openLog, readEnvironment, warnOfMisspelt } from "./environment.ts";
-import type { Io } from "./io.ts";
-import type { Notices } from "./notices.ts";
-import { type ChosenDeployment, chooseDeployment, type OpenTenants, openTenants } from "./open-tenants.ts";
+import { type DeployedProgram, openDeployment } from "./deployment.ts";
+import type { CommandParts } from "./program.ts";
 import { aborted, entriesOf, readApiKey, readProxySettings, warnWithoutKey } from "./server-settings.ts";
 import { optionValue } from "./values.ts";
 
@@ -48,55 +45,35 @@ export function readServeCommand(typed: Typed): ServeCommand {
   };
 }
 
-type ServeParts = {
-  readonly typed: Typed;
-  readonly io: Io;
-  readonly notices: Notices;
-};
-
 /**
  * Serves until the program is told to end; returns the exit code 0.
  * @throws Failure `invalid_settings`, `invalid_usage` (the address cannot be bound), `unreadable_input`
  */
-export async function runServeSearch(command: ServeCommand, parts: ServeParts): Promise<number> {
+export async function runServeSearch(command: ServeCommand, parts: CommandParts): Promise<number> {
   const { io, notices } = parts;
-  const environment = readEnvironment(parts.typed, io);
   // Searches are answered on the main thread; what extracts and builds is in no hurry.
   io.letWorkersGiveWay();
-  const settings = readSettings(environment);
-  const deployment = await chooseDeployment({ config: command.config, settings, io });
-  warnOfMisspelt(environment, { io, notices, deployment });
+  const deployed = await openDeployment(parts, command.config);
+  const { program, deployment } = deployed;
   if (io.supervisor === null) for (const warning of deployment.warnings) notices.warn(warning);
-  const serving: Serving = {
-    command,
-    settings,
-    deployment,
-    ...parts,
-    environment,
-    log: openLog(settings, { typed: parts.typed, io, usual: deployment.infrastructure.logLevel }),
-  };
+  const log = program.openLog(deployment.infrastructure.logLevel);
+  const serving: Serving = { command, ...parts, ...deployed, log };
   if (command.isStdio) return await serveStdio(serving);
   if (io.supervisor === null) warnWithoutKey(await networkOf(serving), "DOCS_SEARCH_API_KEY", notices);
   const isSeveral = deployment.infrastructure.workers > 1 && io.supervisor === null;
   return isSeveral ? await serveFromSeveral(serving) : await serveFromThis(serving);
 }
 
-type Serving = ServeParts & {
-  readonly command: ServeCommand;
-  readonly environment: Environment;
-  readonly settings: Settings;
-  readonly deployment: ChosenDeployment;
-  readonly log: Log;
-};
+type Serving = CommandParts & DeployedProgram & { readonly command: ServeCommand; readonly log: Log };
 
 async function serveStdio(serving: Serving): Promise<number> {
-  await using open = openMetrics(serving.settings, serving);
-  const { metrics } = open;
-  await using tenants = openTenants({ ...serving, metrics });
+  const { deployment, log } = serving;
+  await using app = openTenantApp(serving.program, { deployment, log });
+  await using tenants = openTenants(serving.program, { ...serving, app });
   await checkSources(serving, tenants);
   tenants.registry.start();
   const { signal, stdout } = serving.io;
-  await serveMcpStdio(mcpOptions(serving, tenants.registry, metrics), { signal, write: stdout.write });
+  await serveMcpStdio(mcpOptions(serving, tenants.registry, app.metrics), { signal, write: stdout.write });
   return 0;
 }
 
@@ -105,7 +82,8 @@ async function serveFromSeveral(serving: Serving): Promise<number> {
   const { host, port } = await networkOf(serving);
   {
     // Once, and not by each of the processes.
-    await using tenants = openTenants({ ...serving, metrics: noMetrics });
+    await using app = openTenantApp(serving.program, { deployment, log });
+    await using tenants = openTenants(serving.program, { ...serving, app });
     await checkSources(serving, tenants);
   }
   const shared = await reservePort(host, port);
@@ -125,10 +103,10 @@ async function serveFromThis(serving: Serving): Promise<number> {
   const { io, log, deployment } = serving;
   const { supervisor } = io;
   const network = await networkOf(serving);
-  const prometheus = createPrometheusSink(serving.settings.metricsNamespace);
-  await using open = openMetrics(serving.settings, { log, sinks: [prometheus.sink] });
-  const { metrics } = open;
-  await using tenants = openTenants({ ...serving, metrics });
+  const prometheus = createPrometheusSink(serving.program.settings.metricsNamespace);
+  await using app = openTenantApp(serving.program, { deployment, log, sinks: [prometheus.sink] });
+  const { metrics } = app;
+  await using tenants = openTenants(serving.program, { ...serving, app });
   if (supervisor !== null && !tenants.state.isShared)
     throw new Failure(
       "invalid_settings",
@@ -218,7 +196,8 @@ function warnOfMissingIndexes({ deployment, notices }: Serving, registry: Tenant
   );
 }
 
-async function networkOf({ command, settings, deployment, io }: Serving) {
+async function networkOf({ command, program, deployment, io }: Serving) {
+  const { settings } = program;
   const { infrastructure } = deployment;
   const { searchApiKey: key, searchApiKeyFile: file } = settings;
   return {

@@ -1,13 +1,9 @@
-import { openMetrics } from "../app/index.ts";
 import { Failure } from "../base/failure.ts";
-import { readSettings } from "../settings/index.ts";
 import type { TenantStatus } from "../tenants/index.ts";
 import type { Typed } from "./arguments.ts";
 import { countedDocuments } from "./counted.ts";
-import { openLog, readEnvironment, warnOfMisspelt } from "./environment.ts";
-import type { Io } from "./io.ts";
-import type { Notices } from "./notices.ts";
-import { chooseDeployment, openTenants } from "./open-tenants.ts";
+import { openCommandTenants } from "./deployment.ts";
+import type { CommandParts } from "./program.ts";
 import { optionValue } from "./values.ts";
 
 /** `sync`, ready to run. */
@@ -26,32 +22,18 @@ export function readSyncCommand(typed: Typed): SyncCommand {
   return { config: optionValue.text(typed, "config"), codenames };
 }
 
-type SyncParts = {
-  readonly typed: Typed;
-  readonly io: Io;
-  readonly notices: Notices;
-};
-
 /**
  * Syncs tenants and builds their indexes, two at a time; returns the exit code: 1 when one of them failed.
  * @throws Failure `unknown_tenant`, `invalid_settings`, `unreadable_input`, before anything is synced
  */
-export async function runSync(command: SyncCommand, parts: SyncParts): Promise<number> {
-  const { io, notices, typed } = parts;
-  const environment = readEnvironment(typed, io);
-  const settings = readSettings(environment);
-  const deployment = await chooseDeployment({ config: command.config, settings, io });
-  warnOfMisspelt(environment, { io, notices, deployment });
-  const log = openLog(settings, { typed, io, usual: "critical" });
-  await using open = openMetrics(settings, { log });
-  await using tenants = openTenants({ deployment, settings, environment, io, log, metrics: open.metrics });
+export async function runSync(command: SyncCommand, parts: CommandParts): Promise<number> {
+  const { io, notices } = parts;
+  await using tenants = await openCommandTenants(parts, command.config);
   const { registry, sources } = tenants;
   const codenames =
     command.codenames.length > 0 ? command.codenames : registry.list().map(({ codename }) => codename);
   for (const codename of codenames) registry.describe(codename);
   for (const problem of await sources.problems(io.signal)) notices.warn(problem);
-  const stop = (): void => void registry[Symbol.asyncDispose]();
-  io.signal.addEventListener("abort", stop, { once: true });
   // Each waits for one of the places that syncs have.
   const results = await Promise.all(
     codenames.map(async (codename) => {
@@ -66,7 +48,6 @@ export async function runSync(command: SyncCommand, parts: SyncParts): Promise<n
       }
     }),
   );
-  io.signal.removeEventListener("abort", stop);
   return results.every(Boolean) ? 0 : 1;
 }
 

@@ -1,25 +1,17 @@
+import type { OpenTenants } from "../app/index.ts";
 import { Failure } from "../base/failure.ts";
-import { noMetrics } from "../metrics.ts";
 import { findSection, type SearchHit, type Section, type StoredDocument } from "../search/index.ts";
-import { readSettings } from "../settings/index.ts";
 import type { SearchAnswer, TenantStatus } from "../tenants/index.ts";
-import type { Typed } from "./arguments.ts";
 import { countedDocuments } from "./counted.ts";
-import { openLog, readEnvironment, warnOfMisspelt } from "./environment.ts";
+import { openCommandTenants } from "./deployment.ts";
 import { formatHit, hitToJson } from "./hit-lines.ts";
 import type { Io } from "./io.ts";
-import type { Notices } from "./notices.ts";
-import { chooseDeployment, type OpenTenants, openTenants } from "./open-tenants.ts";
+import type { CommandParts } from "./program.ts";
 import { MAX_WIDTH, TIME_LIMIT_MS } from "./search.ts";
 import type { FetchCommand, IndexCommand, TenantChoice, TenantSearch } from "./search-options.ts";
 import type { Paint } from "./terminal.ts";
 
-export type TenantCommandParts = {
-  readonly typed: Typed;
-  readonly io: Io;
-  readonly notices: Notices;
-  readonly paint: Paint;
-};
+export type TenantCommandParts = CommandParts & { readonly paint: Paint };
 
 type Found = { readonly codename: string; readonly hit: SearchHit };
 
@@ -32,7 +24,7 @@ export async function runTenantSearch(command: TenantSearch, parts: TenantComman
   const { io, notices, paint } = parts;
   // On a terminal the words are painted where HTML marks them.
   const isMarked = io.stdout.isTerminal && !command.isJson;
-  await using tenants = await open(command, parts);
+  await using tenants = await openCommandTenants(parts, command.config);
   const codenames = codenamesOf(command, tenants);
   const started = performance.now();
   const options = {
@@ -93,7 +85,7 @@ function searchAll(codenames: readonly string[], ask: (codename: string) => Sear
  */
 export async function runTenantFetch(command: FetchCommand, parts: TenantCommandParts): Promise<number> {
   const { codename, uri, isJson } = command;
-  await using tenants = await open(command, parts);
+  await using tenants = await openCommandTenants(parts, command.config);
   const document = tenants.registry.fetch(codename, uri);
   const content = contentOf(document, uri);
   if (isJson) {
@@ -129,7 +121,7 @@ export async function runTenantIndex(
   parts: TenantCommandParts,
 ): Promise<number> {
   const { io, notices } = parts;
-  await using tenants = await open(command, parts);
+  await using tenants = await openCommandTenants(parts, command.config);
   const built: TenantStatus[] = [];
   for (const codename of codenamesOf(command, tenants)) {
     try {
@@ -180,18 +172,4 @@ const writeJson = (io: Io, value: object): Promise<void> =>
 function codenamesOf({ codenames }: TenantChoice, { registry }: OpenTenants): readonly string[] {
   if (codenames === "all") return registry.list().map(({ codename }) => codename);
   return codenames.map((codename) => registry.describe(codename).codename);
-}
-
-async function open(
-  { config }: Pick<TenantChoice, "config">,
-  { typed, io, notices }: TenantCommandParts,
-): Promise<OpenTenants> {
-  const environment = readEnvironment(typed, io);
-  const settings = readSettings(environment);
-  const log = openLog(settings, { typed, io, usual: "critical" });
-  const deployment = await chooseDeployment({ config, settings, io });
-  warnOfMisspelt(environment, { io, notices, deployment });
-  const opened = openTenants({ deployment, settings, environment, io, log, metrics: noMetrics });
-  io.signal.addEventListener("abort", () => void opened.registry[Symbol.asyncDispose](), { once: true });
-  return opened;
 }

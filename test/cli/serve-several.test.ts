@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { runBinary } from "../support/binary.ts";
+import { startForwardProxy } from "../support/forward-proxy.ts";
 import { Served, until, writeDeployment } from "../support/served.ts";
 
 const TWO = { uvicorn_workers: 2, log_level: "info" };
@@ -160,4 +161,21 @@ describe("several processes are refused", () => {
     expect(exitCode).toBe(2);
     expect(stderr).toContain("several processes need a state directory");
   });
+});
+
+test("two processes sync through the proxy of the environment", async () => {
+  await using proxy = await startForwardProxy({ credentials: null, hosts: {} });
+  const tenant = {
+    source_type: "online",
+    docs_root_dir: "docs",
+    docs_entry_url: "http://docs.example/",
+  };
+  await using _ = await Served.start(writeDeployment(TWO, tenant), {
+    env: { HTTP_PROXY: `http://127.0.0.1:${proxy.port}`, ARTICLE_EXTRACTOR_RETRIES: "0" },
+  });
+  const lines = await until(
+    async () => (await proxy.requests()).map(({ line }) => line).join("\n"),
+    (asked) => asked.includes("docs.example"),
+  );
+  expect(lines).toContain("docs.example");
 });

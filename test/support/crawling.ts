@@ -4,10 +4,9 @@ import { join } from "node:path";
 import {
   type App,
   type BrowserMachine,
-  createApp,
   DEFAULT_NETWORK,
   type NetworkOptions,
-  readAppEnvironment,
+  openApp,
 } from "../../src/app/index.ts";
 import { silentLog } from "../../src/base/log.ts";
 import {
@@ -20,7 +19,7 @@ import {
   type ManifestEntry,
   type PageOutcome,
 } from "../../src/crawler/index.ts";
-import { noMetrics } from "../../src/metrics.ts";
+import { testProgram } from "./program.ts";
 
 /** A plan without delay, for a site of the test. */
 export function crawlPlan(changes: Partial<CrawlRequest>): CrawlPlan {
@@ -92,23 +91,9 @@ export type CrawlPlace = AsyncDisposable & {
   ): Promise<CrawlResult>;
 };
 
-const WORKER_URL = new URL("../../bin/extraction-worker.ts", import.meta.url);
-
 /** The program's modules as its shell puts them together; with a machine, with its browser. */
-export function openTestApp(machine?: BrowserMachine): App {
-  const { settings, proxyEnvironment } = readAppEnvironment({});
-  return createApp({
-    settings,
-    proxyEnvironment,
-    caller: { kind: "cli" },
-    product: { version: "0.0.0", homePage: "https://example.org/" },
-    workerUrl: WORKER_URL,
-    log: silentLog,
-    metrics: noMetrics,
-    shell: "cli",
-    ...(machine ? { machine } : {}),
-  });
-}
+export const openTestApp = (machine: BrowserMachine | null = null): App =>
+  openApp(testProgram(), { caller: { kind: "cli" }, shell: "cli", log: silentLog, machine });
 
 /** An empty directory to crawl into, in this process. */
 export async function crawlPlace(app: App): Promise<CrawlPlace> {

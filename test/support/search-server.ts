@@ -6,10 +6,11 @@ import { openDatabase, openSharedState } from "../../src/base/database/index.ts"
 import { createLog } from "../../src/base/log.ts";
 import { composeMarkdown, extractHtml } from "../../src/extraction/index.ts";
 import { parseAddressSet } from "../../src/fetching/index.ts";
-import { createMetrics, createPrometheusSink, noMetrics } from "../../src/metrics.ts";
+import { createMetrics, createPrometheusSink } from "../../src/metrics.ts";
 import { startSearchServer } from "../../src/server/index.ts";
 import { DEFAULT_EXTRACTION, INDEX_BUILD, readDeployment } from "../../src/settings/index.ts";
 import { createTenantRegistry, type TenantRegistry } from "../../src/tenants/index.ts";
+import { INDEX_WORKER_URL, openTestTenantApp, testProgram } from "./program.ts";
 
 /** Writes files below a new directory; gives its path. */
 export function writeTree(files: Readonly<Record<string, string | Uint8Array>>): string {
@@ -30,21 +31,21 @@ export function openRegistry(deployment: object, directory = "/"): TestRegistry 
   const read = readDeployment(JSON.stringify(deployment), { name: "d.json", directory });
   const log = createLog({ level: "debug", format: "json", write: (line) => lines.push(line) });
   let tail: Promise<unknown> = Promise.resolve();
-  const environment = {
+  const program = testProgram({
     PATH: process.env.PATH,
     DOCS_SEARCH_GIT_PROTOCOLS: "https,http,file",
     ARTICLE_EXTRACTOR_CRAWLER_RATE_LIMIT: "0",
-  };
-  const workerUrl = new URL("../../bin/extraction-worker.ts", import.meta.url);
+  });
+  const app = openTestTenantApp(program, { log });
   const registry = createTenantRegistry({
     tenants: read.tenants,
-    access: openSources({ deployment: read, environment, workerUrl, log, metrics: noMetrics }),
+    access: openSources(program, { deployment: read, app }),
     isOffline: read.infrastructure.isOffline,
     stateDirectory,
     database: openSharedState(stateDirectory, log).database,
     deployment: "d.json",
     building: {
-      workerUrl: new URL("../../bin/index-worker.ts", import.meta.url),
+      workerUrl: INDEX_WORKER_URL,
       ...INDEX_BUILD,
       turn: (work) => {
         const result = tail.then(work, work);

@@ -1,8 +1,8 @@
 import { openSources, type Sources } from "../../src/app/index.ts";
 import { createLog } from "../../src/base/log.ts";
-import { type Metrics, noMetrics } from "../../src/metrics.ts";
 import { readDeployment } from "../../src/settings/index.ts";
 import { type OnlineTenant, openOnlineSource, type Source } from "../../src/tenants/index.ts";
+import { openTestTenantApp, testProgram } from "./program.ts";
 
 export type WebTenantOptions = {
   readonly rootDir: string;
@@ -11,7 +11,6 @@ export type WebTenantOptions = {
   readonly infrastructure?: Readonly<Record<string, unknown>>;
   readonly environment?: Readonly<Record<string, string>>;
   readonly now?: () => number;
-  readonly metrics?: Metrics;
 };
 
 export type WebTenant = AsyncDisposable & {
@@ -43,18 +42,14 @@ export function openWebTenant(options: WebTenantOptions): WebTenant {
     ],
   };
   const deployment = readDeployment(JSON.stringify(file), { name: "d.json", directory: "/" });
-  const sources = openSources({
-    deployment,
-    environment: {
-      PATH: process.env.PATH,
-      ARTICLE_EXTRACTOR_CRAWLER_RATE_LIMIT: "0",
-      ARTICLE_EXTRACTOR_RETRIES: "0",
-      ...options.environment,
-    },
-    workerUrl: new URL("../../bin/extraction-worker.ts", import.meta.url),
-    log,
-    metrics: options.metrics ?? noMetrics,
+  const program = testProgram({
+    PATH: process.env.PATH,
+    ARTICLE_EXTRACTOR_CRAWLER_RATE_LIMIT: "0",
+    ARTICLE_EXTRACTOR_RETRIES: "0",
+    ...options.environment,
   });
+  const app = openTestTenantApp(program, { log });
+  const sources = openSources(program, { deployment, app });
   // The only tenant of the file above.
   const tenant = deployment.tenants[0] as OnlineTenant;
   const source = openOnlineSource(tenant, {
@@ -67,6 +62,9 @@ export function openWebTenant(options: WebTenantOptions): WebTenant {
     source,
     sources,
     logText: () => text,
-    [Symbol.asyncDispose]: () => sources[Symbol.asyncDispose](),
+    async [Symbol.asyncDispose]() {
+      await sources[Symbol.asyncDispose]();
+      await app[Symbol.asyncDispose]();
+    },
   };
 }

@@ -65,7 +65,7 @@ function health(parts: ExtractorParts, uptimeMs: number): z.output<typeof Health
     version,
     uptime_seconds: Math.round(uptimeMs / 100) / 10,
     cache: { size: app.cache.size, max_size: app.cache.maxSize },
-    workers: app.workers,
+    workers: app.extractor.workers,
     browser: { available: app.browserPath() !== null },
     jobs: queue.counts(),
     processes: { configured: parts.processes.configured, alive: parts.processes.alive() },

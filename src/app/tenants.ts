@@ -1,35 +1,122 @@
+import { openSharedState } from "../base/database/index.ts";
 import { Failure } from "../base/failure.ts";
 import type { Log } from "../base/log.ts";
-import { HOME_PAGE, VERSION } from "../base/version.ts";
+import { composeMarkdown, type Extractor } from "../extraction/index.ts";
 import type { EgressCaller } from "../fetching/index.ts";
-import type { Metrics } from "../metrics.ts";
+import type { DocumentExtractor } from "../search/index.ts";
 import {
   DEFAULT_EXTRACTION,
   type Deployment,
   type Environment,
   type FallbackSettings,
+  INDEX_BUILD,
   type Settings,
 } from "../settings/index.ts";
 import {
+  createTenantRegistry,
   type GitAccess,
   type RemoteExtractor,
   requireAllowedUrl,
   requireReachable,
+  type TenantRegistry,
   type WebAccess,
 } from "../tenants/index.ts";
-import { type App, type BrowserMachine, createApp, readAppEnvironment } from "./app.ts";
+import type { App } from "./app.ts";
 import { DEFAULT_NETWORK } from "./network.ts";
+import { type AppChoice, openApp, type Program, stateDirectoryOf } from "./open.ts";
 
-export type SourcesOptions = {
-  readonly deployment: Deployment;
-  readonly environment: Environment;
-  /** Of extraction. */
-  readonly workerUrl: string | URL;
-  /** What this machine has for browsers; absent: none is ever started. */
-  readonly machine?: BrowserMachine;
-  readonly log: Log;
-  readonly metrics: Metrics;
+/**
+ * Opens the app that the tenants of a deployment are synced with; what the operator has named may be on an inner
+ * network, what it leads to may not.
+ */
+export const openTenantApp = (
+  program: Program,
+  {
+    deployment,
+    ...choice
+  }: Omit<AppChoice, "shell" | "caller" | "isOffline"> & { readonly deployment: Deployment },
+): App =>
+  openApp(program, {
+    ...choice,
+    shell: "server",
+    caller: hostsOf([]),
+    isOffline: deployment.infrastructure.isOffline,
+  });
+
+/** A deployment and where it was read. */
+export type PlacedDeployment = Deployment & { readonly path: string };
+
+/** The tenants of a deployment with what their state is kept in. */
+export type OpenTenants = AsyncDisposable & {
+  readonly registry: TenantRegistry;
+  readonly sources: Sources;
+  readonly state: ReturnType<typeof openSharedState>;
 };
+
+/**
+ * Opens the tenants; dispose of them after use, and then of the app.
+ * @param parts.app fetches for syncs, and extracts the documents in HTML
+ */
+export function openTenants(
+  program: Program,
+  parts: { readonly deployment: PlacedDeployment; readonly app: App; readonly log: Log },
+): OpenTenants {
+  const { deployment, app, log } = parts;
+  const stateDirectory = stateDirectoryOf(program, "search");
+  const state = openSharedState(stateDirectory, log);
+  const sources = openSources(program, parts);
+  const registry = createTenantRegistry({
+    tenants: deployment.tenants,
+    stateDirectory,
+    database: state.database,
+    deployment: deployment.path,
+    building: { workerUrl: program.host.indexWorkerUrl, ...INDEX_BUILD, turn: oneAtATime() },
+    extractHtml: htmlReader(app.extractor),
+    access: sources,
+    isOffline: deployment.infrastructure.isOffline,
+    log,
+  });
+  return {
+    registry,
+    sources,
+    state,
+    async [Symbol.asyncDispose]() {
+      await registry[Symbol.asyncDispose]();
+      await sources[Symbol.asyncDispose]();
+      state.database.close();
+    },
+  };
+}
+
+// One build at a time leaves the other cores to searches.
+function oneAtATime(): <T>(work: () => Promise<T>) => Promise<T> {
+  let tail: Promise<unknown> = Promise.resolve();
+  return (work) => {
+    const result = tail.then(work, work);
+    tail = result.catch(() => {});
+    return result;
+  };
+}
+
+function htmlReader(extractor: Extractor): DocumentExtractor {
+  const options = { ...DEFAULT_EXTRACTION, renderings: ["markdown" as const] };
+  return async (html) => {
+    try {
+      const { article } = await extractor.extract({ kind: "html", body: html, url: null, options });
+      // A title that is no heading could not be named as a section, nor be seen in what is fetched.
+      return (
+        article && {
+          title: article.title ?? "",
+          markdown: composeMarkdown(article.title, article.markdown ?? ""),
+        }
+      );
+    } catch (error) {
+      // One file that cannot be read must not cost the index of the others.
+      if (error instanceof Failure && error.code !== "cancelled") return { reason: error.message };
+      throw error;
+    }
+  };
+}
 
 /** How the tenants' websites and repositories are reached; dispose of it after the tenants. */
 export type Sources = AsyncDisposable & {
@@ -42,26 +129,12 @@ export type Sources = AsyncDisposable & {
   problems(signal: AbortSignal): Promise<readonly string[]>;
 };
 
-/**
- * Puts together what syncs need, from the settings and the deployment file; nothing is connected to yet.
- * @throws Failure `invalid_settings` for wrong variables
- */
-export function openSources(options: SourcesOptions): Sources {
-  const { deployment, environment, log } = options;
+/** Puts together what syncs need, from the settings and the deployment file; nothing is connected to yet. */
+export function openSources(
+  { settings, environment }: Program,
+  { deployment, app }: { readonly deployment: Deployment; readonly app: App },
+): Sources {
   const { infrastructure } = deployment;
-  const { settings, proxyEnvironment } = readAppEnvironment(environment);
-  const app = createApp({
-    settings,
-    proxyEnvironment,
-    caller: hostsOf([]),
-    isOffline: infrastructure.isOffline,
-    product: { version: VERSION, homePage: HOME_PAGE },
-    shell: "server",
-    workerUrl: options.workerUrl,
-    ...(options.machine ? { machine: options.machine } : {}),
-    log,
-    metrics: options.metrics,
-  });
   const network = { ...DEFAULT_NETWORK, requestTimeoutMs: infrastructure.httpTimeoutMs };
   const git: GitAccess = {
     environment: gitEnvironment(environment),
@@ -97,7 +170,6 @@ export function openSources(options: SourcesOptions): Sources {
     },
     [Symbol.asyncDispose]: async () => {
       await fallback?.[Symbol.asyncDispose]();
-      await app[Symbol.asyncDispose]();
     },
   };
 }
@@ -113,7 +185,7 @@ export type SourceProblems = {
 /** Looks for what can be told without a connection; nothing offline, where nobody syncs. */
 export function sourceProblems(
   { tenants, infrastructure }: Deployment,
-  { settings, environment }: { readonly settings: Settings; readonly environment: Environment },
+  { settings, environment }: Pick<Program, "settings" | "environment">,
 ): SourceProblems {
   if (infrastructure.isOffline) return { refused: [], unset: [] };
   const protocols = gitProtocolsOf(settings);
@@ -139,7 +211,6 @@ export function sourceProblems(
 const gitProtocolsOf = ({ gitProtocols }: Settings): string[] =>
   gitProtocols.split(/[\s,]+/).filter((name) => name !== "");
 
-/** What the operator has named may be on an inner network; what it leads to may not. */
 const hostsOf = (hosts: readonly string[]): EgressCaller => ({ kind: "configured_source", hosts });
 
 /** Where git finds its parts and the system its certificates; nothing that configures git. */

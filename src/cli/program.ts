@@ -1,0 +1,111 @@
+import {
+  type App,
+  type NetworkOptions,
+  type Overrides,
+  openApp,
+  type Person,
+  type Program,
+  readEnvironment,
+  readProgram,
+} from "../app/index.ts";
+import { Failure } from "../base/failure.ts";
+import { LOG_FORMATS, LOG_LEVELS, type Log } from "../base/log.ts";
+import { parseEgressPolicy } from "../fetching/index.ts";
+import { type Deployment, type Environment, misspeltVariables } from "../settings/index.ts";
+import type { Typed } from "./arguments.ts";
+import type { Io } from "./io.ts";
+import type { Notices } from "./notices.ts";
+import { optionValue } from "./values.ts";
+
+/** What every command that opens the program is given. */
+export type CommandParts = { readonly typed: Typed; readonly io: Io; readonly notices: Notices };
+
+/**
+ * Reads the program for a command without a deployment file: option, then environment, then `.env`, then default.
+ * @throws Failure `invalid_settings`, `invalid_usage`
+ */
+export function openProgram({ typed, io, notices }: CommandParts): Program {
+  const environment = readEnvironment(io, typed.one("env-file"));
+  warnOfMisspelt(environment, { io, notices, deployment: null });
+  return readProgram(io, environment, overridesOf(typed));
+}
+
+/** What was typed and goes before the environment. @throws Failure `invalid_usage` */
+export function overridesOf(typed: Typed): Overrides {
+  return {
+    logLevel: optionValue.choice(typed, "log-level", LOG_LEVELS),
+    logFormat: optionValue.choice(typed, "log-format", LOG_FORMATS),
+    isVerbose: typed.has("verbose"),
+    egress: readEgress(typed),
+  };
+}
+
+function readEgress(typed: Typed): string | null {
+  const written = optionValue.text(typed, "egress");
+  if (written === null) return null;
+  try {
+    parseEgressPolicy(written);
+    return written;
+  } catch (cause) {
+    if (!(cause instanceof Failure)) throw cause;
+    throw new Failure("invalid_usage", `--egress: ${cause.message}`, { cause });
+  }
+}
+
+/** The application as a command sees it; dispose of `app` after use. */
+export type CommandApp = { readonly app: App; readonly program: Program; readonly log: Log };
+
+/**
+ * Opens the application for the person at the program.
+ * @throws Failure `invalid_settings`, `invalid_usage`
+ */
+export function openCommandApp(
+  parts: CommandParts,
+  { extractsOnePage = false }: { readonly extractsOnePage?: boolean } = {},
+): CommandApp {
+  const program = openProgram(parts);
+  const log = program.openLog("critical");
+  const person = createPerson(parts.io);
+  const app = openApp(program, { shell: "cli", caller: { kind: "cli" }, extractsOnePage, person, log });
+  return { app, program, log };
+}
+
+/** The person at the terminal, or whoever writes into the pipe in their place: a line break says "done". */
+const createPerson = (io: Io): Person => ({
+  async ask(message, signal) {
+    // Not a notice: with --quiet, too, somebody has to know what the window is waiting for.
+    io.stderr.write(`${message}\n`);
+    const line = await io.stdin.readLine();
+    // Nobody is there, so only the time and the window tell.
+    if (line === null && !signal.aborted) await new Promise(() => {});
+  },
+});
+
+/** Says that the browser somebody asked for is not there; without being asked for nobody misses it. */
+export function noteMissingBrowser(
+  { preference }: NetworkOptions,
+  { app, program, notices }: Pick<CommandApp, "app" | "program"> & { readonly notices: Notices },
+): void {
+  const isAsked =
+    preference === "browser" || (preference === null && program.settings.preferBrowser === true);
+  if (isAsked && app.browserPath() === null)
+    notices.warn("no Chromium, Chrome or Edge was found: pages are fetched over plain HTTP");
+}
+
+/** Warns of variables that nobody reads because they are misspelt. */
+export function warnOfMisspelt(
+  environment: Environment,
+  { io, notices, deployment }: Omit<CommandParts, "typed"> & { readonly deployment: Deployment | null },
+): void {
+  // Of several processes the first one has warned.
+  if (io.supervisor !== null) return;
+  const named = deployment === null ? [] : tokenVariables(deployment);
+  for (const { name, meant } of misspeltVariables(environment, new Set(named)))
+    notices.warn(`the variable ${name} is no setting; did you mean ${meant}?`);
+}
+
+const tokenVariables = ({ tenants, infrastructure }: Deployment): readonly string[] =>
+  [
+    infrastructure.fallback?.apiKeyVariable ?? null,
+    ...tenants.map((tenant) => (tenant.source === "git" ? tenant.tokenVariable : null)),
+  ].filter((name) => name !== null);

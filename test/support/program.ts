@@ -1,0 +1,37 @@
+import { type App, openApp, type Program, readProgram } from "../../src/app/index.ts";
+import { type Log, silentLog } from "../../src/base/log.ts";
+import type { MetricsSink } from "../../src/metrics.ts";
+
+export const WORKER_URL = new URL("../../bin/extraction-worker.ts", import.meta.url);
+export const INDEX_WORKER_URL = new URL("../../bin/index-worker.ts", import.meta.url);
+
+/** The program as its entry finds it, with these variables and no others. @param workerUrl runs extractions */
+export const testProgram = (
+  environment: Record<string, string | undefined> = {},
+  workerUrl = WORKER_URL,
+): Program =>
+  readProgram(
+    {
+      environment: { ...environment },
+      executablePath: "/nowhere/article-extractor",
+      workerUrl,
+      indexWorkerUrl: INDEX_WORKER_URL,
+      useTemporaryDirectory: () => {},
+      stderr: { write: () => {} },
+    },
+    environment,
+    { logLevel: null, logFormat: null, isVerbose: false, egress: null },
+  );
+
+/** The app of tenants, without a browser. */
+export const openTestTenantApp = (
+  program: Program,
+  { log = silentLog, sinks = [] }: { readonly log?: Log; readonly sinks?: readonly MetricsSink[] } = {},
+): App =>
+  openApp(program, {
+    caller: { kind: "configured_source", hosts: [] },
+    shell: "server",
+    log,
+    sinks,
+    machine: null,
+  });
