@@ -205,7 +205,7 @@ describe("a site that is crawled again", () => {
     const second = await crawlWithFeed(place, plan);
     expect(pathsOf(second)).toEqual(["gone /a"]);
     expect([second.files.length, (await goneFiles(place)).length]).toEqual([1, 1]);
-    expect(second.lines[0]?.["file_path"]).toStartWith(".article-extractor/gone/");
+    expect(second.lines[0]?.file_path).toStartWith(".article-extractor/gone/");
   });
 
   test("fails as a whole where files cannot be moved, and tells them the next time", async () => {

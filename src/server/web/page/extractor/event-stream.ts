@@ -1,3 +1,4 @@
+import { type EventSourceMessage, EventSourceParserStream } from "eventsource-parser/stream";
 import { RequestFailed, request } from "../http.ts";
 
 export type StreamEvent = { readonly kind: string; readonly data: string };
@@ -29,9 +30,10 @@ export async function* followEvents(
       onBreak(null);
       for await (const event of readEvents(response.body)) {
         failures = 0;
-        if (event.id !== null) lastId = event.id;
-        yield event;
-        if (event.kind === "end") return;
+        if (event.id !== undefined) lastId = event.id;
+        const kind = event.event ?? "message";
+        yield { kind, data: event.data };
+        if (kind === "end") return;
       }
     } catch (error) {
       signal.throwIfAborted();
@@ -44,44 +46,20 @@ export async function* followEvents(
   }
 }
 
-async function* readEvents(
-  body: ReadableStream<Uint8Array>,
-): AsyncGenerator<StreamEvent & { readonly id: string | null }, void> {
-  const reader = body.getReader();
-  const decoder = new TextDecoder();
-  let text = "";
+async function* readEvents(body: ReadableStream<Uint8Array>): AsyncGenerator<EventSourceMessage, void> {
+  // TypeScript's declarations of the two streams differ in what they take besides byte arrays.
+  const decoder = new TextDecoderStream() as ReadableWritablePair<string, Uint8Array>;
+  const events = new EventSourceParserStream({ maxBufferSize: MAX_EVENT });
+  const reader = body.pipeThrough(decoder).pipeThrough(events).getReader();
   try {
     for (;;) {
       const { value, done } = await reader.read();
       if (done) return;
-      text += decoder.decode(value, { stream: true });
-      const blocks = text.split("\n\n");
-      text = blocks.pop() ?? "";
-      if (text.length > MAX_EVENT)
-        throw new RequestFailed(0, "The stream of events is not what this page expects.");
-      for (const block of blocks) {
-        const event = readEvent(block);
-        if (event) yield event;
-      }
+      yield value;
     }
   } finally {
     void reader.cancel().catch(() => {});
   }
-}
-
-function readEvent(block: string): (StreamEvent & { readonly id: string | null }) | null {
-  let kind = "message";
-  let id: string | null = null;
-  const lines: string[] = [];
-  for (const line of block.split("\n")) {
-    const colon = line.indexOf(":");
-    const name = colon < 0 ? line : line.slice(0, colon);
-    const value = colon < 0 ? "" : line.slice(colon + 1).replace(/^ /, "");
-    if (name === "event") kind = value;
-    else if (name === "id") id = value;
-    else if (name === "data") lines.push(value);
-  }
-  return lines.length === 0 ? null : { kind, id, data: lines.join("\n") };
 }
 
 function pause(ms: number, signal: AbortSignal): Promise<void> {
