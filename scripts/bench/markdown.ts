@@ -25,10 +25,9 @@ import { appendFile, mkdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, join, resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { parseHTML } from "linkedom";
 import { NodeHtmlMarkdown } from "node-html-markdown";
 import { Failure } from "../../src/base/failure.ts";
-import { renderContent } from "../../src/extraction/content.ts";
+import { renderHtml } from "../../src/extraction/content.ts";
 import { composeMarkdown, extractHtml } from "../../src/extraction/index.ts";
 import { parsePageUrl } from "../../src/urls/index.ts";
 import { describeCommit, describeMachine } from "./machine.ts";
@@ -119,10 +118,9 @@ type Costs = { readonly before: number[]; readonly after: number[] };
 /** The Markdown step on the same content: CPU milliseconds before (node-html-markdown) and after. */
 function measureStep(html: string, costs: Costs): void {
   const before = cpuMs(() => translator.translate(html));
-  const { document } = parseHTML(`<html><body>${html}</body></html>`);
-  const { body } = document as unknown as Document; // linkedom's types describe the same
   const options = { includeImages: true, includeCode: true, renderings: ["markdown"] } as const;
-  const after = cpuMs(() => renderContent(body, { base: null, title: null, drawsFormulas: false, options }));
+  const context = { base: null, title: null, drawsFormulas: () => false };
+  const after = cpuMs(() => renderHtml(html, context, options));
   costs.before.push(before);
   costs.after.push(after);
 }

@@ -1,26 +1,28 @@
 import type { PageUrl } from "../urls/index.ts";
-import { type ChosenContent, framesFor, type PageFrames, walkContent } from "./assembly/content-walk.ts";
-import { HtmlSink } from "./assembly/html-sink.ts";
-import { drawsTex, joinTexts, type PlainText, plainTextOf } from "./assembly/plain-text.ts";
-import type { TextPiece } from "./assembly/text-sink.ts";
+import { treeOfContent } from "./assembly/content-walk.ts";
+import { treeOfHtml } from "./assembly/tree-builder.ts";
 import type { Choice } from "./choice/choose.ts";
-import { type RenderedContent as ContentRenderings, renderContent } from "./content.ts";
+import {
+  type RenderedContent as ContentRenderings,
+  readContent,
+  renderHtml,
+  writeContent,
+} from "./content.ts";
+import type { ContentElement } from "./document/tree.ts";
+import { toText } from "./document/write-text.ts";
 import { firstParagraph } from "./first-paragraph.ts";
 import type { JsonLdObject } from "./json-ld.ts";
 import { ElementFlag, type PageModel, type ScannedPage } from "./page/page-model.ts";
-import { scanPage } from "./page/scan.ts";
 import { Tag } from "./page/tags.ts";
-import { parseDocument, selectAll } from "./parse.ts";
-import { drawsFormulas, removeHidden, removePermalinks } from "./prepare.ts";
-import { recoverContent } from "./recovery.ts";
+import { type Recovered, recoverContent } from "./recovery.ts";
 import { foldForComparison } from "./text.ts";
 import type { ExtractionOptions, PageType } from "./types.ts";
 import { withNotes } from "./whole-notes.ts";
 import { withWholeStructures } from "./whole-structures.ts";
 import { withWholeTables } from "./whole-tables.ts";
 
-/** The renderings of a page's content; those not asked for are null. */
-export type RenderedContent = {
+/** The renderings of a page's content, and what the choice of it says. */
+export type RenderedContent = ContentRenderings & {
   /** Null when no choice was made. */
   readonly pageType: PageType | null;
   readonly confidence: number | null;
@@ -28,9 +30,6 @@ export type RenderedContent = {
   readonly mainPart: Choice["mainPart"];
   /** The first paragraph of the content; null when no choice was made. */
   readonly firstParagraph: string | null;
-  readonly text: string;
-  readonly content: string | null;
-  readonly markdown: string | null;
 };
 
 export type RenderingContext = {
@@ -43,7 +42,7 @@ export type RenderingContext = {
   readonly options: ExtractionOptions;
 };
 
-/** Finds a page's content and renders it; no document is built unless a rendering needs one. */
+/** Finds a page's content and renders it. */
 export function renderPage(
   page: ScannedPage,
   choice: Choice,
@@ -52,20 +51,30 @@ export function renderPage(
   const { model } = page;
   const { pageType, confidence, mainPart } = choice;
   const structures = withWholeStructures(model, withWholeTables(model, choice.blocks));
-  const blocks = withNotes(model, withCaptionsAndCode(model, structures));
-  const kept = withoutTitle(model, blocks, title);
-  const chosen: ChosenContent = { model, blocks: kept, leadImage: image };
-  const plain = plainTextOf(chosen);
-  const recovered = recoverContent({ facts: page.facts, jsonLd, text: plain.text, pageType });
-  const parts = recovered?.placement === "instead" ? [] : [{ chosen, plain }];
-  if (recovered) parts.push(allOf(recovered.html));
+  const blocks = withoutTitle(model, withNotes(model, withCaptionsAndCode(model, structures)), title);
+  const tree = (): ContentElement => treeOfContent({ model, blocks, leadImage: image });
+  const context = { base, title: null, drawsFormulas: () => drawsTex(model) };
+  const document = readContent(tree(), context);
+  const found = writeContent(document, options);
+  const text = options.includeCode ? found.text : toText(document);
+  const recovered = recoverContent({ facts: page.facts, jsonLd, text, pageType });
   return {
     pageType,
     confidence,
     mainPart,
-    firstParagraph: firstParagraph(model, kept),
-    ...renderParts(parts, base, options),
+    firstParagraph: firstParagraph(model, blocks),
+    ...(recovered === null
+      ? found
+      : writeContent(readContent(withRecovered(tree, recovered), context), options)),
   };
+}
+
+function withRecovered(found: () => ContentElement, { html, placement }: Recovered): ContentElement {
+  const recovered = treeOfHtml(html);
+  if (placement === "instead") return recovered;
+  const root = found();
+  root.append(recovered);
+  return root;
 }
 
 const NO_CHOICE = {
@@ -75,91 +84,29 @@ const NO_CHOICE = {
   firstParagraph: null,
 } as const;
 
-/** Renders the elements that a selector matches, and counts them. Consumes the document. */
-export function renderSelected(
-  document: Document,
-  select: string,
+/** Renders a part of a page that somebody chose: all of it is content. */
+export function renderChosen(
+  html: string,
+  page: PageModel,
   { base, title, options }: RenderingContext,
-): { readonly rendered: RenderedContent | null; readonly elements: number } {
-  removePermalinks(document);
-  removeHidden(document);
-  const hasFormulas = drawsFormulas(document);
-  const selected = selectAll(document, select, "--select");
-  const root = document.createElement("div");
-  for (const element of selected) {
-    // A match inside another match is there already.
-    if (!selected.some((other) => other !== element && other.contains(element))) root.append(element);
+): RenderedContent {
+  const context = { base, title, drawsFormulas: () => drawsTex(page) };
+  return { ...NO_CHOICE, ...renderHtml(html, context, options) };
+}
+
+const TEX_SCRIPT = /\bsrc\s*=\s*["']?[^"'>]{0,500}?(?:mathjax|katex|auto-render)/i;
+const TEX_CODE = /\bMathJax\s*[=.{]|\brenderMathInElement\s*\(/;
+
+/** Whether a script of the page draws formulas from their TeX. */
+function drawsTex({ html, elementCount, tag, openStart, openEnd, closeEnd }: PageModel): boolean {
+  for (let element = 0; element < elementCount; element++) {
+    if (tag[element] !== Tag.script) continue;
+    if (TEX_SCRIPT.test(html.slice(openStart[element]!, openEnd[element]!))) return true;
+    const code = html.slice(openEnd[element]!, closeEnd[element]!);
+    const mayBe = code.includes("MathJax") || code.includes("renderMathInElement");
+    if (mayBe && TEX_CODE.test(code)) return true;
   }
-  const elements = selected.length;
-  if (elements === 0) return { rendered: null, elements };
-  const content = renderContent(root, { base, title, drawsFormulas: hasFormulas, options });
-  return { rendered: { ...NO_CHOICE, ...content }, elements };
-}
-
-type Part = { readonly chosen: ChosenContent; readonly plain: PlainText };
-
-function renderParts(
-  parts: readonly Part[],
-  base: PageUrl | null,
-  options: ExtractionOptions,
-): ContentRenderings {
-  const text = options.renderings.length === 0 ? textOfParts(parts, options) : null;
-  if (text !== null) return { text, content: null, markdown: null };
-  const html = parts.map(({ chosen }) => htmlOf(chosen));
-  const document = parseDocument(`<html><head></head><body>${html.join("\n")}</body></html>`);
-  const hasFormulas = parts.some(({ chosen }) => drawsTex(chosen.model));
-  return renderContent(document.body, { base, title: null, drawsFormulas: hasFormulas, options });
-}
-
-function htmlOf(chosen: ChosenContent, frames?: PageFrames): string {
-  const sink = new HtmlSink(chosen.model);
-  walkContent(chosen, sink, frames);
-  return sink.html;
-}
-
-/** More pieces of a page than this share a document. */
-const MAX_DOCUMENTS = 32;
-
-/** The text alone needs a document only of pieces that are no prose; null where it needs one of everything. */
-function textOfParts(parts: readonly Part[], options: ExtractionOptions): string | null {
-  const texts: string[] = [];
-  for (const { chosen, plain } of parts) {
-    if (plain.pieces === null) return null;
-    const isWritten = (piece: TextPiece): boolean => piece.isExact && (options.includeCode || !piece.hasCode);
-    const others = plain.pieces.filter((piece) => !isWritten(piece)).length;
-    if (others > MAX_DOCUMENTS) return null;
-    const frames = others > 0 ? framesFor(chosen.model, true) : undefined;
-    for (const piece of plain.pieces) {
-      texts.push(isWritten(piece) ? piece.text : modelledText({ chosen, piece, frames, options }));
-    }
-  }
-  return joinTexts(texts);
-}
-
-type ModelledPiece = {
-  readonly chosen: ChosenContent;
-  readonly piece: TextPiece;
-  readonly frames: PageFrames | undefined;
-  readonly options: ExtractionOptions;
-};
-
-function modelledText({ chosen, piece, frames, options }: ModelledPiece): string {
-  const blocks = Array.from(
-    { length: piece.until - piece.from },
-    (_, index) => chosen.blocks[piece.from + index]!,
-  );
-  const html = htmlOf({ ...chosen, blocks, leadImage: null }, frames);
-  const { body } = parseDocument(`<html><head></head><body>${html}</body></html>`);
-  // What may hold a formula has a document of all the content.
-  return renderContent(body, { base: null, title: null, drawsFormulas: false, options }).text;
-}
-
-/** Everything in a piece of HTML that is content already. */
-function allOf(html: string): Part {
-  const { model } = scanPage(html);
-  const blocks = Int32Array.from({ length: model.blocks.count }, (_, block) => block);
-  const chosen = { model, blocks, leadImage: null };
-  return { chosen, plain: plainTextOf(chosen) };
+  return false;
 }
 
 /**

@@ -1,8 +1,11 @@
 import type { PageUrl } from "../urls/index.ts";
+import { treeOfHtml } from "./assembly/tree-builder.ts";
 import { canonicalise } from "./document/canonical.ts";
 import { omit, withoutTitle } from "./document/filter.ts";
 import { withoutSkippedLevels } from "./document/heading-levels.ts";
+import type { ContentDocument } from "./document/model.ts";
 import { readDocument } from "./document/read.ts";
+import type { ContentElement } from "./document/tree.ts";
 import { toHtml } from "./document/write-html.ts";
 import { toMarkdown } from "./document/write-markdown.ts";
 import { toText } from "./document/write-text.ts";
@@ -20,26 +23,40 @@ export type ContentContext = {
   readonly base: PageUrl | null;
   /** A first heading that says this again is left out; null keeps all. */
   readonly title: string | null;
-  /** Whether a script of the page draws the formulas between `$…$` and the like in its text. */
-  readonly drawsFormulas: boolean;
+  /** Whether a script of the page draws the formulas between `$…$` and the like in its text; asked for where these stand. */
+  readonly drawsFormulas: () => boolean;
   /** Whether headings keep their levels even where these skip some. */
   readonly keepsLevels?: boolean;
-  readonly options: Pick<ExtractionOptions, "includeImages" | "includeCode" | "renderings">;
 };
 
-/** Renders the content below an element, which it consumes. */
-export function renderContent(root: Element, context: ContentContext): RenderedContent {
-  const { base, title, drawsFormulas, keepsLevels = false, options } = context;
+type WritingOptions = Pick<ExtractionOptions, "includeImages" | "includeCode" | "renderings">;
+
+/** Reads the content below an element, which it consumes. */
+export function readContent(
+  root: ContentElement,
+  { base, title, drawsFormulas, keepsLevels = false }: ContentContext,
+): ContentDocument {
   canonicalise(root, drawsFormulas);
   const read = withoutTitle(readDocument(root, base), title);
-  const whole = keepsLevels ? read : withoutSkippedLevels(read);
-  const hasOmissions = !options.includeImages || !options.includeCode;
-  const shown = hasOmissions
-    ? omit(whole, { images: !options.includeImages, code: !options.includeCode })
-    : whole;
+  return keepsLevels ? read : withoutSkippedLevels(read);
+}
+
+export function writeContent(
+  document: ContentDocument,
+  { includeImages, includeCode, renderings }: WritingOptions,
+): RenderedContent {
+  const isWhole = includeImages && includeCode;
+  const shown = isWhole ? document : omit(document, { images: !includeImages, code: !includeCode });
   return {
     text: toText(shown),
-    content: options.renderings.includes("content") ? toHtml(shown) : null,
-    markdown: options.renderings.includes("markdown") ? toMarkdown(shown) : null,
+    content: renderings.includes("content") ? toHtml(shown) : null,
+    markdown: renderings.includes("markdown") ? toMarkdown(shown) : null,
   };
 }
+
+/**
+ * Renders all that a piece of HTML shows.
+ * @throws Failure `too_complex` for too many elements, see `scanPage`
+ */
+export const renderHtml = (html: string, context: ContentContext, options: WritingOptions): RenderedContent =>
+  writeContent(readContent(treeOfHtml(html), context), options);

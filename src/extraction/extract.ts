@@ -1,11 +1,6 @@
 import { Failure } from "../base/failure.ts";
 import type { PageUrl } from "../urls/index.ts";
-import {
-  type RenderedContent,
-  type RenderingContext,
-  renderPage,
-  renderSelected,
-} from "./article-content.ts";
+import { type RenderedContent, type RenderingContext, renderChosen, renderPage } from "./article-content.ts";
 import { type Choice, chooseBlocks } from "./choice/choose.ts";
 import { type JsonLdObject, readJsonLd } from "./json-ld.ts";
 import { baseOf, canonicalOf, linksOf, refreshOf, robotsOf } from "./links.ts";
@@ -15,7 +10,6 @@ import type { ScannedPage } from "./page/page-model.ts";
 import { scanPage } from "./page/scan.ts";
 import { withShadowRoots } from "./page/shadow-roots.ts";
 import { htmlOfXhtml } from "./page/xhtml.ts";
-import { parseDocument, selectAll } from "./parse.ts";
 import type { ExtractionTask } from "./protocol.ts";
 import { extractMarkdown, extractPlainText } from "./text-body.ts";
 import type { Extraction, ExtractionOptions } from "./types.ts";
@@ -41,9 +35,9 @@ export async function extractHtml(
 }
 
 // A page can drive the libraries into any exception; here is the edge where it becomes that page's failure.
-function withinPage(extract: () => Extraction): Extraction {
+async function withinPage(extract: () => Extraction | Promise<Extraction>): Promise<Extraction> {
   try {
-    return extract();
+    return await extract();
   } catch (error) {
     if (error instanceof Failure) throw error;
     if (error instanceof RangeError) {
@@ -54,14 +48,18 @@ function withinPage(extract: () => Extraction): Extraction {
   }
 }
 
-function extractPage(html: string, url: PageUrl | null, options: ExtractionOptions): Extraction {
+async function extractPage(
+  html: string,
+  url: PageUrl | null,
+  options: ExtractionOptions,
+): Promise<Extraction> {
   const page = readPage(withLineFeeds(html));
   const base = baseOf(page.facts, url);
   const jsonLd = readJsonLd(page.facts);
   const choice = chooseBlocks(page, url, options.favor);
   const metadata = readMetadata({ page, choice, jsonLd, url }, base);
   return {
-    ...extractArticle(page, { url, base, jsonLd, choice, metadata, options }),
+    ...(await extractArticle(page, { url, base, jsonLd, choice, metadata, options })),
     links: linksOf(page.facts, base),
     robots: robotsOf(page.facts),
     canonical: canonicalOf(page.facts, base),
@@ -99,11 +97,11 @@ type ArticleContext = {
   readonly options: ExtractionOptions;
 };
 
-function extractArticle(
+async function extractArticle(
   page: ScannedPage,
   { metadata, choice, ...context }: ArticleContext,
-): Pick<Extraction, "article" | "emptySelection"> {
-  const { rendered, elements, unmatched } = renderContent(page, choice, {
+): Promise<Pick<Extraction, "article" | "emptySelection">> {
+  const { rendered, elements, unmatched } = await renderContent(page, choice, {
     ...context,
     title: metadata.title,
     image: metadata.image,
@@ -136,25 +134,22 @@ type PageContent = {
   readonly unmatched: readonly string[];
 };
 
-function renderContent(page: ScannedPage, choice: Choice, context: RenderingContext): PageContent {
-  const { select, exclude } = context.options;
-  if (select === null && exclude.length === 0)
+async function renderContent(
+  page: ScannedPage,
+  choice: Choice,
+  context: RenderingContext,
+): Promise<PageContent> {
+  const { options } = context;
+  if (options.select === null && options.exclude.length === 0)
     return { rendered: renderPage(page, choice, context), elements: 0, unmatched: [] };
-  const document = parseDocument(page.model.html);
-  const unmatched = removeExcluded(document, exclude);
-  // An exclusion may have taken the whole page.
-  if (document.documentElement === null || document.body === null)
-    return { rendered: null, elements: 0, unmatched };
-  if (select !== null) return { ...renderSelected(document, select, context), unmatched };
+  // Few pages are read with selectors, and what matches these is slow to load.
+  const { applySelectors } = await import("./selectors.ts");
+  const { html, elements, unmatched } = applySelectors(page.model.html, options);
+  if (html === null) return { rendered: null, elements, unmatched };
+  if (options.select !== null)
+    return { rendered: renderChosen(html, page.model, context), elements, unmatched };
   // What the selectors left is a page of its own.
-  const rest = scanPage(document.toString());
-  const rendered = renderPage(rest, chooseBlocks(rest, context.url, context.options.favor), context);
-  return { rendered, elements: 0, unmatched };
-}
-
-/** Removes what the selectors match on the page as it is, whatever their order; returns those that match nothing. */
-function removeExcluded(document: Document, exclude: readonly string[]): readonly string[] {
-  const matches = exclude.map((selector) => selectAll(document, selector, "--exclude"));
-  for (const element of matches.flat()) element.remove();
-  return exclude.filter((_, index) => matches[index]?.length === 0);
+  const rest = scanPage(html);
+  const rendered = renderPage(rest, chooseBlocks(rest, context.url, options.favor), context);
+  return { rendered, elements, unmatched };
 }

@@ -1,10 +1,12 @@
+import type { ContentElement } from "./document/tree.ts";
+
 const LAZY_ATTRIBUTES = ["data-src", "data-original", "data-lazy-src", "data-lazy", "data-hi-res-src"];
 
 /**
  * The image that a reader would see in the end: the largest of `srcset`, else the lazy attribute that a
  * script would copy into `src`, else `src` itself; null when there is only a placeholder.
  */
-export function bestImageSource(image: Element): string | null {
+export function bestImageSource(image: ContentElement): string | null {
   for (const element of [image, ...pictureSources(image)]) {
     for (const attribute of ["srcset", "data-srcset"]) {
       const largest = largestCandidate(element.getAttribute(attribute) ?? "");
@@ -20,12 +22,12 @@ export function bestImageSource(image: Element): string | null {
 // No picture has so many sources; looking at all of them for each image would be quadratic.
 const MAX_PICTURE_SOURCES = 32;
 
-function pictureSources(image: Element): Element[] {
-  if (image.parentElement?.tagName !== "PICTURE") return [];
-  const sources: Element[] = [];
-  let element = image.parentElement.firstElementChild;
+function pictureSources(image: ContentElement): ContentElement[] {
+  if (image.parent?.name !== "PICTURE") return [];
+  const sources: ContentElement[] = [];
+  let element = image.parent.firstElementChild;
   for (let seen = 0; element && seen < MAX_PICTURE_SOURCES; seen++, element = element.nextElementSibling) {
-    if (element.tagName === "SOURCE") sources.push(element);
+    if (element.name === "SOURCE") sources.push(element);
   }
   return sources;
 }

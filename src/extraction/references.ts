@@ -1,4 +1,5 @@
 import { type PageUrl, resolveHref } from "../urls/index.ts";
+import type { ContentElement } from "./document/tree.ts";
 import { bestImageSource } from "./images.ts";
 import { removeInvisible } from "./text.ts";
 
@@ -24,7 +25,7 @@ export class References {
   }
 
   /** The best source of an image; null when there is none but a placeholder. */
-  image(image: Element): string | null {
+  image(image: ContentElement): string | null {
     const source = bestImageSource(image);
     if (source === null) return null;
     const absolute = resolveHref(source, this.#base);
@@ -53,5 +54,5 @@ function relativeReference(value: string): string | null {
 }
 
 /** Whether an image is there to be counted, not to be seen. */
-export const isTrackingPixel = (image: Element): boolean =>
+export const isTrackingPixel = (image: ContentElement): boolean =>
   ["width", "height"].every((side) => /^[01](?:px)?$/.test(image.getAttribute(side) ?? ""));

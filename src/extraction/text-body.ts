@@ -1,12 +1,11 @@
 import type { PageUrl } from "../urls/index.ts";
-import { renderContent } from "./content.ts";
+import { renderHtml } from "./content.ts";
 import type { Block, ContentDocument } from "./document/model.ts";
 import { toMarkdown } from "./document/write-markdown.ts";
 import { linksOf } from "./links.ts";
 import { blocksOf, htmlOf, withoutCodeBlocks, withoutImages } from "./markdown-source.ts";
 import { tidyValue } from "./meta-tags.ts";
 import { scanPage } from "./page/scan.ts";
-import { parseDocument } from "./parse.ts";
 import { foldForComparison, removeInvisible } from "./text.ts";
 import type { Article, Extraction, ExtractionOptions, Link } from "./types.ts";
 import { unmatchedExclusion, warningsFor } from "./warnings.ts";
@@ -22,16 +21,9 @@ export function extractMarkdown(body: string, url: PageUrl | null, options: Extr
   const { title, rest } = takeFirstHeading(source);
   const html = htmlOf(rest);
   const links = linksOf(scanPage(html).facts, url);
-  const document = parseDocument(html);
   // The Markdown is the source's own.
   const renderings = options.renderings.filter((rendering) => rendering === "content");
-  const rendered = renderContent(document.body, {
-    base: url,
-    title: null,
-    drawsFormulas: false,
-    keepsLevels: true,
-    options: { ...options, renderings },
-  });
+  const rendered = renderHtml(html, { ...SOURCE, base: url }, { ...options, renderings });
   const article = textArticle({
     title,
     text: rendered.text,
@@ -41,6 +33,9 @@ export function extractMarkdown(body: string, url: PageUrl | null, options: Extr
   });
   return textExtraction(article, links, options);
 }
+
+/** Markdown keeps its own levels, and its dollars are formulas only where they look like it. */
+const SOURCE = { title: null, drawsFormulas: () => false, keepsLevels: true } as const;
 
 /** Quotations and lists of Markdown that people write; a renderer reads the text again at each level. */
 const MAX_LEVELS = 12;
@@ -167,10 +162,10 @@ function takeFirstHeading(source: string): Titled {
   let at = 0;
   for (const token of blocksOf(source)) {
     if (token.type === "heading") {
-      const title = tidyValue(visibleText(parseMarkdown(token.raw)));
+      const title = tidyValue(visibleText(token.raw));
       if (foldForComparison(title) !== "") {
         const before = source.slice(0, at);
-        if (visibleText(parseMarkdown(before)) !== "") return { title, rest: source };
+        if (visibleText(before) !== "") return { title, rest: source };
         return { title, rest: trimBlankLines(before + source.slice(at + token.raw.length)) };
       }
     }
@@ -179,18 +174,10 @@ function takeFirstHeading(source: string): Titled {
   return { title: null, rest: source };
 }
 
-const parseMarkdown = (source: string): Document => parseDocument(htmlOf(source));
+const visibleText = (source: string): string =>
+  renderHtml(htmlOf(source), { ...SOURCE, base: null }, EVERYTHING).text;
 
-function visibleText(document: Document): string {
-  const options = { includeImages: true, includeCode: true, renderings: [] };
-  return renderContent(document.body, {
-    base: null,
-    title: null,
-    drawsFormulas: false,
-    keepsLevels: true,
-    options,
-  }).text;
-}
+const EVERYTHING = { includeImages: true, includeCode: true, renderings: [] };
 
 /** The title of a leading `# heading` (or one underlined with `=`), and what follows it. */
 function takeTitleLine(source: string): Titled {

@@ -1,26 +1,9 @@
+import type { ContentElement } from "../document/tree.ts";
 import { ElementFlag, isInside, type PageModel } from "../page/page-model.ts";
 import { Tag, TagTrait, tagId, traitsOf } from "../page/tags.ts";
 import { framesOf } from "./frames.ts";
+import { TreeBuilder } from "./tree-builder.ts";
 import { WholeElements } from "./whole-elements.ts";
-
-/** Takes the chosen content piece by piece: well nested, in page order. */
-export interface ContentSink {
-  /** @param element number in the model; below zero for a paragraph that the page does not have */
-  open(tag: number, element: number): void;
-  close(tag: number): void;
-  /** @param text number in the model */
-  text(text: number): void;
-  /** Another block's text starts, where that block is open. */
-  block?(): void;
-  /** A line of preformatted text ends without a line break of its own. */
-  line(): void;
-  /** Two words touch that only a style sets apart. */
-  gap(): void;
-  /** An image, line break, rule, check box, formula or embedded piece. */
-  media(tag: number, element: number): void;
-  /** An element as the page wrote it; a sink without this gets its parts. */
-  whole?(element: number): void;
-}
 
 /** What of a page is to be assembled. */
 export type ChosenContent = {
@@ -47,39 +30,21 @@ const PHRASE_HOLDERS = new Set(
 const MAX_PHRASES = 32;
 const MAX_SOURCE = 5000;
 const CELLS: ReadonlySet<number> = new Set([Tag.td, Tag.th]);
+
 /**
- * Hands the chosen blocks to a sink, inside those of their ancestors that mean something (tables, lists,
- * quotes, links), with the images and line breaks between them. Blocks that stand in no such element
- * become paragraphs. Every rendering is made from this one walk, so all hold the same.
+ * The chosen blocks as a tree, inside those of their ancestors that mean something (tables, lists, quotes, links),
+ * with the images and line breaks between them. Blocks that stand in no such element become paragraphs.
  */
-export function walkContent(
-  content: ChosenContent,
-  sink: ContentSink,
-  frames: PageFrames = framesFor(content.model, sink.whole !== undefined),
-): void {
-  new ContentWalk(content, sink, frames).run();
-}
-
-/** What of a page's elements a walk keeps; the same for all walks over a page with sinks of one kind. */
-export type PageFrames = {
-  /** For each element the innermost meaningful one that holds it or is it; -1 for none. */
-  readonly frame: Int32Array;
-  /** The elements that are handed over whole; null when none are. */
-  readonly wholes: WholeElements | null;
-};
-
-/** @param takesWholes whether the sink has `whole` */
-export const framesFor = (model: PageModel, takesWholes: boolean): PageFrames => ({
-  frame: framesOf(model, takesWholes),
-  wholes: takesWholes ? new WholeElements(model) : null,
-});
+export const treeOfContent = (content: ChosenContent): ContentElement => new ContentWalk(content).run();
 
 class ContentWalk {
   readonly #content: ChosenContent;
   readonly #model: PageModel;
-  readonly #sink: ContentSink;
+  readonly #tree: TreeBuilder;
+  /** For each element the innermost meaningful one that holds it or is it; -1 for none. */
   readonly #frame: Int32Array;
-  readonly #wholes: WholeElements | null;
+  /** The elements that are taken whole. */
+  readonly #wholes: WholeElements;
   #lastWhole = -1;
   /** What is open: elements, and `-block - 1` for the paragraph made for a block. */
   readonly #stack: number[] = [];
@@ -89,15 +54,16 @@ class ContentWalk {
   /** For each open row the element from which its next cell is looked for. */
   readonly #nextCell = new Map<number, number>();
 
-  constructor(content: ChosenContent, sink: ContentSink, { frame, wholes }: PageFrames) {
+  constructor(content: ChosenContent) {
+    const { model } = content;
     this.#content = content;
-    this.#model = content.model;
-    this.#sink = sink;
-    this.#frame = frame;
-    this.#wholes = wholes;
+    this.#model = model;
+    this.#tree = new TreeBuilder(model);
+    this.#frame = framesOf(model);
+    this.#wholes = new WholeElements(model);
   }
 
-  run(): void {
+  run(): ContentElement {
     const { blocks } = this.#content;
     for (let index = 0; index < blocks.length; index++) {
       this.#mediaBetween(index === 0 ? -1 : blocks[index - 1]!, blocks[index]!);
@@ -105,6 +71,7 @@ class ContentWalk {
     }
     if (blocks.length > 0) this.#mediaBetween(blocks[blocks.length - 1]!, this.#model.blocks.count);
     this.#align([]);
+    return this.#tree.root;
   }
 
   #block(block: number): void {
@@ -120,9 +87,8 @@ class ContentWalk {
       const chain = this.#chain(textParent[text]!, block);
       if (text > first && this.#model.gaps.has(text)) this.#gapBefore(chain);
       this.#align(chain);
-      if (text === first) this.#sink.block?.();
-      if (text > first && this.#model.lineStarts.has(text)) this.#sink.line();
-      this.#sink.text(text);
+      if (text > first && this.#model.lineStarts.has(text)) this.#tree.line();
+      this.#tree.text(text);
     }
   }
 
@@ -130,19 +96,19 @@ class ContentWalk {
   #gapBefore(chain: readonly number[]): void {
     const end = chain.findIndex((element, level) => element !== this.#stack[level]);
     this.#align(end < 0 ? chain : chain.slice(0, end));
-    this.#sink.gap();
+    this.#tree.gap();
   }
 
-  /** Hands over the whole element that a text stands in, once; false when it stands in none. */
+  /** Takes the whole element that a text stands in, once; false when it stands in none. */
   #wholeOf(text: number, block: number): boolean {
     const { textParent, blocks, parent, closeEnd } = this.#model;
-    const whole = this.#wholes?.around(textParent[text]!) ?? -1;
+    const whole = this.#wholes.around(textParent[text]!);
     if (whole < 0) return false;
     if (whole === this.#lastWhole) return true;
     this.#lastWhole = whole;
     const isPhrase = !isInside(this.#model, blocks.element[block]!, whole);
     this.#align(this.#chain(parent[whole]!, isPhrase ? block : null));
-    this.#sink.whole?.(whole);
+    this.#tree.whole(whole);
     this.#skipMediaBefore(closeEnd[whole]!);
     return true;
   }
@@ -182,13 +148,13 @@ class ContentWalk {
       // Cells without content keep the others in their columns.
       if (element >= 0 && this.#model.tag[element] === Tag.tr)
         this.#emptyCells(element, Number.POSITIVE_INFINITY);
-      this.#sink.close(this.#tagOf(element));
+      this.#tree.close();
     }
     for (; common < chain.length; common++) {
       const element = chain[common]!;
       if (element >= 0 && CELLS.has(this.#model.tag[element]!)) this.#emptyCellsBefore(element);
       stack.push(element);
-      this.#sink.open(this.#tagOf(element), element);
+      this.#tree.open(element);
     }
   }
 
@@ -205,13 +171,9 @@ class ContentWalk {
     const end = Math.min(until, elementEnd[row]!);
     for (let other = this.#nextCell.get(row) ?? row + 1; other < end; other = elementEnd[other]!) {
       if (!CELLS.has(tag[other]!)) continue;
-      this.#sink.open(tag[other]!, other);
-      this.#sink.close(tag[other]!);
+      this.#tree.open(other);
+      this.#tree.close();
     }
-  }
-
-  #tagOf(element: number): number {
-    return element < 0 ? Tag.p : this.#model.tag[element]!;
   }
 
   /** What stands between two chosen blocks, where nothing between the two was refused. */
@@ -268,14 +230,14 @@ class ContentWalk {
     return holds(block) || holds(previous);
   }
 
-  /** Hands over the formula or code that a medium stands in; false when it stands in none. */
+  /** Takes the formula or code that a medium stands in; false when it stands in none. */
   #isPartOfWhole(element: number, block: number | null): boolean {
-    const whole = this.#wholes?.around(element) ?? -1;
+    const whole = this.#wholes.around(element);
     if (whole < 0) return false;
     if (whole === this.#lastWhole) return true;
     this.#lastWhole = whole;
     this.#align(this.#chain(this.#model.parent[whole]!, block));
-    this.#sink.whole?.(whole);
+    this.#tree.whole(whole);
     return true;
   }
 
@@ -291,7 +253,7 @@ class ContentWalk {
     if (shown === this.#lastMedium) return;
     this.#lastMedium = shown;
     this.#align(this.#chain(parent[shown]!, block));
-    this.#sink.media(kind, element);
+    this.#tree.media(element);
   }
 }
 

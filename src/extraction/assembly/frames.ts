@@ -12,11 +12,8 @@ const CLASSED = tagSet("div span section article aside main header footer hgroup
 /** Deeper levels add nothing that a reader could see. */
 const MAX_DEPTH = 120;
 
-/**
- * For each element the innermost one, itself included, that frames what it holds; -1 for none.
- * @param keepsClasses whether elements frame that mean something by their class alone
- */
-export function framesOf(model: PageModel, keepsClasses: boolean): Int32Array {
+/** For each element the innermost one, itself included, that frames what it holds; -1 for none. */
+export function framesOf(model: PageModel): Int32Array {
   const { elementCount, parent, tag, flags } = model;
   const frame = new Int32Array(elementCount);
   const depth = new Uint8Array(elementCount);
@@ -28,8 +25,7 @@ export function framesOf(model: PageModel, keepsClasses: boolean): Int32Array {
     // `<a name>` marks a place, and a link that an application follows by script leads nowhere here.
     const isMeaningful =
       MEANINGFUL[kind] === 1 && (kind !== Tag.a || (flags[element]! & ElementFlag.link) !== 0);
-    const isClassed = keepsClasses && saysByName(model, element);
-    const isFrame = (isMeaningful || isClassed) && outerDepth < MAX_DEPTH;
+    const isFrame = outerDepth < MAX_DEPTH && (isMeaningful || saysByName(model, element));
     frame[element] = isFrame ? element : outer;
     if (isFrame) depth[element] = outerDepth + 1;
   }

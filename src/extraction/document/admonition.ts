@@ -1,16 +1,22 @@
+import type { AdmonitionKind } from "./model.ts";
 import {
+  ancestorWhere,
+  BLOCKS,
   build,
+  type ContentElement,
   classesOf,
-  classOf,
-  following,
+  find,
+  findAll,
+  hasClass,
   isElement,
+  isText,
+  MAX_ELEMENT_DEPTH,
   moveChildren,
-  nameOf,
+  named,
+  nextNode,
   textOf,
   walkElements,
-} from "./element.ts";
-import type { AdmonitionKind } from "./model.ts";
-import { BLOCKS } from "./names.ts";
+} from "./tree.ts";
 
 /* The notes and warnings of all generators as one form: `<blockquote class="admonition kind">`. */
 
@@ -50,13 +56,13 @@ const TITLE =
 const TITLE_START = /^admonitionheading/;
 
 /** The kind of admonition that an element is; null when it is none. */
-export function admonitionKind(element: Element): AdmonitionKind | null {
+export function admonitionKind(element: ContentElement): AdmonitionKind | null {
   const classes = classesOf(element);
   const named = element.getAttribute("data-callout");
   if (named) return KINDS[named.toLowerCase()] ?? "note";
   // Microsoft's documentation has nothing but the kind as a class, in capitals.
-  if (/^(?:NOTE|TIP|IMPORTANT|WARNING|CAUTION)$/.test(classOf(element)) && element.childElementCount > 1) {
-    return KINDS[classOf(element).toLowerCase()] ?? null;
+  if (/^(?:NOTE|TIP|IMPORTANT|WARNING|CAUTION)$/.test(element.className) && element.hasMoreChildrenThan(1)) {
+    return KINDS[element.className.toLowerCase()] ?? null;
   }
   if (!classes.some((word) => FRAME.test(word))) return kindByClassAlone(element, classes);
   const onlyBootstrap = classes.includes("alert") && !classes.some((word) => /admonition/.test(word));
@@ -77,57 +83,70 @@ const LONE_KINDS = new Set("note tip important warning caution danger hint atten
 const MAX_LONE = { characters: 3000, nodes: 300 };
 
 // DocBook, Javadoc and handwritten manuals have nothing around a remark but `<div class="note">`.
-function kindByClassAlone(element: Element, classes: readonly string[]): AdmonitionKind | null {
-  if (!/^(?:DIV|ASIDE|SECTION|P)$/.test(nameOf(element))) return null;
+function kindByClassAlone(element: ContentElement, classes: readonly string[]): AdmonitionKind | null {
+  if (!/^(?:DIV|ASIDE|SECTION|P)$/.test(element.name)) return null;
   const kind = classes.find((word) => LONE_KINDS.has(word));
   return kind !== undefined && isRemark(element) ? (KINDS[kind] ?? null) : null;
 }
 
 /** Whether an element holds some text, not too much of it, and no heading of a page. */
-function isRemark(root: Element): boolean {
+function isRemark(root: ContentElement): boolean {
   let characters = 0;
   let nodes = 0;
-  for (let node: Node | null = root.firstChild; node; node = node.firstChild ?? following(node, root)) {
-    if (node.nodeType === 3) characters += (node.nodeValue ?? "").trim().length;
-    const isPageHeading = isElement(node) && /^H[12]$/.test(nameOf(node));
+  for (let node = root.firstChild; node; node = nextNode(node, root)) {
+    if (node.kind === "text") characters += node.text.trim().length;
+    const isPageHeading = node.kind === "element" && /^H[12]$/.test(node.name);
     if (isPageHeading || ++nodes > MAX_LONE.nodes || characters > MAX_LONE.characters) return false;
   }
   return characters > 0;
 }
 
 /** An admonition as `<blockquote class="admonition kind">` with its title in `p.admonition-title`. */
-export function canonicalAdmonition(element: Element): Element | undefined {
-  const name = nameOf(element);
+export function canonicalAdmonition(element: ContentElement): ContentElement | undefined {
+  const { name } = element;
   if (!/^(?:DIV|ASIDE|SECTION|BLOCKQUOTE|ARTICLE|P)$/.test(name)) return undefined;
-  if (name === "BLOCKQUOTE" && !element.hasAttribute("class")) return undefined;
+  if (name === "BLOCKQUOTE" && element.className === "") return undefined;
   const kind = admonitionKind(element);
   if (kind === null) return undefined;
   const title = takeTitle(element);
-  const block = build(element, "blockquote", { class: `admonition ${kind}` });
+  const block = build("BLOCKQUOTE", { class: `admonition ${kind}` });
   if (title !== "") {
-    block.append(build(element, "p", { class: "admonition-title" }, title));
+    block.append(build("P", { class: "admonition-title" }, title));
   }
   const content = contentOf(element);
-  const body = name === "P" ? block.appendChild(build(element, "p", {})) : block;
+  const body = name === "P" ? build("P", {}) : block;
+  if (body !== block) block.append(body);
   moveChildren(content, body);
   return block;
 }
 
 /** AsciiDoc and DocBook lay their admonitions out as a table of an icon beside the text. */
-function contentOf(element: Element): Element {
-  if (classOf(element).includes("admonitionblock")) return element.querySelector("td.content") ?? element;
+function contentOf(element: ContentElement): ContentElement {
+  if (element.className.includes("admonitionblock")) return find(element, isContentCell) ?? element;
   const [table, ...more] = element.children;
-  if (!table || nameOf(table) !== "TABLE" || more.length > 0 || !table.querySelector("td img"))
-    return element;
-  const cells = [...table.querySelectorAll("td")].filter((cell) => textOf(cell).trim() !== "");
+  if (table?.name !== "TABLE" || more.length > 0 || !find(table, isImageInCell)) return element;
+  const cells = findAll(table, isCell).filter((cell) => textOf(cell).trim() !== "");
   return cells.length === 1 ? cells[0]! : element;
+}
+
+const isCell = named("TD");
+const isHeadCell = named("TH");
+const isImage = named("IMG");
+const isContentCell = (element: ContentElement): boolean => isCell(element) && hasClass(element, "content");
+const isImageInCell = (element: ContentElement): boolean =>
+  isImage(element) && ancestorWhere(element, MAX_ELEMENT_DEPTH, isCell) !== null;
+const isInnerTitle = (element: ContentElement): boolean => hasClass(element, "callout-title-inner");
+
+function titleInIcon(element: ContentElement): ContentElement | null {
+  const icon = find(element, (inner) => hasClass(inner, "icon"));
+  return icon && find(icon, (inner) => hasClass(inner, "title"));
 }
 
 /** Elements from the start among which a title is looked for. */
 const MAX_BEFORE_TITLE = 12;
 
-function takeTitle(element: Element): string {
-  let title: Element | null = null;
+function takeTitle(element: ContentElement): string {
+  let title: ContentElement | null = null;
   let seen = 0;
   walkElements(element, (child) => {
     // A title stands at the start; admonitions inside admonitions would make more quadratic.
@@ -137,33 +156,33 @@ function takeTitle(element: Element): string {
     if (isTitle && title === null) title = child;
     return title !== null;
   });
-  if (classOf(element).includes("admonitionblock")) title ??= element.querySelector(".icon .title");
+  if (element.className.includes("admonitionblock")) title ??= titleInIcon(element);
   const first = element.firstElementChild;
-  const mayBeTitle = first && first.childElementCount === 0 && standsAlone(first);
+  const mayBeTitle = first && first.firstElementChild === null && standsAlone(first);
   if (title === null && mayBeTitle && isKindWord(textOf(first))) title = first;
   // DocBook's stands in the head of its table.
-  if (title === null && first && nameOf(first) === "TABLE") title = first.querySelector("th");
+  if (title === null && first && first.name === "TABLE") title = find(first, isHeadCell);
   if (title === null && first && isLoneTitle(element, first)) title = first;
   if (title === null) return "";
   // A closure assigned it, which the compiler's flow analysis does not follow.
-  const found = title as Element;
-  const text = textOf(found.querySelector(".callout-title-inner") ?? found);
+  const found = title as ContentElement;
+  const text = textOf(find(found, isInnerTitle) ?? found);
   found.remove();
   return text.replace(/\s+/g, " ").trim();
 }
 
 // `<b>Note</b> that …` begins a sentence.
-function standsAlone(element: Element): boolean {
-  if (BLOCKS.has(nameOf(element))) return true;
+function standsAlone(element: ContentElement): boolean {
+  if (BLOCKS.has(element.name)) return true;
   const next = element.nextSibling;
-  const isBeforeText = next?.nodeType === 3 && (next.nodeValue ?? "").trim() !== "";
+  const isBeforeText = isText(next) && next.text.trim() !== "";
   const after = element.nextElementSibling;
-  return !isBeforeText && after !== null && (nameOf(after) === "BR" || BLOCKS.has(nameOf(after)));
+  return !isBeforeText && after !== null && (after.name === "BR" || BLOCKS.has(after.name));
 }
 
 // `<div class="warning"><h3>Security</h3>`: the heading names the remark, it begins no section.
-const isLoneTitle = (element: Element, first: Element): boolean =>
-  /^H[3-6]$/.test(nameOf(first)) && !classesOf(element).some((word) => FRAME.test(word));
+const isLoneTitle = (element: ContentElement, first: ContentElement): boolean =>
+  /^H[3-6]$/.test(first.name) && !classesOf(element).some((word) => FRAME.test(word));
 
 /** The words with which pages in other languages than English head their notes and warnings. */
 const KIND_WORDS = new Set(
@@ -190,7 +209,7 @@ const isKindWord = (text: string): boolean =>
   );
 
 /** Whether a quotation opens with GitHub's own mark of an alert, and which. */
-export function alertMark(element: Element): AdmonitionKind | null {
+export function alertMark(element: ContentElement): AdmonitionKind | null {
   const first = element.firstElementChild;
   if (!isElement(first)) return null;
   const mark = /^\s*\[!(NOTE|TIP|IMPORTANT|WARNING|CAUTION)\]/.exec(textOf(first).slice(0, 40))?.[1];

@@ -1,5 +1,17 @@
-import { ancestorWhere, build, classesOf, classOf, isElement, nameOf, textOf } from "./element.ts";
 import { languageOf } from "./languages.ts";
+import {
+  ancestorWhere,
+  build,
+  type ContentElement,
+  type ContentText,
+  classesOf,
+  find,
+  findAll,
+  hasClass,
+  isElement,
+  named,
+  textOf,
+} from "./tree.ts";
 
 /*
  * Code blocks of all highlighters become <pre><code class="language-x">…</code></pre>, without line
@@ -29,30 +41,29 @@ const TITLE_CLASS =
 const MAX_FRAME_TEXT = 120;
 
 /** The canonical form of a code block; undefined when the element is none. */
-export function canonicalCode(element: Element): Element | undefined {
-  const name = nameOf(element);
-  if (name === "PRE")
-    return isGutter(element) ? build(element, "span", {}) : codeBlock(element, element, null);
+export function canonicalCode(element: ContentElement): ContentElement | undefined {
+  const { name } = element;
+  if (name === "PRE") return isGutter(element) ? build("SPAN", {}) : codeBlock(element, element, null);
   if (name === "CODE") return blockOfLooseCode(element);
   return isWrapper(element) && !isBuried(element) ? canonicalFrame(element) : undefined;
 }
 
-const isWrapper = (element: Element): boolean =>
-  WRAPPER_NAMES.has(nameOf(element)) && WRAPPER_CLASS.test(classOf(element).slice(0, 1000));
+const isWrapper = (element: ContentElement): boolean =>
+  WRAPPER_NAMES.has(element.name) && WRAPPER_CLASS.test(element.className.slice(0, 1000));
 
 /** Each frame is searched whole, so frames in frames would cost the square of their number. */
 const MAX_WRAPPERS = 20;
 
-function isBuried(element: Element): boolean {
+function isBuried(element: ContentElement): boolean {
   let wrappers = 0;
-  for (let at = element.parentElement; at; at = at.parentElement)
+  for (let at = element.parent; at; at = at.parent)
     if (isWrapper(at) && ++wrappers === MAX_WRAPPERS) return true;
   return false;
 }
 
-function canonicalFrame(frame: Element): Element | undefined {
-  const pres: Element[] = [];
-  for (const pre of frame.querySelectorAll("pre")) {
+function canonicalFrame(frame: ContentElement): ContentElement | undefined {
+  const pres: ContentElement[] = [];
+  for (const pre of findAll(frame, isPre)) {
     if (isGutter(pre) || isNumbers(pre) || isInGutter(pre, frame)) continue;
     pres.push(pre);
     if (pres.length > 1) return undefined;
@@ -64,56 +75,52 @@ function canonicalFrame(frame: Element): Element | undefined {
 }
 
 // SyntaxHighlighter, Crayon and GitHub write lines as elements or rows, without a <pre>.
-function linesContainer(frame: Element): Element | null {
-  const classes = classOf(frame);
-  if (/syntaxhighlighter/i.test(classes)) return frame.querySelector("td.code, .code") ?? null;
+function linesContainer(frame: ContentElement): ContentElement | null {
+  const classes = frame.className;
+  if (/syntaxhighlighter/i.test(classes)) return find(frame, (element) => hasClass(element, "code"));
   if (/(?:^|\s)fragment(?:\s|$)/.test(classes)) return isLines(frame) ? frame : null;
-  if (/crayon/i.test(classes)) return frame.querySelector(".crayon-pre, .crayon-code");
-  if (nameOf(frame) === "TABLE" && frame.querySelector("td.blob-code")) return frame;
+  if (/crayon/i.test(classes))
+    return find(frame, (element) => hasClass(element, "crayon-pre") || hasClass(element, "crayon-code"));
+  if (frame.name === "TABLE" && find(frame, isBlobCode)) return frame;
   return null;
 }
 
 // Doxygen's; presentations have fragments, too.
-const isLines = (frame: Element): boolean =>
+const isLines = (frame: ContentElement): boolean =>
   frame.firstElementChild !== null && classesOf(frame.firstElementChild).includes("line");
 
-function isFrameOnly(frame: Element, pre: Element): boolean {
+function isFrameOnly(frame: ContentElement, pre: ContentElement): boolean {
   return textOf(frame).length - textOf(pre).length <= MAX_FRAME_TEXT + gutterLength(frame);
 }
 
-function gutterLength(frame: Element): number {
+function gutterLength(frame: ContentElement): number {
   let length = 0;
-  let last: Element | null = null;
-  for (const gutter of frame.querySelectorAll("td, pre, div, textarea, button, figcaption, ul")) {
-    if ((!isGutter(gutter) && !TOOLS.has(nameOf(gutter))) || last?.contains(gutter)) continue;
+  let last: ContentElement | null = null;
+  for (const gutter of findAll(frame, mayBeBeside)) {
+    if ((!isGutter(gutter) && !TOOLS.has(gutter.name)) || last?.contains(gutter)) continue;
     length += textOf(gutter).length;
     last = gutter;
   }
   return length;
 }
 
-function codeBlock(content: Element, frame: Element, title: string | null): Element {
+function codeBlock(content: ContentElement, frame: ContentElement, title: string | null): ContentElement {
   const label = (content.getAttribute("data-label") || frame.getAttribute("data-label") || title || "")
     .slice(0, 200)
     .trim();
-  const math = content.querySelector("code.math-display");
+  const math = find(content, isDisplayMath);
   if (math)
-    return build(
-      frame,
-      "pre",
-      {},
-      build(frame, "code", { class: "language-math math-display" }, codeText(content)),
-    );
+    return build("PRE", {}, build("CODE", { class: "language-math math-display" }, codeText(content)));
   const language = languageOf(content, frame);
-  const code = build(frame, "code", language ? { class: `language-${language}` } : {}, codeText(content));
-  return build(frame, "pre", label === "" ? {} : { "data-label": label }, code);
+  const code = build("CODE", language ? { class: `language-${language}` } : {}, codeText(content));
+  return build("PRE", label === "" ? {} : { "data-label": label }, code);
 }
 
-function titleIn(frame: Element, pre: Element): string | null {
-  for (const element of frame.querySelectorAll("div, span, p, figcaption, caption, a, strong")) {
+function titleIn(frame: ContentElement, pre: ContentElement): string | null {
+  for (const element of findAll(frame, mayBeTitle)) {
     if (pre.contains(element) || isGutter(element)) continue;
-    if (!TITLE_CLASS.test(classOf(element)) && nameOf(element) !== "FIGCAPTION") continue;
-    const inner = element.querySelector(".caption-text") ?? element;
+    if (!TITLE_CLASS.test(element.className) && element.name !== "FIGCAPTION") continue;
+    const inner = find(element, isCaptionText) ?? element;
     const text = textOf(inner).replace(/\s+/g, " ").trim();
     if (text !== "" && text !== "¶") return text.replace(/ ?¶$/, "");
   }
@@ -121,27 +128,39 @@ function titleIn(frame: Element, pre: Element): string | null {
 }
 
 // On a <pre>, "line-numbers" asks for numbers; it does not hold them.
-const isGutter = (element: Element): boolean =>
-  GUTTER_CLASS.test(classOf(element).slice(0, 500)) &&
-  !(nameOf(element) === "PRE" && element.querySelector("code") !== null);
+const isGutter = (element: ContentElement): boolean =>
+  GUTTER_CLASS.test(element.className.slice(0, 500)) &&
+  !(element.name === "PRE" && find(element, isCode) !== null);
 
-function isInGutter(pre: Element, frame: Element): boolean {
-  for (let at = pre.parentElement; at && at !== frame; at = at.parentElement) if (isGutter(at)) return true;
+function isInGutter(pre: ContentElement, frame: ContentElement): boolean {
+  for (let at = pre.parent; at && at !== frame; at = at.parent) if (isGutter(at)) return true;
   return false;
 }
 
-const isNumbers = (pre: Element): boolean =>
+const isNumbers = (pre: ContentElement): boolean =>
   /^[\d\s]+$/.test(textOf(pre)) && ancestorWhere(pre, 4, isCell) !== null;
-const isCell = (element: Element): boolean => nameOf(element) === "TD" && element.nextElementSibling !== null;
+const isCell = (element: ContentElement): boolean =>
+  element.name === "TD" && element.nextElementSibling !== null;
 // The class of code and its words may be `lang-sh` or `copy`.
-const isTool = (element: Element): boolean =>
-  TOOLS.has(nameOf(element)) ||
-  (!/^(?:SPAN|CODE|PRE)$/.test(nameOf(element)) && TOOL_CLASS.test(classOf(element).slice(0, 500)));
+const isTool = (element: ContentElement): boolean =>
+  TOOLS.has(element.name) ||
+  (!/^(?:SPAN|CODE|PRE)$/.test(element.name) && TOOL_CLASS.test(element.className.slice(0, 500)));
+
+const isPre = named("PRE");
+const isCode = named("CODE");
+const isBreak = named("BR DIV");
+const mayBeBeside = named("TD PRE DIV TEXTAREA BUTTON FIGCAPTION UL");
+const mayBeTitle = named("DIV SPAN P FIGCAPTION CAPTION A STRONG");
+const isCaptionText = (element: ContentElement): boolean => hasClass(element, "caption-text");
+const isDisplayMath = (element: ContentElement): boolean =>
+  isCode(element) && hasClass(element, "math-display");
+const isBlobCode = (element: ContentElement): boolean =>
+  element.name === "TD" && hasClass(element, "blob-code");
 
 const LINE_NAMES = new Set(["DIV", "P", "LI", "TR"]);
 
 /** The lines of code that an element shows; line numbers and buttons are left out. */
-export function codeText(root: Element): string {
+export function codeText(root: ContentElement): string {
   const parts: string[] = [];
   const isLineByElement = hasCodePerLine(root);
   let endsLine = true;
@@ -150,17 +169,16 @@ export function codeText(root: Element): string {
     parts.push(text);
     endsLine = text.endsWith("\n");
   };
-  let node: Node | null = root.firstChild;
+  let node = root.firstChild;
   // HTML drops the line break right after <pre>.
-  const first = nameOf(root) === "PRE" && node?.nodeType === 3 ? node : null;
+  const first = root.name === "PRE" && node?.kind === "text" ? node : null;
   while (node) {
-    if (node === first) add((node.nodeValue ?? "").replace(/^\r?\n/, ""));
-    else if (node.nodeType === 3) add(afterGutter(node));
-    const element: Element | null = isElement(node) ? node : null;
+    if (node.kind === "text") add(node === first ? node.text.replace(/^\r?\n/, "") : afterGutter(node));
+    const element = isElement(node) ? node : null;
     const isSkipped = element !== null && (isTool(element) || isGutter(element) || isHiddenPrompt(element));
-    if (element && nameOf(element) === "BR") add("\n");
+    if (element && element.name === "BR") add("\n");
     if (element && !isSkipped && isLine(element, isLineByElement) && !endsLine) add("\n");
-    if (element && !isSkipped && element.firstChild) {
+    if (element?.firstChild && !isSkipped) {
       node = element.firstChild;
       continue;
     }
@@ -170,7 +188,7 @@ export function codeText(root: Element): string {
         if (!endsLine || textOf(node) === "") add("\n");
       }
       if (node.nextSibling) break;
-      node = node.parentNode;
+      node = node.parent;
     }
     node = node === root ? null : (node?.nextSibling ?? null);
   }
@@ -178,47 +196,22 @@ export function codeText(root: Element): string {
 }
 
 // Doxygen sets a line apart from its number by a no-break space.
-function afterGutter(text: Node): string {
-  const { previousSibling: before, nodeValue } = text;
-  const isSpacer = isElement(before) && isGutter(before) && nodeValue?.startsWith("\u00a0");
-  return isSpacer ? nodeValue!.slice(1) : (nodeValue ?? "");
+function afterGutter({ previousSibling: before, text }: ContentText): string {
+  const isSpacer = text.startsWith("\u00a0") && isElement(before) && isGutter(before);
+  return isSpacer ? text.slice(1) : text;
 }
 
-const isLine = (element: Element, isLineByElement: boolean): boolean =>
-  LINE_NAMES.has(nameOf(element)) || (isLineByElement && nameOf(element) === "CODE");
+const isLine = (element: ContentElement, isLineByElement: boolean): boolean =>
+  LINE_NAMES.has(element.name) || (isLineByElement && element.name === "CODE");
 
-/**
- * Whether the source of a `<pre>` holds its text and phrases around parts of it, so that `codeText` is that
- * text; false where that is unsure.
- */
-export function isPlainCode(source: string): boolean {
-  if (/data-label|aria-hidden|math|prompt/i.test(source)) return false;
-  // White space at the start, which only a document tells from what HTML drops there.
-  if (!/^<pre[^>]*>\n?(?:<[^>]*>)*[^\s<&]/i.test(source)) return false;
-  let codes = 0;
-  for (const [tag, name] of source.matchAll(/<([a-z][^\s/>]*)[^>]*/gi)) {
-    const lowered = name!.toLowerCase();
-    if (lowered === "code") codes++;
-    if (codes > 1 || !PHRASES_IN_CODE.has(lowered)) return false;
-    const classes = /\sclass\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s>]+))/i.exec(tag);
-    const names = (classes?.[1] ?? classes?.[2] ?? classes?.[3] ?? "").slice(0, 500);
-    if (names !== "" && (GUTTER_CLASS.test(names) || (!MAY_BE_NAMED.has(lowered) && TOOL_CLASS.test(names))))
-      return false;
-  }
-  return true;
-}
-
-const PHRASES_IN_CODE = new Set("pre code span a b i em strong u s small font mark kbd var samp".split(" "));
-const MAY_BE_NAMED = new Set(["span", "code", "pre"]);
-
-const isHiddenPrompt = (element: Element): boolean =>
-  element.getAttribute("aria-hidden") === "true" && /line|number/i.test(classOf(element));
+const isHiddenPrompt = (element: ContentElement): boolean =>
+  element.getAttribute("aria-hidden") === "true" && /line|number/i.test(element.className);
 
 // <pre><code>one line</code><code>another</code></pre>
-function hasCodePerLine(root: Element): boolean {
+function hasCodePerLine(root: ContentElement): boolean {
   let codes = 0;
   for (let child = root.firstChild; child; child = child.nextSibling) {
-    if (isElement(child) && nameOf(child) === "CODE") codes++;
+    if (isElement(child) && child.name === "CODE") codes++;
     else if (textOf(child).includes("\n")) return false;
   }
   return codes > 1;
@@ -228,18 +221,18 @@ function hasCodePerLine(root: Element): boolean {
 const tidyCode = (text: string): string => text.replace(/\r\n?/g, "\n").replaceAll("\u00a0", " ").trimEnd();
 
 // A <code> with line breaks that fills its parent is a block that forgot its <pre>.
-function blockOfLooseCode(code: Element): Element | undefined {
-  const parent = code.parentElement;
-  if (!parent || !/^(?:DIV|P|FIGURE|TD|SECTION|LI|DD)$/.test(nameOf(parent)) || !hasLines(code))
+function blockOfLooseCode(code: ContentElement): ContentElement | undefined {
+  const parent = code.parent;
+  if (!parent || !/^(?:DIV|P|FIGURE|TD|SECTION|LI|DD)$/.test(parent.name) || !hasLines(code))
     return undefined;
   if (textOf(parent).trim() !== textOf(code).trim() || classesOf(code).includes("math-inline"))
     return undefined;
   return codeBlock(code, code, null);
 }
 
-const hasLines = (code: Element): boolean =>
-  code.querySelector("br, div") !== null ||
+const hasLines = (code: ContentElement): boolean =>
+  find(code, isBreak) !== null ||
   (KEEPS_LINES.test((code.getAttribute("style") ?? "").slice(0, 500)) && textOf(code).trim().includes("\n"));
 
 /** A style under which line breaks in the source are shown. */
-export const KEEPS_LINES = /white-space\s*:\s*(?:pre|break-spaces)/i;
+const KEEPS_LINES = /white-space\s*:\s*(?:pre|break-spaces)/i;

@@ -1,14 +1,18 @@
 import {
   ancestorWhere,
   build,
+  type ContentElement,
+  type ContentNode,
+  type ContentText,
   classesOf,
-  classOf,
-  isElement,
+  find,
+  findAll,
   moveChildren,
-  nameOf,
+  named,
+  nextNode,
   textOf,
   walkElements,
-} from "./element.ts";
+} from "./tree.ts";
 
 /*
  * Footnotes of all generators become <sup><a class="footnote-ref" href="#fn-N">N</a></sup> and
@@ -24,13 +28,13 @@ const BACK_HINT = /backref|back-?link|reversefootnote|cite_ref|fnref/i;
 const BACK_TEXT = /^(?:[\s\u2190-\u21ff\u2900-\u297f\u23cea-z,()[\]^\d]|\u{1f519}|\ufe0e|\ufe0f){0,40}$/u;
 const SHOWN_LABEL = /^[[(]?\s*(?:note\s+)?[\p{L}\d*†‡§¶]{1,4}\s*[\])]?$/iu;
 
-type Reference = { readonly anchor: Element; readonly note: Element; readonly id: string };
+type Reference = { readonly anchor: ContentElement; readonly note: ContentElement; readonly id: string };
 
 /** Finds the page's footnotes and gives them their one form, in place. */
-export function canonicalFootnotes(root: Element): void {
+export function canonicalFootnotes(root: ContentElement): void {
   const references = findReferences(root);
   if (references.length === 0) return;
-  const numbers = new Map<Element, number>();
+  const numbers = new Map<ContentElement, number>();
   for (const { anchor, note } of references) {
     const number = numbers.get(note) ?? numbers.size + 1;
     numbers.set(note, number);
@@ -39,19 +43,16 @@ export function canonicalFootnotes(root: Element): void {
   for (const [note, number] of numbers) rewriteNote(note, number);
 }
 
-function findReferences(root: Element): Reference[] {
-  const anchors: { anchor: Element; id: string; order: number }[] = [];
-  const byId = new Map<string, { element: Element; order: number }>();
+function findReferences(root: ContentElement): Reference[] {
+  const anchors: { anchor: ContentElement; id: string; order: number }[] = [];
+  const byId = new Map<string, { element: ContentElement; order: number }>();
   let order = 0;
   walkElements(root, (element) => {
     order++;
-    for (const id of [
-      element.getAttribute("id"),
-      nameOf(element) === "A" ? element.getAttribute("name") : null,
-    ]) {
+    for (const id of [element.id, element.name === "A" ? element.getAttribute("name") : null]) {
       if (id && !byId.has(id)) byId.set(id, { element, order });
     }
-    if (nameOf(element) === "A") {
+    if (element.name === "A") {
       const id = fragmentOf(element);
       if (id !== null && SHOWN_LABEL.test(textOf(element).trim().slice(0, 20)))
         anchors.push({ anchor: element, id, order });
@@ -68,7 +69,7 @@ function findReferences(root: Element): Reference[] {
   return references;
 }
 
-function fragmentOf(anchor: Element): string | null {
+function fragmentOf(anchor: ContentElement): string | null {
   const href = anchor.getAttribute("href") ?? "";
   const at = href.indexOf("#");
   // Some generators write the page's own address before it.
@@ -85,78 +86,80 @@ function safeDecode(text: string): string {
   }
 }
 
-function looksLikeReference(anchor: Element, id: string): boolean {
-  const isHinted = (element: Element): boolean =>
-    REF_HINT.test(classOf(element)) ||
-    nameOf(element) === "SUP" ||
+function looksLikeReference(anchor: ContentElement, id: string): boolean {
+  const isHinted = (element: ContentElement): boolean =>
+    REF_HINT.test(element.className) ||
+    element.name === "SUP" ||
     element.hasAttribute("data-footnote-ref") ||
     element.getAttribute("role") === "doc-noteref" ||
-    REF_HINT.test(element.getAttribute("id") ?? "");
-  if (isHinted(anchor) || anchor.querySelector("sup")) return true;
+    REF_HINT.test(element.id);
+  if (isHinted(anchor) || find(anchor, isRaised)) return true;
   return (
     ancestorWhere(anchor, 2, isHinted) !== null ||
     (NOTE_ID.test(id) && /^\[.*\]$/.test(textOf(anchor).trim()))
   );
 }
 
+const isRaised = named("SUP");
+const isCell = named("TD");
+
 const NOTE_NAMES = new Set(["LI", "DD", "ASIDE", "DIV", "P", "TR"]);
 
-function noteAround(target: Element): Element | null {
-  if (nameOf(target) === "DT" && target.nextElementSibling) return target.nextElementSibling;
-  if (nameOf(target) === "TABLE") return target;
-  let at: Element | null = target;
-  for (let step = 0; at && step < 4; step++, at = at.parentElement) {
+function noteAround(target: ContentElement): ContentElement | null {
+  if (target.name === "DT" && target.nextElementSibling) return target.nextElementSibling;
+  if (target.name === "TABLE") return target;
+  let at: ContentElement | null = target;
+  for (let step = 0; at && step < 4; step++, at = at.parent) {
     // A paragraph that holds the number alone is a part of the note.
-    const isLabel =
-      nameOf(at) === "P" && at.nextElementSibling && textOf(at).trim() === textOf(target).trim();
-    if (NOTE_NAMES.has(nameOf(at)) && !isLabel) return at;
+    const isLabel = at.name === "P" && at.nextElementSibling && textOf(at).trim() === textOf(target).trim();
+    if (NOTE_NAMES.has(at.name) && !isLabel) return at;
   }
   return null;
 }
 
-function looksLikeNote(note: Element, id: string): boolean {
+function looksLikeNote(note: ContentElement, id: string): boolean {
   if (NOTE_ID.test(id)) return true;
-  const says = (element: Element): boolean =>
-    NOTES_HINT.test(classOf(element)) ||
-    NOTES_HINT.test(element.getAttribute("id") ?? "") ||
+  const says = (element: ContentElement): boolean =>
+    NOTES_HINT.test(element.className) ||
+    NOTES_HINT.test(element.id) ||
     /doc-(?:endnotes?|footnote)/.test(element.getAttribute("role") ?? "");
   return says(note) || ancestorWhere(note, 3, says) !== null;
 }
 
-function replaceReference(anchor: Element, number: number): void {
-  let outer: Element = anchor;
+function replaceReference(anchor: ContentElement, number: number): void {
+  let outer: ContentElement = anchor;
   const label = textOf(anchor).trim();
-  for (let parent = outer.parentElement; parent; parent = outer.parentElement) {
+  for (let parent = outer.parent; parent; parent = outer.parent) {
     // A paragraph may hold thousands of references, so its text is not looked at.
-    if (!/^(?:SUP|SPAN|A|CITE|SMALL|DOC-FOOTNOTE)$/.test(nameOf(parent))) break;
+    if (!/^(?:SUP|SPAN|A|CITE|SMALL|DOC-FOOTNOTE)$/.test(parent.name)) break;
     if (textOf(parent).replace(/[\s[\]()]/g, "") !== label.replace(/[\s[\]()]/g, "")) break;
     outer = parent;
   }
-  const link = build(anchor, "a", { class: "footnote-ref", href: `#fn-${number}` }, String(number));
-  outer.replaceWith(build(anchor, "sup", {}, link));
+  const link = build("A", { class: "footnote-ref", href: `#fn-${number}` }, String(number));
+  outer.replaceWith(build("SUP", {}, link));
 }
 
-function rewriteNote(note: Element, number: number): void {
+function rewriteNote(note: ContentElement, number: number): void {
   dropBackLinks(note);
   dropLabel(note);
   dropFrame(note);
-  const isItem = nameOf(note) === "LI";
-  const target = build(note, isItem ? "li" : "div", { class: "footnote", id: `fn-${number}` });
-  if (nameOf(note) === "TABLE" || nameOf(note) === "TR") {
-    const cells = [...note.querySelectorAll("td")];
+  const isItem = note.name === "LI";
+  const target = build(isItem ? "LI" : "DIV", { class: "footnote", id: `fn-${number}` });
+  if (note.name === "TABLE" || note.name === "TR") {
+    const cells = findAll(note, isCell);
     moveChildren(cells.at(-1) ?? note, target);
   } else moveChildren(note, target);
-  if (nameOf(note) === "DD") liftOutOfList(note, target);
+  if (note.name === "DD") liftOutOfList(note, target);
   else note.replaceWith(target);
 }
 
 // In old docutils the note is a definition whose term is the number.
-function liftOutOfList(note: Element, target: Element): void {
-  const list = note.parentElement;
+function liftOutOfList(note: ContentElement, target: ContentElement): void {
+  const list = note.parent;
   const term = note.previousElementSibling;
-  if (term && nameOf(term) === "DT") term.remove();
-  if (list?.parentNode && nameOf(list) === "DL") {
-    list.parentNode.insertBefore(target, list);
+  if (term && term.name === "DT") term.remove();
+  if (list?.parent && list.name === "DL") {
+    list.parent.insertBefore(target, list);
     note.remove();
     if (!list.firstElementChild) list.remove();
   } else note.replaceWith(target);
@@ -166,87 +169,78 @@ const BACK_MARKS = new Set(["mw-cite-backlink", "footnote-backref", "fn-backref"
 const LABELS = new Set(["label", "footnote-number", "footnote-label"]);
 
 // One walk for each note: a selector costs as much as a note does.
-function dropBackLinks(note: Element): void {
-  const marks: Element[] = [];
-  const links: Element[] = [];
+function dropBackLinks(note: ContentElement): void {
+  const marks: ContentElement[] = [];
+  const links: ContentElement[] = [];
   walkElements(note, (element) => {
-    const classes = classOf(element) === "" ? [] : classesOf(element);
-    const isBracket = classes.includes("fn-bracket") && element.parentElement !== null;
+    const classes = element.className === "" ? [] : classesOf(element);
+    const isBracket = classes.includes("fn-bracket") && element.parent !== null;
     const isMark =
       classes.some((word) => BACK_MARKS.has(word)) ||
-      (isBracket && classesOf(element.parentElement!).includes("label"));
+      (isBracket && classesOf(element.parent!).includes("label"));
     if (isMark) marks.push(element);
-    else if (nameOf(element) === "A" && element.hasAttribute("href")) links.push(element);
+    else if (element.name === "A" && element.hasAttribute("href")) links.push(element);
     return isMark;
   });
   for (const mark of marks) mark.remove();
   for (const link of links) if (isBackLink(link)) dropWithFrame(link, note);
 }
 
-function isBackLink(link: Element): boolean {
+function isBackLink(link: ContentElement): boolean {
   const text = textOf(link);
   if (!BACK_TEXT.test(text)) return false;
   const href = link.getAttribute("href") ?? "";
   return (
-    BACK_HINT.test(classOf(link)) ||
+    BACK_HINT.test(link.className) ||
     link.hasAttribute("data-footnote-backref") ||
     link.getAttribute("role") === "doc-backlink" ||
     (href.includes("#") && (BACK_HINT.test(href) || /ref/i.test(href) || /[↩↑^↵⤴]/u.test(text)))
   );
 }
 
-function dropWithFrame(link: Element, note: Element): void {
-  const parent = link.parentElement;
+function dropWithFrame(link: ContentElement, note: ContentElement): void {
+  const parent = link.parent;
   const isAlone = parent && parent !== note && textOf(parent).trim() === textOf(link).trim();
-  if (isAlone && /^(?:SUP|SPAN|P)$/.test(nameOf(parent))) parent.remove();
+  if (isAlone && /^(?:SUP|SPAN|P)$/.test(parent.name)) parent.remove();
   else link.remove();
 }
 
 /** The number that a note starts with, as the list does not say it; what is left of `[1].` goes along. */
-function dropLabel(note: Element): void {
-  const labels: Element[] = [];
+function dropLabel(note: ContentElement): void {
+  const labels: ContentElement[] = [];
   walkElements(note, (element) => {
-    const isLabel = classOf(element) !== "" && classesOf(element).some((word) => LABELS.has(word));
+    const isLabel = element.className !== "" && classesOf(element).some((word) => LABELS.has(word));
     if (isLabel) labels.push(element);
     return isLabel;
   });
   for (const label of labels) label.remove();
-  if (nameOf(note) === "LI") return;
+  if (note.name === "LI") return;
   const first = firstText(note);
   if (!first) return;
-  const text = first.nodeValue ?? "";
-  first.nodeValue = text.replace(/^\s*(?:\[?\d{1,3}\]?\s*[.:)]|\[\d{1,3}\]|\.)\s*/, "");
+  first.text = first.text.replace(/^\s*(?:\[?\d{1,3}\]?\s*[.:)]|\[\d{1,3}\]|\.)\s*/, "");
 }
 
-function firstText(root: Element): Node | null {
-  let node: Node | null = root;
-  while (node) {
-    if (node.nodeType === 3 && (node.nodeValue ?? "").trim() !== "") return node;
-    node = node.firstChild ?? nextOf(node, root);
+function firstText(root: ContentElement): ContentText | null {
+  for (let node = root.firstChild; node; node = nextNode(node, root)) {
+    if (node.kind === "text" && node.text.trim() !== "") return node;
   }
   return null;
 }
 
-function nextOf(node: Node, root: Node): Node | null {
-  for (let at: Node | null = node; at && at !== root; at = at.parentNode)
-    if (at.nextSibling) return at.nextSibling;
-  return null;
-}
-
 /** The rule and the heading for the ears only that stand above the notes. */
-function dropFrame(note: Element): void {
+function dropFrame(note: ContentElement): void {
   const frame = ancestorWhere(
     note,
     3,
-    (element) => NOTES_HINT.test(classOf(element)) || NOTES_HINT.test(element.id),
+    (element) => NOTES_HINT.test(element.className) || NOTES_HINT.test(element.id),
   );
   if (!frame) return;
   for (let child = frame.firstChild; child; ) {
-    const next: ChildNode | null = child.nextSibling;
-    const isMark =
-      isElement(child) && (nameOf(child) === "HR" || /sr-only|visually-?hidden/.test(classOf(child)));
-    if (isMark) frame.removeChild(child);
-    else if (isElement(child)) break;
+    const next: ContentNode | null = child.nextSibling;
+    if (child.kind === "element") {
+      if (child.name !== "HR" && !/sr-only|visually-?hidden/.test(child.className)) break;
+      child.remove();
+    }
     child = next;
   }
 }

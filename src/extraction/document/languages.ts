@@ -1,4 +1,4 @@
-import { classOf, nameOf } from "./element.ts";
+import { type ContentElement, find, named } from "./tree.ts";
 
 // Words in the class of a code block that name no language.
 const NO_LANGUAGE = new Set(
@@ -50,9 +50,11 @@ const AMBIGUOUS = new Set(
   "c d r v go less dot http make box swift fish reason scheme stan crystal elm".split(" "),
 );
 
+const isCode = named("CODE");
+
 /** The language that a highlighter named, on the code, its <pre> or the frames around; null when none did. */
-export function languageOf(content: Element, frame: Element): string | null {
-  const code = content.querySelector("code");
+export function languageOf(content: ContentElement, frame: ContentElement): string | null {
+  const code = find(content, isCode);
   const elements = [code, content, ...between(content, frame), ...above(frame, 3)];
   for (const element of elements) {
     const language = element && languageOn(element);
@@ -61,12 +63,12 @@ export function languageOf(content: Element, frame: Element): string | null {
   return null;
 }
 
-function languageOn(element: Element): string | null {
+function languageOn(element: ContentElement): string | null {
   for (const name of ATTRIBUTES) {
     const language = tidyLanguage(element.getAttribute(name) ?? "");
     if (language) return language;
   }
-  const classes = classOf(element).slice(0, 500).trim();
+  const classes = element.className.slice(0, 500).trim();
   if (classes === "") return null;
   for (const pattern of PATTERNS) {
     const word = pattern.exec(classes)?.[1];
@@ -76,7 +78,7 @@ function languageOn(element: Element): string | null {
       if (LANGUAGES.has(language)) return language;
     } else return language;
   }
-  return /^(?:PRE|CODE)$/.test(nameOf(element)) ? languageAmong(classes) : null;
+  return /^(?:PRE|CODE)$/.test(element.name) ? languageAmong(classes) : null;
 }
 
 // rustdoc writes `<pre class="rust rust-example-rendered">`.
@@ -96,10 +98,10 @@ function tidyLanguage(word: string): string | null {
   return ALIASES[language] ?? language;
 }
 
-function between(content: Element, frame: Element): Element[] {
-  const elements: Element[] = [];
+function between(content: ContentElement, frame: ContentElement): ContentElement[] {
+  const elements: ContentElement[] = [];
   if (content === frame) return elements;
-  for (let at = content.parentElement; at && at !== frame && elements.length < 6; at = at.parentElement) {
+  for (let at = content.parent; at && at !== frame && elements.length < 6; at = at.parent) {
     elements.push(at);
   }
   elements.push(frame);
@@ -107,11 +109,11 @@ function between(content: Element, frame: Element): Element[] {
 }
 
 // Of the elements around only those that hold nothing else speak for this code.
-function above(frame: Element, levels: number): Element[] {
-  const elements: Element[] = [];
-  let at = frame.parentElement;
-  for (let level = 0; at && level < levels; level++, at = at.parentElement) {
-    if (at.tagName === "BODY" || at.tagName === "HTML" || at.childElementCount > 4) break;
+function above(frame: ContentElement, levels: number): ContentElement[] {
+  const elements: ContentElement[] = [];
+  let at = frame.parent;
+  for (let level = 0; at && level < levels; level++, at = at.parent) {
+    if (at.name === "BODY" || at.hasMoreChildrenThan(4)) break;
     elements.push(at);
   }
   return elements;

@@ -1,6 +1,19 @@
+import { treeOfHtml } from "../assembly/tree-builder.ts";
 import { removeInvisible } from "../text.ts";
-import { ancestorWhere, build, classesOf, classOf, isElement, nameOf, textOf } from "./element.ts";
 import { texOfMathMl } from "./mathml.ts";
+import {
+  ancestorWhere,
+  build,
+  type ContentElement,
+  ContentText,
+  classesOf,
+  find,
+  following,
+  isElement,
+  named,
+  nextNode,
+  textOf,
+} from "./tree.ts";
 
 /*
  * Formulas of all renderers become <code class="language-math math-inline"> and
@@ -11,8 +24,8 @@ import { texOfMathMl } from "./mathml.ts";
 const MAX_TEX = 20_000;
 
 /** The canonical form of a formula; null where it is a second copy of one, undefined for anything else. */
-export function canonicalMath(element: Element): Element | null | undefined {
-  const name = nameOf(element);
+export function canonicalMath(element: ContentElement): ContentElement | null | undefined {
+  const { name } = element;
   if (name === "SCRIPT") return mathJaxScript(element);
   if (name === "MATH") return mathMl(element);
   if (name === "IMG") return mathImage(element);
@@ -23,60 +36,64 @@ export function canonicalMath(element: Element): Element | null | undefined {
   if (classes.includes("mwe-math-element")) return wikipedia(element);
   if (isMathJax2(classes)) return mathJax2(element);
   const isTex = (name === "SPAN" || name === "DIV") && classes.includes("math");
-  return isTex && element.childElementCount === 0 ? delimitedElement(element, classes) : undefined;
+  return isTex && element.firstElementChild === null ? delimitedElement(element, classes) : undefined;
 }
 
 /** A formula as an element; null when there is no TeX in it. */
-export function mathElement(beside: Element, tex: string, isDisplay: boolean): Element | null {
+export function mathElement(tex: string, isDisplay: boolean): ContentElement | null {
   const tidy = removeInvisible(tex).trim();
   if (tidy === "" || tidy.length > MAX_TEX) return null;
-  if (!isDisplay) return build(beside, "code", { class: "language-math math-inline" }, tidy);
-  return build(beside, "pre", {}, build(beside, "code", { class: "language-math math-display" }, tidy));
+  if (!isDisplay) return build("CODE", { class: "language-math math-inline" }, tidy);
+  return build("PRE", {}, build("CODE", { class: "language-math math-display" }, tidy));
 }
 
-function katex(element: Element, classes: readonly string[]): Element | null | undefined {
+const isMath = named("MATH");
+const isImage = named("IMG");
+const isTexAnnotation = (element: ContentElement): boolean =>
+  element.name === "ANNOTATION" &&
+  /^(?:application\/x-tex|LaTeX)$/.test(element.getAttribute("encoding") ?? "");
+
+function katex(element: ContentElement, classes: readonly string[]): ContentElement | null | undefined {
   const tex = annotation(element);
   if (tex === null) {
-    const math = element.querySelector("math");
-    return math ? mathElement(element, texOfMathMl(math), classes.includes("katex-display")) : undefined;
+    const math = find(element, isMath);
+    return math ? mathElement(texOfMathMl(math), classes.includes("katex-display")) : undefined;
   }
-  return mathElement(element, tex, classes.includes("katex-display"));
+  return mathElement(tex, classes.includes("katex-display"));
 }
 
-function annotation(element: Element): string | null {
-  const note = element.querySelector(
-    'annotation[encoding="application/x-tex"], annotation[encoding="LaTeX"]',
-  );
+function annotation(element: ContentElement): string | null {
+  const note = find(element, isTexAnnotation);
   return note ? textOf(note) : null;
 }
 
-function mathMl(math: Element): Element | null {
+function mathMl(math: ContentElement): ContentElement | null {
   const tex = annotation(math) ?? math.getAttribute("alttext") ?? texOfMathMl(math);
-  return mathElement(math, unwrapDisplayStyle(tex), math.getAttribute("display") === "block");
+  return mathElement(unwrapDisplayStyle(tex), math.getAttribute("display") === "block");
 }
 
 // Wikipedia and others wrap every formula so.
 const unwrapDisplayStyle = (tex: string): string =>
   /^\s*\{\\displaystyle\s([\s\S]*)\}\s*$/.exec(tex.slice(0, MAX_TEX))?.[1] ?? tex;
 
-function wikipedia(element: Element): Element | null | undefined {
-  const math = element.querySelector("math");
-  const image = element.querySelector("img");
+function wikipedia(element: ContentElement): ContentElement | null | undefined {
+  const math = find(element, isMath);
+  const image = find(element, isImage);
   const tex = (math && (annotation(math) ?? math.getAttribute("alttext"))) || image?.getAttribute("alt");
   if (!tex) return undefined;
   const isDisplay =
-    math?.getAttribute("display") === "block" || /fallback-image-display/.test(image ? classOf(image) : "");
-  return mathElement(element, unwrapDisplayStyle(tex), isDisplay);
+    math?.getAttribute("display") === "block" || /fallback-image-display/.test(image ? image.className : "");
+  return mathElement(unwrapDisplayStyle(tex), isDisplay);
 }
 
-function mathJax3(container: Element): Element | null {
+function mathJax3(container: ContentElement): ContentElement | null {
   const isDisplay = container.getAttribute("display") === "true";
-  const math = container.querySelector("math");
+  const math = find(container, isMath);
   const tex =
     container.getAttribute("data-latex") ??
-    container.querySelector("[data-latex]")?.getAttribute("data-latex") ??
+    find(container, (inner) => inner.hasAttribute("data-latex"))?.getAttribute("data-latex") ??
     (math ? (annotation(math) ?? math.getAttribute("alttext") ?? texOfMathMl(math)) : textOf(container));
-  return mathElement(container, tex, isDisplay);
+  return mathElement(tex, isDisplay);
 }
 
 const MATHJAX_2 = new Set(
@@ -87,52 +104,53 @@ const MATHJAX_2 = new Set(
 const isMathJax2 = (classes: readonly string[]): boolean => classes.some((word) => MATHJAX_2.has(word));
 
 // The script beside it holds the TeX; without one the MathML in an attribute or inside does.
-function mathJax2(element: Element): Element | null | undefined {
+function mathJax2(element: ContentElement): ContentElement | null | undefined {
   for (let next = element.nextSibling, seen = 0; next && seen < 6; next = next.nextSibling, seen++) {
     if (!isElement(next)) continue;
-    if (nameOf(next) === "SCRIPT" && /^math\//.test(next.getAttribute("type") ?? "")) return null;
+    if (next.name === "SCRIPT" && /^math\//.test(next.getAttribute("type") ?? "")) return null;
   }
-  const math = element.querySelector("math");
-  if (math)
-    return mathElement(element, annotation(math) ?? texOfMathMl(math), /display/i.test(classOf(element)));
+  const math = find(element, isMath);
+  if (math) return mathElement(annotation(math) ?? texOfMathMl(math), /display/i.test(element.className));
   return classesOf(element).includes("mathjax_preview") ? null : undefined;
 }
 
-function mathJaxScript(script: Element): Element | null | undefined {
+function mathJaxScript(script: ContentElement): ContentElement | null | undefined {
   const type = script.getAttribute("type") ?? "";
-  if (/^math\/tex/i.test(type)) return mathElement(script, textOf(script), /mode\s*=\s*display/i.test(type));
+  if (/^math\/tex/i.test(type)) return mathElement(textOf(script), /mode\s*=\s*display/i.test(type));
   if (!/^math\/mml/i.test(type)) return undefined;
-  const holder = build(script, "div", {});
-  holder.innerHTML = textOf(script).slice(0, MAX_TEX);
-  return mathElement(script, texOfMathMl(holder), /display="block"/.test(textOf(script)));
+  const math = treeOfHtml(textOf(script).slice(0, MAX_TEX));
+  return mathElement(texOfMathMl(math), /display="block"/.test(textOf(script)));
 }
 
-function mathImage(image: Element): Element | null | undefined {
+function mathImage(image: ContentElement): ContentElement | null | undefined {
   const alt = (image.getAttribute("alt") ?? "").trim();
   if (alt === "" || alt.length > 5000) return undefined;
   const source = image.getAttribute("src") ?? "";
   const says =
     /(?:^|[\s_-])(?:latex|tex|math|mwe-math-fallback-image-(?:inline|display)|eqn|equation)(?:$|[\s_-])/i;
   const isFormula =
-    says.test(classOf(image)) ||
+    says.test(image.className) ||
     /latex\.codecogs|latex\.php\?|\/latex\.(?:png|svg)|\/math\/render\/|chart\?cht=tx/i.test(source);
-  const looksLikeTex = /[\\^_{}=]/.test(alt) || says.test(classOf(image));
+  const looksLikeTex = /[\\^_{}=]/.test(alt) || says.test(image.className);
   if (!isFormula || !looksLikeTex) return undefined;
   const isAlone =
-    ancestorWhere(image, 1, (parent) => /display|equation|math-block/i.test(classOf(parent))) !== null;
+    ancestorWhere(image, 1, (parent) => /display|equation|math-block/i.test(parent.className)) !== null;
   const { tex, isDisplay } = withoutDelimiters(alt);
-  return mathElement(image, unwrapDisplayStyle(tex), isDisplay || isAlone || /display/.test(classOf(image)));
+  return mathElement(unwrapDisplayStyle(tex), isDisplay || isAlone || /display/.test(image.className));
 }
 
 // Sphinx and Pandoc write the TeX itself and leave the drawing to a script.
-function delimitedElement(element: Element, classes: readonly string[]): Element | null | undefined {
+function delimitedElement(
+  element: ContentElement,
+  classes: readonly string[],
+): ContentElement | null | undefined {
   const text = textOf(element).trim();
   const { tex, isDisplay } = withoutDelimiters(text);
   const isNamed = classes.some((word) =>
     /^(?:inline|display|notranslate|nohighlight|math-inline|math-display)$/.test(word),
   );
   if (tex === text && !isNamed) return undefined;
-  return mathElement(element, tex, isDisplay || nameOf(element) === "DIV" || classes.includes("display"));
+  return mathElement(tex, isDisplay || element.name === "DIV" || classes.includes("display"));
 }
 
 function withoutDelimiters(text: string): { tex: string; isDisplay: boolean } {
@@ -153,33 +171,25 @@ const DELIMITERS = [
 
 const NO_TEX = new Set(["CODE", "PRE", "SCRIPT", "STYLE", "TEXTAREA", "KBD", "SAMP", "TT"]);
 
-/** Whether a script of the page draws formulas, so that TeX delimiters in its text mean formulas. */
-export function drawsFormulas(document: Document): boolean {
-  for (const script of document.querySelectorAll("script")) {
-    const source = script.getAttribute("src") ?? "";
-    if (/mathjax|katex|auto-render/i.test(source.slice(0, 500))) return true;
-    if (source === "" && /MathJax|renderMathInElement/.test(textOf(script).slice(0, 5000))) return true;
-  }
-  return false;
-}
-
 /**
  * Replaces formulas between `$`, `$$`, `\(` or `\[` in the text below `root`.
- * @param isDrawn whether a script of the page draws formulas. Where none does, single dollars are prices, and the
+ * @param drawsFormulas whether a script of the page draws formulas. Where none does, single dollars are prices, and the
  * other delimiters mean a formula only around something that looks like TeX.
  */
-export function canonicalDelimiters(root: Element, isDrawn: boolean): void {
-  const texts: Node[] = [];
-  const stack: Node[] = [root];
-  for (let node = stack.pop(); node; node = stack.pop()) {
-    if (node.nodeType === 3 && /[$]|\\[([]/.test(node.nodeValue ?? "")) texts.push(node);
-    else if (isElement(node) && !NO_TEX.has(nameOf(node))) stack.push(...node.childNodes);
+export function canonicalDelimiters(root: ContentElement, drawsFormulas: () => boolean): void {
+  const texts: ContentText[] = [];
+  let node = root.firstChild;
+  while (node) {
+    if (node.kind === "text" && MAY_HOLD_TEX.test(node.text)) texts.push(node);
+    const isSkipped = node.kind === "element" && NO_TEX.has(node.name);
+    node = isSkipped ? following(node, root) : nextNode(node, root);
   }
+  if (texts.length === 0) return;
+  const isDrawn = drawsFormulas();
   for (const text of texts) splitFormulas(text, isDrawn);
 }
 
-/** Whether a text may hold a formula where no script of the page draws any. */
-export const mayHoldBareTex = (text: string): boolean => /\$\$|\\[([]/.test(text);
+const MAY_HOLD_TEX = /[$]|\\[([]/;
 
 /** A command, a raised or lowered part, an equation, or a letter alone. */
 const LOOKS_LIKE_TEX = /\\[a-zA-Z]|[_^=]|^\s*[a-zA-Z]\s*$/;
@@ -187,11 +197,10 @@ const LOOKS_LIKE_TEX = /\\[a-zA-Z]|[_^=]|^\s*[a-zA-Z]\s*$/;
 const FORMULA =
   /\$\$([^$]{1,4000})\$\$|\\\[((?:[^\\]|\\[^\]]){1,4000})\\\]|\\\(((?:[^\\]|\\[^)]){1,2000})\\\)|(?<![\\$\w])\$(?=[^\s$])([^$\n]{0,600}[^\s$\\])\$(?![\d$])/g;
 
-function splitFormulas(node: Node, isDrawn: boolean): void {
-  const parent = node.parentNode;
-  const text = node.nodeValue ?? "";
-  if (!isElement(parent)) return;
-  const parts: (Node | string)[] = [];
+function splitFormulas(node: ContentText, isDrawn: boolean): void {
+  const { parent, text } = node;
+  if (parent === null) return;
+  const parts: (ContentElement | string)[] = [];
   let from = 0;
   for (const match of text.matchAll(FORMULA)) {
     const [found, block, bracketed, round, single] = match;
@@ -199,7 +208,7 @@ function splitFormulas(node: Node, isDrawn: boolean): void {
     if (single !== undefined && !/[\\^_={}<>+*/()|-]|^[A-Za-z](?:'|,\s?[A-Za-z])*$/.test(single)) continue;
     const tex = block ?? bracketed ?? round ?? single ?? "";
     if (!isDrawn && (single !== undefined || !LOOKS_LIKE_TEX.test(tex))) continue;
-    const formula = mathElement(parent, tex, block !== undefined || bracketed !== undefined);
+    const formula = mathElement(tex, block !== undefined || bracketed !== undefined);
     if (!formula) continue;
     parts.push(text.slice(from, match.index), formula);
     from = match.index + found.length;
@@ -207,7 +216,7 @@ function splitFormulas(node: Node, isDrawn: boolean): void {
   if (parts.length === 0) return;
   for (const part of [...parts, text.slice(from)]) {
     if (part === "") continue;
-    parent.insertBefore(typeof part === "string" ? parent.ownerDocument.createTextNode(part) : part, node);
+    parent.insertBefore(typeof part === "string" ? new ContentText(part) : part, node);
   }
-  parent.removeChild(node);
+  node.remove();
 }

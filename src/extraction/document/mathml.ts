@@ -1,4 +1,4 @@
-import { isElement, textOf } from "./element.ts";
+import { type ContentElement, type ContentNode, textOf } from "./tree.ts";
 
 /** Deeper formulas are no formulas. */
 const MAX_DEPTH = 40;
@@ -55,19 +55,19 @@ const FUNCTIONS = new Set(
 );
 
 /** TeX of presentation MathML (MathML Core); what it has no rule for is written as its text. */
-export function texOfMathMl(math: Element): string {
+export function texOfMathMl(math: ContentElement): string {
   return tidyTex(texOf(math, 0));
 }
 
 const tidyTex = (tex: string): string => tex.replace(/\s+/g, " ").trim();
 
-function texOf(node: Node, depth: number): string {
-  if (node.nodeType === 3) return symbols(node.nodeValue ?? "");
-  if (!isElement(node)) return "";
+function texOf(node: ContentNode, depth: number): string {
+  if (node.kind === "text") return symbols(node.text);
   if (depth > MAX_DEPTH) return symbols(textOf(node));
-  const children = [...node.childNodes].filter((child) => isElement(child));
+  const children = node.children;
   const parts = (): string[] => children.map((child) => texOf(child, depth + 1));
-  switch (node.localName.toLowerCase().replace(/^.*:/, "")) {
+  const name = node.name.toLowerCase().replace(/^.*:/, "");
+  switch (name) {
     case "annotation":
     case "annotation-xml":
     case "mphantom":
@@ -90,7 +90,7 @@ function texOf(node: Node, depth: number): string {
     case "mfenced":
       return `${node.getAttribute("open") ?? "("}${parts().join(", ")}${node.getAttribute("close") ?? ")"}`;
     default:
-      return composed(node.localName.toLowerCase().replace(/^.*:/, ""), parts());
+      return composed(name, parts());
   }
 }
 

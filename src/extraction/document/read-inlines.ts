@@ -1,8 +1,33 @@
 import { isTrackingPixel, type References } from "../references.ts";
 import { removeInvisible } from "../text.ts";
-import { classOf, isElement, nameOf, textFrom, textOf } from "./element.ts";
-import type { Inline, RubyPart, SpanTag } from "./model.ts";
-import { BLOCKS, DROPPED, MAX_ELEMENT_DEPTH } from "./names.ts";
+import type { Block, Inline, Locale, RubyPart, SpanTag } from "./model.ts";
+import {
+  BLOCKS,
+  type ContentElement,
+  DROPPED,
+  find,
+  isElement,
+  MAX_ELEMENT_DEPTH,
+  textFrom,
+  textOf,
+} from "./tree.ts";
+
+/** What a reader of blocks carries downwards. */
+export type Place = {
+  /** Elements between the root and here. */
+  readonly depth: number;
+  /** Lists, quotations and the like around here. */
+  readonly nesting: number;
+  readonly locale: Locale;
+  /** The link around these blocks, until a block has taken it. */
+  readonly link: { readonly href: string | null } | null;
+};
+
+/** Reads what is inside an element. */
+export interface BlockReader {
+  blocks(parent: ContentElement, place: Place): Block[];
+  phrases(element: ContentElement, place: Place): Inline[];
+}
 
 /** What readers of phrases need to know of their page. */
 export type PhraseContext = {
@@ -43,11 +68,11 @@ const SPANS: Readonly<Record<string, SpanTag>> = {
 };
 
 /** The phrase elements of an element's children, white space as the page has it. */
-export function readPhrases(parent: Element, context: PhraseContext): Inline[] {
+export function readPhrases(parent: ContentElement, context: PhraseContext): Inline[] {
   const inlines: Inline[] = [];
   for (let child = parent.firstChild; child; child = child.nextSibling) {
-    if (child.nodeType === 3) pushText(inlines, textFrom(child));
-    else if (isElement(child)) inlines.push(...readPhrase(child, context));
+    if (child.kind === "text") pushText(inlines, textFrom(child));
+    else inlines.push(...readPhrase(child, context));
   }
   return inlines;
 }
@@ -58,8 +83,8 @@ export function pushText(inlines: Inline[], text: string): void {
 }
 
 /** One element as phrases; a block that stands inside a phrase becomes words set apart by space. */
-export function readPhrase(element: Element, context: PhraseContext): Inline[] {
-  const name = nameOf(element);
+export function readPhrase(element: ContentElement, context: PhraseContext): Inline[] {
+  const name = element.name;
   if (context.depth > MAX_ELEMENT_DEPTH) return [{ kind: "text", text: removeInvisible(textOf(element)) }];
   if (DROPPED.has(name)) return [];
   const inner: PhraseContext = { ...context, depth: context.depth + 1 };
@@ -78,18 +103,18 @@ export function readPhrase(element: Element, context: PhraseContext): Inline[] {
   // Pages set the labels of their fields apart by style alone.
   if (BLOCKS.has(name) || name === "LABEL")
     return [{ kind: "text", text: " " }, ...children, { kind: "text", text: " " }];
-  if (name === "SPAN" && classOf(element) === "classifier") return [...colonBefore(element), ...children];
+  if (name === "SPAN" && element.className === "classifier") return [...colonBefore(element), ...children];
   const tag = SPANS[name] ?? (name === "SPAN" || name === "FONT" ? "span" : undefined);
   return tag === undefined ? children : spanOf(element, tag, children);
 }
 
 // Docutils leaves the colon between a term and its type to the style sheet.
-function colonBefore(classifier: Element): Inline[] {
+function colonBefore(classifier: ContentElement): Inline[] {
   const before = (classifier.previousSibling && textOf(classifier.previousSibling)) ?? "";
   return /:\s*$/.test(before) || before.trim() === "" ? [] : [{ kind: "text", text: " : " }];
 }
 
-function spanOf(element: Element, tag: SpanTag, children: Inline[]): Inline[] {
+function spanOf(element: ContentElement, tag: SpanTag, children: Inline[]): Inline[] {
   const locale = localeOf(element);
   const isNamed = "lang" in locale || "dir" in locale;
   if (tag === "span" && !isNamed) return children;
@@ -108,7 +133,7 @@ function spanOf(element: Element, tag: SpanTag, children: Inline[]): Inline[] {
 }
 
 /** `lang` and `dir` where their values mean something. */
-export function localeOf(element: Element): { lang?: string; dir?: string } {
+export function localeOf(element: ContentElement): { lang?: string; dir?: string } {
   const lang = element.getAttribute("lang") ?? "";
   const dir = (element.getAttribute("dir") ?? "").toLowerCase();
   return {
@@ -117,14 +142,14 @@ export function localeOf(element: Element): { lang?: string; dir?: string } {
   };
 }
 
-function attributeText(element: Element, name: string): string | null {
+function attributeText(element: ContentElement, name: string): string | null {
   const value = removeInvisible(element.getAttribute(name) ?? "")
     .replace(/\s+/g, " ")
     .trim();
   return value === "" ? null : value;
 }
 
-function readImage(image: Element, references: References): Inline[] {
+function readImage(image: ContentElement, references: References): Inline[] {
   const src = references.image(image);
   // What cannot be shown stands between two words all the same.
   if (src === null || isTrackingPixel(image)) return [{ kind: "text", text: " " }];
@@ -147,7 +172,7 @@ function readImage(image: Element, references: References): Inline[] {
 /** Pixels up to which a picture that says nothing is an ornament. */
 const MAX_ICON = 48;
 
-function isIcon(image: Element, src: string): boolean {
+function isIcon(image: ContentElement, src: string): boolean {
   if (/\.svg(?:[?#]|$)/i.test(src)) return true;
   const sides = ["width", "height"]
     .map((side) => Number.parseInt(image.getAttribute(side) ?? "", 10))
@@ -156,10 +181,10 @@ function isIcon(image: Element, src: string): boolean {
 }
 
 // References to functions are links inside code; Markdown has code inside links.
-function readCode(element: Element, context: PhraseContext): Inline[] {
+function readCode(element: ContentElement, context: PhraseContext): Inline[] {
   const text = removeInvisible(textOf(element));
-  if (/(?:^|\s)math-inline(?:\s|$)/.test(classOf(element))) return [{ kind: "math", tex: text.trim() }];
-  if (context.isInLink || !element.querySelector("a[href]")) return [{ kind: "code", text }];
+  if (/(?:^|\s)math-inline(?:\s|$)/.test(element.className)) return [{ kind: "math", tex: text.trim() }];
+  if (context.isInLink || !find(element, isLink)) return [{ kind: "code", text }];
   const inlines: Inline[] = [];
   for (let child = element.firstChild; child; child = child.nextSibling) {
     const link = isElement(child) ? linkIn(child) : null;
@@ -175,10 +200,12 @@ function readCode(element: Element, context: PhraseContext): Inline[] {
   return inlines;
 }
 
-const linkIn = (element: Element): Element | null =>
-  nameOf(element) === "A" ? element : element.querySelector("a[href]");
+const linkIn = (element: ContentElement): ContentElement | null =>
+  element.name === "A" ? element : find(element, isLink);
 
-function readLink(element: Element, context: PhraseContext): Inline[] {
+const isLink = (element: ContentElement): boolean => element.name === "A" && element.hasAttribute("href");
+
+function readLink(element: ContentElement, context: PhraseContext): Inline[] {
   const label = footnoteLabel(element, context);
   if (label !== null) return [{ kind: "footnote-ref", label }];
   const isUnlinked = context.isInLink || (context.isInTitle && isFragment(element));
@@ -190,13 +217,14 @@ function readLink(element: Element, context: PhraseContext): Inline[] {
   return [{ kind: "link", href, title: isSaid ? null : title, children }];
 }
 
-const isFragment = (link: Element): boolean => (link.getAttribute("href") ?? "").trimStart().startsWith("#");
+const isFragment = (link: ContentElement): boolean =>
+  (link.getAttribute("href") ?? "").trimStart().startsWith("#");
 
 /** Where a link leads; null when it leads nowhere. */
-export function hrefOf(element: Element, references: References): string | null {
+export function hrefOf(element: ContentElement, references: References): string | null {
   const href = element.getAttribute("href");
   // A reference to a note that was left out leads nowhere.
-  if (classOf(element) === "footnote-ref" && FOOTNOTE_HREF.test(href ?? "")) return null;
+  if (element.className === "footnote-ref" && FOOTNOTE_HREF.test(href ?? "")) return null;
   if (href === null || /^\s*(?:#\s*)?$/.test(href)) return null;
   return references.link(href);
 }
@@ -204,23 +232,23 @@ export function hrefOf(element: Element, references: References): string | null 
 const FOOTNOTE_HREF = /^#fn-(\d{1,4})$/;
 
 /** The number of the footnote that an element in canonical form refers to. */
-function footnoteLabel(element: Element, { notes }: PhraseContext): string | null {
-  const link = nameOf(element) === "SUP" ? element.firstElementChild : element;
-  if (!link || nameOf(link) !== "A" || classOf(link) !== "footnote-ref") return null;
-  if (nameOf(element) === "SUP" && textOf(element) !== textOf(link)) return null;
+function footnoteLabel(element: ContentElement, { notes }: PhraseContext): string | null {
+  const link = element.name === "SUP" ? element.firstElementChild : element;
+  if (link?.name !== "A" || link.className !== "footnote-ref") return null;
+  if (element.name === "SUP" && textOf(element) !== textOf(link)) return null;
   const label = FOOTNOTE_HREF.exec(link.getAttribute("href") ?? "")?.[1];
   return label !== undefined && notes.has(label) ? label : null;
 }
 
-function readRuby(element: Element, context: PhraseContext): Inline[] {
+function readRuby(element: ContentElement, context: PhraseContext): Inline[] {
   const parts: RubyPart[] = [];
   let base: Inline[] = [];
   for (let child = element.firstChild; child; child = child.nextSibling) {
-    if (child.nodeType === 3) pushText(base, textFrom(child));
-    else if (isElement(child) && /^RTC?$/.test(nameOf(child))) {
+    if (child.kind === "text") pushText(base, textFrom(child));
+    else if (/^RTC?$/.test(child.name)) {
       parts.push({ base, annotation: removeInvisible(textOf(child)).replace(/\s+/g, " ").trim() });
       base = [];
-    } else if (isElement(child)) base.push(...readPhrase(child, context));
+    } else base.push(...readPhrase(child, context));
   }
   const rest = base.filter((inline) => inline.kind !== "text" || inline.text.trim() !== "");
   if (rest.length > 0) parts.push({ base, annotation: "" });

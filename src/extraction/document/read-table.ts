@@ -1,9 +1,9 @@
-import { classOf, nameOf, textOf } from "./element.ts";
 import { type Alignment, type Block, type Cell, type Inline, inlineText } from "./model.ts";
 import { isShown } from "./normalise.ts";
-import type { BlockReader, Place } from "./place.ts";
+import type { BlockReader, Place } from "./read-inlines.ts";
+import { type ContentElement, find, findAll, named, textOf } from "./tree.ts";
 
-type Row = { readonly element: Element; readonly isHead: boolean; readonly isFoot: boolean };
+type Row = { readonly element: ContentElement; readonly isHead: boolean; readonly isFoot: boolean };
 
 /** Longer cells hold a page, not a value. */
 const LONG_CELL = 1200;
@@ -12,7 +12,7 @@ const LONG_SINGLE_CELL = 120;
 const MAX_SPAN = 100;
 
 /** A table of values; one that only lays out the page becomes the blocks of its cells. */
-export function readTable(reader: BlockReader, table: Element, place: Place): Block[] {
+export function readTable(reader: BlockReader, table: ContentElement, place: Place): Block[] {
   const rows = rowsOf(table);
   const caption = captionOf(reader, table, place);
   if (isLayout(table, rows, isShown(caption))) {
@@ -40,71 +40,76 @@ const deeper = (place: Place): Place => ({
   link: null,
 });
 
-function rowsOf(table: Element): Row[] {
+function rowsOf(table: ContentElement): Row[] {
   const rows: Row[] = [];
   for (let child = table.firstElementChild; child; child = child.nextElementSibling) {
-    const name = nameOf(child);
+    const name = child.name;
     if (name === "TR") rows.push({ element: child, isHead: false, isFoot: false });
     if (!/^T(?:HEAD|BODY|FOOT)$/.test(name)) continue;
     for (let row = child.firstElementChild; row; row = row.nextElementSibling) {
-      if (nameOf(row) === "TR")
-        rows.push({ element: row, isHead: name === "THEAD", isFoot: name === "TFOOT" });
+      if (row.name === "TR") rows.push({ element: row, isHead: name === "THEAD", isFoot: name === "TFOOT" });
     }
   }
   return rows;
 }
 
-const cellsOf = (row: Element): Element[] => [...row.children].filter((cell) => /^T[DH]$/.test(nameOf(cell)));
+const cellsOf = (row: ContentElement): ContentElement[] =>
+  row.children.filter((cell) => cell.name === "TD" || cell.name === "TH");
 
-function captionOf(reader: BlockReader, table: Element, place: Place): Inline[] {
-  const caption = [...table.children].find((child) => nameOf(child) === "CAPTION");
+function captionOf(reader: BlockReader, table: ContentElement, place: Place): Inline[] {
+  const caption = table.children.find((child) => child.name === "CAPTION");
   return caption ? reader.phrases(caption, place) : [];
 }
 
-function isLayout(table: Element, rows: readonly Row[], hasCaption: boolean): boolean {
+function isLayout(table: ContentElement, rows: readonly Row[], hasCaption: boolean): boolean {
   if (/^(?:presentation|none)$/.test(table.getAttribute("role") ?? "")) return true;
   const cells = rows.map((row) => cellsOf(row.element));
   const widest = cells.reduce((most, row) => Math.max(most, row.length), 0);
   const all = cells.flat();
-  const hasHeader = all.some((cell) => nameOf(cell) === "TH") || rows.some((row) => row.isHead);
+  const hasHeader = all.some((cell) => cell.name === "TH") || rows.some((row) => row.isHead);
   if (all.some(holdsPage)) return true;
   if (widest <= 1) return !(hasHeader && rows.length > 1);
   if (hasHeader || hasCaption) return false;
   const limit = rows.length === 1 ? LONG_SINGLE_CELL : LONG_CELL;
   return all.some(
-    (cell) => textOf(cell).length > limit || (rows.length === 1 && cell.querySelector("img") !== null),
+    (cell) => textOf(cell).length > limit || (rows.length === 1 && find(cell, isImage) !== null),
   );
 }
 
-function holdsPage(cell: Element): boolean {
+const isImage = named("IMG");
+const isPagePart = named("H1 H2 H3 ARTICLE MAIN NAV");
+const isTable = named("TABLE");
+const isRow = named("TR");
+
+function holdsPage(cell: ContentElement): boolean {
   return (
-    (nameOf(cell) === "TD" && cell.querySelector("h1, h2, h3, article, main, nav") !== null) ||
-    [...cell.querySelectorAll("table")].some((inner) => inner.querySelectorAll("tr").length > 1)
+    (cell.name === "TD" && find(cell, isPagePart) !== null) ||
+    findAll(cell, isTable).some((inner) => findAll(inner, isRow).length > 1)
   );
 }
 
-function readCell(reader: BlockReader, cell: Element, place: Place): Cell {
+function readCell(reader: BlockReader, cell: ContentElement, place: Place): Cell {
   return {
     blocks: reader.blocks(cell, { ...deeper(place), locale: {} }),
-    isHeader: nameOf(cell) === "TH",
+    isHeader: cell.name === "TH",
     colspan: spanOf(cell, "colspan"),
     rowspan: spanOf(cell, "rowspan"),
     alignment: alignmentOf(cell),
   };
 }
 
-function spanOf(cell: Element, name: string): number {
+function spanOf(cell: ContentElement, name: string): number {
   const span = Number.parseInt(cell.getAttribute(name) ?? "1", 10);
   return Number.isInteger(span) && span > 1 ? Math.min(span, MAX_SPAN) : 1;
 }
 
-function alignmentOf(cell: Element): Alignment {
+function alignmentOf(cell: ContentElement): Alignment {
   const style = (cell.getAttribute("style") ?? "").slice(0, 300);
   const value =
     /text-align\s*:\s*(left|center|right)/i.exec(style)?.[1] ??
     /^(left|center|right)$/i.exec(cell.getAttribute("align") ?? "")?.[1] ??
     /(?:^|\s)(?:has-)?(?:text-)?(?:align-)?(left|center|right)(?:-align)?(?:$|\s)/i.exec(
-      classOf(cell).slice(0, 200),
+      cell.className.slice(0, 200),
     )?.[1];
   const alignment = value?.toLowerCase();
   return alignment === "left" || alignment === "center" || alignment === "right" ? alignment : null;

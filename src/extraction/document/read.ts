@@ -2,63 +2,89 @@ import type { PageUrl } from "../../urls/index.ts";
 import { References } from "../references.ts";
 import { removeInvisible } from "../text.ts";
 import { admonitionKind, alertMark } from "./admonition.ts";
-import { classesOf, classOf, isElement, nameOf, textFrom, textOf } from "./element.ts";
 import { addToItems, isLayout, taskState, withoutMark } from "./list-items.ts";
 import type { Block, ContentDocument, Definition, Footnote, Inline, ListItem } from "./model.ts";
-import { BLOCKS, DROPPED, MAX_ELEMENT_DEPTH, MAX_NESTING } from "./names.ts";
 import { isShown, normalisePhrases, splitAtBlankLines } from "./normalise.ts";
-import type { BlockReader, Place } from "./place.ts";
-import { hrefOf, localeOf, type PhraseContext, pushText, readPhrase, readPhrases } from "./read-inlines.ts";
+import {
+  type BlockReader,
+  hrefOf,
+  localeOf,
+  type PhraseContext,
+  type Place,
+  pushText,
+  readPhrase,
+  readPhrases,
+} from "./read-inlines.ts";
 import { readTable } from "./read-table.ts";
+import {
+  ancestorWhere,
+  BLOCKS,
+  type ContentElement,
+  type ContentNode,
+  classesOf,
+  DROPPED,
+  find,
+  findAll,
+  following,
+  MAX_ELEMENT_DEPTH,
+  named,
+  nextNode,
+  textFrom,
+  textOf,
+} from "./tree.ts";
+
+/** Lists, quotations and the like nested deeper are written at this level. */
+const MAX_NESTING = 16;
 
 /**
  * Reads the content below an element in canonical form into a document: allowed things only, links and
  * images absolute, nothing that is not seen.
  * @param base what relative references resolve against; null leaves them relative
  */
-export function readDocument(root: Element, base: PageUrl | null): ContentDocument {
-  return new Reader(base, { holders: holdersOfBlocks(root), notes: labelsOfNotes(root) }).read(root);
+export function readDocument(root: ContentElement, base: PageUrl | null): ContentDocument {
+  return new Reader(base, survey(root)).read(root);
 }
 
-/** The elements that hold blocks, so that a phrase element around paragraphs is read as their frame. */
-function holdersOfBlocks(root: Element): Set<Node> {
-  const holders = new Set<Node>();
-  const stack: Element[] = [root];
-  for (let element = stack.pop(); element; element = stack.pop()) {
-    for (let child = element.firstElementChild; child; child = child.nextElementSibling) stack.push(child);
-    if (element === root || !BLOCKS.has(nameOf(element))) continue;
-    for (let at = element.parentNode; at && !holders.has(at); at = at.parentNode) holders.add(at);
-  }
-  return holders;
-}
-
-const HEADINGS = "h1, h2, h3, h4, h5, h6";
+const isHeading = named("H1 H2 H3 H4 H5 H6");
+const isHeadingOrCode = named("H1 H2 H3 H4 H5 H6 PRE");
+const isTerm = named("DT");
+const isCode = named("CODE");
+const isCaption = named("FIGCAPTION");
 const NOTE_ID = /^fn-(\d{1,4})$/;
 
-function labelsOfNotes(root: Element): Set<string> {
-  const labels = new Set<string>();
-  for (const note of root.querySelectorAll(".footnote[id]")) {
-    const label = NOTE_ID.exec(note.getAttribute("id") ?? "")?.[1];
-    if (label !== undefined) labels.add(label);
+/**
+ * Notes on each element whether it holds blocks, so that a phrase element around paragraphs is read as their frame;
+ * the labels of the notes.
+ */
+function survey(root: ContentElement): ReadonlySet<string> {
+  const notes = new Set<string>();
+  for (let node: ContentNode | null = root.firstChild; node; node = nextNode(node, root)) {
+    if (node.kind === "text") continue;
+    if (BLOCKS.has(node.name))
+      for (let at = node.parent; at && !at.holdsBlocks; at = at.parent) at.holdsBlocks = true;
+    const label = noteLabel(node);
+    if (label !== null) notes.add(label);
   }
-  return labels;
+  return notes;
 }
 
-type Survey = { readonly holders: ReadonlySet<Node>; readonly notes: ReadonlySet<string> };
+/** The number of a note in canonical form; null for any other element. */
+function noteLabel(element: ContentElement): string | null {
+  const label = NOTE_ID.exec(element.id)?.[1];
+  return label !== undefined && classesOf(element).includes("footnote") ? label : null;
+}
 
 class Reader implements BlockReader {
   readonly #references: References;
-  readonly #holders: ReadonlySet<Node>;
   readonly #notes: ReadonlySet<string>;
   readonly #footnotes = new Map<string, Footnote>();
 
-  constructor(base: PageUrl | null, { holders, notes }: Survey) {
+  constructor(base: PageUrl | null, notes: ReadonlySet<string>) {
     this.#references = new References(base);
-    this.#holders = holders;
     this.#notes = notes;
   }
 
-  read(root: Element): ContentDocument {
+  read(root: ContentElement): ContentDocument {
     const blocks = this.blocks(root, { depth: 0, nesting: 0, locale: {}, link: null });
     // In the order of their references, as renderers number them.
     const footnotes = [...this.#footnotes.values()].sort((a, b) => Number(a.label) - Number(b.label));
@@ -66,7 +92,7 @@ class Reader implements BlockReader {
   }
 
   /** The blocks among and inside an element's children; phrases between them become paragraphs. */
-  blocks(parent: Element, place: Place): Block[] {
+  blocks(parent: ContentElement, place: Place): Block[] {
     if (place.depth > MAX_ELEMENT_DEPTH) return this.#flat(parent);
     const out: Block[] = [];
     let run: Inline[] = [];
@@ -75,9 +101,12 @@ class Reader implements BlockReader {
       run = [];
     };
     for (let child = parent.firstChild; child; child = child.nextSibling) {
-      if (child.nodeType === 3) pushText(run, textFrom(child));
-      if (!isElement(child) || DROPPED.has(nameOf(child))) continue;
-      if (!BLOCKS.has(nameOf(child)) && !this.#holders.has(child)) {
+      if (child.kind === "text") {
+        pushText(run, textFrom(child));
+        continue;
+      }
+      if (DROPPED.has(child.name)) continue;
+      if (!BLOCKS.has(child.name) && !child.holdsBlocks) {
         run.push(...readPhrase(child, this.#context(place)));
         continue;
       }
@@ -89,7 +118,7 @@ class Reader implements BlockReader {
   }
 
   /** An element's own phrases, for places where no block can stand. */
-  phrases(element: Element, place: Place): Inline[] {
+  phrases(element: ContentElement, place: Place): Inline[] {
     return normalisePhrases(readPhrases(element, this.#context(place)));
   }
 
@@ -104,8 +133,8 @@ class Reader implements BlockReader {
     }
   }
 
-  #block(element: Element, outer: Place): Block[] {
-    const name = nameOf(element);
+  #block(element: ContentElement, outer: Place): Block[] {
+    const name = element.name;
     const locale = { ...outer.locale, ...localeOf(element) };
     const place: Place = { ...outer, locale };
     if (this.#isFootnote(element, place)) return [];
@@ -143,8 +172,8 @@ class Reader implements BlockReader {
     }
   }
 
-  #heading(element: Element, place: Place): Block[] {
-    const level = Number(nameOf(element).slice(1));
+  #heading(element: ContentElement, place: Place): Block[] {
+    const level = Number(element.name.slice(1));
     const phrases = readPhrases(element, { ...this.#context(place), isInTitle: true });
     const children = withoutBold(onOneLine(normalisePhrases(phrases)));
     if (!isShown(children)) return [];
@@ -153,21 +182,19 @@ class Reader implements BlockReader {
     ];
   }
 
-  #list(element: Element, place: Place): Block[] {
+  #list(element: ContentElement, place: Place): Block[] {
     if (place.nesting >= MAX_NESTING) return this.blocks(element, place);
     const inner: Place = { ...place, nesting: place.nesting + 1, locale: {}, link: place.link };
     const items: ListItem[] = [];
     for (let child = element.firstChild; child; child = child.nextSibling) {
-      const isItem = isElement(child) && nameOf(child) === "LI";
-      if (!isElement(child)) {
-        if (child.nodeType === 3) addToItems(items, this.#looseText(child.nodeValue ?? ""), false);
-      } else if (DROPPED.has(nameOf(child)) || this.#isFootnote(child, inner)) continue;
-      else if (isItem) addToItems(items, this.blocks(child, inner), true, taskState(child));
+      if (child.kind === "text") addToItems(items, this.#looseText(child.text), false);
+      else if (DROPPED.has(child.name) || this.#isFootnote(child, inner)) continue;
+      else if (child.name === "LI") addToItems(items, this.blocks(child, inner), true, taskState(child));
       // Lists inside lists without an item around them belong to the item before.
-      else addToItems(items, this.#loose(child, inner), /^(?:UL|OL)$/.test(nameOf(child)) === false);
+      else addToItems(items, this.#loose(child, inner), /^(?:UL|OL)$/.test(child.name) === false);
     }
     if (items.length === 0) return [];
-    const isOrdered = nameOf(element) === "OL";
+    const isOrdered = element.name === "OL";
     if (!isOrdered && isLayout(items)) return items.flatMap(({ blocks }) => blocks);
     const start = Number.parseInt(element.getAttribute("start") ?? "1", 10);
     const isNumber = Number.isInteger(start) && start >= 0 && start < 1e9;
@@ -179,8 +206,8 @@ class Reader implements BlockReader {
     return isShown(children) ? [{ kind: "paragraph", children }] : [];
   }
 
-  #loose(child: Element, place: Place): Block[] {
-    if (BLOCKS.has(nameOf(child)) || this.#holders.has(child)) {
+  #loose(child: ContentElement, place: Place): Block[] {
+    if (BLOCKS.has(child.name) || child.holdsBlocks) {
       return this.#block(child, { ...place, depth: place.depth + 1 });
     }
     const out: Block[] = [];
@@ -188,26 +215,28 @@ class Reader implements BlockReader {
     return out;
   }
 
-  #definitions(element: Element, place: Place): Block[] {
+  #definitions(element: ContentElement, place: Place): Block[] {
     // Questions and answers are often written so, with headings for terms; manuals have signatures of several lines.
-    const hasBlocks = element.querySelector("dt h1, dt h2, dt h3, dt h4, dt h5, dt h6, dt pre") !== null;
+    const hasBlocks =
+      find(
+        element,
+        (inner) => isHeadingOrCode(inner) && ancestorWhere(inner, MAX_ELEMENT_DEPTH, isTerm) !== null,
+      ) !== null;
     if (hasBlocks || place.nesting >= MAX_NESTING) return this.blocks(element, place);
     const groups: { terms: Inline[][]; definitions: Block[][] }[] = [];
     const inner: Place = { ...place, nesting: place.nesting + 1, locale: {} };
-    const parts = [...element.children].flatMap((child) =>
-      nameOf(child) === "DIV" ? [...child.children] : [child],
-    );
+    const parts = element.children.flatMap((child) => (child.name === "DIV" ? child.children : [child]));
     for (const part of parts) {
-      if (DROPPED.has(nameOf(part)) || this.#isFootnote(part, inner)) continue;
+      if (DROPPED.has(part.name) || this.#isFootnote(part, inner)) continue;
       let group = groups.at(-1);
-      if (nameOf(part) === "DT") {
+      if (part.name === "DT") {
         const term = this.phrases(part, inner);
         if (!isShown(term)) continue;
         if (!group || group.definitions.length > 0) groups.push({ terms: [term], definitions: [] });
         else group.terms.push(term);
         continue;
       }
-      const blocks = nameOf(part) === "DD" ? this.blocks(part, inner) : this.#loose(part, inner);
+      const blocks = part.name === "DD" ? this.blocks(part, inner) : this.#loose(part, inner);
       if (blocks.length === 0) continue;
       if (!group) {
         group = { terms: [], definitions: [] };
@@ -219,7 +248,7 @@ class Reader implements BlockReader {
     return shown.length === 0 ? [] : [{ kind: "definitions", groups: shown, ...place.locale }];
   }
 
-  #quote(element: Element, place: Place): Block[] {
+  #quote(element: ContentElement, place: Place): Block[] {
     if (place.nesting >= MAX_NESTING) return this.blocks(element, place);
     const inner: Place = { ...place, nesting: place.nesting + 1, locale: {} };
     const kind = admonitionKind(element);
@@ -232,7 +261,11 @@ class Reader implements BlockReader {
     return [{ kind: "quote", blocks, cite: element.hasAttribute("cite") ? cite : null, ...place.locale }];
   }
 
-  #admonition(element: Element, type: NonNullable<ReturnType<typeof admonitionKind>>, place: Place): Block[] {
+  #admonition(
+    element: ContentElement,
+    type: NonNullable<ReturnType<typeof admonitionKind>>,
+    place: Place,
+  ): Block[] {
     const first = element.firstElementChild;
     const hasTitle = first && classesOf(first).includes("admonition-title");
     const title = hasTitle ? this.phrases(first, place) : [];
@@ -242,20 +275,20 @@ class Reader implements BlockReader {
     return [{ kind: "admonition", type, title, blocks, ...place.locale }];
   }
 
-  #code(element: Element, { locale }: Place): Block[] {
-    const code = element.querySelector("code");
+  #code(element: ContentElement, { locale }: Place): Block[] {
+    const code = find(element, isCode);
     const text = removeInvisible(textOf(code ?? element)).trimEnd();
     if (text.trim() === "") return [];
-    const classes = code ? classOf(code) : "";
+    const classes = code ? code.className : "";
     if (/(?:^|\s)math-display(?:\s|$)/.test(classes)) return [{ kind: "math-block", tex: text.trim() }];
     const language = /(?:^|\s)language-([\w+#.-]+)/.exec(classes)?.[1] ?? null;
     const label = removeInvisible(element.getAttribute("data-label") ?? "").trim() || null;
     return [{ kind: "code-block", text, language, label, ...locale }];
   }
 
-  #figure(element: Element, place: Place): Block[] {
+  #figure(element: ContentElement, place: Place): Block[] {
     const captions: Block[] = [];
-    for (const caption of [...element.querySelectorAll("figcaption")]) {
+    for (const caption of findAll(element, isCaption)) {
       captions.push(...this.blocks(caption, { ...place, depth: place.depth + 1, locale: {}, link: null }));
       caption.remove();
     }
@@ -265,13 +298,14 @@ class Reader implements BlockReader {
     return [{ kind: "figure", blocks, caption: captions, ...place.locale }];
   }
 
-  #details(element: Element, place: Place): Block[] {
+  #details(element: ContentElement, place: Place): Block[] {
     if (place.nesting >= MAX_NESTING) return this.blocks(element, place);
     const inner: Place = { ...place, nesting: place.nesting + 1, locale: {} };
-    const title = [...element.children].find((child) => nameOf(child) === "SUMMARY");
+    const title = element.children.find((child) => child.name === "SUMMARY");
     title?.remove();
     // A heading that folds its section is a heading first: readers of Markdown look for it by its level.
-    if (title?.querySelector(HEADINGS)) return [...this.blocks(title, place), ...this.blocks(element, place)];
+    if (title && find(title, isHeading))
+      return [...this.blocks(title, place), ...this.blocks(element, place)];
     const summary = title ? this.phrases(title, inner) : [];
     const blocks = this.blocks(element, inner);
     // Without a title it folds nothing that anyone could open on purpose.
@@ -280,10 +314,10 @@ class Reader implements BlockReader {
   }
 
   // A card is one link around many blocks: its heading takes it, or else its first text.
-  #linkedBlocks(element: Element, place: Place): Block[] {
+  #linkedBlocks(element: ContentElement, place: Place): Block[] {
     const href = place.link?.href == null ? hrefOf(element, this.#references) : null;
     if (href === null) return this.blocks(element, place);
-    const hasHeading = element.querySelector(HEADINGS) !== null;
+    const hasHeading = find(element, isHeading) !== null;
     const blocks = this.blocks(element, { ...place, link: { href: null } });
     const at = blocks.findIndex((block) => block.kind === (hasHeading ? "heading" : "paragraph"));
     const target = blocks[at];
@@ -292,16 +326,16 @@ class Reader implements BlockReader {
     return blocks;
   }
 
-  #isFootnote(element: Element, place: Place): boolean {
-    const label = NOTE_ID.exec(element.getAttribute("id") ?? "")?.[1];
-    if (label === undefined || !classesOf(element).includes("footnote")) return false;
+  #isFootnote(element: ContentElement, place: Place): boolean {
+    const label = noteLabel(element);
+    if (label === null) return false;
     const blocks = this.blocks(element, { ...place, locale: {}, link: null });
     if (blocks.length > 0 && !this.#footnotes.has(label)) this.#footnotes.set(label, { label, blocks });
     return true;
   }
 
   // Without recursion, for what is nested beyond all reason: its text, a paragraph for each block.
-  #flat(parent: Element): Block[] {
+  #flat(parent: ContentElement): Block[] {
     const out: Block[] = [];
     let text = "";
     const flush = (): void => {
@@ -309,12 +343,12 @@ class Reader implements BlockReader {
       if (isShown(children)) out.push({ kind: "paragraph", children });
       text = "";
     };
-    const stack: Node[] = [...parent.childNodes].reverse();
-    for (let node = stack.pop(); node; node = stack.pop()) {
-      if (node.nodeType === 3) text += node.nodeValue ?? "";
-      if (!isElement(node) || DROPPED.has(nameOf(node))) continue;
-      if (BLOCKS.has(nameOf(node))) flush();
-      stack.push(...[...node.childNodes].reverse());
+    let node = parent.firstChild;
+    while (node) {
+      if (node.kind === "text") text += node.text;
+      else if (BLOCKS.has(node.name)) flush();
+      const isDropped = node.kind === "element" && DROPPED.has(node.name);
+      node = isDropped ? following(node, parent) : nextNode(node, parent);
     }
     flush();
     return out;

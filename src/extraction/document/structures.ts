@@ -1,58 +1,85 @@
 import { bestImageSource } from "../images.ts";
-import { build, classOf, nameOf, textOf } from "./element.ts";
+import {
+  build,
+  type ContentElement,
+  type ContentNode,
+  find,
+  findAll,
+  hasClass,
+  named,
+  textOf,
+} from "./tree.ts";
 
 /* Tab groups, task items and embedded media of all generators, in one form each. */
 
-const TABS =
-  "[role=tab], .tabbed-labels > label, .tabs > label, label.sd-tab-label, .tabbed-set > label, .tabs > button, [data-tab-label]";
-const PANELS = "[role=tabpanel], .tabbed-block, .blocks > div, .sd-tab-content, .tab-content > .tab-pane";
+function isTab(element: ContentElement): boolean {
+  const { name, parent } = element;
+  if (name === "BUTTON" && parent && hasClass(parent, "tabs")) return true;
+  if (name === "LABEL") {
+    if (hasClass(element, "sd-tab-label")) return true;
+    if (parent && /(?:^|\s)(?:tabbed-labels|tabs|tabbed-set)(?:$|\s)/.test(parent.className)) return true;
+  }
+  return element.getAttribute("role") === "tab" || element.hasAttribute("data-tab-label");
+}
+
+function isPanel(element: ContentElement): boolean {
+  const { name, parent } = element;
+  if (hasClass(element, "tabbed-block") || hasClass(element, "sd-tab-content")) return true;
+  if (name === "DIV" && parent && hasClass(parent, "blocks")) return true;
+  if (hasClass(element, "tab-pane") && parent && hasClass(parent, "tab-content")) return true;
+  return element.getAttribute("role") === "tabpanel";
+}
+
 const GROUP =
   /(?:^|\s)(?:tabs|tabbed-set|tabs-container|vp-code-group|code-group|sd-tab-set|sphinx-tabs|tab-?group|tab-set|starlight-tabs|tabs-wrapper|content-tabs|code-tabs)(?:$|\s)/i;
 
 /** Puts each tab's name in front of what it shows; code takes it as its label. */
-export function labelTabs(element: Element): void {
-  if (!GROUP.test(classOf(element).slice(0, 500)) && nameOf(element) !== "STARLIGHT-TABS") return;
-  const labels = [...element.querySelectorAll(TABS)];
-  const panels = [...element.querySelectorAll(PANELS)].filter((panel) => !isNestedPanel(panel, element));
+export function labelTabs(element: ContentElement): void {
+  if (!GROUP.test(element.className.slice(0, 500)) && element.name !== "STARLIGHT-TABS") return;
+  const labels = findAll(element, isTab);
+  const panels = findAll(element, isPanel).filter((panel) => !isNestedPanel(panel, element));
   if (labels.length === 0 || labels.length !== panels.length) return;
   for (const [index, panel] of panels.entries()) {
     const label = textOf(labels[index]!).replace(/\s+/g, " ").trim();
-    panel.removeAttribute("hidden");
-    panel.removeAttribute("style");
     if (label !== "") labelPanel(panel, label);
   }
   for (const label of labels) label.remove();
 }
 
-function isNestedPanel(panel: Element, group: Element): boolean {
-  for (let at = panel.parentElement; at && at !== group; at = at.parentElement) {
+function isNestedPanel(panel: ContentElement, group: ContentElement): boolean {
+  for (let at = panel.parent; at && at !== group; at = at.parent) {
     if (
       /tabpanel/.test(at.getAttribute("role") ?? "") ||
-      /(?:^|\s)tabbed-(?:block|content)(?:$|\s)/.test(classOf(at))
+      /(?:^|\s)tabbed-(?:block|content)(?:$|\s)/.test(at.className)
     ) {
-      return at.getAttribute("role") === "tabpanel" || classOf(at).includes("tabbed-block");
+      return at.getAttribute("role") === "tabpanel" || at.className.includes("tabbed-block");
     }
   }
   return false;
 }
 
+const isPre = named("PRE");
+const isImage = named("IMG");
+const isSource = (element: ContentElement): boolean =>
+  element.name === "SOURCE" && element.hasAttribute("src");
+
 /** Words beside the code of a panel that are no text of their own: a button, a file's name. */
 const MAX_BESIDE_CODE = 60;
 
-function labelPanel(panel: Element, label: string): void {
-  const pres = [...panel.querySelectorAll("pre")];
+function labelPanel(panel: ContentElement, label: string): void {
+  const pres = findAll(panel, isPre);
   const codeLength = pres.reduce((length, pre) => length + textOf(pre).length, 0);
   const [pre] = pres;
   if (pre && textOf(panel).length - codeLength < MAX_BESIDE_CODE) pre.setAttribute("data-label", label);
-  else panel.insertBefore(build(panel, "p", {}, build(panel, "strong", {}, label)), panel.firstChild);
+  else panel.insertBefore(build("P", {}, build("STRONG", {}, label)), panel.firstChild);
 }
 
 /** A list item's check box becomes a class and a sign that can be read. */
-export function canonicalTask(input: Element): void {
-  if (nameOf(input) !== "INPUT" || input.getAttribute("type")?.toLowerCase() !== "checkbox") return;
-  let item: Element | null = input.parentElement;
-  for (let step = 0; item && step < 3 && nameOf(item) !== "LI"; step++) item = item.parentElement;
-  if (!item || nameOf(item) !== "LI" || item.hasAttribute("data-seen-box")) return;
+export function canonicalTask(input: ContentElement): void {
+  if (input.name !== "INPUT" || input.getAttribute("type")?.toLowerCase() !== "checkbox") return;
+  let item: ContentElement | null = input.parent;
+  for (let step = 0; item && step < 3 && item.name !== "LI"; step++) item = item.parent;
+  if (item?.name !== "LI" || item.hasAttribute("data-seen-box")) return;
   // Only the first box of an item can be its own.
   item.setAttribute("data-seen-box", "");
   const before = textBefore(input, item);
@@ -64,25 +91,25 @@ export function canonicalTask(input: Element): void {
   item.setAttribute("class", isDone ? "task-list-item done" : "task-list-item");
 }
 
-const namesAround = (item: Element): string =>
-  `${classOf(item).slice(0, 300)} ${item.parentElement ? classOf(item.parentElement).slice(0, 300) : ""}`;
+const namesAround = (item: ContentElement): string =>
+  `${item.className.slice(0, 300)} ${item.parent ? item.parent.className.slice(0, 300) : ""}`;
 
-function textBefore(node: Node, root: Node): string {
-  for (let at: Node = node; at !== root; at = at.parentNode as Node) {
+function textBefore(node: ContentNode, root: ContentNode): string {
+  for (let at: ContentNode | null = node; at && at !== root; at = at.parent) {
     for (let before = at.previousSibling; before; before = before.previousSibling) {
-      if (before.nodeType !== 8 && textOf(before).trim() !== "") return textOf(before);
+      if (textOf(before).trim() !== "") return textOf(before);
     }
   }
   return "";
 }
 
 /** The image that a script would load, where the page says it only to readers without scripts. */
-export function canonicalNoscript(element: Element): Element | null | undefined {
-  if (nameOf(element) !== "NOSCRIPT") return undefined;
-  const image = element.querySelector("img");
+export function canonicalNoscript(element: ContentElement): ContentElement | null | undefined {
+  if (element.name !== "NOSCRIPT") return undefined;
+  const image = find(element, isImage);
   if (!image) return null;
-  const before = element.previousElementSibling ?? element.parentElement;
-  const lazy = before && (nameOf(before) === "IMG" ? before : before.querySelector("img"));
+  const before = element.previousElementSibling ?? element.parent;
+  const lazy = before && (before.name === "IMG" ? before : find(before, isImage));
   if (!lazy || lazy === image) return image;
   if (bestImageSource(lazy) !== null) return null;
   lazy.remove();
@@ -92,34 +119,23 @@ export function canonicalNoscript(element: Element): Element | null | undefined 
 const VIDEO_HOSTS =
   /^(?:https?:)?\/\/(?:www\.|player\.|m\.)?(?:youtube\.com|youtube-nocookie\.com|youtu\.be|vimeo\.com|dailymotion\.com|geo\.dailymotion\.com|twitch\.tv|ted\.com|embed\.ted\.com|fast\.wistia\.(?:net|com)|loom\.com|player\.bilibili\.com|bilibili\.com|rutube\.ru|archive\.org|open\.spotify\.com|w\.soundcloud\.com|peertube\.[\w.]+)\//i;
 
-/** Whether the start tag of a frame may name the address of a video. */
-export const isVideoSource = (startTag: string): boolean =>
-  /youtu|vimeo|dailymotion|twitch|ted\.com|wistia|loom|bilibili|rutube|archive\.org|spotify|soundcloud|peertube|&(?!amp;)/i.test(
-    startTag,
-  );
-
 /** A video or audio piece as a link to it; undefined when the element embeds none. */
-export function canonicalMedia(element: Element): Element | undefined {
-  const name = nameOf(element);
+export function canonicalMedia(element: ContentElement): ContentElement | undefined {
+  const { name } = element;
   const source = mediaSource(element, name);
   if (source === null) return undefined;
   const title = (element.getAttribute("title") || element.getAttribute("aria-label") || "")
     .replace(/\s+/g, " ")
     .trim();
-  const link = build(
-    element,
-    "a",
-    { href: watchUrl(source) },
-    title || (name === "AUDIO" ? "Audio" : "Video"),
-  );
-  return build(element, "p", {}, link);
+  const link = build("A", { href: watchUrl(source) }, title || (name === "AUDIO" ? "Audio" : "Video"));
+  return build("P", {}, link);
 }
 
-function mediaSource(element: Element, name: string): string | null {
+function mediaSource(element: ContentElement, name: string): string | null {
   if (name === "VIDEO" || name === "AUDIO") {
     // A video that plays by itself, without sound or end, is the background of something else.
     if (!element.hasAttribute("controls") && element.hasAttribute("autoplay")) return null;
-    const source = element.getAttribute("src") ?? element.querySelector("source[src]")?.getAttribute("src");
+    const source = element.getAttribute("src") ?? find(element, isSource)?.getAttribute("src");
     return source && !/^(?:blob|data):/i.test(source) ? source : null;
   }
   if (name === "LITE-YOUTUBE")

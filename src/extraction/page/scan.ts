@@ -270,20 +270,24 @@ class Scanner implements TokenSink {
 
   #close(tag: number, end: number): void {
     const position = endTagPosition(this.#open, tag);
-    if (position >= 0) this.#popTo(position, end);
+    if (position < 0) return;
+    // Looked for once: a page of open elements before a long text would be searched for each of them.
+    const isAlone = this.#open.size === position + 1;
+    this.#popTo(position, end, isAlone ? end : this.#html.lastIndexOf("<", end - 1));
   }
 
-  /** Ends every element from the innermost down to this position; only the last has an end tag. */
-  #popTo(position: number, end: number): void {
+  /**
+   * Ends every element from the innermost down to this position; only the last may have an end tag.
+   * @param innerEnd where the others end: before that tag
+   */
+  #popTo(position: number, end: number, innerEnd = end): void {
     const open = this.#open;
     const elements = this.#elements;
-    // Looked for once: a page of open elements before a long text would be searched for each of them.
-    const lastTag = open.size > position + 1 ? this.#lastTagBefore(end) : end;
     while (open.size > position) {
       const element = open.top;
       const tag = open.pop();
       elements.elementEnd[element] = elements.count;
-      elements.closeEnd[element] = open.size === position ? end : lastTag;
+      elements.closeEnd[element] = open.size === position ? end : innerEnd;
       const traits = traitsOf(tag);
       if (tag === Tag.a) this.#dropPermalink(element);
       if ((traits & TagTrait.block) !== 0) this.#border(tag, traits, elements.flags[element]!);
@@ -297,11 +301,6 @@ class Scanner implements TokenSink {
     const isLine = (flags & ElementFlag.preformatted) !== 0 && tag !== Tag.pre && this.#blocks.isOpen;
     if (!isLine) this.#blocks.breakAt(breakOf(traits, flags), this.#texts.count);
     else if (this.#blocks.startLine()) this.#lineStarts.add(this.#texts.count);
-  }
-
-  #lastTagBefore(end: number): number {
-    const start = this.#html.lastIndexOf("<", end - 1);
-    return start < 0 ? end : start;
   }
 
   // ------------------------------------------------------------ text

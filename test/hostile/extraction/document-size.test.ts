@@ -1,10 +1,13 @@
 import { expect, test } from "bun:test";
 import { articleOf, extract, PROSE } from "../../support/extraction.ts";
 
-test("a page of 380 000 tags is read as text, and refused as a document", async () => {
+test("a page of 380 000 tags is written in every form, and refused only where selectors are to match it", async () => {
   const page = `<article><p>${"<i>tide</i> ".repeat(190_000)}</p></article>`;
-  expect((await articleOf(page, { renderings: [] })).wordCount).toBe(190_000);
-  await expect(extract(page, { renderings: ["markdown"] })).rejects.toMatchObject({ code: "too_complex" });
+  const { wordCount, markdown, content } = await articleOf(page);
+  expect(wordCount).toBe(190_000);
+  expect(markdown).toBe("*tide* ".repeat(190_000).trim());
+  expect(content?.match(/tide/g)).toHaveLength(190_000);
+  await expect(extract(page, { select: "article" })).rejects.toMatchObject({ code: "too_complex" });
 }, 60_000);
 
 test("short references to a long base end at 20 million characters, and keep their words", async () => {

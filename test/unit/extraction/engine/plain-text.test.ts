@@ -19,6 +19,8 @@ const PIECES: Readonly<Record<string, string>> = {
   "a video": VIDEO,
   "a video with a caption": `<figure>${VIDEO}<figcaption>It turns</figcaption></figure>`,
   "a video in a quotation": `<blockquote><p>See it.</p>${VIDEO}</blockquote>`,
+  "a row that ends in empty cells":
+    "<table><tr><th>a</th><th>b</th></tr><tr><td>1</td><td></td></tr></table>",
   "a video in a cell": `<table><tr><td>Turns</td><td>${VIDEO}</td></tr><tr><td>a</td><td>b</td></tr></table>`,
   "a video in an item": `<ul><li>See it ${VIDEO}</li></ul>`,
   "a frame that shows no video": '<p>One</p><iframe src="https://site.test/map?a=1&amp;b=2"></iframe>',
@@ -63,7 +65,7 @@ const PIECES: Readonly<Record<string, string>> = {
   "code beside words": "<p>Turn the <code>mill </code>by<code> gate</code></p>",
 };
 
-describe("the text without a document is the text with one", () => {
+describe("the text is the same whichever renderings are asked for", () => {
   for (const [name, inner] of Object.entries(PIECES)) {
     test(name, async () => {
       const page = pageWith(inner);

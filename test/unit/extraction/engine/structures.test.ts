@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { articleOf } from "../../../support/extraction.ts";
+import { articleOf, PROSE } from "../../../support/extraction.ts";
 import { framed } from "../../../support/framed.ts";
 import { GOLDEN_URL, readGolden } from "../../../support/golden.ts";
 
@@ -81,6 +81,14 @@ describe("inside the article of a site", () => {
       expect((await articleOf(page, { includeCode: false })).text).toBe(text);
     }
   }, 30_000);
+});
+
+test("the empty cells at the end of a table stay where it ends the content", async () => {
+  const row = "<tr><td>Monday</td><td>412</td><td>north</td></tr>";
+  const last = "<tr><td>Tuesday</td><td></td><td></td></tr>";
+  const table = `<table><tr><th>Day</th><th>Turns</th><th>Wind</th></tr>${row}${last}</table>`;
+  const { content } = await articleOf(`<main><p>${PROSE}</p><p>${PROSE}</p>${table}</main>`);
+  expect(content).toContain(last);
 });
 
 describe("what belongs to chosen text", () => {

@@ -1,0 +1,220 @@
+import { ancestorWhere, ContentElement, find, findAll, named, textOf as textIn } from "../document/tree.ts";
+import { EntityText } from "../page/entity-text.ts";
+import { codesOf } from "../page/page-codes.ts";
+import { ElementFlag, type PageModel, textOf } from "../page/page-model.ts";
+import { scanPage } from "../page/scan.ts";
+import { Tag, TagTrait, tagAt, traitsOf } from "../page/tags.ts";
+import { Tokenizer, type TokenSink } from "../page/tokenizer.ts";
+import { PERMALINK_SIGN } from "../text.ts";
+import { PageElements } from "./page-elements.ts";
+import { WholeElements } from "./whole-elements.ts";
+
+/** Puts a tree together from pieces of a page that are well nested and in page order. */
+export class TreeBuilder {
+  readonly root = new ContentElement("BODY");
+  readonly #model: PageModel;
+  readonly #elements: PageElements;
+  #at = this.root;
+
+  constructor(model: PageModel) {
+    this.#model = model;
+    this.#elements = new PageElements(model);
+  }
+
+  /** @param element number in the model; below zero for a paragraph that the page does not have */
+  open(element: number): void {
+    const opened = element < 0 ? new ContentElement("P") : this.#elements.element(element);
+    this.#at.append(opened);
+    this.#at = opened;
+  }
+
+  close(): void {
+    this.#at = this.#at.parent ?? this.root;
+  }
+
+  /** @param text number in the model */
+  text(text: number): void {
+    this.#at.appendText(textOf(this.#model, text));
+  }
+
+  /** A line of preformatted text ends without a line break of its own. */
+  line(): void {
+    this.#at.appendText("\n");
+  }
+
+  /** Two words touch that only a style sets apart. */
+  gap(): void {
+    this.#at.appendText(" ");
+  }
+
+  /** An image, line break, rule, check box, formula or embedded piece. */
+  media(element: number): void {
+    const { parent, tag } = this.#model;
+    const around = parent[element]!;
+    // The sources of a picture come along, and nothing that a page may have left inside it.
+    const isInPicture = tag[element] === Tag.img && around >= 0 && tag[around] === Tag.picture;
+    this.#copy(isInPicture ? around : element, element);
+  }
+
+  /** An element with all that the page wrote into it. */
+  whole(element: number): void {
+    this.#copy(element, element);
+  }
+
+  /** Copies the elements from one up to another, which stands inside it or is it. */
+  #copy(first: number, last: number): void {
+    const { tag, elementEnd, openStart, closeEnd } = this.#model;
+    if ((traitsOf(tag[first]!) & TagTrait.void) !== 0) {
+      this.#at.append(this.#elements.element(first));
+      return;
+    }
+    const stretch = { first, end: elementEnd[last]!, from: openStart[first]!, until: closeEnd[last]! };
+    new Copy({ model: this.#model, elements: this.#elements, keeps: null }, this.#at, stretch).run();
+  }
+}
+
+/**
+ * All that a piece of HTML shows, as a tree: what it hides itself is left out, but for the sources of formulas.
+ * @throws Failure `too_complex` for too many elements, see `scanPage`
+ */
+export function treeOfHtml(html: string): ContentElement {
+  const { model } = scanPage(html);
+  const root = new ContentElement("BODY");
+  const wholes = new WholeElements(model);
+  const keeps = (element: number): boolean =>
+    (model.flags[element]! & ElementFlag.hidden) === 0 || wholes.around(element) >= 0;
+  const stretch = { first: 0, end: model.elementCount, from: 0, until: html.length };
+  new Copy({ model, elements: new PageElements(model), keeps }, root, stretch).run();
+  removePermalinks(root);
+  return root;
+}
+
+const isTitle = named("H1 H2 H3 H4 H5 H6 DT CAPTION");
+const isImage = named("IMG");
+
+/** Removes the links with which headings point to themselves; they are tools of the site, not text. */
+function removePermalinks(root: ContentElement): void {
+  for (const link of findAll(root, named("A"))) {
+    const isSign = link.getAttribute("href")?.includes("#") && PERMALINK_SIGN.test(textIn(link));
+    if (isSign && !find(link, isImage) && ancestorWhere(link, MAX_DEPTH, isTitle)) link.remove();
+  }
+}
+
+type CopyContext = {
+  readonly model: PageModel;
+  readonly elements: PageElements;
+  /** Whether an element is copied with what is inside it; null where all are. */
+  readonly keeps: ((element: number) => boolean) | null;
+};
+
+type Stretch = {
+  readonly first: number;
+  readonly end: number;
+  readonly from: number;
+  readonly until: number;
+};
+
+/** Of what stands deeper only the texts are kept, set apart where they are blocks. */
+const MAX_DEPTH = 240;
+
+/**
+ * Copies elements as the page wrote them, with all that the columns leave out, as white space and scripts: the
+ * source is read again, and each text put into the element of the columns that it stands in.
+ */
+class Copy implements TokenSink {
+  readonly #context: CopyContext;
+  /** Where the open elements go, outermost first; those too deep have no node. */
+  readonly #nodes: ContentElement[];
+  /** The open elements. */
+  readonly #open: number[] = [];
+  /** Offset in the page of what is read again. */
+  readonly #offset: number;
+  readonly #source: string;
+  readonly #codes: Uint16Array;
+  #next: number;
+  readonly #end: number;
+  #skippedUntil = 0;
+  #entities: EntityText | null = null;
+
+  /** Copies the elements from `first` up to `end`, from one place in the page to another. */
+  constructor(context: CopyContext, into: ContentElement, { first, end, from, until }: Stretch) {
+    this.#context = context;
+    this.#nodes = [into];
+    this.#next = first;
+    this.#end = end;
+    this.#offset = from;
+    this.#source = context.model.html.slice(from, until);
+    this.#codes = codesOf(this.#source);
+  }
+
+  run(): void {
+    new Tokenizer(this.#source, this.#codes, this).run();
+    this.#goTo(this.#source.length);
+  }
+
+  text(start: number, end: number, hasEntity: boolean): void {
+    this.#goTo(start);
+    if (this.#offset + start < this.#skippedUntil) return;
+    if (!hasEntity) this.#into.appendText(this.#source.slice(start, end));
+    else {
+      this.#entities ??= new EntityText(this.#source, (text) => this.#into.appendText(text));
+      this.#entities.text(start, end);
+    }
+  }
+
+  startTag(nameStart: number, nameEnd: number): number {
+    return tagAt(this.#codes, nameStart, nameEnd);
+  }
+
+  attribute(): void {}
+  startTagEnd(): void {}
+  endTag(): void {}
+
+  get #into(): ContentElement {
+    return this.#nodes.at(-1)!;
+  }
+
+  /** Opens and closes what the page does up to this place in the source. */
+  #goTo(place: number): void {
+    const { openStart, closeEnd } = this.#context.model;
+    const at = this.#offset + place;
+    for (let element = this.#next; element < this.#end && openStart[element]! <= at; element = this.#next) {
+      this.#closeBefore(openStart[element]!, closeEnd);
+      this.#next = this.#start(element);
+    }
+    this.#closeBefore(at, closeEnd);
+  }
+
+  #closeBefore(place: number, closeEnd: Int32Array): void {
+    while (this.#open.length > 0 && closeEnd[this.#open.at(-1)!]! <= place) {
+      const element = this.#open.pop()!;
+      if (this.#open.length + 1 < this.#nodes.length) this.#nodes.pop();
+      else this.#setApart(element);
+    }
+  }
+
+  /** Answers the element that comes next. */
+  #start(element: number): number {
+    const { model, elements, keeps } = this.#context;
+    if (keeps !== null && !keeps(element)) {
+      this.#skippedUntil = model.closeEnd[element]!;
+      return model.elementEnd[element]!;
+    }
+    const isVoid = (traitsOf(model.tag[element]!) & TagTrait.void) !== 0;
+    const isDeep = this.#nodes.length > MAX_DEPTH;
+    if (isDeep && !isVoid) this.#setApart(element);
+    else {
+      const node = elements.element(element);
+      this.#into.append(node);
+      if (!isVoid) this.#nodes.push(node);
+    }
+    if (!isVoid) this.#open.push(element);
+    return element + 1;
+  }
+
+  /** A paragraph of nothing ends the one before. */
+  #setApart(element: number): void {
+    const isBlock = (traitsOf(this.#context.model.tag[element]!) & TagTrait.block) !== 0;
+    if (isBlock) this.#into.append(new ContentElement("P"));
+  }
+}

@@ -1,0 +1,299 @@
+/**
+ * The tree that a page's content is made into before it is read: elements and texts, linked both ways so that
+ * what a generator wrote can be rewritten in place. An element of a page keeps its place there, and its
+ * attributes are read when somebody asks for one.
+ */
+export type ContentNode = ContentElement | ContentText;
+
+/** Reads the attributes of a page's elements, see `PageElements`. */
+export interface AttributeSource {
+  classOf(element: number): string;
+  idOf(element: number): string;
+  /** All attributes by lower-case name, entities decoded. */
+  attributesOf(element: number): Map<string, string>;
+}
+
+export class ContentText {
+  readonly kind = "text";
+  parent: ContentElement | null = null;
+  previousSibling: ContentNode | null = null;
+  nextSibling: ContentNode | null = null;
+  /** Characters as a reader sees them, white space as in the source. */
+  text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+
+  remove(): void {
+    unlink(this);
+  }
+}
+
+export class ContentElement {
+  readonly kind = "element";
+  parent: ContentElement | null = null;
+  previousSibling: ContentNode | null = null;
+  nextSibling: ContentNode | null = null;
+  firstChild: ContentNode | null = null;
+  lastChild: ContentNode | null = null;
+  /** In capitals. */
+  readonly name: string;
+  /** Whether a block stands somewhere inside, see `noteBlocks`. */
+  holdsBlocks = false;
+  readonly #source: AttributeSource | null;
+  readonly #number: number;
+  /** Null until somebody asks for more than class and id. */
+  #attributes: Map<string, string> | null;
+
+  /** @param number of the element in its source; without a source the element has no attributes yet */
+  constructor(name: string, source: AttributeSource | null = null, number = -1) {
+    this.name = name;
+    this.#source = source;
+    this.#number = number;
+    this.#attributes = null;
+  }
+
+  /** The class attribute; empty for none. */
+  get className(): string {
+    if (this.#attributes !== null) return this.#attributes.get("class") ?? "";
+    return this.#source === null ? "" : this.#source.classOf(this.#number);
+  }
+
+  get id(): string {
+    if (this.#attributes !== null) return this.#attributes.get("id") ?? "";
+    return this.#source === null ? "" : this.#source.idOf(this.#number);
+  }
+
+  getAttribute(name: string): string | null {
+    return this.#all().get(name) ?? null;
+  }
+
+  hasAttribute(name: string): boolean {
+    return this.#all().has(name);
+  }
+
+  setAttribute(name: string, value: string): void {
+    this.#all().set(name, value);
+  }
+
+  removeAttribute(name: string): void {
+    this.#all().delete(name);
+  }
+
+  #all(): Map<string, string> {
+    this.#attributes ??= this.#source === null ? new Map() : this.#source.attributesOf(this.#number);
+    return this.#attributes;
+  }
+
+  get firstElementChild(): ContentElement | null {
+    return elementFrom(this.firstChild);
+  }
+  get nextElementSibling(): ContentElement | null {
+    return elementFrom(this.nextSibling);
+  }
+  get previousElementSibling(): ContentElement | null {
+    let at = this.previousSibling;
+    while (at !== null && at.kind !== "element") at = at.previousSibling;
+    return at;
+  }
+
+  /** The elements right inside. */
+  get children(): ContentElement[] {
+    const children: ContentElement[] = [];
+    for (let at = this.firstElementChild; at; at = at.nextElementSibling) children.push(at);
+    return children;
+  }
+
+  /** Whether there are more elements right inside than this, which should be few. */
+  hasMoreChildrenThan(count: number): boolean {
+    let seen = 0;
+    for (let at = this.firstElementChild; at; at = at.nextElementSibling) if (++seen > count) return true;
+    return false;
+  }
+
+  append(...nodes: readonly ContentNode[]): void {
+    for (const node of nodes) this.insertBefore(node, null);
+  }
+
+  /** Adds text at the end, to a text that ends there. */
+  appendText(text: string): void {
+    const last = this.lastChild;
+    if (last?.kind === "text") last.text += text;
+    else this.append(new ContentText(text));
+  }
+
+  /** Moves a node to this place; to the end where `before` is null. */
+  insertBefore(node: ContentNode, before: ContentNode | null): void {
+    if (node.parent !== null) unlink(node);
+    const previous = before === null ? this.lastChild : before.previousSibling;
+    node.parent = this;
+    node.previousSibling = previous;
+    node.nextSibling = before;
+    if (previous === null) this.firstChild = node;
+    else previous.nextSibling = node;
+    if (before === null) this.lastChild = node;
+    else before.previousSibling = node;
+  }
+
+  remove(): void {
+    unlink(this);
+  }
+
+  replaceWith(node: ContentNode): void {
+    this.parent?.insertBefore(node, this);
+    unlink(this);
+  }
+
+  contains(node: ContentNode): boolean {
+    let at: ContentNode | null = node;
+    while (at !== null && at !== this) at = at.parent;
+    return at !== null;
+  }
+}
+
+function unlink(node: ContentNode): void {
+  const { parent, previousSibling, nextSibling } = node;
+  if (parent === null) return;
+  if (previousSibling === null) parent.firstChild = nextSibling;
+  else previousSibling.nextSibling = nextSibling;
+  if (nextSibling === null) parent.lastChild = previousSibling;
+  else nextSibling.previousSibling = previousSibling;
+  node.parent = null;
+  node.previousSibling = null;
+  node.nextSibling = null;
+}
+
+function elementFrom(node: ContentNode | null): ContentElement | null {
+  let at = node;
+  while (at !== null && at.kind !== "element") at = at.nextSibling;
+  return at;
+}
+
+export const isElement = (node: ContentNode | null | undefined): node is ContentElement =>
+  node?.kind === "element";
+
+export const isText = (node: ContentNode | null | undefined): node is ContentText => node?.kind === "text";
+
+/** The words of an element's class, lower-cased; a hostile class is cut off. */
+export function classesOf(element: ContentElement): readonly string[] {
+  const classes = element.className;
+  return classes === "" ? NO_CLASSES : classes.slice(0, 1000).toLowerCase().split(/\s+/).filter(Boolean);
+}
+
+const NO_CLASSES: readonly string[] = [];
+
+/** The node after this one and all that is inside it, in document order and inside `root`. */
+export function following(node: ContentNode, root: ContentNode): ContentNode | null {
+  let at: ContentNode | null = node;
+  while (at && at !== root) {
+    if (at.nextSibling) return at.nextSibling;
+    at = at.parent;
+  }
+  return null;
+}
+
+/** The node after this one in document order, which may be inside it; null at the end of `root`. */
+export const nextNode = (node: ContentNode, root: ContentNode): ContentNode | null =>
+  (node.kind === "element" ? node.firstChild : null) ?? following(node, root);
+
+/** Visits the elements below `root` in document order; one for which `visit` returns true is not entered. */
+export function walkElements(root: ContentElement, visit: (element: ContentElement) => boolean): void {
+  let node = root.firstChild;
+  while (node) {
+    const isSkipped = node.kind === "text" || visit(node);
+    node = isSkipped ? following(node, root) : nextNode(node, root);
+  }
+}
+
+type Test = (element: ContentElement) => boolean;
+
+/** The first element below `root`, in document order, that passes. */
+export function find(root: ContentElement, test: Test): ContentElement | null {
+  for (let node = root.firstChild; node; node = nextNode(node, root)) {
+    if (node.kind === "element" && test(node)) return node;
+  }
+  return null;
+}
+
+/** All elements below `root` that pass, in document order. */
+export function findAll(root: ContentElement, test: Test): ContentElement[] {
+  const found: ContentElement[] = [];
+  for (let node = root.firstChild; node; node = nextNode(node, root)) {
+    if (node.kind === "element" && test(node)) found.push(node);
+  }
+  return found;
+}
+
+/** A test for elements of these names, in capitals. */
+export const named = (names: string): Test => {
+  const set = new Set(names.split(" "));
+  return (element) => set.has(element.name);
+};
+
+/** Whether an element has a class, whose case counts. */
+export const hasClass = (element: ContentElement, word: string): boolean =>
+  element.className.includes(word) && element.className.split(/\s+/).includes(word);
+
+/** The innermost ancestor, at most `levels` up, that passes. */
+export function ancestorWhere(element: ContentElement, levels: number, test: Test): ContentElement | null {
+  let at = element.parent;
+  for (let level = 0; at && level < levels; level++, at = at.parent) if (test(at)) return at;
+  return null;
+}
+
+/** A new element with attributes and children. */
+export function build(
+  name: string,
+  attributes: Readonly<Record<string, string>>,
+  ...children: readonly (ContentNode | string)[]
+): ContentElement {
+  const element = new ContentElement(name);
+  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
+  for (const child of children) {
+    if (typeof child === "string") element.appendText(child);
+    else element.append(child);
+  }
+  return element;
+}
+
+/** Moves the children of one element to the end of another. */
+export function moveChildren(from: ContentElement, to: ContentElement): void {
+  for (let child = from.firstChild; child; child = from.firstChild) to.append(child);
+}
+
+/** All text in a node. */
+export function textOf(root: ContentNode): string {
+  if (root.kind === "text") return root.text;
+  let text = "";
+  for (let node = root.firstChild; node; node = nextNode(node, root))
+    if (node.kind === "text") text += node.text;
+  return text;
+}
+
+/** The text of a node and of those right after it; empty for a text that goes on with the one before. */
+export function textFrom(node: ContentText): string {
+  if (isText(node.previousSibling)) return "";
+  let { text } = node;
+  for (let at = node.nextSibling; isText(at); at = at.nextSibling) text += at.text;
+  return text;
+}
+
+const set = (names: string): ReadonlySet<string> => new Set(names.split(/\s+/));
+
+/** Elements that never hold readable content, left out with all that is inside. */
+export const DROPPED = set(
+  `SCRIPT STYLE TEMPLATE NOSCRIPT IFRAME OBJECT EMBED APPLET CANVAS SVG MATH AUDIO VIDEO INPUT BUTTON SELECT
+   TEXTAREA OPTION DATALIST DIALOG HEAD LINK META TITLE BASE FRAME FRAMESET PORTAL SOURCE TRACK MAP AREA
+   COLGROUP COL XMP NOEMBED NOFRAMES PLAINTEXT PARAM BGSOUND RP`,
+);
+
+/** Elements that start a line of their own; all others are phrases. */
+export const BLOCKS = set(
+  `ADDRESS ARTICLE ASIDE BLOCKQUOTE BODY CAPTION CENTER DD DETAILS DIR DIV DL DT FIELDSET FIGCAPTION FIGURE
+   FOOTER FORM H1 H2 H3 H4 H5 H6 HEADER HGROUP HR LEGEND LI MAIN MENU NAV OL P PRE SEARCH SECTION SUMMARY
+   TABLE TBODY TD TFOOT TH THEAD TR UL`,
+);
+
+/** Deeper elements are read as plain text: no page that people read goes that deep. */
+export const MAX_ELEMENT_DEPTH = 200;
