@@ -1,6 +1,6 @@
 /**
- * Builds the library into dist/lib: ES modules for Bun and Node with their declarations. Its packages stay
- * imports; package.json names them as dependencies.
+ * Builds the library into dist/lib: ES modules for Bun and Node with their declarations. Packages remain
+ * imports, which package.json names as dependencies.
  */
 import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
@@ -38,13 +38,13 @@ async function writeDeclarations(): Promise<void> {
     },
   );
   if ((await tsc.exited) !== 0) throw new Error("writing the library's declarations failed");
-  // The library has no browser, and its users no types of one.
+  // The library has no browser, and its users do not have a browser's types.
   const browserTypes = join(OUT, "types/src/fetching/browser/chromium.d.ts");
   const opaque = ["Browser", "BrowserContext", "Page", "Request", "Response"].map(
     (n) => `export type ${n} = unknown;`,
   );
   await Bun.write(browserTypes, `${opaque.join("\n")}\n`);
-  // Declarations name their neighbours as the sources do, with `.ts`, which only compilers with a flag take.
+  // Declarations refer to each other with `.ts` like the sources, which compilers accept only with a flag.
   for (const name of await readdir(join(OUT, "types"), { recursive: true })) {
     if (!name.endsWith(".d.ts")) continue;
     const file = Bun.file(join(OUT, "types", name));

@@ -16,14 +16,14 @@ export function compileSettings(
   target?: Bun.Build.CompileTarget,
 ): Omit<BuildConfig, "entrypoints"> {
   return {
-    // The embedded files keep their paths below this, and the worker must stand beside the entry.
+    // The embedded files keep their paths below this root, and the worker must be beside the entry.
     root: join(ROOT, "bin"),
     format: "esm",
     target: "bun",
     minify: true,
     bytecode: true,
     splitting: true,
-    // Without these two the program would run a `preload` and read a `.env` of the current directory.
+    // Otherwise the program would run a `preload` and read a `.env` of the current directory.
     compile: { outfile, autoloadDotenv: false, autoloadBunfig: false, ...(target ? { target } : {}) },
   };
 }

@@ -1,6 +1,6 @@
 /**
- * Builds the program and shows its main jobs on the small site in test/site, served on loopback.
- * `make demo` runs it; what it makes stays in build/demo.
+ * Builds the program and shows its main jobs on the small site in test/site, served on loopback. `make demo`
+ * runs it; its results stay in build/demo.
  */
 import { mkdir, rm } from "node:fs/promises";
 import { join, relative } from "node:path";
@@ -12,7 +12,7 @@ const ROOT = join(import.meta.dir, "..");
 const PROGRAM = join(ROOT, "dist/article-extractor");
 const OUT = join(ROOT, "build/demo");
 
-// The site has no scripts, and the demonstration is about other things than browsers.
+// The site has no scripts, and the demonstration is not about browsers.
 process.env.ARTICLE_EXTRACTOR_PREFER_BROWSER ??= "false";
 
 async function run(command: readonly string[]): Promise<string> {
@@ -97,7 +97,9 @@ type Answers = {
   }[];
 };
 
-/** Serves the crawled pages as a tenant, and has a client of the Model Context Protocol find and search it. */
+/**
+ * Serves the crawled pages as a tenant, and lets a client of the Model Context Protocol find and search it.
+ */
 async function searchOverMcp(directory: string): Promise<string> {
   const deployment = join(OUT, "deployment.json");
   const tenant = {

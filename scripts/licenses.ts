@@ -1,11 +1,11 @@
 /**
- * Collects the licences of everything that the compiled program contains: itself, Bun, and the
- * production dependencies with theirs. `sh scripts/bun scripts/licenses.ts` prints them.
+ * Collects the licences of everything that the compiled program contains: itself, Bun, and all production
+ * dependencies. `sh scripts/bun scripts/licenses.ts` prints them.
  */
 import { readdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 
-/** What this reads of a package.json; everything may be missing or of an old form. */
+/** The fields of a package.json that are read here; any may be missing or in an old form. */
 type PackageJson = {
   readonly name?: string;
   readonly version?: string;
@@ -20,21 +20,22 @@ type PackageJson = {
 type LicensedPackage = {
   readonly title: string;
   readonly licenseId: string | null;
-  /** The licence and notice files, in the order of their names; empty where the package has none. */
+  /** The licence and notice files, in the order of their names; empty when the package has none. */
   readonly texts: readonly string[];
 };
 
 const LICENSE_FILE = /^(licen[cs]e|copying)/i;
-/** Apache-2.0, section 4(d): a NOTICE file goes along with the program. */
+/** Apache-2.0, section 4(d), requires that a NOTICE file is distributed with the program. */
 const NOTICE_FILE = /^(notice|third[-_ ]?party[-_ ]?notices?)/i;
 const RULE = "=".repeat(80);
 
 /**
- * The licences of the program, as one text: the same bytes for the same lock file and Bun version.
- * Walks the `dependencies` of package.json and theirs as they are installed, not `devDependencies`;
- * a peer dependency counts when it is not optional.
+ * The licences of the program as one text, which is the same for the same lock file and Bun version. It walks
+ * the installed `dependencies` of package.json and their dependencies, not `devDependencies`; a peer
+ * dependency counts when it is not optional.
  * @param root the directory of package.json and node_modules
- * @throws Error when a package is not installed, or has neither a licence file nor a licence in its package.json
+ * @throws Error when a package is not installed, or has neither a licence file nor a licence in its
+ * package.json
  */
 export async function collectLicenses(root: string): Promise<string> {
   const own = await readPackage(root);
@@ -46,7 +47,7 @@ export async function collectLicenses(root: string): Promise<string> {
   return sections.join(`\n${RULE}\n\n`);
 }
 
-/** Where each production dependency is installed, nested copies of other versions included. */
+/** The directories of all production dependencies, including nested copies of other versions. */
 async function walkDependencies(root: string): Promise<ReadonlySet<string>> {
   const found = new Set<string>();
   const waiting = [root];
@@ -69,7 +70,7 @@ function listDependencies(manifest: PackageJson): { readonly name: string; reado
   const peers = Object.keys(manifest.peerDependencies ?? {}).filter(
     (name) => manifest.peerDependenciesMeta?.[name]?.optional !== true,
   );
-  // npm writes an optional dependency into both lists of some packages.
+  // In some packages npm writes an optional dependency into both lists.
   const required = Object.keys(manifest.dependencies ?? {}).filter((name) => !optional.includes(name));
   return [
     ...required.map((name) => ({ name, required: true })),
@@ -77,7 +78,7 @@ function listDependencies(manifest: PackageJson): { readonly name: string; reado
   ];
 }
 
-/** Looks where an import would: in the node_modules of the importer, then of each directory above it. */
+/** Searches where an import would: in the node_modules of the importer, then of each directory above it. */
 async function locate(name: string, importer: string, root: string): Promise<string | null> {
   for (let directory = importer; ; directory = dirname(directory)) {
     const candidate = join(directory, "node_modules", name);
@@ -87,7 +88,7 @@ async function locate(name: string, importer: string, root: string): Promise<str
 }
 
 async function readManifest(directory: string): Promise<PackageJson> {
-  // A boundary: the fields that matter are checked where they are read.
+  // The fields that matter are checked where they are read.
   return (await Bun.file(join(directory, "package.json")).json()) as PackageJson;
 }
 

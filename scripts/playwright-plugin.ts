@@ -1,9 +1,9 @@
 import type { BunPlugin } from "bun";
 
 /**
- * playwright-core finds its own files by its place on the disk, which it does not have inside the program: the
- * two JSON files that it needs become part of it, and the place a constant. Tried with 1.65.1; another version
- * whose text differs fails the build rather than the first launch.
+ * playwright-core finds its own files by its place on the disk, which it does not have inside the program. So
+ * the two JSON files that it needs are embedded, and the place becomes a constant. This was tried with
+ * 1.65.1; a version whose text differs fails the build rather than the first launch.
  */
 export const playwrightPlugin: BunPlugin = {
   name: "playwright-core",

@@ -1,6 +1,6 @@
 /**
- * Keeps the tables of the documentation equal to what the program declares: `sh scripts/bun scripts/readme.ts`
- * rewrites what stands between `<!-- NAME -->` and `<!-- /NAME -->`.
+ * Keeps the tables of the documentation equal to what the program declares: `sh scripts/bun
+ * scripts/readme.ts` rewrites everything between `<!-- NAME -->` and `<!-- /NAME -->`.
  */
 import { join } from "node:path";
 import { FAILURE_OUTCOMES } from "../src/base/failure.ts";
@@ -10,7 +10,7 @@ import { VARIABLES } from "../src/settings/index.ts";
 
 const ROOT = join(import.meta.dir, "..");
 
-/** The documents that hold tables, with the tables of each. */
+/** The documents that contain tables, and the tables of each. */
 const DOCUMENTS: Readonly<Record<string, Readonly<Record<string, () => string>>>> = {
   "docs/reference.md": {
     options: () => optionsTable(EXTRACT_FLAGS),
@@ -20,10 +20,10 @@ const DOCUMENTS: Readonly<Record<string, Readonly<Record<string, () => string>>>
   "docs/crawl.md": { "crawl-options": () => optionsTable(CRAWL_ONLY_FLAGS) },
 };
 
-/** Paths of the documents that hold tables. */
+/** Paths of the documents that contain tables. */
 export const TABLE_DOCUMENTS: readonly string[] = Object.keys(DOCUMENTS);
 
-/** The text of a document with each of its tables made anew. */
+/** Returns a document's text with all its tables rewritten. */
 export function withTables(path: string, text: string): string {
   return Object.entries(DOCUMENTS[path] ?? {}).reduce((document, [name, table]) => {
     const block = new RegExp(`(<!-- ${name} -->\\n)[\\s\\S]*?(<!-- /${name} -->)`);

@@ -3,10 +3,9 @@
  *
  *   sh scripts/bun scripts/test.ts [--all] [bun test arguments ...]
  *
- * Tests under test/long/ run only with --all. Everything else goes to `bun test` as it stands.
- * `bun test` has no such line itself, and where a test ends the process with `process.exit(0)` it
- * even exits 0 with half of the tests unrun; so the counts come from its JUnit report, which is only
- * written by a run that came to its end.
+ * Tests under test/long/ run only with --all. All other arguments are passed to `bun test`, which prints no
+ * such line itself. When a test calls `process.exit(0)`, `bun test` even exits 0 with half of the tests unrun;
+ * so the counts come from its JUnit report, which only a complete run writes.
  */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -15,13 +14,15 @@ import { join } from "node:path";
 const TEST_TIMEOUT_MS = 30_000;
 const LONG_TESTS = "test/long/**";
 
-/** How many tests ended how. A test to do counts as skipped; so does one that `-t` filtered out. */
+/**
+ * The numbers of tests by outcome. A test to do counts as skipped, and so does one that `-t` filtered out.
+ */
 export type TestCounts = { readonly passed: number; readonly failed: number; readonly skipped: number };
 
 /**
- * Counts the test cases of a JUnit report as Bun 1.4.5 writes it: suites nest as deep as `describe`
- * does, a passed case is an empty element, and `<`, `>` and `"` are escaped in all names and messages,
- * so that a tag in the text is a tag of the report.
+ * Counts the test cases of a JUnit report as Bun 1.4.5 writes it: suites nest as deep as `describe` does, a
+ * passed case is an empty element, and `<`, `>` and `"` are escaped in all names and messages, so that every
+ * tag in the text belongs to the report.
  * @returns null for a report that is cut off or that is no JUnit report
  */
 export function countTests(junit: string): TestCounts | null {
@@ -36,8 +37,8 @@ export function countTests(junit: string): TestCounts | null {
 }
 
 /**
- * What the run as a whole amounts to.
- * @param exitCode of `bun test`; null when a signal ended it
+ * Judges the run as a whole.
+ * @param exitCode the exit code of `bun test`; null when a signal ended it
  * @param junit its report, or null when it wrote none
  */
 export function judgeRun(
@@ -48,7 +49,7 @@ export function judgeRun(
   const none: TestCounts = { passed: 0, failed: 0, skipped: 0 };
   const counts = junit === null ? null : countTests(junit);
   if (counts === null) {
-    // Without any matching file Bun also writes no report; the message above it says so.
+    // When no file matches, Bun also writes no report, but it prints a message about that.
     const fault = junit === null ? "wrote no report" : "left a report that is cut off";
     const problem = `bun test ${ended} and ${fault}: it crashed, a test ended the process, or no test file matched`;
     return { counts: { ...none, failed: 1 }, exitCode: exitCode || 1, problem };

@@ -1,5 +1,5 @@
 /**
- * Writes what the program makes of the golden corpus into its files, to be read before it is committed:
+ * Rewrites the golden corpus with the program's present output. Read the diff before you commit it:
  *
  *   sh scripts/bun scripts/update-golden.ts
  */

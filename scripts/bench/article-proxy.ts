@@ -1,6 +1,6 @@
 /**
- * A proxy on loopback that answers every plain request with one article, whoever was meant: for runs whose
- * URLs are made up. `--port N`
+ * A loopback proxy that answers every plain request with the same article, whatever host it names. It serves
+ * runs with made-up URLs. `--port N`
  */
 const page = `<!doctype html><html lang="en"><head><title>Any page</title></head><body><article><h1>Any page</h1>
 ${"<p>The gate opens at low water, and whoever waits on the quay hears it before he sees it.</p>".repeat(20)}

@@ -1,8 +1,8 @@
 /**
- * One subject of scripts/bench/browser.ts. Arguments: `ours` or `playwright`, the site's origin, the directory
- * for temporary files, pages at a time. For each line `FROM COUNT` on its standard input it fetches so many
- * pages and prints a line of JSON, for a line `live` what its collected heap holds; at the end of the input it
- * closes the browser.
+ * One subject of scripts/bench/browser.ts. Arguments: `ours` or `playwright`, the site's origin, the
+ * directory for temporary files, pages at a time. For each line `FROM COUNT` on its standard input it fetches
+ * that many pages and prints a line of JSON; for a line `live` it prints the size of its heap after a full
+ * collection. It closes the browser at the end of the input.
  */
 import { fullGC, heapStats } from "bun:jsc";
 import { join } from "node:path";
@@ -19,7 +19,7 @@ import { benchFetching } from "./fetching-parts.ts";
 
 const [subject = "", origin = "", temporary = "", concurrency = "4"] = process.argv.slice(2);
 
-/** Fetches a page's HTML as scripts have made it. */
+/** Fetches a page's HTML after its scripts have run. */
 type Client = AsyncDisposable & { readonly html: (url: string) => Promise<string> };
 
 const executablePath =
@@ -68,7 +68,7 @@ function openOurs(): Client {
   };
 }
 
-// As its documentation shows it: a page a URL, until the network is idle.
+// This follows Playwright's documentation: one page per URL, loaded until the network is idle.
 async function openPlaywright(): Promise<Client> {
   process.env.TMPDIR = temporary;
   const browser = await chromium.launch({ executablePath, chromiumSandbox: hasSandbox });
@@ -98,7 +98,9 @@ async function fetchMany(client: Client, from: number, count: number): Promise<v
   await Promise.all(Array.from({ length: Number(concurrency) }, work));
 }
 
-/** What is left when all garbage is collected: it tells a leak from a heap that was not collected yet. */
+/**
+ * Measures what remains after a full collection, which tells a leak from garbage that was not collected yet.
+ */
 function measureLive(): { readonly liveMb: number; readonly liveObjects: number } {
   // The first collection runs the finalizers of what the second one frees.
   fullGC();

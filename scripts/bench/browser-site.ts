@@ -1,6 +1,6 @@
 /**
- * A site for scripts/bench/browser.ts: `/page/N` is an article that a script completes out of `/part/N`, with a
- * style sheet, two scripts and a picture. It prints its origin, and serves until it is ended.
+ * A site for scripts/bench/browser.ts: `/page/N` is an article that a script completes from `/part/N`, with a
+ * style sheet, two scripts and a picture. It prints its origin and serves until it is ended.
  */
 const PARAGRAPH =
   "The wheel of the mill turns slowly, and the water falls over the weir all day long, whatever the season. ";
@@ -17,7 +17,7 @@ const APP = `setTimeout(async () => {
   const answer = await fetch("/part/" + window.PAGE);
   document.getElementById("more").innerHTML = await answer.text();
 }, 30);`;
-// As large as libraries are, and parsed like one.
+// It is as large as real libraries and has to be parsed like one.
 const LIBRARY = Array.from({ length: 1500 }, (_, n) => `function f${n}(a, b) { return a * ${n} + b; }`).join(
   "\n",
 );

@@ -1,12 +1,12 @@
 /**
- * Pages through the browser fetcher beside plain playwright-core, which drives the same Chromium without a proxy,
- * an egress policy or a session. Both fetch the same pages in turns of a few, so that whatever else the machine
- * does meets both.
+ * Compares the browser fetcher with plain playwright-core, which drives the same Chromium without a proxy, an egress
+ * policy or a session. Both fetch the same pages, taking turns of a few pages, so that other work on the machine
+ * slows both alike.
  *
  *   bun scripts/bench/browser.ts [--pages 500] [--turn 50] [--concurrency 4] [--out FILE]
  *
  * It fails when a page comes back incomplete, when memory grows after the first 100 pages, or when a process or
- * a file is left.
+ * a file is left over.
  */
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { cpus, loadavg, totalmem } from "node:os";
@@ -26,20 +26,20 @@ const { values: options } = parseArgs({
 const pages = Number(options.pages);
 const turn = Number(options.turn);
 const SAMPLE_MS = 500;
-/** Pages after which memory may not grow any more, and by how much it may still seem to. */
+/** Pages after which memory may not grow any more, and the growth that still counts as noise. */
 const WARM_PAGES = 100;
 const MAX_GROWTH = 1.15;
-/** The same for what a full collection leaves, where nothing of the machine's doing shows. */
+/** The same limit for the heap after a full collection, where the machine adds no noise. */
 const MAX_LIVE_GROWTH = 1.05;
 
 type Turn = {
   readonly elapsedMs: number;
-  /** Of the client's own process. */
+  /** CPU time of the client's own process. */
   readonly cpuMs: number;
-  /** Twice a second: of the client, and of all that it started. */
+  /** Memory of the client and of everything that it started, measured twice a second. */
   readonly ownMb: readonly number[];
   readonly browserMb: readonly number[];
-  /** CPU time of all that the client started, ended processes included where their parent still runs. */
+  /** CPU time of everything that the client started, including ended processes whose parent still runs. */
   readonly browserCpuMs: number;
 };
 
@@ -70,11 +70,11 @@ function readProcesses(): Process[] {
     try {
       const stat = readFileSync(`/proc/${name}/stat`, "latin1");
       const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-      // Its own time and that of its ended children (proc(5): utime, stime, cutime, cstime).
+      // This adds up its own time and that of its ended children (proc(5): utime, stime, cutime, cstime).
       const cpuTicks = [11, 12, 13, 14].reduce((sum, at) => sum + Number(fields[at]), 0);
       return [{ pid: Number(name), parent: Number(fields[1]), cpuTicks }];
     } catch {
-      return []; // ended meanwhile
+      return []; // the process has ended
     }
   });
 }
@@ -84,7 +84,7 @@ function descendantsOf(root: number, processes: readonly Process[]): Process[] {
   return [...children, ...children.flatMap(({ pid }) => descendantsOf(pid, processes))];
 }
 
-/** Memory in MB with what is shared divided among those who share it. */
+/** Memory in MB, with shared memory divided among those who share it. */
 function proportionalMb(pid: number): number {
   try {
     const text = readFileSync(`/proc/${pid}/smaps_rollup`, "latin1");
@@ -100,7 +100,7 @@ type Live = { readonly liveMb: number; readonly liveObjects: number };
 
 class Subject {
   readonly turns: Turn[] = [];
-  /** After the first 100 pages and at the end. */
+  /** Measured after the first 100 pages and at the end. */
   readonly live: Live[] = [];
   readonly name: string;
   readonly #child;
@@ -152,7 +152,7 @@ class Subject {
     this.#child.stdin.end();
     if ((await this.#child.exited) !== 0) throw new Error(`${this.name} failed`);
     const usage = this.#child.resourceUsage();
-    // With all processes that it started, which have ended by now.
+    // This includes all processes that it started, which have ended by now.
     return { cpuMs: Number(usage?.cpuTime.total ?? 0) / 1000 };
   }
 }
@@ -177,11 +177,11 @@ function summary(subject: Subject, cpuMs: number) {
     own_cpu_ms_per_page: +(sum(turns.map((one) => one.cpuMs)) / pages).toFixed(1),
     peak_own_mb: Math.round(peak(turns.flatMap((one) => one.ownMb))),
     peak_browser_mb: Math.round(peak(turns.flatMap((one) => one.browserMb))),
-    // The later half of the pages after the first 100 beside the earlier half, by the medians: a heap that is
-    // collected when its engine sees fit swings by a third, whichever way the pages go.
+    // The medians of the later half of the pages after the first 100 and of the earlier half are compared,
+    // because a heap that the engine collects when it likes swings by a third either way.
     growth_own: +growth((one) => one.ownMb).toFixed(3),
     growth_browser: +growth((one) => one.browserMb).toFixed(3),
-    // What a full collection leaves at the end beside what it left after the first 100.
+    // This compares the heap after a full collection at the end with that after the first 100 pages.
     growth_live: +((subject.live.at(-1)?.liveMb ?? 0) / (subject.live[0]?.liveMb ?? 1)).toFixed(3),
     live_mb: subject.live.map(({ liveMb }) => +liveMb.toFixed(1)),
     live_objects: subject.live.map(({ liveObjects }) => liveObjects),
@@ -227,7 +227,7 @@ const report = {
   machine: { ...machine, load_after: loadavg()[0] },
   concurrency: Number(options.concurrency),
   results,
-  // Above 1 it takes longer than plain playwright-core.
+  // Above 1 it is slower than plain playwright-core.
   ratio_time: +((ours?.ms_per_page ?? 0) / (plain?.ms_per_page ?? 1)).toFixed(3),
   ratio_cpu: +((ours?.cpu_ms_per_page ?? 0) / (plain?.cpu_ms_per_page ?? 1)).toFixed(3),
   left: { processes: leftProcesses, files: leftFiles },

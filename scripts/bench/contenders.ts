@@ -2,18 +2,18 @@ import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { compileEntry } from "./compile.ts";
 
-/** The extractors that can be measured beside ours; their versions are the peers' newest at the time. */
+/** The extractors that can be measured beside ours, in their newest versions at the time. */
 export const PEERS = ["readability", "defuddle", "trafilatura"] as const;
 export type Peer = (typeof PEERS)[number];
 
 const NPM_PACKAGES = { defuddle: "0.19.4", linkedom: "0.18.14" };
-// justext, which trafilatura needs, asks for an extra of lxml that newer versions no longer have.
+// trafilatura needs justext, which asks for an extra of lxml that newer versions no longer have.
 const PIP_PACKAGES = ["trafilatura==2.3.1", "lxml_html_clean==0.4.6"];
 
 /** The command of a contender's process, given its job as JSON. */
 export type ContenderCommand = (job: string) => readonly string[];
 
-/** Compiles the product's extraction as the product is compiled, into the scratch folder. */
+/** Compiles the product's extraction into the scratch folder, with the product's settings. */
 export async function prepareOurs(scratch: string): Promise<ContenderCommand> {
   const outfile = join(scratch, "extraction-entry");
   await compileEntry(join(import.meta.dir, "extraction-entry.ts"), outfile);
@@ -32,7 +32,7 @@ export async function preparePeer(peer: Peer, scratch: string): Promise<Contende
 }
 
 async function installNpmPeers(scratch: string): Promise<void> {
-  // One linkedom for all: a second copy would not share the first one's classes.
+  // All share one linkedom: the classes of a second copy would be different ones.
   const manifest = {
     private: true,
     dependencies: NPM_PACKAGES,
@@ -43,7 +43,10 @@ async function installNpmPeers(scratch: string): Promise<void> {
   await run([process.execPath, "install", "--ignore-scripts", "--silent"], scratch);
 }
 
-/** Installs trafilatura into a virtual environment of the scratch folder; returns its Python. */
+/**
+ * Installs trafilatura into a virtual environment in the scratch folder.
+ * @returns its Python
+ */
 export async function installTrafilatura(scratch: string): Promise<string> {
   const venv = join(scratch, "venv");
   const python = join(venv, "bin", "python");
@@ -55,7 +58,7 @@ export async function installTrafilatura(scratch: string): Promise<string> {
   return python;
 }
 
-/** @throws Error when the command cannot be started or ends with another exit code than 0 */
+/** @throws Error when the command cannot be started or its exit code is not 0 */
 export async function run(command: readonly string[], cwd: string): Promise<void> {
   const child = Bun.spawn({ cmd: [...command], cwd, stdio: ["ignore", "inherit", "inherit"] });
   const exitCode = await child.exited;

@@ -1,9 +1,10 @@
 /**
- * The site of the crawl bench, in a process of its own: `bun scripts/bench/crawl-site.ts PAGES`. Prints its
- * port. `/` and `/p/N` are pages of about 100 KB with an article of some 900 words, inline style and script, a
- * menu of 60 links, and links to the ten pages below: every page is found, five levels deep for 20 000.
+ * The site of the crawl bench, in a process of its own: `bun scripts/bench/crawl-site.ts PAGES`. It prints
+ * its port. `/` and `/p/N` are pages of about 100 KB with an article of some 900 words, inline style and
+ * script, a menu of 60 links, and links to ten further pages, so that every page is found; 20 000 pages are
+ * five levels deep.
  */
-export {}; // a module, so that its names are its own
+export {}; // makes this a module with its own names
 
 const PAGE_BYTES = 100_000;
 const FAN_OUT = 10;
@@ -12,7 +13,7 @@ const VARIANTS = 64;
 const pages = Number(process.argv[2] ?? "2000");
 const encoder = new TextEncoder();
 
-/** The same numbers in every run. */
+/** Makes the same numbers in every run. */
 function createRandom(seed: number): () => number {
   let state = seed;
   return () => {
@@ -26,7 +27,7 @@ const WORDS =
     " ",
   );
 
-/** The middle of a page, which 1 in 64 shares: what differs is its title, its address and its links. */
+/** Makes the middle of a page, which every 64th page shares; only titles, addresses and links differ. */
 function makeBody(variant: number): Uint8Array<ArrayBuffer> {
   const random = createRandom(variant + 1);
   const word = (): string => WORDS[Math.floor(random() * WORDS.length)] ?? "the";

@@ -3,10 +3,10 @@
  *
  *   bun scripts/bench/crawl.ts [--pages N] [--concurrency N] [--peer scrapy] [--runs N] [--out FILE]
  *
- * The site is served by a process of its own, whose CPU does not count: it takes some of the machine all the
- * same. It prints pages a second, CPU a page (of the program with its threads), the peak of the resident set and
- * its course. It fails when pages are missing, or when in a run of 10 000 pages and more the resident set of the
- * last quarter is more than 10 % above that of the second.
+ * A process of its own serves the site; its CPU is not counted, although it takes some of the machine's. The bench
+ * prints pages per second, CPU per page (of the program with its threads), and the resident set's peak and course.
+ * It fails when pages are missing, or when in a run of 10 000 or more pages the resident set of the last quarter is
+ * more than 10 % above that of the second.
  */
 import { mkdir, mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -21,7 +21,7 @@ const ROOT = join(import.meta.dir, "..", "..");
 const PROGRAM = join(ROOT, "dist", "article-extractor");
 const PIP_PACKAGES = ["scrapy==2.19.0", "trafilatura==2.3.1", "lxml_html_clean==0.4.6"];
 const SAMPLE_MS = 100;
-/** Of the resident set between the second and the last quarter of a run. */
+/** The allowed growth of the resident set from the second to the last quarter of a run. */
 const MAX_GROWTH = 1.1;
 
 type Measured = {
@@ -77,7 +77,7 @@ async function firstLine(stdout: ReadableStream<Uint8Array>): Promise<string> {
   return text.split("\n", 1)[0] ?? "";
 }
 
-/** The resident set in MB as Linux tells it; null where it does not, or the process has ended. */
+/** The resident set in MB; null when the system does not tell it or the process has ended. */
 async function residentMb(pid: number): Promise<number | null> {
   try {
     const line = /^VmRSS:\s+(\d+) kB/m.exec(await readFile(`/proc/${pid}/status`, "utf8"));
@@ -103,7 +103,7 @@ async function measure(subject: string, command: Command, url: string): Promise<
     if (exitCode !== 0) throw new Error(`${subject} ended with exit code ${exitCode}`);
     const usage = child.resourceUsage();
     const stored = (await readdir(output)).filter((name) => name.endsWith(".md")).length;
-    // Scrapy lets what is under way finish, so it may store a few more.
+    // Scrapy finishes the pages that are under way, so it may store a few more.
     if (stored < pages) throw new Error(`${subject} stored ${stored} of ${pages} pages`);
     const quarter = (which: number): number =>
       percentile(samples.slice((samples.length * (which - 1)) / 4, (samples.length * which) / 4), 0.5);

@@ -1,4 +1,4 @@
-/** Numbers from 0 to below 1, the same ones for the same seed (mulberry32). */
+/** Makes pseudo-random numbers from 0 to below 1, the same ones for the same seed (mulberry32). */
 export function seededRandom(seed: number): () => number {
   let state = seed | 0;
   return () => {
@@ -13,12 +13,12 @@ type Random = () => number;
 type Damage = (page: string, random: Random, other: string) => string;
 
 const MAX_DAMAGES = 4;
-/** Damages make pages longer; this keeps a run of thousands within minutes. */
+/** Damages make pages longer; this limit keeps a run of thousands within minutes. */
 const MAX_PAGE_CHARS = 4_000_000;
 
 const below = (random: Random, limit: number): number => Math.floor(random() * limit);
 
-/** The place of a "<" at or after a random one; 0 in a page without. */
+/** The position of a "<" at or after a random one; 0 in a page without any. */
 const tagPlace = (page: string, random: Random): number =>
   Math.max(0, page.indexOf("<", below(random, page.length)));
 
@@ -116,7 +116,7 @@ const DAMAGES: Readonly<Record<string, Damage>> = {
   nestDeeply,
 };
 
-/** A damaged page, and what was done to it. */
+/** A damaged page, and the kinds of damage done to it. */
 export type DamagedPage = { readonly html: string; readonly damages: readonly string[] };
 
 /** Damages one of the pages in up to four ways; equal random numbers make equal damage. */

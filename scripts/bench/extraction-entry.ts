@@ -1,4 +1,4 @@
-/** The product's extraction on one thread, compiled by the bench as the product is. */
+/** Runs the product's extraction on one thread; the bench compiles it as the product is compiled. */
 
 import { Failure } from "../../src/base/failure.ts";
 import { createGarbageWatch } from "../../src/extraction/garbage.ts";

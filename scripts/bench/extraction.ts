@@ -4,19 +4,19 @@
  *   make bench-extraction PAGES=DIR OUT=DIR [LIMIT=n] [PEERS=readability,defuddle] [RUNS=scripts/bench/runs]
  *   sh scripts/bun scripts/bench/extraction.ts --pages DIR --out DIR [options]
  *
- * PAGES holds `pages.jsonl` ({id, url, …} a line) and `html/ID.html`; no set is part of this
- * repository. OUT gets `ID.txt` (the article's text; empty where the page holds no content) and
+ * PAGES contains `pages.jsonl` ({id, url, …} per line) and `html/ID.html`; no set belongs to this
+ * repository. OUT gets `ID.txt` (the article's text; empty when the page has no content) and
  * `meta.json` {id: {title, author, date}}; each peer writes the same beside it, into OUT-PEER.
  *
  *   --limit N            at most N pages, spread over the set
- *   --renderings LIST    content, markdown or both are made and measured too (default: the text alone)
- *   --peers LIST         also readability, defuddle, trafilatura; installed into the scratch folder
+ *   --renderings LIST    also make and measure content, markdown or both (default: the text alone)
+ *   --peers LIST         also run readability, defuddle, trafilatura; installed into the scratch folder
  *   --scratch DIR        where the bench compiles and installs (default: in the temporary directory)
- *   --score PATH         the scorer (default: ../shared/eval/extraction/score.py where it exists)
- *   --runs DIR           keeps the raw run there, e.g. scripts/bench/runs
+ *   --score PATH         the scorer (default: ../shared/eval/extraction/score.py if it exists)
+ *   --runs DIR           keep the raw run there, e.g. scripts/bench/runs
  *
- * Ours is src/extraction compiled with the product's settings, one page after the other on one thread;
- * every contender runs in a process of its own. CPU time is that of the whole process during the page.
+ * Ours is src/extraction compiled with the product's settings, one page after another on one thread;
+ * every contender runs in a process of its own. CPU time is that of the whole process during a page.
  * Exits 1 when a page has no outcome or when ours hit a bug.
  */
 import { mkdir, rm } from "node:fs/promises";
@@ -111,7 +111,7 @@ async function measureContender(plan: Plan, { name, out, command }: Entrant): Pr
     renderings: plan.renderings,
   };
   await run(command(JSON.stringify(job)), REPOSITORY);
-  const report = (await Bun.file(reportPath).json()) as ExtractionReport; // written by measurePages
+  const report = (await Bun.file(reportPath).json()) as ExtractionReport; // `measurePages` wrote it
   await requireOutcomes(plan, { name, out, report });
   return { name, out, report };
 }
@@ -158,7 +158,7 @@ async function score(plan: Plan, scorer: string, measured: readonly Measured[]):
     .filter((line) => line !== "");
   const subset = join(plan.scratch, "pages.jsonl");
   await Bun.write(subset, `${lines.filter((line) => wanted.has(JSON.parse(line).id)).join("\n")}\n`);
-  // A set of segments has no whole reference text.
+  // A set of segments has no complete reference text.
   const kind = "main_content" in JSON.parse(lines[0] ?? "{}") ? ["--per-type", "--meta"] : ["--segments"];
   console.log("");
   await run(
@@ -193,7 +193,7 @@ async function keepRun(plan: Plan, subject: Subject, measured: readonly Measured
     bench: "extraction",
     ...subject,
     machine: describeMachine(),
-    // CPU time of a page grows when other work shares the processor's caches: 1.3 times at a load of 15.
+    // The CPU time for a page grows when other work shares the processor's caches: 1.3 times at a load of 15.
     loadAverage: Number(loadavg()[0]?.toFixed(1)),
     pages: basename(plan.pages),
     renderings: plan.renderings.join(","),
@@ -209,7 +209,7 @@ async function keepRun(plan: Plan, subject: Subject, measured: readonly Measured
 
 async function main(argv: readonly string[]): Promise<void> {
   const plan = await readPlan(argv);
-  // Read before the run, which takes minutes: the tree may be another one at its end.
+  // This is read before the run, because the tree may change in the minutes that it takes.
   const subject = { commit: await describeCommit(REPOSITORY), date: new Date().toISOString() };
   console.log(`${describeMachine()}\ncommit ${subject.commit}, ${subject.date}`);
   const measured = await measureAll(plan);

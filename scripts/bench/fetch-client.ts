@@ -16,7 +16,7 @@ function subjectFetch(): () => Promise<number> {
   const fetcher = createHttpFetcher(benchFetching());
   const page = parsePageUrl(url);
   if (!page) throw new Error(`not a page's URL: ${url}`);
-  // One signal for the whole run, as in a crawl: fetches that held on to it would show as memory.
+  // One signal serves the whole run, as in a crawl; fetches that held on to it would show up in memory.
   const { signal } = new AbortController();
   return async () => (await fetcher.fetch(page, { signal })).html.length;
 }
@@ -30,4 +30,4 @@ const result = await runLoad({
   fetchOnce: subjectFetch(),
 });
 console.log(JSON.stringify(result));
-process.exit(0); // undici's kept connections would hold the process
+process.exit(0); // undici's kept connections would keep the process alive

@@ -1,5 +1,5 @@
 /**
- * Runs requests at a fixed concurrency and measures them; shared by the subjects of the fetch bench, on Bun
+ * Runs requests at a fixed concurrency and measures them. The subjects of the fetch bench share it, on Bun
  * and on Node.
  */
 export type LoadResult = {
@@ -12,7 +12,7 @@ export type LoadResult = {
   readonly medianMs: number;
   readonly p95Ms: number;
   readonly rssMb: number;
-  /** RSS at each tenth of the run, in MB. */
+  /** The resident set at each tenth of the run, in MB. */
   readonly rssSeriesMb: readonly number[];
 };
 
@@ -21,7 +21,7 @@ export type LoadOptions = {
   readonly runtime: string;
   readonly concurrency: number;
   readonly requests: number;
-  /** Gives the length of the page's text, which is checked. */
+  /** Returns the length of the page's text, which is checked. */
   readonly fetchOnce: () => Promise<number>;
   readonly expectedLength: number;
 };

@@ -1,10 +1,10 @@
 /**
- * Fetching over loopback: this program's fetcher on Bun and on Node beside undici.fetch and undici.request
- * on Node, in the same run; the egress check by itself; and memory over many requests.
+ * Measures fetching over loopback: this program's fetcher on Bun and on Node beside undici.fetch and undici.request
+ * on Node, in the same run; the egress check alone; and memory over many requests.
  *
  *   bun scripts/bench/fetch.ts [--requests N] [--flat N] [--path /gzip] [--out FILE]
  *
- * `--requests` a subject and concurrency (default 3000), `--flat` for the memory run (default 20000;
+ * `--requests` is per subject and concurrency (default 3000), `--flat` is for the memory run (default 20000;
  * 100000 is the full one). Raw results go to `--out` as JSON lines. It fails when a page comes back wrong or when
  * memory grows over the second half of its run.
  */
@@ -53,7 +53,9 @@ async function run(command: readonly string[]): Promise<LoadResult> {
   return JSON.parse(text);
 }
 
-/** Microseconds of one decision with an answer of the resolver at hand, and ms of the resolver itself. */
+/**
+ * Measures microseconds of one decision when the resolver's answer is known, and ms of the resolver itself.
+ */
 async function measureEgress(): Promise<{ readonly checkMs: number; readonly resolverMs: number }> {
   const egress = createEgress({
     policy: parseEgressPolicy("auto"),
@@ -89,7 +91,7 @@ function printTable(results: readonly LoadResult[]): void {
   }
 }
 
-/** Memory may settle while the run warms up, and must not grow after that. */
+/** Memory may settle while the run warms up, but must not grow afterwards. */
 function checkFlat(result: LoadResult): void {
   const series = result.rssSeriesMb;
   const middle = series[Math.floor(series.length / 2)] ?? 0;
@@ -114,7 +116,7 @@ try {
   for (const concurrency of [1, 16, 64]) {
     for (const [subject, runtime, client] of subjects) {
       const load = [url, length, options.requests, concurrency].map(String);
-      // undici.request leaves decompression to its caller, so it has no part in that comparison.
+      // undici.request leaves decompression to its caller, so it is left out of that comparison.
       if (options.path !== "/page" && subject === "undici.request") continue;
       results.push(await run([runtime, client, subject, ...load]));
     }

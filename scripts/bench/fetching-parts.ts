@@ -6,7 +6,9 @@ import {
   systemResolve,
 } from "../../src/fetching/index.ts";
 
-/** What every fetcher of a bench is made with: the command line's rights, no proxy, the decided limits. */
+/**
+ * The options that every fetcher of a bench gets: the command line's rights, no proxy, the default limits.
+ */
 export const benchFetching = () =>
   ({
     egress: createEgress({

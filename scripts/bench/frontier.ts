@@ -1,11 +1,11 @@
 /**
- * The frontier by itself: claims and settles a second while it holds many URLs.
+ * Measures the frontier alone: claims and settles per second while it holds many URLs.
  *
  *   bun scripts/bench/frontier.ts [--urls N] [--out FILE]
  *
- * The URLs (a million by default) are added as a sitemap's, over a hundred hosts; then pages are claimed sixteen
- * at a time and settled one by one, each with a hundred links, of which five are new. It fails when a page is
- * handed out twice, or when the resident set grows while pages are settled.
+ * The URLs (a million by default) are added like those of sitemaps, over a hundred hosts. Then pages are claimed sixteen
+ * at a time and settled one by one, each with a hundred links, of which five are new. It fails when a page is claimed
+ * twice, or when the resident set grows while pages are settled.
  */
 import { mkdtemp, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -32,11 +32,11 @@ const CLAIMED_AT_ONCE = 16;
 const { values: options } = parseArgs({ options: { urls: { type: "string" }, out: { type: "string" } } });
 const urls = parseCount("--urls", options.urls) ?? 1_000_000;
 
-// Made canonical, so that nothing is parsed here.
+// These URLs are canonical already, so nothing is parsed here.
 const urlOf = (number: number): PageUrl =>
   `https://host-${number % HOSTS}.example.org/section/${number % 977}/a-page-with-a-usual-name-${number}.html` as PageUrl;
 
-/** Without what the bench itself has thrown away. */
+/** The resident set without the bench's own garbage. */
 function rssMb(): number {
   Bun.gc(true);
   return Math.round(process.memoryUsage.rss() / 1024 / 1024);

@@ -1,9 +1,9 @@
 /**
- * Damages real pages and extracts them in a worker, as `make test-all` does with the repository's own.
+ * Damages real pages and extracts them in a worker, as `make test-all` does with the repository's own pages.
  *
  *   sh scripts/bun scripts/bench/fuzz.ts --pages DIR [--count N] [--seed N] [--save DIR]
  *
- * DIR holds `html/*.html`. Each page has to give a result or the Failure `too_large` within the limit of the
+ * DIR contains `html/*.html`. Each page has to give a result or the Failure `too_large` within the limit of the
  * worker; anything else is printed with its seed, kept in --save, and makes the run exit 1.
  */
 import { join, resolve } from "node:path";
@@ -15,7 +15,7 @@ import { DEFAULT_EXTRACTION, EXTRACTION_LIMITS } from "../../src/settings/index.
 import { damagePage, seededRandom } from "./damage-pages.ts";
 import { parseCount } from "./options.ts";
 
-/** Pages that are damaged together with each other. */
+/** How many pages may be combined with each other. */
 const PAGES_AT_ONCE = 40;
 
 const { values } = parseArgs({

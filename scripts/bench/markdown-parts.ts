@@ -1,22 +1,22 @@
 import { parseHTML } from "linkedom";
 import { Marked } from "marked";
 
-/** What of a document's structure is counted. */
+/** The parts of a document's structure that are counted. */
 export const PARTS = ["headings", "list items", "table rows", "code blocks", "links"] as const;
 export type Part = (typeof PARTS)[number];
 export type Parts = Readonly<Record<Part, readonly string[]>>;
 
-/** Kept: in the reference and here. Lost: only in the reference. Added: only here. */
+/** Kept parts are in the reference and here, lost ones only in the reference, added ones only here. */
 export type Tally = { kept: number; lost: number; added: number };
 
 const marked = new Marked({ gfm: true });
 
-/** The parts of a Markdown document, each reduced to its letters and digits, links to their address. */
+/** The parts of a Markdown document: texts reduced to their letters and digits, links to their addresses. */
 export function partsOf(markdown: string, url: string): Parts {
   const { document } = parseHTML(`<html><body>${marked.parse(markdown, { async: false })}</body></html>`);
   const all = (selector: string): Element[] => [
     ...(document as unknown as Document).querySelectorAll(selector),
-  ]; // linkedom's types describe the same
+  ]; // linkedom's types describe the same DOM
   return {
     headings: texts(all("h1, h2, h3, h4, h5, h6").map((heading) => heading.textContent)),
     "list items": texts(all("li").map(ownText)),
@@ -36,7 +36,7 @@ const fold = (text: string): string =>
 const texts = (list: readonly (string | null)[]): string[] =>
   list.map((text) => fold(text ?? "")).filter((text) => text !== "");
 
-// Of an item only its own words: those of inner lists belong to their items.
+// Only an item's own words count; those of inner lists belong to the inner items.
 function ownText(item: Element): string {
   let text = "";
   for (const child of item.childNodes) {
@@ -59,7 +59,7 @@ function safeDecode(text: string): string {
   }
 }
 
-/** What a page's parts of one kind have in common, each time that it stands there. */
+/** What the parts of one kind have in common on a page; a part that appears twice counts twice. */
 export type Comparison = { readonly kept: number; readonly lost: string[]; readonly added: string[] };
 
 export function compareParts(reference: readonly string[], found: readonly string[]): Comparison {

@@ -8,19 +8,19 @@ export type MarkdownPeer = (typeof MARKDOWN_PEERS)[number];
 
 export type PeerPage = { readonly id: string; readonly path: string; readonly url: string };
 
-/** How a peer did on one page: `ok`, `timeout`, `exit`, or the name of what it threw. */
+/** The outcome of a peer on one page: `ok`, `timeout`, `exit`, or the name of what it threw. */
 export type PeerResult = { readonly markdown: string; readonly outcome: string; readonly wallMs: number };
 
 type Start = {
   readonly peer: MarkdownPeer;
   readonly scratch: string;
-  /** Milliseconds that a page may take; then the process ends, and the next page gets a new one. */
+  /** The milliseconds that a page may take; then the process is ended, and the next page gets a new one. */
   readonly limitMs: number;
 };
 
 type Child = Bun.Subprocess<"pipe", "pipe", "inherit">;
 
-/** A program that writes pages as Markdown, in a process of its own that a page may cost. */
+/** A program that writes pages as Markdown, in a process of its own that any page may end. */
 export class PeerProcess implements Disposable {
   readonly name: MarkdownPeer;
   readonly #command: readonly string[];

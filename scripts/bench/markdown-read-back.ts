@@ -9,10 +9,10 @@ import {
 /** One article in both renderings, the Markdown without its title. */
 export type Written = { readonly html: string; readonly markdown: string };
 
-/** What differs between what was written and what a renderer reads; null for nothing. */
+/** How the rendered Markdown differs from what was written; null when it does not. */
 export function readBackFault({ html, markdown }: Written): string | null {
   const expected = shapeOfHtml(html);
-  // Spans are unfolded in Markdown: there everything but the tables is compared.
+  // Markdown unfolds cells that span rows or columns, so tables with spans are not compared.
   const hasSpans = /(?:col|row)span=/.test(html);
   for (const [name, render] of Object.entries(RENDERERS)) {
     const found = shapeOfMarkdown(markdown, render, holdsFormulas(html));

@@ -4,22 +4,22 @@
  *   make bench-markdown PAGES=DIR [LIMIT=n] [PEERS=defuddle,trafilatura] [RUNS=scripts/bench/runs]
  *   sh scripts/bun scripts/bench/markdown.ts --pages DIR [options]
  *
- * PAGES holds `pages.jsonl` ({id, url, main_content_markdown, …} a line) and `html/ID.html`; no set is part
- * of this repository. Counted are headings, list items, table rows, code blocks and links, each as a
+ * PAGES contains `pages.jsonl` ({id, url, main_content_markdown, …} per line) and `html/ID.html`; no set
+ * belongs to this repository. It counts headings, list items, table rows, code blocks and links, each as a
  * multiset over a page: kept, lost and added against the reference. What a program adds may be the frame of
  * the page, so its recall (kept of the reference) is read together with its precision (kept of its own).
- * `same choice` is node-html-markdown on the HTML that our own choice of content yields, which tells the
- * writer's part from the choice's.
+ * `same choice` is node-html-markdown on the HTML that our own choice of content yields, which separates
+ * the writer's effect from that of the choice.
  *
  *   --limit N       at most N pages, spread over the set
  *   --peers LIST    node-html-markdown (on Readability's output), defuddle, trafilatura, or none; default all
- *   --seconds N     a page that takes a peer longer is lost for it, default 20
- *   --show N        prints N pages that the two renderers read back otherwise than they were written
- *   --details FILE  what of each page each program lost and added, a JSON line for each
- *   --runs DIR      keeps the summary there, e.g. scripts/bench/runs
- *   --scratch DIR   where peers are installed and write (default: in the temporary directory)
+ *   --seconds N     a page on which a peer takes longer counts as lost for it, default 20
+ *   --show N        print N pages whose Markdown reads back differently from what was written
+ *   --details FILE  write what each program lost and added on each page, as JSON lines
+ *   --runs DIR      keep the summary there, e.g. scripts/bench/runs
+ *   --scratch DIR   where peers are installed and write their results (default: in the temporary directory)
  *
- * Each peer runs in a process of its own. Exits 1 when more than 0.5 % of the pages are read back otherwise.
+ * Each peer runs in a process of its own. Exits 1 when more than 0.5 % of the pages read back differently.
  */
 import { appendFile, mkdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -115,7 +115,7 @@ const translator = new NodeHtmlMarkdown({ bulletMarker: "-", useInlineLinks: fal
 
 type Costs = { readonly before: number[]; readonly after: number[] };
 
-/** The Markdown step on the same content: CPU milliseconds before (node-html-markdown) and after. */
+/** Measures the Markdown step on the same content: CPU milliseconds of node-html-markdown and of ours. */
 function measureStep(html: string, costs: Costs): void {
   const before = cpuMs(() => translator.translate(html));
   const options = { includeImages: true, includeCode: true, renderings: ["markdown"] } as const;
@@ -134,7 +134,7 @@ function cpuMs(work: () => unknown): number {
 
 type Outcomes = Map<string, number>;
 
-/** What the run has gathered so far. */
+/** The results of the run so far. */
 class Run {
   readonly tallies = new Map<string, Map<Part, Tally>>();
   readonly outcomes = new Map<string, Outcomes>();
@@ -263,7 +263,7 @@ async function main(argv: readonly string[]): Promise<void> {
   if (faults.length > pages.length * MAX_FAILURES) process.exitCode = 1;
 }
 
-/** What `marked` cannot read holds nothing. */
+/** Reads a document's parts; one that `marked` cannot read has none. */
 const readParts = (markdown: string, url: string): Parts => {
   try {
     return partsOf(markdown, url);
@@ -272,7 +272,7 @@ const readParts = (markdown: string, url: string): Parts => {
   }
 };
 
-/** The translator's own bug costs it the page. */
+/** A peer's own bug counts as a page without output. */
 function quietly(write: () => string): string {
   try {
     return write();

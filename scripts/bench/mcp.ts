@@ -1,12 +1,12 @@
 /**
- * Search over MCP: the built program with a tenant of 10 000 pages, beside the SDK's bare floor, in one run.
+ * Measures search over MCP: the built program with a tenant of 10 000 pages, beside the bare SDK, in one run.
  *
  *   bun scripts/bench/mcp.ts [--pages N] [--calls N] [--connections N] [--runs N] [--tenants N] [--out FILE]
  *
- * Every query is another one, and nothing caches results. The floor is the SDK's server that answers a
- * constant, one of our answers (scripts/bench/mcp/floor.ts); what a call costs outside of search() is its CPU
- * less that of the same searches alone (scripts/bench/mcp/search-alone.ts). Then many small tenants: the time from the start of the
- * program to its first answer, and memory after each tenant has answered.
+ * Every query is different, and nothing caches results. The bare SDK answers a constant, one of our answers
+ * (scripts/bench/mcp/floor.ts). The cost of a call outside search() is its CPU minus that of the same searches alone
+ * (scripts/bench/mcp/search-alone.ts). Then it measures many small tenants: the time from the start of the program to
+ * its first answer, and the memory after each tenant has answered.
  */
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -193,7 +193,10 @@ type SmallTenants = {
   readonly rssMb: number[];
 };
 
-/** The time to the first answer and the memory after every tenant was searched, with indexes that are there. */
+/**
+ * Measures the time to the first answer, and the memory after every tenant was searched, with existing
+ * indexes.
+ */
 async function benchSmallTenants(canBuild: boolean): Promise<SmallTenants> {
   const codenames = Array.from({ length: tenantCount }, (_, index) => `small-${index}`);
   if (!canBuild) {

@@ -2,24 +2,24 @@ import { mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { spread } from "./statistics.ts";
 
-/** What a contender's process is told, as JSON in its first argument. */
+/** The orders of a contender's process, as JSON in its first argument. */
 export type ExtractionJob = {
-  /** Holds `html/ID.html`. */
+  /** The directory with `html/ID.html`. */
   readonly pagesDirectory: string;
   /**
-   * The pages to measure, `[{id, url}]` as JSON. The set's own list stays with the bench: it holds the
+   * The pages to measure, `[{id, url}]` as JSON. The bench keeps the set's own list to itself: it holds the
    * reference texts, and reading them cost each contender 110 MB of its peak.
    */
   readonly listPath: string;
-  /** Gets `ID.txt` for each page and `meta.json`. */
+  /** The directory for `ID.txt` of each page and `meta.json`. */
   readonly outDirectory: string;
-  /** Where the measurements go, as JSON. */
+  /** The file for the measurements, as JSON. */
   readonly reportPath: string;
-  /** Renderings besides the text that the product makes (`content`, `markdown`); the peers ignore it. */
+  /** Renderings besides the text that the product makes (`content`, `markdown`); the peers ignore this. */
   readonly renderings: readonly string[];
 };
 
-/** What one extractor says about one page; an empty text means that it found no content. */
+/** One extractor's result for one page; an empty text means that it found no content. */
 export type PageResult = {
   readonly text: string;
   readonly title: string | null;
@@ -30,7 +30,7 @@ export type PageResult = {
 export type PageMeasurement = {
   readonly id: string;
   readonly htmlBytes: number;
-  /** User and system time of the whole process, its collector and compiler threads included. */
+  /** User and system time of the whole process, including its collector and compiler threads. */
   readonly cpuMs: number;
   readonly wallMs: number;
   /** `ok`, `no_content`, or the code of the failure. */
@@ -46,7 +46,7 @@ export type Contender = {
   readonly extract: (html: string, url: string) => Promise<PageResult>;
   /** The code of an error that the extractor throws on purpose; null for a bug. */
   readonly codeOf: (error: unknown) => string | null;
-  /** What it does after a page, as its worker would; it counts as work on that page. */
+  /** What it does after a page, as its worker would; the time counts for that page. */
   readonly afterPage?: (htmlChars: number) => void;
 };
 
@@ -68,15 +68,15 @@ function readListed(line: string): ListedPage {
 }
 
 /**
- * Extracts the pages one after the other in this process, so that the CPU time between two readings
- * belongs to one page; reading and writing files stays outside. The first pages pay for the
- * compiler's warm-up, as they do in a real run.
+ * Extracts the pages one after another in this process, so that the CPU time between two readings belongs to
+ * one page; reading and writing files is not measured. The first pages pay for the compiler's warm-up, as
+ * they do in a real run.
  */
 export async function measurePages(job: ExtractionJob, contender: Contender): Promise<void> {
   await mkdir(job.outDirectory, { recursive: true });
   const pages: PageMeasurement[] = [];
   const meta: Record<string, { title: string | null; author: string | null; date: string | null }> = {};
-  // Written by the bench itself, see measureContender.
+  // The bench itself wrote this, see measureContender.
   const listed = (await Bun.file(job.listPath).json()) as readonly ListedPage[];
   for (const { id, url } of listed) {
     const html = await Bun.file(join(job.pagesDirectory, "html", `${id}.html`)).text();
@@ -104,7 +104,7 @@ async function measurePage(
     result = await extract(page.html, page.url);
     outcome = result.text.trim() === "" ? "no_content" : "ok";
   } catch (error) {
-    // A bug costs its page here too, but the bench names it and does not pass.
+    // A bug must not end the run, but the bench reports it and fails.
     outcome = codeOf(error) ?? "bug";
     if (outcome === "bug")
       console.error(`  page ${page.id}: ${error instanceof Error ? error.stack : error}`);
@@ -116,17 +116,17 @@ async function measurePage(
   return { result, measurement: { id: page.id, htmlBytes, cpuMs, wallMs, outcome } };
 }
 
-// The kernel's maxRSS of a process starts at its parent's peak (the bench has compiled a binary by then:
-// 280 MB), so on Linux the peak of the address space itself counts.
+// A process's maxRSS starts at its parent's peak (the bench has compiled a binary by then: 280 MB), so on
+// Linux the peak of the address space itself counts.
 async function readPeakRss(): Promise<number> {
-  // Not Bun.file: it takes the size that /proc reports, 0, for the truth once it has been asked.
+  // Bun.file would not work: /proc reports a size of 0, and Bun believes it.
   const status = await readFile("/proc/self/status", "utf8").catch(() => "");
   const peakKiB = /^VmHWM:\s+(\d+) kB/m.exec(status)?.[1];
   return Number(peakKiB ?? process.resourceUsage().maxRSS) * 1024;
 }
 
-/** The job of this contender's process. */
+/** Reads the job of this contender's process. */
 export function readJob(argv: readonly string[]): ExtractionJob {
-  // Written by the bench itself, see runContender.
+  // The bench itself wrote this, see runContender.
   return JSON.parse(argv[0] ?? "null") as ExtractionJob;
 }

@@ -1,4 +1,4 @@
-/** A count of at least 1 from the command line; null when the option is absent or empty. */
+/** Reads a count of at least 1 from the command line; null when the option is absent or empty. */
 export function parseCount(option: string, value: string | undefined): number | null {
   if (value === undefined || value === "") return null;
   const count = Number(value);
@@ -7,7 +7,7 @@ export function parseCount(option: string, value: string | undefined): number | 
   return count;
 }
 
-/** Names separated by commas, each of them one of the choices. */
+/** Reads names separated by commas, each of them one of the choices. */
 export function parseNames<Name extends string>(
   option: string,
   value: string | undefined,

@@ -3,10 +3,10 @@ const DEPTH = 10;
 const discount = (rank: number): number => 1 / Math.log2(rank + 2);
 
 /**
- * Normalised discounted cumulative gain of the first ten, with linear gain as trec_eval has it; 0 where nothing
- * is relevant.
+ * Normalised discounted cumulative gain of the first ten, with linear gain as in trec_eval; 0 when nothing is
+ * relevant.
  * @param ranked document ids, best first
- * @param gains gain of each relevant document
+ * @param gains the gain of each relevant document
  */
 export function normalizedGain(ranked: readonly string[], gains: ReadonlyMap<string, number>): number {
   const ideal = [...gains.values()]

@@ -4,15 +4,15 @@
  *   make bench-search-quality COLLECTIONS=DIR RUNS=DIR [ONLY=faq,pydocs] [SAMPLE=n]
  *   sh scripts/bun scripts/bench/search-quality.ts --collections DIR --runs DIR [options]
  *
- * Each DIR/NAME with `corpus.jsonl` ({_id, url, title, text} a line) and `queries.dev.jsonl` ({_id, text}) gets
- * RUNS/NAME.tsv: query-id, doc-id, rank, score, at most 100 a query, for a scorer as trec_eval. No collection
- * is part of this repository. With `qrels.dev.tsv` (query-id, doc-id, gain) beside them nDCG@10 is printed too.
+ * Each DIR/NAME with `corpus.jsonl` ({_id, url, title, text} per line) and `queries.dev.jsonl` ({_id, text}) gets
+ * RUNS/NAME.tsv: query-id, doc-id, rank, score, at most 100 per query, for a scorer such as trec_eval. No
+ * collection belongs to this repository. If `qrels.dev.tsv` (query-id, doc-id, gain) is there, nDCG@10 is printed too.
  *
- *   --only LIST      these collections alone
+ *   --only LIST      only these collections
  *   --sample N       every Nth query
  *   --profile NAME   the analyser's profile
  *
- * Documents are indexed and searched by the product's code with its default settings, from an index file.
+ * The product's code indexes and searches the documents with its default settings, from an index file.
  */
 import { mkdir, mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -49,15 +49,15 @@ const TEXT = { type: "string" } as const;
 
 async function readLines<Line>(path: string): Promise<Line[]> {
   const lines = (await Bun.file(path).text()).split("\n").filter((line) => line !== "");
-  return lines.map((line) => JSON.parse(line) as Line); // the collections' format, as the head of this file has it
+  return lines.map((line) => JSON.parse(line) as Line); // the collections' format, as the head of this file describes it
 }
 
-/** Documents by URL; a second document of the same URL gets a fragment, which is not indexed. */
+/** Documents by URL; a second document with the same URL gets a fragment, which is not indexed. */
 function sourcesOf(corpus: readonly CorpusLine[]): Map<string, { id: string; source: SourceDocument }> {
   const sources = new Map<string, { id: string; source: SourceDocument }>();
   for (const { _id, url, title, text } of corpus) {
     const own = sources.has(url) ? `${url}#${_id}` : url;
-    // Only compared and cut up, never fetched.
+    // The address is only compared and split, never fetched.
     const source = { url: own as SourceDocument["url"], title, markdown: text };
     sources.set(own, { id: _id, source });
   }
@@ -84,7 +84,7 @@ type Bench = {
   readonly scratch: string;
 };
 
-/** @returns mean nDCG@10, or null without labels */
+/** @returns the mean nDCG@10, or null without labels */
 async function rankCollection(name: string, bench: Bench): Promise<number | null> {
   const folder = join(bench.collections, name);
   const sources = sourcesOf(await readLines<CorpusLine>(join(folder, "corpus.jsonl")));

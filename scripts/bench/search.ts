@@ -1,10 +1,10 @@
 /**
- * Speed of search at 100 000 sections of about 700 bytes, beside FTS5, MiniSearch and wink in the same run:
+ * Measures the speed of search in 100 000 sections of about 700 bytes, beside FTS5, MiniSearch and wink in the same run:
  *
  *   bun scripts/bench/search.ts --collections DIR [--sections N] [--engines ours,fts5] [--out FILE]
  *
  * Sections are cut from the documents of the collections (DIR/NAME/corpus.jsonl, queries.dev.jsonl). Each engine
- * has processes of its own. A query's time is the fastest of five runs, snippets included where the engine makes
+ * has its own processes. A query's time is the fastest of five runs, including snippets if the engine makes
  * them (ours and FTS5). Raw results go to `--out`, by default into scripts/bench/runs. It fails when an engine
  * finds nothing for a fifth of the queries.
  */

@@ -1,24 +1,26 @@
 /**
- * Clients that cost a server most, as a process of its own, so that what they do is not measured as waiting.
+ * Clients that cost a server the most. They run in a process of their own, so that their work does not delay
+ * the measured clients.
  *
- * Argument: a JSON object, see `HostileClients`. It writes one line of JSON: what they were answered, by kind and status.
+ * Argument: a JSON object, see `HostileClients`. It writes one line of JSON: the answers they got, by kind
+ * and status.
  */
 import net from "node:net";
 import { post } from "./serve-load.ts";
 
 export type HostileClients = {
   readonly url: string;
-  /** Whose small pages crawls ask for. */
+  /** The site whose small pages their crawls request. */
   readonly site: string;
   readonly seconds: number;
-  /** Clients that have sent one byte of a body, at any time. */
+  /** How many clients have sent one byte of a body at any time. */
   readonly slowSenders: number;
 };
 
 const HEAVY_CLIENTS = 5;
 const PAUSE_MS = 20;
 
-/** Pages that cost much: each is asked for anew every time. */
+/** Costly pages; each request asks for a new one. */
 const HOSTILE_PAGES: Readonly<Record<string, string>> = {
   breaks: `<title>b</title><p>${"a<br>".repeat(280_000)}`,
   deep: `<title>d</title>${"<div>".repeat(200_000)}x`,
@@ -27,7 +29,7 @@ const HOSTILE_PAGES: Readonly<Record<string, string>> = {
   words: `<title>w</title><p>${"lantern ".repeat(150_000)}</p>`,
 };
 
-// Only what `serve-hostile.ts` passes.
+// Only `serve-hostile.ts` passes this.
 const subject = JSON.parse(process.argv[2] ?? "{}") as HostileClients;
 const until = performance.now() + subject.seconds * 1000;
 const isOn = (): boolean => performance.now() < until;
@@ -101,7 +103,10 @@ function serveHostilePages(): Disposable & { readonly url: string } {
   return { url: server.url.href, [Symbol.dispose]: () => void server.stop(true) };
 }
 
-/** Keeps so many connections open over which a body begins and does not go on; each that ends is replaced. */
+/**
+ * Keeps this many connections open on which a body begins and never continues; each one that ends is
+ * replaced.
+ */
 async function holdSlowSenders(): Promise<void> {
   const { hostname, port } = new URL(subject.url);
   const open = new Set<net.Socket>();

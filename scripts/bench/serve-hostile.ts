@@ -6,16 +6,16 @@ import { percentile } from "./statistics.ts";
 export type HostileOptions = Omit<HostileClients, "url"> & { readonly pageOf: () => string };
 
 export type HostileMeasured = {
-  /** Pages that well-behaved clients asked for. */
+  /** How many pages well-behaved clients requested. */
   readonly pages: number;
-  /** Of these, those that were answered with anything but the article, by status. */
+  /** How many of these got no article, by status. */
   readonly lost: Readonly<Record<string, number>>;
   readonly p50Ms: number;
   readonly p99Ms: number;
   readonly healthP99Ms: number;
-  /** What the hostile clients were answered, by kind and status. */
+  /** The answers that hostile clients got, by kind and status. */
   readonly hostile: Readonly<Record<string, number>>;
-  /** Once a second. */
+  /** The resident set, once a second. */
   readonly rssMb: readonly number[];
 };
 
@@ -23,9 +23,9 @@ const GOOD_CLIENTS = 4;
 const PAUSE_MS = 20;
 
 /**
- * Asks for small pages while other clients send what costs most: pages of megabytes, bodies that never end or are too
- * large, requests that are none, crawls that are called off, and requests whose sender leaves. Each client has an
- * address of its own, by the words of a proxy that the server trusts.
+ * Requests small pages while other clients send what costs most: pages of megabytes, bodies that never end or
+ * are too large, malformed requests, cancelled crawls, and requests whose sender leaves. Each client has an
+ * address of its own, which it claims as a proxy that the server trusts.
  */
 export async function measureHostile(subject: Subject, options: HostileOptions): Promise<HostileMeasured> {
   const until = performance.now() + options.seconds * 1000;

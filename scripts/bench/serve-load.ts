@@ -1,13 +1,13 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { percentile } from "./statistics.ts";
 
-/** A server under load and the process whose CPU and memory count. */
+/** A server under load, with the process whose CPU and memory are measured. */
 export type Subject = { readonly name: string; readonly url: string; readonly pid: number };
 
 export type Load = {
   readonly connections: number;
   readonly seconds: number;
-  /** The n-th request's page. */
+  /** Returns the page of the n-th request. */
   readonly pageOf: (request: number) => string;
 };
 
@@ -24,10 +24,10 @@ export type Measured = {
   readonly healthP99Ms: number;
 };
 
-/** How often `/health` is asked for beside the load, in ms. */
+/** The interval at which `/health` is requested during the load, in ms. */
 const HEALTH_EVERY_MS = 20;
 
-/** Sends requests over so many connections, one after another on each; every answer must be an article. */
+/** Sends requests over this many connections, one after another on each; every answer must be an article. */
 export async function measureLoad(subject: Subject, name: string, load: Load): Promise<Measured> {
   const times: number[] = [];
   const healthTimes: number[] = [];
@@ -68,7 +68,10 @@ export async function measureLoad(subject: Subject, name: string, load: Load): P
   };
 }
 
-/** Asks for one article. @throws Error when the answer is none */
+/**
+ * Requests one article.
+ * @throws Error when the answer is none
+ */
 export async function extract({ name, url }: Subject, page: string): Promise<void> {
   const response = await fetch(`${url}/`, {
     method: "POST",
@@ -82,7 +85,7 @@ export async function extract({ name, url }: Subject, page: string): Promise<voi
 
 const CLOCK_TICK_MS = 10;
 
-/** CPU time of the process and its children so far, in ms, threads included. */
+/** CPU time so far of the process, its threads and its children, in ms. */
 function cpuMs(pid: number): number {
   const own = statOf(pid);
   const children = readdirSync("/proc")
@@ -94,11 +97,12 @@ function cpuMs(pid: number): number {
 
 function statOf(pid: number): { readonly parent: number; readonly ticks: number } | null {
   try {
-    // Fields after the name, which may hold spaces: state is the first, utime and stime the 12th and 13th.
+    // The name may contain spaces. After it, state is the first field, and utime and stime are the 12th and
+    // 13th.
     const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ").at(-1)?.split(" ") ?? [];
     return { parent: Number(fields[1]), ticks: Number(fields[11]) + Number(fields[12]) };
   } catch {
-    return null; // ended
+    return null; // it has ended
   }
 }
 
@@ -106,7 +110,7 @@ function statOf(pid: number): { readonly parent: number; readonly ticks: number 
 export const residentMb = (pid: number): number =>
   Number(/^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? 0) / 1024;
 
-/** One request of one client; its status, or what went wrong instead, and the answer. */
+/** Sends one request of one client and returns its status, or what went wrong instead, with the answer. */
 export async function post(
   url: string,
   client: string,

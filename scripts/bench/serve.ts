@@ -1,15 +1,15 @@
 /**
- * `serve extractor` under load on loopback, beside trafilatura behind FastAPI in the same run.
+ * Measures `serve extractor` under load on loopback, beside trafilatura behind FastAPI in the same run.
  *
  *   bun scripts/bench/serve.ts [--seconds N] [--connections N] [--peer trafilatura] [--processes N] [--out FILE]
  *   bun scripts/bench/serve.ts --soak SECONDS [--hostile N]
  *   bun scripts/bench/serve.ts --hostile N [--seconds N]
  *
- * `uncached` asks for another page each time, `cached` for 50 pages over and over. Beside each load `/health` is
- * asked for 50 times a second; its 99th percentile must stay under 50 ms while extraction is saturated. The soak
- * mixes requests of all kinds and fails when the resident set of the last quarter is more than 10 % over the second's.
- * `--hostile N` puts clients beside them that send what costs most, and N that send one byte of a body; it fails when
- * a page that a well-behaved client asks for is not answered with its article.
+ * `uncached` requests a new page each time, `cached` 50 pages over and over. During each load `/health` is requested 50
+ * times a second; its 99th percentile must stay under 50 ms while extraction is saturated. The soak mixes requests of
+ * all kinds and fails when the resident set of the last quarter is more than 10 % above that of the second.
+ * `--hostile N` adds clients that send what costs most, and N clients that send one byte of a body; it fails when a
+ * well-behaved client does not get the article of a page that it requests.
  */
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -26,7 +26,7 @@ const ROOT = join(import.meta.dir, "..", "..");
 const PROGRAM = join(ROOT, "dist", "article-extractor");
 const PIP_PACKAGES = ["fastapi==0.163.2", "uvicorn", "httpx", "trafilatura==2.3.1", "lxml_html_clean==0.4.6"];
 const MAX_HEALTH_P99_MS = 50;
-/** Of the resident set between the second and the last quarter of a soak. */
+/** The allowed growth of the resident set from the second to the last quarter of a soak. */
 const MAX_GROWTH = 1.1;
 const CACHED_PAGES = 50;
 
@@ -61,9 +61,9 @@ async function startOurs(state: string): Promise<Running> {
       ARTICLE_EXTRACTOR_PREFER_BROWSER: "false",
       ARTICLE_EXTRACTOR_LOG_LEVEL: "warning",
       WEB_CONCURRENCY: String(processes),
-      // A cache that is still being filled is no leak; this one is full before the second quarter begins.
+      // A cache that is still filling up is no leak; this one is full before the second quarter begins.
       ...(soakSeconds === null ? {} : { ARTICLE_EXTRACTOR_CACHE_SIZE: "50" }),
-      // Clients of the hostile mix are told apart by the words of a proxy.
+      // The server tells the clients of the hostile mix apart by the header of a trusted proxy.
       ...(slowSenders === null
         ? {}
         : { ARTICLE_EXTRACTOR_TRUSTED_PROXIES: "127.0.0.1", ARTICLE_EXTRACTOR_EGRESS: "open" }),
@@ -118,7 +118,7 @@ let fresh = 0;
 
 async function measure(subject: Subject, site: string): Promise<Measured[]> {
   const pageOf = (): string => `${site}/p/${fresh++}`;
-  // The workers' code is compiled by the time that counts.
+  // This compiles the workers' code before the measurement.
   await measureLoad(subject, "warm-up", { connections, seconds: Math.min(5, seconds), pageOf });
   const uncached = await measureLoad(subject, "uncached", { connections, seconds, pageOf });
   const repeated = (request: number): string => `${site}/p/${request % CACHED_PAGES}`;
@@ -146,7 +146,10 @@ function print(results: readonly Measured[]): void {
   }
 }
 
-/** Requests of all kinds, some of clients that leave; gives the resident set once a second. */
+/**
+ * Sends requests of all kinds, some from clients that leave.
+ * @returns the resident set, once a second
+ */
 async function soak(subject: Subject, site: string, duration: number): Promise<readonly number[]> {
   const samples: number[] = [];
   const until = performance.now() + duration * 1000;
@@ -173,7 +176,7 @@ async function soak(subject: Subject, site: string, duration: number): Promise<r
   const client = async (first: number): Promise<void> => {
     for (let round = first; performance.now() < until; round++) {
       await kinds[round % kinds.length]?.(round);
-      // A soak looks for what adds up, not for how fast it can.
+      // A soak looks for what adds up, not for the highest speed.
       await Bun.sleep(20);
     }
   };

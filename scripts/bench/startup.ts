@@ -1,14 +1,14 @@
 /**
- * Measures how much longer the program takes to start than a compiled program that does nothing, and what one
- * page costs from the shell, the start included.
+ * Measures how much longer the program takes to start than a compiled program that does nothing, and the cost of one
+ * page from the shell, including the start.
  *
  *   make bench-startup [PEER=trafilatura]
  *   sh scripts/bun scripts/bench/startup.ts [--binary PATH] [--runs N] [--peer trafilatura] [--scratch DIR]
  *
- * The empty program is compiled with the product's settings; the page is an article of 100 kB, made here. The
- * commands take turns, so that a busy moment of the machine hits all of them alike; the medians of 20 runs each are
- * compared. The target is at most 10 ms over the empty program for --version and --help. Exits 1 when a command fails
- * or prints nothing, or a page of the wrong length.
+ * The empty program is compiled with the product's settings; the page is a generated article of 100 kB. The commands
+ * take turns, so that a busy moment of the machine slows all of them alike, and the medians of 20 runs each are
+ * compared. --version and --help may take at most 10 ms longer than the empty program. Exits 1 when a command fails,
+ * prints nothing, or prints a page of the wrong length.
  */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -28,14 +28,14 @@ const WARM_UP_RUNS = 3;
 type Command = {
   readonly label: string;
   readonly argv: readonly string[];
-  /** Bytes on stdout at least. */
+  /** The least number of bytes on stdout. */
   readonly leastBytes: number;
   readonly isStart: boolean;
-  /** File that is the standard input; absent: none. */
+  /** The file for the standard input; none by default. */
   readonly input?: string;
 };
 
-/** One run in milliseconds, process creation and exit included. */
+/** The milliseconds of one run, including the creation and the end of the process. */
 type Timing = { readonly wallMs: number; readonly cpuMs: number };
 
 function timeRun({ label, argv, leastBytes, input }: Command): Timing {
@@ -46,7 +46,7 @@ function timeRun({ label, argv, leastBytes, input }: Command): Timing {
   if (run.exitCode !== 0) throw new Error(`${label} ended with exit code ${run.exitCode}: ${run.stderr}`);
   if (run.stdout.length < leastBytes)
     throw new Error(`${label} printed ${run.stdout.length} bytes, not ${leastBytes}`);
-  // Microseconds, of all threads.
+  // The value is in microseconds and covers all threads.
   return { wallMs, cpuMs: Number(run.resourceUsage.cpuTime.total) / 1000 };
 }
 
@@ -83,7 +83,7 @@ function printTimes(times: ReadonlyMap<Command, readonly Timing[]>): void {
   }
 }
 
-/** An article of about 100 kB in the frame of a site. */
+/** Makes an article of about 100 kB within the frame of a site. */
 function makePage(): string {
   const sentence = (index: number): string =>
     `<p>In the year ${1500 + index} the miller of parish ${index} mends ${index % 97} lanterns and <a href="/p/${index}">counts</a> the barges that pass the weir before the tide turns.</p>`;
@@ -91,7 +91,7 @@ function makePage(): string {
   return `<!doctype html><html lang="en"><head><title>Parishes</title></head><body><nav><a href="/">Home</a></nav><main><article><h1>Parishes</h1>${text}</article></main><footer>© Weirside</footer></body></html>`;
 }
 
-/** The commands that print a page's text; at least half of it must come out. */
+/** The commands that print a page's text; at least half of it must be printed. */
 async function pageCommands(binary: string, scratch: string, hasPeer: boolean): Promise<Command[]> {
   const page = join(scratch, "page.html");
   const html = makePage();

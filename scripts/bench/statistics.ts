@@ -9,7 +9,9 @@ export function percentile(values: readonly number[], share: number): number {
 
 export const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
 
-/** This many items spread evenly over the list, always the same ones; all of them when it is short enough. */
+/**
+ * This many items spread evenly over the list, always the same ones; the whole list when it is short enough.
+ */
 export function spread<Item>(items: readonly Item[], count: number): readonly Item[] {
   if (count >= items.length) return items;
   return Array.from({ length: count }, (_, index) => items[Math.floor((index * items.length) / count)]!);

@@ -1,7 +1,8 @@
 /**
- * A documentation site of its own process, for `sync.ts`: `sync-site.ts PAGES`. Prints its sitemap's address; then each
- * line of the standard input is a command that is answered with a line of JSON: `change N` changes that many pages,
- * `dates on|off` gives the sitemap dates, `count` tells and forgets the requests.
+ * A documentation site in a process of its own, for `sync.ts`: `sync-site.ts PAGES`. It prints its sitemap's
+ * address. Then each line of the standard input is a command that it answers with a line of JSON: `change N`
+ * changes that many pages, `dates on|off` adds dates to the sitemap, `count` reports and resets the number of
+ * requests.
  */
 import { DocsSite, htmlPage, proseOf } from "../../test/support/docs-site.ts";
 

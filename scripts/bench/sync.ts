@@ -1,6 +1,6 @@
 /**
- * What a sync costs: the first one and one after 1 % has changed, of a website and of a git repository on loopback;
- * then the latency of searches in a server that syncs meanwhile. Every figure is asserted as well as printed.
+ * Measures what a sync of a website and of a git repository on loopback costs, the first time and after 1 % has
+ * changed; then the latency of searches in a server that is syncing. Every figure is asserted as well as printed.
  *
  *   make bench-sync [PAGES=1000] [FILES=5000] [OUT=FILE]
  */
@@ -45,7 +45,7 @@ type Synced = {
   readonly requests: number;
   readonly bytes: number;
   readonly counts: string;
-  /** Documents whose words were taken apart; the others were carried over. Null: the index was not built. */
+  /** How many documents were analysed; the others were carried over. Null when the index was not built. */
   readonly analysed: number | null;
 };
 
@@ -136,7 +136,7 @@ async function measureRepository(server: Awaited<ReturnType<typeof serveGit>>): 
   const texts: Record<string, string> = {};
   for (let index = 0; index < files; index++)
     texts[`docs/part-${index % 50}/page-${index}.md`] = `# Page ${index}\n\n${proseOf(`${index}`, 300)}\n`;
-  // What a documentation folder has besides documents.
+  // Documentation folders contain other files besides documents.
   for (let index = 0; index < files / 5; index++)
     texts[`docs/images/${index}.png`] = proseOf(`image ${index}`, 2000);
   const count: Count = async () => {
@@ -180,7 +180,7 @@ const QUERIES = [
   "tide gauge signal ferry",
 ];
 
-/** Searches one after the other, 100 a second, until told to stop; latencies in ms. */
+/** Searches one after another, 100 a second, until told to stop; returns the latencies in ms. */
 async function searchUntil(url: string, isOver: () => boolean): Promise<number[]> {
   const latencies: number[] = [];
   for (let next = performance.now(); !isOver(); next += 10) {
@@ -215,7 +215,7 @@ const summarise = (when: string, latencies: readonly number[]): Latency => ({
   max: percentile(latencies, 1),
 });
 
-/** Searches in one tenant while the server syncs another from nothing, builds its index included. */
+/** Searches in one tenant while the server syncs another for the first time and builds its index. */
 async function measureLatency(): Promise<Latency[]> {
   const child = Bun.spawn([BINARY, "serve", "search", "--port", "0"], {
     cwd: work,

@@ -1,6 +1,6 @@
 /**
- * The SDK's bare floor: its server and transport, made for each request as ours are, with one tool that
- * answers a constant. Reads the constant from stdin, prints its port.
+ * The least that the SDK costs: its server and transport, made for each request like ours, with one tool that
+ * answers a constant. It reads the constant from stdin and prints its port.
  */
 import { Server } from "@modelcontextprotocol/sdk/server/index.js";
 import { WebStandardStreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js";

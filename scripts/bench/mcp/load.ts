@@ -7,7 +7,7 @@ export type LoadOptions = {
   readonly connections: number;
   /** The arguments of each call of root_search. */
   readonly calls: readonly object[];
-  /** Calls before those that count. */
+  /** How many calls come before those that count. */
   readonly warmUp: number;
 };
 
@@ -15,16 +15,16 @@ export type Load = {
   readonly callsPerSecond: number;
   readonly p50Ms: number;
   readonly p99Ms: number;
-  /** Of the server with its threads. */
+  /** CPU time of the server with its threads. */
   readonly cpuMsPerCall: number;
-  /** What the answers say of the search itself. */
+  /** The duration of the search itself, as the answers report it. */
   readonly searchMsPerCall: number;
   readonly rssMb: number;
   readonly peakRssMb: number;
   readonly hitsPerCall: number;
 };
 
-/** Calls root_search over so many connections at once; fails when an answer has an error. */
+/** Calls root_search over this many simultaneous connections; fails when an answer has an error. */
 export async function load({ url, pid, connections, calls, warmUp }: LoadOptions): Promise<Load> {
   await callAll(url, calls.slice(0, warmUp), connections);
   const cpuBefore = cpuMsOf(pid);

@@ -1,7 +1,7 @@
 import { mkdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 
-/** Numbers in [0, 1) that are the same in every run (mulberry32). */
+/** Makes pseudo-random numbers in [0, 1) that are the same in every run (mulberry32). */
 export function seededRandom(seed: number): () => number {
   let state = seed;
   return () => {
@@ -17,11 +17,13 @@ const SYLLABLES = "ba ce di fo gu ha je ki lo mu na pe ri so tu va we xi yo zu b
 );
 const WORDS = 12_000;
 
-/** Made-up words that stand as often as those of a language: the n-th comes 1/n as often as the first (Zipf). */
+/**
+ * Made-up words with the frequencies of a natural language: the n-th is 1/n as frequent as the first (Zipf).
+ */
 export function createVocabulary(random: () => number): {
-  /** As often as in the pages. */
+  /** Returns words as often as they occur in the pages. */
   word(): string;
-  /** One of those that tell pages apart, as people search for. */
+  /** Returns one of the words that distinguish pages, like those that people search for. */
   telling(): string;
 } {
   const words = new Set<string>();
@@ -41,7 +43,7 @@ export type Vocabulary = ReturnType<typeof createVocabulary>;
 const sentence = (words: Vocabulary, length: number): string =>
   `${Array.from({ length }, words.word).join(" ")}.`;
 
-/** A page as documentation has it: five sections of text, one with code; about 3 KB. */
+/** Makes a page like those of documentation: five sections of text, one with code; about 3 KB. */
 function page(words: Vocabulary): string {
   const lines = [`# ${words.telling()} ${words.telling()} ${words.word()}`, ""];
   for (let section = 0; section < 5; section++) {
@@ -54,7 +56,7 @@ function page(words: Vocabulary): string {
   return lines.join("\n");
 }
 
-/** Writes so many pages below the folder, 100 to a directory. */
+/** Writes this many pages below the folder, 100 to a directory. */
 export async function writePages(folder: string, count: number, words: Vocabulary): Promise<void> {
   for (let number = 0; number < count; number++) {
     const path = join(folder, String(Math.floor(number / 100)), `page-${number}.md`);

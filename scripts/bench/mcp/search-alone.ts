@@ -1,10 +1,13 @@
-/** CPU of the searches alone, in a process of their own: reads { index, queries, warmUp } from stdin, prints ms a query. */
+/**
+ * CPU time of the searches alone, in a process of their own: reads { index, queries, warmUp } from stdin,
+ * prints ms per query.
+ */
 import { SearchIndex } from "../../../src/search/index.ts";
 import { DEFAULT_SEARCH } from "../../../src/settings/index.ts";
 
 type Task = { readonly index: string; readonly queries: readonly string[]; readonly warmUp: number };
 
-// What scripts/bench/mcp.ts has written.
+// scripts/bench/mcp.ts wrote this.
 const { index: path, queries, warmUp } = (await Bun.stdin.json()) as Task;
 using index = SearchIndex.open(path, DEFAULT_SEARCH);
 const search = (query: string): void => {

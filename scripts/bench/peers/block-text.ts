@@ -8,7 +8,7 @@ const TEXT_NODE = 3;
 
 /**
  * The text of an element with a line break around everything that is not inline, so that the words of
- * neighbouring blocks stay apart: the peers hand back HTML, and the scorer counts words.
+ * neighbouring blocks stay apart: the peers return HTML, and the scorer counts words.
  */
 export function readBlockText(root: Node): string {
   const parts: string[] = [];

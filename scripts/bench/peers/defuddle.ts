@@ -1,4 +1,4 @@
-/** Defuddle on linkedom, as the bench's contender: JOB SCRATCH. */
+/** Runs Defuddle on linkedom as a contender: JOB SCRATCH. */
 import { measurePages, readJob } from "../measure-pages.ts";
 import { readBlockText } from "./block-text.ts";
 import { loadPeer, type ParseHtml } from "./load.ts";
@@ -23,7 +23,7 @@ const { Defuddle } = await loadPeer<DefuddleModule>(scratch, "defuddle/dist/node
 
 await measurePages(readJob(process.argv.slice(2)), {
   extract: async (html, url) => {
-    // Asynchronous extractors ask other hosts for what the page does not hold.
+    // Asynchronous extractors would ask other hosts for what the page lacks.
     const result = await Defuddle(parseHTML(html).document, url, { useAsync: false });
     const content = parseHTML(`<html><body>${result.content}</body></html>`).document;
     return {

@@ -1,6 +1,6 @@
 /**
- * Another program's Markdown, page by page: PEER SCRATCH. Reads a JSON line {path, url, out} for each page,
- * writes the Markdown to `out` and answers with a line: `ok`, or what the program threw.
+ * Another program's Markdown, page by page: PEER SCRATCH. It reads a JSON line {path, url, out} for each
+ * page, writes the Markdown to `out` and answers with a line: `ok`, or the name of what the program threw.
  */
 import { Readability } from "@mozilla/readability";
 import { parseHTML } from "linkedom";
@@ -44,12 +44,12 @@ function readability(): Writer {
 const [peer, scratch = ""] = process.argv.slice(2);
 const write = peer === "defuddle" ? await defuddle(scratch) : readability();
 for await (const line of console) {
-  const { path, url, out } = JSON.parse(line) as Request; // written by the bench itself
+  const { path, url, out } = JSON.parse(line) as Request; // the bench itself wrote it
   let outcome = "ok";
   try {
     await Bun.write(out, await write(await Bun.file(path).text(), url));
   } catch (error) {
-    // A peer's bug costs it the page.
+    // A peer's bug counts as an empty page.
     await Bun.write(out, "");
     outcome = error instanceof Error ? error.name : "error";
   }

@@ -1,4 +1,4 @@
-/** Mozilla's Readability on linkedom, as the bench's contender: JOB SCRATCH. */
+/** Runs Mozilla's Readability on linkedom as a contender: JOB SCRATCH. */
 import { Readability } from "@mozilla/readability";
 import { parseHTML } from "linkedom";
 import { measurePages, readJob } from "../measure-pages.ts";

@@ -12,14 +12,14 @@ import {
 } from "../../../src/search/index.ts";
 import { DEFAULT_SEARCH, INDEX_BUILD } from "../../../src/settings/index.ts";
 
-/** An engine of the bench. What it builds is what it searches; those with a file open it anew. */
+/** An engine of the bench. It searches what it has built; engines with a file open it again. */
 export type Contender = {
   build(sections: readonly SourceDocument[], file: string): Promise<void>;
-  /** Opens what was built; null for engines that live in memory only. */
+  /** Opens the built file; null for engines that live in memory only. */
   readonly open: ((file: string) => void) | null;
-  /** The addresses or numbers of the best ten, with a snippet each where the engine has snippets. */
+  /** The addresses or numbers of the best ten, each with a snippet if the engine has snippets. */
   search(query: string): readonly unknown[];
-  /** Bytes of postings, dictionary and lengths, where they can be told. */
+  /** The bytes of postings, dictionary and lengths, if they can be measured. */
   indexBytes?(file: string): number;
 };
 
@@ -61,7 +61,7 @@ function createOurs(): Contender {
   };
 }
 
-// As in the comparison of qualities: title weighted, porter stems, any of the words.
+// It has the settings of the quality comparison: a weighted title, porter stems, any of the words.
 function createFts5(): Contender {
   let database: Database | null = null;
   let statement: ReturnType<Database["query"]> | null = null;

@@ -1,5 +1,5 @@
 /**
- * One engine of the bench in a process of its own, so that memory and caches are its own too:
+ * Runs one engine of the bench in its own process, so that it also has its own memory and caches:
  *
  *   bun scripts/bench/search/run-contender.ts NAME PHASE COLLECTIONS COUNT FILE
  *
@@ -11,10 +11,10 @@ import { percentile } from "../statistics.ts";
 import { CONTENDERS, type Contender } from "./contenders.ts";
 import { type BenchQuery, cutSections, mixQueries } from "./sections.ts";
 
-/** Every query is run so often; its fastest run counts, for the others were disturbed by the machine. */
+/** How often every query is run; its fastest run counts, because the others were disturbed by the machine. */
 const PASSES = 5;
 const OPENINGS = 20;
-/** The allocator gives pages back with a delay. */
+/** The allocator returns memory to the system with a delay. */
 const SETTLE_MS = 1500;
 
 const [name = "", phase = "", collections = "", count = "", file = ""] = process.argv.slice(2);
@@ -104,7 +104,7 @@ function latencies(values: readonly number[]): Record<"p50" | "p95" | "p99" | "m
   };
 }
 
-/** Memory of this process that no file stands behind, once what was freed has gone back to the system. */
+/** This process's memory without mapped files, after freed memory has gone back to the system. */
 async function anonymousBytes(): Promise<number> {
   for (let turn = 0; turn < 2; turn++) {
     Bun.gc(true);

@@ -4,17 +4,17 @@ import type { SourceDocument } from "../../../src/search/index.ts";
 import { docsUrl } from "../../../src/urls/index.ts";
 import { spread } from "../statistics.ts";
 
-/** The collections that the bench cuts its sections from, in this order, as long as more are needed. */
+/** The collections from which the bench cuts its sections, in this order, until there are enough. */
 const COLLECTIONS = ["cppdocs", "manhowto", "psdocs", "pgdocs", "pydocs", "faq"];
 
-/** A section ends with the paragraph that brings it to so many characters. */
+/** A section ends with the paragraph that brings it to this many characters. */
 const SECTION_CHARACTERS = 545;
 const MAX_PARAGRAPH_CHARACTERS = 900;
 
 type CollectionDocument = { readonly _id: string; readonly title: string; readonly text: string };
 type CollectionQuery = { readonly text: string; readonly kind: string };
 
-/** Sections of about 700 bytes cut from the documents of the collections, always the same ones. */
+/** Cuts sections of about 700 bytes from the documents of the collections, always the same ones. */
 export function cutSections(directory: string, count: number): SourceDocument[] {
   const sections: SourceDocument[] = [];
   for (const name of COLLECTIONS) {
@@ -65,7 +65,7 @@ export function mixQueries(directory: string): BenchQuery[] {
     ...take(identifiers, "identifier", 200),
     ...take(questions, "question", 200),
   ];
-  // Not one kind after the other: caches would serve one kind better than the mix.
+  // The kinds are mixed, because caches would serve one kind at a time better than the mix.
   return mixed.map((_, index) => mixed[(index * 379) % mixed.length]!);
 }
 
@@ -73,4 +73,4 @@ const readLines = <Line>(path: string): Line[] =>
   readFileSync(path, "utf8")
     .split("\n")
     .filter((line) => line !== "")
-    .map((line) => JSON.parse(line) as Line); // the collections' own form
+    .map((line) => JSON.parse(line) as Line); // the collections' own format
