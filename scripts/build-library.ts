@@ -31,7 +31,7 @@ async function writeDeclarations(): Promise<void> {
     join(OUT, "types"),
   ];
   const tsc = Bun.spawn(
-    [process.execPath, "x", "tsc", ...flags, "--rootDir", ".", "-p", "tsconfig.library.json"],
+    [process.execPath, "x", "tsc", ...flags, "--rootDir", ".", "-p", "scripts/tsconfig.library.json"],
     {
       cwd: ROOT,
       stdio: ["ignore", "inherit", "inherit"],

@@ -1,5 +1,5 @@
 #!/bin/sh
-# The browser tests need a Chromium or Chrome: on Debian and Ubuntu root installs it here when it is missing.
+# Installs a Chromium for the browser tests when there is no Chromium or Chrome (Debian and Ubuntu, as root).
 set -eu
 
 for name in chromium chromium-browser google-chrome google-chrome-stable; do

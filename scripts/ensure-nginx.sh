@@ -1,5 +1,5 @@
 #!/bin/sh
-# The tests of serving behind a reverse proxy need nginx: on Debian and Ubuntu root installs it here when it is missing.
+# Installs nginx for the tests behind a reverse proxy when it is missing (Debian and Ubuntu, as root).
 set -eu
 
 PATH="$PATH:/usr/sbin:/usr/local/sbin"
@@ -8,7 +8,7 @@ if command -v nginx >/dev/null 2>&1; then exit 0; fi
 if command -v apt-get >/dev/null 2>&1 && [ "$(id -u)" = 0 ]; then
   echo "installing nginx for the tests ..." >&2
   apt-get update -q >&2 || true
-  # Its service is not started: the tests run their own.
+  # Its service is not started, because the tests run their own.
   policy=/usr/sbin/policy-rc.d
   made=
   if [ ! -e "$policy" ]; then

@@ -1,5 +1,5 @@
 #!/bin/sh
-# The tests of a browser with a window need a display: where there is none, root installs a virtual one here.
+# Installs a virtual display for the tests of a browser with a window when there is no display (as root).
 set -eu
 
 if [ "$(uname)" = Darwin ] || command -v Xvfb >/dev/null 2>&1; then exit 0; fi

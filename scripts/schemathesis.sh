@@ -1,6 +1,6 @@
 #!/bin/sh
-# Holds the built program against its own OpenAPI document: sh scripts/schemathesis.sh [URL]. schemathesis is
-# installed into build/schemathesis, once. Without a URL a server is started on loopback, without a network.
+# Tests the built program against its own OpenAPI document: sh scripts/schemathesis.sh [URL]. It installs
+# schemathesis into build/schemathesis once. Without a URL it starts a server on loopback that has no network.
 # EXAMPLES and SEED choose how many cases each operation gets, and which.
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -15,7 +15,7 @@ if ! "$venv/bin/schemathesis" --version 2>/dev/null | grep -q "$version"; then
 fi
 
 run() {
-  # One worker: with more of them hypothesis fails on Python 3.11 (python/cpython#106905).
+  # With more than one worker hypothesis fails on Python 3.11 (python/cpython#106905).
   "$venv/bin/schemathesis" --config-file "$root/scripts/schemathesis.toml" run "$1/openapi.json" \
     --checks all --exclude-checks ignored_auth --workers 1 --max-examples "${EXAMPLES:-100}" \
     --request-timeout 90 --continue-on-failure --seed "${SEED:-1}"
@@ -26,7 +26,7 @@ if [ $# -gt 0 ]; then
   exit
 fi
 
-# What is generated names hosts of others: nothing of it leaves the machine.
+# Generated requests name hosts of others, so nothing may leave the machine.
 if [ "${IN_NAMESPACE:-}" = "" ] && unshare --net true 2>/dev/null; then
   IN_NAMESPACE=1 exec unshare --net sh -c 'ip link set lo up 2>/dev/null || true; exec sh "$0"' "$0"
 fi
@@ -47,7 +47,7 @@ for _ in $(seq 100); do
 done
 status=0
 run "http://127.0.0.1:$port" || status=$?
-# A fault that was answered with something else than a 500 is one all the same.
+# A fault counts even when its answer was not a 500.
 if grep '"message":"fault"' "$work/log" >&2; then
   status=1
 fi
