@@ -1,11 +1,12 @@
-export type { CrawlSpec } from "./extractor/jobs/spec.ts";
+export type { CrawlSpec } from "./api/extractor/jobs/spec.ts";
 export {
   type ExtractorServer,
   type ExtractorServerOptions,
   startExtractorServer,
-} from "./extractor/serve.ts";
+} from "./api/extractor/serve.ts";
+export { INSTRUCTIONS, type McpOptions, serveMcpStdio } from "./api/mcp/protocol.ts";
+export { type SearchServer, type SearchServerOptions, startSearchServer } from "./api/search/serve.ts";
 export { reservePort, urlOf } from "./listen.ts";
-export { INSTRUCTIONS, type McpOptions, serveMcpStdio } from "./mcp/protocol.ts";
 export { normalBasePath } from "./middleware/client.ts";
 export { openProcessBoard, type ProcessBoard } from "./processes/board.ts";
 export {
@@ -14,4 +15,3 @@ export {
   type SuperviseOptions,
   superviseProcesses,
 } from "./processes/supervise.ts";
-export { type SearchServer, type SearchServerOptions, startSearchServer } from "./search/serve.ts";

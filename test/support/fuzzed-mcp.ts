@@ -1,4 +1,4 @@
-import { answerMcp } from "../../src/server/mcp/protocol.ts";
+import { answerMcp } from "../../src/server/api/mcp/protocol.ts";
 import { openRegistry, writeTree } from "./search-server.ts";
 
 const call = (name: string, given: object): string =>

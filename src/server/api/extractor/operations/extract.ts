@@ -1,18 +1,18 @@
-import { articleResult, type FetchedArticle } from "../../../articles/index.ts";
-import { Failure } from "../../../base/failure.ts";
-import { composeMarkdown } from "../../../extraction/index.ts";
-import { subscriberNetwork } from "../../../fetching/index.ts";
-import { acceptedTypes } from "../../middleware/accept.ts";
-import { readJsonBody } from "../../middleware/body.ts";
-import type { Exchange } from "../../middleware/exchange.ts";
+import { articleResult, type FetchedArticle } from "../../../../articles/index.ts";
+import { Failure } from "../../../../base/failure.ts";
+import { composeMarkdown } from "../../../../extraction/index.ts";
+import { subscriberNetwork } from "../../../../fetching/index.ts";
+import { acceptedTypes } from "../../../middleware/accept.ts";
+import { readJsonBody } from "../../../middleware/body.ts";
+import type { Exchange } from "../../../middleware/exchange.ts";
+import { type ApiOperation, parseWith, z } from "../../openapi.ts";
+import { BODY_PROBLEMS, PAGE_PROBLEMS } from "../../problems.ts";
 import { callerOf, isLocalCaller } from "../callers.ts";
-import { type ApiOperation, parseWith, z } from "../openapi.ts";
 import type { ExtractorParts } from "../parts.ts";
 import { readExtraction, readNetwork, readUrl } from "../requests.ts";
 import { ExtractionResult } from "../schemas/answers.ts";
 import { ExtractionRequest, type ExtractionRequestFields } from "../schemas/requests.ts";
 import { requireSelectors } from "../selectors.ts";
-import { BODY_PROBLEMS, PAGE_PROBLEMS } from "./problems.ts";
 
 /** `POST /`. */
 export const extractOperation = (parts: ExtractorParts): ApiOperation => ({

@@ -1,5 +1,5 @@
-import type { ApiAnswer } from "../openapi.ts";
-import { Problem } from "../schemas/answers.ts";
+import { Problem } from "./extractor/schemas/answers.ts";
+import type { ApiAnswer } from "./openapi.ts";
 
 /** An answer in the form of a problem. */
 export const problem = (description: string, headers?: ApiAnswer["headers"]): ApiAnswer => ({

@@ -1,12 +1,12 @@
-import type { JobRecord } from "../../../crawler/index.ts";
-import { ClientCounts } from "../../middleware/client-counts.ts";
-import { ProblemError } from "../../middleware/problem.ts";
-import { pause } from "../../pause.ts";
+import type { JobRecord } from "../../../../crawler/index.ts";
+import { ClientCounts } from "../../../middleware/client-counts.ts";
+import { ProblemError } from "../../../middleware/problem.ts";
+import { pause } from "../../../pause.ts";
+import { type ApiCall, type ApiOperation, z } from "../../openapi.ts";
+import { problem, UNKNOWN_JOB } from "../../problems.ts";
 import { jobStatus } from "../jobs/spec.ts";
-import { type ApiCall, type ApiOperation, z } from "../openapi.ts";
 import type { ExtractorParts } from "../parts.ts";
 import { requireJob } from "./crawl.ts";
-import { problem, UNKNOWN_JOB } from "./problems.ts";
 
 /** How often a stream looks for news, which any process may have written, in ms. */
 const POLL_MS = 250;

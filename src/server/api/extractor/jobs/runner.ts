@@ -1,6 +1,6 @@
-import type { App } from "../../../app/index.ts";
-import { Failure, type FailureRecord } from "../../../base/failure.ts";
-import type { Log } from "../../../base/log.ts";
+import type { App } from "../../../../app/index.ts";
+import { Failure, type FailureRecord } from "../../../../base/failure.ts";
+import type { Log } from "../../../../base/log.ts";
 import {
   type ClaimedJob,
   type CrawlEvent,
@@ -10,7 +10,7 @@ import {
   type JobQueue,
   manifestEntry,
   warningOf,
-} from "../../../crawler/index.ts";
+} from "../../../../crawler/index.ts";
 import { openConfinedDirectory, requireNoLink, requireSameFile } from "../paths.ts";
 import type { CrawlSpec } from "./spec.ts";
 

@@ -1,4 +1,4 @@
-import { type ApiOperation, z } from "../openapi.ts";
+import { type ApiOperation, z } from "../../openapi.ts";
 import type { ExtractorParts } from "../parts.ts";
 import { type About, Health, Ready } from "../schemas/answers.ts";
 

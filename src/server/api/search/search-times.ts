@@ -1,4 +1,4 @@
-import type { Database } from "../../base/database/index.ts";
+import type { Database } from "../../../base/database/index.ts";
 
 /** The searches of one stretch of time. */
 export type StretchTimes = {

@@ -1,6 +1,6 @@
-import type { NetworkOptions } from "../../../app/index.ts";
-import type { CrawlPlan, JobRecord } from "../../../crawler/index.ts";
-import type { EgressCaller } from "../../../fetching/index.ts";
+import type { NetworkOptions } from "../../../../app/index.ts";
+import type { CrawlPlan, JobRecord } from "../../../../crawler/index.ts";
+import type { EgressCaller } from "../../../../fetching/index.ts";
 
 /** All that running a job takes, as it was settled when the job was accepted; kept until the job ends. */
 export type CrawlSpec = {

@@ -1,10 +1,10 @@
-import type { Handler } from "../middleware/exchange.ts";
-import { type Api, createApi } from "./openapi.ts";
+import type { Handler } from "../../middleware/exchange.ts";
+import { type Api, createApi } from "../openapi.ts";
+import { EVERYWHERE, GUARDED } from "../problems.ts";
 import { crawlOperations } from "./operations/crawl.ts";
 import { eventOperations } from "./operations/events.ts";
 import { extractOperation, readPageOperation } from "./operations/extract.ts";
 import { probeOperations } from "./operations/probes.ts";
-import { EVERYWHERE, GUARDED } from "./operations/problems.ts";
 import { siteOperations } from "./operations/site.ts";
 import type { ExtractorParts } from "./parts.ts";
 

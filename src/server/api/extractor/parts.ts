@@ -1,6 +1,6 @@
-import type { App } from "../../app/index.ts";
-import type { Log } from "../../base/log.ts";
-import type { JobQueue } from "../../crawler/index.ts";
+import type { App } from "../../../app/index.ts";
+import type { Log } from "../../../base/log.ts";
+import type { JobQueue } from "../../../crawler/index.ts";
 import type { JobRunner } from "./jobs/runner.ts";
 import type { CrawlSpec } from "./jobs/spec.ts";
 import type { PathRules } from "./paths.ts";

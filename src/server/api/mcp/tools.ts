@@ -1,6 +1,6 @@
-import { Failure } from "../../base/failure.ts";
-import { SNIPPET_STYLES } from "../../search/index.ts";
-import type { TenantDetail, TenantRegistry } from "../../tenants/index.ts";
+import { Failure } from "../../../base/failure.ts";
+import { SNIPPET_STYLES } from "../../../search/index.ts";
+import type { TenantDetail, TenantRegistry } from "../../../tenants/index.ts";
 import {
   ArgumentError,
   choice,

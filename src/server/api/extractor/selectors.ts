@@ -1,8 +1,8 @@
-import type { ArticleSession } from "../../app/index.ts";
-import { Failure } from "../../base/failure.ts";
-import type { ExtractionOptions } from "../../extraction/index.ts";
-import type { InvalidField } from "../middleware/problem.ts";
-import { invalidRequest } from "./openapi.ts";
+import type { ArticleSession } from "../../../app/index.ts";
+import { Failure } from "../../../base/failure.ts";
+import type { ExtractionOptions } from "../../../extraction/index.ts";
+import type { InvalidField } from "../../middleware/problem.ts";
+import { invalidRequest } from "../openapi.ts";
 
 /**
  * Tries the selectors of a request on a page of one word.

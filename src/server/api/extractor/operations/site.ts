@@ -1,6 +1,6 @@
-import { API_DOCS } from "../../web/api-docs.ts";
-import { pageResponse } from "../../web/embedded.ts";
-import { type ApiOperation, z } from "../openapi.ts";
+import { API_DOCS } from "../../../web/api-docs.ts";
+import { pageResponse } from "../../../web/embedded.ts";
+import { type ApiOperation, z } from "../../openapi.ts";
 import type { ExtractorParts } from "../parts.ts";
 import { About } from "../schemas/answers.ts";
 import { about } from "./probes.ts";

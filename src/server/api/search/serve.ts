@@ -1,22 +1,22 @@
-import type { Database } from "../../base/database/index.ts";
-import type { Log } from "../../base/log.ts";
-import type { AddressSet } from "../../fetching/index.ts";
-import type { Metrics } from "../../metrics.ts";
-import { type Listener, listen, urlOf } from "../listen.ts";
-import { keyCheck, requireApiKey } from "../middleware/api-key.ts";
-import { MAX_BODY_MS, receiveBodies } from "../middleware/body.ts";
-import { type Exchange, inLayers } from "../middleware/exchange.ts";
+import type { Database } from "../../../base/database/index.ts";
+import type { Log } from "../../../base/log.ts";
+import type { AddressSet } from "../../../fetching/index.ts";
+import type { Metrics } from "../../../metrics.ts";
+import { type Listener, listen, urlOf } from "../../listen.ts";
+import { keyCheck, requireApiKey } from "../../middleware/api-key.ts";
+import { MAX_BODY_MS, receiveBodies } from "../../middleware/body.ts";
+import { type Exchange, inLayers } from "../../middleware/exchange.ts";
 import {
   afterArrivals,
   limitClients,
   limitConcurrency,
   limitTime,
   refuseWhileDraining,
-} from "../middleware/limits.ts";
-import { answerProblems, observe } from "../middleware/observe.ts";
-import { guardOrigin } from "../middleware/origin.ts";
-import { secureHeaders } from "../middleware/secure-headers.ts";
-import { searchPage, servePage } from "../web/index.ts";
+} from "../../middleware/limits.ts";
+import { answerProblems, observe } from "../../middleware/observe.ts";
+import { guardOrigin } from "../../middleware/origin.ts";
+import { secureHeaders } from "../../middleware/secure-headers.ts";
+import { searchPage, servePage } from "../../web/index.ts";
 import { PROBE_PATHS, type SearchRoutesOptions, searchRoutes } from "./routes.ts";
 import { openSearchTimes } from "./search-times.ts";
 

@@ -1,19 +1,19 @@
 import { lstat } from "node:fs/promises";
 import { join } from "node:path";
-import { JOB_STATES, type JobRecord } from "../../../crawler/index.ts";
-import { subscriberNetwork } from "../../../fetching/index.ts";
-import { readJsonBody } from "../../middleware/body.ts";
-import { ProblemError } from "../../middleware/problem.ts";
+import { JOB_STATES, type JobRecord } from "../../../../crawler/index.ts";
+import { subscriberNetwork } from "../../../../fetching/index.ts";
+import { readJsonBody } from "../../../middleware/body.ts";
+import { ProblemError } from "../../../middleware/problem.ts";
+import { type ApiCall, type ApiOperation, parseWith, z } from "../../openapi.ts";
+import { BODY_PROBLEMS, problem, UNKNOWN_JOB } from "../../problems.ts";
 import { callerOf, isLocalCaller } from "../callers.ts";
 import { jobStatus, shownCrawl } from "../jobs/spec.ts";
-import { type ApiCall, type ApiOperation, parseWith, z } from "../openapi.ts";
 import type { ExtractorParts } from "../parts.ts";
 import { confineDirectory } from "../paths.ts";
 import { readCrawl, readNetwork } from "../requests.ts";
 import { JobList, JobStatus, Manifest, SubmittedJob } from "../schemas/answers.ts";
 import { CrawlRequest } from "../schemas/requests.ts";
 import { requireSelectors } from "../selectors.ts";
-import { BODY_PROBLEMS, problem, UNKNOWN_JOB } from "./problems.ts";
 
 const JOB_PATH = z.object({ job_id: z.string().min(1).openapi({ description: "As POST /crawl gave it" }) });
 

@@ -1,7 +1,7 @@
-import type { TenantStatus } from "../../tenants/index.ts";
+import type { TenantStatus } from "../../../tenants/index.ts";
+import type { Handler } from "../../middleware/exchange.ts";
+import { ProblemError } from "../../middleware/problem.ts";
 import { answerMcp, type McpOptions } from "../mcp/protocol.ts";
-import type { Handler } from "../middleware/exchange.ts";
-import { ProblemError } from "../middleware/problem.ts";
 import type { SearchTimesRecord } from "./search-times.ts";
 
 export type SearchRoutesOptions = McpOptions & {

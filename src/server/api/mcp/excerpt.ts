@@ -1,4 +1,4 @@
-import { findSection, type StoredDocument } from "../../search/index.ts";
+import { findSection, type StoredDocument } from "../../../search/index.ts";
 
 /** A part of a document's Markdown, UTF-16 code units, end exclusive. */
 export type Range = { readonly start: number; readonly end: number };

@@ -1,6 +1,6 @@
-import { JOB_STATES } from "../../../crawler/index.ts";
-import { PAGE_TYPES } from "../../../extraction/index.ts";
-import { z } from "../openapi.ts";
+import { JOB_STATES } from "../../../../crawler/index.ts";
+import { PAGE_TYPES } from "../../../../extraction/index.ts";
+import { z } from "../../openapi.ts";
 
 const timestamp = (description: string) =>
   z.string().openapi({ description, format: "date-time", example: "2026-11-21T12:00:00.000Z" });

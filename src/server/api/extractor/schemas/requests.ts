@@ -1,5 +1,5 @@
-import { CRAWL_RANGES } from "../../../crawler/index.ts";
-import { z } from "../openapi.ts";
+import { CRAWL_RANGES } from "../../../../crawler/index.ts";
+import { z } from "../../openapi.ts";
 
 // What the engine itself refuses (selectors, URLs, header values) is checked behind these shapes; here stand
 // the bounds that keep a request small.

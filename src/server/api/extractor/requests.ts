@@ -1,12 +1,12 @@
-import { DEFAULT_NETWORK, type NetworkOptions } from "../../app/index.ts";
-import type { FetcherPreference } from "../../articles/index.ts";
-import { Failure } from "../../base/failure.ts";
-import { type CrawlPlan, createCrawlPlan, parseSitemapSource } from "../../crawler/index.ts";
-import type { ExtractionOptions } from "../../extraction/index.ts";
-import { chooseProxy, parseProxyBypass } from "../../fetching/index.ts";
-import { splitCredentials, withoutCredentials } from "../../urls/index.ts";
-import type { InvalidField } from "../middleware/problem.ts";
-import { invalidRequest } from "./openapi.ts";
+import { DEFAULT_NETWORK, type NetworkOptions } from "../../../app/index.ts";
+import type { FetcherPreference } from "../../../articles/index.ts";
+import { Failure } from "../../../base/failure.ts";
+import { type CrawlPlan, createCrawlPlan, parseSitemapSource } from "../../../crawler/index.ts";
+import type { ExtractionOptions } from "../../../extraction/index.ts";
+import { chooseProxy, parseProxyBypass } from "../../../fetching/index.ts";
+import { splitCredentials, withoutCredentials } from "../../../urls/index.ts";
+import type { InvalidField } from "../../middleware/problem.ts";
+import { invalidRequest } from "../openapi.ts";
 import { confineFile, confineNewFile, type PathCaller, type PathRules } from "./paths.ts";
 import type { CrawlRequestFields, NetworkRequestFields, OptionsRequestFields } from "./schemas/requests.ts";
 
