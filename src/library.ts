@@ -7,7 +7,7 @@ import {
   chooseProxy,
   createEgress,
   createHttpFetcher,
-  DECIDED_FETCH_LIMITS,
+  DEFAULT_FETCH_LIMITS,
   type ProxyEnvironment,
   parseEgressPolicy,
   productUserAgent,
@@ -123,7 +123,7 @@ function extractionOptions({
 }
 
 function openFetcher(network: NetworkOptions) {
-  const requestTimeoutMs = network.timeoutMs ?? DECIDED_FETCH_LIMITS.requestTimeoutMs;
+  const requestTimeoutMs = network.timeoutMs ?? DEFAULT_FETCH_LIMITS.requestTimeoutMs;
   const chosenAgent = network.randomUserAgent ? randomUserAgent(Math.random) : null;
   return createHttpFetcher({
     egress: createEgress({
@@ -142,10 +142,10 @@ function openFetcher(network: NetworkOptions) {
       network.userAgent ?? chosenAgent ?? productUserAgent({ version: VERSION, homePage: HOME_PAGE }),
     headers: network.headers ?? {},
     limits: {
-      ...DECIDED_FETCH_LIMITS,
+      ...DEFAULT_FETCH_LIMITS,
       requestTimeoutMs,
-      deadlineMs: Math.max(DECIDED_FETCH_LIMITS.deadlineMs, requestTimeoutMs),
-      tries: network.retries === undefined ? DECIDED_FETCH_LIMITS.tries : network.retries + 1,
+      deadlineMs: Math.max(DEFAULT_FETCH_LIMITS.deadlineMs, requestTimeoutMs),
+      tries: network.retries === undefined ? DEFAULT_FETCH_LIMITS.tries : network.retries + 1,
     },
     log: silentLog,
   });

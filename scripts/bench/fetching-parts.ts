@@ -1,7 +1,7 @@
 import { silentLog } from "../../src/base/log.ts";
 import {
   createEgress,
-  DECIDED_FETCH_LIMITS,
+  DEFAULT_FETCH_LIMITS,
   parseEgressPolicy,
   systemResolve,
 } from "../../src/fetching/index.ts";
@@ -19,6 +19,6 @@ export const benchFetching = () =>
     caller: { kind: "cli" },
     chooseProxy: () => null,
     userAgent: "article-extractor/bench",
-    limits: DECIDED_FETCH_LIMITS,
+    limits: DEFAULT_FETCH_LIMITS,
     log: silentLog,
   }) as const;

@@ -11,7 +11,7 @@ import {
   createBrowserFetcher,
   createBrowsingSession,
   createHttpFetcher,
-  DECIDED_FETCH_LIMITS,
+  DEFAULT_FETCH_LIMITS,
   type Egress,
   type EgressCaller,
   type Fetcher,
@@ -232,10 +232,10 @@ function withPendingEntries(log: Log, session: BrowsingSession): Log {
 function fetchLimits(settings: Settings, network: NetworkOptions): FetchLimits {
   const requestTimeoutMs = network.requestTimeoutMs ?? Math.round(settings.timeoutSeconds * 1000);
   return {
-    ...DECIDED_FETCH_LIMITS,
+    ...DEFAULT_FETCH_LIMITS,
     requestTimeoutMs,
     // Whoever allows one request more than a page's minute wants to wait that long.
-    deadlineMs: Math.max(DECIDED_FETCH_LIMITS.deadlineMs, requestTimeoutMs),
+    deadlineMs: Math.max(DEFAULT_FETCH_LIMITS.deadlineMs, requestTimeoutMs),
     tries: network.tries ?? settings.retries + 1,
     pageBytes: network.maxBytes ?? settings.maxBytes,
   };

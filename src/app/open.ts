@@ -4,7 +4,7 @@ import { Failure } from "../base/failure.ts";
 import { createLog, type Log, type LogFormat, type LogLevel } from "../base/log.ts";
 import {
   chooseProxy,
-  forgetProxyVariables,
+  deleteProxyVariables,
   type ProxyEnvironment,
   parseEgressPolicy,
   readProxyEnvironment,
@@ -130,7 +130,7 @@ export type AppChoice = Omit<
 export function openApp(program: Program, { sinks = [], ...choice }: AppChoice): App {
   const { host, environment, settings, proxyEnvironment } = program;
   // Bun's fetch would act on them at every request, past the egress policy.
-  forgetProxyVariables(host.environment);
+  deleteProxyVariables(host.environment);
   const own = openSink(settings, choice.log);
   const app = createApp({
     ...choice,

@@ -33,28 +33,28 @@ export const SHELL_NAMES: Readonly<Record<EmptyShell, { readonly name: string; r
 export function emptyShell(html: string, wordCount: number): EmptyShell | null {
   if (wordCount > MAX_SHELL_WORDS) return null;
   const start = html.slice(0, MAX_LOOK);
-  if (wordCount <= MAX_REDIRECT_WORDS && goesOn(start, wordCount === 0)) return "script_redirect";
+  if (wordCount <= MAX_REDIRECT_WORDS && navigatesAway(start, wordCount === 0)) return "script_redirect";
   if (!/<script\b/i.test(html)) return null;
   const isShell = MOUNT_POINT.test(start) || ROOT_COMPONENT.test(start) || ASKS_FOR_SCRIPT.test(start);
   return isShell ? "application" : null;
 }
 
-const MOVE =
+const NAVIGATION =
   /\b(?:location(?:\s{0,9}\.\s{0,9}href)?\s{0,9}=(?![=>])|location\s{0,9}\.\s{0,9}(?:replace|assign)\s{0,9}\()/g;
 /** A page that only redirects does little else. */
-const MAX_MOVES = 20;
-const MOVE_ON_LOAD = /<body\b[^>]{0,300}?\bonload\s*=[^>]{0,100}?\blocation\b/i;
+const MAX_NAVIGATIONS = 20;
+const NAVIGATION_ON_LOAD = /<body\b[^>]{0,300}?\bonload\s*=[^>]{0,100}?\blocation\b/i;
 
 /**
  * @param isWordless whether the page has no words to lose; then any script that may go on counts as one that
  * does
  */
-function goesOn(html: string, isWordless: boolean): boolean {
-  if (MOVE_ON_LOAD.test(html)) return true;
-  let moves = 0;
+function navigatesAway(html: string, isWordless: boolean): boolean {
+  if (NAVIGATION_ON_LOAD.test(html)) return true;
+  let navigations = 0;
   for (const code of inlineScripts(html)) {
-    for (const { index } of code.matchAll(MOVE)) {
-      if (++moves > MAX_MOVES) return false;
+    for (const { index } of code.matchAll(NAVIGATION)) {
+      if (++navigations > MAX_NAVIGATIONS) return false;
       if (isWordless || runsAtOnce(code, index)) return true;
     }
   }

@@ -37,7 +37,7 @@ export {
 export { createSharedHostSlots, type SharedHostSlotsOptions } from "./shared-host-slots.ts";
 export { createSitemapReader } from "./sitemap/read-sitemaps.ts";
 export { parseSitemapSource } from "./sitemap/source.ts";
-export { DECIDED_SITEMAP_LIMITS } from "./sitemap/types.ts";
+export { DEFAULT_SITEMAP_LIMITS } from "./sitemap/types.ts";
 export { contentHashOf } from "./store-article.ts";
 export type {
   ChangesOutput,

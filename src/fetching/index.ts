@@ -31,7 +31,7 @@ export {
   type ChooseProxy,
   type ChosenProxy,
   chooseProxy,
-  forgetProxyVariables,
+  deleteProxyVariables,
   type ProxyEnvironment,
   type ProxyOptions,
   type ProxySource,
@@ -50,10 +50,10 @@ export {
   randomUserAgent,
 } from "./http/user-agent.ts";
 export { isTransient } from "./http/wire-failure.ts";
-export { DECIDED_FETCH_LIMITS, type FetchLimits } from "./limits.ts";
+export { DEFAULT_FETCH_LIMITS, type FetchLimits } from "./limits.ts";
 export {
   createRobotsCache,
-  DECIDED_ROBOTS_TIMES,
+  DEFAULT_ROBOTS_TIMES,
   type RobotsCache,
   type RobotsCacheOptions,
 } from "./robots/cache.ts";
@@ -75,8 +75,8 @@ export type {
   FetchedStream,
   Fetcher,
   FetchOptions,
-  PostAnswer,
   Poster,
+  PostResponse,
   StreamFetcher,
   StreamPurpose,
   Validators,

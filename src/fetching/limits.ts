@@ -19,7 +19,7 @@ export type FetchLimits = {
 };
 
 /** The default limits, which the settings pass on when nobody set others. */
-export const DECIDED_FETCH_LIMITS: FetchLimits = {
+export const DEFAULT_FETCH_LIMITS: FetchLimits = {
   pageBytes: 20 * 1024 * 1024,
   robotsBytes: 500 * 1024,
   sitemapBytes: 50 * 1024 * 1024,

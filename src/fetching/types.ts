@@ -73,7 +73,7 @@ export interface Fetcher extends AsyncDisposable {
 }
 
 /** An answer to a POST, whatever its status. */
-export type PostAnswer = {
+export type PostResponse = {
   readonly status: number;
   readonly contentType: string;
   readonly text: string;
@@ -87,7 +87,7 @@ export interface Poster {
    * Sends a value as JSON. A redirect is a `network` failure, because the value may only go to the named URL.
    * @throws Failure as a Fetcher; `too_large` beyond the limit of a page
    */
-  post(url: PageUrl, options: FetchOptions & { readonly json: unknown }): Promise<PostAnswer>;
+  post(url: PageUrl, options: FetchOptions & { readonly json: unknown }): Promise<PostResponse>;
 }
 
 /** The purpose of a stream, which decides the size limit and the accepted types. */

@@ -9,7 +9,7 @@ import {
   createBrowserFetcher,
   createBrowserHost,
   createBrowsingSession,
-  DECIDED_FETCH_LIMITS,
+  DEFAULT_FETCH_LIMITS,
   type Fetcher,
   type FetchLimits,
   findBrowser,
@@ -108,6 +108,6 @@ export function testBrowserFetcher(options: TestBrowserOptions): Fetcher {
     pause: null,
     ...rest,
     behaviour: { waitFor: null, scrolls: false, loadsMedia: false, ...behaviour },
-    limits: { ...DECIDED_FETCH_LIMITS, ...limits },
+    limits: { ...DEFAULT_FETCH_LIMITS, ...limits },
   });
 }

@@ -9,7 +9,7 @@ import {
   chooseProxy,
   createEgress,
   createHttpFetcher,
-  DECIDED_FETCH_LIMITS,
+  DEFAULT_FETCH_LIMITS,
   parseEgressPolicy,
 } from "../../src/fetching/index.ts";
 import type { PageUrl } from "../../src/urls/index.ts";
@@ -30,7 +30,7 @@ const fetcher = createHttpFetcher({
     environment: { http: null, https: null, bypass: [] },
   }),
   userAgent: "article-extractor/test",
-  limits: { ...DECIDED_FETCH_LIMITS, requestTimeoutMs: 1000, pageBytes: 100_000 },
+  limits: { ...DEFAULT_FETCH_LIMITS, requestTimeoutMs: 1000, pageBytes: 100_000 },
   log: silentLog,
   extraCertificates: options.extraCertificates ?? [],
   clock: { now: Date.now, random: () => 0, sleep: async () => {} },

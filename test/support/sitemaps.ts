@@ -1,7 +1,7 @@
 import { readSitemaps } from "../../src/crawler/sitemap/read-sitemaps.ts";
 import { parseSitemapSource } from "../../src/crawler/sitemap/source.ts";
 import {
-  DECIDED_SITEMAP_LIMITS,
+  DEFAULT_SITEMAP_LIMITS,
   type SitemapEvent,
   type SitemapLimits,
 } from "../../src/crawler/sitemap/types.ts";
@@ -65,7 +65,7 @@ export async function readAll(
   const events: Exclude<SitemapEvent, { kind: "pages" }>[] = [];
   const reading = readSitemaps(sources, {
     fetcher: testFetcher({ ...options.fetcher, limits: { tries: 1, ...options.fetcher?.limits } }),
-    limits: { ...DECIDED_SITEMAP_LIMITS, ...options.limits },
+    limits: { ...DEFAULT_SITEMAP_LIMITS, ...options.limits },
     fetch: options.fetch ?? {},
     authorizations: options.authorizations ?? new Map(),
   });

@@ -4,7 +4,7 @@ import {
   chooseProxy,
   createEgress,
   createHttpFetcher,
-  DECIDED_FETCH_LIMITS,
+  DEFAULT_FETCH_LIMITS,
   type FetchLimits,
   type HttpFetcher,
   type HttpFetcherOptions,
@@ -60,7 +60,7 @@ export function testFetcher(options: TestFetcherOptions = {}): HttpFetcher {
   return createHttpFetcher({
     ...testParts(options),
     ...rest,
-    limits: { ...DECIDED_FETCH_LIMITS, ...limits },
+    limits: { ...DEFAULT_FETCH_LIMITS, ...limits },
   });
 }
 

@@ -39,7 +39,7 @@ export type SitemapLimits = {
 };
 
 /** The decided bounds: those of a page of the web for bytes, and far more than sites need for the rest. */
-export const DECIDED_SITEMAP_LIMITS: SitemapLimits = {
+export const DEFAULT_SITEMAP_LIMITS: SitemapLimits = {
   fileBytes: 50 * 1024 * 1024,
   indexDepth: 5,
   sitemaps: 10_000,

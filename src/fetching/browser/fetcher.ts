@@ -156,9 +156,9 @@ async function fetchPage(session: Session, url: PageUrl, options: FetchOptions):
   return { ...answer, url, tries, durationMs: clock.now() - startedAt };
 }
 
-type Errand = { readonly url: PageUrl; readonly options: FetchOptions };
+type PageRequest = { readonly url: PageUrl; readonly options: FetchOptions };
 
-async function pauseOnce(session: Session, open: OpenSession, { url, options }: Errand): Promise<void> {
+async function pauseOnce(session: Session, open: OpenSession, { url, options }: PageRequest): Promise<void> {
   const { pause, limits } = session.options;
   if (!pause) return;
   session.pause ??= (async () => {
@@ -191,7 +191,7 @@ const tabFor = (
     url,
     options,
     ...rest
-  }: Errand & { readonly what: string; readonly signal: AbortSignal; readonly opensWindows?: boolean },
+  }: PageRequest & { readonly what: string; readonly signal: AbortSignal; readonly opensWindows?: boolean },
 ): TabOptions => ({
   opensWindows: false,
   ...rest,

@@ -1,7 +1,7 @@
 import { Failure } from "../../base/failure.ts";
 import type { PinningProxy } from "../egress/pinning-proxy.ts";
 import { tooLarge } from "../http/body.ts";
-import { tooManyRedirects } from "../http/hops.ts";
+import { tooManyRedirects } from "../http/redirects.ts";
 import type { Page } from "./chromium.ts";
 
 export type InterceptOptions = {
@@ -47,10 +47,10 @@ export async function intercept(page: Page, options: InterceptOptions): Promise<
   const session = await page.context().newCDPSession(page);
   countBytes(session, options);
   answerProxy(session, options.proxy);
-  const isAstray = countMoves(options);
+  const isOneTooMany = countNavigations(options);
   session.on("Fetch.requestPaused", (paused) => {
     const { requestId, request, resourceType } = paused;
-    if (resourceType === "Document" && isAstray(paused)) return;
+    if (resourceType === "Document" && isOneTooMany(paused)) return;
     const isMedia = !loadsMedia && MEDIA.some((media) => media === resourceType);
     const isOwn = URL.parse(request.url)?.origin === options.origin;
     const answer = isMedia
@@ -93,15 +93,15 @@ type PausedRequest = {
  * Documents after the first one that a page may move on to. Scripts that log in or choose a language need a
  * few.
  */
-const MAX_MOVES = 20;
+const MAX_NAVIGATIONS = 20;
 
 /**
  * Returns a function that says whether a request for a document is one too many. Chromium itself follows
  * twenty redirects, and pages that scripts move on to have no limit at all.
  */
-function countMoves({ what, maxRedirects, opensWindows, onRefused }: InterceptOptions) {
+function countNavigations({ what, maxRedirects, opensWindows, onRefused }: InterceptOptions) {
   let main: string | null = null;
-  let moves = 0;
+  let navigations = 0;
   const redirects = new Map<string, number>();
   const failureOf = ({ requestId, redirectedRequestId }: PausedRequest): Failure | null => {
     if (redirectedRequestId !== undefined) {
@@ -111,8 +111,11 @@ function countMoves({ what, maxRedirects, opensWindows, onRefused }: InterceptOp
       return count > maxRedirects ? tooManyRedirects(what, maxRedirects) : null;
     }
     // A person may visit as many pages as he likes.
-    if (moves++ <= MAX_MOVES || opensWindows) return null;
-    return new Failure("network", `${what}: its scripts go on to another page more than ${MAX_MOVES} times`);
+    if (navigations++ <= MAX_NAVIGATIONS || opensWindows) return null;
+    return new Failure(
+      "network",
+      `${what}: its scripts go on to another page more than ${MAX_NAVIGATIONS} times`,
+    );
   };
   return (paused: PausedRequest): boolean => {
     // The first request of a tab is for its own document.

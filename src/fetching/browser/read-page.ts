@@ -10,7 +10,7 @@ import type { FetchLimits } from "../limits.ts";
 import type { FetchedHeaders, FetchedPage } from "../types.ts";
 import { type Capture, captureDocument } from "./capture.ts";
 import type { Page, Response } from "./chromium.ts";
-import { hasMoved, scrollThrough, settle, type Traffic, watchTraffic } from "./settle.ts";
+import { hasNavigated, scrollThrough, settle, type Traffic, watchTraffic } from "./settle.ts";
 
 export type BrowserBehaviour = {
   /** A selector; the page is read when an element matches it. */
@@ -61,7 +61,9 @@ export async function readPage(page: Page, options: ReadOptions): Promise<Visite
     return { ...first.page, ...bodyOf(await response.text(), type.essence) };
   if (!isPage && first.page.status < 400) throw unsupported(what, type);
   if (!(await loaded(page, broken))) return { ...first.page, ...bodyOf("", type?.essence ?? "") };
-  const captured = await whileMoving(page, (moves) => capture(page, traffic, { ...options, moves }));
+  const captured = await acrossNavigations(page, (navigations) =>
+    capture(page, traffic, { ...options, navigations }),
+  );
   if (!captured) throw tooLarge(what, limits.pageBytes);
   const otherwise = binaryText(captured.html.replace(SKELETON, ""));
   if (otherwise !== null && first.page.status < 400) throw unsupported(what, type, otherwise);
@@ -96,19 +98,19 @@ async function answerOf(page: Page, response: Response, { url, proxy }: ReadOpti
 
 type Captured = Capture & { readonly warnings: readonly string[] };
 
-/** @param options.moves the number of documents that were left for another one while reading this page */
+/** @param options.navigations the number of documents that were left for another one while reading this page */
 async function capture(
   page: Page,
   traffic: Traffic,
-  options: ReadOptions & { readonly moves: number },
+  options: ReadOptions & { readonly navigations: number },
 ): Promise<Captured | null> {
-  const { url, what, limits, behaviour, log, signal, moves } = options;
+  const { url, what, limits, behaviour, log, signal, navigations } = options;
   const rest = {
     quietMs: QUIET_MS,
     maxMs: MAX_SETTLE_MS,
     maxGrowingMs: MAX_GROWING_MS,
     awaitsWords: true,
-    awaitsRefresh: moves < MAX_REFRESHES,
+    awaitsRefresh: navigations < MAX_REFRESHES,
     signal,
   };
   const end = await settle(page, traffic, rest);
@@ -123,12 +125,12 @@ async function capture(
 }
 
 /** Repeats the work on the next document whenever the page moves on; `intercept` limits how often it may. */
-async function whileMoving<T>(page: Page, work: (moves: number) => Promise<T>): Promise<T> {
-  for (let moves = 0; ; moves++) {
+async function acrossNavigations<T>(page: Page, work: (navigations: number) => Promise<T>): Promise<T> {
+  for (let navigations = 0; ; navigations++) {
     try {
-      return await work(moves);
+      return await work(navigations);
     } catch (error) {
-      if (!hasMoved(error)) throw error;
+      if (!hasNavigated(error)) throw error;
       await page.waitForLoadState("domcontentloaded", { timeout: 0 });
     }
   }

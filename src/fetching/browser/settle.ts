@@ -43,7 +43,7 @@ export function watchTraffic(page: Page): Traffic {
 }
 
 /** How the wait ended: the page came to rest, it never did, or it was still growing. */
-export type Rest = "rested" | "restless" | "growing";
+export type SettleOutcome = "rested" | "restless" | "growing";
 
 /**
  * Waits until a page is at rest: for `quietMs` nothing loads, no request is under way, and neither the
@@ -51,9 +51,9 @@ export type Rest = "rested" | "restless" | "growing";
  * page that has no words yet, or announces another page by a refresh, does not count as at rest before
  * `maxMs`; a page that writes its text piece by piece is given longer silences between the pieces. A page
  * that never rests is read as it is after `maxMs`, or after `maxGrowingMs` when its text still grows.
- * @throws an error that `hasMoved` recognises when the page goes to another document
+ * @throws an error that `hasNavigated` recognises when the page goes to another document
  */
-export async function settle(page: Page, traffic: Traffic, options: SettleOptions): Promise<Rest> {
+export async function settle(page: Page, traffic: Traffic, options: SettleOptions): Promise<SettleOutcome> {
   const startedAt = performance.now();
   let state = await page.evaluate(watchDocument, AT_ONCE);
   if (!state.canChange) return "rested";
@@ -172,7 +172,7 @@ async function watch(page: Page, wait: Wait): Promise<DocumentState> {
 }
 
 /** Whether an error means that the page went to another document meanwhile. */
-export const hasMoved = (error: unknown): boolean =>
+export const hasNavigated = (error: unknown): boolean =>
   error instanceof Error && /context was destroyed|Cannot find context/i.test(error.message);
 
 /** A frame whose server answers without a document (204) stays empty, so the wait for it is limited. */

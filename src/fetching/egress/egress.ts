@@ -1,9 +1,9 @@
 import { Failure } from "../../base/failure.ts";
 import { displayUrl } from "../display-url.ts";
 import { addressReach } from "./address-reach.ts";
-import { bareHost, isLocalhost, isLocalName, isMetadataName } from "./host-names.ts";
+import { isLocalhost, isLocalName, isMetadataName, normalizeHost } from "./host-names.ts";
 import { formatIpAddress, type IpAddress, parseIpAddress, unmapIpv4 } from "./ip-address.ts";
-import { type EgressCaller, type EgressPolicy, mayBeLocal, namesMayTurnOutLocal } from "./policy.ts";
+import { type EgressCaller, type EgressPolicy, mayBeLocal, mayResolveToLocal } from "./policy.ts";
 import { createResolverCache, type Resolve } from "./resolver.ts";
 
 /** A target that passed the policy: connect to one of `addresses` and to nothing else. */
@@ -59,7 +59,7 @@ export function createEgress(options: EgressOptions): Egress {
   };
   const checkName = (target: Target): void => {
     if (isMetadataName(target.host)) throw refusal(target, FORBIDDEN);
-    if (!isLocalName(target.host) || namesMayTurnOutLocal(policy)) return;
+    if (!isLocalName(target.host) || mayResolveToLocal(policy)) return;
     if (!mayBeLocal(policy, target.caller, { host: target.host, address: null }))
       throw refusal(target, LOCAL_NAME);
   };
@@ -79,7 +79,7 @@ export function createEgress(options: EgressOptions): Egress {
       const target = readTarget(policy, url, caller);
       const literal = parseIpAddress(target.host);
       if (literal) check(target, literal, false);
-      else if (isLocalName(target.host) && namesMayTurnOutLocal(policy)) {
+      else if (isLocalName(target.host) && mayResolveToLocal(policy)) {
         // A proxy resolves this name, so a list of networks cannot allow it.
         if (!mayBeLocal(policy, caller, { host: target.host, address: null }))
           throw refusal(target, LOCAL_NAME);
@@ -99,7 +99,7 @@ const TURNS_LOCAL = "the name resolves to an address that is not public";
 const LOCAL_NAME = "the name belongs to this machine or to an inner network";
 
 function readTarget(policy: EgressPolicy, url: URL, caller: EgressCaller): Target {
-  const target = { url, host: bareHost(url.hostname), caller };
+  const target = { url, host: normalizeHost(url.hostname), caller };
   if (policy.kind === "none") throw refusal(target, "the program runs offline");
   if (url.protocol !== "http:" && url.protocol !== "https:")
     throw refusal(target, "only http and https are fetched");

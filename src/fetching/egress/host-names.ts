@@ -1,7 +1,7 @@
 /**
  * Normalises a host for comparison: lower case, without the brackets of IPv6 and without the trailing dot.
  */
-export function bareHost(host: string): string {
+export function normalizeHost(host: string): string {
   const bare = host.startsWith("[") && host.endsWith("]") ? host.slice(1, -1) : host;
   let end = bare.length;
   while (end > 0 && bare[end - 1] === ".") end--;

@@ -1,6 +1,6 @@
 import { Failure } from "../../base/failure.ts";
 import { isLoopbackAddress } from "./address-set.ts";
-import { bareHost } from "./host-names.ts";
+import { normalizeHost } from "./host-names.ts";
 import { type IpAddress, type IpNetwork, networkHolds, parseIpNetwork } from "./ip-address.ts";
 
 /**
@@ -57,7 +57,7 @@ export function parseEgressPolicy(text: string): EgressPolicy {
   for (const entry of entries) {
     const network = parseIpNetwork(entry);
     if (network) networks.push(network);
-    else if (HOST_ENTRY.test(entry) && !/^(auto|open|public)$/.test(entry)) hosts.push(bareHost(entry));
+    else if (HOST_ENTRY.test(entry) && !/^(auto|open|public)$/.test(entry)) hosts.push(normalizeHost(entry));
     else
       throw new Failure(
         "invalid_settings",
@@ -82,12 +82,12 @@ export function mayBeLocal(
     );
   }
   if (policy.kind !== "auto") return policy.kind === "open";
-  if (caller.kind === "configured_source") return matchesAny(caller.hosts.map(bareHost), target.host);
+  if (caller.kind === "configured_source") return matchesAny(caller.hosts.map(normalizeHost), target.host);
   return caller.kind !== "remote_request";
 }
 
 /** Whether under this policy the caller may ever reach a local address that only the resolver knows. */
-export const namesMayTurnOutLocal = (policy: EgressPolicy): boolean =>
+export const mayResolveToLocal = (policy: EgressPolicy): boolean =>
   policy.kind === "list" && policy.networks.length > 0;
 
 const HOST_ENTRY = /^\.?[\p{L}\p{N}_](?:[\p{L}\p{N}_.-]*[\p{L}\p{N}_.])?$/u;

@@ -1,5 +1,5 @@
 import { Failure } from "../../base/failure.ts";
-import { bareHost } from "./host-names.ts";
+import { normalizeHost } from "./host-names.ts";
 import { networkHolds, parseIpAddress, parseIpNetwork } from "./ip-address.ts";
 
 /** Who named a proxy, which decides whether it may stand in an inner network. */
@@ -34,7 +34,7 @@ export function readProxyEnvironment(env: Record<string, string | undefined>): P
     return value === "" ? null : { name, value };
   };
   const [http, https, all, no] = PROXY_VARIABLES.map(take);
-  forgetProxyVariables(env);
+  deleteProxyVariables(env);
   const wrong = new Set<string>();
   const read = (variable: typeof http): ChosenProxy | null => {
     if (!variable) return null;
@@ -50,7 +50,7 @@ export function readProxyEnvironment(env: Record<string, string | undefined>): P
 const PROXY_VARIABLES = ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"] as const;
 
 /** Deletes all eight proxy variables from `env`, so that the runtime does not act on them. */
-export function forgetProxyVariables(env: Record<string, string | undefined>): void {
+export function deleteProxyVariables(env: Record<string, string | undefined>): void {
   for (const name of PROXY_VARIABLES) {
     delete env[name];
     delete env[name.toLowerCase()];
@@ -130,7 +130,7 @@ export function compileBypass(entries: readonly string[]): (url: URL) => boolean
   const matchers = entries.map(compileEntry);
   return (url) => {
     const port = url.port || (url.protocol === "https:" ? "443" : "80");
-    const target = { host: bareHost(url.hostname), port };
+    const target = { host: normalizeHost(url.hostname), port };
     return matchers.some((matches) => matches(target));
   };
 }
@@ -145,7 +145,7 @@ function compileEntry(entry: string): Matches {
       return address !== null && networkHolds(network, address) && (port === null || port === target.port);
     };
   }
-  const pattern = bareHost(hostText.startsWith("*.") ? hostText.slice(1) : hostText);
+  const pattern = normalizeHost(hostText.startsWith("*.") ? hostText.slice(1) : hostText);
   return (target) =>
     (pattern.startsWith(".") ? target.host.endsWith(pattern) : target.host === pattern) &&
     (port === null || port === target.port);

@@ -15,16 +15,16 @@ import type {
   FetchedStream,
   Fetcher,
   FetchOptions,
-  PostAnswer,
   Poster,
+  PostResponse,
   StreamFetcher,
   StreamPurpose,
 } from "../types.ts";
 import { discard, readBody, tooLarge } from "./body.ts";
 import type { Connect, WireResponse } from "./connect.ts";
 import { openConnect } from "./connect-runtime.ts";
-import { type FinalAnswer, followRedirects, type HopHeaders } from "./hops.ts";
 import { pageUrlOf, readPage } from "./page.ts";
+import { type FinalResponse, followRedirects, type HopHeaders } from "./redirects.ts";
 import { checkCustomHeaders, checkUserAgent, conditionalHeaders } from "./request-headers.ts";
 import { isRetryableStatus, parseRetryAfterMs } from "./retry.ts";
 import { openStream } from "./stream.ts";
@@ -155,7 +155,7 @@ async function postJson(
   session: Session,
   url: PageUrl,
   options: FetchOptions & { readonly json: unknown },
-): Promise<PostAnswer> {
+): Promise<PostResponse> {
   using watch = watchFor(session, options, "POST");
   const maxBytes = session.limits.pageBytes;
   const body = JSON.stringify(options.json);
@@ -179,7 +179,7 @@ const watchFor = (session: Session, options: FetchOptions, method: "GET" | "POST
     now: session.clock.now,
   });
 
-type Errand = {
+type FetchJob = {
   readonly url: PageUrl;
   readonly options: FetchOptions;
   readonly watch: Watch;
@@ -193,11 +193,11 @@ type Taken<T> = { readonly value: T; readonly discard: () => Promise<void> };
 /** Follows the redirects and reads the answer, repeatedly while that may help. */
 async function tryWithin<T>(
   session: Session,
-  errand: Errand,
-  take: (final: FinalAnswer) => Promise<Taken<T>>,
+  job: FetchJob,
+  take: (final: FinalResponse) => Promise<Taken<T>>,
 ): Promise<{ readonly answer: T; readonly tries: number }> {
   const { clock, log } = session;
-  const { url, options, watch, body } = errand;
+  const { url, options, watch, body } = job;
   const connect = await session.connect;
   const headers = headersOf(session, connect, options);
   const attempt = async (): Promise<Try<T>> => {

@@ -16,7 +16,7 @@ export type RobotsCacheOptions = {
 };
 
 /** The default times for keeping a robots.txt. */
-export const DECIDED_ROBOTS_TIMES = {
+export const DEFAULT_ROBOTS_TIMES = {
   ttlMs: 24 * 60 * 60 * 1000,
   unreachableTtlMs: 10 * 60 * 1000,
   maxSites: 2000,

@@ -37,9 +37,9 @@ export function createCookieSession(
     const cookie = typeof text === "string" ? Cookie.parse(text) : text;
     const stored = cookie && jar.setCookieSync(cookie, url.href, { ignoreError: true });
     if (!stored?.domain) return null;
-    const pushedOut = kept.add(stored.domain, changeOf(stored));
-    if (pushedOut !== null) forget(jar, pushedOut);
-    return { stored, pushedOut };
+    const evicted = kept.add(stored.domain, changeOf(stored));
+    if (evicted !== null) forget(jar, evicted);
+    return { stored, evicted };
   };
   const putStored = (cookie: StoredCookie): void => {
     const site = siteOf(cookie);
@@ -56,7 +56,7 @@ export function createCookieSession(
         if (header.length > MAX_COOKIE_LENGTH) continue;
         const done = put(header, url);
         if (done) onChange(changeOf(done.stored));
-        if (done?.pushedOut) onChange({ key: done.pushedOut, cookie: null });
+        if (done?.evicted) onChange({ key: done.evicted, cookie: null });
       }
     },
     apply(changes) {
@@ -73,7 +73,7 @@ export function createCookieSession(
 }
 
 /** A cookie that was stored, and the key of the cookie that was dropped for it. */
-type Put = { readonly stored: Cookie; readonly pushedOut: string | null };
+type Put = { readonly stored: Cookie; readonly evicted: string | null };
 
 type KeptCookies = {
   /** @returns the key of the cookie that must be dropped for it, or null */

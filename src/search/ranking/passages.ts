@@ -1,7 +1,7 @@
 import { checkDeadlineAt } from "../deadline.ts";
 import type { DocumentLayout } from "../types.ts";
 import { RANKING } from "./constants.ts";
-import { lowerBound, type TermPlaces } from "./term-places.ts";
+import { lowerBound, type TermPositions } from "./term-positions.ts";
 
 export type PassageScores = {
   /** The score of the best passage, and the mean of the best three (missing ones count 0). */
@@ -28,7 +28,7 @@ export class PassageScorer {
   }
 
   /** @throws Failure `timeout` */
-  score(layout: DocumentLayout, places: TermPlaces, weights: Float64Array): PassageScores {
+  score(layout: DocumentLayout, places: TermPositions, weights: Float64Array): PassageScores {
     const passageCount = layout.passageStarts.length;
     if (passageCount === 0) return { best: 0, mean: 0, section: 0 };
     this.#reserve(Math.max(passageCount, layout.sectionStarts.length));
@@ -40,7 +40,7 @@ export class PassageScorer {
     return this.#best(passageCount);
   }
 
-  #addTerm(layout: DocumentLayout, places: TermPlaces, term: number, weight: number): void {
+  #addTerm(layout: DocumentLayout, places: TermPositions, term: number, weight: number): void {
     const { passageStarts, contentStart, titleEnd, end } = layout;
     const passageCount = passageStarts.length;
     const positions = places.positions(term);

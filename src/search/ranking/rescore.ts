@@ -9,6 +9,8 @@ import {
   type RankingSettings,
   type ScoredDocument,
 } from "../types.ts";
+import { weightsFor } from "./constants.ts";
+import { PassageScorer } from "./passages.ts";
 import {
   exactForms,
   headedTerms,
@@ -17,10 +19,8 @@ import {
   leavesOf,
   openings,
   proximity,
-} from "./closeness.ts";
-import { weightsFor } from "./constants.ts";
-import { PassageScorer } from "./passages.ts";
-import { TermPlaces } from "./term-places.ts";
+} from "./proximity.ts";
+import { TermPositions } from "./term-positions.ts";
 
 /** How a score came about; its parts add up to the score. */
 export type ScoreExplanation = {
@@ -64,7 +64,7 @@ export function rescore(
   candidates: readonly ScoredDocument[],
   options: RescoreOptions,
 ): RankedDocument[] {
-  const places = new TermPlaces(reader, query.terms, options.deadline);
+  const places = new TermPositions(reader, query.terms, options.deadline);
   const weights = Float64Array.from(query.terms, ({ weight }) => weight);
   const leaves = leavesOf(query);
   const fillers = { places, leaves, leafCount: query.leafCount };
@@ -110,7 +110,7 @@ export function rescore(
 
 type Explained = {
   readonly query: CompiledQuery;
-  readonly places: TermPlaces;
+  readonly places: TermPositions;
   readonly document: number;
 };
 

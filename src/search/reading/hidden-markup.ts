@@ -1,4 +1,4 @@
-import { endOfCodeSpan, endOfLine, fenceAt } from "./code-marks.ts";
+import { endOfCodeSpan, endOfLine, fenceAt } from "./code-spans.ts";
 import { readStartTag } from "./start-tag.ts";
 
 /**

@@ -1,7 +1,7 @@
 import type { Analyser } from "../analysis/analyser.ts";
 import { Tokenizer } from "../analysis/tokenizer.ts";
 import type { QueryTerm } from "../query/compile.ts";
-import { TermOpenings } from "./term-openings.ts";
+import { TermPrefixes } from "./term-prefixes.ts";
 
 /** A word of a text that the query asks for, as a range of UTF-16 code units, end exclusive. */
 export type Match = {
@@ -17,7 +17,7 @@ const MAX_MATCHES = 400;
 /** Finds the words of a text that a query's terms match, in order. */
 export function findMatches(text: string, analyser: Analyser, terms: readonly QueryTerm[]): Match[] {
   const numbers = new Map(terms.map(({ entry }, number) => [entry.term, number]));
-  const openings = new TermOpenings(numbers.keys());
+  const openings = new TermPrefixes(numbers.keys());
   const tokenizer = new Tokenizer();
   const runs = analyser.prose;
   tokenizer.reset(text, 0, text.length);

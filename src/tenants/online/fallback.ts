@@ -1,7 +1,7 @@
 import { Failure } from "../../base/failure.ts";
 import type { FallbackExtractor } from "../../crawler/index.ts";
 import type { ExtractionOptions, Extractor } from "../../extraction/index.ts";
-import type { PostAnswer, Poster } from "../../fetching/index.ts";
+import type { Poster, PostResponse } from "../../fetching/index.ts";
 import type { PageUrl } from "../../urls/index.ts";
 
 /** The remote extractor that is asked when a page fails here (specification, "article_extractor_fallback"). */
@@ -58,7 +58,7 @@ const post = (
   { poster, endpoint, timeoutMs, maxRetries, token }: RemoteExtractor,
   json: unknown,
   signal: AbortSignal,
-): Promise<PostAnswer> =>
+): Promise<PostResponse> =>
   poster.post(endpoint, {
     json,
     signal,
@@ -72,7 +72,7 @@ const MAX_BACK_OFF_MS = 8_000;
 
 type Answer = Readonly<Record<"title" | "markdown" | "content", string | null>>;
 
-function readAnswer(endpoint: PageUrl, { text }: PostAnswer): Answer {
+function readAnswer(endpoint: PageUrl, { text }: PostResponse): Answer {
   let value: unknown;
   try {
     value = JSON.parse(text);

@@ -6,7 +6,7 @@ import { type ExtractionOptions, extractBody } from "../../../src/extraction/ind
 import {
   createEgress,
   createHttpFetcher,
-  DECIDED_FETCH_LIMITS,
+  DEFAULT_FETCH_LIMITS,
   type HttpFetcher,
   parseEgressPolicy,
   systemResolve,
@@ -51,7 +51,7 @@ beforeAll(() => {
     caller: { kind: "cli" },
     chooseProxy: () => null,
     userAgent: "test",
-    limits: { ...DECIDED_FETCH_LIMITS, tries: 1 },
+    limits: { ...DEFAULT_FETCH_LIMITS, tries: 1 },
     log: createLog({ level: "critical", format: "text", write: () => {} }),
   });
 });

@@ -6,7 +6,7 @@ import zlib from "node:zlib";
 import { parseLastModified } from "../../../src/crawler/sitemap/dates.ts";
 import { createSitemapReader, readSitemaps } from "../../../src/crawler/sitemap/read-sitemaps.ts";
 import { parseSitemapSource, sitemapsOfRobots } from "../../../src/crawler/sitemap/source.ts";
-import { DECIDED_SITEMAP_LIMITS } from "../../../src/crawler/sitemap/types.ts";
+import { DEFAULT_SITEMAP_LIMITS } from "../../../src/crawler/sitemap/types.ts";
 import { parseRobots } from "../../../src/fetching/index.ts";
 import { startFaultySite } from "../../support/faulty-site.ts";
 import { readAll, readServed, serveSitemaps } from "../../support/sitemaps.ts";
@@ -169,7 +169,7 @@ describe("reading sitemaps", () => {
       const sources = ["a", "b"].map((n) => parseSitemapSource(`${site.origin}/${n}.xml`, "/"));
       const events = readSitemaps(
         sources.filter((source) => source !== null),
-        { fetcher: testFetcher(), limits: DECIDED_SITEMAP_LIMITS, fetch: { signal: controller.signal } },
+        { fetcher: testFetcher(), limits: DEFAULT_SITEMAP_LIMITS, fetch: { signal: controller.signal } },
       );
       for await (const _ of events) controller.abort();
     };
@@ -208,7 +208,7 @@ describe("reading sitemaps", () => {
 
 test("a crawl's reader takes URLs and paths, and fails what is neither", async () => {
   await using site = serveSitemaps({ "/a.xml": page("/a") });
-  const read = createSitemapReader({ fetcher: testFetcher(), limits: DECIDED_SITEMAP_LIMITS });
+  const read = createSitemapReader({ fetcher: testFetcher(), limits: DEFAULT_SITEMAP_LIMITS });
   const written = [
     "javascript:alert(1)",
     `${site.origin}/a.xml`,
@@ -342,7 +342,7 @@ test("a million pages take no more memory than a hundred thousand", async () => 
   let peak = 0;
   for await (const event of readSitemaps(source ? [source] : [], {
     fetcher: testFetcher(),
-    limits: DECIDED_SITEMAP_LIMITS,
+    limits: DEFAULT_SITEMAP_LIMITS,
   })) {
     if (event.kind !== "pages") Bun.gc(true);
     else pages += event.pages.length;

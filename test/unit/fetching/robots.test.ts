@@ -3,7 +3,7 @@ import fc from "fast-check";
 import {
   crawlDelayMs,
   createRobotsCache,
-  DECIDED_ROBOTS_TIMES,
+  DEFAULT_ROBOTS_TIMES,
   isAllowed,
   parseRobots,
 } from "../../../src/fetching/index.ts";
@@ -126,7 +126,7 @@ describe("the cache", () => {
   const serving = async (route: Route, options: { now?: () => number } = {}) => {
     const site = await startFaultySite({ routes: { "/robots.txt": route } });
     const fetcher = testFetcher({ limits: { tries: 2, requestTimeoutMs: 500 } });
-    const cache = createRobotsCache({ fetcher, ...DECIDED_ROBOTS_TIMES, ...options });
+    const cache = createRobotsCache({ fetcher, ...DEFAULT_ROBOTS_TIMES, ...options });
     const isOpen = async (path: string): Promise<boolean> =>
       isAllowed(await cache.rulesFor(`${site.origin}${path}`), "a", `${site.origin}${path}`);
     return { site, cache, isOpen, [Symbol.asyncDispose]: () => site[Symbol.asyncDispose]() };

@@ -4,7 +4,7 @@ import {
   chooseProxy,
   createEgress,
   createRobotsCache,
-  DECIDED_ROBOTS_TIMES,
+  DEFAULT_ROBOTS_TIMES,
   type EgressCaller,
   type HttpFetcher,
   parseEgressPolicy,
@@ -334,7 +334,7 @@ describe("robots.txt, sitemaps and feeds go through the same door", () => {
   );
 
   test("the robots cache does not take a refusal for a closed site", async () => {
-    const cache = createRobotsCache({ fetcher: remoteFetcher(), ...DECIDED_ROBOTS_TIMES });
+    const cache = createRobotsCache({ fetcher: remoteFetcher(), ...DEFAULT_ROBOTS_TIMES });
     expect((await failureOf(cache.rulesFor(port("http://127.0.0.1:PORT/x"))))?.code).toBe("egress_refused");
   });
 });

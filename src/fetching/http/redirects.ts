@@ -27,7 +27,7 @@ export type FollowOptions = {
 };
 
 /** The answer after all redirects. */
-export type FinalAnswer = {
+export type FinalResponse = {
   readonly url: URL;
   readonly redirects: readonly URL[];
   readonly wire: WireResponse;
@@ -38,7 +38,7 @@ export type FinalAnswer = {
  * cookies and headers.
  * @throws Failure
  */
-export async function followRedirects(options: FollowOptions): Promise<FinalAnswer> {
+export async function followRedirects(options: FollowOptions): Promise<FinalResponse> {
   const { watch } = options;
   const redirects: URL[] = [];
   let url = options.start;

@@ -14,7 +14,7 @@ const MIN_TERM_LENGTH = 3;
  * Neither folding nor stemming changes these letters of an ASCII word, except that a second `y` may become
  * `i` (`dying`, `die`); a run outside ASCII may always contain a term.
  */
-export class TermOpenings {
+export class TermPrefixes {
   /** For each first letter a bit for each second one. */
   readonly #seconds = new Int32Array(ASCII);
 

@@ -2,7 +2,7 @@ import { checkDeadlineAt } from "../deadline.ts";
 import type { CompiledQuery } from "../query/compile.ts";
 import type { DocumentLayout } from "../types.ts";
 import { OPENINGS, RANKING } from "./constants.ts";
-import { lowerBound, type TermPlaces } from "./term-places.ts";
+import { lowerBound, type TermPositions } from "./term-positions.ts";
 
 /** Indexes of the query's leaves among its terms, in the order of the query. */
 export function leavesOf({ terms }: CompiledQuery): Uint32Array {
@@ -16,7 +16,7 @@ export function leavesOf({ terms }: CompiledQuery): Uint32Array {
  * @throws Failure `timeout`
  */
 export function proximity(
-  places: TermPlaces,
+  places: TermPositions,
   leaves: Uint32Array,
   { weights, deadline }: { readonly weights: Float64Array; readonly deadline: number },
 ): number {
@@ -33,7 +33,7 @@ export function proximity(
 type Neighbours = { readonly left: number; readonly right: number; readonly deadline: number };
 
 /** The least distance: 1 for neighbours in the order of the query; the other order counts one more. */
-function leastDistance(places: TermPlaces, { left, right, deadline }: Neighbours): number {
+function leastDistance(places: TermPositions, { left, right, deadline }: Neighbours): number {
   const a = places.positions(left);
   const b = places.positions(right);
   const aCount = places.count(left);
@@ -51,7 +51,7 @@ function leastDistance(places: TermPlaces, { left, right, deadline }: Neighbours
 }
 
 /** Whether a range of positions consists of exactly the query's leaves. */
-function fills(query: Fillers, start: number, end: number): boolean {
+function consistsOfLeaves(query: QueryLeaves, start: number, end: number): boolean {
   const { places, leaves, leafCount } = query;
   if (leaves.length < leafCount || end - start > leaves.length || end === start) return false;
   for (const leaf of leaves) {
@@ -67,18 +67,18 @@ function fills(query: Fillers, start: number, end: number): boolean {
  * The leaves of a query, their positions, and the number of leaves including those that the index does not
  * know.
  */
-export type Fillers = {
-  readonly places: TermPlaces;
+export type QueryLeaves = {
+  readonly places: TermPositions;
   readonly leaves: Uint32Array;
   readonly leafCount: number;
 };
 
-export const isWholeTitle = (query: Fillers, layout: DocumentLayout): boolean =>
-  fills(query, 0, layout.titleEnd);
+export const isWholeTitle = (query: QueryLeaves, layout: DocumentLayout): boolean =>
+  consistsOfLeaves(query, 0, layout.titleEnd);
 
-export function isWholeHeading(query: Fillers, { sectionStarts, headingEnds }: DocumentLayout): boolean {
+export function isWholeHeading(query: QueryLeaves, { sectionStarts, headingEnds }: DocumentLayout): boolean {
   for (let section = 1; section < sectionStarts.length; section++) {
-    if (fills(query, sectionStarts[section]!, headingEnds[section]!)) return true;
+    if (consistsOfLeaves(query, sectionStarts[section]!, headingEnds[section]!)) return true;
   }
   return false;
 }
@@ -90,7 +90,7 @@ export function isWholeHeading(query: Fillers, { sectionStarts, headingEnds }: D
  */
 export function openings(
   layout: DocumentLayout,
-  places: TermPlaces,
+  places: TermPositions,
   weights: Float64Array,
   factors: readonly number[],
 ): number {
@@ -114,7 +114,7 @@ export function openings(
 }
 
 /** The sum of the weights of the terms that appear in the form that was typed. */
-export function exactForms(places: TermPlaces, weights: Float64Array): number {
+export function exactForms(places: TermPositions, weights: Float64Array): number {
   let sum = 0;
   for (let term = 0; term < weights.length; term++) {
     if (places.count(term) > 0 && places.isExact(term)) sum += weights[term]!;
@@ -125,7 +125,7 @@ export function exactForms(places: TermPlaces, weights: Float64Array): number {
 const HEADING_FIELDS = [1, 2, 3] as const;
 
 /** The sum of the weights of the terms that a heading contains or a line defines, however often. */
-export function headedTerms(places: TermPlaces, weights: Float64Array): number {
+export function headedTerms(places: TermPositions, weights: Float64Array): number {
   let sum = 0;
   for (let term = 0; term < weights.length; term++) {
     if (places.count(term) === 0) continue;

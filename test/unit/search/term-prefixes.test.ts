@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { Analyser } from "../../../src/search/analysis/analyser.ts";
-import { TermOpenings } from "../../../src/search/snippet/term-openings.ts";
+import { TermPrefixes } from "../../../src/search/snippet/term-prefixes.ts";
 import { ANALYZER_PROFILES } from "../../../src/search/types.ts";
 
 test("the openings of a term are found in every run that analysis takes the term from", () => {
@@ -14,7 +14,7 @@ test("the openings of a term are found in every run that analysis takes the term
       fc.property(fc.string({ unit, minLength: 1, maxLength: 12 }), ending, (start, end) => {
         const run = start + end;
         for (const word of analyser.shape(run, "prose").words) {
-          const openings = new TermOpenings([analyser.term(word)]);
+          const openings = new TermPrefixes([analyser.term(word)]);
           expect(openings.mayBeIn(`(${run} x`, 1, 1 + run.length)).toBe(true);
         }
       }),
@@ -24,7 +24,7 @@ test("the openings of a term are found in every run that analysis takes the term
 });
 
 test("a run without the first letters of a term is told apart", () => {
-  const openings = new TermOpenings(["list", "die"]);
+  const openings = new TermPrefixes(["list", "die"]);
   expect(
     ["listing", "ArrayList", "array_list", "dying"].map((run) => openings.mayBeIn(run, 0, run.length)),
   ).toEqual([true, true, true, true]);

@@ -6,7 +6,7 @@ import type { IndexReader, Postings } from "../types.ts";
  * The positions of a query's terms in one document after another. Documents must be visited in ascending
  * order, since postings only move forward.
  */
-export class TermPlaces {
+export class TermPositions {
   readonly #terms: readonly QueryTerm[];
   readonly #postings: readonly Postings[];
   readonly #positions: Uint32Array[];
