@@ -1,4 +1,5 @@
 import { LRUCache } from "lru-cache";
+import { orAborted } from "../base/abort.ts";
 import { Failure } from "../base/failure.ts";
 import type { FetchedArticle } from "./fetched-article.ts";
 
@@ -96,24 +97,14 @@ export function createArticleCache({ maxSize, maxBytes }: ArticleCacheLimits): A
       };
       work.waiting++;
       return {
-        fetched: await waitUnlessAborted(work.promise, leave, signal),
+        fetched: await orAborted(work.promise, signal, () => {
+          leave();
+          return cancelled();
+        }),
         origin: shared ? "shared" : "miss",
       };
     },
   };
-}
-
-function waitUnlessAborted<T>(promise: Promise<T>, leave: () => void, signal?: AbortSignal): Promise<T> {
-  if (!signal) return promise;
-  return new Promise<T>((resolve, reject) => {
-    const onAbort = (): void => {
-      leave();
-      reject(cancelled());
-    };
-    signal.addEventListener("abort", onAbort, { once: true });
-    const forget = (): void => signal.removeEventListener("abort", onAbort);
-    promise.then(resolve, reject).then(forget);
-  });
 }
 
 const cancelled = (): Failure => new Failure("cancelled", "the request was cancelled by its caller");

@@ -1,6 +1,7 @@
 import { mkdir, stat } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import type { App, ArticleSession } from "../app/index.ts";
+import { onAbort } from "../base/abort.ts";
 import { FAILURE_OUTCOMES, Failure, type FailureRecord } from "../base/failure.ts";
 import type { Log } from "../base/log.ts";
 import type { CrawlJobOptions, CrawlSummary, SkipReason } from "../crawler/index.ts";
@@ -68,11 +69,10 @@ export async function runCrawl(command: CrawlCommand, parts: CrawlParts): Promis
     },
     authorizations: command.authorizations,
   };
-  const onInterrupt = (): void => parts.notices.warn("stopping; interrupt again to end at once");
-  io.signal.addEventListener("abort", onInterrupt, { once: true });
+  using interrupt = onAbort(io.signal, () => parts.notices.warn("stopping; interrupt again to end at once"));
   const signal = AbortSignal.any([io.signal, reader.signal]);
   const summary = await follow(session.crawl(command.plan, options, signal), report, lines);
-  io.signal.removeEventListener("abort", onInterrupt);
+  interrupt[Symbol.dispose]();
   const manifestPath = summary.manifestPath?.replace(place ?? "", () => directory ?? "") ?? null;
   for (const line of report.summarise({ ...summary, manifestPath })) parts.notices.tell(line);
   return judge(summary, { command, lines, notices: parts.notices, firstFailure: report.firstFailure });

@@ -1,3 +1,4 @@
+import { onAbort } from "../base/abort.ts";
 import { Failure } from "../base/failure.ts";
 import { type AddressSet, isLoopbackAddress, parseAddressSet } from "../fetching/index.ts";
 import { normalBasePath } from "../server/index.ts";
@@ -61,7 +62,4 @@ export const entriesOf = (text: string | null): string[] | null =>
 
 /** Waits until the program is told to end. */
 export const aborted = (signal: AbortSignal): Promise<void> =>
-  new Promise((done) => {
-    if (signal.aborted) done();
-    else signal.addEventListener("abort", () => done(), { once: true });
-  });
+  new Promise((done) => void onAbort(signal, done));

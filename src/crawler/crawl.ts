@@ -1,3 +1,4 @@
+import { onAbort } from "../base/abort.ts";
 import { Failure } from "../base/failure.ts";
 import type { LogFields } from "../base/log.ts";
 import type { RobotsCache } from "../fetching/index.ts";
@@ -108,9 +109,7 @@ export class CrawlRun {
    *   `invalid_usage` where every seed is refused, and a sitemap's where there is nothing else
    */
   async *news(): AsyncGenerator<CrawlNews, void> {
-    const abort = (): void => this.#stop.abort();
-    this.#signal.addEventListener("abort", abort, { once: true });
-    if (this.#signal.aborted) abort();
+    using _ = onAbort(this.#signal, () => this.#stop.abort());
     try {
       yield* this.#begin();
       yield* this.#goOn();
@@ -118,7 +117,6 @@ export class CrawlRun {
       await this.#deps.frontier.dropQueued();
       yield* this.#told();
     } finally {
-      this.#signal.removeEventListener("abort", abort);
       this.#stop.abort();
       await Promise.all(this.#underway.values());
     }
@@ -254,12 +252,9 @@ export class CrawlRun {
   async #wakeOrStop(ms: number | null): Promise<void> {
     const { promise, resolve } = this.#wake;
     const timer = ms === null ? null : setTimeout(resolve, ms);
-    const stop = (): void => resolve();
-    this.#stop.signal.addEventListener("abort", stop, { once: true });
-    if (this.#stop.signal.aborted) resolve();
+    using _ = onAbort(this.#stop.signal, resolve);
     await promise;
     if (timer !== null) clearTimeout(timer);
-    this.#stop.signal.removeEventListener("abort", stop);
   }
 
   #notice(notice: CrawlNotice): void {

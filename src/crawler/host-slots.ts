@@ -1,3 +1,4 @@
+import { orAborted } from "../base/abort.ts";
 import { Failure } from "../base/failure.ts";
 import type { Clock } from "../fetching/index.ts";
 
@@ -74,7 +75,7 @@ export function createHostSlots(clock: Pick<Clock, "now" | "sleep">): HostSlots 
         if (options.delayMs > 0) {
           const before = slot.tail;
           slot.tail = Promise.all([before, promise]).then(() => {});
-          await orCalledOff(before, options.signal);
+          await orAborted(before, options.signal, calledOff);
         }
         await waitUntilReady(slot, options);
         if (options.signal.aborted) throw calledOff();
@@ -107,18 +108,6 @@ function once(action: () => void): () => void {
     isDone = true;
     action();
   };
-}
-
-function orCalledOff(work: Promise<void>, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const abort = (): void => reject(calledOff());
-    if (signal.aborted) return abort();
-    signal.addEventListener("abort", abort, { once: true });
-    void work.then(() => {
-      signal.removeEventListener("abort", abort);
-      resolve();
-    });
-  });
 }
 
 const calledOff = (): Failure => new Failure("cancelled", "waiting for a host's turn was called off");

@@ -1,4 +1,5 @@
 import { articleOfVisit, type FetchedArticle, type PageVisit, visitPage } from "../articles/index.ts";
+import { onAbort } from "../base/abort.ts";
 import { Failure, type FailureRecord } from "../base/failure.ts";
 import type { LogFields } from "../base/log.ts";
 import {
@@ -158,15 +159,13 @@ function startDeadline(crawl: AbortSignal, ms: number): Deadline {
     },
     Math.max(1, ms),
   );
-  const abort = (): void => controller.abort();
-  crawl.addEventListener("abort", abort, { once: true });
-  if (crawl.aborted) abort();
+  const following = onAbort(crawl, () => controller.abort());
   return {
     signal: controller.signal,
     isOver: () => isOver,
     [Symbol.dispose]() {
       clearTimeout(timer);
-      crawl.removeEventListener("abort", abort);
+      following[Symbol.dispose]();
     },
   };
 }

@@ -12,6 +12,7 @@ export type Room = {
 // Every room may import these: they hold no state and write nothing.
 const BASE = [
   "urls",
+  "base/abort",
   "base/event-loop",
   "base/failure",
   "base/fair-queue",
@@ -35,6 +36,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   "base/system-reason": { isOneFile: true, mayImport: [] },
   "base/nearest": { isOneFile: true, mayImport: [] },
   "base/fair-queue": { isOneFile: true, mayImport: [] },
+  "base/abort": { isOneFile: true, mayImport: [] },
   "base/event-loop": { isOneFile: true, mayImport: [] },
   urls: { mayImport: [] },
   "base/database": { mayImport: ["base/failure", "base/system-reason", "base/log"] },

@@ -1,3 +1,4 @@
+import { onAbort } from "../../base/abort.ts";
 import { Failure } from "../../base/failure.ts";
 import type { Browser } from "./chromium.ts";
 
@@ -26,18 +27,15 @@ export async function answered<T>(browser: Browser, work: Promise<T>, signal?: A
   const { promise, reject } = Promise.withResolvers<never>();
   work.catch(() => {});
   const crash = (): void => reject(browserGone("the browser crashed"));
-  const abort = (): void => reject(new Failure("cancelled", "the page was called off"));
   const timer = setTimeout(() => reject(browserGone(SILENT)), ANSWER_TIMEOUT_MS);
   browser.once("disconnected", crash);
-  signal?.addEventListener("abort", abort, { once: true });
   if (!browser.isConnected()) crash();
-  if (signal?.aborted) abort();
+  using _ = onAbort(signal, () => reject(new Failure("cancelled", "the page was called off")));
   try {
     return await Promise.race([work, promise]);
   } finally {
     clearTimeout(timer);
     browser.off("disconnected", crash);
-    signal?.removeEventListener("abort", abort);
   }
 }
 

@@ -1,3 +1,4 @@
+import { onAbort } from "../../base/abort.ts";
 import { Failure } from "../../base/failure.ts";
 import type { PinningProxy } from "../egress/pinning-proxy.ts";
 import type { BrowsingSession } from "../session/session.ts";
@@ -141,8 +142,8 @@ function createTurns(count: number): Turns {
         reject(new Failure("cancelled", "the page was called off"));
       };
       waiting.push(resolve);
-      signal.addEventListener("abort", leave, { once: true });
-      await promise.finally(() => signal.removeEventListener("abort", leave));
+      using _ = onAbort(signal, leave);
+      await promise;
     },
     // A turn is handed straight to the next in line, so the number of turns taken stays the same.
     pass() {

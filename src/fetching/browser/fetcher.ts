@@ -1,3 +1,4 @@
+import { onAbort } from "../../base/abort.ts";
 import { Failure } from "../../base/failure.ts";
 import type { Log } from "../../base/log.ts";
 import type { PageUrl } from "../../urls/index.ts";
@@ -248,16 +249,10 @@ const retryAdvice = ({ status, headers }: VisitedPage, clock: Clock) => ({
 /** Runs the work until it ends, the signal aborts or the tab is gone, whichever comes first. */
 async function abortable<T>(signal: AbortSignal, gone: Promise<Failure>, work: () => Promise<T>): Promise<T> {
   const { promise, reject } = Promise.withResolvers<never>();
-  const abort = (): void => reject(new Failure("cancelled", "the page was called off"));
-  if (signal.aborted) abort();
-  else signal.addEventListener("abort", abort, { once: true });
+  using _ = onAbort(signal, () => reject(new Failure("cancelled", "the page was called off")));
   void gone.then(reject);
   const running = work();
   // A rejection that comes after the race is decided must not count as unhandled.
   running.catch(() => {});
-  try {
-    return await Promise.race([running, promise]);
-  } finally {
-    signal.removeEventListener("abort", abort);
-  }
+  return await Promise.race([running, promise]);
 }

@@ -1,6 +1,6 @@
+import { onAbort, orAborted } from "../../base/abort.ts";
 import { Failure } from "../../base/failure.ts";
 import type { PageUrl } from "../../urls/index.ts";
-import { onAbort, orAborted } from "../on-abort.ts";
 import { isGone } from "./answered.ts";
 import type { Tab } from "./contexts.ts";
 
@@ -39,7 +39,7 @@ export async function pauseForPerson(tab: Tab, options: PauseOptions): Promise<v
   // The person may just close the window, and a closed window cannot be asked any more.
   const keeping = setInterval(() => void tab.keepState({ isWhole: false }).catch(() => {}), KEEP_EVERY_MS);
   void tab.gone.then(() => end());
-  const release = onAbort(signal, end);
+  using _ = onAbort(signal, end);
   pause.untilDone(ending.signal).then(end, () => {});
   try {
     await over;
@@ -47,7 +47,6 @@ export async function pauseForPerson(tab: Tab, options: PauseOptions): Promise<v
   } finally {
     clearTimeout(timer);
     clearInterval(keeping);
-    release();
     ending.abort();
   }
   // Closing the window may end the browser; then the copy that was made every second has to do.

@@ -1,6 +1,6 @@
 import { lookup } from "node:dns/promises";
+import { orAborted } from "../../base/abort.ts";
 import { Failure } from "../../base/failure.ts";
-import { orAborted } from "../on-abort.ts";
 
 /**
  * Finds all addresses of a host name, in the order to try them; rejects with a `code` like Node's resolver.

@@ -1,3 +1,4 @@
+import { pause } from "../../base/abort.ts";
 import { Failure } from "../../base/failure.ts";
 import { backOffDelayMs } from "./retry.ts";
 import type { Watch } from "./watch.ts";
@@ -97,17 +98,8 @@ const rateLimited = (
 export const systemClock: Clock = {
   now: Date.now,
   random: Math.random,
-  sleep: (ms, signal) =>
-    new Promise((resolve, reject) => {
-      const abort = (): void => {
-        clearTimeout(timer);
-        reject(new Failure("cancelled", "the wait was called off"));
-      };
-      const timer = setTimeout(() => {
-        signal.removeEventListener("abort", abort);
-        resolve();
-      }, ms);
-      if (signal.aborted) abort();
-      else signal.addEventListener("abort", abort, { once: true });
-    }),
+  async sleep(ms, signal) {
+    await pause(ms, signal);
+    if (signal.aborted) throw new Failure("cancelled", "the wait was called off");
+  },
 };

@@ -1,6 +1,6 @@
+import { onAbort } from "../../base/abort.ts";
 import { Failure } from "../../base/failure.ts";
 import { displayUrl } from "../display-url.ts";
-import { onAbort } from "../on-abort.ts";
 
 /**
  * Everything that can end a fetch from outside: the caller, the deadline of the whole fetch, and the time
@@ -48,10 +48,10 @@ export function startWatch(options: WatchOptions): Watch {
   const release = (): void => {
     endRequest();
     clearTimeout(deadline);
-    unfollow();
+    following?.[Symbol.dispose]();
   };
-  let unfollow = (): void => {};
-  if (caller) unfollow = onAbort(caller, () => end("caller"));
+  let following: Disposable | null = null;
+  following = onAbort(caller, () => end("caller"));
 
   return {
     signal: controller.signal,

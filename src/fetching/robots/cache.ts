@@ -1,6 +1,6 @@
+import { orAborted } from "../../base/abort.ts";
 import { Failure } from "../../base/failure.ts";
 import { parsePageUrl } from "../../urls/index.ts";
-import { orAborted } from "../on-abort.ts";
 import type { FetchedStream, FetchOptions, StreamFetcher } from "../types.ts";
 import { ALLOW_ALL, DISALLOW_ALL, parseRobots, type RobotsRules } from "./rules.ts";
 

@@ -1,3 +1,4 @@
+import { onAbort } from "../../base/abort.ts";
 import type { Layer } from "./exchange.ts";
 import { drainingProblem } from "./limits.ts";
 import { ProblemError } from "./problem.ts";
@@ -21,9 +22,7 @@ export function trackRequests(): UnderWay {
       cut.reject(new ProblemError(drainingProblem));
       work.abort();
     };
-    // The client's signal lives as long as its request, so the listener goes with it.
-    exchange.signal.addEventListener("abort", leave, { once: true });
-    if (exchange.signal.aborted) leave();
+    using _ = onAbort(exchange.signal, leave);
     running.add(callOff);
     try {
       return await Promise.race([next({ ...exchange, signal: work.signal }), cut.promise]);

@@ -1,5 +1,5 @@
+import { onAbort, pause } from "../../base/abort.ts";
 import type { Log } from "../../base/log.ts";
-import { pause } from "../pause.ts";
 
 /** A copy of the program that runs beside others. */
 export type ProcessCopy = {
@@ -109,10 +109,8 @@ async function endOf(copy: ProcessCopy, ended: AbortSignal): Promise<Awaited<Pro
     copy.end();
     timer = setTimeout(copy.kill, GRACE_MS);
   };
-  if (ended.aborted) end();
-  else ended.addEventListener("abort", end, { once: true });
+  using _ = onAbort(ended, end);
   const outcome = await copy.exited;
-  ended.removeEventListener("abort", end);
   clearTimeout(timer);
   return outcome;
 }

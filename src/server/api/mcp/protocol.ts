@@ -13,6 +13,7 @@ import {
   McpError,
   SUPPORTED_PROTOCOL_VERSIONS,
 } from "@modelcontextprotocol/sdk/types.js";
+import { onAbort } from "../../../base/abort.ts";
 import type { RawArguments } from "./arguments.ts";
 import { directAnswer, directCall, mayBeDirect } from "./direct.ts";
 import { callTool, TOOLS, type Tool, type ToolOptions, type ToolResult } from "./tools.ts";
@@ -81,7 +82,7 @@ export async function serveMcpStdio(options: McpOptions, client: StdioClient): P
   const server = createServer(options);
   const closed = Promise.withResolvers<void>();
   server.onclose = closed.resolve;
-  client.signal.addEventListener("abort", () => void server.close(), { once: true });
+  onAbort(client.signal, () => void server.close());
   process.stdin.once("end", () => void server.close());
   const output = new Writable({
     decodeStrings: false,

@@ -1,7 +1,7 @@
+import { onAbort, pause } from "../../../../base/abort.ts";
 import type { JobRecord } from "../../../../crawler/index.ts";
 import { ClientCounts } from "../../../middleware/client-counts.ts";
 import { ProblemError } from "../../../middleware/problem.ts";
-import { pause } from "../../../pause.ts";
 import { type ApiCall, type ApiOperation, z } from "../../openapi.ts";
 import { problem, UNKNOWN_JOB } from "../../problems.ts";
 import { jobStatus } from "../jobs/spec.ts";
@@ -116,7 +116,7 @@ function openStream(id: string, options: StreamOptions, onClose: () => void): Re
     left.abort();
   };
   // A client may leave before it has read, and then nobody calls for the stream's end.
-  signal.addEventListener("abort", close, { once: true });
+  onAbort(signal, close);
   return new ReadableStream<Uint8Array>(
     {
       // Only as fast as the client reads.

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { didYouMean, nearest } from "../../src/base/nearest.ts";
+import { didYouMean, nearest } from "../../../src/base/nearest.ts";
 
 describe("nearest", () => {
   const OPTIONS = ["--output", "--output-file", "--select", "--no-images", "--no-code", "--log-level"];

@@ -3,8 +3,8 @@ import { existsSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Database, openDatabase, openSharedState } from "../../../src/base/database/index.ts";
-import { createLog } from "../../../src/base/log.ts";
+import { type Database, openDatabase, openSharedState } from "../../../../src/base/database/index.ts";
+import { createLog } from "../../../../src/base/log.ts";
 
 let directory: string;
 let opened: Database[];

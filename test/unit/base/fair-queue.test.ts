@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import * as fc from "fast-check";
-import { FairQueue } from "../../src/base/fair-queue.ts";
+import { FairQueue } from "../../../src/base/fair-queue.ts";
 
 function queueOf(items: readonly string[]): FairQueue<string> {
   const queue = new FairQueue<string>();

@@ -8,8 +8,8 @@ import {
   type Leases,
   openDatabase,
   openLeases,
-} from "../../../src/base/database/index.ts";
-import { until } from "../../support/served.ts";
+} from "../../../../src/base/database/index.ts";
+import { until } from "../../../support/served.ts";
 
 let directory: string;
 let opened: Database[];

@@ -2,10 +2,15 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { existsSync, mkdtempSync, readdirSync, rmSync, statSync, utimesSync } from "node:fs";
 import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Database, openDatabase, openLeaseOwner, openLeases } from "../../../src/base/database/index.ts";
-import { canContain, IN_CONTAINER } from "../../support/containers.ts";
+import {
+  type Database,
+  openDatabase,
+  openLeaseOwner,
+  openLeases,
+} from "../../../../src/base/database/index.ts";
+import { canContain, IN_CONTAINER } from "../../../support/containers.ts";
 
-const ENTRY = new URL("../../support/lease-owner-entry.ts", import.meta.url).pathname;
+const ENTRY = new URL("../../../support/lease-owner-entry.ts", import.meta.url).pathname;
 
 let directory: string;
 let path: string;

@@ -7,7 +7,7 @@ import {
   type LogFormat,
   type LogLevel,
   silentLog,
-} from "../../src/base/log.ts";
+} from "../../../src/base/log.ts";
 
 const NOON = new Date("2026-01-02T12:00:00.000Z");
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { FAILURE_OUTCOMES, Failure } from "../../src/base/failure.ts";
+import { FAILURE_OUTCOMES, Failure } from "../../../src/base/failure.ts";
 
 describe("failures", () => {
   // 1 the work failed, 2 wrong usage or configuration, 130 interrupted.
