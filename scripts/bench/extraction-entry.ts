@@ -3,17 +3,13 @@
 import { Failure } from "../../src/base/failure.ts";
 import { createGarbageWatch } from "../../src/extraction/garbage.ts";
 import { extractHtml, RENDERINGS } from "../../src/extraction/index.ts";
+import { DEFAULT_EXTRACTION } from "../../src/settings/index.ts";
 import { parsePageUrl } from "../../src/urls/index.ts";
 import { measurePages, readJob } from "./measure-pages.ts";
 
 const job = readJob(process.argv.slice(2));
 const options = {
-  minWordCount: 150,
-  favor: "balanced" as const,
-  includeImages: true,
-  includeCode: true,
-  select: null,
-  exclude: [],
+  ...DEFAULT_EXTRACTION,
   renderings: RENDERINGS.filter((rendering) => job.renderings.includes(rendering)),
 };
 

@@ -18,6 +18,7 @@ import {
   openSqliteFrontier,
   type Settlement,
 } from "../../src/crawler/index.ts";
+import { DEFAULT_EXTRACTION } from "../../src/settings/index.ts";
 import type { PageUrl } from "../../src/urls/index.ts";
 import { describeCommit, describeMachine } from "./machine.ts";
 import { parseCount } from "./options.ts";
@@ -131,15 +132,7 @@ try {
     discoversSitemaps: false,
     trustsLastModified: false,
     preference: "http_only",
-    extraction: {
-      minWordCount: 150,
-      favor: "balanced",
-      includeImages: true,
-      includeCode: true,
-      select: null,
-      exclude: [],
-      renderings: [],
-    },
+    extraction: { ...DEFAULT_EXTRACTION, renderings: [] },
   });
   await using frontier = openSqliteFrontier({
     directory,

@@ -29,6 +29,7 @@ import { NodeHtmlMarkdown } from "node-html-markdown";
 import { Failure } from "../../src/base/failure.ts";
 import { renderHtml } from "../../src/extraction/content.ts";
 import { composeMarkdown, extractHtml } from "../../src/extraction/index.ts";
+import { DEFAULT_EXTRACTION } from "../../src/settings/index.ts";
 import { parsePageUrl } from "../../src/urls/index.ts";
 import { describeCommit, describeMachine } from "./machine.ts";
 import { compareParts, PARTS, type Part, type Parts, partsOf, type Tally, tally } from "./markdown-parts.ts";
@@ -95,12 +96,7 @@ type Ours = { readonly html: string; readonly markdown: string };
 async function extractOurs(html: string, { url }: Page): Promise<Ours> {
   try {
     const { article } = await extractHtml(html, parsePageUrl(url), {
-      minWordCount: 0,
-      favor: "balanced",
-      includeImages: true,
-      includeCode: true,
-      select: null,
-      exclude: [],
+      ...DEFAULT_EXTRACTION,
       renderings: ["content", "markdown"],
     });
     const title = article?.title ?? null;

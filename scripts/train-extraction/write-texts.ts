@@ -16,20 +16,13 @@ import { readJsonLd } from "../../src/extraction/json-ld.ts";
 import { readMetadata } from "../../src/extraction/metadata.ts";
 import { scanPage } from "../../src/extraction/page/scan.ts";
 import { PAGE_TYPES } from "../../src/extraction/types.ts";
+import { DEFAULT_EXTRACTION } from "../../src/settings/index.ts";
 import { readSet } from "./sets.ts";
 
 const [out = "", texts = "", ...sets] = process.argv.slice(2);
 const second = new Float32Array(await Bun.file(join(out, "second.f32")).arrayBuffer());
 const types = new Float32Array(await Bun.file(join(out, "types.f32")).arrayBuffer());
-const options = {
-  favor: "balanced" as const,
-  includeImages: true,
-  includeCode: true,
-  minWordCount: 0,
-  renderings: [],
-  select: null,
-  exclude: [],
-};
+const options = { ...DEFAULT_EXTRACTION, renderings: [] };
 let at = 0;
 let number = 0;
 for (const set of sets) {

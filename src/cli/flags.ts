@@ -61,6 +61,13 @@ const EXTRACTION_FLAGS: readonly Flag[] = [
     group: "Extraction",
     help: "Where content is unsure: balanced (default), precision (less beside it) or recall (less lost)",
   },
+  {
+    name: "engine",
+    placeholder: "NAME",
+    choices: ["article-extractor", "readability"],
+    group: "Extraction",
+    help: "What finds the content: article-extractor (default), or readability to compare with",
+  },
   { name: "no-images", group: "Extraction", help: "Leave images out" },
   { name: "no-code", group: "Extraction", help: "Leave code blocks out" },
   {

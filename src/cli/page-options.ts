@@ -4,7 +4,7 @@ import { ARTICLE_FIELDS, type ArticleField } from "../articles/index.ts";
 import { Failure } from "../base/failure.ts";
 import { didYouMean } from "../base/nearest.ts";
 import type { ExtractionOptions } from "../extraction/index.ts";
-import { DEFAULT_EXTRACTION, FAVORS, type Settings } from "../settings/index.ts";
+import { DEFAULT_EXTRACTION, ENGINES, FAVORS, type Settings } from "../settings/index.ts";
 import { splitCredentials, withoutCredentials } from "../urls/index.ts";
 import type { Typed } from "./arguments.ts";
 import { COMMANDS } from "./commands.ts";
@@ -20,11 +20,12 @@ const MAX_WORDS = 1_000_000_000;
 export function readExtraction(
   typed: Typed,
   renderings: ExtractionOptions["renderings"],
-  { favor }: Pick<Settings, "favor">,
+  { favor, engine }: Pick<Settings, "favor" | "engine">,
 ): ExtractionOptions {
   return {
     minWordCount: optionValue.integer(typed, "min-words", 0, MAX_WORDS) ?? DEFAULT_EXTRACTION.minWordCount,
     favor: optionValue.choice(typed, "favor", FAVORS) ?? favor,
+    engine: optionValue.choice(typed, "engine", ENGINES) ?? engine,
     includeImages: !typed.has("no-images"),
     includeCode: !typed.has("no-code"),
     select: optionValue.text(typed, "select"),

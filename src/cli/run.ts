@@ -139,6 +139,7 @@ function requireNoArguments({ command, positionals }: Typed): void {
 async function extract({ typed, io, openNotices }: Shell): Promise<number> {
   const { noteMissingBrowser, openCommandApp } = await import("./program.ts");
   const { readExtractCommand } = await import("./extract-options.ts");
+  const { readExtraction } = await import("./page-options.ts");
   const { runExtract } = await import("./extract.ts");
   const { openScreen } = await import("./screen.ts");
   const command = readExtractCommand(typed, () => io.stdin.isTerminal);
@@ -155,9 +156,8 @@ async function extract({ typed, io, openNotices }: Shell): Promise<number> {
   await using _ = app;
   if (command.input.kind === "url" || isList) noteMissingBrowser(command.network, { app, program, notices });
   // Which command it is decides how the application opens, and only then are the settings read.
-  const favor = typed.has("favor") ? {} : { favor: program.settings.favor };
-  const withSettings = { ...command, extraction: { ...command.extraction, ...favor } };
-  return await runExtract(withSettings, { app, screen, notices, now: () => new Date() });
+  const extraction = readExtraction(typed, command.extraction.renderings, program.settings);
+  return await runExtract({ ...command, extraction }, { app, screen, notices, now: () => new Date() });
 }
 
 /** A line that is written over and over has no place in a log, or where nothing can be erased. */

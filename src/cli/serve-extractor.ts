@@ -23,7 +23,7 @@ import {
   superviseProcesses,
   urlOf,
 } from "../server/index.ts";
-import { DEFAULT_CRAWL, DEFAULT_EXTRACTION, type Settings } from "../settings/index.ts";
+import { DEFAULT_CRAWL, extractionDefaults, type Settings } from "../settings/index.ts";
 import type { Typed } from "./arguments.ts";
 import type { Io } from "./io.ts";
 import { type CommandParts, openProgram } from "./program.ts";
@@ -164,7 +164,7 @@ function announce(serving: Serving, url: string): void {
 }
 
 const defaultsOf = (settings: Settings): ExtractorServerOptions["defaults"] => ({
-  extraction: { ...DEFAULT_EXTRACTION, favor: settings.favor },
+  extraction: extractionDefaults(settings),
   preference: preferenceOf(DEFAULT_NETWORK, settings),
   maxPages: settings.crawlerMaxPages,
   maxDepth: DEFAULT_CRAWL.maxDepth,

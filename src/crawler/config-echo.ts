@@ -10,6 +10,7 @@ type Echo<Settings> = { readonly [Name in keyof Settings]-?: (value: Settings[Na
 const EXTRACTION: Echo<ExtractionOptions> = {
   minWordCount: (min_word_count) => ({ min_word_count }),
   favor: (favor) => ({ favor }),
+  engine: (engine) => ({ engine }),
   includeImages: (include_images) => ({ include_images }),
   includeCode: (include_code) => ({ include_code }),
   select: (select) => ({ select }),

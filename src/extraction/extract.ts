@@ -12,27 +12,29 @@ import { withShadowRoots } from "./page/shadow-roots.ts";
 import { htmlOfXhtml } from "./page/xhtml.ts";
 import type { ExtractionTask } from "./protocol.ts";
 import { extractMarkdown, extractPlainText } from "./text-body.ts";
-import type { Extraction, ExtractionOptions } from "./types.ts";
+import type { ExtractHtml, Extraction, ExtractionOptions } from "./types.ts";
 import { unmatchedExclusion, warningsFor } from "./warnings.ts";
 import { countWords } from "./words.ts";
 
 /** Extracts a body of any kind; throws as `extractHtml` of `here.ts`. */
-export async function extractBody({ kind, body, url, options }: ExtractionTask): Promise<Extraction> {
-  if (kind === "html") return extractHtml(body, url, options);
+export function extractBody({ kind, body, url, options }: ExtractionTask): Promise<Extraction> {
   return withinPage(() => {
-    if (kind === "xhtml") return extractPage(htmlOfXhtml(body), url, options);
-    return kind === "markdown" ? extractMarkdown(body, url, options) : extractPlainText(body, options);
+    switch (kind) {
+      case "html":
+        return extractPage(body, url, options);
+      case "xhtml":
+        return extractPage(htmlOfXhtml(body), url, options);
+      case "markdown":
+        return extractMarkdown(body, url, options);
+      case "plain":
+        return extractPlainText(body, options);
+    }
   });
 }
 
 /** Extracts one page; see `here.ts`. */
-export async function extractHtml(
-  html: string,
-  url: PageUrl | null,
-  options: ExtractionOptions,
-): Promise<Extraction> {
-  return withinPage(() => extractPage(html, url, options));
-}
+export const extractHtml: ExtractHtml = (html, url, options) =>
+  extractBody({ kind: "html", body: html, url, options });
 
 // A page can drive the libraries into any exception; here is the edge where it becomes that page's failure.
 async function withinPage(extract: () => Extraction | Promise<Extraction>): Promise<Extraction> {
@@ -101,11 +103,10 @@ async function extractArticle(
   page: ScannedPage,
   { metadata, choice, ...context }: ArticleContext,
 ): Promise<Pick<Extraction, "article" | "emptySelection">> {
-  const { rendered, elements, unmatched } = await renderContent(page, choice, {
-    ...context,
-    title: metadata.title,
-    image: metadata.image,
-  });
+  const rendering = { ...context, title: metadata.title, image: metadata.image };
+  const { rendered, elements, unmatched } = await (context.options.engine === "readability"
+    ? renderClassic(page, rendering)
+    : renderContent(page, choice, rendering));
   const wordCount = rendered === null ? 0 : countWords(rendered.text);
   if (rendered === null || wordCount === 0) {
     const { select: selector } = context.options;
@@ -134,14 +135,42 @@ type PageContent = {
   readonly unmatched: readonly string[];
 };
 
-async function renderContent(
+/** Finds and renders the content of a page, or of what the exclusions leave of it. */
+type RenderRest = (rest: ScannedPage) => RenderedContent | null;
+
+const renderContent = (page: ScannedPage, choice: Choice, context: RenderingContext): Promise<PageContent> =>
+  renderWithSelectors(page, context, (rest) => {
+    const chosen = rest === page ? choice : chooseBlocks(rest, context.url, context.options.favor);
+    return renderPage(rest, chosen, context);
+  });
+
+/** As `renderContent`, with the content that the classic engine finds and the Markdown that it writes. */
+async function renderClassic(page: ScannedPage, context: RenderingContext): Promise<PageContent> {
+  // Whoever does not ask for it pays nothing for its packages.
+  const { findClassicContent, writeClassicMarkdown } = await import("./classic.ts");
+  const asked = context.options.renderings;
+  // Its Markdown is made of the sanitised HTML, so that both are of the same things.
+  const options = { ...context.options, renderings: asked.length > 0 ? (["content"] as const) : [] };
+  const inner = { ...context, options };
+  const { rendered, ...selected } = await renderWithSelectors(page, inner, ({ model }) => {
+    const found = findClassicContent(model.html);
+    return found && { ...renderChosen(found.html, model, inner), firstParagraph: found.excerpt };
+  });
+  if (rendered === null) return { rendered, ...selected };
+  const html = rendered.content ?? "";
+  const content = asked.includes("content") ? html : null;
+  const markdown = asked.includes("markdown") ? writeClassicMarkdown(html) : null;
+  return { rendered: { ...rendered, content, markdown }, ...selected };
+}
+
+async function renderWithSelectors(
   page: ScannedPage,
-  choice: Choice,
   context: RenderingContext,
+  render: RenderRest,
 ): Promise<PageContent> {
   const { options } = context;
   if (options.select === null && options.exclude.length === 0)
-    return { rendered: renderPage(page, choice, context), elements: 0, unmatched: [] };
+    return { rendered: render(page), elements: 0, unmatched: [] };
   // Few pages are read with selectors, and what matches these is slow to load.
   const { applySelectors } = await import("./selectors.ts");
   const { html, elements, unmatched } = applySelectors(page.model.html, options);
@@ -149,7 +178,5 @@ async function renderContent(
   if (options.select !== null)
     return { rendered: renderChosen(html, page.model, context), elements, unmatched };
   // What the selectors left is a page of its own.
-  const rest = scanPage(html);
-  const rendered = renderPage(rest, chooseBlocks(rest, context.url, options.favor), context);
-  return { rendered, elements, unmatched };
+  return { rendered: render(scanPage(html)), elements, unmatched };
 }

@@ -25,12 +25,13 @@ export const extractHtml: ExtractHtml = async (html, url, options) =>
 /**
  * Extracts bodies of at most `maxChars` characters on the calling thread, all others on the workers of `pool`. For a
  * program that extracts one page: starting a worker costs it more than a small page does, and a page that small
- * cannot keep the thread for long.
+ * cannot keep the thread for long. The engine readability can: 500 kB of nested frames take it 15 s.
  */
 export const withSmallPagesHere = (pool: Extractor, maxChars: number): Extractor => ({
   workers: pool.workers,
   extract: async (task, signal) => {
-    if (task.body.length > maxChars) return pool.extract(task, signal);
+    const isQuick = task.body.length <= maxChars && task.options.engine === "article-extractor";
+    if (!isQuick) return pool.extract(task, signal);
     if (signal?.aborted) throw new Failure("cancelled", "the extraction was cancelled before it began");
     return extractBody(task);
   },

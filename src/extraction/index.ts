@@ -6,6 +6,7 @@ export type { BodyKind, ExtractionTask } from "./protocol.ts";
 export {
   type Article,
   type ArticleSources,
+  type Engine,
   type ExtractHtml,
   type Extraction,
   type ExtractionOptions,

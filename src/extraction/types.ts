@@ -6,6 +6,8 @@ export type ExtractionOptions = {
   readonly minWordCount: number;
   /** Which error is the worse one where the choice of content is unsure. */
   readonly favor: Favor;
+  /** What finds the content of HTML and writes its Markdown. */
+  readonly engine: Engine;
   /** False removes images, and nothing else. */
   readonly includeImages: boolean;
   /** False removes code blocks, and nothing else. */
@@ -23,6 +25,12 @@ export type ExtractionOptions = {
  * beside it, `balanced` keeps the author's own markup whole.
  */
 export type Favor = "balanced" | "precision" | "recall";
+
+/**
+ * `article-extractor` is this project's own. `readability` is the pipeline that others have: Mozilla's Readability on
+ * linkedom, with Markdown by node-html-markdown; it knows no `favor` and has no limits of its own.
+ */
+export type Engine = "article-extractor" | "readability";
 
 /** Renderings of an article that cost time to make. */
 export const RENDERINGS = ["content", "markdown"] as const;
@@ -67,7 +75,7 @@ export type Article = {
   /** Absolute URL of the page's lead image. */
   readonly image: string | null;
   readonly pageType: PageType | null;
-  /** 0–1: how sure the extractor is that the content is right; null when it cannot tell. */
+  /** 0–1: how sure the extractor is that the content is right; null when it, or its engine, cannot tell. */
   readonly confidence: number | null;
   readonly sources: ArticleSources;
   /** Sanitised HTML; null unless asked for. */

@@ -1,15 +1,24 @@
 import type { ExtractionOptions } from "../extraction/index.ts";
 import type { SearchSettings } from "../search/index.ts";
+import type { Settings } from "./environment.ts";
 
 /** The default options of an extraction, the same on the command line, over HTTP and in crawls. */
 export const DEFAULT_EXTRACTION: Omit<ExtractionOptions, "renderings"> = {
   minWordCount: 150,
   favor: "balanced",
+  engine: "article-extractor",
   includeImages: true,
   includeCode: true,
   select: null,
   exclude: [],
 };
+
+/** The same where settings say more. */
+export const extractionDefaults = ({ favor, engine }: Pick<Settings, "favor" | "engine">) => ({
+  ...DEFAULT_EXTRACTION,
+  favor,
+  engine,
+});
 
 /** The defaults of a crawl when neither an option nor the environment says otherwise. */
 export const DEFAULT_CRAWL = { maxDepth: 3 } as const;

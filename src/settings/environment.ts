@@ -1,6 +1,6 @@
 import { Failure } from "../base/failure.ts";
 import { LOG_FORMATS, LOG_LEVELS, type LogFormat, type LogLevel } from "../base/log.ts";
-import type { Favor } from "../extraction/index.ts";
+import type { Engine, Favor } from "../extraction/index.ts";
 import {
   boolean,
   byteCount,
@@ -14,6 +14,7 @@ import {
 } from "./values.ts";
 
 export const FAVORS = ["balanced", "precision", "recall"] as const satisfies readonly Favor[];
+export const ENGINES = ["article-extractor", "readability"] as const satisfies readonly Engine[];
 
 /** Variables by name, from the process or a `.env` file. */
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -55,6 +56,12 @@ export const VARIABLES = {
     choice(FAVORS),
     "balanced",
     "where content is unsure: balanced, precision (less beside it) or recall (less lost)",
+  ),
+  engine: setting<Engine>(
+    "ARTICLE_EXTRACTOR_ENGINE",
+    choice(ENGINES),
+    "article-extractor",
+    "what finds the content: article-extractor, or readability to compare with",
   ),
   threadpoolSize: setting(
     "ARTICLE_EXTRACTOR_THREADPOOL_SIZE",

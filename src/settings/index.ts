@@ -3,6 +3,7 @@ export {
   DEFAULT_EXTRACTION,
   DEFAULT_SEARCH,
   EXTRACTION_LIMITS,
+  extractionDefaults,
   GARBAGE_COLLECTION,
   INDEX_BUILD,
 } from "./defaults.ts";
@@ -11,6 +12,7 @@ export { deploymentJsonSchema } from "./deployment/schema.ts";
 export type { Deployment, FallbackSettings, InfrastructureSettings } from "./deployment/types.ts";
 export { type DotenvPlaces, withDotenv } from "./dotenv.ts";
 export {
+  ENGINES,
   type Environment,
   FAVORS,
   readSettings,

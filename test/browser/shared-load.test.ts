@@ -1,5 +1,6 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { DEFAULT_NETWORK } from "../../src/app/index.ts";
+import { DEFAULT_EXTRACTION } from "../../src/settings/index.ts";
 import { testMachine } from "../support/browser-fetcher.ts";
 import { openTestApp } from "../support/crawling.ts";
 import { reply, startFaultySite } from "../support/faulty-site.ts";
@@ -25,15 +26,7 @@ test("who waits for the same page gets it when the one who asked first has gone"
   const request = {
     url: `${site.origin}/held`,
     authorization: null,
-    options: {
-      minWordCount: 1,
-      favor: "balanced",
-      includeImages: true,
-      includeCode: true,
-      select: null,
-      exclude: [],
-      renderings: ["markdown"],
-    },
+    options: { ...DEFAULT_EXTRACTION, renderings: ["markdown"] },
   } as const;
   const first = app.openSession(DEFAULT_NETWORK);
   await using second = app.openSession(DEFAULT_NETWORK);

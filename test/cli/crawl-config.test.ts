@@ -28,6 +28,7 @@ const shownBy = (
   "max-failures": [["50%"], { max_failures: "50%" }],
   "min-words": [["3"], { options: { min_word_count: 3 } }],
   favor: [["recall"], { options: { favor: "recall" } }],
+  engine: [["readability"], { options: { engine: "readability" } }],
   "no-images": [[], { options: { include_images: false } }],
   "no-code": [[], { options: { include_code: false } }],
   select: [["article"], { options: { select: "article" } }],

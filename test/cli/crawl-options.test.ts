@@ -32,7 +32,7 @@ const ANSWERS = {
     body: documentOf(["paragraph", "paragraph", "paragraph", "paragraph", "code"], "article").html,
   },
   "/rich": {
-    body: `<html><head><title>Rich</title></head><body><article><p id="first">${"The first paragraph stands here. ".repeat(10)}</p>
+    body: `<html><head><title>Rich</title></head><body><article><p id="first">The mill_wheel turns. ${"The first paragraph stands here. ".repeat(10)}</p>
 <p><img src="mill.png" alt="The mill"></p><pre><code>weir today</code></pre><p class="aside">${"Nobody cheered at all. ".repeat(10)}</p></article></body></html>`,
   },
 };
@@ -281,6 +281,10 @@ const EFFECTS: Readonly<Record<string, () => Promise<void>>> = {
     expect((await single("/plain")).markdown).toContain("weir plan");
     expect((await single("/plain", "--favor", "precision")).markdown).not.toContain("weir plan");
   },
+  engine: async () => {
+    expect((await single("/rich")).markdown).toContain("mill_wheel");
+    expect((await single("/rich", "--engine", "readability")).markdown).toContain("mill\\_wheel");
+  },
   "no-code": async () => {
     expect((await single("/rich")).markdown).toContain("weir today");
     expect((await single("/rich", "--no-code")).markdown).not.toContain("weir today");
@@ -292,9 +296,8 @@ const EFFECTS: Readonly<Record<string, () => Promise<void>>> = {
     expect((await single("/rich", "--exclude", ".aside")).markdown).not.toContain("Nobody cheered");
   },
   "user-agent": async () => {
-    expect((await single("/rich", "--user-agent", "Reader/1")).visits[0]?.headers["user-agent"]).toBe(
-      "Reader/1",
-    );
+    const { visits } = await single("/rich", "--user-agent", "Reader/1");
+    expect(visits[0]?.headers["user-agent"]).toBe("Reader/1");
   },
   "random-user-agent": async () => {
     const { visits } = await single("/rich", "--random-user-agent");
@@ -315,13 +318,11 @@ const EFFECTS: Readonly<Record<string, () => Promise<void>>> = {
   },
   timeout: async () => {
     await using slow = serveNumberedSite({ pages: 1, answerMs: 1000 });
-    const words = ["--timeout", "0.2", "--retries", "0", "--ignore-robots"];
-    const run = await crawlOnce([`${slow.origin}/`, ...words]);
+    const run = await crawlOnce([`${slow.origin}/`, "--timeout", "0.2", "--retries", "0", "--ignore-robots"]);
     expect(run.manifest?.results[0]?.error?.code).toBe("timeout");
   },
   retries: async () => {
-    expect((await single("/busy", "--retries", "0")).visits.length).toBe(1);
-    expect((await single("/busy", "--retries", "1")).visits.length).toBe(2);
+    for (const n of [0, 1]) expect((await single("/busy", "--retries", `${n}`)).visits.length).toBe(n + 1);
   },
   "max-bytes": async () => {
     expect((await single("/rich", "--max-bytes", "200")).entry?.error?.code).toBe("too_large");

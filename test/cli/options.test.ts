@@ -7,6 +7,7 @@ import { DESKTOP_BROWSERS } from "../../src/fetching/index.ts";
 import { runBinary, temporaryDirectory } from "../support/binary.ts";
 import { browserEffects } from "../support/browser-effects.ts";
 import { type ForwardProxy, startForwardProxy } from "../support/forward-proxy.ts";
+import { framed } from "../support/framed.ts";
 import { documentOf } from "../support/generated-document.ts";
 import { type RecordingSite, serveRecordingSite } from "../support/recording-site.ts";
 
@@ -129,6 +130,21 @@ const EFFECTS: Readonly<Record<string, () => Promise<void>>> = {
     expect(await holdsCode(["--favor", "precision"])).toBe(false);
     expect(await holdsCode([], setting)).toBe(false);
     expect(await holdsCode(["--favor", "recall"], setting)).toBe(true);
+  },
+  engine: async () => {
+    // node-html-markdown escapes what our own writer knows to be no markup.
+    const stdin = framed("<p>Turn the mill_wheel by hand first, and wait for the mill_race to fill.</p>");
+    const engineOf = async (args: string[], env = {}): Promise<string> => {
+      const run = await runBinary(["-", "--output", "markdown", "--quiet", ...args], { stdin, env });
+      expect([run.exitCode, run.stderr]).toEqual([0, ""]);
+      expect(run.stdout).toMatch(/mill\\?_race/);
+      return run.stdout.includes("mill\\_wheel") ? "readability" : "article-extractor";
+    };
+    const setting = { ARTICLE_EXTRACTOR_ENGINE: "readability" };
+    expect(await engineOf([])).toBe("article-extractor");
+    expect(await engineOf(["--engine", "readability"])).toBe("readability");
+    expect(await engineOf([], setting)).toBe("readability");
+    expect(await engineOf(["--engine", "article-extractor"], setting)).toBe("article-extractor");
   },
   "no-code": async () => {
     expect(await markdown()).toContain("weir today");

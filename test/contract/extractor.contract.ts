@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Failure } from "../../src/base/failure.ts";
 import type { BodyKind, Extraction, ExtractionOptions, ExtractionTask } from "../../src/extraction/index.ts";
+import { DEFAULT_EXTRACTION } from "../../src/settings/index.ts";
 import { parsePageUrl } from "../../src/urls/index.ts";
 
 /** The door that every extractor has, wherever it does its work. */
@@ -33,15 +34,7 @@ export function extractionTask(
   options: Partial<ExtractionOptions> = {},
   kind: BodyKind = "html",
 ): ExtractionTask {
-  const plain = {
-    minWordCount: 0,
-    favor: "balanced" as const,
-    includeImages: true,
-    includeCode: true,
-    select: null,
-    exclude: [],
-    renderings: [],
-  };
+  const plain = { ...DEFAULT_EXTRACTION, minWordCount: 0, renderings: [] };
   return { kind, body, url: parsePageUrl("https://site.test/dir/page"), options: { ...plain, ...options } };
 }
 

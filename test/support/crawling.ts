@@ -19,6 +19,7 @@ import {
   type ManifestEntry,
   type PageOutcome,
 } from "../../src/crawler/index.ts";
+import { DEFAULT_EXTRACTION } from "../../src/settings/index.ts";
 import { testProgram } from "./program.ts";
 
 /** A plan without delay, for a site of the test. */
@@ -39,15 +40,7 @@ export function crawlPlan(changes: Partial<CrawlRequest>): CrawlPlan {
     discoversSitemaps: false,
     trustsLastModified: false,
     preference: "http_only",
-    extraction: {
-      minWordCount: 5,
-      favor: "balanced",
-      includeImages: true,
-      includeCode: true,
-      select: null,
-      exclude: [],
-      renderings: ["markdown"],
-    },
+    extraction: { ...DEFAULT_EXTRACTION, minWordCount: 5, renderings: ["markdown"] },
     ...changes,
   });
 }

@@ -5,16 +5,13 @@ import {
   type ExtractionOptions,
   extractBody,
 } from "../../src/extraction/index.ts";
+import { DEFAULT_EXTRACTION } from "../../src/settings/index.ts";
 import { type PageUrl, parsePageUrl } from "../../src/urls/index.ts";
 
 /** Nothing removed, no warning, both renderings. */
 export const OPTIONS: ExtractionOptions = {
+  ...DEFAULT_EXTRACTION,
   minWordCount: 0,
-  favor: "balanced",
-  includeImages: true,
-  includeCode: true,
-  select: null,
-  exclude: [],
   renderings: ["content", "markdown"],
 };
 

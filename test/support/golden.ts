@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { Glob } from "bun";
 import { extractHtml } from "../../src/extraction/index.ts";
+import { DEFAULT_EXTRACTION } from "../../src/settings/index.ts";
 import { parsePageUrl } from "../../src/urls/index.ts";
 
 /** What a golden page shows in each rendering. */
@@ -51,12 +52,8 @@ export async function renderPage(input: string, options: GoldenOptions = {}): Pr
   // Readers of a page without any word get none: the frame says one.
   const page = `<!doctype html><html><head>${head}</head><body><main>${body}<p>End.</p></main></body></html>`;
   const { article } = await extractHtml(page, parsePageUrl(GOLDEN_URL), {
-    minWordCount: 0,
-    favor: "balanced",
-    includeImages: true,
-    includeCode: true,
+    ...DEFAULT_EXTRACTION,
     select: "main",
-    exclude: [],
     renderings: ["content", "markdown"],
     ...options,
   });

@@ -1,3 +1,5 @@
+import { isDeepStrictEqual } from "node:util";
+import type { ExtractionOptions } from "../../extraction/index.ts";
 import type { CrawlPlan } from "../types.ts";
 
 /** What decides how a crawl's memory is taken up: the plan, and the requests that a page may take. */
@@ -44,18 +46,17 @@ export function planText({ plan, tries }: MemorisedPlan): string {
   return JSON.stringify({ ...Object.fromEntries(names.map((name) => [name, plan[name]])), tries });
 }
 
+/** What versions did that did not ask. */
+const EARLIER_EXTRACTION: Partial<ExtractionOptions> = { favor: "balanced", engine: "article-extractor" };
+
 /** @param text as `planText` wrote it, in this version or an earlier one, which knew fewer fields */
 export function comparePlans(text: string, now: MemorisedPlan): PlanChanges {
   const before: Memorised = JSON.parse(text);
   const wanted: Memorised = JSON.parse(planText(now));
   const differs = (a: unknown, b: unknown): boolean =>
     a !== undefined && JSON.stringify(a) !== JSON.stringify(b);
-  const {
-    minWordCount: wordsBefore,
-    favor: favorBefore = "balanced", // what an earlier version did
-    ...contentsBefore
-  } = before.extraction ?? {};
-  const { minWordCount: wordsNow, favor: favorNow, ...contentsNow } = now.plan.extraction;
+  const { minWordCount: wordsBefore, ...contentsBefore } = { ...EARLIER_EXTRACTION, ...before.extraction };
+  const { minWordCount: wordsNow, ...contentsNow } = now.plan.extraction;
   return {
     scope: Object.entries(SCOPE)
       .filter(([key]) => differs(before[key as keyof Memorised], wanted[key as keyof Memorised]))
@@ -64,7 +65,6 @@ export function comparePlans(text: string, now: MemorisedPlan): PlanChanges {
     isDeeper: now.plan.maxDepth > (before.maxDepth ?? now.plan.maxDepth),
     tries: now.tries > (before.tries ?? now.tries),
     reading: differs(before.preference, wanted.preference) || differs(wordsBefore, wordsNow),
-    contents:
-      before.extraction !== undefined && (favorBefore !== favorNow || differs(contentsBefore, contentsNow)),
+    contents: before.extraction !== undefined && !isDeepStrictEqual(contentsBefore, contentsNow),
   };
 }

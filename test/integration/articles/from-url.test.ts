@@ -11,6 +11,7 @@ import {
   parseEgressPolicy,
   systemResolve,
 } from "../../../src/fetching/index.ts";
+import { DEFAULT_EXTRACTION } from "../../../src/settings/index.ts";
 import { parsePageUrl } from "../../../src/urls/index.ts";
 
 const SENTENCE = "The mill at the river mouth has turned again since the spring, and people sleep better. ";
@@ -69,12 +70,8 @@ function serve(path: string, answer: Answer): string {
 
 function fromUrl(url: string, options: Partial<ExtractionOptions> = {}): Promise<FetchedArticle> {
   const whole: ExtractionOptions = {
+    ...DEFAULT_EXTRACTION,
     minWordCount: 0,
-    favor: "balanced",
-    includeImages: true,
-    includeCode: true,
-    select: null,
-    exclude: [],
     renderings: ["content", "markdown"],
   };
   return articleFromUrl(

@@ -48,6 +48,7 @@ test("the manifest's config tells two plans apart whichever field they differ in
   const changes = {
     minWordCount: 9,
     favor: "recall" as const,
+    engine: "readability" as const,
     includeImages: false,
     includeCode: false,
     select: "p",

@@ -81,6 +81,7 @@ describe("POST /", () => {
       options: {
         min_word_count: 100_000,
         favor: "precision",
+        engine: "readability",
         include_images: false,
         include_code: false,
         select: "main",
@@ -208,6 +209,8 @@ describe("POST /", () => {
     expect(faulty.requests.length).toBe(before + 1);
     await server.post("/", { ...body, options: { include_images: false } });
     expect(faulty.requests.length).toBe(before + 2);
+    await server.post("/", { ...body, options: { engine: "readability" } });
+    expect(faulty.requests.length).toBe(before + 3);
   });
 });
 

@@ -7,15 +7,12 @@ import {
 } from "../../../src/articles/index.ts";
 import { Failure } from "../../../src/base/failure.ts";
 import { type ExtractionOptions, extractBody } from "../../../src/extraction/index.ts";
+import { DEFAULT_EXTRACTION } from "../../../src/settings/index.ts";
 import { parsePageUrl } from "../../../src/urls/index.ts";
 
 const OPTIONS: ExtractionOptions = {
+  ...DEFAULT_EXTRACTION,
   minWordCount: 0,
-  favor: "balanced",
-  includeImages: true,
-  includeCode: true,
-  select: null,
-  exclude: [],
   renderings: ["content", "markdown"],
 };
 

@@ -11,6 +11,7 @@ describe("settings", () => {
     ARTICLE_EXTRACTOR_CACHE_SIZE: 1000,
     ARTICLE_EXTRACTOR_CACHE_BYTES: 134_217_728,
     ARTICLE_EXTRACTOR_FAVOR: "balanced",
+    ARTICLE_EXTRACTOR_ENGINE: "article-extractor",
     ARTICLE_EXTRACTOR_THREADPOOL_SIZE: 0,
     ARTICLE_EXTRACTOR_PREFER_BROWSER: null, // depends on whether there is a browser
     ARTICLE_EXTRACTOR_BROWSER_PATH: null, // the browser that is found
@@ -74,6 +75,7 @@ describe("settings", () => {
     ARTICLE_EXTRACTOR_CACHE_SIZE: ["0", 0],
     ARTICLE_EXTRACTOR_CACHE_BYTES: ["64M", 67_108_864],
     ARTICLE_EXTRACTOR_FAVOR: ["recall", "recall"],
+    ARTICLE_EXTRACTOR_ENGINE: ["readability", "readability"],
     ARTICLE_EXTRACTOR_THREADPOOL_SIZE: ["3", 3],
     ARTICLE_EXTRACTOR_PREFER_BROWSER: ["false", false],
     ARTICLE_EXTRACTOR_BROWSER_PATH: ["/usr/bin/chromium", "/usr/bin/chromium"],

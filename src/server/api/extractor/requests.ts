@@ -67,6 +67,7 @@ export function readExtraction(
   return {
     minWordCount: options?.min_word_count ?? defaults.minWordCount,
     favor: options?.favor ?? defaults.favor,
+    engine: options?.engine ?? defaults.engine,
     includeImages: options?.include_images ?? defaults.includeImages,
     includeCode: options?.include_code ?? defaults.includeCode,
     select: options?.select ?? defaults.select,

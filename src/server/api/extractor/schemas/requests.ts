@@ -58,6 +58,10 @@ export const OptionsRequest = z
       description:
         "Where content is unsure: precision keeps less beside it, recall loses less of it; absent: the server's setting (balanced)",
     }),
+    engine: z.enum(["article-extractor", "readability"]).nullish().openapi({
+      description:
+        "What finds the content: article-extractor, or readability (Mozilla's, with node-html-markdown) to compare with; absent: the server's setting (article-extractor)",
+    }),
     include_images: z.boolean().nullish().openapi({ description: "Keep images (default true)" }),
     include_code: z.boolean().nullish().openapi({ description: "Keep code blocks (default true)" }),
     select: z

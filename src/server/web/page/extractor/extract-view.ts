@@ -128,10 +128,14 @@ function keepPlace(url: string): void {
 
 function readBody(url: string): ExtractionBody {
   const fetcher = byId("fetcher", HTMLSelectElement).value;
+  const favor = byId("favor", HTMLSelectElement).value;
+  const engine = byId("engine", HTMLSelectElement).value;
   const minWords = byId("min-words", HTMLInputElement).value;
   const select = byId("select", HTMLInputElement).value.trim();
   const exclude = byId("exclude", HTMLInputElement).value.trim();
   const options = {
+    ...(favor === "" ? {} : { favor }),
+    ...(engine === "" ? {} : { engine }),
     ...(minWords === "" ? {} : { min_word_count: Number(minWords) }),
     ...(byId("images", HTMLInputElement).checked ? {} : { include_images: false }),
     ...(byId("code", HTMLInputElement).checked ? {} : { include_code: false }),
