@@ -40,8 +40,13 @@ export {
 } from "./egress/proxy.ts";
 export { type Resolve, systemResolve } from "./egress/resolver.ts";
 export { createHttpFetcher, type HttpFetcher, type HttpFetcherOptions } from "./http/fetcher.ts";
-export { backOffDelayMs, isRetryableStatus, parseRetryAfterMs } from "./http/retry.ts";
-export { type Clock, systemClock } from "./http/tries.ts";
+export {
+  backOffDelayMs,
+  type Clock,
+  isRetryableStatus,
+  parseRetryAfterMs,
+  systemClock,
+} from "./http/tries.ts";
 export {
   DESKTOP_BROWSERS,
   DESKTOP_BROWSERS_AS_OF,

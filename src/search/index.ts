@@ -8,7 +8,6 @@ export {
 } from "./builder/build-segment.ts";
 export { DocumentAnalyser } from "./document/analyse.ts";
 export { FieldScorer, inverseDocumentFrequency } from "./field-score.ts";
-export { findSection } from "./find-section.ts";
 export {
   type DocumentExtractor,
   type DocumentReader,
@@ -26,7 +25,7 @@ export {
   type TextForm,
   type UnreadDocument,
 } from "./reading/read-document.ts";
-export { type OpenSettings, SearchIndex } from "./search-index.ts";
+export { findSection, type OpenSettings, SearchIndex } from "./search-index.ts";
 export {
   type Ranking,
   rankIndex,

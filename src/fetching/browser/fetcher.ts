@@ -8,8 +8,14 @@ import { openPinningProxy, type PinningProxy } from "../egress/pinning-proxy.ts"
 import type { EgressCaller } from "../egress/policy.ts";
 import type { ChooseProxy } from "../egress/proxy.ts";
 import { checkCustomHeaders, checkUserAgent } from "../http/request-headers.ts";
-import { isRetryableStatus, parseRetryAfterMs } from "../http/retry.ts";
-import { type Clock, systemClock, type Try, tryRepeatedly } from "../http/tries.ts";
+import {
+  type Clock,
+  isRetryableStatus,
+  parseRetryAfterMs,
+  systemClock,
+  type Try,
+  tryRepeatedly,
+} from "../http/tries.ts";
 import { startWatch, type Watch } from "../http/watch.ts";
 import { errorCode } from "../http/wire-failure.ts";
 import { deadlineOf, type FetchLimits } from "../limits.ts";

@@ -1,10 +1,10 @@
+import { chmodSync, lstatSync, mkdirSync, readdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
 import { Failure } from "../../base/failure.ts";
 import type { Log } from "../../base/log.ts";
 import { type Browser, launchChromium } from "./chromium.ts";
-import { browserEnvironment } from "./environment.ts";
 import { createMemoryWatch, type MemoryWatch } from "./memory-watch.ts";
 import { unusable } from "./navigation-failure.ts";
-import { openProfileDirectory, removeProfileDirectory } from "./profile-directory.ts";
 
 export type BrowserHostOptions = {
   readonly executablePath: string;
@@ -162,4 +162,86 @@ async function closeBrowser(browser: Browser): Promise<void> {
   const timer = setTimeout(resolve, CLOSE_TIMEOUT_MS);
   await Promise.race([browser.close().catch(() => {}), promise]);
   clearTimeout(timer);
+}
+
+/**
+ * The variables that Chromium needs, by the first part of their names. They tell where programs, fonts,
+ * screens and the user's sessions are, the language and the time zone; on Windows also where the system is.
+ */
+const NEEDED =
+  /^(?:PATH|HOME|USER|LOGNAME|SHELL|LANG|LANGUAGE|LC_\w+|TZ|DISPLAY|WAYLAND_DISPLAY|XAUTHORITY|XDG_\w+|DBUS_SESSION_BUS_ADDRESS|FONTCONFIG_\w+|LD_LIBRARY_PATH|CHROME_DEVEL_SANDBOX|SYSTEMROOT|SYSTEMDRIVE|WINDIR|COMSPEC|PATHEXT|PROGRAMDATA|PROGRAMFILES\S*|COMMONPROGRAMFILES\S*|APPDATA|LOCALAPPDATA|USERPROFILE|USERNAME|HOMEDRIVE|HOMEPATH)$/i;
+
+/**
+ * The environment of a browser's process. All other variables are withheld: they may hold secrets (API keys,
+ * tokens of a CI job, proxy passwords), and a browser runs the scripts of strangers.
+ * @param directory takes the browser's temporary files and crash reports, which would otherwise go to the
+ * user's own configuration
+ */
+function browserEnvironment(
+  own: Readonly<Record<string, string | undefined>>,
+  directory: string,
+): Record<string, string> {
+  const needed = Object.entries(own).filter(
+    (entry): entry is [string, string] => entry[1] !== undefined && NEEDED.test(entry[0]),
+  );
+  return {
+    ...Object.fromEntries(needed),
+    TMPDIR: directory,
+    TEMP: directory,
+    TMP: directory,
+    BREAKPAD_DUMP_LOCATION: directory,
+  };
+}
+
+const NAME = /^browser-(\d+)$/;
+
+/**
+ * Makes the directory for this process's browser profiles and their temporary files, with access for its user
+ * alone. It also removes directories of ended processes, since SIGKILL leaves no time to tidy up.
+ * @param base the user's own directory for this program's temporary files
+ * @returns an absolute path; the caller removes it at the end
+ * @throws Error when the base belongs to somebody else or cannot be made
+ */
+function openProfileDirectory(base: string, pid: number): string {
+  mkdirSync(base, { recursive: true, mode: 0o700 });
+  requireOwn(base);
+  sweep(base);
+  const directory = join(base, `browser-${pid}`);
+  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  return directory;
+}
+
+/** Removes a directory of profiles, although a browser that is just ending may still write into it. */
+function removeProfileDirectory(directory: string): void {
+  rmSync(directory, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
+}
+
+// In a directory that all users share, somebody else may have made it first in order to read its contents.
+function requireOwn(base: string): void {
+  const stats = lstatSync(base);
+  const user = process.getuid?.() ?? stats.uid;
+  if (!stats.isDirectory() || stats.uid !== user) throw new Error(`${base} is no directory of this user`);
+  if ((stats.mode & 0o077) !== 0 && process.platform !== "win32") chmodSync(base, 0o700);
+}
+
+function sweep(base: string): void {
+  for (const name of readdirSync(base)) {
+    const pid = Number(NAME.exec(name)?.[1] ?? 0);
+    if (pid === 0 || isRunning(pid)) continue;
+    try {
+      rmSync(join(base, name), { recursive: true, force: true });
+    } catch {
+      // The next start tries again to remove it.
+    }
+  }
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    // EPERM means that the process runs, as another user whom we may not signal.
+    return error instanceof Error && "code" in error && error.code === "EPERM";
+  }
 }

@@ -21,14 +21,20 @@ import type {
   StreamPurpose,
 } from "../types.ts";
 import { discard, readBody, tooLarge } from "./body.ts";
-import type { Connect, WireResponse } from "./connect.ts";
-import { openConnect } from "./connect-runtime.ts";
+import type { Connect, ConnectOptions, WireResponse } from "./connect.ts";
+import { createBunConnect } from "./connect-bun.ts";
 import { pageUrlOf, readPage } from "./page.ts";
 import { type FinalResponse, followRedirects, type HopHeaders } from "./redirects.ts";
 import { checkCustomHeaders, checkUserAgent, conditionalHeaders } from "./request-headers.ts";
-import { isRetryableStatus, parseRetryAfterMs } from "./retry.ts";
 import { openStream } from "./stream.ts";
-import { type Clock, systemClock, type Try, tryRepeatedly } from "./tries.ts";
+import {
+  type Clock,
+  isRetryableStatus,
+  parseRetryAfterMs,
+  systemClock,
+  type Try,
+  tryRepeatedly,
+} from "./tries.ts";
 import { startWatch, type Watch } from "./watch.ts";
 import { wireFailure } from "./wire-failure.ts";
 
@@ -261,3 +267,10 @@ const retryAdvice = (
   isRetryable: isRetryableStatus(wire.status),
   retryAfterMs: parseRetryAfterMs(wire.headers.get("retry-after"), clock.now()),
 });
+
+/** Opens connections with the client of the present runtime. */
+async function openConnect(options: ConnectOptions): Promise<Connect> {
+  if (process.versions.bun !== undefined) return createBunConnect(options);
+  const { createNodeConnect } = await import("./connect-node.ts");
+  return createNodeConnect(options);
+}

@@ -2,8 +2,7 @@ import { NumberList } from "../number-list.ts";
 import type { AnalyzerProfile, Vocabulary } from "../types.ts";
 import { RunTable, UNKNOWN_RUN } from "./run-table.ts";
 import { RunWords, type Shape } from "./run-words.ts";
-import { stemFurther } from "./stem-further.ts";
-import { stemEnglish } from "./stemmer.ts";
+import { stemEnglish, stemFurther } from "./stemmer.ts";
 
 /** Whether text is prose or code: `code-friendly` stems only prose. */
 export type TextKind = "prose" | "code";

@@ -13,9 +13,8 @@ import { NOT_CARRIED, writeCarriedRun } from "./carry-over.ts";
 import { DocumentTable } from "./document-table.ts";
 import { Inverter } from "./inverter.ts";
 import type { MemoryRun } from "./memory-run.ts";
+import { RunReader, RunWriter } from "./run-file.ts";
 import type { RunPlace, RunSource } from "./run-format.ts";
-import { RunReader } from "./run-reader.ts";
-import { RunWriter } from "./run-writer.ts";
 import { TemporaryFile } from "./temporary-file.ts";
 import { writeSegment } from "./write-segment.ts";
 

@@ -6,8 +6,8 @@ import { NO_SIGNATURE } from "../segment/signatures.ts";
 import type { LocatedTerm } from "../segment/term-dictionary.ts";
 import { NO_DOCUMENT } from "../types.ts";
 import { writeFrequencies } from "./inverter.ts";
+import type { RunWriter } from "./run-file.ts";
 import { RunSignatures } from "./run-signatures.ts";
-import type { RunWriter } from "./run-writer.ts";
 
 /** Marks a document of the old index that is not carried over. */
 export const NOT_CARRIED = 0xffff_ffff;

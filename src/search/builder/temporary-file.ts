@@ -1,8 +1,8 @@
 import { type FileHandle, open } from "node:fs/promises";
 import { type ByteWriter, copyBytes, FEW_BYTES } from "../segment/bytes.ts";
 import { asWriteFailure } from "../segment/file-failure.ts";
+import { writeAll } from "../segment/file-writer.ts";
 import { mapFile } from "../segment/map-file.ts";
-import { writeAll } from "../segment/write-all.ts";
 
 const BUFFER_BYTES = 256 * 1024;
 

@@ -1,12 +1,11 @@
 import type { Analyser, TextKind } from "../analysis/analyser.ts";
 import { foldWord } from "../analysis/run-words.ts";
-import { isQuestion, QUESTION_WORDS } from "../analysis/stop-words.ts";
 import { inverseDocumentFrequency } from "../field-score.ts";
 import { RANKING } from "../ranking/constants.ts";
 import type { IndexReader, TermEntry, WeightedTerm } from "../types.ts";
 import { type ParsedQuery, parseQuery } from "./parse.ts";
 import { correctSpelling } from "./spelling.ts";
-import { synonymsOf } from "./synonyms.ts";
+import { isQuestion, QUESTION_WORDS, synonymsOf } from "./word-lists.ts";
 
 /** A query's term with the data for the second phase. */
 export type QueryTerm = WeightedTerm & {

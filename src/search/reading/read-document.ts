@@ -3,9 +3,8 @@ import { Failure } from "../../base/failure.ts";
 import { parseFrontMatter } from "../../pages/index.ts";
 import { type DocumentUrl, parseDocumentUrl } from "../../urls/index.ts";
 import type { SourceDocument } from "../types.ts";
-import { asciidocToMarkdown } from "./asciidoc.ts";
 import { cleanDocument } from "./clean.ts";
-import { rstToMarkdown } from "./rst.ts";
+import { asciidocToMarkdown, rstToMarkdown } from "./to-markdown.ts";
 
 /** The markup language of a text. */
 export type TextForm = "markdown" | "plain" | "rst" | "asciidoc";

@@ -12,7 +12,6 @@ import {
   type SectionName,
   type SectionRange,
 } from "./layout.ts";
-import { writeAll } from "./write-all.ts";
 
 const BUFFER_BYTES = 64 * CHUNK_BYTES;
 
@@ -158,4 +157,12 @@ async function syncDirectory(path: string): Promise<void> {
   if (directory === null) return;
   await directory.sync().catch(() => {});
   await directory.close();
+}
+
+/** Writes all the bytes, since one system call may write fewer than it is given. */
+export async function writeAll(file: FileHandle, bytes: Uint8Array, position: number): Promise<void> {
+  for (let written = 0; written < bytes.length; ) {
+    const rest = await file.write(bytes, written, bytes.length - written, position + written);
+    written += rest.bytesWritten;
+  }
 }

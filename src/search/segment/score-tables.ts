@@ -1,7 +1,7 @@
 import { FieldScorer } from "../field-score.ts";
 import { FIELDS, type FieldNumber, type IndexReader, type RankingSettings } from "../types.ts";
+import type { BlockMaxima } from "./block-cache.ts";
 import { BlockCache } from "./block-cache.ts";
-import type { BlockMaxima } from "./block-maxima.ts";
 import type { Signatures } from "./signatures.ts";
 
 const FIELD_COUNT = FIELDS.length;

@@ -1,5 +1,5 @@
 import { FIELDS, type FieldNumber, type WeightedTerm } from "../types.ts";
-import type { BlockMaxima } from "./block-maxima.ts";
+import type { BlockMaxima } from "./block-cache.ts";
 import type { PostingList } from "./posting-reader.ts";
 import { type ScoreTables, TABLE_LENGTHS } from "./score-tables.ts";
 import type { Segment } from "./segment.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { stemEnglish } from "../../../src/search/analysis/stemmer.ts";
+import { Slugs } from "../../../src/search/document/analyse.ts";
 import { scanBlocks } from "../../../src/search/document/blocks.ts";
-import { Slugs } from "../../../src/search/document/slug.ts";
 import { Analyser, DocumentAnalyser, FIELDS, type FieldName } from "../../../src/search/index.ts";
 import { docsUrl } from "../../../src/urls/index.ts";
 

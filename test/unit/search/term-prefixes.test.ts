@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { Analyser } from "../../../src/search/analysis/analyser.ts";
-import { TermPrefixes } from "../../../src/search/snippet/term-prefixes.ts";
+import { TermPrefixes } from "../../../src/search/snippet/matches.ts";
 import { ANALYZER_PROFILES } from "../../../src/search/types.ts";
 
 test("the openings of a term are found in every run that analysis takes the term from", () => {
