@@ -1,20 +1,23 @@
 /**
  * Judges the product on printed pages, whose content is known to the letter.
  *
- *   sh scripts/bun scripts/train-extraction/press/judge.ts PAGES [--favor WORD] [--show SYSTEM]
+ *   sh scripts/bun scripts/train-extraction/press/judge.ts PAGES [--favor WORD] [--only SYSTEM] [--show KIND]
  *
  * One line a system: pages of which every block is there, last blocks lost, pages that lose a code block, words lost
- * and words beside the content as shares. `--show` lists what one system loses.
+ * and words beside the content as shares; then the shares of the source's facts that the Markdown keeps (fidelity.ts).
+ * `--show` lists what is lost of one kind: blocks, beside, or one of the facts.
  */
 import { join } from "node:path";
 import { extractHtml } from "../../../src/extraction/index.ts";
 import { DEFAULT_EXTRACTION, FAVORS } from "../../../src/settings/index.ts";
+import { compareFacts, FACT_KINDS, type Facts } from "./fidelity.ts";
 
 type PrintedPage = {
   readonly id: string;
   readonly system: string;
   readonly source: string;
   readonly blocks: readonly { readonly kind: string; readonly text: string }[];
+  readonly facts: Facts;
 };
 
 type Score = {
@@ -27,9 +30,11 @@ type Score = {
   lostWords: number;
   shownWords: number;
   leakedWords: number;
+  /** Of each kind of facts: kept, and all. */
+  readonly facts: Readonly<Record<string, { kept: number; all: number }>>;
 };
 
-const NOTHING: Score = {
+const nothing = (): Score => ({
   pages: 0,
   whole: 0,
   lastLost: 0,
@@ -39,49 +44,56 @@ const NOTHING: Score = {
   lostWords: 0,
   shownWords: 0,
   leakedWords: 0,
-};
+  facts: Object.fromEntries(FACT_KINDS.map((kind) => [kind, { kept: 0, all: 0 }])),
+});
 
 const wordsOf = (text: string): readonly string[] => text.toLowerCase().match(/[\p{L}\p{N}_]+/gu) ?? [];
 
-/** How many of the first words the second ones do not have, each as often as it stands there. */
-function surplus(words: readonly string[], others: readonly string[]): number {
+/** The first words that the second ones do not have, each as often as it stands there. */
+function surplus(words: readonly string[], others: readonly string[]): readonly string[] {
   const left = new Map<string, number>();
   for (const word of others) left.set(word, (left.get(word) ?? 0) + 1);
   return words.filter((word) => {
     const count = left.get(word) ?? 0;
     left.set(word, count - 1);
     return count <= 0;
-  }).length;
+  });
 }
 
-async function judge({ id, blocks }: PrintedPage, html: string, score: Score, shows: boolean): Promise<void> {
-  const { article } = await extractHtml(html, null, { ...options, renderings: [] });
+async function judge({ id, blocks, facts }: PrintedPage, html: string, into: readonly Score[]): Promise<void> {
+  const { article } = await extractHtml(html, null, options);
   // The first heading is the title, which stands apart from the text.
   const [, ...body] = blocks;
   const shown = wordsOf(article?.text ?? "");
   const flat = ` ${shown.join(" ")} `;
   const lost = body.filter(({ text }) => !flat.includes(` ${wordsOf(text).join(" ")} `));
   const wanted = body.flatMap(({ text }) => wordsOf(text));
+  const lostWords = surplus(wanted, shown).length;
+  // Systems write the kind of an admonition before it.
+  const title = wordsOf(`${blocks[0]?.text ?? ""} ${article?.title ?? ""} note tip important warning caution danger`);
+  const leaked = surplus(shown, [...wanted, ...title]);
   const last = body.at(-1);
   const code = body.filter(({ kind }) => kind === "code");
-  score.pages++;
-  if (lost.length === 0) score.whole++;
-  if (last !== undefined && lost.includes(last)) score.lastLost++;
-  if (code.length > 0) score.withCode++;
-  if (code.some((block) => lost.includes(block))) score.codeLost++;
-  score.words += wanted.length;
-  score.lostWords += surplus(wanted, shown);
-  score.shownWords += shown.length;
-  score.leakedWords += surplus(shown, [...wanted, ...wordsOf(blocks[0]?.text ?? "")]);
-  if (shows) {
-    for (const { kind, text } of lost) console.log(`${id} ${kind}: ${text.slice(0, 100)}`);
-    const known = new Set(wanted);
-    console.log(
-      `${id} beside: ${shown
-        .filter((word) => !known.has(word))
-        .join(" ")
-        .slice(0, 200)}`,
-    );
+  const tallies = compareFacts(facts, article?.markdown ?? "");
+  for (const score of into) {
+    score.pages++;
+    if (lost.length === 0) score.whole++;
+    if (last !== undefined && lost.includes(last)) score.lastLost++;
+    if (code.length > 0) score.withCode++;
+    if (code.some((block) => lost.includes(block))) score.codeLost++;
+    score.words += wanted.length;
+    score.lostWords += lostWords;
+    score.shownWords += shown.length;
+    score.leakedWords += leaked.length;
+    for (const kind of FACT_KINDS) {
+      score.facts[kind]!.kept += tallies[kind].kept;
+      score.facts[kind]!.all += tallies[kind].all;
+    }
+  }
+  if (shows === "blocks") for (const { kind, text } of lost) console.log(`${id} ${kind}: ${text.slice(0, 100)}`);
+  if (shows === "beside" && leaked.length > 0) console.log(`${id}: ${leaked.join(" ").slice(0, 300)}`);
+  for (const kind of FACT_KINDS.filter((name) => name === shows)) {
+    for (const missing of tallies[kind].missing) console.log(`${id}: ${JSON.stringify(missing.slice(0, 300))}`);
   }
 }
 
@@ -95,23 +107,35 @@ function line(name: string, score: Score): string {
     `${score.codeLost} of ${score.withCode}`,
     percent(score.lostWords, score.words),
     percent(score.leakedWords, score.shownWords),
+    ...FACT_KINDS.map((kind) => {
+      const { kept, all } = score.facts[kind]!;
+      return all === 0 ? "–" : percent(kept, all);
+    }),
   ].join(" | ");
 }
 
 const [directory = "", ...words] = process.argv.slice(2);
 const flagValue = (flag: string): string | undefined => words[words.indexOf(flag) + 1 || words.length];
 const favor = FAVORS.find((word) => word === flagValue("--favor")) ?? "balanced";
-const options = { ...DEFAULT_EXTRACTION, minWordCount: 0, favor };
+const shows = flagValue("--show");
+const only = flagValue("--only");
+const options = { ...DEFAULT_EXTRACTION, minWordCount: 0, favor, renderings: ["markdown"] as const };
 const scores = new Map<string, Score>();
+const scoreOf = (name: string): Score => {
+  const score = scores.get(name) ?? nothing();
+  scores.set(name, score);
+  return score;
+};
 for (const text of (await Bun.file(join(directory, "pages.jsonl")).text()).split("\n")) {
   if (text === "") continue;
   const page = JSON.parse(text) as PrintedPage;
+  if (only !== undefined && !page.system.startsWith(only)) continue;
   const html = await Bun.file(join(directory, "html", `${page.id}.html`)).text();
-  for (const name of [page.system, "all"]) {
-    const score = scores.get(name) ?? { ...NOTHING };
-    scores.set(name, score);
-    await judge(page, html, score, name === flagValue("--show"));
-  }
+  await judge(page, html, [scoreOf(page.system), scoreOf("all")]);
 }
-console.log("system | pages | whole | last block lost | code lost | words lost | words beside");
-for (const [name, score] of scores) console.log(line(name, score));
+const all = scoreOf("all");
+scores.delete("all");
+console.log(
+  `system | pages | whole | last block lost | code lost | words lost | words beside | ${FACT_KINDS.join(" | ")}`,
+);
+for (const [name, score] of [...scores, ["all", all] as const]) console.log(line(name, score));

@@ -1,5 +1,5 @@
 import { ElementFlag, type PageModel } from "../page/page-model.ts";
-import { Tag } from "../page/tags.ts";
+import { Tag, type TagId } from "../page/tags.ts";
 import { TextStat } from "../page/word-stats.ts";
 import { type Favor, PAGE_TYPES } from "../types.ts";
 import { headingLevel } from "./block-features.ts";
@@ -15,6 +15,11 @@ const THRESHOLDS: Readonly<Record<Favor, { readonly plateauShare: number; readon
 };
 /** Shorter texts repeat for good reasons: prices, names, table cells. */
 const REPEAT_WORDS = 6;
+/**
+ * In lists, tables and code authors say the same of two things. With paragraphs, pages that are there twice, for narrow
+ * and for wide screens, would stay so.
+ */
+const REPEATING_TAGS: ReadonlySet<TagId> = new Set([Tag.li, Tag.td, Tag.th, Tag.dd, Tag.pre]);
 
 /** Reference pages say the same of many things: where this is as likely, every text counts. */
 const DOCUMENTATION = PAGE_TYPES.indexOf("documentation");
@@ -71,7 +76,8 @@ export function keepBlocks(tree: PageTree, { p, typeP, favor }: Judgement): Kept
   const isChosen = Uint8Array.from(p, (value) => (value >= threshold ? 1 : 0));
   const region = findRegion(tree, words, isChosen);
   if (region !== null && favor !== "precision") addFromRegion(tree, { region, p, typeP, favor, isChosen });
-  const blocks = withoutRepeats(tree, words, isChosen, typeP[DOCUMENTATION]! > SURELY_DOCUMENTATION);
+  const keepsRepeats = typeP[DOCUMENTATION]! > SURELY_DOCUMENTATION;
+  const blocks = withoutRepeats(tree, { words, isChosen, region, keepsRepeats });
   return { blocks, mainPart: region && measure(tree, region, blocks) };
 }
 
@@ -156,19 +162,25 @@ function placesOf(tree: PageTree, isChosen: Uint8Array): ReadonlySet<number> {
   return places;
 }
 
+type Chosen = {
+  /** Of each candidate. */
+  readonly words: Float32Array;
+  readonly isChosen: Uint8Array;
+  readonly region: Region | null;
+  readonly keepsRepeats: boolean;
+};
+
 /** Drops what is said again elsewhere: another copy of the same card. */
-function withoutRepeats(
-  { model, candidates }: PageTree,
-  words: Float32Array,
-  isChosen: Uint8Array,
-  keepsRepeats: boolean,
-): Int32Array {
+function withoutRepeats({ model, candidates }: PageTree, chosen: Chosen): Int32Array {
+  const { words, isChosen, region, keepsRepeats } = chosen;
   const kept: number[] = [];
   const seen = new Map<string, number>();
   for (let index = 0; index < candidates.length; index++) {
     if (isChosen[index] === 0) continue;
     const block = candidates[index]!;
-    if (words[index]! >= REPEAT_WORDS && !keepsRepeats) {
+    const element = model.blocks.element[block]!;
+    const isMeant = region?.isPlain[element] === 1 && REPEATING_TAGS.has(model.tag[element]!);
+    if (words[index]! >= REPEAT_WORDS && !keepsRepeats && !isMeant) {
       // Under one parent the author repeats; elsewhere it is another copy of the card.
       const text = model.blocks.text[block]!;
       const parent = parentOf(model, block);

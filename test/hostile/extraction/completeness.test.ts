@@ -64,3 +64,17 @@ describe("any blocks in any order, in any shell:", () => {
     60_000,
   );
 });
+
+test("what an author says twice in the article is there twice, in lists and tables", async () => {
+  const said = "Sets the width of the gate in whole metres of the river";
+  const prose = (at: number): string =>
+    `<p>Paragraph ${at} tells at some length how the weir was built, who opened its gates and when.</p>`;
+  const html = `<!doctype html><title>The weir</title><body><header><nav><a href="/">Home</a></nav></header>
+    <main><article><h1>The weir</h1>${[1, 2, 3, 4].map(prose).join("")}
+    <ul><li>${said}</li><li>Opens it</li></ul>${prose(5)}
+    <h2>Lock</h2><ul><li>${said}</li><li>Shuts it</li></ul>
+    <table><tr><th>Option</th><th>Meaning</th></tr><tr><td>a</td><td>${said}</td></tr><tr><td>b</td><td>${said}</td></tr></table>
+    </article></main><footer><p>All rights reserved</p></footer>`;
+  const { text } = await articleOf(html);
+  expect(text.split(said).length - 1).toBe(4);
+});
