@@ -16,8 +16,8 @@ const THRESHOLDS: Readonly<Record<Favor, { readonly plateauShare: number; readon
 /** Shorter texts repeat for good reasons: prices, names, table cells. */
 const REPEAT_WORDS = 6;
 /**
- * In lists, tables and code authors say the same of two things. With paragraphs, pages that are there twice, for narrow
- * and for wide screens, would stay so.
+ * In lists, tables and code authors say the same of two things, but not after a paragraph that is said again: some pages
+ * are there twice, for narrow and for wide screens.
  */
 const REPEATING_TAGS: ReadonlySet<TagId> = new Set([Tag.li, Tag.td, Tag.th, Tag.dd, Tag.pre]);
 
@@ -175,16 +175,19 @@ function withoutRepeats({ model, candidates }: PageTree, chosen: Chosen): Int32A
   const { words, isChosen, region, keepsRepeats } = chosen;
   const kept: number[] = [];
   const seen = new Map<string, number>();
+  // Whether the last longer text was dropped.
+  let isCopy = false;
   for (let index = 0; index < candidates.length; index++) {
     if (isChosen[index] === 0) continue;
     const block = candidates[index]!;
     const element = model.blocks.element[block]!;
-    const isMeant = region?.isPlain[element] === 1 && REPEATING_TAGS.has(model.tag[element]!);
-    if (words[index]! >= REPEAT_WORDS && !keepsRepeats && !isMeant) {
+    const isMeant = !isCopy && region?.isPlain[element] === 1 && REPEATING_TAGS.has(model.tag[element]!);
+    if (words[index]! >= REPEAT_WORDS && !keepsRepeats) {
       // Under one parent the author repeats; elsewhere it is another copy of the card.
       const text = model.blocks.text[block]!;
       const parent = parentOf(model, block);
-      if ((seen.get(text) ?? parent) !== parent) continue;
+      isCopy = !isMeant && (seen.get(text) ?? parent) !== parent;
+      if (isCopy) continue;
       seen.set(text, parent);
     }
     kept.push(block);
