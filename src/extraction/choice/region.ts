@@ -23,6 +23,8 @@ const AUTHORS_CLASS =
 /** Longer values are data, not names. */
 const MAX_NAME = 300;
 const ROOT_TAGS: ReadonlySet<TagId> = new Set([Tag.html, Tag.body]);
+/** Generators of references write the names of their languages on definitions; templates build nothing of these. */
+const DEFINITION_TAGS: ReadonlySet<TagId> = new Set([Tag.dl, Tag.dt, Tag.dd]);
 
 /** The part of a page that holds the content; for each element a 1 where the name says yes. */
 export type Region = {
@@ -63,7 +65,7 @@ export function findRegion(tree: PageTree, words: Float32Array, isChosen: Uint8A
     const isNamed =
       classId[element] === 0
         ? idId[element] !== 0 && tag[element] === Tag.div
-        : !isAuthors[classId[element]!];
+        : !isAuthors[classId[element]!] && !DEFINITION_TAGS.has(tag[element]!);
     isPlain[element] = !isBeside && (isHolder || (isPlain[outer] === 1 && !isNamed)) ? 1 : 0;
   }
   return { isInside, isPlain };
