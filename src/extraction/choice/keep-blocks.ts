@@ -136,14 +136,16 @@ function addFromRegion(tree: PageTree, { region, p, typeP, favor, isChosen }: Ev
  * Authors write their text into paragraphs and other blocks, and their remarks into boxes. Text of any other box is a
  * template's: with it, segments lose .001.
  */
-function isAuthorsBlock({ model, candidates }: PageTree, index: number): boolean {
+function isAuthorsBlock(tree: PageTree, index: number): boolean {
+  const { model, candidates } = tree;
   const block = candidates[index]!;
   const tag = model.tag[model.blocks.element[block]!];
   if (tag === Tag.div) return REMARK_CLASS.test(model.names[model.classId[model.blocks.element[block]!]!]!);
   const at = block * TextStat.count;
   const { stats } = model.blocks;
   const isLinks = stats[at + TextStat.linkChars]! > MOSTLY_LINKS * stats[at + TextStat.chars]!;
-  return tag !== Tag.p || !isLinks;
+  // What a heading announces is its section.
+  return tag !== Tag.p || !isLinks || (index > 0 && headingLevel(tree, tree.candidates[index - 1]!) > 0);
 }
 
 /** Whether something of a heading's section is chosen. */
