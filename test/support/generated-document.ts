@@ -45,6 +45,15 @@ const BLOCKS: Readonly<Record<string, (n: number) => Block>> = {
     html: `<h3>Licence ${n}</h3><p>MIT-${n}</p>`,
     words: [`Licence ${n}`, `MIT-${n}`],
   }),
+  "linked section": (n) => ({
+    html: `<h2>Licence ${n}</h2><p><a href="/licence/${n}">MIT of the millers ${n}</a></p>`,
+    words: [`Licence ${n}`, `MIT of the millers ${n}`],
+  }),
+  "text in a box": (n) => ({ html: `<div>${sentence(n)}</div>`, words: [sentence(n)] }),
+  method: (n) => ({
+    html: `<dl class="py method"><dt class="sig sig-object py" id="lift-${n}">lift_${n}(depth)</dt><dd><p>Lift it ${n}.</p></dd></dl>`,
+    words: [`lift_${n}(depth)`, `Lift it ${n}.`],
+  }),
   code: (n) => ({
     html: `<pre><code class="language-sh">weir plan --table quay${n}\nweir close quay${n}</code></pre>`,
     words: [`weir plan --table quay${n}`, `weir close quay${n}`],

@@ -121,7 +121,7 @@ function addFromRegion(tree: PageTree, { region, p, typeP, favor, isChosen }: Ev
     const isAuthored =
       region.isPlain[element] === 1 &&
       p[index]! >= SURELY_NOT_CONTENT &&
-      isAuthorsBlock(tree, index) &&
+      (isAuthorsBlock(tree, index) || followsText(tree, isChosen, index)) &&
       (headingLevel(tree, candidates[index]!) === 0 || opensSection(tree, isChosen, index, next));
     const isDocumented =
       keepsNearlyAll &&
@@ -134,7 +134,7 @@ function addFromRegion(tree: PageTree, { region, p, typeP, favor, isChosen }: Ev
 
 /**
  * Authors write their text into paragraphs and other blocks, and their remarks into boxes. Text of any other box is a
- * template's: with it, segments lose .001.
+ * template's: with it, segments lose .002.
  */
 function isAuthorsBlock(tree: PageTree, index: number): boolean {
   const { model, candidates } = tree;
@@ -146,6 +146,22 @@ function isAuthorsBlock(tree: PageTree, index: number): boolean {
   const isLinks = stats[at + TextStat.linkChars]! > MOSTLY_LINKS * stats[at + TextStat.chars]!;
   // What a heading announces is its section.
   return tag !== Tag.p || !isLinks || (index > 0 && headingLevel(tree, tree.candidates[index - 1]!) > 0);
+}
+
+/** Whether a box without a name or a link stands right behind a chosen block or a heading, under the same parent. */
+function followsText(tree: PageTree, isChosen: Uint8Array, index: number): boolean {
+  const { model, candidates } = tree;
+  const block = candidates[index]!;
+  const before = candidates[index - 1];
+  if (before === undefined) return false;
+  const element = model.blocks.element[block]!;
+  return (
+    model.tag[element] === Tag.div &&
+    model.classId[element] === 0 &&
+    model.blocks.stats[block * TextStat.count + TextStat.linkChars] === 0 &&
+    (isChosen[index - 1] === 1 || headingLevel(tree, before) > 0) &&
+    model.parent[model.blocks.element[before]!] === model.parent[element]
+  );
 }
 
 /** Whether something of a heading's section is chosen. */
