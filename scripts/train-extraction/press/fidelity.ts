@@ -48,7 +48,10 @@ export function compareFacts(facts: Facts, markdown: string): Readonly<Record<Fa
       (key) => shown.code.some(({ text }) => key.endsWith(`: ${codeKey(text)}`)),
     ),
     tables: tally(facts.tables.map(tableKey), shown.tables.map(tableKey)),
-    headings: tally(steps(facts.headings.slice(1)), steps(shown.headings, wordsKeys(facts.headings.slice(1)))),
+    headings: tally(
+      steps(facts.headings.slice(1)),
+      steps(shown.headings, wordsKeys(facts.headings.slice(1))),
+    ),
     items: tally(
       facts.items.map(({ text, depth }) => `${depth} ${wordsKey(text)}`),
       shown.items.map(({ text, depth }) => `${depth} ${wordsKey(text)}`),
@@ -85,7 +88,11 @@ function tally(
 
 // Systems set quotes and dashes as printers do.
 const wordsKey = (text: string): string =>
-  text.normalize("NFKC").toLowerCase().match(/[\p{L}\p{N}]+/gu)?.join(" ") ?? "";
+  text
+    .normalize("NFKC")
+    .toLowerCase()
+    .match(/[\p{L}\p{N}]+/gu)
+    ?.join(" ") ?? "";
 const wordsKeys = (texts: readonly { readonly text: string }[]): ReadonlySet<string> =>
   new Set(texts.map(({ text }) => wordsKey(text)));
 

@@ -60,7 +60,11 @@ function surplus(words: readonly string[], others: readonly string[]): readonly 
   });
 }
 
-async function judge({ id, blocks, facts }: PrintedPage, html: string, into: readonly Score[]): Promise<void> {
+async function judge(
+  { id, blocks, facts }: PrintedPage,
+  html: string,
+  into: readonly Score[],
+): Promise<void> {
   const { article } = await extractHtml(html, null, options);
   // The first heading is the title, which stands apart from the text.
   const [, ...body] = blocks;
@@ -70,7 +74,9 @@ async function judge({ id, blocks, facts }: PrintedPage, html: string, into: rea
   const wanted = body.flatMap(({ text }) => wordsOf(text));
   const lostWords = surplus(wanted, shown).length;
   // Systems write the kind of an admonition before it.
-  const title = wordsOf(`${blocks[0]?.text ?? ""} ${article?.title ?? ""} note tip important warning caution danger`);
+  const title = wordsOf(
+    `${blocks[0]?.text ?? ""} ${article?.title ?? ""} note tip important warning caution danger`,
+  );
   const leaked = surplus(shown, [...wanted, ...title]);
   const last = body.at(-1);
   const code = body.filter(({ kind }) => kind === "code");
@@ -90,10 +96,12 @@ async function judge({ id, blocks, facts }: PrintedPage, html: string, into: rea
       score.facts[kind]!.all += tallies[kind].all;
     }
   }
-  if (shows === "blocks") for (const { kind, text } of lost) console.log(`${id} ${kind}: ${text.slice(0, 100)}`);
+  if (shows === "blocks")
+    for (const { kind, text } of lost) console.log(`${id} ${kind}: ${text.slice(0, 100)}`);
   if (shows === "beside" && leaked.length > 0) console.log(`${id}: ${leaked.join(" ").slice(0, 300)}`);
   for (const kind of FACT_KINDS.filter((name) => name === shows)) {
-    for (const missing of tallies[kind].missing) console.log(`${id}: ${JSON.stringify(missing.slice(0, 300))}`);
+    for (const missing of tallies[kind].missing)
+      console.log(`${id}: ${JSON.stringify(missing.slice(0, 300))}`);
   }
 }
 

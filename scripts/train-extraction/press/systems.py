@@ -156,7 +156,7 @@ def docusaurus(tools, site, sources):
     (site / "package.json").write_text('{"name":"site","private":true}')
     (site / "docusaurus.config.js").write_text(
         "module.exports={title:'Handbook',url:'http://localhost',baseUrl:'/',onBrokenLinks:'ignore',onBrokenAnchors:'ignore',"
-        "markdown:{format:'md',hooks:{onBrokenMarkdownLinks:'ignore',onBrokenMarkdownImages:'ignore'}},"
+        "onBrokenMarkdownLinks:'ignore',markdown:{format:'md'},"
         "presets:[['classic',{docs:{routeBasePath:'/'},blog:false}]],themeConfig:{navbar:{title:'Handbook'},footer:{copyright:'Weirside'}}}\n")
     (site / "node_modules").symlink_to(tools.scratch / "docusaurus/node_modules")
     tools.run(site / "node_modules/.bin/docusaurus", "build", cwd=site, NODE_OPTIONS="--max-old-space-size=3000")

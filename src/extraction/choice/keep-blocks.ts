@@ -199,7 +199,8 @@ function withoutRepeats({ model, candidates }: PageTree, chosen: Chosen): Int32A
     if (isChosen[index] === 0) continue;
     const block = candidates[index]!;
     const element = model.blocks.element[block]!;
-    const isMeant = !isCopy && region?.isPlain[element] === 1 && REPEATING_TAGS.has(model.tag[element]!);
+    const isMeant: boolean =
+      !isCopy && region?.isPlain[element] === 1 && REPEATING_TAGS.has(model.tag[element]!);
     if (words[index]! >= REPEAT_WORDS && !keepsRepeats) {
       // Under one parent the author repeats; elsewhere it is another copy of the card.
       const text = model.blocks.text[block]!;
