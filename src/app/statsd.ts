@@ -1,6 +1,7 @@
 import { createSocket } from "node:dgram";
 import { lookup } from "node:dns/promises";
 import { isIP } from "node:net";
+import { systemCode } from "../base/system-error.ts";
 
 /** A UDP socket to a StatsD server. */
 export interface StatsdSocket extends AsyncDisposable {
@@ -81,5 +82,4 @@ function resolveNowAndThen(
   };
 }
 
-const codeOf = (error: unknown): string =>
-  error instanceof Error && "code" in error ? String(error.code) : String(error);
+const codeOf = (error: unknown): string => systemCode(error) ?? String(error);

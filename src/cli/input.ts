@@ -2,7 +2,7 @@ import { open } from "node:fs/promises";
 import { extname } from "node:path";
 import { bodyKind, type LocalDocument } from "../articles/index.ts";
 import { Failure } from "../base/failure.ts";
-import { systemReason } from "../base/system-reason.ts";
+import { systemReason } from "../base/system-error.ts";
 import { decodeText, decodingWarnings, sniffPageType } from "../fetching/index.ts";
 import type { PageUrl } from "../urls/index.ts";
 import type { Io } from "./io.ts";

@@ -4,7 +4,7 @@ import { access, open, readlink, realpath, rename, rm, stat } from "node:fs/prom
 import { isAbsolute } from "node:path";
 import { articleFields, type FetchedArticle } from "../articles/index.ts";
 import { Failure } from "../base/failure.ts";
-import { systemReason } from "../base/system-reason.ts";
+import { systemReason } from "../base/system-error.ts";
 import { composeHtml, composeMarkdown } from "../extraction/index.ts";
 import { formatFrontMatter } from "../pages/index.ts";
 import type { ExtractCommand } from "./extract-options.ts";

@@ -4,6 +4,7 @@ import { DEFAULT_NETWORK, openApp, type Program, preferenceOf, stateDirectoryOf 
 import { type Database, openSharedState } from "../base/database/index.ts";
 import { Failure } from "../base/failure.ts";
 import type { Log } from "../base/log.ts";
+import { systemCode } from "../base/system-error.ts";
 import { VERSION } from "../base/version.ts";
 import {
   createHostSlots,
@@ -206,7 +207,7 @@ function openRoot(written: string | null): string | null {
     mkdirSync(path, { recursive: true });
     if (statSync(path).isDirectory()) return realpathSync(path);
   } catch (cause) {
-    const code = cause instanceof Error && "code" in cause ? String(cause.code) : String(cause);
+    const code = systemCode(cause) ?? String(cause);
     throw new Failure("invalid_settings", `ARTICLE_EXTRACTOR_OUTPUT_ROOT ${path}: ${code}`, { cause });
   }
   throw new Failure("invalid_settings", `ARTICLE_EXTRACTOR_OUTPUT_ROOT ${path} is not a directory`);

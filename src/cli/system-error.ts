@@ -1,5 +1,5 @@
 import { Failure } from "../base/failure.ts";
-import { systemReason } from "../base/system-reason.ts";
+import { systemReason } from "../base/system-error.ts";
 import { OutputClosed } from "./io.ts";
 
 /** Whether the system refused for this reason. */

@@ -1,4 +1,3 @@
-import { join } from "node:path";
 import { Failure, type FailureRecord } from "../base/failure.ts";
 import { writeChanges } from "./changes.ts";
 import { configEcho } from "./config-echo.ts";
@@ -133,8 +132,8 @@ async function end(job: Job, error: FailureRecord | null): Promise<CrawlSummary>
   let isWritten = false;
   try {
     if (manifestPath !== null) {
-      const temporaryPath = join(output.stateDirectory, "manifest.json.tmp");
-      await writeManifest(frontier, { path: manifestPath, temporaryPath, config, summary });
+      const { stateDirectory } = output;
+      await writeManifest(frontier, { path: manifestPath, stateDirectory, config, summary });
       isWritten = true;
     }
     if (state === "completed" && changes !== null) await writeChanges(frontier, changes);

@@ -1,14 +1,15 @@
-import { type FileHandle, open, rename, unlink } from "node:fs/promises";
-import { Failure } from "../base/failure.ts";
-import { systemReason } from "../base/system-reason.ts";
+import type { FileHandle } from "node:fs/promises";
+import { join } from "node:path";
+import { replaceFile } from "../base/atomic-file.ts";
+import { systemFailure } from "../base/system-error.ts";
 import type { Frontier } from "./frontier/frontier.ts";
 import { manifestEntry } from "./manifest-entry.ts";
 import type { CrawlSummary } from "./types.ts";
 
 export type ManifestOptions = {
   readonly path: string;
-  /** Written first, then renamed; on the same disk. */
-  readonly temporaryPath: string;
+  /** Holds the file while it is written, on the same disk. */
+  readonly stateDirectory: string;
   /** What the crawl was asked for, without secrets; see `configEcho`. */
   readonly config: Readonly<Record<string, unknown>>;
   readonly summary: Omit<CrawlSummary, "manifestPath">;
@@ -23,19 +24,12 @@ const PIECE_CHARACTERS = 256 * 1024;
  * @throws Failure `unwritable_output`
  */
 export async function writeManifest(frontier: Frontier, options: ManifestOptions): Promise<void> {
-  const { path, temporaryPath } = options;
+  const { path, stateDirectory } = options;
+  const write = (file: FileHandle): Promise<void> => writeAll(file, manifestText(frontier, options));
   try {
-    {
-      await using file = await open(temporaryPath, "w");
-      await writeAll(file, manifestText(frontier, options));
-      await file.datasync();
-    }
-    await rename(temporaryPath, path);
+    await replaceFile(path, write, { aside: join(stateDirectory, "manifest.json.tmp") });
   } catch (error) {
-    await unlink(temporaryPath).catch(() => {});
-    if (error instanceof Failure || !(error instanceof Error && "code" in error)) throw error;
-    const why = systemReason(error);
-    throw new Failure("unwritable_output", `could not write the manifest ${path}: ${why}`, { cause: error });
+    throw systemFailure(error, "unwritable_output", `could not write the manifest ${path}`);
   }
 }
 

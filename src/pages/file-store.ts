@@ -1,8 +1,10 @@
 import { mkdir, rename, unlink } from "node:fs/promises";
 import { join } from "node:path";
+import { asideOf, replaceFile } from "../base/atomic-file.ts";
+import { isMissing, systemFailure } from "../base/system-error.ts";
 import type { DocumentUrl } from "../urls/index.ts";
 import { Catalog } from "./catalog.ts";
-import { asFailure, isMissing, readPages, writeAside } from "./files.ts";
+import { readPages } from "./files.ts";
 import { formatPage } from "./page.ts";
 import type { PageStore } from "./store.ts";
 
@@ -34,10 +36,15 @@ export function createFileStore(directory: string): FileStore {
       try {
         await mkdir(directory, { recursive: true });
         const name = await catalog.claim(page.url);
-        await writeAside(directory, name, text);
+        const path = join(directory, name);
+        await replaceFile(path, text, { aside: asideOf(path, "page") });
         return name;
       } catch (error) {
-        throw asFailure(error, "unwritable_output", `could not write the page ${page.url} to ${directory}`);
+        throw systemFailure(
+          error,
+          "unwritable_output",
+          `could not write the page ${page.url} to ${directory}`,
+        );
       }
     },
     async get(url) {
@@ -63,7 +70,7 @@ export function createFileStore(directory: string): FileStore {
         catalog.release(url, found.name);
         return name;
       } catch (error) {
-        throw asFailure(error, "unwritable_output", `could not move the page ${url} to ${other}`);
+        throw systemFailure(error, "unwritable_output", `could not move the page ${url} to ${other}`);
       }
     },
     async delete(url) {
@@ -73,7 +80,7 @@ export function createFileStore(directory: string): FileStore {
         try {
           await unlink(path);
         } catch (error) {
-          if (!isMissing(error)) throw asFailure(error, "unwritable_output", `could not delete ${path}`);
+          if (!isMissing(error)) throw systemFailure(error, "unwritable_output", `could not delete ${path}`);
         }
         catalog.release(url, found.name);
       }

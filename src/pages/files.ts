@@ -1,8 +1,6 @@
-import { randomUUID } from "node:crypto";
-import { lstat, open, readdir, rename, unlink } from "node:fs/promises";
+import { lstat, open, readdir, unlink } from "node:fs/promises";
 import { join } from "node:path";
-import { Failure } from "../base/failure.ts";
-import { systemReason } from "../base/system-reason.ts";
+import { isMissing, systemFailure } from "../base/system-error.ts";
 import { type Page, parsePage } from "./page.ts";
 
 export type StoredPage = { readonly name: string; readonly page: Page };
@@ -38,7 +36,7 @@ export async function listNames(directory: string): Promise<string[]> {
     return await readdir(directory);
   } catch (error) {
     if (isMissing(error)) return [];
-    throw asFailure(error, "unreadable_input", `could not read the directory ${directory}`);
+    throw systemFailure(error, "unreadable_input", `could not read the directory ${directory}`);
   }
 }
 
@@ -59,25 +57,7 @@ export async function readPage(path: string, part: "head" | "whole"): Promise<Pa
     return parsePage(await file.readFile("utf8"));
   } catch (error) {
     if (isMissing(error)) return null;
-    throw asFailure(error, "unreadable_input", `could not read ${path}`);
-  }
-}
-
-/** Writes to a temporary name, flushes, renames: neither a reader nor a crash ever sees half a file. */
-export async function writeAside(directory: string, name: string, text: string): Promise<void> {
-  // The temporary name does not contain the page's name, which may be as long as the file system allows.
-  const temporary = join(directory, `.page-${randomUUID()}.tmp`);
-  try {
-    {
-      await using file = await open(temporary, "wx");
-      await file.writeFile(text);
-      await file.datasync();
-    }
-    await rename(temporary, join(directory, name));
-  } catch (error) {
-    // The error to report is that of the write.
-    await unlink(temporary).catch(() => {});
-    throw error;
+    throw systemFailure(error, "unreadable_input", `could not read ${path}`);
   }
 }
 
@@ -91,26 +71,7 @@ export async function removeStaleFiles(directory: string): Promise<void> {
   }
 }
 
-export const isMissing = (error: unknown): boolean => systemCode(error) === "ENOENT";
-
 export function nullIfMissing(error: unknown): null {
   if (isMissing(error)) return null;
   throw error;
-}
-
-/**
- * Turns a system error into a Failure with its reason; any other error is a bug and is returned unchanged.
- */
-export function asFailure(
-  error: unknown,
-  code: "unreadable_input" | "unwritable_output",
-  message: string,
-): unknown {
-  if (error instanceof Failure) return error;
-  if (systemCode(error) === undefined) return error;
-  return new Failure(code, `${message}: ${systemReason(error)}`, { cause: error });
-}
-
-function systemCode(error: unknown): string | undefined {
-  return error instanceof Error && "code" in error ? String(error.code) : undefined;
 }

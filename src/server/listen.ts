@@ -1,6 +1,7 @@
 import type { Server } from "bun";
 import { Failure } from "../base/failure.ts";
 import type { Log } from "../base/log.ts";
+import { systemCode } from "../base/system-error.ts";
 import type { AddressSet } from "../fetching/index.ts";
 import { clientOf, forwardedPrefix } from "./middleware/client.ts";
 import type { Exchange, Handler } from "./middleware/exchange.ts";
@@ -114,7 +115,7 @@ function bind<T>(host: string, port: number, start: () => T): T {
   try {
     return start();
   } catch (error) {
-    const code = error instanceof Error && "code" in error ? String(error.code) : "";
+    const code = systemCode(error) ?? "";
     const why = BIND_ERRORS[code] ?? (error instanceof Error ? error.message : "unknown error");
     throw new Failure("invalid_usage", `cannot listen on ${host} port ${port}: ${why.slice(0, 200)}`, {
       cause: error,

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { parseEnv } from "node:util";
 import { Failure } from "../base/failure.ts";
-import { systemReason } from "../base/system-reason.ts";
+import { systemReason } from "../base/system-error.ts";
 import type { Environment } from "./environment.ts";
 
 export type DotenvPlaces = {

@@ -1,5 +1,6 @@
 import { accessSync, constants } from "node:fs";
 import { join } from "node:path";
+import { isMissing } from "../base/system-error.ts";
 import type { TenantSettings } from "./settings.ts";
 
 /**
@@ -21,6 +22,6 @@ function isWritable(directory: string): boolean {
     return true;
   } catch (error) {
     // One that is not there yet is made by the first sync.
-    return error instanceof Error && "code" in error && error.code === "ENOENT";
+    return isMissing(error);
   }
 }

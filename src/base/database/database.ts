@@ -1,6 +1,6 @@
 import { type SQLQueryBindings, Database as Sqlite } from "bun:sqlite";
 import { Failure } from "../failure.ts";
-import { systemReason } from "../system-reason.ts";
+import { systemCode, systemReason } from "../system-error.ts";
 import { makePrivateDatabase } from "./private-files.ts";
 
 /** A prepared statement with positional parameters. Each call throws what `openDatabase` throws. */
@@ -137,7 +137,7 @@ function inTransaction<T>(db: Sqlite, work: () => T): T {
 }
 
 function asFailure({ path, name, access }: DatabaseOptions, error: unknown): unknown {
-  const code = error instanceof Error && "code" in error ? String(error.code) : "";
+  const code = systemCode(error) ?? "";
   if (!code.startsWith("SQLITE_")) return error;
   if (code.startsWith("SQLITE_BUSY") || code.startsWith("SQLITE_LOCKED")) {
     const refusal = access.kind === "exclusive" ? access.refusal : "another process is writing for too long";

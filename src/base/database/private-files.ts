@@ -1,5 +1,6 @@
 import { chmodSync, closeSync, mkdirSync, openSync } from "node:fs";
 import { dirname } from "node:path";
+import { systemCode } from "../system-error.ts";
 
 /**
  * The mode of files that hold state: only the program's user may read them, whatever the directory allows.
@@ -28,7 +29,7 @@ export function makePrivateDatabase(path: string): void {
   try {
     closeSync(openSync(path, "wx", PRIVATE_FILE_MODE));
   } catch (error) {
-    if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
+    if (systemCode(error) !== "EEXIST") throw error;
   }
   for (const suffix of ["", "-wal", "-shm", "-journal"]) tighten(path + suffix, PRIVATE_FILE_MODE);
 }

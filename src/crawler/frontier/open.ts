@@ -2,7 +2,7 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { makePrivateDirectory } from "../../base/database/index.ts";
 import { Failure } from "../../base/failure.ts";
-import { systemReason } from "../../base/system-reason.ts";
+import { systemReason } from "../../base/system-error.ts";
 import { openDatabase } from "./database.ts";
 import type { Frontier } from "./frontier.ts";
 import { SqliteFrontier } from "./sqlite.ts";

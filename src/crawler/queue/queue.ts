@@ -8,7 +8,7 @@ import {
   type Query,
 } from "../../base/database/index.ts";
 import { Failure, type FailureRecord } from "../../base/failure.ts";
-import { systemReason } from "../../base/system-reason.ts";
+import { systemReason } from "../../base/system-error.ts";
 import { QUEUE_SCHEMA, QUEUE_VERSION } from "./schema.ts";
 import type {
   ClaimedJob,

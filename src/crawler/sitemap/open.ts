@@ -3,7 +3,7 @@ import { stat } from "node:fs/promises";
 import { Readable } from "node:stream";
 import { createGunzip } from "node:zlib";
 import { Failure } from "../../base/failure.ts";
-import { systemReason } from "../../base/system-reason.ts";
+import { systemReason } from "../../base/system-error.ts";
 import { displayUrl, type FetchOptions, type StreamFetcher } from "../../fetching/index.ts";
 import type { PageUrl } from "../../urls/index.ts";
 import type { SitemapLimits, SitemapSource } from "./types.ts";

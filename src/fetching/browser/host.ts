@@ -2,6 +2,7 @@ import { chmodSync, lstatSync, mkdirSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { Failure } from "../../base/failure.ts";
 import type { Log } from "../../base/log.ts";
+import { systemCode } from "../../base/system-error.ts";
 import { type Browser, launchChromium } from "./chromium.ts";
 import { createMemoryWatch, type MemoryWatch } from "./memory-watch.ts";
 import { unusable } from "./navigation-failure.ts";
@@ -242,6 +243,6 @@ function isRunning(pid: number): boolean {
     return true;
   } catch (error) {
     // EPERM means that the process runs, as another user whom we may not signal.
-    return error instanceof Error && "code" in error && error.code === "EPERM";
+    return systemCode(error) === "EPERM";
   }
 }

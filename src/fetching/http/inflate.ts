@@ -1,5 +1,6 @@
 import { Readable } from "node:stream";
 import zlib from "node:zlib";
+import { systemCode } from "../../base/system-error.ts";
 
 /** A content coding that can be decoded (RFC 9110, 8.4.1; RFC 7932; RFC 8878). */
 export type ContentCoding = "gzip" | "deflate" | "br" | "zstd";
@@ -59,8 +60,7 @@ export async function inflate(
   }
 }
 
-const isTooLarge = (error: unknown): boolean =>
-  error instanceof Error && "code" in error && error.code === "ERR_BUFFER_TOO_LARGE";
+const isTooLarge = (error: unknown): boolean => systemCode(error) === "ERR_BUFFER_TOO_LARGE";
 
 function inflateNow(bytes: Uint8Array, coding: ContentCoding, bounds: Bounds): Uint8Array {
   if (coding === "gzip") return zlib.gunzipSync(bytes, bounds);

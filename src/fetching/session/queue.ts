@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { mkdir, readdir, rename, rm, stat, utimes } from "node:fs/promises";
 import { join } from "node:path";
 import type { SessionChanges } from "./changes.ts";
-import { isRecord, parseJson, readCookie, replaceFile } from "./state-file.ts";
+import { isRecord, parseJson, readCookie, writeStateFile } from "./state-file.ts";
 import { type CookieChange, cookieKey } from "./stored-cookie.ts";
 
 /**
@@ -49,7 +49,7 @@ export async function pushChanges(
   await mkdir(directory, { recursive: true, mode: 0o700 });
   const order = `${String(nowMs).padStart(18, "0")}-${String(++made).padStart(6, "0")}`;
   const name = [order, ...(owner === null ? [] : [owner]), randomUUID()].join("-");
-  await replaceFile(join(directory, `${name}${SUFFIX}`), JSON.stringify(changes));
+  await writeStateFile(join(directory, `${name}${SUFFIX}`), JSON.stringify(changes));
 }
 
 /** Names of the waiting entries, the oldest first. */

@@ -1,9 +1,8 @@
-import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
-import { open, rename, rm } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { dirname } from "node:path";
+import { asideOf, replaceFile, syncDirectory } from "../../base/atomic-file.ts";
 import { Failure } from "../../base/failure.ts";
-import { systemReason } from "../../base/system-reason.ts";
+import { isMissing, systemReason } from "../../base/system-error.ts";
 import type { OriginState, StorageState } from "./changes.ts";
 import type { StoredCookie } from "./stored-cookie.ts";
 
@@ -19,7 +18,7 @@ export function readStateFile(path: string): StorageState {
   try {
     text = readFileSync(path, "utf8");
   } catch (error) {
-    if (codeOf(error) === "ENOENT") return EMPTY_STATE;
+    if (isMissing(error)) return EMPTY_STATE;
     throw new Failure(
       "unreadable_input",
       `the storage state ${path} cannot be read: ${systemReason(error)}`,
@@ -96,30 +95,8 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** Replaces a whole file, readable for its user alone: a reader sees either the old or the new one. */
-export async function replaceFile(path: string, text: string): Promise<void> {
-  const temporary = join(dirname(path), `.${randomUUID()}.tmp`);
-  try {
-    const file = await open(temporary, "wx", 0o600);
-    try {
-      await file.writeFile(text);
-      await file.sync();
-    } finally {
-      await file.close();
-    }
-    await rename(temporary, path);
-  } catch (error) {
-    await rm(temporary, { force: true });
-    throw error;
-  }
+/** Replaces a file of state for good, readable for its user alone. */
+export async function writeStateFile(path: string, text: string): Promise<void> {
+  await replaceFile(path, text, { aside: asideOf(path, "state"), mode: 0o600 });
   await syncDirectory(dirname(path));
 }
-
-/** Makes renames in the directory durable; some systems offer no way to do so and do it by themselves. */
-export async function syncDirectory(path: string): Promise<void> {
-  const directory = await open(path, "r").catch(() => null);
-  await directory?.sync().catch(() => {});
-  await directory?.close();
-}
-
-const codeOf = (error: unknown): string => (error as NodeJS.ErrnoException).code ?? "unknown error";

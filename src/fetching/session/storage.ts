@@ -3,7 +3,7 @@ import { mkdir } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { Failure } from "../../base/failure.ts";
 import type { Log } from "../../base/log.ts";
-import { systemReason } from "../../base/system-reason.ts";
+import { systemCode, systemReason } from "../../base/system-error.ts";
 import { applyChanges, type SessionChanges, type StorageState } from "./changes.ts";
 import {
   listPending,
@@ -15,7 +15,7 @@ import {
   type Queue,
   readEntry,
 } from "./queue.ts";
-import { readStateFile, replaceFile } from "./state-file.ts";
+import { readStateFile, writeStateFile } from "./state-file.ts";
 
 export type StorageOptions = {
   /** The state file; it need not exist yet. */
@@ -152,7 +152,7 @@ async function mergePending({ file, queue, now, log }: MergeOptions): Promise<vo
   if (names.length === 0) return;
   const changes = entries.map((entry) => entry.changes);
   const state = applyChanges(readStateFile(file), changes, now());
-  await replaceFile(file, `${JSON.stringify(state, null, 2)}\n`);
+  await writeStateFile(file, `${JSON.stringify(state, null, 2)}\n`);
   await markDone(directory, names, now());
 }
 
@@ -211,8 +211,7 @@ function begin(db: { run(sql: string): unknown }): boolean {
     db.run("BEGIN EXCLUSIVE");
     return true;
   } catch (error) {
-    if (error instanceof Error && "code" in error && String(error.code).startsWith("SQLITE_BUSY"))
-      return false;
+    if (systemCode(error)?.startsWith("SQLITE_BUSY")) return false;
     throw error;
   }
 }

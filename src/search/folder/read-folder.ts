@@ -2,7 +2,7 @@ import { type Dirent, lstatSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
 import { basename, extname, join, resolve } from "node:path";
 import { Failure } from "../../base/failure.ts";
-import { systemReason } from "../../base/system-reason.ts";
+import { systemReason } from "../../base/system-error.ts";
 import { type DocumentUrl, docsUrl } from "../../urls/index.ts";
 import { type TextForm, titleOfName, type UnreadDocument } from "../reading/read-document.ts";
 

@@ -1,5 +1,6 @@
 import { type FileHandle, open, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
+import { syncDirectory } from "../../base/atomic-file.ts";
 import { type ByteWriter, copyBytes, FEW_BYTES } from "./bytes.ts";
 import { asWriteFailure } from "./file-failure.ts";
 import {
@@ -149,16 +150,6 @@ export class SegmentFileWriter implements AsyncDisposable {
     return header;
   }
 }
-
-// The new name is on the disk only when its directory is. Where directories cannot be opened, as on Windows,
-// the system takes care of it.
-async function syncDirectory(path: string): Promise<void> {
-  const directory = await open(path, "r").catch(() => null);
-  if (directory === null) return;
-  await directory.sync().catch(() => {});
-  await directory.close();
-}
-
 /** Writes all the bytes, since one system call may write fewer than it is given. */
 export async function writeAll(file: FileHandle, bytes: Uint8Array, position: number): Promise<void> {
   for (let written = 0; written < bytes.length; ) {

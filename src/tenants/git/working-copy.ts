@@ -1,7 +1,8 @@
 import { lstat, readFile, rmdir, unlink } from "node:fs/promises";
 import { join, posix } from "node:path";
 import { Failure } from "../../base/failure.ts";
-import { isMissing, writeWhole } from "../state-file.ts";
+import { systemCode } from "../../base/system-error.ts";
+import { writeWhole } from "../state-file.ts";
 import type { ChosenFile } from "./choose-files.ts";
 import { blobName } from "./repository.ts";
 
@@ -71,5 +72,6 @@ export class WorkingCopy {
 }
 
 function ignoreMissing(error: unknown): void {
-  if (!isMissing(error)) throw error;
+  const code = systemCode(error);
+  if (code !== "ENOENT" && code !== "ENOTDIR") throw error;
 }

@@ -3,7 +3,6 @@ import { mkdir, mkdtemp, readdir, readFile, rename, rm, symlink, utimes } from "
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Failure } from "../../../src/base/failure.ts";
-import { writeAside } from "../../../src/pages/files.ts";
 import { createFileStore, formatPage, type Page, type PageStore } from "../../../src/pages/index.ts";
 import { type PageUrl, parsePageUrl } from "../../../src/urls/index.ts";
 
@@ -158,12 +157,5 @@ describe("the file store", () => {
     const failure = await failureOf(listedUrls());
     expect(failure.code).toBe("unreadable_input");
     expect(failure.message).toContain(`${directory}: a part of the path is not a directory`);
-  });
-
-  test("leaves no temporary file when the write fails", async () => {
-    await mkdir(join(root, "a-directory"));
-    const work = writeAside(root, "a-directory", "text");
-    expect(await work.catch((error) => error.code)).toBe("EISDIR");
-    expect(await readdir(root)).toEqual(["a-directory"]);
   });
 });

@@ -1,7 +1,7 @@
 import { lstat, mkdir, realpath } from "node:fs/promises";
 import { basename, dirname, join, resolve, sep } from "node:path";
 import { Failure } from "../../../base/failure.ts";
-import { systemReason } from "../../../base/system-reason.ts";
+import { systemReason } from "../../../base/system-error.ts";
 import { isInStateDirectory, STATE_DIRECTORY } from "../../../crawler/index.ts";
 import { ProblemError } from "../../middleware/problem.ts";
 

@@ -1,6 +1,7 @@
 import type { App } from "../../../../app/index.ts";
 import { Failure, type FailureRecord } from "../../../../base/failure.ts";
 import type { Log } from "../../../../base/log.ts";
+import { systemCode } from "../../../../base/system-error.ts";
 import {
   type ClaimedJob,
   type CrawlEvent,
@@ -149,10 +150,7 @@ const isCancelled = (error: unknown): boolean => error instanceof Failure && err
 
 /** A stalled process whose lease has run out may still hold the crawl's memory. */
 const isDirectoryBusy = (error: unknown): boolean =>
-  error instanceof Failure &&
-  error.cause instanceof Error &&
-  "code" in error.cause &&
-  String(error.cause.code).startsWith("SQLITE_BUSY");
+  error instanceof Failure && systemCode(error.cause)?.startsWith("SQLITE_BUSY") === true;
 
 const describe = (error: unknown): string =>
   (error instanceof Error ? (error.stack ?? error.message) : String(error)).slice(0, 4000);

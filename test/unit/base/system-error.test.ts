@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { mkdtempSync, readdirSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { systemReason } from "../../../src/base/system-reason.ts";
+import { systemReason } from "../../../src/base/system-error.ts";
 
 const errorOf = (work: () => unknown): unknown => {
   try {

@@ -1,3 +1,5 @@
+import { Failure } from "./failure.ts";
+
 const REASONS: Readonly<Record<string, string>> = {
   EACCES: "permission denied",
   EPERM: "permission denied",
@@ -13,13 +15,30 @@ const REASONS: Readonly<Record<string, string>> = {
   EBADF: "it is closed",
 };
 
+/** The code of an error that the system or a library gave one (`ENOENT`, `SQLITE_BUSY`); null for any other. */
+export const systemCode = (error: unknown): string | null =>
+  error instanceof Error && !(error instanceof Failure) && "code" in error ? String(error.code) : null;
+
+/** Whether an error says that there is no such file. */
+export const isMissing = (error: unknown): boolean => systemCode(error) === "ENOENT";
+
 /**
  * Why the system refused, in words where they are known, else as its code.
  * @param kind what was looked for
  */
 export function systemReason(error: unknown, kind: "file" | "folder" = "file"): string {
-  const code = error instanceof Error && "code" in error ? String(error.code) : "";
+  const code = systemCode(error) ?? "";
   if (code === "ENOENT") return `there is no such ${kind}`;
   if (code === "ENOTDIR" && kind === "folder") return "it is not a folder";
   return REASONS[code] ?? (code || String(error));
 }
+
+/** A `Failure` that says why the system refused; what is no error of the system is a bug and stays as it is. */
+export const systemFailure = (
+  error: unknown,
+  code: "unreadable_input" | "unwritable_output",
+  message: string,
+): unknown =>
+  systemCode(error) === null
+    ? error
+    : new Failure(code, `${message}: ${systemReason(error)}`, { cause: error });

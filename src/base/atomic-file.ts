@@ -1,0 +1,47 @@
+import { randomUUID } from "node:crypto";
+import { type FileHandle, open, rename, unlink } from "node:fs/promises";
+import { dirname, join } from "node:path";
+
+/** A hidden name beside a file, which scanners pass over; `prefix` tells its owner whose it is after a crash. */
+export const asideOf = (path: string, prefix: string): string =>
+  // Not made of the file's name, which may be as long as the file system allows.
+  join(dirname(path), `.${prefix}-${randomUUID()}.tmp`);
+
+export type ReplaceOptions = {
+  /** Where the file is written first, on the same disk: a name that nobody else can know or write to. */
+  readonly aside: string;
+  /** Absent: as the system makes new files. */
+  readonly mode?: number;
+};
+
+/**
+ * Writes a file aside, flushes and renames it: a reader or a crash finds the old one or the new one, never half.
+ * @param content a text, bytes, or what writes them
+ * @throws Error of the file system, and what `content` throws; nothing is left aside then
+ */
+export async function replaceFile(
+  path: string,
+  content: string | Uint8Array | ((file: FileHandle) => Promise<void>),
+  { aside, mode }: ReplaceOptions,
+): Promise<void> {
+  try {
+    {
+      await using file = await open(aside, "w", mode);
+      if (typeof content === "function") await content(file);
+      else await file.writeFile(content);
+      await file.datasync();
+    }
+    await rename(aside, path);
+  } catch (error) {
+    // The error to report is that of the write.
+    await unlink(aside).catch(() => {});
+    throw error;
+  }
+}
+
+/** Makes renames in a directory durable; some systems offer no way to do so and do it by themselves. */
+export async function syncDirectory(path: string): Promise<void> {
+  const directory = await open(path, "r").catch(() => null);
+  await directory?.sync().catch(() => {});
+  await directory?.close();
+}
