@@ -39,6 +39,8 @@ export type NetworkOptions = {
 
 /** What shapes an extraction; every field is optional. */
 export type ExtractOptions = Partial<Omit<ExtractionOptions, "renderings">> & {
+  /** What is long, and null in the article unless it is asked for. */
+  readonly include?: readonly ("links" | "images" | "structuredData")[];
   /** Used by `extractArticleFromUrl`; `extractArticle` opens no connection and has no use for it. */
   readonly network?: NetworkOptions;
   /** Ends the fetch with `cancelled`; an extraction that has begun on this thread comes to its end. */
@@ -117,9 +119,10 @@ const notAUrl = (url: string): Failure =>
 function extractionOptions({
   network: _network,
   signal: _signal,
+  include = [],
   ...given
 }: ExtractOptions): ExtractionOptions {
-  return { ...DEFAULT_EXTRACTION, ...given, renderings: ["content", "markdown"] };
+  return { ...DEFAULT_EXTRACTION, ...given, renderings: ["content", "markdown", ...include] };
 }
 
 function openFetcher(network: NetworkOptions) {

@@ -9,7 +9,10 @@ export {
   type ArticleField,
   type ArticleResult,
   articleFields,
-  articleResult,
+  DEFAULT_FIELDS,
+  DEFAULT_WORD,
+  fieldsNamed,
+  renderingsFor,
 } from "./result.ts";
 export { type ArticleServiceParts, type ServiceRequest, serveArticle } from "./service.ts";
 export {

@@ -1,5 +1,5 @@
 import { type NetworkOptions, preferenceOf } from "../app/index.ts";
-import type { ArticleField } from "../articles/index.ts";
+import { type ArticleField, renderingsFor } from "../articles/index.ts";
 import { Failure } from "../base/failure.ts";
 import { CRAWL_RANGES, type CrawlPlan, createCrawlPlan, parseSitemapSource } from "../crawler/index.ts";
 import { DEFAULT_CRAWL, type Settings } from "../settings/index.ts";
@@ -82,7 +82,7 @@ export function readCrawlCommand(
     preference: preferenceOf(network, settings),
     extraction: readExtraction(
       typed,
-      makes === "lines" && fields.includes("content") ? ["content", "markdown"] : ["markdown"],
+      makes === "lines" ? [...new Set(["markdown" as const, ...renderingsFor(fields)])] : ["markdown"],
       settings,
     ),
   });

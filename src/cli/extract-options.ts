@@ -1,8 +1,8 @@
 import { extname } from "node:path";
 import type { NetworkOptions } from "../app/index.ts";
-import type { ArticleField } from "../articles/index.ts";
+import { type ArticleField, renderingsFor } from "../articles/index.ts";
 import { Failure } from "../base/failure.ts";
-import { type ExtractionOptions, RENDERINGS } from "../extraction/index.ts";
+import type { ExtractionOptions } from "../extraction/index.ts";
 import { DEFAULT_EXTRACTION } from "../settings/index.ts";
 import { type PageUrl, parsePageUrl } from "../urls/index.ts";
 import type { Typed } from "./arguments.ts";
@@ -120,7 +120,7 @@ function renderingsOf(
   format: OutputFormat,
   fields: readonly ArticleField[],
 ): ExtractionOptions["renderings"] {
-  if (format === "json") return RENDERINGS.filter((name) => fields.includes(name));
+  if (format === "json") return renderingsFor(fields);
   return format === "markdown" ? ["markdown"] : format === "html" ? ["content"] : [];
 }
 

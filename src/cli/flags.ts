@@ -91,7 +91,7 @@ const FIELDS_FLAG: Flag = {
   isRepeatable: true,
   insteadOf: { field: "--fields", keys: "--fields" },
   group: "Output",
-  help: "Only these fields of the JSON, such as title,markdown",
+  help: "Only these fields of the JSON, such as title,markdown or default,links",
 };
 
 export const EXTRACT_FLAGS: readonly Flag[] = [

@@ -1,6 +1,12 @@
 import { resolve } from "node:path";
 import type { NetworkOptions } from "../app/index.ts";
-import { ARTICLE_FIELDS, type ArticleField } from "../articles/index.ts";
+import {
+  ARTICLE_FIELDS,
+  type ArticleField,
+  DEFAULT_FIELDS,
+  DEFAULT_WORD,
+  fieldsNamed,
+} from "../articles/index.ts";
 import { Failure } from "../base/failure.ts";
 import { didYouMean } from "../base/nearest.ts";
 import type { ExtractionOptions } from "../extraction/index.ts";
@@ -39,19 +45,20 @@ export function readExtraction(
  * @throws Failure `invalid_usage` that names the nearest field for one that there is not
  */
 export function readFields(typed: Typed): readonly ArticleField[] {
-  if (!typed.has("fields")) return ARTICLE_FIELDS;
+  if (!typed.has("fields")) return DEFAULT_FIELDS;
   const written = typed.many("fields").flatMap((names) => names.split(","));
   const names = new Set(written.map((name) => name.trim()).filter((name) => name !== ""));
   if (names.size === 0) throw new Failure("invalid_usage", "--fields needs names: --fields title,markdown");
-  return [...names].map((name) => {
-    const field = ARTICLE_FIELDS.find((known) => known === name);
-    if (field !== undefined) return field;
-    const guess = didYouMean(name, ARTICLE_FIELDS) || `; there are ${ARTICLE_FIELDS.join(", ")}`;
-    throw new Failure(
-      "invalid_usage",
-      `--fields: unknown field ${JSON.stringify(name.slice(0, 100))}${guess}`,
-    );
-  });
+  return fieldsNamed([...names].map(requireField));
+}
+
+const FIELD_NAMES = [...ARTICLE_FIELDS, DEFAULT_WORD] as const;
+
+function requireField(name: string): (typeof FIELD_NAMES)[number] {
+  const field = FIELD_NAMES.find((known) => known === name);
+  if (field !== undefined) return field;
+  const guess = didYouMean(name, FIELD_NAMES) || `; there are ${FIELD_NAMES.join(", ")}`;
+  throw new Failure("invalid_usage", `--fields: unknown field ${JSON.stringify(name.slice(0, 100))}${guess}`);
 }
 
 /**

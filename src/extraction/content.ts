@@ -1,6 +1,7 @@
 import type { PageUrl } from "../urls/index.ts";
 import { treeOfHtml } from "./assembly/tree-builder.ts";
 import { canonicalise } from "./document/canonical.ts";
+import { MAX_LISTED, readLinkedContent } from "./document/content-links.ts";
 import { omit, withoutTitle } from "./document/filter.ts";
 import { withoutSkippedLevels } from "./document/heading-levels.ts";
 import type { ContentDocument } from "./document/model.ts";
@@ -9,13 +10,17 @@ import type { ContentElement } from "./document/tree.ts";
 import { toHtml } from "./document/write-html.ts";
 import { toMarkdown } from "./document/write-markdown.ts";
 import { toText } from "./document/write-text.ts";
-import type { ExtractionOptions } from "./types.ts";
+import type { ContentImage, ContentLink, ExtractionOptions, Rendering } from "./types.ts";
 
 /** The renderings of a page's content, all of the same things in the same order; those not asked for are null. */
 export type RenderedContent = {
   readonly text: string;
   readonly content: string | null;
   readonly markdown: string | null;
+  readonly links: readonly ContentLink[] | null;
+  readonly images: readonly ContentImage[] | null;
+  /** What was too much for the renderings. */
+  readonly omissions: readonly string[];
 };
 
 export type ContentContext = {
@@ -51,6 +56,26 @@ export function writeContent(
     text: toText(shown),
     content: renderings.includes("content") ? toHtml(shown) : null,
     markdown: renderings.includes("markdown") ? toMarkdown(shown) : null,
+    ...listLinked(shown, renderings),
+  };
+}
+
+const LISTS = ["links", "images"] as const;
+
+function listLinked(
+  document: ContentDocument,
+  renderings: readonly Rendering[],
+): Pick<RenderedContent, "links" | "images" | "omissions"> {
+  const asked = LISTS.filter((name) => renderings.includes(name));
+  if (asked.length === 0) return { links: null, images: null, omissions: [] };
+  const { links, images, linkCount, imageCount } = readLinkedContent(document);
+  const counts = { links: linkCount, images: imageCount };
+  return {
+    links: asked.includes("links") ? links : null,
+    images: asked.includes("images") ? images : null,
+    omissions: asked
+      .filter((name) => counts[name] > MAX_LISTED)
+      .map((name) => `${name}: the first ${MAX_LISTED} of ${counts[name]} are listed`),
   };
 }
 

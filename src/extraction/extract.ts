@@ -3,6 +3,7 @@ import type { PageUrl } from "../urls/index.ts";
 import { type RenderedContent, type RenderingContext, renderChosen, renderPage } from "./article-content.ts";
 import { type Choice, chooseBlocks } from "./choice/choose.ts";
 import { type JsonLdObject, readJsonLd } from "./json-ld.ts";
+import { findLanguage } from "./language.ts";
 import { baseOf, canonicalOf, linksOf, refreshOf, robotsOf } from "./links.ts";
 import { tidyValue } from "./meta-tags.ts";
 import { type Metadata, readMetadata } from "./metadata.ts";
@@ -39,7 +40,7 @@ export const extractHtml: ExtractHtml = (html, url, options) =>
 // A page can drive the libraries into any exception; here is the edge where it becomes that page's failure.
 async function withinPage(extract: () => Extraction | Promise<Extraction>): Promise<Extraction> {
   try {
-    return await extract();
+    return await withLanguage(await extract());
   } catch (error) {
     if (error instanceof Failure) throw error;
     if (error instanceof RangeError) {
@@ -48,6 +49,15 @@ async function withinPage(extract: () => Extraction | Promise<Extraction>): Prom
     const what = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
     throw new Failure("internal", `extraction stopped with ${what.slice(0, 300)}`, { cause: error });
   }
+}
+
+/** Adds the language of the content, which is found once its text is there. */
+async function withLanguage(extraction: Extraction): Promise<Extraction> {
+  const { article } = extraction;
+  if (article === null) return extraction;
+  const { language, source } = await findLanguage(article);
+  const sources = { ...article.sources, language: source };
+  return { ...extraction, article: { ...article, language, sources } };
 }
 
 async function extractPage(
@@ -112,19 +122,31 @@ async function extractArticle(
     const { select: selector } = context.options;
     return { article: null, emptySelection: selector === null ? null : { selector, elements } };
   }
-  const { firstParagraph, mainPart, ...content } = rendered;
+  const { firstParagraph, mainPart, omissions, ...content } = rendered;
+  const structured = context.options.renderings.includes("structuredData")
+    ? await readStructured(page)
+    : null;
   const article = {
     ...metadata,
+    // What the page says, until the content is asked.
+    language: metadata.lang,
     excerpt: metadata.excerpt ?? (tidyValue(firstParagraph ?? "") || null),
     ...content,
+    structuredData: structured?.data ?? null,
     wordCount,
     warnings: [
       ...warningsFor({ wordCount, mainPart }, context.options),
       ...unmatched.map(unmatchedExclusion),
+      ...omissions,
+      ...(structured?.warnings ?? []),
     ],
   };
   return { article, emptySelection: null };
 }
+
+// What reads microdata is slow to load, and few ask for it.
+const readStructured = async (page: ScannedPage) =>
+  (await import("./structured-data.ts")).readStructuredData(page);
 
 type PageContent = {
   /** Null when the selectors leave nothing. */

@@ -6,6 +6,8 @@ export type { BodyKind, ExtractionTask } from "./protocol.ts";
 export {
   type Article,
   type ArticleSources,
+  type ContentImage,
+  type ContentLink,
   type Engine,
   type ExtractHtml,
   type Extraction,
@@ -14,10 +16,13 @@ export {
   type Link,
   type MetadataSource,
   type MetaRobots,
+  type MicrodataItem,
+  type OpenGraphProperty,
   PAGE_TYPES,
   type PageType,
   RENDERINGS,
   type Rendering,
+  type StructuredData,
 } from "./types.ts";
 export { unmatchedExclusion } from "./warnings.ts";
 export { countWords } from "./words.ts";

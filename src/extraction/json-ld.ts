@@ -32,7 +32,7 @@ const PEOPLE = ["author", "creator", "publisher"] as const;
 /** The object with the people that it only refers to by `@id`. */
 function withPeople(object: JsonLdObject, named: ReadonlyMap<unknown, JsonLdObject>): JsonLdObject {
   const resolve = (value: unknown): unknown =>
-    isObject(value) && value.name === undefined ? (named.get(value["@id"]) ?? value) : value;
+    isRecord(value) && value.name === undefined ? (named.get(value["@id"]) ?? value) : value;
   const people = PEOPLE.flatMap((property) => {
     const value = object[property];
     if (value === undefined) return [];
@@ -54,7 +54,7 @@ function nestedText(value: unknown, depth: number): string | null {
     const names = value.map((item) => nestedText(item, depth + 1)).filter((name) => name !== null);
     return names.length > 0 ? [...new Set(names)].join(", ") : null;
   }
-  if (isObject(value)) return nestedText(value.name, depth + 1) ?? nestedText(value.url, depth + 1);
+  if (isRecord(value)) return nestedText(value.name, depth + 1) ?? nestedText(value.url, depth + 1);
   return null;
 }
 
@@ -63,14 +63,26 @@ function collectObjects(value: unknown, into: JsonLdObject[]): void {
   for (let next = 0; next < queue.length && next < MAX_VISITED && into.length < MAX_OBJECTS; next++) {
     const item = queue[next];
     if (Array.isArray(item)) queue.push(...item.slice(0, MAX_OBJECTS));
-    else if (isObject(item)) {
+    else if (isRecord(item)) {
       into.push(item);
       queue.push(item["@graph"] ?? [], item.mainEntity ?? [], item.mainEntityOfPage ?? []);
     }
   }
 }
 
-function parseLeniently(text: string): unknown {
+/** How deeply lists and objects of a JSON text stand inside of each other. */
+export function nestingOf(json: string): number {
+  let depth = 0;
+  let deepest = 0;
+  for (const [sign] of json.matchAll(/"(?:[^"\\]|\\.)*"?|[[{]|[\]}]/gs)) {
+    if (sign === "[" || sign === "{") deepest = Math.max(deepest, ++depth);
+    else if (sign === "]" || sign === "}") depth--;
+  }
+  return deepest;
+}
+
+/** The value of a script that holds JSON; null when it holds none, even with the mistakes that pages make mended. */
+export function parseLeniently(text: string): unknown {
   const json = text
     .trim()
     .replace(/^<!--|-->$/g, "")
@@ -94,5 +106,5 @@ export const typesOf = (object: JsonLdObject): string[] =>
 
 const isWebPage = (object: JsonLdObject): boolean => typesOf(object).every((type) => type === "WebPage");
 
-const isObject = (value: unknown): value is Record<string, unknown> =>
+export const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);

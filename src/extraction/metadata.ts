@@ -1,13 +1,15 @@
-import { type PageUrl, resolveHref } from "../urls/index.ts";
-import { textOf } from "./json-ld.ts";
+import type { PageUrl } from "../urls/index.ts";
 import { detached, firstOf } from "./meta-tags.ts";
 import { chooseByline, describeBylines } from "./metadata/choose-byline.ts";
 import { chooseDates, describeDates } from "./metadata/choose-dates.ts";
 import { chooseTitle, describeTitles } from "./metadata/choose-title.ts";
-import { type MetadataInput, type MetadataPage, viewPage } from "./metadata/metadata-page.ts";
+import { readLeadImage } from "./metadata/lead-image.ts";
+import { type MetadataInput, viewPage } from "./metadata/metadata-page.ts";
+import { readKeywords, readSection } from "./metadata/topics.ts";
 import type { PageFacts } from "./page/page-model.ts";
 import type { Article } from "./types.ts";
 
+/** `sources` without the language's, which is found in the content. */
 export type Metadata = Pick<
   Article,
   | "title"
@@ -19,6 +21,10 @@ export type Metadata = Pick<
   | "dir"
   | "excerpt"
   | "image"
+  | "imageWidth"
+  | "imageHeight"
+  | "keywords"
+  | "section"
   | "sources"
 >;
 
@@ -30,6 +36,8 @@ export function readMetadata(input: MetadataInput, base: PageUrl | null): Metada
   const title = chooseTitle(titles);
   const byline = chooseByline(describeBylines(page, titles.block));
   const { published, modified } = chooseDates(describeDates(page, titles.block));
+  const keywords = readKeywords(page);
+  const section = readSection(page);
   return {
     title: ownCopy(title?.text),
     byline: ownCopy(byline?.value),
@@ -39,40 +47,23 @@ export function readMetadata(input: MetadataInput, base: PageUrl | null): Metada
     lang,
     dir: readDir(facts),
     excerpt: ownCopy(firstOf(meta, ["description", "og:description", "twitter:description"])),
-    image: readImage(page, base),
+    ...readLeadImage(page, base),
+    keywords: keywords.values,
+    section: section?.value ?? null,
     sources: {
       title: title?.source ?? null,
       byline: byline?.source ?? null,
       publishedDate: published?.source ?? null,
       modifiedDate: modified?.source ?? null,
+      language: null,
+      keywords: keywords.source,
+      section: section?.source ?? null,
     },
   };
 }
 
 // A cut-out would keep its whole page in memory.
 const ownCopy = (text: string | null | undefined): string | null => (text ? detached(text) : null);
-
-const IMAGE_NAMES = ["og:image", "og:image:url", "og:image:secure_url", "twitter:image", "twitter:image:src"];
-
-/** The image that the page offers for links to it, absolute. */
-function readImage({ meta, jsonLd }: MetadataPage, base: PageUrl | null): string | null {
-  const offered = [
-    ...IMAGE_NAMES.map((name) => meta.get(name)),
-    ...jsonLd.map(({ image }) => imageOf(image)),
-  ];
-  for (const reference of offered) {
-    const absolute = reference ? resolveHref(reference, base) : null;
-    if (absolute !== null && /^https?:/.test(absolute)) return absolute;
-  }
-  return null;
-}
-
-/** A schema.org image: a URL, an ImageObject, or a list of either. */
-function imageOf(image: unknown): string | null {
-  const [first] = [image].flat();
-  if (typeof first === "string") return first;
-  return typeof first === "object" && first !== null && "url" in first ? textOf(first.url) : null;
-}
 
 function readDir({ dir: written }: PageFacts): "ltr" | "rtl" | null {
   const dir = written?.trim().toLowerCase();

@@ -1,5 +1,5 @@
 import type { PageUrl } from "../urls/index.ts";
-import { renderHtml } from "./content.ts";
+import { type RenderedContent, renderHtml } from "./content.ts";
 import type { Block, ContentDocument } from "./document/model.ts";
 import { toMarkdown } from "./document/write-markdown.ts";
 import { linksOf } from "./links.ts";
@@ -22,13 +22,14 @@ export function extractMarkdown(body: string, url: PageUrl | null, options: Extr
   const html = htmlOf(rest);
   const links = linksOf(scanPage(html).facts, url);
   // The Markdown is the source's own.
-  const renderings = options.renderings.filter((rendering) => rendering === "content");
+  const renderings = options.renderings.filter((rendering) => rendering !== "markdown");
   const rendered = renderHtml(html, { ...SOURCE, base: url }, { ...options, renderings });
   const article = textArticle({
     title,
     text: rendered.text,
     markdown: () => filterSource(rest, options),
     content: () => rendered.content ?? "",
+    linked: rendered,
     options,
   });
   return textExtraction(article, links, options);
@@ -64,6 +65,7 @@ export function extractPlainText(body: string, options: ExtractionOptions): Extr
     text: rest,
     markdown: () => toMarkdown(documentOf(rest)),
     content: () => `<pre>${escapeHtml(rest)}</pre>`,
+    linked: { links: [], images: [], omissions: [] },
     options,
   });
   return textExtraction(article, [], options);
@@ -103,10 +105,11 @@ type TextParts = {
   readonly text: string;
   readonly markdown: () => string;
   readonly content: () => string;
+  readonly linked: Pick<RenderedContent, "links" | "images" | "omissions">;
   readonly options: ExtractionOptions;
 };
 
-function textArticle({ title, text, markdown, content, options }: TextParts): Article | null {
+function textArticle({ title, text, markdown, content, linked, options }: TextParts): Article | null {
   const wordCount = countWords(text);
   if (wordCount === 0) return null;
   return {
@@ -116,9 +119,14 @@ function textArticle({ title, text, markdown, content, options }: TextParts): Ar
     publishedDate: null,
     modifiedDate: null,
     lang: null,
+    language: null,
     dir: null,
     excerpt: null,
     image: null,
+    imageWidth: null,
+    imageHeight: null,
+    keywords: [],
+    section: null,
     pageType: null,
     confidence: null,
     sources: {
@@ -126,17 +134,26 @@ function textArticle({ title, text, markdown, content, options }: TextParts): Ar
       byline: null,
       publishedDate: null,
       modifiedDate: null,
+      language: null,
+      keywords: null,
+      section: null,
     },
     content: options.renderings.includes("content") ? content() : null,
     markdown: options.renderings.includes("markdown") ? markdown() : null,
+    links: options.renderings.includes("links") ? linked.links : null,
+    images: options.renderings.includes("images") ? linked.images : null,
+    structuredData: options.renderings.includes("structuredData") ? NO_STRUCTURED_DATA : null,
     text,
     wordCount,
     warnings: [
       ...warningsFor({ wordCount, mainPart: null }, options),
       ...options.exclude.map(unmatchedExclusion),
+      ...linked.omissions,
     ],
   };
 }
+
+const NO_STRUCTURED_DATA = { jsonLd: [], microdata: [], openGraph: [] } as const;
 
 // A rule may open a document, too; front matter opens with a key.
 function withoutFrontMatter(body: string): string {

@@ -32,8 +32,8 @@ export type Favor = "balanced" | "precision" | "recall";
  */
 export type Engine = "article-extractor" | "readability";
 
-/** Renderings of an article that cost time to make. */
-export const RENDERINGS = ["content", "markdown"] as const;
+/** What of an article costs time to make, or is long: it is there where it is asked for. */
+export const RENDERINGS = ["content", "markdown", "links", "images", "structuredData"] as const;
 export type Rendering = (typeof RENDERINGS)[number];
 
 export const PAGE_TYPES = [
@@ -57,7 +57,8 @@ export type MetadataSource =
   | "rel-author"
   | "text"
   | "url"
-  | "state";
+  | "state"
+  | "lang";
 
 /** The main content of one page. Absent values are null, never empty and never made up. */
 export type Article = {
@@ -68,12 +69,24 @@ export type Article = {
   /** ISO 8601, as precise as the page gives it: a date, or a date with time. */
   readonly publishedDate: string | null;
   readonly modifiedDate: string | null;
-  /** BCP 47 language tag. */
+  /** BCP 47 language tag that the page gives itself. */
   readonly lang: string | null;
+  /**
+   * BCP 47 tag of the content's language: `lang`, or what the text tells where the page names none or clearly a
+   * wrong one; null for a text too short to tell.
+   */
+  readonly language: string | null;
   readonly dir: "ltr" | "rtl" | null;
   readonly excerpt: string | null;
   /** Absolute URL of the page's lead image. */
   readonly image: string | null;
+  /** Pixels, where the page says them. */
+  readonly imageWidth: number | null;
+  readonly imageHeight: number | null;
+  /** What the page says it is about, each once, at most 100; empty when it says nothing. */
+  readonly keywords: readonly string[];
+  /** The part of its site that a page names. */
+  readonly section: string | null;
   readonly pageType: PageType | null;
   /** 0–1: how sure the extractor is that the content is right; null when it, or its engine, cannot tell. */
   readonly confidence: number | null;
@@ -82,6 +95,12 @@ export type Article = {
   readonly content: string | null;
   /** GitHub-flavoured Markdown of the body, without the title; null unless asked for. */
   readonly markdown: string | null;
+  /** Links of the content, in its order; null unless asked for. */
+  readonly links: readonly ContentLink[] | null;
+  /** Images of the content, in its order; null unless asked for. */
+  readonly images: readonly ContentImage[] | null;
+  /** What the page says about itself for machines; null unless asked for. */
+  readonly structuredData: StructuredData | null;
   /** Plain text of the body, without the title; blocks are separated by a blank line. */
   readonly text: string;
   /** Unicode words of the text (UAX 29), so Chinese and Japanese count as words too. */
@@ -94,7 +113,40 @@ export type ArticleSources = {
   readonly byline: MetadataSource | null;
   readonly publishedDate: MetadataSource | null;
   readonly modifiedDate: MetadataSource | null;
+  readonly language: MetadataSource | null;
+  readonly keywords: MetadataSource | null;
+  readonly section: MetadataSource | null;
 };
+
+/** A link as the content has it: absolute where the page's address is known, and as often as it stands there. */
+export type ContentLink = { readonly url: string; readonly text: string };
+
+/** An image as the content has it; width and height in pixels, where the page says them. */
+export type ContentImage = {
+  readonly url: string;
+  readonly alt: string;
+  readonly width: number | null;
+  readonly height: number | null;
+};
+
+/** What a page says about itself for machines, as it was parsed. */
+export type StructuredData = {
+  /** The value of each JSON-LD script, in page order. */
+  readonly jsonLd: readonly unknown[];
+  /** The items of HTML microdata that stand in no other one, in page order. */
+  readonly microdata: readonly MicrodataItem[];
+  /** Properties of Open Graph and of Twitter's cards, in page order, as often as they are given. */
+  readonly openGraph: readonly OpenGraphProperty[];
+};
+
+export type MicrodataItem = {
+  readonly type: readonly string[];
+  readonly id: string | null;
+  /** The values of each property, in page order. */
+  readonly properties: Readonly<Record<string, readonly (string | MicrodataItem)[]>>;
+};
+
+export type OpenGraphProperty = { readonly property: string; readonly content: string };
 
 /** One followable link of a page, in page order, each target once. */
 export type Link = {

@@ -109,9 +109,10 @@ const EFFECTS: Readonly<Record<string, () => Promise<void>>> = {
     expect(more.stderr).toContain("crawled 4 pages (3 of them before)");
   },
   fields: async () => {
-    const words = [start(), "--max-depth", "0", "--fields", "title,url"];
-    const { stdout } = await crawlOnce([...words, "--jsonl"]);
-    expect(Object.keys(JSON.parse(stdout))).toEqual(["title", "url", "depth", "parent"]);
+    const words = [start(), "--max-depth", "0", "--fields", "title,links"];
+    const { links, ...line } = JSON.parse((await crawlOnce([...words, "--jsonl"])).stdout);
+    expect(Object.keys(line)).toEqual(["title", "depth", "parent"]);
+    expect(links).toContainEqual({ url: `${site.origin}/guide/a`, text: expect.any(String) });
     expect((await crawlOnce(words)).stderr).toBe("error: --fields goes with --jsonl\n");
   },
   "max-depth": async () => {

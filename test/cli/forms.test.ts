@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { ARTICLE_FIELDS } from "../../src/articles/index.ts";
+import { ARTICLE_FIELDS, DEFAULT_FIELDS } from "../../src/articles/index.ts";
 import { runBinary, temporaryDirectory } from "../support/binary.ts";
 
 const WORDS = "The gate opens at low water. ".repeat(40);
@@ -119,8 +119,8 @@ ${content}
 describe("--fields", () => {
   test("gives each field alone as it stands in the whole", async () => {
     const whole = JSON.parse((await extract([])).stdout);
-    expect(Object.keys(whole)).toEqual([...ARTICLE_FIELDS]);
-    const [half, rest] = [ARTICLE_FIELDS.slice(0, 12), ARTICLE_FIELDS.slice(12)];
+    expect(Object.keys(whole)).toEqual([...DEFAULT_FIELDS]);
+    const [half, rest] = [DEFAULT_FIELDS.slice(0, 12), DEFAULT_FIELDS.slice(12)];
     const one = JSON.parse((await extract(["--fields", half.join(",")])).stdout);
     const other = JSON.parse((await extract(["--fields", rest.join(",")])).stdout);
     expect({ ...one, ...other }).toEqual(whole);
@@ -130,6 +130,24 @@ describe("--fields", () => {
   test("keeps the order in which they were asked for, each once", async () => {
     const { stdout } = await extract(["--fields", "word_count, title", "--fields=title,,lang", "--compact"]);
     expect(stdout).toBe('{"word_count":241,"title":"Gates & Weirs","lang":"de"}\n');
+  });
+
+  test("gives on request what is not there without it, beside the default fields", async () => {
+    const page = `<meta property="og:title" content="T"><p>See <a href="/a">a</a> and <img src="b.png" alt="b">.</p>`;
+    const asked = async (fields: string) => {
+      const words = ["-", "--url", "https://h.test/x/", "--fields", fields];
+      return JSON.parse((await runBinary(words, { stdin: page })).stdout);
+    };
+    const all = await asked("default,links,images,structured_data");
+    expect(Object.keys(all)).toEqual([...DEFAULT_FIELDS, "links", "images", "structured_data"]);
+    const wanted = {
+      links: [{ url: "https://h.test/a", text: "a" }],
+      images: [{ url: "https://h.test/x/b.png", alt: "b", width: null, height: null }],
+      structured_data: { json_ld: [], microdata: [], open_graph: [{ property: "og:title", content: "T" }] },
+    };
+    expect(all).toMatchObject(wanted);
+    for (const [field, value] of Object.entries(wanted))
+      expect(await asked(field)).toEqual({ [field]: value });
   });
 
   test("tells on stderr the warnings that are left out", async () => {
@@ -162,7 +180,7 @@ describe("--fields", () => {
 
   test("names all fields where none is near", async () => {
     expect((await extract(["--fields", "zzzzzz"])).stderr).toContain(
-      `there are ${ARTICLE_FIELDS.join(", ")}`,
+      `there are ${ARTICLE_FIELDS.join(", ")}, default`,
     );
   });
 });

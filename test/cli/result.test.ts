@@ -24,10 +24,13 @@ describe("JSON", () => {
     // DECISIONS section 1.
     expect(Object.keys(result)).toEqual([
       ...["url", "final_url", "canonical_url", "status_code", "fetcher", "title", "byline", "siteName"],
-      ...["published_date", "modified_date", "lang", "dir", "excerpt", "image", "page_type", "confidence"],
+      ...["published_date", "modified_date", "lang", "language", "dir", "excerpt", "image", "image_width"],
+      ...["image_height", "keywords", "section", "page_type", "confidence"],
       ...["sources", "content", "markdown", "text", "length", "word_count", "success", "warnings"],
     ]);
-    expect(Object.keys(result.sources)).toEqual(["title", "byline", "published_date", "modified_date"]);
+    expect(Object.keys(result.sources)).toEqual(
+      "title byline published_date modified_date language keywords section".split(" "),
+    );
   });
 
   test("has every field of its type", async () => {

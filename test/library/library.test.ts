@@ -82,6 +82,23 @@ for (const { name, executable, isMissing } of RUNTIMES) {
       expect(await run(executable, body)).toEqual(["The rises twice a day.", []]);
     });
 
+    test("gives links, images and structured data where they are asked for", async () => {
+      const body = `const page = ${HTML}.replace("rises", '<img src="i.png" alt="i"> rises');
+        const fields = ({ links, images, structuredData, language }) => ({ links, images, structuredData, language });
+        const include = ["links", "images", "structuredData"];
+        return [fields(await extractArticle(page, "https://example.org/a")),
+          fields(await extractArticle(page, "https://example.org/a", { include }))];`;
+      expect(await run(executable, body)).toEqual([
+        { links: null, images: null, structuredData: null, language: "en" },
+        {
+          links: [{ url: "https://example.org/b", text: "sea" }],
+          images: [{ url: "https://example.org/i.png", alt: "i", width: null, height: null }],
+          structuredData: { jsonLd: [], microdata: [], openGraph: [] },
+          language: "en",
+        },
+      ]);
+    });
+
     test("fetches and extracts a URL", async () => {
       const body = `const a = await extractArticleFromUrl("${site.origin}/news/borrowed-tools.html");
         return [a.title, a.statusCode, a.finalUrl, a.warnings];`;

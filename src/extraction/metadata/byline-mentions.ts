@@ -1,4 +1,4 @@
-import { type JsonLdObject, textOf, typesOf } from "../json-ld.ts";
+import { isRecord, type JsonLdObject, textOf, typesOf } from "../json-ld.ts";
 import { ElementFlag } from "../page/page-model.ts";
 import { Tag } from "../page/tags.ts";
 import type { MetadataSource } from "../types.ts";
@@ -77,9 +77,6 @@ function fromJsonLd(object: JsonLdObject): BylineMention[] {
   if (types.some((type) => type === "Person")) return mention("jsonLdPerson", written);
   return mention(types.length > 0 ? "jsonLdOrganisation" : "jsonLdText", written);
 }
-
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 const AUTHOR_NAME = /(?:^|[^a-z])(?:authors?|creator|byl|byline)(?:$|[^a-z])/i;
 const NO_AUTHOR_NAME = /id$|url|image|twitter|slug|count|type|link|photo|avatar|role|email|bio/i;

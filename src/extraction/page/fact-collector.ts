@@ -40,7 +40,9 @@ export class FactCollector {
   #title: string | null = null;
   readonly #headings: PageText[] = [];
   readonly #meta = new Map<string, string>();
+  readonly #properties: (readonly [string, string])[] = [];
   readonly #jsonLd: string[] = [];
+  #jsonLdCount = 0;
   readonly #authors: PageText[] = [];
   readonly #times: PageTime[] = [];
   readonly #links: RawLink[] = [];
@@ -66,11 +68,18 @@ export class FactCollector {
     }
   }
 
+  /** Notes a property that a page may give several values, and those of its image beside it. */
+  property(written: string | null, content: string | null): void {
+    const property = written?.trim().toLowerCase() ?? "";
+    if (content !== null && OPEN_GRAPH.test(property)) this.#properties.push([property, content]);
+  }
+
   /** Starts gathering text; `finishAt` the element's end stores it. */
   start(
     kind: Capture["kind"],
     { position, element, link = null, time = null, media = null }: CaptureStart,
   ): void {
+    if (kind === "json-ld") this.#jsonLdCount++;
     if (this.#open.length >= MAX_OPEN || !this.#wants(kind)) {
       if (link) this.#links.push({ ...link, text: "" });
       return;
@@ -129,7 +138,9 @@ export class FactCollector {
       title: this.#title ?? "",
       headings: this.#headings,
       meta: this.#meta,
+      properties: this.#properties,
       jsonLd: this.#jsonLd,
+      jsonLdCount: this.#jsonLdCount,
       authors: this.#authors,
       times: this.#times,
       htmlLang: this.htmlLang,
@@ -174,6 +185,8 @@ export class FactCollector {
     else if (time) this.#times.push({ ...time, element, text });
   }
 }
+
+const OPEN_GRAPH = /^(?:og|article|book|profile|video|music|product|twitter):./;
 
 const TEXTLESS_KINDS: ReadonlySet<Capture["kind"]> = new Set(["title", "json-ld", "style", "state"]);
 

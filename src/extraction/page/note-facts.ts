@@ -25,12 +25,9 @@ export function noteElement(tag: number, attributes: StartTagAttributes, facts: 
 
 function noteMeta(attributes: StartTagAttributes, facts: FactCollector): void {
   const name = attributes.get(Field.name);
-  const names = [
-    attributes.get(Field.property),
-    name,
-    attributes.get(Field.itemprop),
-    attributes.get(Field.httpEquiv),
-  ];
+  const property = attributes.get(Field.property);
+  facts.property(property ?? name, attributes.get(Field.content));
+  const names = [property, name, attributes.get(Field.itemprop), attributes.get(Field.httpEquiv)];
   facts.meta(names, attributes.get(Field.content), name);
 }
 

@@ -108,7 +108,12 @@ export type PageFacts = {
   readonly headings: readonly PageText[];
   /** Contents of `<meta>` by lower-case name, property or itemprop; the first one counts. */
   readonly meta: ReadonlyMap<string, string>;
+  /** `<meta property>` of Open Graph and the like (`og:image`, `article:tag`) in page order, as often as given. */
+  readonly properties: readonly (readonly [property: string, content: string])[];
+  /** The first scripts of JSON-LD. */
   readonly jsonLd: readonly string[];
+  /** How many there are. */
+  readonly jsonLdCount: number;
   /** Texts of elements that name the author (`rel=author`, `itemprop=author`). */
   readonly authors: readonly PageText[];
   readonly times: readonly PageTime[];

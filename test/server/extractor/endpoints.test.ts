@@ -95,6 +95,20 @@ describe("POST /", () => {
     expect((await server.post("/", nulls)).status).toBe(200);
   });
 
+  test("answers with the fields that the request names, in their order, also out of the cache", async () => {
+    const url = `${site.origin}/docs/forecast.html`;
+    const ask = async (fields: readonly string[]) =>
+      (await (await server.post("/", { url, fields })).json()) as Record<string, unknown>;
+    const whole = await ask(["default"]);
+    const names = ["title", "links", "images", "structured_data"];
+    const asked = await ask(names);
+    expect(Object.keys(asked)).toEqual(names);
+    const linked = `${site.origin}/news/night-shift-at-the-sluice.html`;
+    expect(asked.links).toEqual([{ url: linked, text: "One winter night" }]);
+    expect(await ask(["default", "links"])).toEqual({ ...whole, links: asked.links });
+    expect(await (await server.post("/", { url })).json()).toEqual(whole);
+  });
+
   test("sends the user agent that the request names", async () => {
     const response = await server.post("/", {
       url: `${faulty.origin}/echo`,
@@ -116,6 +130,7 @@ describe("POST /", () => {
     ["a url that is none", { url: "notaurl" }, "url"],
     ["another scheme", { url: "file:///etc/passwd" }, "url"],
     ["a url of another type", { url: 7 }, "url"],
+    ["an unknown field of the result", { url: "https://example.org/", fields: ["titel"] }, "fields.0"],
     ["an unknown field", { url: "https://example.org/", prefer_chrome: true }, "prefer_chrome"],
     [
       "an unknown field of network",

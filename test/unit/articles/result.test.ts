@@ -1,8 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import {
+  type ArticleResult,
+  articleFields,
   articleFromDocument,
-  articleResult,
   bodyKind,
+  DEFAULT_FIELDS,
   type LocalDocument,
 } from "../../../src/articles/index.ts";
 import { Failure } from "../../../src/base/failure.ts";
@@ -24,17 +26,22 @@ const fromDocument = (document: Partial<LocalDocument>, options: Partial<Extract
   );
 
 const resultOf = async (document: Partial<LocalDocument>, options: Partial<ExtractionOptions> = {}) =>
-  articleResult(await fromDocument(document, options));
+  articleFields(await fromDocument(document, options), DEFAULT_FIELDS) as Omit<
+    ArticleResult,
+    "links" | "images" | "structured_data"
+  >; // they are all there
 
 describe("the extraction result", () => {
   test("has the decided fields, in their order", async () => {
     const result = await resultOf({ body: "<p>word</p>" });
     expect(Object.keys(result)).toEqual(
-      "url final_url canonical_url status_code fetcher title byline siteName published_date modified_date lang dir excerpt image page_type confidence sources content markdown text length word_count success warnings".split(
+      "url final_url canonical_url status_code fetcher title byline siteName published_date modified_date lang language dir excerpt image image_width image_height keywords section page_type confidence sources content markdown text length word_count success warnings".split(
         " ",
       ),
     );
-    expect(Object.keys(result.sources)).toEqual(["title", "byline", "published_date", "modified_date"]);
+    expect(Object.keys(result.sources)).toEqual(
+      "title byline published_date modified_date language keywords section".split(" "),
+    );
   });
 
   test("has null for everything that the page does not say", async () => {
@@ -50,12 +57,25 @@ describe("the extraction result", () => {
       published_date: null,
       modified_date: null,
       lang: null,
+      language: null,
       dir: null,
       excerpt: null,
       image: null,
+      image_width: null,
+      image_height: null,
+      keywords: [],
+      section: null,
       page_type: null,
       confidence: null,
-      sources: { title: null, byline: null, published_date: null, modified_date: null },
+      sources: {
+        title: null,
+        byline: null,
+        published_date: null,
+        modified_date: null,
+        language: null,
+        keywords: null,
+        section: null,
+      },
       content: expect.stringContaining("some words"),
       markdown: "some words",
       text: "some words",
@@ -69,7 +89,8 @@ describe("the extraction result", () => {
   test("has everything that the page says", async () => {
     const head = `<title>The mill</title><meta name="author" content="Ann Quay"><meta property="og:site_name" content="Harbour News">
       <meta property="article:published_time" content="2024-03-12"><meta property="article:modified_time" content="2024-03-13T10:00:00Z">
-      <meta name="description" content="It turns."><meta property="og:image" content="a.png"><link rel="canonical" href="/mill">`;
+      <meta name="description" content="It turns."><meta property="og:image" content="a.png"><meta property="og:image:width" content="1200">
+      <meta name="keywords" content="mills, tides"><meta property="article:section" content="Coast"><link rel="canonical" href="/mill">`;
     const url = parsePageUrl("https://site.test/dir/page");
     const body = `<html lang="en" dir="ltr"><head>${head}</head><body><h1>The mill</h1><p>It turns again 🙂.</p></body></html>`;
     const result = await resultOf({ body, url, warnings: ["read with care"] }, { minWordCount: 10 });
@@ -86,7 +107,20 @@ describe("the extraction result", () => {
       dir: "ltr",
       excerpt: "It turns.",
       image: "https://site.test/dir/a.png",
-      sources: { title: "heading", byline: "meta", published_date: "meta", modified_date: "meta" },
+      language: "en",
+      keywords: ["mills", "tides"],
+      section: "Coast",
+      image_width: 1200,
+      image_height: null,
+      sources: {
+        title: "heading",
+        byline: "meta",
+        published_date: "meta",
+        modified_date: "meta",
+        language: "lang",
+        keywords: "meta",
+        section: "meta",
+      },
       markdown: "# The mill\n\nIt turns again 🙂.",
       text: "It turns again 🙂.",
       word_count: 3,

@@ -1,4 +1,11 @@
-import { articleResult, type FetchedArticle } from "../../../../articles/index.ts";
+import {
+  type ArticleField,
+  articleFields,
+  DEFAULT_FIELDS,
+  type FetchedArticle,
+  fieldsNamed,
+  renderingsFor,
+} from "../../../../articles/index.ts";
 import { Failure } from "../../../../base/failure.ts";
 import { composeMarkdown } from "../../../../extraction/index.ts";
 import { subscriberNetwork } from "../../../../fetching/index.ts";
@@ -10,7 +17,7 @@ import { BODY_PROBLEMS, PAGE_PROBLEMS } from "../../problems.ts";
 import { callerOf, isLocalCaller } from "../callers.ts";
 import type { ExtractorParts } from "../parts.ts";
 import { readExtraction, readNetwork, readUrl } from "../requests.ts";
-import { ExtractionResult } from "../schemas/answers.ts";
+import { AskedFields, ExtractionResult } from "../schemas/answers.ts";
 import { ExtractionRequest, type ExtractionRequestFields } from "../schemas/requests.ts";
 import { requireSelectors } from "../selectors.ts";
 
@@ -25,11 +32,15 @@ export const extractOperation = (parts: ExtractorParts): ApiOperation => ({
   answers: {
     ...BODY_PROBLEMS,
     ...PAGE_PROBLEMS,
-    200: { description: "The article", content: { "application/json": ExtractionResult } },
+    200: {
+      description: "The article",
+      content: { "application/json": z.union([ExtractionResult, AskedFields]) },
+    },
   },
   handle: async ({ exchange }) => {
     const request = parseWith(ExtractionRequest, readJsonBody(exchange), "body");
-    return Response.json(articleResult(await extract(request, exchange, parts)));
+    const fields = request.fields ? fieldsNamed(request.fields) : DEFAULT_FIELDS;
+    return Response.json(articleFields(await extract(request, exchange, { ...parts, fields }), fields));
   },
 });
 
@@ -63,9 +74,10 @@ export const readPageOperation = (parts: ExtractorParts): ApiOperation => ({
   },
   handle: async ({ exchange }) => {
     const form = formOf(exchange.request.headers.get("accept"));
-    const fetched = await extract({ url: targetOf(exchange) }, exchange, parts);
+    const fields = DEFAULT_FIELDS;
+    const fetched = await extract({ url: targetOf(exchange) }, exchange, { ...parts, fields });
     return form === "json"
-      ? Response.json(articleResult(fetched))
+      ? Response.json(articleFields(fetched, fields))
       : new Response(TEXT[form].write(fetched), {
           headers: { "content-type": TEXT[form].type, vary: "Accept" },
         });
@@ -75,7 +87,7 @@ export const readPageOperation = (parts: ExtractorParts): ApiOperation => ({
 async function extract(
   request: ExtractionRequestFields,
   exchange: Exchange,
-  { app, defaults, paths, hasApiKey }: ExtractorParts,
+  { app, defaults, paths, hasApiKey, fields }: ExtractorParts & { readonly fields: readonly ArticleField[] },
 ): Promise<FetchedArticle> {
   const { url, authorization } = readUrl(request.url, "url");
   const egress = callerOf(exchange, hasApiKey);
@@ -83,7 +95,7 @@ async function extract(
     rules: paths,
     caller: { isLocal: isLocalCaller(egress) },
   });
-  const options = readExtraction(request.options, ["content", "markdown"], defaults.extraction);
+  const options = readExtraction(request.options, renderingsFor(fields), defaults.extraction);
   // A page may take longer to answer than the server lets a connection be silent.
   exchange.keepOpen();
   await using session = app.openSession(network, egress, {

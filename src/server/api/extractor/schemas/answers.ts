@@ -6,6 +6,7 @@ const timestamp = (description: string) =>
   z.string().openapi({ description, format: "date-time", example: "2026-11-21T12:00:00.000Z" });
 const text = z.string().nullable();
 const count = z.int().min(0);
+const pixels = z.int().min(1).nullable();
 const warnings = z.array(z.string()).nullable().openapi({ description: "Null when there are none" });
 
 export const ExtractionResult = z
@@ -20,14 +21,30 @@ export const ExtractionResult = z
     siteName: text,
     published_date: text,
     modified_date: text,
-    lang: text,
+    lang: text.openapi({ description: "BCP 47 tag that the page gives itself" }),
+    language: text.openapi({
+      description:
+        "BCP 47 tag of the content: lang, or what the text tells where the page names none or a wrong one",
+    }),
     dir: z.enum(["ltr", "rtl"]).nullable(),
     excerpt: text,
     image: text,
+    image_width: pixels.openapi({ description: "Pixels, where the page says them" }),
+    image_height: pixels,
+    keywords: z.array(z.string()).openapi({ description: "Empty when the page names none" }),
+    section: text.openapi({ description: "The part of its site that the page names" }),
     page_type: z.enum(PAGE_TYPES).nullable(),
     confidence: z.number().min(0).max(1).nullable(),
     sources: z
-      .object({ title: text, byline: text, published_date: text, modified_date: text })
+      .object({
+        title: text,
+        byline: text,
+        published_date: text,
+        modified_date: text,
+        language: text,
+        keywords: text,
+        section: text,
+      })
       .openapi({ description: "Where the values were found" }),
     content: text.openapi({ description: "Sanitised HTML" }),
     markdown: text,
@@ -38,6 +55,31 @@ export const ExtractionResult = z
     warnings,
   })
   .openapi("ExtractionResult");
+
+const image = z.object({ url: z.string(), alt: z.string(), width: pixels, height: pixels });
+
+/** The fields that a request names. */
+export const AskedFields = ExtractionResult.partial()
+  .extend({
+    links: z
+      .array(z.object({ url: z.string(), text: z.string() }))
+      .optional()
+      .openapi({ description: "Links of the content, in its order, as often as they stand there" }),
+    images: z.array(image).optional().openapi({ description: "Images of the content, in its order" }),
+    structured_data: z
+      .object({
+        json_ld: z.array(z.unknown()).openapi({ description: "The value of each script" }),
+        microdata: z.array(z.unknown()).openapi({
+          description: "Items {type, id, properties}; properties have lists of texts and items",
+        }),
+        open_graph: z.array(z.object({ property: z.string(), content: z.string() })),
+      })
+      .optional()
+      .openapi({ description: "What the page says about itself for machines, as parsed" }),
+  })
+  .openapi("AskedFields", {
+    description: "ExtractionResult, or the fields of it and beside it that the request names",
+  });
 
 export const Problem = z
   .object({

@@ -1,3 +1,4 @@
+import { ARTICLE_FIELDS, DEFAULT_WORD } from "../../../../articles/index.ts";
 import { CRAWL_RANGES } from "../../../../crawler/index.ts";
 import { z } from "../../openapi.ts";
 
@@ -89,6 +90,16 @@ export const ExtractionRequest = z
     prefer_browser: preferBrowser,
     network: NetworkRequest.nullish(),
     options: OptionsRequest.nullish(),
+    fields: z
+      .array(z.enum([...ARTICLE_FIELDS, DEFAULT_WORD]))
+      .min(1)
+      .max(100)
+      .nullish()
+      .openapi({
+        description:
+          "Only these fields of the result, in this order; default stands for those without this field, beside which links, images and structured_data can be had",
+        example: ["default", "links"],
+      }),
   })
   .openapi("ExtractionRequest");
 
