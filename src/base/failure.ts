@@ -106,6 +106,11 @@ export class Failure extends Error {
     this.targetStatus = options?.targetStatus ?? null;
   }
 
+  /** The failure that a record is of. */
+  static of({ code, message }: FailureRecord): Failure {
+    return new Failure(code, message);
+  }
+
   /** The same failure with this status, unless it already has one. */
   aboutStatus(status: number | null): Failure {
     if (status === null || this.targetStatus !== null) return this;

@@ -103,6 +103,6 @@ async function requireSomeStart(frontier: Frontier, failure: FailureRecord | nul
       `none of the ${skipped} seeds and sitemap URLs may be crawled: see the allow and deny prefixes`,
     );
   }
-  if (failure) throw new Failure(failure.code, failure.message);
+  if (failure) throw Failure.of(failure);
   throw new Failure("no_content", "there is nothing to crawl: the sitemaps name no http or https page");
 }

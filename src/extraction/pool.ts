@@ -1,5 +1,7 @@
+import { onAbort } from "../base/abort.ts";
 import { Failure } from "../base/failure.ts";
 import { FairQueue } from "../base/fair-queue.ts";
+import { WorkerThread } from "../base/worker-thread.ts";
 import type { PageUrl } from "../urls/index.ts";
 import type { ExtractionTask, WorkerReply } from "./protocol.ts";
 import type { Extraction } from "./types.ts";
@@ -60,19 +62,18 @@ class WorkerPool implements Extractor {
   extract(task: ExtractionTask, signal?: AbortSignal, client = ""): Promise<Extraction> {
     return new Promise<Extraction>((resolve, reject) => {
       if (this.#isDisposed || signal?.aborted) return reject(cancelled(task.url));
-      const onAbort = (): void => this.#abandon(job);
       const job: Job = {
         task,
         resolve: (extraction) => {
-          signal?.removeEventListener("abort", onAbort);
+          listening[Symbol.dispose]();
           resolve(extraction);
         },
         reject: (failure) => {
-          signal?.removeEventListener("abort", onAbort);
+          listening[Symbol.dispose]();
           reject(failure);
         },
       };
-      signal?.addEventListener("abort", onAbort, { once: true });
+      const listening = onAbort(signal, () => this.#abandon(job));
       this.#queue.push(client, job);
       this.#dispatch();
     });
@@ -156,89 +157,66 @@ type PageWorkerEvents = { readonly onIdle: () => void; readonly onEnd: () => voi
 /** One worker thread and the page that it holds. */
 class PageWorker {
   job: Job | null = null;
-  /** Resolves when the thread is gone. */
-  readonly closed: Promise<void>;
-  readonly #worker: Worker;
   readonly #options: ExtractorOptions;
   readonly #events: PageWorkerEvents;
-  #isReady = false;
-  #isEnded = false;
-  #timer: ReturnType<typeof setTimeout> | null = null;
+  readonly #thread: WorkerThread<ExtractionTask, WorkerReply>;
 
   constructor(options: ExtractorOptions, events: PageWorkerEvents) {
     this.#options = options;
     this.#events = events;
-    this.#worker = new Worker(options.workerUrl);
-    this.#worker.onmessage = (event: MessageEvent<WorkerReply>) => this.#take(event.data);
-    this.#worker.onerror = (event) => {
-      event.preventDefault();
-      const what = this.#isReady ? "stopped" : `${options.workerUrl} did not start`;
-      this.end(new Failure("internal", `the extraction worker ${what}: ${event.message.slice(0, 500)}`));
-    };
-    const { startLimitMs, workerUrl } = options;
-    this.#startClock(
-      startLimitMs,
-      () =>
-        new Failure("internal", `the extraction worker ${workerUrl} did not start within ${startLimitMs} ms`),
-    );
-    const { promise, resolve } = Promise.withResolvers<void>();
-    this.closed = promise;
-    this.#worker.addEventListener("close", () => {
-      this.end(new Failure("internal", `the extraction worker ended while it held ${this.#page()}`));
-      resolve();
+    this.#thread = new WorkerThread({
+      name: "the extraction worker",
+      url: options.workerUrl,
+      startLimitMs: options.startLimitMs,
+      onReady: () => {
+        if (this.job) this.#begin(this.job);
+      },
+      onReply: (reply) => this.#take(reply),
+      onLost: (failure) => {
+        const job = this.#release();
+        events.onEnd();
+        job?.reject(failure);
+      },
+      describeWork: () => `while it held ${this.#page()}`,
     });
+  }
+
+  /** Resolves when the thread is gone. */
+  get closed(): Promise<void> {
+    return this.#thread.closed;
   }
 
   run(job: Job): void {
     this.job = job;
-    if (this.#isReady) this.#begin(job);
+    if (this.#thread.isReady) this.#begin(job);
   }
 
   /** Ends the thread; the page that it held fails with this. */
   end(failure: Failure): void {
-    if (this.#isEnded) return;
-    this.#isEnded = true;
-    this.#stopClock();
-    this.#worker.onmessage = null;
-    this.#worker.terminate();
-    const job = this.job;
-    this.job = null;
-    this.#events.onEnd();
-    job?.reject(failure);
+    this.#thread.lose(failure);
   }
 
   #take(reply: WorkerReply): void {
-    if (reply.kind === "ready") {
-      this.#isReady = true;
-      this.#stopClock();
-      if (this.job) this.#begin(this.job);
-      return;
-    }
-    this.#stopClock();
-    const job = this.job;
-    this.job = null;
+    this.#thread.stopClock();
+    const job = this.#release();
     if (reply.kind === "extracted") job?.resolve(reply.extraction);
-    else job?.reject(new Failure(reply.failure.code, reply.failure.message));
+    else job?.reject(Failure.of(reply.failure));
     this.#events.onIdle();
   }
 
   /** Loading is over, so nothing but the page itself counts against its limit. */
   #begin(job: Job): void {
     const limit = this.#options.timeLimitMs;
-    const describe = (): string => `extracting ${this.#page()} took longer than ${limit} ms`;
-    this.#startClock(limit, () => new Failure("too_complex", describe()));
-    this.#worker.postMessage(job.task);
+    this.#thread.startClock(limit, () =>
+      this.end(new Failure("too_complex", `extracting ${this.#page()} took longer than ${limit} ms`)),
+    );
+    this.#thread.post(job.task);
   }
 
-  /** Ends the thread with the failure, unless the clock is stopped before. */
-  #startClock(limitMs: number, describe: () => Failure): void {
-    this.#stopClock();
-    this.#timer = setTimeout(() => this.end(describe()), limitMs);
-  }
-
-  #stopClock(): void {
-    if (this.#timer !== null) clearTimeout(this.#timer);
-    this.#timer = null;
+  #release(): Job | null {
+    const { job } = this;
+    this.job = null;
+    return job;
   }
 
   #page(): string {

@@ -19,6 +19,5 @@ export type ExtractionTask = {
  * A failure crosses as a record, because a posted Error keeps only its message.
  */
 export type WorkerReply =
-  | { readonly kind: "ready" }
   | { readonly kind: "extracted"; readonly extraction: Extraction }
   | { readonly kind: "failed"; readonly failure: FailureRecord };

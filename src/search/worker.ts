@@ -1,4 +1,5 @@
-import { Failure, type FailureRecord } from "../base/failure.ts";
+import { Failure } from "../base/failure.ts";
+import { failureRecordOf, serveRequests, type WorkerScope } from "../base/worker-thread.ts";
 import { Analyser } from "./analysis/analyser.ts";
 import type { BuildReply, BuildRequest, BuildTask } from "./builder/build-protocol.ts";
 import { type BuildCounts, buildSegment } from "./builder/build-segment.ts";
@@ -7,30 +8,25 @@ import { readDocument, type UnreadDocument } from "./reading/read-document.ts";
 import { Segment } from "./segment/segment.ts";
 import type { SourceDocument } from "./types.ts";
 
-/** The part of a worker's global scope that is used here. */
-type WorkerScope = {
-  postMessage(reply: BuildReply): void;
-  addEventListener(type: "message", listener: (event: { readonly data: BuildRequest }) => void): void;
-};
+type Scope = WorkerScope<BuildRequest, BuildReply>;
 
 /**
  * Turns the calling worker thread into one that builds one index from the documents that it receives. A
  * document that cannot be read or analysed is left out and reported to the builder.
  * @param read replaced by tests, whose documents hang or crash it
  */
-export function runIndexWorker(scope: WorkerScope, read = readDocument): void {
+export function runIndexWorker(scope: Scope, read = readDocument): void {
   const inbox = new Inbox();
-  scope.addEventListener("message", ({ data: request }) => {
+  serveRequests(scope, (request) => {
     if (request.kind === "documents") inbox.put(request.documents);
     else if (request.kind === "end") inbox.put(null);
     else void new Build(request.task, { inbox, scope, read }).run().then((reply) => scope.postMessage(reply));
   });
-  scope.postMessage({ kind: "ready" });
 }
 
 type BuildParts = {
   readonly inbox: Inbox;
-  readonly scope: WorkerScope;
+  readonly scope: Scope;
   readonly read: (document: UnreadDocument) => SourceDocument;
 };
 
@@ -67,7 +63,7 @@ class Build {
       });
       return { kind: "built", counts };
     } catch (error) {
-      return { kind: "failed", failure: toRecord(error) };
+      return { kind: "failed", failure: failureRecordOf(error, "building the search index") };
     }
   }
 
@@ -137,8 +133,3 @@ class Inbox {
     }
   }
 }
-
-const toRecord = (error: unknown): FailureRecord =>
-  error instanceof Failure
-    ? error.toRecord()
-    : { code: "internal", message: `building the search index stopped with ${String(error).slice(0, 300)}` };

@@ -21,6 +21,7 @@ const BASE = [
   "base/nearest",
   "base/system-error",
   "base/version",
+  "base/worker-thread",
 ] as const;
 // Metrics may be imported wherever the log may.
 const OBSERVED_BASE = [...BASE, "base/log", "metrics"] as const;
@@ -32,6 +33,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   "base/failure": { isOneFile: true, mayImport: [] },
   "base/log": { isOneFile: true, mayImport: [] },
   metrics: { isOneFile: true, mayImport: [] },
+  "base/worker-thread": { isOneFile: true, mayImport: ["base/failure"] },
   "base/version": { isOneFile: true, mayImport: [] },
   "base/heading": { isOneFile: true, mayImport: [] },
   "base/system-error": { isOneFile: true, mayImport: ["base/failure"] },

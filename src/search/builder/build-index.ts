@@ -1,6 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { rm } from "node:fs/promises";
+import { onAbort } from "../../base/abort.ts";
 import { Failure } from "../../base/failure.ts";
+import { WorkerThread } from "../../base/worker-thread.ts";
 import type { UnreadDocument } from "../reading/read-document.ts";
 import { buildDirectory } from "./build-directory.ts";
 import type { BuildReply, BuildRequest, BuildTask, DocumentNotice } from "./build-protocol.ts";
@@ -105,12 +107,10 @@ async function buildOnce(
 
 class IndexWorker implements AsyncDisposable {
   readonly #buildName = randomUUID();
-  readonly #worker: Worker;
+  readonly #thread: WorkerThread<BuildRequest, BuildReply>;
   readonly #options: OneBuildOptions;
   readonly #outcome = Promise.withResolvers<BuildCounts>();
-  readonly #closed = Promise.withResolvers<void>();
-  readonly #onAbort = (): void =>
-    this.#fail(new Failure("cancelled", "building the search index was cancelled"));
+  readonly #listening: Disposable;
   readonly #place = new Int32Array(new SharedArrayBuffer(4));
   /** Batches that the worker has not finished, the oldest first. */
   readonly #underWay: (readonly UnreadDocument[])[] = [];
@@ -118,31 +118,27 @@ class IndexWorker implements AsyncDisposable {
   #takenDocuments = 0;
   #onTaken: (() => void) | null = null;
   #failure: Failure | FatalDocument | null = null;
-  #timer: ReturnType<typeof setTimeout> | null = null;
-  #isReady = false;
 
   constructor(options: OneBuildOptions) {
     this.#options = options;
-    this.#outcome.promise.catch(() => {}); // everybody who waits learns it from `#failure`
-    const worker = new Worker(options.workerUrl);
-    this.#worker = worker;
-    worker.onmessage = (event: MessageEvent<BuildReply>) => this.#take(event.data);
-    worker.onerror = (event) => {
-      event.preventDefault();
-      const what = this.#isReady ? "stopped" : `${options.workerUrl} did not start`;
-      this.#lose(new Failure("internal", `the index worker ${what}: ${event.message.slice(0, 500)}`));
-    };
-    worker.addEventListener("close", () => {
-      this.#lose(new Failure("internal", "the index worker ended before the index was built"));
-      this.#closed.resolve();
+    this.#outcome.promise.catch(() => {}); // whoever waits for anything is told by `#failure`
+    this.#thread = new WorkerThread({
+      name: "the index worker",
+      url: options.workerUrl,
+      startLimitMs: START_LIMIT_MS,
+      onReady: () => this.#watchDocument(),
+      onReply: (reply) => this.#take(reply),
+      onLost: (failure) => this.#blame(failure),
+      describeWork: () => "before the index was built",
     });
     const { path, profile, memoryBytes } = options;
-    this.#post({
+    this.#thread.post({
       kind: "start",
       task: { path, profile, memoryBytes, buildName: this.#buildName, place: this.#place },
     });
-    if (options.signal?.aborted) this.#onAbort();
-    options.signal?.addEventListener("abort", this.#onAbort, { once: true });
+    this.#listening = onAbort(options.signal, () =>
+      this.#fail(new Failure("cancelled", "building the search index was cancelled")),
+    );
   }
 
   async send(documents: readonly UnreadDocument[]): Promise<void> {
@@ -153,47 +149,37 @@ class IndexWorker implements AsyncDisposable {
     }
     if (this.#failure !== null) throw this.#failure;
     this.#underWay.push(documents);
-    this.#post({ kind: "documents", documents });
-    this.#startClock();
+    this.#thread.post({ kind: "documents", documents });
+    if (this.#underWay.length === 1) this.#watchDocument();
   }
 
   async end(): Promise<BuildCounts> {
-    this.#post({ kind: "end" });
+    this.#thread.post({ kind: "end" });
     return await this.#outcome.promise;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#options.signal?.removeEventListener("abort", this.#onAbort);
-    this.#stopClock();
-    this.#worker.terminate();
-    await this.#closed.promise;
+    this.#listening[Symbol.dispose]();
+    this.#thread.end();
+    await this.#thread.closed;
     // A thread that was ended could not remove its files.
     await rm(buildDirectory(this.#options.path, this.#buildName), { recursive: true, force: true });
   }
 
-  #post(request: BuildRequest): void {
-    this.#worker.postMessage(request);
-  }
-
   #take(reply: BuildReply): void {
-    if (reply.kind === "ready") {
-      this.#isReady = true;
-      this.#stopClock();
-      if (this.#underWay.length > 0) this.#startClock();
-    } else if (reply.kind === "failed") this.#fail(new Failure(reply.failure.code, reply.failure.message));
+    if (reply.kind === "failed") this.#fail(Failure.of(reply.failure));
     else if (reply.kind === "built") this.#outcome.resolve(reply.counts);
     else if (reply.kind === "notice") this.#options.onNotice(reply.notice);
     else {
       this.#takenDocuments += this.#underWay.shift()?.length ?? 0;
-      this.#stopClock();
-      if (this.#underWay.length > 0) this.#startClock();
+      this.#watchDocument();
       this.#options.onProgress?.(reply.counts);
       this.#onTaken?.();
     }
   }
 
-  /** Fails with the document that the worker had, if it had one. */
-  #lose(failure: Failure): void {
+  /** Fails with the document that the lost worker had, if it had one. */
+  #blame(failure: Failure): void {
     const held = Atomics.load(this.#place, 0) - this.#takenDocuments - 1;
     const document = this.#underWay.flat()[held];
     this.#fail(document ? new FatalDocument(document.url, failure) : failure);
@@ -201,25 +187,21 @@ class IndexWorker implements AsyncDisposable {
 
   #fail(failure: Failure | FatalDocument): void {
     this.#failure ??= failure;
-    this.#stopClock();
+    this.#thread.stopClock();
     this.#outcome.reject(this.#failure);
     this.#onTaken?.();
   }
 
   /** Starts timing when a document is first seen in work, because the worker does not announce it. */
-  #startClock(): void {
-    if (this.#timer !== null) return;
-    const limit = this.#isReady ? this.#options.documentLimitMs : START_LIMIT_MS;
+  #watchDocument(): void {
+    if (!this.#thread.isReady) return;
+    this.#thread.stopClock();
+    if (this.#underWay.length === 0) return;
+    const limit = this.#options.documentLimitMs;
     const place = Atomics.load(this.#place, 0);
-    this.#timer = setTimeout(() => {
-      this.#timer = null;
-      if (Atomics.load(this.#place, 0) !== place) this.#startClock();
-      else this.#lose(new Failure("timeout", `the index worker took longer than ${limit} ms for it`));
-    }, limit);
-  }
-
-  #stopClock(): void {
-    if (this.#timer !== null) clearTimeout(this.#timer);
-    this.#timer = null;
+    this.#thread.startClock(limit, () => {
+      if (Atomics.load(this.#place, 0) !== place) return this.#watchDocument();
+      this.#thread.lose(new Failure("timeout", `the index worker took longer than ${limit} ms for it`));
+    });
   }
 }

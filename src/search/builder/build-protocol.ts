@@ -32,7 +32,6 @@ export type DocumentNotice = {
 
 /** The worker's answers. A failure is sent as a record, because a posted Error keeps only its message. */
 export type BuildReply =
-  | { readonly kind: "ready" }
   /** All documents of one message are indexed or left out. */
   | { readonly kind: "taken"; readonly counts: BuildCounts }
   | { readonly kind: "notice"; readonly notice: DocumentNotice }

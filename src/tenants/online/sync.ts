@@ -135,7 +135,7 @@ async function crawlOnce(sync: Sync, plan: CrawlPlan, isFresh: boolean): Promise
       context.onProgress({ ...counts });
     } else if (event.kind === "finished") {
       const { error } = event.summary;
-      if (error) throw new Failure(error.code, error.message);
+      if (error) throw Failure.of(error);
       return { summary: event.summary, ...(await collect(event.outcomes())) };
     }
   }

@@ -1,0 +1,121 @@
+import { Failure, type FailureRecord } from "./failure.ts";
+
+/** What every worker says first: its code is loaded. */
+type Ready = { readonly kind: "ready" };
+
+export type WorkerThreadOptions<Reply> = {
+  /** The thread as messages name it: `the extraction worker`. */
+  readonly name: string;
+  /** The worker's module, as an address that `new Worker` takes. */
+  readonly url: string | URL;
+  /** For the worker to load its code, in milliseconds. */
+  readonly startLimitMs: number;
+  readonly onReady: () => void;
+  readonly onReply: (reply: Reply) => void;
+  /** Told once, when the thread did not start, crashed, ended by itself or was given up by `lose`. */
+  readonly onLost: (failure: Failure) => void;
+  /** What the thread was at when it ended by itself: `while it held …`. */
+  readonly describeWork: () => string;
+};
+
+/** The side of the main thread: a worker thread with a time limit for loading its code and one for its work. */
+export class WorkerThread<Request, Reply> {
+  /** Resolves when the thread is gone. */
+  readonly closed: Promise<void>;
+  readonly #worker: Worker;
+  readonly #options: WorkerThreadOptions<Reply>;
+  #isReady = false;
+  #isEnded = false;
+  #timer: ReturnType<typeof setTimeout> | null = null;
+
+  constructor(options: WorkerThreadOptions<Reply>) {
+    const { name, url, startLimitMs } = options;
+    this.#options = options;
+    this.#worker = new Worker(url);
+    this.#worker.onmessage = (event: MessageEvent<Ready | Reply>) => this.#take(event.data);
+    this.#worker.onerror = (event) => {
+      event.preventDefault();
+      const what = this.#isReady ? "stopped" : `${url} did not start`;
+      this.lose(new Failure("internal", `${name} ${what}: ${event.message.slice(0, 500)}`));
+    };
+    this.startClock(startLimitMs, () =>
+      this.lose(new Failure("internal", `${name} ${url} did not start within ${startLimitMs} ms`)),
+    );
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.closed = promise;
+    this.#worker.addEventListener("close", () => {
+      this.lose(new Failure("internal", `${name} ended ${options.describeWork()}`));
+      resolve();
+    });
+  }
+
+  /** Whether the worker has loaded its code; what is posted before waits for that. */
+  get isReady(): boolean {
+    return this.#isReady;
+  }
+
+  post(request: Request): void {
+    this.#worker.postMessage(request);
+  }
+
+  /** Calls `onOver` unless the clock is stopped or started anew before. */
+  startClock(limitMs: number, onOver: () => void): void {
+    this.stopClock();
+    this.#timer = setTimeout(onOver, limitMs);
+  }
+
+  stopClock(): void {
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#timer = null;
+  }
+
+  /** Ends the thread, and tells `onLost` why. */
+  lose(failure: Failure): void {
+    if (this.#isEnded) return;
+    this.end();
+    this.#options.onLost(failure);
+  }
+
+  /** Ends the thread; whatever it is at comes to nothing. */
+  end(): void {
+    this.#isEnded = true;
+    this.stopClock();
+    this.#worker.onmessage = null;
+    this.#worker.terminate();
+  }
+
+  #take(message: Ready | Reply): void {
+    if (isReady(message)) {
+      this.#isReady = true;
+      this.stopClock();
+      this.#options.onReady();
+    } else this.#options.onReply(message);
+  }
+}
+
+const isReady = (message: unknown): message is Ready =>
+  typeof message === "object" && message !== null && "kind" in message && message.kind === "ready";
+
+/** The part of a worker's global scope that is used here. */
+export type WorkerScope<Request, Reply> = {
+  postMessage(message: Ready | Reply): void;
+  addEventListener(type: "message", listener: (event: { readonly data: Request }) => void): void;
+};
+
+/** The side of the worker: answers requests from now on. */
+export function serveRequests<Request, Reply>(
+  scope: WorkerScope<Request, Reply>,
+  onRequest: (request: Request) => void,
+): void {
+  scope.addEventListener("message", ({ data }) => onRequest(data));
+  scope.postMessage({ kind: "ready" });
+}
+
+/**
+ * A failure as it crosses to the main thread: a posted Error keeps only its message.
+ * @param work what stopped with an error that is a bug: `extraction`
+ */
+export const failureRecordOf = (error: unknown, work: string): FailureRecord =>
+  error instanceof Failure
+    ? error.toRecord()
+    : { code: "internal", message: `${work} stopped with ${String(error).slice(0, 300)}` };
