@@ -16,7 +16,7 @@ export type InfrastructureSettings = {
   readonly defaultClientModel: string | null;
   readonly maxConcurrentRequests: number;
   readonly workers: number;
-  /** The maximum number of simultaneous connections. */
+  /** The maximum number of simultaneous requests. */
   readonly maxConnections: number;
   readonly logLevel: DeploymentFile["infrastructure"]["log_level"];
   /** Whether the tenant is offline: it makes no outbound connection at all. */
