@@ -215,7 +215,7 @@ const keepingSession = (http: HttpFetcher, session: BrowsingSession): HttpFetche
   },
 });
 
-/** The log with the queue's length on every line (specification, "Events"). */
+/** Adds the length of the session's queue to every log line (docs/browser.md, "Sessions"). */
 function withPendingEntries(log: Log, session: BrowsingSession): Log {
   const fields = (): LogFields => ({ storage_queue_pending_entries: session.pendingEntries() });
   return {

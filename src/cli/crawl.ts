@@ -24,7 +24,7 @@ export type CrawlParts = {
   readonly log: Log;
 };
 
-/** A crawl finished with more failed pages than allowed (DECISIONS section 5). */
+/** The exit code of a crawl that finished with more failed pages than allowed. */
 const TOO_MANY_FAILURES = 3;
 const INTERRUPTED = FAILURE_OUTCOMES.cancelled.exitCode;
 

@@ -100,7 +100,7 @@ function storageState({ app, program: { settings } }: DoctorParts): Finding {
   }
 }
 
-/** As in the specification, "Crawl rules", 6. */
+/** The free space below which crawls warn. */
 const LOW_DISK_BYTES = 100_000_000;
 
 async function disk(name: string, directory: string): Promise<Finding> {

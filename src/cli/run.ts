@@ -9,8 +9,8 @@ import { createPaint, type Paint } from "./terminal.ts";
 const INTERRUPTED = 130;
 
 /**
- * The program as a function from the typed words to its exit code (DECISIONS section 5): 0 done, 1 the work
- * failed, 2 wrong usage or configuration, 130 interrupted. Data goes to stdout, all else to stderr.
+ * The program as a function from the typed words to its exit code: 0 means done, 1 that the work failed, 2 wrong
+ * usage or configuration, 130 interrupted. Data goes to stdout, everything else to stderr.
  */
 export async function runCli(words: readonly string[], io: Io): Promise<number> {
   // Options that cannot be read may still ask for no colours.

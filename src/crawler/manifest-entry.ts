@@ -1,6 +1,6 @@
 import type { PageOutcome } from "./types.ts";
 
-/** An entry of `results` as the manifest spells it (specification, "Manifest"; DECISIONS section 3). */
+/** An entry of the manifest's `results` (docs/crawl.md, "Files"). */
 export type ManifestEntry = ReturnType<typeof manifestEntry>;
 
 /** Translates an outcome to its form in the manifest and on the wire; every field is always there. */

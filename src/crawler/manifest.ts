@@ -19,8 +19,8 @@ export type ManifestOptions = {
 const PIECE_CHARACTERS = 256 * 1024;
 
 /**
- * Writes the manifest (specification, "Manifest"; DECISIONS section 3) as the frontier has it, entry by
- * entry, so that its size does not matter. A reader sees the old one or the whole new one.
+ * Writes the manifest (docs/crawl.md, "Files") from the frontier, entry by entry, so that its size does not
+ * matter. A reader sees the old one or the whole new one.
  * @throws Failure `unwritable_output`
  */
 export async function writeManifest(frontier: Frontier, options: ManifestOptions): Promise<void> {

@@ -92,7 +92,7 @@ async function refuseForeignManifest(directory: string): Promise<void> {
   );
 }
 
-/** Specification, "Crawl rules", 6. */
+/** A crawl warns when the disk has less free space than this. */
 const LOW_DISK_BYTES = 100 * 1024 * 1024;
 
 const DISK_EVERY_MS = 10_000;

@@ -2,7 +2,7 @@ import { Failure } from "../base/failure.ts";
 import { type PageUrl, parsePageUrl, parseUrlPrefix, withoutCredentials } from "../urls/index.ts";
 import type { CrawlPlan, CrawlRequest } from "./types.ts";
 
-/** What the numbers of a plan may be (DECISIONS section 3, "Ranges"). */
+/** The ranges of the numbers in a plan. */
 export const CRAWL_RANGES = {
   maxPages: { min: 1, max: 1_000_000 },
   maxDepth: { min: 0, max: 100 },

@@ -5,7 +5,7 @@ import { EchoedPages, withoutSession } from "./sessions.ts";
 import { isTrap } from "./traps.ts";
 import type { CrawlPlan, LinkRefusal, SkipReason } from "./types.ts";
 
-/** Which URLs belong to a crawl (specification, "Crawl rules", 2; DECISIONS section 3, "Scope"). */
+/** Which URLs belong to a crawl (docs/crawl.md, "Which pages"). */
 export interface Scope {
   /** Why a seed or sitemap URL is skipped, null when it is crawled. */
   refuseStart(url: PageUrl): SkipReason | null;

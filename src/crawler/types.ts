@@ -46,7 +46,7 @@ export type CrawlRequest = Omit<CrawlPlan, "seeds" | "allowPrefixes" | "denyPref
   readonly denyPrefixes: readonly string[];
 };
 
-/** Why a page was skipped (DECISIONS section 3, "Outcomes"). */
+/** Why a page was skipped (docs/crawl.md, "Outcomes"). */
 export type SkipReason =
   | "robots"
   | "out_of_scope"
@@ -170,7 +170,7 @@ export type CrawlEvent =
 
 /** What a person should know while a crawl runs. */
 export type CrawlNotice =
-  /** Little room is left for pages (specification, "Crawl rules", 6). */
+  /** The disk has little room left for pages. */
   | { readonly kind: "low_disk"; readonly directory: string; readonly freeBytes: number }
   /** The plan ignores robots.txt. */
   | { readonly kind: "robots_ignored" }

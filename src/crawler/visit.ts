@@ -27,7 +27,7 @@ import {
   type VisitParts,
 } from "./verdict.ts";
 
-/** For one page with all its tries, waits for pauses of its host left out (DECISIONS section 2, "Deadline"). */
+/** The time for one page with all its tries, without the waits while its host is paused. */
 const PAGE_DEADLINE_MS = 5 * 60_000;
 /** A page that would wait longer for its host's turn makes room for pages of other hosts. */
 const PATIENCE_MS = 100;

@@ -21,7 +21,7 @@ const ARTICLE = "/news/tide-mill-turns-again.html";
 describe("JSON", () => {
   test("has the decided fields in their order and no other", async () => {
     const result = JSON.parse(await extract(ARTICLE, "json"));
-    // DECISIONS section 1.
+    // Programs rely on these names and on their order.
     expect(Object.keys(result)).toEqual([
       ...["url", "final_url", "canonical_url", "status_code", "fetcher", "title", "byline", "siteName"],
       ...["published_date", "modified_date", "lang", "language", "dir", "excerpt", "image", "image_width"],

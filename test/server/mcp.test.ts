@@ -99,7 +99,7 @@ const search = (query: string, more: object = {}): Promise<Result> =>
 const urlsOf = (result: Result): string[] => result.results.map(({ url }) => url);
 
 describe("the tools", () => {
-  test("are the five of the specification, read only, and cheap to know", async () => {
+  test("are the five that clients know, read only, and cheap to know", async () => {
     const { tools } = await client.listTools();
     expect(tools.map(({ name }) => name).sort()).toEqual([
       "describe_tenant",

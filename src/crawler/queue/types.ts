@@ -1,6 +1,6 @@
 import type { FailureRecord } from "../../base/failure.ts";
 
-/** States of a crawl job (specification, "States and transitions"). */
+/** The states of a crawl job (docs/server.md, "Jobs"). */
 export const JOB_STATES = ["queued", "running", "completed", "failed"] as const;
 export type JobState = (typeof JOB_STATES)[number];
 

@@ -4,7 +4,7 @@ import type { ExtractionOptions, Extractor } from "../../extraction/index.ts";
 import type { Poster, PostResponse } from "../../fetching/index.ts";
 import type { PageUrl } from "../../urls/index.ts";
 
-/** The remote extractor that is asked when a page fails here (specification, "article_extractor_fallback"). */
+/** The remote extractor that is asked when a page fails here (`article_extractor_fallback` in docs/tenants.md). */
 export type RemoteExtractor = {
   readonly endpoint: PageUrl;
   /** For one request, in ms. */

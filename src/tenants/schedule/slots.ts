@@ -11,7 +11,7 @@ export type SlotOptions = {
   readonly onError: (error: unknown) => void;
 };
 
-/** Syncs under way at once, in all processes that share the state (DECISIONS section 6, "Schedules"). */
+/** The most simultaneous syncs, over all processes that share the state. */
 const SLOTS = 2;
 const LEASE_MS = 15_000;
 const LOOK_EVERY_MS = 250;

@@ -117,7 +117,7 @@ describe("POST /", () => {
     expect(((await response.json()) as { text: string }).text).toContain("tester/7");
   });
 
-  test("extracts after a transient 404, with the specification's warning", async () => {
+  test("extracts after a transient 404, with the documented warning", async () => {
     const result = (await (await server.post("/", { url: `${faulty.origin}/spa` })).json()) as object;
     expect(result).toMatchObject({
       status_code: 404,

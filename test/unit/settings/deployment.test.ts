@@ -12,7 +12,7 @@ describe("a right deployment file", () => {
     },
   );
 
-  test("is filled up with the defaults of the specification", () => {
+  test("is filled up with the documented defaults", () => {
     const deployment = readJson(tenants(folder));
     expect(deployment.infrastructure).toEqual({
       host: "0.0.0.0",

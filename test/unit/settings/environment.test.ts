@@ -107,7 +107,7 @@ describe("settings", () => {
 
   const keyOf = new Map(Object.entries(VARIABLES).map(([key, { variable }]) => [variable, key]));
 
-  test("have the specification's variables and defaults", () => {
+  test("have the documented variables and defaults", () => {
     const settings = new Map(Object.entries(readSettings({})));
     for (const [variable, value] of Object.entries(DEFAULTS)) {
       expect<unknown>([variable, settings.get(keyOf.get(variable) ?? "")]).toEqual([variable, value]);

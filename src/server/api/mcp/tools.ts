@@ -60,7 +60,7 @@ const result = (properties: object, optional: readonly string[] = []) =>
     [...Object.keys(properties), "error"].filter((name) => !optional.includes(name)),
   );
 
-/** The five tools of the specification, in the order in which they are used. */
+/** The five tools (docs/mcp.md), in the order in which clients use them. */
 export const TOOLS: readonly Tool[] = [
   {
     name: "find_tenant",

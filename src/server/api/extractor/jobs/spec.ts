@@ -46,7 +46,7 @@ function beginningOf(urls: readonly string[]): readonly string[] {
   return [first, ...(end < 0 ? rest : rest.slice(0, end))];
 }
 
-/** A job's status record (specification, "Crawl job status record"). */
+/** Translates a job to its status record, the answer of `GET /crawl/{job_id}`. */
 export function jobStatus({ id, state, counts, shown, ...job }: JobRecord) {
   return {
     job_id: id,
