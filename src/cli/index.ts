@@ -1,4 +1,5 @@
-export type { FileIdentity, Io, Supervisor } from "./io.ts";
+export type { Supervisor } from "../server/index.ts";
+export type { FileIdentity, Io } from "./io.ts";
 export { decodeWords } from "./path-bytes.ts";
 export { runCli } from "./run.ts";
 export { stdoutFailure } from "./system-error.ts";

@@ -1,49 +1,34 @@
 import type { Host } from "../app/index.ts";
-import type { StartCopy } from "../server/index.ts";
+import type { ServingProcess } from "../server/index.ts";
 
 /**
  * All that a command sees of the process around it, so that a command is a function from words and
  * streams to an exit code.
  */
-export type Io = Host & {
-  /** Starts this program again with the same arguments, as one of several that serve. */
-  readonly startCopy: StartCopy;
-  /** Null unless this process is such a copy. */
-  readonly supervisor: Supervisor | null;
-  /** Has worker threads that start from now on leave the processor to the main thread (on Linux). */
-  readonly letWorkersGiveWay: () => void;
-  readonly stdin: {
-    readonly isTerminal: boolean;
-    read(maxBytes: number): Promise<Uint8Array>;
-    /** What is typed up to the next line break; null at the end of the input. */
-    readLine(): Promise<string | null>;
+export type Io = Host &
+  ServingProcess & {
+    /** Has worker threads that start from now on leave the processor to the main thread (on Linux). */
+    readonly letWorkersGiveWay: () => void;
+    readonly stdin: {
+      readonly isTerminal: boolean;
+      read(maxBytes: number): Promise<Uint8Array>;
+      /** What is typed up to the next line break; null at the end of the input. */
+      readLine(): Promise<string | null>;
+    };
+    readonly stdout: {
+      readonly isTerminal: boolean;
+      readonly columns: number;
+      readonly identity: FileIdentity | null;
+      /** Throws `OutputClosed`, or `Failure` `unwritable_output`. */
+      write(text: string): Promise<void>;
+    };
+    readonly stderr: {
+      readonly isTerminal: boolean;
+      readonly columns: number;
+      readonly identity: FileIdentity | null;
+      write(text: string): void;
+    };
   };
-  readonly stdout: {
-    readonly isTerminal: boolean;
-    readonly columns: number;
-    readonly identity: FileIdentity | null;
-    /** Throws `OutputClosed`, or `Failure` `unwritable_output`. */
-    write(text: string): Promise<void>;
-  };
-  readonly stderr: {
-    readonly isTerminal: boolean;
-    readonly columns: number;
-    readonly identity: FileIdentity | null;
-    write(text: string): void;
-  };
-  /** Fires when the person interrupts the program, or its supervisor is gone or ends it. */
-  readonly signal: AbortSignal;
-};
-
-/** What a process that serves with others has to do with the one that started it. */
-export type Supervisor = {
-  /** The same for all processes of one start. */
-  readonly run: string;
-  /** To listen on together with the others. */
-  readonly port: number;
-  /** Tells it that this process answers. */
-  announceReady(): void;
-};
 
 /** What a stream goes to, so that a path to the same file, pipe or terminal is recognised; null: closed. */
 export type FileIdentity = { readonly dev: number; readonly ino: number };

@@ -14,21 +14,18 @@ import {
   openJobQueue,
 } from "../crawler/index.ts";
 import { systemClock } from "../fetching/index.ts";
-import { createPrometheusSink } from "../metrics.ts";
 import {
   type CrawlSpec,
   type ExtractorServerOptions,
-  openProcessBoard,
-  reservePort,
+  type ServingPart,
+  serveProcesses,
   startExtractorServer,
-  superviseProcesses,
-  urlOf,
 } from "../server/index.ts";
 import { DEFAULT_CRAWL, extractionDefaults, type Settings } from "../settings/index.ts";
 import type { Typed } from "./arguments.ts";
 import type { Io } from "./io.ts";
 import { type CommandParts, openProgram } from "./program.ts";
-import { aborted, entriesOf, readApiKey, readProxySettings, warnWithoutKey } from "./server-settings.ts";
+import { entriesOf, readApiKey, readProxySettings, warnWithoutKey } from "./server-settings.ts";
 import { optionValue } from "./values.ts";
 
 /** `serve extractor`, ready to run; null where the settings decide. */
@@ -63,7 +60,7 @@ export async function runServeExtractor(
   const program = openProgram(parts);
   const network = await readNetworkSettings(command, program.settings, io);
   const stateDirectory = stateDirectoryOf(program, "extractor");
-  const serving: Serving = { program, network, stateDirectory, log: program.openLog("info"), io };
+  const serving: Serving = { program, network, stateDirectory, log: program.openLog("info") };
   if (io.supervisor === null) warnWithoutKey(network, "ARTICLE_EXTRACTOR_API_KEY", notices);
   if (io.supervisor === null && network.paths.root === null)
     notices.warn(
@@ -71,8 +68,22 @@ export async function runServeExtractor(
         ? "crawls may write where this user may: set ARTICLE_EXTRACTOR_OUTPUT_ROOT to confine them"
         : "crawls are refused: set ARTICLE_EXTRACTOR_OUTPUT_ROOT to the directory that they may write to",
     );
-  const isSeveral = processCount(serving) > 1 && io.supervisor === null;
-  return isSeveral ? await serveFromSeveral(serving) : await serveFromThis(serving);
+  return await serveProcesses(
+    {
+      ...network,
+      count: program.settings.webConcurrency ?? 1,
+      metricsNamespace: program.settings.metricsNamespace,
+      log: serving.log,
+      announce: (url, from) => io.stderr.write(`serving extraction at ${url}${network.basePath}${from}\n`),
+      // What is wrong with the directory is found here.
+      prepare: async () => {
+        openQueue(serving)[Symbol.dispose]();
+        openSharedState(stateDirectory, serving.log).database.close();
+      },
+      run: (process) => runServer(serving, process),
+    },
+    io,
+  );
 }
 
 type Serving = {
@@ -80,70 +91,34 @@ type Serving = {
   readonly network: Awaited<ReturnType<typeof readNetworkSettings>>;
   readonly stateDirectory: string;
   readonly log: Log;
-  readonly io: Io;
 };
 
-const processCount = ({ program }: Serving): number => program.settings.webConcurrency ?? 1;
-
-async function serveFromSeveral(serving: Serving): Promise<number> {
-  const { io, log, network } = serving;
-  const { host } = network;
-  // Made before the processes start: what is wrong with the directory is told once, and ends the program.
-  openQueue(serving)[Symbol.dispose]();
-  openSharedState(serving.stateDirectory, log).database.close();
-  const port = await reservePort(host, network.port);
-  return await superviseProcesses({
-    count: processCount(serving),
-    startCopy: io.startCopy,
-    run: crypto.randomUUID(),
-    port,
-    signal: io.signal,
-    onReady: () => announce(serving, urlOf(host, port)),
-    log,
-  });
-}
-
-/** As the only process, or as one of several. */
-async function serveFromThis(serving: Serving): Promise<number> {
-  const { io, log, program, network, stateDirectory } = serving;
-  const { settings } = program;
-  const { supervisor } = io;
+async function runServer(serving: Serving, process: ServingPart): Promise<void> {
+  const { log, program, network, stateDirectory } = serving;
   using queue = openQueue(serving);
   const { database } = openSharedState(stateDirectory, log);
   using _ = { [Symbol.dispose]: () => database.close() };
-  const prometheus = createPrometheusSink(settings.metricsNamespace);
-  using board = openProcessBoard({
-    database,
-    run: supervisor?.run ?? crypto.randomUUID(),
-    pid: process.pid,
-    snapshot: prometheus.snapshot,
-    log,
-  });
+  using joined = process.join(database);
   await using app = openApp(program, {
     shell: "server",
     // Each session says for whom it is; one that did not would reach public addresses only.
     caller: { kind: "remote_request" },
-    sinks: [prometheus.sink],
+    sinks: [process.sink],
     log,
-    ...(supervisor === null ? {} : { hostSlots: sharedSlots(database) }),
+    ...(process.sharesPort ? { hostSlots: sharedSlots(database) } : {}),
   });
   await using server = startExtractorServer({
     ...network,
-    port: supervisor?.port ?? network.port,
-    sharesPort: supervisor !== null,
+    ...process,
+    ...joined,
     name: "article-extractor",
     version: VERSION,
     app,
     queue,
-    defaults: defaultsOf(settings),
-    processes: { configured: processCount(serving), alive: () => board.alive().length },
-    renderMetrics: () => prometheus.render(board.otherMetrics()),
+    defaults: defaultsOf(program.settings),
     log,
   });
-  if (supervisor === null) announce(serving, server.url);
-  else supervisor.announceReady();
-  await aborted(io.signal);
-  return 0;
+  await process.untilEnd(server.url);
 }
 
 const openQueue = ({ program, stateDirectory }: Serving): JobQueue<CrawlSpec> =>
@@ -157,12 +132,6 @@ const openQueue = ({ program, stateDirectory }: Serving): JobQueue<CrawlSpec> =>
 
 const sharedSlots = (database: Database): HostSlots =>
   createSharedHostSlots({ local: createHostSlots(systemClock), database, clock: systemClock });
-
-function announce(serving: Serving, url: string): void {
-  const count = processCount(serving);
-  const from = count > 1 ? `, from ${count} processes` : "";
-  serving.io.stderr.write(`serving extraction at ${url}${serving.network.basePath}${from}\n`);
-}
 
 const defaultsOf = (settings: Settings): ExtractorServerOptions["defaults"] => ({
   extraction: extractionDefaults(settings),

@@ -3,22 +3,20 @@ import { type OpenTenants, openTenantApp, openTenants } from "../app/index.ts";
 import { Failure } from "../base/failure.ts";
 import type { Log } from "../base/log.ts";
 import { VERSION } from "../base/version.ts";
-import { createPrometheusSink, type Metrics } from "../metrics.ts";
+import type { Metrics } from "../metrics.ts";
 import {
   type McpOptions,
-  openProcessBoard,
-  reservePort,
+  type ServingPart,
   serveMcpStdio,
+  serveProcesses,
   startSearchServer,
-  superviseProcesses,
-  urlOf,
 } from "../server/index.ts";
 import type { TenantRegistry } from "../tenants/index.ts";
 import type { Typed } from "./arguments.ts";
 import { SERVERS } from "./commands.ts";
 import { type DeployedProgram, openDeployment } from "./deployment.ts";
 import type { CommandParts } from "./program.ts";
-import { aborted, entriesOf, readApiKey, readProxySettings, warnWithoutKey } from "./server-settings.ts";
+import { entriesOf, readApiKey, readProxySettings, warnWithoutKey } from "./server-settings.ts";
 import { optionValue } from "./values.ts";
 
 /** `serve search`, ready to run; null where the deployment file decides. */
@@ -59,9 +57,24 @@ export async function runServeSearch(command: ServeCommand, parts: CommandParts)
   const log = program.openLog(deployment.infrastructure.logLevel);
   const serving: Serving = { command, ...parts, ...deployed, log };
   if (command.isStdio) return await serveStdio(serving);
-  if (io.supervisor === null) warnWithoutKey(await networkOf(serving), "DOCS_SEARCH_API_KEY", notices);
-  const isSeveral = deployment.infrastructure.workers > 1 && io.supervisor === null;
-  return isSeveral ? await serveFromSeveral(serving) : await serveFromThis(serving);
+  const network = await networkOf(serving);
+  if (io.supervisor === null) warnWithoutKey(network, "DOCS_SEARCH_API_KEY", notices);
+  return await serveProcesses(
+    {
+      ...network,
+      count: deployment.infrastructure.workers,
+      metricsNamespace: program.settings.metricsNamespace,
+      log,
+      announce: (url, from) => announce(serving, url, from),
+      prepare: async () => {
+        await using app = openTenantApp(program, { deployment, log });
+        await using tenants = openTenants(program, { deployment, app, log });
+        await checkSources(serving, tenants);
+      },
+      run: (process) => runServer(serving, network, process),
+    },
+    io,
+  );
 }
 
 type Serving = CommandParts & DeployedProgram & { readonly command: ServeCommand; readonly log: Log };
@@ -77,73 +90,40 @@ async function serveStdio(serving: Serving): Promise<number> {
   return 0;
 }
 
-async function serveFromSeveral(serving: Serving): Promise<number> {
-  const { io, log, deployment } = serving;
-  const { host, port } = await networkOf(serving);
-  {
-    // Once, and not by each of the processes.
-    await using app = openTenantApp(serving.program, { deployment, log });
-    await using tenants = openTenants(serving.program, { ...serving, app });
-    await checkSources(serving, tenants);
-  }
-  const shared = await reservePort(host, port);
-  return await superviseProcesses({
-    count: deployment.infrastructure.workers,
-    startCopy: io.startCopy,
-    run: crypto.randomUUID(),
-    port: shared,
-    signal: io.signal,
-    onReady: () => announce(serving, urlOf(host, shared)),
-    log,
-  });
-}
-
-/** As the only process, or as one of several. */
-async function serveFromThis(serving: Serving): Promise<number> {
-  const { io, log, deployment } = serving;
-  const { supervisor } = io;
-  const network = await networkOf(serving);
-  const prometheus = createPrometheusSink(serving.program.settings.metricsNamespace);
-  await using app = openTenantApp(serving.program, { deployment, log, sinks: [prometheus.sink] });
-  const { metrics } = app;
-  await using tenants = openTenants(serving.program, { ...serving, app });
-  if (supervisor !== null && !tenants.state.isShared)
+async function runServer(
+  serving: Serving,
+  network: Awaited<ReturnType<typeof networkOf>>,
+  process: ServingPart,
+): Promise<void> {
+  const { program, deployment, log } = serving;
+  const { isOffline, defaultClientModel } = deployment.infrastructure;
+  await using app = openTenantApp(program, { deployment, log, sinks: [process.sink] });
+  await using tenants = openTenants(program, { deployment, app, log });
+  const { database, isShared } = tenants.state;
+  if (process.sharesPort && !isShared)
     throw new Failure(
       "invalid_settings",
       "infrastructure.uvicorn_workers: several processes need a state directory that can be written; name one in DOCS_SEARCH_STATE_DIR, or use 1",
     );
   await checkSources(serving, tenants);
-  using board = openProcessBoard({
-    database: tenants.state.database,
-    run: supervisor?.run ?? crypto.randomUUID(),
-    pid: process.pid,
-    snapshot: prometheus.snapshot,
-    log,
-  });
+  using joined = process.join(database);
   tenants.registry.start();
   await using server = startSearchServer({
-    ...mcpOptions(serving, tenants.registry, metrics),
+    ...mcpOptions(serving, tenants.registry, app.metrics),
     ...network,
-    port: supervisor?.port ?? network.port,
-    sharesPort: supervisor !== null,
-    isOffline: deployment.infrastructure.isOffline,
-    defaultClientModel: deployment.infrastructure.defaultClientModel,
-    renderMetrics: () => prometheus.render(board.otherMetrics()),
-    processes: { configured: deployment.infrastructure.workers, alive: () => board.alive().length },
+    ...process,
+    ...joined,
+    isOffline,
+    defaultClientModel,
     log,
-    metrics,
-    timesDatabase: tenants.state.database,
+    metrics: app.metrics,
+    timesDatabase: database,
   });
-  if (supervisor === null) announce(serving, server.url);
-  else supervisor.announceReady();
-  await aborted(io.signal);
-  return 0;
+  await process.untilEnd(server.url);
 }
 
-function announce({ io, deployment }: Serving, url: string): void {
+function announce({ io, deployment }: Serving, url: string, from: string): void {
   const { length } = deployment.tenants;
-  const { workers } = deployment.infrastructure;
-  const from = workers > 1 ? `, from ${workers} processes` : "";
   io.stderr.write(`serving ${length} ${length === 1 ? "tenant" : "tenants"} at ${url}/mcp${from}\n`);
 }
 

@@ -1,4 +1,3 @@
-import { onAbort } from "../base/abort.ts";
 import { Failure } from "../base/failure.ts";
 import { type AddressSet, isLoopbackAddress, parseAddressSet } from "../fetching/index.ts";
 import { normalBasePath } from "../server/index.ts";
@@ -7,7 +6,7 @@ import { readText } from "./input.ts";
 import type { Io } from "./io.ts";
 import type { Notices } from "./notices.ts";
 
-// What both servers read out of the settings, and how they wait for their end.
+// What both servers read out of the settings.
 
 /** Where the servers stand behind proxies. @throws Failure `invalid_settings` */
 export function readProxySettings({ basePath: written, trustedProxies }: Settings): {
@@ -59,7 +58,3 @@ export function warnWithoutKey(
 /** Entries between commas or spaces; null for a setting that is unset. */
 export const entriesOf = (text: string | null): string[] | null =>
   text?.split(/[\s,]+/).filter((entry) => entry !== "") ?? null;
-
-/** Waits until the program is told to end. */
-export const aborted = (signal: AbortSignal): Promise<void> =>
-  new Promise((done) => void onAbort(signal, done));

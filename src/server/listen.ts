@@ -144,7 +144,7 @@ function toExchange(request: Request, server: Server<undefined>, options: Listen
     requestId,
     client: clientOf(request, peerAddress, options.trustedProxies),
     log: options.log.with({ request_id: requestId }),
-    signal: request.signal,
+    signal: () => request.signal,
     keepOpen: () => server.timeout(request, 0),
   };
 }

@@ -239,3 +239,56 @@ describe("operations", () => {
     });
   });
 });
+
+describe("the description of the API", () => {
+  type Operation = { readonly responses: Readonly<Record<string, { readonly content?: object }>> };
+  type ApiDocument = {
+    readonly openapi: string;
+    readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+  };
+  const read = async (): Promise<ApiDocument> =>
+    (await (await fetch(`${server.url}/openapi.json`)).json()) as ApiDocument;
+
+  test("names every operation", async () => {
+    const { openapi, paths } = await read();
+    const operations = Object.entries(paths).flatMap(([path, methods]) =>
+      Object.keys(methods).map((method) => `${method} ${path}`),
+    );
+    expect(openapi).toBe("3.1.0");
+    expect(operations.sort()).toEqual([
+      "get /",
+      "get /docs",
+      "get /health",
+      "get /mcp.json",
+      "get /metrics",
+      "get /openapi.json",
+      "get /ready",
+      "get /search-times",
+      "get /tenants/status",
+      "get /{codename}/sync/status",
+      "post /mcp",
+      "post /{codename}/sync/trigger",
+    ]);
+  });
+
+  test("is true of what is answered", async () => {
+    const { paths } = await read();
+    for (const [path, methods] of Object.entries(paths)) {
+      const { get } = methods;
+      if (!get) continue;
+      const response = await fetch(server.url + path.replace("{codename}", "tool"));
+      const type = response.headers.get("content-type")?.split(";")[0] ?? "";
+      expect([path, response.status, Object.keys(get.responses["200"]?.content ?? {})]).toEqual([
+        path,
+        200,
+        expect.arrayContaining([type]),
+      ]);
+    }
+  });
+
+  test("is shown at /docs", async () => {
+    const page = await fetch(`${server.url}/docs`, { headers: { accept: "text/html" } });
+    expect(await page.text()).toContain("swagger-ui");
+    expect((await fetch(`${server.url}/docs/swagger-ui.css`)).status).toBe(200);
+  });
+});

@@ -1,5 +1,23 @@
-import { Problem } from "./extractor/schemas/answers.ts";
-import type { ApiAnswer } from "./openapi.ts";
+import { type ApiAnswer, z } from "./openapi.ts";
+
+const Problem = z
+  .object({
+    type: z.string(),
+    title: z.string(),
+    status: z.int(),
+    detail: z.string().openapi({ description: "For people" }),
+    code: z.string().openapi({ description: "Stable, for programs", example: "no_content" }),
+    request_id: z.string(),
+    target_status: z
+      .int()
+      .optional()
+      .openapi({ description: "HTTP status that the page itself answered with, where it answered" }),
+    errors: z
+      .array(z.object({ path: z.string(), message: z.string() }))
+      .optional()
+      .openapi({ description: "The fields that are wrong" }),
+  })
+  .openapi("Problem", { description: "RFC 9457" });
 
 /** An answer in the form of a problem. */
 export const problem = (description: string, headers?: ApiAnswer["headers"]): ApiAnswer => ({

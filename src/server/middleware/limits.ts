@@ -51,8 +51,9 @@ export function limitConcurrency(limit: ConcurrencyLimit): Layer {
 function turnWithin(
   waiting: FairQueue<() => void>,
   limit: ConcurrencyLimit,
-  { client, signal }: Exchange,
+  exchange: Exchange,
 ): Promise<void> {
+  const signal = exchange.signal();
   return new Promise((resolve, reject) => {
     const giveUp = (): void => {
       waiting.remove(begin);
@@ -68,7 +69,7 @@ function turnWithin(
       stop();
       resolve();
     };
-    waiting.push(subscriberNetwork(client.address), begin);
+    waiting.push(subscriberNetwork(exchange.client.address), begin);
     signal.addEventListener("abort", giveUp, { once: true });
   });
 }

@@ -10,8 +10,8 @@ export type ObserveOptions = {
 };
 
 /**
- * The outermost layer: errors become answers, every answer carries the request id, and each request is one
- * line of the log and one count in the metrics.
+ * The outermost layer: errors become answers, every answer carries the request id and the headers that keep browsers
+ * safe, and each request is one line of the log and one count in the metrics.
  */
 export const observe =
   ({ metrics, quietPaths }: ObserveOptions): Layer =>
@@ -19,7 +19,7 @@ export const observe =
   async (exchange) => {
     const { request, log, client, path, requestId } = exchange;
     const started = performance.now();
-    const response = withHeader(await answer(next, exchange), "x-request-id", requestId);
+    const response = withOwnHeaders(await answered(next, exchange), requestId);
     const durationMs = performance.now() - started;
     metrics.count(`http.requests.${request.method.toLowerCase()}.${response.status}`);
     metrics.time("http.duration", durationMs);
@@ -52,34 +52,38 @@ export function shownPath(path: string): string {
 const unescaped = (text: string): string =>
   text.replace(/%([0-7][\da-f])/gi, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)));
 
-async function answer(next: Handler, exchange: Parameters<Handler>[0]): Promise<Response> {
-  try {
-    return await next(exchange);
-  } catch (error) {
-    return answerProblem(error, exchange);
-  }
-}
+// What an answer may load when a browser shows it. Pages with scripts set their own policy.
+const NOTHING = "default-src 'none'; frame-ancestors 'none'";
 
 // Answers of `fetch`-like helpers may have headers that cannot be changed; a copy's body is a stream, which costs.
-function withHeader(response: Response, name: string, value: string): Response {
+function withOwnHeaders(response: Response, requestId: string): Response {
   try {
-    response.headers.set(name, value);
+    setOwnHeaders(response.headers, requestId);
     return response;
   } catch {
     const copy = new Response(response.body, response);
-    copy.headers.set(name, value);
+    setOwnHeaders(copy.headers, requestId);
     return copy;
   }
 }
 
-/** Errors become answers here already, so that the layers around put their headers on them too. */
-export const answerProblems: Layer = (next) => async (exchange) => {
+/** Keeps browsers from guessing types, framing answers and telling other sites of them. */
+function setOwnHeaders(headers: Headers, requestId: string): void {
+  headers.set("x-request-id", requestId);
+  headers.set("x-content-type-options", "nosniff");
+  headers.set("referrer-policy", "no-referrer");
+  if (!headers.has("content-security-policy")) headers.set("content-security-policy", NOTHING);
+  if (!headers.has("cache-control")) headers.set("cache-control", "no-store");
+}
+
+/** The answer of a handler, also where it throws. */
+export async function answered(next: Handler, exchange: Parameters<Handler>[0]): Promise<Response> {
   try {
     return await next(exchange);
   } catch (error) {
     return answerProblem(error, exchange);
   }
-};
+}
 
 function answerProblem(error: unknown, exchange: Parameters<Handler>[0]): Response {
   const problem = toProblem(error);

@@ -1,5 +1,6 @@
 import { isLoopbackAddress } from "../../fetching/index.ts";
 import type { Exchange, Layer } from "./exchange.ts";
+import { answered } from "./observe.ts";
 import { ProblemError } from "./problem.ts";
 
 export type OriginRules = {
@@ -30,8 +31,8 @@ export function guardOrigin(rules: OriginRules): Layer {
       return withCors(new Response(null, { status: 204 }), exchange, origin);
     if (!isListed && !isSameOrigin(origin, exchange) && rules.guardedMethods.includes(request.method))
       throw refusal("requests of other sites are refused; the operator can allow an origin");
-    const response = await next(exchange);
-    return isListed ? withCors(response, exchange, origin) : response;
+    // The pages of listed origins may read errors too.
+    return isListed ? withCors(await answered(next, exchange), exchange, origin) : next(exchange);
   };
 }
 

@@ -1,4 +1,3 @@
-import { onAbort } from "../../base/abort.ts";
 import type { Layer } from "./exchange.ts";
 import { drainingProblem } from "./limits.ts";
 import { ProblemError } from "./problem.ts";
@@ -15,17 +14,22 @@ export type UnderWay = {
 export function trackRequests(): UnderWay {
   const running = new Set<() => void>();
   const layer: Layer = (next) => async (exchange) => {
-    const work = new AbortController();
     const cut = Promise.withResolvers<never>();
-    const leave = (): void => work.abort();
+    let work: AbortController | null = null;
+    let isCalledOff = false;
     const callOff = (): void => {
       cut.reject(new ProblemError(drainingProblem));
-      work.abort();
+      isCalledOff = true;
+      work?.abort();
     };
-    using _ = onAbort(exchange.signal, leave);
+    const signal = (): AbortSignal => {
+      work ??= new AbortController();
+      if (isCalledOff) work.abort();
+      return AbortSignal.any([exchange.signal(), work.signal]);
+    };
     running.add(callOff);
     try {
-      return await Promise.race([next({ ...exchange, signal: work.signal }), cut.promise]);
+      return await Promise.race([next({ ...exchange, signal }), cut.promise]);
     } finally {
       running.delete(callOff);
     }

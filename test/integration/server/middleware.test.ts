@@ -14,7 +14,6 @@ import {
 import { limitConcurrency, refuseWhileDraining } from "../../../src/server/middleware/limits.ts";
 import { observe } from "../../../src/server/middleware/observe.ts";
 import { guardOrigin } from "../../../src/server/middleware/origin.ts";
-import { secureHeaders } from "../../../src/server/middleware/secure-headers.ts";
 
 const listeners: Listener[] = [];
 const lines: Record<string, unknown>[] = [];
@@ -107,7 +106,7 @@ describe("every answer", () => {
   });
 
   test("forbids sniffing, framing and telling others", async () => {
-    const { headers } = await fetch(serve(ok, { layers: [secureHeaders] }));
+    const { headers } = await fetch(serve(ok));
     expect(headers.get("x-content-type-options")).toBe("nosniff");
     expect(headers.get("content-security-policy")).toContain("default-src 'none'");
     expect(headers.get("referrer-policy")).toBe("no-referrer");

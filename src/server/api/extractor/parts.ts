@@ -1,26 +1,22 @@
 import type { App } from "../../../app/index.ts";
 import type { Log } from "../../../base/log.ts";
 import type { JobQueue } from "../../../crawler/index.ts";
+import type { SiteParts } from "../site.ts";
 import type { JobRunner } from "./jobs/runner.ts";
 import type { CrawlSpec } from "./jobs/spec.ts";
 import type { PathRules } from "./paths.ts";
 import type { RequestDefaults } from "./requests.ts";
 
 /** What the operations of the extractor's server work with. */
-export type ExtractorParts = {
-  readonly name: string;
-  readonly version: string;
+export type ExtractorParts = SiteParts & {
   readonly app: App;
   readonly queue: JobQueue<CrawlSpec>;
   readonly runner: Pick<JobRunner, "wake">;
   readonly defaults: RequestDefaults;
   readonly paths: PathRules;
   readonly hasApiKey: boolean;
-  /** False while starting and while ending. */
-  readonly isReady: () => boolean;
   /** Aborts when the server begins to end; event streams close then. */
   readonly draining: AbortSignal;
-  readonly renderMetrics: () => string;
   /** Of those that share the port. */
   readonly processes: { readonly configured: number; readonly alive: () => number };
   readonly log: Log;

@@ -1,30 +1,48 @@
 import type { Handler } from "../../middleware/exchange.ts";
-import { type Api, createApi } from "../openapi.ts";
-import { EVERYWHERE, GUARDED } from "../problems.ts";
+import type { z } from "../openapi.ts";
+import { createSite } from "../site.ts";
 import { crawlOperations } from "./operations/crawl.ts";
 import { eventOperations } from "./operations/events.ts";
 import { extractOperation, readPageOperation } from "./operations/extract.ts";
-import { probeOperations } from "./operations/probes.ts";
-import { siteOperations } from "./operations/site.ts";
 import type { ExtractorParts } from "./parts.ts";
+import { About, Health } from "./schemas/answers.ts";
 
 /** What `serve extractor` answers, below its base path. */
 export function extractorRoutes(parts: ExtractorParts): Handler {
-  const describe = (basePath: string): object => api.document(basePath);
-  const api: Api = createApi({
-    title: parts.name,
-    version: parts.version,
+  const startedAt = performance.now();
+  return createSite(parts, {
     description: "Articles of web pages, and crawls of whole sites.",
-    everywhere: EVERYWHERE,
-    guarded: GUARDED,
+    about: (basePath) => about(parts, basePath),
+    aboutSchema: About,
+    health: async () => Response.json(health(parts, performance.now() - startedAt)),
+    healthSchema: Health,
     operations: [
       extractOperation(parts),
       ...crawlOperations(parts),
       ...eventOperations(parts),
-      ...probeOperations(parts),
-      ...siteOperations(parts, describe),
       readPageOperation(parts),
     ],
-  });
-  return api.handle;
+  }).handle;
+}
+
+const about = ({ name, version, isReady }: ExtractorParts, basePath: string): z.output<typeof About> => ({
+  service: name,
+  version,
+  status: isReady() ? "ready" : "draining",
+  docs: `${basePath}/docs`,
+});
+
+function health(parts: ExtractorParts, uptimeMs: number): z.output<typeof Health> {
+  const { name, version, app, queue } = parts;
+  return {
+    status: "healthy",
+    service: name,
+    version,
+    uptime_seconds: Math.round(uptimeMs / 100) / 10,
+    cache: { size: app.cache.size, max_size: app.cache.maxSize },
+    workers: app.extractor.workers,
+    browser: { available: app.browserPath() !== null },
+    jobs: queue.counts(),
+    processes: { configured: parts.processes.configured, alive: parts.processes.alive() },
+  };
 }

@@ -2,66 +2,114 @@ import type { TenantStatus } from "../../../tenants/index.ts";
 import type { Handler } from "../../middleware/exchange.ts";
 import { ProblemError } from "../../middleware/problem.ts";
 import { answerMcp, type McpOptions } from "../mcp/protocol.ts";
+import type { ApiOperation } from "../openapi.ts";
+import { problem } from "../problems.ts";
+import { createSite, type SiteParts } from "../site.ts";
+import * as schemas from "./schemas.ts";
 import type { SearchTimesRecord } from "./search-times.ts";
 
-export type SearchRoutesOptions = McpOptions & {
-  readonly isOffline: boolean;
-  readonly defaultClientModel: string | null;
-  /** False while starting and while ending. */
-  readonly isReady: () => boolean;
-  /** Whether a request carries the key; probes are answered without, but tell less. */
-  readonly holdsKey: (request: Request) => boolean;
-  readonly renderMetrics: () => string;
-  /** Of those that share the port. */
-  readonly processes: { readonly configured: number; readonly alive: () => number };
-  readonly readSearchTimes: () => SearchTimesRecord;
-};
-
-/** Answered without a key and whatever the load: what load balancers and supervisors ask. */
-export const PROBE_PATHS: readonly string[] = ["/health", "/ready"];
+export type SearchRoutesOptions = McpOptions &
+  SiteParts & {
+    readonly isOffline: boolean;
+    readonly defaultClientModel: string | null;
+    /** Whether a request carries the key; probes are answered without, but tell less. */
+    readonly holdsKey: (request: Request) => boolean;
+    /** Those that share the port. */
+    readonly processes: { readonly configured: number; readonly alive: () => number };
+    readonly readSearchTimes: () => SearchTimesRecord;
+  };
 
 /** What `serve search` answers, below its base path. */
 export function searchRoutes(options: SearchRoutesOptions): Handler {
-  const fixed: Readonly<Record<string, Readonly<Record<string, Handler>>>> = {
-    "/": { GET: async () => Response.json(about(options)) },
-    "/mcp": { POST: (exchange) => mcp(exchange, options) },
-    "/mcp/": { POST: (exchange) => mcp(exchange, options) },
-    "/mcp.json": { GET: async (exchange) => Response.json(clientConfiguration(exchange, options)) },
-    "/health": { GET: async (exchange) => Response.json(health(exchange, options)) },
-    "/ready": { GET: async () => ready(options) },
-    "/metrics": { GET: async () => metrics(options) },
-    "/search-times": { GET: async () => Response.json(options.readSearchTimes()) },
-    "/tenants/status": { GET: async () => Response.json({ tenants: statuses(options).map(toStatusRecord) }) },
-  };
-  return async (exchange) => {
-    const { path, request } = exchange;
-    const byMethod = fixed[path] ?? syncRoutes(path, options);
-    if (!byMethod)
-      throw new ProblemError({
-        status: 404,
-        code: "not_found",
-        detail: `there is nothing at ${path.slice(0, 200)}`,
-      });
-    const method = request.method === "HEAD" ? "GET" : request.method;
-    const handler = byMethod[method];
-    if (handler) return handler(exchange);
-    const allow = Object.keys(byMethod).join(", ");
-    throw new ProblemError({
-      status: 405,
-      code: "method_not_allowed",
-      detail: `${path} answers ${allow}`,
-      headers: { allow },
-    });
-  };
+  const { handle } = createSite(options, {
+    description: "Documentation search: MCP for language models, and the state of the tenants.",
+    about: () => about(options),
+    aboutSchema: schemas.About,
+    health: async ({ exchange }) => Response.json(health(exchange, options)),
+    healthSchema: schemas.Health,
+    operations: [mcpOperation(options), ...tenantOperations(options)],
+  });
+  // Many clients are told the endpoint's address with a slash behind it.
+  return (exchange) => handle(exchange.path === "/mcp/" ? { ...exchange, path: "/mcp" } : exchange);
 }
 
-const mcp: (exchange: Parameters<Handler>[0], options: SearchRoutesOptions) => Promise<Response> = (
-  { request, body, keepOpen },
-  options,
-) => {
-  keepOpen();
-  return answerMcp(request, body, options);
-};
+const mcpOperation = (options: SearchRoutesOptions): ApiOperation => ({
+  method: "post",
+  path: "/mcp",
+  tag: "search",
+  summary: "The MCP endpoint: Streamable HTTP without sessions, with JSON replies",
+  body: schemas.JsonRpc,
+  answers: {
+    200: { description: "The reply", content: { "application/json": schemas.JsonRpc } },
+    202: { description: "A notification was taken" },
+    408: problem("The request took too long"),
+    413: problem("The body is over 2 MiB"),
+    429: problem("More requests of one client at once than the server takes"),
+  },
+  handle: ({ exchange }) => {
+    exchange.keepOpen();
+    return answerMcp(exchange.request, exchange.body, options);
+  },
+});
+
+const CODENAME = "{[a-z][a-z0-9_-]{1,63}}";
+
+function tenantOperations(options: SearchRoutesOptions): ApiOperation[] {
+  const unknown = problem("There is no such tenant");
+  return [
+    {
+      method: "get",
+      path: "/mcp.json",
+      tag: "search",
+      summary: "A configuration for MCP clients",
+      answers: { 200: { description: "It", content: { "application/json": schemas.ClientConfiguration } } },
+      handle: async ({ exchange }) => Response.json(clientConfiguration(exchange, options)),
+    },
+    {
+      method: "get",
+      path: "/search-times",
+      tag: "operation",
+      summary: "How long the searches of the last day took",
+      answers: {
+        200: { description: "Stretches of time", content: { "application/json": schemas.SearchTimes } },
+      },
+      handle: async () => Response.json(options.readSearchTimes()),
+    },
+    {
+      method: "get",
+      path: "/tenants/status",
+      tag: "tenants",
+      summary: "The state of every tenant",
+      answers: { 200: { description: "All of them", content: { "application/json": schemas.Tenants } } },
+      handle: async () => Response.json({ tenants: statuses(options).map(toStatusRecord) }),
+    },
+    {
+      method: "get",
+      path: "/{codename}/sync/status",
+      pattern: `/:codename${CODENAME}/sync/status`,
+      tag: "tenants",
+      summary: "The state of a tenant",
+      params: schemas.TenantParams,
+      answers: { 200: { description: "It", content: { "application/json": schemas.Tenant } }, 404: unknown },
+      handle: async ({ param }) => Response.json(toStatusRecord(options.registry.status(param("codename")))),
+    },
+    {
+      method: "post",
+      path: "/{codename}/sync/trigger",
+      pattern: `/:codename${CODENAME}/sync/trigger`,
+      tag: "tenants",
+      summary: "Asks for a sync of a tenant",
+      params: schemas.TenantParams,
+      answers: {
+        202: { description: "It is synced soon", content: { "application/json": schemas.Triggered } },
+        404: unknown,
+        409: problem("It is being synced already, or this server may not build its index"),
+        503: problem("The server is ending, or runs in offline mode and syncs nothing"),
+      },
+      handle: async ({ param }) => trigger(param("codename"), options),
+    },
+  ];
+}
 
 const about = ({ name, version, isReady }: SearchRoutesOptions) => ({
   service: name,
@@ -109,20 +157,6 @@ function health({ request }: Parameters<Handler>[0], options: SearchRoutesOption
 }
 
 const isHealthy = ({ problem }: TenantStatus): boolean => problem === null;
-
-const ready = ({ isReady }: SearchRoutesOptions): Response =>
-  Response.json({ ready: isReady() }, { status: isReady() ? 200 : 503 });
-
-const metrics = ({ renderMetrics }: SearchRoutesOptions): Response =>
-  new Response(renderMetrics(), { headers: { "content-type": "text/plain; version=0.0.4; charset=utf-8" } });
-
-function syncRoutes(path: string, options: SearchRoutesOptions): Readonly<Record<string, Handler>> | null {
-  const [, codename = "", action] = /^\/([a-z][a-z0-9_-]{1,63})\/sync\/(status|trigger)$/.exec(path) ?? [];
-  if (action === "status")
-    return { GET: async () => Response.json(toStatusRecord(options.registry.status(codename))) };
-  if (action === "trigger") return { POST: async () => trigger(codename, options) };
-  return null;
-}
 
 function trigger(codename: string, { registry, isOffline }: SearchRoutesOptions): Response {
   registry.status(codename);

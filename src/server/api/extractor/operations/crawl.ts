@@ -137,7 +137,7 @@ async function submit({ exchange }: ApiCall, parts: ExtractorParts): Promise<Res
       client: subscriberNetwork(exchange.client.address),
     });
     // Told before the job is accepted.
-    await requireSelectors(reading.plan.extraction, session, exchange.signal);
+    await requireSelectors(reading.plan.extraction, session, exchange.signal());
   }
   const job = queue.submit({
     directory,

@@ -64,7 +64,7 @@ export function eventOperations(parts: ExtractorParts): ApiOperation[] {
           throw tooManyStreams(MAX_STREAMS_PER_CLIENT, " of one client");
         const place = streams.take(client);
         call.exchange.keepOpen();
-        const body = openStream(job.id, { seen, parts, signal: call.exchange.signal }, () =>
+        const body = openStream(job.id, { seen, parts, signal: call.exchange.signal() }, () =>
           place[Symbol.dispose](),
         );
         return new Response(body, {

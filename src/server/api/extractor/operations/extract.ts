@@ -101,7 +101,8 @@ async function extract(
   await using session = app.openSession(network, egress, {
     client: subscriberNetwork(exchange.client.address),
   });
-  const { signal, requestId } = exchange;
+  const { requestId } = exchange;
+  const signal = exchange.signal();
   try {
     return await session.fromUrl({ url, authorization, options, signal, requestId });
   } catch (error) {

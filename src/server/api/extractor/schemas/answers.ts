@@ -81,25 +81,6 @@ export const AskedFields = ExtractionResult.partial()
     description: "ExtractionResult, or the fields of it and beside it that the request names",
   });
 
-export const Problem = z
-  .object({
-    type: z.string(),
-    title: z.string(),
-    status: z.int(),
-    detail: z.string().openapi({ description: "For people" }),
-    code: z.string().openapi({ description: "Stable, for programs", example: "no_content" }),
-    request_id: z.string(),
-    target_status: z
-      .int()
-      .optional()
-      .openapi({ description: "HTTP status that the page itself answered with, where it answered" }),
-    errors: z
-      .array(z.object({ path: z.string(), message: z.string() }))
-      .optional()
-      .openapi({ description: "The fields that are wrong" }),
-  })
-  .openapi("Problem", { description: "RFC 9457" });
-
 const jobStatus = z.enum(JOB_STATES);
 
 export const SubmittedJob = z
@@ -207,8 +188,6 @@ export const Health = z
     processes: z.object({ configured: count, alive: count }),
   })
   .openapi("Health");
-
-export const Ready = z.object({ ready: z.boolean() }).openapi("Ready");
 
 export const About = z
   .object({ service: z.string(), version: z.string(), status: z.string(), docs: z.string() })

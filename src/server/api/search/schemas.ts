@@ -1,0 +1,89 @@
+import { z } from "../openapi.ts";
+
+// The answers of serve search as its OpenAPI document describes them.
+
+const count = z.int().min(0);
+const time = z.string().nullable().openapi({ format: "date-time", example: "2026-11-21T12:00:00.000Z" });
+
+const failure = z.object({ code: z.string(), message: z.string() }).nullable();
+
+export const About = z
+  .object({ service: z.string(), version: z.string(), status: z.string() })
+  .openapi("About");
+
+export const JsonRpc = z.record(z.string(), z.unknown()).openapi("JsonRpc", {
+  description: "A message of JSON-RPC 2.0, as the Model Context Protocol defines them",
+});
+
+export const ClientConfiguration = z
+  .object({
+    defaultModel: z.string().nullable(),
+    mcpServers: z.record(z.string(), z.object({ type: z.literal("http"), url: z.string() })),
+  })
+  .openapi("ClientConfiguration");
+
+export const Health = z
+  .object({
+    status: z.enum(["healthy", "degraded"]),
+    tenant_count: count,
+    tenants: z
+      .record(
+        z.string(),
+        z.object({
+          status: z.enum(["healthy", "degraded"]),
+          source_type: z.string(),
+          doc_count: count.nullable(),
+          built_at: time,
+          error: failure,
+        }),
+      )
+      .openapi({ description: "By codename; empty for callers without the key" }),
+    infrastructure: z.object({
+      operation_mode: z.enum(["online", "offline"]),
+      version: z.string(),
+      processes: z.object({ configured: count, alive: count }),
+    }),
+  })
+  .openapi("Health");
+
+export const SearchTimes = z
+  .object({
+    bucket_seconds: count,
+    span_seconds: count,
+    queries: z.array(
+      z.object({ at: z.string(), count, errors: count, p50_ms: z.number(), p95_ms: z.number() }),
+    ),
+  })
+  .openapi("SearchTimes");
+
+export const TenantParams = z.object({ codename: z.string() });
+
+const counts = z.object({ fetched: count, unchanged: count, removed: count, failed: count });
+export const Tenant = z
+  .object({
+    tenant: z.string(),
+    source_type: z.string(),
+    state: z.string(),
+    last_started_at: time,
+    last_completed_at: time,
+    next_run_at: time,
+    last_error: failure,
+    counts,
+    index: z.object({ doc_count: count.nullable(), built_at: time, building: z.boolean() }),
+    test_queries: z.array(z.object({ query: z.string(), hits: count })),
+    history: z.array(
+      z.object({
+        started_at: z.string(),
+        completed_at: z.string(),
+        counts: counts.nullable(),
+        error: failure,
+      }),
+    ),
+  })
+  .openapi("Tenant");
+
+export const Tenants = z.object({ tenants: z.array(Tenant) }).openapi("Tenants");
+
+export const Triggered = z
+  .object({ success: z.literal(true), message: z.string(), state: z.string() })
+  .openapi("Triggered");

@@ -1,0 +1,124 @@
+import { API_DOCS } from "../web/api-docs.ts";
+import { pageResponse } from "../web/embedded.ts";
+import { type Api, type ApiOperation, type ApiOptions, createApi, z } from "./openapi.ts";
+import { EVERYWHERE, GUARDED } from "./problems.ts";
+
+/** Answered without a key and whatever the load: what load balancers and supervisors ask. */
+export const PROBE_PATHS: readonly string[] = ["/health", "/ready"];
+
+/** What both servers say of themselves. */
+export type SiteParts = {
+  readonly name: string;
+  readonly version: string;
+  /** False while starting and while ending. */
+  readonly isReady: () => boolean;
+  readonly renderMetrics: () => string;
+};
+
+/** What differs between them. */
+export type SiteAnswers = {
+  /** What `GET /` says to programs. */
+  readonly about: (basePath: string) => object;
+  readonly aboutSchema: z.ZodType;
+  readonly health: ApiOperation["handle"];
+  readonly healthSchema: z.ZodType;
+};
+
+/** Mounts the operations of a server beside those that both have: the pages, the probes, the metrics. */
+export function createSite(
+  parts: SiteParts,
+  site: SiteAnswers & Pick<ApiOptions, "description" | "operations">,
+): Api {
+  const api: Api = createApi({
+    title: parts.name,
+    version: parts.version,
+    description: site.description,
+    everywhere: EVERYWHERE,
+    guarded: GUARDED,
+    operations: [
+      ...probeOperations(parts, site),
+      ...pageOperations(site, (basePath) => api.document(basePath)),
+      ...site.operations,
+    ],
+  });
+  return api;
+}
+
+const Ready = z.object({ ready: z.boolean() }).openapi("Ready");
+
+const probeOperations = (parts: SiteParts, site: SiteAnswers): ApiOperation[] => [
+  {
+    method: "get",
+    path: "/health",
+    tag: "operation",
+    summary: "Whether the server is alive, and what it has",
+    isOpen: true,
+    answers: { 200: { description: "It is", content: { "application/json": site.healthSchema } } },
+    handle: site.health,
+  },
+  {
+    method: "get",
+    path: "/ready",
+    tag: "operation",
+    summary: "Whether requests should be sent here",
+    isOpen: true,
+    answers: {
+      200: { description: "Yes", content: { "application/json": Ready } },
+      503: { description: "No: it is starting or ending", content: { "application/json": Ready } },
+    },
+    handle: async () => Response.json({ ready: parts.isReady() }, { status: parts.isReady() ? 200 : 503 }),
+  },
+  {
+    method: "get",
+    path: "/metrics",
+    tag: "operation",
+    summary: "Counters and histograms in Prometheus's text format",
+    answers: {
+      200: { description: "The metrics of all processes together", content: { "text/plain": z.string() } },
+    },
+    handle: async () =>
+      new Response(parts.renderMetrics(), {
+        headers: { "content-type": "text/plain; version=0.0.4; charset=utf-8" },
+      }),
+  },
+];
+
+/** What people open in a browser: `/`, `/docs`, and the document that describes the API. */
+const pageOperations = (site: SiteAnswers, describe: (basePath: string) => object): ApiOperation[] => [
+  {
+    method: "get",
+    path: "/",
+    tag: "pages",
+    summary: "The page for people in a browser; else what serves here",
+    answers: {
+      200: {
+        description: "The page, or the service, its version and status",
+        content: { "text/html": z.string(), "application/json": site.aboutSchema },
+      },
+    },
+    // The page stands before the operations, since it needs no key.
+    handle: async ({ exchange }) => Response.json(site.about(exchange.basePath)),
+  },
+  {
+    method: "get",
+    path: "/docs",
+    tag: "pages",
+    summary: "Interactive documentation of this API",
+    description: "Browsers are shown the page without a key; it asks for one.",
+    answers: { 200: { description: "A page for a browser", content: { "text/html": z.string() } } },
+    handle: async () => pageResponse(API_DOCS),
+  },
+  {
+    method: "get",
+    path: "/openapi.json",
+    tag: "pages",
+    summary: "This API as an OpenAPI 3.1 document",
+    answers: {
+      200: {
+        description: "The document",
+        content: { "application/json": z.record(z.string(), z.unknown()) },
+      },
+    },
+    handle: async ({ exchange }) => Response.json(describe(exchange.basePath)),
+  },
+];

@@ -1,0 +1,104 @@
+import { onAbort } from "../../base/abort.ts";
+import type { Database } from "../../base/database/index.ts";
+import type { Log } from "../../base/log.ts";
+import { createPrometheusSink, type MetricsSink } from "../../metrics.ts";
+import { reservePort, urlOf } from "../listen.ts";
+import type { ServerPlace } from "../serve.ts";
+import { openProcessBoard } from "./board.ts";
+import { type StartCopy, superviseProcesses } from "./supervise.ts";
+
+/** What a process that serves with others has to do with the one that started it. */
+export type Supervisor = {
+  /** The same for all processes of one start. */
+  readonly run: string;
+  /** To listen on together with the others. */
+  readonly port: number;
+  /** Tells it that this process answers. */
+  announceReady(): void;
+};
+
+/** The process around a server. */
+export type ServingProcess = {
+  /** Null unless this process is a copy that another one started. */
+  readonly supervisor: Supervisor | null;
+  /** Starts this program again with the same arguments, as one of several that serve. */
+  readonly startCopy: StartCopy;
+  /** Fires when the person interrupts the program, or its supervisor is gone or ends it. */
+  readonly signal: AbortSignal;
+};
+
+/** A server that one process runs, or several on one port. */
+export type ServedProgram = {
+  readonly host: string;
+  readonly port: number;
+  /** Processes that are to serve. */
+  readonly count: number;
+  readonly metricsNamespace: string;
+  readonly log: Log;
+  /** Called once it answers, by the process that the person has started. @param from says from how many processes */
+  readonly announce: (url: string, from: string) => void;
+  /** Done once, before several processes start: what is wrong is told once, and ends the program. */
+  readonly prepare: () => Promise<void>;
+  /** Opens the server in this process, waits in `serving.untilEnd`, and closes it. */
+  readonly run: (serving: ServingPart) => Promise<void>;
+};
+
+/** What one process has of the port and of what all count together. */
+export type ServingPart = Pick<ServerPlace, "port" | "sharesPort"> & {
+  /** Counts for `/metrics`. */
+  readonly sink: MetricsSink;
+  /** Puts this process on the board in a database that all share. */
+  join(database: Database): JoinedProcess;
+  /** Says that the server answers at this address, and waits until it is to end. */
+  untilEnd(url: string): Promise<void>;
+};
+
+/** This process among those on the port; dispose of it when it ends. */
+export type JoinedProcess = Disposable & {
+  readonly processes: { readonly configured: number; readonly alive: () => number };
+  /** What all processes have counted, in Prometheus's text format. */
+  readonly renderMetrics: () => string;
+};
+
+/** Serves until the signal; returns the exit code. @throws what `prepare` and `run` throw */
+export async function serveProcesses(program: ServedProgram, around: ServingProcess): Promise<number> {
+  const { host, port, count, log } = program;
+  const { supervisor, signal } = around;
+  const announce = (url: string): void => program.announce(url, count > 1 ? `, from ${count} processes` : "");
+  if (count > 1 && supervisor === null) {
+    await program.prepare();
+    const shared = await reservePort(host, port);
+    return await superviseProcesses({
+      count,
+      startCopy: around.startCopy,
+      run: crypto.randomUUID(),
+      port: shared,
+      signal,
+      onReady: () => announce(urlOf(host, shared)),
+      log,
+    });
+  }
+  const prometheus = createPrometheusSink(program.metricsNamespace);
+  await program.run({
+    port: supervisor?.port ?? port,
+    sharesPort: supervisor !== null,
+    sink: prometheus.sink,
+    join(database) {
+      const run = supervisor?.run ?? crypto.randomUUID();
+      const board = openProcessBoard({ database, run, pid: process.pid, snapshot: prometheus.snapshot, log });
+      return {
+        processes: { configured: count, alive: () => board.alive().length },
+        renderMetrics: () => prometheus.render(board.otherMetrics()),
+        [Symbol.dispose]: () => board[Symbol.dispose](),
+      };
+    },
+    async untilEnd(url) {
+      if (supervisor === null) announce(url);
+      else supervisor.announceReady();
+      await aborted(signal);
+    },
+  });
+  return 0;
+}
+
+const aborted = (signal: AbortSignal): Promise<void> => new Promise((done) => void onAbort(signal, done));

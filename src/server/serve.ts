@@ -1,0 +1,83 @@
+import type { Log } from "../base/log.ts";
+import type { AddressSet } from "../fetching/index.ts";
+import type { Metrics } from "../metrics.ts";
+import { PROBE_PATHS } from "./api/site.ts";
+import { listen, urlOf } from "./listen.ts";
+import { requireApiKey } from "./middleware/api-key.ts";
+import { type Handler, inLayers, type Layer } from "./middleware/exchange.ts";
+import { refuseWhileDraining } from "./middleware/limits.ts";
+import { observe } from "./middleware/observe.ts";
+import { guardOrigin, type OriginRules } from "./middleware/origin.ts";
+import { trackRequests } from "./middleware/under-way.ts";
+import { serveApiDocs, servePage, type WebPage } from "./web/index.ts";
+
+/** Where a server listens, and to whom it answers. */
+export type ServerPlace = Pick<OriginRules, "allowedHosts"> & {
+  readonly host: string;
+  readonly port: number;
+  /** Lets several processes listen on the port. */
+  readonly sharesPort: boolean;
+  readonly basePath: string;
+  readonly trustedProxies: AddressSet;
+  /** What callers must send; null: nobody is asked. */
+  readonly apiKey: string | null;
+};
+
+/** What a server answers within the frame. */
+export type Service = Pick<OriginRules, "corsOrigins" | "guardedMethods"> & {
+  /** Shown at `/` to browsers. */
+  readonly page: WebPage;
+  /** Bound what is worked on, the outermost first. */
+  readonly limits: readonly Layer[];
+  readonly routes: (state: ServerState) => Handler;
+  readonly log: Log;
+  readonly metrics: Metrics;
+};
+
+export type ServerState = {
+  /** False while ending. */
+  readonly isReady: () => boolean;
+  /** Aborts when the server begins to end; event streams close then. */
+  readonly draining: AbortSignal;
+};
+
+/** A server that answers until it is disposed of. */
+export type RunningServer = AsyncDisposable & {
+  /** Where it is reached, without base path. */
+  readonly url: string;
+};
+
+/** How long requests may go on after the signal to end, in ms. */
+const GRACE_MS = 8_000;
+
+/**
+ * Opens the port and answers until it is disposed of: then new work is refused, and what runs may finish within a grace.
+ * @throws Failure `invalid_usage` when the port cannot be had
+ */
+export function serve(place: ServerPlace, service: Service): RunningServer {
+  const { log } = service;
+  const draining = new AbortController();
+  const underWay = trackRequests();
+  const handler = inLayers(
+    [
+      observe({ metrics: service.metrics, quietPaths: PROBE_PATHS }),
+      guardOrigin({ ...service, boundHost: place.host, allowedHosts: place.allowedHosts }),
+      servePage(service.page),
+      serveApiDocs,
+      requireApiKey({ key: place.apiKey, openPaths: PROBE_PATHS }),
+      refuseWhileDraining(() => draining.signal.aborted, PROBE_PATHS),
+      underWay.layer,
+      ...service.limits,
+    ],
+    service.routes({ isReady: () => !draining.signal.aborted, draining: draining.signal }),
+  );
+  const listener = listen({ ...place, handler, log });
+  return {
+    url: urlOf(place.host, listener.port),
+    async [Symbol.asyncDispose]() {
+      draining.abort();
+      log.info("the server ends", { requests: underWay.count(), grace_ms: GRACE_MS });
+      await listener.close(GRACE_MS, () => log.warning("requests cut off", { requests: underWay.callOff() }));
+    },
+  };
+}
