@@ -62,7 +62,7 @@ const CLEAN: Readonly<Record<string, string>> = {
   "src/articles/index.ts": 'export { from } from "./from.ts";\n',
   "src/articles/from.ts": [
     'import { start } from "../fetching/index.ts";',
-    'import type { T } from "../urls/index.ts";',
+    'import { a, type T } from "../urls/index.ts";',
     "export interface Fetcher { close(): void; fetch(url: T): Promise<T>; }",
     "export const from = (f: Fetcher) => ({ fetch(url: T) { return f.fetch(url); }, text: `${start} fetch(1) process.env` });",
     'export const pattern = /process.env|import("x")[\'"`]/;',
@@ -122,8 +122,8 @@ describe("the rules", () => {
     ],
     [
       "a re-export against the flow",
-      adding("src/search/index.ts", "export {", "  from,", '} from "../articles/index.ts";'),
-      "importsFollowTheTable: src/search/index.ts: line 3: search may not import articles",
+      adding("src/search/hit.ts", "export {", "  from,", '} from "../articles/index.ts";'),
+      "importsFollowTheTable: src/search/hit.ts: line 4: search may not import articles",
     ],
     [
       "an import for its side effects against the flow",
@@ -157,6 +157,24 @@ describe("the rules", () => {
       "an import of a room's folder",
       adding("src/articles/from.ts", "import { b } from '../urls';"),
       "roomsAreEnteredThroughTheirDoor: src/articles/from.ts: line 6: enters urls through src/urls, not through src/urls/index.ts",
+    ],
+    [
+      "a name in a door that only its own room uses",
+      adding("src/urls/index.ts", "export {", "  type T as U,", '} from "./b.ts";'),
+      "doorsShowWhatIsUsed: src/urls/index.ts: nothing outside of urls uses U",
+    ],
+    [
+      "a name in a door that only tests use",
+      {
+        ...adding("src/urls/index.ts", 'export { b } from "./b.ts";'),
+        "test/x.test.ts": 'import { b } from "../src/urls/index.ts";',
+      },
+      "doorsShowWhatIsUsed: src/urls/index.ts: nothing outside of urls uses b",
+    ],
+    [
+      "a test that enters a room's inner file",
+      { "test/x.test.ts": 'import { b } from "../src/urls/b.ts";' },
+      "testsEnterThroughDoors: test/x.test.ts: line 1: enters urls through src/urls/b.ts",
     ],
     [
       "a worker's URL into another room",
@@ -317,6 +335,16 @@ describe("the rules", () => {
     const found = check(treeOf(changes));
     expect(found.length).toBe(1);
     expect(found[0]).toStartWith(violation);
+  });
+
+  test("take what tests use of a room besides its door, and what is imported whole", () => {
+    const changes = {
+      "src/urls/testing.ts": 'export { b } from "./b.ts";',
+      "test/x.test.ts": 'import { b } from "../src/urls/testing.ts";',
+      ...adding("src/urls/index.ts", 'export { c } from "./b.ts";'),
+      ...adding("src/cli/main.ts", 'export const c = async () => (await import("../urls/index.ts")).c;'),
+    };
+    expect(check(treeOf(changes))).toEqual([]);
   });
 
   test("take a file of 400 lines", () => {

@@ -11,13 +11,13 @@ import { mkdtemp, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
+import { createCrawlPlan } from "../../src/crawler/index.ts";
 import {
   type ClaimedPage,
-  createCrawlPlan,
   type Frontier,
   openSqliteFrontier,
   type Settlement,
-} from "../../src/crawler/index.ts";
+} from "../../src/crawler/testing.ts";
 import { DEFAULT_EXTRACTION } from "../../src/settings/index.ts";
 import type { PageUrl } from "../../src/urls/index.ts";
 import { describeCommit, describeMachine } from "./machine.ts";

@@ -18,17 +18,15 @@ import { mkdir, mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
+import { ANALYZER_PROFILES, type SearchSettings, type SourceDocument } from "../../src/search/index.ts";
 import {
-  ANALYZER_PROFILES,
   Analyser,
   buildSegment,
   DocumentAnalyser,
   findCandidates,
   rankIndex,
-  type SearchSettings,
   Segment,
-  type SourceDocument,
-} from "../../src/search/index.ts";
+} from "../../src/search/testing.ts";
 import { DEFAULT_SEARCH } from "../../src/settings/index.ts";
 import { describeMachine } from "./machine.ts";
 import { parseCount, parseNames } from "./options.ts";

@@ -1,4 +1,4 @@
-export { type DocsUrl, type DocumentUrl, docsUrl, parseDocsUrl, parseDocumentUrl } from "./document-url.ts";
+export { type DocumentUrl, docsUrl, parseDocumentUrl } from "./document-url.ts";
 export {
   hostOf,
   originOf,
@@ -8,4 +8,4 @@ export {
   splitCredentials,
   withoutCredentials,
 } from "./page-url.ts";
-export { compileUrlRules, parseUrlPrefix, type UrlRefusal, type UrlRules } from "./rules.ts";
+export { compileUrlRules, parseUrlPrefix } from "./rules.ts";

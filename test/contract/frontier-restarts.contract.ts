@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { Frontier } from "../../src/crawler/index.ts";
+import type { Frontier } from "../../src/crawler/testing.ts";
 import { all, claim, NOW, paths, seed, settle, url } from "../support/frontier-steps.ts";
 
 /** What a frontier remembers when it is opened again. */

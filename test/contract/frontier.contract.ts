@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import type { Frontier } from "../../src/crawler/index.ts";
+import type { Frontier } from "../../src/crawler/testing.ts";
 import { all, claim, NOW, options, paths, seed, settle, url } from "../support/frontier-steps.ts";
 import { describeRestarts } from "./frontier-restarts.contract.ts";
 

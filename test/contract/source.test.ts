@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type FilesystemTenant, openFolderSource } from "../../src/tenants/index.ts";
+import { type FilesystemTenant, openFolderSource } from "../../src/tenants/testing.ts";
 import { DocsSite, htmlPage, proseOf } from "../support/docs-site.ts";
 import { serveGit } from "../support/git-server.ts";
 import { gitTenantSource } from "../support/git-tenant.ts";

@@ -1,6 +1,14 @@
 import { isBuiltin } from "node:module";
 import { dirname, join } from "node:path/posix";
-import { EMBEDDED_FILES, ENVIRONMENT_READERS, MAX_FILE_LINES, NETWORK_USERS, ROOMS } from "./architecture.ts";
+import {
+  EMBEDDED_FILES,
+  ENVIRONMENT_READERS,
+  MAX_FILE_LINES,
+  NETWORK_USERS,
+  ROOMS,
+  ROOMS_OPEN_TO_TESTS,
+  UNUSED_DOOR_NAMES,
+} from "./architecture.ts";
 import { lineAt, type ModuleReference, type SourceFile, scanSource } from "./architecture-scan.ts";
 
 export type Violation = { readonly path: string; readonly detail: string };
@@ -34,6 +42,33 @@ export const roomsAreEnteredThroughTheirDoor: Rule = (files) =>
       path,
       detail: `line ${reference.line}: enters ${to} through ${target}, not through ${doorOf(to)}`,
     }));
+
+/** A room's `index.ts` names what the rest of the product uses, and no more; `testing.ts` names what tests use besides. */
+export const doorsShowWhatIsUsed: Rule = (files) => {
+  const used = usedNames(files);
+  return product(files)
+    .filter(({ path }) => ROOMS[roomOf(path)] && path === doorOf(roomOf(path)) && path.endsWith("/index.ts"))
+    .flatMap((file) => {
+      const room = roomOf(file.path);
+      const unused = exportedNames(file).filter((name) => !used.get(file.path)?.has(name));
+      if (unused.length <= (UNUSED_DOOR_NAMES[room] ?? 0)) return [];
+      return [{ path: file.path, detail: `nothing outside of ${room} uses ${unused.join(", ")}` }];
+    });
+};
+
+/** Tests and benches enter a room through its door or its `testing.ts`, so that its inside can change. */
+export const testsEnterThroughDoors: Rule = (files) =>
+  files
+    .filter(({ path }) => /^(?:test|scripts)\//.test(path))
+    .flatMap((file) =>
+      scanSource(file).references.flatMap(({ specifier, line }) => {
+        const target = resolve(file.path, specifier);
+        const [, room = "", rest = ""] = /^src\/(\w+)\/(.+)$/.exec(target ?? "") ?? [];
+        const isDoor = /^(?:index|testing|worker)\.ts$/.test(rest);
+        if (rest === "" || isDoor || ROOMS_OPEN_TO_TESTS.includes(room)) return [];
+        return [{ path: file.path, detail: `line ${line}: enters ${room} through ${target}` }];
+      }),
+    );
 
 /** What is imported can be told, and is inside the product. */
 export const importsStayInside: Rule = (files) =>
@@ -158,6 +193,36 @@ function crossings(files: readonly SourceFile[]): Crossing[] {
       return from === to ? [] : [{ path: file.path, from, to, target, reference }];
     }),
   );
+}
+
+/** For each door the names that product files of other rooms import. */
+function usedNames(files: readonly SourceFile[]): ReadonlyMap<string, ReadonlySet<string>> {
+  const used = new Map<string, Set<string>>();
+  for (const { path, target, reference } of crossings(files)) {
+    const names = used.get(target) ?? new Set();
+    used.set(target, names);
+    for (const name of namesIn(reference.clause)) names.add(name);
+    if (reference.clause.includes("{")) continue;
+    // Of what is imported whole, the file names the parts that it uses.
+    const file = files.find((candidate) => candidate.path === path);
+    for (const [word] of file ? scanSource(file).code.matchAll(/[\w$]+/g) : []) names.add(word);
+  }
+  return used;
+}
+
+const exportedNames = (file: SourceFile): string[] =>
+  scanSource(file).references.flatMap(({ clause }) => namesIn(clause, "exported"));
+
+/** The names between the braces of an import or export. */
+function namesIn(clause: string, side: "imported" | "exported" = "imported"): string[] {
+  const inside = /\{([^}]*)\}/.exec(clause)?.[1] ?? "";
+  return inside.split(",").flatMap((entry) => {
+    const words = entry
+      .trim()
+      .replace(/^type\s+/, "")
+      .split(/\s+as\s+/);
+    return (side === "exported" ? words.at(-1) : words[0]) || [];
+  });
 }
 
 // Declares modules that others make, and is imported by nobody.

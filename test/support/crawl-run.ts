@@ -1,6 +1,6 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import type { ManifestEntry } from "../../src/crawler/index.ts";
+import type { ManifestEntry } from "../../src/crawler/testing.ts";
 import { type BinaryResult, type RunOptions, runBinary, temporaryDirectory } from "./binary.ts";
 
 /** What the tests read of a manifest. */

@@ -13,12 +13,11 @@ import {
   type CrawlEvent,
   type CrawlJobOptions,
   type CrawlPlan,
-  type CrawlRequest,
   type CrawlSummary,
   createCrawlPlan,
-  type ManifestEntry,
   type PageOutcome,
 } from "../../src/crawler/index.ts";
+import type { CrawlRequest, ManifestEntry } from "../../src/crawler/testing.ts";
 import { DEFAULT_EXTRACTION } from "../../src/settings/index.ts";
 import { testProgram } from "./program.ts";
 

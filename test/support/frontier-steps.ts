@@ -1,10 +1,5 @@
-import type {
-  ClaimedPage,
-  Frontier,
-  FrontierEntry,
-  PageOutcome,
-  Settlement,
-} from "../../src/crawler/index.ts";
+import type { PageOutcome } from "../../src/crawler/index.ts";
+import type { ClaimedPage, Frontier, FrontierEntry, Settlement } from "../../src/crawler/testing.ts";
 import type { PageUrl } from "../../src/urls/index.ts";
 import { pageUrl } from "./test-fetcher.ts";
 

@@ -1,9 +1,9 @@
-import { createTextListReader } from "../../src/crawler/sitemap/text-list.ts";
-import { createXmlReader } from "../../src/crawler/sitemap/xml.ts";
+import { createTextListReader, createXmlReader } from "../../src/crawler/testing.ts";
 import { extractBody, extractHtml, RENDERINGS } from "../../src/extraction/index.ts";
 import { createCookieSession, decodeText, isAllowed, parseRobots } from "../../src/fetching/index.ts";
-import { parseFrontMatter, parsePage } from "../../src/pages/index.ts";
-import { Analyser, DocumentAnalyser, readDocument, type TextForm } from "../../src/search/index.ts";
+import { parseFrontMatter } from "../../src/pages/index.ts";
+import { parsePage } from "../../src/pages/testing.ts";
+import { Analyser, DocumentAnalyser, readDocument, type TextForm } from "../../src/search/testing.ts";
 import { DEFAULT_EXTRACTION, readDeployment } from "../../src/settings/index.ts";
 import { docsUrl } from "../../src/urls/index.ts";
 import { answerMcpBody, MCP_BODIES } from "./fuzzed-mcp.ts";

@@ -7,14 +7,10 @@ import {
   parseEgressPolicy,
   systemResolve,
 } from "../../src/fetching/index.ts";
-import { readDocument, type SourceDocument } from "../../src/search/index.ts";
-import {
-  type GitAccess,
-  type GitTenant,
-  openGitSource,
-  type Source,
-  type SyncCounts,
-} from "../../src/tenants/index.ts";
+import type { SourceDocument } from "../../src/search/index.ts";
+import { readDocument } from "../../src/search/testing.ts";
+import type { GitAccess } from "../../src/tenants/index.ts";
+import { type GitTenant, openGitSource, type Source, type SyncCounts } from "../../src/tenants/testing.ts";
 
 const egress = createEgress({ policy: parseEgressPolicy("auto"), resolve: systemResolve, resolverTtlMs: 0 });
 const NO_PROXY = { http: null, https: null, bypass: [] };

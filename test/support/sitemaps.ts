@@ -1,11 +1,5 @@
-import { readSitemaps } from "../../src/crawler/sitemap/read-sitemaps.ts";
-import { parseSitemapSource } from "../../src/crawler/sitemap/source.ts";
-import {
-  DEFAULT_SITEMAP_LIMITS,
-  type SitemapEvent,
-  type SitemapLimits,
-} from "../../src/crawler/sitemap/types.ts";
-import type { SitemapUrl } from "../../src/crawler/types.ts";
+import { DEFAULT_SITEMAP_LIMITS, parseSitemapSource, type SitemapUrl } from "../../src/crawler/index.ts";
+import { readSitemaps, type SitemapEvent, type SitemapLimits } from "../../src/crawler/testing.ts";
 import type { FetchOptions } from "../../src/fetching/index.ts";
 import { type TestFetcherOptions, testFetcher } from "./test-fetcher.ts";
 

@@ -1,7 +1,7 @@
 import { openSources, type Sources } from "../../src/app/index.ts";
 import { createLog } from "../../src/base/log.ts";
 import { readDeployment } from "../../src/settings/index.ts";
-import { type OnlineTenant, openOnlineSource, type Source } from "../../src/tenants/index.ts";
+import { type OnlineTenant, openOnlineSource, type Source } from "../../src/tenants/testing.ts";
 import { openTestTenantApp, testProgram } from "./program.ts";
 
 export type WebTenantOptions = {

@@ -2,14 +2,8 @@ import { Database } from "bun:sqlite";
 import { existsSync, rmSync } from "node:fs";
 import MiniSearch from "minisearch";
 import createWink from "wink-bm25-text-search";
-import {
-  Analyser,
-  buildSegment,
-  DocumentAnalyser,
-  SearchIndex,
-  Segment,
-  type SourceDocument,
-} from "../../../src/search/index.ts";
+import { SearchIndex, type SourceDocument } from "../../../src/search/index.ts";
+import { Analyser, buildSegment, DocumentAnalyser, Segment } from "../../../src/search/testing.ts";
 import { DEFAULT_SEARCH, INDEX_BUILD } from "../../../src/settings/index.ts";
 
 /** An engine of the bench. It searches what it has built; engines with a file open it again. */

@@ -1,8 +1,7 @@
 import { expect, test } from "bun:test";
 import * as fc from "fast-check";
 import { Failure } from "../../../src/base/failure.ts";
-import { decodeStream } from "../../../src/crawler/sitemap/decode.ts";
-import { readRecords } from "../../../src/crawler/sitemap/document.ts";
+import { decodeStream, readRecords } from "../../../src/crawler/testing.ts";
 
 async function* cut(bytes: Uint8Array, length: number): AsyncGenerator<Uint8Array> {
   for (let at = 0; at < bytes.length; at += length) yield bytes.subarray(at, at + length);

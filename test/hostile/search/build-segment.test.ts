@@ -3,7 +3,8 @@ import { existsSync, readdirSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { Failure } from "../../../src/base/failure.ts";
-import { type BuildCounts, buildSegment, Segment, type SourceDocument } from "../../../src/search/index.ts";
+import type { BuildCounts, SourceDocument } from "../../../src/search/index.ts";
+import { buildSegment, Segment } from "../../../src/search/testing.ts";
 import { docsUrl } from "../../../src/urls/index.ts";
 import {
   buildAnalysis,

@@ -3,18 +3,19 @@ import fc from "fast-check";
 import { Failure } from "../../../src/base/failure.ts";
 import {
   type Boosts,
+  type CandidateOptions,
   FIELDS,
   type FieldNumber,
   FieldScorer,
+  findCandidates,
   type IndexReader,
   inverseDocumentFrequency,
   NO_DOCUMENT,
   type RankingSettings,
   type ScoredDocument,
+  type Segment,
   type WeightedTerm,
-} from "../../../src/search/index.ts";
-import { type CandidateOptions, findCandidates } from "../../../src/search/segment/find-candidates.ts";
-import type { Segment } from "../../../src/search/segment/segment.ts";
+} from "../../../src/search/testing.ts";
 import { docsUrl } from "../../../src/urls/index.ts";
 import {
   ALL_FIELDS,

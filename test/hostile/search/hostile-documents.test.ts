@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { Analyser, DocumentAnalyser, readDocument, type TextForm } from "../../../src/search/index.ts";
+import { Analyser, DocumentAnalyser, readDocument, type TextForm } from "../../../src/search/testing.ts";
 import { docsUrl } from "../../../src/urls/index.ts";
 import { cpuMs } from "../../support/cpu.ts";
 import { HOSTILE_TEXTS } from "../../support/hostile-documents.ts";

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { buildIndex, type IndexBuildOptions, Segment } from "../../../src/search/index.ts";
+import { buildIndex } from "../../../src/search/index.ts";
+import { type IndexBuildOptions, Segment } from "../../../src/search/testing.ts";
 import { docsUrl } from "../../../src/urls/index.ts";
 import { temporaryDirectory } from "../../support/search/segment-fixture.ts";
 

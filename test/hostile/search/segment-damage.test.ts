@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Failure } from "../../../src/base/failure.ts";
-import { Segment } from "../../../src/search/index.ts";
+import { Segment } from "../../../src/search/testing.ts";
 import { readMuch } from "../../support/search/damaged-segment.ts";
 import { manyDocuments, openFixture, temporaryDirectory } from "../../support/search/segment-fixture.ts";
 

@@ -1,13 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import fc from "fast-check";
-import {
-  FIELDS,
-  type FieldNumber,
-  type IndexReader,
-  NO_DOCUMENT,
-  type SourceDocument,
-} from "../../../src/search/index.ts";
+import type { SourceDocument } from "../../../src/search/index.ts";
+import { FIELDS, type FieldNumber, type IndexReader, NO_DOCUMENT } from "../../../src/search/testing.ts";
 import { buildMemoryIndex } from "../../support/search/memory-index.ts";
 import { manyDocuments, openFixture, sourceDocuments } from "../../support/search/segment-fixture.ts";
 

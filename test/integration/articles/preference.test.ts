@@ -1,12 +1,12 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import {
-  type ArticleServiceParts,
   articleFromUrl,
   createArticleCache,
   type FetcherPreference,
   type Fetchers,
   serveArticle,
 } from "../../../src/articles/index.ts";
+import type { ArticleServiceParts } from "../../../src/articles/testing.ts";
 import { createLog } from "../../../src/base/log.ts";
 import { extractBody } from "../../../src/extraction/index.ts";
 import type { Fetcher, FetchOptions } from "../../../src/fetching/index.ts";

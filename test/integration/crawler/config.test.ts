@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
 import type { App } from "../../../src/app/index.ts";
-import type { CrawlRequest } from "../../../src/crawler/index.ts";
+import type { CrawlRequest } from "../../../src/crawler/testing.ts";
 import { page, serveCrawlSite } from "../../support/crawl-site.ts";
 import { crawlPlace, crawlPlan, openTestApp } from "../../support/crawling.ts";
 

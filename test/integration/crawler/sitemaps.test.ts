@@ -3,10 +3,12 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import zlib from "node:zlib";
-import { parseLastModified } from "../../../src/crawler/sitemap/dates.ts";
-import { createSitemapReader, readSitemaps } from "../../../src/crawler/sitemap/read-sitemaps.ts";
-import { parseSitemapSource, sitemapsOfRobots } from "../../../src/crawler/sitemap/source.ts";
-import { DEFAULT_SITEMAP_LIMITS } from "../../../src/crawler/sitemap/types.ts";
+import {
+  createSitemapReader,
+  DEFAULT_SITEMAP_LIMITS,
+  parseSitemapSource,
+} from "../../../src/crawler/index.ts";
+import { parseLastModified, readSitemaps, sitemapsOfRobots } from "../../../src/crawler/testing.ts";
 import { parseRobots } from "../../../src/fetching/index.ts";
 import { startFaultySite } from "../../support/faulty-site.ts";
 import { readAll, readServed, serveSitemaps } from "../../support/sitemaps.ts";

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { findCandidates, inverseDocumentFrequency, Segment } from "../../../src/search/index.ts";
+import { findCandidates, inverseDocumentFrequency, Segment } from "../../../src/search/testing.ts";
 import { ALL_FIELDS, buildAt, manyDocuments } from "./segment-fixture.ts";
 
 /** What a search and a fetch would be told, of a damaged file too. */

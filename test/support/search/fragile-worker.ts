@@ -1,5 +1,5 @@
 // The index worker, with documents that it hangs on, dies of, or fails on.
-import { readDocument } from "../../../src/search/reading/read-document.ts";
+import { readDocument } from "../../../src/search/testing.ts";
 import { runIndexWorker } from "../../../src/search/worker.ts";
 
 runIndexWorker(globalThis as unknown as Parameters<typeof runIndexWorker>[0], (document) => {

@@ -1,16 +1,14 @@
+import type { AnalyzerProfile, SourceDocument, StoredDocument } from "../../../src/search/index.ts";
 import {
   Analyser,
-  type AnalyzerProfile,
   DocumentAnalyser,
   type DocumentLayout,
   FIELDS,
   type IndexReader,
   NO_DOCUMENT,
   type Postings,
-  type SourceDocument,
-  type StoredDocument,
   type TermEntry,
-} from "../../../src/search/index.ts";
+} from "../../../src/search/testing.ts";
 
 type Posting = {
   readonly document: number;

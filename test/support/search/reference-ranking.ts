@@ -1,11 +1,5 @@
-import {
-  Analyser,
-  DocumentAnalyser,
-  FIELDS,
-  type SearchSettings,
-  type SourceDocument,
-} from "../../../src/search/index.ts";
-import { RANKING, weightsFor } from "../../../src/search/ranking/constants.ts";
+import type { SearchSettings, SourceDocument } from "../../../src/search/index.ts";
+import { Analyser, DocumentAnalyser, FIELDS, RANKING, weightsFor } from "../../../src/search/testing.ts";
 
 /** A document as the list of its tokens, by position. */
 type Token = {

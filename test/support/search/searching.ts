@@ -1,10 +1,11 @@
-import { findCandidates, type Segment } from "../../../src/search/index.ts";
+import type { SearchSettings } from "../../../src/search/index.ts";
 import {
+  findCandidates,
   rankIndex,
   type SearchOptions,
-  type SearchSettings,
+  type Segment,
   searchIndex,
-} from "../../../src/search/searcher.ts";
+} from "../../../src/search/testing.ts";
 import { DEFAULT_SEARCH } from "../../../src/settings/index.ts";
 
 const OPTIONS: SearchOptions = {

@@ -2,15 +2,15 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
-import { type BuildOptions, buildSegment } from "../../../src/search/builder/build-segment.ts";
+import type { AnalyzerProfile, SourceDocument } from "../../../src/search/index.ts";
 import {
   Analyser,
-  type AnalyzerProfile,
+  type BuildOptions,
+  buildSegment,
   DocumentAnalyser,
   type RankingSettings,
-  type SourceDocument,
-} from "../../../src/search/index.ts";
-import { Segment } from "../../../src/search/segment/segment.ts";
+  Segment,
+} from "../../../src/search/testing.ts";
 import { docsUrl } from "../../../src/urls/index.ts";
 
 /** Settings in which every field counts. */

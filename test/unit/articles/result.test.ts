@@ -1,12 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import {
-  type ArticleResult,
   articleFields,
   articleFromDocument,
   bodyKind,
   DEFAULT_FIELDS,
   type LocalDocument,
 } from "../../../src/articles/index.ts";
+import type { ArticleResult } from "../../../src/articles/testing.ts";
 import { Failure } from "../../../src/base/failure.ts";
 import { type ExtractionOptions, extractBody } from "../../../src/extraction/index.ts";
 import { DEFAULT_EXTRACTION } from "../../../src/settings/index.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { createHostSlots } from "../../../src/crawler/index.ts";
-import { withRobotsHeader } from "../../../src/crawler/robots-directives.ts";
+import { withRobotsHeader } from "../../../src/crawler/testing.ts";
 import { failureOf } from "../../support/test-fetcher.ts";
 
 /** A clock whose sleeps take no time. */

@@ -1,6 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { EchoedPages, withoutSession } from "../../../src/crawler/sessions.ts";
-import { isTrap } from "../../../src/crawler/traps.ts";
+import { EchoedPages, isTrap, withoutSession } from "../../../src/crawler/testing.ts";
 import { pageUrl } from "../../support/test-fetcher.ts";
 
 const NOW = Date.UTC(2026, 10, 21);

@@ -3,7 +3,8 @@ import { mkdir, mkdtemp, readdir, readFile, rename, rm, symlink, utimes } from "
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Failure } from "../../../src/base/failure.ts";
-import { createFileStore, formatPage, type Page, type PageStore } from "../../../src/pages/index.ts";
+import { createFileStore, type Page, type PageStore } from "../../../src/pages/index.ts";
+import { formatPage } from "../../../src/pages/testing.ts";
 import { type PageUrl, parsePageUrl } from "../../../src/urls/index.ts";
 
 let root: string;

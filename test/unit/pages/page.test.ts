@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { formatPage, formatPageText, type Page, parsePage } from "../../../src/pages/index.ts";
-import type { PageUrl } from "../../../src/urls/index.ts";
-import { parsePageUrl } from "../../../src/urls/index.ts";
+import { formatPageText, type Page } from "../../../src/pages/index.ts";
+import { formatPage, parsePage } from "../../../src/pages/testing.ts";
+import { type PageUrl, parsePageUrl } from "../../../src/urls/index.ts";
 
 const address = parsePageUrl("https://h.test/a") as PageUrl; // a literal that is a URL
 const page = (fields: Partial<Page> = {}): Page => ({

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
-import { Analyser, type AnalyzerProfile, DocumentAnalyser } from "../../../src/search/index.ts";
+import type { AnalyzerProfile } from "../../../src/search/index.ts";
+import { Analyser, DocumentAnalyser } from "../../../src/search/testing.ts";
 import { parseDocumentUrl } from "../../../src/urls/index.ts";
 import { buildMemoryIndex } from "../../support/search/memory-index.ts";
 

@@ -2,12 +2,8 @@ import { describe, expect, test } from "bun:test";
 import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Failure } from "../../../src/base/failure.ts";
-import {
-  buildIndex,
-  type IndexBuildOptions,
-  Segment,
-  type SourceDocument,
-} from "../../../src/search/index.ts";
+import { buildIndex, type SourceDocument } from "../../../src/search/index.ts";
+import { type IndexBuildOptions, Segment } from "../../../src/search/testing.ts";
 import { buildAt, manyDocuments, temporaryDirectory } from "../../support/search/segment-fixture.ts";
 
 const options = (path: string): IndexBuildOptions => ({

@@ -1,8 +1,13 @@
 import { describe, expect, test } from "bun:test";
-import { stemEnglish } from "../../../src/search/analysis/stemmer.ts";
-import { Slugs } from "../../../src/search/document/analyse.ts";
-import { scanBlocks } from "../../../src/search/document/blocks.ts";
-import { Analyser, DocumentAnalyser, FIELDS, type FieldName } from "../../../src/search/index.ts";
+import {
+  Analyser,
+  DocumentAnalyser,
+  FIELDS,
+  type FieldName,
+  Slugs,
+  scanBlocks,
+  stemEnglish,
+} from "../../../src/search/testing.ts";
 import { docsUrl } from "../../../src/urls/index.ts";
 
 function analyse(markdown: string, title = "") {

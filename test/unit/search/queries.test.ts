@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { parseQuery } from "../../../src/search/query/parse.ts";
+import { parseQuery } from "../../../src/search/testing.ts";
 import { docsUrl } from "../../../src/urls/index.ts";
 import { rankIn, searchIn } from "../../support/search/searching.ts";
 import { openFixture } from "../../support/search/segment-fixture.ts";

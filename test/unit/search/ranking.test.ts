@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { Failure } from "../../../src/base/failure.ts";
-import { stemEnglish } from "../../../src/search/analysis/stemmer.ts";
-import { type AnalyzerProfile, FIELDS, type SourceDocument } from "../../../src/search/index.ts";
+import type { AnalyzerProfile, SourceDocument } from "../../../src/search/index.ts";
+import { FIELDS, stemEnglish } from "../../../src/search/testing.ts";
 import { DEFAULT_SEARCH } from "../../../src/settings/index.ts";
 import { docsUrl } from "../../../src/urls/index.ts";
 import { referenceRanking } from "../../support/search/reference-ranking.ts";

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { readDocument, readDocumentFolder, type SourceDocument } from "../../../src/search/index.ts";
+import { readDocumentFolder, type SourceDocument } from "../../../src/search/index.ts";
+import { readDocument } from "../../../src/search/testing.ts";
 import { temporaryDirectory } from "../../support/search/segment-fixture.ts";
 
 async function read(folder: string) {

@@ -1,23 +1,33 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import fc from "fast-check";
-import { FIELDS } from "../../../src/search/index.ts";
-import { bitWidth, packBits, packedLength, unpackBits } from "../../../src/search/segment/bit-packing.ts";
-import { ByteReader, ByteWriter } from "../../../src/search/segment/bytes.ts";
-import { codeUnitBytes, decodeCodeUnits } from "../../../src/search/segment/code-units.ts";
-import { encodeLengths, openLengths } from "../../../src/search/segment/field-lengths.ts";
-import { SegmentFile } from "../../../src/search/segment/file-reader.ts";
-import { SegmentFileWriter } from "../../../src/search/segment/file-writer.ts";
-import { decodeLayout, encodeLayout } from "../../../src/search/segment/layout-codec.ts";
-import { decodePositions, encodePositions } from "../../../src/search/segment/positions-codec.ts";
 import {
+  ByteReader,
+  ByteWriter,
+  bitWidth,
+  codeUnitBytes,
+  decodeCodeUnits,
+  decodeLayout,
+  decodePositions,
+  decodeStored,
+  encodeLayout,
+  encodeLengths,
+  encodePositions,
+  encodeStored,
+  FIELDS,
+  openLengths,
+  packBits,
+  packedLength,
   readSignatureKey,
+  SegmentFile,
+  SegmentFileWriter,
   SignatureNumbers,
   Signatures,
+  StringTableCursor,
+  StringTableWriter,
   signatureKey,
-} from "../../../src/search/segment/signatures.ts";
-import { decodeStored, encodeStored } from "../../../src/search/segment/stored-codec.ts";
-import { StringTableCursor, StringTableWriter } from "../../../src/search/segment/string-table.ts";
+  unpackBits,
+} from "../../../src/search/testing.ts";
 import { temporaryDirectory } from "../../support/search/segment-fixture.ts";
 
 const anyString = fc.string({

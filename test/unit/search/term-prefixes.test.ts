@@ -1,8 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { Analyser } from "../../../src/search/analysis/analyser.ts";
-import { TermPrefixes } from "../../../src/search/snippet/matches.ts";
-import { ANALYZER_PROFILES } from "../../../src/search/types.ts";
+import { ANALYZER_PROFILES } from "../../../src/search/index.ts";
+import { Analyser, TermPrefixes } from "../../../src/search/testing.ts";
 
 test("the openings of a term are found in every run that analysis takes the term from", () => {
   const letters = "abdeghiklmnorstuyzABEGISUY".split("");

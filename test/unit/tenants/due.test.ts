@@ -1,10 +1,15 @@
 import { describe, expect, test } from "bun:test";
 import { openDatabase } from "../../../src/base/database/index.ts";
 import { createLog } from "../../../src/base/log.ts";
-import type { GitTenant, OnlineTenant, TenantSettings } from "../../../src/tenants/index.ts";
-import { dueAt, withoutFutureTimes } from "../../../src/tenants/schedule/due.ts";
-import { takeSyncSlot } from "../../../src/tenants/schedule/slots.ts";
-import { openSyncBook, type SyncRecord } from "../../../src/tenants/sync-book.ts";
+import type { TenantSettings } from "../../../src/tenants/index.ts";
+import type { GitTenant, OnlineTenant } from "../../../src/tenants/testing.ts";
+import {
+  dueAt,
+  openSyncBook,
+  type SyncRecord,
+  takeSyncSlot,
+  withoutFutureTimes,
+} from "../../../src/tenants/testing.ts";
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { createTenantFinder, describeTenant, type TenantDetail } from "../../../src/tenants/index.ts";
+import type { TenantDetail } from "../../../src/tenants/index.ts";
+import { createTenantFinder, describeTenant } from "../../../src/tenants/testing.ts";
 import { folder, readJson, repository, tenants, web } from "../../support/deployment.ts";
 
 const detail = (codename: string, displayName: string, description: string, host = ""): TenantDetail => ({

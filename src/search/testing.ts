@@ -1,0 +1,44 @@
+// What tests and benches use of this room besides its door; nothing of the product does.
+export { Analyser } from "./analysis/analyser.ts";
+export { RunTable, UNKNOWN_RUN } from "./analysis/run-table.ts";
+export { stemEnglish } from "./analysis/stemmer.ts";
+export type { IndexBuildOptions } from "./builder/build-index.ts";
+export { type BuildOptions, buildSegment } from "./builder/build-segment.ts";
+export { DocumentAnalyser, Slugs } from "./document/analyse.ts";
+export { scanBlocks } from "./document/blocks.ts";
+export { FieldScorer, inverseDocumentFrequency } from "./field-score.ts";
+export { parseQuery } from "./query/parse.ts";
+export { RANKING, weightsFor } from "./ranking/constants.ts";
+export { cleanDocument } from "./reading/clean.ts";
+export { readDocument, type TextForm } from "./reading/read-document.ts";
+export { rankIndex, type SearchOptions, searchIndex } from "./searcher.ts";
+export { bitWidth, packBits, packedLength, unpackBits } from "./segment/bit-packing.ts";
+export { ByteReader, ByteWriter } from "./segment/bytes.ts";
+export { codeUnitBytes, decodeCodeUnits } from "./segment/code-units.ts";
+export { encodeLengths, openLengths } from "./segment/field-lengths.ts";
+export { SegmentFile } from "./segment/file-reader.ts";
+export { SegmentFileWriter } from "./segment/file-writer.ts";
+export { type CandidateOptions, findCandidates } from "./segment/find-candidates.ts";
+export { decodeLayout, encodeLayout } from "./segment/layout-codec.ts";
+export { decodePositions, encodePositions } from "./segment/positions-codec.ts";
+export { Segment } from "./segment/segment.ts";
+export { readSignatureKey, SignatureNumbers, Signatures, signatureKey } from "./segment/signatures.ts";
+export { decodeStored, encodeStored } from "./segment/stored-codec.ts";
+export { StringTableCursor, StringTableWriter } from "./segment/string-table.ts";
+export { chooseFragments } from "./snippet/fragments.ts";
+export { TermPrefixes } from "./snippet/matches.ts";
+export { plainText } from "./snippet/plain-text.ts";
+export {
+  type Boosts,
+  type DocumentLayout,
+  FIELDS,
+  type FieldName,
+  type FieldNumber,
+  type IndexReader,
+  NO_DOCUMENT,
+  type Postings,
+  type RankingSettings,
+  type ScoredDocument,
+  type TermEntry,
+  type WeightedTerm,
+} from "./types.ts";
