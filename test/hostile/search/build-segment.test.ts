@@ -32,7 +32,7 @@ describe("a build", () => {
     await expectSameBytes(a, c);
   });
 
-  test("from an older index gives the bytes of a full one", async () => {
+  test("from an older index gives the bytes of a full build", async () => {
     await fc.assert(
       fc.asyncProperty(sourceDocuments(10), sourceDocuments(10), fc.nat(), async (before, added, kept) => {
         await using directory = await temporaryDirectory();
@@ -67,7 +67,7 @@ describe("a build", () => {
     await expectSameBytes(full, incremental);
   });
 
-  test("analyses only what has changed, and drops what is gone", async () => {
+  test("analyses only changed documents, and drops deleted ones", async () => {
     await using directory = await temporaryDirectory();
     const path = join(directory.path, "index");
     const documents = manyDocuments(300);
@@ -98,7 +98,7 @@ describe("a build", () => {
     expect(previous.documentCount).toBe(300);
   });
 
-  test("takes nothing over from an index of another analysis", async () => {
+  test("carries nothing over from an index of another analysis", async () => {
     await using directory = await temporaryDirectory();
     const path = join(directory.path, "index");
     await buildAt(path, manyDocuments(5));
@@ -112,7 +112,7 @@ describe("a build", () => {
     expect(await buildSegment(manyDocuments(5), options)).toEqual({ documents: 5, unchanged: 0 });
   });
 
-  test("takes the first of two documents with one address", async () => {
+  test("keeps the first of two documents with one address", async () => {
     await using directory = await temporaryDirectory();
     const path = join(directory.path, "index");
     const [document] = manyDocuments(1) as [SourceDocument];
@@ -122,7 +122,7 @@ describe("a build", () => {
     expect(segment.document(0).title).toBe(document.title);
   });
 
-  test("tells its progress", async () => {
+  test("reports its progress", async () => {
     await using directory = await temporaryDirectory();
     const told: BuildCounts[] = [];
     await buildAt(join(directory.path, "index"), manyDocuments(3), {
@@ -159,7 +159,7 @@ describe("a build", () => {
     expect(readdirSync(directory.path)).toEqual(["index"]);
   });
 
-  test("that is killed leaves the old index, and the next one clears up after it", async () => {
+  test("that is killed leaves the old index, and the next one removes its files", async () => {
     await using directory = await temporaryDirectory();
     const path = join(directory.path, "index");
     await buildAt(path, manyDocuments(20));
@@ -192,7 +192,7 @@ describe("a build", () => {
   });
 });
 
-test("a search goes on in its index while another one takes the name", async () => {
+test("a search continues in its index while another one takes the name", async () => {
   await using directory = await temporaryDirectory();
   const path = join(directory.path, "index");
   await buildAt(path, manyDocuments(200));

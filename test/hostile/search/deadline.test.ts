@@ -40,7 +40,7 @@ function longestStep(work: () => void): number {
 // A look happens every millisecond or so, except in text that is unpacked as a whole. Without looks inside a
 // document, one of these takes seconds.
 for (const [name, markdown] of Object.entries(TEXTS))
-  test(`the deadline of a search is looked at again and again inside a document: ${name}`, async () => {
+  test(`the deadline of a search is checked again and again inside a document: ${name}`, async () => {
     await using index = await openFixture([{ url: docsUrl("t", "d"), title: "d", markdown }]);
     for (const query of QUERIES) {
       const longest = longestStep(() => void searchIn(index.segment, query, LIMITED));

@@ -95,7 +95,7 @@ function expectExhaustive(segment: Segment, terms: readonly WeightedTerm[], opti
 }
 
 describe("findCandidates", () => {
-  test("gives exactly the best of all, whatever it leaves out", async () => {
+  test("returns exactly the best documents, whatever it skips", async () => {
     await using fixture = await openFixture(manyDocuments(4000));
     const { segment } = fixture;
     const term = fc.nat(60).map((number) => `w${number}`);
@@ -116,7 +116,7 @@ describe("findCandidates", () => {
     );
   });
 
-  test("counts a term only where it has one of the forms asked for", async () => {
+  test("counts a term only when it has one of the requested forms", async () => {
     await fc.assert(
       fc.asyncProperty(
         sourceDocuments(12),
@@ -134,7 +134,7 @@ describe("findCandidates", () => {
     );
   });
 
-  test("gives equal scores in the order of the documents", async () => {
+  test("returns equal scores in the order of the documents", async () => {
     const documents = Array.from({ length: 500 }, (_, index) => ({
       url: docsUrl("same", String(index).padStart(4, "0")),
       title: "same",

@@ -24,7 +24,7 @@ const indexed = (path: string): string[] => {
   return Array.from({ length: segment.documentCount }, (_, number) => segment.document(number).title);
 };
 
-describe("one bad document costs itself, and is named", () => {
+describe("one bad document harms no other, and is reported", () => {
   const cases = [
     ["hangs the worker", "HANG", "took longer than 1000 ms"],
     ["ends the worker", "DIE", "ended before the index was built"],
@@ -46,7 +46,7 @@ describe("one bad document costs itself, and is named", () => {
         expect(notices).toEqual([expect.stringMatching(new RegExp(`^docs://t/bad left out: .*${reason}`))]);
       });
 
-  test("as do several of every kind, whose others are taken over from the index before", async () => {
+  test("as do several of every kind, while the others are carried over from the previous index", async () => {
     await using directory = await temporaryDirectory();
     const path = join(directory.path, "index");
     const good = { a: "one", b: "two", c: "three" };
@@ -60,7 +60,7 @@ describe("one bad document costs itself, and is named", () => {
     expect(notices.length).toBe(4);
   });
 
-  test("but a worker that dies of every document ends the build", async () => {
+  test("but a worker that dies on every document ends the build", async () => {
     await using directory = await temporaryDirectory();
     const path = join(directory.path, "index");
     const texts = Object.fromEntries(Array.from({ length: 30 }, (_, number) => [`d${number}`, "DIE"]));

@@ -54,7 +54,7 @@ describe("a damaged file", () => {
     expect(noticed).toBeGreaterThan(200);
   });
 
-  test("that was cut or made longer is refused", async () => {
+  test("that was truncated or extended is refused", async () => {
     await using fixture = await openFixture(manyDocuments(100));
     await using directory = await temporaryDirectory();
     const whole = await Bun.file(fixture.path).bytes();
@@ -69,7 +69,7 @@ describe("a damaged file", () => {
     expect(expectHonest(path, 0, null)).toBe(true);
   });
 
-  test("that is cut while it is open is noticed before it is read", async () => {
+  test("that is truncated while it is open is noticed before it is read", async () => {
     await using fixture = await openFixture(manyDocuments(100));
     truncateSync(fixture.path, 5000);
     expect(() => readMuch(fixture.segment, 0)).toThrow("damaged (cut from");
@@ -81,7 +81,7 @@ describe("opening", () => {
     expect(openFailure("/nonexistent/index")).toMatchObject({ code: "index_missing" });
   });
 
-  test("refuses what is no index", async () => {
+  test("refuses a file that is no index", async () => {
     await using directory = await temporaryDirectory();
     const path = join(directory.path, "text");
     writeFileSync(path, "# No index\n".repeat(1000));

@@ -56,7 +56,7 @@ describe("a segment", () => {
     expect(() => fixture.segment.requireWhole()).toThrow("was closed");
   });
 
-  test("gives back what the plain index in memory gives", async () => {
+  test("returns the same as the plain index in memory", async () => {
     await fc.assert(
       fc.asyncProperty(sourceDocuments(12), fc.constantFrom(1, 1 << 24), async (documents, memoryBytes) => {
         await using fixture = await openFixture(documents, { memoryBytes });
@@ -66,7 +66,7 @@ describe("a segment", () => {
     );
   });
 
-  test("holds lists of many blocks, whatever was spilled", async () => {
+  test("has lists of many blocks, whatever was spilled", async () => {
     const documents = manyDocuments(700);
     for (const memoryBytes of [1 << 24, 60_000]) {
       await using fixture = await openFixture(documents, { memoryBytes });
@@ -74,7 +74,7 @@ describe("a segment", () => {
     }
   });
 
-  test("keeps frequencies above 15 and terms that stand twice at one position", async () => {
+  test("keeps frequencies above 15 and terms that are twice at one position", async () => {
     const often = "mill ".repeat(400);
     const documents = [1, 2, 3].map((number) => ({
       ...manyDocuments(1, number)[0]!,
@@ -85,7 +85,7 @@ describe("a segment", () => {
     expectSame(fixture.segment, documents);
   });
 
-  test("moves to a document by leaps as it does step by step", async () => {
+  test("reaches the same document by leaps as step by step", async () => {
     const documents = manyDocuments(700);
     await using fixture = await openFixture(documents);
     const { segment } = fixture;

@@ -91,7 +91,7 @@ async function failureAt(url: string): Promise<{ readonly code: string; readonly
 }
 
 describe("an article from a URL", () => {
-  test("says where it was asked for, where it was found and how", async () => {
+  test("says which URL was requested, where it was found and how", async () => {
     const url = serve("/mill", {
       body: ARTICLE.replace("</title>", `</title><link rel="canonical" href="/the-mill">`),
     });
@@ -120,7 +120,7 @@ describe("an article from a URL", () => {
     expect(article.markdown).toContain(`(${at("/new/next")})`);
   });
 
-  test("takes the base element's word for relative links", async () => {
+  test("resolves relative links against the base element", async () => {
     const url = serve("/based", {
       body: ARTICLE.replace("</title>", `</title><base href="/docs/">`).replace(
         "<p>",
@@ -149,7 +149,7 @@ describe("an article from a URL", () => {
     expect((await fromUrl(url)).article.title).toBe("The mill");
   });
 
-  test("says when bytes were no text in their encoding", async () => {
+  test("warns when bytes were invalid in their encoding", async () => {
     const body = Buffer.concat([
       Buffer.from("<p>one "),
       Buffer.from([0xff, 0xfe, 0xfd]),
@@ -181,7 +181,7 @@ describe("an article from a URL", () => {
     }
   });
 
-  test("fails as invalid_url for what is no web address", async () => {
+  test("fails as invalid_url for anything but a web address", async () => {
     for (const url of ["", "mill", "ftp://site.test/", "file:///etc/passwd", "javascript:alert(1)"]) {
       expect(await failureAt(url)).toEqual({
         code: "invalid_url",
@@ -190,7 +190,7 @@ describe("an article from a URL", () => {
     }
   });
 
-  test("fails as unsupported_content for what holds no article", async () => {
+  test("fails as unsupported_content for a type that holds no article", async () => {
     expect((await failureAt(serve("/a.png", { type: "image/png", body: "x" }))).code).toBe(
       "unsupported_content",
     );
@@ -272,7 +272,7 @@ describe("a transient 404", () => {
     expect(await failureAt(url)).toEqual({ code: "http_status", message: `GET ${url} answered HTTP 404` });
   });
 
-  test("is not what an unknown address answers with nothing", async () => {
+  test("is not assumed for an unknown address without a body", async () => {
     expect((await failureAt(at("/nowhere"))).code).toBe("http_status");
   });
 });

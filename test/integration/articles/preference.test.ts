@@ -75,14 +75,14 @@ async function extract(
 }
 
 describe("the fetcher preference", () => {
-  test("leaves the second fetcher what the first has left of the page's time", async () => {
+  test("leaves the second fetcher the rest of the page's time", async () => {
     const failure = await failureOf(extract("/slow-shell", "http", { http, browser }, { deadlineMs: 1500 }));
     expect(requests).toEqual(["http /slow-shell", "browser /slow-shell"]);
     const [, limitMs] = /its deadline of (\d+) ms/.exec(failure?.message ?? "") ?? [];
     expect(Number(limitMs)).toBeLessThanOrEqual(1100);
   });
 
-  test("asks the browser first where it is preferred", async () => {
+  test("asks the browser first when it is preferred", async () => {
     expect(await extract("/page", "browser")).toEqual({
       fetcher: "browser",
       warnings: [],
@@ -90,12 +90,12 @@ describe("the fetcher preference", () => {
     });
   });
 
-  test("falls back to plain HTTP where there is no browser", async () => {
+  test("falls back to plain HTTP without a browser", async () => {
     const answer = await extract("/page", "browser", { http, browser: null });
     expect(answer).toEqual({ fetcher: "http", warnings: [], requests: ["http"] });
   });
 
-  test("leaves the browser alone when the plain answer holds the page", async () => {
+  test("does not ask the browser when the plain answer has the page", async () => {
     expect((await extract("/page", "http")).requests).toEqual(["http"]);
   });
 
@@ -107,7 +107,7 @@ describe("the fetcher preference", () => {
     });
   });
 
-  test("asks the browser about a script that goes on to another page, and fails where there is none", async () => {
+  test("asks the browser about a script that goes to another page, and fails without a browser", async () => {
     expect(await extract("/script-redirect", "http")).toEqual({
       fetcher: "browser",
       warnings: ["Fetched with the browser: the plain answer was a script that goes on to another page"],
@@ -127,13 +127,13 @@ describe("the fetcher preference", () => {
     });
   });
 
-  test("asks the browser about a shell behind a 404, and leaves it alone about a dead link", async () => {
+  test("asks the browser about a shell behind a 404, but not about a dead link", async () => {
     expect((await extract("/gone-shell", "http")).requests).toEqual(["http", "browser"]);
     await expect(extract("/gone-for-all", "http")).rejects.toMatchObject({ code: "http_status" });
     expect(requests).toEqual(["http /gone-for-all"]);
   });
 
-  test("never asks the browser where it is switched off", async () => {
+  test("never asks the browser when it is switched off", async () => {
     const answer = await extract("/gone", "http_only");
     expect(answer.requests).toEqual(["http"]);
     expect(answer.warnings).toEqual(["Extracted after HTTP 404 (SPA/client-rendered)"]);

@@ -67,7 +67,7 @@ describe("a page that refreshes to another", () => {
     expect(warnings).toEqual([`Read from ${site.origin}/tides, to which ${site.origin}${path} refreshes`]);
   });
 
-  test("is followed over several hops and redirects", async () => {
+  test("is followed over several refreshes and redirects", async () => {
     expect((await read("/moved-twice")).finalUrl).toBe(`${site.origin}/tides` as never);
     expect((await read("/moved-to-redirect")).finalUrl).toBe(`${site.origin}/tides` as never);
   });
@@ -81,7 +81,7 @@ describe("a page that refreshes to another", () => {
     },
   );
 
-  test("ends after three hops where it goes round, and says so", async () => {
+  test("ends after three refreshes in a loop, and says so", async () => {
     const { warnings, article } = await read("/round");
     expect(asked()).toEqual(["/round", "/round/2", "/round", "/round/2"]);
     expect(article.text).toContain("The sea rises");
@@ -90,7 +90,7 @@ describe("a page that refreshes to another", () => {
     );
   });
 
-  test("stays where it leads to a file, as a browser does", async () => {
+  test("stays when it leads to a file, as a browser does", async () => {
     const { finalUrl, warnings } = await read("/to-file");
     expect(finalUrl).toBe(`${site.origin}/to-file` as never);
     expect(warnings).toEqual([
@@ -110,13 +110,13 @@ describe("a page that refreshes to another", () => {
     expect((await failureOf(read(path, { limits })))?.code).toBe(code as never);
   });
 
-  test("has one deadline with where it leads", async () => {
+  test("shares one deadline with its target", async () => {
     const failure = await failureOf(read("/to-slow", { limits: { deadlineMs: 1_500 } }));
     const [, limitMs] = /its deadline of (\d+) ms/.exec(failure?.message ?? "") ?? [];
     expect(Number(limitMs)).toBeLessThan(1_500);
   });
 
-  test("takes its cookies along, and secrets to the first origin alone", async () => {
+  test("sends its cookies along, but secrets only to the first origin", async () => {
     const options = { headers: { authorization: "Bearer t0ken" } };
     await read("/sets-cookie", options);
     expect(site.requests.at(-1)?.headers).toMatchObject({ cookie: "seen=1", authorization: "Bearer t0ken" });

@@ -35,7 +35,7 @@ describe("answers that break", () => {
     expect(seen.length).toBeWithin(tries, tries + (path === "/empty-answer?" ? 2 : 1));
   });
 
-  test("a length that is shorter than the body cuts the body there", async () => {
+  test("a length that is too short cuts the body there", async () => {
     expect((await fetcher.fetch(at("/long-length"))).html).toBe("<p>m");
   });
 
@@ -58,7 +58,7 @@ describe("answers that break", () => {
     expect((await failureOf(work))?.code).toBe("timeout");
   });
 
-  test("a caller's signal that is aborted already sends nothing", async () => {
+  test("an aborted signal of the caller sends nothing", async () => {
     const failure = await failureOf(fetcher.fetch(at("/page?aborted"), { signal: AbortSignal.abort() }));
     expect(failure?.code).toBe("cancelled");
     expect(visitsOf("/page?aborted")).toBe(0);
@@ -68,7 +68,7 @@ describe("answers that break", () => {
 describe("sizes", () => {
   const fetcher = testFetcher({ limits: { pageBytes: 1_000_000 } });
 
-  test.each(["gzip", "br", "zstd", "deflate"])("a %s bomb of 200 MB stops at the cap", async (coding) => {
+  test.each(["gzip", "br", "zstd", "deflate"])("a %s bomb of 200 MB stops at the limit", async (coding) => {
     await failureOf(fetcher.fetch(at(`/bomb/${coding}?mb=200`))); // builds the bomb in this process
     Bun.gc(true);
     const before = process.memoryUsage().rss;
@@ -78,11 +78,11 @@ describe("sizes", () => {
     expect(process.memoryUsage().rss - before).toBeLessThan(60_000_000);
   });
 
-  test("a body without end stops at the cap", async () => {
+  test("an endless body stops at the limit", async () => {
     expect((await failureOf(fetcher.fetch(at("/endless"))))?.code).toBe("too_large");
   });
 
-  test("compressed bytes without end that hold nothing stop at the cap", async () => {
+  test("endless compressed bytes without contents stop at the limit", async () => {
     expect((await failureOf(fetcher.fetch(at("/endless-nothing"))))?.code).toBe("too_large");
     const stream = await fetcher.fetchStream(at("/endless-nothing"), { purpose: "robots" });
     expect((await failureOf(new Response(stream.body).text()))?.code).toBe("network");
@@ -128,7 +128,7 @@ describe("retries", () => {
     expect(await waiting(0).fetch(at(`/status/${status}`))).toMatchObject({ status, tries: 1 });
   });
 
-  test("waits 1, 2 and 4 s at most, and gives the last answer after four tries", async () => {
+  test("waits at most 1, 2 and 4 s, and returns the last answer after four tries", async () => {
     waits.length = 0;
     const page = await waiting(0.999_999).fetch(at("/flaky?status=500&times=9&full"));
     expect(page).toMatchObject({ status: 500, tries: 4 });
@@ -141,7 +141,7 @@ describe("retries", () => {
     expect(waits).toEqual([7000]);
   });
 
-  test("a wait is not counted against the limit of a request", async () => {
+  test("a wait does not count against the limit of a request", async () => {
     const fetcher = testFetcher({ clock: systemClock, limits: { requestTimeoutMs: 500 } });
     const page = await fetcher.fetch(at("/flaky?status=503&times=1&retry-after=1&waited"));
     expect(page.status).toBe(200);
@@ -167,13 +167,13 @@ describe("retries", () => {
     },
   );
 
-  test("a single try gives 429 to its caller, who waits by other means", async () => {
+  test("a single try returns 429 to its caller, who schedules retries itself", async () => {
     const page = await waiting(0).fetch(at("/flaky?status=429&times=9&retry-after=3600"), { tries: 1 });
     expect(page.status).toBe(429);
     expect(page.headers["retry-after"]).toBe("3600");
   });
 
-  test("asks for a host slot before each request, retries and redirects included", async () => {
+  test("waits for a host slot before each request, including retries and redirects", async () => {
     const asked: string[] = [];
     await waiting(0).fetch(at("/redirect?to=/flaky?status=500"), {
       beforeRequest: async (url) => void asked.push(url.pathname),
@@ -233,7 +233,7 @@ describe("conditional requests, cookies and credentials", () => {
     expect((await fetcher.fetch(at("/basic-auth"))).status).toBe(401);
   });
 
-  test("a redirect to another origin drops Authorization, Cookie and all headers that may be keys, and keeps them off", async () => {
+  test("a redirect to another origin drops Authorization, Cookie and all headers that may be keys, for good", async () => {
     await using other = await startFaultySite({
       routes: {
         "/back": ({ socket }) =>
@@ -280,7 +280,7 @@ describe("conditional requests, cookies and credentials", () => {
 describe("posting", () => {
   const json = { url: "https://example.org/é" };
 
-  test("sends JSON with its credentials and gives the answer", async () => {
+  test("sends JSON with its credentials and returns the answer", async () => {
     const answer = await testFetcher().post(at("/echo?post"), { json, authorization: "Bearer t0ken" });
     expect(answer).toMatchObject({ status: 200, contentType: "text/html" });
     const request = site.requests.at(-1);
@@ -353,7 +353,7 @@ const good = await makeCertificate("good.test");
 describe("TLS", () => {
   const resolve = tableResolver({ "good.test": ["127.0.0.1"], "other.test": ["127.0.0.1"] });
 
-  test("the certificate is checked against the name, not the address that is connected to", async () => {
+  test("the certificate is checked against the name, not the address of the connection", async () => {
     await using own = await startFaultySite({ tls: good });
     const fetcher = testFetcher({ resolve, extraCertificates: [good.cert] });
     const page = await fetcher.fetch(pageUrl(`https://good.test:${own.port}/page`));
@@ -362,7 +362,7 @@ describe("TLS", () => {
     expect(own.connections()).toBe(1);
   });
 
-  test("a certificate for another name is refused, also over a connection that is open already", async () => {
+  test("a certificate for another name is refused, even on an open connection", async () => {
     await using own = await startFaultySite({ tls: good });
     const fetcher = testFetcher({ resolve, extraCertificates: [good.cert] });
     await fetcher.fetch(pageUrl(`https://good.test:${own.port}/page`));
@@ -383,7 +383,7 @@ describe("TLS", () => {
     );
   });
 
-  test("a certificate that nobody vouches for is refused, without another try", async () => {
+  test("an untrusted certificate is refused without another try", async () => {
     await using own = await startFaultySite({ tls: good });
     const failure = await failureOf(
       testFetcher({ resolve }).fetch(pageUrl(`https://good.test:${own.port}/page`)),

@@ -26,17 +26,17 @@ describe("a long body of a type that says nothing", () => {
     return { failure, sent: () => sent };
   };
 
-  test("is refused by its beginning where that is no text", async () => {
+  test("is refused when its beginning is no text", async () => {
     const { failure, sent } = await fetching(0);
     expect(failure?.code).toBe("unsupported_content");
     expect(sent()).toBeLessThan(200_000_000);
   });
 
-  test("is read up to the limit where it begins as text", async () => {
+  test("is read up to the limit when it begins as text", async () => {
     expect((await fetching(97)).failure?.code).toBe("too_large");
   });
 
-  test("is not looked at before it is unpacked", async () => {
+  test("is not checked before it is decompressed", async () => {
     const { failure } = await fetching(0, { "content-encoding": "gzip" });
     expect(failure?.code).not.toBe("unsupported_content");
   });

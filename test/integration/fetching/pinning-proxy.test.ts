@@ -111,7 +111,7 @@ describe("what is allowed", () => {
     expect(await through(proxy, `https://other.test:${secure.port}/`).catch(() => "refused")).toBe("refused");
   });
 
-  test("goes to the address that was checked, though the name resolves otherwise a moment later", async () => {
+  test("goes to the checked address, although the name resolves differently a moment later", async () => {
     let asked = 0;
     const proxy = await open({ answers: () => (asked++ === 0 ? ["127.0.0.1"] : ["127.0.0.9"]) });
     expect((await through(proxy, `http://rebind.test:${plain.port}/`)).status).toBe(200);
@@ -153,13 +153,13 @@ describe("what is refused", () => {
     expect(plain.requests).toHaveLength(before);
   });
 
-  test("is a name that resolves inwards, and the refusal is kept", async () => {
+  test("includes names that resolve to inner addresses, and the refusal is kept", async () => {
     const proxy = await open({ caller: "remote_request" });
     expect((await through(proxy, `http://inner.test:${plain.port}/`)).status).toBe(403);
     expect(proxy.refusals.map(({ code }) => code)).toEqual(["egress_refused"]);
   });
 
-  test("is told in the name of the page, though its icon was refused last", async () => {
+  test("is reported for the page, although its icon was refused last", async () => {
     const proxy = await open({ caller: "remote_request" });
     const page = `http://inner.test:${plain.port}/report`;
     await through(proxy, page);
@@ -167,7 +167,7 @@ describe("what is refused", () => {
     expect(proxy.failureFor(page)?.message).toStartWith(`the egress policy refuses ${page}: `);
   });
 
-  test("is told in the proxy's name where a proxy is what the policy refuses", async () => {
+  test("is reported for the proxy when the policy refuses the proxy", async () => {
     const choose = chooseProxy({
       explicit: "http://169.254.169.254:80",
       explicitSource: "caller",
@@ -218,7 +218,7 @@ describe("what is refused", () => {
     expect(answer).toStartWith("HTTP/1.1 400 ");
   });
 
-  test("is a second request on a connection, which may be for another host", async () => {
+  test("includes a second request on a connection, which may be for another host", async () => {
     const proxy = await open();
     const before = plain.requests.length;
     const one = (path: string): string =>
@@ -227,7 +227,7 @@ describe("what is refused", () => {
     expect(plain.requests.slice(before).map(({ target }) => target)).not.toContain("/2");
   });
 
-  test("is a head without end", async () => {
+  test("includes an endless head", async () => {
     const proxy = await open();
     expect(await exchange(proxy, `GET http://a.test/ HTTP/1.1\r\nx: ${"y".repeat(100_000)}`)).toBe("");
   });
@@ -242,7 +242,7 @@ describe("behind the caller's own proxy", () => {
       environment: { http: null, https: null, bypass: [] },
     });
 
-  test("requests and tunnels go through it, with its credentials and the names left to it", async () => {
+  test("requests and tunnels go through it, with its credentials, and it resolves the names", async () => {
     const hosts = { "good.test:443": `127.0.0.1:${secure.port}`, "plain.test": `127.0.0.1:${plain.port}` };
     await using upstream = await startForwardProxy({ credentials: "user:s3cret", hosts });
     const proxy = await open({ choose: via(upstream.port, "user:s3cret"), answers: () => [] });

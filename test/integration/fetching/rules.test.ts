@@ -45,7 +45,7 @@ describe("Retry-After", () => {
 });
 
 describe("back-off", () => {
-  test("is spread over 1, 2, 4, 8 … s and never over 60 s", () => {
+  test("is spread over 1, 2, 4, 8 … s and never exceeds 60 s", () => {
     const most = [1, 2, 3, 4, 5, 6, 7, 30].map((failed) => backOffDelayMs(failed, () => 1));
     expect(most).toEqual([1000, 2000, 4000, 8000, 16_000, 32_000, 60_000, 60_000]);
     expect(backOffDelayMs(5, () => 0)).toBe(0);
@@ -59,7 +59,7 @@ describe("user agents", () => {
     expect(text).toBe("article-extractor/1.2.3 (+https://example.org/about)");
   });
 
-  test("a random one is any of the list, at both ends of chance too", () => {
+  test("a random one is from the list, even for the extreme random numbers", () => {
     expect(randomUserAgent(() => 0)).toBe(DESKTOP_BROWSERS[0]!);
     expect(randomUserAgent(() => 1)).toBe(DESKTOP_BROWSERS.at(-1)!);
     const seen = new Set(Array.from({ length: 1000 }, (_, n) => randomUserAgent(() => n / 1000)));
@@ -69,7 +69,7 @@ describe("user agents", () => {
 });
 
 describe("IP addresses", () => {
-  test("what is formatted is read back, in both versions", () => {
+  test("formatted addresses are read back, in both versions", () => {
     const value = (bits: number) => fc.bigInt(0n, (1n << BigInt(bits)) - 1n);
     const address = fc.oneof(
       value(32).map((number) => ({ version: 4 as const, value: number })),
@@ -144,7 +144,7 @@ describe("the resolver's answers", () => {
     return { admit, asked: () => asked };
   };
 
-  test("are kept for their time, and asked for once by overlapping requests", async () => {
+  test("are kept for their time, and overlapping requests share one lookup", async () => {
     let now = 0;
     const { admit, asked } = counting(1000, () => now);
     await Promise.all([admit("a.test"), admit("a.test"), admit("A.test.")]);
@@ -163,7 +163,7 @@ describe("the resolver's answers", () => {
     expect(asked()).toBe(2);
   });
 
-  test("are not waited for once the caller is gone", async () => {
+  test("are not awaited once the caller is gone", async () => {
     const { admit } = counting(0, () => 0);
     await expect(admit("a.test", AbortSignal.abort(new Error("gone")))).rejects.toThrow("gone");
   });
@@ -186,7 +186,7 @@ describe("cookies", () => {
     expect(createCookieSession([cookie, hostOnly]).list()).toEqual([cookie, hostOnly]);
   });
 
-  test("go where their domain, path and scheme say", () => {
+  test("are sent where their domain, path and scheme say", () => {
     const session = createCookieSession([cookie, { ...cookie, name: "deep", path: "/x" }]);
     const sent = (url: string) => session.headerFor(new URL(url));
     expect(sent("https://example.org/")).toBe("a=1");
@@ -225,7 +225,7 @@ describe("cookies", () => {
     );
   });
 
-  test("a site that sets ever new cookies pushes out its own oldest ones, and no other's", () => {
+  test("a site that keeps setting new cookies evicts only its own oldest ones", () => {
     const changes: CookieChange[] = [];
     const session = createCookieSession([cookie], (change) => changes.push(change));
     const greedy = new URL("https://shop.test/");
@@ -243,7 +243,7 @@ describe("cookies", () => {
     expect(changes.filter((change) => change.cookie === null).length).toBe(20);
   });
 
-  test("a cookie that is set again is as good as new, and one that is removed makes room", () => {
+  test("a cookie that is set again counts as new, and a removed one makes room", () => {
     const session = createCookieSession();
     const url = new URL("https://shop.test/");
     const fill = (from: number, to: number): void => {
@@ -258,7 +258,7 @@ describe("cookies", () => {
     expect(session.headerFor(url)).toContain("c2=1");
   });
 
-  test("the cookies of thousands of sites stop at a bound", () => {
+  test("the cookies of thousands of sites stop at a limit", () => {
     const session = createCookieSession();
     for (let n = 0; n < 100; n++)
       session.store(
@@ -271,7 +271,7 @@ describe("cookies", () => {
   });
 });
 
-describe("types by looking", () => {
+describe("guessed types", () => {
   test.each([
     ["<!DOCTYPE html><p>", "text/html"],
     ["  \n<HTML>", "text/html"],

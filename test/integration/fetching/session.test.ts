@@ -73,7 +73,7 @@ const spawnWriter = (prefix: string, count: number) =>
   Bun.spawn([process.execPath, WRITER, file, prefix, String(count)], { stdout: "pipe", stderr: "inherit" });
 
 describe("a queue that several state files share", () => {
-  test("keeps their changes apart, also those that wait", async () => {
+  test("keeps their changes apart, even those that wait", async () => {
     const queueDirectory = join(directory, "queue");
     const other = { file: join(directory, "other.json"), queueDirectory, takesUnowned: false };
     {
@@ -95,7 +95,7 @@ describe("a queue that several state files share", () => {
     expect(names()).toEqual(["theirs"]);
   });
 
-  test("has changes of an earlier version for the file of the settings alone", async () => {
+  test("assigns changes of an earlier version only to the file in the settings", async () => {
     const queueDirectory = join(directory, "queue");
     {
       // Such changes name no file, like those in a directory of a single file.
@@ -178,7 +178,7 @@ describe("a session that is kept", () => {
     expect(session.state().origins[0]?.localStorage).toHaveLength(100_000);
   });
 
-  test("takes the storage of so many origins and of no more", async () => {
+  test("keeps the storage of a limited number of origins", async () => {
     await using session = createBrowsingSession(null, Date.now);
     for (let n = 0; n < 150; n++)
       await session.take({ cookies: [], storage: [{ origin: `http://o${n}.test`, name: "k", value: "v" }] });
@@ -195,7 +195,7 @@ describe("a session that is kept", () => {
     expect(kept.map(({ origin }) => origin)).toEqual([0, 1, 2, 3, 4, 5].map((n) => `http://o${n}.test`));
   });
 
-  test("is for its user alone", async () => {
+  test("can be read only by its user", async () => {
     writeFileSync(file, '{"cookies":[],"origins":[]}', { mode: 0o644 });
     {
       await using session = open();
@@ -208,7 +208,7 @@ describe("a session that is kept", () => {
     expect(modes).toEqual([0o600, 0o700, 0o700, 0o600, 0o600]);
   });
 
-  test("replaces what a link leads to, and leaves the link", async () => {
+  test("replaces the target of a link, and keeps the link", async () => {
     const target = join(directory, "target.json");
     writeFileSync(target, '{"cookies":[],"origins":[]}');
     symlinkSync(target, file);
@@ -219,7 +219,7 @@ describe("a session that is kept", () => {
     expect(JSON.parse(readFileSync(target, "utf8")).cookies).toHaveLength(1);
   });
 
-  test("says what is wrong with a file that is none", () => {
+  test("says what is wrong with a file that holds no state", () => {
     writeFileSync(file, "<html>");
     expect(open).toThrow(`${file} holds no storage state as Playwright writes it`);
     writeFileSync(file, '{"cookies":[{"name":"a"}]}');
@@ -248,7 +248,7 @@ describe("a session that is kept", () => {
     expect(done()).toHaveLength(before);
   });
 
-  test("ends well where the file cannot be written, and the next one has the changes", async () => {
+  test("ends normally when the file cannot be written, and the next session has the changes", async () => {
     const lines: string[] = [];
     const log = createLog({ level: "warning", format: "json", write: (line) => lines.push(line) });
     {
@@ -310,7 +310,7 @@ describe("a file that several processes share", () => {
     expect(waiting()).toEqual([]);
   }, 120_000);
 
-  test("reads what waits, and merges it once the lock is free", async () => {
+  test("reads waiting changes, and merges them once the lock is free", async () => {
     {
       await using session = open();
       await setCookies(session, "first=1");
@@ -327,7 +327,7 @@ describe("a file that several processes share", () => {
     expect(names()).toEqual(["first", "waits"]);
   });
 
-  test("warns of too many changes that wait, and of one that waits too long", async () => {
+  test("warns of too many waiting changes, and of one that waits too long", async () => {
     const lines: string[] = [];
     const log = createLog({ level: "warning", format: "json", write: (line) => lines.push(line) });
     let now = Date.now();

@@ -52,7 +52,7 @@ describe("a stream", () => {
     },
   );
 
-  test("gives any type and any status as an answer", async () => {
+  test("returns any type and any status as an answer", async () => {
     expect((await open("/type?value=image/png", "sitemap")).contentType).toBe("image/png");
     const missing = await open("/nothing", "feed");
     expect(missing.status).toBe(404);
@@ -73,7 +73,7 @@ describe("a stream", () => {
     expect(failure?.message).toContain("1000000 bytes");
   });
 
-  test("a robots.txt over its limit ends there", async () => {
+  test("a robots.txt over its limit is cut there", async () => {
     const stream = await open("/endless", "robots", { limits: { robotsBytes: 100_000 } });
     expect((await textOf(stream)).length).toBe(100_000);
   });
@@ -104,7 +104,7 @@ describe("a stream", () => {
     expect(failure?.message).toContain("/truncated");
   });
 
-  test("is called off by its caller while it is read", async () => {
+  test("can be cancelled by its caller while it is read", async () => {
     const controller = new AbortController();
     const url = pageUrl(`${site.origin}/stalls`);
     const stream = await testFetcher().fetchStream(url, { purpose: "feed", signal: controller.signal });

@@ -55,7 +55,7 @@ describe("the article cache", () => {
     expect(cache.size).toBe(2);
   });
 
-  test("keeps nothing at size 0, and still shares what is under way", async () => {
+  test("keeps nothing at size 0, but still shares extractions under way", async () => {
     const cache = createArticleCache({ maxSize: 0, maxBytes: 1_000_000 });
     const work = controlled();
     const both = Promise.all([cache.take("a", work.load), cache.take("a", work.load)]);
@@ -66,7 +66,7 @@ describe("the article cache", () => {
     expect(cache.size).toBe(0);
   });
 
-  test("gives a failure to everybody who waits and does not keep it", async () => {
+  test("gives a failure to everybody who waits, but does not keep it", async () => {
     const cache = createArticleCache({ maxSize: 2, maxBytes: 1_000_000 });
     const work = controlled();
     const both = Promise.allSettled([cache.take("a", work.load), cache.take("a", work.load)]);
@@ -75,7 +75,7 @@ describe("the article cache", () => {
     expect((await cache.take("a", async () => article("a"))).origin).toBe("miss");
   });
 
-  test("goes on for the others when one caller leaves", async () => {
+  test("continues for the others when one caller leaves", async () => {
     const cache = createArticleCache({ maxSize: 2, maxBytes: 1_000_000 });
     const work = controlled();
     const leaver = new AbortController();
@@ -88,7 +88,7 @@ describe("the article cache", () => {
     expect((await stays).fetched).toEqual(article("a"));
   });
 
-  test("calls the work off when everybody has left, and starts anew for the next caller", async () => {
+  test("cancels the work when everybody has left, and starts again for the next caller", async () => {
     const cache = createArticleCache({ maxSize: 2, maxBytes: 1_000_000 });
     const work = controlled();
     const callers = [new AbortController(), new AbortController()];
@@ -106,7 +106,7 @@ describe("the article cache", () => {
     expect((await cache.take("a", work.load)).origin).toBe("hit");
   });
 
-  test("starts nothing for a caller who has left already", async () => {
+  test("starts nothing for a caller who has already left", async () => {
     const cache = createArticleCache({ maxSize: 2, maxBytes: 1_000_000 });
     const work = controlled();
     const taken = cache.take("a", work.load, AbortSignal.abort());

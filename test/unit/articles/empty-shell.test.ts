@@ -28,7 +28,7 @@ describe("emptyShell", () => {
     test(`sees no shell in ${name}`, () => expect(emptyShell(html, 0)).toBeNull());
   }
 
-  test("looks at the start of a page only, so that a hostile one costs little", () => {
+  test("looks only at the start of a page, so that a hostile one costs little", () => {
     const far = `${" ".repeat(40_000)}<div id="root"></div>${SCRIPT}`;
     expect(emptyShell(far, 0)).toBeNull();
     expect(emptyShell(`${SCRIPT}${"<noscript>enable ".repeat(1_000_000)}`, 0)).toBeNull();

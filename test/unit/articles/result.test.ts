@@ -32,7 +32,7 @@ const resultOf = async (document: Partial<LocalDocument>, options: Partial<Extra
   >; // they are all there
 
 describe("the extraction result", () => {
-  test("has the decided fields, in their order", async () => {
+  test("has its fields in their order", async () => {
     const result = await resultOf({ body: "<p>word</p>" });
     expect(Object.keys(result)).toEqual(
       "url final_url canonical_url status_code fetcher title byline siteName published_date modified_date lang language dir excerpt image image_width image_height keywords section page_type confidence sources content markdown text length word_count success warnings".split(
@@ -129,7 +129,7 @@ describe("the extraction result", () => {
     expect(result.length).toBe(result.text.length);
   });
 
-  test("never says an empty text where it means none", async () => {
+  test("has null instead of an empty text", async () => {
     const blank = `<html lang="" dir=""><head><title> </title><meta name="author" content=""><meta name="description" content=" ">
       <meta property="og:image" content=""><meta property="og:site_name" content="\u200b"><link rel="canonical" href="">
       <script type="application/ld+json">{"@type":"Article","author":{"name":""},"datePublished":"","publisher":""}</script></head>`;
@@ -142,7 +142,7 @@ describe("the extraction result", () => {
     }
   });
 
-  test("shows a title that holds markup as it stands", async () => {
+  test("shows a title with markup unchanged", async () => {
     const result = await resultOf({ body: "<title>a *b* [c](d) &lt;i> e_f</title><p>word</p>" });
     expect(result.title).toBe("a *b* [c](d) <i> e_f");
     expect(result.markdown).toBe("# a \\*b\\* [c]\\(d) \\<i> e_f\n\nword");
@@ -165,12 +165,12 @@ describe("a local document", () => {
     expect(failure).toMatchObject({ code: "no_content", message: "empty.html holds no words of content" });
   });
 
-  test("keeps relative links where it has no address", async () => {
+  test("keeps relative links without an address", async () => {
     const { article } = await fromDocument({ body: `<p>a <a href="b.html">link</a></p>` });
     expect(article.markdown).toBe("a [link](b.html)");
   });
 
-  test("is read as its media type says", () => {
+  test("is read according to its media type", () => {
     const kinds = [
       "text/markdown",
       "text/x-markdown",

@@ -17,7 +17,7 @@ test("a signal carries one listener, whatever the number of actions", () => {
   expect(ran).toEqual([0, 1]);
 });
 
-test("an action that is given twice runs twice, and one of the two can be taken back", () => {
+test("an action that is added twice runs twice, and one of the two can be removed", () => {
   const controller = new AbortController();
   let ran = 0;
   const action = (): void => void ran++;
@@ -28,14 +28,14 @@ test("an action that is given twice runs twice, and one of the two can be taken 
   expect(ran).toBe(1);
 });
 
-test("a signal that is aborted already runs the action at once, and none at all never", () => {
+test("an aborted signal runs the action at once, no signal never does", () => {
   let ran = 0;
   onAbort(AbortSignal.abort(), () => ran++)[Symbol.dispose]();
   onAbort(undefined, () => ran++)[Symbol.dispose]();
   expect(ran).toBe(1);
 });
 
-test("work is waited for until its end or the signal, whichever comes first", async () => {
+test("waiting ends with the work or the signal, whichever comes first", async () => {
   const never = new Promise<never>(() => {});
   const reason = () => new Error("called off");
   expect(await orAborted(Promise.resolve(1), undefined, reason)).toBe(1);

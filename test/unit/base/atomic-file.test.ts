@@ -10,7 +10,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(root, { recursive: true }));
 
-test("makes a file, and replaces it by a text, bytes or what is written piece by piece", async () => {
+test("makes a file, and replaces it by a text, bytes or pieces", async () => {
   const path = join(root, "file");
   const replace = (content: Parameters<typeof replaceFile>[1]) =>
     replaceFile(path, content, { aside: asideOf(path, "test"), mode: 0o600 });
@@ -29,7 +29,7 @@ test("makes a file, and replaces it by a text, bytes or what is written piece by
   expect(await readdir(root)).toEqual(["file"]);
 });
 
-test("keeps the old file while the new one is not whole, and leaves nothing when that fails", async () => {
+test("keeps the old file until the new one is complete, and leaves nothing behind on failure", async () => {
   const path = join(root, "file");
   const aside = asideOf(path, "test");
   await writeFile(path, "old");
@@ -48,7 +48,7 @@ test("keeps the old file while the new one is not whole, and leaves nothing when
   expect(await readdir(root)).toEqual(["file"]);
 });
 
-test("leaves no temporary file where the name is a directory's", async () => {
+test("leaves no temporary file when a directory has the name", async () => {
   const path = join(root, "a-directory");
   await mkdir(path);
   const work = replaceFile(path, "text", { aside: asideOf(path, "test") });

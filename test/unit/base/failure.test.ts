@@ -18,7 +18,7 @@ describe("failures", () => {
     }
   });
 
-  test("have an HTTP error status each", () => {
+  test("each have an HTTP error status", () => {
     for (const { httpStatus } of Object.values(FAILURE_OUTCOMES)) {
       expect(httpStatus).toBeGreaterThanOrEqual(400);
       expect(httpStatus).toBeLessThan(600);

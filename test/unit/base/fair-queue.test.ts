@@ -15,7 +15,7 @@ function drain(queue: FairQueue<string>): string[] {
 }
 
 describe("turns", () => {
-  test("go round among the clients, and within one in order of arrival", () => {
+  test("rotate among the clients, and follow the order of arrival within one", () => {
     expect(drain(queueOf(["a1", "a2", "a3", "b1", "c1", "c2"]))).toEqual([
       "a1",
       "b1",
@@ -27,27 +27,27 @@ describe("turns", () => {
     expect(drain(queueOf([]))).toEqual([]);
   });
 
-  test("of somebody who comes while others wait come after one turn of each", () => {
+  test("of a new client come after one turn of each waiting client", () => {
     const queue = queueOf(["a1", "a2", "a3", "b1"]);
     expect(queue.take()).toBe("a1");
     queue.push("c", "c1");
     expect(drain(queue)).toEqual(["b1", "a2", "c1", "a3"]);
   });
 
-  test("of whoever gives up are nobody's, and cost the client none of its own", () => {
+  test("that are given up go to nobody, and cost the client none of its others", () => {
     const queue = queueOf(["a1", "a2", "b1"]);
     expect([queue.remove("a1"), queue.remove("a1"), queue.size]).toEqual([true, false, 2]);
     expect(drain(queue)).toEqual(["a2", "b1"]);
   });
 
-  test("may be taken out of turn by what is wanted; the others keep their place", () => {
+  test("may go to a wanted item out of order; the others keep their place", () => {
     const queue = queueOf(["a1", "a2", "b1", "b2"]);
     expect(queue.take((item) => item.endsWith("2"))).toBe("a2");
     expect(queue.take((item) => item.endsWith("9"))).toBeUndefined();
     expect(drain(queue)).toEqual(["b1", "a1", "b2"]);
   });
 
-  test("reach everybody: nobody has two before another who waits has one, and nothing is lost", () => {
+  test("reach everybody: no client gets two before another waiting client gets one, and nothing is lost", () => {
     const clients = fc.array(fc.constantFrom("a", "b", "c", "d"), { maxLength: 60 });
     fc.assert(
       fc.property(clients, (owners) => {

@@ -18,7 +18,7 @@ function openLog(level: LogLevel, format: LogFormat = "json") {
 
 describe("the log", () => {
   for (const [index, level] of LOG_LEVELS.entries()) {
-    test(`at level ${level} writes it and all that is more severe`, () => {
+    test(`at level ${level} writes it and everything more severe`, () => {
       const { log, lines } = openLog(level);
       for (const each of LOG_LEVELS) log[each](each);
       expect(lines.map((line) => JSON.parse(line).level)).toEqual(LOG_LEVELS.slice(index));
@@ -85,7 +85,7 @@ describe("the log", () => {
     ]);
   });
 
-  test("keeps one line one line, whatever a page puts into a message or a field", () => {
+  test("writes one line, whatever a page puts into a message or a field", () => {
     // Controls and line breaks are rare among all characters, so most samples are made of them.
     const hostile = fc.string({ unit: fc.integer({ min: 0, max: 0xff }).map((c) => String.fromCharCode(c)) });
     fc.assert(
@@ -100,7 +100,7 @@ describe("the log", () => {
     );
   });
 
-  test("that is silent says nothing", () => {
+  test("that is silent writes nothing", () => {
     expect(() => silentLog.with({ a: 1 }).critical("x")).not.toThrow();
   });
 });

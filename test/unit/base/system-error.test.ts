@@ -30,7 +30,7 @@ test("says in words why the system refused", () => {
   ).toBe("it is not a folder");
 });
 
-test("gives the code that it has no words for, and what is no error of the system as it is", () => {
+test("gives the code of an error without words, and returns other errors unchanged", () => {
   expect(systemReason(Object.assign(new Error("odd"), { code: "EODD" }))).toBe("EODD");
   expect(systemReason(new Error("odd"))).toBe("Error: odd");
 });

@@ -79,7 +79,7 @@ describe("a body that is not what its type says", () => {
     },
   );
 
-  test("is an answer all the same where the status is an error", async () => {
+  test("is still an answer when the status is an error", async () => {
     await using fetcher = testFetcher({ limits: { tries: 1 } });
     const page = await fetcher.fetch(pageUrl(`${site.origin}/0?status=404`));
     expect([page.status, page.html]).toEqual([404, ""]);

@@ -31,23 +31,23 @@ describe("declared encodings", () => {
 describe("precedence", () => {
   const latin = latin1('<meta charset="koi8-r"><p>caf\xe9');
 
-  test("the header goes before <meta>", () => {
+  test("the header overrides <meta>", () => {
     const decoded = decodeText(latin, "text/html; charset=iso-8859-1");
     expect(decoded).toMatchObject({ encoding: "windows-1252", source: "header" });
     expect(decoded.text).toEndWith("café");
   });
 
-  test("a byte order mark goes before a header that contradicts it, as in browsers", () => {
+  test("a byte order mark overrides a contradicting header, as in browsers", () => {
     const bytes = new Uint8Array([0xef, 0xbb, 0xbf, ...new TextEncoder().encode("café")]);
     const decoded = decodeText(bytes, "text/html; charset=iso-8859-1");
     expect(decoded).toMatchObject({ text: "café", encoding: "utf-8", source: "bom" });
   });
 
-  test("<meta> goes before the bytes", () => {
+  test("<meta> overrides the bytes", () => {
     expect(decodeText(latin, null)).toMatchObject({ encoding: "koi8-r", source: "meta" });
   });
 
-  test("a label that nobody knows is passed over", () => {
+  test("an unknown label is ignored", () => {
     const decoded = decodeText(latin, "text/html; charset=klingon");
     expect(decoded).toMatchObject({ encoding: "koi8-r", source: "meta" });
   });
@@ -117,7 +117,7 @@ describe("undeclared encodings", () => {
 });
 
 describe("what is malformed", () => {
-  test("bytes that are no UTF-8 become U+FFFD, and that is said", () => {
+  test("bytes that are no UTF-8 become U+FFFD, with a warning", () => {
     const decoded = decodeText(latin1("caf\xe9!"), "text/html; charset=utf-8");
     expect(decoded).toMatchObject({ text: "caf\ufffd!", malformed: true });
   });
@@ -168,13 +168,13 @@ describe("what the statistics do not know", () => {
     return Uint8Array.from(text, (character) => characters.indexOf(character));
   };
 
-  test("a guess of Latin letters is doubtful where most letters are outside ASCII", () => {
+  test("a guess of Latin letters is doubtful when most letters are outside ASCII", () => {
     const sentence = "Хранитель плотины каждое утро записывал уровень воды до завтрака. ";
     const markup = `<title>Уровень воды</title><h1>Уровень воды</h1><p>${sentence.repeat(12)}`;
     expect(decodeText(encode(markup, "ibm866"), "text/html").doubtful).toBe(true);
   });
 
-  test("and is none where few are, however long the text", () => {
+  test("and is not doubtful when few are, however long the text", () => {
     const markup = `<p>${"À côté de l'écluse, la gardienne relève le niveau à l'aube. ".repeat(12)}`;
     expect(decodeText(latin1(markup), "text/html")).toMatchObject({
       encoding: "windows-1252",

@@ -24,11 +24,11 @@ const onPath = (...names: string[]) => ({
   searchPath: names.map((name) => join(directory, name)).join(delimiter),
 });
 
-test("none is found where there is none", () => {
+test("no browser is found when there is none", () => {
   expect(find(onPath("a", "b"))).toBeNull();
 });
 
-test("the first on PATH goes before the usual places, Chromium before Chrome", () => {
+test("PATH comes before the usual places, and Chromium before Chrome", () => {
   const usual = put("Applications/Chromium.app/Contents/MacOS/Chromium");
   expect(find()).toBe(usual);
   const chrome = put("a/google-chrome");
@@ -37,7 +37,7 @@ test("the first on PATH goes before the usual places, Chromium before Chrome", (
   expect(find(onPath("a", "b"))).toBe(chromium);
 });
 
-test("directories, what cannot be run and relative entries of PATH are passed over", () => {
+test("directories, files that cannot be run and relative entries of PATH are ignored", () => {
   mkdirSync(join(directory, "a/chromium"), { recursive: true });
   put("b/chromium", 0o644);
   put("c/chromium");
@@ -46,7 +46,7 @@ test("directories, what cannot be run and relative entries of PATH are passed ov
   expect(find({ searchPath })).toBeNull();
 });
 
-test("the one that is named goes before all others, and must be one", () => {
+test("a named browser comes before all others, and must be executable", () => {
   const named = put("own/browser");
   put("a/chromium");
   expect(find({ ...onPath("a"), explicit: named })).toBe(named);
@@ -56,7 +56,7 @@ test("the one that is named goes before all others, and must be one", () => {
   );
 });
 
-test("the name none stands for none, whatever the machine has", () => {
+test("the name none means no browser, whatever the machine has", () => {
   put("a/chromium");
   expect(find({ ...onPath("a"), explicit: "none" })).toBeNull();
 });

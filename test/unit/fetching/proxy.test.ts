@@ -39,7 +39,7 @@ describe("the environment", () => {
     expect(chosen("http://a.test/", { environment })).toBe("http://any.test:2");
   });
 
-  test("a named proxy goes before the environment's, and NO_PROXY does not take it away", () => {
+  test("an explicit proxy overrides the environment's, and NO_PROXY does not affect it", () => {
     const environment = readProxyEnvironment({ HTTP_PROXY: "env.test:1", NO_PROXY: "*" });
     expect(chosen("http://a.test/", { environment })).toBeNull();
     expect(chosen("http://a.test/", { environment, explicit: "own.test:3" })).toBe("http://own.test:3");
@@ -57,7 +57,7 @@ describe("the environment", () => {
     }
   });
 
-  test("all wrong variables are named at once, each once", () => {
+  test("all wrong variables are reported together, each once", () => {
     const read = (): unknown =>
       readProxyEnvironment({ HTTP_PROXY: "http://", ALL_PROXY: "socks5://a.test:1" });
     expect(read).toThrow(/^HTTP_PROXY: .*\nALL_PROXY: .*$/);
@@ -117,7 +117,7 @@ describe("NO_PROXY's grammar", () => {
     expect(proxy === null).toBe(isBypassed);
   });
 
-  test("entries stand between commas and spaces", () => {
+  test("entries are separated by commas and spaces", () => {
     expect(parseProxyBypass(" a.test,b.test  c.test,, ")).toEqual(["a.test", "b.test", "c.test"]);
   });
 });
@@ -189,7 +189,7 @@ describe("through a real proxy", () => {
     expect((await proxy.requests()).at(-1)?.head).not.toMatch(/evil|^authorization/im);
   });
 
-  test("a proxy given by name is connected to at its checked address", async () => {
+  test("a proxy with a name is reached at its checked address", async () => {
     const page = await through("user:p%40ss", "proxy.test").fetch(pageUrl("http://plain.test/page"));
     expect(page.status).toBe(200);
   });

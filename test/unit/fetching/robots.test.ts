@@ -30,17 +30,17 @@ describe("groups", () => {
     expect(allows(robots, path, agent)).toBe(expected);
   });
 
-  test("groups of one agent are one", () => {
+  test("groups of one agent are merged", () => {
     const text = "User-agent: a\nDisallow: /1\nUser-agent: b\nDisallow: /2\nUser-agent: A\nDisallow: /3";
     expect(allows(text, "/1", "a") || allows(text, "/3", "a")).toBe(false);
     expect(allows(text, "/2", "a")).toBe(true);
   });
 
-  test("an agent's own empty group frees it from the rules of all", () => {
+  test("an agent's own empty group exempts it from the rules for all", () => {
     expect(allows("User-agent: *\nDisallow: /\nUser-agent: a\nDisallow:", "/x", "a")).toBe(true);
   });
 
-  test("rules before the first agent count for nobody", () => {
+  test("rules before the first agent apply to nobody", () => {
     expect(allows("Disallow: /\nUser-agent: *\nAllow: /", "/x")).toBe(true);
   });
 });
@@ -95,7 +95,7 @@ describe("patterns", () => {
     expect(allows(text, `/${"a".repeat(8000)}`)).toBe(true);
   });
 
-  test("a pattern without signs matches exactly its prefixes", () => {
+  test("a pattern without wildcards matches exactly the paths that start with it", () => {
     const path = fc.stringMatching(/^\/[a-z/]{0,12}$/);
     fc.assert(
       fc.property(path, path, (pattern, url) => {
@@ -110,13 +110,13 @@ describe("delay and sitemaps", () => {
     "Sitemap: https://a.test/1.xml\nUser-agent: a\nCrawl-delay: 2.5\nDisallow: /x\nSitemap: /2.xml\nUser-agent: b\nDisallow: /y",
   );
 
-  test("the agent's delay is in ms, null where there is none", () => {
+  test("the agent's delay is in ms, or null without one", () => {
     expect(crawlDelayMs(rules, "a")).toBe(2500);
     expect(crawlDelayMs(rules, "b")).toBeNull();
     expect(crawlDelayMs(parseRobots("User-agent: *\nCrawl-delay: soon"), "a")).toBeNull();
   });
 
-  test("sitemaps are found anywhere and part no group", () => {
+  test("sitemaps are found anywhere and do not split a group", () => {
     expect(rules.sitemaps).toEqual(["https://a.test/1.xml", "/2.xml"]);
     expect(isAllowed(rules, "a", "https://a.test/x")).toBe(false);
   });
@@ -136,7 +136,7 @@ describe("the cache", () => {
     ({ socket }) =>
       reply(socket, { body, headers: { "content-type": "text/plain" } });
 
-  test("asks a site once, for overlapping questions too, and again after a day", async () => {
+  test("asks a site once, also for overlapping requests, and again after a day", async () => {
     let now = 0;
     await using host = await serving(file("User-agent: *\nDisallow: /no"), { now: () => now });
     expect(await Promise.all(["/no", "/yes", "/no/x"].map(host.isOpen))).toEqual([false, true, false]);
@@ -162,7 +162,7 @@ describe("the cache", () => {
     expect(await host.isOpen("/x")).toBe(expected);
   });
 
-  test("a site that does not answer is closed, and asked again after ten minutes", async () => {
+  test("a site that does not answer is closed, and tried again after ten minutes", async () => {
     let now = 0;
     let visits = 0;
     await using host = await serving(
@@ -178,7 +178,7 @@ describe("the cache", () => {
     expect(await host.isOpen("/x")).toBe(true);
   });
 
-  test("follows redirects, and the rules count for the site that was asked", async () => {
+  test("follows redirects, and applies the rules to the requested site", async () => {
     await using other = await startFaultySite({ routes: { "/r": file("User-agent: *\nDisallow: /no") } });
     await using host = await serving(({ socket }) =>
       reply(socket, { status: 301, headers: { location: `${other.origin}/r` } }),
@@ -193,7 +193,7 @@ describe("the cache", () => {
     expect(await host.isOpen("/late")).toBe(true);
   });
 
-  test("one caller that gives up does not end the fetch for the others", async () => {
+  test("a caller that gives up does not end the fetch for the others", async () => {
     await using host = await serving(async ({ socket }) => {
       await Bun.sleep(150);
       reply(socket, { body: "User-agent: *\nDisallow: /no" });

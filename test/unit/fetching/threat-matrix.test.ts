@@ -162,7 +162,7 @@ describe("DNS", () => {
     },
   );
 
-  test("a name that is public when checked and private when asked again is asked once for a request", async () => {
+  test("a name that is public when checked and private a moment later is resolved once per request", async () => {
     let asked = 0;
     const egress = createEgress({
       policy: parseEgressPolicy("auto"),
@@ -177,7 +177,7 @@ describe("DNS", () => {
     );
   });
 
-  test("the connection goes to the address that was checked, whatever the name means elsewhere", async () => {
+  test("the connection goes to the checked address, whatever the name means elsewhere", async () => {
     // No resolver of this machine knows site.test, so a second lookup of the name would find nothing.
     const fetcher = testFetcher({ resolve: tableResolver(HOSTILE_DNS) });
     expect((await fetcher.fetch(pageUrl(port("http://site.test:PORT/page?allowed=pinned")))).status).toBe(
@@ -185,7 +185,7 @@ describe("DNS", () => {
     );
   });
 
-  test("a retry is checked anew", async () => {
+  test("a retry is checked again", async () => {
     let asked = 0;
     const fetcher = testFetcher({
       policy: "127.0.0.0/8",
@@ -233,7 +233,7 @@ describe("redirects: each hop is checked again", () => {
     else expect(failure.code).toBe("egress_refused");
   });
 
-  test.each([301, 302, 303, 307, 308])("with status %d are checked alike", async (status) => {
+  test.each([301, 302, 303, 307, 308])("with status %d are checked too", async (status) => {
     const url = pageUrl(
       `http://site.test:${doorway.port}/redirect?status=${status}&to=${encodeURIComponent(port("http://127.0.0.1:PORT/"))}`,
     );
@@ -245,7 +245,7 @@ describe("redirects: each hop is checked again", () => {
     expect((await failureOf(fetcher().fetch(via(second))))?.code).toBe("egress_refused");
   });
 
-  test("a source that the configuration names may be local, what it redirects to may not", async () => {
+  test("a source in the configuration may be local, but not what it redirects to", async () => {
     const source = testFetcher({ caller: sourceOf("site.test"), resolve: tableResolver(HOSTILE_DNS) });
     expect((await source.fetch(pageUrl(`http://site.test:${doorway.port}/page`))).status).toBe(200);
     expect((await failureOf(source.fetch(via("http://inner.test:PORT/"))))?.code).toBe("egress_refused");
@@ -333,7 +333,7 @@ describe("robots.txt, sitemaps and feeds go through the same door", () => {
     },
   );
 
-  test("the robots cache does not take a refusal for a closed site", async () => {
+  test("the robots cache does not treat a refusal as a closed site", async () => {
     const cache = createRobotsCache({ fetcher: remoteFetcher(), ...DEFAULT_ROBOTS_TIMES });
     expect((await failureOf(cache.rulesFor(port("http://127.0.0.1:PORT/x"))))?.code).toBe("egress_refused");
   });
@@ -369,7 +369,7 @@ describe("headers", () => {
     expect(code(() => testFetcher({ userAgent }))).toBe("invalid_usage");
   });
 
-  test("an Authorization with a line break is invalid_usage, and its value stays unsaid", async () => {
+  test("an Authorization with a line break is invalid_usage, and the message does not contain its value", async () => {
     const authorization = "Bearer s3cret\r\nX-Injected: 1";
     const failure = await failureOf(
       testFetcher().fetch(pageUrl(`${doorway.origin}/page`), { authorization }),

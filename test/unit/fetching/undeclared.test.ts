@@ -55,17 +55,17 @@ describe("a page of 200 letters that declares no encoding", () => {
   });
 });
 
-describe("a guess that may be wrong is told", () => {
+describe("a guess that may be wrong gives a warning", () => {
   const warning = (encoding: string): string =>
     `No encoding is declared, and ${encoding} is a guess: letters may be wrong`;
 
-  test("where there are few letters", () => {
+  test("when there are few letters", () => {
     const page = `<p>${LANGUAGE_SAMPLES.Russian?.sentences[0]}`;
     const decoded = decodeText(encodeAs(page, "windows-1251"), null);
     expect([decoded.text, ...decodingWarnings(decoded)]).toEqual([page, warning("windows-1251")]);
   });
 
-  test("where nothing fits", () => {
+  test("when nothing fits", () => {
     const noise = Uint8Array.from({ length: 600 }, (_, index) => 0x80 + ((index * index * 7) % 128));
     const decoded = decodeText(noise, null);
     expect([decoded.encoding, decodingWarnings(decoded)[0]]).toEqual([
@@ -82,14 +82,14 @@ describe("a guess that may be wrong is told", () => {
     expect(decodingWarnings(decodeText(bytes, null))).toEqual([]);
   });
 
-  test("and not where the encoding is declared", () => {
+  test("but not when the encoding is declared", () => {
     expect(
       decodingWarnings(decodeText(Buffer.from("caf\xe9", "latin1"), "text/html; charset=latin1")),
     ).toEqual([]);
   });
 });
 
-test("markup that never ends costs little", () => {
+test("endless markup costs little", () => {
   for (const start of ["<script>", "<!--", "<a ", "</", "<style><script>"]) {
     const bytes = Buffer.from(`${start.repeat(200_000)}\xe9\xe8\xea\xeb`, "latin1");
     expect(decodeText(bytes, null).encoding).toBeString();

@@ -105,7 +105,7 @@ describe("pageFileName", () => {
 });
 
 describe("pageFileName, for any URL", () => {
-  test("makes a name of at most 240 bytes that every system takes", () => {
+  test("makes a name of at most 240 bytes that every system accepts", () => {
     fc.assert(
       fc.property(anyUrl, (address) => {
         const name = pageFileName(address, free);
@@ -116,7 +116,7 @@ describe("pageFileName, for any URL", () => {
     );
   });
 
-  test("never gives two URLs one name, also where case and Unicode forms are folded", () => {
+  test("never gives two URLs one name, even where case and Unicode forms are folded", () => {
     fc.assert(
       fc.property(fc.uniqueArray(anyUrl, { minLength: 2, maxLength: 20 }), (addresses) => {
         const keys = new Set<string>();

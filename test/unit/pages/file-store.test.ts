@@ -81,7 +81,7 @@ describe("the file store", () => {
     expect(await store.get(url("a"))).toEqual(page("a"));
   });
 
-  test("takes a name whose other case is a foreign file's for taken", async () => {
+  test("treats a name as taken when a foreign file has it in another case", async () => {
     await write("H.TEST__A.md", "# My notes\n");
     expect(await store.put(page("a"))).toMatch(/^h\.test__a-[0-9a-f]{10}\.md$/);
   });

@@ -26,7 +26,7 @@ describe("formatFrontMatter", () => {
     expect(text).toMatch(/^[\n\x20-\x7e🙂]*$/u);
   });
 
-  test("is read back as it was, whatever the string", () => {
+  test("is read back unchanged, whatever the string", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary" }), (title) => {
         const block = formatFrontMatter({ title });
@@ -125,7 +125,7 @@ describe("parseFrontMatter", () => {
     }
   }, 20_000);
 
-  test("does not read on through a body of megabytes to find the end", () => {
+  test("does not search a body of megabytes for the end", () => {
     expect(parseFrontMatter(`---\n${"x\n".repeat(5_000_000)}---\n`)).toBeNull();
   });
 });

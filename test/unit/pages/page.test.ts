@@ -114,7 +114,7 @@ describe("formatPage", () => {
     expect(() => formatPage(page(fields))).toThrow(message);
   });
 
-  test("is done with a hostile title and heading at once", () => {
+  test("handles a hostile title and heading at once", () => {
     for (const part of ["[", "](", "[](", "#", " #", "\\", "*", "_ ", "&", "<a"]) {
       const text = part.repeat(100_000);
       expect(reread({ title: text, markdown: `# ${text}\n\nBody.` })).not.toBeNull();

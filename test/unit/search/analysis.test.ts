@@ -42,7 +42,7 @@ test.each([
   expect(terms(title).join(" ")).toBe(expected);
 });
 
-test("words whose hashes collide stay words of their own", () => {
+test("words whose hashes collide stay separate words", () => {
   const analyser = new Analyser("default");
   // 31 × "a" + "o" equals 31 × "c" + "1".
   const words = Array.from({ length: 256 }, (_, bits) =>
@@ -56,7 +56,7 @@ test("words whose hashes collide stay words of their own", () => {
   );
 });
 
-test("a path comes apart as its parts do alone", () => {
+test("a path is split like its parts alone", () => {
   expect(terms("/usr/lib64/python3.11/site-packages").join(" ")).toBe(
     "/usr/lib64/python3.11/site-packages@0 usr/lib64/python3.11/site-packages@0 usr@0 lib64@1 " +
       "python3.11@2 python3@2 11@3 site-packages@4 site@4 packag@5",

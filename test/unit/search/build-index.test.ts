@@ -17,7 +17,7 @@ const options = (path: string): IndexBuildOptions => ({
 const failureOf = (work: Promise<unknown>): Promise<unknown> => work.catch((error: unknown) => error);
 
 describe("a build on a worker", () => {
-  test("gives the bytes that a build in place gives, and takes over what is unchanged", async () => {
+  test("gives the same bytes as a build on the main thread, and carries over unchanged documents", async () => {
     await using directory = await temporaryDirectory();
     const path = join(directory.path, "index");
     const documents = manyDocuments(300);
@@ -66,7 +66,7 @@ describe("a build on a worker", () => {
     expect(readdirSync(directory.path)).toEqual([]);
   });
 
-  test("says what the worker could not do", async () => {
+  test("reports what the worker could not do", async () => {
     await using directory = await temporaryDirectory();
     const path = join(directory.path, "index");
     mkdirSync(path);

@@ -17,7 +17,7 @@ const KEPT = [
   "<p style='font-size: 0.9em'>x</p>",
 ];
 
-test.each(KEPT)("what readers see stays: %j", (markdown) => {
+test.each(KEPT)("text that readers see is kept: %j", (markdown) => {
   expect(clean(markdown)).toBe(markdown);
 });
 
@@ -38,6 +38,6 @@ const CUT: readonly (readonly [markdown: string, shown: string])[] = [
   [`a<${"x".repeat(100)} hidden>b`, "a"],
 ];
 
-test.each(CUT)("what they do not see goes: %j", (markdown, shown) => {
+test.each(CUT)("text that they do not see is removed: %j", (markdown, shown) => {
   expect(clean(markdown)).toBe(shown);
 });

@@ -38,7 +38,7 @@ test.each(
 });
 
 describe("a document's words", () => {
-  test("are counted in the fields where they stand", () => {
+  test("are counted in the fields in which they appear", () => {
     const { fields } = analyse(
       "# Alpha\n\nBeta and `gamma`.\n\nDelta\n-----\n\n### Epsilon ###\n\n```js\nzeta\n```\n\n    eta\n",
       "Theta",
@@ -100,7 +100,7 @@ test("long sections have several passages, and none crosses a heading", () => {
   expect(passageStarts).toContain(sectionStarts[2]!);
 });
 
-test("setext underlines, fences and nested lists are told from text", () => {
+test("setext underlines, fences and nested lists are distinguished from text", () => {
   const seen: string[] = [];
   const markdown = "Title\n=====\n- a\n    - b\n\n~~~\n# x\n~~~\n\ntext\n***\n";
   scanBlocks(markdown, (kind, start, end, level) => {

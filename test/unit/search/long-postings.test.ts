@@ -3,7 +3,7 @@ import { NO_DOCUMENT } from "../../../src/search/testing.ts";
 import { docsUrl } from "../../../src/urls/index.ts";
 import { openFixture } from "../../support/search/segment-fixture.ts";
 
-test("positions are right where nothing else of a posting was read before them", async () => {
+test("positions are right when nothing else of a posting was read before", async () => {
   // There are more frequencies than short codes in the index, so most are written out in the block.
   const counts = Array.from({ length: 300 }, (_, index) => 1 + ((index * 37) % 200));
   const documents = counts.map((count, index) => ({

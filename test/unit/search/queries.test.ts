@@ -64,7 +64,7 @@ describe("a query", () => {
     expect(find("what is it?")).toContain("how");
   });
 
-  test("is corrected where a word is unknown, by one edit from four letters and two from eight", () => {
+  test("has unknown words corrected, by one edit from four letters on and two from eight", () => {
     expect(find("sluise")).toEqual(["gates"]);
     expect(find("confgiurtaion")).toEqual(["configuration"]);
     expect(find("hinegs")).toEqual(["gates"]);
@@ -84,7 +84,7 @@ describe("exact words", () => {
 });
 
 describe("a quoted phrase", () => {
-  test("stands in the text word by word, in its forms and order", () => {
+  test("must be in the text word by word, in its forms and order", () => {
     expect(find('"gate of the sluice"')).toEqual(["gates"]);
     expect(find('"sluice of the gate"')).toEqual([]);
     expect(find('"running gates"')).toEqual([]);
@@ -99,12 +99,12 @@ describe("a quoted phrase", () => {
     expect(find('"hinges oil"')).toEqual([]);
   });
 
-  test("is only words in a question, unless the question begins with it", () => {
+  test("counts as ordinary words in a question, unless the question begins with it", () => {
     expect(find('how do I oil the "hinges of a gate"?')).toContain("gates");
     expect(find('"hinges of a gate" oil?')).toEqual([]);
   });
 
-  test("without its second quote is words", () => {
+  test("without its second quote counts as ordinary words", () => {
     expect(find('"running gates').length).toBeGreaterThan(0);
   });
 });
@@ -117,7 +117,7 @@ describe("a hit", () => {
     expect(hit?.snippet).toBe("Oil the hinges.");
   });
 
-  test("in the text before the first heading has no anchor", () => {
+  test("before the first heading has no anchor", () => {
     const [hit] = searchIn(index.segment, "runners");
     expect(hit?.anchor).toBeNull();
     expect(hit?.headings).toEqual([]);

@@ -86,7 +86,7 @@ test("the parts of an explanation add up to the score", async () => {
   expect(hits[0]?.explanation?.terms.map(({ term }) => term)).toEqual(["sluic", "gate"]);
 });
 
-test("equal documents stand in the order of their addresses", async () => {
+test("equal documents are sorted by address", async () => {
   const names = ["c", "a", "d", "b"];
   await using index = await openFixture(names.map((name) => page(name, "Mill", "A mill turns.")));
   expect(paths(rankIn(index.segment, "mill"))).toEqual(["a", "b", "c", "d"]);
@@ -133,7 +133,7 @@ describe("settings", () => {
     );
   });
 
-  test("synonyms find the other word only where they are on", async () => {
+  test("synonyms find the other word only when they are switched on", async () => {
     await using index = await openFixture([
       page("a", "x", "Remove the folder."),
       page("b", "y", "Unrelated."),
@@ -142,7 +142,7 @@ describe("settings", () => {
     expect(paths(rankIn(index.segment, "delete", { settings: { synonyms: true } }))).toEqual(["a"]);
   });
 
-  test("the size bounds the hits", async () => {
+  test("the size limits the number of hits", async () => {
     await using index = await openFixture(["a", "b", "c"].map((name) => page(name, "Mill", "A mill.")));
     expect(searchIn(index.segment, "mill", { options: { size: 2 } })).toHaveLength(2);
   });
@@ -154,7 +154,7 @@ describe("settings", () => {
     );
   });
 
-  test("a deadline that has passed ends the search", async () => {
+  test("a passed deadline ends the search", async () => {
     await using index = await openFixture([page("a", "Mill", "A mill.")]);
     const options = { deadline: performance.now() - 1 };
     expect(() => searchIn(index.segment, "mill", { options })).toThrow("limit");
@@ -175,7 +175,7 @@ describe("profiles", () => {
     expect(paths(rankIn(index.segment, "connection"))).toEqual(["connects"]);
   });
 
-  test("aggressive-stem takes words of one family for one", async () => {
+  test("aggressive-stem treats words of one family as one", async () => {
     await using index = await openProfile(DOCUMENTS, "aggressive-stem");
     const settings = { profile: "aggressive-stem" } as const;
     expect(paths(rankIn(index.segment, "connection", { settings })).sort()).toEqual([
@@ -184,7 +184,7 @@ describe("profiles", () => {
     ]);
   });
 
-  test("code-friendly leaves code as it is, and finds it as it is", async () => {
+  test("code-friendly leaves code unchanged and finds it unchanged", async () => {
     await using index = await openProfile(DOCUMENTS, "code-friendly");
     const settings = { profile: "code-friendly" } as const;
     expect(paths(rankIn(index.segment, "listened", { settings }))).toEqual([]);

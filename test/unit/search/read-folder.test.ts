@@ -40,7 +40,7 @@ describe("the documents of a folder", () => {
     expect(documents.at(-1)?.markdown).toBe("# Other\n\ntext");
   });
 
-  test("lose their front matter, and nothing that only looks like another one", async () => {
+  test("lose their front matter, but nothing that only looks like front matter", async () => {
     await using directory = await temporaryDirectory();
     const second = "---\nkept: yes\n---\ntext";
     writeFileSync(join(directory.path, "a.md"), `\ufeff---\ntitle: A\n---\n${second}`);
@@ -49,7 +49,7 @@ describe("the documents of a folder", () => {
     expect(documents.map(({ markdown }) => markdown)).toEqual([second, "---\nno block, but a line\n"]);
   });
 
-  test("leave out what is no text, and say so", async () => {
+  test("leave out files that are no text, and report them", async () => {
     await using directory = await temporaryDirectory();
     writeFileSync(join(directory.path, "image.md"), Buffer.from([0x89, 0x50, 0, 0]));
     const { documents, skipped } = await read(directory.path);
@@ -57,7 +57,7 @@ describe("the documents of a folder", () => {
     expect(skipped).toEqual([`${join(directory.path, "image.md")}: it is not text`]);
   });
 
-  test("cannot be those of a folder that is not there", async () => {
+  test("cannot be read from a folder that does not exist", async () => {
     const failed = read("/nonexistent/docs").catch((error: unknown) => error);
     expect(await failed).toMatchObject({
       code: "unreadable_input",

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { RunTable, UNKNOWN_RUN } from "../../../src/search/testing.ts";
 
-test("a table of runs answers as a Map of their strings does", () => {
+test("a table of runs answers like a Map of their strings", () => {
   const word = fc.string({ unit: fc.constantFrom("a", "b", "é", "\ud83d"), maxLength: 4 });
   fc.assert(
     fc.property(fc.array(word, { maxLength: 300 }), (words) => {
@@ -22,7 +22,7 @@ test("a table of runs answers as a Map of their strings does", () => {
   );
 });
 
-test("a table of runs grows, forgets, and survives runs that collide", () => {
+test("a table of runs grows, forgets, and survives colliding runs", () => {
   const table = new RunTable();
   const add = (key: string, value: number): void => {
     if (table.find(key, 0, key.length) === UNKNOWN_RUN) table.add(key, value);

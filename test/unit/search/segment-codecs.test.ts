@@ -34,7 +34,7 @@ const anyString = fc.string({
   unit: fc.integer({ min: 0, max: 0xffff }).map((unit) => String.fromCharCode(unit)),
 });
 
-describe("what is written is read again", () => {
+describe("what was written is read back", () => {
   test("varints up to 2^53 − 1", () => {
     fc.assert(
       fc.property(fc.array(fc.maxSafeNat()), (values) => {
@@ -47,7 +47,7 @@ describe("what is written is read again", () => {
     );
   });
 
-  test("a length that is written before what it measures", () => {
+  test("a length that precedes what it measures", () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 300 }), fc.uint8Array({ maxLength: 5 }), (bytes, before) => {
         const writer = new ByteWriter(1);
@@ -214,7 +214,7 @@ describe("what is written is read again", () => {
 describe("a table of strings", () => {
   const keys = fc.uniqueArray(anyString, { maxLength: 80 }).map((list) => list.toSorted(byCodeUnits));
 
-  test("finds what it holds, and the next where it does not", async () => {
+  test("finds a string that it has, or the next one", async () => {
     await fc.assert(
       fc.asyncProperty(keys, fc.array(anyString, { maxLength: 10 }), async (sorted, others) => {
         await using directory = await temporaryDirectory();

@@ -18,14 +18,14 @@ async function snippetOf(markdown: string, query: string, change: Partial<Snippe
 const FILLER = "Water runs over the stones below the old wheel and on to the sea. ".repeat(8);
 
 describe("a snippet", () => {
-  test("shows the sentence with the words, between marks of what was left out", async () => {
+  test("shows the sentence with the words, with marks where text is left out", async () => {
     const snippet = await snippetOf(`${FILLER}The hinges of the gate rust. ${FILLER}`, "gate hinges");
     expect(snippet).toContain("The hinges of the gate rust.");
     expect(snippet).toStartWith("… ");
     expect(snippet).toEndWith(" …");
   });
 
-  test("escapes and marks in the style html only", async () => {
+  test("escapes and marks only in the style html", async () => {
     const markdown = 'The gate <x> & "hinges" of `a < b`.';
     expect(await snippetOf(markdown, "gate", { style: "plain" })).toBe('The gate <x> & "hinges" of a < b.');
     expect(await snippetOf(markdown, "gate", { style: "html" })).toBe(
@@ -33,17 +33,17 @@ describe("a snippet", () => {
     );
   });
 
-  test("holds no headings, targets of links or tags", async () => {
+  test("contains no headings, link targets or tags", async () => {
     const markdown = "# Gate heading\n\nA [gate](https://x.example/hidden) <b>opens</b> ![a picture](p.png).";
     expect(await snippetOf(markdown, "gate")).toBe("A gate opens a picture.");
   });
 
-  test("is from the section that fits best", async () => {
+  test("comes from the section that fits best", async () => {
     const markdown = `# One\n\nA gate.\n\n# Two\n\nA gate with hinges.\n\n${FILLER}`;
     expect(await snippetOf(markdown, "gate hinges")).toStartWith("A gate with hinges.");
   });
 
-  test("shows the start where only the title matches", async () => {
+  test("shows the start when only the title matches", async () => {
     expect(await snippetOf(FILLER, "page")).toStartWith("Water runs over the stones");
   });
 
@@ -64,7 +64,7 @@ describe("fragments", () => {
   const character = fc.constantFrom("a", "b", " ", " ", "🙂", "水", "é", "(", ")");
   const text = fc.array(character, { maxLength: 400 }).map((all) => all.join("").replace(/ +/g, " ").trim());
 
-  test("keep their limits, touch no other, cut no pair and no word", () => {
+  test("keep their limits, do not touch each other, and cut no surrogate pair and no word", () => {
     fc.assert(
       fc.property(
         text,

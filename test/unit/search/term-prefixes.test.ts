@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { ANALYZER_PROFILES } from "../../../src/search/index.ts";
 import { Analyser, TermPrefixes } from "../../../src/search/testing.ts";
 
-test("the openings of a term are found in every run that analysis takes the term from", () => {
+test("the prefix of a term is found in every run from which analysis takes the term", () => {
   const letters = "abdeghiklmnorstuyzABEGISUY".split("");
   const unit = fc.constantFrom(...letters, "1", "_", "-", ".", "/", "::", "'", "é", "ß", "水");
   const ending = fc.constantFrom("", "s", "ing", "ies", "ied", "ying", "y", "ed", "'s", "ization", "eed");
@@ -13,8 +13,8 @@ test("the openings of a term are found in every run that analysis takes the term
       fc.property(fc.string({ unit, minLength: 1, maxLength: 12 }), ending, (start, end) => {
         const run = start + end;
         for (const word of analyser.shape(run, "prose").words) {
-          const openings = new TermPrefixes([analyser.term(word)]);
-          expect(openings.mayBeIn(`(${run} x`, 1, 1 + run.length)).toBe(true);
+          const prefixes = new TermPrefixes([analyser.term(word)]);
+          expect(prefixes.mayBeIn(`(${run} x`, 1, 1 + run.length)).toBe(true);
         }
       }),
       { numRuns: 3000 },
@@ -22,12 +22,12 @@ test("the openings of a term are found in every run that analysis takes the term
   }
 });
 
-test("a run without the first letters of a term is told apart", () => {
-  const openings = new TermPrefixes(["list", "die"]);
+test("a run without the first letters of a term is recognised", () => {
+  const prefixes = new TermPrefixes(["list", "die"]);
   expect(
-    ["listing", "ArrayList", "array_list", "dying"].map((run) => openings.mayBeIn(run, 0, run.length)),
+    ["listing", "ArrayList", "array_list", "dying"].map((run) => prefixes.mayBeIn(run, 0, run.length)),
   ).toEqual([true, true, true, true]);
-  expect(["map", "enlist", "Element", "do"].map((run) => openings.mayBeIn(run, 0, run.length))).toEqual([
+  expect(["map", "enlist", "Element", "do"].map((run) => prefixes.mayBeIn(run, 0, run.length))).toEqual([
     false,
     false,
     false,

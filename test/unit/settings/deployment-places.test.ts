@@ -12,7 +12,7 @@ function problemsOf(json: unknown): string[] {
   }
 }
 
-describe("a deployment file is told", () => {
+describe("a deployment file gets a message about", () => {
   test.each([
     ['{"tenants": [', 1, 14],
     ["", 1, 1],
@@ -30,7 +30,7 @@ describe("a deployment file is told", () => {
     ]);
   });
 
-  test("what is no JSON and nested without end", () => {
+  test("text that is no JSON and nested without end", () => {
     expect(problemsOf("[".repeat(200_000))).toEqual([expect.stringMatching(/not JSON: \S/)]);
   });
 

@@ -16,7 +16,7 @@ const without = (tenant: object, field: string): object =>
   Object.fromEntries(Object.entries(tenant).filter(([key]) => key !== field));
 const infrastructure = (fields: object): object => ({ infrastructure: fields, tenants: [folder] });
 
-describe("a wrong deployment file is refused with", () => {
+describe("an invalid deployment file is refused with", () => {
   test.each<[string, unknown, string[]]>([
     ["a list", [], ["(file): must be an object, not a list"]],
     ["a number", "3", ["(file): must be an object, not 3"]],
@@ -343,7 +343,7 @@ describe("a wrong deployment file is refused with", () => {
     expect(problemsOf(json)).toHaveLength(9);
   });
 
-  test("a word about a field that is nested without end", () => {
+  test("a message about a field that is nested without end", () => {
     const deep = `${'{"a":'.repeat(20_000)}1${"}".repeat(20_000)}`;
     expect(problemsOf(`{"tenants": [], "constructor": ${deep}}`)).toEqual(["constructor: unknown field"]);
   });

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { deploymentJsonSchema } from "../../../src/settings/index.ts";
 import { folder, readJson, repository, tenants, web } from "../../support/deployment.ts";
 
-describe("a right deployment file", () => {
+describe("a valid deployment file", () => {
   test.each(["*/14 * * * *", "0 3 1,15 * *", "5/15 1-3/2 31 1 0-6", "0 0 29 2 *", "0 0 31 2 1"])(
     "may have the schedule %p",
     (refresh_schedule) => {
@@ -35,14 +35,14 @@ describe("a right deployment file", () => {
     expect(deployment.warnings).toEqual([]);
   });
 
-  test("names directories from its own", () => {
+  test("names directories relative to its own", () => {
     const roots = readJson(tenants(folder, { ...web, docs_root_dir: "/var/web" })).tenants.map(
       (t) => t.rootDir,
     );
     expect(roots).toEqual(["/srv/docs/docs", "/var/web"]);
   });
 
-  test("has lists between commas", () => {
+  test("has lists separated by commas", () => {
     const [tenant] = readJson(
       tenants({
         ...web,
@@ -70,7 +70,7 @@ describe("a right deployment file", () => {
     ).toHaveLength(1);
   });
 
-  test("is warned of what is probably not meant", () => {
+  test("gives warnings for what is probably not meant", () => {
     const json = tenants(web, {
       ...repository,
       refresh_schedule: "0 0 * * *",
@@ -83,7 +83,7 @@ describe("a right deployment file", () => {
     expect(readJson({ tenants: [] }).warnings).toHaveLength(1);
   });
 
-  test("is what stands in the repository", async () => {
+  test("is in the repository", async () => {
     expect(readJson(await Bun.file("deployment.json").text()).warnings).toEqual([]);
   });
 });

@@ -14,7 +14,7 @@ async function inDirectory(use: (directory: string) => void | Promise<void>): Pr
 }
 
 describe("withDotenv", () => {
-  test("lays the process's variables over those of the file beside the program", () =>
+  test("prefers the process's variables to those of the file beside the program", () =>
     inDirectory(async (directory) => {
       await writeFile(join(directory, ".env"), "# settings\nPORT=1\nHOST='a b'\nexport X=\"y\"\nEMPTY=1\n");
       const environment = withDotenv(
@@ -32,7 +32,7 @@ describe("withDotenv", () => {
       expect(withDotenv({}, places)).toEqual({ A: "named" });
     }));
 
-  test("needs no file beside the program, and takes a directory .env for none", () =>
+  test("needs no file beside the program, and ignores a directory called .env", () =>
     inDirectory(async (directory) => {
       const places = { executablePath: join(directory, "program"), envFile: null };
       expect(withDotenv({ A: "1" }, places)).toEqual({ A: "1" });

@@ -127,7 +127,7 @@ describe("settings", () => {
     });
   }
 
-  test("that are wrong are all named, one line each", () => {
+  test("that are wrong are all reported, one line each", () => {
     const wrong = { PORT: "99999", HOST: "ok", ARTICLE_EXTRACTOR_RETRIES: "many" };
     expect(() => readSettings(wrong)).toThrow(
       new Failure(
@@ -138,7 +138,7 @@ describe("settings", () => {
     );
   });
 
-  test("that only a module can judge are named in the same list", () => {
+  test("that only a module can check are reported in the same list", () => {
     const checks = {
       proxy: () => {
         throw new Failure("invalid_usage", "no proxy");
@@ -151,7 +151,7 @@ describe("settings", () => {
     expect(readSettings({}, checks)).toEqual(readSettings({}));
   });
 
-  test("a fault of a check is not taken for a wrong value", () => {
+  test("a bug in a check is not reported as a wrong value", () => {
     const checks = {
       proxy: () => {
         throw new TypeError("a bug");

@@ -34,7 +34,7 @@ describe("a variable that nobody reads", () => {
     expect(meantBy(name)).toBeNull();
   });
 
-  test("is no setting that we know, nor empty, nor one that the deployment names", () => {
+  test("is not a known setting, not empty, and not named in the deployment", () => {
     const known = Object.values(VARIABLES).map(({ variable }) => [variable, "1"]);
     expect(misspeltVariables(Object.fromEntries(known))).toEqual([]);
     expect(misspeltVariables({ ARTICLE_EXTRACTOR_TIMOUT: " ", ARTICLE_EXTRACTOR_RETRIS: undefined })).toEqual(
@@ -44,7 +44,7 @@ describe("a variable that nobody reads", () => {
   });
 
   // Each name has a letter less, more, changed or swapped; one that is another setting's name is skipped.
-  test("is found with any one letter astray", () => {
+  test("is found with any one letter wrong", () => {
     for (const { variable } of Object.values(VARIABLES)) {
       if (!/^(?:ARTICLE|DOCS)_/.test(variable)) continue;
       const start = variable.indexOf("_", variable.indexOf("_") + 1) + 1;

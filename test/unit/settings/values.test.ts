@@ -89,7 +89,7 @@ describe("values", () => {
   });
 });
 
-test("describeMismatch repeats a short beginning of the text, and nothing where there is none", () => {
+test("describeMismatch repeats a short beginning of the text, or nothing when there is none", () => {
   expect(describeMismatch("be a number", "x")).toBe('must be a number, not "x"');
   expect(describeMismatch("be a number", "x".repeat(500)).length).toBeLessThan(150);
   expect(describeMismatch("not be empty", " ")).toBe("must not be empty");

@@ -13,7 +13,7 @@ describe("docsUrl", () => {
     expect(docsUrl("handbook", path)).toBe(address as DocsUrl);
   });
 
-  test("makes addresses that parseDocsUrl takes as they are", () => {
+  test("makes addresses that parseDocsUrl returns unchanged", () => {
     fc.assert(
       fc.property(codename, fc.array(segment, { minLength: 1, maxLength: 5 }), (name, segments) => {
         const address = docsUrl(name, segments.join("/"));
@@ -91,7 +91,7 @@ describe("parseDocsUrl", () => {
 });
 
 describe("parseDocumentUrl", () => {
-  test("takes addresses of documents and of pages", () => {
+  test("accepts addresses of documents and of pages", () => {
     expect(parseDocumentUrl("docs://handbook/a.md#b")).toBe("docs://handbook/a.md" as DocsUrl);
     expect(String(parseDocumentUrl("HTTPS://h.test#b"))).toBe("https://h.test/");
   });

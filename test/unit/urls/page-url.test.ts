@@ -73,7 +73,7 @@ describe("parsePageUrl", () => {
     expect(parsePageUrl(text, base)).toBe(canonical as PageUrl | null);
   });
 
-  test("takes 8192 characters and no more, before and after parsing", () => {
+  test("accepts up to 8192 characters, before and after parsing", () => {
     const start = "https://h.test/";
     const longest = start + "x".repeat(8192 - start.length);
     expect(parsePageUrl(longest)).toBe(longest as PageUrl);
@@ -186,7 +186,7 @@ describe("resolveHref", () => {
 });
 
 describe("splitCredentials", () => {
-  test("leaves a URL without credentials as it is written", () => {
+  test("leaves a URL without credentials unchanged", () => {
     expect(splitCredentials(" https://h.test/a#part ")).toEqual({
       url: "https://h.test/a#part",
       authorization: null,
@@ -207,7 +207,7 @@ describe("splitCredentials", () => {
     });
   });
 
-  test("refuses what is no http or https URL", () => {
+  test("refuses everything except http and https URLs", () => {
     expect(splitCredentials("ftp://user:secret@h.test/")).toBeNull();
     expect(splitCredentials("h.test")).toBeNull();
   });

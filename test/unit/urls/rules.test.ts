@@ -61,7 +61,7 @@ describe("parseUrlPrefix", () => {
     );
   });
 
-  test("of a host's beginning does not match the host", () => {
+  test("that is only the beginning of a host does not match the host", () => {
     fc.assert(
       fc.property(fc.domain(), fc.nat(), (host, length) => {
         const prefix = parseUrlPrefix(`https://${host.slice(0, length % host.length)}`);
@@ -90,7 +90,7 @@ describe("compileUrlRules", () => {
     expect(refusal(url("https://h.test/a"), new Set())).toBe("foreign_origin");
   });
 
-  test("admits what starts with any allow prefix, of whatever origin", () => {
+  test("admits URLs that start with any allow prefix, whatever their origin", () => {
     const refusal = compileUrlRules({
       allowPrefixes: ["https://h.test/docs/", "https://other.test/"],
       denyPrefixes: none,
@@ -101,7 +101,7 @@ describe("compileUrlRules", () => {
     expect(refusal(url("https://h.test/docs"), origins)).toBe("not_allowed");
   });
 
-  test("refuses what starts with a deny prefix, allowed or not", () => {
+  test("refuses URLs that start with a deny prefix, allowed or not", () => {
     const denyPrefixes = ["https://h.test/docs/old"];
     const allowed = compileUrlRules({ allowPrefixes: ["https://h.test/docs/"], denyPrefixes });
     expect(allowed(url("https://h.test/docs/old/a"), origins)).toBe("denied");
@@ -111,7 +111,7 @@ describe("compileUrlRules", () => {
     expect(open(url("https://h.test/docs/old"), origins)).toBe("denied");
   });
 
-  test("asks allow before deny, and deny before origin", () => {
+  test("checks allow before deny, and deny before origin", () => {
     const denyPrefixes = ["https://x.test/"];
     const allowing = compileUrlRules({ allowPrefixes: ["https://h.test/"], denyPrefixes });
     expect(allowing(url("https://x.test/"), origins)).toBe("not_allowed");

@@ -42,7 +42,7 @@ describe("a statement that the file refuses", () => {
     );
   });
 
-  test("tells a mistake in it from trouble with the file", () => {
+  test("distinguishes a mistake in it from trouble with the file", () => {
     const database = open();
     database.run("CREATE TABLE words (word TEXT)");
     const all = database.prepare<{ word: string }>("SELECT word FROM words");
@@ -55,7 +55,7 @@ describe("the state that processes share", () => {
   const said: string[] = [];
   const log = createLog({ level: "debug", format: "text", write: (line) => said.push(line) });
 
-  test("is put aside when it is damaged", async () => {
+  test("is moved aside when it is damaged", async () => {
     await writeFile(join(directory, "state.sqlite"), "no database ".repeat(1000));
     const { database, isShared } = openSharedState(directory, log);
     opened.push(database);
@@ -63,7 +63,7 @@ describe("the state that processes share", () => {
     expect(existsSync(join(directory, "state.sqlite.damaged"))).toBe(true);
   });
 
-  test("is left alone where another has it for itself", () => {
+  test("is left alone when another process has it exclusively", () => {
     const path = join(directory, "state.sqlite");
     const other = openDatabase({ path, name: "x", access: { kind: "exclusive", refusal: "no" } });
     opened.push(other);

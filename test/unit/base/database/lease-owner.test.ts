@@ -53,7 +53,7 @@ async function startHolder(
 }
 
 describe("an owner of leases", () => {
-  test("has a name without number or host, another one each time", () => {
+  test("has a name without number or host, a new one each time", () => {
     const names = Array.from({ length: 5 }, () => openLeaseOwner(database).name);
     expect(new Set(names).size).toBe(5);
     for (const name of names) {
@@ -77,7 +77,7 @@ describe("an owner of leases", () => {
     expect(leases.take("work", self.name, 1000)).toBe(true);
   }, 30_000);
 
-  test("is not taken for dead where nothing is known of it: its leases run out", () => {
+  test("does not count as dead when nothing is known about it: its leases run out", () => {
     using self = openLeaseOwner(database);
     let now = 0;
     const leases = openLeases(database, { hasDied: self.hasDied, now: () => now });
@@ -96,7 +96,7 @@ describe("an owner of leases", () => {
     }
   });
 
-  test("leaves a file for its user alone, which a later owner removes and does not forget", async () => {
+  test("leaves a file that only its user can read, which a later owner removes and remembers", async () => {
     const { name, kill } = await startHolder();
     const files = `${path}.owners`;
     expect(statSync(files).mode & 0o777).toBe(0o700);
@@ -111,7 +111,7 @@ describe("an owner of leases", () => {
     for (const dead of [name, young.name]) expect(self.hasDied(dead)).toBe(true);
   }, 30_000);
 
-  test("of a living process keeps its file however old it is", async () => {
+  test("of a living process keeps its file, however old it is", async () => {
     const { name } = await startHolder();
     utimesSync(join(`${path}.owners`, name), 0, 0);
     using self = openLeaseOwner(database);
@@ -120,7 +120,7 @@ describe("an owner of leases", () => {
     expect(self.hasDied(name)).toBe(false);
   }, 30_000);
 
-  test("that was disposed of has ended for the others", () => {
+  test("that was disposed of counts as ended for the others", () => {
     using self = openLeaseOwner(database);
     const other = openLeaseOwner(database);
     const { name } = other;
@@ -129,7 +129,7 @@ describe("an owner of leases", () => {
     expect(self.hasDied(name)).toBe(true);
   });
 
-  test("of a database in memory has a name, and nobody else to tell of it", () => {
+  test("of a database in memory has a name, which nobody else can see", () => {
     const memory = openDatabase({ path: ":memory:", name: "x", access: { kind: "shared" } });
     using self = openLeaseOwner(memory);
     expect(self.name).toMatch(/^[0-9a-f-]{36}$/);

@@ -75,7 +75,7 @@ describe("a lease that is held", () => {
     expect(theirs.take("work", "they", TTL_MS)).toBe(true);
   });
 
-  test("is lost, once, when another has it", async () => {
+  test("is lost, once, when another owner takes it", async () => {
     const [mine, theirs] = [openLeases(open()), open()];
     const { held, told } = hold(mine, "me");
     theirs.run("UPDATE leases SET owner = 'they', expires_at = 1e15");
@@ -89,7 +89,7 @@ describe("a lease that is held", () => {
     expect(mine.holder("work")).toBe("they");
   });
 
-  test("outlives trouble with the file that is over in time", async () => {
+  test("survives trouble with the file that ends in time", async () => {
     const [mine, theirs] = [openLeases(open()), open()];
     const { held, told } = hold(mine, "me", LONG_MS);
     theirs.run("ALTER TABLE leases RENAME TO elsewhere");
@@ -103,7 +103,7 @@ describe("a lease that is held", () => {
     expect(mine.holder("work")).toBeNull();
   });
 
-  test("is lost when the trouble lasts, and no error gets out of it", async () => {
+  test("is lost when the trouble lasts, and throws no error", async () => {
     const [mine, theirs] = [openLeases(open()), open()];
     const { held, told } = hold(mine, "me");
     theirs.run("DROP TABLE leases");
