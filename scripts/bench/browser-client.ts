@@ -8,12 +8,8 @@ import { fullGC, heapStats } from "bun:jsc";
 import { join } from "node:path";
 import { chromium } from "playwright-core";
 import { silentLog } from "../../src/base/log.ts";
-import {
-  createBrowserFetcher,
-  createBrowserHost,
-  createBrowsingSession,
-  findBrowser,
-} from "../../src/fetching/index.ts";
+import { createBrowserFetcher, createBrowsingSession } from "../../src/fetching/index.ts";
+import { createBrowserHost, findBrowser } from "../../src/fetching/testing.ts";
 import { parsePageUrl } from "../../src/urls/index.ts";
 import { benchFetching } from "./fetching-parts.ts";
 

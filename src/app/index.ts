@@ -1,4 +1,4 @@
-export type { App, ArticleSession, BrowserMachine } from "./app.ts";
+export type { App, ArticleSession } from "./app.ts";
 export { DEFAULT_NETWORK, type NetworkOptions, type Person, preferenceOf } from "./network.ts";
 export {
   type Host,
@@ -10,13 +10,10 @@ export {
   readProgram,
   stateDirectoryOf,
 } from "./open.ts";
-export { openStatsd } from "./statsd.ts";
 export {
   type OpenTenants,
-  openSources,
   openTenantApp,
   openTenants,
   type PlacedDeployment,
-  type Sources,
   sourceProblems,
 } from "./tenants.ts";

@@ -9,8 +9,8 @@ export {
 } from "./defaults.ts";
 export { MAX_DEPLOYMENT_BYTES, readDeployment } from "./deployment/read.ts";
 export { deploymentJsonSchema } from "./deployment/schema.ts";
-export type { Deployment, FallbackSettings, InfrastructureSettings } from "./deployment/types.ts";
-export { type DotenvPlaces, withDotenv } from "./dotenv.ts";
+export type { Deployment, FallbackSettings } from "./deployment/types.ts";
+export { withDotenv } from "./dotenv.ts";
 export {
   ENGINES,
   type Environment,
@@ -29,7 +29,6 @@ export {
   describeMismatch,
   headerText,
   integer,
-  type Parsed,
   text,
   type ValueParser,
 } from "./values.ts";

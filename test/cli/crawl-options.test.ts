@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { CRAWL_COMMAND } from "../../src/cli/commands.ts";
-import { DESKTOP_BROWSERS } from "../../src/fetching/index.ts";
+import { DESKTOP_BROWSERS } from "../../src/fetching/testing.ts";
 import { runBinary, temporaryDirectory } from "../support/binary.ts";
 import { browserEffects } from "../support/browser-effects.ts";
 import { type CrawlRun, crawlDirectory, crawlOnce, pathsOf } from "../support/crawl-run.ts";

@@ -3,7 +3,7 @@ import { readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import manifest from "../../package.json" with { type: "json" };
 import { EXTRACT_FLAGS } from "../../src/cli/flags.ts";
-import { DESKTOP_BROWSERS } from "../../src/fetching/index.ts";
+import { DESKTOP_BROWSERS } from "../../src/fetching/testing.ts";
 import { runBinary, temporaryDirectory } from "../support/binary.ts";
 import { browserEffects } from "../support/browser-effects.ts";
 import { type ForwardProxy, startForwardProxy } from "../support/forward-proxy.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { connect } from "node:net";
-import { reservePort } from "../../src/server/index.ts";
+import { reservePort } from "../../src/server/testing.ts";
 import { Served, until, writeDeployment } from "../support/served.ts";
 
 const LONG_TEST = 60_000;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
-import { INSTRUCTIONS } from "../../src/server/index.ts";
+import { INSTRUCTIONS } from "../../src/server/testing.ts";
 import { openRegistry, openSearchServer, type TestRegistry, writeTree } from "../support/search-server.ts";
 
 const DOCS = writeTree({

@@ -1,20 +1,22 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import type { BrowserMachine } from "../../src/app/index.ts";
+import type { BrowserMachine } from "../../src/app/testing.ts";
 import { silentLog } from "../../src/base/log.ts";
 import {
-  type BrowserFetcherOptions,
-  type BrowserHost,
   createBrowserFetcher,
-  createBrowserHost,
   createBrowsingSession,
   DEFAULT_FETCH_LIMITS,
   type Fetcher,
   type FetchLimits,
+} from "../../src/fetching/index.ts";
+import {
+  type BrowserFetcherOptions,
+  type BrowserHost,
+  createBrowserHost,
   findBrowser,
   type Resolve,
-} from "../../src/fetching/index.ts";
+} from "../../src/fetching/testing.ts";
 import { testParts } from "./test-fetcher.ts";
 
 // Before a browser's directory takes the place of the machine's.

@@ -1,13 +1,8 @@
 import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import {
-  type App,
-  type BrowserMachine,
-  DEFAULT_NETWORK,
-  type NetworkOptions,
-  openApp,
-} from "../../src/app/index.ts";
+import { type App, DEFAULT_NETWORK, type NetworkOptions, openApp } from "../../src/app/index.ts";
+import type { BrowserMachine } from "../../src/app/testing.ts";
 import { silentLog } from "../../src/base/log.ts";
 import {
   type CrawlEvent,

@@ -1,6 +1,7 @@
 import { createTextListReader, createXmlReader } from "../../src/crawler/testing.ts";
 import { extractBody, extractHtml, RENDERINGS } from "../../src/extraction/index.ts";
-import { createCookieSession, decodeText, isAllowed, parseRobots } from "../../src/fetching/index.ts";
+import { decodeText, isAllowed } from "../../src/fetching/index.ts";
+import { createCookieSession, parseRobots } from "../../src/fetching/testing.ts";
 import { parseFrontMatter } from "../../src/pages/index.ts";
 import { parsePage } from "../../src/pages/testing.ts";
 import { Analyser, DocumentAnalyser, readDocument, type TextForm } from "../../src/search/testing.ts";

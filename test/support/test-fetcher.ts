@@ -7,10 +7,9 @@ import {
   DEFAULT_FETCH_LIMITS,
   type FetchLimits,
   type HttpFetcher,
-  type HttpFetcherOptions,
   parseEgressPolicy,
-  type Resolve,
 } from "../../src/fetching/index.ts";
+import type { HttpFetcherOptions, Resolve } from "../../src/fetching/testing.ts";
 import { type PageUrl, parsePageUrl } from "../../src/urls/index.ts";
 
 /** A name's answers under the test's control; a name that is not in the table does not exist. */

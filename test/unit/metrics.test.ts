@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { openStatsd } from "../../src/app/index.ts";
+import { openStatsd } from "../../src/app/testing.ts";
 import { createMetrics, createPrometheusSink, logSink, statsdSink } from "../../src/metrics.ts";
 
 describe("metrics", () => {

@@ -8,10 +8,7 @@ export const productUserAgent = (product: { readonly version: string; readonly h
 /** The product token that robots.txt groups are matched with, whatever user agent is sent. */
 export const PRODUCT_TOKEN = "article-extractor";
 
-/** When the list of desktop browsers below was last brought up to date (ISO date). */
-export const DESKTOP_BROWSERS_AS_OF = "2026-11-21";
-
-// These are the stable releases of that day; browsers freeze the platform parts.
+// These are the stable releases of 2026-11-21; browsers freeze the platform parts.
 const WINDOWS = "Windows NT 10.0; Win64; x64";
 const MAC = "Macintosh; Intel Mac OS X 10_15_7";
 const LINUX = "X11; Linux x86_64";
@@ -22,7 +19,7 @@ const chrome = (platform: string, version: number, suffix = ""): string =>
 const firefox = (platform: string, version: number): string =>
   `Mozilla/5.0 (${platform}; rv:${version}.0) Gecko/20100101 Firefox/${version}.0`;
 
-/** User agents of current desktop browsers, as of `DESKTOP_BROWSERS_AS_OF`. */
+/** User agents of desktop browsers that were current on 2026-11-21. */
 export const DESKTOP_BROWSERS: readonly string[] = [
   chrome(WINDOWS, 157),
   chrome(WINDOWS, 156),

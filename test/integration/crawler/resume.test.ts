@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import type { App } from "../../../src/app/index.ts";
-import { DEFAULT_NETWORK } from "../../../src/app/index.ts";
+import { type App, DEFAULT_NETWORK } from "../../../src/app/index.ts";
 import { type CrawlEvent, manifestEntry, parseSitemapSource } from "../../../src/crawler/index.ts";
 import { type CrawlRoute, html, page, serveCrawlSite } from "../../support/crawl-site.ts";
 import { crawlPlace, crawlPlan, openTestApp } from "../../support/crawling.ts";

@@ -9,7 +9,7 @@ import {
   parseSitemapSource,
 } from "../../../src/crawler/index.ts";
 import { parseLastModified, readSitemaps, sitemapsOfRobots } from "../../../src/crawler/testing.ts";
-import { parseRobots } from "../../../src/fetching/index.ts";
+import { parseRobots } from "../../../src/fetching/testing.ts";
 import { startFaultySite } from "../../support/faulty-site.ts";
 import { readAll, readServed, serveSitemaps } from "../../support/sitemaps.ts";
 import { failureOf, testFetcher } from "../../support/test-fetcher.ts";

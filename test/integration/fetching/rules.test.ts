@@ -9,17 +9,15 @@ import {
 } from "../../../src/fetching/egress/ip-address.ts";
 import {
   backOffDelayMs,
-  createCookieSession,
   createEgress,
-  DESKTOP_BROWSERS,
   displayUrl,
   parseEgressPolicy,
   parseRetryAfterMs,
   productUserAgent,
   randomUserAgent,
-  type StoredCookie,
 } from "../../../src/fetching/index.ts";
 import type { CookieChange } from "../../../src/fetching/session/stored-cookie.ts";
+import { createCookieSession, DESKTOP_BROWSERS, type StoredCookie } from "../../../src/fetching/testing.ts";
 import { failureOf } from "../../support/test-fetcher.ts";
 
 describe("Retry-After", () => {

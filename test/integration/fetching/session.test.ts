@@ -14,13 +14,8 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createLog, silentLog } from "../../../src/base/log.ts";
-import {
-  type BrowsingSession,
-  createBrowsingSession,
-  openStorage,
-  type StorageOptions,
-  type StoredCookie,
-} from "../../../src/fetching/index.ts";
+import { type BrowsingSession, createBrowsingSession, openStorage } from "../../../src/fetching/index.ts";
+import type { StorageOptions, StoredCookie } from "../../../src/fetching/testing.ts";
 
 let directory: string;
 let file: string;

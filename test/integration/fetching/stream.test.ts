@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import zlib from "node:zlib";
-import type { FetchedStream, StreamPurpose } from "../../../src/fetching/index.ts";
+import type { FetchedStream, StreamPurpose } from "../../../src/fetching/testing.ts";
 import { type FaultySite, head, reply, startFaultySite } from "../../support/faulty-site.ts";
 import { failureOf, pageUrl, type TestFetcherOptions, testFetcher } from "../../support/test-fetcher.ts";
 

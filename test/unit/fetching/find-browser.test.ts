@@ -2,7 +2,8 @@ import { afterEach, beforeEach, expect, test } from "bun:test";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join, relative } from "node:path";
-import { type FindBrowserOptions, findBrowser } from "../../../src/fetching/index.ts";
+import type { FindBrowserOptions } from "../../../src/fetching/index.ts";
+import { findBrowser } from "../../../src/fetching/testing.ts";
 
 let directory: string;
 beforeEach(() => {

@@ -5,8 +5,8 @@ import {
   createRobotsCache,
   DEFAULT_ROBOTS_TIMES,
   isAllowed,
-  parseRobots,
 } from "../../../src/fetching/index.ts";
+import { parseRobots } from "../../../src/fetching/testing.ts";
 import { head, type Route, reply, startFaultySite } from "../../support/faulty-site.ts";
 import { failureOf, testFetcher } from "../../support/test-fetcher.ts";
 
