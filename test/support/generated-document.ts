@@ -49,6 +49,18 @@ const BLOCKS: Readonly<Record<string, (n: number) => Block>> = {
     html: `<h2>Licence ${n}</h2><p><a href="/licence/${n}">MIT of the millers ${n}</a></p>`,
     words: [`Licence ${n}`, `MIT of the millers ${n}`],
   }),
+  "highlighted code": (n) => ({
+    html: `<figure class="highlight bash"><table><tr><td class="gutter"><pre><span class="line">1</span><br><span class="line">2</span></pre></td><td class="code"><pre><span class="line">npm install weir-${n}</span><br><span class="line">npm test</span></pre></td></tr></table></figure>`,
+    words: [`npm install weir-${n}`],
+  }),
+  "framed code": (n) => ({
+    html: `<div class="expressive-code"><figure class="frame not-content"><pre data-language="js"><code><div class="ec-line"><div class="code">open(gate${n});</div></div></code></pre></figure></div>`,
+    words: [`open(gate${n});`],
+  }),
+  "remark in a table": (n) => ({
+    html: `<div class="admonitionblock important"><table><tr><td class="icon"><div class="title">Important</div></td><td class="content"><div class="paragraph"><p>Clone the gate ${n}, and run it</p></div></td></tr></table></div>`,
+    words: [`Clone the gate ${n}, and run it`],
+  }),
   "text in a box": (n) => ({ html: `<div>${sentence(n)}</div>`, words: [sentence(n)] }),
   method: (n) => ({
     html: `<dl class="py method"><dt class="sig sig-object py" id="lift-${n}">lift_${n}(depth)</dt><dd><p>Lift it ${n}.</p></dd></dl>`,

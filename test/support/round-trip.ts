@@ -49,12 +49,22 @@ export function shapeOfHtml(html: string): Shape {
   for (const quote of [...body.querySelectorAll("q")]) quote.replaceWith(`“${quote.textContent}”`);
   for (const sample of [...body.querySelectorAll("samp")]) sample.replaceWith(sample.textContent ?? "");
   for (const definition of [...body.querySelectorAll("dd")]) {
+    // A definition that is a list stands as that list.
+    const [only, ...more] = [...definition.children];
+    const isAlone =
+      !isDefinition(definition.previousElementSibling) && !isDefinition(definition.nextElementSibling);
+    if (isAlone && only?.matches("ul, ol") && more.length === 0) {
+      definition.replaceWith(only);
+      continue;
+    }
     const item = body.ownerDocument.createElement("li");
     item.append(...definition.childNodes);
     definition.replaceWith(item);
   }
   return shapeOf(body);
 }
+
+const isDefinition = (element: Element | null): boolean => element?.localName === "dd";
 
 // Neither renderer knows formulas: their marks would be read as emphasis.
 export const holdsFormulas = (html: string): boolean => html.includes("language-math");

@@ -60,7 +60,10 @@ export function compareFacts(facts: Facts, markdown: string): Readonly<Record<Fa
       facts.links.filter(({ text }) => wordsKey(text) !== "").map(linkKey),
       shown.links.map(linkKey),
     ),
-    signatures: tally(facts.signatures.map(signatureKey), markdown.split("\n").map(signatureKey)),
+    signatures: tally(
+      facts.signatures.map(signatureKey),
+      markdown.split("\n").map((line) => signatureKey(line.replace(LINK_TARGET, "]"))),
+    ),
     admonitions: tally(
       facts.admonitions.map(({ text }) => wordsKey(text)),
       shown.admonitions.map(({ text }) => wordsKey(text)),
@@ -106,6 +109,7 @@ const tableKey = (rows: readonly (readonly string[])[]): string =>
   rows.map((row) => row.map(wordsKey).join(" | ")).join("\n");
 const linkKey = ({ text, target }: { readonly text: string; readonly target: string }): string =>
   `${wordsKey(text)} -> ${addressKey(target)}`;
+const LINK_TARGET = /\]\((?:[^()]|\([^()]*\))*\)/g;
 const signatureKey = (text: string): string => text.replace(/[^\p{L}\p{N}]/gu, "").toLowerCase();
 
 function addressKey(target: string): string {

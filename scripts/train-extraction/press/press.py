@@ -16,7 +16,8 @@ from pathlib import Path
 
 from docutils.core import publish_doctree
 
-from facts import nothing, of_doctree, of_markdown
+from facts import of_doctree, of_markdown
+from shown import only_shown
 from reference import SIGNATURES, members_of, truth
 from sources import find, licences, write_alerts
 from systems import SYSTEMS, Tools
@@ -73,7 +74,7 @@ def print_system(scratch, lines, name, system, sources):
         print(f"{name}: left out: {error}", flush=True)
         return
     texts = {source.name: source for source in sources}
-    found = {source: path for source, path in printed.items() if path.exists()}
+    found = {source: path for source, path in printed.items() if path.is_file()}
     print(f"{name}: {len(found)} of {len(printed)} pages", flush=True)
     for source, path in found.items():
         said = truth_of(name, system, texts[source], site)
@@ -102,16 +103,12 @@ def write_page(pages, lines, names, path, said):
     number = f"{system.replace('/', '-')}--{source}"
     html = path.read_text(encoding="utf-8", errors="replace")
     (pages / "html" / f"{number}.html").write_text(html, encoding="utf-8")
-    blocks, facts = said
-    # A system may drop the language of a block: then nobody can tell it.
-    for code in facts["code"]:
-        if not re.search(rf"[\"'\s-](?:language|lang|highlight|source|brush:)?-?{re.escape(code['language'])}[\"'\s]", html):
-            code["language"] = ""
+    blocks, facts = only_shown(*said, html)
     host = system.replace("/", "-").replace("_", "-")
     lines.write(json.dumps({
         "id": number, "url": f"http://{host}.test/{source}", "system": system, "source": source, "page_type": "documentation",
         "main_content": "\n".join(b["text"] for b in blocks), "with": [], "without": [], "blocks": blocks,
-        "facts": nothing() | facts}) + "\n")
+        "facts": facts}) + "\n")
 
 
 if __name__ == "__main__":

@@ -141,12 +141,14 @@ def write_alerts(text, form):
             "bold": f"> **{kind.upper()}**\n>\n{match[2]}",
             "myst": f"```{{{kind}}}\n{body}\n```\n",
             "python": f"!!! {kind}\n\n{indented}\n",
-            "colon": f":::{COLON.get(kind, kind)}\n\n{body}\n\n:::\n",
+            "docusaurus": f":::{DOCUSAURUS.get(kind, kind)}\n\n{body}\n\n:::\n",
+            "starlight": f":::{STARLIGHT.get(kind, kind)}\n{body}\n:::\n",
         }[form]
     return ALERT.sub(write, text)
 
 
-COLON = {"important": "info", "caution": "danger"}
+DOCUSAURUS = {"important": "info", "caution": "danger"}
+STARLIGHT = {"important": "note", "warning": "caution", "caution": "danger"}
 
 
 def licences(sources, folders):

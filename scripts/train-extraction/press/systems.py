@@ -299,10 +299,10 @@ SYSTEMS = {
     **{f"pelican/{t}": System(pelican(t), "python", RST, 16) for t in ("notmyidea", "simple")},
     **{f"nikola/{t}": System(nikola(t), "python", RST, 14) for t in ("bootblog4", "base")},
     "mdbook": System(mdbook, "github"), "vitepress": System(vitepress, "github"), "honkit": System(honkit),
-    "docusaurus": System(docusaurus, "colon"), "starlight": System(starlight, "colon"), "rspress": System(rspress, "github"),
+    "docusaurus": System(docusaurus, "docusaurus"), "starlight": System(starlight, "starlight"), "rspress": System(rspress, "github"),
     **{f"hexo/{t}": System(hexo(t)) for t in ("landscape", "next")},
     "hugo": System(hugo), "jekyll": System(jekyll), "pandoc": System(pandoc_page, "github"),
     "asciidoctor": System(asciidoctor, "github"), "pdoc": System(pdoc), "rustdoc": System(rustdoc_page, most=14),
-    "typedoc": System(typedoc, "github", most=12), **{f"jsdoc/{t or 'default'}": System(jsdoc(t), most=12) for t in ("", "docdash", "clean-jsdoc-theme")},
+    "typedoc": System(typedoc, "github", most=12), **{f"jsdoc/{t or 'default'}": System(jsdoc(t), most=12) for t in ("", "docdash")},
     **{f"{name}/reference": System(printer, most=12, is_reference=True) for name, printer in REFERENCES.items()},
 }

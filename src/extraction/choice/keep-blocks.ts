@@ -31,7 +31,8 @@ const NOT_SHOWN = ElementFlag.hidden | ElementFlag.template | ElementFlag.noscri
 /** In the author's own markup only what is surely no content goes. */
 const SURELY_NOT_CONTENT = 0.02;
 const REMARK_CLASS =
-  /(?:^|\s)(?:note|tip|important|warning|caution|danger|hint|attention|deprecated)(?:\s|$)/;
+  /(?:^|\s)(?:admonition|note|tip|important|warning|caution|danger|hint|attention|deprecated)(?:\s|$)/;
+const LINE_NUMBERS = /^[\d\s]*$/;
 /** Paragraphs of links are pointers to other pages, unless the page is documentation. */
 const MOSTLY_LINKS = 0.5;
 /**
@@ -127,10 +128,16 @@ function addFromRegion(tree: PageTree, { region, p, typeP, favor, isChosen }: Ev
       keepsNearlyAll &&
       (p[index]! >= LEAST_OF_DOCUMENTATION ||
         (p[index]! >= LEAST_OF_LIKE_PLACES && places.has(placeOf(tree, index))));
-    if (isAuthored || isDocumented) isChosen[index] = 1;
+    const isCode = p[index]! >= SURELY_NOT_CONTENT && isCodeBlock(tree, candidates[index]!);
+    if (isAuthored || isDocumented || isCode) isChosen[index] = 1;
     next = index;
   }
 }
+
+/** Whether a block is code; columns of line numbers are none. Templates write no code, whatever they wrap around it. */
+const isCodeBlock = ({ model }: PageTree, block: number): boolean =>
+  (model.blocks.flags[block]! & ElementFlag.preformatted) !== 0 &&
+  !LINE_NUMBERS.test(model.blocks.text[block]!);
 
 /**
  * Authors write their text into paragraphs and other blocks, and their remarks into boxes. Text of any other box is a
@@ -199,8 +206,7 @@ function withoutRepeats({ model, candidates }: PageTree, chosen: Chosen): Int32A
     if (isChosen[index] === 0) continue;
     const block = candidates[index]!;
     const element = model.blocks.element[block]!;
-    const isMeant: boolean =
-      !isCopy && region?.isPlain[element] === 1 && REPEATING_TAGS.has(model.tag[element]!);
+    const isMeant: boolean = !isCopy && region?.isPlain[element] === 1 && mayRepeat(model, element);
     if (words[index]! >= REPEAT_WORDS && !keepsRepeats) {
       // Under one parent the author repeats; elsewhere it is another copy of the card.
       const text = model.blocks.text[block]!;
@@ -212,6 +218,12 @@ function withoutRepeats({ model, candidates }: PageTree, chosen: Chosen): Int32A
     kept.push(block);
   }
   return Int32Array.from(kept);
+}
+
+/** Some publishing systems set a paragraph into each item, cell and remark. */
+function mayRepeat({ tag, parent, classId, names }: PageModel, element: number): boolean {
+  const holder = tag[element] === Tag.p ? parent[element]! : element;
+  return holder >= 0 && (REPEATING_TAGS.has(tag[holder]!) || REMARK_CLASS.test(names[classId[holder]!]!));
 }
 
 function parentOf({ blocks, parent, tag }: PageModel, block: number): number {

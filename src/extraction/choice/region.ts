@@ -19,12 +19,17 @@ const ASIDE_TAGS: ReadonlySet<TagId> = new Set([
 ]);
 /** Names that publishing systems give to an author's admonitions, code, tables, tasks and formulas. */
 const AUTHORS_CLASS =
-  /(?:^|[\s_-])(?:admonition|markdown-alert|custom-block|callout|note|tip|important|warning|caution|danger|info|hint|attention|deprecated|seealso|versionadded|versionchanged|highlight|codehilite|sourceCode|literal-block|(?:language|lang)-\w+|prism|hljs|shiki|code-block|codeblock|contains-task-list|task-list-item|docutils|simple|arabic|loweralpha|field-list|option-list|glossary|[uod]list|sect\d|sectionbody|listingblock|literalblock|quoteblock|exampleblock|fragment|table-wrapper|table-responsive|math)(?:[\s_-]|$)/i;
+  /(?:^|[\s_-])(?:admonition|markdown-alert|custom-block|callout|note|tip|important|warning|caution|danger|info|hint|attention|deprecated|seealso|versionadded|versionchanged|highlight|codehilite|sourceCode|literal-block|(?:language|lang)-\w+|prism|hljs|shiki|code-block|codeblock|contains-task-list|task-list-item|docutils|simple|arabic|loweralpha|field-list|option-list|glossary|[uod]list|sect\d|sectionbody|(?:admonition|listing|literal|quote|example|image|open|table)block|fragment|table-wrapper|table-responsive|math)(?:[\s_-]|$)/i;
+/** Of these the ones whose parts have names of their own. */
+const REMARK_CLASS = /(?:^|\s)(?:admonition(?:block)?|markdown-alert|custom-block)(?:\s|$)/;
 /** Longer values are data, not names. */
 const MAX_NAME = 300;
 const ROOT_TAGS: ReadonlySet<TagId> = new Set([Tag.html, Tag.body]);
-/** Generators of references write the names of their languages on definitions; templates build nothing of these. */
-const DEFINITION_TAGS: ReadonlySet<TagId> = new Set([Tag.dl, Tag.dt, Tag.dd]);
+/**
+ * Templates build nothing of these inside an author's markup; generators of references write the names of their languages
+ * on definitions, and of their columns on cells.
+ */
+const UNNAMED_TAGS: ReadonlySet<TagId> = new Set([Tag.dl, Tag.dt, Tag.dd, Tag.tr, Tag.td, Tag.th]);
 
 /** The part of a page that holds the content; for each element a 1 where the name says yes. */
 export type Region = {
@@ -56,6 +61,8 @@ export function findRegion(tree: PageTree, words: Float32Array, isChosen: Uint8A
   const isInside = new Uint8Array(elementCount);
   const isPlain = new Uint8Array(elementCount);
   const isAuthors = names.map((name) => name.length <= MAX_NAME && AUTHORS_CLASS.test(name));
+  const isRemark = names.map((name) => name.length <= MAX_NAME && REMARK_CLASS.test(name));
+  const isInRemark = new Uint8Array(elementCount);
   for (let element = region; element < elementEnd[region]!; element++) {
     const outer = parent[element]!;
     const isBeside = element !== region && (isInside[outer] === 0 || ASIDE_TAGS.has(tag[element]!));
@@ -65,8 +72,9 @@ export function findRegion(tree: PageTree, words: Float32Array, isChosen: Uint8A
     const isNamed =
       classId[element] === 0
         ? idId[element] !== 0 && tag[element] === Tag.div
-        : !isAuthors[classId[element]!] && !DEFINITION_TAGS.has(tag[element]!);
+        : !isAuthors[classId[element]!] && isInRemark[outer] !== 1 && !UNNAMED_TAGS.has(tag[element]!);
     isPlain[element] = !isBeside && (isHolder || (isPlain[outer] === 1 && !isNamed)) ? 1 : 0;
+    isInRemark[element] = isRemark[classId[element]!] || isInRemark[outer] === 1 ? 1 : 0;
   }
   return { isInside, isPlain };
 }

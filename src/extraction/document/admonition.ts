@@ -54,6 +54,8 @@ const TITLE =
     " ",
   );
 const TITLE_START = /^admonitionheading/;
+/** The name of a frame before the kind: `tsd-alert tsd-alert-warning`, `blockquote-tag blockquote-tag-tip`. */
+const NAMED_KIND = /^(.{2,40}?)--?([a-z]+)$/;
 
 /** The kind of admonition that an element is; null when it is none. */
 export function admonitionKind(element: ContentElement): AdmonitionKind | null {
@@ -64,7 +66,9 @@ export function admonitionKind(element: ContentElement): AdmonitionKind | null {
   if (/^(?:NOTE|TIP|IMPORTANT|WARNING|CAUTION)$/.test(element.className) && element.hasMoreChildrenThan(1)) {
     return KINDS[element.className.toLowerCase()] ?? null;
   }
-  if (!classes.some((word) => FRAME.test(word))) return kindByClassAlone(element, classes);
+  if (!classes.some((word) => FRAME.test(word))) {
+    return kindByClassAlone(element, classes) ?? kindByNamedFrame(element, classes);
+  }
   const onlyBootstrap = classes.includes("alert") && !classes.some((word) => /admonition/.test(word));
   if (onlyBootstrap && !classes.some((word) => /^alert-(?:info|success|warning|danger)$/.test(word)))
     return null;
@@ -87,6 +91,17 @@ function kindByClassAlone(element: ContentElement, classes: readonly string[]): 
   if (!/^(?:DIV|ASIDE|SECTION|P)$/.test(element.name)) return null;
   const kind = classes.find((word) => LONE_KINDS.has(word));
   return kind !== undefined && isRemark(element) ? (KINDS[kind] ?? null) : null;
+}
+
+// Whatever a system calls its frames, it names their kinds and their titles alike.
+function kindByNamedFrame(element: ContentElement, classes: readonly string[]): AdmonitionKind | null {
+  for (const word of classes) {
+    const [, frame = "", kind = ""] = NAMED_KIND.exec(word) ?? [];
+    if (!classes.includes(frame) || KINDS[kind] === undefined) continue;
+    const title = element.firstElementChild;
+    if (title && hasClass(title, `${frame}-title`) && isRemark(element)) return KINDS[kind];
+  }
+  return null;
 }
 
 /** Whether an element holds some text, not too much of it, and no heading of a page. */
@@ -158,7 +173,8 @@ function takeTitle(element: ContentElement): string {
   });
   if (element.className.includes("admonitionblock")) title ??= titleInIcon(element);
   const first = element.firstElementChild;
-  const mayBeTitle = first && first.firstElementChild === null && standsAlone(first);
+  const mayBeTitle =
+    first && (first.firstElementChild === null || hasTitleClass(first)) && standsAlone(first);
   if (title === null && mayBeTitle && isKindWord(textOf(first))) title = first;
   // DocBook's stands in the head of its table.
   if (title === null && first && first.name === "TABLE") title = find(first, isHeadCell);
@@ -170,6 +186,10 @@ function takeTitle(element: ContentElement): string {
   found.remove();
   return text.replace(/\s+/g, " ").trim();
 }
+
+// Pandoc's has a paragraph inside, others have an icon.
+const hasTitleClass = (element: ContentElement): boolean =>
+  classesOf(element).some((word) => /(?:^|[-_])title$/.test(word));
 
 // `<b>Note</b> that …` begins a sentence.
 function standsAlone(element: ContentElement): boolean {

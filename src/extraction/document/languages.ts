@@ -30,6 +30,7 @@ const PATTERNS: readonly RegExp[] = [
   /(?:^|\s)([\w+#.-]{1,30})\s+hljs(?:\s|$)/,
   /(?:^|\s)syntaxhighlighter\s+(?:nogutter\s+)?([\w+#.-]{1,30})/,
   /(?:^|\s)code-([\w+#.-]{1,30})/i,
+  /^highlight\s+([\w+#.-]{1,30})$/,
   /^([\w+#.-]{1,30})$/,
 ];
 const ATTRIBUTES = ["data-lang", "data-language", "data-enlighter-language", "data-code-lang", "lang-name"];
@@ -74,7 +75,7 @@ function languageOn(element: ContentElement): string | null {
     const word = pattern.exec(classes)?.[1];
     const language = word === undefined ? null : tidyLanguage(word);
     if (language === null) continue;
-    if (pattern.source.startsWith("^(") || pattern.source.includes("code-")) {
+    if (pattern.source.startsWith("^") || pattern.source.includes("code-")) {
       if (LANGUAGES.has(language)) return language;
     } else return language;
   }

@@ -162,8 +162,11 @@ function definitions({ groups }: DefinitionList): string[] {
       separate(lines, phrases(shown).split("\n"));
     }
     if (meanings.length === 0) continue;
+    const [only, ...more] = meanings.flat();
+    // A list in a list of one item says no more.
+    const isList = only?.kind === "list" && more.length === 0;
     const items = meanings.map((blocks) => ({ isDone: null, blocks }));
-    separate(lines, list({ kind: "list", isOrdered: false, start: 1, items }, "-"));
+    separate(lines, list(isList ? only : { kind: "list", isOrdered: false, start: 1, items }, "-"));
   }
   return lines;
 }

@@ -71,7 +71,7 @@ test("what an author says twice in the article is there twice, in lists and tabl
     `<p>Paragraph ${at} tells at some length how the weir was built, who opened its gates and when.</p>`;
   const html = `<!doctype html><title>The weir</title><body><header><nav><a href="/">Home</a></nav></header>
     <main><article><h1>The weir</h1>${[1, 2, 3, 4].map(prose).join("")}
-    <ul><li>${said}</li><li>Opens it</li></ul>${prose(5)}
+    <ul><li><p>${said}</p></li><li><p>Opens it</p></li></ul>${prose(5)}
     <h2>Lock</h2><ul><li>${said}</li><li>Shuts it</li></ul>
     <table><tr><th>Option</th><th>Meaning</th></tr><tr><td>a</td><td>${said}</td></tr><tr><td>b</td><td>${said}</td></tr></table>
     </article></main><footer><p>All rights reserved</p></footer>`;
