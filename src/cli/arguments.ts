@@ -3,7 +3,7 @@ import { cac } from "cac";
 import { Failure } from "../base/failure.ts";
 import { didYouMean, nearest } from "../base/nearest.ts";
 import { COMMAND_NAMES, COMMANDS, type Command, EXTRACT_COMMAND, requireCommand } from "./commands.ts";
-import type { Flag } from "./flag.ts";
+import type { Flag } from "./flags/flag.ts";
 import { hasRawBytes } from "./path-bytes.ts";
 
 /** What was typed, before it means anything. */

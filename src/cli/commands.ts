@@ -1,15 +1,15 @@
 import { Failure } from "../base/failure.ts";
 import { didYouMean } from "../base/nearest.ts";
-import type { Flag } from "./flag.ts";
-import { CRAWL_FLAGS, EXTRACT_FLAGS, GENERAL_FLAGS } from "./flags.ts";
+import type { Flag } from "./flags/flag.ts";
+import { CRAWL_FLAGS, EXTRACT_FLAGS, GENERAL_FLAGS } from "./flags/pages.ts";
 import {
   DOCTOR_ONLY_FLAGS,
   FETCH_ONLY_FLAGS,
   INDEX_ONLY_FLAGS,
   SEARCH_ONLY_FLAGS,
   SYNC_ONLY_FLAGS,
-} from "./search-flags.ts";
-import { SERVE_ONLY_FLAGS } from "./serve-flags.ts";
+} from "./flags/search.ts";
+import { SERVE_ONLY_FLAGS } from "./flags/serve.ts";
 
 export type CommandName =
   | "extract"

@@ -1,7 +1,7 @@
 import { Failure } from "../base/failure.ts";
 import { didYouMean } from "../base/nearest.ts";
 import { COMMANDS, type Command, EXTRACT_COMMAND, SERVERS } from "./commands.ts";
-import type { Flag } from "./flag.ts";
+import type { Flag } from "./flags/flag.ts";
 
 export const SHELLS = ["bash", "zsh", "fish"] as const;
 

@@ -1,10 +1,10 @@
 import { HOME_PAGE, VERSION } from "../base/version.ts";
 import { VARIABLES } from "../settings/index.ts";
 import { COMMANDS, type Command, EXTRACT_COMMAND } from "./commands.ts";
-import type { Flag } from "./flag.ts";
-import { GENERAL_FLAGS } from "./flags.ts";
+import type { Flag } from "./flags/flag.ts";
+import { GENERAL_FLAGS } from "./flags/pages.ts";
 import { EXAMPLES, spelling, usageOf } from "./help.ts";
-import { wrap } from "./terminal.ts";
+import { wrap } from "./terminal/paint.ts";
 
 const PROGRAM = "article-extractor";
 

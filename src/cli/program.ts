@@ -14,7 +14,7 @@ import { parseEgressPolicy } from "../fetching/index.ts";
 import { type Deployment, type Environment, misspeltVariables } from "../settings/index.ts";
 import type { Typed } from "./arguments.ts";
 import type { Io } from "./io.ts";
-import type { Notices } from "./notices.ts";
+import type { Notices } from "./terminal/notices.ts";
 import { optionValue } from "./values.ts";
 
 /** What every command that opens the program is given. */

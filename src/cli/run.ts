@@ -3,8 +3,8 @@ import { VERSION } from "../base/version.ts";
 import { parseArguments, type Typed } from "./arguments.ts";
 import { type Command, type CommandName, EXTRACT_COMMAND, requireCommand } from "./commands.ts";
 import { type Io, OutputClosed } from "./io.ts";
-import { createNotices, type Notices } from "./notices.ts";
-import { createPaint, type Paint } from "./terminal.ts";
+import { createNotices, type Notices } from "./terminal/notices.ts";
+import { createPaint, type Paint } from "./terminal/paint.ts";
 
 const INTERRUPTED = 130;
 
@@ -138,10 +138,10 @@ function requireNoArguments({ command, positionals }: Typed): void {
 
 async function extract({ typed, io, openNotices }: Shell): Promise<number> {
   const { noteMissingBrowser, openCommandApp } = await import("./program.ts");
-  const { readExtractCommand } = await import("./extract-options.ts");
-  const { readExtraction } = await import("./page-options.ts");
-  const { runExtract } = await import("./extract.ts");
-  const { openScreen } = await import("./screen.ts");
+  const { readExtractCommand } = await import("./commands/pages/extract-options.ts");
+  const { readExtraction } = await import("./commands/pages/page-options.ts");
+  const { runExtract } = await import("./commands/pages/extract.ts");
+  const { openScreen } = await import("./terminal/screen.ts");
   const command = readExtractCommand(typed, () => io.stdin.isTerminal);
   const isList = command.input.kind === "list";
   const isToFile = command.outputFile !== null || command.resumeFile !== null;
@@ -166,9 +166,9 @@ const canRedraw = (typed: Typed, io: Io): boolean =>
 
 async function crawl({ typed, io, openNotices }: Shell): Promise<number> {
   const { noteMissingBrowser, openCommandApp } = await import("./program.ts");
-  const { readCrawlCommand } = await import("./crawl-options.ts");
-  const { runCrawl } = await import("./crawl.ts");
-  const { openScreen } = await import("./screen.ts");
+  const { readCrawlCommand } = await import("./commands/pages/crawl-options.ts");
+  const { runCrawl } = await import("./commands/pages/crawl.ts");
+  const { openScreen } = await import("./terminal/screen.ts");
   const isLive =
     canRedraw(typed, io) && !typed.has("dry-run") && !(typed.has("jsonl") && io.stdout.isTerminal);
   using screen = openScreen(io, { isLive });
@@ -185,31 +185,31 @@ async function crawl({ typed, io, openNotices }: Shell): Promise<number> {
 
 async function index(shell: Shell): Promise<number> {
   const { typed, io, openNotices } = shell;
-  const { readIndexCommand } = await import("./search-options.ts");
+  const { readIndexCommand } = await import("./commands/documents/options.ts");
   const command = readIndexCommand(typed);
   if (command.kind === "folder") {
-    const { runIndex } = await import("./index-command.ts");
+    const { runIndex } = await import("./commands/documents/index-folder.ts");
     return await runIndex(command, { io, notices: openNotices(io), isQuiet: typed.has("quiet") });
   }
-  const { runTenantIndex } = await import("./tenant-commands.ts");
+  const { runTenantIndex } = await import("./commands/documents/tenants.ts");
   return await runTenantIndex(command, tenantParts(shell));
 }
 
 async function search(shell: Shell): Promise<number> {
-  const { readSearchCommand } = await import("./search-options.ts");
+  const { readSearchCommand } = await import("./commands/documents/options.ts");
   const command = readSearchCommand(shell.typed);
   const parts = tenantParts(shell);
   if (command.kind === "folder") {
-    const { runSearch } = await import("./search.ts");
+    const { runSearch } = await import("./commands/documents/folder.ts");
     return await runSearch(command, parts);
   }
-  const { runTenantSearch } = await import("./tenant-commands.ts");
+  const { runTenantSearch } = await import("./commands/documents/tenants.ts");
   return await runTenantSearch(command, parts);
 }
 
 async function fetchDocument(shell: Shell): Promise<number> {
-  const { readFetchCommand } = await import("./search-options.ts");
-  const { runTenantFetch } = await import("./tenant-commands.ts");
+  const { readFetchCommand } = await import("./commands/documents/options.ts");
+  const { runTenantFetch } = await import("./commands/documents/tenants.ts");
   return await runTenantFetch(readFetchCommand(shell.typed), tenantParts(shell));
 }
 
@@ -223,30 +223,30 @@ const tenantParts = ({ typed, io, openNotices, paint }: Shell) => ({
 async function serve(shell: Shell): Promise<number> {
   const { typed, io, openNotices } = shell;
   if (typed.positionals[0] === "extractor") return serveExtractor(shell);
-  const { readServeCommand, runServeSearch } = await import("./serve-search.ts");
+  const { readServeCommand, runServeSearch } = await import("./commands/serve/search.ts");
   return await runServeSearch(readServeCommand(typed), { typed, io, notices: openNotices(io) });
 }
 
 async function serveExtractor({ typed, io, openNotices }: Shell): Promise<number> {
-  const { readServeExtractorCommand, runServeExtractor } = await import("./serve-extractor.ts");
+  const { readServeExtractorCommand, runServeExtractor } = await import("./commands/serve/extractor.ts");
   return await runServeExtractor(readServeExtractorCommand(typed), { typed, io, notices: openNotices(io) });
 }
 
 async function sync({ typed, io, openNotices }: Shell): Promise<number> {
-  const { readSyncCommand, runSync } = await import("./sync-command.ts");
+  const { readSyncCommand, runSync } = await import("./commands/documents/sync.ts");
   const command = readSyncCommand(typed);
   return await runSync(command, { typed, io, notices: openNotices(io) });
 }
 
 async function validate({ typed, io, openNotices }: Shell): Promise<number> {
-  const { runValidate } = await import("./validate.ts");
+  const { runValidate } = await import("./commands/documents/validate.ts");
   return await runValidate({ typed, io, notices: openNotices(io) });
 }
 
 async function doctor({ typed, io, openNotices, paint }: Shell): Promise<number> {
   requireNoArguments(typed);
   const { openCommandApp } = await import("./program.ts");
-  const { runDoctor } = await import("./doctor.ts");
+  const { runDoctor } = await import("./commands/doctor.ts");
   const { app, program, log } = openCommandApp({ typed, io, notices: openNotices(io) });
   await using _ = app;
   const config = typed.one("config") ?? null;
@@ -283,7 +283,7 @@ async function tenants({ typed, io, openNotices }: Shell): Promise<number> {
 
 async function licenses({ typed, io }: Shell): Promise<number> {
   requireNoArguments(typed);
-  const { readLicenses } = await import("./licenses.ts");
+  const { readLicenses } = await import("./commands/licenses.ts");
   await io.stdout.write(await readLicenses());
   return 0;
 }

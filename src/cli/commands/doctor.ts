@@ -1,0 +1,140 @@
+import { access, constants, statfs } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, resolve } from "node:path";
+import { type App, hasDisplay, type Program, stateDirectoryOf } from "../../app/index.ts";
+import { Failure } from "../../base/failure.ts";
+import type { Log } from "../../base/log.ts";
+import { VERSION } from "../../base/version.ts";
+import type { Io } from "../io.ts";
+import type { Paint } from "../terminal/paint.ts";
+import { lookAtTenants } from "./doctor-tenants.ts";
+import type { Finding } from "./finding.ts";
+
+export type DoctorParts = {
+  readonly app: App;
+  readonly program: Program;
+  readonly io: Io;
+  readonly paint: Paint;
+  readonly isJson: boolean;
+  /** What `--config` says. */
+  readonly config: string | null;
+  readonly log: Log;
+};
+
+/** Runs `doctor`; returns 0, or 1 when it finds a problem. */
+export async function runDoctor(parts: DoctorParts): Promise<number> {
+  const findings = [
+    ...(await lookAtBrowser(parts)),
+    display(parts),
+    ...proxies(parts),
+    storageState(parts),
+    await disk("disk", process.cwd()),
+    await disk("temporary files", tmpdir()),
+    await stateDirectory("state directory", stateDirectoryOf(parts.program, "extractor")),
+    await stateDirectory("search state directory", stateDirectoryOf(parts.program, "search")),
+    await git(),
+    ...(await lookAtTenants(parts)),
+  ];
+  const isWell = findings.every(({ status }) => status !== "problem");
+  await parts.io.stdout.write(
+    parts.isJson
+      ? `${JSON.stringify({ version: VERSION, ok: isWell, checks: findings }, null, 2)}\n`
+      : formatFindings(findings, parts.paint),
+  );
+  return isWell ? 0 : 1;
+}
+
+function formatFindings(findings: readonly Finding[], paint: Paint): string {
+  const width = Math.max(...findings.map(({ name }) => name.length));
+  const mark = { ok: paint.green("ok     "), note: "note   ", problem: paint.red("problem") };
+  return findings
+    .map(({ name, status, detail }) => `${mark[status]}  ${name.padEnd(width)}  ${detail}\n`)
+    .join("");
+}
+
+const ok = (name: string, detail: string): Finding => ({ name, status: "ok", detail });
+const note = (name: string, detail: string): Finding => ({ name, status: "note", detail });
+const problem = (name: string, detail: string): Finding => ({ name, status: "problem", detail });
+
+async function lookAtBrowser({ app, program }: DoctorParts): Promise<Finding[]> {
+  const name = "browser";
+  const isRoot = process.getuid?.() === 0;
+  try {
+    const path = app.browserPath();
+    if (path === null) {
+      const missing = "no Chromium, Chrome or Edge was found: pages are fetched over plain HTTP";
+      return [program.settings.preferBrowser === true ? problem(name, missing) : note(name, missing)];
+    }
+    const found = ok(name, `${path}, version ${await app.browserVersion()}, starts`);
+    if (program.settings.browserSandbox ?? !isRoot)
+      return [found, ok("sandbox", "the browser runs in its sandbox")];
+    const why = isRoot ? "as root a browser has none" : "ARTICLE_EXTRACTOR_BROWSER_SANDBOX turns it off";
+    return [found, note("sandbox", `the browser runs without its sandbox: ${why}`)];
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    return [problem(name, error.message)];
+  }
+}
+
+const display = ({ program }: DoctorParts): Finding =>
+  hasDisplay(program.environment, process.platform)
+    ? ok("display", "a browser can show its window (--headed)")
+    : note("display", "none: --headed needs one, or a virtual one such as Xvfb");
+
+const proxies = ({ app }: DoctorParts): Finding[] =>
+  (["http", "https"] as const).map((scheme) => {
+    const proxy = app.proxyFor(new URL(`${scheme}://example.org/`));
+    return ok(`proxy for ${scheme}`, proxy ?? "none");
+  });
+
+function storageState({ app, program: { settings } }: DoctorParts): Finding {
+  const name = "storage state";
+  if (settings.storageStateFile === null) return ok(name, "none: sessions end with the program");
+  try {
+    const pending = app.pendingEntries();
+    const detail = `${resolve(settings.storageStateFile)}, ${pending} changes wait to be merged`;
+    return pending > settings.storageQueueMaxEntries ? problem(name, detail) : ok(name, detail);
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    return problem(name, error.message);
+  }
+}
+
+/** The free space below which crawls warn. */
+const LOW_DISK_BYTES = 100_000_000;
+
+async function disk(name: string, directory: string): Promise<Finding> {
+  try {
+    const { bavail, bsize } = await statfs(directory);
+    const detail = `${Math.floor((bavail * bsize) / 1_000_000)} MB free in ${directory}`;
+    return bavail * bsize < LOW_DISK_BYTES ? problem(name, detail) : ok(name, detail);
+  } catch (error) {
+    return problem(name, `${directory} cannot be looked at: ${(error as NodeJS.ErrnoException).code}`);
+  }
+}
+
+async function stateDirectory(name: string, directory: string): Promise<Finding> {
+  // It is made when it is first needed, in the nearest directory that there is.
+  for (let path = directory; ; path = dirname(path)) {
+    try {
+      await access(path, constants.W_OK | constants.X_OK);
+      return ok(name, path === directory ? directory : `${directory}, made when it is needed`);
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      if (code !== "ENOENT" || path === dirname(path))
+        return problem(name, `${directory} cannot be written: ${code} at ${path}`);
+    }
+  }
+}
+
+async function git(): Promise<Finding> {
+  const name = "git";
+  try {
+    const child = Bun.spawn(["git", "--version"], { stdin: "ignore", stdout: "pipe", stderr: "ignore" });
+    const text = (await new Response(child.stdout).text()).trim();
+    if ((await child.exited) === 0) return ok(name, text);
+  } catch {
+    // Not on PATH.
+  }
+  return note(name, "none was found: repositories cannot be sources of documentation search");
+}

@@ -1,0 +1,111 @@
+import { Failure } from "../../../base/failure.ts";
+import { ANALYZER_PROFILES, type AnalyzerProfile, indexFileOf } from "../../../search/index.ts";
+import type { Typed } from "../../arguments.ts";
+import { optionValue } from "../../values.ts";
+
+/** `index`, ready to run. */
+export type IndexCommand =
+  | ({ readonly kind: "folder"; readonly profile: AnalyzerProfile } & FolderPlaces)
+  | ({ readonly kind: "tenants"; readonly isJson: boolean } & TenantChoice);
+
+/** Which tenants; `all` of the deployment where none is named. */
+export type TenantChoice = {
+  /** Deployment file; null: the environment's, then `./deployment.json`. */
+  readonly config: string | null;
+  readonly codenames: readonly string[] | "all";
+};
+
+type FolderPlaces = { readonly folder: string; readonly indexFile: string };
+
+type SearchWish = {
+  readonly query: string;
+  readonly size: number;
+  readonly isWordMatch: boolean;
+  readonly isExplained: boolean;
+  readonly isJson: boolean;
+};
+
+export type FolderSearch = { readonly kind: "folder" } & FolderPlaces & SearchWish;
+export type TenantSearch = { readonly kind: "tenants" } & TenantChoice & SearchWish;
+
+/** `search`, ready to run. */
+export type SearchCommand = FolderSearch | TenantSearch;
+
+/** `fetch`, ready to run. */
+export type FetchCommand = {
+  readonly config: string | null;
+  readonly codename: string;
+  readonly uri: string;
+  readonly isJson: boolean;
+};
+
+const DEFAULT_SIZE = 10;
+const MAX_SIZE = 100;
+
+/** @throws Failure `invalid_usage` */
+export function readIndexCommand(typed: Typed): IndexCommand {
+  const { positionals } = typed;
+  const places = readPlaces(typed);
+  if (places) {
+    if (positionals.length > 0) throw usage("index --dir takes no tenants");
+    refuseWithFolder(typed, ["json"]);
+    const profile = optionValue.choice(typed, "profile", ANALYZER_PROFILES) ?? "default";
+    return { kind: "folder", ...places, profile };
+  }
+  if (typed.has("profile"))
+    throw usage("--profile goes with --dir; a tenant's stands in the deployment file");
+  if (positionals.length === 0 && !typed.has("all"))
+    throw usage("index needs tenants of the deployment file, --all, or --dir DIR");
+  if (positionals.length > 0 && typed.has("all")) throw usage("index takes tenants or --all, not both");
+  const codenames = typed.has("all") ? "all" : positionals;
+  return { kind: "tenants", config: optionValue.text(typed, "config"), codenames, isJson: typed.has("json") };
+}
+
+/** @throws Failure `invalid_usage` */
+export function readSearchCommand(typed: Typed): SearchCommand {
+  const places = readPlaces(typed);
+  const isAll = typed.has("all");
+  if (places) refuseWithFolder(typed, []);
+  const [codename = "", ...words] = places || isAll ? ["", ...typed.positionals] : typed.positionals;
+  const query = words.join(" ");
+  if (query.trim() === "") {
+    if (places) throw usage("search needs a query: article-extractor search --dir DIR QUERY");
+    const asked = codename === "" ? "a tenant and a query" : "a query after the tenant";
+    throw usage(`search needs ${asked}: search TENANT QUERY, search --all QUERY, or search --dir DIR QUERY`);
+  }
+  const wish: SearchWish = {
+    query,
+    size: optionValue.integer(typed, "size", 1, MAX_SIZE) ?? DEFAULT_SIZE,
+    isWordMatch: typed.has("word-match"),
+    isExplained: typed.has("explain"),
+    isJson: typed.has("json"),
+  };
+  if (places) return { kind: "folder", ...places, ...wish };
+  if (wish.isExplained) throw usage("--explain goes with --dir");
+  const config = optionValue.text(typed, "config");
+  return { kind: "tenants", config, codenames: isAll ? "all" : [codename], ...wish };
+}
+
+/** @throws Failure `invalid_usage` */
+export function readFetchCommand(typed: Typed): FetchCommand {
+  const [codename, uri, ...rest] = typed.positionals;
+  if (codename === undefined || uri === undefined || rest.length > 0)
+    throw usage("fetch takes a tenant and an address that a search has given: fetch TENANT URI");
+  return { config: optionValue.text(typed, "config"), codename, uri, isJson: typed.has("json") };
+}
+
+const usage = (message: string): Failure => new Failure("invalid_usage", message);
+
+/** Null without `--dir`. */
+function readPlaces(typed: Typed): FolderPlaces | null {
+  const folder = optionValue.text(typed, "dir");
+  if (folder !== null)
+    return { folder, indexFile: optionValue.text(typed, "index-file") ?? indexFileOf(folder) };
+  if (typed.has("index-file")) throw usage("--index-file goes with --dir");
+  return null;
+}
+
+function refuseWithFolder(typed: Typed, more: readonly string[]): void {
+  for (const name of ["all", "config", ...more])
+    if (typed.has(name)) throw usage(`--${name} goes with tenants, not with --dir`);
+}

@@ -1,0 +1,175 @@
+import type { OpenTenants } from "../../../app/index.ts";
+import { Failure } from "../../../base/failure.ts";
+import { findSection, type SearchHit, type Section, type StoredDocument } from "../../../search/index.ts";
+import type { SearchAnswer, TenantStatus } from "../../../tenants/index.ts";
+import { countedDocuments } from "../../counted.ts";
+import { openCommandTenants } from "../../deployment.ts";
+import type { Io } from "../../io.ts";
+import type { CommandParts } from "../../program.ts";
+import type { Paint } from "../../terminal/paint.ts";
+import { MAX_WIDTH, TIME_LIMIT_MS } from "./folder.ts";
+import { formatHit, hitToJson } from "./hit-lines.ts";
+import type { FetchCommand, IndexCommand, TenantChoice, TenantSearch } from "./options.ts";
+
+export type TenantCommandParts = CommandParts & { readonly paint: Paint };
+
+type Found = { readonly codename: string; readonly hit: SearchHit };
+
+/**
+ * Runs `search TENANT` and `search --all`; returns the exit code: 0 with and without hits, 1 when a tenant
+ * could not be searched. Hits of several tenants are in the order of their scores.
+ * @throws Failure of the deployment file; `unknown_tenant` naming the nearest; of the only tenant's search
+ */
+export async function runTenantSearch(command: TenantSearch, parts: TenantCommandParts): Promise<number> {
+  const { io, notices, paint } = parts;
+  // On a terminal the words are painted where HTML marks them.
+  const isMarked = io.stdout.isTerminal && !command.isJson;
+  await using tenants = await openCommandTenants(parts, command.config);
+  const codenames = codenamesOf(command, tenants);
+  const started = performance.now();
+  const options = {
+    size: command.size,
+    wordMatch: command.isWordMatch,
+    timeoutMs: TIME_LIMIT_MS,
+    snippetStyle: isMarked ? ("html" as const) : ("plain" as const),
+  };
+  const ask = (codename: string) => tenants.registry.search(codename, command.query, options);
+  const { found, documents, failures } = searchAll(codenames, ask);
+  const [only] = failures;
+  if (only && codenames.length === 1) throw only;
+  for (const { message } of failures) notices.warn(message);
+  const best = found.sort((a, b) => b.hit.score - a.hit.score).slice(0, command.size);
+  if (command.isJson) {
+    const results = best.map(({ codename, hit }) => ({ tenant: codename, ...hitToJson(hit, false) }));
+    const stats = { total_docs: documents, query_time_ms: Math.round(performance.now() - started) };
+    const errors = failures.map((failure) => failure.toRecord());
+    await writeJson(io, { query: command.query, results, stats, errors });
+  } else if (best.length === 0) io.stderr.write(`nothing found in ${documents} documents\n`);
+  else {
+    const format = { width: Math.min(MAX_WIDTH, io.stdout.columns), paint, isMarked };
+    const place = (codename: string) => (codenames.length > 1 ? { place: codename } : {});
+    const shown = best.map(({ codename, hit }, index) =>
+      formatHit(hit, index + 1, { ...format, ...place(codename) }),
+    );
+    await io.stdout.write(shown.join("\n"));
+  }
+  return failures.length === 0 ? 0 : 1;
+}
+
+type SearchedTenants = {
+  readonly found: Found[];
+  readonly documents: number;
+  readonly failures: readonly Failure[];
+};
+
+function searchAll(codenames: readonly string[], ask: (codename: string) => SearchAnswer): SearchedTenants {
+  const found: Found[] = [];
+  const failures: Failure[] = [];
+  let documents = 0;
+  for (const codename of codenames) {
+    try {
+      const answer = ask(codename);
+      documents += answer.documentCount;
+      found.push(...answer.hits.map((hit) => ({ codename, hit })));
+    } catch (error) {
+      if (!(error instanceof Failure)) throw error;
+      failures.push(error);
+    }
+  }
+  return { found, documents, failures };
+}
+
+/**
+ * Runs `fetch`; returns the exit code 0.
+ * @throws Failure of the deployment file, `unknown_tenant`, `unknown_document`, `search_disabled`, `index_missing`
+ */
+export async function runTenantFetch(command: FetchCommand, parts: TenantCommandParts): Promise<number> {
+  const { codename, uri, isJson } = command;
+  await using tenants = await openCommandTenants(parts, command.config);
+  const document = tenants.registry.fetch(codename, uri);
+  const content = contentOf(document, uri);
+  if (isJson) {
+    const { url, title, markdown } = document;
+    await writeJson(parts.io, { url, title, content, total_chars: markdown.length });
+  } else await parts.io.stdout.write(content.endsWith("\n") ? content : `${content}\n`);
+  return 0;
+}
+
+/** The document, or the section that the address names with what is below it. */
+function contentOf(document: StoredDocument, uri: string): string {
+  const { markdown, sections } = document;
+  const anchor = uri.split("#")[1] ?? "";
+  if (anchor === "") return markdown;
+  const section = findSection(document, anchor);
+  if (!section) {
+    const known = sections.flatMap((one) => (one.anchor === "" ? [] : [`#${one.anchor}`]));
+    const names = known.length === 0 ? "it has none" : `there are ${known.slice(0, 20).join(" ")}`;
+    throw new Failure("unknown_document", `the document has no section #${anchor}; ${names}`);
+  }
+  const isOutside = (other: Section): boolean => other.level <= section.level;
+  const next = sections.slice(sections.indexOf(section) + 1).find(isOutside);
+  return markdown.slice(section.start, next?.start ?? markdown.length).trim();
+}
+
+/**
+ * Runs `index TENANT…`; returns the exit code: 1 when a tenant could not be indexed, or files were left out.
+ * A server that may not build by itself picks the new indexes up.
+ * @throws Failure of the deployment file, `unknown_tenant`
+ */
+export async function runTenantIndex(
+  command: Extract<IndexCommand, { kind: "tenants" }>,
+  parts: TenantCommandParts,
+): Promise<number> {
+  const { io, notices } = parts;
+  await using tenants = await openCommandTenants(parts, command.config);
+  const built: TenantStatus[] = [];
+  for (const codename of codenamesOf(command, tenants)) {
+    try {
+      const status = await tenants.registry.build(codename);
+      built.push(status);
+      if (!command.isJson) await io.stdout.write(`${describe(status)}\n`);
+    } catch (error) {
+      if (!(error instanceof Failure) || error.code === "cancelled") throw error;
+      built.push(tenants.registry.status(codename));
+      notices.error(named(codename, error.message));
+    }
+    for (const { query } of built.at(-1)?.testQueries.filter(({ hits }) => hits === 0) ?? [])
+      notices.warn(`Tenant '${codename}': the test query ${JSON.stringify(query)} finds nothing`);
+  }
+  if (command.isJson) await writeJson(io, { tenants: built.map(toJson) });
+  return built.every(({ lastError, skippedFiles }) => lastError === null && skippedFiles === 0) ? 0 : 1;
+}
+
+/** Many messages name their tenant by themselves. */
+const named = (codename: string, message: string): string =>
+  message.includes(`Tenant '${codename}'`) ? message : `Tenant '${codename}': ${message}`;
+
+function describe({ codename, documentCount, skippedFiles }: TenantStatus): string {
+  const rest = skippedFiles > 0 ? `, ${skippedFiles} left out (--log-level warning names them)` : "";
+  return `indexed ${countedDocuments(documentCount ?? 0)} of ${codename}${rest}`;
+}
+
+const toJson = ({
+  codename,
+  documentCount,
+  builtAt,
+  skippedFiles,
+  testQueries,
+  lastError,
+}: TenantStatus) => ({
+  tenant: codename,
+  doc_count: documentCount,
+  built_at: builtAt,
+  skipped: skippedFiles,
+  test_queries: testQueries,
+  error: lastError,
+});
+
+const writeJson = (io: Io, value: object): Promise<void> =>
+  io.stdout.write(`${JSON.stringify(value, null, 2)}\n`);
+
+/** @throws Failure `unknown_tenant` before anything is done */
+function codenamesOf({ codenames }: TenantChoice, { registry }: OpenTenants): readonly string[] {
+  if (codenames === "all") return registry.list().map(({ codename }) => codename);
+  return codenames.map((codename) => registry.describe(codename).codename);
+}

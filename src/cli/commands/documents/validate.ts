@@ -1,0 +1,25 @@
+import { sourceProblems } from "../../../app/index.ts";
+import { Failure } from "../../../base/failure.ts";
+import { openDeployment } from "../../deployment.ts";
+import type { CommandParts } from "../../program.ts";
+
+/**
+ * Runs `validate`; returns the exit code. What a server refuses for its settings is refused here too, by those of
+ * this environment; variables that hold tokens need only be set where the server runs.
+ * @throws Failure as `openDeployment`
+ */
+export async function runValidate(parts: CommandParts): Promise<number> {
+  const [file, ...more] = parts.typed.positionals;
+  if (file === undefined || more.length > 0)
+    throw new Failure("invalid_usage", "validate takes one file: article-extractor validate deployment.json");
+  const { program, deployment } = await openDeployment(parts, file);
+  const { tenants, warnings } = deployment;
+  const { refused, unset } = sourceProblems(deployment, program);
+  for (const warning of [...warnings, ...unset]) parts.notices.warn(`${file}: ${warning}`);
+  if (refused.length > 0)
+    throw new Failure("invalid_settings", refused.map((problem) => `${file}: ${problem}`).join("\n"));
+  await parts.io.stdout.write(
+    `${file} is valid: ${tenants.length} ${tenants.length === 1 ? "tenant" : "tenants"}\n`,
+  );
+  return 0;
+}

@@ -1,0 +1,232 @@
+import type { Log } from "../../../base/log.ts";
+import {
+  type CrawlEvent,
+  type CrawlNotice,
+  type CrawlProgress,
+  type CrawlSummary,
+  type PageOutcome,
+  warningOf,
+} from "../../../crawler/index.ts";
+import { unmatchedExclusion } from "../../../extraction/index.ts";
+import type { Notices } from "../../terminal/notices.ts";
+import { formatDuration, formatProgress, Pace } from "../../terminal/progress-line.ts";
+import type { Screen } from "../../terminal/screen.ts";
+
+export type CrawlReportParts = {
+  readonly screen: Screen;
+  readonly notices: Notices;
+  readonly log: Log;
+  /** In ms, never going back. */
+  readonly now: () => number;
+  /** What became of the pages: `stored in out`, `written to stdout`. */
+  readonly destination: string;
+  /** The command that would go on where this one stopped, as a sentence begins; null where none would. */
+  readonly resumedBy: string | null;
+  /** The selectors of --exclude. */
+  readonly excluded: readonly string[];
+};
+
+/** Tells a person what a crawl does: the progress line, notices, a log line for each event, the summary. */
+export interface CrawlReport extends Disposable {
+  take(event: CrawlEvent): void;
+  /** The closing lines. */
+  summarise(summary: CrawlSummary): readonly string[];
+  /** What the first page that failed said; null while none has. */
+  readonly firstFailure: string | null;
+}
+
+/** How often the line is drawn at most: it must not cost more than the crawl. */
+const REDRAW_MS = 200;
+
+export function createCrawlReport(parts: CrawlReportParts): CrawlReport {
+  const { screen, log, now } = parts;
+  const startedAt = now();
+  const pace = new Pace();
+  const examples = new Map<string, string>();
+  const told: string[] = [];
+  const unmatched = new UnmatchedExclusions(parts.excluded);
+  let doneBefore = 0;
+  let sitemapUrls = 0;
+  let hasPages = false;
+  let draw = (): void => {};
+  const timer = screen.isLive ? setInterval(() => draw(), REDRAW_MS) : null;
+  return {
+    take(event) {
+      if (event.kind === "started" || event.kind === "page") {
+        const { progress } = event;
+        pace.mark(now(), progress.progress);
+        draw = () => screen.show(formatProgress(progress, pace.pagesPerSecond(now()), screen.columns));
+      }
+      if (event.kind === "started") doneBefore = triedPages(event.progress);
+      if (event.kind === "page") {
+        hasPages = true;
+        const { error } = event.outcome;
+        unmatched.take(event.outcome);
+        if (error && !examples.has(error.code)) examples.set(error.code, error.message);
+      }
+      if (event.kind === "notice") {
+        tellNotice(event.notice, parts);
+        const warning = warningOf(event.notice);
+        if (warning !== null) told.push(warning);
+        // Large ones take a while, and until they are read no page is fetched.
+        if (event.notice.kind === "sitemap_read" && !hasPages) {
+          sitemapUrls += event.notice.pageCount;
+          draw = () => screen.show(`sitemaps: ${sitemapUrls} URLs`.slice(0, screen.columns));
+        }
+      }
+      logEvent(event, log);
+    },
+    summarise: (summary) =>
+      formatSummary(summary, {
+        ...parts,
+        elapsedMs: now() - startedAt,
+        examples,
+        told,
+        unmatched,
+        doneBefore,
+      }),
+    get firstFailure() {
+      return [...examples.values()][0] ?? null;
+    },
+    [Symbol.dispose]() {
+      if (timer) clearInterval(timer);
+      screen[Symbol.dispose]();
+    },
+  };
+}
+
+/** Selectors of --exclude that have matched nothing so far. That one page has no match is nothing unusual. */
+class UnmatchedExclusions {
+  readonly #excluded: readonly string[];
+  readonly #matched = new Set<string>();
+  #hasPages = false;
+
+  constructor(excluded: readonly string[]) {
+    this.#excluded = excluded;
+  }
+
+  take({ status, change, warnings }: PageOutcome): void {
+    // A page that was not read again says nothing.
+    if (status !== "success" || change === "unchanged") return;
+    this.#hasPages = true;
+    for (const selector of this.#excluded)
+      if (!warnings.includes(unmatchedExclusion(selector))) this.#matched.add(selector);
+  }
+
+  get selectors(): readonly string[] {
+    return this.#hasPages ? this.#excluded.filter((selector) => !this.#matched.has(selector)) : [];
+  }
+}
+
+/** From here on a person wonders why nothing happens. */
+const LONG_PAUSE_S = 10;
+
+function tellNotice(notice: CrawlNotice, { notices }: CrawlReportParts): void {
+  if (notice.kind === "low_disk") {
+    const megabytes = Math.floor(notice.freeBytes / 1_000_000);
+    notices.warn(`only ${megabytes} MB are free in ${notice.directory}`);
+  } else if (notice.kind === "robots_ignored") {
+    notices.warn("robots.txt is ignored");
+  } else if (notice.kind === "host_paused") {
+    const seconds = Math.round((notice.untilMs - Date.now()) / 1000);
+    if (seconds >= LONG_PAUSE_S) notices.warn(`${notice.host} asks to be left alone for ${seconds} s`);
+  } else if (notice.kind === "sitemap_failed") {
+    notices.warn(`a sitemap is left out: ${notice.failure.message}`);
+  }
+}
+
+// The crawl itself logs its pages and notices.
+function logEvent(event: CrawlEvent, log: Log): void {
+  if (event.kind === "started")
+    log.info("crawl started", { job_id: event.jobId, mode: event.mode, known: event.progress.total });
+  else if (event.kind === "finished") logEnd(event.summary, log);
+}
+
+function logEnd({ jobId, state, progress, error }: CrawlSummary, log: Log): void {
+  log.info("crawl finished", {
+    job_id: jobId,
+    state,
+    successful: progress.successful,
+    failed: progress.failed,
+    skipped: progress.skipped,
+    ...(error ? { code: error.code, reason: error.message } : {}),
+  });
+}
+
+type SummaryParts = CrawlReportParts & {
+  readonly elapsedMs: number;
+  /** A message for each code of failure. */
+  readonly examples: ReadonlyMap<string, string>;
+  /** What notices have said already. */
+  readonly told: readonly string[];
+  readonly unmatched: UnmatchedExclusions;
+  /** Pages of a resumed crawl that were done when it went on. */
+  readonly doneBefore: number;
+};
+
+function formatSummary(summary: CrawlSummary, parts: SummaryParts): string[] {
+  const { progress, failures, skips, skippedLinks, changes, transient404, manifestPath } = summary;
+  const lines = [headline(summary, parts)];
+  const codes = Object.entries(failures).sort(([, a], [, b]) => b - a);
+  for (const [code, count] of codes) {
+    const example = parts.examples.get(code);
+    lines.push(`failed: ${count} ${code}${example === undefined ? "" : `, for example ${example}`}`);
+  }
+  if (progress.skipped > 0) lines.push(`skipped: ${formatCounts(skips)}`);
+  const links = formatCounts(skippedLinks);
+  if (links !== "") lines.push(`links not followed: ${links}`);
+  const since = formatChanges(changes);
+  if (since !== "") lines.push(`since the last crawl: ${since}`);
+  if (transient404 > 0) lines.push(`extracted after HTTP 404 or 410 (transient_404): ${transient404}`);
+  const isCut = (skips.max_pages ?? 0) + (skippedLinks.max_pages ?? 0) > 0;
+  const how =
+    parts.resumedBy !== null ? "a larger --max-pages goes on from here" : "--max-pages sets another";
+  if (isCut) lines.push(`the limit of ${progress.fetched} pages was reached; ${how}`);
+  for (const warning of summary.warnings)
+    if (!parts.told.includes(warning)) lines.push(`warning: ${warning}`);
+  for (const selector of parts.unmatched.selectors)
+    lines.push(`warning: on no page an element matches the excluded selector ${JSON.stringify(selector)}`);
+  if (manifestPath !== null) lines.push(`every page and its outcome: ${manifestPath}`);
+  return lines.map((line, index) => (index === 0 ? line : `  ${line}`));
+}
+
+function headline({ state, progress, error }: CrawlSummary, parts: SummaryParts): string {
+  const { successful, failed, skipped, total } = progress;
+  const time = formatDuration(parts.elapsedMs);
+  const left = skipped > 0 ? `; ${skipped} skipped` : "";
+  const counts = `${successful} ${parts.destination}, ${failed} failed${left}`;
+  const before = parts.doneBefore > 0 ? ` (${parts.doneBefore} of them before)` : "";
+  if (state === "completed")
+    return `crawled ${pageCount(triedPages(progress))}${before} in ${time}: ${counts}`;
+  const rest = parts.resumedBy !== null && goesOn(error) ? `; ${parts.resumedBy} goes on from here` : "";
+  return `stopped after ${time} at ${progress.progress} of ${pageCount(total)}: ${counts}${rest}`;
+}
+
+/** Nothing for a first crawl, whose pages are all new. */
+function formatChanges({
+  changed = 0,
+  unchanged = 0,
+  gone = 0,
+  ...changes
+}: CrawlSummary["changes"]): string {
+  if (changed + unchanged + gone === 0) return "";
+  return `${changes.new ?? 0} new, ${changed} changed, ${unchanged} unchanged, ${gone} gone`;
+}
+
+// What else ends a crawl would end the next one too.
+const goesOn = (error: CrawlSummary["error"]): boolean =>
+  error?.code === "cancelled" || error?.code === "unwritable_output";
+
+// What was skipped was never crawled: a sitemap may name a million pages more than --max-pages allows.
+const triedPages = ({ successful, failed }: CrawlProgress): number => successful + failed;
+
+/** `1 page`, `2 pages`. */
+export const pageCount = (count: number): string => `${count} ${count === 1 ? "page" : "pages"}`;
+
+/** `2 robots, 1 trap`: what there is most of first. */
+export const formatCounts = (counts: Readonly<Record<string, number>>): string =>
+  Object.entries(counts)
+    .filter(([, count]) => count > 0)
+    .sort(([, a], [, b]) => b - a)
+    .map(([name, count]) => `${count} ${name}`)
+    .join(", ");

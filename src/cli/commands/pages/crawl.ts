@@ -1,0 +1,196 @@
+import { mkdir, stat } from "node:fs/promises";
+import { dirname, resolve } from "node:path";
+import type { App, ArticleSession } from "../../../app/index.ts";
+import { onAbort } from "../../../base/abort.ts";
+import { FAILURE_OUTCOMES, Failure, type FailureRecord } from "../../../base/failure.ts";
+import type { Log } from "../../../base/log.ts";
+import type { CrawlJobOptions, CrawlSummary, SkipReason } from "../../../crawler/index.ts";
+import { type Io, OutputClosed } from "../../io.ts";
+import { pathBytes } from "../../path-bytes.ts";
+import type { Notices } from "../../terminal/notices.ts";
+import type { Screen } from "../../terminal/screen.ts";
+import { askForDirectory } from "./ask.ts";
+import { createLineOutput, type LineOutput } from "./crawl-lines.ts";
+import { type CrawlCommand, type FailureAllowance, isWithin } from "./crawl-options.ts";
+import { type CrawlReport, createCrawlReport, formatCounts, pageCount } from "./crawl-report.ts";
+import { attempt, openSink, type Sink } from "./output.ts";
+import { openOutputDirectory } from "./output-directory.ts";
+import { requireSelectors } from "./selectors.ts";
+
+export type CrawlParts = {
+  readonly app: App;
+  readonly screen: Screen;
+  readonly notices: Notices;
+  readonly log: Log;
+};
+
+/** The exit code of a crawl that finished with more failed pages than allowed. */
+const TOO_MANY_FAILURES = 3;
+const INTERRUPTED = FAILURE_OUTCOMES.cancelled.exitCode;
+
+/** Runs `crawl`; returns the exit code. Throws the `Failure` of a crawl that cannot begin. */
+export async function runCrawl(command: CrawlCommand, parts: CrawlParts): Promise<number> {
+  const { io } = parts.screen;
+  const isAsked = command.makes === "files" && command.directory === null;
+  const directory = isAsked ? await askForDirectory(io, suggestDirectory(command)) : command.directory;
+  if (directory !== null) await refuseFile(directory);
+  await using session = parts.app.openSession(command.network);
+  await requireSelectors(command.plan.extraction, { session, signal: io.signal });
+  if (command.makes === "list") return await listPages(command, { ...parts, session });
+
+  await using output = directory === null ? null : await openOutputDirectory(directory);
+  const place = output?.path ?? null;
+  const reader = new AbortController();
+  const stop = (): void => reader.abort();
+  const { fields } = command;
+  const lines = command.makes === "lines" ? createLineOutput(io, { fields, directory: place, stop }) : null;
+  const report = createCrawlReport({
+    ...parts,
+    now: () => performance.now(),
+    destination: lines ? "written to stdout" : `stored in ${directory}`,
+    resumedBy: directory === null ? null : `the same command${command.isFresh ? " without --fresh" : ""}`,
+    excluded: command.plan.extraction.exclude,
+  });
+  const { changedLines } = command;
+  await using changes = changedLines === null ? null : await openChanges(changedLines, directory, io);
+  const options: CrawlJobOptions = {
+    changes: changes && {
+      write: (text) => changes.write(text).catch(asFailure),
+      finish: () => changes.finish(),
+    },
+    output: lines?.output ?? { kind: "directory", path: place ?? "" },
+    jobId: null,
+    isFresh: command.isFresh,
+    shellSettings: {
+      output_dir: directory,
+      jsonl: lines !== null,
+      changed_jsonl: changedLines,
+      max_failures: showAllowance(command.allowance),
+    },
+    authorizations: command.authorizations,
+  };
+  using interrupt = onAbort(io.signal, () => parts.notices.warn("stopping; interrupt again to end at once"));
+  const signal = AbortSignal.any([io.signal, reader.signal]);
+  const summary = await follow(session.crawl(command.plan, options, signal), report, lines);
+  interrupt[Symbol.dispose]();
+  const manifestPath = summary.manifestPath?.replace(place ?? "", () => directory ?? "") ?? null;
+  for (const line of report.summarise({ ...summary, manifestPath })) parts.notices.tell(line);
+  return judge(summary, { command, lines, notices: parts.notices, firstFailure: report.firstFailure });
+}
+
+/** Opens the file of --changed-jsonl, which may stand among the pages: the crawl makes their directory only later. */
+async function openChanges(file: string, directory: string | null, io: Io): Promise<Sink> {
+  if (file === "-") return await openSink(null, io);
+  if (directory !== null && resolve(dirname(file)) === resolve(directory))
+    await attempt(directory, () => mkdir(pathBytes(directory), { recursive: true }));
+  return await openSink(file, io);
+}
+
+/** The name of the site, which the person may take or leave. */
+function suggestDirectory({ plan }: CrawlCommand): string {
+  const [url = plan.sitemaps.find((sitemap) => URL.canParse(sitemap))] = plan.seeds;
+  return url === undefined ? "pages" : new URL(url).hostname.replace(/[^\w.-]/g, "_");
+}
+
+// What else may be wrong with it, the crawl says when it makes it.
+async function refuseFile(directory: string): Promise<void> {
+  const stats = await stat(pathBytes(directory)).catch(() => null);
+  if (stats && !stats.isDirectory())
+    throw new Failure("unwritable_output", `${directory} is a file, not a directory`);
+}
+
+async function follow(
+  events: ReturnType<ArticleSession["crawl"]>,
+  report: CrawlReport,
+  lines: LineOutput | null,
+): Promise<CrawlSummary> {
+  using _ = report; // the progress line goes before the summary comes
+  for await (const event of events) {
+    report.take(event);
+    if (event.kind === "finished") return event.summary;
+    if (event.kind === "page" && event.outcome.status === "failed" && lines && !lines.isClosed)
+      await lines.writeFailed(event.outcome).catch(ignoreCancelled);
+  }
+  throw new Failure("internal", "the crawl ended without a result");
+}
+
+// Whoever reads the changes has not read them all, so that the next crawl tells them again.
+function asFailure(error: unknown): never {
+  if (!(error instanceof OutputClosed)) throw error;
+  throw new Failure("unwritable_output", "the reader of the changes has gone", { cause: error });
+}
+
+// The crawl itself is told by its signal, and goes on to its end in order.
+function ignoreCancelled(error: unknown): void {
+  if (!(error instanceof Failure && error.code === "cancelled")) throw error;
+}
+
+type Verdict = {
+  readonly command: CrawlCommand;
+  readonly lines: LineOutput | null;
+  readonly notices: Notices;
+  /** The message of the first page that failed. */
+  readonly firstFailure: string | null;
+};
+
+/** A crawl ended in order, and there is nothing to show for it. */
+const NOTHING_STORED = 1;
+
+function whyNothing({ progress, skips }: CrawlSummary, firstFailure: string | null): string {
+  const { failed, skipped } = progress;
+  if (failed > 0)
+    return `${pageCount(failed)} failed${firstFailure === null ? "" : `, the first with: ${firstFailure}`}`;
+  return skipped > 0 ? `${pageCount(skipped)} skipped (${formatCounts(skips)})` : "there was none to fetch";
+}
+
+function judge(summary: CrawlSummary, { command, lines, notices, firstFailure }: Verdict): number {
+  const { state, error, progress } = summary;
+  if (state === "cancelled") {
+    if (lines?.isClosed) return 0;
+    notices.error("interrupted");
+    return INTERRUPTED;
+  }
+  if (state === "failed") {
+    notices.error(error?.message ?? "the crawl could not go on");
+    return FAILURE_OUTCOMES[error?.code ?? "internal"].exitCode;
+  }
+  const { successful, failed } = progress;
+  if (successful === 0) {
+    notices.error(`no page was stored: ${whyNothing(summary, firstFailure)}`);
+    return NOTHING_STORED;
+  }
+  if (isWithin(command.allowance, failed, successful + failed)) return 0;
+  const allowed = showAllowance(command.allowance);
+  notices.error(`${failed} of ${successful + failed} pages failed; --max-failures allows ${allowed}`);
+  return TOO_MANY_FAILURES;
+}
+
+const showAllowance = ({ value, isPercent }: FailureAllowance): string => `${value}${isPercent ? "%" : ""}`;
+
+/** Lists on stdout what a crawl would begin with, and says on stderr what it would leave out. */
+async function listPages(
+  { plan, authorizations }: CrawlCommand,
+  { screen, notices, log, session }: CrawlParts & { readonly session: ArticleSession },
+): Promise<number> {
+  const listed = new Set<string>();
+  const refused = new Map<SkipReason, number>();
+  const onSitemapFailure = ({ message }: FailureRecord): void => {
+    notices.warn(`a sitemap is left out: ${message}`);
+  };
+  const options = { authorizations, onSitemapFailure };
+  for await (const page of session.previewCrawl(plan, options, screen.io.signal)) {
+    const { url } = page;
+    if (listed.has(url)) continue;
+    const refusal = page.refusal ?? (listed.size < plan.maxPages ? null : "max_pages");
+    if (refusal === null) {
+      listed.add(url);
+      await screen.io.stdout.write(`${url}\n`);
+    } else {
+      refused.set(refusal, (refused.get(refusal) ?? 0) + 1);
+      log.info("page skipped", { url, reason: refusal });
+    }
+  }
+  const counts = [...refused].map(([reason, count]) => `, ${count} left out as ${reason}`).join("");
+  notices.tell(`would begin with ${pageCount(listed.size)}${counts}`);
+  return listed.size === 0 ? NOTHING_STORED : 0;
+}

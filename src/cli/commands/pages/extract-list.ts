@@ -1,0 +1,200 @@
+import type { ArticleSession } from "../../../app/index.ts";
+import { articleFields, type FetchedArticle } from "../../../articles/index.ts";
+import { FAILURE_OUTCOMES, Failure, type FailureRecord } from "../../../base/failure.ts";
+import { withoutCredentials } from "../../../urls/index.ts";
+import { readText } from "../../input.ts";
+import type { Notices } from "../../terminal/notices.ts";
+import type { Screen } from "../../terminal/screen.ts";
+import { pageCount } from "./crawl-report.ts";
+import type { ExtractCommand, ExtractInput, PageInput } from "./extract-options.ts";
+import { createListProgress, type ListProgress } from "./list-progress.ts";
+import { formatArticle, openSink, type Sink, warnOfResult } from "./output.ts";
+import { requireUrl } from "./page-options.ts";
+import { openResumed, type Resumed } from "./resume.ts";
+import { requireSelectors } from "./selectors.ts";
+
+type ListSources = Extract<ExtractInput, { kind: "list" }>["sources"];
+
+export type ListParts = {
+  readonly screen: Screen;
+  readonly notices: Notices;
+  readonly now: () => Date;
+  readonly session: ArticleSession;
+  /** Extracts one page. */
+  readonly read: (page: PageInput) => Promise<FetchedArticle>;
+};
+
+/** Extracts several pages and writes their outcomes in their order; returns the exit code. */
+export async function extractList(
+  sources: ListSources,
+  command: ExtractCommand,
+  parts: ListParts,
+): Promise<number> {
+  const { io } = parts.screen;
+  const { resumeFile } = command;
+  await using resumed = resumeFile === null ? null : await openResumed(resumeFile);
+  await using sink = resumed?.sink ?? (await openSink(command.outputFile, io));
+  await requireSelectors(command.extraction, { session: parts.session, signal: io.signal });
+  const listed = (await Promise.all(sources.map((source) => readSource(source, parts)))).flat();
+  const { entries, failedBefore } = resumed ? leftOf(listed, resumed) : { entries: listed, failedBefore: 0 };
+  if (resumed && entries.length < listed.length)
+    parts.notices.tell(`${pageCount(listed.length - entries.length)} of ${listed.length} done before`);
+  using progress = createListProgress(parts.screen, { total: listed.length, todo: entries.length });
+  const { written, failed } = await writeOutcomes(entries, { command, parts, sink, progress });
+  const left = entries.length - written;
+  // Nothing done is no reason to replace what an earlier run has written.
+  if (left === 0 || written > 0) await sink.finish();
+  progress[Symbol.dispose]();
+  if (failedBefore > 0)
+    parts.notices.error(
+      `${pageCount(failedBefore)} failed before; take a failed page's line out of ${resumeFile} to have it tried again`,
+    );
+  if (left === 0) return failed + failedBefore === 0 ? 0 : 1;
+  parts.notices.error(`interrupted; ${left} of ${pageCount(listed.length)} left${howToGoOn(command)}`);
+  return FAILURE_OUTCOMES.cancelled.exitCode;
+}
+
+function howToGoOn({ format, outputFile, resumeFile }: ExtractCommand): string {
+  if (resumeFile !== null) return "; the same command goes on from here";
+  if (format !== "json") return "";
+  return outputFile === null
+    ? "; --resume goes on with a file that holds the lines"
+    : `; --resume ${outputFile} goes on from here`;
+}
+
+type Entry = {
+  /** What tells its line from the others'. */
+  readonly address: { readonly url: string } | { readonly file: string };
+  /** `urls.txt:7: `, before messages; empty for what was typed. */
+  readonly place: string;
+  /** Why it is none, where it is none. */
+  readonly page: PageInput | Failure;
+};
+
+async function readSource(source: ListSources[number], parts: ListParts): Promise<readonly Entry[]> {
+  if (source.kind === "list-file") return await readList(source.path, parts);
+  const address =
+    source.kind === "url" ? { url: source.url } : { file: source.kind === "file" ? source.path : "-" };
+  return [{ address, place: "", page: source }];
+}
+
+const MAX_LIST_BYTES = 64 * 1024 * 1024;
+
+async function readList(path: string, { screen }: ListParts): Promise<readonly Entry[]> {
+  const lines = (await readText(path, screen.io, MAX_LIST_BYTES))
+    .split(/\r?\n/)
+    .map((line, index) => ({ written: line.trim(), place: `${path}:${index + 1}: ` }))
+    .filter(({ written }) => written !== "" && !written.startsWith("#"));
+  if (lines.length === 0) throw new Failure("unreadable_input", `${path} lists no URLs`);
+  return lines.map(({ written, place }) => ({ place, ...readUrl(written) }));
+}
+
+function readUrl(written: string): Pick<Entry, "address" | "page"> {
+  try {
+    const page = { kind: "url", ...requireUrl(written) } as const;
+    return { address: { url: page.url }, page };
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    return { address: { url: withoutCredentials(written) }, page: error };
+  }
+}
+
+/** The entries that have no line yet, and how many of the others failed. */
+function leftOf(listed: readonly Entry[], resumed: Resumed) {
+  let failedBefore = 0;
+  const entries = listed.filter(({ address }) => {
+    const before = resumed.take(nameOf(address));
+    if (before === "failed") failedBefore++;
+    return before === null;
+  });
+  return { entries, failedBefore };
+}
+
+const nameOf = (address: Entry["address"]): string => ("url" in address ? address.url : address.file);
+
+/** Pages under way at once; a crawl, not this, is the tool for one host's whole site. */
+const LIST_CONCURRENCY = 4;
+
+type ListWork = {
+  readonly command: ExtractCommand;
+  readonly parts: ListParts;
+  readonly sink: Sink;
+  readonly progress: ListProgress;
+};
+
+type Outcome = { readonly fetched: FetchedArticle } | { readonly failure: FailureRecord };
+
+/** One that has begun; the outcome is null until there is one, and when the work was interrupted. */
+type Started = { readonly entry: Entry; readonly ended: Promise<Outcome | null> };
+
+/** After an interruption, pages that are done are still written, though others before them are not. */
+async function writeOutcomes(entries: readonly Entry[], work: ListWork) {
+  const { signal } = work.parts.screen.io;
+  const underWay: Started[] = [];
+  const count = { written: 0, failed: 0 };
+  let next = 0;
+  while (true) {
+    while (!signal.aborted && next < entries.length && underWay.length < LIST_CONCURRENCY)
+      underWay.push(start(entries[next++] as Entry, work));
+    const first = underWay.shift();
+    if (!first) return count;
+    const outcome = await first.ended;
+    if (outcome === null) continue;
+    try {
+      await work.sink.write(
+        formatListed(outcome, first.entry, { ...work, isFirst: count.written === count.failed }),
+      );
+    } catch (error) {
+      // Nobody reads what is written: the interruption is what ends the work.
+      if (signal.aborted && error instanceof Failure) return count;
+      throw error;
+    }
+    count.written++;
+    if ("failure" in outcome) count.failed++;
+  }
+}
+
+function start(entry: Entry, { parts, progress }: ListWork): Started {
+  const work = async (): Promise<Outcome | null> => {
+    try {
+      if (entry.page instanceof Failure) throw entry.page;
+      const fetched = await parts.read(entry.page);
+      progress.add("done");
+      return { fetched };
+    } catch (error) {
+      if (!(error instanceof Failure)) throw error;
+      if (parts.screen.io.signal.aborted) return null;
+      progress.add("failed");
+      return { failure: error.toRecord() };
+    }
+  };
+  const ended = work();
+  // What ends the list ends those behind it, too, and is reported once.
+  ended.catch(() => {});
+  return { entry, ended };
+}
+
+/** `isFirst`: no page before it had an article. */
+type Listed = ListWork & { readonly isFirst: boolean };
+
+function formatListed(outcome: Outcome, entry: Entry, { command, parts, isFirst }: Listed): string {
+  const { address, place } = entry;
+  if ("failure" in outcome) {
+    const { failure } = outcome;
+    parts.notices.error(`${place}${describeFailure(nameOf(address), failure)}`);
+    if (command.format !== "json") return "";
+    return `${JSON.stringify({ ...address, success: false, error: failure })}\n`;
+  }
+  const { fetched } = outcome;
+  warnOfResult(fetched, command, parts.notices);
+  if (command.format === "json")
+    return `${JSON.stringify({ ...("file" in address ? address : {}), ...articleFields(fetched, command.fields) })}\n`;
+  const formatted = formatArticle(fetched, command, parts.now());
+  // Front matter and a doctype set documents apart by themselves; where there is neither, a rule does.
+  const needsRule = !isFirst && !command.hasFrontmatter && command.format !== "html";
+  return needsRule ? `\n---\n\n${formatted}` : formatted;
+}
+
+// Most messages name the page themselves.
+const describeFailure = (name: string, { code, message }: FailureRecord): string =>
+  code === "invalid_url" || message.includes(name) ? message : `${name}: ${message}`;

@@ -1,0 +1,143 @@
+import { randomUUID } from "node:crypto";
+import { constants, type Stats } from "node:fs";
+import { access, open, readlink, realpath, rename, rm, stat } from "node:fs/promises";
+import { isAbsolute } from "node:path";
+import { articleFields, type FetchedArticle } from "../../../articles/index.ts";
+import { Failure } from "../../../base/failure.ts";
+import { systemReason } from "../../../base/system-error.ts";
+import { composeHtml, composeMarkdown } from "../../../extraction/index.ts";
+import { formatFrontMatter } from "../../../pages/index.ts";
+import type { FileIdentity, Io } from "../../io.ts";
+import { decodePath, directoryOf, pathBytes } from "../../path-bytes.ts";
+import { hasCode } from "../../system-error.ts";
+import type { Notices } from "../../terminal/notices.ts";
+import type { ExtractCommand } from "./extract-options.ts";
+
+/** One article in the asked-for format, ending with a line break. */
+export function formatArticle(fetched: FetchedArticle, command: ExtractCommand, extractedAt: Date): string {
+  const { article } = fetched;
+  if (command.format === "json")
+    return `${JSON.stringify(articleFields(fetched, command.fields), null, command.isCompact ? 0 : 2)}\n`;
+  if (command.format === "text")
+    return `${article.title === null ? "" : `${article.title}\n\n`}${article.text}\n`;
+  if (command.format === "html") return `${composeHtml(article)}\n`;
+  const body = composeMarkdown(article.title, article.markdown ?? "");
+  const frontMatter = command.hasFrontmatter
+    ? `${formatFrontMatter({
+        url: fetched.finalUrl ?? fetched.url,
+        title: article.title,
+        extracted_at: { timestamp: extractedAt.toISOString() },
+        word_count: article.wordCount,
+      })}\n`
+    : "";
+  return `${frontMatter}${body}\n`;
+}
+
+/** Says what JSON carries itself: in the other forms the person sees the warnings only here. */
+export function warnOfResult(
+  { warnings }: FetchedArticle,
+  { format, fields }: ExtractCommand,
+  notices: Notices,
+): void {
+  if (format !== "json" || !fields.includes("warnings"))
+    for (const warning of warnings) notices.warn(warning);
+}
+
+/** Where the results of a command go: stdout, or a file that appears whole at the end. */
+export interface Sink extends AsyncDisposable {
+  write(text: string): Promise<void>;
+  /** Makes the file appear; without it nothing is left behind. */
+  finish(): Promise<void>;
+}
+
+/** Opens the sink; throws `Failure` `unwritable_output` when the file cannot be made. */
+export async function openSink(outputFile: string | null, io: Io): Promise<Sink> {
+  const target = outputFile === null ? STDOUT : await attempt(outputFile, () => findTarget(outputFile, io));
+  if (outputFile === null || target.kind === "stdout") {
+    return {
+      write: (text) => io.stdout.write(text),
+      finish: async () => {},
+      [Symbol.asyncDispose]: async () => {},
+    };
+  }
+  const aside = target.kind === "file" ? asideOf(target.path) : null;
+  const file = await attempt(outputFile, () =>
+    aside === null
+      ? open(pathBytes(target.path), "a")
+      : open(pathBytes(aside), "wx", target.mode ?? undefined),
+  );
+  return {
+    write: (text) => attempt(outputFile, () => file.writeFile(text)),
+    finish: () =>
+      attempt(outputFile, async () => {
+        if (aside === null) return;
+        if (target.mode !== null) await file.chmod(target.mode); // past the umask, which made it narrower
+        await file.sync();
+        await file.close();
+        await rename(pathBytes(aside), pathBytes(target.path));
+      }),
+    [Symbol.asyncDispose]: async () => {
+      await file.close().catch(() => {}); // closed already when finished
+      if (aside !== null) await rm(pathBytes(aside), { force: true });
+    },
+  };
+}
+
+// In the same directory, for a rename does not cross disks; of a random name and opened exclusively, so
+// that in a shared directory nobody can have put a link of that name there; short, whatever the target's.
+const asideOf = (path: string): string => `${directoryOf(path)}/.article-extractor-${randomUUID()}.tmp`;
+
+type Target =
+  | { readonly kind: "stdout" }
+  /** Written in place: a device, a pipe, or the file that stderr goes to. */
+  | { readonly kind: "stream"; readonly path: string; readonly mode: null }
+  /** Replaced or made; `mode` is that of the file replaced. */
+  | { readonly kind: "file"; readonly path: string; readonly mode: number | null };
+
+const STDOUT: Target = { kind: "stdout" };
+
+// What is no regular file must never be renamed over: as root, `-o /dev/stdout` into a pipe would replace
+// the machine's /dev/stdout. Only stat sees through the links in /proc to a pipe; realpath does not.
+async function findTarget(path: string, io: Io): Promise<Target> {
+  const stats = await statOrNull(path);
+  if (stats === null) return { kind: "file", path: await followDangling(path), mode: null };
+  if (stats.isDirectory()) throw new Failure("unwritable_output", `${path} is a directory, not a file`);
+  if (isSameFile(stats, io.stdout.identity)) return STDOUT;
+  if (!stats.isFile() || isSameFile(stats, io.stderr.identity)) return { kind: "stream", path, mode: null };
+  await access(pathBytes(path), constants.W_OK); // renaming would get around a file's write protection
+  return { kind: "file", path: await realPath(path), mode: stats.mode & 0o777 };
+}
+
+const isSameFile = (stats: Stats, other: FileIdentity | null): boolean =>
+  other !== null && stats.dev === other.dev && stats.ino === other.ino;
+
+async function statOrNull(path: string): Promise<Stats | null> {
+  try {
+    return await stat(pathBytes(path));
+  } catch (cause) {
+    if (hasCode(cause, "ENOENT")) return null;
+    throw cause;
+  }
+}
+
+/** A link that points to nothing yet stays a link: the file that it names is made. */
+async function followDangling(path: string): Promise<string> {
+  const link = await readlink(pathBytes(path), { encoding: "buffer" }).catch(() => null); // no link, or nothing there
+  if (link === null) return path;
+  const target = decodePath(link);
+  return followDangling(isAbsolute(target) ? target : `${await realPath(directoryOf(path))}/${target}`);
+}
+
+const realPath = async (path: string): Promise<string> =>
+  decodePath(await realpath(pathBytes(path), { encoding: "buffer" }));
+
+/** Translates what the system has against writing the file. */
+export async function attempt<T>(path: string, action: () => Promise<T>): Promise<T> {
+  try {
+    return await action();
+  } catch (cause) {
+    if (cause instanceof Failure) throw cause;
+    const reason = hasCode(cause, "ENOENT") ? "there is no such directory" : systemReason(cause);
+    throw new Failure("unwritable_output", `${path} cannot be written: ${reason}`, { cause });
+  }
+}

@@ -1,0 +1,139 @@
+import { type FileHandle, open } from "node:fs/promises";
+import { ARTICLE_FIELDS } from "../../../articles/index.ts";
+import { Failure } from "../../../base/failure.ts";
+import { parsePageUrl } from "../../../urls/index.ts";
+import { attempt, type Sink } from "./output.ts";
+
+/** A file of JSON lines that an earlier run has begun, and what stands in it. */
+export interface Resumed extends AsyncDisposable {
+  /** Appends. */
+  readonly sink: Sink;
+  /** Takes a line of the page: what became of it, null where there is no line, or none any more. */
+  take(name: string): "done" | "failed" | null;
+}
+
+/**
+ * Opens a file of JSON lines to go on with, or makes it. A line that was cut at the end is dropped.
+ * @throws Failure `unwritable_output`, and `unreadable_input` for a file that holds anything else
+ */
+export async function openResumed(path: string): Promise<Resumed> {
+  const file = await attempt(path, () => open(path, "a+"));
+  try {
+    if (!(await file.stat()).isFile())
+      throw new Failure("unwritable_output", `${path} is no regular file, which --resume needs`);
+    const lines = await readLines(file, path);
+    return {
+      take: (name) => lines.get(keyOf(name))?.pop() ?? null,
+      sink: {
+        write: (text) => attempt(path, () => file.writeFile(text)),
+        finish: async () => {},
+        [Symbol.asyncDispose]: async () => {},
+      },
+      [Symbol.asyncDispose]: () => file.close(),
+    };
+  } catch (error) {
+    await file.close();
+    throw error;
+  }
+}
+
+/** For each page what its lines say; what succeeded is taken first. */
+type Lines = Map<string, ("done" | "failed")[]>;
+
+const CHUNK_BYTES = 1 << 20;
+const NEW_LINE = 0x0a;
+
+async function readLines(file: FileHandle, path: string): Promise<Lines> {
+  const lines: Lines = new Map();
+  const chunk = Buffer.alloc(CHUNK_BYTES);
+  let line: Buffer[] = [];
+  let number = 1;
+  let [position, lineStart] = [0, 0];
+  while (true) {
+    const { bytesRead } = await file.read(chunk, 0, chunk.length, position);
+    if (bytesRead === 0) break;
+    let from = 0;
+    for (
+      let end = chunk.indexOf(NEW_LINE);
+      end >= 0 && end < bytesRead;
+      end = chunk.indexOf(NEW_LINE, from)
+    ) {
+      takeLine(Buffer.concat([...line, chunk.subarray(from, end)]).toString(), lines, { path, number });
+      from = end + 1;
+      line = [];
+      number++;
+      lineStart = position + from;
+    }
+    // The chunk's memory is used again.
+    line.push(Buffer.from(chunk.subarray(from, bytesRead)));
+    position += bytesRead;
+  }
+  await mendEnd(Buffer.concat(line).toString(), { file, lines, place: { path, number }, lineStart });
+  return lines;
+}
+
+type Place = { readonly path: string; readonly number: number };
+
+function takeLine(text: string, lines: Lines, place: Place): void {
+  if (text.trim() === "") return;
+  const page = parseLine(text);
+  if (page === null) throw notOurs(place);
+  const ends = lines.get(page.key) ?? [];
+  if (page.end === "done") ends.push(page.end);
+  else ends.unshift(page.end);
+  lines.set(page.key, ends);
+}
+
+type End = {
+  readonly file: FileHandle;
+  readonly lines: Lines;
+  readonly place: Place;
+  readonly lineStart: number;
+};
+
+// The beginning of a JSON object is never one itself. A file system that was cut off may leave NUL bytes.
+async function mendEnd(text: string, { file, lines, place, lineStart }: End): Promise<void> {
+  if (text === "") return;
+  if (parseLine(text) !== null) {
+    takeLine(text, lines, place);
+    await attempt(place.path, () => file.writeFile("\n"));
+    return;
+  }
+  const written = text.replace(/\0+$/, "");
+  const isCut = !isJson(text) && BEGINNINGS.some((b) => written.startsWith(b) || b.startsWith(written));
+  // Anything else is somebody's file that was named by mistake.
+  if (!isCut) throw notOurs(place);
+  await attempt(place.path, () => file.truncate(lineStart));
+}
+
+const BEGINNINGS = ["file", ...ARTICLE_FIELDS].map((field) => `{"${field}":`);
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+const notOurs = ({ path, number }: Place): Failure =>
+  new Failure(
+    "unreadable_input",
+    `${path}:${number} is no JSON line of a page; --resume appends to a file of such lines only`,
+  );
+
+function parseLine(text: string): { readonly key: string; readonly end: "done" | "failed" } | null {
+  try {
+    const line: unknown = JSON.parse(text);
+    if (typeof line !== "object" || line === null) return null;
+    const { file, url, error } = line as Readonly<Record<string, unknown>>;
+    const name = file ?? url;
+    if (typeof name !== "string") return null;
+    return { key: keyOf(name), end: error === undefined ? "done" : "failed" };
+  } catch {
+    return null;
+  }
+}
+
+const keyOf = (name: string): string => parsePageUrl(name) ?? name;

@@ -1,0 +1,189 @@
+import { mkdirSync, realpathSync, statSync } from "node:fs";
+import { resolve } from "node:path";
+import {
+  DEFAULT_NETWORK,
+  openApp,
+  type Program,
+  preferenceOf,
+  stateDirectoryOf,
+} from "../../../app/index.ts";
+import { type Database, openSharedState } from "../../../base/database/index.ts";
+import { Failure } from "../../../base/failure.ts";
+import type { Log } from "../../../base/log.ts";
+import { systemCode } from "../../../base/system-error.ts";
+import { VERSION } from "../../../base/version.ts";
+import {
+  createHostSlots,
+  createSharedHostSlots,
+  type HostSlots,
+  type JobQueue,
+  openJobQueue,
+} from "../../../crawler/index.ts";
+import { systemClock } from "../../../fetching/index.ts";
+import {
+  type CrawlSpec,
+  type ExtractorServerOptions,
+  type ServingPart,
+  serveProcesses,
+  startExtractorServer,
+} from "../../../server/index.ts";
+import { DEFAULT_CRAWL, extractionDefaults, type Settings } from "../../../settings/index.ts";
+import type { Typed } from "../../arguments.ts";
+import type { Io } from "../../io.ts";
+import { type CommandParts, openProgram } from "../../program.ts";
+import { optionValue } from "../../values.ts";
+import { entriesOf, readApiKey, readProxySettings, warnWithoutKey } from "./settings.ts";
+
+/** `serve extractor`, ready to run; null where the settings decide. */
+export type ServeExtractorCommand = {
+  readonly host: string | null;
+  readonly port: number | null;
+};
+
+/** @throws Failure `invalid_usage` */
+export function readServeExtractorCommand(typed: Typed): ServeExtractorCommand {
+  if (typed.positionals.length > 1) throw new Failure("invalid_usage", "serve extractor takes no arguments");
+  for (const name of ["config", "stdio"])
+    if (typed.has(name)) throw new Failure("invalid_usage", `--${name} goes with serve search`);
+  return {
+    host: optionValue.text(typed, "host"),
+    port: optionValue.integer(typed, "port", 0, 65_535),
+  };
+}
+
+/** After so long without a word of its process a job is taken over, in ms. */
+const LEASE_MS = 15_000;
+
+/**
+ * Serves until the program is told to end; returns the exit code 0.
+ * @throws Failure `invalid_settings`, `invalid_usage` (the address cannot be bound), `unwritable_output`
+ */
+export async function runServeExtractor(
+  command: ServeExtractorCommand,
+  parts: CommandParts,
+): Promise<number> {
+  const { io, notices } = parts;
+  const program = openProgram(parts);
+  const network = await readNetworkSettings(command, program.settings, io);
+  const stateDirectory = stateDirectoryOf(program, "extractor");
+  const serving: Serving = { program, network, stateDirectory, log: program.openLog("info") };
+  if (io.supervisor === null) warnWithoutKey(network, "ARTICLE_EXTRACTOR_API_KEY", notices);
+  if (io.supervisor === null && network.paths.root === null)
+    notices.warn(
+      network.apiKey === null
+        ? "crawls may write where this user may: set ARTICLE_EXTRACTOR_OUTPUT_ROOT to confine them"
+        : "crawls are refused: set ARTICLE_EXTRACTOR_OUTPUT_ROOT to the directory that they may write to",
+    );
+  return await serveProcesses(
+    {
+      ...network,
+      count: program.settings.webConcurrency ?? 1,
+      metricsNamespace: program.settings.metricsNamespace,
+      log: serving.log,
+      announce: (url, from) => io.stderr.write(`serving extraction at ${url}${network.basePath}${from}\n`),
+      // What is wrong with the directory is found here.
+      prepare: async () => {
+        openQueue(serving)[Symbol.dispose]();
+        openSharedState(stateDirectory, serving.log).database.close();
+      },
+      run: (process) => runServer(serving, process),
+    },
+    io,
+  );
+}
+
+type Serving = {
+  readonly program: Program;
+  readonly network: Awaited<ReturnType<typeof readNetworkSettings>>;
+  readonly stateDirectory: string;
+  readonly log: Log;
+};
+
+async function runServer(serving: Serving, process: ServingPart): Promise<void> {
+  const { log, program, network, stateDirectory } = serving;
+  using queue = openQueue(serving);
+  const { database } = openSharedState(stateDirectory, log);
+  using _ = { [Symbol.dispose]: () => database.close() };
+  using joined = process.join(database);
+  await using app = openApp(program, {
+    shell: "server",
+    // Each session says for whom it is; one that did not would reach public addresses only.
+    caller: { kind: "remote_request" },
+    sinks: [process.sink],
+    log,
+    ...(process.sharesPort ? { hostSlots: sharedSlots(database) } : {}),
+  });
+  await using server = startExtractorServer({
+    ...network,
+    ...process,
+    ...joined,
+    name: "article-extractor",
+    version: VERSION,
+    app,
+    queue,
+    defaults: defaultsOf(program.settings),
+    log,
+  });
+  await process.untilEnd(server.url);
+}
+
+const openQueue = ({ program, stateDirectory }: Serving): JobQueue<CrawlSpec> =>
+  openJobQueue({
+    directory: stateDirectory,
+    maxQueued: program.settings.maxQueuedJobs,
+    maxRunning: program.settings.maxRunningJobs,
+    leaseMs: LEASE_MS,
+    now: Date.now,
+  });
+
+const sharedSlots = (database: Database): HostSlots =>
+  createSharedHostSlots({ local: createHostSlots(systemClock), database, clock: systemClock });
+
+const defaultsOf = (settings: Settings): ExtractorServerOptions["defaults"] => ({
+  extraction: extractionDefaults(settings),
+  preference: preferenceOf(DEFAULT_NETWORK, settings),
+  maxPages: settings.crawlerMaxPages,
+  maxDepth: DEFAULT_CRAWL.maxDepth,
+  concurrency: settings.crawlerConcurrency,
+  hostDelayMs: Math.round(settings.crawlerRateLimit * 1000),
+});
+
+async function readNetworkSettings(command: ServeExtractorCommand, settings: Settings, io: Io) {
+  const { apiKey: key, apiKeyFile: file } = settings;
+  const apiKey = await readApiKey({ key, file, variable: "ARTICLE_EXTRACTOR_API_KEY" }, io);
+  return {
+    host: command.host ?? settings.host,
+    port: command.port ?? settings.port,
+    ...readProxySettings(settings),
+    allowedHosts: entriesOf(settings.allowedHosts),
+    corsOrigins: readOrigins(settings),
+    apiKey,
+    paths: { root: openRoot(settings.outputRoot), workingDirectory: process.cwd() },
+    maxConcurrentRequests: settings.maxConcurrentRequests,
+    maxPerClient: settings.maxPerClient,
+  };
+}
+
+function readOrigins({ corsOrigins }: Settings): string[] {
+  const origins = entriesOf(corsOrigins) ?? [];
+  for (const origin of origins)
+    if (origin !== "*" && URL.parse(origin)?.origin !== origin)
+      throw new Failure(
+        "invalid_settings",
+        `ARTICLE_EXTRACTOR_CORS_ORIGINS: ${JSON.stringify(origin.slice(0, 100))} is no origin such as https://app.example`,
+      );
+  return origins;
+}
+
+function openRoot(written: string | null): string | null {
+  if (written === null) return null;
+  const path = resolve(written);
+  try {
+    mkdirSync(path, { recursive: true });
+    if (statSync(path).isDirectory()) return realpathSync(path);
+  } catch (cause) {
+    const code = systemCode(cause) ?? String(cause);
+    throw new Failure("invalid_settings", `ARTICLE_EXTRACTOR_OUTPUT_ROOT ${path}: ${code}`, { cause });
+  }
+  throw new Failure("invalid_settings", `ARTICLE_EXTRACTOR_OUTPUT_ROOT ${path} is not a directory`);
+}

@@ -1,0 +1,194 @@
+import { existsSync } from "node:fs";
+import { type OpenTenants, openTenantApp, openTenants } from "../../../app/index.ts";
+import { Failure } from "../../../base/failure.ts";
+import type { Log } from "../../../base/log.ts";
+import { VERSION } from "../../../base/version.ts";
+import type { Metrics } from "../../../metrics.ts";
+import {
+  type McpOptions,
+  type ServingPart,
+  serveMcpStdio,
+  serveProcesses,
+  startSearchServer,
+} from "../../../server/index.ts";
+import type { TenantRegistry } from "../../../tenants/index.ts";
+import type { Typed } from "../../arguments.ts";
+import { SERVERS } from "../../commands.ts";
+import { type DeployedProgram, openDeployment } from "../../deployment.ts";
+import type { CommandParts } from "../../program.ts";
+import { optionValue } from "../../values.ts";
+import { entriesOf, readApiKey, readProxySettings, warnWithoutKey } from "./settings.ts";
+
+/** `serve search`, ready to run; null where the deployment file decides. */
+export type ServeCommand = {
+  readonly config: string | null;
+  readonly host: string | null;
+  readonly port: number | null;
+  readonly isStdio: boolean;
+  /** Whether to serve although some tenants cannot be synced. */
+  readonly isLenient: boolean;
+};
+
+/** @throws Failure `invalid_usage` */
+export function readServeCommand(typed: Typed): ServeCommand {
+  const [server, ...rest] = typed.positionals;
+  if (server === undefined || rest.length > 0 || !SERVERS.some((name) => name === server))
+    throw new Failure("invalid_usage", `serve takes what to serve: ${SERVERS.join(", ")}`);
+  return {
+    config: optionValue.text(typed, "config"),
+    host: optionValue.text(typed, "host"),
+    port: optionValue.integer(typed, "port", 0, 65_535),
+    isStdio: typed.has("stdio"),
+    isLenient: typed.has("lenient"),
+  };
+}
+
+/**
+ * Serves until the program is told to end; returns the exit code 0.
+ * @throws Failure `invalid_settings`, `invalid_usage` (the address cannot be bound), `unreadable_input`
+ */
+export async function runServeSearch(command: ServeCommand, parts: CommandParts): Promise<number> {
+  const { io, notices } = parts;
+  // Searches are answered on the main thread; what extracts and builds is in no hurry.
+  io.letWorkersGiveWay();
+  const deployed = await openDeployment(parts, command.config);
+  const { program, deployment } = deployed;
+  if (io.supervisor === null) for (const warning of deployment.warnings) notices.warn(warning);
+  const log = program.openLog(deployment.infrastructure.logLevel);
+  const serving: Serving = { command, ...parts, ...deployed, log };
+  if (command.isStdio) return await serveStdio(serving);
+  const network = await networkOf(serving);
+  if (io.supervisor === null) warnWithoutKey(network, "DOCS_SEARCH_API_KEY", notices);
+  return await serveProcesses(
+    {
+      ...network,
+      count: deployment.infrastructure.workers,
+      metricsNamespace: program.settings.metricsNamespace,
+      log,
+      announce: (url, from) => announce(serving, url, from),
+      prepare: async () => {
+        await using app = openTenantApp(program, { deployment, log });
+        await using tenants = openTenants(program, { deployment, app, log });
+        await checkSources(serving, tenants);
+      },
+      run: (process) => runServer(serving, network, process),
+    },
+    io,
+  );
+}
+
+type Serving = CommandParts & DeployedProgram & { readonly command: ServeCommand; readonly log: Log };
+
+async function serveStdio(serving: Serving): Promise<number> {
+  const { deployment, log } = serving;
+  await using app = openTenantApp(serving.program, { deployment, log });
+  await using tenants = openTenants(serving.program, { ...serving, app });
+  await checkSources(serving, tenants);
+  tenants.registry.start();
+  const { signal, stdout } = serving.io;
+  await serveMcpStdio(mcpOptions(serving, tenants.registry, app.metrics), { signal, write: stdout.write });
+  return 0;
+}
+
+async function runServer(
+  serving: Serving,
+  network: Awaited<ReturnType<typeof networkOf>>,
+  process: ServingPart,
+): Promise<void> {
+  const { program, deployment, log } = serving;
+  const { isOffline, defaultClientModel } = deployment.infrastructure;
+  await using app = openTenantApp(program, { deployment, log, sinks: [process.sink] });
+  await using tenants = openTenants(program, { deployment, app, log });
+  const { database, isShared } = tenants.state;
+  if (process.sharesPort && !isShared)
+    throw new Failure(
+      "invalid_settings",
+      "infrastructure.uvicorn_workers: several processes need a state directory that can be written; name one in DOCS_SEARCH_STATE_DIR, or use 1",
+    );
+  await checkSources(serving, tenants);
+  using joined = process.join(database);
+  tenants.registry.start();
+  await using server = startSearchServer({
+    ...mcpOptions(serving, tenants.registry, app.metrics),
+    ...network,
+    ...process,
+    ...joined,
+    isOffline,
+    defaultClientModel,
+    log,
+    metrics: app.metrics,
+    timesDatabase: database,
+  });
+  await process.untilEnd(server.url);
+}
+
+function announce({ io, deployment }: Serving, url: string, from: string): void {
+  const { length } = deployment.tenants;
+  io.stderr.write(`serving ${length} ${length === 1 ? "tenant" : "tenants"} at ${url}/mcp${from}\n`);
+}
+
+function mcpOptions({ deployment }: Serving, registry: TenantRegistry, metrics: Metrics): McpOptions {
+  const { infrastructure } = deployment;
+  return {
+    name: "article-extractor",
+    version: VERSION,
+    registry,
+    searchTimeoutMs: infrastructure.searchTimeoutMs,
+    includeStats: infrastructure.includeStats,
+    fetchMode: infrastructure.fetchMode,
+    fetchSurroundingChars: infrastructure.fetchSurroundingChars,
+    onCall: (tool, outcome, durationMs) => {
+      metrics.count(`mcp.${tool}.${outcome}`);
+      metrics.time(`mcp.${tool}`, durationMs);
+    },
+  };
+}
+
+/**
+ * Says what keeps tenants from being synced.
+ * @throws Failure `invalid_settings` unless that is to be tolerated
+ */
+async function checkSources(serving: Serving, { sources, registry }: OpenTenants): Promise<void> {
+  const { command, notices, io } = serving;
+  if (io.supervisor !== null) return;
+  const problems = await sources.problems(io.signal);
+  if (problems.length > 0 && !command.isLenient) throw new Failure("invalid_settings", problems.join("\n"));
+  for (const problem of problems) notices.warn(problem);
+  warnOfMissingIndexes(serving, registry);
+}
+
+/** Such a tenant answers no search until somebody builds its index, and nothing here will. */
+function warnOfMissingIndexes({ deployment, notices }: Serving, registry: TenantRegistry): void {
+  const waiting = deployment.tenants.filter(
+    ({ codename, allowIndexBuilds, search }) =>
+      search.isEnabled && !allowIndexBuilds && registry.status(codename).builtAt === null,
+  );
+  if (waiting.length === 0) return;
+  const names = waiting.map(({ codename, rootDir, source }) =>
+    // The others make theirs when they are synced.
+    source === "filesystem" && !existsSync(rootDir)
+      ? `${codename} (docs_root_dir ${rootDir} does not exist)`
+      : codename,
+  );
+  const codenames = waiting.map(({ codename }) => codename).join(" ");
+  notices.warn(
+    `no search index, and this server may not build one (allow_index_builds is false): ${names.join(", ")}; build with: article-extractor index ${codenames}`,
+  );
+}
+
+async function networkOf({ command, program, deployment, io }: Serving) {
+  const { settings } = program;
+  const { infrastructure } = deployment;
+  const { searchApiKey: key, searchApiKeyFile: file } = settings;
+  return {
+    host: command.host ?? infrastructure.host,
+    port: command.port ?? infrastructure.port,
+    ...readProxySettings(settings),
+    allowedHosts: entriesOf(settings.searchAllowedHosts),
+    apiKey: await readApiKey({ key, file, variable: "DOCS_SEARCH_API_KEY" }, io),
+    maxConcurrentRequests: infrastructure.maxConcurrentRequests,
+    maxPerClient: settings.searchMaxPerClient,
+    maxConnections: infrastructure.maxConnections,
+    httpTimeoutMs: infrastructure.httpTimeoutMs,
+  };
+}
