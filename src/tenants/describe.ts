@@ -1,22 +1,22 @@
 import type { TenantSettings } from "./settings.ts";
 
-/** A tenant in lists. */
+/** A tenant as lists show it. */
 export type TenantSummary = { readonly codename: string; readonly description: string };
 
-/** All that clients learn of a tenant. */
+/** Everything that clients learn about a tenant. */
 export type TenantDetail = TenantSummary & {
   readonly displayName: string;
   readonly source: TenantSettings["source"];
-  /** Natural questions, then phrases, then words. */
+  /** Natural questions first, then phrases, then words. */
   readonly testQueries: readonly string[];
-  /** Beginnings of the URLs of the tenant's documents. */
+  /** Prefixes of the URLs of the tenant's documents. */
   readonly urlPrefixes: readonly string[];
 };
 
-/** Longer descriptions would crowd a client's context when there are many tenants. */
+/** Longer descriptions of many tenants would crowd a client's context. */
 const MAX_DESCRIPTION = 400;
 
-/** Describes a tenant by its settings; where they have no description, one is made of the rest. */
+/** Describes a tenant by its settings; without a description, one is generated from the rest. */
 export function describeTenant(tenant: TenantSettings): TenantDetail {
   const urlPrefixes = urlPrefixesOf(tenant);
   const { natural, phrases, words } = tenant.testQueries;
@@ -51,8 +51,8 @@ function urlPrefixesOf(tenant: TenantSettings): readonly string[] {
 }
 
 /**
- * Where a forge shows the files of a revision, null when its ways are not known.
- * GitHub, Gitea and Forgejo differ after the repository's path; GitLab puts `/-/` in between.
+ * Where a forge shows the files of a revision; null when the forge is unknown. GitHub, Gitea and Forgejo
+ * differ after the repository's path; GitLab inserts `/-/`.
  */
 export function forgeTree(repositoryUrl: string, revision: string): string | null {
   const url = URL.parse(repositoryUrl);
@@ -64,7 +64,7 @@ export function forgeTree(repositoryUrl: string, revision: string): string | nul
   return null;
 }
 
-/** `owner/name` of a repository's URL, of the short form of ssh too; not the path of one on this machine. */
+/** `owner/name` of a repository's URL or of the short form of ssh, but not the path of a local repository. */
 function repositoryName(repositoryUrl: string): string {
   const url = URL.parse(repositoryUrl);
   if (url?.protocol === "file:") return "a git repository";

@@ -4,26 +4,26 @@ import type { TenantDetail } from "./describe.ts";
 
 /** Finds the tenants that a topic is about. */
 export type TenantFinder = {
-  /** At most 10, the best first; none for a query without words. */
+  /** At most 10 tenants, the best first; none for a query without words. */
   find(query: string): readonly TenantDetail[];
 };
 
 const MAX_FOUND = 10;
 
-// A match in the name says more than one in a description.
+// A match in the name means more than one in a description.
 const FIELD_WEIGHTS = { codename: 4, name: 3, hosts: 2, description: 1, queries: 1 };
 
-/** BM25 needs three documents for its statistics; these stand in where there are fewer, and match nothing. */
+/** BM25 needs three documents for its statistics; empty ones fill up when there are fewer. */
 const MIN_DOCUMENTS = 3;
 
-/** Score of a word that is only near to the one asked for, or begins with it. */
+/** The score of a word that is only similar to the requested one, or begins with it. */
 const NEAR = 0.6;
 const BEGINS = 0.7;
 
 /**
- * BM25 over names, hosts, descriptions and example queries of the tenants, tolerant to typing mistakes: a
- * word of the query that no tenant has stands for the words that begin with it, else for the nearest (1 edit
- * from 4 letters, 2 from 8). Words that every description could hold find nothing.
+ * Uses BM25 over names, hosts, descriptions and example queries of the tenants, and tolerates typing
+ * mistakes: a word of the query that no tenant has stands for the words that begin with it, else for the
+ * nearest one (1 edit from 4 letters, 2 from 8). Words that every description could contain find nothing.
  */
 export function createTenantFinder(tenants: readonly TenantDetail[]): TenantFinder {
   const engine = createEngine();
@@ -67,7 +67,7 @@ const NO_FIELDS = { codename: "", name: "", hosts: "", description: "", queries:
 function fieldsOf(tenant: TenantDetail): Record<keyof typeof FIELD_WEIGHTS, string> {
   const hosts = tenant.urlPrefixes.map((prefix) => URL.parse(prefix)?.hostname ?? "");
   return {
-    // `react-router` is asked for as `react router` and as `reactrouter`.
+    // People write `react-router` as `react router` and as `reactrouter`.
     codename: `${tenant.codename} ${tenant.codename.replace(/[-_]/g, "")}`,
     name: `${tenant.displayName} ${tenant.displayName.replace(/[^\p{L}\p{N}]/gu, "")}`,
     hosts: hosts.join(" "),
@@ -76,7 +76,7 @@ function fieldsOf(tenant: TenantDetail): Record<keyof typeof FIELD_WEIGHTS, stri
   };
 }
 
-/** Words of questions and of every documentation, which tell no tenant from another. */
+/** Words of questions and of any documentation, which do not distinguish tenants. */
 const COMMON = new Set(
   `a about an and any are as at be by can could do docs doc documentation does find for from get guide have help how
   i in into is it its library manual me my of official on or please reference should show site tell than that the
@@ -86,7 +86,7 @@ const COMMON = new Set(
 
 const MAX_QUERY_WORDS = 30;
 
-/** The words of a query, and each two neighbours as one: `type script` is TypeScript. */
+/** The words of a query, and every two neighbours as one word: `type script` is TypeScript. */
 function queryWords(query: string, vocabulary: ReadonlySet<string>): ReadonlySet<string> {
   const all = wordsOf(query.slice(0, 1000)).slice(0, MAX_QUERY_WORDS);
   const telling = all.filter((word) => !COMMON.has(word));
@@ -94,7 +94,7 @@ function queryWords(query: string, vocabulary: ReadonlySet<string>): ReadonlySet
   return new Set([...telling, ...joined.filter((word) => vocabulary.has(word))]);
 }
 
-/** Words in lower case, without accents, split where letters turn to other signs. */
+/** Splits a text into words in lower case, without accents, at every other character. */
 const wordsOf = (text: string): string[] =>
   text
     .normalize("NFKD")
@@ -113,7 +113,7 @@ function candidatesOf(word: string, vocabulary: ReadonlySet<string>): Candidate[
   let nearest = limit;
   let found: string[] = [];
   for (const known of vocabulary) {
-    // Short words are near to too many; common ones tell nothing.
+    // Short words are similar to too many others; common words distinguish nothing.
     if (known.length < 4 || Math.abs(known.length - word.length) > limit || COMMON.has(known)) continue;
     const distance = editDistance(word, known);
     if (distance > nearest) continue;

@@ -7,22 +7,24 @@ import type { SourceWatch } from "./source/source.ts";
 export type FolderWatchOptions = {
   readonly folder: string;
   readonly readers: Readonly<Record<string, DocumentReader>>;
-  /** Called when the folder's documents are not those of the last look; never twice at a time. */
+  /** Called when the folder's documents have changed since the last look; calls never overlap. */
   readonly onChange: () => Promise<void>;
-  /** A look at least so often, in ms: not every file system tells of its changes. */
+  /** The longest time between two looks, in ms, because not every file system reports changes. */
   readonly intervalMs: number;
 };
 
-/** Changes come in bursts; a look waits until this long after the first one, in ms. */
+/** Changes come in bursts, so a look waits this long after the first one, in ms. */
 const SETTLE_MS = 300;
-/** How soon a folder that is not there is looked for again, in ms. */
+/** How soon to look again for a missing folder, in ms. */
 const MISSING_MS = 1000;
 
-/** Looks after a folder: its documents are compared by path, size and time, not read. */
+/**
+ * Watches a folder for changed documents. It compares their paths, sizes and times and does not read them.
+ */
 export class FolderWatch implements SourceWatch {
   readonly #options: FolderWatchOptions;
   #watcher: FSWatcher | null = null;
-  /** Device and number of the folder that is watched; null where none is. */
+  /** Device and inode number of the watched folder; null when none is watched. */
   #watched: string | null = null;
   #timer: ReturnType<typeof setTimeout> | null = null;
   #isLooking = false;
@@ -37,7 +39,7 @@ export class FolderWatch implements SourceWatch {
     this.#schedule(0);
   }
 
-  /** Looks now, whatever was seen before, and has the folder taken for changed. */
+  /** Looks now and treats the folder as changed. */
   lookAgain(): void {
     this.#signature = null;
     this.#schedule(0);
@@ -49,7 +51,9 @@ export class FolderWatch implements SourceWatch {
     if (this.#timer) clearTimeout(this.#timer);
   }
 
-  /** A folder that another one of its name has replaced tells of no changes any more. */
+  /**
+   * Watches the folder again if another one has replaced it, because a replaced folder reports no changes.
+   */
   #watch(): void {
     const identity = identityOf(this.#options.folder);
     if (identity === this.#watched) return;
@@ -62,10 +66,10 @@ export class FolderWatch implements SourceWatch {
         if (!this.#isLooking) this.#schedule(SETTLE_MS);
       });
       this.#watched = identity;
-      // The folder may disappear, and the looks at intervals go on.
+      // When the folder disappears, the regular looks continue.
       this.#watcher.on("error", () => this.#watcher?.close());
     } catch {
-      // On a file system without notices.
+      // This file system does not report changes.
     }
   }
 
@@ -110,7 +114,7 @@ function identityOf(folder: string): string | null {
   }
 }
 
-/** Says what documents there are and whether one was written since; `UNREADABLE` where the folder is not. */
+/** Identifies the documents and their state; `UNREADABLE` when there is no folder. */
 async function signatureOf({ folder, readers }: FolderWatchOptions): Promise<string> {
   const hasher = new Bun.CryptoHasher("sha256");
   try {

@@ -8,13 +8,13 @@ const FAULTS: Readonly<Record<string, string>> = {
 };
 
 export type IndexWork = Pick<SyncRecord, "state" | "lastError"> & {
-  /** Some process works on the tenant now: a command, too. */
+  /** Whether some process, possibly a command, works on the tenant now. */
   readonly isTaken: boolean;
-  /** Some process builds by itself what may be built: a server. */
+  /** Whether some process, a server, builds indexes by itself. */
   readonly isLed: boolean;
 };
 
-/** What keeps a tenant from being searched, and what to do about it. */
+/** Says what keeps a tenant from being searched, and what to do about it. */
 export function describeIndexFailure(
   error: Failure,
   { codename, allowIndexBuilds }: TenantSettings,
@@ -22,7 +22,7 @@ export function describeIndexFailure(
 ): Failure {
   const what = `Tenant '${codename}' has no search index`;
   const isBuiltByItself = isLed && allowIndexBuilds;
-  // A request that nobody takes is no work.
+  // A request that no process takes up leads to nothing.
   const isComing = isTaken || (isLed && state !== "idle") || (isBuiltByItself && lastError === null);
   if (isComing)
     return new Failure(error.code, `${what} yet: it is being built, try again in a moment`, { cause: error });

@@ -4,22 +4,22 @@ import type { Log } from "../base/log.ts";
 import { type OpenSettings, SearchIndex } from "../search/index.ts";
 import type { OpenIndexes, Resting } from "./open-indexes.ts";
 
-/** How often a search looks whether there is a newer file, in ms. */
+/** How often a search checks for a newer file, in ms. */
 const CHECK_EVERY_MS = 1000;
 
 export type LiveIndexOptions = {
   readonly path: string;
   readonly settings: OpenSettings;
   readonly log: Log;
-  /** Called once for each file that is found damaged or of another version. */
+  /** Called once for each file that turns out to be damaged or of another version. */
   readonly onUnusable: () => void;
   readonly openIndexes: OpenIndexes;
 };
 
 /**
- * The index of a tenant as searches see it: the newest whole file under its name. It is opened by the first
- * search, and a newer file takes its place within a second or two; one that is damaged does not, and what
- * was open goes on.
+ * The index of a tenant as searches see it: the newest complete file under its name. The first search opens
+ * it, and a newer file replaces it within a second or two. A damaged file does not replace it; the open one
+ * stays in use.
  */
 export class LiveIndex implements Disposable, Resting {
   readonly #path: string;
@@ -29,7 +29,7 @@ export class LiveIndex implements Disposable, Resting {
   readonly #openIndexes: OpenIndexes;
   #open: SearchIndex | null = null;
   #documentCount: number | null = null;
-  /** Of the file that `#documentCount` is about. */
+  /** The file whose documents `#documentCount` counts. */
   #countedSignature = "";
   #signature = "";
   #checkedAt = Number.NEGATIVE_INFINITY;
@@ -44,8 +44,8 @@ export class LiveIndex implements Disposable, Resting {
   }
 
   /**
-   * The index to search now.
-   * @throws Failure `index_missing`, `index_outdated`, `index_corrupt`, when there is none to go on with
+   * Returns the index to search now.
+   * @throws Failure `index_missing`, `index_outdated`, `index_corrupt`, when no index can be used
    */
   get(): SearchIndex {
     this.refresh(false);
@@ -56,19 +56,19 @@ export class LiveIndex implements Disposable, Resting {
     throw this.#failure ?? new Failure("index_missing", `there is no search index at ${this.#path}`);
   }
 
-  /** What keeps the newest file from being used, null when nothing does. */
+  /** Why the newest file cannot be used; null when it can. */
   get failure(): Failure | null {
     return this.#failure;
   }
 
-  /** Whether there is one to search, or to open. */
+  /** Whether there is an index to search or to open. */
   get isUsable(): boolean {
     return this.#failure === null && this.builtAt !== null;
   }
 
   /**
-   * Documents of the newest file, or of the last one that could be opened; null where there was none. A file that
-   * nobody has searched is opened and closed for it, once, which takes 0.05 ms.
+   * The number of documents in the newest file, or in the last one that could be opened; null when there was
+   * none. A file that nobody has searched is opened and closed once for this, which takes 0.05 ms.
    */
   get documentCount(): number | null {
     const signature = signatureOf(statOf(this.#path));
@@ -78,7 +78,7 @@ export class LiveIndex implements Disposable, Resting {
       using index = SearchIndex.open(this.#path, this.#settings);
       this.#documentCount = index.pageCount;
     } catch (error) {
-      // The next search says what is wrong with it.
+      // The next search reports what is wrong with the file.
       if (!(error instanceof Failure)) throw error;
     }
     return this.#documentCount;
@@ -89,17 +89,20 @@ export class LiveIndex implements Disposable, Resting {
     return statOf(this.#path)?.mtime ?? null;
   }
 
-  /** Looks for a newer file. @param isDue whatever the time of the last look */
+  /**
+   * Checks for a newer file.
+   * @param isDue checks even if the last check was a moment ago
+   */
   refresh(isDue: boolean): void {
     const now = performance.now();
-    // Where there is none, the first one is not waited for.
+    // While there is no index, every call checks for the first one.
     if (!isDue && this.#open && now - this.#checkedAt < CHECK_EVERY_MS) return;
     this.#checkedAt = now;
     const found = statOf(this.#path);
     const signature = signatureOf(found);
     if (signature === this.#signature) return;
     this.#signature = signature;
-    // A file that is gone leaves what was open: a sync must not end searches.
+    // When the file is gone, the open index stays: a sync must not end searches.
     if (!found) return;
     try {
       const next = SearchIndex.open(this.#path, this.#settings);
@@ -120,7 +123,7 @@ export class LiveIndex implements Disposable, Resting {
     }
   }
 
-  /** Has the open file found damaged by a search: it is given up, so that a new one is built. */
+  /** Gives up the open file, which a search has found damaged, so that a new one is built. */
   giveUp(failure: Failure): void {
     if (this.#open === null) return;
     this.#open[Symbol.dispose]();
@@ -129,7 +132,7 @@ export class LiveIndex implements Disposable, Resting {
     this.#onUnusable();
   }
 
-  /** Closes what is open, unless only that can still be searched. */
+  /** Closes the open file, unless it is the only one that can be searched. */
   rest(): boolean {
     const isNewest = this.#failure === null && signatureOf(statOf(this.#path)) === this.#signature;
     if (!isNewest || this.#signature === "") return false;
@@ -148,7 +151,7 @@ export class LiveIndex implements Disposable, Resting {
 const signatureOf = (found: Stats | null): string =>
   found ? `${found.ino} ${found.size} ${found.mtimeMs}` : "";
 
-/** Null where there is no file, or no way to it. */
+/** Returns null when the file does not exist or cannot be reached. */
 function statOf(path: string): Stats | null {
   try {
     return statSync(path, { throwIfNoEntry: false }) ?? null;

@@ -4,8 +4,8 @@ import { isMissing } from "../base/system-error.ts";
 import type { TenantSettings } from "./settings.ts";
 
 /**
- * Where a tenant's index and state are kept: in its own directory, hidden; for folders that somebody else
- * fills, and for directories that cannot be written, below the state directory.
+ * The directory of a tenant's index and state: a hidden one in its own directory or, for folders that
+ * somebody else fills and directories that cannot be written, one below the state directory.
  */
 export function stateDirectoryOf(tenant: TenantSettings, stateDirectory: string): string {
   const isOurs = tenant.source !== "filesystem" && isWritable(tenant.rootDir);
@@ -21,7 +21,7 @@ function isWritable(directory: string): boolean {
     accessSync(directory, constants.W_OK);
     return true;
   } catch (error) {
-    // One that is not there yet is made by the first sync.
+    // The first sync creates a missing directory.
     return isMissing(error);
   }
 }

@@ -15,25 +15,25 @@ import type { IndexBuilding, SearchAnswer, TenantSearchOptions, TenantStatus } f
 
 export type RegistryOptions = SourceParts & {
   readonly tenants: readonly TenantSettings[];
-  /** Absolute; where indexes are kept that have no place beside their documents. */
+  /** An absolute path; indexes without a place beside their documents are kept there. */
   readonly stateDirectory: string;
-  /** Of that directory; shared with the processes that serve the same tenants. */
+  /** The database of that directory, shared with all processes that serve the same tenants. */
   readonly database: Database;
-  /** Names the deployment: of the processes with one name, one builds and syncs. */
+  /** The deployment's name; of all processes with one name, one builds and syncs. */
   readonly deployment: string;
   readonly building: IndexBuilding;
-  /** No schedules, no outbound connections. */
+  /** Whether there are no schedules and no outbound connections. */
   readonly isOffline: boolean;
   readonly log: Log;
 };
 
-/** All tenants of a deployment: what MCP, HTTP and the terminal show of them. */
+/** All tenants of a deployment, as MCP, HTTP and the terminal show them. */
 export interface TenantRegistry extends AsyncDisposable {
-  /** In the order of the deployment file. */
+  /** The tenants in the order of the deployment file. */
   list(): readonly TenantDetail[];
   /** See `TenantFinder`. */
   find(query: string): readonly TenantDetail[];
-  /** @throws Failure `unknown_tenant` naming the nearest codenames */
+  /** @throws Failure `unknown_tenant` that names the nearest codenames */
   describe(codename: string): TenantDetail;
   /**
    * @throws Failure `unknown_tenant`, `search_disabled`, `index_missing`, `index_outdated`, `index_corrupt`,
@@ -41,35 +41,43 @@ export interface TenantRegistry extends AsyncDisposable {
    */
   search(codename: string, query: string, options: TenantSearchOptions): SearchAnswer;
   /**
-   * An indexed document by its address; a fragment does not count.
+   * Returns an indexed document by its address; a fragment is ignored.
    * @throws Failure as `search`, and `unknown_document`
    */
   fetch(codename: string, uri: string): StoredDocument;
   /** @throws Failure `unknown_tenant` */
   status(codename: string): TenantStatus;
   /**
-   * Begins to look after the documents and to build indexes that are out of date, where that is allowed and
-   * as long as no other process does.
+   * Starts to watch documents and to build outdated indexes, where that is allowed and while no other process
+   * does.
    */
   start(): void;
-  /** Builds the index of a tenant now, changed documents only. @throws Failure of the build, `unknown_tenant` */
+  /**
+   * Builds the index of a tenant now, analysing only changed documents.
+   * @throws Failure of the build, `unknown_tenant`
+   */
   build(codename: string): Promise<TenantStatus>;
   /**
-   * Syncs a tenant now and builds its index, whatever the settings say of builds: a worker beside the server.
-   * @throws Failure of the sync or the build, `unknown_tenant`, `invalid_usage` while another process does the same
+   * Syncs a tenant now and builds its index, even if the settings allow no builds: this serves a worker
+   * beside the server.
+   * @throws Failure of the sync or the build, `unknown_tenant`, `invalid_usage` while another process does
+   * the same
    */
   sync(codename: string): Promise<TenantStatus>;
-  /** Has a tenant synced soon, by whichever process leads. @throws Failure `unknown_tenant` */
+  /**
+   * Requests a sync of a tenant from whichever process leads.
+   * @throws Failure `unknown_tenant`
+   */
   requestSync(codename: string): SyncRequestOutcome;
 }
 
 /**
- * What became of the request for a sync: `running` while one is under way or waits, `not_allowed` for a folder
- * whose index may not be built, since a sync of it is nothing else.
+ * The result of a request for a sync: `running` while one is under way or waits, `not_allowed` for a folder
+ * whose index may not be built, since building the index is all that a sync of a folder does.
  */
 export type SyncRequestOutcome = "queued" | "running" | "not_allowed";
 
-/** Opens the tenants; nothing is read before the first question. */
+/** Opens the tenants; nothing is read before the first request. */
 export function createTenantRegistry(options: RegistryOptions): TenantRegistry {
   const book = openSyncBook(options.database, options.log);
   const openIndexes = createOpenIndexes(MAX_OPEN_INDEXES);
@@ -80,7 +88,7 @@ export function createTenantRegistry(options: RegistryOptions): TenantRegistry {
       new Tenant(settings, { ...options, book, isLed, openIndexes }),
     ]),
   );
-  // Nothing is fetched for a folder, so where its index may not be built a sync changes nothing.
+  // Nothing is fetched for a folder, so without permission to build an index a sync changes nothing.
   const isIdle = ({ source, allowIndexBuilds }: TenantSettings) =>
     source === "filesystem" && !allowIndexBuilds;
   const idleFolders = new Set(options.tenants.filter(isIdle).map(({ codename }) => codename));
@@ -138,22 +146,22 @@ export function createTenantRegistry(options: RegistryOptions): TenantRegistry {
 
 const MAX_SHOWN = 200;
 
-/** With many tenants, those that are searched now and then are opened for it. */
+/** With more tenants, indexes that are searched rarely are opened for each search. */
 const MAX_OPEN_INDEXES = 32;
 
-/** How long the other processes wait for one that leads and says nothing, ms. */
+/** How long the other processes wait for a silent leader, in ms. */
 const LEAD_MS = 4_000;
-/** How soon a request of another process is seen, ms. */
+/** How soon a request from another process is noticed, in ms. */
 const REQUESTS_EVERY_MS = 250;
 
-/** How often the schedules are looked at, ms. */
+/** How often the schedules are checked, in ms. */
 const SCHEDULES_EVERY_MS = 1000;
 
 type LeadParts = Pick<RegistryOptions, "deployment" | "log" | "isOffline"> & { readonly book: SyncBook };
 
 const leadOf = (deployment: string): string => `scheduler:${deployment}`;
 
-/** Has the tenants looked after for as long as this process leads. */
+/** Runs watches, schedules and builds of the tenants while this process leads. */
 function leadTenants(
   tenants: ReadonlyMap<string, Tenant>,
   { book, deployment, log, isOffline }: LeadParts,
@@ -167,7 +175,7 @@ function leadTenants(
     for (const tenant of tenants.values()) tenant.syncWhenDue(Date.now());
   };
   let isTroubled = false;
-  // A state that cannot be read or written just now (a full disk, another process's long write) must not end a
+  // State that cannot be read or written just now (a full disk, another process's long write) must not end a
   // server that can still answer.
   const guarded = (work: () => void): void => {
     try {

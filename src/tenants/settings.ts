@@ -2,17 +2,17 @@ import type { SearchSettings } from "../search/index.ts";
 import type { PageUrl } from "../urls/index.ts";
 
 type CommonTenant = {
-  /** Routes to the tenant: 2 to 64 lower-case letters, digits, `_` and `-`. */
+  /** The name that routes to the tenant: 2 to 64 lower-case letters, digits, `_` and `-`. */
   readonly codename: string;
-  /** For people. */
+  /** The name for people. */
   readonly docsName: string;
-  /** What the documentation is about; null: said from the rest. */
+  /** What the documentation is about; null generates it from the rest. */
   readonly description: string | null;
-  /** Absolute. */
+  /** An absolute path. */
   readonly rootDir: string;
   /** The tenant's own setting, else that of the infrastructure. */
   readonly allowIndexBuilds: boolean;
-  /** Run after each build of the index, and shown to clients as examples. */
+  /** Queries that are run after each build of the index and shown to clients as examples. */
   readonly testQueries: {
     readonly natural: readonly string[];
     readonly phrases: readonly string[];
@@ -44,7 +44,7 @@ export type GitTenant = CommonTenant & {
   readonly stripPrefix: string | null;
   readonly tokenVariable: string | null;
   readonly schedule: string | null;
-  /** Goes before the schedule. */
+  /** Takes precedence over the schedule. */
   readonly syncIntervalMinutes: number | null;
 };
 

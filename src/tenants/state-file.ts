@@ -4,24 +4,27 @@ import { asideOf, replaceFile } from "../base/atomic-file.ts";
 import { makePrivateDirectory, PRIVATE_FILE_MODE } from "../base/database/index.ts";
 import { systemFailure } from "../base/system-error.ts";
 
-/** The value of a JSON file of ours; null when there is none, or none that `isValid` takes. */
+/** Reads the value of a state file; null when there is no file, or its value is not valid. */
 export async function readState<T>(path: string, isValid: (value: unknown) => value is T): Promise<T | null> {
   try {
     const value: unknown = JSON.parse(await readFile(path, "utf8"));
     return isValid(value) ? value : null;
   } catch {
-    // Not there, or damaged: what it remembers can be found out again.
+    // The file is missing or damaged; its contents can be found out again.
     return null;
   }
 }
 
-/** Writes a value aside and renames it into place. @throws Failure `unwritable_output` */
+/**
+ * Writes a value to a temporary file and renames it.
+ * @throws Failure `unwritable_output`
+ */
 export const writeState = (path: string, value: unknown): Promise<void> =>
   writeWhole(path, JSON.stringify(value), PRIVATE_FILE_MODE);
 
 /**
- * Writes a file so that a reader or a crash finds the old one or the new one.
- * @param mode as of a new file of the system where it is absent
+ * Writes a file so that a reader or a crash finds either the old or the new one.
+ * @param mode the mode of a new file; by default the system's
  * @throws Failure `unwritable_output`
  */
 export async function writeWhole(path: string, content: string | Uint8Array, mode?: number): Promise<void> {
@@ -33,7 +36,10 @@ export async function writeWhole(path: string, content: string | Uint8Array, mod
   }
 }
 
-/** Makes a tenant's directory of state, for this user alone. @throws Failure `unwritable_output` */
+/**
+ * Creates a tenant's state directory for this user alone.
+ * @throws Failure `unwritable_output`
+ */
 export function makeStateDirectory(directory: string): void {
   try {
     makePrivateDirectory(directory);

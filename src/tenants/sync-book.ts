@@ -3,70 +3,70 @@ import type { FailureRecord } from "../base/failure.ts";
 import type { Log } from "../base/log.ts";
 import type { SyncCounts } from "./source/source.ts";
 
-/** What is known of a tenant's syncs and builds; times in ms since 1970. */
+/** The record of a tenant's syncs and builds; times are in ms since 1970. */
 export type SyncRecord = {
   readonly state: "idle" | "queued" | "running";
   readonly lastStartedAt: number | null;
   readonly lastCompletedAt: number | null;
-  /** When the schedule runs it next; null without one. */
+  /** The next run of the schedule; null without one. */
   readonly nextRunAt: number | null;
   readonly lastError: FailureRecord | null;
-  /** When the last sync that succeeded began. */
+  /** The start of the last successful sync. */
   readonly syncedAt: number | null;
-  /** Syncs that failed since then, and when the last of them did. */
+  /** The number of failed syncs since then. */
   readonly failures: number;
   readonly failedAt: number | null;
-  /** Whether what runs is the building of the index. */
+  /** Whether the running work is the building of the index. */
   readonly isBuilding: boolean;
   /** Whether documents may have changed since the index was built. */
   readonly needsBuild: boolean;
-  /** The last syncs, the newest last. */
+  /** The last syncs, newest last. */
   readonly history: readonly PastSync[];
   readonly counts: SyncCounts | null;
-  /** Documents in the index of the last build; null before the first. */
+  /** The number of documents in the last built index; null before the first build. */
   readonly documents: number | null;
-  /** Documents that the last build left out. */
+  /** The number of documents that the last build left out. */
   readonly skippedFiles: number;
-  /** Of the example queries, after the last build. */
+  /** Hits of the example queries after the last build. */
   readonly testQueries: readonly { readonly query: string; readonly hits: number }[];
 };
 
-/** A sync that is over. */
+/** A finished sync. */
 export type PastSync = {
   readonly startedAt: number;
   readonly endedAt: number;
-  /** Null for one that failed. */
+  /** Null for a failed sync. */
   readonly counts: SyncCounts | null;
   readonly error: FailureRecord | null;
 };
 
 /**
- * The records of all tenants, seen by every process of a server and by commands beside it. Work on a tenant is
- * done by one process at a time, which holds its lease.
+ * The records of all tenants, which every process of a server and commands beside it share. One process at a
+ * time works on a tenant, and holds its lease.
  */
 export interface SyncBook {
   read(codename: string): SyncRecord;
-  /** Writes some fields, the others stay. */
+  /** Writes some fields and keeps the others. */
   write(codename: string, change: Partial<SyncRecord>): void;
-  /** Asks whichever process leads for a sync. */
+  /** Requests a sync from whichever process leads. */
   request(codename: string): void;
-  /** Those of the codenames that were asked for since the last time. */
+  /** Returns those of the codenames for which a sync was requested since the last call. */
   takeRequests(codenames: readonly string[]): readonly string[];
   /** Whether some process works on a tenant. */
   isTaken(codename: string): boolean;
-  /** Has this process work on a tenant; null while another does. */
+  /** Starts this process's work on a tenant; null while another process works on it. */
   begin(codename: string): TenantWork | null;
-  /** For what one process at a time does. */
+  /** Leases for work that one process at a time does. */
   readonly leases: Leases;
-  /** This process, in leases. */
+  /** The owner name of this process in leases. */
   readonly owner: string;
-  /** Says that a lease could not be renewed just now. */
+  /** Called when a lease could not be renewed just now. */
   readonly onLeaseError: (error: unknown) => void;
 }
 
-/** Work on a tenant; disposed of when it is over. */
+/** Work on a tenant; dispose of it when the work is done. */
 export type TenantWork = Disposable & {
-  /** Aborts when another process has taken the tenant over: this one was asleep for too long. */
+  /** Aborts when another process has taken over the tenant because this one slept too long. */
   readonly lost: AbortSignal;
 };
 
@@ -88,7 +88,7 @@ const NOTHING_YET: SyncRecord = {
   testQueries: [],
 };
 
-/** A process that says nothing for so long does no longer work on its tenant, ms. */
+/** A process that is silent for this long, in ms, no longer works on its tenant. */
 const WORK_LEASE_MS = 15_000;
 
 /** @param database see `openSharedState` */
@@ -110,7 +110,7 @@ export function openSyncBook(database: Database, log: Log): SyncBook {
   const take = database.prepare<{ codename: string }, [string]>(
     "DELETE FROM sync_requests WHERE codename IN (SELECT value FROM json_each(?)) RETURNING codename",
   );
-  // Written by this version or, during an upgrade, by a neighbouring one: unknown fields do no harm.
+  // A neighbouring version may have written this during an upgrade; unknown fields do no harm.
   const stored = (codename: string): SyncRecord => ({
     ...NOTHING_YET,
     ...(JSON.parse(select.get(codename)?.record ?? "{}") as Partial<SyncRecord>),
@@ -124,7 +124,7 @@ export function openSyncBook(database: Database, log: Log): SyncBook {
     read(codename) {
       const record = stored(codename);
       if (record.state === "idle" && isAsked.get(codename)) return { ...record, state: "queued" };
-      // What a killed process was at is not under way.
+      // Work of a killed process is not under way any more.
       if (record.state === "idle" || leases.holder(leaseOf(codename)) !== null) return record;
       return { ...record, state: "idle" };
     },

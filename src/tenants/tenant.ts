@@ -20,7 +20,7 @@ import type { IndexBuilding, SearchAnswer, TenantSearchOptions, TenantStatus } f
 
 type TenantOptions = SourceParts & {
   readonly book: SyncBook;
-  /** Whether some process looks after the tenants: beside a mere command nobody builds anything. */
+  /** Whether some process builds and syncs the tenants: beside a mere command nobody builds anything. */
   readonly isLed: () => boolean;
   readonly openIndexes: OpenIndexes;
   readonly stateDirectory: string;
@@ -30,14 +30,14 @@ type TenantOptions = SourceParts & {
 };
 
 const TEST_QUERY_MS = 5_000;
-/** Syncs that a record remembers. */
+/** The number of syncs that a record keeps. */
 const MAX_HISTORY = 50;
-/** Between two notes of how far a sync is. */
+/** The time between two records of a sync's progress, in ms. */
 const PROGRESS_EVERY_MS = 500;
 
 const MISSING = new Failure("index_missing", "there is no search index");
 
-/** What a step of work is given. */
+/** The context of one piece of work. */
 type Work = {
   readonly signal: AbortSignal /** It has begun, and does not wait any more. */;
   readonly onRunning: () => void;
@@ -46,14 +46,14 @@ type Work = {
 const asFailure = (error: unknown): Failure =>
   error instanceof Failure ? error : new Failure("internal", String(error), { cause: error });
 
-/** One tenant: its settings, its index, and for a folder the eye on its files. */
+/** One tenant: its settings, its index, and for a folder the watch for changed files. */
 export class Tenant implements AsyncDisposable {
   readonly detail: TenantDetail;
   readonly #settings: TenantSettings;
   readonly #options: TenantOptions;
   readonly #log: Log;
   readonly #index: LiveIndex;
-  /** Decided once: a directory may become unwritable, and searches look where builds write. */
+  /** Decided once, because a directory may become unwritable, and searches read where builds write. */
   readonly #indexPath: string;
   readonly #ending = new AbortController();
   readonly #source: Source;
@@ -78,7 +78,7 @@ export class Tenant implements AsyncDisposable {
       path: this.#indexPath,
       settings: settings.search,
       log: this.#log,
-      // The documents are still there, so the index can be made again.
+      // The documents still exist, so the index can be built again.
       onUnusable: () => {
         if (settings.allowIndexBuilds) this.#requestSync();
       },
@@ -125,31 +125,31 @@ export class Tenant implements AsyncDisposable {
     return this.#withIndex((index) => index.fetch(url));
   }
 
-  /** Begins to look after the documents, where indexes may be built; done by the process that leads. */
+  /** Starts to watch the documents where indexes may be built; the leading process calls this. */
   lead(): void {
     const { codename, allowIndexBuilds, source } = this.#settings;
     if (!allowIndexBuilds || this.#watch) return;
     this.#watch = this.#source.watch(() => this.#syncByItself());
-    // Documents of an earlier sync whose index was never built, or is gone.
+    // Documents of an earlier sync may have an index that was never built, or is gone.
     const { syncedAt, needsBuild } = this.#book.read(codename);
     const isBehind = syncedAt !== null && (needsBuild || this.#index.builtAt === null);
     if (source !== "filesystem" && isBehind) void this.build().catch(() => {});
   }
 
-  /** Leaves that to another process; what is under way ends. */
+  /** Leaves the tenant to another process; work under way ends. */
   follow(): void {
     this.#watch?.[Symbol.dispose]();
     this.#watch = null;
   }
 
-  /** Brings the documents up to date soon, whatever is known of them; done by the process that leads. */
+  /** Syncs soon, whatever the record says; the leading process calls this. */
   syncSoon(): void {
     if (this.#isTaken) this.#requestSync();
     else if (this.#watch) this.#watch.lookAgain();
     else void this.#syncByItself();
   }
 
-  /** Syncs when it is time to; done by the process that leads, every second or so. */
+  /** Syncs when it is due; the leading process calls this every second or so. */
   syncWhenDue(now: number): void {
     const { codename } = this.#settings;
     if (this.#building) return;
@@ -159,13 +159,13 @@ export class Tenant implements AsyncDisposable {
     const record = { ...found, ...correction };
     const at = dueAt(this.#settings, record, now);
     if (record.nextRunAt !== at) this.#book.write(codename, { nextRunAt: at });
-    // Another process may be at it: a command beside the server.
+    // Another process, a command beside the server, may be working on it.
     if (at !== null && at <= now && record.state !== "running") void this.#syncByItself();
   }
 
   /**
-   * Brings the documents up to date, and the index where it may be built; or waits while that is under way.
-   * @param options.buildsAlways builds the index whatever the settings say: what a worker beside the server is for
+   * Syncs the documents, and builds the index where that is allowed; or waits while that is under way.
+   * @param options.buildsAlways builds the index whatever the settings say, for a worker beside the server
    * @throws Failure
    */
   async sync({ buildsAlways = false }: { readonly buildsAlways?: boolean } = {}): Promise<void> {
@@ -179,7 +179,10 @@ export class Tenant implements AsyncDisposable {
     });
   }
 
-  /** Builds the index of the documents as they are, or waits while that is under way. @throws Failure */
+  /**
+   * Builds the index of the present documents, or waits while that is under way.
+   * @throws Failure
+   */
   async build(): Promise<void> {
     await this.#run(async (work) => void (await this.#buildInTurn(work)));
   }
@@ -210,17 +213,17 @@ export class Tenant implements AsyncDisposable {
     return describeIndexFailure(error, this.#settings, { ...this.#book.read(codename), ...builder });
   }
 
-  /** Nobody waits for it: what fails is in the record and in the log. */
+  /** Syncs without a waiting caller; failures go to the record and the log. */
   async #syncByItself(): Promise<void> {
     try {
       await this.sync();
     } catch {
-      // A process that was at it may have read the documents before they changed.
+      // The process that works on it may have read the documents before they changed.
       if (this.#isTaken) this.#requestSync();
     }
   }
 
-  /** Whether another process works on it: a command beside the server. */
+  /** Whether another process, a command beside the server, works on it. */
   get #isTaken(): boolean {
     return this.#building === null && this.#book.isTaken(this.#settings.codename);
   }
@@ -229,7 +232,7 @@ export class Tenant implements AsyncDisposable {
     try {
       this.#book.request(this.#settings.codename);
     } catch (error) {
-      // Asked by a search, which has an answer all the same, or by a timer.
+      // A search, which still gets its answer, or a timer requested this.
       this.#log.warning("no sync requested", { error: String(error) });
     }
   }
@@ -262,7 +265,7 @@ export class Tenant implements AsyncDisposable {
     } catch (error) {
       const failure = asFailure(error);
       const isCalledOff = failure.code === "cancelled";
-      // Whoever has taken the tenant over says how it is.
+      // The process that has taken over the tenant writes its record.
       if (!begun.lost.aborted)
         this.#book.write(codename, { state: "idle", ...(!isCalledOff && { lastError: failure.toRecord() }) });
       if (!isCalledOff) this.#log.error("sync failed", { code: failure.code, error: failure.message });
@@ -270,7 +273,7 @@ export class Tenant implements AsyncDisposable {
     }
   }
 
-  /** @returns whether the index is to be built */
+  /** @returns whether the index has to be built */
   async #syncDocuments({ signal, onRunning }: Work): Promise<boolean> {
     const { codename } = this.#settings;
     const { leases, owner, onLeaseError: onError } = this.#book;
@@ -312,7 +315,7 @@ export class Tenant implements AsyncDisposable {
     };
   }
 
-  /** Nothing is fetched for a folder: reading it into the index is its sync. */
+  /** Nothing is fetched for a folder: a sync only reads it into the index. */
   async #readFolder(work: Work): Promise<void> {
     const { codename } = this.#settings;
     const before = this.#book.read(codename);
@@ -353,7 +356,7 @@ export class Tenant implements AsyncDisposable {
   async #buildNow(signal: AbortSignal): Promise<BuildCounts> {
     const path = this.#indexPath;
     makeStateDirectory(dirname(path));
-    // A build that begins anew reads all documents again.
+    // A build that starts again reads all documents once more.
     const leftOut = new Set<string>();
     const onSkipped = (what: string, reason: string): void => {
       if (!leftOut.has(what)) this.#log.warning("file left out", { path: what, reason });

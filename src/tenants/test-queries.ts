@@ -5,7 +5,10 @@ import type { SyncRecord } from "./sync-book.ts";
 
 type TestQueryOptions = { readonly countHits: (query: string) => number; readonly log: Log };
 
-/** Runs a tenant's example queries after a build; one that fails has no hits, for the index is built all the same. */
+/**
+ * Runs a tenant's example queries after a build. A failing query counts as one without hits, since the index
+ * is complete.
+ */
 export async function runTestQueries(
   queries: readonly string[],
   { countHits, log }: TestQueryOptions,

@@ -6,21 +6,21 @@ import type { SyncRecord } from "./sync-book.ts";
 
 /** How indexes are built. */
 export type IndexBuilding = {
-  /** The worker's module. */
+  /** The URL of the worker's module. */
   readonly workerUrl: string | URL;
   readonly memoryBytes: number;
   readonly documentLimitMs: number;
-  /** Waits for a turn to build: not all tenants at once. */
+  /** Waits for a turn to build, so that not all tenants build at once. */
   readonly turn: <T>(work: () => Promise<T>) => Promise<T>;
 };
 
 export type TenantSearchOptions = {
-  /** Results at most, 1 to 100. */
+  /** The most results, 1 to 100. */
   readonly size: number;
-  /** Only words as typed. */
+  /** Whether only words as typed match. */
   readonly wordMatch: boolean;
   readonly timeoutMs: number;
-  /** Instead of the tenant's. */
+  /** Replaces the tenant's style. */
   readonly snippetStyle?: SnippetStyle | undefined;
 };
 
@@ -30,7 +30,7 @@ export type SearchAnswer = {
   readonly queryMs: number;
 };
 
-/** How a tenant is. */
+/** The status of a tenant. */
 export type TenantStatus = {
   readonly codename: string;
   readonly source: TenantSettings["source"];
@@ -39,20 +39,23 @@ export type TenantStatus = {
   readonly lastCompletedAt: Date | null;
   readonly nextRunAt: Date | null;
   readonly lastError: FailureRecord | null;
-  /** What keeps it from being up to date: the last error, or why there is no index to search; null when all is well. */
+  /**
+   * Why the tenant is not up to date: the last error, or why there is no index to search; null when all is
+   * well.
+   */
   readonly problem: FailureRecord | null;
   /** Null before the index was opened. */
   readonly documentCount: number | null;
-  /** When the index was written; null where there is none. */
+  /** When the index was written; null when there is none. */
   readonly builtAt: Date | null;
   readonly isSearchEnabled: boolean;
   readonly isBuilding: boolean;
-  /** Of the last sync, or of the one that runs; null before the first. */
+  /** The counts of the last or the running sync; null before the first. */
   readonly counts: SyncCounts | null;
-  /** The last syncs, the newest last. */
+  /** The last syncs, newest last. */
   readonly history: SyncRecord["history"];
-  /** Files of the last build that were left out. */
+  /** The number of files that the last build left out. */
   readonly skippedFiles: number;
-  /** Of the example queries, after the last build. */
+  /** Hits of the example queries after the last build. */
   readonly testQueries: readonly { readonly query: string; readonly hits: number }[];
 };

@@ -5,19 +5,19 @@ import type { GitTenant } from "../settings.ts";
 import { writeWhole } from "../state-file.ts";
 import type { GitCredentials, GitOptions } from "./git.ts";
 
-/** What every git tenant is reached with. */
+/** What all git tenants share for reaching their repositories. */
 export type GitAccess = {
-  /** What git needs of the process's variables: PATH, and where the system keeps its certificates. */
+  /** The variables that git needs: PATH, and where the system keeps its certificates. */
   readonly environment: Readonly<Record<string, string>>;
-  /** Schemes that the operator allows, `https` by default: also `http` and `file`. */
+  /** The schemes that the operator allows: `https` by default, also `http` and `file`. */
   readonly protocols: readonly string[];
-  /** Opens a proxy that lets connections to this host out, and others only as the egress policy says. */
+  /** Opens a proxy that admits connections to this host, and to others as the egress policy decides. */
   readonly openProxy: (host: string) => Promise<PinningProxy>;
-  /** The value of the variable that a tenant names; null when it is not set. */
+  /** Reads the variable that a tenant names; null when it is not set. */
   readonly readVariable: (name: string) => string | null;
-  /** PEM file of certificates to trust; null: the system's. */
+  /** A PEM file of trusted certificates; null means the system's. */
   readonly certificateFile: string | null;
-  /** Without a byte for so long, git is ended, in ms. */
+  /** Git is ended when it receives nothing for this long, in ms. */
   readonly silenceLimitMs: number;
 };
 
@@ -28,7 +28,8 @@ type OpenAccess = AsyncDisposable & {
 };
 
 /**
- * Opens the way to a repository: a proxy of its own and, for a private one, the script that git asks.
+ * Prepares access to a repository: a proxy of its own and, for a private one, the script that git asks for
+ * credentials.
  * @throws Failure `invalid_settings` for a scheme that is not allowed, or a token's variable that is not set
  */
 export async function openAccess(access: GitAccess, { tenant, home }: AccessOptions): Promise<OpenAccess> {
@@ -52,7 +53,10 @@ export async function openAccess(access: GitAccess, { tenant, home }: AccessOpti
   };
 }
 
-/** The repository's URL, when the operator allows its scheme. @throws Failure `invalid_settings` */
+/**
+ * Returns the repository's URL if the operator allows its scheme.
+ * @throws Failure `invalid_settings`
+ */
 export function requireAllowedUrl({ codename, repositoryUrl }: GitTenant, protocols: readonly string[]): URL {
   const url = URL.parse(repositoryUrl);
   const scheme = url?.protocol.replace(":", "") ?? "ssh";
@@ -75,8 +79,8 @@ function readToken({ codename, tokenVariable }: GitTenant, { readVariable }: Git
 }
 
 /**
- * Writes the script that git asks for user name and password. It answers out of its environment and only for
- * the repository's own host, so it holds no secret and gives none to another server.
+ * Writes the script that git asks for user name and password. It answers from its environment and only for
+ * the repository's own host, so it contains no secret and gives none to another server.
  */
 async function writeAskpass(
   home: string,
@@ -91,7 +95,7 @@ case "$1" in
 esac
 `;
   await writeWhole(askpassPath, script, 0o700);
-  // user:token in one variable, for servers that want a name of their own; forges take any with a token.
+  // The variable may hold user:token, for servers that need a user name; forges accept any name with a token.
   const colon = token.indexOf(":");
   return colon > 0
     ? { askpassPath, username: token.slice(0, colon), token: token.slice(colon + 1) }

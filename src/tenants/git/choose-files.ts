@@ -2,20 +2,20 @@ import { createHash } from "node:crypto";
 import { extname, posix } from "node:path";
 import type { TreeEntry } from "./repository.ts";
 
-/** A document of a commit and where its copy goes. */
+/** A document of a commit, and the place of its copy. */
 export type ChosenFile = {
-  /** In the repository. */
+  /** The path in the repository. */
   readonly from: string;
-  /** Below the tenant's directory, with `/`; unique also where case and Unicode form do not count. */
+  /** The path below the tenant's directory, with `/`; unique even when case and Unicode form are ignored. */
   readonly path: string;
   readonly oid: string;
 };
 
 export type ChooseOptions = {
-  /** Folders or files of the repository; `.` is all of it. */
+  /** Folders or files of the repository; `.` is the whole repository. */
   readonly subpaths: readonly string[];
   readonly stripPrefix: string | null;
-  /** Endings of document names in lower case, without the dot. */
+  /** Extensions of documents in lower case, without the dot. */
   readonly endings: ReadonlySet<string>;
   readonly maxFiles: number;
 };
@@ -23,13 +23,13 @@ export type ChooseOptions = {
 export type Choice = {
   readonly files: readonly ChosenFile[];
   readonly skipped: readonly { readonly path: string; readonly reason: string }[];
-  /** Subpaths below which the commit has nothing at all. */
+  /** Subpaths that do not exist in the commit. */
   readonly emptySubpaths: readonly string[];
 };
 
 /**
  * Chooses the documents of a commit: regular files below the subpaths whose names are safe on every disk.
- * Symbolic links, submodules and names that git itself could take for its own are left out.
+ * Symbolic links, submodules and names that git could take for its own are left out.
  */
 export function chooseFiles(entries: readonly TreeEntry[], options: ChooseOptions): Choice {
   const subpaths = options.subpaths.map(normalSubpath);
@@ -51,7 +51,7 @@ export function chooseFiles(entries: readonly TreeEntry[], options: ChooseOption
   };
 }
 
-/** `./docs/`, `docs/**` and `docs` mean the same; everything is the empty text. */
+/** `./docs/`, `docs/**` and `docs` mean the same; the empty text means everything. */
 function normalSubpath(written: string): string {
   const path = posix.normalize(written.replaceAll("\\", "/").replace(/\/\*{1,2}$/, ""));
   return path === "." ? "" : path.replace(/^\.\//, "").replace(/(?<!\/)\/+$/, "");
@@ -68,7 +68,7 @@ function strip(path: string, prefix: string | null): string {
 const MAX_PATH_BYTES = 1024;
 const MAX_NAME_BYTES = 200;
 
-/** Why a file is not copied, null when it is. */
+/** Why a file is not copied; null when it is. */
 function refusalOf(mode: string, path: string): string | null {
   if (mode === "120000") return "it is a symbolic link";
   if (!mode.startsWith("100")) return "it is no regular file";
@@ -79,21 +79,21 @@ function refusalOf(mode: string, path: string): string | null {
   return names.every(isSafeName) ? null : "its path is not safe on every disk";
 }
 
-// Characters that HFS+ ignores in names, so that `.g\u200cit` is `.git` there.
+// HFS+ ignores these characters in names, so that `.g\u200cit` means `.git` there.
 const IGNORED = /[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]/g;
 const WINDOWS_DEVICE = /^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)/i;
 
 function isSafeName(name: string): boolean {
   const plain = name.replace(IGNORED, "");
   if (plain === "" || plain.startsWith(".") || /^git~\d/i.test(plain)) return false;
-  // A colon opens a stream of a file on Windows (`.git::$INDEX_ALLOCATION`).
+  // On Windows a colon opens a stream of a file (`.git::$INDEX_ALLOCATION`).
   if (/[\\\p{Cc}]/u.test(name) || /[. ]$/.test(name)) return false;
   return process.platform !== "win32" || !(/[:*?"<>|]/.test(name) || WINDOWS_DEVICE.test(name));
 }
 
 const printable = (path: string): string => path.replace(/\p{Cc}|\p{Cf}/gu, "\ufffd").slice(0, 300);
 
-/** Of paths that are one on some disks, all but the first get a hash of their own, and none is a folder too. */
+/** Adds a hash to all but the first of paths that are the same on some disks, or that are also a folder. */
 function withoutClashes(files: readonly ChosenFile[]): ChosenFile[] {
   const taken = new Set<string>();
   for (const { path } of files)

@@ -1,29 +1,29 @@
 import { GitError, type SimpleGit, simpleGit } from "simple-git";
 import { Failure } from "../../base/failure.ts";
 
-/** How git is run: nothing of the machine's or the user's configuration takes part. */
+/** How git is run, without any configuration of the machine or the user. */
 export type GitOptions = {
-  /** The bare repository; made by `init`. */
+  /** The bare repository, which `init` creates. */
   readonly directory: string;
-  /** Without credentials. */
+  /** The repository's URL without credentials. */
   readonly url: string;
-  /** An empty directory of ours, for the home of git and the like. */
+  /** An empty directory that serves as git's home. */
   readonly home: string;
-  /** What git needs of the process's variables: PATH, and where the system keeps its certificates. */
+  /** The variables that git needs: PATH, and where the system keeps its certificates. */
   readonly environment: Readonly<Record<string, string>>;
-  /** Schemes that may be spoken. */
+  /** The allowed schemes. */
   readonly protocols: readonly string[];
-  /** `http://user:password@127.0.0.1:PORT` that every connection goes through; null for local repositories. */
+  /** `http://user:password@127.0.0.1:PORT`, the proxy for every connection; null for local repositories. */
   readonly proxyUrl: string | null;
   readonly credentials: GitCredentials | null;
-  /** PEM file of certificates to trust; null: the system's. */
+  /** A PEM file of trusted certificates; null means the system's. */
   readonly certificateFile: string | null;
-  /** Without a byte for so long, git is ended, in ms. */
+  /** Git is ended when it receives nothing for this long, in ms. */
   readonly silenceLimitMs: number;
   readonly signal: AbortSignal;
 };
 
-/** Handed to git by a script that it asks; they stand in its environment and nowhere else. */
+/** Credentials that a script hands to git; they are only in the script's environment. */
 export type GitCredentials = {
   readonly askpassPath: string;
   readonly username: string;
@@ -33,12 +33,12 @@ export type GitCredentials = {
 /** Runs git commands on one bare repository. */
 export interface Git {
   /**
-   * @param input goes to the standard input
+   * @param input the text for the standard input
    * @returns the standard output
-   * @throws Failure `cancelled`, or `network` with what git said, secrets taken out
+   * @throws Failure `cancelled`, or `network` with git's message without secrets
    */
   run(words: readonly string[], input?: string): Promise<string>;
-  /** As `run`, of `cat-file`, with the output as bytes. */
+  /** Runs `cat-file` like `run`, with its output as bytes. */
   catFile(words: readonly string[], input: string): Promise<Uint8Array>;
 }
 
@@ -52,7 +52,8 @@ export function openGit(options: GitOptions): Git {
       maxConcurrentProcesses: 1,
       timeout: { block: options.silenceLimitMs },
       allowEnvironment: Object.keys(environment),
-      // All of these come from `gitEnvironment`, which makes git safer, and never from a repository or its URL.
+      // All of these come from `gitEnvironment`, which makes git safer, and never from a repository or its
+      // URL.
       unsafe: {
         allowUnsafeAskPass: true,
         allowUnsafeConfigEnvCount: true,
@@ -95,7 +96,7 @@ function gitEnvironment(options: GitOptions): Record<string, string> {
     GIT_TERMINAL_PROMPT: "0",
     GIT_NO_LAZY_FETCH: "1",
     GIT_ALLOW_PROTOCOL: options.protocols.join(":"),
-    // Before the askpass of a desktop: without a token nobody is asked.
+    // This overrides a desktop's askpass program: without a token nobody must be asked.
     GIT_ASKPASS: credentials?.askpassPath ?? "",
     ...(credentials && { SYNC_USERNAME: credentials.username, SYNC_TOKEN: credentials.token }),
     GIT_CONFIG_COUNT: String(config.length),
@@ -110,7 +111,10 @@ function gitEnvironment(options: GitOptions): Record<string, string> {
 
 const NOWHERE = process.platform === "win32" ? "NUL" : "/dev/null";
 
-/** Goes before what the repository's own file says; given in variables, which no list of processes shows. */
+/**
+ * Configuration that overrides the repository's own file. It is passed in variables, which no process list
+ * shows.
+ */
 function gitConfiguration({ url, proxyUrl, certificateFile }: GitOptions): Record<string, string> {
   return {
     "remote.origin.url": url,
@@ -126,7 +130,8 @@ function gitConfiguration({ url, proxyUrl, certificateFile }: GitOptions): Recor
     "maintenance.auto": "false",
     "init.templateDir": "",
     "protocol.version": "2",
-    // Where a repository has moved to is for the operator to say: the token must not follow.
+    // The operator must change the address of a repository that has moved; the token must not follow a
+    // redirect.
     "http.followRedirects": "false",
     ...(proxyUrl && { "http.proxy": proxyUrl, "http.proxyAuthMethod": "basic" }),
     ...(certificateFile && { "http.sslCAInfo": certificateFile }),
@@ -150,7 +155,7 @@ function gitFailure(words: readonly string[], error: unknown, options: GitOption
   return new Failure(code, `git ${words[0]}: ${shown}`);
 }
 
-// Taking out every "a" would leave no message.
+// A shorter secret would remove ordinary letters from messages.
 const MIN_SECRET = 3;
 
 function withoutSecrets(text: string, { credentials, proxyUrl, directory }: GitOptions): string {

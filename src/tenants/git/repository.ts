@@ -8,43 +8,46 @@ import { type Git, type GitOptions, openGit } from "./git.ts";
 
 /** A file of a commit. */
 export type TreeEntry = {
-  /** Six octal digits: 100644 and 100755 are files, 120000 a symbolic link, 160000 a submodule. */
+  /** Six octal digits: 100644 and 100755 are files, 120000 is a symbolic link, 160000 a submodule. */
   readonly mode: string;
   readonly oid: string;
-  /** As the commit has it, hostile forms included; bytes that are no UTF-8 are U+FFFD. */
+  /** The path in the commit, which may be hostile; bytes that are no UTF-8 become U+FFFD. */
   readonly path: string;
 };
 
-/** What a revision is at the other end. */
+/** The remote commit of a revision. */
 export type Tip = { readonly commit: string; readonly refspec: string };
 
-/** A blob at hand. */
+/** A blob that has been fetched. */
 export type Blob = { readonly oid: string; readonly size: number };
 
 export type RepositoryOptions = GitOptions & {
-  /** The clone may take so much of the disk, in bytes. */
+  /** The most disk space that the clone may take, in bytes. */
   readonly maxBytes: number;
 };
 
-/** Objects of a repository at hand: commit and trees of one revision, and the blobs that were asked for. */
+/** The fetched objects of a repository: commit and trees of one revision, and the requested blobs. */
 export interface Repository {
-  /** Asks what the branch, tag or commit is now. @throws Failure `unreadable_input` naming what there is */
+  /**
+   * Asks the server for the present commit of the branch or tag.
+   * @throws Failure `unreadable_input` that names the existing ones
+   */
   resolve(revision: string): Promise<Tip>;
-  /** Gets the commit and its trees, without blobs where the server can leave them out. */
+  /** Fetches the commit and its trees, without blobs if the server can leave them out. */
   fetchCommit(tip: Tip): Promise<void>;
-  /** All files of a fetched commit. */
+  /** Lists all files of a fetched commit. */
   list(commit: string): Promise<readonly TreeEntry[]>;
-  /** Gets blobs that are not at hand, all in one request. */
+  /** Fetches missing blobs in one request. */
   fetchBlobs(oids: readonly string[]): Promise<void>;
-  /** Sizes of the blobs at hand. */
+  /** The sizes of the fetched blobs. */
   sizes(): Promise<ReadonlyMap<string, number>>;
-  /** Blobs at hand with their bytes, checked against their names, in order. */
+  /** Yields the bytes of fetched blobs in order, checked against their names. */
   read(blobs: readonly Blob[]): AsyncGenerator<Uint8Array>;
-  /** Begins anew where many small fetches have piled up. */
+  /** Starts a new clone when many small fetches have accumulated. */
   tidy(): Promise<void>;
 }
 
-/** A pack for each fetch is fine for a while. */
+/** Every fetch adds a pack, which does no harm up to this number. */
 const MAX_PACKS = 50;
 
 export function openRepository(options: RepositoryOptions): Repository {
@@ -58,7 +61,8 @@ export function openRepository(options: RepositoryOptions): Repository {
   return {
     resolve: async (revision) => {
       await mkdir(options.home, { recursive: true });
-      // Outside of the clone, whose files may be damaged: to ask the other end takes none of them.
+      // This directory is outside the clone, because a question to the server needs none of the clone's
+      // files, which may be damaged.
       const outside = openGit({ ...options, directory: join(options.home, "no-repository") });
       return resolveRevision(outside, options.url, revision);
     },
@@ -67,7 +71,8 @@ export function openRepository(options: RepositoryOptions): Repository {
     fetchBlobs: async (oids) => {
       const here = await sizesOf(git);
       const wanted = oids.filter((oid) => !here.has(oid));
-      // As git itself gets what a partial clone lacks: nothing is negotiated, each object is asked for.
+      // Git itself fetches the missing objects of a partial clone like this: it requests each object without
+      // negotiation.
       const words = ["-c", "fetch.negotiationAlgorithm=noop", "fetch", ...FETCH, "--stdin", "origin"];
       if (wanted.length > 0) await get(words, `${wanted.join("\n")}\n`);
     },
@@ -81,7 +86,7 @@ export function openRepository(options: RepositoryOptions): Repository {
   };
 }
 
-/** Keeps the commit that is being read from being nobody's. */
+/** A reference that keeps git from collecting the commit that is being read. */
 const TIP = "refs/sync/tip";
 const FETCH = [
   "--quiet",
@@ -94,12 +99,12 @@ const FETCH = [
 const COMMIT = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/;
 
 async function resolveRevision(git: Git, url: string, revision: string): Promise<Tip> {
-  // A commit never changes, so there is nothing to ask.
+  // A commit never changes, so the server need not be asked.
   if (COMMIT.test(revision)) return { commit: revision, refspec: revision };
   const branch = revision.startsWith("refs/") ? revision : `refs/heads/${revision}`;
   const tag = `refs/tags/${revision}`;
   const refs = parseRefs(await git.run(["ls-remote", "--quiet", "origin", branch, tag, `${tag}^{}`]));
-  // An annotated tag is an object of its own; the peeled line names the commit.
+  // An annotated tag is an object of its own; its peeled line names the commit.
   const commit = refs.get(branch) ?? refs.get(`${tag}^{}`) ?? refs.get(tag);
   if (commit !== undefined) return { commit, refspec: refs.has(branch) ? branch : tag };
   const all = parseRefs(await git.run(["ls-remote", "--quiet", "--heads", "--tags", "--refs", "origin"]));
@@ -174,7 +179,10 @@ async function* readBatch(git: Git, blobs: readonly Blob[]): AsyncGenerator<Uint
   }
 }
 
-/** The name that git gives to a file's content. @param length 40 for SHA-1, 64 for SHA-256 */
+/**
+ * The name that git gives to a file's content.
+ * @param length 40 for SHA-1, 64 for SHA-256
+ */
 export const blobName = (bytes: Uint8Array, length: number): string =>
   createHash(length === 64 ? "sha256" : "sha1")
     .update(`blob ${bytes.length}\0`)
@@ -183,7 +191,7 @@ export const blobName = (bytes: Uint8Array, length: number): string =>
 
 const LOOK_AT_SIZE_EVERY_MS = 500;
 
-/** Ends the work when the clone outgrows its limit: a server may send without end. */
+/** Ends the work when the clone exceeds its limit, because a server may send without end. */
 async function withinSize(
   { directory, maxBytes, url }: RepositoryOptions,
   tooLarge: AbortController,

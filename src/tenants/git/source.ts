@@ -21,34 +21,36 @@ import { WorkingCopy } from "./working-copy.ts";
 
 export type GitSourceOptions = {
   readonly access: GitAccess;
-  /** Absolute; holds the clone and what is remembered. */
+  /** An absolute path; the directory holds the clone and the source's memory. */
   readonly stateDirectory: string;
   readonly readers: Readonly<Record<string, DocumentReader>>;
   readonly log: Log;
 };
 
-/** A larger file is no document that somebody wrote. */
+/** A larger file is no document that a person wrote. */
 const MAX_FILE_BYTES = 20 * 1024 * 1024;
 const MAX_FILES = 100_000;
-/** What the clone may take of the disk. */
+/** The most disk space that the clone may take. */
 const MAX_CLONE_BYTES = 4 * 1024 * 1024 * 1024;
 const PROGRESS_EVERY = 100;
 
-/** What the last whole sync left: the documents are these, whatever a later one that was cut off began. */
+/**
+ * The state after the last complete sync. It defines the documents, whatever a later, interrupted sync began.
+ */
 type GitState = {
   readonly version: 1;
-  /** What was asked for; another wish means another set of files. */
+  /** The settings that chose the files; other settings mean other files. */
   readonly wish: string;
   readonly commit: string;
   readonly files: readonly ChosenFile[];
   readonly skipped: readonly { readonly path: string; readonly reason: string }[];
-  /** Copies of earlier syncs that are still to be removed. */
+  /** Copies of earlier syncs that still have to be removed. */
   readonly garbage: readonly string[];
 };
 
 /**
- * Documents of a git repository: of a commit only the blobs that are documents below the subpaths are fetched, and
- * copied into the tenant's directory. Nothing is checked out, so nothing of the repository is run, followed
+ * Documents of a git repository. Of a commit only the blobs of documents below the subpaths are fetched, and
+ * copied into the tenant's directory. Nothing is checked out, so nothing in the repository is run, followed
  * or converted.
  */
 export function gitSource(tenant: GitTenant, options: GitSourceOptions): Source {
@@ -97,13 +99,14 @@ async function syncRepository(parts: GitParts, context: SyncContext): Promise<Sy
   });
 }
 
-/** What git says when it is the server, or the way to it, that failed. */
+/** Messages of git for failures of the server or the network. */
 const NOT_THE_CLONE =
   /unable to access|RPC failed|early EOF|hung up|Authentication failed|could not read|HTTP [45]|not our ref/i;
 
 /**
- * A clone that a crash has damaged (a lock that nobody holds, half a pack) would fail for ever: a new one is made
- * beside it, which takes its place when the sync has succeeded. Until then the old one may hold texts that are needed.
+ * Repeats the work with a new clone when the existing one is damaged. After a crash (a stale lock, half a
+ * pack) a clone would fail for ever. The new clone is made beside the old one and replaces it when the sync
+ * has succeeded; until then the old one may hold texts that are needed.
  */
 async function withCloneOrNewOne<T>(parts: GitParts, work: (directory: string) => Promise<T>): Promise<T> {
   const { directory } = repositoryOptions(parts);
@@ -154,7 +157,7 @@ type TakeOver = {
   readonly context: SyncContext;
 };
 
-/** Copies what is new, then makes the commit the one that counts, then removes what is gone. */
+/** Copies the new files, then makes the commit the current one, then removes the old files. */
 async function takeOver(parts: GitParts, step: TakeOver): Promise<SyncCounts> {
   const { copy, statePath, options } = parts;
   const { before, choice, repository, context } = step;
@@ -184,14 +187,14 @@ async function takeOver(parts: GitParts, step: TakeOver): Promise<SyncCounts> {
     removed: (before?.files ?? []).filter(({ from }) => !now.has(from)).length,
     failed: skipped.length,
   };
-  // Files that were below what is a file now; until the end their text comes out of the clone.
+  // Some old files may be below a path that is a file now; until the end their text is read from the clone.
   const targets = new Set(blobs.map(({ file }) => file.path));
   await copy.remove(
     (before?.files ?? []).map(({ path }) => path).filter((path) => isBelowAny(path, targets)),
   );
   let index = 0;
   for await (const bytes of repository.read(blobs)) {
-    const { file } = blobs[index++]!; // as many as blobs
+    const { file } = blobs[index++]!; // both lists have the same length
     await copy.write(file.path, bytes);
     if (isChanged(file)) counts.fetched++;
     if (index % PROGRESS_EVERY === 0) context.onProgress({ ...counts });
@@ -247,7 +250,8 @@ async function* readDocuments(
   for (const file of state.files) {
     let bytes = await copy.read(file);
     if (bytes === null) {
-      // A later sync was cut off, or somebody has edited the copy: the clone still knows what it was.
+      // The copy may be from a later, interrupted sync, or somebody has edited it; the clone still has the
+      // original.
       sizes ??= await repository.sizes();
       bytes = await readBlob(repository, file.oid, sizes.get(file.oid));
     }
@@ -281,7 +285,7 @@ const offlineGit = async ({ environment }: GitAccess) => ({
   silenceLimitMs: 60_000,
 });
 
-/** Where the forge shows it, else an address of its own. */
+/** The forge's address of a document, or a `docs://` address when the forge is unknown. */
 function addressOf(tenant: GitTenant, { from, path }: ChosenFile): DocumentUrl {
   const tree = forgeTree(tenant.repositoryUrl, tenant.revision);
   const shown =

@@ -6,17 +6,17 @@ import { writeWhole } from "../state-file.ts";
 import type { ChosenFile } from "./choose-files.ts";
 import { blobName } from "./repository.ts";
 
-/** Copies of a commit's documents in the tenant's directory; what else is there is left alone. */
+/** Copies of a commit's documents in the tenant's directory; other files there are not touched. */
 export class WorkingCopy {
   readonly #directory: string;
-  /** Folders that were looked at: real ones, and not links to elsewhere. */
+  /** Folders that have been checked to be real ones and not links to elsewhere. */
   readonly #safe = new Set<string>();
 
   constructor(directory: string) {
     this.#directory = directory;
   }
 
-  /** The copy's bytes when they are those of the commit, null otherwise. */
+  /** Reads a copy's bytes; null when they differ from those of the commit. */
   async read({ path, oid }: ChosenFile): Promise<Uint8Array | null> {
     try {
       const file = join(this.#directory, path);
@@ -37,12 +37,12 @@ export class WorkingCopy {
     await writeWhole(file, bytes);
   }
 
-  /** Removes copies and the folders that they leave empty. */
+  /** Removes copies, and the folders that become empty. */
   async remove(paths: readonly string[]): Promise<void> {
     const folders = new Set<string>();
     for (const path of paths) {
       const found = await lstat(join(this.#directory, path)).catch(() => null);
-      // A folder with the name of a file that is gone holds files that are not.
+      // A folder that has the name of a removed file contains files that still exist.
       if (found && !found.isDirectory() && !(await this.#isBelowLink(path)))
         await unlink(join(this.#directory, path)).catch(ignoreMissing);
       for (let folder = posix.dirname(path); folder !== "."; folder = posix.dirname(folder))
@@ -52,7 +52,7 @@ export class WorkingCopy {
     for (const folder of deepestFirst) await rmdir(join(this.#directory, folder)).catch(() => {});
   }
 
-  /** Every folder on the way is a real one; a file that stands where one has to be goes. */
+  /** Makes every folder on the way a real one; a file in its place is removed. */
   async #makeSafe(folder: string): Promise<void> {
     if (folder === "." || this.#safe.has(folder)) return;
     await this.#makeSafe(posix.dirname(folder));

@@ -7,11 +7,11 @@ import type { PageUrl } from "../../urls/index.ts";
 /** The remote extractor that is asked when a page fails here (`article_extractor_fallback` in docs/tenants.md). */
 export type RemoteExtractor = {
   readonly endpoint: PageUrl;
-  /** For one request, in ms. */
+  /** The time limit of one request, in ms. */
   readonly timeoutMs: number;
-  /** Requests after the first one that failed. */
+  /** The number of requests after the first failed one. */
   readonly maxRetries: number;
-  /** Bearer token; null sends none. */
+  /** The bearer token; null sends none. */
   readonly token: string | null;
   readonly poster: Poster;
 };
@@ -21,7 +21,7 @@ type ReadAnswer = {
   readonly options: ExtractionOptions;
 };
 
-/** Asks for one page at a time, whatever the service can take at once. */
+/** Makes an extractor that requests one page at a time, whatever the service accepts at once. */
 export function createFallbackExtractor(remote: RemoteExtractor, reading: ReadAnswer): FallbackExtractor {
   return async (url, signal) => {
     const answer = await post(remote, { url }, signal);
@@ -38,7 +38,7 @@ export function createFallbackExtractor(remote: RemoteExtractor, reading: ReadAn
 }
 
 /**
- * Makes sure that somebody answers at the endpoint, whatever the answer is.
+ * Checks that something answers at the endpoint, whatever the answer is.
  * @throws Failure `invalid_settings`
  */
 export async function requireReachable(remote: RemoteExtractor, signal: AbortSignal): Promise<void> {
@@ -67,7 +67,7 @@ const post = (
     authorization: token === null ? null : `Bearer ${token}`,
   });
 
-/** Between two tries of a few. */
+/** The longest wait between two tries. */
 const MAX_BACK_OFF_MS = 8_000;
 
 type Answer = Readonly<Record<"title" | "markdown" | "content", string | null>>;

@@ -8,54 +8,54 @@ import {
   type PageFingerprint,
 } from "./soft-404.ts";
 
-/** What became of a page in the crawl of a sync. */
+/** The outcome of a page in the crawl of a sync. */
 export type CrawledOutcome = Pick<PageOutcome, "status" | "httpStatus" | "finalUrl" | "reason">;
 
 /** A document of earlier syncs. */
 export type KnownDocument = {
   readonly hash: string;
-  /** Syncs in a row that did not find it. */
+  /** The number of syncs in a row that did not find it. */
   readonly misses: number;
 };
 
 export type Evidence = {
   readonly known: ReadonlyMap<PageUrl, KnownDocument>;
   readonly outcomes: ReadonlyMap<PageUrl, CrawledOutcome>;
-  /** Pages whose text is new, as they came. */
+  /** Fingerprints of pages with new text, in the order in which they came. */
   readonly staged: readonly PageFingerprint[];
-  /** Of documents that the crawl did not meet, asked for one by one. */
+  /** Outcomes of documents that the crawl did not reach, requested one by one. */
   readonly checks: ReadonlyMap<PageUrl, CrawledOutcome>;
   /** What the site shows for addresses that do not exist. */
   readonly errorPages: readonly ErrorPage[];
-  /** Whether the crawl has seen all there is: every sitemap read, nothing left over. */
+  /** Whether the crawl is complete: every sitemap was read and no page was left over. */
   readonly isWhole: boolean;
-  /** Whether the settings still want the page. */
+  /** Whether the settings still include the page. */
   readonly isWanted: (url: PageUrl) => boolean;
-  /** Pages that people have named: they are believed, even when the site shows them for everything. */
+  /** Pages that people have named; they are believed even when the site shows them for every address. */
   readonly entries: ReadonlySet<PageUrl>;
 };
 
 export type Judgement = {
   readonly accepted: ReadonlySet<PageUrl>;
-  /** Look like error pages: their text is not taken over, and they are asked for anew next time. */
+  /** Pages that look like error pages: their text is not used, and the next sync requests them again. */
   readonly quarantined: ReadonlySet<PageUrl>;
   readonly removed: ReadonlySet<PageUrl>;
-  /** New counts of documents that stay. */
+  /** New counts of misses for documents that stay. */
   readonly misses: ReadonlyMap<PageUrl, number>;
-  /** For the log and the status. */
+  /** Warnings for the log and the status. */
   readonly warnings: readonly string[];
 };
 
-/** A page goes when so many syncs in a row have not found it. */
+/** A page is removed after this many syncs in a row have not found it. */
 const MISSES_TO_REMOVE = 2;
-/** Documents that may leave the sitemap at once though they still answer: so many, or this share. */
+/** How many documents that still answer may leave the sitemap at once: this number, or this share. */
 const LEAVING_AT_ONCE = 5;
 const LEAVING_SHARE = 0.2;
 const MIN_SHARED_TARGET = 3;
 
 /**
- * Decides what a sync changes. The rule behind all others: a document goes only when its absence is certain, and a
- * text replaces another only when it is a page.
+ * Decides what a sync changes. The rule behind all others: a document is removed only when its absence is
+ * certain, and a text replaces another only when it is a real page.
  */
 export function judge(evidence: Evidence): Judgement {
   const warnings: string[] = [];
@@ -84,7 +84,7 @@ export function judge(evidence: Evidence): Judgement {
   return { accepted, quarantined, removed, misses, warnings };
 }
 
-/** For a person: why pages that answered are not there. */
+/** Tells a person why pages that answered are missing. */
 export const describeQuarantine = (count: number): string =>
   count === 1
     ? "1 page looks like an error page and is not taken over"
@@ -94,7 +94,7 @@ function quarantine({ staged, errorPages, entries }: Evidence): ReadonlySet<Page
   const found = new Set(findRepeatedTexts([...staged]));
   for (const page of staged)
     if (errorPages.some((errorPage) => isLikeErrorPage(page, errorPage))) found.add(page.url);
-  // The start page of an application that answers everything with it.
+  // This is the start page of an application that answers every address with it.
   const [only, ...others] = found;
   if (only !== undefined && others.length === 0 && (entries.has(only) || new URL(only).pathname === "/"))
     found.clear();
@@ -102,8 +102,8 @@ function quarantine({ staged, errorPages, entries }: Evidence): ReadonlySet<Page
 }
 
 /**
- * `leaving`: still there, but the site does not name it any more. `unsure`: no answer, or one that says nothing
- * of the page.
+ * `leaving` means that it is still there but the site no longer names it; `unsure` that there is no answer,
+ * or one that says nothing about the page.
  */
 type Absence = "present" | "gone" | "leaving" | "unsure" | "unwanted";
 
@@ -112,9 +112,10 @@ type Suspects = { readonly sharedTargets: ReadonlySet<string>; readonly quaranti
 function absenceOf(url: PageUrl, evidence: Evidence, { sharedTargets, quarantined }: Suspects): Absence {
   if (!evidence.isWanted(url)) return "unwanted";
   const outcome = evidence.outcomes.get(url);
-  // An error page is only believed where its status says the same.
+  // An error page is believed only when its status agrees.
   if (quarantined.has(url)) return isGone(outcome?.httpStatus ?? null) ? "gone" : "unsure";
-  // What was left over or found refused before it was asked for says as little as not being met at all.
+  // A page that was left over, or refused before it was requested, tells as little as a page that was not
+  // reached.
   const isMet = outcome !== undefined && outcome.reason !== "max_pages";
   if (isMet) return meaningOf(outcome, sharedTargets);
   if (!evidence.isWhole) return "unsure";
@@ -137,7 +138,10 @@ function meaningOf(
 
 const isGone = (httpStatus: number | null): boolean => httpStatus === 404 || httpStatus === 410;
 
-/** Where several documents of other names lead now: a login or a start page, which says nothing of them. */
+/**
+ * Pages to which several documents with other names redirect now: a login or a start page, which says nothing
+ * about them.
+ */
 function targetsOfMany({ known, outcomes, checks }: Evidence): ReadonlySet<string> {
   const namesByTarget = new Map<string, Set<string>>();
   for (const url of known.keys()) {

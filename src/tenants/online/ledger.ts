@@ -4,13 +4,13 @@ import type { DocumentUrl, PageUrl } from "../../urls/index.ts";
 import { readState, writeState } from "../state-file.ts";
 import type { KnownDocument } from "./judge.ts";
 
-/** What a website's tenant remembers from sync to sync. */
+/** What a website's tenant remembers from one sync to the next. */
 export type Ledger = {
   readonly documents: ReadonlyMap<PageUrl, KnownDocument>;
   readonly quarantined: ReadonlySet<PageUrl>;
-  /** When every page was last asked for, whatever its sitemap says, in ms since 1970. */
+  /** When every page was last requested regardless of its sitemap, in ms since 1970. */
   readonly verifiedAt: number;
-  /** Documents that are gone and whose files are still to be removed. */
+  /** Removed documents whose files still have to be deleted. */
   readonly garbage: readonly PageUrl[];
 };
 
@@ -22,7 +22,7 @@ type LedgerFile = {
   readonly garbage: readonly PageUrl[];
 };
 
-/** Null before the first whole sync. */
+/** Returns null before the first complete sync. */
 export async function readLedger(path: string): Promise<Ledger | null> {
   const file = await readState(path, isLedgerFile);
   if (!file) return null;
@@ -46,7 +46,7 @@ export function writeLedger(path: string, ledger: Ledger): Promise<void> {
   return writeState(path, file);
 }
 
-/** The ledger of pages whose own is lost. */
+/** Makes a ledger from the pages when the ledger itself is lost. */
 export async function recoverLedger(store: PageStore): Promise<Ledger> {
   const documents = new Map<PageUrl, KnownDocument>();
   for await (const { url, title, markdown } of store.list())

@@ -4,16 +4,19 @@ import type { FetchedPage, Fetcher, FetchOptions } from "../../fetching/index.ts
 import { originOf, type PageUrl, parsePageUrl } from "../../urls/index.ts";
 
 /**
- * What a site has told of the Markdown forms of its pages: by `llms.txt` (llmstxt.org), which links to them, or by
- * answering for `page.md`.
+ * What a site has revealed about the Markdown forms of its pages: `llms.txt` (llmstxt.org) links to them, or
+ * `page.md` answers.
  */
 export class MarkdownAlternates {
-  /** Pages of which `llms.txt` names the Markdown. */
+  /** Pages whose Markdown `llms.txt` names. */
   readonly #named = new Map<PageUrl, PageUrl>();
-  /** Misses in a row by origin; a hit makes it negative for good. */
+  /** Misses in a row by origin; a hit makes the number negative for good. */
   readonly #misses = new Map<string, number>();
 
-  /** Notes a link of `llms.txt`. @returns the page that it stands for */
+  /**
+   * Notes a link of `llms.txt`.
+   * @returns the page that it stands for
+   */
   note(link: PageUrl): PageUrl {
     const page = pageOf(link);
     if (page === null) return link;
@@ -21,7 +24,7 @@ export class MarkdownAlternates {
     return page;
   }
 
-  /** Where the page's Markdown may be, null when it is not worth a request. */
+  /** Where the page's Markdown may be; null when it is not worth a request. */
   alternateOf(page: PageUrl): PageUrl | null {
     const named = this.#named.get(page);
     if (named) return named;
@@ -36,7 +39,7 @@ export class MarkdownAlternates {
   }
 }
 
-/** Pages that are asked for their Markdown before a site counts as having none. */
+/** After this many pages without Markdown a site counts as having none. */
 const MAX_MISSES = 3;
 
 /** `/guide.md` and `/guide.html.md` are `/guide` and `/guide.html`; `/guide/index.html.md` is `/guide/`. */
@@ -54,7 +57,7 @@ function guessedAlternate(page: PageUrl): PageUrl | null {
   return parsePageUrl(url.href);
 }
 
-/** Fetches the Markdown form of a page where the site has one, else the page, under the page's own address. */
+/** Fetches the Markdown form of a page if the site has one, else the page, under the page's own address. */
 export function preferMarkdown(
   fetcher: Fetcher,
   { alternates, http }: { readonly alternates: MarkdownAlternates; readonly http: Fetcher },
@@ -71,8 +74,8 @@ export function preferMarkdown(
 }
 
 /**
- * Asks by the plain client whether a page has changed before a browser, which cannot ask so, opens it: most pages of a
- * later sync have not.
+ * Asks with the plain client whether a page has changed before a browser opens it, because a browser cannot
+ * ask. In a later sync most pages have not changed.
  */
 export function revalidateFirst(browser: Fetcher, http: Fetcher): Fetcher {
   return {
@@ -97,7 +100,7 @@ async function unchangedPage(
     const page = await http.fetch(url, { ...options, tries: 1 });
     return page.status === 304 ? page : null;
   } catch (error) {
-    // What the plain client is refused, the browser may be given.
+    // The site may give the browser what it refuses the plain client.
     if (!(error instanceof Failure) || options.signal?.aborted) throw error;
     return null;
   }
@@ -122,7 +125,10 @@ async function fetchMarkdown(
 const isPlainMarkdown = ({ contentType, html }: FetchedPage): boolean =>
   contentType === "text/plain" && !html.trimStart().startsWith("<");
 
-/** Reads the `llms.txt` of the sites after their sitemaps; its pages are news where they are to be crawled. */
+/**
+ * Reads the `llms.txt` of the sites after their sitemaps; pages that it names are added when they are to be
+ * crawled.
+ */
 export function withLlmsTxt(
   readSitemaps: ReadSitemaps,
   options: {

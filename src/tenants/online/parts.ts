@@ -6,7 +6,7 @@ import type { OnlineTenant } from "../settings.ts";
 import type { RemoteExtractor } from "./fallback.ts";
 import type { CrawlPoliteness } from "./plan.ts";
 
-/** Crawls on behalf of one tenant. */
+/** Crawls for one tenant. */
 export interface TenantCrawler extends AsyncDisposable {
   crawl(
     plan: CrawlPlan,
@@ -16,10 +16,10 @@ export interface TenantCrawler extends AsyncDisposable {
   ): AsyncGenerator<CrawlEvent, void>;
 }
 
-/** What every website is reached with. */
+/** What all websites share for reaching them. */
 export type WebAccess = {
   readonly politeness: CrawlPoliteness;
-  /** Opens a crawler that may reach these hosts, and others as the egress policy says. */
+  /** Opens a crawler that may reach these hosts, and others as the egress policy decides. */
   readonly openCrawler: (
     hosts: readonly string[],
     options: { readonly acceptMarkdown: boolean },
@@ -29,18 +29,20 @@ export type WebAccess = {
 
 export type OnlineSourceOptions = {
   readonly access: WebAccess;
-  /** Absolute; holds the crawl's memory, pages that wait to be judged, and what is remembered. */
+  /**
+   * An absolute path; the directory holds the crawl's memory, pages that wait to be judged, and the ledger.
+   */
   readonly stateDirectory: string;
   readonly log: Log;
-  /** Milliseconds since 1970. */
+  /** The time in milliseconds since 1970. */
   readonly now: () => number;
 };
 
-/** What the steps of a sync work with. */
+/** The objects that the steps of a sync work with. */
 export type OnlineParts = {
   readonly tenant: OnlineTenant;
   readonly options: OnlineSourceOptions;
-  /** The documents. */
+  /** The published documents. */
   readonly published: PageStore;
   readonly ledgerPath: string;
 };

@@ -11,10 +11,10 @@ export type CrawlPoliteness = {
   readonly extraction: Omit<ExtractionOptions, "renderings">;
 };
 
-/** No tenant bounds the depth; this is the largest that there is. */
+/** No tenant limits the depth; this is the largest allowed one. */
 const MAX_DEPTH = 100;
 
-/** The crawl that a sync of a website is. */
+/** The plan of the crawl for a sync of a website. */
 export const planOf = (
   tenant: OnlineTenant,
   politeness: CrawlPoliteness,
@@ -32,7 +32,7 @@ export const planOf = (
     ...pacedBy(politeness),
   });
 
-/** A crawl of exactly these pages, whatever they link to. */
+/** The plan of a crawl of exactly these pages, whatever they link to. */
 export const checkPlanOf = (
   tenant: OnlineTenant,
   politeness: CrawlPoliteness,
@@ -61,19 +61,19 @@ const pacedBy = ({ concurrency, hostDelayMs, preferBrowser, extraction }: CrawlP
   extraction: { ...extraction, renderings: ["markdown" as const] },
 });
 
-/** Whether the tenant's settings want a page. */
+/** Makes a function that tells whether the tenant's settings include a page. */
 export function createIsWanted(tenant: OnlineTenant): (url: PageUrl) => boolean {
   const refusalOf = compileUrlRules(tenant);
   return (url) => refusalOf(url, null) === null;
 }
 
-/** An address below each part of the site that no site has, to see what it shows then. */
+/** An address in each part of the site that cannot exist, to see what the site shows for it. */
 export function probesOf(tenant: OnlineTenant, urls: readonly PageUrl[], word: string): PageUrl[] {
   const origins = [...new Set(urls.map(originOf))].slice(0, MAX_PROBES);
   return origins.map((origin) => {
     const prefix = tenant.allowPrefixes.find((allowed) => allowed.startsWith(`${origin}/`)) ?? `${origin}/`;
     const folder = prefix.slice(0, prefix.lastIndexOf("/") + 1);
-    // Parts of canonical URLs and letters make one again.
+    // A canonical URL's folder followed by letters is a canonical URL.
     return `${folder.startsWith(prefix) ? folder : prefix}${word}` as PageUrl;
   });
 }

@@ -1,34 +1,43 @@
 import type { Page } from "../../pages/index.ts";
 import type { PageUrl } from "../../urls/index.ts";
 
-/** What a page says. */
+/** A summary of a page's text, for recognising error pages. */
 export type PageFingerprint = {
   readonly url: PageUrl;
-  /** Without those that error pages repeat of the address that was asked for; 0 for a page that is too long for one. */
+  /**
+   * The number of words, without those from the address, which error pages repeat; 0 for a page that is too
+   * long to be one.
+   */
   readonly wordCount: number;
-  /** Numbers of the pairs of neighbours among these words, each once, in order: a sync holds those of every page. */
+  /**
+   * Hashes of the pairs of neighbouring words, each once, in order. A sync keeps those of every page in
+   * memory.
+   */
   readonly pairs: Uint32Array;
-  /** A number of these words. */
+  /** A hash of these words. */
   readonly digest: string;
-  /** A number of all words, those of the address included. */
+  /** A hash of all words, including those of the address. */
   readonly fullDigest: string;
 };
 
 /** What a site shows for an address that does not exist. */
 export type ErrorPage = PageFingerprint & {
-  /** The page that answered, after redirects: often the start page. */
+  /** The page that answered after redirects, often the start page. */
   readonly answeredBy: string;
 };
 
 /** Longer pages are no error pages, however much they share. */
 const MAX_ERROR_WORDS = 400;
-/** Words are counted otherwise where a page is extracted: numbers are words there. */
+/**
+ * Extraction counts words differently, for example numbers, so only pages of this length are certainly too
+ * long.
+ */
 const LONG_ENOUGH = 2 * MAX_ERROR_WORDS;
-/** Words of a page that are looked at. */
+/** The most words of a page that are read. */
 const MAX_WORDS = 2000;
 const MAX_CHARACTERS = 50_000;
 
-/** @param page.wordCount of the Markdown; of a page that is too long for an error page nothing is read */
+/** @param page.wordCount the words of the Markdown; a page that is too long for an error page is not read */
 export function fingerprintOf(
   url: PageUrl,
   { title, markdown, wordCount }: Pick<Page, "title" | "markdown" | "wordCount">,
@@ -66,7 +75,7 @@ function wordsOf(text: string): string[] {
 
 const MAX_SEGMENTS = 20;
 
-/** The address, its path and each part of it, as they are and as a title has them, do not count. */
+/** Removes the address, its path and each of its parts, as they are and as a title writes them. */
 function withoutAddress(text: string, url: PageUrl): string {
   const { pathname, search } = new URL(url);
   const path = decode(pathname).toLowerCase();
@@ -77,7 +86,7 @@ function withoutAddress(text: string, url: PageUrl): string {
   const spoken = segments.map((segment) => segment.replace(/[-_.]+/g, " "));
   let rest = text;
   for (const part of [url.toLowerCase(), path + search.toLowerCase(), path, ...segments, ...spoken]) {
-    // Most are not there, and an expression is made for each.
+    // Most parts do not occur, and each needs an expression of its own.
     if (part === "" || part === "/" || !rest.includes(part)) continue;
     rest = rest.replace(new RegExp(`(?<![\\p{L}\\p{N}])${RegExp.escape(part)}(?![\\p{L}\\p{N}])`, "gu"), " ");
   }
@@ -92,12 +101,12 @@ function decode(url: string): string {
   }
 }
 
-/** So much of a page's word pairs must stand in the error page, and the other way round. */
+/** The share of a page's word pairs that the error page must have too, and the other way round. */
 const SAME = 0.9;
 
-/** Whether a page is the one that the site shows for an address that does not exist. */
+/** Whether a page is the one that the site shows for addresses that do not exist. */
 export function isLikeErrorPage(page: PageFingerprint, errorPage: ErrorPage): boolean {
-  // Where a site leads everybody to its start page, the start page is still one.
+  // When a site redirects every unknown address to its start page, the start page is still a page.
   if (page.url === errorPage.answeredBy) return false;
   if (page.wordCount === 0 || page.wordCount > MAX_ERROR_WORDS) return false;
   if (page.digest === errorPage.digest) return true;
@@ -105,7 +114,7 @@ export function isLikeErrorPage(page: PageFingerprint, errorPage: ErrorPage): bo
   return commonOf(page.pairs, errorPage.pairs) >= SAME * most;
 }
 
-/** How many numbers stand in both; both in order. */
+/** Counts the numbers that two ascending lists share. */
 function commonOf(a: Uint32Array, b: Uint32Array): number {
   let common = 0;
   for (let i = 0, j = 0; i < a.length && j < b.length; ) {
@@ -117,18 +126,18 @@ function commonOf(a: Uint32Array, b: Uint32Array): number {
   return common;
 }
 
-/** Two pages may be the same by chance or as aliases; three that have other names are no coincidence. */
+/** Two pages may be equal by chance or as aliases; three with different names are no coincidence. */
 const MIN_ALIKE = 3;
 
 /**
- * Short pages that say the same under names that differ: a login, a notice of maintenance, an error with status
- * 200. The same page in several versions of the documentation has one name, and is none of these.
+ * Finds short pages that say the same under different names: a login, a maintenance notice, an error with
+ * status 200. The same page in several versions of the documentation has one name and does not count.
  */
 export function findRepeatedTexts(pages: readonly PageFingerprint[]): ReadonlySet<PageUrl> {
   const groups = new Map<string, PageFingerprint[]>();
   for (const page of pages) {
     if (page.wordCount === 0 || page.wordCount > MAX_ERROR_WORDS) continue;
-    // Stubs of a reference differ in the name that they describe, which stands in their address too.
+    // Stubs of a reference differ in the name that they describe, which is also part of their address.
     const group = groups.get(page.fullDigest);
     if (group) group.push(page);
     else groups.set(page.fullDigest, [page]);

@@ -11,8 +11,8 @@ import type { OnlineParts, OnlineSourceOptions } from "./parts.ts";
 import { syncWebsite } from "./sync.ts";
 
 /**
- * Documents of a website. A sync crawls into a waiting room; what it brought is judged as a whole, so that error
- * pages replace nothing and nothing goes before its absence is certain.
+ * The documents of a website. A sync crawls into a staging area and judges the result as a whole, so that
+ * error pages replace nothing and no document is removed before its absence is certain.
  */
 export function onlineSource(tenant: OnlineTenant, options: OnlineSourceOptions): Source {
   const parts: OnlineParts = {
@@ -43,7 +43,7 @@ async function* readDocuments({
     throw new Failure("unreadable_input", `Tenant '${tenant.codename}' ${why}`);
   }
   for await (const page of published.list()) {
-    // Addresses of the web are pages' addresses; a docs:// one is in no ledger.
+    // Web addresses are pages' addresses; a docs:// address is in no ledger.
     if (!ledger.documents.has(page.url as PageUrl)) continue;
     yield { url: page.url, title: page.title, markdown: formatPageText(page) };
   }

@@ -8,7 +8,7 @@ import { fingerprintOf, type PageFingerprint } from "./soft-404.ts";
 
 type StagingParts = { readonly published: PageStore; readonly ledger: Ledger };
 
-/** Pages that were crawled and are not judged yet; they outlive a sync that is cut off. */
+/** Crawled pages that have not been judged yet; they survive an interrupted sync. */
 export class Staging {
   readonly #directory: string;
   readonly #published: PageStore;
@@ -23,7 +23,7 @@ export class Staging {
     this.#staged = createFileStore(directory);
   }
 
-  /** Opens the directory, and reads what a sync that was cut off has left there. */
+  /** Opens the directory, and reads what an interrupted sync has left there. */
   static async open(directory: string, parts: StagingParts): Promise<Staging> {
     const staging = new Staging(directory, parts);
     const yieldWhenDue = createYieldWhenDue();
@@ -43,7 +43,7 @@ export class Staging {
     has: (url) => this.#has(url),
   };
 
-  /** Fingerprints of the pages that are staged. */
+  /** Fingerprints of the staged pages. */
   get fingerprints(): Iterable<PageFingerprint> {
     return this.#fingerprints.values();
   }
@@ -64,7 +64,7 @@ export class Staging {
   }
 
   async #has(url: PageUrl): Promise<boolean> {
-    // What looked like an error page is asked for anew, without "if it has changed".
+    // A page that looked like an error page is requested unconditionally.
     if (this.#ledger.quarantined.has(url)) return false;
     if (this.#ledger.documents.has(url)) {
       if ((await this.#published.get(url)) !== null) return true;

@@ -18,12 +18,14 @@ import { checkPlanOf, createIsWanted, planOf, probesOf } from "./plan.ts";
 import { type ErrorPage, fingerprintOf, type PageFingerprint } from "./soft-404.ts";
 import { Staging } from "./staging.ts";
 
-/** A sitemap's dates are believed so long; then every page is asked for once. */
+/** A sitemap's dates are trusted for this long; then every page is requested once. */
 const TRUST_DATES_MS = 7 * 24 * 60 * 60 * 1000;
-/** Documents that the crawl did not meet and that are asked for one by one. */
+/** The most documents that the crawl did not reach and that are requested one by one. */
 const MAX_CHECKS = 1000;
 
-/** Files that are written and flushed at once; one by one, the disk is what most of the time is waited for. */
+/**
+ * How many files are written and flushed at once; one by one, most of the time is spent waiting for the disk.
+ */
 const PUBLISHED_AT_ONCE = 16;
 
 /** One sync of a website; see `onlineSource`. */
@@ -44,7 +46,7 @@ export async function syncWebsite(parts: OnlineParts, context: SyncContext): Pro
   const crawled = await crawlSite(sync, planOf(tenant, options.access.politeness, trustsDates));
   requireSomeSuccess(tenant.codename, crawled);
   const { summary, outcomes } = crawled;
-  // What a sync that was cut off has staged and this one did not find again stays out.
+  // Pages that an interrupted sync has staged and this one did not find again are left out.
   const staged = [...staging.fingerprints].filter(({ url }) => outcomes.get(url)?.status === "success");
   const isWhole = isWholeCrawl(summary, tenant.followLinks);
   const unmet = [...ledger.documents.keys()].filter((url) => !outcomes.has(url));
@@ -77,21 +79,24 @@ type Sync = OnlineParts & {
 
 type CrawledSite = {
   readonly summary: CrawlSummary;
-  /** What became of every page, those included that an earlier sync crawled before it was cut off. */
+  /** The outcomes of all pages, including those that an earlier, interrupted sync crawled. */
   readonly outcomes: ReadonlyMap<PageUrl, MetOutcome>;
-  /** Why the first page failed that did; null where none did. */
+  /** Why the first failed page failed; null when none did. */
   readonly firstError: FailureRecord | null;
 };
 
-/** What became of a page, and the hash of its text; null without one. */
+/** The outcome of a page, and the hash of its text; null without a text. */
 type MetOutcome = CrawledOutcome & Pick<PageOutcome, "contentHash">;
 
-/** Crawls the site, going on where an earlier sync was cut off. @throws Failure when it could not go on */
+/**
+ * Crawls the site, continuing an interrupted sync.
+ * @throws Failure when the crawl could not continue
+ */
 async function crawlSite(sync: Sync, plan: CrawlPlan): Promise<CrawledSite> {
   try {
     return await crawlOnce(sync, plan, false);
   } catch (error) {
-    // The settings name other pages than those of the crawl that is remembered there, or another version wrote it.
+    // The settings name other pages than the remembered crawl, or another version of the program wrote it.
     if (!(error instanceof Failure) || error.code !== "crawl_conflict") throw error;
     return await crawlOnce(sync, plan, true);
   }
@@ -162,7 +167,7 @@ type FetchersOptions = {
 
 function fetchersOf(fetchers: Fetchers, { http, alternates, tenant }: FetchersOptions): Fetchers {
   const browser = fetchers.browser && revalidateFirst(fetchers.browser, http);
-  // Links are in the page, and not all of them in its Markdown.
+  // Links are in the page itself, and not all of them in its Markdown.
   if (tenant.followLinks) return { http: fetchers.http, browser };
   const preferred = (fetcher: Fetcher): Fetcher => preferMarkdown(fetcher, { alternates, http });
   return { http: preferred(fetchers.http), browser: browser && preferred(browser) };
@@ -175,7 +180,7 @@ function countOutcome(counts: Counts, { status, change }: PageOutcome): void {
   else if (status === "success") counts[change === "unchanged" ? "unchanged" : "fetched"]++;
 }
 
-/** A sync without one page changes nothing. */
+/** A sync without any page must change nothing. */
 function requireSomeSuccess(codename: string, { summary, outcomes, firstError }: CrawledSite): void {
   if (summary.progress.successful > 0) return;
   const what = `Tenant '${codename}': none of ${outcomes.size} pages could be had`;
@@ -187,7 +192,7 @@ function isWholeCrawl(
   followsLinks: boolean,
 ): boolean {
   if (warnings.length > 0 || skips.max_pages || skippedLinks.max_pages) return false;
-  // A page that failed may be the only one with a link to others.
+  // The failed page may be the only one that links to others.
   const gone = failures.http_status ?? 0;
   return !followsLinks || progress.failed === gone;
 }
@@ -197,7 +202,7 @@ type Checks = {
   readonly errorPages: readonly ErrorPage[];
 };
 
-/** Asks for documents that were not met, and for an address that does not exist where there are new texts. */
+/** Requests documents that were not reached and, when there are new texts, an address that does not exist. */
 async function checkSite(
   sync: Sync,
   { staged, unmet }: { readonly staged: readonly PageFingerprint[]; readonly unmet: readonly PageUrl[] },
@@ -244,7 +249,7 @@ async function checkSite(
   return { checks, errorPages };
 }
 
-/** That a page which cannot exist fails is what it was asked for, and no fault of the site. */
+/** Hides the failures of pages that cannot exist: they were requested in order to fail. */
 function withoutProbes(log: Log, probes: ReadonlySet<string>): Log {
   return {
     ...log,
@@ -263,7 +268,7 @@ type Verdict = {
   readonly verifiedAt: number;
 };
 
-/** Takes over what was accepted; the ledger is written before anything is removed. */
+/** Publishes the accepted pages; the ledger is written before anything is removed. */
 async function publish(sync: Sync, { judgement, outcomes, verifiedAt }: Verdict): Promise<SyncCounts> {
   const { published, ledger, staging, ledgerPath } = sync;
   const documents = new Map<PageUrl, KnownDocument>();

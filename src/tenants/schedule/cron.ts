@@ -2,12 +2,12 @@ import { CronExpressionParser } from "cron-parser";
 import { Failure } from "../../base/failure.ts";
 
 /**
- * The first minute after a time at which a schedule runs, in UTC. Where both days are restricted, either of them
- * is enough, as in Vixie cron; a day field that begins with `*` restricts the other one instead.
+ * The first minute after a time at which a schedule runs, in UTC. If both days are restricted, either of them
+ * is enough, as in Vixie cron; with a day field that begins with `*`, both must match.
  * @param expression five fields that passed the check of deployment.json
  * @param after ms since 1970
  * @returns ms since 1970; null for a schedule that never runs, such as 31 February
- * @throws Failure `invalid_settings` for anything else than five fields
+ * @throws Failure `invalid_settings` for anything but five fields
  */
 export function nextRunAt(expression: string, after: number): number | null {
   const fields = expression.trim().split(/\s+/);
@@ -32,14 +32,17 @@ const FARTHEST_MS = 41 * 366 * 24 * 60 * 60 * 1000;
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-/** Both day fields must hold. The package would take either, so the day of the week is looked at here. */
+/**
+ * Finds a time at which both day fields match. The package would accept either, so the day of the week is
+ * checked here.
+ */
 function nextOf({ minute, hour, dayOfMonth, month, dayOfWeek }: Fields, after: number): number | null {
   const days = daysOfWeek(dayOfWeek);
   const expression = `${minute} ${hour} ${dayOfMonth} ${month} *`;
   for (let from = after; from - after < FARTHEST_MS; ) {
     const next = nextByPackage(expression, from);
     if (next === null || days.has(new Date(next).getUTCDay())) return next;
-    // The last moment of that day, so that its other minutes are not looked at one by one.
+    // Continuing at the last moment of that day avoids checking its other minutes one by one.
     from = Math.floor(next / DAY_MS) * DAY_MS + DAY_MS - 1;
   }
   return null;
@@ -55,7 +58,7 @@ function nextByPackage(expression: string, after: number): number | null {
   }
 }
 
-/** Sunday is 0. */
+/** Reads the days of the week; Sunday is 0. */
 function daysOfWeek(field: string): ReadonlySet<number> {
   const days = new Set<number>();
   for (const part of field.split(",")) {

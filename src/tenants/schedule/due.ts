@@ -3,14 +3,14 @@ import type { SyncRecord } from "../sync-book.ts";
 import { nextRunAt } from "./cron.ts";
 
 const MINUTE_MS = 60_000;
-/** Between two tries of a sync that fails: it doubles from one minute to an hour. */
+/** The longest wait between two tries of a failing sync; it doubles from one minute to an hour. */
 const MAX_BACK_OFF_MS = 60 * MINUTE_MS;
 
 /**
- * When a tenant is to be synced next: at once when it never was, after a back-off when the last try failed, else as
- * its settings say. A run that was missed is due now, once, whatever the number of those missed.
+ * When a tenant is to be synced next: at once if it never was, after a back-off if the last try failed, else
+ * as its settings say. However many runs were missed, one is due now.
  * @param now ms since 1970
- * @returns ms since 1970, in the past for what is due; null when only somebody's wish starts a sync
+ * @returns ms since 1970, in the past for a sync that is due; null when a sync starts only on request
  */
 export function dueAt(tenant: TenantSettings, record: SyncRecord, now: number): number | null {
   if (tenant.source === "filesystem") return null;
@@ -23,10 +23,13 @@ export function dueAt(tenant: TenantSettings, record: SyncRecord, now: number): 
   return tenant.schedule === null ? null : nextRunAt(tenant.schedule, syncedAt);
 }
 
-/** A difference that is no clock set back. */
+/** A smaller difference does not mean that the clock was set back. */
 const TOLERANCE_MS = 5_000;
 
-/** What a clock that was set back makes wrong: times to come at which something has happened. Null: nothing. */
+/**
+ * Finds recorded times that lie in the future because the clock was set back, and corrects them; null when
+ * there are none.
+ */
 export function withoutFutureTimes(
   { syncedAt, failedAt }: SyncRecord,
   now: number,

@@ -4,10 +4,10 @@ import { Failure } from "../../base/failure.ts";
 
 export type SlotOptions = {
   readonly leases: Leases;
-  /** This process. */
+  /** The owner name of this process. */
   readonly owner: string;
   readonly signal: AbortSignal;
-  /** The lease could not be renewed just now. */
+  /** Called when the lease could not be renewed just now. */
   readonly onError: (error: unknown) => void;
 };
 
@@ -17,16 +17,16 @@ const LEASE_MS = 15_000;
 const LOOK_EVERY_MS = 250;
 
 /**
- * Waits for one of the places that syncs have.
+ * Waits for one of the slots for syncs.
  * @throws Failure `cancelled` when the signal aborts
  */
 export async function takeSyncSlot({ leases, owner, signal, onError }: SlotOptions): Promise<Disposable> {
-  // Of its own: one process may hold both places.
+  // The holder has a name of its own, because one process may hold both slots.
   const holder = `${owner}:${crypto.randomUUID()}`;
   for (;;) {
     if (signal.aborted) throw calledOff();
     for (let slot = 0; slot < SLOTS; slot++) {
-      // A process that was asleep for so long has lost its tenant as well, which ends the sync.
+      // A process that slept this long has also lost its tenant, which ends the sync.
       const onLost = (): void => {};
       const name = `sync-slot:${slot}`;
       const held = holdLease({ leases, name, owner: holder, ttlMs: LEASE_MS, onLost, onError });

@@ -9,19 +9,19 @@ import { filesystemSource } from "./filesystem.ts";
 import type { Source } from "./source.ts";
 
 export type SourceParts = {
-  /** Extracts a page that stands in a file. */
+  /** Extracts a page from a file. */
   readonly extractHtml: DocumentExtractor;
-  /** How sources elsewhere are reached. */
+  /** How remote sources are reached. */
   readonly access: { readonly git: GitAccess; readonly web: WebAccess };
 };
 
 type SourceOptions = SourceParts & {
-  /** Of the tenant. */
+  /** The tenant's state directory. */
   readonly stateDirectory: string;
   readonly log: Log;
 };
 
-/** The source of a tenant. */
+/** Opens the source of a tenant. */
 export function openSource(settings: TenantSettings, options: SourceOptions): Source {
   const { extractHtml, access, stateDirectory, log } = options;
   const readers = documentReaders(extractHtml);
@@ -31,7 +31,7 @@ export function openSource(settings: TenantSettings, options: SourceOptions): So
   return onlineSource(settings, { access: access.web, stateDirectory, log, now: Date.now });
 }
 
-/** Readers of what documentation folders hold besides Markdown. */
+/** Readers of the other kinds of files in documentation folders, besides Markdown. */
 const documentReaders = (extractHtml: DocumentExtractor): Readonly<Record<string, DocumentReader>> => ({
   txt: "plain",
   rst: "rst",
