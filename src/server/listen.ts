@@ -8,43 +8,43 @@ import type { Exchange, Handler } from "./middleware/exchange.ts";
 
 export type ListenOptions = {
   readonly host: string;
-  /** 0 takes any free port. */
+  /** The port; 0 takes any free one. */
   readonly port: number;
-  /** Prefix under which a reverse proxy shows the server, in the form of `normalBasePath`. */
+  /** The prefix under which a reverse proxy shows the server, in the form of `normalBasePath`. */
   readonly basePath: string;
   readonly trustedProxies: AddressSet;
   readonly handler: Handler;
   readonly log: Log;
-  /** Lets several processes listen on the port, the kernel choosing between them. */
+  /** Whether several processes may listen on the port; the kernel chooses between them. */
   readonly sharesPort: boolean;
 };
 
 export type Listener = {
   readonly port: number;
   /**
-   * Accepts nothing more and waits for what runs, at most so long; then connections are cut.
-   * @param onGraceOver calls off what still runs, whose answers are sent before the cut
+   * Accepts nothing more and waits for running requests, at most this long; then connections are cut.
+   * @param onGraceOver cancels what still runs; the answers are sent before the cut
    */
   close(graceMs: number, onGraceOver?: () => void): Promise<void>;
 };
 
-/** A connection on which nothing moves for so long is closed: slow senders, forgotten keep-alives. */
+/** A connection that is silent for this long is closed, such as slow senders and forgotten keep-alives. */
 const IDLE_SECONDS = 30;
 
 /**
- * Before the port is closed, answers say for so long that their connection ends: once it is closed, so is every idle
- * connection, and a request that is on its way over one would be lost.
+ * For this long before the port is closed, answers announce that their connection ends. Closing the port
+ * closes every idle connection, and a request that is on its way over one would be lost.
  */
 const LEAVING_MS = 300;
 
-/** How long the answers of what is called off at the end may take to be sent; they are short. */
+/** How long the answers of cancelled requests may take to be sent; they are short. */
 const LAST_ANSWERS_MS = 500;
 
-/** Far over what handlers take, whose own answer says more than the runtime's. */
+/** Far above the limit of the handlers, whose own answer says more than the runtime's. */
 const MAX_REQUEST_BYTES = 32 * 1024 * 1024;
 
 /**
- * Binds the address and hands each request to the handler as an exchange.
+ * Binds the address and passes each request to the handler as an exchange.
  * @throws Failure `invalid_usage` when the address cannot be bound
  */
 export function listen(options: ListenOptions): Listener {
@@ -60,12 +60,12 @@ export function listen(options: ListenOptions): Listener {
       maxRequestBodySize: MAX_REQUEST_BYTES,
       fetch: async (request, running) => {
         const response = await options.handler(toExchange(request, running, options));
-        // Only work may be silent, not the connection that stays behind it.
+        // A connection may be silent during work, but not after it.
         running.timeout(request, IDLE_SECONDS);
         if (isLeaving) response.headers.set("connection", "close");
         return response;
       },
-      // The outermost layer answers every error; what comes here is a fault in it, and is not shown.
+      // The outermost layer answers every error; an error here is a bug in that layer, and is not shown.
       error: () => new Response(null, { status: 500 }),
     }),
   );
@@ -84,7 +84,7 @@ export function listen(options: ListenOptions): Listener {
   };
 }
 
-/** Whether the promise is kept within so long. */
+/** Whether the promise is fulfilled within this time. */
 async function within(ms: number, kept: Promise<boolean>): Promise<boolean> {
   const late = Promise.withResolvers<false>();
   const handle = setTimeout(() => late.resolve(false), ms);
@@ -96,7 +96,7 @@ async function within(ms: number, kept: Promise<boolean>): Promise<boolean> {
 }
 
 /**
- * Makes sure that nobody listens there, so that processes which share the port share it with nobody else.
+ * Checks that nobody listens there, so that the processes which share the port share it with nobody else.
  * @returns the port, a free one for 0
  * @throws Failure `invalid_usage` when the address cannot be bound
  */
@@ -107,7 +107,7 @@ export async function reservePort(host: string, port: number): Promise<number> {
   return found;
 }
 
-/** The origin of a server, as people type it. */
+/** The origin of a server as people type it. */
 export const urlOf = (host: string, port: number): string =>
   `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
 
@@ -138,7 +138,7 @@ function toExchange(request: Request, server: Server<undefined>, options: Listen
   return {
     request,
     body: "",
-    // A proxy may or may not take the prefix off before it passes the request on.
+    // A proxy may or may not remove the prefix before it passes the request on.
     path: isBelow(written, prefix) ? written.slice(prefix.length) || "/" : written,
     basePath: prefix,
     requestId,
@@ -152,6 +152,6 @@ function toExchange(request: Request, server: Server<undefined>, options: Listen
 const isBelow = (path: string, prefix: string): boolean =>
   prefix !== "" && (path === prefix || path.startsWith(`${prefix}/`));
 
-/** The caller's own id when it is 1 to 128 visible ASCII characters, else one is made up. */
+/** The caller's own id if it is 1 to 128 visible ASCII characters, else a new one. */
 const requestIdOf = (asked: string | null): string =>
   asked !== null && /^[\x21-\x7e]{1,128}$/.test(asked) ? asked : crypto.randomUUID();

@@ -11,7 +11,7 @@ import { guardOrigin, type OriginRules } from "./middleware/origin.ts";
 import { trackRequests } from "./middleware/under-way.ts";
 import { serveApiDocs, servePage, type WebPage } from "./web/index.ts";
 
-/** Where a server listens, and to whom it answers. */
+/** Where a server listens, and whom it answers. */
 export type ServerPlace = Pick<OriginRules, "allowedHosts"> & {
   readonly host: string;
   readonly port: number;
@@ -19,15 +19,15 @@ export type ServerPlace = Pick<OriginRules, "allowedHosts"> & {
   readonly sharesPort: boolean;
   readonly basePath: string;
   readonly trustedProxies: AddressSet;
-  /** What callers must send; null: nobody is asked. */
+  /** The key that callers must send; null requires none. */
   readonly apiKey: string | null;
 };
 
-/** What a server answers within the frame. */
+/** What a server answers within the common frame. */
 export type Service = Pick<OriginRules, "corsOrigins" | "guardedMethods"> & {
-  /** Shown at `/` to browsers. */
+  /** The page that browsers see at `/`. */
   readonly page: WebPage;
-  /** Bound what is worked on, the outermost first. */
+  /** Limits on the work, the outermost first. */
   readonly limits: readonly Layer[];
   readonly routes: (state: ServerState) => Handler;
   readonly log: Log;
@@ -35,24 +35,25 @@ export type Service = Pick<OriginRules, "corsOrigins" | "guardedMethods"> & {
 };
 
 export type ServerState = {
-  /** False while ending. */
+  /** False during the shutdown. */
   readonly isReady: () => boolean;
-  /** Aborts when the server begins to end; event streams close then. */
+  /** Aborts when the server starts to shut down; event streams close then. */
   readonly draining: AbortSignal;
 };
 
 /** A server that answers until it is disposed of. */
 export type RunningServer = AsyncDisposable & {
-  /** Where it is reached, without base path. */
+  /** The server's address without base path. */
   readonly url: string;
 };
 
-/** How long requests may go on after the signal to end, in ms. */
+/** How long requests may continue after the signal to end, in ms. */
 const GRACE_MS = 8_000;
 
 /**
- * Opens the port and answers until it is disposed of: then new work is refused, and what runs may finish within a grace.
- * @throws Failure `invalid_usage` when the port cannot be had
+ * Opens the port and answers until it is disposed of; then new work is refused, and running requests get some
+ * time to finish.
+ * @throws Failure `invalid_usage` when the port is not available
  */
 export function serve(place: ServerPlace, service: Service): RunningServer {
   const { log } = service;

@@ -3,26 +3,29 @@ import type { Context } from "hono";
 import type { Exchange } from "../middleware/exchange.ts";
 import { type InvalidField, ProblemError } from "../middleware/problem.ts";
 
-/** The one file that knows the framework: what else is served is handlers of exchanges, and schemas. */
+/**
+ * This is the only file that knows the framework; everything else consists of handlers of exchanges, and
+ * schemas.
+ */
 export { z };
 
 type ApiEnvironment = { readonly Bindings: { readonly exchange: Exchange } };
 type Schema = z.ZodType;
 
-/** One answer of an operation. */
+/** One possible answer of an operation. */
 export type ApiAnswer = {
   readonly description: string;
-  /** Schemas by media type; none for an empty body. */
+  /** Schemas by media type; absent for an empty body. */
   readonly content?: Readonly<Record<string, Schema>>;
   readonly headers?: Readonly<Record<string, { readonly description: string }>>;
 };
 
-/** An operation as the document describes it, and what answers it. */
+/** An operation: its description for the document, and its handler. */
 export type ApiOperation = {
   readonly method: "get" | "post" | "delete";
-  /** In the document's form: `/crawl/{job_id}`. */
+  /** The path in the document's form: `/crawl/{job_id}`. */
   readonly path: string;
-  /** In the router's form, where it is not the same path. */
+  /** The path in the router's form, if it differs. */
   readonly pattern?: string;
   readonly summary: string;
   readonly description?: string;
@@ -31,19 +34,19 @@ export type ApiOperation = {
   readonly query?: z.ZodObject;
   readonly headers?: z.ZodObject;
   readonly body?: Schema;
-  /** By status; those that every operation may give are added. */
+  /** Answers by status; those that every operation may give are added. */
   readonly answers: Readonly<Record<number, ApiAnswer>>;
-  /** Whether callers are asked for the key, where there is one. */
+  /** Whether the operation needs no key. */
   readonly isOpen?: boolean;
   readonly handle: (call: ApiCall) => Promise<Response>;
 };
 
-/** A request on its way to an operation. */
+/** A request to an operation. */
 export type ApiCall = {
   readonly exchange: Exchange;
-  /** A parameter of the path, decoded. */
+  /** Returns a decoded parameter of the path. */
   param(name: string): string;
-  /** The query's parameters, each with its first value. */
+  /** The parameters of the query, each with its first value. */
   readonly query: Readonly<Record<string, string>>;
 };
 
@@ -52,9 +55,9 @@ export type ApiOptions = {
   readonly version: string;
   readonly description: string;
   readonly operations: readonly ApiOperation[];
-  /** Answers by status that every operation may give, probes included. */
+  /** Answers by status that every operation may give, including probes. */
   readonly everywhere: Readonly<Record<number, ApiAnswer>>;
-  /** Those of operations that ask for a key. */
+  /** More answers of operations that need a key. */
   readonly guarded: Readonly<Record<number, ApiAnswer>>;
 };
 
@@ -66,10 +69,10 @@ export type Api = {
 
 const METHODS = ["GET", "POST", "DELETE"] as const;
 
-/** Mounts operations; errors that they throw pass through. */
+/** Mounts operations; errors that they throw are passed on. */
 export function createApi(options: ApiOptions): Api {
   const app = new OpenAPIHono<ApiEnvironment>({
-    // The layers have taken the base path off already.
+    // The layers have already removed the base path.
     getPath: (_, context) => pathOf(context),
   });
   for (const operation of options.operations) mount(app, operation, options);
@@ -91,7 +94,7 @@ export function createApi(options: ApiOptions): Api {
   };
 }
 
-// The router hands over what `fetch` was given as `env`, in a type of its own.
+// The router passes on the `env` of `fetch` with a type of its own.
 const pathOf = (context: unknown): string =>
   (context as { readonly env: { readonly exchange: Exchange } }).env.exchange.path;
 
@@ -121,7 +124,7 @@ function mount(app: OpenAPIHono<ApiEnvironment>, operation: ApiOperation, option
   app.openAPIRegistry.registerPath(route);
   app.on(method.toUpperCase(), operation.pattern ?? route.getRoutingPath(), async (context) => {
     const response = await operation.handle(toCall(context));
-    // The framework answers HEAD by dropping the body of GET, of which a stream would never hear.
+    // The framework answers HEAD by dropping the body of GET, and a stream would never notice.
     if (context.env.exchange.request.method === "HEAD") await response.body?.cancel();
     return response;
   });
@@ -163,12 +166,12 @@ function unknownRoute(app: OpenAPIHono<ApiEnvironment>, { path, request }: Excha
   });
 }
 
-/** Fields of a body that are named in an answer at most. */
+/** The most fields of a body that an answer names. */
 const MAX_NAMED_FIELDS = 50;
 
 /**
- * The value in the form of the schema.
- * @throws ProblemError 422 that names every field that is wrong, unknown ones included
+ * Parses a value with a schema.
+ * @throws ProblemError 422 that names every wrong field, unknown ones included
  */
 export function parseWith<S extends Schema>(schema: S, value: unknown, what: string): z.output<S> {
   const parsed = schema.safeParse(value);
@@ -177,7 +180,7 @@ export function parseWith<S extends Schema>(schema: S, value: unknown, what: str
   throw invalidRequest(`the ${what} is not valid: ${errors[0]?.message ?? "it has another form"}`, errors);
 }
 
-/** A request whose fields are wrong. */
+/** The problem of a request with wrong fields. */
 export const invalidRequest = (
   detail: string,
   errors: readonly InvalidField[],

@@ -19,7 +19,7 @@ const Problem = z
   })
   .openapi("Problem", { description: "RFC 9457" });
 
-/** An answer in the form of a problem. */
+/** Describes an answer that is a problem. */
 export const problem = (description: string, headers?: ApiAnswer["headers"]): ApiAnswer => ({
   description,
   content: { "application/problem+json": Problem },
@@ -28,13 +28,13 @@ export const problem = (description: string, headers?: ApiAnswer["headers"]): Ap
 
 const RETRY_AFTER = { "Retry-After": { description: "Seconds to wait" } };
 
-/** What any operation may answer. */
+/** Problems that any operation may answer with. */
 export const EVERYWHERE: Readonly<Record<number, ApiAnswer>> = {
   403: problem("The Host or Origin is not one that the server answers to"),
   500: problem("A fault inside the server, or its disk"),
 };
 
-/** What operations may answer that ask for the key. */
+/** Problems of operations that need the key. */
 export const GUARDED: Readonly<Record<number, ApiAnswer>> = {
   401: problem("The API key is missing or wrong", {
     "WWW-Authenticate": { description: "How to send it" },
@@ -42,7 +42,7 @@ export const GUARDED: Readonly<Record<number, ApiAnswer>> = {
   503: problem("The server is ending", RETRY_AFTER),
 };
 
-/** What reading a JSON body may end in. */
+/** Problems of reading a JSON body. */
 export const BODY_PROBLEMS: Readonly<Record<number, ApiAnswer>> = {
   400: problem("The body is not JSON"),
   408: problem("The body took longer than 10 s to arrive"),
@@ -51,7 +51,7 @@ export const BODY_PROBLEMS: Readonly<Record<number, ApiAnswer>> = {
   422: problem("Fields are wrong; `errors` names each"),
 };
 
-/** What fetching and extracting a page may end in. */
+/** Problems of fetching and extracting a page. */
 export const PAGE_PROBLEMS: Readonly<Record<number, ApiAnswer>> = {
   403: problem("The egress policy refuses an address, or the Origin is foreign"),
   422: problem("Fields are wrong, or the page holds nothing to extract"),

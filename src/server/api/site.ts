@@ -3,28 +3,28 @@ import { pageResponse } from "../web/embedded.ts";
 import { type Api, type ApiOperation, type ApiOptions, createApi, z } from "./openapi.ts";
 import { EVERYWHERE, GUARDED } from "./problems.ts";
 
-/** Answered without a key and whatever the load: what load balancers and supervisors ask. */
+/** Probes of load balancers and supervisors, which are answered without a key and under any load. */
 export const PROBE_PATHS: readonly string[] = ["/health", "/ready"];
 
-/** What both servers say of themselves. */
+/** What both servers report about themselves. */
 export type SiteParts = {
   readonly name: string;
   readonly version: string;
-  /** False while starting and while ending. */
+  /** False during the start and the shutdown. */
   readonly isReady: () => boolean;
   readonly renderMetrics: () => string;
 };
 
-/** What differs between them. */
+/** The differences between the two servers. */
 export type SiteAnswers = {
-  /** What `GET /` says to programs. */
+  /** The answer of `GET /` to programs. */
   readonly about: (basePath: string) => object;
   readonly aboutSchema: z.ZodType;
   readonly health: ApiOperation["handle"];
   readonly healthSchema: z.ZodType;
 };
 
-/** Mounts the operations of a server beside those that both have: the pages, the probes, the metrics. */
+/** Mounts the operations of a server and those that both have: the pages, the probes, the metrics. */
 export function createSite(
   parts: SiteParts,
   site: SiteAnswers & Pick<ApiOptions, "description" | "operations">,
@@ -96,7 +96,7 @@ const pageOperations = (site: SiteAnswers, describe: (basePath: string) => objec
         content: { "text/html": z.string(), "application/json": site.aboutSchema },
       },
     },
-    // The page stands before the operations, since it needs no key.
+    // The page comes before the operations, because it needs no key.
     handle: async ({ exchange }) => Response.json(site.about(exchange.basePath)),
   },
   {

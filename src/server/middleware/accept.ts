@@ -1,10 +1,10 @@
 /** A type that an Accept header names, in lower case: `text/html`, `text/*`. */
 export type AcceptedType = { readonly type: string; readonly weight: number };
 
-/** Of a longer header the rest is left out. */
+/** The rest of a longer header is ignored. */
 const MAX_ACCEPT = 1000;
 
-/** What an Accept header names (RFC 9110, section 12.5.1), as it is written; what is refused has the weight 0. */
+/** Reads an Accept header (RFC 9110, section 12.5.1) in its own order; refused types have the weight 0. */
 export const acceptedTypes = (accept: string | null): AcceptedType[] =>
   (accept ?? "")
     .slice(0, MAX_ACCEPT)
@@ -15,7 +15,7 @@ export const acceptedTypes = (accept: string | null): AcceptedType[] =>
       return { type, weight: written === undefined ? 1 : Number(written) || 0 };
     });
 
-/** Whether HTML is named, and not JSON with more weight, as browsers do: a bare wildcard is a program's. */
+/** Whether HTML is named and JSON does not weigh more, as in browsers; a bare wildcard means a program. */
 export function prefersHtml(accept: string | null): boolean {
   const named = acceptedTypes(accept);
   const weightOf = (types: readonly string[]): number =>

@@ -3,9 +3,9 @@ import type { Layer } from "./exchange.ts";
 import { ProblemError } from "./problem.ts";
 
 /**
- * Asks for `Authorization: Bearer KEY`.
- * @param options.key null: nobody is asked
- * @param options.openPaths are answered without a key: what load balancers and supervisors look at
+ * Requires `Authorization: Bearer KEY`.
+ * @param options.key null requires nothing
+ * @param options.openPaths paths that need no key, for load balancers and supervisors
  */
 export function requireApiKey(options: {
   readonly key: string | null;
@@ -29,13 +29,16 @@ export function requireApiKey(options: {
   };
 }
 
-/** Tells requests that carry the key from others. @param key null: all do */
+/**
+ * Makes a check whether a request has the key.
+ * @param key null accepts every request
+ */
 export function keyCheck(key: string | null): (request: Request) => boolean {
   if (key === null) return () => true;
   const expected = digest(key);
   return (request) => {
     const token = tokenOf(request);
-    // Digests have one length, so the comparison takes the same time whatever was sent.
+    // Digests have equal lengths, so the comparison takes the same time whatever was sent.
     return token !== undefined && timingSafeEqual(digest(token), expected);
   };
 }

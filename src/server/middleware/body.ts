@@ -2,24 +2,27 @@ import { ClientCounts } from "./client-counts.ts";
 import type { Client, Exchange, Layer } from "./exchange.ts";
 import { ProblemError } from "./problem.ts";
 
-/** Largest body of a request. */
+/** The largest body of a request. */
 export const MAX_BODY_BYTES = 2 * 1024 * 1024;
 
 export type BodyLimits = {
   readonly maxBytes: number;
-  /** How long a body may take to arrive, ms. */
+  /** How long a body may take to arrive, in ms. */
   readonly maxMs: number;
-  /** Bodies up to this length arrive in any number; those of slow senders wait in memory meanwhile. */
+  /** Any number of bodies up to this length may arrive at once; those of slow senders wait in memory. */
   readonly smallBytes: number;
-  /** Longer bodies that arrive at once, in all and of one client. */
+  /** The most longer bodies that may arrive at once, in total and from one client. */
   readonly maxLarge: number;
   readonly maxLargePerClient: number;
 };
 
-/** Longest time that a body may take to arrive, ms. */
+/** The longest time that a body may take to arrive, in ms. */
 export const MAX_BODY_MS = 10_000;
 
-/** With these, a thousand slow senders of small bodies and all that may send large ones hold less than 100 MiB. */
+/**
+ * With these limits, a thousand slow senders of small bodies and all allowed large bodies hold less than 100
+ * MiB.
+ */
 const BODY_LIMITS: BodyLimits = {
   maxBytes: MAX_BODY_BYTES,
   maxMs: MAX_BODY_MS,
@@ -31,9 +34,9 @@ const BODY_LIMITS: BodyLimits = {
 const METHODS_WITH_BODY = ["POST", "PUT", "PATCH"];
 
 /**
- * Reads the body of a request to its end before the layers within see it, so that a slow sender holds nothing that
- * another waits for: it must stand outside of every limit on requests that are worked on.
- * Answers 413 over `maxBytes`, 408 after `maxMs`, 400 for a body that breaks off, 429 for a large one too many.
+ * Reads the whole body of a request before the inner layers see it, so that a slow sender occupies nothing
+ * that others wait for. It must be outside every limit on requests under way. Answers 413 over `maxBytes`,
+ * 408 after `maxMs`, 400 for an incomplete body, and 429 for one large body too many.
  */
 export function receiveBodies(overrides: Partial<BodyLimits> = {}): Layer {
   const limits = { ...BODY_LIMITS, ...overrides };
@@ -45,8 +48,8 @@ export function receiveBodies(overrides: Partial<BodyLimits> = {}): Layer {
 }
 
 /**
- * The JSON of a request's body.
- * @throws ProblemError 415 for another type, 400 for what is no JSON
+ * Parses the JSON of a request's body.
+ * @throws ProblemError 415 for another type, 400 for invalid JSON
  */
 export function readJsonBody({ request, body }: Exchange): unknown {
   const type = request.headers.get("content-type")?.split(";")[0]?.trim().toLowerCase();
@@ -88,7 +91,7 @@ async function receive(exchange: Exchange, limits: Receiving): Promise<string> {
 }
 
 type ReadingChunks = Pick<BodyLimits, "maxBytes" | "smallBytes"> & {
-  /** Called once the body turns out to be a large one. */
+  /** Called when the body turns out to be large. */
   readonly takePlace: () => void;
   readonly late: Promise<never>;
 };
@@ -109,13 +112,13 @@ async function readChunks(request: Request, options: ReadingChunks): Promise<str
       text += decoder.decode(value, { stream: true });
     }
   } finally {
-    // A body that was read to its end has nothing left to call off.
+    // A body that was read completely needs no cancelling.
     void reader?.cancel().catch(() => {});
   }
   return text + decoder.decode();
 }
 
-/** @throws ProblemError 429 when there is no place left for a large body, for anybody or for this client */
+/** @throws ProblemError 429 when there is no room for another large body, in total or from this client */
 function takeLargePlace(
   client: Client,
   { large, maxLarge, maxLargePerClient, smallBytes }: Receiving,
@@ -129,7 +132,7 @@ function takeLargePlace(
   });
 }
 
-// The client has gone, or its chunks are none: nothing of ours is wrong.
+// The client has left, or sent invalid chunks; the server is not at fault.
 function refuseCut(): never {
   throw new ProblemError({ status: 400, code: "body_cut_off", detail: "the body ended before its end" });
 }

@@ -1,12 +1,15 @@
 import { subscriberNetwork } from "../../fetching/index.ts";
 import type { Client } from "./exchange.ts";
 
-/** What each client holds of something that there is little of: an IPv4 address, or the network of an IPv6 one. */
+/**
+ * Counts how much of a scarce resource each client uses. A client is an IPv4 address, or the network of an
+ * IPv6 address.
+ */
 export class ClientCounts {
   readonly #held = new Map<string, number>();
   #total = 0;
 
-  /** Of all clients. */
+  /** The total of all clients. */
   get total(): number {
     return this.#total;
   }
@@ -15,7 +18,7 @@ export class ClientCounts {
     return this.#held.get(subscriberNetwork(address)) ?? 0;
   }
 
-  /** Notes one more; disposed of once, it is one less. */
+  /** Counts one more; disposing of the result counts one less. */
   take({ address }: Client): Disposable {
     const key = subscriberNetwork(address);
     this.#held.set(key, (this.#held.get(key) ?? 0) + 1);

@@ -3,8 +3,8 @@ import type { Client } from "./exchange.ts";
 import { bareAddress, wasForwarded as isForwarded } from "./forwarding.ts";
 
 /**
- * Who asks. Forwarding headers count only when the peer is a trusted proxy; of a list of forwarders the
- * last one that is not trusted is the client, since everything before it may be made up.
+ * Identifies the client. Forwarding headers count only when the peer is a trusted proxy. In a list of
+ * forwarders the last one that is not trusted is the client, since everything before it may be made up.
  */
 export function clientOf(request: Request, peerAddress: string, trusted: AddressSet): Client {
   const { headers } = request;
@@ -23,15 +23,15 @@ export function clientOf(request: Request, peerAddress: string, trusted: Address
   };
 }
 
-/** The prefix that a trusted proxy took off the path: `/docs`, or empty. */
+/** The prefix that a trusted proxy removed from the path: `/docs`, or empty. */
 export function forwardedPrefix(request: Request, peerAddress: string, trusted: AddressSet): string {
   if (!trusted.has(peerAddress)) return "";
   return normalBasePath(lastOf(request.headers.get("x-forwarded-prefix")) ?? "") ?? "";
 }
 
 /**
- * A base path with one slash in front and none behind; empty for the root.
- * @returns null for what cannot stand in an address: `//host`, `..`, spaces, quotes
+ * Normalises a base path to one leading slash and no trailing one; empty for the root.
+ * @returns null for text that cannot be part of an address: `//host`, `..`, spaces, quotes
  */
 export function normalBasePath(written: string): string | null {
   const path = written.trim().replace(/(?<!\/)\/+$/, "");
@@ -43,12 +43,14 @@ export function normalBasePath(written: string): string | null {
 function firstUntrusted(chain: readonly string[], trusted: AddressSet): string | null {
   for (let index = chain.length - 1; index >= 0; index--) {
     const address = bareAddress(chain[index] ?? "");
-    // What is no address is made up, and so is all that stands before it.
+    // An entry that is no address was made up, and so was everything before it.
     if (address === null) return null;
     if (!trusted.has(address) || index === 0) return address;
   }
   return null;
 }
 
-/** Proxies append to what they got, so only the last part of a list is the trusted proxy's own word. */
+/**
+ * Proxies append to what they received, so only the last part of a list comes from the trusted proxy itself.
+ */
 const lastOf = (list: string | null): string | undefined => list?.split(",").at(-1)?.trim() || undefined;

@@ -1,34 +1,34 @@
 import type { Log } from "../../base/log.ts";
 
-/** One request on its way through the layers, with what they found out about it. */
+/** One request on its way through the layers, with what they have found out about it. */
 export type Exchange = {
   readonly request: Request;
   /** The body of the request as text; empty until `receiveBodies` has read it. */
   readonly body: string;
-  /** The path below the base path, decoded nowhere: `/crawl/7`. */
+  /** The path below the base path, not decoded: `/crawl/7`. */
   readonly path: string;
-  /** What stands before `path` in the addresses that the client sees: `""` or `/prefix`. */
+  /** The part before `path` in the addresses that the client sees: `""` or `/prefix`. */
   readonly basePath: string;
   readonly requestId: string;
   readonly client: Client;
-  /** Carries the request id. */
+  /** A log that carries the request id. */
   readonly log: Log;
   /**
-   * Aborts when the client leaves, and when the server's end calls the request off. A signal costs 15 µs, which a
-   * search is not to pay: it is made for who asks.
+   * Aborts when the client leaves or the shutdown cancels the request. It is made on demand, because a signal
+   * costs 15 µs, which a search should not pay.
    */
   readonly signal: () => AbortSignal;
-  /** Lets the connection be silent for longer than the server allows by itself: slow work, event streams. */
+  /** Lets the connection be silent for longer than usual, for slow work and event streams. */
   readonly keepOpen: () => void;
 };
 
-/** Who asks, as far as the connection and trusted proxies tell. */
+/** The client, as far as the connection and trusted proxies tell. */
 export type Client = {
   /** The peer of the TCP connection. */
   readonly peerAddress: string;
-  /** The peer, or what trusted proxies say about whom they forward. */
+  /** The peer's address, or the one that trusted proxies forward for. */
   readonly address: string;
-  /** Whether the request carries any sign of having been passed on, by a trusted proxy or another. */
+  /** Whether the request shows any sign of having been forwarded, by a trusted proxy or another. */
   readonly wasForwarded: boolean;
   /** `http` or `https`, as the client sees it. */
   readonly scheme: string;
@@ -36,10 +36,10 @@ export type Client = {
   readonly host: string;
 };
 
-/** Answers a request. What it throws becomes an error answer at the outermost layer. */
+/** Answers a request. The outermost layer turns what it throws into an error answer. */
 export type Handler = (exchange: Exchange) => Promise<Response>;
 
-/** A step around a handler: it may answer by itself, or change what goes in and comes out. */
+/** A step around a handler, which may answer itself or change the request and the answer. */
 export type Layer = (next: Handler) => Handler;
 
 /** Wraps a handler in layers, the first one outermost. */

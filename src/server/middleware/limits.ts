@@ -6,25 +6,25 @@ import type { Exchange, Layer } from "./exchange.ts";
 import { ProblemError, type RequestProblem } from "./problem.ts";
 
 export type ConcurrencyLimit = {
-  /** Requests that are worked on at once. */
+  /** The most requests under way. */
   readonly max: number;
-  /** How long further ones wait for their turn, in ms; 0: not at all. */
+  /** How long other requests wait for their turn, in ms; 0 does not let them wait. */
   readonly waitMs: number;
-  /** How many may wait. */
+  /** The most waiting requests. */
   readonly maxWaiting: number;
-  /** What those are told that do not get a turn. */
+  /** The answer for requests that do not get a turn. */
   readonly problem: RequestProblem;
-  /** Which requests count; all others are answered whatever the load. */
+  /** Which requests count; all others are answered under any load. */
   readonly counts: (exchange: Exchange) => boolean;
 };
 
-/** Bounds how many requests are worked on at once; turns go round among the clients that wait. */
+/** Limits the number of requests under way; turns rotate among the waiting clients. */
 export function limitConcurrency(limit: ConcurrencyLimit): Layer {
   let running = 0;
   const waiting = new FairQueue<() => void>();
   const release = (): void => {
     const nextTurn = waiting.take();
-    // A turn is handed on, so the number of those running stays.
+    // A turn is handed straight to the next in line, so the number of running requests stays the same.
     if (nextTurn) nextTurn();
     else running--;
   };
@@ -75,8 +75,9 @@ function turnWithin(
 }
 
 /**
- * Lets the requests that have arrived be counted before one of them is worked on. A search takes the thread until it
- * is done; without this layer, requests would be served in the order of arrival, and no limit would see those behind.
+ * Lets the requests that have arrived be counted before one of them is processed. A search occupies the
+ * thread until it is done; without this layer, requests would be served in the order of arrival, and no limit
+ * would see those behind.
  */
 export const afterArrivals: Layer = (next) => async (exchange) => {
   await setImmediate();
@@ -84,13 +85,13 @@ export const afterArrivals: Layer = (next) => async (exchange) => {
 };
 
 export type ClientLimit = {
-  /** Requests of one client that are here at once, those that wait for their turn included. */
+  /** The most simultaneous requests from one client, including those that wait for their turn. */
   readonly max: number;
   /** Which requests count. */
   readonly counts: (exchange: Exchange) => boolean;
 };
 
-/** Answers 429 to a client that asks for more at once than one may, whatever room there is for others. */
+/** Answers 429 to a client with too many simultaneous requests, however much room there is for others. */
 export function limitClients({ max, counts }: ClientLimit): Layer {
   const here = new ClientCounts();
   return (next) => async (exchange) => {
@@ -107,7 +108,7 @@ export function limitClients({ max, counts }: ClientLimit): Layer {
   };
 }
 
-/** Answers with the problem what is not answered in so many ms; whatever it was at is left to itself. */
+/** Answers with the problem when a request takes longer than this; the abandoned work is left to itself. */
 export const limitTime =
   (limitMs: number, problem: RequestProblem): Layer =>
   (next) =>
@@ -121,7 +122,7 @@ export const limitTime =
     }
   };
 
-/** Says no to new work while the server is ending; probes still learn why. */
+/** Refuses new work during the shutdown; probes still learn why. */
 export const refuseWhileDraining =
   (isDraining: () => boolean, openPaths: readonly string[]): Layer =>
   (next) =>
@@ -130,7 +131,7 @@ export const refuseWhileDraining =
     return next(exchange);
   };
 
-/** What is said to requests that come while the server ends, or that are called off by its end. */
+/** The answer to requests that come during the shutdown or are cancelled by it. */
 export const drainingProblem: RequestProblem = {
   status: 503,
   code: "draining",

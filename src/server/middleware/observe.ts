@@ -5,13 +5,13 @@ import { problemResponse, toProblem } from "./problem.ts";
 
 export type ObserveOptions = {
   readonly metrics: Metrics;
-  /** Paths whose requests are logged at debug level: probes would fill the log. */
+  /** Paths whose requests are logged at debug level, because probes would fill the log. */
   readonly quietPaths: readonly string[];
 };
 
 /**
- * The outermost layer: errors become answers, every answer carries the request id and the headers that keep browsers
- * safe, and each request is one line of the log and one count in the metrics.
+ * The outermost layer. It turns errors into answers, adds the request id and the headers that protect
+ * browsers to every answer, and logs and counts each request.
  */
 export const observe =
   ({ metrics, quietPaths }: ObserveOptions): Layer =>
@@ -34,12 +34,12 @@ export const observe =
     return response;
   };
 
-/** Escapes within escapes that are looked through; what is escaped more often is not shown. */
+/** How many nested escapes are undone; text that is escaped more often is not shown. */
 const MAX_ESCAPES = 8;
 
 /**
- * A path as the log shows it. That of `GET /https://user:secret@site/?token=…` holds credentials and the query of
- * somebody else's site, escaped once, many times or not at all.
+ * Returns a path as the log shows it. The path of `GET /https://user:secret@site/?token=…` contains
+ * credentials and the query of another site, escaped once, several times or not at all.
  */
 export function shownPath(path: string): string {
   let text = path.slice(1);
@@ -48,14 +48,14 @@ export function shownPath(path: string): string {
   return `/${withoutCredentials(readable < 0 ? text : `${text.slice(0, readable)}…`)}`;
 }
 
-/** Only what is written in ASCII: the rest is no part of an address's form. */
+/** Undoes escapes of ASCII only: other characters are no part of an address's syntax. */
 const unescaped = (text: string): string =>
   text.replace(/%([0-7][\da-f])/gi, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)));
 
-// What an answer may load when a browser shows it. Pages with scripts set their own policy.
+// This says what an answer may load when a browser shows it. Pages with scripts set their own policy.
 const NOTHING = "default-src 'none'; frame-ancestors 'none'";
 
-// Answers of `fetch`-like helpers may have headers that cannot be changed; a copy's body is a stream, which costs.
+// Some responses have immutable headers; a copy's body is a stream, which costs time.
 function withOwnHeaders(response: Response, requestId: string): Response {
   try {
     setOwnHeaders(response.headers, requestId);
@@ -67,7 +67,7 @@ function withOwnHeaders(response: Response, requestId: string): Response {
   }
 }
 
-/** Keeps browsers from guessing types, framing answers and telling other sites of them. */
+/** Keeps browsers from guessing types, framing answers and revealing them to other sites. */
 function setOwnHeaders(headers: Headers, requestId: string): void {
   headers.set("x-request-id", requestId);
   headers.set("x-content-type-options", "nosniff");
@@ -76,7 +76,7 @@ function setOwnHeaders(headers: Headers, requestId: string): void {
   if (!headers.has("cache-control")) headers.set("cache-control", "no-store");
 }
 
-/** The answer of a handler, also where it throws. */
+/** Returns the answer of a handler, even when it throws. */
 export async function answered(next: Handler, exchange: Parameters<Handler>[0]): Promise<Response> {
   try {
     return await next(exchange);

@@ -6,17 +6,23 @@ import { ProblemError } from "./problem.ts";
 export type OriginRules = {
   /** The address that the server is bound to. */
   readonly boundHost: string;
-  /** Names that a Host header may hold besides those of this machine; null: any, unless bound to loopback. */
+  /**
+   * Names that a Host header may contain besides those of this machine; null allows any name unless bound to
+   * loopback.
+   */
   readonly allowedHosts: readonly string[] | null;
-  /** Origins (`https://app.example`) of foreign pages that may call, and read the answers; `*` is every one. */
+  /**
+   * Origins (`https://app.example`) of foreign pages that may send requests and read the answers; `*` means
+   * every origin.
+   */
   readonly corsOrigins: readonly string[];
-  /** Methods that a foreign origin is refused for; reading is harmless where nothing is allowed to read it. */
+  /** Methods that are refused for foreign origins; reading does no harm when the answer stays unreadable. */
   readonly guardedMethods: readonly string[];
 };
 
 /**
  * Keeps pages of other sites in somebody's browser from using the server: a Host that is not the server's
- * (DNS rebinding) and a foreign Origin are refused with 403; origins of the list get CORS headers.
+ * (DNS rebinding) and a foreign Origin are refused with 403; listed origins get CORS headers.
  */
 export function guardOrigin(rules: OriginRules): Layer {
   const allowsHost = hostRule(rules);
@@ -31,7 +37,7 @@ export function guardOrigin(rules: OriginRules): Layer {
       return withCors(new Response(null, { status: 204 }), exchange, origin);
     if (!isListed && !isSameOrigin(origin, exchange) && rules.guardedMethods.includes(request.method))
       throw refusal("requests of other sites are refused; the operator can allow an origin");
-    // The pages of listed origins may read errors too.
+    // Pages of listed origins may read errors too.
     return isListed ? withCors(await answered(next, exchange), exchange, origin) : next(exchange);
   };
 }
@@ -46,12 +52,16 @@ function hostRule({ boundHost, allowedHosts }: OriginRules): (host: string) => b
     const name = hostName(host);
     if (name === null) return false;
     if (names.has("*") || names.has(host.toLowerCase()) || names.has(name)) return true;
-    // Whatever the server is bound to: probes beside it ask for localhost, and no foreign name resolves to one of these.
+    // This holds whatever the server is bound to: local probes use localhost, and no foreign name resolves to
+    // such a name.
     return isLoopbackName(name);
   };
 }
 
-/** Whether a Host header names this machine: `localhost`, a name below it, or a loopback address, with any port. */
+/**
+ * Whether a Host header names this machine: `localhost`, a name below it, or a loopback address, with any
+ * port.
+ */
 export function isLoopbackHost(host: string): boolean {
   const name = hostName(host);
   return name !== null && isLoopbackName(name);
@@ -60,14 +70,14 @@ export function isLoopbackHost(host: string): boolean {
 const isLoopbackName = (name: string): boolean =>
   name === "localhost" || name.endsWith(".localhost") || isLoopbackAddress(name);
 
-/** The name of `name:port`, in lower case and without the dot or brackets around it. */
+/** The name of `name:port`, in lower case and without a trailing dot or brackets. */
 function hostName(host: string): string | null {
   const url = URL.parse(`http://${host}/`);
   if (!url || url.host === "" || /[/?#@\\]/.test(host)) return null;
   return url.hostname.replace(/\.$/, "").replace(/^\[|\]$/g, "");
 }
 
-/** Whether a page of this server sends the request: `null` and files are foreign. */
+/** Whether a page of this server sends the request; `null` and files are foreign. */
 const isSameOrigin = (origin: string, { client }: Exchange): boolean =>
   URL.parse(origin)?.host === URL.parse(`${client.scheme}://${client.host}/`)?.host && URL.canParse(origin);
 

@@ -1,18 +1,18 @@
 import { FAILURE_OUTCOMES, Failure, type FailureCode } from "../../base/failure.ts";
 
-/** One field of a request that is wrong. */
+/** One wrong field of a request. */
 export type InvalidField = { readonly path: string; readonly message: string };
 
-/** What an answer says that is no Failure of the work: problems of the request itself. */
+/** A problem of the request itself, in contrast to a Failure of the work. */
 export type RequestProblem = {
   readonly status: number;
-  /** Stable, for programs. */
+  /** A stable code for programs. */
   readonly code: string;
-  /** For people; shown as it is. */
+  /** A message for people, shown unchanged. */
   readonly detail: string;
   readonly errors?: readonly InvalidField[];
   readonly headers?: Readonly<Record<string, string>>;
-  /** Further members of the answer, which RFC 9457 allows in its section 3.2. */
+  /** More members of the answer (RFC 9457, section 3.2). */
   readonly members?: Readonly<Record<string, boolean | number | string>>;
 };
 
@@ -46,7 +46,7 @@ export function problemResponse(problem: RequestProblem, requestId: string): Res
   });
 }
 
-/** What an error means outside: our own message for a Failure, nothing of the inside for a fault. */
+/** Translates an error for clients: a Failure with its message, a bug without any detail. */
 export function toProblem(error: unknown): RequestProblem {
   if (error instanceof ProblemError) return error.problem;
   if (!(error instanceof Failure) || error.code === "internal") return INTERNAL;
@@ -61,7 +61,7 @@ const INTERNAL: RequestProblem & { readonly code: FailureCode } = {
   detail: "a fault inside the server; its log has the rest under the request id",
 };
 
-// Reason phrases of RFC 9110, section 15, which `about:blank` asks to be the title.
+// These are the reason phrases of RFC 9110, section 15, which `about:blank` requires as titles.
 const TITLES: Readonly<Record<number, string>> = {
   400: "Bad Request",
   401: "Unauthorized",

@@ -2,12 +2,12 @@ import type { Layer } from "./exchange.ts";
 import { drainingProblem } from "./limits.ts";
 import { ProblemError } from "./problem.ts";
 
-/** The requests that are worked on. */
+/** The requests under way. */
 export type UnderWay = {
-  /** Notes each request that goes through it, and what calls it off. */
+  /** Notes each request that passes, and how to cancel it. */
   readonly layer: Layer;
   readonly count: () => number;
-  /** Answers them with 503 and aborts the signals of their work; says how many they were. */
+  /** Answers all of them with 503 and aborts their work; returns how many they were. */
   readonly callOff: () => number;
 };
 

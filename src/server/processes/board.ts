@@ -2,18 +2,18 @@ import { type Database, openLeaseOwner } from "../../base/database/index.ts";
 import type { Log } from "../../base/log.ts";
 import type { MetricsSnapshot } from "../../metrics.ts";
 
-/** What the processes of one run know of each other. */
+/** What the processes of one run know about each other. */
 export interface ProcessBoard extends Disposable {
-  /** Those that were heard of in the last seconds, this one included. */
+  /** The processes that were heard from in the last seconds, including this one. */
   alive(): readonly LiveProcess[];
-  /** What the others have counted, the dead ones included, so that totals never fall. */
+  /** The metrics of the other processes, including dead ones, so that totals never fall. */
   otherMetrics(): readonly MetricsSnapshot[];
 }
 
 export type LiveProcess = { readonly pid: number; readonly startedAt: Date };
 
 export type BoardOptions = {
-  /** Shared by all processes. */
+  /** The database that all processes share. */
   readonly database: Database;
   /** See `SuperviseOptions`. */
   readonly run: string;
@@ -23,15 +23,15 @@ export type BoardOptions = {
 };
 
 const BEAT_MS = 1_000;
-/** Silent for so long, a process is not counted any more. */
+/** A process that is silent for this long is no longer counted. */
 const SILENCE_MS = 5_000;
-/** What earlier runs have left is removed after a day. */
+/** The remains of earlier runs are removed after a day. */
 const KEEP_MS = 24 * 60 * 60 * 1000;
 
-/** Puts this process on the board, and what it counts every second. */
+/** Registers this process, and publishes its metrics every second. */
 export function openProcessBoard(options: BoardOptions): ProcessBoard {
   const { database, run, pid, snapshot, log } = options;
-  // What is heard of a process that was killed is some seconds old; its lock is gone at once.
+  // The last sign of a killed process is some seconds old, but its lock is gone at once.
   const owner = openLeaseOwner(database);
   const id = owner.name;
   const startedAt = Date.now();
@@ -65,7 +65,7 @@ export function openProcessBoard(options: BoardOptions): ProcessBoard {
         .all(run, Date.now() - SILENCE_MS)
         .filter((row) => !owner.hasDied(row.id))
         .map((row) => ({ pid: row.pid, startedAt: new Date(row.started_at) })),
-    // Written by `beat` of this version or, during an upgrade, of a neighbouring one.
+    // `beat` of this version or, during an upgrade, of a neighbouring one wrote this.
     otherMetrics: () => others.all(run, id).map(({ metrics }) => JSON.parse(metrics) as MetricsSnapshot),
     [Symbol.dispose]() {
       clearInterval(timer);

@@ -7,60 +7,66 @@ import type { ServerPlace } from "../serve.ts";
 import { openProcessBoard } from "./board.ts";
 import { type StartCopy, superviseProcesses } from "./supervise.ts";
 
-/** What a process that serves with others has to do with the one that started it. */
+/** The link from one of several serving processes to the one that started it. */
 export type Supervisor = {
-  /** The same for all processes of one start. */
+  /** The id of the run, the same for all processes of one start. */
   readonly run: string;
-  /** To listen on together with the others. */
+  /** The port that all processes listen on. */
   readonly port: number;
-  /** Tells it that this process answers. */
+  /** Reports that this process answers. */
   announceReady(): void;
 };
 
 /** The process around a server. */
 export type ServingProcess = {
-  /** Null unless this process is a copy that another one started. */
+  /** Null unless another process started this one as a copy. */
   readonly supervisor: Supervisor | null;
   /** Starts this program again with the same arguments, as one of several that serve. */
   readonly startCopy: StartCopy;
-  /** Fires when the person interrupts the program, or its supervisor is gone or ends it. */
+  /** Aborts when the person interrupts the program, or its supervisor has ended or ends it. */
   readonly signal: AbortSignal;
 };
 
-/** A server that one process runs, or several on one port. */
+/** A server that runs in one process, or in several on one port. */
 export type ServedProgram = {
   readonly host: string;
   readonly port: number;
-  /** Processes that are to serve. */
+  /** The number of serving processes. */
   readonly count: number;
   readonly metricsNamespace: string;
   readonly log: Log;
-  /** Called once it answers, by the process that the person has started. @param from says from how many processes */
+  /**
+   * Called once it answers, in the process that the person has started.
+   * @param from says from how many processes
+   */
   readonly announce: (url: string, from: string) => void;
-  /** Done once, before several processes start: what is wrong is told once, and ends the program. */
+  /** Runs once before several processes start, so that an error is reported once and ends the program. */
   readonly prepare: () => Promise<void>;
   /** Opens the server in this process, waits in `serving.untilEnd`, and closes it. */
   readonly run: (serving: ServingPart) => Promise<void>;
 };
 
-/** What one process has of the port and of what all count together. */
+/** One process's share of the port and of the common metrics. */
 export type ServingPart = Pick<ServerPlace, "port" | "sharesPort"> & {
   /** Counts for `/metrics`. */
   readonly sink: MetricsSink;
-  /** Puts this process on the board in a database that all share. */
+  /** Registers this process in the database that all share. */
   join(database: Database): JoinedProcess;
-  /** Says that the server answers at this address, and waits until it is to end. */
+  /** Announces that the server answers at this address, and waits until it has to end. */
   untilEnd(url: string): Promise<void>;
 };
 
-/** This process among those on the port; dispose of it when it ends. */
+/** This process among those on the port; dispose of it at the end. */
 export type JoinedProcess = Disposable & {
   readonly processes: { readonly configured: number; readonly alive: () => number };
-  /** What all processes have counted, in Prometheus's text format. */
+  /** The metrics of all processes in Prometheus's text format. */
   readonly renderMetrics: () => string;
 };
 
-/** Serves until the signal; returns the exit code. @throws what `prepare` and `run` throw */
+/**
+ * Serves until the signal aborts; returns the exit code.
+ * @throws what `prepare` and `run` throw
+ */
 export async function serveProcesses(program: ServedProgram, around: ServingProcess): Promise<number> {
   const { host, port, count, log } = program;
   const { supervisor, signal } = around;

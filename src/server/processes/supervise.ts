@@ -5,13 +5,13 @@ import type { Log } from "../../base/log.ts";
 export type ProcessCopy = {
   readonly pid: number;
   readonly exited: Promise<{ readonly code: number | null; readonly signal: string | null }>;
-  /** Asks it to finish what runs and end. */
+  /** Asks it to finish running requests and end. */
   end(): void;
   /** Ends it at once. */
   kill(): void;
 };
 
-/** What starts a copy, tied to this process: where this one ends, however it ends, the copy ends too. */
+/** Starts a copy that ends with this process, however this process ends. */
 export type StartCopy = (copy: {
   /** See `SuperviseOptions`. */
   readonly run: string;
@@ -21,33 +21,33 @@ export type StartCopy = (copy: {
 }) => ProcessCopy;
 
 export type SuperviseOptions = {
-  /** Processes to keep running. */
+  /** The number of processes to keep running. */
   readonly count: number;
   readonly startCopy: StartCopy;
-  /** Unique among all starts; the processes of one add up what they count. */
+  /** An id that is unique among all starts; the processes of one run add up their metrics. */
   readonly run: string;
-  /** That they share; see `reservePort`. */
+  /** The shared port; see `reservePort`. */
   readonly port: number;
-  /** Ends all of them. */
+  /** Ends all processes. */
   readonly signal: AbortSignal;
-  /** Every process has been ready once. */
+  /** Called when every process has been ready once. */
   readonly onReady: () => void;
   readonly log: Log;
 };
 
-/** How long processes have to end by themselves, ms; over what a server gives its requests. */
+/** How long processes have to end by themselves, in ms; longer than a server gives its requests. */
 const GRACE_MS = 9_500;
-/** The wait before a dead process is started again, ms: doubles while they die young. */
+/** The wait before a dead process is restarted, in ms; it doubles while processes die young. */
 const FIRST_WAIT_MS = 100;
 const LONGEST_WAIT_MS = 10_000;
-/** Who lived so long did not die of what the start does, ms. */
+/** A process that lived this long did not die because of its start, in ms. */
 const YOUNG_MS = 30_000;
-/** Exit code of wrong settings, which another start does not mend. */
+/** The exit code for wrong settings, which a restart does not fix. */
 const WRONG_SETTINGS = 2;
 
 /**
- * Keeps copies of the program running until the signal, and starts those again that die. They listen on one
- * port by themselves (`sharesPort`).
+ * Keeps copies of the program running until the signal aborts, and restarts those that die. They listen on
+ * one port by themselves (`sharesPort`).
  * @returns the exit code: 0 after the signal; 2 when one finds the settings wrong before any was ready
  */
 export async function superviseProcesses(options: SuperviseOptions): Promise<number> {
@@ -61,9 +61,9 @@ export async function superviseProcesses(options: SuperviseOptions): Promise<num
 
 type Shared = {
   readonly options: SuperviseOptions;
-  /** Numbers of those that were ready once. */
+  /** The numbers of the processes that were ready once. */
   readonly ready: Set<number>;
-  /** Fired when starting is of no use. */
+  /** Aborted when starting is useless. */
   readonly stop: AbortController;
 };
 
@@ -102,7 +102,7 @@ function start(number: number, { options, ready }: Shared): ProcessCopy {
   return copy;
 }
 
-/** Waits for the end of a process, and brings it about after the signal. */
+/** Waits for the end of a process, and ends it after the signal. */
 async function endOf(copy: ProcessCopy, ended: AbortSignal): Promise<Awaited<ProcessCopy["exited"]>> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const end = (): void => {

@@ -6,7 +6,7 @@ import docsStyle from "./page/docs/docs.css" with { type: "text" };
 
 const startScript = bundlePageScript("docs/main.ts");
 
-/** Swagger UI over `openapi.json` beside it, for a browser and without a network. */
+/** Swagger UI for `openapi.json`, which needs no network. */
 export const API_DOCS: EmbeddedPage = {
   html: `<!doctype html>
 <html lang="en">

@@ -1,13 +1,13 @@
 import { join } from "node:path";
 
 /**
- * The script of a page and all that it imports, as one module for browsers. Runs while the program is being
- * built (a macro of the bundler), so that the binary holds the result and no compiler is needed later.
- * @param entry below `page/`
+ * Bundles a page's script with everything that it imports into one module for browsers. It runs while the
+ * program is built (as a macro of the bundler), so that the binary contains the result and needs no compiler.
+ * @param entry a path below `page/`
  * @throws Error when it does not compile; the reasons go to stderr
  */
 export function bundlePageScript(entry: string): string {
-  // A macro may not call the bundler inside the bundler, but may start another one.
+  // A macro may not call the bundler inside the bundler, but it may start another one.
   const build = Bun.spawnSync([
     process.execPath,
     "build",
@@ -17,7 +17,7 @@ export function bundlePageScript(entry: string): string {
     "--minify",
   ]);
   if (!build.success) {
-    // What a macro throws is not shown.
+    // The bundler does not show what a macro throws.
     console.error(build.stderr.toString());
     throw new Error(`${entry} does not compile`);
   }

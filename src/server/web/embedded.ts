@@ -1,18 +1,18 @@
 /** A file inside the program that browsers load. */
 export type EmbeddedFile = {
   readonly type: string;
-  /** Where the program keeps it: what `import … with { type: "file" }` gives; or the text itself. */
+  /** Its place in the program, from `import … with { type: "file" }`, or its text. */
   readonly source: { readonly path: string } | { readonly text: string };
 };
 
-/** A page with what it loads; nothing of it comes from elsewhere. */
+/** A page with everything that it loads. */
 export type EmbeddedPage = {
   readonly html: string;
-  /** Scripts, styles and pictures by the name under which the page asks for them. */
+  /** Scripts, styles and pictures by the name that the page uses. */
   readonly files: Readonly<Record<string, EmbeddedFile>>;
 };
 
-// Only what this server itself serves runs, loads or is connected to; the page is in no frame.
+// The page may run, load and connect only to what this server serves, and may not be framed.
 const OWN_ONLY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -31,13 +31,13 @@ export const pageResponse = ({ html }: EmbeddedPage): Response =>
     headers: { "content-type": "text/html; charset=utf-8", "content-security-policy": OWN_ONLY },
   });
 
-/** One of its files; null for a name that it does not have. */
+/** Returns one of its files; null for an unknown name. */
 export function fileResponse({ files }: EmbeddedPage, name: string): Response | null {
   const file = Object.hasOwn(files, name) ? files[name] : undefined;
   if (!file) return null;
   const body = "text" in file.source ? file.source.text : Bun.file(file.source.path);
   return new Response(body, {
-    // Another version of the program has other files under the same names.
+    // Another version of the program may have other files under the same names.
     headers: { "content-type": file.type, "cache-control": "public, max-age=300" },
   });
 }

@@ -6,8 +6,8 @@ import { fileResponse, pageResponse } from "./embedded.ts";
 const FOLDER = "/docs/";
 
 /**
- * Shows the documentation to browsers, and gives its files to everybody. It stands before the check of the API key
- * for the same reason as `servePage`: what the page shows comes from `/openapi.json`, which needs the key.
+ * Shows the documentation to browsers, and serves its files to everybody. It comes before the check of the
+ * API key for the same reason as `servePage`: its contents come from `/openapi.json`, which needs the key.
  */
 export const serveApiDocs: Layer = (next) => async (exchange) => {
   const { request, path } = exchange;

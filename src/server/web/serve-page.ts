@@ -3,8 +3,9 @@ import type { Exchange, Layer } from "../middleware/exchange.ts";
 import type { WebAsset, WebPage } from "./web-page.ts";
 
 /**
- * What a page may do in a browser: load its own files, ask its own server, and show pictures, which it does
- * when somebody clicks on one. No text can become markup or script (Trusted Types), nothing may frame it.
+ * What a page may do in a browser: load its own files, send requests to its own server, and show pictures,
+ * which it does only after a click. No text can become markup or script (Trusted Types), and nothing may
+ * frame the page.
  */
 export const PAGE_POLICY = [
   "default-src 'none'",
@@ -20,9 +21,9 @@ export const PAGE_POLICY = [
 ].join("; ");
 
 /**
- * Answers `/` with the page where a browser asks for HTML, and the files that the page loads. It stands before
- * the check of the API key: a browser cannot send one with the first request, and the page itself is no
- * secret; what it then asks for needs the key.
+ * Answers `/` with the page when a browser asks for HTML, and serves the files that the page loads. It comes
+ * before the check of the API key: a browser cannot send a key with its first request, and the page itself is
+ * no secret; its own requests need the key.
  */
 export const servePage =
   (page: WebPage): Layer =>
@@ -37,7 +38,7 @@ export const servePage =
     return withVary(toFolder(exchange) ?? answer(exchange, page.html, "no-cache"));
   };
 
-/** Relative addresses need the slash at the end of `/prefix/`. */
+/** Redirects `/prefix` to `/prefix/`, because relative addresses need the slash. */
 function toFolder({ request }: Exchange): Response | null {
   const url = URL.parse(request.url);
   if (!url || url.pathname.endsWith("/")) return null;
@@ -58,7 +59,7 @@ function answer({ request }: Exchange, asset: WebAsset, cacheControl: string): R
   return new Response(request.method === "HEAD" ? null : asset.body, { headers });
 }
 
-/** The page and the JSON have one address, which caches must tell apart. */
+/** Tells caches that the page and the JSON share one address. */
 function withVary(response: Response): Response {
   const varied = new Response(response.body, response);
   varied.headers.append("vary", "Accept");

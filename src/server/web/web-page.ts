@@ -1,17 +1,17 @@
 import { createHash } from "node:crypto";
 
-/** A file that a browser may ask for. */
+/** A file that a browser may request. */
 export type WebAsset = {
   readonly body: string;
   readonly contentType: string;
-  /** Quoted, as in the header. */
+  /** The ETag with its quotes, as in the header. */
   readonly etag: string;
 };
 
-/** A page with what it loads. */
+/** A page with everything that it loads. */
 export type WebPage = {
   readonly html: WebAsset;
-  /** By path below the page, which holds the hash of the content: what is there never changes. */
+  /** Files by path below the page. A path contains the hash of the content, so the content never changes. */
   readonly assets: ReadonlyMap<string, WebAsset>;
 };
 
@@ -22,8 +22,8 @@ const CONTENT_TYPES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Puts a page together: `{{name}}` in the HTML becomes the asset's relative address, `assets/HASH.name`.
- * @throws Error for an asset of an unknown kind, and for a place in the HTML that names none
+ * Assembles a page: `{{name}}` in the HTML becomes the asset's relative address, `assets/HASH.name`.
+ * @throws Error for an asset of an unknown kind, and for a placeholder that names no asset
  */
 export function createWebPage(html: string, files: Readonly<Record<string, string>>): WebPage {
   const assets = new Map<string, WebAsset>();

@@ -7,7 +7,7 @@ import type { CrawlSpec } from "./jobs/spec.ts";
 import type { PathRules } from "./paths.ts";
 import type { RequestDefaults } from "./requests.ts";
 
-/** What the operations of the extractor's server work with. */
+/** The objects that the operations of the extractor's server work with. */
 export type ExtractorParts = SiteParts & {
   readonly app: App;
   readonly queue: JobQueue<CrawlSpec>;
@@ -15,9 +15,9 @@ export type ExtractorParts = SiteParts & {
   readonly defaults: RequestDefaults;
   readonly paths: PathRules;
   readonly hasApiKey: boolean;
-  /** Aborts when the server begins to end; event streams close then. */
+  /** Aborts when the server starts to shut down; event streams close then. */
   readonly draining: AbortSignal;
-  /** Of those that share the port. */
+  /** The processes that share the port. */
   readonly processes: { readonly configured: number; readonly alive: () => number };
   readonly log: Log;
 };

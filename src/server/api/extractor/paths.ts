@@ -5,21 +5,24 @@ import { systemReason } from "../../../base/system-error.ts";
 import { isInStateDirectory, STATE_DIRECTORY } from "../../../crawler/index.ts";
 import { ProblemError } from "../../middleware/problem.ts";
 
-/** Where paths of requests may lead. */
+/** The rules for paths in requests. */
 export type PathRules = {
-  /** All must stay in it, symbolic links resolved; null: anywhere, for callers of this machine. */
+  /**
+   * All paths must stay in this directory after symbolic links are resolved; null allows any path to local
+   * callers.
+   */
   readonly root: string | null;
-  /** What relative paths start from without a root. */
+  /** The start of relative paths when there is no root. */
   readonly workingDirectory: string;
 };
 
-/** Who sends the path. */
+/** The caller that sent the path. */
 export type PathCaller = { readonly isLocal: boolean };
 
 /**
- * The real path that an output directory has or will have.
- * @throws ProblemError 403 for one outside of the root, 422 for one that is no directory or holds a manifest
- *   of somebody else
+ * Returns the real path that an output directory has or will have.
+ * @throws ProblemError 403 for a directory outside the root, 422 for a path that is no directory or has a
+ * foreign manifest
  */
 export async function confineDirectory(
   written: string,
@@ -35,8 +38,8 @@ export async function confineDirectory(
 }
 
 /**
- * The real path of a file to be read.
- * @throws ProblemError 403 outside of the root, 422 where there is none
+ * Returns the real path of a file to read.
+ * @throws ProblemError 403 outside the root, 422 when there is no file
  */
 export async function confineFile(
   written: string,
@@ -50,8 +53,8 @@ export async function confineFile(
 }
 
 /**
- * The real path of a file that is written, and need not exist; its directory must.
- * @throws ProblemError 403 outside of the root, 422 where there can be none
+ * Returns the real path of a file to write. It need not exist, but its directory must.
+ * @throws ProblemError 403 outside the root, 422 when no file can be there
  */
 export async function confineNewFile(
   written: string,
@@ -66,16 +69,16 @@ export async function confineNewFile(
 }
 
 /**
- * Makes the directory of a job that is about to run, and looks once more: between being accepted and now
- * somebody may have put a link in its place.
- * @param path as `confineDirectory` gave it
+ * Creates the directory of a job that is about to run, and checks it again, because somebody may have put a
+ * link in its place since the job was accepted.
+ * @param path the result of `confineDirectory`
  * @throws Failure `unwritable_output`
  */
 export async function openConfinedDirectory(path: string): Promise<void> {
   try {
     let existing = path;
     while ((await lstat(existing).catch(() => null)) === null) existing = dirname(existing);
-    // Looked at before directories are made, or they would be made behind the link.
+    // The check comes before directories are created; otherwise they would be created behind the link.
     if ((await realpath(existing)) === existing) {
       await mkdir(path, { recursive: true });
       const isPlain = await isAbsentOr("isDirectory", join(path, STATE_DIRECTORY));
@@ -88,7 +91,7 @@ export async function openConfinedDirectory(path: string): Promise<void> {
   throw new Failure("unwritable_output", "the output directory has become a link to another place");
 }
 
-/** @throws Failure `unreadable_input` where the file has become something else since it was accepted */
+/** @throws Failure `unreadable_input` when the path no longer names the accepted file */
 export async function requireSameFile(path: string): Promise<void> {
   const now = await realpath(path).catch(() => null);
   if (now !== path)
@@ -96,8 +99,8 @@ export async function requireSameFile(path: string): Promise<void> {
 }
 
 /**
- * For a storage state, which is read and written.
- * @throws Failure `unreadable_input` where a link has taken its place, or that of its queue, since it was accepted
+ * Checks a storage state, which is read and written.
+ * @throws Failure `unreadable_input` when a link has replaced it or its queue since the job was accepted
  */
 export async function requireNoLink(path: string): Promise<void> {
   const directory = await realpath(dirname(path)).catch(() => null);
@@ -113,9 +116,9 @@ async function isAbsentOr(kind: "isFile" | "isDirectory", path: string): Promise
 }
 
 type RealPath = {
-  /** The part that exists, links resolved. */
+  /** The existing part, with links resolved. */
   readonly existing: string;
-  /** Names below it that do not exist yet. */
+  /** The names below it that do not exist yet. */
   readonly rest: readonly string[];
 };
 
@@ -145,7 +148,7 @@ async function resolveExisting(path: string): Promise<RealPath> {
     });
     if (stats) {
       const existing = await realpath(current).catch(() => null);
-      // What hangs in the air today may point anywhere tomorrow.
+      // A link to nothing may point anywhere tomorrow.
       if (existing === null) throw refused("a part of the path is a link to nothing");
       return { existing, rest };
     }

@@ -10,7 +10,7 @@ import { invalidRequest } from "../openapi.ts";
 import { confineFile, confineNewFile, type PathCaller, type PathRules } from "./paths.ts";
 import type { CrawlRequestFields, NetworkRequestFields, OptionsRequestFields } from "./schemas/requests.ts";
 
-/** What a request leaves out; the settings' own. */
+/** The values for fields that a request leaves out, from the settings. */
 export type RequestDefaults = {
   readonly extraction: Omit<ExtractionOptions, "renderings">;
   readonly preference: FetcherPreference;
@@ -21,8 +21,8 @@ export type RequestDefaults = {
 };
 
 /**
- * @param rules of `storage_state`
- * @throws ProblemError 422, or 403 for a path that is refused
+ * @param rules the rules for `storage_state`
+ * @throws ProblemError 422, or 403 for a refused path
  */
 export async function readNetwork(
   network: NetworkRequestFields | null | undefined,
@@ -58,7 +58,7 @@ function requireProxy(proxy: string | null): void {
   }
 }
 
-/** What is extracted of a page. */
+/** Reads the options of extraction. */
 export function readExtraction(
   options: OptionsRequestFields | null | undefined,
   renderings: ExtractionOptions["renderings"],
@@ -77,7 +77,7 @@ export function readExtraction(
 }
 
 /**
- * A URL without its credentials, which go into a header.
+ * Splits a URL from its credentials, which go into a header.
  * @throws ProblemError 422
  */
 export function readUrl(
@@ -105,8 +105,8 @@ export type CrawlReadingOptions = {
 };
 
 /**
- * The plan of a crawl request.
- * @throws ProblemError 422 for what means nothing, 403 for a sitemap file that the caller may not read
+ * Reads the plan of a crawl from a request.
+ * @throws ProblemError 422 for invalid values, 403 for a sitemap file that the caller may not read
  */
 export async function readCrawl(
   request: CrawlRequestFields,

@@ -7,7 +7,7 @@ import { extractOperation, readPageOperation } from "./operations/extract.ts";
 import type { ExtractorParts } from "./parts.ts";
 import { About, Health } from "./schemas/answers.ts";
 
-/** What `serve extractor` answers, below its base path. */
+/** All routes of `serve extractor`, below its base path. */
 export function extractorRoutes(parts: ExtractorParts): Handler {
   const startedAt = performance.now();
   return createSite(parts, {

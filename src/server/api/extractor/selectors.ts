@@ -6,7 +6,7 @@ import { invalidRequest } from "../openapi.ts";
 
 /**
  * Tries the selectors of a request on a page of one word.
- * @throws ProblemError 422 that names the fields of those that are none
+ * @throws ProblemError 422 that names the fields with invalid selectors
  */
 export async function requireSelectors(
   extraction: ExtractionOptions,
@@ -43,7 +43,7 @@ async function areSelectors(
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
     if (error.code === "invalid_usage") return false;
-    // Nothing matches, of course.
+    // A selector that matches nothing here is still valid.
     if (error.code !== "no_content") throw error;
   }
   return true;

@@ -10,22 +10,22 @@ import { extractorRoutes } from "./routes.ts";
 export type ExtractorServerOptions = ServerPlace &
   Omit<ExtractorParts, "isReady" | "draining" | "runner" | "hasApiKey"> & {
     readonly corsOrigins: readonly string[];
-    /** Requests that are worked on at once; over it the answer is 429. */
+    /** The most requests under way; beyond it the answer is 429. */
     readonly maxConcurrentRequests: number;
-    /** Of these, those of one client. */
+    /** The most requests from one client. */
     readonly maxPerClient: number;
   };
 
 /**
- * Whether a request is work: fetches pages, or asks for a crawl. A server that has too much to do is the one whose
- * metrics are wanted and whose jobs are watched and called off.
+ * Whether a request is work, that is, fetches pages or submits a crawl. Metrics must stay readable and jobs
+ * must stay visible and cancellable on an overloaded server.
  */
 const isWork = ({ request, path }: Exchange): boolean =>
   request.method === "POST" || /^\/https?(?::|%3a)/i.test(path);
 
 /**
- * Opens the port, runs crawl jobs and answers until it is disposed of; then jobs go back into the queue.
- * @throws Failure `invalid_usage` when the port cannot be had
+ * Opens the port, runs crawl jobs and answers until it is disposed of; then jobs return to the queue.
+ * @throws Failure `invalid_usage` when the port is not available
  */
 export function startExtractorServer(options: ExtractorServerOptions): RunningServer {
   const { maxConcurrentRequests, apiKey } = options;
@@ -58,7 +58,8 @@ export function startExtractorServer(options: ExtractorServerOptions): RunningSe
         hasApiKey: apiKey !== null,
       }),
   });
-  // Who does not get the port takes no job either; the first request comes when both are there.
+  // A server that does not get the port must not take a job either; the first request comes when both are
+  // ready.
   const runner = startJobRunner(options);
   return {
     url: server.url,

@@ -1,12 +1,12 @@
-/** The arguments of a tool call as they came: whatever the client sent. */
+/** The arguments of a tool call as the client sent them. */
 export type RawArguments = Readonly<Record<string, unknown>>;
 
-/** What is wrong with the arguments of a call, in words that a model can act on. */
+/** An error in the arguments of a call, in words that a model can act on. */
 export class ArgumentError extends Error {
   override readonly name = "ArgumentError";
 }
 
-// Clients, and the models behind them, take one name for the other; both mean the same everywhere.
+// Clients, and the models behind them, confuse these names; they mean the same everywhere.
 const ALIASES: Readonly<Record<string, readonly string[]>> = {
   codename: ["tenant_codename", "tenant"],
   tenant_codename: ["codename", "tenant"],
@@ -41,7 +41,10 @@ export function optionalText(raw: RawArguments, name: string): string | null {
   return given(raw, name) === undefined ? null : requiredText(raw, name);
 }
 
-/** A whole number; text of digits counts, since some clients send it. @throws ArgumentError */
+/**
+ * Reads a whole number; text of digits is accepted because some clients send it.
+ * @throws ArgumentError
+ */
 export function integer(
   raw: RawArguments,
   name: string,
@@ -66,7 +69,10 @@ export function flag(raw: RawArguments, name: string): boolean {
   throw new ArgumentError(`${name} must be true or false`);
 }
 
-/** One of a few words; undefined when it is not given. @throws ArgumentError that names them */
+/**
+ * Reads one of a few words; undefined when it is absent.
+ * @throws ArgumentError that names the words
+ */
 export function choice<T extends string>(
   raw: RawArguments,
   name: string,

@@ -1,6 +1,6 @@
 import type { RawArguments } from "./arguments.ts";
 
-/** A call of a tool as the body of a request has it. */
+/** A tool call in the body of a request. */
 export type DirectCall = {
   readonly id: string | number;
   readonly name: string;
@@ -10,8 +10,8 @@ export type DirectCall = {
 const JSON_TYPE = /^application\/json(?:;\s*charset="?utf-8"?)?$/i;
 
 /**
- * Whether the headers of a request are such that only its body decides.
- * @param versions revisions of the protocol that may be named
+ * Whether the headers of a request are such that only its body matters.
+ * @param versions the accepted revisions of the protocol
  */
 export function mayBeDirect({ method, headers }: Request, versions: readonly string[]): boolean {
   const accept = headers.get("accept") ?? "";
@@ -26,8 +26,8 @@ export function mayBeDirect({ method, headers }: Request, versions: readonly str
 }
 
 /**
- * The plain call of a tool, which nearly all requests are. Null for everything else, and for whatever is odd
- * about a call: the SDK's schemas decide what it means, which takes ten times as long.
+ * Reads a plain tool call, as nearly all requests are. It returns null for everything else, and for anything
+ * unusual in a call: then the SDK's schemas decide what it means, which takes ten times as long.
  */
 export function directCall(message: unknown): DirectCall | null {
   if (!isRecord(message) || !hasOnly(message, ["jsonrpc", "id", "method", "params"])) return null;
@@ -47,12 +47,15 @@ const hasOnly = (record: object, names: readonly string[]): boolean =>
 
 const isId = (id: unknown): id is string | number => typeof id === "string" || Number.isSafeInteger(id);
 
-// Of what the protocol itself puts there, only the progress token means nothing to a call that is over at once.
+// Of the protocol's own fields only the progress token has no effect on a call that ends at once.
 const isPlainMeta = (meta: Readonly<Record<string, unknown>>): boolean =>
   Object.keys(meta).every((key) => !key.startsWith("io.modelcontextprotocol/")) &&
   (meta.progressToken === undefined || isId(meta.progressToken));
 
-/** The answer to a call, byte for byte as the SDK writes it. @param text the result as JSON */
+/**
+ * The answer to a call, byte for byte as the SDK writes it.
+ * @param text the result as JSON
+ */
 export function directAnswer(id: string | number, text: string): Response {
   const content = `[{"type":"text","text":${JSON.stringify(text)}}]`;
   const result = `{"content":${content},"structuredContent":${text}}`;

@@ -17,12 +17,12 @@ export type ToolOptions = {
   readonly registry: TenantRegistry;
   readonly searchTimeoutMs: number;
   readonly includeStats: boolean;
-  /** `surrounding`: a fragment, query or context narrows what is fetched; `full`: never. */
+  /** `surrounding` lets a fragment, query or context narrow what is fetched; `full` does not. */
   readonly fetchMode: "full" | "surrounding";
   readonly fetchSurroundingChars: number;
 };
 
-/** The fields of a result, which every answer of the tool has, with or without an error. */
+/** The fields of a result; every answer of the tool has all of them, with or without an error. */
 export type ToolResult = Readonly<Record<string, unknown>> & { readonly error: string | null };
 
 export type Tool = {
@@ -37,7 +37,7 @@ export type Tool = {
 };
 
 const text = { type: "string" };
-// Not a list of types, which some clients cannot map.
+// Some clients cannot map a list of types, so this is none.
 const error = { anyOf: [text, { type: "null" }] };
 const tenants = {
   type: "array",
@@ -53,7 +53,10 @@ const object = (properties: object, required: readonly string[]) => ({
   properties,
   required,
 });
-/** Every field is always there, so all are required, but for those named. */
+/**
+ * Makes the schema of a result; all fields are required, except the named ones, because they are always
+ * there.
+ */
 const result = (properties: object, optional: readonly string[] = []) =>
   object(
     { ...properties, error },
@@ -162,7 +165,7 @@ export const TOOLS: readonly Tool[] = [
   },
 ];
 
-/** Calls a tool; what goes wrong in a known way is a result, whose `error` says so. */
+/** Calls a tool. Known failures become a result whose `error` describes them. */
 export function callTool(tool: Tool, raw: RawArguments, options: ToolOptions): ToolResult {
   try {
     return { ...tool.answer(raw, options), error: null };
@@ -243,7 +246,7 @@ function placeOf(raw: RawArguments, uri: string): Place | null {
   return hash >= 0 && hash < uri.length - 1 ? { kind: "anchor", anchor: uri.slice(hash + 1) } : null;
 }
 
-/** The part of a range that `offset` and `max_chars` ask for. */
+/** The part of a range that `offset` and `max_chars` request. */
 function page(raw: RawArguments, { start, end }: Range): Range {
   const any = { min: 0, max: Number.MAX_SAFE_INTEGER };
   const from = Math.min(end, start + integer(raw, "offset", { ...any, fallback: 0 }));
@@ -251,7 +254,7 @@ function page(raw: RawArguments, { start, end }: Range): Range {
   return { start: from, end: Math.min(end, from + length) };
 }
 
-/** The part of the text, with a mark on each side where more of it stands. */
+/** The part of the text, with a mark on each side where text is left out. */
 function marked(markdown: string, range: Range): string {
   const part = sliceWhole(markdown, range);
   if (part === "" && markdown !== "") return "";

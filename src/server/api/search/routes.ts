@@ -12,14 +12,14 @@ export type SearchRoutesOptions = McpOptions &
   SiteParts & {
     readonly isOffline: boolean;
     readonly defaultClientModel: string | null;
-    /** Whether a request carries the key; probes are answered without, but tell less. */
+    /** Whether a request has the key; probes are answered without it but tell less. */
     readonly holdsKey: (request: Request) => boolean;
-    /** Those that share the port. */
+    /** The processes that share the port. */
     readonly processes: { readonly configured: number; readonly alive: () => number };
     readonly readSearchTimes: () => SearchTimesRecord;
   };
 
-/** What `serve search` answers, below its base path. */
+/** All routes of `serve search`, below its base path. */
 export function searchRoutes(options: SearchRoutesOptions): Handler {
   const { handle } = createSite(options, {
     description: "Documentation search: MCP for language models, and the state of the tenants.",
@@ -29,7 +29,7 @@ export function searchRoutes(options: SearchRoutesOptions): Handler {
     healthSchema: schemas.Health,
     operations: [mcpOperation(options), ...tenantOperations(options)],
   });
-  // Many clients are told the endpoint's address with a slash behind it.
+  // Many clients are given the endpoint's address with a trailing slash.
   return (exchange) => handle(exchange.path === "/mcp/" ? { ...exchange, path: "/mcp" } : exchange);
 }
 
@@ -128,7 +128,10 @@ function clientConfiguration(
 const statuses = ({ registry }: SearchRoutesOptions): TenantStatus[] =>
   registry.list().map(({ codename }) => registry.status(codename));
 
-/** Without the key what a probe needs, and of the tenants none: what they hold and where is not for everybody. */
+/**
+ * The answer of a probe. Without the key it says nothing about the tenants: their contents and places are not
+ * public.
+ */
 function health({ request }: Parameters<Handler>[0], options: SearchRoutesOptions) {
   const all = statuses(options);
   const shown = options.holdsKey(request) ? all : [];

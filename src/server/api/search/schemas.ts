@@ -1,6 +1,6 @@
 import { z } from "../openapi.ts";
 
-// The answers of serve search as its OpenAPI document describes them.
+// These schemas describe the answers of serve search in its OpenAPI document.
 
 const count = z.int().min(0);
 const time = z.string().nullable().openapi({ format: "date-time", example: "2026-11-21T12:00:00.000Z" });

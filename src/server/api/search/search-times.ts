@@ -1,25 +1,25 @@
 import type { Database } from "../../../base/database/index.ts";
 
-/** The searches of one stretch of time. */
+/** The searches of one interval. */
 export type StretchTimes = {
-  /** Its beginning, ISO 8601, UTC. */
+  /** The start of the interval, ISO 8601, UTC. */
   readonly at: string;
   readonly count: number;
   readonly errors: number;
-  /** Half of the searches took at most so long, ms; within 5 %. */
+  /** Half of the searches took at most this long, in ms; within 5 %. */
   readonly p50_ms: number;
   readonly p95_ms: number;
 };
 
 export type SearchTimesRecord = {
-  /** Length of a stretch. */
+  /** The length of an interval. */
   readonly bucket_seconds: number;
-  /** How far the stretches go back; those without searches are left out. */
+  /** How far the intervals go back; those without searches are left out. */
   readonly span_seconds: number;
   readonly queries: readonly StretchTimes[];
 };
 
-/** How long the searches of the last day took: bounded, and kept across restarts where the database is. */
+/** The durations of the last day's searches, limited in size and kept across restarts if the database is. */
 export interface SearchTimes extends Disposable {
   record(outcome: "success" | "error", durationMs: number): void;
   read(): SearchTimesRecord;
@@ -27,11 +27,11 @@ export interface SearchTimes extends Disposable {
 
 const BUCKET_SECONDS = 600;
 const SPAN_SECONDS = 24 * 3600;
-/** How often counts go from memory into the database, ms. */
+/** How often counts move from memory to the database, in ms. */
 const FLUSH_MS = 2000;
-/** Durations are counted in classes, each 10 % longer than the one before. */
+/** Durations are counted in classes, each 10 % longer than the previous one. */
 const CLASS_BASE = 1.1;
-/** The class that counts failed searches, beside that of their duration. */
+/** The class that counts failed searches, in addition to the class of their duration. */
 const ERRORS = -1000;
 
 const classOf = (ms: number): number => Math.round(Math.log(Math.max(ms, 0.01)) / Math.log(CLASS_BASE));
@@ -40,11 +40,11 @@ const durationOf = (durationClass: number): number => Math.round(CLASS_BASE ** d
 type ClassRow = { readonly bucket: number; readonly class: number; readonly count: number };
 
 export type SearchTimesOptions = {
-  /** What processes share, or one in memory. */
+  /** The shared database, or one in memory. */
   readonly database: Database;
-  /** Told once when the database refuses to take more; answers go on without. */
+  /** Called once when the database refuses to store more; answers continue without it. */
   readonly onTrouble: (error: unknown) => void;
-  /** ms since 1970. */
+  /** The time in ms since 1970. */
   readonly now?: () => number;
 };
 
@@ -95,7 +95,7 @@ function prepareStatements(database: Database) {
     "CREATE TABLE IF NOT EXISTS search_times (bucket INTEGER, class INTEGER, count INTEGER NOT NULL, PRIMARY KEY (bucket, class)) STRICT, WITHOUT ROWID",
   );
   return {
-    // One statement, so that all counts of a flush are there or none.
+    // A single statement stores either all counts of a flush or none.
     add: database.prepare<never, [string]>(
       "INSERT INTO search_times SELECT value ->> 0, value ->> 1, value ->> 2 FROM json_each(?) WHERE true ON CONFLICT DO UPDATE SET count = count + excluded.count",
     ),

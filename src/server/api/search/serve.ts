@@ -13,22 +13,22 @@ import { openSearchTimes } from "./search-times.ts";
 
 export type SearchServerOptions = ServerPlace &
   Omit<SearchRoutesOptions, "isReady" | "readSearchTimes" | "holdsKey"> & {
-    /** Requests that are worked on at once; others wait up to the timeout. */
+    /** The most requests under way; others wait up to the timeout. */
     readonly maxConcurrentRequests: number;
-    /** Requests that are here at once, the waiting ones included; over it the answer is 503 at once. */
+    /** The most requests including waiting ones; beyond it the answer is an immediate 503. */
     readonly maxConnections: number;
-    /** Of these, those of one client; over it the answer is 429. */
+    /** The most of these from one client; beyond it the answer is 429. */
     readonly maxPerClient: number;
     readonly httpTimeoutMs: number;
     readonly log: Log;
     readonly metrics: Metrics;
-    /** Keeps the times of searches, for all processes on the port. */
+    /** Keeps the durations of searches for all processes on the port. */
     readonly timesDatabase: Database;
   };
 
 /**
  * Opens the port and answers until it is disposed of.
- * @throws Failure `invalid_usage` when the port cannot be had
+ * @throws Failure `invalid_usage` when the port is not available
  */
 export function startSearchServer(options: SearchServerOptions): RunningServer {
   const times = openSearchTimes({

@@ -3,10 +3,10 @@ type Value = string | number | boolean | null | undefined | ((event: Event) => v
 /** Attributes by name; a function is a listener (`onclick`), true an empty attribute, false and null none. */
 export type Attributes = Readonly<Record<string, Value>>;
 
-/** What stands inside an element: nodes, and text that is only ever text. */
+/** The contents of an element: nodes, and text that always stays text. */
 export type Child = Node | string | number | null | undefined | false;
 
-/** A new element. Text goes in as text nodes, so no child can become markup. */
+/** Makes an element. Text becomes text nodes, so no child can become markup. */
 export function h<K extends keyof HTMLElementTagNameMap>(
   tag: K,
   attributes: Attributes = {},
@@ -15,7 +15,7 @@ export function h<K extends keyof HTMLElementTagNameMap>(
   return filled(document.createElement(tag), attributes, children);
 }
 
-/** A new element of SVG. */
+/** Makes an SVG element. */
 export function s<K extends keyof SVGElementTagNameMap>(
   tag: K,
   attributes: Attributes = {},
@@ -42,20 +42,23 @@ export function append(parent: ParentNode, children: readonly Child[]): void {
   }
 }
 
-/** Replaces all that is in an element. */
+/** Replaces everything in an element. */
 export function fill(parent: ParentNode, ...children: Child[]): void {
   parent.replaceChildren();
   append(parent, children);
 }
 
-/** The element of the page with this id. @throws Error when the page has none of that kind */
+/**
+ * Finds the element with this id.
+ * @throws Error when the page has none of that kind
+ */
 export function byId<E extends Element>(id: string, kind: new () => E): E {
   const found = document.getElementById(id);
   if (found instanceof kind) return found;
   throw new Error(`the page has no ${kind.name} #${id}`);
 }
 
-/** Tells screen readers, once, what changed elsewhere. */
+/** Tells screen readers once what has changed elsewhere. */
 export function announce(text: string): void {
   const place = document.getElementById("announcer");
   if (place && place.textContent !== text) place.textContent = text;

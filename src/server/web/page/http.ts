@@ -1,11 +1,11 @@
 import { askForKey } from "./key-dialog.ts";
 
-/** An answer that is an error, or none at all (status 0), in words for the reader. */
+/** An error answer, or no answer at all (status 0), in words for the reader. */
 export class RequestFailed extends Error {
   override readonly name = "RequestFailed";
   readonly status: number;
   readonly code: string;
-  /** What is wrong with which field. */
+  /** The fields that are wrong, and why. */
   readonly fields: readonly { readonly path: string; readonly message: string }[];
   readonly requestId: string | null;
   /** When it is worth trying again, in seconds; null when the server does not say. */
@@ -32,10 +32,10 @@ export type RequestOptions = {
 };
 
 /**
- * Asks the server that the page came from. A 401 asks the reader for the key and tries again; the key is kept
- * until the tab is closed.
+ * Sends a request to the page's own server. After a 401 it asks the reader for the key and tries again; the
+ * key is kept until the tab is closed.
  * @param path relative to the page, so that it works below any prefix
- * @throws RequestFailed for every answer that is no success; an AbortError when the signal says so
+ * @throws RequestFailed for every answer that is no success; AbortError by the signal
  */
 export async function request(path: string, options: RequestOptions = {}): Promise<Response> {
   for (let isRetry = false; ; isRetry = true) {
@@ -49,7 +49,7 @@ export async function request(path: string, options: RequestOptions = {}): Promi
   }
 }
 
-/** As `request`; gives the JSON of the answer. */
+/** Does what `request` does, and returns the JSON of the answer. */
 export async function requestJson<T>(path: string, options: RequestOptions = {}): Promise<T> {
   const response = await request(path, options);
   try {
@@ -60,7 +60,7 @@ export async function requestJson<T>(path: string, options: RequestOptions = {})
   }
 }
 
-/** The header with the key that this tab has been given; none without. */
+/** The header with this tab's key; empty without one. */
 export function keyHeader(): Readonly<Record<string, string>> {
   const key = sessionStorage.getItem(KEY);
   return key === null ? {} : { Authorization: `Bearer ${key}` };

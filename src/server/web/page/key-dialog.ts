@@ -3,9 +3,9 @@ import { h } from "./dom.ts";
 let asking: Promise<string | null> | null = null;
 
 /**
- * Asks the reader for the API key; several requests that need it ask once.
- * @param wasRefused whether a key has been sent that is not the right one
- * @returns null when the reader does not want to
+ * Asks the reader for the API key; simultaneous requests share one dialog.
+ * @param wasRefused whether a wrong key was sent
+ * @returns null when the reader declines
  */
 export function askForKey(wasRefused: boolean): Promise<string | null> {
   asking ??= show(wasRefused).finally(() => {
@@ -44,7 +44,7 @@ function show(wasRefused: boolean): Promise<string | null> {
     let key: string | null = null;
     form.addEventListener("submit", (event) => {
       event.preventDefault();
-      // What no header can carry is no key.
+      // Characters that a header cannot carry are not part of a key.
       key = input.value.trim().replace(/[^\x21-\x7e]/g, "") || null;
       dialog.close();
     });

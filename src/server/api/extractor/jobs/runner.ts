@@ -21,19 +21,21 @@ export type JobRunnerOptions = {
   readonly log: Log;
 };
 
-/** Runs jobs of the queue in this process until it is disposed of: then it hands back what still runs. */
+/**
+ * Runs jobs of the queue in this process until it is disposed of; then it returns running jobs to the queue.
+ */
 export interface JobRunner extends AsyncDisposable {
-  /** Looks at the queue now rather than at the next beat. */
+  /** Checks the queue now instead of at the next beat. */
   wake(): void;
 }
 
-/** How often the queue is looked at and running jobs report, in ms. */
+/** How often the queue is checked and running jobs report, in ms. */
 const BEAT_MS = 250;
-/** A report without news renews the lease only so often, in ms. */
+/** A report without news renews the lease only this often, in ms. */
 const RENEWAL_MS = 3000;
-/** Where another process still crawls the directory, the job waits so long, in ms. */
+/** How long a job waits when another process still crawls its directory, in ms. */
 const BUSY_DELAY_MS = 5000;
-/** An end that cannot be written down is tried again so often, in ms. */
+/** How often to retry when a job's end cannot be recorded, in ms. */
 const SETTLE_MS = 500;
 
 type RunningJob = {
@@ -77,7 +79,7 @@ export function startJobRunner(options: JobRunnerOptions): JobRunner {
     try {
       return from.claim();
     } catch (error) {
-      // A queue that is busy for seconds is looked at again at the next beat.
+      // A queue that is busy for seconds is checked again at the next beat.
       log.error("the job queue cannot be read", { reason: describe(error) });
       return null;
     }
@@ -86,7 +88,7 @@ export function startJobRunner(options: JobRunnerOptions): JobRunner {
 
 type RunParts = JobRunnerOptions & { readonly id: string; readonly isEnding: () => boolean };
 
-/** Never rejects: whatever happens becomes the job's end, or another try. */
+/** Runs a job and never rejects: whatever happens becomes the job's end, or another try. */
 async function runJob(
   job: ClaimedJob<CrawlSpec>,
   controller: AbortController,
@@ -123,8 +125,8 @@ function whatFailed(error: unknown, reporter: Reporter, { id, log, isEnding }: R
 }
 
 /**
- * Goes on until it is written, since nobody else takes up a job whose process lives. At the end of the server it is
- * left: whoever is next finds a job without a process.
+ * Retries until the end is recorded, since nobody else takes over a job whose process lives. When the server
+ * shuts down it gives up: whoever comes next finds a job without a process.
  */
 async function writeDown(write: () => void, { id, log, isEnding }: RunParts): Promise<void> {
   for (;;) {
@@ -148,7 +150,7 @@ const toRecord = (error: unknown): FailureRecord =>
 
 const isCancelled = (error: unknown): boolean => error instanceof Failure && error.code === "cancelled";
 
-/** A stalled process whose lease has run out may still hold the crawl's memory. */
+/** Whether a stalled process, whose lease has run out, may still hold the crawl's memory. */
 const isDirectoryBusy = (error: unknown): boolean =>
   error instanceof Failure && systemCode(error.cause)?.startsWith("SQLITE_BUSY") === true;
 
@@ -168,7 +170,7 @@ async function crawl(
   const options = {
     output: { kind: "directory", path: spec.directory },
     jobId: id,
-    // What an earlier run of this job has done is not forgotten.
+    // The work of an earlier run of this job must not be forgotten.
     isFresh: spec.isFresh && !hasBegun,
     freshName: '"fresh": true',
     shellSettings: { output_dir: spec.shownDirectory ?? null },
@@ -192,7 +194,7 @@ type Reporter = {
 type End = {
   readonly state: "completed" | "failed";
   readonly error: FailureRecord | null;
-  /** Null: what was reported last. */
+  /** Null repeats the last report. */
   readonly progress: CrawlProgress | null;
   readonly warnings: readonly string[] | null;
 };
@@ -200,11 +202,11 @@ type End = {
 type ReporterParts = {
   readonly controller: AbortController;
   readonly log: Log;
-  /** The directory's real path, which callers are not told, and as the caller wrote it. */
+  /** The directory's real path, which callers do not learn, and the path as the caller wrote it. */
   readonly paths: { readonly directory: string; readonly shown: string };
 };
 
-/** Collects what a crawl tells and writes it down beat by beat, which also renews the lease. */
+/** Collects the events of a crawl and records them at every beat, which also renews the lease. */
 function startReporting(
   id: string,
   queue: JobQueue<CrawlSpec>,
@@ -227,7 +229,7 @@ function startReporting(
       const answer = queue.report(id, { counts: progress, startedAt, warnings: toldOf(warnings), events });
       [events, progress, startedAt, lastReport] = [[], undefined, undefined, now];
       if (answer === "cancelled") cancel();
-      // Somebody else goes on with it; two must not write into one directory.
+      // Another process continues the job, and two must not write into one directory.
       else if (answer === "lost") controller.abort();
     } catch (error) {
       log.error("a job's progress cannot be written", { job_id: id, reason: describe(error) });

@@ -2,31 +2,34 @@ import type { NetworkOptions } from "../../../../app/index.ts";
 import type { CrawlPlan, JobRecord } from "../../../../crawler/index.ts";
 import type { EgressCaller } from "../../../../fetching/index.ts";
 
-/** All that running a job takes, as it was settled when the job was accepted; kept until the job ends. */
+/** Everything needed to run a job, as decided when it was accepted; kept until the job ends. */
 export type CrawlSpec = {
   readonly plan: CrawlPlan;
   readonly network: NetworkOptions;
   /** Values of Authorization headers by origin. */
   readonly authorizations: readonly (readonly [origin: string, value: string])[];
-  /** Real path. */
+  /** The real path. */
   readonly directory: string;
-  /** As the request wrote it; jobs that an earlier version has queued lack it. */
+  /** The path as the request wrote it; jobs queued by an earlier version lack it. */
   readonly shownDirectory?: string;
   readonly sitemapFiles: readonly string[];
   readonly isFresh: boolean;
   readonly caller: EgressCaller;
 };
 
-/** What a job's record shows of its request. */
+/** The part of a request that a job's record shows. */
 export type ShownCrawl = {
   readonly output_dir: string;
   readonly seeds: readonly string[];
   readonly sitemaps: readonly string[];
 };
 
-/** Seeds and sitemaps that a record names; the manifest has them all. */
+/** How many seeds and sitemaps a record names; the manifest has all of them. */
 const MAX_SHOWN = 20;
-/** Characters of each list behind its first: a thousand records are listed at once, and read four times a second. */
+/**
+ * The most characters of each list after its first entry: a thousand records are listed at once, four times a
+ * second.
+ */
 const MAX_SHOWN_CHARACTERS = 2000;
 
 export const shownCrawl = (outputDirectory: string, plan: CrawlPlan): ShownCrawl => ({
@@ -60,7 +63,7 @@ export function jobStatus({ id, state, counts, shown, ...job }: JobRecord) {
     started_at: job.startedAt,
     completed_at: job.completedAt,
     cancel_requested: job.isCancelled,
-    // Written by `shownCrawl`.
+    // `shownCrawl` wrote this.
     ...(shown as ShownCrawl),
     warnings: job.warnings.length > 0 ? job.warnings : null,
     error: job.error,

@@ -28,7 +28,7 @@ const ListQuery = z.object({
 
 const json = (schema: z.ZodType) => ({ "application/json": schema });
 
-/** Crawl jobs: submit, list, look at, cancel, and the manifest. */
+/** Operations on crawl jobs: submit, list, show, cancel, and the manifest. */
 export const crawlOperations = (parts: ExtractorParts): ApiOperation[] => [
   {
     method: "post",
@@ -136,7 +136,7 @@ async function submit({ exchange }: ApiCall, parts: ExtractorParts): Promise<Res
     await using session = app.openSession(network, egress, {
       client: subscriberNetwork(exchange.client.address),
     });
-    // Told before the job is accepted.
+    // A bad selector is reported before the job is accepted.
     await requireSelectors(reading.plan.extraction, session, exchange.signal());
   }
   const job = queue.submit({
@@ -172,7 +172,7 @@ async function submit({ exchange }: ApiCall, parts: ExtractorParts): Promise<Res
   );
 }
 
-/** The manifest starts with the id of its job, so a look at its beginning tells whose it is. */
+/** The manifest starts with the id of its job, so its beginning tells whose it is. */
 const HEAD_BYTES = 200;
 
 async function manifest({ id, state, directory }: JobRecord): Promise<Response> {

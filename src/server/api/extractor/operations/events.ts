@@ -8,18 +8,20 @@ import { jobStatus } from "../jobs/spec.ts";
 import type { ExtractorParts } from "../parts.ts";
 import { requireJob } from "./crawl.ts";
 
-/** How often a stream looks for news, which any process may have written, in ms. */
+/** How often a stream looks for new events, which any process may have written, in ms. */
 const POLL_MS = 250;
-/** A silent stream says so often that it is alive, in ms; proxies cut what says nothing for a minute. */
+/**
+ * How often a silent stream sends a sign of life, in ms; proxies cut streams that are silent for a minute.
+ */
 const HEARTBEAT_MS = 15_000;
-/** Events read at once. */
+/** How many events are read at once. */
 const BATCH = 100;
-/** Streams of one process; they do not count as requests that are worked on. */
+/** The most streams of one process; they do not count as requests under way. */
 const MAX_STREAMS = 1000;
-/** Of these, those of one client. */
+/** The most streams of one client. */
 const MAX_STREAMS_PER_CLIENT = 100;
 
-/** One event; `data` is JSON. */
+/** One event; its `data` is JSON. */
 const ServerEvent = z
   .object({
     event: z.string().optional(),
@@ -29,7 +31,7 @@ const ServerEvent = z
   })
   .openapi("ServerEvent");
 
-/** `GET /crawl/{job_id}/events`. */
+/** The operation `GET /crawl/{job_id}/events`. */
 export function eventOperations(parts: ExtractorParts): ApiOperation[] {
   const streams = new ClientCounts();
   return [
@@ -71,7 +73,7 @@ export function eventOperations(parts: ExtractorParts): ApiOperation[] {
           headers: {
             "content-type": "text/event-stream",
             "cache-control": "no-store",
-            // nginx would keep events back until its buffer is full.
+            // Without this header nginx holds events back until its buffer is full.
             "x-accel-buffering": "no",
           },
         });
@@ -98,7 +100,7 @@ const tooManyStreams = (max: number, whose = ""): ProblemError =>
 type StreamOptions = {
   readonly seen: number;
   readonly parts: ExtractorParts;
-  /** Of the client, which may leave. */
+  /** Aborts when the client leaves. */
   readonly signal: AbortSignal;
 };
 
@@ -115,11 +117,11 @@ function openStream(id: string, options: StreamOptions, onClose: () => void): Re
     onClose();
     left.abort();
   };
-  // A client may leave before it has read, and then nobody calls for the stream's end.
+  // A client that leaves before it has read anything never closes the stream.
   onAbort(signal, close);
   return new ReadableStream<Uint8Array>(
     {
-      // Only as fast as the client reads.
+      // Events are sent only as fast as the client reads.
       async pull(controller) {
         const { value, done } = await news.next().catch((error: unknown) => {
           close();
@@ -135,7 +137,7 @@ function openStream(id: string, options: StreamOptions, onClose: () => void): Re
   );
 }
 
-/** The text of a stream, piece by piece; it ends with the job, with the client, and with the server. */
+/** Yields the text of a stream; it ends with the job, with the client, or with the server. */
 async function* follow(id: string, { seen, parts, signal }: StreamOptions): AsyncGenerator<string, void> {
   const { queue } = parts;
   let last = seen;

@@ -21,7 +21,7 @@ import { AskedFields, ExtractionResult } from "../schemas/answers.ts";
 import { ExtractionRequest, type ExtractionRequestFields } from "../schemas/requests.ts";
 import { requireSelectors } from "../selectors.ts";
 
-/** `POST /`. */
+/** The operation `POST /`. */
 export const extractOperation = (parts: ExtractorParts): ApiOperation => ({
   method: "post",
   path: "/",
@@ -44,11 +44,11 @@ export const extractOperation = (parts: ExtractorParts): ApiOperation => ({
   },
 });
 
-/** `GET /https://…`. */
+/** The operation `GET /https://…`. */
 export const readPageOperation = (parts: ExtractorParts): ApiOperation => ({
   method: "get",
   path: "/{url}",
-  // Proxies fold the two slashes into one, and some clients escape them.
+  // Proxies merge the two slashes into one, and some clients escape them.
   pattern: "/:url{https?(?::|%3[aA]).+}",
   tag: "extraction",
   summary: "Read one page",
@@ -106,7 +106,7 @@ async function extract(
   try {
     return await session.fromUrl({ url, authorization, options, signal, requestId });
   } catch (error) {
-    // Looked at only now, since good selectors, which most are, would cost each request a turn of a worker.
+    // Selectors are checked only after a failure: most are good, and checking costs a turn of a worker.
     if (error instanceof Failure && error.code === "invalid_usage")
       await requireSelectors(options, session, signal);
     throw error;
@@ -144,7 +144,7 @@ function toMarkdown({ article }: FetchedArticle): string {
 
 type Form = "json" | keyof typeof TEXT;
 
-/** The form that an Accept header names first by weight; Markdown where it leaves the choice. */
+/** The format that an Accept header prefers; Markdown when it leaves the choice. */
 function formOf(accept: string | null): Form {
   const [wanted] = acceptedTypes(accept)
     .filter(({ type, weight }) => FORMS.has(type) && weight > 0)

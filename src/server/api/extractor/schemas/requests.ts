@@ -2,8 +2,8 @@ import { ARTICLE_FIELDS, DEFAULT_WORD } from "../../../../articles/index.ts";
 import { CRAWL_RANGES } from "../../../../crawler/index.ts";
 import { z } from "../../openapi.ts";
 
-// What the engine itself refuses (selectors, URLs, header values) is checked behind these shapes; here stand
-// the bounds that keep a request small.
+// The engine itself checks selectors, URLs and header values; these shapes contain the limits that keep a
+// request small.
 
 const MAX_URL = 8192;
 const MAX_LIST = 10_000;

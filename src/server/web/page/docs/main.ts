@@ -4,7 +4,7 @@ import { problemMessage } from "../problem-message.ts";
 
 type Outgoing = { readonly headers: Readonly<Record<string, string>> };
 
-/** Of swagger-ui-bundle.js, which the page loads first. */
+/** Declares the global of swagger-ui-bundle.js, which the page loads first. */
 declare const SwaggerUIBundle: (options: {
   readonly url: string;
   readonly dom_id: string;
@@ -15,7 +15,7 @@ declare const SwaggerUIBundle: (options: {
 
 const DOCUMENT = "openapi.json";
 
-/** Asks for the document once by itself, since Swagger UI knows no key to ask for at a 401. */
+/** Requests the document itself first, because Swagger UI cannot ask for a key after a 401. */
 async function show(): Promise<void> {
   const place = byId("swagger-ui", HTMLElement);
   try {
@@ -33,7 +33,7 @@ async function show(): Promise<void> {
     dom_id: "#swagger-ui",
     deepLinking: true,
     validatorUrl: null,
-    // A key of its "Authorize" goes before the tab's.
+    // A key from its "Authorize" button overrides the tab's.
     requestInterceptor: (outgoing) =>
       Object.assign(outgoing, { headers: { ...keyHeader(), ...outgoing.headers } }),
   });

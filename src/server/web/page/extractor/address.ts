@@ -1,9 +1,9 @@
-/** An address as somebody wrote it: the whole one, or what is wrong with it. */
+/** An address that somebody typed: the complete one, or what is wrong with it. */
 export type Address =
   | { readonly url: string; readonly problem: null }
   | { readonly url: null; readonly problem: string };
 
-/** People leave the scheme out, and paste with spaces around. */
+/** Completes an address, because people omit the scheme and paste spaces around it. */
 export function readAddress(written: string): Address {
   const text = written.trim();
   if (text === "") return { url: null, problem: "Paste the address of a page." };
@@ -17,8 +17,8 @@ export function readAddress(written: string): Address {
   return { url: whole, problem: null };
 }
 
-/** The part of the location that names the page to extract. */
+/** The fragment that names the page to extract. */
 export const pageHash = (url: string): string => `#${new URLSearchParams({ url })}`;
 
-/** The page that the location names; null where it names none. */
+/** The page that the location names; null without one. */
 export const readPageHash = (): string | null => new URLSearchParams(location.hash.slice(1)).get("url");

@@ -1,6 +1,6 @@
 import { request, requestJson } from "../http.ts";
 
-/** The answer of `POST /`, as far as it is shown by name; the JSON is shown whole. */
+/** The fields of `POST /`'s answer that are shown by name; the JSON view shows all of them. */
 export type Article = {
   readonly url: string | null;
   readonly final_url: string | null;
@@ -52,7 +52,7 @@ export type Job = {
   readonly error: { readonly code: string; readonly message: string } | null;
 };
 
-/** A page of a crawl, as in the manifest. */
+/** A page of a crawl as the manifest describes it. */
 export type CrawledPage = {
   readonly url: string;
   readonly status: "success" | "failed" | "skipped";

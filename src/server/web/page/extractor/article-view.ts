@@ -4,10 +4,10 @@ import { renderMarkdown } from "../markdown/render.ts";
 import type { Article } from "./api.ts";
 import { tabs } from "./tabs.ts";
 
-/** Characters of source shown at most; the buttons give all of it. */
+/** The most characters of source that are shown; the buttons give all of it. */
 const MAX_SOURCE = 400_000;
 
-/** An article as a reader sees it, and beside it its Markdown, its JSON and what is known about it. */
+/** Shows an article as a reader sees it, and beside it its Markdown, its JSON and its metadata. */
 export function articleView(article: Article): HTMLElement[] {
   const markdown = article.markdown ?? "";
   const json = JSON.stringify(article, null, 2);
@@ -47,7 +47,7 @@ function reader(article: Article): HTMLElement {
     siteName ?? (base && URL.parse(base)?.host),
     `${counted(words, "word")}, ${minutes(words)}`,
   ];
-  // The article's own first heading is its title as a rule, and stands above already.
+  // The first heading of an article is usually its title, which is already shown above.
   const first = prose.firstElementChild;
   if (first?.matches("h1") && first.textContent?.trim() === title?.trim()) first.remove();
   const header = h(
@@ -59,7 +59,7 @@ function reader(article: Article): HTMLElement {
   return h("article", { lang, dir, class: "reader" }, header, prose);
 }
 
-/** At 230 words a minute (Brysbaert 2019, for silent reading of English). */
+/** Reading time at 230 words a minute (Brysbaert 2019, for silent reading of English). */
 const minutes = (words: number): string => `${Math.max(1, Math.round(words / 230))} min`;
 
 const formatDay = (iso: string | null): string | null => {
@@ -136,7 +136,7 @@ function metadata(article: Article): HTMLElement {
   );
 }
 
-/** A link where it leads to the web; what a page says its address is may be anything. */
+/** Makes a link if the address leads to the web; a page may claim any text as its address. */
 function address(url: string | null): Node | string | null {
   if (url === null || !/^https?:\/\//i.test(url)) return url;
   return h("a", { href: url, target: "_blank", rel: "noopener noreferrer nofollow ugc" }, url);

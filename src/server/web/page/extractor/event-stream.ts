@@ -3,16 +3,16 @@ import { RequestFailed, request } from "../http.ts";
 
 export type StreamEvent = { readonly kind: string; readonly data: string };
 
-/** Waits between tries to connect again, ms; the last one is repeated. */
+/** The waits between tries to reconnect, in ms; the last one is repeated. */
 const WAITS_MS = [500, 1000, 2000, 5000, 10_000];
-/** An event is a page or a status; more than this is none of ours. */
+/** An event is a page or a status, so a longer one is not ours. */
 const MAX_EVENT = 1_000_000;
 
 /**
- * Follows server-sent events (WHATWG HTML, section 9.2) by `fetch`, since `EventSource` can send no key. A
- * stream that breaks off is taken up behind the last event that was seen.
- * @param options.onBreak told when the connection is lost, and by null when it is back
- * @throws RequestFailed for answers that no second try makes better; AbortError by the signal
+ * Follows server-sent events (WHATWG HTML, section 9.2) with `fetch`, because `EventSource` cannot send a
+ * key. A stream that breaks off is resumed after the last event.
+ * @param options.onBreak called when the connection is lost, and with null when it is back
+ * @throws RequestFailed for answers that another try cannot improve; AbortError by the signal
  */
 export async function* followEvents(
   path: string,
@@ -25,7 +25,7 @@ export async function* followEvents(
     try {
       const headers = { accept: "text/event-stream", ...(lastId === "" ? {} : { "last-event-id": lastId }) };
       const response = await request(path, { headers, signal });
-      // Nothing more will come.
+      // The stream is complete.
       if (response.status === 204 || !response.body) return;
       onBreak(null);
       for await (const event of readEvents(response.body)) {

@@ -8,10 +8,10 @@ import { articleView } from "./article-view.ts";
 
 const TITLE = "Article extractor";
 
-/** What history keeps with a page that was extracted here: a link from elsewhere cannot bring it along. */
+/** A mark in the history for a page that was extracted here; a link from elsewhere cannot set it. */
 const ASKED = "asked";
 
-/** The form for one page, and what came of it. */
+/** The form for one page, and its result. */
 export class ExtractView {
   readonly #url = byId("url", HTMLInputElement);
   readonly #fieldError = byId("url-error", HTMLElement);
@@ -22,10 +22,10 @@ export class ExtractView {
   readonly #welcome = this.#intro.textContent;
   readonly #onPlace: (hash: string) => void;
   #underWay: AbortController | null = null;
-  /** The page that the result, the error or the progress belongs to. */
+  /** The page to which the result, the error or the progress belongs. */
   #shown: string | null = null;
 
-  /** @param onPlace gets the part of the location that leads back to what is shown */
+  /** @param onPlace receives the fragment that leads back to what is shown */
   constructor(onPlace: (hash: string) => void) {
     this.#onPlace = onPlace;
     byId("extract-form", HTMLFormElement).addEventListener("submit", (event) => {
@@ -38,13 +38,13 @@ export class ExtractView {
   }
 
   /**
-   * Shows what the location names. A page that nobody has asked for here waits for the button, as any site can have
-   * this page opened.
+   * Shows what the location names. A page that was not requested here waits for the button, because any site
+   * can open this page.
    */
   showPlace(): void {
     const place = readPageHash();
     if (place === this.#shown) {
-      // Come back to over a link of this page.
+      // The reader has come back over a link of this page.
       if (this.#underWay !== null) history.replaceState(ASKED, "");
       return;
     }
@@ -75,7 +75,7 @@ export class ExtractView {
   async #extract(): Promise<void> {
     const address = readAddress(this.#url.value);
     this.#complain(address.problem);
-    // Its "Try again" would try what stands in the field now.
+    // Its "Try again" would use the present text of the field.
     fill(this.#problem);
     if (address.url === null) return;
     this.#url.value = address.url;
@@ -110,7 +110,7 @@ export class ExtractView {
   #showProblem(error: unknown): void {
     const fields = error instanceof RequestFailed ? error.fields : [];
     const ofUrl = fields.find(({ path }) => path === "url");
-    // What is wrong with the address is said where it stands.
+    // An error in the address is shown beside the address.
     if (ofUrl && fields.length === 1) this.#complain(ofUrl.message);
     else
       fill(
@@ -120,7 +120,7 @@ export class ExtractView {
   }
 }
 
-/** Another page is a step that Back undoes. */
+/** Makes another page a step that Back undoes. */
 function keepPlace(url: string): void {
   if (readPageHash() === url) history.replaceState(ASKED, "");
   else history.pushState(ASKED, "", pageHash(url));
@@ -149,13 +149,16 @@ function readBody(url: string): ExtractionBody {
   };
 }
 
-/** Says what is under way and for how long. @returns stops the clock */
+/**
+ * Shows what is under way and for how long.
+ * @returns a function that stops the clock
+ */
 function showProgress(element: HTMLElement, url: string, stop: () => void): () => void {
   const host = URL.parse(url)?.host ?? url;
   const clock = h("span", { class: "number" });
   const started = performance.now();
   const button = h("button", { type: "button", class: "small", onclick: stop }, "Stop");
-  // A bar without value moves by itself, where motion is wanted.
+  // A bar without a value moves by itself if the reader allows motion.
   fill(
     element,
     h("p", {}, `Fetching and reading ${host} … `, clock),

@@ -6,7 +6,7 @@ import { isOver, type Job, listJobs } from "./api.ts";
 const QUIET_MS = 5000;
 const BUSY_MS = 1000;
 
-/** Keeps a list of the jobs up to date until the signal says that nobody looks. */
+/** Keeps a list of the jobs up to date until the signal aborts because nobody looks. */
 export async function showJobs(element: HTMLElement, signal: AbortSignal): Promise<void> {
   let shown = "";
   while (!signal.aborted) {
@@ -38,7 +38,7 @@ function show(element: HTMLElement, jobs: readonly Job[]): void {
     return;
   }
   fill(element, h("ul", { class: "jobs" }, ...jobs.map(row)));
-  // What is shown anew must not take the focus away.
+  // Drawing the list again must not take the focus away.
   if (focused?.startsWith("job-")) document.getElementById(focused)?.focus({ preventScroll: true });
 }
 
@@ -54,7 +54,7 @@ function row(job: Job): HTMLElement {
   );
 }
 
-/** What a crawl is called: where it begins. */
+/** Names a crawl after its start. */
 export function jobName({ seeds, sitemaps, job_id: id }: Job): string {
   const [first, ...others] = [...seeds, ...sitemaps];
   if (first === undefined) return id;
@@ -79,7 +79,7 @@ const counts = ({ successful, failed, skipped }: Job): string =>
     .join(", ");
 
 export const progressBar = ({ progress, total }: Job): HTMLElement =>
-  // Before anything is known of the site, how far it is cannot be told.
+  // Before anything is known about the site, progress cannot be measured.
   h(
     "progress",
     total === 0 ? { "aria-label": "Progress" } : { value: progress, max: total, "aria-label": "Progress" },

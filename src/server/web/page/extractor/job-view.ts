@@ -15,10 +15,10 @@ import { followEvents } from "./event-stream.ts";
 import { jobName, progressBar, stateTag } from "./job-list.ts";
 import { Outcomes } from "./outcomes.ts";
 
-/** A manifest larger than this is saved, not read for its reasons. */
+/** A larger manifest is offered as a file and not read for its reasons. */
 const MAX_MANIFEST_PAGES = 20_000;
 
-/** Shows one job and follows it to its end, or until the signal says that nobody looks. */
+/** Shows one job and follows it to its end, or until the signal aborts because nobody looks. */
 export async function showJob(element: HTMLElement, id: string, signal: AbortSignal): Promise<void> {
   const view = new JobView(id, signal);
   fill(element, h("a", { href: "#crawls", class: "back" }, "← All crawls"), view.element);
@@ -46,7 +46,7 @@ class JobView {
     this.element.append(this.#outcomes.element);
   }
 
-  /** From the first event that is kept, whatever was seen of it before. */
+  /** Follows the events from the first one that is kept, even if some were seen before. */
   async follow(): Promise<void> {
     this.#outcomes.clear();
     fill(this.#notices);
@@ -68,7 +68,7 @@ class JobView {
     }
   }
 
-  /** The bodies have the forms that `GET /openapi.json` describes. */
+  /** Handles an event; its body has the form that `GET /openapi.json` describes. */
   #take(kind: string, body: unknown): void {
     if (kind === "progress" || kind === "end") this.#showJob(body as Job);
     else if (kind === "page") this.#outcomes.add(body as CrawledPage);
@@ -95,7 +95,7 @@ class JobView {
 
   #showProgress({ progress, total, ...job }: Job): void {
     const bar = this.#bar.querySelector("progress");
-    // The same bar goes on, so that its movement is smooth.
+    // The bar is reused, so that its movement is smooth.
     if (bar && total > 0) {
       bar.max = total;
       bar.value = progress;
@@ -142,7 +142,7 @@ class JobView {
       );
   }
 
-  /** Each tenth of the way, and each change of state: more would only be noise in the ear. */
+  /** Announces each tenth of the way and each change of state; more would be noise for listeners. */
   #announce(job: Job, before: Job | null): void {
     const tenth = job.total === 0 ? 0 : Math.floor((job.progress / job.total) * 10);
     if (job.status !== before?.status)
@@ -182,7 +182,7 @@ class JobView {
     }
   }
 
-  /** The server keeps the last events of a job; of a longer one the manifest has the rest. */
+  /** Loads all outcomes from the manifest, because the server keeps only the last events of a job. */
   async #completeOutcomes(): Promise<void> {
     const job = this.#job;
     if (job?.status !== "completed" || job.progress <= this.#outcomes.count) return;

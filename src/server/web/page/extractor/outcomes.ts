@@ -2,7 +2,7 @@ import { fill, h } from "../dom.ts";
 import { counted, formatNumber } from "../format.ts";
 import type { CrawledPage } from "./api.ts";
 
-/** Pages in the list; older ones are in the manifest. */
+/** The most pages in the list; older ones are in the manifest. */
 const SHOWN = 100;
 
 const REASONS: Readonly<Record<string, string>> = {
@@ -25,7 +25,7 @@ const REASONS: Readonly<Record<string, string>> = {
   max_pages: "enough pages were fetched",
 };
 
-/** What became of the pages of a crawl: the reasons with their numbers, and the latest pages. */
+/** The outcomes of a crawl's pages: the reasons with their numbers, and the latest pages. */
 export class Outcomes {
   readonly element = h("div", { class: "outcomes" });
   readonly #reasons = h("section", { "aria-label": "Reasons", hidden: true });
@@ -51,14 +51,14 @@ export class Outcomes {
     this.#drawSoon();
   }
 
-  /** Forgets all pages, which are about to come again. */
+  /** Forgets all pages before they come again. */
   clear(): void {
     this.#latest = [];
     this.replace([]);
     this.#all = null;
   }
 
-  /** Takes all pages of the manifest instead of those that came so far. */
+  /** Replaces the pages so far by all pages of the manifest. */
   replace(pages: readonly CrawledPage[]): void {
     this.count = 0;
     this.#counts.clear();
@@ -78,7 +78,7 @@ export class Outcomes {
     if (key !== null) this.#counts.set(key, (this.#counts.get(key) ?? 0) + 1);
   }
 
-  /** Hundreds of pages may come at once; they are drawn once. */
+  /** Draws soon, once for the hundreds of pages that may come together. */
   #drawSoon(): void {
     if (this.#isDrawing) return;
     this.#isDrawing = true;
