@@ -7,7 +7,7 @@
 import { fullGC, heapStats } from "bun:jsc";
 import { join } from "node:path";
 import { chromium } from "playwright-core";
-import { silentLog } from "../../src/base/log.ts";
+import { silentLog } from "../../src/base/silent-log.ts";
 import { createBrowserFetcher, createBrowsingSession } from "../../src/fetching/index.ts";
 import { createBrowserHost, findBrowser } from "../../src/fetching/testing.ts";
 import { parsePageUrl } from "../../src/urls/index.ts";

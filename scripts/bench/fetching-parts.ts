@@ -1,4 +1,4 @@
-import { silentLog } from "../../src/base/log.ts";
+import { silentLog } from "../../src/base/silent-log.ts";
 import {
   createEgress,
   DEFAULT_FETCH_LIMITS,

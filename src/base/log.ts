@@ -60,9 +60,6 @@ export function createLog(options: LogOptions): Log {
   return withFields(emit, {});
 }
 
-/** A log that writes nothing, for library callers and tests. */
-export const silentLog: Log = withFields(() => {}, {});
-
 type Emit = (level: LogLevel, message: string, fields: LogFields, isAlways?: boolean) => void;
 
 function withFields(emit: Emit, base: LogFields): Log {

@@ -3,6 +3,32 @@ import { Failure, type FailureRecord } from "./failure.ts";
 /** What every worker says first: its code is loaded. */
 type Ready = { readonly kind: "ready" };
 
+/** A thread as the runtime has it. */
+type RuntimeThread = { post(message: unknown): void; terminate(): void };
+
+type ThreadListener = {
+  readonly onMessage: (message: unknown) => void;
+  /** @param message of the error that nobody in the thread caught */
+  readonly onError: (message: string) => void;
+  /** The thread is gone. */
+  readonly onExit: () => void;
+};
+
+/** Starts a module on a thread of its own. */
+export type StartThread = (url: string | URL, listener: ThreadListener) => RuntimeThread;
+
+/** By the web's interface, which Bun has. */
+const startWebWorker: StartThread = (url, { onMessage, onError, onExit }) => {
+  const worker = new Worker(url);
+  worker.onmessage = ({ data }) => onMessage(data);
+  worker.onerror = (event) => {
+    event.preventDefault();
+    onError(event.message);
+  };
+  worker.addEventListener("close", onExit);
+  return { post: (message) => worker.postMessage(message), terminate: () => worker.terminate() };
+};
+
 export type WorkerThreadOptions<Reply> = {
   /** The thread as messages name it: `the extraction worker`. */
   readonly name: string;
@@ -16,13 +42,15 @@ export type WorkerThreadOptions<Reply> = {
   readonly onLost: (failure: Failure) => void;
   /** What the thread was at when it ended by itself: `while it held …`. */
   readonly describeWork: () => string;
+  /** As a web worker unless something else is given. */
+  readonly startThread?: StartThread | undefined;
 };
 
 /** The side of the main thread: a worker thread with a time limit for loading its code and one for its work. */
 export class WorkerThread<Request, Reply> {
   /** Resolves when the thread is gone. */
   readonly closed: Promise<void>;
-  readonly #worker: Worker;
+  readonly #thread: RuntimeThread;
   readonly #options: WorkerThreadOptions<Reply>;
   #isReady = false;
   #isEnded = false;
@@ -31,22 +59,25 @@ export class WorkerThread<Request, Reply> {
   constructor(options: WorkerThreadOptions<Reply>) {
     const { name, url, startLimitMs } = options;
     this.#options = options;
-    this.#worker = new Worker(url);
-    this.#worker.onmessage = (event: MessageEvent<Ready | Reply>) => this.#take(event.data);
-    this.#worker.onerror = (event) => {
-      event.preventDefault();
-      const what = this.#isReady ? "stopped" : `${url} did not start`;
-      this.lose(new Failure("internal", `${name} ${what}: ${event.message.slice(0, 500)}`));
-    };
+    let onGone = (): void => {};
+    this.closed = new Promise((resolve) => {
+      onGone = resolve;
+    });
+    this.#thread = (options.startThread ?? startWebWorker)(url, {
+      // The module behind the URL answers with nothing else.
+      onMessage: (message) => this.#take(message as Ready | Reply),
+      onError: (message) => {
+        const what = this.#isReady ? "stopped" : `${url} did not start`;
+        this.lose(new Failure("internal", `${name} ${what}: ${message.slice(0, 500)}`));
+      },
+      onExit: () => {
+        this.lose(new Failure("internal", `${name} ended ${options.describeWork()}`));
+        onGone();
+      },
+    });
     this.startClock(startLimitMs, () =>
       this.lose(new Failure("internal", `${name} ${url} did not start within ${startLimitMs} ms`)),
     );
-    const { promise, resolve } = Promise.withResolvers<void>();
-    this.closed = promise;
-    this.#worker.addEventListener("close", () => {
-      this.lose(new Failure("internal", `${name} ended ${options.describeWork()}`));
-      resolve();
-    });
   }
 
   /** Whether the worker has loaded its code; what is posted before waits for that. */
@@ -55,7 +86,7 @@ export class WorkerThread<Request, Reply> {
   }
 
   post(request: Request): void {
-    this.#worker.postMessage(request);
+    this.#thread.post(request);
   }
 
   /** Calls `onOver` unless the clock is stopped or started anew before. */
@@ -80,11 +111,11 @@ export class WorkerThread<Request, Reply> {
   end(): void {
     this.#isEnded = true;
     this.stopClock();
-    this.#worker.onmessage = null;
-    this.#worker.terminate();
+    this.#thread.terminate();
   }
 
   #take(message: Ready | Reply): void {
+    if (this.#isEnded) return;
     if (isReady(message)) {
       this.#isReady = true;
       this.stopClock();

@@ -168,11 +168,11 @@ const renderContent = (page: ScannedPage, choice: Choice, context: RenderingCont
 
 /** As `renderContent`, with the content that the classic engine finds and the Markdown that it writes. */
 async function renderClassic(page: ScannedPage, context: RenderingContext): Promise<PageContent> {
-  // Whoever does not ask for it pays nothing for its packages.
-  const { findClassicContent, writeClassicMarkdown } = await import("./classic.ts");
+  const { findClassicContent, writeClassicMarkdown } = await loadClassic();
   const asked = context.options.renderings;
   // Its Markdown is made of the sanitised HTML, so that both are of the same things.
-  const options = { ...context.options, renderings: asked.length > 0 ? (["content"] as const) : [] };
+  const renderings = asked.map((name) => (name === "markdown" ? "content" : name));
+  const options = { ...context.options, renderings };
   const inner = { ...context, options };
   const { rendered, ...selected } = await renderWithSelectors(page, inner, ({ model }) => {
     const found = findClassicContent(model.html);
@@ -183,6 +183,16 @@ async function renderClassic(page: ScannedPage, context: RenderingContext): Prom
   const content = asked.includes("content") ? html : null;
   const markdown = asked.includes("markdown") ? writeClassicMarkdown(html) : null;
   return { rendered: { ...rendered, content, markdown }, ...selected };
+}
+
+/** Whoever does not ask for the engine pays nothing for its packages, and users of the library need not have them. */
+async function loadClassic(): Promise<typeof import("./classic.ts")> {
+  try {
+    return await import("./classic.ts");
+  } catch (cause) {
+    const message = "the engine readability needs the packages @mozilla/readability and node-html-markdown";
+    throw new Failure("invalid_usage", message, { cause });
+  }
 }
 
 async function renderWithSelectors(

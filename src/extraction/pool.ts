@@ -1,7 +1,7 @@
 import { onAbort } from "../base/abort.ts";
 import { Failure } from "../base/failure.ts";
 import { FairQueue } from "../base/fair-queue.ts";
-import { WorkerThread } from "../base/worker-thread.ts";
+import { type StartThread, WorkerThread } from "../base/worker-thread.ts";
 import type { PageUrl } from "../urls/index.ts";
 import type { ExtractionTask, WorkerReply } from "./protocol.ts";
 import type { Extraction } from "./types.ts";
@@ -18,6 +18,8 @@ export type ExtractorOptions = {
   readonly timeLimitMs: number;
   /** For a worker to load its code, in milliseconds; the page that waits for it fails then. */
   readonly startLimitMs: number;
+  /** How threads are started; as web workers unless something else is given. */
+  readonly startThread?: StartThread;
 };
 
 /** Extracts pages on worker threads, one page a thread at a time. */
@@ -178,6 +180,7 @@ class PageWorker {
         job?.reject(failure);
       },
       describeWork: () => `while it held ${this.#page()}`,
+      startThread: options.startThread,
     });
   }
 

@@ -5,7 +5,10 @@ import type { ExtractionTask, WorkerReply } from "./protocol.ts";
 
 /** Turns the calling worker thread into one that extracts a page per message. */
 export function runExtractionWorker(scope: WorkerScope<ExtractionTask, WorkerReply>): void {
-  const watchGarbage = createGarbageWatch(() => Bun.gc(true));
+  const watchGarbage = createGarbageWatch(() => {
+    // Node, where the library runs too, collects by itself.
+    if (process.versions.bun) Bun.gc(true);
+  });
   serveRequests(scope, (task) => {
     void extract(task).then((reply) => {
       scope.postMessage(reply);

@@ -1,6 +1,7 @@
 import { Failure } from "../base/failure.ts";
 import { LOG_FORMATS, LOG_LEVELS, type LogFormat, type LogLevel } from "../base/log.ts";
 import type { Engine, Favor } from "../extraction/index.ts";
+import { ENGINES, FAVORS } from "./choices.ts";
 import {
   boolean,
   byteCount,
@@ -12,9 +13,6 @@ import {
   text,
   type ValueParser,
 } from "./values.ts";
-
-export const FAVORS = ["balanced", "precision", "recall"] as const satisfies readonly Favor[];
-export const ENGINES = ["article-extractor", "readability"] as const satisfies readonly Engine[];
 
 /** Variables by name, from the process or a `.env` file. */
 export type Environment = Readonly<Record<string, string | undefined>>;

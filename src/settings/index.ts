@@ -1,3 +1,4 @@
+export { ENGINES, FAVORS } from "./choices.ts";
 export {
   DEFAULT_CRAWL,
   DEFAULT_EXTRACTION,
@@ -12,9 +13,7 @@ export { deploymentJsonSchema } from "./deployment/schema.ts";
 export type { Deployment, FallbackSettings } from "./deployment/types.ts";
 export { withDotenv } from "./dotenv.ts";
 export {
-  ENGINES,
   type Environment,
-  FAVORS,
   readSettings,
   type SettingChecks,
   type Settings,

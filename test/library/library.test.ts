@@ -1,51 +1,14 @@
 import { afterAll, describe, expect, test } from "bun:test";
-import { existsSync } from "node:fs";
-import { mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { openLibraryProject, RUNTIMES } from "../support/library-project.ts";
 import { serveSite } from "../support/site.ts";
 
-// The built library, used as an installed package from a directory of its own, as its users do.
-const ROOT = join(import.meta.dir, "../..");
-if (!existsSync(join(ROOT, "dist/lib/library.js")))
-  throw new Error("dist/lib is not built: run `make library`");
-
-const project = await mkdtemp(join(tmpdir(), "library-"));
-await mkdir(join(project, "node_modules"));
-await symlink(ROOT, join(project, "node_modules/article-extractor"));
-await writeFile(join(project, "package.json"), '{ "type": "module" }');
+const project = await openLibraryProject();
 const site = await serveSite();
 afterAll(async () => {
   await site[Symbol.asyncDispose]();
-  await rm(project, { recursive: true });
+  await project[Symbol.asyncDispose]();
 });
-
-const node = Bun.which("node");
-const RUNTIMES = [
-  { name: "Bun", executable: process.execPath, isMissing: false },
-  { name: "Node", executable: node ?? "node", isMissing: node === null },
-];
-
-/** Runs a module of the project; its default export is what the module prints as JSON. */
-async function run(executable: string, body: string, env: Record<string, string> = {}): Promise<unknown> {
-  const file = join(project, `${crypto.randomUUID()}.mjs`);
-  const imports = `import { extractArticle, extractArticleFromUrl, Failure } from "article-extractor";`;
-  await writeFile(
-    file,
-    `${imports}\nconst answer = await (async () => { ${body} })();\nconsole.log(JSON.stringify(answer));`,
-  );
-  const child = Bun.spawn([executable, file], {
-    cwd: project,
-    env: { PATH: process.env.PATH, ...env },
-    stderr: "pipe",
-  });
-  const [output, errors] = await Promise.all([
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-  ]);
-  if ((await child.exited) !== 0) throw new Error(errors);
-  return JSON.parse(output);
-}
+const { run } = project;
 
 const HTML = JSON.stringify(
   `<html lang="en"><title>Tides</title><article><h1>Tides</h1><p>The <a href="b">sea</a> rises twice a day.</p></article>`,
@@ -143,35 +106,3 @@ for (const { name, executable, isMissing } of RUNTIMES) {
     });
   });
 }
-
-test("the declarations serve a strict TypeScript program", async () => {
-  const source = `import { extractArticle, type ExtractedArticle, type ExtractOptions, Failure } from "article-extractor";
-    const options: ExtractOptions = { minWordCount: 1, network: { proxy: null } };
-    const article: ExtractedArticle = await extractArticle("<p>x", null, options);
-    const words: number = article.wordCount;
-    // @ts-expect-error there is no such option
-    await extractArticle("<p>x", null, { minWords: 1 });
-    export { words, Failure };`;
-  await writeFile(join(project, "use.ts"), source);
-  const flags = [
-    "--noEmit",
-    "--strict",
-    "--module",
-    "nodenext",
-    "--target",
-    "es2022",
-    "--lib",
-    "esnext,dom",
-    "--types",
-    "",
-  ];
-  const tsc = Bun.spawn(
-    [process.execPath, join(ROOT, "node_modules/.bin/tsc"), ...flags, join(project, "use.ts")],
-    {
-      cwd: project,
-      stdout: "pipe",
-    },
-  );
-  expect(await new Response(tsc.stdout).text()).toBe("");
-  expect(await tsc.exited).toBe(0);
-});

@@ -24,7 +24,7 @@ const BASE = [
   "base/worker-thread",
 ] as const;
 // Metrics may be imported wherever the log may.
-const OBSERVED_BASE = [...BASE, "base/log", "metrics"] as const;
+const OBSERVED_BASE = [...BASE, "base/log", "base/silent-log", "metrics"] as const;
 const CRAWLING = ["articles", "fetching", "extraction", "pages"] as const;
 const MODULES = [...CRAWLING, "crawler", "search", "tenants"] as const;
 
@@ -32,6 +32,8 @@ const MODULES = [...CRAWLING, "crawler", "search", "tenants"] as const;
 export const ROOMS: Readonly<Record<string, Room>> = {
   "base/failure": { isOneFile: true, mayImport: [] },
   "base/log": { isOneFile: true, mayImport: [] },
+  // Beside the log, so that the library needs nothing of what writes lines.
+  "base/silent-log": { isOneFile: true, mayImport: ["base/log"] },
   metrics: { isOneFile: true, mayImport: [] },
   "base/worker-thread": { isOneFile: true, mayImport: ["base/failure"] },
   "base/version": { isOneFile: true, mayImport: [] },
@@ -65,12 +67,14 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   },
   // The library's door: what app is to the program, without crawls and search.
   library: {
-    isOneFile: true,
     mayImport: ["settings", "articles", "fetching", "extraction", ...OBSERVED_BASE],
   },
   // The program's entry, and the workers', which load `src/<room>/worker.ts` and not the whole room.
   bin: { mayImport: ["cli", "extraction", "search"] },
 };
+
+/** The room whose door is for other programs. */
+export const PUBLIC_ROOM = "library";
 
 /** How many names of a door nothing outside its room may use; other rooms have none. The numbers only shrink. */
 export const UNUSED_DOOR_NAMES: Readonly<Record<string, number>> = { extraction: 14 };

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import type { BrowserMachine } from "../../src/app/testing.ts";
-import { silentLog } from "../../src/base/log.ts";
+import { silentLog } from "../../src/base/silent-log.ts";
 import {
   createBrowserFetcher,
   createBrowsingSession,

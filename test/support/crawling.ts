@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type App, DEFAULT_NETWORK, type NetworkOptions, openApp } from "../../src/app/index.ts";
 import type { BrowserMachine } from "../../src/app/testing.ts";
-import { silentLog } from "../../src/base/log.ts";
+import { silentLog } from "../../src/base/silent-log.ts";
 import {
   type CrawlEvent,
   type CrawlJobOptions,

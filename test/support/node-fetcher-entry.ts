@@ -4,7 +4,7 @@
  */
 import { createInterface } from "node:readline";
 import { Failure } from "../../src/base/failure.ts";
-import { silentLog } from "../../src/base/log.ts";
+import { silentLog } from "../../src/base/silent-log.ts";
 import {
   chooseProxy,
   createEgress,

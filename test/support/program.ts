@@ -1,5 +1,6 @@
 import { type App, openApp, type Program, readProgram } from "../../src/app/index.ts";
-import { type Log, silentLog } from "../../src/base/log.ts";
+import type { Log } from "../../src/base/log.ts";
+import { silentLog } from "../../src/base/silent-log.ts";
 import type { MetricsSink } from "../../src/metrics.ts";
 
 export const WORKER_URL = new URL("../../bin/extraction-worker.ts", import.meta.url);

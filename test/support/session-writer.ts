@@ -3,7 +3,7 @@
  * Arguments: the file, a prefix of the cookies' names, how many.
  */
 
-import { silentLog } from "../../src/base/log.ts";
+import { silentLog } from "../../src/base/silent-log.ts";
 import { createBrowsingSession, openStorage } from "../../src/fetching/index.ts";
 
 const [file = "", prefix = "", count = "0"] = process.argv.slice(2);

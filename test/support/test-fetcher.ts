@@ -1,5 +1,5 @@
 import { Failure } from "../../src/base/failure.ts";
-import { silentLog } from "../../src/base/log.ts";
+import { silentLog } from "../../src/base/silent-log.ts";
 import {
   chooseProxy,
   createEgress,

@@ -13,7 +13,8 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createLog, silentLog } from "../../../src/base/log.ts";
+import { createLog } from "../../../src/base/log.ts";
+import { silentLog } from "../../../src/base/silent-log.ts";
 import { type BrowsingSession, createBrowsingSession, openStorage } from "../../../src/fetching/index.ts";
 import type { StorageOptions, StoredCookie } from "../../../src/fetching/testing.ts";
 

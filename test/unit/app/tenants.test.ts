@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { openTenants } from "../../../src/app/index.ts";
-import { silentLog } from "../../../src/base/log.ts";
+import { silentLog } from "../../../src/base/silent-log.ts";
 import { readDeployment } from "../../../src/settings/index.ts";
 import { serveNumberedSite } from "../../support/numbered-site.ts";
 import { openTestTenantApp, testProgram } from "../../support/program.ts";

@@ -6,8 +6,8 @@ import {
   type LogFields,
   type LogFormat,
   type LogLevel,
-  silentLog,
 } from "../../../src/base/log.ts";
+import { silentLog } from "../../../src/base/silent-log.ts";
 
 const NOON = new Date("2026-01-02T12:00:00.000Z");
 

@@ -62,6 +62,25 @@ describe("the engine readability", () => {
     }
   });
 
+  test("lists the links and images of its content, when asked", async () => {
+    const html = framed(
+      '<p>See <a href="gate.html">the gate</a>.</p><p><img src="mill.png" alt="The mill"></p>',
+    );
+    for (const renderings of [
+      ["links", "images"],
+      ["links", "images", "markdown"],
+    ] as const) {
+      const { links, images, content, markdown } = await articleOf(html, { ...CLASSIC, renderings });
+      expect(links).toEqual([{ url: "https://site.test/dir/gate.html", text: "the gate" }]);
+      expect(images?.map(({ url, alt }) => [url, alt])).toEqual([
+        ["https://site.test/dir/mill.png", "The mill"],
+      ]);
+      expect([content, markdown === null]).toEqual([null, renderings.length === 2]);
+    }
+    const { links, images } = await articleOf(html, CLASSIC);
+    expect([links, images]).toEqual([null, null]);
+  });
+
   const BLOCKS: Readonly<Record<string, readonly [html: string, markdown: RegExp]>> = {
     "code block": [
       "<pre><code class=language-sh>weir plan\nweir ring</code></pre>",

@@ -1,0 +1,136 @@
+import { Failure } from "../base/failure.ts";
+import { didYouMean } from "../base/nearest.ts";
+import type { ExtractionOptions } from "../extraction/index.ts";
+import { DEFAULT_EXTRACTION, ENGINES, FAVORS } from "../settings/index.ts";
+import type {
+  ExtractArticleOptions,
+  ExtractArticlesOptions,
+  ExtractFromUrlOptions,
+  ExtractOptions,
+  NetworkOptions,
+} from "./types.ts";
+
+type Check = { readonly holds: (value: unknown) => boolean; readonly expected: string };
+
+const isText = (value: unknown): boolean => typeof value === "string";
+const oneOf = (words: readonly unknown[]): Check => ({
+  holds: (value) => words.includes(value),
+  expected: words.map((word) => JSON.stringify(word)).join(" or "),
+});
+const isObject = (value: unknown): value is object => typeof value === "object" && value !== null;
+const isWhole = (value: unknown): boolean => Number.isInteger(value) && Number(value) >= 0;
+const isPositive = (value: unknown): boolean => typeof value === "number" && value > 0;
+const FLAG = oneOf([true, false]);
+const TEXT_OR_NULL: Check = { holds: (value) => value === null || isText(value), expected: "text or null" };
+const TEXTS: Check = {
+  holds: (value) => Array.isArray(value) && value.every(isText),
+  expected: "a list of texts",
+};
+
+const INCLUDED: NonNullable<ExtractOptions["include"]> = ["links", "images", "structuredData"];
+
+/** What the options of an extraction may be: callers in JavaScript have no types that say so. */
+const EXTRACTION: Readonly<Record<keyof ExtractOptions, Check>> = {
+  minWordCount: { holds: isWhole, expected: "a whole number from 0" },
+  favor: oneOf(FAVORS),
+  engine: oneOf(ENGINES),
+  includeImages: FLAG,
+  includeCode: FLAG,
+  select: TEXT_OR_NULL,
+  exclude: TEXTS,
+  include: {
+    holds: (value) => Array.isArray(value) && value.every((name) => INCLUDED.includes(name)),
+    expected: `a list of ${INCLUDED.join(", ")}`,
+  },
+  signal: { holds: (value) => value instanceof AbortSignal, expected: "an AbortSignal" },
+};
+
+const ONE: Readonly<Record<keyof ExtractArticleOptions, Check>> = {
+  ...EXTRACTION,
+  contentType: TEXT_OR_NULL,
+};
+
+const FROM_URL: Readonly<Record<keyof ExtractFromUrlOptions, Check>> = {
+  ...EXTRACTION,
+  network: { holds: isObject, expected: "an object" },
+};
+
+const NETWORK: Readonly<Record<keyof NetworkOptions, Check>> = {
+  userAgent: { holds: isText, expected: "text" },
+  randomUserAgent: FLAG,
+  proxy: TEXT_OR_NULL,
+  proxyBypass: TEXTS,
+  headers: {
+    holds: (value) => isObject(value) && Object.values(value).every(isText),
+    expected: "an object of texts",
+  },
+  timeoutMs: { holds: isPositive, expected: "a number above 0" },
+  retries: { holds: isWhole, expected: "a whole number from 0" },
+  egress: { holds: isText, expected: "text" },
+};
+
+const MANY: Readonly<Record<keyof ExtractArticlesOptions, Check>> = {
+  ...EXTRACTION,
+  concurrency: { holds: (value) => isWhole(value) && isPositive(value), expected: "a whole number from 1" },
+  timeLimitMs: { holds: isPositive, expected: "a number above 0" },
+};
+
+/** The options by the function that takes them. */
+const CHECKS = {
+  extractArticle: ONE,
+  extractArticleFromUrl: FROM_URL,
+  "extractArticleFromUrl's network": NETWORK,
+  extractArticles: MANY,
+} as const;
+
+/**
+ * @param name the function that was called
+ * @throws Failure `invalid_usage` for an option that the function does not know, or of a wrong type
+ */
+export function checkOptions(name: keyof typeof CHECKS, options: unknown): void {
+  if (!isObject(options)) throw wrong(name, "options as an object", options);
+  const checks: Readonly<Record<string, Check>> = CHECKS[name];
+  for (const [option, value] of Object.entries(options)) {
+    const check = Object.hasOwn(checks, option) ? checks[option] : undefined;
+    if (!check) {
+      const guess = didYouMean(option, Object.keys(checks));
+      throw new Failure(
+        "invalid_usage",
+        `${name} has no option ${JSON.stringify(option.slice(0, 100))}${guess}`,
+      );
+    }
+    if (value !== undefined && !check.holds(value))
+      throw wrong(name, `${check.expected} as ${option}`, value);
+  }
+}
+
+/** The failure of a function that was called with something else than it takes. */
+export const wrong = (name: string, expected: string, given: unknown): Failure =>
+  new Failure("invalid_usage", `${name} takes ${expected}, not ${describe(given)}`);
+
+function describe(value: unknown): string {
+  if (value === null || value === undefined) return String(value);
+  if (typeof value === "string") return `the text ${JSON.stringify(value.slice(0, 100))}`;
+  if (typeof value === "function") return "a function";
+  if (typeof value !== "object") return `the ${typeof value} ${String(value)}`;
+  if ("then" in value) return "a promise: await it first";
+  if ("arrayBuffer" in value) return `${nameOf(value)}: pass what its arrayBuffer() resolves to`;
+  return nameOf(value);
+}
+
+const nameOf = ({ constructor: type }: object): string =>
+  `a value of type ${typeof type === "function" ? type.name : "Object"}`;
+
+/** The options for the extractor, with the defaults where nothing is given. */
+export function extractionOptions(given: ExtractOptions): ExtractionOptions {
+  return {
+    minWordCount: given.minWordCount ?? DEFAULT_EXTRACTION.minWordCount,
+    favor: given.favor ?? DEFAULT_EXTRACTION.favor,
+    engine: given.engine ?? DEFAULT_EXTRACTION.engine,
+    includeImages: given.includeImages ?? DEFAULT_EXTRACTION.includeImages,
+    includeCode: given.includeCode ?? DEFAULT_EXTRACTION.includeCode,
+    select: given.select ?? DEFAULT_EXTRACTION.select,
+    exclude: given.exclude ?? DEFAULT_EXTRACTION.exclude,
+    renderings: ["content", "markdown", ...(given.include ?? [])],
+  };
+}

@@ -1,0 +1,78 @@
+import { availableParallelism } from "node:os";
+import { articleFromDocument } from "../articles/index.ts";
+import { Failure } from "../base/failure.ts";
+import { createExtractor, type Extractor } from "../extraction/index.ts";
+import { EXTRACTION_LIMITS } from "../settings/index.ts";
+import { checkOptions, extractionOptions, wrong } from "./arguments.ts";
+import { readDocument } from "./document.ts";
+import { flatten } from "./flatten.ts";
+import { mapInOrder } from "./map-in-order.ts";
+import { startNodeThread } from "./node-thread.ts";
+import type { ExtractArticlesOptions, PageResult, PageSource } from "./types.ts";
+
+/**
+ * Extracts many pages on worker threads, each with a time limit. The results come in the order of the pages; a page
+ * that fails is a result with an error, and the others go on. Pages are read from the source as they are needed, at
+ * most twice `concurrency` ahead of the result that is asked for. Leaving the loop closes the source and the workers.
+ * @param pages for example an array, or an async generator that reads files
+ * @throws Failure `invalid_usage` for wrong options, `cancelled` when the signal fires; and what the source throws,
+ * after the results of the pages before
+ */
+export function extractArticles<Page extends PageSource>(
+  pages: Iterable<Page> | AsyncIterable<Page>,
+  options: ExtractArticlesOptions = {},
+): AsyncGenerator<PageResult<Page>, void, undefined> {
+  checkOptions("extractArticles", options);
+  if (!isIterable(pages)) throw wrong("extractArticles", "pages as an iterable or async iterable", pages);
+  return extractInOrder(pages, options);
+}
+
+const isIterable = (pages: unknown): boolean =>
+  typeof pages === "object" && pages !== null && (Symbol.asyncIterator in pages || Symbol.iterator in pages);
+
+async function* extractInOrder<Page extends PageSource>(
+  pages: Iterable<Page> | AsyncIterable<Page>,
+  options: ExtractArticlesOptions,
+): AsyncGenerator<PageResult<Page>, void, undefined> {
+  const workers = options.concurrency ?? Math.max(1, availableParallelism() - 1);
+  await using extractor = createExtractor({
+    ...EXTRACTION_LIMITS,
+    ...(options.timeLimitMs === undefined ? {} : { timeLimitMs: options.timeLimitMs }),
+    workers,
+    // The build puts the worker's module beside this one.
+    workerUrl: new URL("./library-worker.js", import.meta.url),
+    startThread: startNodeThread,
+  });
+  const work = (page: Page, index: number) => extractOne({ page, index }, options, extractor);
+  yield* mapInOrder(pages, work, { ahead: 2 * workers, signal: options.signal });
+}
+
+type Turn<Page> = { readonly page: Page; readonly index: number };
+
+async function extractOne<Page extends PageSource>(
+  turn: Turn<Page>,
+  options: ExtractArticlesOptions,
+  extractor: Extractor,
+): Promise<PageResult<Page>> {
+  const { signal } = options;
+  try {
+    const document = readDocument(requireSource(turn.page), "extractArticles");
+    const parts = { extractor, ...(signal ? { signal } : {}) };
+    const article = await articleFromDocument(document, extractionOptions(options), parts);
+    return { ...turn, article: flatten(article), error: null };
+  } catch (thrown) {
+    return { ...turn, article: null, error: failureOf(thrown) };
+  }
+}
+
+function requireSource(page: PageSource): PageSource {
+  if (typeof page === "object" && page !== null && "html" in page) return page;
+  throw wrong("extractArticles", "each page as an object with html", page);
+}
+
+// The page is the caller's own object, which may throw whatever it likes.
+function failureOf(thrown: unknown): Failure {
+  if (thrown instanceof Failure) return thrown;
+  const message = `reading the page stopped with ${String(thrown).slice(0, 300)}`;
+  return new Failure("internal", message, { cause: thrown });
+}

@@ -1,0 +1,118 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import type { FetchedArticle } from "../../src/articles/index.ts";
+import type { Engine, Favor } from "../../src/extraction/index.ts";
+import type { ExtractedArticle, ExtractOptions } from "../../src/library/index.ts";
+import { LIBRARY, type LibraryProject, openLibraryProject, RUNTIMES } from "../support/library-project.ts";
+
+let project: LibraryProject;
+beforeAll(async () => {
+  project = await openLibraryProject({ isLinked: false });
+  await succeed([process.execPath, "pm", "pack", "--quiet", "--destination", project.path], LIBRARY);
+  const archive = (await readdir(project.path)).find((name) => name.endsWith(".tgz"));
+  if (archive === undefined) throw new Error("nothing was packed");
+  await succeed([process.execPath, "add", "--no-progress", `./${archive}`], project.path);
+}, 120_000);
+afterAll(() => project[Symbol.asyncDispose]());
+
+async function succeed(command: string[], cwd: string): Promise<void> {
+  const child = Bun.spawn(command, { cwd, stdout: "ignore", stderr: "pipe" });
+  const errors = await new Response(child.stderr).text();
+  if ((await child.exited) !== 0) throw new Error(errors);
+}
+
+/** The names of the packages below a folder, as an installer laid them. */
+async function packagesIn(path: string): Promise<string[]> {
+  const files = await readdir(join(path, "node_modules"), { recursive: true });
+  const manifests = files.map(
+    (file) => /^(?:.*\/node_modules\/)?((?:@[^/]+\/)?[^/@]+)\/package\.json$/.exec(file)?.[1],
+  );
+  return manifests.filter((name) => name !== undefined).sort();
+}
+
+test("a project that installs it gets the packages that it imports, and theirs", async () => {
+  const packages = await packagesIn(project.path);
+  for (const needed of ["article-extractor", "linkedom", "undici"]) expect(packages).toContain(needed);
+  for (const other of ["@mozilla/readability", "consola", "hono", "playwright-core", "valibot"])
+    expect(packages).not.toContain(other);
+  expect(packages.length).toBeLessThanOrEqual(30);
+});
+
+for (const { name, executable, isMissing } of RUNTIMES) {
+  describe.skipIf(isMissing)(`installed, on ${name}`, () => {
+    test("it extracts a page, and many", async () => {
+      const body = `const page = { html: "<title>Tides</title><p>The <i>sea</i> rises twice a day." };
+        const titles = [(await extractArticle(page.html, null, { exclude: ["i"] })).text];
+        for await (const { article } of extractArticles([page, page])) titles.push(article.text);
+        return titles;`;
+      const whole = "The sea rises twice a day.";
+      expect(await project.run(executable, body)).toEqual(["The rises twice a day.", whole, whole]);
+    });
+
+    test("it says which packages the other engine needs", async () => {
+      const body = `try { await extractArticle("<p>x", null, { engine: "readability" }); }
+        catch ({ code, message }) { return [code, message]; }`;
+      const message = "the engine readability needs the packages @mozilla/readability and node-html-markdown";
+      expect(await project.run(executable, body)).toEqual(["invalid_usage", message]);
+    });
+  });
+}
+
+test("its declarations serve a strict TypeScript program that checks them too", async () => {
+  const complaints = await project.check(`
+    import { extractArticle, extractArticles, extractArticleFromUrl, type ExtractedArticle, type ExtractOptions, Failure, type PageSource } from "article-extractor";
+    const options: ExtractOptions = { minWordCount: 1, favor: "recall", select: null };
+    const article: ExtractedArticle = await extractArticle(new Uint8Array(), null, { ...options, contentType: "text/html" });
+    const words: number = article.wordCount;
+    const page: "article" | "documentation" | "forum" | "product" | "collection" | "listing" | "service" | null = article.pageType;
+    await extractArticleFromUrl("https://h/", { network: { proxy: null } });
+    async function* pages(): AsyncGenerator<PageSource & { readonly id: number }> { yield { html: "<p>x", id: 1 }; }
+    for await (const result of extractArticles(pages(), { concurrency: 2 })) {
+      const id: number = result.page.id;
+      if (result.error) throw new Failure(result.error.code, String(id));
+      const title: string | null = result.article.title;
+      // @ts-expect-error an article that is there has no error
+      result.error.code;
+      void title;
+    }
+    // @ts-expect-error there is no such option
+    await extractArticle("<p>x", null, { minWords: 1 });
+    // @ts-expect-error a page is text or bytes
+    await extractArticle(5);
+    export { words, page };`);
+  expect(complaints).toBe("");
+});
+
+test("its declarations are plain types that stand there as they are read", async () => {
+  const files = (await readdir(join(LIBRARY, "types"), { recursive: true })).filter((name) =>
+    name.endsWith(".ts"),
+  );
+  expect(files.sort()).toEqual(
+    ["articles", "extract", "index", "types"]
+      .map((name) => `library/${name}.d.ts`)
+      .concat("base/failure.d.ts")
+      .sort(),
+  );
+  for (const file of files) {
+    const text = await Bun.file(join(LIBRARY, "types", file)).text();
+    expect(text).not.toMatch(/\b(?:Omit|Pick|Partial|Exclude|Extract|ReturnType|Parameters|Required)</);
+    // Everything that a program may name says what it is.
+    const names = [...text.matchAll(/^export declare (?:function|class) (\w+)/gm)];
+    for (const { index } of names) expect(text.slice(0, index).trimEnd()).toEndWith("*/");
+  }
+});
+
+/** Never, or the fields that one type has and the other does not name. */
+type Unnamed = Exclude<
+  keyof FetchedArticle["article"] | Exclude<keyof FetchedArticle, "article" | "timings">,
+  keyof ExtractedArticle
+>;
+
+test("its types name every field that an article has, and every choice", () => {
+  // The compiler checks these; a field that is new in the program must be written into the library's types too.
+  const isComplete: [Unnamed] extends [never] ? true : Unnamed = true;
+  const engines: Engine extends NonNullable<ExtractOptions["engine"]> ? true : never = true;
+  const favors: Favor extends NonNullable<ExtractOptions["favor"]> ? true : never = true;
+  expect([isComplete, engines, favors]).toEqual([true, true, true]);
+});
