@@ -1,12 +1,13 @@
 import type { Io, Supervisor } from "../src/cli/index.ts";
 
-// A copy is told by this variable what it is, and talks with its supervisor over a channel. The channel closes
-// with the supervisor, even when that is killed, and then the copy ends too.
+// This variable tells a copy what it is, and a channel connects it with its supervisor. The channel closes
+// with the supervisor, even if that is killed, and then the copy ends too.
 const VARIABLE = "ARTICLE_EXTRACTOR_SUPERVISED_RUN";
 const READY = "ready";
 const END = "end";
 
-// The program takes the proxy variables out of its own environment once it has read them; copies have to read them too.
+// The program removes the proxy variables from its own environment after reading them, but copies must read
+// them too.
 const ENVIRONMENT = { ...process.env };
 
 /** See `Io.startCopy`. */
@@ -23,33 +24,36 @@ export const startCopy: Io["startCopy"] = ({ run, port, onReady }) => {
     pid: child.pid,
     exited: child.exited.then(() => ({ code: child.exitCode, signal: child.signalCode?.toString() ?? null })),
     end: () => {
-      // No signal: the terminal has sent one already, and a second one would not let the copy finish.
+      // No signal is sent: the terminal has already sent one, and a second one would not let the copy finish.
       try {
         child.send(END);
       } catch {
-        // The channel is closed: it is ending already.
+        // The channel is closed, so the copy is already ending.
       }
     },
     kill: () => child.kill("SIGKILL"),
   };
 };
 
-/** What this process is told by its supervisor, if it has one. @param onEnd called when it is to end */
+/**
+ * What the supervisor tells this process, if it has one.
+ * @param onEnd called when the process has to end
+ */
 export function takeSupervisor(onEnd: () => void): Supervisor | null {
   const written = process.env[VARIABLE];
   if (written === undefined) return null;
   delete process.env[VARIABLE];
-  // Set by hand it means nothing: there is no channel.
+  // Without a channel the variable was set by hand and means nothing.
   if (process.send === undefined) return null;
   process.once("disconnect", onEnd);
   process.on("message", (message) => {
     if (message === END) onEnd();
   });
-  // Written by `startCopy` of this very program.
+  // `startCopy` of this same program wrote this.
   const { run, port } = JSON.parse(written) as { readonly run: string; readonly port: number };
   return { run, port, announceReady: () => void (process.connected && process.send?.(READY)) };
 }
 
-// A script is run by Bun; the compiled program is itself what runs.
+// A script is run by Bun; the compiled program runs itself.
 const programCommand = (): string[] =>
   import.meta.path.includes("$bunfs") ? [process.execPath] : [process.execPath, process.argv[1] ?? ""];

@@ -5,7 +5,7 @@ import { createProcessOutput } from "./process-output.ts";
 import { letWorkersGiveWay } from "./worker-priority.ts";
 
 export type ProcessIo = Io & {
-  /** Resolves when all that was written is out, or an interrupted program has waited long enough. */
+  /** Resolves when everything is written, or when an interrupted program has waited long enough. */
   drained(): Promise<void>;
 };
 
@@ -14,7 +14,7 @@ export function processIo(): ProcessIo {
   const controller = new AbortController();
   for (const signal of ["SIGINT", "SIGTERM"] as const) {
     process.on(signal, () => {
-      // The first one lets the work clean up, the second one does not wait.
+      // The first signal lets the work clean up; the second one ends the program at once.
       if (controller.signal.aborted) process.exit(130);
       controller.abort();
     });
@@ -25,9 +25,10 @@ export function processIo(): ProcessIo {
     startCopy,
     supervisor,
     environment: process.env,
-    // A script is run by Bun, beside which no `.env` of ours stands.
+    // A script is run by Bun, and beside Bun there is no `.env` of ours.
     executablePath: import.meta.path.includes("$bunfs") ? process.execPath : import.meta.path,
-    // Computed here, beside the entry: inside a nested module it would break in the compiled program.
+    // The URL is computed here beside the entry, because in a nested module it would break in the compiled
+    // program.
     workerUrl: new URL("./extraction-worker.ts", import.meta.url),
     indexWorkerUrl: new URL("./index-worker.ts", import.meta.url),
     letWorkersGiveWay,
@@ -46,7 +47,7 @@ export function processIo(): ProcessIo {
         return isDevice(1) && process.stdout.isTTY;
       },
       get columns() {
-        // Terminals that nobody has given a size have 0 columns.
+        // A terminal without a size reports 0 columns.
         return (isDevice(1) && process.stdout.columns) || DEFAULT_COLUMNS;
       },
       get identity() {
@@ -77,7 +78,9 @@ export function processIo(): ProcessIo {
   };
 }
 
-/** This process's words, each with a zero byte behind it; null where the system has no /proc. */
+/**
+ * The words of this process's command line, each followed by a zero byte; null when the system has no /proc.
+ */
 export function readCommandLine(): Uint8Array | null {
   try {
     return readFileSync("/proc/self/cmdline");
@@ -88,8 +91,8 @@ export function readCommandLine(): Uint8Array | null {
 
 const DEFAULT_COLUMNS = 80;
 
-// Touching process.stdin, stdout or stderr loads the whole stream machinery (about 4 ms each), so only
-// what may be a terminal is asked whether it is one.
+// Touching process.stdin, stdout or stderr loads the whole stream machinery (about 4 ms each), so only a
+// descriptor that may be a terminal is asked whether it is one.
 function isDevice(descriptor: number): boolean {
   try {
     return fstatSync(descriptor).isCharacterDevice();
@@ -119,7 +122,7 @@ async function readStdin(maxBytes: number): Promise<Uint8Array> {
 
 let pendingReads = 0;
 
-/** Whether somebody still waits for standard input, which would keep the program. */
+/** Whether somebody still waits for standard input, which would keep the program alive. */
 export const isReadingStdin = (): boolean => pendingReads > 0;
 
 async function readLine(): Promise<string | null> {
@@ -142,10 +145,11 @@ async function readLineOfStdin(): Promise<string | null> {
   return line === "" ? null : line;
 }
 
-/** What an interrupted program still has to write has this long to find a reader. */
+/** How long the remaining output of an interrupted program waits for a reader. */
 const LAST_WORDS_MS = 500;
 
-// An unread pipe must not keep a program that was told to end; what was under way goes out whole if it can.
+// An unread pipe must not keep a program alive that was told to end; a write under way is completed if
+// possible.
 async function withLastWords<T>(writing: Promise<T>, signal: AbortSignal): Promise<T> {
   const late = new AbortController();
   let timer: Timer | undefined;

@@ -1,22 +1,22 @@
 import { fstatSync, type Stats, write, writeSync } from "node:fs";
 
-/** Text on its way to stdout and stderr: whole, in order, behind what stands there already. */
+/** Writes text to stdout and stderr: completely, in order, after what is already there. */
 export interface ProcessOutput {
   /** Resolves when all of the text is written. Rejects with the system's error. */
   toStdout(text: string): Promise<void>;
-  /** What cannot be written is dropped, for there is nowhere else to say so. */
+  /** Drops text that cannot be written, because there is nowhere else to report it. */
   toStderr(text: string): void;
-  /** Resolves when nothing is on its way any more, whatever became of it. */
+  /** Resolves when no write is under way any more, whether or not it succeeded. */
   drained(): Promise<void>;
 }
 
-/** Text that may wait for a reader of stderr who has stopped reading. */
+/** How much text may wait for a reader of stderr who has stopped reading. */
 const MAX_WAITING_CHARACTERS = 8_000_000;
 
 /**
- * Writes to the descriptors as they were handed to us, with write(2) alone. `Bun.write(Bun.stdout, text)` reserves
- * and truncates the file, which destroys what `>> file` keeps; `process.stdout` costs 4 ms at the start and loses
- * what it still buffers at the end.
+ * Writes to the given descriptors with write(2) alone. `Bun.write(Bun.stdout, text)` reserves and truncates
+ * the file, which destroys the contents that `>> file` keeps; `process.stdout` costs 4 ms at the start and
+ * loses its buffer at the end.
  */
 export function createProcessOutput(): ProcessOutput {
   let opened: { readonly stdout: Destination; readonly stderr: Destination } | null = null;
@@ -48,11 +48,13 @@ export function createProcessOutput(): ProcessOutput {
 const STDOUT = 1;
 const STDERR = 2;
 
-/** What one or both of the descriptors lead to. */
+/** The destination of one or both descriptors. */
 type Destination = {
-  /** A file takes all at once, so that a killed program has left there what it said. */
+  /**
+   * Whether it is a file, which takes everything at once, so that a killed program's output is already there.
+   */
   readonly isFile: boolean;
-  /** Settles when what was handed over so far is written. */
+  /** Settles when everything so far is written. */
   last: Promise<void>;
 };
 
@@ -63,7 +65,7 @@ function openDestinations() {
     last: Promise.resolve(),
   });
   const stdout = open(out);
-  // One terminal, or `2>&1` into one pipe: there, what is said later comes later.
+  // When both are one terminal, or one pipe by `2>&1`, the output keeps its order.
   const isSame = out !== null && out.dev === error?.dev && out.ino === error.ino;
   return { stdout, stderr: isSame ? stdout : open(error) };
 }
@@ -90,19 +92,19 @@ function writeAtOnce(descriptor: number, bytes: Buffer): void {
 
 const MAX_PAUSE_MS = 32;
 
-// On a thread of Bun's pool, so that a reader who does not read holds up nothing but this.
+// This runs on a thread of Bun's pool, so that a reader who does not read delays nothing else.
 async function writeAside(descriptor: number, bytes: Buffer): Promise<void> {
   let pauseMs = 1;
   for (let at = 0; at < bytes.length; ) {
     const count = await writeSome(descriptor, bytes, at);
     at += count;
-    // Another process that has the pipe or terminal too has made it non-blocking, and it is full.
+    // Another process that shares the pipe or terminal has made it non-blocking, and it is full.
     if (count === 0) await Bun.sleep(pauseMs);
     pauseMs = count === 0 ? Math.min(2 * pauseMs, MAX_PAUSE_MS) : 1;
   }
 }
 
-/** Returns how many bytes were taken. */
+/** Returns how many bytes were written. */
 const writeSome = (descriptor: number, bytes: Buffer, at: number): Promise<number> =>
   new Promise((resolve, reject) => {
     write(descriptor, bytes, at, bytes.length - at, null, (error, count) => {

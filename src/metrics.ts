@@ -1,23 +1,23 @@
-/** One observation: an event counted, or how long something took in ms. */
+/** One observation: a counted event, or a duration in ms. */
 export type Measurement =
   | { readonly kind: "counter"; readonly name: string; readonly value: number }
   | { readonly kind: "timing"; readonly name: string; readonly value: number };
 
-/** Takes measurements to where they are read; must not throw and must not wait. */
+/** Passes measurements on; it must neither throw nor wait. */
 export type MetricsSink = (measurement: Measurement) => void;
 
 /**
- * What the program counts. Names are dotted and lower case (`cli_extractions.success`); each sink puts
- * its namespace before them. The list of names is in docs/operations.md.
+ * The program's metrics. Names are dotted and lower case (`cli_extractions.success`), and each sink puts its
+ * namespace before them. docs/operations.md lists the names.
  */
 export interface Metrics {
-  /** Adds to a counter; 1 by default. */
+  /** Adds to a counter, by default 1. */
   count(name: string, by?: number): void;
   /** Records a duration in ms. */
   time(name: string, durationMs: number): void;
 }
 
-/** Metrics that go to every sink; without sinks they cost nothing. */
+/** Makes metrics that go to every sink; without sinks they cost nothing. */
 export function createMetrics(sinks: readonly MetricsSink[]): Metrics {
   const emit = (measurement: Measurement): void => {
     for (const sink of sinks) sink(measurement);
@@ -51,7 +51,7 @@ const BUCKETS_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10
 
 type Histogram = { readonly buckets: number[]; sum: number; count: number };
 
-/** What one process has counted, as plain data. */
+/** The metrics of one process as plain data. */
 export type MetricsSnapshot = {
   readonly counters: readonly (readonly [name: string, value: number])[];
   readonly histograms: readonly (readonly [name: string, histogram: Readonly<Histogram>])[];
@@ -61,7 +61,7 @@ export type MetricsSnapshot = {
 export function createPrometheusSink(namespace: string): {
   readonly sink: MetricsSink;
   snapshot(): MetricsSnapshot;
-  /** @param others what other processes have counted, which is added */
+  /** @param others the metrics of other processes, which are added */
   render(others?: readonly MetricsSnapshot[]): string;
 } {
   const counters = new Map<string, number>();

@@ -61,59 +61,65 @@ import {
 
 export type AppOptions = {
   readonly settings: Settings;
-  /** The proxy variables, read and removed from the process's environment. */
+  /** The proxy variables, which were read and removed from the process's environment. */
   readonly proxyEnvironment: ProxyEnvironment;
   /** On whose behalf pages are fetched. */
   readonly caller: EgressCaller;
   readonly isOffline?: boolean;
-  /** The extraction worker's module. */
+  /** The URL of the extraction worker's module. */
   readonly workerUrl: string | URL;
   readonly log: Log;
-  /** Whether a page or two are all that will be extracted. */
+  /** Whether only one or two pages will be extracted. */
   readonly extractsOnePage?: boolean;
-  /** Whose extractions the metrics count. */
+  /** The shell whose extractions the metrics count. */
   readonly shell: "cli" | "server";
-  /** What this machine has for browsers; null or absent: none is ever started. */
+  /** What this machine offers for browsers; null or absent starts none. */
   readonly machine?: BrowserMachine | null;
-  /** Asked to log in where a browser shows its window. */
+  /** The person who is asked to log in when a browser shows its window. */
   readonly person?: Person | null;
-  /** In [0, 1), as `Math.random`. */
+  /** Returns numbers in [0, 1), as `Math.random`. */
   readonly random?: () => number;
-  /** Counts what happens; whoever opened it disposes of it after the app. */
+  /** The metrics; whoever opened them disposes of them after the app. */
   readonly metrics: Metrics;
-  /** Absent: slots of this process alone. */
+  /** The host slots; by default those of this process alone. */
   readonly hostSlots?: HostSlots;
 };
 
-/** The modules put together; what a shell calls. */
+/** The assembled modules, which the shells call. */
 export interface App extends AsyncDisposable {
-  /** Counts whatever a shell has to count besides. */
+  /** The metrics, for a shell's own counters. */
   readonly metrics: Metrics;
-  /** Articles in the cache now, and at most. */
+  /** The present and the largest number of articles in the cache. */
   readonly cache: { readonly size: number; readonly maxSize: number };
   /** Extracts on the workers that all sessions share. */
   readonly extractor: Extractor;
-  /** The browser's executable, null when there is none. Throws `invalid_settings` when a wrong one is named. */
+  /**
+   * Returns the browser's executable, null when there is none. Throws `invalid_settings` when a wrong one is
+   * named.
+   */
   readonly browserPath: () => string | null;
-  /** Starts the browser to ask for its version. Throws the Failure of one that does not start. */
+  /** Starts the browser to ask for its version. Throws the Failure of a browser that does not start. */
   browserVersion(): Promise<string>;
-  /** The proxy of a URL without credentials, null for none. */
+  /** The proxy for a URL without credentials; null without one. */
   proxyFor(url: URL): string | null;
-  /** Changes that wait in the settings' storage state. Throws `unreadable_input` for a file that is none. */
+  /**
+   * The number of waiting changes of the settings' storage state. Throws `unreadable_input` for an invalid
+   * file.
+   */
   pendingEntries(): number;
   /**
-   * Opens what fetches and extracts with one caller's network options; dispose it after use.
-   * @param caller on whose behalf pages are fetched, where it is not the one of the options
+   * Opens a session with one caller's network options; dispose of it after use.
+   * @param caller on whose behalf pages are fetched, if not for the caller in the options
    */
   openSession(network: NetworkOptions, caller?: EgressCaller, extras?: SessionExtras): ArticleSession;
-  /** A proxy for programs that connect by themselves, on behalf of this caller. */
+  /** Opens a proxy on behalf of this caller for programs that make their own connections. */
   openProxy(caller: EgressCaller, network: NetworkOptions): Promise<PinningProxy>;
 }
 
 export type SessionExtras = {
-  /** Asks for Markdown before HTML. */
+  /** Whether to ask for Markdown before HTML. */
   readonly acceptMarkdown?: boolean;
-  /** Who waits for the workers: turns go round among clients. */
+  /** The client whose turn it is at the workers; turns rotate among clients. */
   readonly client?: string;
 };
 
@@ -121,26 +127,26 @@ export type AdaptCrawl = (parts: CrawlJobParts, http: HttpFetcher) => CrawlJobPa
 
 /** Extracts articles with one set of network options. */
 export interface ArticleSession extends AsyncDisposable {
-  /** Largest page or document, in bytes. */
+  /** The size limit of a page or document, in bytes. */
   readonly maxBytes: number;
-  /** What fetches without a browser. */
+  /** The fetcher without a browser. */
   readonly http: HttpFetcher;
-  /** Throws as `articleFromUrl`. */
+  /** Throws what `articleFromUrl` throws. */
   fromUrl(request: UrlRequest): Promise<FetchedArticle>;
-  /** Throws as `articleFromDocument`. */
+  /** Throws what `articleFromDocument` throws. */
   fromDocument(
     document: LocalDocument,
     options: ExtractionOptions,
     signal: AbortSignal,
   ): Promise<FetchedArticle>;
-  /** Throws as `runCrawlJob`. */
+  /** Throws what `runCrawlJob` throws. */
   crawl(
     plan: CrawlPlan,
     options: CrawlJobOptions,
     signal: AbortSignal,
     adapt?: AdaptCrawl,
   ): AsyncGenerator<CrawlEvent, void>;
-  /** What a dry run lists; see `previewCrawl`. */
+  /** Lists the pages of a dry run; see `previewCrawl`. */
   previewCrawl(
     plan: CrawlPlan,
     options: PreviewOptions,
@@ -149,25 +155,25 @@ export interface ArticleSession extends AsyncDisposable {
 }
 
 export type UrlRequest = {
-  /** Without credentials. */
+  /** The URL without credentials. */
   readonly url: string;
-  /** Value of an Authorization header, null for none. */
+  /** The value of an Authorization header; null for none. */
   readonly authorization: string | null;
   readonly options: ExtractionOptions;
   readonly signal: AbortSignal;
-  /** Names the request in the log; one is made up where the caller has none. */
+  /** The request's name in the log; by default a random one. */
   readonly requestId?: string;
 };
 
-/** Pages that a program extracts on its own thread when they are all that it extracts. */
+/** A program that extracts only pages up to this size does so on its own thread. */
 const SMALL_PAGE_CHARS = 300_000;
 
-/** How long a name's checked addresses are used again. */
+/** How long a name's checked addresses are reused. */
 const RESOLVER_TTL_MS = 30_000;
 
 /**
- * Puts the modules together from the settings.
- * @throws Failure `invalid_settings` for an egress policy that is none
+ * Assembles the modules from the settings.
+ * @throws Failure `invalid_settings` for an invalid egress policy
  */
 export function createApp(options: AppOptions): App {
   const { settings } = options;
@@ -224,25 +230,25 @@ export function createApp(options: AppOptions): App {
   };
 }
 
-/** The same workers, as they are asked by one client. */
+/** The same workers as one client uses them. */
 const extractorFor = (extractor: Extractor, client: string): Extractor => ({
   workers: extractor.workers,
   extract: (task, signal) => extractor.extract(task, signal, client),
   [Symbol.asyncDispose]: () => extractor[Symbol.asyncDispose](),
 });
 
-/** Of connections through a proxy of ours. */
+/** Time limits of connections through our own proxies. */
 const PROXY_TIMES = { connectTimeoutMs: 30_000, idleTimeoutMs: 120_000 };
 
-/** What a shell knows of its machine. */
+/** What a shell knows about its machine. */
 export type BrowserMachine = Pick<
   BrowserHostOptions,
   "temporaryBase" | "useTemporaryDirectory" | "environment" | "pid"
 > &
   Omit<FindBrowserOptions, "explicit"> & {
-    /** Whether a window can be shown. */
+    /** Whether this machine can show a window. */
     readonly hasDisplay: boolean;
-    /** As root Chromium has no sandbox. */
+    /** Whether the program runs as root, where Chromium cannot use its sandbox. */
     readonly isRoot: boolean;
   };
 
@@ -256,9 +262,9 @@ const openBrowsers = ({ settings, log }: AppOptions, machine: BrowserMachine): B
     log,
   });
 
-/** A browser gives way to a new one after so many pages. */
+/** Pages after which a browser is replaced by a new one. */
 const PAGES_PER_BROWSER = 500;
-/** Twice of what V8 may have for a page's objects. */
+/** Twice the memory that V8 may use for a page's objects. */
 const MAX_PAGE_MB = 2048;
 
 type SessionParts = {
@@ -266,7 +272,7 @@ type SessionParts = {
   readonly extractor: Extractor;
   readonly cache: ArticleCache;
   readonly metrics: Metrics;
-  /** One for all sessions: two crawls are as polite to a host as one. */
+  /** The host slots of all sessions: two crawls together are as polite to a host as one. */
   readonly slots: HostSlots;
   readonly browsers: BrowserHosts | null;
   readonly network: NetworkOptions;
@@ -291,7 +297,7 @@ function openSession(options: AppOptions, parts: SessionParts): ArticleSession {
     hasDiagnostics: settings.logDiagnostics,
   };
   const crawling = crawlingParts({ ...parts, settings, shell, open });
-  // What one caller may reach, another must not get out of the cache.
+  // A caller must not get from the cache what only another caller may reach.
   const cacheScope = JSON.stringify([network, userAgent, options.caller]);
   return {
     maxBytes: limits.pageBytes,
@@ -333,7 +339,7 @@ function crawlingParts({
   return {
     fetchers,
     extractor,
-    // Each worker has a page and the next one; what is fetched beyond that only takes memory.
+    // Each worker has a page and the next one; fetching more only takes memory.
     extractionBacklog: 2 * extractor.workers,
     collection: GARBAGE_COLLECTION[shell],
     slots,

@@ -27,7 +27,7 @@ import {
 import type { Settings } from "../settings/index.ts";
 import { withoutCredentials } from "../urls/index.ts";
 
-/** How one caller wants its pages fetched; null leaves the choice to the settings and defaults. */
+/** How one caller wants its pages to be fetched; null leaves the choice to the settings and defaults. */
 export type NetworkOptions = {
   readonly userAgent: string | null;
   readonly hasRandomUserAgent: boolean;
@@ -35,28 +35,28 @@ export type NetworkOptions = {
   readonly proxy: string | null;
   /** Hosts that skip the proxy, in the grammar of NO_PROXY. */
   readonly proxyBypass: readonly string[];
-  /** For one request, in ms. */
+  /** The time limit of one request, in ms. */
   readonly requestTimeoutMs: number | null;
-  /** Requests for one page at most, the first included. */
+  /** The most requests for one page, the first included. */
   readonly tries: number | null;
-  /** Largest page, decompressed. */
+  /** The size limit of a page, decompressed. */
   readonly maxBytes: number | null;
   readonly preference: FetcherPreference | null;
-  /** Shows the browser's window. */
+  /** Whether to show the browser's window. */
   readonly isHeaded: boolean;
   /** How long the window waits for a person on the first page, in ms; 0 does not wait. */
   readonly userInteractionTimeoutMs: number;
-  /** File of cookies and local storage; null: the settings' file, if any. */
+  /** The file of cookies and local storage; null means the settings' file, if any. */
   readonly storageState: string | null;
-  /** CSS selector of what a browser waits for. */
+  /** A CSS selector that a browser waits for. */
   readonly waitFor: string | null;
-  /** Whether a browser scrolls through pages, for content that comes when it is seen. */
+  /** Whether a browser scrolls through pages, for content that loads when it becomes visible. */
   readonly scrolls: boolean;
   /** Whether a browser loads images, fonts and media. */
   readonly loadsMedia: boolean;
 };
 
-/** A caller without wishes. */
+/** The options of a caller that sets none. */
 export const DEFAULT_NETWORK: NetworkOptions = {
   userAgent: null,
   hasRandomUserAgent: false,
@@ -77,7 +77,7 @@ export const DEFAULT_NETWORK: NetworkOptions = {
 
 /** The person at the program, who may log in or solve what a page asks. */
 export interface Person {
-  /** Tells the person what to do; fulfilled when it is done, never where nobody answers. */
+  /** Tells the person what to do. Fulfilled when it is done; when nobody answers it stays pending. */
   ask(message: string, signal: AbortSignal): Promise<void>;
 }
 
@@ -88,14 +88,14 @@ export type NetworkParts = {
   readonly log: Log;
   readonly random?: () => number;
   readonly egress: Egress;
-  /** Null where no browser is ever started. */
+  /** Null when no browser is ever started. */
   readonly browsers: BrowserHosts | null;
   readonly person: Person | null;
-  /** Asks for Markdown before HTML. */
+  /** Whether to ask for Markdown before HTML. */
   readonly acceptMarkdown: boolean;
 };
 
-/** What fetches with one caller's network options; dispose of it after use. */
+/** The fetchers with one caller's network options; dispose of them after use. */
 export type OpenNetwork = AsyncDisposable & {
   readonly http: HttpFetcher;
   readonly fetchers: Fetchers;
@@ -105,13 +105,13 @@ export type OpenNetwork = AsyncDisposable & {
   readonly log: Log;
 };
 
-/** A context gives way to a new one after so many pages. */
+/** Pages after which a browser context is replaced by a new one. */
 const PAGES_PER_CONTEXT = 100;
 
 /**
  * Makes the fetchers of one caller.
- * @throws Failure `invalid_usage` for a header that cannot be sent, or for wishes of a browser where there is
- * none; `unreadable_input` for a storage state that is none
+ * @throws Failure `invalid_usage` for a header that cannot be sent, or for options that need a browser when
+ * there is none; `unreadable_input` for an invalid storage state
  */
 export function openNetwork(network: NetworkOptions, parts: NetworkParts): OpenNetwork {
   const { settings, egress, caller } = parts;
@@ -149,7 +149,7 @@ export function openNetwork(network: NetworkOptions, parts: NetworkParts): OpenN
   };
 }
 
-/** Which fetcher goes first: what the caller says, what its wishes need, then the setting. */
+/** Which fetcher goes first: the caller's choice, else what its options need, else the setting. */
 export function preferenceOf(network: NetworkOptions, settings: Settings): FetcherPreference {
   if (network.preference !== null) return network.preference;
   return wantsBrowser(network) || settings.preferBrowser !== false ? "browser" : "http";
@@ -183,8 +183,8 @@ function browserFor(network: NetworkOptions, parts: BrowserParts): Fetcher | nul
 }
 
 /**
- * The session of one caller, out of the file that it or the settings name.
- * @throws Failure `unreadable_input` for a storage state that is none
+ * Opens the session of one caller from the file that the caller or the settings name.
+ * @throws Failure `unreadable_input` for an invalid storage state
  */
 export function openBrowsingSession(
   network: NetworkOptions,
@@ -205,7 +205,7 @@ export function openBrowsingSession(
   return createBrowsingSession(storage, Date.now);
 }
 
-// A page counts as fetched when what it changed of the session is on the disk.
+// A page counts as fetched when its changes of the session are on the disk.
 const keepingSession = (http: HttpFetcher, session: BrowsingSession): HttpFetcher => ({
   ...http,
   async fetch(url, options) {
@@ -234,7 +234,7 @@ function fetchLimits(settings: Settings, network: NetworkOptions): FetchLimits {
   return {
     ...DEFAULT_FETCH_LIMITS,
     requestTimeoutMs,
-    // Whoever allows one request more than a page's minute wants to wait that long.
+    // Whoever allows one request more than the minute for a page wants to wait that long.
     deadlineMs: Math.max(DEFAULT_FETCH_LIMITS.deadlineMs, requestTimeoutMs),
     tries: network.tries ?? settings.retries + 1,
     pageBytes: network.maxBytes ?? settings.maxBytes,
@@ -242,8 +242,8 @@ function fetchLimits(settings: Settings, network: NetworkOptions): FetchLimits {
 }
 
 /**
- * Which proxy a URL goes through: a request or flag goes before the setting, the setting before the environment.
- * @throws Failure `egress_refused` for a request over HTTP that would leave the operator's proxy
+ * Chooses the proxy for a URL: a request or flag overrides the setting, which overrides the environment.
+ * @throws Failure `egress_refused` for a request over HTTP that would bypass the operator's proxy
  */
 export function proxyChoice(
   {
@@ -281,8 +281,8 @@ type EchoParts = Pick<OpenNetwork, "limits" | "userAgent"> & { readonly settings
 
 /**
  * Network options as a manifest shows them, without secrets.
- * @param parts.settings fill in what the caller left open; null where the manifest's readers are not the operator,
- * to whom the server's proxy and files are nobody's business
+ * @param parts.settings fills in what the caller left open; null when the manifest's readers are not the
+ * operator and must not learn the server's proxy and files
  */
 export function networkEcho(
   network: NetworkOptions,
@@ -291,21 +291,21 @@ export function networkEcho(
   const proxy = network.proxy ?? settings?.proxy ?? null;
   const bypass = [...network.proxyBypass, ...(settings?.proxyBypass ? [settings.proxyBypass] : [])];
   const shown = {
-    // A random one is another at each start, and no setting.
+    // A random user agent differs at each start and is no setting.
     userAgent: { user_agent: network.hasRandomUserAgent ? network.userAgent : userAgent },
     hasRandomUserAgent: { random_user_agent: network.hasRandomUserAgent },
-    // Their values may be secrets.
+    // The values may be secrets.
     headers: { header_names: network.headers.map(([name]) => name.toLowerCase()) },
     proxy: { proxy: proxy === null ? null : withoutCredentials(proxy) },
     proxyBypass: { proxy_bypass: bypass },
     requestTimeoutMs: { request_timeout_seconds: limits.requestTimeoutMs / 1000 },
     tries: { tries: limits.tries },
     maxBytes: { max_bytes: limits.pageBytes },
-    // The plan's `fetcher_preference` is what became of it.
+    // The plan's `fetcher_preference` shows the result.
     preference: {},
     isHeaded: { headed: network.isHeaded },
     userInteractionTimeoutMs: { user_interaction_timeout: network.userInteractionTimeoutMs / 1000 },
-    // What it holds are secrets; its name is none.
+    // The file contains secrets; its name does not.
     storageState: { storage_state: network.storageState ?? settings?.storageStateFile ?? null },
     waitFor: { wait_for: network.waitFor },
     scrolls: { scroll: network.scrolls },
@@ -315,14 +315,14 @@ export function networkEcho(
 }
 
 function userAgentFor({ settings, random = Math.random }: NetworkParts, network: NetworkOptions): string {
-  // The header is the long way to ask for the same; without this line it would be sent by nobody.
+  // A User-Agent header means the same as the option; without this line nobody would send it.
   const asked = network.userAgent ?? combineHeaders(network.headers)["user-agent"];
   if (asked !== undefined) return asked;
   if (network.hasRandomUserAgent) return randomUserAgent(random);
   return settings.userAgent ?? productUserAgent({ version: VERSION, homePage: HOME_PAGE });
 }
 
-// A name that is given twice means both values (RFC 9110, 5.3); cookies have a separator of their own.
+// A repeated name means all its values (RFC 9110, 5.3); cookies have a separator of their own.
 function combineHeaders(headers: NetworkOptions["headers"]): Record<string, string> {
   const combined = new Map<string, string>();
   for (const [written, value] of headers) {

@@ -20,55 +20,55 @@ import {
 import { type App, type AppOptions, type BrowserMachine, createApp } from "./app.ts";
 import { openStatsd } from "./statsd.ts";
 
-/** What the entry of the program knows of its process. */
+/** What the entry of the program knows about its process. */
 export type Host = {
-  /** The process's own variables; the proxy variables are taken out when they have been read. */
+  /** The process's own variables; the proxy variables are removed once they have been read. */
   readonly environment: Record<string, string | undefined>;
-  /** The program's own file, beside which a `.env` may stand. */
+  /** The path of the program itself; an `.env` may be beside it. */
   readonly executablePath: string;
-  /** The module of the extraction workers. */
+  /** The URL of the extraction workers' module. */
   readonly workerUrl: string | URL;
-  /** The module of the worker that builds search indexes. */
+  /** The URL of the module of the worker that builds search indexes. */
   readonly indexWorkerUrl: string | URL;
-  /** Makes this process, and what it starts, keep temporary files in a directory. */
+  /** Makes this process and its child processes keep temporary files in a directory. */
   readonly useTemporaryDirectory: (directory: string) => void;
   readonly stderr: { write(text: string): void };
 };
 
-/** What was typed and goes before the environment; null where nothing was. */
+/** Options that were typed and override the environment; null when they were not. */
 export type Overrides = {
   readonly logLevel: LogLevel | null;
   readonly logFormat: LogFormat | null;
-  /** Raises the level of the environment. */
+  /** Whether to raise the level of the environment. */
   readonly isVerbose: boolean;
   readonly egress: string | null;
 };
 
-/** The program before anything is opened: what its variables say, and what was typed. */
+/** The program before anything is opened: its variables and the typed options. */
 export type Program = {
   readonly host: Host;
-  /** The process's variables over those of the `.env` file. */
+  /** The process's variables, on top of those of the `.env` file. */
   readonly environment: Environment;
   readonly settings: Settings;
   readonly proxyEnvironment: ProxyEnvironment;
   /**
-   * Opens the log on stderr, at the level of the options, then of the environment.
-   * @param usual the level where neither names one
+   * Opens the log on stderr, at the level of the options, else of the environment.
+   * @param usual the level when neither names one
    */
   openLog(usual: LogLevel): Log;
 };
 
 /**
- * The process's variables over those of the `.env` file.
- * @param envFile stands in for the `.env` beside the program; null for that one
+ * Reads the process's variables on top of those of the `.env` file.
+ * @param envFile replaces the `.env` beside the program; null uses that one
  * @throws Failure `invalid_settings` when the file cannot be read
  */
 export const readEnvironment = (host: Host, envFile: string | null): Environment =>
   withDotenv(host.environment, { executablePath: host.executablePath, envFile });
 
 /**
- * Reads the settings and the proxy variables; the variables themselves stay as they are.
- * @throws Failure `invalid_settings` that names every wrong variable, one line each
+ * Reads the settings and the proxy variables without changing the variables.
+ * @throws Failure `invalid_settings` with a line for every wrong variable
  */
 export function readProgram(host: Host, environment: Environment, overrides: Overrides): Program {
   const problems: string[] = [];
@@ -113,23 +113,23 @@ const SETTING_CHECKS: SettingChecks = {
     }),
 };
 
-// Servers say what they do already; what is left for them to say is the details.
+// Servers log their work already, so "verbose" means details for them.
 const raise = (level: LogLevel): LogLevel => (level === "info" || level === "debug" ? "debug" : "info");
 
 export type AppChoice = Omit<
   AppOptions,
   "settings" | "proxyEnvironment" | "workerUrl" | "metrics" | "machine"
 > & {
-  /** Take measurements besides the sink that the settings name. */
+  /** More sinks besides the one that the settings name. */
   readonly sinks?: readonly MetricsSink[];
-  /** Absent: this machine; null: no browser is ever started. */
+  /** By default this machine; null starts no browser. */
   readonly machine?: BrowserMachine | null;
 };
 
-/** Puts the modules of the program together; dispose of the app after use, and what it has counted has left. */
+/** Assembles the modules of the program. Disposing of the app also waits until its metrics have been sent. */
 export function openApp(program: Program, { sinks = [], ...choice }: AppChoice): App {
   const { host, environment, settings, proxyEnvironment } = program;
-  // Bun's fetch would act on them at every request, past the egress policy.
+  // Otherwise Bun's fetch would use them at every request, bypassing the egress policy.
   deleteProxyVariables(host.environment);
   const own = openSink(settings, choice.log);
   const app = createApp({
@@ -151,12 +151,12 @@ export function openApp(program: Program, { sinks = [], ...choice }: AppChoice):
 
 type OpenSink = { readonly sinks: readonly MetricsSink[]; readonly close: () => Promise<void> };
 
-/** The sink that the settings name; closing it waits until what it was given has left. */
+/** Opens the sink that the settings name; closing it waits until everything has been sent. */
 function openSink(settings: Settings, log: Log): OpenSink {
   const { metricsNamespace, metricsStatsdHost: host, metricsStatsdPort: port } = settings;
   if (!settings.metricsEnabled) return { sinks: [], close: async () => {} };
   if (settings.metricsSink === "log") {
-    // The lines are asked for by name, so they are written whatever the log's level.
+    // A setting asks for these lines explicitly, so they are written at any log level.
     const write = (metric: string, kind: string, value: number): void =>
       log.always("info", "metric", { metric, kind, value });
     return { sinks: [logSink(metricsNamespace, write)], close: async () => {} };
@@ -173,7 +173,7 @@ function openSink(settings: Settings, log: Log): OpenSink {
   };
 }
 
-/** What this machine has for browsers. */
+/** What this machine offers for browsers. */
 function machineOf(environment: Environment, host: Host): BrowserMachine {
   const user = process.getuid?.();
   return {
@@ -190,24 +190,27 @@ function machineOf(environment: Environment, host: Host): BrowserMachine {
 }
 
 /**
- * Chromium makes a socket in its directory for temporary files, and macOS allows a socket's path 103 bytes:
- * these are left when the names below the base, `browser-<pid>/org.chromium.Chromium.XXXXXX/SingletonSocket`,
- * are taken away.
+ * The longest base directory. Chromium makes a socket in its directory for temporary files, and macOS allows
+ * 103 bytes for a socket's path; `browser-<pid>/org.chromium.Chromium.XXXXXX/SingletonSocket` leaves this
+ * many.
  */
 const MAX_BASE_BYTES = 40;
 
-// Each user has a directory that no other may look into, so it may stand in one that all share.
+// Each user has a directory that no other may read, so its parent may be shared by all.
 function temporaryBase(name: string): string {
   const usual = join(tmpdir(), name);
   const isTooLong = process.platform !== "win32" && Buffer.byteLength(usual) > MAX_BASE_BYTES;
   return isTooLong ? join("/tmp", name) : usual;
 }
 
-/** Whether a window can be shown: elsewhere than on X11 and Wayland there is always a desktop. */
+/** Whether a window can be shown. Except on X11 and Wayland there is always a desktop. */
 export const hasDisplay = ({ DISPLAY, WAYLAND_DISPLAY }: Environment, platform: string): boolean =>
   platform === "darwin" || platform === "win32" || Boolean(DISPLAY || WAYLAND_DISPLAY);
 
-/** Where a server keeps its state: what the settings name, else in the XDG state directory (XDG Base Directory 0.8). */
+/**
+ * The directory of a server's state: the one in the settings, else one in the XDG state directory (XDG Base
+ * Directory 0.8).
+ */
 export function stateDirectoryOf({ settings, environment }: Program, server: "extractor" | "search"): string {
   const named = server === "extractor" ? settings.stateDir : settings.searchStateDir;
   const home = environment.XDG_STATE_HOME || join(homedir(), ".local/state");

@@ -5,23 +5,23 @@ import { systemCode } from "../base/system-error.ts";
 
 /** A UDP socket to a StatsD server. */
 export interface StatsdSocket extends AsyncDisposable {
-  /** Sends without waiting; a datagram that cannot be sent is lost, as StatsD means it. */
+  /** Sends without waiting; a datagram that cannot be sent is lost, as usual with StatsD. */
   send(datagram: string): void;
 }
 
 export type StatsdOptions = {
-  /** Name or address. */
+  /** A name or an address. */
   readonly host: string;
   readonly port: number;
-  /** Told once why datagrams do not leave, in words that follow a colon. */
+  /** Called once with the reason why datagrams are not sent, in words that follow a colon. */
   readonly onTrouble: (reason: string) => void;
 };
 
 const MAX_DRAIN_MS = 500;
-/** How long an answer of the resolver is used, a refusal too: each datagram would ask again. */
+/** How long the resolver's answer is used, even a refusal; otherwise each datagram would ask again. */
 const RESOLVED_MS = 60_000;
 
-/** Opens the socket; disposing it waits until what was sent has left, half a second at most. */
+/** Opens the socket; disposing of it waits until everything has been sent, at most half a second. */
 export function openStatsd({ host, port, onTrouble }: StatsdOptions): StatsdSocket {
   const family = isIP(host) === 6 ? 6 : 4;
   const socket = createSocket(family === 6 ? "udp6" : "udp4");
@@ -50,7 +50,7 @@ export function openStatsd({ host, port, onTrouble }: StatsdOptions): StatsdSock
       void sent.then(() => underWay.delete(sent));
     },
     [Symbol.asyncDispose]: async () => {
-      // A resolver that does not answer must not hold the program back.
+      // A resolver that does not answer must not delay the end of the program.
       const limit = new Promise((resolve) => setTimeout(resolve, MAX_DRAIN_MS).unref());
       await Promise.race([Promise.all(underWay), limit]);
       if (underWay.size > 0) tell(`${unresolved} within ${MAX_DRAIN_MS} ms of the end`);
@@ -59,7 +59,7 @@ export function openStatsd({ host, port, onTrouble }: StatsdOptions): StatsdSock
   };
 }
 
-/** Fulfilled with the address, or null where there is none; never rejected. */
+/** Resolves to the address, or to null without one; never rejects. */
 function resolveNowAndThen(
   host: string,
   family: 4 | 6,

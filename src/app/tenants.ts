@@ -27,8 +27,8 @@ import { DEFAULT_NETWORK } from "./network.ts";
 import { type AppChoice, openApp, type Program, stateDirectoryOf } from "./open.ts";
 
 /**
- * Opens the app that the tenants of a deployment are synced with; what the operator has named may be on an inner
- * network, what it leads to may not.
+ * Opens the app for syncing the tenants of a deployment. Hosts that the operator has named may be in an inner
+ * network, but not the hosts to which they lead.
  */
 export const openTenantApp = (
   program: Program,
@@ -44,10 +44,10 @@ export const openTenantApp = (
     isOffline: deployment.infrastructure.isOffline,
   });
 
-/** A deployment and where it was read. */
+/** A deployment and the path of its file. */
 export type PlacedDeployment = Deployment & { readonly path: string };
 
-/** The tenants of a deployment with what their state is kept in. */
+/** The tenants of a deployment with the store of their state. */
 export type OpenTenants = AsyncDisposable & {
   readonly registry: TenantRegistry;
   readonly sources: Sources;
@@ -56,7 +56,7 @@ export type OpenTenants = AsyncDisposable & {
 
 /**
  * Opens the tenants; dispose of them after use, and then of the app.
- * @param parts.app fetches for syncs, and extracts the documents in HTML
+ * @param parts.app fetches for syncs, and extracts the HTML documents
  */
 export function openTenants(
   program: Program,
@@ -89,7 +89,7 @@ export function openTenants(
   };
 }
 
-// One build at a time leaves the other cores to searches.
+// Building one index at a time leaves the other cores to searches.
 function oneAtATime(): <T>(work: () => Promise<T>) => Promise<T> {
   let tail: Promise<unknown> = Promise.resolve();
   return (work) => {
@@ -104,7 +104,7 @@ function htmlReader(extractor: Extractor): DocumentExtractor {
   return async (html) => {
     try {
       const { article } = await extractor.extract({ kind: "html", body: html, url: null, options });
-      // A title that is no heading could not be named as a section, nor be seen in what is fetched.
+      // Without a heading the title would be no section, and would not appear in what is fetched.
       return (
         article && {
           title: article.title ?? "",
@@ -112,25 +112,25 @@ function htmlReader(extractor: Extractor): DocumentExtractor {
         }
       );
     } catch (error) {
-      // One file that cannot be read must not cost the index of the others.
+      // One file that cannot be read must not prevent the index of the others.
       if (error instanceof Failure && error.code !== "cancelled") return { reason: error.message };
       throw error;
     }
   };
 }
 
-/** How the tenants' websites and repositories are reached; dispose of it after the tenants. */
+/** Access to the tenants' websites and repositories; dispose of it after the tenants. */
 export type Sources = AsyncDisposable & {
   readonly git: GitAccess;
   readonly web: WebAccess;
   /**
-   * What keeps tenants from being synced, one line each: a scheme that is not allowed, a token's variable that is not
-   * set, a fallback extractor where nobody answers. Nothing offline, where nobody syncs.
+   * Reports what keeps tenants from being synced, one line each: a scheme that is not allowed, a token's
+   * variable that is not set, a fallback extractor that does not answer. Empty offline, where nobody syncs.
    */
   problems(signal: AbortSignal): Promise<readonly string[]>;
 };
 
-/** Puts together what syncs need, from the settings and the deployment file; nothing is connected to yet. */
+/** Assembles what syncs need from the settings and the deployment file, without connecting to anything. */
 export function openSources(
   { settings, environment }: Program,
   { deployment, app }: { readonly deployment: Deployment; readonly app: App },
@@ -177,13 +177,13 @@ export function openSources(
 
 /** What keeps tenants from being synced, one line each. */
 export type SourceProblems = {
-  /** Schemes of repositories that are not allowed. */
+  /** Repositories whose schemes are not allowed. */
   readonly refused: readonly string[];
-  /** Variables that hold a token and are not set. */
+  /** Variables of tokens that are not set. */
   readonly unset: readonly string[];
 };
 
-/** Looks for what can be told without a connection; nothing offline, where nobody syncs. */
+/** Finds the problems that show without a connection; none offline, where nobody syncs. */
 export function sourceProblems(
   { tenants, infrastructure }: Deployment,
   { settings, environment }: Pick<Program, "settings" | "environment">,
@@ -214,7 +214,7 @@ const gitProtocolsOf = ({ gitProtocols }: Settings): string[] =>
 
 const hostsOf = (hosts: readonly string[]): EgressCaller => ({ kind: "configured_source", hosts });
 
-/** Where git finds its parts and the system its certificates; nothing that configures git. */
+/** The variables that git and its certificates need, without any that configure git. */
 const GIT_VARIABLES = [
   "PATH",
   "TMPDIR",

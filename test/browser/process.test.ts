@@ -25,7 +25,7 @@ async function until(isTrue: () => Promise<boolean>): Promise<boolean> {
 }
 
 const mainProcessOf = async (base: string): Promise<number> => {
-  // Of the browser's processes the first one has all the others below it.
+  // The first of the browser's processes is the parent of all others.
   const [pid = 0] = (await browsersOf(base)).sort((a, b) => a - b);
   return pid;
 };

@@ -204,7 +204,7 @@ function usedNames(files: readonly SourceFile[]): ReadonlyMap<string, ReadonlySe
     used.set(target, names);
     for (const name of namesIn(reference.clause)) names.add(name);
     if (reference.clause.includes("{")) continue;
-    // Of what is imported whole, the file names the parts that it uses.
+    // A file that imports a whole module names the parts that it uses.
     const file = files.find((candidate) => candidate.path === path);
     for (const [word] of file ? scanSource(file).code.matchAll(/[\w$]+/g) : []) names.add(word);
   }

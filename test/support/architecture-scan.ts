@@ -125,7 +125,7 @@ function indexOrEnd(text: string, wanted: string, from: number, extra = 0): numb
   return index < 0 ? text.length : index + extra;
 }
 
-// Of a string or a regular expression (in whose character classes a slash is literal).
+// Finds the end of a string or a regular expression, in whose character classes a slash is literal.
 function endOfLiteral(text: string, start: number, delimiter: string): number {
   let isInClass = false;
   for (let index = start; index < text.length; index++) {

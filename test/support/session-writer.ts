@@ -19,9 +19,9 @@ const storage = openStorage({
 });
 await using session = createBrowsingSession(storage, Date.now);
 for (let n = 0; n < Number(count); n++) {
-  // Of many sites: one keeps no more than browsers do.
+  // The cookies are spread over many sites, because one site may keep only as many as in browsers.
   session.cookies.store(new URL(`http://shop${n % 50}.test/`), [`${prefix}${n}=${n}; Max-Age=3600`]);
   await session.saved();
-  // Reported as done: from here on no kill may lose it.
+  // The change is reported as saved, so from here on no kill may lose it.
   console.log(`${prefix}${n}`);
 }

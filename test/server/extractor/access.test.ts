@@ -34,7 +34,7 @@ const PROXY_HEADERS: readonly (readonly [string, string])[] = [
   ["proxy-connection", "keep-alive"],
   ["max-forwards", "10"],
   ["remote-addr", "203.0.113.7"],
-  // Of nobody whose names we know.
+  // These are headers of unknown proxies.
   ["x-seen-from", "203.0.113.7"],
   ["x-hops", "10.0.0.1, 203.0.113.7:4711"],
   ["x-peer", "[2001:db8::7]:4711"],

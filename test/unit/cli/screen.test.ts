@@ -16,7 +16,7 @@ function openTerminal() {
   const lines = (): string[] =>
     // biome-ignore lint/suspicious/noControlCharactersInRegex: the sequence is what a terminal acts on
     written.split("\n").map((line) => line.replace(/^[\s\S]*\r\u001b\[K/, ""));
-  // Of an `Io` the screen touches nothing but stderr.
+  // The screen uses only the stderr of an `Io`.
   return { io: { stderr } as unknown as Io, lines, written: () => written };
 }
 

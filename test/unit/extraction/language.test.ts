@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { articleOf } from "../../support/extraction.ts";
 
-// Of the tide mill; written for this test.
+// These texts about the tide mill were written for this test.
 const TEXTS: Readonly<Record<string, string>> = {
   en: "The mill at the mouth of the river has turned again since the spring. The people who live beside it say that they sleep better with its sound, and that the harbour is theirs once more.",
   de: "Die Mühle an der Mündung des Flusses dreht sich seit dem Frühjahr wieder. Die Leute, die neben ihr wohnen, sagen, dass sie mit ihrem Geräusch besser schlafen und dass der Hafen wieder ihnen gehört.",
