@@ -54,6 +54,9 @@ type StoredTrees = {
   readonly value: Float32Array;
 };
 
+/** A byte each. */
+const FEATURES = 256;
+
 const FORMAT = 1;
 const HEADER_INTS = 5;
 
@@ -70,7 +73,7 @@ export function decodeTrees(base64: string, hints: FeatureHints = NO_HINTS): Tre
 
 function readStored(base64: string): StoredTrees {
   // A copy at the start of a buffer of its own, so that columns of two and four bytes are aligned.
-  const { buffer } = Uint8Array.from(Buffer.from(base64, "base64"));
+  const { buffer } = new Uint8Array(Buffer.from(base64, "base64"));
   const [format, width = 0, treeCount = 0, nodeCount = 0, leafCount = 0] = new Int32Array(
     buffer,
     0,
@@ -96,64 +99,116 @@ function readStored(base64: string): StoredTrees {
   };
 }
 
-type Test = {
-  readonly feature: number;
-  readonly threshold: number;
-  readonly tree: number;
-  readonly mask: number;
+/** For each node of the trees the test that it makes. */
+type NodeTests = {
+  readonly trees: Int32Array;
+  readonly masks: Int32Array;
+  readonly leafValues: Float64Array;
 };
 
-// Trees are read by every process that extracts a page, many of which extract no other: the work here is kept to one
-// pass over the nodes and one sort.
+// Trees are read by every process that extracts a page, many of which extract no other: there are no objects here, one
+// pass over the nodes, and sorting that the runtime does by itself.
 function sortTests(stored: StoredTrees, { shared, great }: FeatureHints): Trees {
-  const byKind: Record<"shared" | "rising" | "falling", Test[]> = { shared: [], rising: [], falling: [] };
-  const isFalling = (feature: number): boolean => great.has(feature) && !shared.has(feature);
-  const leafValues = new Float64Array(stored.roots.length * MAX_LEAVES);
-  stored.roots.forEach((root, tree) => {
-    let leaves = 0;
-    /** Visits a subtree from left to right; answers one bit for each of its leaves. */
-    const visit = (node: number): number => {
-      if (node < 0) {
-        if (leaves === MAX_LEAVES) throw new Error(`a tree has over ${MAX_LEAVES} leaves: train it smaller`);
-        leafValues[tree * MAX_LEAVES + leaves] = stored.value[-node - 1]!;
-        return 1 << leaves++;
-      }
-      const feature = stored.feature[node]!;
-      const kind = shared.has(feature) ? "shared" : isFalling(feature) ? "falling" : "rising";
-      const [near, far] = kind === "falling" ? [stored.right, stored.left] : [stored.left, stored.right];
-      const first = visit(near[node]!);
-      byKind[kind].push({ feature, threshold: stored.threshold[node]!, tree, mask: ~first });
-      return first | visit(far[node]!);
-    };
-    visit(root);
-  });
+  const isFalling = Uint8Array.from({ length: FEATURES }, (_, feature) =>
+    great.has(feature) && !shared.has(feature) ? 1 : 0,
+  );
+  const tests = testsOf(stored, isFalling);
+  const { feature, threshold } = stored;
+  const sorted = sortedNodes(feature, threshold);
+  const inOrder = { shared: [] as number[], rising: [] as number[], falling: [] as number[] };
+  for (let from = 0, end = 0; from < sorted.length; from = end) {
+    const column = feature[sorted[from]!]!;
+    for (end = from + 1; end < sorted.length && feature[sorted[end]!] === column; end++);
+    if (isFalling[column] === 1) for (let at = end - 1; at >= from; at--) inOrder.falling.push(sorted[at]!);
+    else {
+      const nodes = shared.has(column) ? inOrder.shared : inOrder.rising;
+      for (let at = from; at < end; at++) nodes.push(sorted[at]!);
+    }
+  }
+  const columns = (nodes: readonly number[]): Tests => columnsOf(nodes, stored, tests);
   return {
     width: stored.width,
     treeCount: stored.roots.length,
-    shared: columnsOf(inOrder(byKind.shared)),
-    rising: columnsOf(inOrder(byKind.rising)),
-    falling: columnsOf(inOrder(byKind.falling).reverse()),
-    leafValues,
+    shared: columns(inOrder.shared),
+    rising: columns(inOrder.rising),
+    falling: columns(inOrder.falling),
+    leafValues: tests.leafValues,
   };
 }
 
-const inOrder = (tests: Test[]): Test[] =>
-  tests.sort((a, b) => a.feature - b.feature || a.threshold - b.threshold);
+function testsOf(stored: StoredTrees, isFalling: Uint8Array): NodeTests {
+  const { roots, feature, left, right, value } = stored;
+  const trees = new Int32Array(feature.length);
+  const masks = new Int32Array(feature.length);
+  const leafValues = new Float64Array(roots.length * MAX_LEAVES);
+  let tree = 0;
+  let leaves = 0;
+  /** Visits a subtree from its near side to the far one; answers one bit for each of its leaves. */
+  const visit = (node: number): number => {
+    if (node < 0) {
+      if (leaves === MAX_LEAVES) throw new Error(`a tree has over ${MAX_LEAVES} leaves: train it smaller`);
+      leafValues[tree * MAX_LEAVES + leaves] = value[-node - 1]!;
+      return 1 << leaves++;
+    }
+    const isTurned = isFalling[feature[node]!] === 1;
+    const first = visit(isTurned ? right[node]! : left[node]!);
+    trees[node] = tree;
+    masks[node] = ~first;
+    return first | visit(isTurned ? left[node]! : right[node]!);
+  };
+  for (; tree < roots.length; tree++) {
+    leaves = 0;
+    visit(roots[tree]!);
+  }
+  return { trees, masks, leafValues };
+}
 
-function columnsOf(tests: readonly Test[]): Tests {
+/** Room for a node's number below the 32 bits of its threshold, in the 53 of a double. */
+const NODE_LIMIT = 2 ** 21;
+
+/** The nodes by feature and rising threshold. */
+function sortedNodes(feature: Uint8Array, threshold: Float32Array): Int32Array {
+  const count = feature.length;
+  if (count >= NODE_LIMIT) throw new Error(`trees of over ${NODE_LIMIT} nodes: train them smaller`);
+  const end = new Int32Array(FEATURES + 1);
+  for (let node = 0; node < count; node++) end[feature[node]! + 1]!++;
+  for (let column = 1; column <= FEATURES; column++) end[column]! += end[column - 1]!;
+  const next = end.slice();
+  const keys = new Float64Array(count);
+  const bits = new Int32Array(threshold.buffer, threshold.byteOffset, count);
+  for (let node = 0; node < count; node++) {
+    // The bits of floats rise as they do, but for the sign.
+    const own = bits[node]!;
+    const order = (own < 0 ? ~own : own | 0x80000000) >>> 0;
+    keys[next[feature[node]!]!++] = order * NODE_LIMIT + node;
+  }
+  for (let column = 0; column < FEATURES; column++) keys.subarray(end[column], end[column + 1]).sort();
+  return Int32Array.from(keys, (key) => key % NODE_LIMIT);
+}
+
+function columnsOf(nodes: readonly number[], { feature, threshold }: StoredTrees, tests: NodeTests): Tests {
   const columns: number[] = [];
   const firstTest: number[] = [];
-  for (const [index, { feature }] of tests.entries()) {
-    if (feature === columns.at(-1)) continue;
-    columns.push(feature);
-    firstTest.push(index);
+  const thresholds = new Float64Array(nodes.length);
+  const testTrees = new Int32Array(nodes.length);
+  const masks = new Int32Array(nodes.length);
+  for (let index = 0; index < nodes.length; index++) {
+    const node = nodes[index]!;
+    if (feature[node] !== columns.at(-1)) {
+      columns.push(feature[node]!);
+      firstTest.push(index);
+    }
+    thresholds[index] = threshold[node]!;
+    testTrees[index] = tests.trees[node]!;
+    masks[index] = tests.masks[node]!;
   }
+  firstTest.push(nodes.length);
   return {
     columns: Int32Array.from(columns),
-    firstTest: Int32Array.from([...firstTest, tests.length]),
-    thresholds: Float64Array.from(tests, ({ threshold }) => threshold),
-    testTrees: Int32Array.from(tests, ({ tree }) => tree),
-    masks: Int32Array.from(tests, ({ mask }) => mask),
+    firstTest: Int32Array.from(firstTest),
+    thresholds,
+    testTrees,
+    masks,
   };
 }
 
