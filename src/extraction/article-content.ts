@@ -1,6 +1,7 @@
 import type { PageUrl } from "../urls/index.ts";
 import { treeOfContent } from "./assembly/content-walk.ts";
 import { treeOfHtml } from "./assembly/tree-builder.ts";
+import { WholeElements } from "./assembly/whole-elements.ts";
 import type { Choice } from "./choice/choose.ts";
 import {
   type RenderedContent as ContentRenderings,
@@ -50,9 +51,10 @@ export function renderPage(
 ): RenderedContent {
   const { model } = page;
   const { pageType, confidence, mainPart } = choice;
-  const structures = withWholeStructures(model, withWholeTables(model, choice.blocks));
+  const wholes = new WholeElements(model);
+  const structures = withWholeStructures(wholes, withWholeTables(model, choice.blocks));
   const blocks = withoutTitle(model, withNotes(model, withCaptionsAndCode(model, structures)), title);
-  const tree = (): ContentElement => treeOfContent({ model, blocks, leadImage: image });
+  const tree = (): ContentElement => treeOfContent({ wholes, blocks, leadImage: image });
   const context = { base, title: null, drawsFormulas: () => drawsTex(model) };
   const document = readContent(tree(), context);
   const found = writeContent(document, options);

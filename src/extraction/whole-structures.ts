@@ -1,4 +1,4 @@
-import { WholeElements } from "./assembly/whole-elements.ts";
+import type { WholeElements } from "./assembly/whole-elements.ts";
 import { ElementFlag, isInside, type PageModel } from "./page/page-model.ts";
 import { Tag, tagId } from "./page/tags.ts";
 
@@ -11,8 +11,8 @@ import { Tag, tagId } from "./page/tags.ts";
  * 65 %. Refused paragraphs between chosen ones are mostly advertisements (38 %), and stay out.
  * @param chosen blocks in page order
  */
-export function withWholeStructures(model: PageModel, chosen: Int32Array): Int32Array {
-  return chosen.length === 0 ? chosen : new Completion(model, chosen).run();
+export function withWholeStructures(wholes: WholeElements, chosen: Int32Array): Int32Array {
+  return chosen.length === 0 ? chosen : new Completion(wholes, chosen).run();
 }
 
 /** What of a structure must be chosen, as a share of its characters, for the rest to follow. */
@@ -63,10 +63,11 @@ class Completion {
   readonly #isNamed = new Map<number, boolean>();
   readonly #wholes: WholeElements;
 
-  constructor(model: PageModel, chosen: Int32Array) {
+  constructor(wholes: WholeElements, chosen: Int32Array) {
+    const { model } = wholes;
     const { blocks, elementCount } = model;
     this.#model = model;
-    this.#wholes = new WholeElements(model);
+    this.#wholes = wholes;
     this.#isChosen = new Uint8Array(blocks.count);
     for (const block of chosen) this.#isChosen[block] = 1;
     this.#length = new Float64Array(elementCount);

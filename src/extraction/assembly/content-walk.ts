@@ -3,11 +3,12 @@ import { ElementFlag, isInside, type PageModel } from "../page/page-model.ts";
 import { Tag, TagTrait, tagId, traitsOf } from "../page/tags.ts";
 import { framesOf } from "./frames.ts";
 import { TreeBuilder } from "./tree-builder.ts";
-import { WholeElements } from "./whole-elements.ts";
+import type { WholeElements } from "./whole-elements.ts";
 
 /** What of a page is to be assembled. */
 export type ChosenContent = {
-  readonly model: PageModel;
+  /** The elements of the page that are taken whole. */
+  readonly wholes: WholeElements;
   /** Blocks in page order. */
   readonly blocks: ArrayLike<number>;
   /** Address of the image that the page shows for itself; null for none. */
@@ -43,7 +44,6 @@ class ContentWalk {
   readonly #tree: TreeBuilder;
   /** For each element the innermost meaningful one that holds it or is it; -1 for none. */
   readonly #frame: Int32Array;
-  /** The elements that are taken whole. */
   readonly #wholes: WholeElements;
   #lastWhole = -1;
   /** What is open: elements, and `-block - 1` for the paragraph made for a block. */
@@ -55,12 +55,12 @@ class ContentWalk {
   readonly #nextCell = new Map<number, number>();
 
   constructor(content: ChosenContent) {
-    const { model } = content;
+    const { model } = content.wholes;
     this.#content = content;
     this.#model = model;
     this.#tree = new TreeBuilder(model);
     this.#frame = framesOf(model);
-    this.#wholes = new WholeElements(model);
+    this.#wholes = content.wholes;
   }
 
   run(): ContentElement {

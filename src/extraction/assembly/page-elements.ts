@@ -1,5 +1,10 @@
-import { type AttributeSource, ContentElement } from "../document/tree.ts";
-import { EntityText } from "../page/entity-text.ts";
+import {
+  type AttributeSource,
+  ContentElement,
+  type WrittenAttributes,
+  wordsOfClass,
+} from "../document/tree.ts";
+import { decodeAttribute } from "../page/entity-text.ts";
 import type { PageModel } from "../page/page-model.ts";
 import { FIRST_UNKNOWN_TAG, tagName } from "../page/tags.ts";
 
@@ -11,10 +16,13 @@ const UPPER_NAMES: readonly string[] = Array.from({ length: FIRST_UNKNOWN_TAG },
 const ATTRIBUTE =
   /([^ \t\n\r\f/>][^ \t\n\r\f/>=]*)(?:[ \t\n\r\f]*=[ \t\n\r\f]*(?:"([^"]*)"|'([^']*)'|([^ \t\n\r\f>]*)))?/g;
 
+const NO_ATTRIBUTES: WrittenAttributes = new Map();
+
 /** The elements of a page as those of a content tree. */
 export class PageElements implements AttributeSource {
   readonly #model: PageModel;
-  #entities: EntityText | null = null;
+  /** The words of each class by its number, of those that were asked for. */
+  readonly #classes: (readonly string[] | undefined)[] = [];
 
   constructor(model: PageModel) {
     this.#model = model;
@@ -32,27 +40,29 @@ export class PageElements implements AttributeSource {
     return this.#model.names[this.#model.idId[number]!] ?? "";
   }
 
-  attributesOf(number: number): Map<string, string> {
+  classesOf(number: number): readonly string[] {
+    const id = this.#model.classId[number]!;
+    this.#classes[id] ??= wordsOfClass(this.#model.names[id] ?? "");
+    return this.#classes[id];
+  }
+
+  writtenAttributesOf(number: number): WrittenAttributes {
     const { html, openStart, openEnd } = this.#model;
+    const tag = html.slice(openStart[number]! + 1, openEnd[number]);
+    const start = nameLength(tag);
+    if (start + 1 >= tag.length) return NO_ATTRIBUTES;
     const attributes = new Map<string, string>();
-    const start = openStart[number]! + 1;
-    const tag = html.slice(start, openEnd[number]);
-    ATTRIBUTE.lastIndex = nameLength(tag);
+    ATTRIBUTE.lastIndex = start;
     for (let match = ATTRIBUTE.exec(tag); match; match = ATTRIBUTE.exec(tag)) {
       const name = match[1]!.toLowerCase();
       // The first of two with the same name counts, as in browsers.
-      if (attributes.has(name)) continue;
-      const value = match[2] ?? match[3] ?? match[4] ?? "";
-      const isQuoted = match[4] === undefined && match[0].length > match[1]!.length;
-      const end = start + match.index + match[0].length - (isQuoted ? 1 : 0);
-      attributes.set(name, value.includes("&") ? this.#decoded(end - value.length, end) : value);
+      if (!attributes.has(name)) attributes.set(name, match[2] ?? match[3] ?? match[4] ?? "");
     }
     return attributes;
   }
 
-  #decoded(start: number, end: number): string {
-    this.#entities ??= new EntityText(this.#model.html, () => {});
-    return this.#entities.attribute(start, end);
+  decoded(value: string): string {
+    return decodeAttribute(value);
   }
 
   #nameOf(number: number): string {

@@ -33,14 +33,14 @@ function classKind(classes: string): number {
  * none of them.
  */
 export class WholeElements {
-  readonly #model: PageModel;
+  readonly model: PageModel;
   readonly #insides: Insides;
   readonly #outermost: OutermostElements;
   /** What a class says, by its number; `UNREAD` until somebody asks. */
   readonly #kinds: Uint8Array;
 
   constructor(model: PageModel) {
-    this.#model = model;
+    this.model = model;
     this.#insides = new Insides(model);
     this.#outermost = new OutermostElements(model, (element) => this.#isWhole(element));
     this.#kinds = new Uint8Array(model.names.length);
@@ -53,7 +53,7 @@ export class WholeElements {
 
   /** Whether an element's class says that it holds code with its frame, or a formula. */
   isByClass(element: number): boolean {
-    const kind = this.#kindOf(this.#model.classId[element]!);
+    const kind = this.#kindOf(this.model.classId[element]!);
     if (kind === NO_CLASS) return false;
     if (kind === FORMULA) return this.#insides.holdsFormula(element);
     if (kind === LINES) return this.#beginsWithLine(element) && !this.#insides.hides(element);
@@ -61,19 +61,19 @@ export class WholeElements {
   }
 
   #beginsWithLine(element: number): boolean {
-    const { html, openEnd } = this.#model;
+    const { html, openEnd } = this.model;
     return FIRST_LINE.test(html.slice(openEnd[element]!, openEnd[element]! + 200));
   }
 
   #isWhole(element: number): boolean {
-    const tag = this.#model.tag[element]!;
+    const tag = this.model.tag[element]!;
     if (tag === MATH) return true;
     return tag === PRE ? !this.#insides.hides(element) : this.isByClass(element);
   }
 
   #kindOf(classId: number): number {
     if (classId === 0) return NO_CLASS;
-    if (this.#kinds[classId] === UNREAD) this.#kinds[classId] = classKind(this.#model.names[classId] ?? "");
+    if (this.#kinds[classId] === UNREAD) this.#kinds[classId] = classKind(this.model.names[classId] ?? "");
     return this.#kinds[classId]!;
   }
 }

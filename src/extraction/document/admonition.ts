@@ -4,7 +4,6 @@ import {
   BLOCKS,
   build,
   type ContentElement,
-  classesOf,
   find,
   findAll,
   hasClass,
@@ -59,7 +58,7 @@ const NAMED_KIND = /^(.{2,40}?)--?([a-z]+)$/;
 
 /** The kind of admonition that an element is; null when it is none. */
 export function admonitionKind(element: ContentElement): AdmonitionKind | null {
-  const classes = classesOf(element);
+  const classes = element.classes;
   const named = element.getAttribute("data-callout");
   if (named) return KINDS[named.toLowerCase()] ?? "note";
   // Microsoft's documentation has nothing but the kind as a class, in capitals.
@@ -166,7 +165,7 @@ function takeTitle(element: ContentElement): string {
   walkElements(element, (child) => {
     // A title stands at the start; admonitions inside admonitions would make more quadratic.
     if (++seen > MAX_BEFORE_TITLE) return true;
-    const classes = classesOf(child);
+    const classes = child.classes;
     const isTitle = classes.some((word) => TITLE.includes(word) || TITLE_START.test(word));
     if (isTitle && title === null) title = child;
     return title !== null;
@@ -202,7 +201,7 @@ function standsAlone(element: ContentElement): boolean {
 
 // `<div class="warning"><h3>Security</h3>`: the heading names the remark, it begins no section.
 const isLoneTitle = (element: ContentElement, first: ContentElement): boolean =>
-  /^H[3-6]$/.test(first.name) && !classesOf(element).some((word) => FRAME.test(word));
+  /^H[3-6]$/.test(first.name) && !element.classes.some((word) => FRAME.test(word));
 
 /** The words with which pages in other languages than English head their notes and warnings. */
 const KIND_WORDS = new Set(

@@ -4,7 +4,6 @@ import {
   build,
   type ContentElement,
   type ContentText,
-  classesOf,
   find,
   findAll,
   hasClass,
@@ -86,8 +85,7 @@ function linesContainer(frame: ContentElement): ContentElement | null {
 }
 
 // Doxygen's; presentations have fragments, too.
-const isLines = (frame: ContentElement): boolean =>
-  frame.firstElementChild !== null && classesOf(frame.firstElementChild).includes("line");
+const isLines = (frame: ContentElement): boolean => frame.firstElementChild?.classes.includes("line");
 
 function isFrameOnly(frame: ContentElement, pre: ContentElement): boolean {
   return textOf(frame).length - textOf(pre).length <= MAX_FRAME_TEXT + gutterLength(frame);
@@ -225,8 +223,7 @@ function blockOfLooseCode(code: ContentElement): ContentElement | undefined {
   const parent = code.parent;
   if (!parent || !/^(?:DIV|P|FIGURE|TD|SECTION|LI|DD)$/.test(parent.name) || !hasLines(code))
     return undefined;
-  if (textOf(parent).trim() !== textOf(code).trim() || classesOf(code).includes("math-inline"))
-    return undefined;
+  if (textOf(parent).trim() !== textOf(code).trim() || code.classes.includes("math-inline")) return undefined;
   return codeBlock(code, code, null);
 }
 

@@ -4,7 +4,6 @@ import {
   type ContentElement,
   type ContentNode,
   type ContentText,
-  classesOf,
   find,
   findAll,
   moveChildren,
@@ -173,11 +172,11 @@ function dropBackLinks(note: ContentElement): void {
   const marks: ContentElement[] = [];
   const links: ContentElement[] = [];
   walkElements(note, (element) => {
-    const classes = element.className === "" ? [] : classesOf(element);
+    const classes = element.className === "" ? [] : element.classes;
     const isBracket = classes.includes("fn-bracket") && element.parent !== null;
     const isMark =
       classes.some((word) => BACK_MARKS.has(word)) ||
-      (isBracket && classesOf(element.parent!).includes("label"));
+      (isBracket && element.parent!.classes.includes("label"));
     if (isMark) marks.push(element);
     else if (element.name === "A" && element.hasAttribute("href")) links.push(element);
     return isMark;
@@ -209,7 +208,7 @@ function dropWithFrame(link: ContentElement, note: ContentElement): void {
 function dropLabel(note: ContentElement): void {
   const labels: ContentElement[] = [];
   walkElements(note, (element) => {
-    const isLabel = element.className !== "" && classesOf(element).some((word) => LABELS.has(word));
+    const isLabel = element.className !== "" && element.classes.some((word) => LABELS.has(word));
     if (isLabel) labels.push(element);
     return isLabel;
   });

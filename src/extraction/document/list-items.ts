@@ -1,6 +1,6 @@
 import type { Block, ListItem } from "./model.ts";
 import { isShown, normalisePhrases } from "./normalise.ts";
-import { type ContentElement, classesOf, textOf } from "./tree.ts";
+import { type ContentElement, textOf } from "./tree.ts";
 
 /** Adds the blocks of an item, or of what stands between items and belongs to the one before. */
 export function addToItems(
@@ -38,7 +38,7 @@ const SECTION_PARTS: ReadonlySet<Block["kind"]> = new Set([
 
 /** Whether a task is done; null for an item that is no task. */
 export function taskState(item: ContentElement): boolean | null {
-  const classes = classesOf(item);
+  const classes = item.classes;
   if (!classes.includes("task-list-item")) return null;
   const sign = /^\s*([☑☐])/u.exec(textOf(item).slice(0, 40))?.[1];
   return sign === undefined ? classes.includes("done") : sign === "☑";

@@ -6,7 +6,6 @@ import {
   build,
   type ContentElement,
   ContentText,
-  classesOf,
   find,
   following,
   isElement,
@@ -30,7 +29,7 @@ export function canonicalMath(element: ContentElement): ContentElement | null | 
   if (name === "MATH") return mathMl(element);
   if (name === "IMG") return mathImage(element);
   if (name === "MJX-CONTAINER") return mathJax3(element);
-  const classes = classesOf(element);
+  const classes = element.classes;
   if (classes.length === 0) return undefined;
   if (classes.includes("katex-display") || classes.includes("katex")) return katex(element, classes);
   if (classes.includes("mwe-math-element")) return wikipedia(element);
@@ -111,7 +110,7 @@ function mathJax2(element: ContentElement): ContentElement | null | undefined {
   }
   const math = find(element, isMath);
   if (math) return mathElement(annotation(math) ?? texOfMathMl(math), /display/i.test(element.className));
-  return classesOf(element).includes("mathjax_preview") ? null : undefined;
+  return element.classes.includes("mathjax_preview") ? null : undefined;
 }
 
 function mathJaxScript(script: ContentElement): ContentElement | null | undefined {
@@ -186,10 +185,12 @@ export function canonicalDelimiters(root: ContentElement, drawsFormulas: () => b
   }
   if (texts.length === 0) return;
   const isDrawn = drawsFormulas();
-  for (const text of texts) splitFormulas(text, isDrawn);
+  for (const text of texts) if (isDrawn || MAY_HOLD_BARE_TEX.test(text.text)) splitFormulas(text, isDrawn);
 }
 
 const MAY_HOLD_TEX = /[$]|\\[([]/;
+/** The same where no script of the page draws formulas. */
+const MAY_HOLD_BARE_TEX = /\$\$|\\[([]/;
 
 /** A command, a raised or lowered part, an equation, or a letter alone. */
 const LOOKS_LIKE_TEX = /\\[a-zA-Z]|[_^=]|^\s*[a-zA-Z]\s*$/;

@@ -5,12 +5,20 @@ import type { Inline, Span } from "./model.ts";
  * spaces outside of emphasis, neighbours of one kind joined, nothing that shows nothing.
  */
 export function normalisePhrases(inlines: readonly Inline[]): Inline[] {
+  const [only] = inlines;
+  if (inlines.length === 1 && only?.kind === "text") return plainPhrase(only.text);
   const collapsed = new Collapser().run(inlines);
   return trimBreaks(joinNeighbours(collapsed.flatMap(hoistSpace)));
 }
 
 // Renderers disagree on whether the separators of lines and paragraphs end a line.
 const SPACES = /[ \t\n\r\f\u0085\u2028\u2029]+/g;
+
+/** Most phrases are one text, which takes a fifth of the time by itself. */
+function plainPhrase(text: string): Inline[] {
+  const shown = trimmed(text.replace(SPACES, " "), true, true);
+  return shown === "" ? [] : [{ kind: "text", text: shown }];
+}
 
 class Collapser {
   #isSpaced = true;
@@ -151,15 +159,29 @@ function trimBreaks(inlines: Inline[]): Inline[] {
       continue;
     }
     const before = out.at(-1);
-    let text = inline.text;
-    if (before === undefined || before.kind === "break") text = text.replace(/^ +/, "");
-    if (index === inlines.length - 1 || inlines[index + 1]?.kind === "break")
-      text = text.replace(/(?<![ \u00a0])[ \u00a0]+$/, "");
-    if (text !== "") out.push({ kind: "text", text });
+    const isFirst = before === undefined || before.kind === "break";
+    const isLast = index === inlines.length - 1 || inlines[index + 1]?.kind === "break";
+    const text = trimmed(inline.text, isFirst, isLast);
+    if (text !== "") out.push(text === inline.text ? inline : { kind: "text", text });
   }
   while (out[0]?.kind === "break") out.shift();
   while (out.at(-1)?.kind === "break") out.pop();
   return out;
+}
+
+const SPACE = 0x20;
+const NO_BREAK_SPACE = 0xa0;
+
+/** A text without the spaces at its start, and without those at its end, no-break spaces there included. */
+function trimmed(text: string, atStart: boolean, atEnd: boolean): string {
+  let start = 0;
+  let end = text.length;
+  while (atStart && start < end && text.charCodeAt(start) === SPACE) start++;
+  for (; atEnd && start < end; end--) {
+    const code = text.charCodeAt(end - 1);
+    if (code !== SPACE && code !== NO_BREAK_SPACE) break;
+  }
+  return end - start === text.length ? text : text.slice(start, end);
 }
 
 /** Whether phrases show anything. */

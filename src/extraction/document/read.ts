@@ -21,7 +21,6 @@ import {
   BLOCKS,
   type ContentElement,
   type ContentNode,
-  classesOf,
   DROPPED,
   find,
   findAll,
@@ -71,7 +70,7 @@ function survey(root: ContentElement): ReadonlySet<string> {
 /** The number of a note in canonical form; null for any other element. */
 function noteLabel(element: ContentElement): string | null {
   const label = NOTE_ID.exec(element.id)?.[1];
-  return label !== undefined && classesOf(element).includes("footnote") ? label : null;
+  return label !== undefined && element.classes.includes("footnote") ? label : null;
 }
 
 class Reader implements BlockReader {
@@ -267,7 +266,7 @@ class Reader implements BlockReader {
     place: Place,
   ): Block[] {
     const first = element.firstElementChild;
-    const hasTitle = first && classesOf(first).includes("admonition-title");
+    const hasTitle = first?.classes.includes("admonition-title");
     const title = hasTitle ? this.phrases(first, place) : [];
     if (hasTitle) first.remove();
     const blocks = this.blocks(element, place);

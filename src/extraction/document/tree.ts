@@ -8,10 +8,16 @@ export type ContentNode = ContentElement | ContentText;
 /** Reads the attributes of a page's elements, see `PageElements`. */
 export interface AttributeSource {
   classOf(element: number): string;
+  /** The words of the class, see `classesOf`. */
+  classesOf(element: number): readonly string[];
   idOf(element: number): string;
-  /** All attributes by lower-case name, entities decoded. */
-  attributesOf(element: number): Map<string, string>;
+  /** All attributes by lower-case name, as the page wrote them; not to be changed. */
+  writtenAttributesOf(element: number): WrittenAttributes;
+  /** The value of an attribute that the page wrote with character references. */
+  decoded(value: string): string;
 }
+
+export type WrittenAttributes = ReadonlyMap<string, string>;
 
 export class ContentText {
   readonly kind = "text";
@@ -44,46 +50,48 @@ export class ContentElement {
   readonly #source: AttributeSource | null;
   readonly #number: number;
   /** Null until somebody asks for more than class and id. */
-  #attributes: Map<string, string> | null;
+  #written: WrittenAttributes | null = null;
+  /** Those that were set since. */
+  #own: Map<string, string> | null = null;
 
   /** @param number of the element in its source; without a source the element has no attributes yet */
   constructor(name: string, source: AttributeSource | null = null, number = -1) {
     this.name = name;
     this.#source = source;
     this.#number = number;
-    this.#attributes = null;
   }
 
   /** The class attribute; empty for none. */
   get className(): string {
-    if (this.#attributes !== null) return this.#attributes.get("class") ?? "";
-    return this.#source === null ? "" : this.#source.classOf(this.#number);
+    return this.#own?.get("class") ?? this.#source?.classOf(this.#number) ?? "";
+  }
+
+  /** The words of the class, lower-cased; a hostile class is cut off. */
+  get classes(): readonly string[] {
+    const own = this.#own?.get("class");
+    return own === undefined ? (this.#source?.classesOf(this.#number) ?? []) : wordsOfClass(own);
   }
 
   get id(): string {
-    if (this.#attributes !== null) return this.#attributes.get("id") ?? "";
-    return this.#source === null ? "" : this.#source.idOf(this.#number);
+    return this.#own?.get("id") ?? this.#source?.idOf(this.#number) ?? "";
   }
 
   getAttribute(name: string): string | null {
-    return this.#all().get(name) ?? null;
+    const own = this.#own?.get(name);
+    if (own !== undefined || this.#source === null) return own ?? null;
+    this.#written ??= this.#source.writtenAttributesOf(this.#number);
+    const written = this.#written.get(name);
+    if (written === undefined) return null;
+    return written.includes("&") ? this.#source.decoded(written) : written;
   }
 
   hasAttribute(name: string): boolean {
-    return this.#all().has(name);
+    return this.getAttribute(name) !== null;
   }
 
   setAttribute(name: string, value: string): void {
-    this.#all().set(name, value);
-  }
-
-  removeAttribute(name: string): void {
-    this.#all().delete(name);
-  }
-
-  #all(): Map<string, string> {
-    this.#attributes ??= this.#source === null ? new Map() : this.#source.attributesOf(this.#number);
-    return this.#attributes;
+    this.#own ??= new Map();
+    this.#own.set(name, value);
   }
 
   get firstElementChild(): ContentElement | null {
@@ -175,13 +183,11 @@ export const isElement = (node: ContentNode | null | undefined): node is Content
 
 export const isText = (node: ContentNode | null | undefined): node is ContentText => node?.kind === "text";
 
-/** The words of an element's class, lower-cased; a hostile class is cut off. */
-export function classesOf(element: ContentElement): readonly string[] {
-  const classes = element.className;
-  return classes === "" ? NO_CLASSES : classes.slice(0, 1000).toLowerCase().split(/\s+/).filter(Boolean);
-}
+/** The words of a class, lower-cased; a hostile class is cut off. */
+export const wordsOfClass = (classes: string): readonly string[] =>
+  classes === "" ? NO_WORDS : classes.slice(0, 1000).toLowerCase().split(/\s+/).filter(Boolean);
 
-const NO_CLASSES: readonly string[] = [];
+const NO_WORDS: readonly string[] = [];
 
 /** The node after this one and all that is inside it, in document order and inside `root`. */
 export function following(node: ContentNode, root: ContentNode): ContentNode | null {

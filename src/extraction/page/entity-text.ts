@@ -92,3 +92,10 @@ export class EntityText {
     this.#take(String.fromCodePoint(codePoint), this.#offset + start, this.#offset + end);
   }
 }
+
+/** The value of an attribute, without its quotes, with its character references decoded. */
+export function decodeAttribute(value: string): string {
+  const quote = value.includes('"') ? (value.includes("'") ? "" : "'") : '"';
+  const source = quote + value + quote;
+  return new EntityText(source, () => {}).attribute(quote.length, quote.length + value.length);
+}
