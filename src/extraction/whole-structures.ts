@@ -34,6 +34,8 @@ const ITEM_OWNERS = new Set("li p h3 h4 h5 h6 pre dd dt".split(" ").map(tagId));
 /** Navigation, sidebars, comments, sharing, recommendations, advertising, forms and their like. */
 const FRAME_GROUPS =
   0b11_1111_1111 | (1 << 10) | (1 << 14) | (1 << 15) | (1 << 17) | (1 << 18) | (1 << 19) | (1 << 28);
+/** Lists and cards. */
+const CARD_GROUP = 1 << 14;
 const MAX_LENGTH = 4000;
 /** Of longer tables, `withWholeTables` takes care. */
 const MAX_TABLE_LENGTH = 1500;
@@ -177,7 +179,19 @@ class Completion {
   #isNamedFrame(element: number): boolean {
     const { groups, classId } = this.#model;
     const isNamed = this.#isNamed.get(classId[element]!) === true;
-    return !isNamed && (groups[element]! & FRAME_GROUPS) !== 0;
+    if (isNamed || (groups[element]! & FRAME_GROUPS) === 0) return false;
+    const isOnlyList = (groups[element]! & FRAME_GROUPS) === CARD_GROUP;
+    return !isOnlyList || !this.#isLayoutList(element);
+  }
+
+  /** A list of sections with headings and code, as generators of reference manuals lay out a page. */
+  #isLayoutList(element: number): boolean {
+    const { tag, blocks } = this.#model;
+    if (tag[element] !== Tag.ul) return false;
+    let held = 0;
+    for (let block = this.#first[element]!; block < this.#end[element]!; block++)
+      held |= blocks.flags[block]!;
+    return (held & ElementFlag.preformatted) !== 0 && (held & ElementFlag.heading) !== 0;
   }
 
   /** Holds the same and nothing more, but for a figure's caption. */
@@ -209,7 +223,8 @@ class Completion {
 
   #complete(element: number): void {
     const { blocks, tag } = this.#model;
-    const isList = tag[element] === Tag.ul || tag[element] === Tag.ol;
+    const isLayout = this.#chosenLength[element] === 0 && this.#isLayoutList(element);
+    const isList = !isLayout && (tag[element] === Tag.ul || tag[element] === Tag.ol);
     const missing: number[] = [];
     for (let block = this.#first[element]!; block < this.#end[element]!; block++) {
       if (this.#isChosen[block] === 1 || (blocks.flags[block]! & NEVER) !== 0) continue;

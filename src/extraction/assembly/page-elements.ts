@@ -1,9 +1,4 @@
-import {
-  type AttributeSource,
-  ContentElement,
-  type WrittenAttributes,
-  wordsOfClass,
-} from "../document/tree.ts";
+import { type AttributeSource, ContentElement, wordsOfClass } from "../document/tree.ts";
 import { decodeAttribute } from "../page/entity-text.ts";
 import type { PageModel } from "../page/page-model.ts";
 import { FIRST_UNKNOWN_TAG, tagName } from "../page/tags.ts";
@@ -16,13 +11,17 @@ const UPPER_NAMES: readonly string[] = Array.from({ length: FIRST_UNKNOWN_TAG },
 const ATTRIBUTE =
   /([^ \t\n\r\f/>][^ \t\n\r\f/>=]*)(?:[ \t\n\r\f]*=[ \t\n\r\f]*(?:"([^"]*)"|'([^']*)'|([^ \t\n\r\f>]*)))?/g;
 
-const NO_ATTRIBUTES: WrittenAttributes = new Map();
+const NO_ATTRIBUTES: ReadonlyMap<string, string> = new Map();
 
 /** The elements of a page as those of a content tree. */
 export class PageElements implements AttributeSource {
   readonly #model: PageModel;
   /** The words of each class by its number, of those that were asked for. */
   readonly #classes: (readonly string[] | undefined)[] = [];
+
+  /** The attributes of the element that was asked last. */
+  #attributes = NO_ATTRIBUTES;
+  #last = -1;
 
   constructor(model: PageModel) {
     this.#model = model;
@@ -46,7 +45,19 @@ export class PageElements implements AttributeSource {
     return this.#classes[id];
   }
 
-  writtenAttributesOf(number: number): WrittenAttributes {
+  attributeOf(number: number, name: string): string | null {
+    // Readers ask one element several things; keeping what all said took 100 MB for 120 000 links.
+    if (number !== this.#last) {
+      this.#attributes = this.#read(number);
+      this.#last = number;
+    }
+    const written = this.#attributes.get(name);
+    if (written === undefined) return null;
+    return written.includes("&") ? decodeAttribute(written) : written;
+  }
+
+  /** The attributes of a start tag as the page wrote them. */
+  #read(number: number): ReadonlyMap<string, string> {
     const { html, openStart, openEnd } = this.#model;
     const tag = html.slice(openStart[number]! + 1, openEnd[number]);
     const start = nameLength(tag);
@@ -59,10 +70,6 @@ export class PageElements implements AttributeSource {
       if (!attributes.has(name)) attributes.set(name, match[2] ?? match[3] ?? match[4] ?? "");
     }
     return attributes;
-  }
-
-  decoded(value: string): string {
-    return decodeAttribute(value);
   }
 
   #nameOf(number: number): string {

@@ -85,7 +85,8 @@ function linesContainer(frame: ContentElement): ContentElement | null {
 }
 
 // Doxygen's; presentations have fragments, too.
-const isLines = (frame: ContentElement): boolean => frame.firstElementChild?.classes.includes("line");
+const isLines = (frame: ContentElement): boolean =>
+  frame.firstElementChild?.classes.includes("line") === true;
 
 function isFrameOnly(frame: ContentElement, pre: ContentElement): boolean {
   return textOf(frame).length - textOf(pre).length <= MAX_FRAME_TEXT + gutterLength(frame);

@@ -266,9 +266,9 @@ class Reader implements BlockReader {
     place: Place,
   ): Block[] {
     const first = element.firstElementChild;
-    const hasTitle = first?.classes.includes("admonition-title");
-    const title = hasTitle ? this.phrases(first, place) : [];
-    if (hasTitle) first.remove();
+    const written = first?.classes.includes("admonition-title") ? first : null;
+    const title = written ? this.phrases(written, place) : [];
+    written?.remove();
     const blocks = this.blocks(element, place);
     if (blocks.length === 0 && !isShown(title)) return [];
     return [{ kind: "admonition", type, title, blocks, ...place.locale }];

@@ -11,13 +11,9 @@ export interface AttributeSource {
   /** The words of the class, see `classesOf`. */
   classesOf(element: number): readonly string[];
   idOf(element: number): string;
-  /** All attributes by lower-case name, as the page wrote them; not to be changed. */
-  writtenAttributesOf(element: number): WrittenAttributes;
-  /** The value of an attribute that the page wrote with character references. */
-  decoded(value: string): string;
+  /** The value of an attribute, named in lower case; null where the element has none. */
+  attributeOf(element: number, name: string): string | null;
 }
-
-export type WrittenAttributes = ReadonlyMap<string, string>;
 
 export class ContentText {
   readonly kind = "text";
@@ -49,9 +45,7 @@ export class ContentElement {
   holdsBlocks = false;
   readonly #source: AttributeSource | null;
   readonly #number: number;
-  /** Null until somebody asks for more than class and id. */
-  #written: WrittenAttributes | null = null;
-  /** Those that were set since. */
+  /** The attributes that were set since the page was read. */
   #own: Map<string, string> | null = null;
 
   /** @param number of the element in its source; without a source the element has no attributes yet */
@@ -79,10 +73,7 @@ export class ContentElement {
   getAttribute(name: string): string | null {
     const own = this.#own?.get(name);
     if (own !== undefined || this.#source === null) return own ?? null;
-    this.#written ??= this.#source.writtenAttributesOf(this.#number);
-    const written = this.#written.get(name);
-    if (written === undefined) return null;
-    return written.includes("&") ? this.#source.decoded(written) : written;
+    return this.#source.attributeOf(this.#number, name);
   }
 
   hasAttribute(name: string): boolean {

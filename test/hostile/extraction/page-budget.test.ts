@@ -11,7 +11,7 @@ async function costOf(piece: string, length: number, renderings: string): Promis
   return (await new Response(child.stdout).json()) as Cost; // written by the script
 }
 
-// Measured alone: at most 1.2 s of CPU and 300 MB at 2 MB, 1 s and 400 MB at 20 MB. Without budgets line breaks took
+// Measured alone: at most 2 s of CPU and 350 MB at 2 MB (127 000 links), 1 s and 400 MB at 20 MB. Without budgets line breaks took
 // 3.5 s and 1.1 GB at 2 MB, and 40 s and 9 GB at 20 MB.
 describe("a page that is all markup costs little, or is refused as too_complex:", () => {
   for (const piece of PIECES)
