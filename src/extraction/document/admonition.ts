@@ -188,7 +188,7 @@ function takeTitle(element: ContentElement): string {
 
 // Pandoc's has a paragraph inside, others have an icon.
 const hasTitleClass = (element: ContentElement): boolean =>
-  classesOf(element).some((word) => /(?:^|[-_])title$/.test(word));
+  element.classes.some((word) => /(?:^|[-_])title$/.test(word));
 
 // `<b>Note</b> that …` begins a sentence.
 function standsAlone(element: ContentElement): boolean {
