@@ -82,3 +82,7 @@ export async function loadDeployment(path: string, io: Io): Promise<PlacedDeploy
   const deployment = readDeployment(text, { name: path, directory: dirname(resolve(path)) });
   return { ...deployment, path: resolve(path) };
 }
+
+/** `1 document`, `2 documents`. */
+export const countedDocuments = (count: number): string =>
+  `${count} ${count === 1 ? "document" : "documents"}`;

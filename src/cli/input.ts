@@ -5,9 +5,8 @@ import { Failure } from "../base/failure.ts";
 import { systemReason } from "../base/system-error.ts";
 import { decodeText, decodingWarnings, sniffPageType } from "../fetching/index.ts";
 import type { PageUrl } from "../urls/index.ts";
-import type { Io } from "./io.ts";
+import { type Io, untilAborted } from "./io.ts";
 import { pathBytes } from "./path-bytes.ts";
-import { untilAborted } from "./until-aborted.ts";
 
 /** What bounds reading. */
 type ReadOptions = {

@@ -1,4 +1,7 @@
 import type { Host } from "../app/index.ts";
+import { orAborted } from "../base/abort.ts";
+import { Failure } from "../base/failure.ts";
+import { systemReason } from "../base/system-error.ts";
 import type { ServingProcess } from "../server/index.ts";
 
 /**
@@ -37,3 +40,24 @@ export type FileIdentity = { readonly dev: number; readonly ino: number };
 export class OutputClosed extends Error {
   override readonly name = "OutputClosed";
 }
+
+/** Whether the system refused for this reason. */
+export const hasCode = (error: unknown, code: string): boolean =>
+  (error as NodeJS.ErrnoException | null)?.code === code;
+
+/** What an error of writing to stdout means to a command. */
+export function stdoutFailure(cause: unknown): Error {
+  // The reader has seen enough, as `head` does: nothing is wrong.
+  if (hasCode(cause, "EPIPE")) return new OutputClosed();
+  return new Failure("unwritable_output", `standard output cannot be written: ${systemReason(cause)}`, {
+    cause,
+  });
+}
+
+/**
+ * Waits for what cannot be called off itself, such as opening or reading a pipe on which nobody writes;
+ * it is left behind when the person interrupts.
+ * @throws Failure `cancelled`, and what the work throws
+ */
+export const untilAborted = <T>(work: Promise<T>, signal: AbortSignal): Promise<T> =>
+  orAborted(work, signal, () => new Failure("cancelled", "interrupted"));

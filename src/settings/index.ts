@@ -21,7 +21,6 @@ export {
 } from "./environment.ts";
 export { misspeltVariables } from "./misspelt.ts";
 export {
-  boolean,
   byteCount,
   choice,
   decimal,

@@ -1,16 +1,26 @@
+import { existsSync } from "node:fs";
 import { access, constants, statfs } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, resolve } from "node:path";
-import { type App, hasDisplay, type Program, stateDirectoryOf } from "../../app/index.ts";
+import { type App, hasDisplay, openTenants, type Program, stateDirectoryOf } from "../../app/index.ts";
 import { Failure } from "../../base/failure.ts";
 import type { Log } from "../../base/log.ts";
 import { VERSION } from "../../base/version.ts";
+import type { TenantStatus } from "../../tenants/index.ts";
+import { chooseDeployment, countedDocuments, DEFAULT_CONFIG } from "../deployment.ts";
 import type { Io } from "../io.ts";
+import { openCommandApp } from "../program.ts";
+import { partsOf, type Run, requireNoArguments } from "../shell.ts";
 import type { Paint } from "../terminal/paint.ts";
-import { lookAtTenants } from "./doctor-tenants.ts";
-import type { Finding } from "./finding.ts";
 
-export type DoctorParts = {
+/** What was looked at: `note` takes nothing away from what is asked for, `problem` does. */
+type Finding = {
+  readonly name: string;
+  readonly status: "ok" | "note" | "problem";
+  readonly detail: string;
+};
+
+type DoctorParts = {
   readonly app: App;
   readonly program: Program;
   readonly io: Io;
@@ -22,7 +32,16 @@ export type DoctorParts = {
 };
 
 /** Runs `doctor`; returns 0, or 1 when it finds a problem. */
-export async function runDoctor(parts: DoctorParts): Promise<number> {
+export const doctor: Run = async (shell) => {
+  const { typed, io } = shell;
+  requireNoArguments(typed);
+  const { app, program, log } = openCommandApp(partsOf(shell));
+  await using _ = app;
+  const config = typed.one("config") ?? null;
+  return await look({ app, program, log, io, paint: shell.paint(), isJson: typed.has("json"), config });
+};
+
+async function look(parts: DoctorParts): Promise<number> {
   const findings = [
     ...(await lookAtBrowser(parts)),
     display(parts),
@@ -137,4 +156,40 @@ async function git(): Promise<Finding> {
     // Not on PATH.
   }
   return note(name, "none was found: repositories cannot be sources of documentation search");
+}
+
+/** How the tenants of the deployment file are, what keeps them from being synced; nothing where there is no file. */
+async function lookAtTenants(parts: DoctorParts): Promise<Finding[]> {
+  const { config, program, io } = parts;
+  const { settings } = program;
+  if (config === null && settings.deploymentConfig === null && !existsSync(DEFAULT_CONFIG)) return [];
+  try {
+    const deployment = await chooseDeployment({ config, settings, io });
+    await using tenants = openTenants(program, { ...parts, deployment });
+    const { registry, sources } = tenants;
+    const problems = await sources.problems(io.signal);
+    return [
+      ...problems.map((detail) => ({ name: "sources", status: "problem" as const, detail })),
+      ...registry.list().map(({ codename }) => findingOf(registry.status(codename))),
+    ];
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    return error.message.split("\n").map((detail) => ({ name: "deployment", status: "problem", detail }));
+  }
+}
+
+function findingOf(status: TenantStatus): Finding {
+  const { codename, lastError, builtAt, documentCount, isSearchEnabled, testQueries } = status;
+  const name = `tenant ${codename}`;
+  if (lastError !== null) return { name, status: "problem", detail: lastError.message };
+  if (!isSearchEnabled) return { name, status: "note", detail: "search is disabled" };
+  if (builtAt === null) return { name, status: "note", detail: "no search index yet" };
+  // The number is not known where another state directory has seen the index built.
+  const documents = documentCount === null ? "" : `${countedDocuments(documentCount)}, `;
+  const what = `${documents}indexed ${builtAt.toISOString()}`;
+  const without = testQueries.filter(({ hits }) => hits === 0).map(({ query }) => JSON.stringify(query));
+  if (without.length > 0)
+    return { name, status: "note", detail: `${what}; test queries that find nothing: ${without.join(", ")}` };
+  const queries = testQueries.length > 0 ? `; all ${testQueries.length} test queries find something` : "";
+  return { name, status: "ok", detail: what + queries };
 }

@@ -1,7 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import * as fc from "fast-check";
 import {
-  boolean,
   byteCount,
   choice,
   decimal,
@@ -11,6 +10,7 @@ import {
   text,
   type ValueParser,
 } from "../../../src/settings/index.ts";
+import { boolean } from "../../../src/settings/values.ts";
 
 const PARSERS = {
   text,

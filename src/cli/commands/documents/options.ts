@@ -3,10 +3,11 @@ import { ANALYZER_PROFILES, type AnalyzerProfile, indexFileOf } from "../../../s
 import type { Typed } from "../../arguments.ts";
 import { optionValue } from "../../values.ts";
 
+export type FolderIndex = { readonly kind: "folder"; readonly profile: AnalyzerProfile } & FolderPlaces;
+export type TenantIndex = { readonly kind: "tenants"; readonly isJson: boolean } & TenantChoice;
+
 /** `index`, ready to run. */
-export type IndexCommand =
-  | ({ readonly kind: "folder"; readonly profile: AnalyzerProfile } & FolderPlaces)
-  | ({ readonly kind: "tenants"; readonly isJson: boolean } & TenantChoice);
+export type IndexCommand = FolderIndex | TenantIndex;
 
 /** Which tenants; `all` of the deployment where none is named. */
 export type TenantChoice = {

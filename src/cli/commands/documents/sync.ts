@@ -1,37 +1,25 @@
 import { Failure } from "../../../base/failure.ts";
 import type { TenantStatus } from "../../../tenants/index.ts";
-import type { Typed } from "../../arguments.ts";
-import { countedDocuments } from "../../counted.ts";
-import { openCommandTenants } from "../../deployment.ts";
-import type { CommandParts } from "../../program.ts";
+import { countedDocuments, openCommandTenants } from "../../deployment.ts";
+import { partsOf, type Run } from "../../shell.ts";
 import { optionValue } from "../../values.ts";
 
-/** `sync`, ready to run. */
-export type SyncCommand = {
-  readonly config: string | null;
-  /** Empty for every tenant. */
-  readonly codenames: readonly string[];
-};
-
-/** @throws Failure `invalid_usage` */
-export function readSyncCommand(typed: Typed): SyncCommand {
-  const isAll = typed.has("all");
-  const codenames = [...new Set(typed.positionals)];
-  if (isAll === codenames.length > 0)
-    throw new Failure("invalid_usage", "sync takes the codenames of tenants, or --all for every tenant");
-  return { config: optionValue.text(typed, "config"), codenames };
-}
-
 /**
- * Syncs tenants and builds their indexes, two at a time; returns the exit code: 1 when one of them failed.
- * @throws Failure `unknown_tenant`, `invalid_settings`, `unreadable_input`, before anything is synced
+ * Runs `sync`: syncs tenants and builds their indexes, two at a time; returns the exit code: 1 when one of them failed.
+ * @throws Failure `invalid_usage`, `unknown_tenant`, `invalid_settings`, `unreadable_input`, before anything is synced
  */
-export async function runSync(command: SyncCommand, parts: CommandParts): Promise<number> {
+export const sync: Run = async (shell) => {
+  const { typed } = shell;
+  const isAll = typed.has("all");
+  const named = [...new Set(typed.positionals)];
+  if (isAll === named.length > 0)
+    throw new Failure("invalid_usage", "sync takes the codenames of tenants, or --all for every tenant");
+  const config = optionValue.text(typed, "config");
+  const parts = partsOf(shell);
   const { io, notices } = parts;
-  await using tenants = await openCommandTenants(parts, command.config);
+  await using tenants = await openCommandTenants(parts, config);
   const { registry, sources } = tenants;
-  const codenames =
-    command.codenames.length > 0 ? command.codenames : registry.list().map(({ codename }) => codename);
+  const codenames = isAll ? registry.list().map(({ codename }) => codename) : named;
   for (const codename of codenames) registry.describe(codename);
   for (const problem of await sources.problems(io.signal)) notices.warn(problem);
   // Each waits for one of the places that syncs have.
@@ -49,7 +37,7 @@ export async function runSync(command: SyncCommand, parts: CommandParts): Promis
     }),
   );
   return results.every(Boolean) ? 0 : 1;
-}
+};
 
 function describe({ codename, counts, documentCount }: TenantStatus): string {
   const documents = documentCount === null ? "" : countedDocuments(documentCount);

@@ -2,14 +2,13 @@ import type { OpenTenants } from "../../../app/index.ts";
 import { Failure } from "../../../base/failure.ts";
 import { findSection, type SearchHit, type Section, type StoredDocument } from "../../../search/index.ts";
 import type { SearchAnswer, TenantStatus } from "../../../tenants/index.ts";
-import { countedDocuments } from "../../counted.ts";
-import { openCommandTenants } from "../../deployment.ts";
+import { countedDocuments, openCommandTenants } from "../../deployment.ts";
 import type { Io } from "../../io.ts";
 import type { CommandParts } from "../../program.ts";
 import type { Paint } from "../../terminal/paint.ts";
 import { MAX_WIDTH, TIME_LIMIT_MS } from "./folder.ts";
 import { formatHit, hitToJson } from "./hit-lines.ts";
-import type { FetchCommand, IndexCommand, TenantChoice, TenantSearch } from "./options.ts";
+import type { FetchCommand, TenantChoice, TenantIndex, TenantSearch } from "./options.ts";
 
 export type TenantCommandParts = CommandParts & { readonly paint: Paint };
 
@@ -116,10 +115,7 @@ function contentOf(document: StoredDocument, uri: string): string {
  * A server that may not build by itself picks the new indexes up.
  * @throws Failure of the deployment file, `unknown_tenant`
  */
-export async function runTenantIndex(
-  command: Extract<IndexCommand, { kind: "tenants" }>,
-  parts: TenantCommandParts,
-): Promise<number> {
+export async function runTenantIndex(command: TenantIndex, parts: TenantCommandParts): Promise<number> {
   const { io, notices } = parts;
   await using tenants = await openCommandTenants(parts, command.config);
   const built: TenantStatus[] = [];

@@ -1,14 +1,15 @@
 import { sourceProblems } from "../../../app/index.ts";
 import { Failure } from "../../../base/failure.ts";
 import { openDeployment } from "../../deployment.ts";
-import type { CommandParts } from "../../program.ts";
+import { partsOf, type Run } from "../../shell.ts";
 
 /**
  * Runs `validate`; returns the exit code. What a server refuses for its settings is refused here too, by those of
  * this environment; variables that hold tokens need only be set where the server runs.
  * @throws Failure as `openDeployment`
  */
-export async function runValidate(parts: CommandParts): Promise<number> {
+export const validate: Run = async (shell) => {
+  const parts = partsOf(shell);
   const [file, ...more] = parts.typed.positionals;
   if (file === undefined || more.length > 0)
     throw new Failure("invalid_usage", "validate takes one file: article-extractor validate deployment.json");
@@ -22,4 +23,4 @@ export async function runValidate(parts: CommandParts): Promise<number> {
     `${file} is valid: ${tenants.length} ${tenants.length === 1 ? "tenant" : "tenants"}\n`,
   );
   return 0;
-}
+};

@@ -7,17 +7,34 @@ import type { Log } from "../../../base/log.ts";
 import type { CrawlJobOptions, CrawlSummary, SkipReason } from "../../../crawler/index.ts";
 import { type Io, OutputClosed } from "../../io.ts";
 import { pathBytes } from "../../path-bytes.ts";
+import { noteMissingBrowser, openCommandApp } from "../../program.ts";
+import { canRedraw, type Run } from "../../shell.ts";
 import type { Notices } from "../../terminal/notices.ts";
-import type { Screen } from "../../terminal/screen.ts";
-import { askForDirectory } from "./ask.ts";
+import { openScreen, type Screen } from "../../terminal/screen.ts";
 import { createLineOutput, type LineOutput } from "./crawl-lines.ts";
-import { type CrawlCommand, type FailureAllowance, isWithin } from "./crawl-options.ts";
+import { type CrawlCommand, type FailureAllowance, isWithin, readCrawlCommand } from "./crawl-options.ts";
 import { type CrawlReport, createCrawlReport, formatCounts, pageCount } from "./crawl-report.ts";
 import { attempt, openSink, type Sink } from "./output.ts";
-import { openOutputDirectory } from "./output-directory.ts";
+import { askForDirectory, openOutputDirectory } from "./output-directory.ts";
 import { requireSelectors } from "./selectors.ts";
 
-export type CrawlParts = {
+/** Runs `crawl`. */
+export const crawl: Run = async (shell) => {
+  const { typed, io } = shell;
+  const isLive = canRedraw(shell) && !typed.has("dry-run") && !(typed.has("jsonl") && io.stdout.isTerminal);
+  using screen = openScreen(io, { isLive });
+  const notices = shell.openNotices(screen.io);
+  const { app, program, log } = openCommandApp({ typed, io: screen.io, notices });
+  await using _ = app;
+  const command = readCrawlCommand(typed, program.settings, {
+    directory: process.cwd(),
+    hasPerson: () => io.stdin.isTerminal,
+  });
+  noteMissingBrowser(command.network, { app, program, notices });
+  return await runCrawl(command, { app, screen, notices, log });
+};
+
+type CrawlParts = {
   readonly app: App;
   readonly screen: Screen;
   readonly notices: Notices;
@@ -28,8 +45,8 @@ export type CrawlParts = {
 const TOO_MANY_FAILURES = 3;
 const INTERRUPTED = FAILURE_OUTCOMES.cancelled.exitCode;
 
-/** Runs `crawl`; returns the exit code. Throws the `Failure` of a crawl that cannot begin. */
-export async function runCrawl(command: CrawlCommand, parts: CrawlParts): Promise<number> {
+/** Returns the exit code. Throws the `Failure` of a crawl that cannot begin. */
+async function runCrawl(command: CrawlCommand, parts: CrawlParts): Promise<number> {
   const { io } = parts.screen;
   const isAsked = command.makes === "files" && command.directory === null;
   const directory = isAsked ? await askForDirectory(io, suggestDirectory(command)) : command.directory;

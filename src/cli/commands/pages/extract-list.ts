@@ -4,10 +4,10 @@ import { FAILURE_OUTCOMES, Failure, type FailureRecord } from "../../../base/fai
 import { withoutCredentials } from "../../../urls/index.ts";
 import { readText } from "../../input.ts";
 import type { Notices } from "../../terminal/notices.ts";
+import { formatListProgress, Pace } from "../../terminal/progress-line.ts";
 import type { Screen } from "../../terminal/screen.ts";
 import { pageCount } from "./crawl-report.ts";
 import type { ExtractCommand, ExtractInput, PageInput } from "./extract-options.ts";
-import { createListProgress, type ListProgress } from "./list-progress.ts";
 import { formatArticle, openSink, type Sink, warnOfResult } from "./output.ts";
 import { requireUrl } from "./page-options.ts";
 import { openResumed, type Resumed } from "./resume.ts";
@@ -198,3 +198,37 @@ function formatListed(outcome: Outcome, entry: Entry, { command, parts, isFirst 
 // Most messages name the page themselves.
 const describeFailure = (name: string, { code, message }: FailureRecord): string =>
   code === "invalid_url" || message.includes(name) ? message : `${name}: ${message}`;
+
+/** The line that tells a person how far a list is. */
+interface ListProgress extends Disposable {
+  /** Counts a page that has come to its end. */
+  add(end: "done" | "failed"): void;
+}
+
+/** How often the line is drawn: it must not cost more than the work. */
+const REDRAW_MS = 200;
+
+/** @param pages.todo those of the total that are not done before */
+function createListProgress(
+  screen: Screen,
+  { total, todo }: { readonly total: number; readonly todo: number },
+): ListProgress {
+  const pace = new Pace();
+  const count = { done: total - todo, failed: 0 };
+  const draw = (): void => {
+    const now = performance.now();
+    pace.mark(now, count.done + count.failed);
+    screen.show(formatListProgress({ ...count, total }, pace.pagesPerSecond(now), screen.columns));
+  };
+  if (screen.isLive) draw();
+  const timer = screen.isLive ? setInterval(draw, REDRAW_MS) : null;
+  return {
+    add(end) {
+      count[end]++;
+    },
+    [Symbol.dispose]() {
+      if (timer) clearInterval(timer);
+      screen[Symbol.dispose]();
+    },
+  };
+}

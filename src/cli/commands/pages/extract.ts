@@ -2,22 +2,46 @@ import type { App, ArticleSession } from "../../../app/index.ts";
 import type { FetchedArticle } from "../../../articles/index.ts";
 import { readDocument, readStdin } from "../../input.ts";
 import type { Io } from "../../io.ts";
+import { noteMissingBrowser, openCommandApp } from "../../program.ts";
+import { canRedraw, type Run } from "../../shell.ts";
 import type { Notices } from "../../terminal/notices.ts";
-import type { Screen } from "../../terminal/screen.ts";
+import { openScreen, type Screen } from "../../terminal/screen.ts";
 import { extractList } from "./extract-list.ts";
-import type { ExtractCommand, PageInput } from "./extract-options.ts";
+import { type ExtractCommand, type PageInput, readExtractCommand } from "./extract-options.ts";
 import { formatArticle, openSink, warnOfResult } from "./output.ts";
+import { readExtraction } from "./page-options.ts";
 import { requireSelectors } from "./selectors.ts";
 
-export type ExtractParts = {
+/** Runs `extract`. */
+export const extract: Run = async (shell) => {
+  const { typed, io } = shell;
+  const command = readExtractCommand(typed, () => io.stdin.isTerminal);
+  const isList = command.input.kind === "list";
+  const isToFile = command.outputFile !== null || command.resumeFile !== null;
+  using screen = openScreen(io, {
+    isLive: isList && canRedraw(shell) && (isToFile || !io.stdout.isTerminal),
+  });
+  const notices = shell.openNotices(screen.io);
+  if (command.input.kind === "stdin" && io.stdin.isTerminal)
+    notices.warn("reading the page from the terminal");
+  const parts = { typed, io: screen.io, notices };
+  const { app, program } = openCommandApp(parts, { extractsOnePage: !isList });
+  await using _ = app;
+  if (command.input.kind === "url" || isList) noteMissingBrowser(command.network, { app, program, notices });
+  // Which command it is decides how the application opens, and only then are the settings read.
+  const extraction = readExtraction(typed, command.extraction.renderings, program.settings);
+  return await runExtract({ ...command, extraction }, { app, screen, notices, now: () => new Date() });
+};
+
+type ExtractParts = {
   readonly app: App;
   readonly screen: Screen;
   readonly notices: Notices;
   readonly now: () => Date;
 };
 
-/** Runs `extract`; returns the exit code. Throws the `Failure` of a single page. */
-export async function runExtract(command: ExtractCommand, parts: ExtractParts): Promise<number> {
+/** Returns the exit code. Throws the `Failure` of a single page. */
+async function runExtract(command: ExtractCommand, parts: ExtractParts): Promise<number> {
   const { io } = parts.screen;
   await using session = parts.app.openSession(command.network);
   const { input } = command;

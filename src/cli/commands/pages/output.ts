@@ -7,9 +7,8 @@ import { Failure } from "../../../base/failure.ts";
 import { systemReason } from "../../../base/system-error.ts";
 import { composeHtml, composeMarkdown } from "../../../extraction/index.ts";
 import { formatFrontMatter } from "../../../pages/index.ts";
-import type { FileIdentity, Io } from "../../io.ts";
+import { type FileIdentity, hasCode, type Io } from "../../io.ts";
 import { decodePath, directoryOf, pathBytes } from "../../path-bytes.ts";
-import { hasCode } from "../../system-error.ts";
 import type { Notices } from "../../terminal/notices.ts";
 import type { ExtractCommand } from "./extract-options.ts";
 

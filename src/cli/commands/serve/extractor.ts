@@ -35,13 +35,13 @@ import { optionValue } from "../../values.ts";
 import { entriesOf, readApiKey, readProxySettings, warnWithoutKey } from "./settings.ts";
 
 /** `serve extractor`, ready to run; null where the settings decide. */
-export type ServeExtractorCommand = {
+type ServeExtractorCommand = {
   readonly host: string | null;
   readonly port: number | null;
 };
 
 /** @throws Failure `invalid_usage` */
-export function readServeExtractorCommand(typed: Typed): ServeExtractorCommand {
+function readServeExtractorCommand(typed: Typed): ServeExtractorCommand {
   if (typed.positionals.length > 1) throw new Failure("invalid_usage", "serve extractor takes no arguments");
   for (const name of ["config", "stdio"])
     if (typed.has(name)) throw new Failure("invalid_usage", `--${name} goes with serve search`);
@@ -58,11 +58,9 @@ const LEASE_MS = 15_000;
  * Serves until the program is told to end; returns the exit code 0.
  * @throws Failure `invalid_settings`, `invalid_usage` (the address cannot be bound), `unwritable_output`
  */
-export async function runServeExtractor(
-  command: ServeExtractorCommand,
-  parts: CommandParts,
-): Promise<number> {
+export async function serveExtractor(parts: CommandParts): Promise<number> {
   const { io, notices } = parts;
+  const command = readServeExtractorCommand(parts.typed);
   const program = openProgram(parts);
   const network = await readNetworkSettings(command, program.settings, io);
   const stateDirectory = stateDirectoryOf(program, "extractor");

@@ -20,7 +20,7 @@ import { optionValue } from "../../values.ts";
 import { entriesOf, readApiKey, readProxySettings, warnWithoutKey } from "./settings.ts";
 
 /** `serve search`, ready to run; null where the deployment file decides. */
-export type ServeCommand = {
+type ServeCommand = {
   readonly config: string | null;
   readonly host: string | null;
   readonly port: number | null;
@@ -30,7 +30,7 @@ export type ServeCommand = {
 };
 
 /** @throws Failure `invalid_usage` */
-export function readServeCommand(typed: Typed): ServeCommand {
+function readServeCommand(typed: Typed): ServeCommand {
   const [server, ...rest] = typed.positionals;
   if (server === undefined || rest.length > 0 || !SERVERS.some((name) => name === server))
     throw new Failure("invalid_usage", `serve takes what to serve: ${SERVERS.join(", ")}`);
@@ -47,8 +47,9 @@ export function readServeCommand(typed: Typed): ServeCommand {
  * Serves until the program is told to end; returns the exit code 0.
  * @throws Failure `invalid_settings`, `invalid_usage` (the address cannot be bound), `unreadable_input`
  */
-export async function runServeSearch(command: ServeCommand, parts: CommandParts): Promise<number> {
+export async function serveSearch(parts: CommandParts): Promise<number> {
   const { io, notices } = parts;
+  const command = readServeCommand(parts.typed);
   // Searches are answered on the main thread; what extracts and builds is in no hurry.
   io.letWorkersGiveWay();
   const deployed = await openDeployment(parts, command.config);
