@@ -1,10 +1,9 @@
 export { createHostSlots, type HostSlots } from "./host-slots.ts";
-export { type CrawlJobParts, runCrawlJob } from "./job.ts";
+export { type CrawlJobParts, previewCrawl, runCrawlJob } from "./job.ts";
 export { manifestEntry } from "./manifest-entry.ts";
 export { warningOf } from "./notices.ts";
 export { isInStateDirectory, STATE_DIRECTORY } from "./output.ts";
 export { CRAWL_RANGES, createCrawlPlan } from "./plan.ts";
-export { previewCrawl } from "./preview.ts";
 export { openJobQueue } from "./queue/queue.ts";
 export { type ClaimedJob, JOB_STATES, type JobEvent, type JobQueue, type JobRecord } from "./queue/types.ts";
 export { createSharedHostSlots } from "./shared-host-slots.ts";

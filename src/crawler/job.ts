@@ -1,12 +1,14 @@
 import { Failure, type FailureRecord } from "../base/failure.ts";
-import { writeChanges } from "./changes.ts";
 import { configEcho } from "./config-echo.ts";
 import { type CrawlDeps, CrawlRun } from "./crawl.ts";
 import type { Frontier } from "./frontier/frontier.ts";
 import { openSqliteFrontier } from "./frontier/open.ts";
-import { writeManifest } from "./manifest.ts";
+import { writeChanges, writeManifest } from "./manifest.ts";
 import { logNotice, warningOf } from "./notices.ts";
 import { type OpenOutput, openOutput, watchDisk } from "./output.ts";
+import { Politeness } from "./politeness.ts";
+import { createScope } from "./scope.ts";
+import { readStarts } from "./seeding.ts";
 import type {
   ChangesOutput,
   CrawlEvent,
@@ -14,6 +16,8 @@ import type {
   CrawlNotice,
   CrawlPlan,
   CrawlSummary,
+  PlannedPage,
+  PreviewOptions,
 } from "./types.ts";
 
 /** What a job works with besides its own output. */
@@ -145,4 +149,27 @@ async function end(job: Job, error: FailureRecord | null): Promise<CrawlSummary>
   }
   if (state === "completed") await frontier.finish();
   return { ...summary, manifestPath };
+}
+
+/**
+ * The pages that a crawl would begin with, seeds first, each once in a row of its sitemap: what a dry run
+ * lists. It fetches robots.txt and sitemaps, and no page.
+ * @throws Failure `cancelled`, `egress_refused`
+ */
+export async function* previewCrawl(
+  plan: CrawlPlan,
+  { authorizations, onSitemapFailure }: PreviewOptions,
+  parts: CrawlJobParts,
+  signal: AbortSignal,
+): AsyncGenerator<PlannedPage, void> {
+  const politeness = new Politeness(plan, parts);
+  const scope = createScope(plan, parts.clock.now());
+  for await (const news of readStarts({ ...parts, plan, scope, politeness, authorizations }, signal)) {
+    if (news.kind === "failed") onSitemapFailure(news.failure);
+    if (news.kind !== "entries") continue;
+    for (const { url, source, refusal } of news.entries) {
+      const isClosed = refusal === null && !politeness.allows(await politeness.rulesFor(url, signal), url);
+      yield { url, source, refusal: isClosed ? "robots" : refusal };
+    }
+  }
 }

@@ -4,7 +4,7 @@ import { replaceFile } from "../base/atomic-file.ts";
 import { systemFailure } from "../base/system-error.ts";
 import type { Frontier } from "./frontier/frontier.ts";
 import { manifestEntry } from "./manifest-entry.ts";
-import type { CrawlSummary } from "./types.ts";
+import type { ChangesOutput, CrawlSummary, PageOutcome } from "./types.ts";
 
 export type ManifestOptions = {
   readonly path: string;
@@ -80,4 +80,30 @@ function manifestHead({ config, summary }: ManifestOptions) {
     warnings: summary.warnings.length > 0 ? summary.warnings : null,
     error: summary.error,
   };
+}
+
+/** The length of the pieces that changes are written in. */
+const CHANGES_CHARACTERS = 64 * 1024;
+
+/**
+ * Writes a JSON line for each page that is new, changed or gone since the last finished crawl, in the order in which
+ * the crawl found that out.
+ * @throws Failure as the output does
+ */
+export async function writeChanges(frontier: Frontier, output: ChangesOutput): Promise<void> {
+  let piece = "";
+  for await (const outcome of frontier.changes()) {
+    piece += `${JSON.stringify(changeLine(outcome))}\n`;
+    if (piece.length < CHANGES_CHARACTERS) continue;
+    await output.write(piece);
+    piece = "";
+  }
+  if (piece !== "") await output.write(piece);
+  await output.finish();
+}
+
+// The file of a page that is gone is where it was moved, relative to the output as the others.
+function changeLine(outcome: PageOutcome) {
+  const { change, ...entry } = manifestEntry(outcome);
+  return { change, ...entry, file_path: outcome.filePath };
 }

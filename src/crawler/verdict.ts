@@ -2,13 +2,12 @@ import type { Fetchers, PageVisit } from "../articles/index.ts";
 import { Failure, type FailureRecord } from "../base/failure.ts";
 import type { Log } from "../base/log.ts";
 import type { Extractor, MetaRobots } from "../extraction/index.ts";
-import type { Clock, FetchedPage } from "../fetching/index.ts";
+import { type Clock, type FetchedPage, PRODUCT_TOKEN } from "../fetching/index.ts";
 import type { Metrics } from "../metrics.ts";
 import { originOf, type PageUrl } from "../urls/index.ts";
 import type { ClaimedPage, Frontier, KnownPage, NextTry, Settlement } from "./frontier/frontier.ts";
 import type { PageGate } from "./page-gate.ts";
 import type { Politeness } from "./politeness.ts";
-import { withRobotsHeader } from "./robots-directives.ts";
 import type { Scope } from "./scope.ts";
 import type {
   CrawlNotice,
@@ -184,3 +183,22 @@ export const robotsOf = ({ page, extraction }: PageVisit): MetaRobots =>
 
 const durationOf = ({ page, gate, startedAt }: Attempt): number =>
   page.spentMs + Math.max(0, Math.round(performance.now() - startedAt - gate.waitedMs));
+
+/** The page's directives with those of its `X-Robots-Tag` header, for all agents or for this one. */
+export function withRobotsHeader(page: MetaRobots, header: string | undefined): MetaRobots {
+  if (header === undefined) return page;
+  let { noindex, nofollow } = page;
+  let isForUs = true;
+  for (const part of header.slice(0, 4096).toLowerCase().split(",")) {
+    const colon = part.indexOf(":");
+    const agent = colon < 0 ? "" : part.slice(0, colon).trim();
+    // A name holds for what follows it; these directives have a value of their own.
+    const isAgent = agent !== "" && !/^(?:unavailable_after|max-\w+(?:-\w+)*)$/.test(agent);
+    if (isAgent) isForUs = agent === PRODUCT_TOKEN || agent === "*";
+    const directive = (isAgent ? part.slice(colon + 1) : part).trim();
+    if (!isForUs) continue;
+    if (directive === "noindex" || directive === "none") noindex = true;
+    if (directive === "nofollow" || directive === "none") nofollow = true;
+  }
+  return { noindex, nofollow };
+}

@@ -6,7 +6,7 @@ import type { StoredDocument } from "../search/index.ts";
 import { parseDocumentUrl } from "../urls/index.ts";
 import { describeTenant, type TenantDetail } from "./describe.ts";
 import { createTenantFinder } from "./find.ts";
-import { createOpenIndexes } from "./open-indexes.ts";
+import { createOpenIndexes } from "./live-index.ts";
 import type { TenantSettings } from "./settings.ts";
 import type { SourceParts } from "./source/open-source.ts";
 import { openSyncBook, type SyncBook } from "./sync-book.ts";

@@ -5,8 +5,8 @@ import { type BuildCounts, buildIndex, type StoredDocument } from "../search/ind
 import type { DocumentUrl } from "../urls/index.ts";
 import { describeTenant, type TenantDetail } from "./describe.ts";
 import { describeIndexFailure } from "./index-failure.ts";
+import type { OpenIndexes } from "./live-index.ts";
 import { LiveIndex } from "./live-index.ts";
-import type { OpenIndexes } from "./open-indexes.ts";
 import { indexPathOf, stateDirectoryOf } from "./places.ts";
 import { dueAt, withoutFutureTimes } from "./schedule/due.ts";
 import { takeSyncSlot } from "./schedule/slots.ts";

@@ -7,6 +7,6 @@ export { nextRunAt } from "./schedule/cron.ts";
 export { dueAt, withoutFutureTimes } from "./schedule/due.ts";
 export { takeSyncSlot } from "./schedule/slots.ts";
 export type { FilesystemTenant, GitTenant, OnlineTenant } from "./settings.ts";
-export { filesystemSource as openFolderSource } from "./source/filesystem.ts";
+export { filesystemSource as openFolderSource } from "./source/open-source.ts";
 export type { Source, SyncCounts } from "./source/source.ts";
 export { openSyncBook, type SyncRecord } from "./sync-book.ts";

@@ -1,6 +1,6 @@
+import type { Database } from "../../base/database/index.ts";
 import type { PageUrl } from "../../urls/index.ts";
 import { isTransient404 } from "../manifest-entry.ts";
-import type { FrontierDatabase } from "./database.ts";
 import type { KnownPage, Settlement } from "./frontier.ts";
 
 type StoredRow = {
@@ -30,7 +30,7 @@ export class PageMemory {
   readonly #sql: ReturnType<typeof prepare>;
 
   /** @param asksAnew what runs before this one stored is asked for without a condition */
-  constructor(db: FrontierDatabase, { run, asksAnew }: { readonly run: number; readonly asksAnew: number }) {
+  constructor(db: Database, { run, asksAnew }: { readonly run: number; readonly asksAnew: number }) {
     this.#run = run;
     this.#asksAnew = asksAnew;
     this.#sql = prepare(db);
@@ -142,7 +142,7 @@ const unpackLinks = (packed: Uint8Array): PageUrl[] =>
 
 type Text = string | null;
 
-function prepare(db: FrontierDatabase) {
+function prepare(db: Database) {
   type Page = { readonly page: number };
   return {
     known: db.prepare<StoredRow, [number]>(

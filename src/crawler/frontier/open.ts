@@ -1,9 +1,8 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
-import { makePrivateDirectory } from "../../base/database/index.ts";
+import { type Database, makePrivateDirectory, openDatabase as openFile } from "../../base/database/index.ts";
 import { Failure } from "../../base/failure.ts";
 import { systemReason } from "../../base/system-error.ts";
-import { openDatabase } from "./database.ts";
 import type { Frontier } from "./frontier.ts";
 import { SqliteFrontier } from "./sqlite.ts";
 import { type OpenFrontierOptions, takeUp } from "./take-up.ts";
@@ -51,3 +50,15 @@ function removeDatabase(path: string): void {
   }
   for (const suffix of ["", "-wal", "-shm"]) rmSync(`${path}${suffix}`, { force: true });
 }
+
+/**
+ * Opens the file, or makes it, and locks it for as long as it is open.
+ * @throws Failure `invalid_usage` where another process (or crawl of this one) has it open,
+ *   `unreadable_input` where it is no database, `unwritable_output`
+ */
+const openDatabase = (path: string): Database =>
+  openFile({
+    path,
+    name: "a crawl's memory",
+    access: { kind: "exclusive", refusal: "another crawl is running there" },
+  });

@@ -1,8 +1,8 @@
+import type { Database } from "../../base/database/index.ts";
 import { yieldToEventLoop } from "../../base/event-loop.ts";
 import type { FailureCode } from "../../base/failure.ts";
 import type { PageUrl } from "../../urls/index.ts";
 import type { PageChange, PageOutcome, SkipReason } from "../types.ts";
-import type { FrontierDatabase } from "./database.ts";
 import type { FrontierTallies, Settlement } from "./frontier.ts";
 import { STATE, STATUSES } from "./schema.ts";
 
@@ -45,7 +45,7 @@ export class OutcomeTable {
   #lastSeq: number;
   #lastTaken: number;
 
-  constructor(db: FrontierDatabase, run: number) {
+  constructor(db: Database, run: number) {
     this.#run = run;
     this.#sql = prepare(db);
     this.#lastSeq = this.#sql.lastSeq.get()?.seq ?? 0;
@@ -205,7 +205,7 @@ type TallyRow = {
 type Text = string | null;
 type Count = number | null;
 
-function prepare(db: FrontierDatabase) {
+function prepare(db: Database) {
   return {
     put: db.prepare<
       unknown,

@@ -1,5 +1,5 @@
+import type { Database } from "../../base/database/index.ts";
 import type { PageUrl } from "../../urls/index.ts";
-import type { FrontierDatabase } from "./database.ts";
 import type { ClaimedPage, ClaimOptions, NextTry } from "./frontier.ts";
 import type { PageMemory } from "./memory.ts";
 import { NEVER, SOURCES, STATE } from "./schema.ts";
@@ -30,7 +30,7 @@ export class PageQueue {
   // What the transaction adds to each host: one update instead of one for each of a page's links.
   readonly #added = new Map<number, { queued: number; depth: number }>();
 
-  constructor(db: FrontierDatabase, run: number, memory: Pick<PageMemory, "known" | "wasGone">) {
+  constructor(db: Database, run: number, memory: Pick<PageMemory, "known" | "wasGone">) {
     this.#run = run;
     this.#memory = memory;
     this.#sql = prepare(db);
@@ -171,7 +171,7 @@ export class PageQueue {
 /** As many pages as can be under way. */
 const MAX_BLOCKED = 300;
 
-function prepare(db: FrontierDatabase) {
+function prepare(db: Database) {
   type At = { readonly at: number | null };
   type Depth = { readonly depth: number | null };
   return {

@@ -1,7 +1,7 @@
+import type { Database } from "../../base/database/index.ts";
 import { yieldToEventLoop } from "../../base/event-loop.ts";
 import { hostOf, originOf, type PageUrl } from "../../urls/index.ts";
 import type { LinkRefusal, PageOutcome, SkipReason } from "../types.ts";
-import type { FrontierDatabase } from "./database.ts";
 import type {
   ClaimedPage,
   ClaimOptions,
@@ -38,7 +38,7 @@ type Place = {
 /** A frontier in one SQLite file; opened by `openSqliteFrontier`. */
 export class SqliteFrontier implements Frontier {
   readonly crawl: CrawlRecord;
-  readonly #db: FrontierDatabase;
+  readonly #db: Database;
   readonly #run: number;
   readonly #queue: PageQueue;
   readonly #outcomes: OutcomeTable;
@@ -49,7 +49,7 @@ export class SqliteFrontier implements Frontier {
   readonly #met = new Map<PageUrl, number>();
   #counts: FrontierCounts;
 
-  constructor(db: FrontierDatabase, record: OpenCrawl) {
+  constructor(db: Database, record: OpenCrawl) {
     this.#db = db;
     this.crawl = record;
     this.#run = record.run;

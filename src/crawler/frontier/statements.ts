@@ -1,4 +1,4 @@
-import type { FrontierDatabase } from "./database.ts";
+import type { Database } from "../../base/database/index.ts";
 import type { FrontierCounts } from "./frontier.ts";
 
 /** A page as the frontier finds it by its URL. */
@@ -14,7 +14,7 @@ type Count = { readonly count: number };
 type LeftRow = { readonly id: number; readonly host: number; readonly depth: number; readonly state: number };
 
 /** The statements of a frontier about pages, counts, links and warnings. */
-export function prepare(db: FrontierDatabase) {
+export function prepare(db: Database) {
   return {
     counts: db.prepare<FrontierCounts>("SELECT successful, failed, skipped, fetched, queued FROM crawl"),
     setCounts: db.prepare<unknown, [number, number, number, number, number]>(

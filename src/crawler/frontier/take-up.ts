@@ -1,6 +1,6 @@
+import type { Database } from "../../base/database/index.ts";
 import { Failure } from "../../base/failure.ts";
 import type { CrawlPlan } from "../types.ts";
-import type { FrontierDatabase } from "./database.ts";
 import { comparePlans, type PlanChanges, planText } from "./plan-changes.ts";
 import { FROM_VERSION_1, SCHEMA, SCHEMA_VERSION, STATE, STATUSES, TABLES } from "./schema.ts";
 import type { OpenCrawl } from "./sqlite.ts";
@@ -37,7 +37,7 @@ type CrawlRow = {
  * left something out), or a finished one that is repeated.
  * @throws Failure `crawl_conflict` where it holds pages of another scope, or of another version of the program
  */
-export function takeUp(db: FrontierDatabase, options: OpenFrontierOptions): OpenCrawl {
+export function takeUp(db: Database, options: OpenFrontierOptions): OpenCrawl {
   const version = db.prepare<{ user_version: number }>("PRAGMA user_version").get()?.user_version ?? 0;
   if (version === 0) return create(db, options);
   if (version === 1) migrate(db);
@@ -56,18 +56,18 @@ export function takeUp(db: FrontierDatabase, options: OpenFrontierOptions): Open
   return goOn(db, row, { options, changes });
 }
 
-function create(db: FrontierDatabase, options: OpenFrontierOptions): OpenCrawl {
+function create(db: Database, options: OpenFrontierOptions): OpenCrawl {
   db.run(SCHEMA);
   db.run(`PRAGMA user_version = ${SCHEMA_VERSION}`);
   return begin(db, options);
 }
 
-function migrate(db: FrontierDatabase): void {
+function migrate(db: Database): void {
   db.run(FROM_VERSION_1);
   db.run(`PRAGMA user_version = ${SCHEMA_VERSION}`);
 }
 
-function begin(db: FrontierDatabase, options: OpenFrontierOptions): OpenCrawl {
+function begin(db: Database, options: OpenFrontierOptions): OpenCrawl {
   const jobId = options.jobId ?? crypto.randomUUID();
   const startedAt = options.now().toISOString();
   db.prepare<unknown, [string, string, string]>(
@@ -77,13 +77,13 @@ function begin(db: FrontierDatabase, options: OpenFrontierOptions): OpenCrawl {
 }
 
 /** Whether a crawl of this memory has ever stored a page: else there is nothing to lose. */
-const holdsPages = (db: FrontierDatabase): boolean =>
+const holdsPages = (db: Database): boolean =>
   db.prepare<{ page: number }>("SELECT page FROM stored LIMIT 1").get() !== null;
 
 type Changed = { readonly changes: PlanChanges; readonly plan: CrawlPlan };
 
 /** Whether the crawl begins anew, with what it has stored, rather than going on. */
-function isRepeated(db: FrontierDatabase, row: CrawlRow, { changes, plan }: Changed): boolean {
+function isRepeated(db: Database, row: CrawlRow, { changes, plan }: Changed): boolean {
   // A memory that came from version 1 does not know the links that were too deep.
   const knowsDeepLinks = row.asks_anew <= row.run;
   if (!row.is_finished) return changes.isDeeper && !knowsDeepLinks;
@@ -92,7 +92,7 @@ function isRepeated(db: FrontierDatabase, row: CrawlRow, { changes, plan }: Chan
 }
 
 /** Whether the limits of now admit something that those of a finished crawl left out. */
-function hasMore(db: FrontierDatabase, row: CrawlRow, { changes, plan }: Changed): boolean {
+function hasMore(db: Database, row: CrawlRow, { changes, plan }: Changed): boolean {
   if (changes.reading) return false;
   if (changes.tries && countFailed(db, row.run) > 0) return true;
   if (row.fetched >= plan.maxPages) return false;
@@ -108,7 +108,7 @@ function hasMore(db: FrontierDatabase, row: CrawlRow, { changes, plan }: Changed
 
 type TakingUp = { readonly options: OpenFrontierOptions; readonly changes: PlanChanges };
 
-function goOn(db: FrontierDatabase, row: CrawlRow, { options, changes }: TakingUp): OpenCrawl {
+function goOn(db: Database, row: CrawlRow, { options, changes }: TakingUp): OpenCrawl {
   // Whoever had claimed pages is gone, or this would not have opened.
   db.run("UPDATE page SET state = iif(tries > 0, 2, 0) WHERE state = 1");
   if (changes.tries || changes.reading) requeueFailed(db, row.run);
@@ -130,7 +130,7 @@ function goOn(db: FrontierDatabase, row: CrawlRow, { options, changes }: TakingU
 
 const FAILED = STATUSES.indexOf("failed");
 
-const countFailed = (db: FrontierDatabase, run: number): number =>
+const countFailed = (db: Database, run: number): number =>
   db
     .prepare<{ count: number }, [number, number]>(
       "SELECT count(*) AS count FROM outcome WHERE run = ?1 AND status = ?2",
@@ -138,7 +138,7 @@ const countFailed = (db: FrontierDatabase, run: number): number =>
     .get(run, FAILED)?.count ?? 0;
 
 /** Pages that failed have another try: what has changed may be what they lacked. */
-function requeueFailed(db: FrontierDatabase, run: number): void {
+function requeueFailed(db: Database, run: number): void {
   // A page that was asked for has a duration, and counted as fetched.
   db.prepare<unknown, [number, number]>(
     `UPDATE crawl SET
@@ -156,7 +156,7 @@ function requeueFailed(db: FrontierDatabase, run: number): void {
 }
 
 function repeat(
-  db: FrontierDatabase,
+  db: Database,
   row: CrawlRow,
   { options, asksAnew }: { readonly options: OpenFrontierOptions; readonly asksAnew: boolean },
 ): OpenCrawl {

@@ -2,11 +2,12 @@ import { Failure } from "../../base/failure.ts";
 import type { FetchOptions, StreamFetcher } from "../../fetching/index.ts";
 import { parsePageUrl, withoutCredentials } from "../../urls/index.ts";
 import type { ReadSitemaps, SitemapUrl } from "../types.ts";
-import { readRecords } from "./document.ts";
+import { decodeStream } from "./decode.ts";
 import { type OpenSitemap, openSitemap } from "./open.ts";
-import type { SitemapRecord } from "./record.ts";
 import { childSource, parseSitemapSource, sitemapName } from "./source.ts";
-import type { SitemapEvent, SitemapLimits, SitemapSource } from "./types.ts";
+import { createTextListReader } from "./text-list.ts";
+import type { RecordReader, SitemapEvent, SitemapLimits, SitemapRecord, SitemapSource } from "./types.ts";
+import { createXmlReader } from "./xml.ts";
 
 export type SitemapReaderParts = {
   readonly fetcher: StreamFetcher;
@@ -144,4 +145,31 @@ function resolveRecords(
     }
   }
   return { pages, children, invalidCount: records.length - pages.length - children.length };
+}
+
+/**
+ * The records of one open sitemap, piece by piece; XML or a text list by its first character.
+ * @param name of the sitemap, for messages
+ * @throws Failure `unsupported_content`, and what reading the bytes throws; what came before has been yielded
+ */
+export async function* readRecords(
+  { bytes, charset }: OpenSitemap,
+  name: string,
+): AsyncGenerator<readonly SitemapRecord[]> {
+  let reader: RecordReader | null = null;
+  try {
+    for await (const piece of decodeStream(bytes, charset)) {
+      const text: string = reader === null ? piece.replace(/^[\ufeff\s]+/, "") : piece;
+      if (text === "") continue;
+      reader ??= text.startsWith("<") ? createXmlReader(name) : createTextListReader(name);
+      reader.read(text);
+      yield reader.take();
+    }
+    reader ??= createTextListReader(name);
+    reader.finish();
+  } catch (error) {
+    yield reader?.take() ?? [];
+    throw error;
+  }
+  yield reader.take();
 }

@@ -1,5 +1,5 @@
 import { Failure } from "../../base/failure.ts";
-import { MAX_LOC_LENGTH, type RecordReader, type SitemapRecord } from "./record.ts";
+import { MAX_LOC_LENGTH, type RecordReader, type SitemapRecord } from "./types.ts";
 
 /**
  * Reads a plain text sitemap: one URL a line (sitemaps.org, "Text file"). Blank lines and lines that start

@@ -1,6 +1,6 @@
 import sax from "sax";
 import { SitemapElements } from "./elements.ts";
-import type { RecordReader } from "./record.ts";
+import type { RecordReader } from "./types.ts";
 
 const MAX_ATTRIBUTES = 200;
 

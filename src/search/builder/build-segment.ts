@@ -1,7 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import { Failure } from "../../base/failure.ts";
 import { ByteWriter } from "../segment/bytes.ts";
 import { SegmentFileWriter } from "../segment/file-writer.ts";
 import { encodeLayout } from "../segment/layout-codec.ts";
@@ -38,7 +37,6 @@ export type BuildOptions = {
   readonly memoryBytes: number;
   /** Part of the name of the directory for temporary files; by default a random one. */
   readonly buildName?: string;
-  readonly signal?: AbortSignal;
   /** Called after every document. */
   readonly onProgress?: (counts: BuildCounts) => void;
   /**
@@ -59,7 +57,7 @@ export type BuildCounts = {
  * text goes to temporary files beside the index, postings are spilled as sorted runs and merged at the end.
  * The same documents give the same bytes, whatever their order and whatever is carried over. Of two documents
  * with one address the first counts. A build that is stopped or killed changes no index.
- * @throws Failure `unwritable_output`, `cancelled`, and what the documents throw
+ * @throws Failure `unwritable_output`, and what the documents throw
  */
 export async function buildSegment(
   documents: AsyncIterable<SourceDocument> | Iterable<SourceDocument>,
@@ -69,7 +67,6 @@ export async function buildSegment(
   try {
     await using build = await Build.start(directory, options);
     for await (const document of documents) {
-      if (options.signal?.aborted) throw new Failure("cancelled", "building the search index was cancelled");
       await build.add(document);
       options.onProgress?.(build.counts);
     }

@@ -23,7 +23,6 @@ const URL_FIELD = 7;
 
 // The gap keeps phrases and proximity from spanning separate texts.
 const GAP = 16;
-const LINE_GAP = 0;
 const HEADING_GAP = 4;
 
 /**
@@ -133,7 +132,6 @@ export class DocumentAnalyser {
       }
       previousEnd = end;
       this.#layout.addLine(firstOfLine, this.#position, end - start);
-      this.#position += LINE_GAP;
     });
     sections.push({ ...open, end: markdown.length });
     return { sections, headings };

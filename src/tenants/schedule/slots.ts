@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from "node:timers/promises";
+import { pause } from "../../base/abort.ts";
 import { holdLease, type Leases } from "../../base/database/index.ts";
 import { Failure } from "../../base/failure.ts";
 
@@ -32,7 +32,7 @@ export async function takeSyncSlot({ leases, owner, signal, onError }: SlotOptio
       const held = holdLease({ leases, name, owner: holder, ttlMs: LEASE_MS, onLost, onError });
       if (held) return held;
     }
-    await sleep(LOOK_EVERY_MS, undefined, { signal }).catch(() => {});
+    await pause(LOOK_EVERY_MS, signal);
   }
 }
 

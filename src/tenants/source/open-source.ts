@@ -1,12 +1,12 @@
 import type { Log } from "../../base/log.ts";
-import type { DocumentExtractor, DocumentReader } from "../../search/index.ts";
+import { type DocumentExtractor, type DocumentReader, readDocumentFolder } from "../../search/index.ts";
+import { FolderWatch } from "../folder-watch.ts";
 import type { GitAccess } from "../git/access.ts";
 import { gitSource } from "../git/source.ts";
 import type { WebAccess } from "../online/parts.ts";
 import { onlineSource } from "../online/source.ts";
-import type { TenantSettings } from "../settings.ts";
-import { filesystemSource } from "./filesystem.ts";
-import type { Source } from "./source.ts";
+import type { FilesystemTenant, TenantSettings } from "../settings.ts";
+import type { Source, SyncCounts } from "./source.ts";
 
 export type SourceParts = {
   /** Extracts a page from a file. */
@@ -39,3 +39,20 @@ const documentReaders = (extractHtml: DocumentExtractor): Readonly<Record<string
   html: extractHtml,
   htm: extractHtml,
 });
+
+/** How often to look at a folder that reports no changes, in ms. */
+const LOOK_EVERY_MS = 30_000;
+
+const NOTHING: SyncCounts = { fetched: 0, unchanged: 0, removed: 0, failed: 0 };
+
+/** A folder that somebody else fills: it is only read, there is nothing to sync. */
+export function filesystemSource(
+  { rootDir, codename }: FilesystemTenant,
+  readers: Readonly<Record<string, DocumentReader>>,
+): Source {
+  return {
+    sync: async () => NOTHING,
+    documents: ({ onSkipped }) => readDocumentFolder(rootDir, { codename, readers, onSkipped }),
+    watch: (onChange) => new FolderWatch({ folder: rootDir, readers, onChange, intervalMs: LOOK_EVERY_MS }),
+  };
+}

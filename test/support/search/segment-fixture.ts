@@ -46,7 +46,7 @@ export function buildAnalysis(profile: AnalyzerProfile = "default"): BuildOption
 }
 
 export type FixtureOptions = Partial<
-  Pick<BuildOptions, "analysis" | "previous" | "memoryBytes" | "onProgress" | "signal">
+  Pick<BuildOptions, "analysis" | "previous" | "memoryBytes" | "onProgress">
 >;
 
 export async function buildAt(
