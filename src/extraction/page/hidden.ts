@@ -7,9 +7,15 @@ const ZERO_SIDE = /(?:^|[;\s])(?:width|height|max-width|max-height)\s*:\s*[01](?
 const CLIPPED = /overflow(?:-[xy])?\s*:\s*(?:hidden|clip)/i;
 const MAX_STYLE_LENGTH = 2000;
 
-/** True when an inline style keeps an element from being seen. */
-export function isHidingStyle(style: string): boolean {
-  const value = style.length > MAX_STYLE_LENGTH ? style.slice(0, MAX_STYLE_LENGTH) : style;
+const INVISIBLE = /visibility\s*:\s*hidden/gi;
+
+/**
+ * True when an inline style keeps an element from being seen.
+ * @param revealsInvisible leaves `visibility: hidden` out of account
+ */
+export function isHidingStyle(style: string, revealsInvisible = false): boolean {
+  const all = style.length > MAX_STYLE_LENGTH ? style.slice(0, MAX_STYLE_LENGTH) : style;
+  const value = revealsInvisible ? all.replace(INVISIBLE, "") : all;
   return HIDING_STYLE.test(value) || (ZERO_SIDE.test(value) && CLIPPED.test(value));
 }
 

@@ -15,7 +15,7 @@ import { containsAmpersand, isBlank, isBlankAt } from "./source-text.ts";
 import { FIRST_UNKNOWN_TAG, TAG_LIMIT, Tag, TagTrait, tagAt, traitsOf } from "./tags.ts";
 import { TextTable } from "./text-table.ts";
 import { Tokenizer, type TokenSink } from "./tokenizer.ts";
-import { opensSomething, Visibility } from "./visibility.ts";
+import { opensSomething, type Revealed, Visibility } from "./visibility.ts";
 import { isGapBefore } from "./word-gaps.ts";
 
 /**
@@ -25,17 +25,21 @@ import { isGapBefore } from "./word-gaps.ts";
  * @throws Failure `too_complex` for too many elements, see `ElementColumns`
  */
 export function scanPage(html: string): ScannedPage {
-  const scanner = scan(html, false);
+  const scanner = scan(html, "nothing");
+  const { hiddenChars, visibleChars } = scanner;
   // A page that would show next to nothing is shown by a script that is yet to run.
-  const isCovered = scanner.hiddenChars > MOSTLY_HIDDEN && scanner.hiddenChars > 10 * scanner.visibleChars;
-  return (isCovered ? scan(html, true) : scanner).finish();
+  if (hiddenChars > MOSTLY_HIDDEN && hiddenChars > 10 * visibleChars) return scan(html, "all").finish();
+  if (hiddenChars <= visibleChars || !html.includes("visibility")) return scanner.finish();
+  // Some pages keep their content invisible, in its place, until a script has set it.
+  const uncovered = scan(html, "invisible");
+  return (uncovered.visibleChars > 2 * visibleChars ? uncovered : scanner).finish();
 }
 
 const MOSTLY_HIDDEN = 2000;
 
-function scan(html: string, revealsHidden: boolean): Scanner {
+function scan(html: string, revealed: Revealed): Scanner {
   const codes = codesOf(html);
-  const scanner = new Scanner(html, codes, revealsHidden);
+  const scanner = new Scanner(html, codes, revealed);
   new Tokenizer(html, codes, scanner).run();
   scanner.end();
   return scanner;
@@ -59,7 +63,6 @@ class Scanner implements TokenSink {
   readonly #gaps = new Set<number>();
   readonly #decodedText = new Map<number, string>();
   readonly #visibility: Visibility;
-  readonly #revealsHidden: boolean;
   #hiddenChars = 0;
   #visibleChars = 0;
   /** The last text that the page shows opens something. */
@@ -70,16 +73,14 @@ class Scanner implements TokenSink {
   /** Where the permalink of a heading may have begun. */
   #linkStart = { element: -1, blockLength: 0, textCount: 0 };
 
-  /** @param revealsHidden takes what the page hides for shown */
-  constructor(html: string, codes: Uint16Array, revealsHidden: boolean) {
+  constructor(html: string, codes: Uint16Array, revealed: Revealed) {
     this.#html = html;
     this.#elements = new ElementColumns(html.length);
     this.#codes = codes;
     this.#entities = new EntityText(html, (text, start, end) => this.#text(text, start, end));
     this.#attributes = new StartTagAttributes(html, codes, this.#entities);
     this.#names = new TextTable(html, codes);
-    this.#visibility = new Visibility(html, codes);
-    this.#revealsHidden = revealsHidden;
+    this.#visibility = new Visibility(html, codes, revealed);
   }
 
   /** Characters of text that the page hides, and of all other text. */
@@ -257,7 +258,7 @@ class Scanner implements TokenSink {
     if (tag === Tag.a && attributes.has(Field.href)) flags |= ElementFlag.link;
     if (opensSomething(attributes)) flags |= ElementFlag.toggle;
     if (attributes.get(Field.ariaHidden)?.trim().toLowerCase() === "true") flags |= ElementFlag.ariaHidden;
-    if (tag === Tag.html || tag === Tag.body || this.#revealsHidden) return flags;
+    if (tag === Tag.html || tag === Tag.body) return flags;
     const classId = this.#elements.classId[element]!;
     const named = {
       classes: this.#names.texts[classId]!,

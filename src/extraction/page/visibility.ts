@@ -25,6 +25,9 @@ export function opensSomething(attributes: StartTagAttributes): boolean {
   return role === "button" || role === "tab";
 }
 
+/** Hidden text that counts as shown; `invisible` is what inline styles make so without taking its place. */
+export type Revealed = "nothing" | "invisible" | "all";
+
 /** Tells which elements the page hides, and which of those the reader can open. */
 export class Visibility {
   readonly #controlled = new Set<string>();
@@ -33,8 +36,11 @@ export class Visibility {
   readonly #styles: TextTable;
   readonly #hidingStyles: boolean[] = [false];
 
-  constructor(html: string, codes: Uint16Array) {
+  readonly #revealed: Revealed;
+
+  constructor(html: string, codes: Uint16Array, revealed: Revealed) {
     this.#styles = new TextTable(html, codes);
+    this.#revealed = revealed;
   }
 
   /** Takes in a style sheet of the page. */
@@ -51,6 +57,7 @@ export class Visibility {
 
   /** `ElementFlag.hidden`, `ElementFlag.panel` for what readers can open, or 0. */
   flagsOf(attributes: StartTagAttributes, { classes, classId, groups, isAfterToggle }: NamedElement): number {
+    if (this.#revealed === "all") return 0;
     const isHidden =
       (attributes.has(Field.hidden) && !isStreamed(attributes)) ||
       (attributes.has(Field.style) && this.#hidesByStyle(attributes)) ||
@@ -69,7 +76,10 @@ export class Visibility {
   // Pages repeat their styles, and three regular expressions cost more than looking one up.
   #hidesByStyle(attributes: StartTagAttributes): boolean {
     const style = this.#styles.numberAt(attributes.startOf(Field.style), attributes.endOf(Field.style));
-    this.#hidingStyles[style] ??= isHidingStyle(attributes.get(Field.style) ?? "");
+    this.#hidingStyles[style] ??= isHidingStyle(
+      attributes.get(Field.style) ?? "",
+      this.#revealed === "invisible",
+    );
     return this.#hidingStyles[style]!;
   }
 }

@@ -66,6 +66,25 @@ describe("the chosen content", () => {
 });
 
 describe("content that the markup hides", () => {
+  const story = (words: string): string =>
+    `<p>In the parish ${words} the miller counts his bridges before the sluice of the weir is closed again for the night.</p>`;
+  const stories = ["one", "two", "three", "four", "five", "six"].map(story).join("");
+
+  test("is kept where a script is to make the content's own container visible", async () => {
+    const html = `<!doctype html><title>The weir</title><h1>The weir</h1><p>Published by the parish on a day in May</p>
+      <div id="js_content" style="visibility: hidden; opacity: 0;">${stories}</div>
+      <div style="display:none"><p>Scan this code to follow the parish on your telephone.</p></div>`;
+    const { text } = await articleOf(html);
+    expect(text).toContain("In the parish six the miller");
+    expect(text).not.toContain("Scan this code");
+  });
+
+  test("stays out where the page shows a text besides", async () => {
+    const html = `<!doctype html><title>The weir</title><article><h1>The weir</h1>${stories}</article>
+      <div style="visibility: hidden"><p>Your session is about to end, and all that you wrote goes with it.</p></div>`;
+    expect((await articleOf(html)).text).not.toContain("Your session");
+  });
+
   const shell = (inside: string): string =>
     `<html><head><title>T</title>${inside}</head><body><nav class="menu"><a href="/">Home</a></nav><div id="root"></div></body></html>`;
   const body = Array.from({ length: 120 }, (_, index) => `word${index}`).join(" ");
