@@ -13,6 +13,8 @@ const FRAME_TAGS: ReadonlySet<number> = new Set([
 ]);
 /** Groups of names that speak of content, of dates and of code, not of the frame around it. */
 const CONTENT_GROUPS = (1 << 11) | (1 << 12) | (1 << 16) | (1 << 20) | (1 << 27) | (1 << 29);
+/** DocBook writes its navigation into these, as one word. */
+const FRAME_NAME = /(?:^|\s)nav(?:header|footer)(?:\s|$)/;
 const MOST_LINKED = 0.5;
 /** So short a page may well be a sentence with a link. */
 const SHORT_CHARS = 200;
@@ -27,6 +29,7 @@ export function isBarePage({ model, candidates }: PageTree): boolean {
     if (FRAME_TAGS.has(model.tag[element]!)) return false;
     if ((model.groups[element]! & ~CONTENT_GROUPS) !== 0) return false;
   }
+  if (model.names.some((name) => FRAME_NAME.test(name))) return false;
   let all = 0;
   let linked = 0;
   for (const block of candidates) {

@@ -13,6 +13,13 @@ const THRESHOLDS: Readonly<Record<Favor, { readonly plateauShare: number; readon
   balanced: { plateauShare: 0.6, least: 0.3 },
   recall: { plateauShare: 0.4, least: 0.2 },
 };
+/**
+ * A page of which nothing is sure is an index: its lists are its content, and half of the best probability is enough.
+ * Below the second one it is an empty shell, of which nothing is content.
+ */
+const SURE = 0.5;
+const LEAST_BEST = 0.2;
+const FEWEST_ENTRIES = 3;
 /** Shorter texts repeat for good reasons: prices, names, table cells. */
 const REPEAT_WORDS = 6;
 /**
@@ -73,7 +80,9 @@ export function keepBlocks(tree: PageTree, { p, typeP, favor }: Judgement): Kept
     (block) => stats[block * TextStat.count + TextStat.words]!,
   );
   const { plateauShare, least } = THRESHOLDS[favor];
-  const threshold = Math.max(least, plateauShare * plateauOf(p, words).plateau);
+  const best = p.reduce((most, value) => Math.max(most, value), 0);
+  const isIndex = best < SURE && best >= LEAST_BEST && p.length >= FEWEST_ENTRIES;
+  const threshold = isIndex ? best / 2 : Math.max(least, plateauShare * plateauOf(p, words).plateau);
   const isChosen = Uint8Array.from(p, (value) => (value >= threshold ? 1 : 0));
   const region = findRegion(tree, words, isChosen);
   if (region !== null && favor !== "precision") addFromRegion(tree, { region, p, typeP, favor, isChosen });

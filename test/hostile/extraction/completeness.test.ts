@@ -78,3 +78,50 @@ test("what an author says twice in the article is there twice, in lists and tabl
   const { text } = await articleOf(html);
   expect(text.split(said).length - 1).toBe(4);
 });
+
+describe("a page that is an index keeps its list:", () => {
+  const entries = (count: number): string =>
+    Array.from({ length: count }, (_, at) => `<li><a href="/gate/${at}">Opening gate ${at}</a></li>`).join(
+      "",
+    );
+  const site = (body: string): string =>
+    `<!doctype html><title>Index - Weir manual</title><header><nav><a href="/">Home</a> <a href="/x">Search</a></nav></header>
+    <main><h1>Index</h1>${body}</main><footer><p>© Weirside</p></footer>`;
+  const prose =
+    "<p>In parish two the miller counts his bridges before the sluice of the weir is closed again.</p>";
+
+  test.each([
+    ["of ten links", `<h2>A</h2><ul>${entries(10)}</ul>`, 10],
+    ["of three hundred links", `<h2>A</h2><ul>${entries(300)}</ul>`, 300],
+    ["behind a paragraph", `${prose}<h2>A</h2><ul>${entries(30)}</ul>`, 30],
+  ])("%s", async (_, body, count) => {
+    const { markdown } = await articleOf(site(body));
+    expect(markdown?.match(/^- \[Opening gate \d+\]/gm)).toHaveLength(count);
+  });
+
+  test("a book's table of contents", async () => {
+    const chapters = Array.from(
+      { length: 14 },
+      (_, at) =>
+        `<li><a href="c${at}">Chapter ${at}</a><ul><li><a href="c${at}#a">Steps of ${at}</a></li></ul></li>`,
+    );
+    const { text } = await articleOf(
+      `<!doctype html><title>The weir</title><div class="navheader"><a href="n">Next</a></div>
+      <div class="book"><h1>The weir</h1><p>Weirside, 2026</p><div class="toc"><h2>Contents</h2><ul>${chapters.join("")}</ul></div></div>`,
+    );
+    for (let at = 0; at < 14; at++) expect(text).toContain(`Steps of ${at}`);
+    expect(text).not.toContain("Next");
+  });
+});
+
+test("the navigation around a chapter of a book stays out", async () => {
+  const bar = (name: string): string =>
+    `<div class="${name}"><table><tr><th colspan="3">Opening the gate</th></tr><tr><td><a href="p">Prev</a></td><th>Gates</th><td><a href="n">Next</a></td></tr></table></div>`;
+  const { text, markdown } = await articleOf(
+    `<!doctype html><title>Opening the gate</title>${bar("navheader")}<div class="section"><h3>Opening the gate</h3>
+    <p>The gate of the weir is opened by the miller, who counts the bridges before he does so, every night.</p>
+    <p>Then he lifts the lower gate slowly, and waits for the water to come to rest.</p></div>${bar("navfooter")}`,
+  );
+  expect(text).not.toContain("Prev");
+  expect(markdown).not.toContain("|");
+});
