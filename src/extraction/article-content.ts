@@ -11,10 +11,10 @@ import {
 } from "./content.ts";
 import type { ContentElement } from "./document/tree.ts";
 import { toText } from "./document/write-text.ts";
-import { firstParagraph } from "./first-paragraph.ts";
 import type { JsonLdObject } from "./json-ld.ts";
 import { ElementFlag, type PageModel, type ScannedPage } from "./page/page-model.ts";
 import { Tag } from "./page/tags.ts";
+import { TextStat } from "./page/word-stats.ts";
 import { type Recovered, recoverContent } from "./recovery.ts";
 import { foldForComparison } from "./text.ts";
 import type { ExtractionOptions, PageType } from "./types.ts";
@@ -161,3 +161,17 @@ function isTopHeading({ tag, parent }: PageModel, element: number): boolean {
   }
   return false;
 }
+
+const FEWEST_EXCERPT_WORDS = 10;
+
+/** The first paragraph of the content, for an excerpt where the page offers none. */
+function firstParagraph({ blocks, tag }: PageModel, chosen: Int32Array): string | null {
+  for (const block of chosen) {
+    const isParagraph = tag[blocks.element[block]!] !== Tag.li && (blocks.flags[block]! & NO_PROSE) === 0;
+    const words = blocks.stats[block * TextStat.count + TextStat.words]!;
+    if (isParagraph && words >= FEWEST_EXCERPT_WORDS) return blocks.text[block]!;
+  }
+  return null;
+}
+
+const NO_PROSE = ElementFlag.heading | ElementFlag.preformatted | ElementFlag.cell;

@@ -1,6 +1,5 @@
+export { composeHtml, composeMarkdown } from "./compose.ts";
 export { extractBody, extractHtml, withSmallPagesHere } from "./here.ts";
-export { composeHtml } from "./html-page.ts";
-export { composeMarkdown } from "./markdown.ts";
 export { createExtractor, type Extractor, type ExtractorOptions } from "./pool.ts";
 export type { BodyKind, ExtractionTask } from "./protocol.ts";
 export {

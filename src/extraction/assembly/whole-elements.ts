@@ -1,7 +1,5 @@
-import type { PageModel } from "../page/page-model.ts";
+import { ElementFlag, type PageModel } from "../page/page-model.ts";
 import { Tag, tagId } from "../page/tags.ts";
-import { Insides } from "./insides.ts";
-import { OutermostElements } from "./outermost.ts";
 
 const FORMULA_CLASS = /(?:^|\s)(?:katex(?:-display)?|MathJax(?:_\w+)?|mathjax|mwe-math-element)(?=\s|$)/;
 const CODE_CLASS =
@@ -75,5 +73,98 @@ export class WholeElements {
     if (classId === 0) return NO_CLASS;
     if (this.#kinds[classId] === UNREAD) this.#kinds[classId] = classKind(this.model.names[classId] ?? "");
     return this.#kinds[classId]!;
+  }
+}
+
+/**
+ * What elements hold, by lists of the page's elements of a kind: asking again at each level of a nest takes a
+ * search of such a list, where reading the source again took the square of its length.
+ */
+class Insides {
+  readonly #model: PageModel;
+  readonly #lists = new Map<readonly number[], readonly number[]>();
+  #hidden: readonly number[] | null = null;
+  #formulas: readonly number[] | null = null;
+
+  constructor(model: PageModel) {
+    this.#model = model;
+  }
+
+  /** Whether an element, or one inside it, has one of these tags; to be asked with the same list each time. */
+  holds(tags: readonly number[], element: number): boolean {
+    let list = this.#lists.get(tags);
+    if (list === undefined) {
+      const { tag } = this.#model;
+      list = this.#elementsWhere((other) => tags.includes(tag[other]!));
+      this.#lists.set(tags, list);
+    }
+    return this.#holdsOneOf(list, element);
+  }
+
+  /** Whether the page hides an element or something inside it. */
+  hides(element: number): boolean {
+    const { flags } = this.#model;
+    this.#hidden ??= this.#elementsWhere((other) => (flags[other]! & ElementFlag.hidden) !== 0);
+    return this.#holdsOneOf(this.#hidden, element);
+  }
+
+  /** Whether MathML or the TeX of a formula stands in an element. */
+  holdsFormula(element: number): boolean {
+    const { media, tag } = this.#model;
+    this.#formulas ??= [...media].filter((medium) => tag[medium] === MATH || tag[medium] === Tag.script);
+    return this.#holdsOneOf(this.#formulas, element);
+  }
+
+  #elementsWhere(isListed: (element: number) => boolean): readonly number[] {
+    const list: number[] = [];
+    for (let element = 0; element < this.#model.elementCount; element++) {
+      if (isListed(element)) list.push(element);
+    }
+    return list;
+  }
+
+  #holdsOneOf(list: readonly number[], element: number): boolean {
+    let from = 0;
+    let until = list.length;
+    while (from < until) {
+      const middle = (from + until) >>> 1;
+      if (list[middle]! < element) from = middle + 1;
+      else until = middle;
+    }
+    return from < list.length && list[from]! < this.#model.elementEnd[element]!;
+  }
+}
+
+const UNKNOWN = -2;
+
+/**
+ * Finds the outermost element of a kind around others. It looks at the ancestors of what it is asked for and
+ * remembers them: the content of a page stands in few of its elements.
+ */
+class OutermostElements {
+  readonly #parent: Int32Array;
+  readonly #isOne: (element: number) => boolean;
+  readonly #known: Int32Array;
+
+  /** @param isOne whether an element is of the kind; asked at most once for each */
+  constructor({ parent, elementCount }: PageModel, isOne: (element: number) => boolean) {
+    this.#parent = parent;
+    this.#isOne = isOne;
+    this.#known = new Int32Array(elementCount).fill(UNKNOWN);
+  }
+
+  /** The outermost one around an element, itself included; -1 for none. */
+  around(element: number): number {
+    if (element < 0) return -1;
+    const known = this.#known;
+    let top = element;
+    let outermost = -1;
+    for (; top >= 0 && known[top] === UNKNOWN; top = this.#parent[top]!) {
+      if (this.#isOne(top)) outermost = top;
+    }
+    if (top >= 0 && known[top]! >= 0) outermost = known[top]!;
+    // Ancestors have smaller numbers: those outside of it stand in none.
+    for (let at = element; at !== top; at = this.#parent[at]!) known[at] = at >= outermost ? outermost : -1;
+    return outermost;
   }
 }

@@ -1,5 +1,15 @@
+import { formatHeading } from "../base/heading.ts";
 import { escapeAttribute, escapeHtml } from "./document/escape.ts";
 import type { Article } from "./types.ts";
+
+/**
+ * A whole document in Markdown: the title as its first-level heading, then the body.
+ * @param title null leaves the heading out
+ */
+export function composeMarkdown(title: string | null, body: string): string {
+  if (title === null) return body;
+  return body === "" ? formatHeading(title) : `${formatHeading(title)}\n\n${body}`;
+}
 
 type PageParts = Pick<Article, "title" | "lang" | "dir" | "content">;
 
