@@ -10,7 +10,7 @@ import {
   writeContent,
 } from "./content.ts";
 import type { ContentElement } from "./document/tree.ts";
-import { toText } from "./document/write-text.ts";
+import { toText } from "./document/write/text.ts";
 import type { JsonLdObject } from "./json-ld.ts";
 import { ElementFlag, type PageModel, type ScannedPage } from "./page/page-model.ts";
 import { Tag } from "./page/tags.ts";

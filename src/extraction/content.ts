@@ -1,14 +1,14 @@
 import type { PageUrl } from "../urls/index.ts";
 import { treeOfHtml } from "./assembly/tree-builder.ts";
-import { canonicalise } from "./document/canonical.ts";
+import { canonicalise } from "./document/canonical/canonical.ts";
 import { MAX_LISTED, readLinkedContent } from "./document/content-links.ts";
 import { omit, withoutSkippedLevels, withoutTitle } from "./document/filter.ts";
 import type { ContentDocument } from "./document/model.ts";
 import { readDocument } from "./document/read.ts";
 import type { ContentElement } from "./document/tree.ts";
-import { toHtml } from "./document/write-html.ts";
-import { toMarkdown } from "./document/write-markdown.ts";
-import { toText } from "./document/write-text.ts";
+import { toHtml } from "./document/write/html.ts";
+import { toMarkdown } from "./document/write/markdown.ts";
+import { toText } from "./document/write/text.ts";
 import type { ContentImage, ContentLink, ExtractionOptions, Rendering } from "./types.ts";
 
 /** The renderings of a page's content, all of the same things in the same order; those not asked for are null. */

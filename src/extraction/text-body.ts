@@ -1,7 +1,7 @@
 import type { PageUrl } from "../urls/index.ts";
 import { type RenderedContent, renderHtml } from "./content.ts";
 import type { Block, ContentDocument } from "./document/model.ts";
-import { toMarkdown } from "./document/write-markdown.ts";
+import { toMarkdown } from "./document/write/markdown.ts";
 import { linksOf } from "./links.ts";
 import { blocksOf, htmlOf, withoutCodeBlocks, withoutImages } from "./markdown-source.ts";
 import { tidyValue } from "./meta-tags.ts";

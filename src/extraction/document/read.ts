@@ -1,7 +1,7 @@
 import type { PageUrl } from "../../urls/index.ts";
 import { References } from "../references.ts";
 import { removeInvisible } from "../text.ts";
-import { admonitionKind, alertMark } from "./admonition.ts";
+import { admonitionKind, alertMark } from "./canonical/admonition.ts";
 import { addToItems, isLayout, taskState, withoutMark } from "./list-items.ts";
 import type { Block, ContentDocument, Definition, Footnote, Inline, ListItem } from "./model.ts";
 import { isShown, normalisePhrases, splitAtBlankLines } from "./normalise.ts";

@@ -1,9 +1,9 @@
+import { type ContentElement, type ContentNode, following, nextNode } from "../tree.ts";
 import { canonicalAdmonition } from "./admonition.ts";
 import { canonicalCode } from "./code.ts";
 import { canonicalFootnotes } from "./footnotes.ts";
 import { canonicalDelimiters, canonicalMath } from "./math.ts";
 import { canonicalMedia, canonicalNoscript, canonicalTask, labelTabs } from "./structures.ts";
-import { type ContentElement, type ContentNode, following, nextNode } from "./tree.ts";
 
 /**
  * Rewrites what generators, highlighters and formula renderers make of code, formulas, admonitions, tabs,

@@ -11,7 +11,7 @@ import {
   nextNode,
   textOf,
   walkElements,
-} from "./tree.ts";
+} from "../tree.ts";
 
 /*
  * Footnotes of all generators become <sup><a class="footnote-ref" href="#fn-N">N</a></sup> and

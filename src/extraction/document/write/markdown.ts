@@ -10,11 +10,11 @@ import {
   type Inline,
   inlineText,
   type List,
-} from "./model.ts";
-import { isShown } from "./normalise.ts";
-import { inlinesToHtml } from "./write-html.ts";
-import { longestRun, phrasesToMarkdown, texForMarkdown } from "./write-phrases.ts";
-import { tableToMarkdown } from "./write-table.ts";
+} from "../model.ts";
+import { isShown } from "../normalise.ts";
+import { inlinesToHtml } from "./html.ts";
+import { longestRun, phrasesToMarkdown, texForMarkdown } from "./phrases.ts";
+import { tableToMarkdown } from "./table.ts";
 
 /** GitHub-flavoured Markdown of a document; formulas between dollars, footnotes at the end. */
 export function toMarkdown({ blocks, footnotes }: ContentDocument): string {

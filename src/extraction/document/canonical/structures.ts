@@ -1,4 +1,4 @@
-import { bestImageSource } from "../images.ts";
+import { bestImageSource } from "../../images.ts";
 import {
   build,
   type ContentElement,
@@ -8,7 +8,7 @@ import {
   hasClass,
   named,
   textOf,
-} from "./tree.ts";
+} from "../tree.ts";
 
 /* Tab groups, task items and embedded media of all generators, in one form each. */
 

@@ -1,4 +1,4 @@
-import { type ContentElement, find, named } from "./tree.ts";
+import { type ContentElement, find, named } from "../tree.ts";
 
 // Words in the class of a code block that name no language.
 const NO_LANGUAGE = new Set(

@@ -1,3 +1,4 @@
+import { type Image, type Inline, inlineText, type Link, type Span } from "../model.ts";
 import { type MarkupBrackets, markupBrackets } from "./brackets.ts";
 import {
   couldBeFormula,
@@ -10,7 +11,6 @@ import {
   hasPairOfTildes,
   type TextPlace,
 } from "./escape.ts";
-import { type Image, type Inline, inlineText, type Link, type Span } from "./model.ts";
 
 export type PhrasePlace = { readonly isInCell: boolean; readonly isHeading: boolean };
 

@@ -1,5 +1,5 @@
-import type { Alignment, Block, Cell, Inline, Table } from "./model.ts";
-import { htmlInMarkdown, phrasesToMarkdown, texForMarkdown } from "./write-phrases.ts";
+import type { Alignment, Block, Cell, Inline, Table } from "../model.ts";
+import { htmlInMarkdown, phrasesToMarkdown, texForMarkdown } from "./phrases.ts";
 
 /** A table of GFM: one header row, one line for each row (GFM 0.29, section 4.10). */
 export function tableToMarkdown(table: Table): string[] {

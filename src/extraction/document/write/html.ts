@@ -1,4 +1,3 @@
-import { escapeAttribute, escapeHtml } from "./escape.ts";
 import type {
   Block,
   Cell,
@@ -11,8 +10,9 @@ import type {
   Locale,
   Span,
   Table,
-} from "./model.ts";
-import { isShown } from "./normalise.ts";
+} from "../model.ts";
+import { isShown } from "../normalise.ts";
+import { escapeAttribute, escapeHtml } from "./escape.ts";
 
 /**
  * A document as HTML. Nothing comes from the page but texts, which are escaped, and addresses, which the

@@ -1,4 +1,4 @@
-import type { AdmonitionKind } from "./model.ts";
+import type { AdmonitionKind } from "../model.ts";
 import {
   ancestorWhere,
   BLOCKS,
@@ -15,7 +15,7 @@ import {
   nextNode,
   textOf,
   walkElements,
-} from "./tree.ts";
+} from "../tree.ts";
 
 /* The notes and warnings of all generators as one form: `<blockquote class="admonition kind">`. */
 

@@ -1,4 +1,3 @@
-import { languageOf } from "./languages.ts";
 import {
   ancestorWhere,
   build,
@@ -10,7 +9,8 @@ import {
   isElement,
   named,
   textOf,
-} from "./tree.ts";
+} from "../tree.ts";
+import { languageOf } from "./languages.ts";
 
 /*
  * Code blocks of all highlighters become <pre><code class="language-x">…</code></pre>, without line

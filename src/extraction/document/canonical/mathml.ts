@@ -1,4 +1,4 @@
-import { type ContentElement, type ContentNode, textOf } from "./tree.ts";
+import { type ContentElement, type ContentNode, textOf } from "../tree.ts";
 
 /** Deeper formulas are no formulas. */
 const MAX_DEPTH = 40;

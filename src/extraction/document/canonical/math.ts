@@ -1,6 +1,5 @@
-import { treeOfHtml } from "../assembly/tree-builder.ts";
-import { removeInvisible } from "../text.ts";
-import { texOfMathMl } from "./mathml.ts";
+import { treeOfHtml } from "../../assembly/tree-builder.ts";
+import { removeInvisible } from "../../text.ts";
 import {
   ancestorWhere,
   build,
@@ -12,7 +11,8 @@ import {
   named,
   nextNode,
   textOf,
-} from "./tree.ts";
+} from "../tree.ts";
+import { texOfMathMl } from "./mathml.ts";
 
 /*
  * Formulas of all renderers become <code class="language-math math-inline"> and

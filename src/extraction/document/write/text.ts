@@ -1,6 +1,6 @@
-import { TextWriter } from "../text.ts";
-import { type Block, type Cell, type ContentDocument, type Inline, inlineText } from "./model.ts";
-import { isShown } from "./normalise.ts";
+import { TextWriter } from "../../text.ts";
+import { type Block, type Cell, type ContentDocument, type Inline, inlineText } from "../model.ts";
+import { isShown } from "../normalise.ts";
 
 /**
  * The plain text of a document: blocks set apart by a blank line, list items and table rows on lines of

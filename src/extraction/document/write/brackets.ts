@@ -1,4 +1,4 @@
-import type { Inline } from "./model.ts";
+import type { Inline } from "../model.ts";
 
 /** For each text that holds some, the places of the brackets that Markdown would read as markup. */
 export type MarkupBrackets = ReadonlyMap<Inline, ReadonlySet<number>>;
