@@ -17,14 +17,16 @@ export function addToItems(
 
 /**
  * Whether a list lays out a page: its items are sections of their own, as Javadoc writes them. A card of a heading
- * and a paragraph is an item all the same.
+ * and a paragraph is an item all the same, unless its element says that it is a section.
+ * @param holdsSections whether an item is a `<section>`
  */
-export const isLayout = (items: readonly ListItem[]): boolean =>
-  items.some(({ blocks }) => isSection(blocks));
+export const isLayout = (items: readonly ListItem[], holdsSections: boolean): boolean =>
+  items.some(({ blocks }) => isSection(blocks, holdsSections));
 
-function isSection(blocks: readonly Block[]): boolean {
+function isSection(blocks: readonly Block[], isMarked: boolean): boolean {
   const at = blocks.findIndex((block) => block.kind === "heading");
-  return at >= 0 && blocks.slice(at + 1).some((block) => SECTION_PARTS.has(block.kind));
+  if (at < 0) return false;
+  return isMarked || blocks.slice(at + 1).some((block) => SECTION_PARTS.has(block.kind));
 }
 
 const SECTION_PARTS: ReadonlySet<Block["kind"]> = new Set([

@@ -185,16 +185,20 @@ class Reader implements BlockReader {
     if (place.nesting >= MAX_NESTING) return this.blocks(element, place);
     const inner: Place = { ...place, nesting: place.nesting + 1, locale: {}, link: place.link };
     const items: ListItem[] = [];
+    let holdsSections = false;
     for (let child = element.firstChild; child; child = child.nextSibling) {
       if (child.kind === "text") addToItems(items, this.#looseText(child.text), false);
       else if (DROPPED.has(child.name) || this.#isFootnote(child, inner)) continue;
-      else if (child.name === "LI") addToItems(items, this.blocks(child, inner), true, taskState(child));
+      else if (child.name === "LI") {
+        addToItems(items, this.blocks(child, inner), true, taskState(child));
+        holdsSections ||= child.firstElementChild?.name === "SECTION";
+      }
       // Lists inside lists without an item around them belong to the item before.
       else addToItems(items, this.#loose(child, inner), /^(?:UL|OL)$/.test(child.name) === false);
     }
     if (items.length === 0) return [];
     const isOrdered = element.name === "OL";
-    if (!isOrdered && isLayout(items)) return items.flatMap(({ blocks }) => blocks);
+    if (!isOrdered && isLayout(items, holdsSections)) return items.flatMap(({ blocks }) => blocks);
     const start = Number.parseInt(element.getAttribute("start") ?? "1", 10);
     const isNumber = Number.isInteger(start) && start >= 0 && start < 1e9;
     return [{ kind: "list", isOrdered, start: isNumber ? start : 1, items, ...place.locale }];
