@@ -5,7 +5,6 @@ import { composeMarkdown, type Extractor } from "../extraction/index.ts";
 import type { EgressCaller } from "../fetching/index.ts";
 import type { DocumentExtractor } from "../search/index.ts";
 import {
-  DEFAULT_EXTRACTION,
   type Deployment,
   type Environment,
   extractionDefaults,
@@ -72,7 +71,7 @@ export function openTenants(
     database: state.database,
     deployment: deployment.path,
     building: { workerUrl: program.host.indexWorkerUrl, ...INDEX_BUILD, turn: oneAtATime() },
-    extractHtml: htmlReader(app.extractor),
+    extractHtml: htmlReader(app.extractor, program.settings),
     access: sources,
     isOffline: deployment.infrastructure.isOffline,
     log,
@@ -99,8 +98,8 @@ function oneAtATime(): <T>(work: () => Promise<T>) => Promise<T> {
   };
 }
 
-function htmlReader(extractor: Extractor): DocumentExtractor {
-  const options = { ...DEFAULT_EXTRACTION, renderings: ["markdown" as const] };
+function htmlReader(extractor: Extractor, settings: Settings): DocumentExtractor {
+  const options = { ...extractionDefaults(settings), renderings: ["markdown" as const] };
   return async (html) => {
     try {
       const { article } = await extractor.extract({ kind: "html", body: html, url: null, options });

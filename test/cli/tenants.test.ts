@@ -174,6 +174,15 @@ describe("HTML documents of a folder", () => {
     expect(stdout).toContain("## Starting");
     expect(stdout.match(/Pump manual/g)).toHaveLength(1);
   });
+
+  test("are read by the engine that the settings name", async () => {
+    writeFileSync(join(directory(), "handbook/wheel.html"), page.replace("the wheel", "the mill_wheel"));
+    const env = { ARTICLE_EXTRACTOR_ENGINE: "readability" };
+    await run(["index", "handbook"], { cwd: directory(), env });
+    const { stdout } = await run(["fetch", "handbook", "docs://handbook/wheel.html"], { cwd: directory() });
+    // As node-html-markdown writes it.
+    expect(stdout).toContain("mill\\_wheel");
+  });
 });
 
 describe("mistakes", () => {
