@@ -3,8 +3,9 @@
 
   metadata.py OUT SET=DIR ... [--to FILE] [--errors DIR] [--kinds titles,dates,bylines]
 
-Each takes the candidate with the highest probability; the threshold of dates and bylines is the product's. A page
-teaches when one of its candidates is right, or when it has no right one at all (dates and bylines).
+Each takes the likeliest candidate; the threshold of dates and bylines is the product's. Titles are learnt one by one,
+dates and bylines as a choice among those of a page and none. A page teaches when one of its candidates is right, or
+when it has no right one at all (dates and bylines).
 """
 import argparse
 import json
@@ -22,11 +23,11 @@ from folds import fold_of
 WORD = re.compile(r"\w+")
 SIZES = {
     "titles": dict(trees=80, num_leaves=8, min_data_in_leaf=20),
-    "dates": dict(trees=100, num_leaves=4, min_data_in_leaf=15),
-    "bylines": dict(trees=80, num_leaves=8, min_data_in_leaf=20),
+    "dates": dict(trees=150, num_leaves=6, min_data_in_leaf=20, learning_rate=0.07),
+    "bylines": dict(trees=150, num_leaves=6, min_data_in_leaf=20, learning_rate=0.07),
 }
 FIELDS = {"titles": "title", "dates": "publish_date", "bylines": "author"}
-THRESHOLDS = {"titles": 0.0, "dates": 0.19, "bylines": 0.2}
+THRESHOLDS = {"titles": 0.0, "dates": 0.28, "bylines": 0.3}
 
 
 def words(text):
@@ -52,11 +53,13 @@ class Kind:
         self.labels = np.zeros(len(self.rows), np.float32)
         self.weights = np.zeros(len(self.rows), np.float32)
         self.folds = np.zeros(len(self.rows), np.int64)
+        self.page = np.zeros(len(self.rows), np.int64)
         for line in open(out / f"{name}.jsonl", encoding="utf-8"):
             page = json.loads(line)
             page["start"], at = at, at + len(page["texts"])
             page["end"] = at
             self.folds[page["start"]:at] = fold_of(page["url"])
+            self.page[page["start"]:at] = len(self.pages)
             gold = truth.get((page["set"], page["id"]))
             if gold is None or FIELDS[name] not in gold:
                 continue
@@ -76,6 +79,17 @@ class Kind:
             rows = slice(page["start"], page["end"])
             self.labels[rows] = right
             self.weights[rows] = 10.0 / max(len(right), 2) ** 0.5
+
+    def out_of_fold(self):
+        if self.name == "titles":
+            return trees.out_of_fold(self.rows, self.labels, self.weights, self.folds, **SIZES[self.name])
+        return trees.choice_out_of_fold(self.rows, self.labels, self.page, self.weights > 0, self.folds, **SIZES[self.name])
+
+    def fit(self):
+        if self.name == "titles":
+            return trees.fit(self.rows, self.labels, self.weights, **SIZES[self.name])
+        used = self.weights > 0
+        return trees.fit_choice(self.rows[used], self.labels[used], self.page[used], **SIZES[self.name])
 
     def score(self, p, threshold):
         """-> counts {(type, outcome): pages}; outcomes right, wrong, missing, spurious, none"""
@@ -136,14 +150,14 @@ def main():
     models = {}
     for name in a.kinds.split(","):
         kind = Kind(name, a.out, truth)
-        p = trees.out_of_fold(kind.rows, kind.labels, kind.weights, kind.folds, **SIZES[name])
+        p = kind.out_of_fold()
         if name != "titles":
             curve(kind, p)
         report(kind, kind.score(p, THRESHOLDS[name]))
         if a.errors:
             write_errors(kind, p, a.errors / f"{name}-errors.txt")
         if a.to:
-            models[f"{name[:-1].upper()}_TREES"] = trees.fit(kind.rows, kind.labels, kind.weights, **SIZES[name])
+            models[f"{name[:-1].upper()}_TREES"] = kind.fit()
     if models:
         export.write(a.to, "Written by scripts/train-extraction; not to be edited.", models, None)
 

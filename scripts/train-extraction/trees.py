@@ -30,6 +30,40 @@ def out_of_fold(rows, labels, weights, folds, trees=TREES, **changes):
     return p
 
 
+def shares(raw, pages):
+    """-> the share of each candidate among those of its page and "none of them", whose raw score is 0 (softmax)"""
+    pages = np.unique(pages, return_inverse=True)[1]
+    count = pages.max() + 1
+    top = np.zeros(count)
+    np.maximum.at(top, pages, raw)
+    odds = np.exp(raw - top[pages])
+    return odds / (np.bincount(pages, odds, count) + np.exp(-top))[pages]
+
+
+def fit_choice(rows, labels, pages, trees=TREES, **changes):
+    """Trees whose raw scores make the right candidate of each page the likeliest, or none where none is right."""
+    of_page = np.unique(pages, return_inverse=True)[1]
+    wanted = labels / np.maximum(np.bincount(of_page, labels), 1)[of_page]
+
+    def gradient(raw, _):
+        share = shares(raw, pages)
+        return share - wanted, np.maximum(share * (1 - share), 1e-3)
+
+    settings = {**PARAMETERS, **changes}
+    return lgb.train({**settings, "objective": gradient}, lgb.Dataset(rows, labels, params=settings), trees)
+
+
+def choice_out_of_fold(rows, labels, pages, used, folds, **settings):
+    """-> a share for every row from trees that saw no page of its domain"""
+    p = np.zeros(len(labels), np.float32)
+    for fold in range(FOLDS):
+        taught = np.flatnonzero(used & (folds != fold))
+        held = folds == fold
+        model = fit_choice(rows[taught], labels[taught], pages[taught], **settings)
+        p[held] = shares(model.predict(rows[held], num_threads=2), pages[held])
+    return p
+
+
 def flatten(model, width):
     """-> the trees as flat columns: feature, threshold, left and right child of every node (a child below zero
     is leaf -child - 1), leaf values, and each tree's first node and first leaf."""

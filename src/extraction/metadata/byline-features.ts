@@ -102,6 +102,8 @@ export const BYLINE_FEATURES = [
   "holdsOther",
   "openGraphArticle",
   "pageType",
+  "isRole",
+  "peopleNamed",
 ] as const;
 
 /** A row of numbers for each candidate. */
@@ -205,8 +207,15 @@ function describe({ name, folded, mentions }: BylineCandidate, page: MetadataPag
     flag(shared.all.some((other) => other !== folded && ` ${folded} `.includes(` ${other} `))),
     flag(/article/i.test(page.meta.get("og:type") ?? "")),
     page.pageType === null ? -1 : PAGE_TYPES.indexOf(page.pageType),
+    flag(ROLE.test(name)),
+    shared.all.filter((other) => PERSON.test(other)).length,
   ];
 }
+
+/** A job or a title beside or instead of a name. */
+const ROLE =
+  /\b(?:editor|writer|author|director|manager|president|founder|officer|ceo|specialist|expert|analyst|contributor|columnist|reporter|correspondent|engineer|head of|ph\.?d|m\.?d|rd|rdn|mba)\b/i;
+const PERSON = /^\p{L}+(?: \p{L}\.?)? \p{L}{2,}$/u;
 
 const FAR = 60;
 const clip = (value: number): number => Math.max(-FAR, Math.min(FAR, value));

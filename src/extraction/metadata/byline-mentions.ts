@@ -74,8 +74,17 @@ function fromJsonLd(object: JsonLdObject): BylineMention[] {
   const isPage = typesOf(object).every((type) => type.endsWith("Page"));
   if (isPage) return mention("jsonLdPage", written);
   const types = [author].flat().flatMap((person) => (isRecord(person) ? typesOf(person) : []));
-  if (types.some((type) => type === "Person")) return mention("jsonLdPerson", written);
+  if (types.some((type) => type === "Person") || (types.length === 0 && namesPeople(written)))
+    return mention("jsonLdPerson", written);
   return mention(types.length > 0 ? "jsonLdOrganisation" : "jsonLdText", written);
+}
+
+const PERSON = /^\p{Lu}[\p{L}'’.-]*(?: \p{L}[\p{L}'’.-]*){1,3}$/u;
+
+/** Whether a text names several people: a shop or an office stands alone. */
+function namesPeople(written: string): boolean {
+  const names = written.slice(0, 400).split(/, | and | & /);
+  return names.length > 1 && names.every((name) => PERSON.test(name.trim()));
 }
 
 const AUTHOR_NAME = /(?:^|[^a-z])(?:authors?|creator|byl|byline)(?:$|[^a-z])/i;

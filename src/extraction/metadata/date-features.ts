@@ -9,6 +9,7 @@ import {
   saysModified,
 } from "./date-mentions.ts";
 import type { MetadataPage } from "./metadata-page.ts";
+import { describeCues, PAGE_CUES } from "./page-cues.ts";
 import { Around, type Places } from "./places.ts";
 
 /** A day that a page names, with every place that names it. */
@@ -82,6 +83,16 @@ export const DATE_FEATURES = [
   "hasUrlMonth",
   "openGraphArticle",
   "pageType",
+  "titleRank",
+  "nearestToTitle",
+  "publishedIsShown",
+  "labelledPublished",
+  "labelledModified",
+  "shownNeighbour",
+  "neighbour",
+  "hour",
+  "isModified",
+  ...PAGE_CUES,
 ] as const;
 
 /** What the days of a page are measured against. */
@@ -111,6 +122,12 @@ type Shared = {
   readonly sorted: readonly string[];
   readonly shownDays: readonly string[];
   readonly urlMonth: string | null;
+  /** The days by how far from the title they are shown, the nearest first. */
+  readonly fromTitle: readonly { readonly day: string; readonly steps: number }[];
+  /** Whether some shown date is labelled as that of the publication, or of a change. */
+  readonly saysPublished: boolean;
+  readonly saysModified: boolean;
+  readonly cues: readonly number[];
   /** How many dates are shown by elements of the same tag and class. */
   readonly looks: ReadonlyMap<number, number>;
 };
@@ -122,6 +139,7 @@ function describePage({ all: days, page, titleBlock }: DateContext): Shared {
     .map(({ day, mentions }) => ({ day, block: bestShown(mentions, page.places, titleBlock)?.block ?? -1 }))
     .filter(({ block }) => block >= 0)
     .sort((one, other) => one.block - other.block);
+  const labels = days.flatMap(({ mentions }) => mentions.flatMap(({ shown: place }) => place?.before ?? []));
   const looks = new Map<number, number>();
   for (const { mentions } of days) {
     for (const { shown: place } of mentions) {
@@ -138,6 +156,12 @@ function describePage({ all: days, page, titleBlock }: DateContext): Shared {
     sorted: days.map(({ day }) => day).sort(),
     shownDays: shown.map(({ day }) => day),
     urlMonth: month ? `${month[1]}-${month[2]}` : null,
+    fromTitle: shown
+      .map(({ day, block }) => ({ day, steps: Math.abs(block - Math.max(titleBlock, 0)) }))
+      .sort((one, other) => one.steps - other.steps),
+    saysPublished: labels.some((before) => SAYS_PUBLISHED.test(before)),
+    saysModified: labels.some(saysModified),
+    cues: describeCues(page),
     looks,
   };
 }
@@ -186,7 +210,23 @@ function describe({ day, mentions }: DayCandidate, page: MetadataPage, shared: S
     flag(shared.urlMonth !== null),
     flag(/article/i.test(page.meta.get("og:type") ?? "")),
     page.pageType === null ? -1 : PAGE_TYPES.indexOf(page.pageType),
+    shared.fromTitle.findIndex((other) => other.day === day),
+    shared.fromTitle[0]?.steps ?? -1,
+    flag(shared.published !== null && shared.shownDays.includes(shared.published)),
+    flag(shared.saysPublished),
+    flag(shared.saysModified),
+    flag(shared.shownDays.some((other) => Math.abs(daysBetween(other, day)) === 1)),
+    flag(shared.sorted.some((other) => Math.abs(daysBetween(other, day)) === 1)),
+    hourOf(mentions),
+    flag(mentions.some(({ kind }) => MODIFIED_KINDS.includes(kind))),
+    ...shared.cues,
   ];
+}
+
+/** The hour at which a day is said to have begun for the page; -1 where none is said. */
+function hourOf(mentions: readonly DateMention[]): number {
+  const timed = mentions.find(({ value }) => value.length > 10);
+  return timed ? Number(timed.value.slice(11, 13)) : -1;
 }
 
 const SAYS_PUBLISHED =

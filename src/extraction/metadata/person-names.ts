@@ -20,6 +20,8 @@ export const startsSpoken = (text: string): boolean => LEAD.test(text);
 // What follows a name in its line, where all spaces are single: a date, a time of reading, a role behind a bar.
 const TAIL =
   /\s?(?:[|•·»⋅]|\s[-–—/]\s|[,;]?\s(?:on|am|le|el|for|updated|last|published|posted|reviewed|reading|is\san?|@)\s|(?:,\s?|\s)(?:\d{1,2}[.\s/-]|\d{4}\b|(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*\.?\s\d)|\s?\([^()]*\)$).*$/iu;
+// Signs at either end, and the word that led on to what was cut off.
+const LEFT_OVER = /^[\s,;:|•·●–—-]+|(?:\s(?:at|on|in|for|and|&))?[\s,;:|•·●–—-]*$/giu;
 const NO_NAME =
   /^(?:https?:|www\.|\{|#|©|\(c\)|cc[ -]by\b|null$|undefined$|unknown$|n\/a$|none$)|\{\{|[<>]|\.(?:com|org|net|php|html?)\/|^\d+$/i;
 
@@ -29,14 +31,23 @@ const NO_NAME =
  */
 export function cleanName(written: string | null): string | null {
   const text = visibleLine(unescapeTwice(written ?? ""));
-  const name = text
-    .replace(LEAD, "")
-    .replace(TAIL, "")
-    .replace(/^[\s,;:|•·–—-]+|[\s,;:|•·–—-]+$/g, "");
+  const name = text.replace(LEAD, "").replace(TAIL, "").replace(LEFT_OVER, "");
   if (name.length < 2 || name.length > MAX_NAME_CHARS || name.startsWith("@")) return null;
-  if (announcesName(name)) return null;
+  if (announcesName(name) || NOBODY.test(name)) return null;
   return !/\p{L}/u.test(name) || NO_NAME.test(name) ? null : name;
 }
+
+// Days and months, addresses, mere roles, and the words of buttons and labels that stand where names do.
+const NOBODY = new RegExp(
+  `^(?:${[
+    "(?:jan|feb|mar|apr|may|jun|jul|aug|sep|sept|oct|nov|dec)(?:uary|ruary|ch|il|e|y|ust|tember|ober|ember)?\\.? \\d{1,2}(?:st|nd|rd|th)?",
+    "(?:mon|tues|wednes|thurs|fri|satur|sun)day",
+    "\\S+@\\S+\\.\\w+|\\[email.protected\\]",
+    "(?:the |our |site |web ?)?(?:admin(?:istrator)?|webmaster|editors?|staff|authors?|moderators?|guests?|users?|super ?user|root|unknown|anonymous|(?:the )?(?:editorial|marketing|content|web|blog|news) (?:team|staff|desk)|team)",
+    "(?:my |your |view )?(?:profile|account)(?: settings)?|(?:about|meet) (?:the|our|us)\\b.*|email(?: address)?\\b.*|comments?|share|subscri(?:be|ption).*|contributors?|view \\p{L}+|sign(?:ing)? (?:up|in).*|log ?(?:in|out)|join .*|published|edited|answered|asked|recommended .*|category\\b.*|\\p{L}+ ?/ ?\\p{L}+",
+  ].join("|")})\\W*$`,
+  "iu",
+);
 
 const JOINING = /(?:^| )(?:and|und|et|y|e|en|i|och|og|ja|ve|и)(?= )/g;
 

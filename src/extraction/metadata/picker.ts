@@ -13,9 +13,10 @@ export class Picker {
   }
 
   /**
-   * The number of the likeliest candidate; -1 where none reaches the threshold.
+   * The number of the likeliest candidate; -1 where none reaches the threshold. A candidate's odds are weighed against
+   * those of all others and of none being right, which are 1.
    * @param rows a row of numbers for each candidate
-   * @param threshold least probability, 0–1
+   * @param threshold least share of the odds, 0–1
    * @throws Error when the trees were trained on rows of another width
    */
   pick(rows: Float32Array, threshold: number): number {
@@ -25,9 +26,14 @@ export class Picker {
     }
     const p = predict(this.#trees, rows);
     let best = -1;
+    let allOdds = 1;
     for (let index = 0; index < p.length; index++) {
-      if (p[index]! >= threshold && (best < 0 || p[index]! > p[best]!)) best = index;
+      allOdds += oddsOf(p[index]!);
+      if (best < 0 || p[index]! > p[best]!) best = index;
     }
-    return best;
+    return best >= 0 && oddsOf(p[best]!) >= threshold * allOdds ? best : -1;
   }
 }
+
+/** A probability of 1 is one that 32 bits have rounded. */
+const oddsOf = (p: number): number => p / Math.max(1 - p, 1e-7);

@@ -50,12 +50,14 @@ export class Places {
   /** First and last block of the content; -1 without one. */
   readonly first: number;
   readonly last: number;
+  readonly contentBlocks: Int32Array;
   readonly #isChosen: Uint8Array;
 
   constructor(model: PageModel, { blocks }: Pick<Choice, "blocks">) {
     this.model = model;
     this.first = blocks[0] ?? -1;
     this.last = blocks.at(-1) ?? -1;
+    this.contentBlocks = blocks;
     this.#isChosen = new Uint8Array(model.blocks.count);
     for (const block of blocks) this.#isChosen[block] = 1;
   }

@@ -168,7 +168,7 @@ describe("the dates of a page", () => {
 
   test("are read from the next place when the first one makes no sense", async () => {
     const article = await articleWithHead(
-      `${jsonLd({ "@type": "Article", datePublished: "soon" })}<meta property="article:published_time" content="0000-00-00"><meta name="date" content="2024-03-12">`,
+      `${jsonLd({ "@type": "Article", datePublished: "soon" })}<meta property="article:published_time" content="0000-00-00"><meta name="pubdate" content="2024-03-12">`,
     );
     expect(article.publishedDate).toBe("2024-03-12");
     expect(article.sources.publishedDate).toBe("meta");

@@ -4,6 +4,27 @@ import { articleOf, articleWithHead, jsonLd, PAGE_URL, PROSE, pageWith } from ".
 const meta = (name: string, content: string): string => `<meta name="${name}" content="${content}">`;
 const property = (name: string, content: string): string => `<meta property="${name}" content="${content}">`;
 
+/** A page of documentation with this below its content. */
+const manualWith = (footer: string): string =>
+  `<html lang="en"><head><title>Install — Weir 2.1 documentation</title></head><body><nav><a href="/">Home</a></nav>
+  <main><h1>Install</h1><p>${PROSE}</p><pre>npm install weir</pre><h2>Next</h2><p>${PROSE}</p></main><footer>${footer}</footer></body></html>`;
+
+describe("a page of documentation", () => {
+  for (const footer of [
+    "© Copyright 2024, Ann Quay. Built with <a href='/s'>Sphinx</a> using a theme provided by <a href='/r'>Read the Docs</a>.",
+    "<p>Copyright &copy; Mar 12, 2024 Ann Quay</p>",
+    "Made by <a href='/m'>Material for MkDocs</a>",
+    "Powered by Docusaurus",
+    "<p class='admin'>By Admin</p>",
+  ])
+    test(`has no author and no day of publication out of ${JSON.stringify(footer.slice(0, 40))}`, async () => {
+      const { byline, publishedDate } = await articleOf(manualWith(footer), {
+        url: "https://docs.test/install",
+      });
+      expect([byline, publishedDate]).toEqual([null, null]);
+    });
+});
+
 describe("the byline", () => {
   test("is the author of the JSON-LD", async () => {
     const article = await articleWithHead(
