@@ -123,7 +123,8 @@ function takeLargePlace(
   client: Client,
   { large, maxLarge, maxLargePerClient, smallBytes }: Receiving,
 ): Disposable {
-  if (large.total < maxLarge && large.of(client) < maxLargePerClient) return large.take(client);
+  const place = large.total < maxLarge ? large.take(client, maxLargePerClient) : null;
+  if (place) return place;
   throw new ProblemError({
     status: 429,
     code: "overloaded",

@@ -14,14 +14,12 @@ export class ClientCounts {
     return this.#total;
   }
 
-  of({ address }: Client): number {
-    return this.#held.get(subscriberNetwork(address)) ?? 0;
-  }
-
-  /** Counts one more; disposing of the result counts one less. */
-  take({ address }: Client): Disposable {
+  /** Counts one more, and one less when the result is disposed of; null for a client that has `max` already. */
+  take({ address }: Client, max: number): Disposable | null {
     const key = subscriberNetwork(address);
-    this.#held.set(key, (this.#held.get(key) ?? 0) + 1);
+    const held = this.#held.get(key) ?? 0;
+    if (held >= max) return null;
+    this.#held.set(key, held + 1);
     this.#total++;
     return {
       [Symbol.dispose]: () => {

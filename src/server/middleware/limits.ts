@@ -96,14 +96,14 @@ export function limitClients({ max, counts }: ClientLimit): Layer {
   const here = new ClientCounts();
   return (next) => async (exchange) => {
     if (!counts(exchange)) return next(exchange);
-    if (here.of(exchange.client) >= max)
+    using place = here.take(exchange.client, max);
+    if (place === null)
       throw new ProblemError({
         status: 429,
         code: "overloaded",
         detail: `more than ${max} requests of one client at once`,
         headers: { "retry-after": "1" },
       });
-    using _ = here.take(exchange.client);
     return await next(exchange);
   };
 }

@@ -28,7 +28,8 @@ export function guardOrigin(rules: OriginRules): Layer {
   const allowsHost = hostRule(rules);
   return (next) => async (exchange) => {
     const { request, client } = exchange;
-    if (!allowsHost(client.host) || !allowsHost(request.headers.get("host") ?? ""))
+    const host = request.headers.get("host") ?? "";
+    if (!allowsHost(host) || (client.host !== host && !allowsHost(client.host)))
       throw refusal("the Host header names no host of this server");
     const origin = request.headers.get("origin");
     if (origin === null) return next(exchange);

@@ -62,9 +62,8 @@ export function eventOperations(parts: ExtractorParts): ApiOperation[] {
           return new Response(null, { status: 204 });
         const { client } = call.exchange;
         if (streams.total >= MAX_STREAMS) throw tooManyStreams(MAX_STREAMS);
-        if (streams.of(client) >= MAX_STREAMS_PER_CLIENT)
-          throw tooManyStreams(MAX_STREAMS_PER_CLIENT, " of one client");
-        const place = streams.take(client);
+        const place = streams.take(client, MAX_STREAMS_PER_CLIENT);
+        if (!place) throw tooManyStreams(MAX_STREAMS_PER_CLIENT, " of one client");
         call.exchange.keepOpen();
         const body = openStream(job.id, { seen, parts, signal: call.exchange.signal() }, () =>
           place[Symbol.dispose](),
