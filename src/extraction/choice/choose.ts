@@ -13,6 +13,7 @@ import {
 import { keepBlocks, type MainPart } from "./keep-blocks.ts";
 import { computePageFeatures, PAGE_FEATURES } from "./page-features.ts";
 import { buildPageTree } from "./page-tree.ts";
+import { shortPageBlocks } from "./short-page.ts";
 import { decodeTrees, type FeatureHints, predict, type Trees } from "./trees.ts";
 
 /** What the choice says about a page. */
@@ -69,7 +70,8 @@ export function chooseWith(
   const first = predict(models.blocks, rows);
   const typeP = typesOf(models, computePageFeatures({ facts, url, rows, p: first }));
   const p = predict(models.context, withPageTypes(computeContextFeatures(tree, first), typeP));
-  const { blocks, mainPart } = keepBlocks(tree, { p, typeP, favor });
+  const { blocks: likely, mainPart } = keepBlocks(tree, { p, typeP, favor });
+  const blocks = likely.length > 0 ? likely : shortPageBlocks(tree);
   const [confidence = 0] = predict(models.confidence, computeChoiceFeatures({ tree, p, typeP, blocks }));
   const likeliest = typeP.indexOf(Math.max(...typeP));
   return {

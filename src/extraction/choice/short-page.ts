@@ -1,0 +1,67 @@
+import { ElementFlag } from "../page/page-model.ts";
+import { Tag, type TagId } from "../page/tags.ts";
+import { TextStat } from "../page/word-stats.ts";
+import type { PageTree } from "./page-tree.ts";
+
+/** A longer page of which the trees choose nothing is a shell of menus. */
+const MAX_WORDS = 200;
+const NOT_SHOWN = ElementFlag.hidden | ElementFlag.template | ElementFlag.noscript | ElementFlag.button;
+const MOSTLY_LINKS = 0.5;
+const MAIN_TAGS: ReadonlySet<TagId> = new Set([Tag.main, Tag.article]);
+const FRAME_TAGS: ReadonlySet<TagId> = new Set([
+  Tag.nav,
+  Tag.header,
+  Tag.footer,
+  Tag.aside,
+  Tag.form,
+  Tag.dialog,
+]);
+/** Outside of a main part the text of a mere box is a message such as "Loading". */
+const TEXT_TAGS: ReadonlySet<TagId> = new Set([
+  Tag.p,
+  Tag.pre,
+  Tag.li,
+  Tag.td,
+  Tag.th,
+  Tag.dt,
+  Tag.dd,
+  Tag.blockquote,
+  Tag.h1,
+  Tag.h2,
+  Tag.h3,
+]);
+
+const IN_FRAME = 1;
+const IN_MAIN = 2;
+
+/**
+ * The content of a page that is too short for the trees, which were trained on pages of sites: what readers see in its
+ * main part, or, where it names none, outside of its header, navigation, sidebar and footer.
+ */
+export function shortPageBlocks(tree: PageTree): Int32Array {
+  const { elementCount, parent, tag, blocks } = tree.model;
+  const place = new Uint8Array(elementCount);
+  for (let element = 0; element < elementCount; element++) {
+    const around = parent[element]! < 0 ? 0 : place[parent[element]!]!;
+    if (around === 0 && MAIN_TAGS.has(tag[element]!)) place[element] = IN_MAIN;
+    // The header of an article holds its heading.
+    else if (FRAME_TAGS.has(tag[element]!) && !(around === IN_MAIN && tag[element] === Tag.header))
+      place[element] = IN_FRAME;
+    else place[element] = around;
+  }
+  const stat = (block: number, which: number): number => blocks.stats[block * TextStat.count + which]!;
+  const shown = tree.candidates.filter((block) => {
+    if ((blocks.flags[block]! & NOT_SHOWN) !== 0) return false;
+    return stat(block, TextStat.linkChars) <= MOSTLY_LINKS * stat(block, TextStat.chars);
+  });
+  const inMain = shown.filter((block) => place[blocks.element[block]!] === IN_MAIN);
+  const found =
+    inMain.length > 0
+      ? inMain
+      : shown.filter((block) => {
+          const element = blocks.element[block]!;
+          return place[element] === 0 && TEXT_TAGS.has(tag[element]!);
+        });
+  const words = found.reduce((sum, block) => sum + stat(block, TextStat.words), 0);
+  return words > MAX_WORDS ? new Int32Array(0) : found;
+}
