@@ -25,7 +25,7 @@ for (const name of ["ul", "ol"]) SHARES.set(tagId(name), MOST);
 SHARES.set(Tag.table, ANY);
 
 const STRUCTURE_CLASS =
-  /(?:^|\s)(?:(?:theme-)?admonition(?:block)?|markdown-alert|custom-block|starlight-aside|callout|NOTE|TIP|IMPORTANT|WARNING|CAUTION|alert-(?:info|success|warning|danger)|vp-code-group|tabbed-set|theme-tabs-container|sd-tab-set|tabGroup|MathJax_Display|math)(?=\s|$)/;
+  /(?:^|\s)(?:(?:theme-)?admonition(?:block)?|markdown-alert|tsd-alert|custom-block|starlight-aside|callout|note|NOTE|TIP|IMPORTANT|WARNING|CAUTION|alert-(?:info|success|warning|danger)|vp-code-group|tabbed-set|theme-tabs-container|sd-tab-set|tabGroup|MathJax_Display|math)(?=\s|$)/;
 /** Beside these, what stands between belongs to the text. */
 const PROSE = new Set(
   "p h1 h2 h3 h4 h5 h6 ul ol dl blockquote pre table figure details".split(" ").map(tagId),
@@ -143,7 +143,7 @@ class Completion {
   #shareOf(element: number): number | null {
     const { tag, classId, openStart, closeEnd } = this.#model;
     const share = SHARES.get(tag[element]!);
-    if (share !== undefined) return share;
+    if (share !== undefined) return share === MOST && this.#isLayoutList(element) ? ANY : share;
     const id = classId[element]!;
     if (id === 0) return null;
     let isNamed = this.#isNamed.get(id);
@@ -180,14 +180,14 @@ class Completion {
     const { groups, classId } = this.#model;
     const isNamed = this.#isNamed.get(classId[element]!) === true;
     if (isNamed || (groups[element]! & FRAME_GROUPS) === 0) return false;
-    const isOnlyList = (groups[element]! & FRAME_GROUPS) === CARD_GROUP;
-    return !isOnlyList || !this.#isLayoutList(element);
+    return !this.#isLayoutList(element);
   }
 
-  /** A list of sections with headings and code, as generators of reference manuals lay out a page. */
+  /** A list that is named so, of sections with headings and code: generators of manuals lay out a page by it. */
   #isLayoutList(element: number): boolean {
-    const { tag, blocks } = this.#model;
-    if (tag[element] !== Tag.ul) return false;
+    const { tag, blocks, groups } = this.#model;
+    const isNamedList = tag[element] === Tag.ul && (groups[element]! & FRAME_GROUPS) === CARD_GROUP;
+    if (!isNamedList || this.#length[element]! > MAX_LENGTH) return false;
     let held = 0;
     for (let block = this.#first[element]!; block < this.#end[element]!; block++)
       held |= blocks.flags[block]!;
@@ -223,8 +223,7 @@ class Completion {
 
   #complete(element: number): void {
     const { blocks, tag } = this.#model;
-    const isLayout = this.#chosenLength[element] === 0 && this.#isLayoutList(element);
-    const isList = !isLayout && (tag[element] === Tag.ul || tag[element] === Tag.ol);
+    const isList = (tag[element] === Tag.ul || tag[element] === Tag.ol) && !this.#isLayoutList(element);
     const missing: number[] = [];
     for (let block = this.#first[element]!; block < this.#end[element]!; block++) {
       if (this.#isChosen[block] === 1 || (blocks.flags[block]! & NEVER) !== 0) continue;
