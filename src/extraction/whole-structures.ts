@@ -183,11 +183,12 @@ class Completion {
     return !this.#isLayoutList(element);
   }
 
-  /** A list that is named so, of sections with headings and code: generators of manuals lay out a page by it. */
+  /** A list that is named so, of sections or of headings with code: generators of manuals lay out a page by it. */
   #isLayoutList(element: number): boolean {
     const { tag, blocks, groups } = this.#model;
     const isNamedList = tag[element] === Tag.ul && (groups[element]! & FRAME_GROUPS) === CARD_GROUP;
     if (!isNamedList || this.#length[element]! > MAX_LENGTH) return false;
+    if (tag[element + 1] === Tag.li && tag[element + 2] === Tag.section) return true;
     let held = 0;
     for (let block = this.#first[element]!; block < this.#end[element]!; block++)
       held |= blocks.flags[block]!;

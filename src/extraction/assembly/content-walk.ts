@@ -296,8 +296,13 @@ function framesOf(model: PageModel): Int32Array {
 
 const PANEL_GROUP = 1 << 23;
 
-function saysByName({ tag, classId, idId, groups, html, openStart }: PageModel, element: number): boolean {
+function saysByName(
+  { tag, parent, classId, idId, groups, html, openStart }: PageModel,
+  element: number,
+): boolean {
   const kind = tag[element]!;
+  // A list of sections is the layout of a page.
+  if (kind === Tag.section && tag[parent[element]!] === Tag.li) return true;
   if (CLASSED[kind] === 1) {
     return classId[element] !== 0 || idId[element] !== 0 || (groups[element]! & PANEL_GROUP) !== 0;
   }
