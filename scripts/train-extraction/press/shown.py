@@ -8,6 +8,7 @@ from lxml import html as parser
 from facts import nothing
 
 BLOCKS = frozenset("ul ol dl pre table blockquote div p h1 h2 h3 h4 h5 h6 details section figure".split())
+REMARK = re.compile(r"admonition|alert|aside|callout|custom-block|note|tip|important|warning|caution|danger|hint|attention")
 UNSEEN = ("script", "style", "template", "noscript")
 ALIASES = {"js": "javascript", "javascript": "js", "ts": "typescript", "typescript": "ts", "sh": "bash|shell|console", "shell": "bash|sh",
            "bash": "sh|shell", "py": "python", "yml": "yaml", "console": "shell-session|bash", "html": "xml|htm", "md": "markdown"}
@@ -32,7 +33,9 @@ def only_shown(blocks, facts, page):
     joined = text.replace(" ", "")
     shown = facts_of(root)
     signatures = [s for s in facts["signatures"] if words(s).replace(" ", "") in joined]
-    kept = nothing() | {"signatures": signatures, "admonitions": [a for a in facts["admonitions"] if words(a["text"])]}
+    remarks = [words(e.text_content()) for e in root.iter("div", "aside", "blockquote", "table") if REMARK.search(e.get("class") or "")]
+    kept = nothing() | {"signatures": signatures, "admonitions": [
+        a for a in facts["admonitions"] if words(a["text"]) and any(words(a["text"]) in remark for remark in remarks)]}
     for kind, key in KEYS.items():
         there = {key(fact) for fact in shown[kind]}
         kept[kind] = [fact for fact in facts[kind] if key(fact) in there]

@@ -2,6 +2,7 @@
 import json
 import re
 import tarfile
+import zlib
 from pathlib import Path
 from typing import NamedTuple
 
@@ -38,7 +39,7 @@ def find(folders, limit):
     for folder in folders:
         for package, path, text in files_of(Path(folder)):
             name = re.sub(r"[^a-z0-9]+", "-", f"{package}-{Path(path).with_suffix('')}".lower()).strip("-")
-            source = read(name, path, text[:MOST_CHARACTERS], package, len(found))
+            source = read(name, path, text[:MOST_CHARACTERS], package)
             if source:
                 found.append(source)
     unique = {source.name: source for source in found}
@@ -86,10 +87,10 @@ def members_of(archive, pattern):
     return found
 
 
-def read(name, path, text, package, count):
+def read(name, path, text, package):
     if path.lower().endswith(".rst"):
         return Source(name, text, "rst", package) if is_plain_rst(text) else None
-    text = with_alert(tidy(text), count)
+    text = with_alert(tidy(text), zlib.crc32(name.encode()))
     if TEMPLATE.search(text) or len(WORD.findall(text)) < FEWEST_WORDS:
         return None
     return Source(name, text, "md", package)
@@ -115,14 +116,14 @@ def tidy(text):
     return text if first.startswith("# ") else f"# Read me first\n\n{text}"
 
 
-def with_alert(text, count):
+def with_alert(text, number):
     """Makes an admonition of one paragraph of every second text."""
-    if count % 2 or "[!" in text:
+    if number % 2 or "[!" in text:
         return text
     spans = [m.span() for m in FENCE.finditer(text)]
     for match in list(PARAGRAPH.finditer(text))[1:]:
         if not any(start <= match.start() < end for start, end in spans):
-            kind = KINDS[count // 2 % len(KINDS)]
+            kind = KINDS[number // 2 % len(KINDS)]
             return f"{text[:match.start()]}> [!{kind}]\n> {match[0]}{text[match.end():]}"
     return text
 
