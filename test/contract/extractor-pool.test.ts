@@ -143,7 +143,7 @@ describe("a pool of extraction workers", () => {
   test("loses no page to a worker that crashed while it had none", async () => {
     await using pool = openPool(1);
     await pool.extract(extractionTask(`<p>This one fails after its answer.</p>`));
-    await Bun.sleep(150);
+    await Bun.sleep(500);
     expect((await pool.extract(PAGE)).article?.text).toBe(SENTENCE.trim());
   });
 
