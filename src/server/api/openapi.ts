@@ -1,5 +1,6 @@
 import { createRoute, OpenAPIHono, z } from "@hono/zod-openapi";
 import type { Context } from "hono";
+import { didYouMean } from "../../base/nearest.ts";
 import type { Exchange } from "../middleware/exchange.ts";
 import { type InvalidField, ProblemError } from "../middleware/problem.ts";
 
@@ -174,7 +175,7 @@ const MAX_NAMED_FIELDS = 50;
  * @throws ProblemError 422 that names every wrong field, unknown ones included
  */
 export function parseWith<S extends Schema>(schema: S, value: unknown, what: string): z.output<S> {
-  const parsed = schema.safeParse(value);
+  const parsed = schema.safeParse(value, { reportInput: true });
   if (parsed.success) return parsed.data;
   const errors = parsed.error.issues.flatMap(toInvalidFields).slice(0, MAX_NAMED_FIELDS);
   throw invalidRequest(`the ${what} is not valid: ${errors[0]?.message ?? "it has another form"}`, errors);
@@ -191,11 +192,20 @@ function toInvalidFields(issue: z.core.$ZodIssue): InvalidField[] {
   const path = issue.path.map(String).join(".");
   if (issue.code === "invalid_type" && issue.message.endsWith("received undefined"))
     return [{ path, message: withPath(path, "it is missing") }];
+  if (issue.code === "invalid_value") return [{ path, message: withPath(path, unknownValue(issue)) }];
   if (issue.code !== "unrecognized_keys") return [{ path, message: withPath(path, issue.message) }];
   return issue.keys.map((key) => {
     const full = path === "" ? key : `${path}.${key}`;
     return { path: full.slice(0, 200), message: `there is no field ${JSON.stringify(full.slice(0, 100))}` };
   });
+}
+
+function unknownValue({ input, values }: z.core.$ZodIssueInvalidValue): string {
+  const known = values.map(String);
+  const guess = typeof input === "string" ? didYouMean(input, known) : "";
+  const given =
+    typeof input === "string" ? JSON.stringify(input.slice(0, 100)) : `a value of type ${typeof input}`;
+  return `${given} is not one of its values${guess === "" ? ": they" : `${guess} They`} are ${known.join(", ")}`;
 }
 
 const withPath = (path: string, message: string): string =>

@@ -25,6 +25,23 @@ test("a selector that is none is 422", async () => {
   ]);
 });
 
+test.each<[object, string]>([
+  [
+    { fields: ["titel"] },
+    'fields.0: "titel" is not one of its values; did you mean title? They are url, final_url,',
+  ],
+  [{ fields: [7] }, "fields.0: a value of type number is not one of its values: they are url, final_url,"],
+  [
+    { options: { engine: "readabilty" } },
+    'options.engine: "readabilty" is not one of its values; did you mean readability? They are article-extractor, readability',
+  ],
+])("the answer to %j says what was meant and which values there are", async (body, message) => {
+  const response = await server.post("/", { url: article(), ...body });
+  expect(response.status).toBe(422);
+  const { detail } = (await response.json()) as { readonly detail: string };
+  expect(detail).toStartWith(`the body is not valid: ${message}`);
+});
+
 test("a selector that matches nothing is named", async () => {
   const url = article();
   const response = await server.post("/", { url, options: { select: ".nowhere" } });
