@@ -25,9 +25,16 @@ const FUNCTION_WORDS = /\b(?:the|of|and|to|is|for|that|with|this|are|you|from|by
 /** English prose has one of these words among four, a list of names hardly any. */
 const CHARS_PER_WORD = 100;
 
-/** Whether a text that is said to be English holds next to none of the words that every English text holds. */
+const FOREIGN_LETTERS = /[^\p{Script=Latin}\P{L}]/gu;
+
+/**
+ * Whether a text that is said to be English stands mostly in another script, or holds next to none of the words that
+ * every English text holds.
+ */
 function isDoubtful(lang: string, text: string): boolean {
-  if (!/^en(?:-|$)/i.test(lang) || text.length < FEWEST_CHARS) return false;
+  if (!/^en(?:-|$)/i.test(lang)) return false;
   const read = text.slice(0, READ_CHARS);
+  if ((read.match(FOREIGN_LETTERS)?.length ?? 0) > read.length / 2) return true;
+  if (text.length < FEWEST_CHARS) return false;
   return (read.match(FUNCTION_WORDS)?.length ?? 0) < read.length / CHARS_PER_WORD;
 }

@@ -40,6 +40,19 @@ describe("the language", () => {
     expect([lang, language, sources.language]).toEqual(["en-US", "de", "text"]);
   });
 
+  for (const language of ["ja", "zh"]) {
+    test(`is ${language} where a short text of that script is said to be English`, async () => {
+      expect(await articleOf(page(TEXTS[language]!, "en"))).toMatchObject({
+        language,
+        sources: { language: "text" },
+      });
+    });
+  }
+
+  test("is English where an English text quotes another script", async () => {
+    expect((await articleOf(page(`${TEXTS.en} ${TEXTS.zh!.slice(0, 40)}`, "en"))).language).toBe("en");
+  });
+
   test("is what the page says where its text is too short or no prose", async () => {
     expect((await articleOf(page("Die Mühle dreht sich.", "en"))).language).toBe("en");
     const names = "Harbour Street 12, Quay Lane 7, Mill Road 3, Ann Quay, Ben Weir, Tide Gate 9. ".repeat(8);
