@@ -20,8 +20,12 @@ const ASIDE_TAGS: ReadonlySet<TagId> = new Set([
 /** Names that publishing systems give to an author's admonitions, code, tables, tasks and formulas. */
 const AUTHORS_CLASS =
   /(?:^|[\s_-])(?:admonition|markdown-alert|custom-block|callout|note|tip|important|warning|caution|danger|info|hint|attention|deprecated|seealso|versionadded|versionchanged|highlight|codehilite|sourceCode|literal-block|(?:language|lang)-\w+|prism|hljs|shiki|code-block|codeblock|contains-task-list|task-list-item|docutils|simple|arabic|loweralpha|field-list|option-list|glossary|[uod]list|sect\d|sectionbody|(?:admonition|listing|literal|quote|example|image|open|table)block|fragment|table-wrapper|table-responsive|math)(?:[\s_-]|$)/i;
-/** Of these the ones whose parts have names of their own. */
-const REMARK_CLASS = /(?:^|\s)(?:admonition(?:block)?|markdown-alert|custom-block)(?:\s|$)/;
+/**
+ * Of these the ones whose parts have names of their own. As the class of an `<aside>` they name a remark, too; those
+ * stand beside the content otherwise.
+ */
+const REMARK_CLASS =
+  /(?:^|\s)(?:(?:theme-)?admonition(?:block)?|markdown-alert|custom-block|starlight-aside|note|tip|warning|caution)(?:\s|$)/;
 /** Longer values are data, not names. */
 const MAX_NAME = 300;
 const ROOT_TAGS: ReadonlySet<TagId> = new Set([Tag.html, Tag.body]);
@@ -65,7 +69,9 @@ export function findRegion(tree: PageTree, words: Float32Array, isChosen: Uint8A
   const isInRemark = new Uint8Array(elementCount);
   for (let element = region; element < elementEnd[region]!; element++) {
     const outer = parent[element]!;
-    const isBeside = element !== region && (isInside[outer] === 0 || ASIDE_TAGS.has(tag[element]!));
+    const isBeside =
+      element !== region &&
+      (isInside[outer] === 0 || (ASIDE_TAGS.has(tag[element]!) && !isRemark[classId[element]!]));
     isInside[element] = isBeside ? 0 : 1;
     const isHolder = isContainer(element) && chosenWords[element]! >= HOLDING_SHARE * all;
     // The id of a heading or section is an anchor, a box's is its name.

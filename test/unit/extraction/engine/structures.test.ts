@@ -74,6 +74,43 @@ test("the empty cells at the end of a table stay where it ends the content", asy
   expect(content).toContain(last);
 });
 
+const PARAGRAPHS = [0, 1, 2, 3].map(
+  (number) =>
+    `<p>The heron number ${number} waited by the weir until evening and then flew slowly over the quiet river towards the mill.</p>`,
+);
+
+/** Remarks as publishing systems write them. */
+const REMARKS = {
+  Docusaurus:
+    '<div class="theme-admonition theme-admonition-warning admonition_xJq3 alert alert--warning"><div class="admonitionHeading_Gvgb"><span class="admonitionIcon_Rf37"><svg></svg></span>warning</div><div class="admonitionContent_BuS1"><p>Never open both gates.</p></div></div>',
+  Starlight:
+    '<aside aria-label="Caution" class="starlight-aside starlight-aside--caution"><p class="starlight-aside__title" aria-hidden="true">Caution</p><div class="starlight-aside__content"><p>Never open both gates.</p></div></aside>',
+  Sphinx:
+    '<div class="admonition warning"><p class="admonition-title">Warning</p><p>Never open both gates.</p></div>',
+  GitHub:
+    '<div class="markdown-alert markdown-alert-caution"><p class="markdown-alert-title">Caution</p><p>Never open both gates.</p></div>',
+  "a handwritten manual": '<aside class="tip"><p>Never open both gates.</p></aside>',
+};
+
+describe("a remark stays at each place of a text", () => {
+  for (const [system, remark] of Object.entries(REMARKS)) {
+    test(`as written by ${system}`, async () => {
+      for (let place = 0; place <= PARAGRAPHS.length; place++) {
+        const paragraphs = PARAGRAPHS.toSpliced(place, 0, remark).join("");
+        const page = `<main><h1>Herons at the weir</h1>${paragraphs}</main><footer><p>© 2024 Weirside</p></footer>`;
+        const { markdown, text } = await articleOf(page);
+        for (const rendering of [markdown, text]) expect(rendering).toContain("Never open both gates.");
+      }
+    });
+  }
+
+  test("unless it is a sidebar", async () => {
+    const sidebar = '<aside class="author"><p>Never open both gates.</p></aside>';
+    const { text } = await articleOf(`<main>${PARAGRAPHS.join("")}${sidebar}</main>`);
+    expect(text).not.toContain("gates");
+  });
+});
+
 describe("what belongs to chosen text", () => {
   test("comes along, but for what is named as the frame of a page", async () => {
     const { text } = await articleOf(
