@@ -3,7 +3,7 @@
  *
  *   sh scripts/bun scripts/train-extraction/dump-context.ts OUT SET=DIR [SET=DIR ...]
  *
- * Reads OUT/first.f32 (a probability for each block of OUT/blocks.f32) and writes OUT/context.f32,
+ * Reads OUT/first.f32 (a probability for each block of OUT/blocks.f32) and OUT/words.f32, and writes OUT/context.f32,
  * OUT/page.f32 and their names. The sets are those of the first step, in the same order.
  */
 import { rm } from "node:fs/promises";
@@ -12,11 +12,13 @@ import { computeBlockFeatures } from "../../src/extraction/choice/block-features
 import { CONTEXT_FEATURES, computeContextFeatures } from "../../src/extraction/choice/context-features.ts";
 import { computePageFeatures, PAGE_FEATURES } from "../../src/extraction/choice/page-features.ts";
 import { buildPageTree } from "../../src/extraction/choice/page-tree.ts";
+import { WORD_SUM_COUNT } from "../../src/extraction/choice/word-sums.ts";
 import { scanPage } from "../../src/extraction/page/scan.ts";
 import { floatWriter, readSet } from "./sets.ts";
 
 const [out = "", ...sets] = process.argv.slice(2);
 const first = new Float32Array(await Bun.file(join(out, "first.f32")).arrayBuffer());
+const words = new Float32Array(await Bun.file(join(out, "words.f32")).arrayBuffer());
 await rm(join(out, "context.f32"), { force: true }); // a writer of Bun does not shorten it
 const rows = floatWriter(join(out, "context.f32"));
 await rm(join(out, "page.f32"), { force: true });
@@ -28,7 +30,8 @@ for (const set of sets) {
     const tree = buildPageTree(model);
     const end = at + tree.candidates.length;
     const p = first.subarray(at, end);
-    rows.write(computeContextFeatures(tree, p));
+    const wordSums = words.subarray(at * WORD_SUM_COUNT, end * WORD_SUM_COUNT);
+    rows.write(computeContextFeatures(tree, p, wordSums));
     pages.write(computePageFeatures({ facts, url, rows: computeBlockFeatures(tree, facts), p }));
     at = end;
   }

@@ -1,4 +1,5 @@
-"""Folds by domain: pages of one registered domain are always in the same fold, in every set."""
+"""Folds by domain: pages of one registered domain are always in the same fold, in every set. Printed pages: by publishing
+system, all its themes together."""
 import hashlib
 from urllib.parse import urlsplit
 
@@ -14,4 +15,12 @@ def domain_of(url):
 
 
 def fold_of(url):
-    return int(hashlib.sha256(domain_of(url).encode()).hexdigest(), 16) % FOLDS
+    return number_of(domain_of(url)) % FOLDS
+
+
+def fold_of_system(system):
+    return number_of(system.split("/")[0]) % FOLDS
+
+
+def number_of(name):
+    return int(hashlib.sha256(name.encode()).hexdigest(), 16)

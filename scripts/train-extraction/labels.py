@@ -114,3 +114,59 @@ def from_segments(texts, with_, without):
                 elif len(text) > 25 and text in segment:
                     labels[index] = label
     return labels
+
+
+def from_blocks(texts, known):
+    """-> 1 for each block that is one of the known blocks, or a piece of one, in their order: of all such sequences the one
+    with the most words, so that a table of contents does not count as the headings that it names.
+
+    known: [{kind, text}], as the press prints them"""
+    flat = [f" {' '.join(words_of(block['text']))} " for block in known]
+    places = defaultdict(set)
+    for number, text in enumerate(flat):
+        for word in text.split():
+            places[word].add(number)
+    heaviest = Heaviest(len(flat))
+    entries = []  # (block, entry before)
+    for index, text in enumerate(texts):
+        words = words_of(text)
+        if not words:
+            continue
+        piece = f" {' '.join(words)} "
+        found = []
+        for number in min((places.get(word, ()) for word in words), key=len):
+            if piece not in flat[number]:
+                continue
+            is_whole = piece == flat[number]
+            # A heading stands once; other blocks may stand in pieces.
+            before = heaviest.up_to(number - 1 if is_whole and known[number]["kind"] == "heading" else number)
+            found.append((number, before[0] + len(words) + 0.5 * is_whole, before[1]))
+        for number, weight, before in found:
+            entries.append((index, before))
+            heaviest.put(number, (weight, len(entries) - 1))
+    labels = [0] * len(texts)
+    at = heaviest.up_to(len(flat) - 1)[1]
+    while at >= 0:
+        index, at = entries[at]
+        labels[index] = 1
+    return labels
+
+
+class Heaviest:
+    """The heaviest (weight, entry) up to a place, as a Fenwick tree."""
+
+    def __init__(self, size):
+        self.nodes = [(0, -1)] * (size + 1)
+
+    def up_to(self, place):
+        best, at = (0, -1), place + 1
+        while at > 0:
+            best, at = max(best, self.nodes[at]), at - (at & -at)
+        return best
+
+    def put(self, place, value):
+        at = place + 1
+        while at < len(self.nodes):
+            # Of equal ones the later: the heading, not the crumb before it.
+            self.nodes[at] = max(self.nodes[at], value)
+            at += at & -at

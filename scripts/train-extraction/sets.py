@@ -5,26 +5,31 @@ from pathlib import Path
 
 import numpy as np
 
-from folds import fold_of
-from labels import align, from_segments, spaceless, words_of
+from folds import fold_of, fold_of_system, number_of
+from labels import align, from_blocks, from_segments, spaceless, words_of
 
 # The order is the product's (PAGE_TYPES of src/extraction/types.ts).
 TYPES = ["article", "documentation", "forum", "product", "collection", "listing", "service"]
 ARTICLE_WEIGHT = 2.0
 SEGMENT_PAGE_WEIGHT = 1.5
+# The set of printed pages; its pages have no type. Sources of every second number are never learned from.
+PRESS = "press"
+PRESS_PAGE_WEIGHT = 0.6
 
 
 class Page:
     __slots__ = ("set", "id", "url", "texts", "start", "end", "type", "reference", "with_", "without", "fold", "words",
-                 "counters")
+                 "counters", "blocks", "is_taught")
 
     def __init__(self, dumped, start, truth):
         self.set, self.id, self.url, self.texts = dumped["set"], dumped["id"], dumped["url"], dumped["texts"]
         self.start, self.end = start, start + len(self.texts)
-        self.type = truth.get("page_type")
+        self.type = truth.get("page_type") if self.set != PRESS else None
         self.reference = truth.get("main_content")
         self.with_, self.without = truth["with"], truth["without"]
-        self.fold = fold_of(self.url)
+        self.blocks = truth["blocks"] if self.set == PRESS else None
+        self.fold = fold_of(self.url) if self.blocks is None else fold_of_system(truth["system"])
+        self.is_taught = self.blocks is None or number_of(truth["source"]) % 2 == 0
         self.words = [words_of(t) for t in self.texts]
         self.counters = Counter(words_of(self.reference)) if self.reference is not None else None
 
@@ -47,11 +52,16 @@ def load(dump, sets):
 def label(pages):
     """-> (labels, weights) of all blocks. A page weighs as much as any other of its kind: the score is a mean over pages."""
     count = pages[-1].end
+    printed = np.zeros(count, np.float32)
     labels, weights = np.zeros(count, np.float32), np.zeros(count, np.float32)
     for page in pages:
         if page.end == page.start:
             continue
         rows = slice(page.start, page.end)
+        if page.blocks is not None:
+            labels[rows] = from_blocks(page.texts, page.blocks)
+            printed[rows] = share_of_page(page, labels[rows]) * page.is_taught
+            continue
         if page.reference is None:
             sparse = from_segments(page.texts, page.with_, page.without)
             known = [i for i, l in enumerate(sparse) if l is not None]
@@ -60,17 +70,30 @@ def label(pages):
                 weights[page.start + i] = SEGMENT_PAGE_WEIGHT / len(known)
             continue
         labels[rows] = align(page.texts, page.reference)
-        sizes = np.array([len(w) for w in page.words], np.float32) ** 0.8
-        mass = max(float((sizes * labels[rows]).sum()), 0.25 * float(sizes.sum()), 20.0)
-        weights[rows] = sizes / mass * (ARTICLE_WEIGHT if page.type == "article" else 1.0)
-    return labels, weights * (count / weights.sum())
+        weights[rows] = share_of_page(page, labels[rows]) * (ARTICLE_WEIGHT if page.type == "article" else 1.0)
+    others = [page for page in pages if page.blocks is None]
+    weights *= sum(page.end - page.start for page in others) / weights.sum()
+    taught = sum(page.is_taught for page in pages) - len(others)
+    if taught > 0:
+        weights += printed * (PRESS_PAGE_WEIGHT * taught / len(others) * weights.sum() / printed.sum())
+    return labels, weights
+
+
+def share_of_page(page, labels):
+    """-> what each block weighs in its page"""
+    sizes = np.array([len(w) for w in page.words], np.float32) ** 0.8
+    return sizes / max(float((sizes * labels).sum()), 0.25 * float(sizes.sum()), 20.0)
+
+
+def folds_of_blocks(pages):
+    return np.concatenate([np.full(p.end - p.start, p.fold) for p in pages])
 
 
 def score_reference(pages, keep):
     """-> {type: mean F1} with 'all', 'with', 'without', 'p', 'r' over the pages that have a reference text."""
     by_type, rates = {}, {"with": [], "without": [], "p": [], "r": []}
     for page in pages:
-        if page.counters is None:
+        if page.counters is None or page.set == PRESS:
             continue
         chosen = [i for i in range(len(page.texts)) if keep[page.start + i]]
         got = Counter(w for i in chosen for w in page.words[i])

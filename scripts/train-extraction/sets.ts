@@ -13,11 +13,16 @@ export async function* readSet(directory: string): AsyncGenerator<TrainingPage> 
   }
 }
 
-/** Appends rows of floats to a file as they come, little-endian. */
-export function floatWriter(path: string): {
-  readonly write: (rows: Float32Array) => void;
+type NumberWriter<Numbers> = {
+  readonly write: (rows: Numbers) => void;
   readonly end: () => Promise<void>;
-} {
+};
+
+/** Appends rows of floats to a file as they come, little-endian. */
+export const floatWriter: (path: string) => NumberWriter<Float32Array> = numberWriter;
+
+/** The same of any numbers. */
+export function numberWriter(path: string): NumberWriter<Float32Array | Uint16Array> {
   const writer = Bun.file(path).writer();
   return {
     write: (rows) => {

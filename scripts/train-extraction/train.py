@@ -15,7 +15,7 @@ import numpy as np
 import export
 import trees
 from choose import keep_blocks
-from sets import TYPES, label, load, page_scores, report
+from sets import PRESS, PRESS_PAGE_WEIGHT, TYPES, folds_of_blocks, label, load, page_scores, report
 
 # Fewer and smaller than in the first stage: the curve is flat from 20 trees of 8 leaves on.
 CONTEXT_TREES = dict(trees=60, num_leaves=8, min_data_in_leaf=100)
@@ -37,6 +37,8 @@ def main():
 
 def first(a, pages):
     labels, weights = label(pages)
+    # Printed pages teach the second stage alone.
+    weights = np.where(is_printed(pages), 0, weights)
     rows, _ = read(a.out, "blocks.f32", "features.json")
     p = trees.out_of_fold(rows, labels, weights, folds_of_blocks(pages))
     p.astype(np.float32).tofile(a.out / "first.f32")
@@ -82,7 +84,7 @@ def third(a, pages):
     types = np.fromfile(a.out / "types.f32", np.float32).reshape(len(pages), len(TYPES))
     scores = page_scores(pages, keep_blocks(pages, p, types))
     labels = np.array([float(s is not None and s >= GOOD_F1) for s in scores])
-    weights = np.array([0.0 if s is None else 1.0 for s in scores])
+    weights = np.array([0.0 if s is None else PRESS_PAGE_WEIGHT * q.is_taught if q.set == PRESS else 1.0 for q, s in zip(pages, scores)])
     folds = np.array([q.fold for q in pages])
     sizes = {**PAGE_TREES, "num_leaves": 4, "learning_rate": 0.05, "feature_fraction": 0.5}
     got = trees.out_of_fold(rows, labels, weights, folds, **sizes)
@@ -108,8 +110,8 @@ def write_sample(a, models):
     a.sample.write_text(json.dumps(sample) + "\n")
 
 
-def folds_of_blocks(pages):
-    return np.concatenate([np.full(p.end - p.start, p.fold) for p in pages])
+def is_printed(pages):
+    return np.concatenate([np.full(p.end - p.start, p.set == PRESS) for p in pages])
 
 
 def read(out, rows, names):

@@ -6,6 +6,7 @@ out=$1
 shift
 bun="sh $here/../bun"
 $bun "$here/dump-blocks.ts" "$out" "$@"
+"$PYTHON" "$here/words.py" "$out" "$@" --to "$here/../../src/extraction/choice/word-weights.ts"
 "$PYTHON" "$here/train.py" first "$out" "$@"
 $bun "$here/dump-context.ts" "$out" "$@"
 "$PYTHON" "$here/train.py" second "$out" "$@"

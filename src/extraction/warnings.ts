@@ -2,7 +2,7 @@ import type { Choice } from "./choice/choose.ts";
 import type { ExtractionOptions } from "./types.ts";
 
 /** A smaller share of the page's main part, with at least as many words left out, is worth a warning. */
-const LEAST_SHARE = 0.4;
+const LEAST_SHARE = 0.5;
 const MANY_WORDS = 100;
 
 type Extent = { readonly wordCount: number; readonly mainPart: Choice["mainPart"] };

@@ -1,7 +1,7 @@
 import { TextStat } from "../page/word-stats.ts";
 import { PAGE_TYPES } from "../types.ts";
-import { plateauOf } from "./context-features.ts";
 import type { PageTree } from "./page-tree.ts";
+import { plateauOf } from "./plateau.ts";
 
 /** Names of the numbers that the confidence is judged by, in their order; a change needs new trees. */
 export const CHOICE_FEATURES: readonly string[] = [

@@ -15,6 +15,8 @@ import { computePageFeatures, PAGE_FEATURES } from "./page-features.ts";
 import { buildPageTree } from "./page-tree.ts";
 import { shortPageBlocks } from "./short-page.ts";
 import { decodeTrees, type FeatureHints, predict, type Trees } from "./trees.ts";
+import { computeWordSums, decodeWordWeights, type WordWeights } from "./word-sums.ts";
+import { WORD_WEIGHTS } from "./word-weights.ts";
 
 /** What the choice says about a page. */
 export type Choice = {
@@ -37,6 +39,7 @@ export type Models = {
   readonly context: Trees;
   readonly types: readonly Trees[];
   readonly confidence: Trees;
+  readonly words: WordWeights;
 };
 
 let models: Models | null = null;
@@ -51,6 +54,7 @@ export function chooseBlocks(page: ScannedPage, url: string | null, favor: Favor
     context: CONTEXT_TREES,
     types: TYPE_TREES,
     confidence: CONFIDENCE_TREES,
+    words: WORD_WEIGHTS,
   });
   return chooseWith(models, page, url, favor);
 }
@@ -69,7 +73,8 @@ export function chooseWith(
   const rows = computeBlockFeatures(tree, facts);
   const first = predict(models.blocks, rows);
   const typeP = typesOf(models, computePageFeatures({ facts, url, rows, p: first }));
-  const p = predict(models.context, withPageTypes(computeContextFeatures(tree, first), typeP));
+  const context = computeContextFeatures(tree, first, computeWordSums(tree, models.words));
+  const p = predict(models.context, withPageTypes(context, typeP));
   const { blocks: likely, mainPart } = keepBlocks(tree, { p, typeP, favor });
   const blocks = likely.length > 0 ? likely : shortPageBlocks(tree);
   const [confidence = 0] = predict(models.confidence, computeChoiceFeatures({ tree, p, typeP, blocks }));
@@ -94,15 +99,18 @@ export type StoredModels = {
   readonly context: string;
   readonly types: readonly string[];
   readonly confidence: string;
+  /** See `decodeWordWeights`. */
+  readonly words: string;
 };
 
 /** @throws Error for trees of other features than this code computes */
-export function readModels({ blocks, context, types, confidence }: StoredModels): Models {
+export function readModels({ blocks, context, types, confidence, words }: StoredModels): Models {
   return {
     blocks: load(blocks, BLOCK_FEATURES.length, BLOCK_HINTS),
     context: load(context, CONTEXT_FEATURES.length + PAGE_TYPES.length, CONTEXT_HINTS),
     types: types.map((base64) => load(base64, PAGE_FEATURES.length)),
     confidence: load(confidence, CHOICE_FEATURES.length),
+    words: decodeWordWeights(words),
   };
 }
 

@@ -4,7 +4,10 @@ import { PAGE_TYPES } from "../types.ts";
 import { headingLevel } from "./block-features.ts";
 import { COUNT_LIMITS } from "./count-limits.ts";
 import type { PageTree } from "./page-tree.ts";
+import { plateauOf } from "./plateau.ts";
+import { computeRegionFeatures, REGION_FEATURES } from "./region-features.ts";
 import type { FeatureHints } from "./trees.ts";
+import { WORD_SUM_COUNT, WORD_SUMS } from "./word-sums.ts";
 
 /** Levels above a block whose probability and mass are features. */
 const LEVELS = 8;
@@ -35,6 +38,8 @@ export const CONTEXT_FEATURES: readonly string[] = [
   "pageMass",
   "pageShareAboveHalf",
   "place",
+  ...REGION_FEATURES,
+  ...WORD_SUMS,
 ];
 
 const WIDTH = CONTEXT_FEATURES.length;
@@ -52,16 +57,25 @@ export const CONTEXT_HINTS: FeatureHints = {
  * The features of the second stage: what the first stage's probabilities say about everything around
  * each candidate.
  * @param p the first stage's probability of each candidate
+ * @param wordSums see `computeWordSums`
  */
-export function computeContextFeatures(tree: PageTree, p: Float32Array): Float32Array {
+export function computeContextFeatures(
+  tree: PageTree,
+  p: Float32Array,
+  wordSums: Float32Array,
+): Float32Array {
   const { candidates } = tree;
   const rows = new Float32Array(candidates.length * WIDTH);
   const context = prepare(tree, p);
+  const inRegion = computeRegionFeatures(tree, p, context.weight);
   for (let index = 0; index < candidates.length; index++) {
     let at = writeOwn(rows, index * WIDTH, index, context);
     at = writeNeighbours(rows, at, index, context);
     at = writeLevels(rows, at, index, context);
-    writePage(rows, at, index, context);
+    at = writePage(rows, at, index, context);
+    rows.set(inRegion.subarray(index * REGION_FEATURES.length, (index + 1) * REGION_FEATURES.length), at);
+    at += REGION_FEATURES.length;
+    rows.set(wordSums.subarray(index * WORD_SUM_COUNT, (index + 1) * WORD_SUM_COUNT), at);
   }
   return rows;
 }
@@ -148,23 +162,6 @@ function prepare(tree: PageTree, p: Float32Array): Context {
       mass: Math.log2(1 + Math.min(mass, COUNT_LIMITS.pageWords)),
     },
   };
-}
-
-/** The word-weighted mean probability of the blocks that are more likely content than not. */
-export function plateauOf(
-  p: Float32Array,
-  weight: Float32Array,
-): { readonly plateau: number; readonly shareAboveHalf: number } {
-  let mass = 0;
-  let above = 0;
-  let total = 0;
-  for (let index = 0; index < p.length; index++) {
-    total += weight[index]!;
-    if (p[index]! <= 0.5) continue;
-    above += weight[index]!;
-    mass += weight[index]! * p[index]!;
-  }
-  return { plateau: above === 0 ? 0 : mass / above, shareAboveHalf: total === 0 ? 0 : above / total };
 }
 
 /** The smallest element that holds three quarters of the page's mass. */
@@ -287,7 +284,7 @@ function writeLevels(rows: Float32Array, start: number, index: number, context: 
   return at;
 }
 
-function writePage(rows: Float32Array, start: number, index: number, context: Context): void {
+function writePage(rows: Float32Array, start: number, index: number, context: Context): number {
   const { tree, core, weightIn, signs, weightBefore } = context;
   const { model, candidates } = tree;
   let at = start;
@@ -306,6 +303,7 @@ function writePage(rows: Float32Array, start: number, index: number, context: Co
   rows[at++] = signs.mass;
   rows[at++] = signs.shareAboveHalf;
   rows[at++] = weightBefore[index]! / Math.max(weightBefore[weightBefore.length - 1]!, 1);
+  return at;
 }
 
 /** Levels up to the first element that holds both the block and the core. */

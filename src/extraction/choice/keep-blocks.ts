@@ -3,9 +3,10 @@ import { Tag, type TagId } from "../page/tags.ts";
 import { TextStat } from "../page/word-stats.ts";
 import { type Favor, PAGE_TYPES } from "../types.ts";
 import { headingLevel } from "./block-features.ts";
-import { placeOf, plateauOf } from "./context-features.ts";
+import { placeOf } from "./context-features.ts";
 import type { PageTree } from "./page-tree.ts";
-import { findRegion, type Region } from "./region.ts";
+import { plateauOf } from "./plateau.ts";
+import { findRegion, NOT_SHOWN, type Region } from "./region.ts";
 
 /** A block is kept from this share of the page's own plateau on, but never below the least probability. */
 const THRESHOLDS: Readonly<Record<Favor, { readonly plateauShare: number; readonly least: number }>> = {
@@ -13,6 +14,9 @@ const THRESHOLDS: Readonly<Record<Favor, { readonly plateauShare: number; readon
   balanced: { plateauShare: 0.6, least: 0.3 },
   recall: { plateauShare: 0.4, least: 0.2 },
 };
+/** Of texts of fewer words, which say little about themselves, this share of the threshold is enough. */
+const SHORT_WORDS = 3;
+const SHORT_SHARE = 0.75;
 /**
  * A page of which nothing is sure is an index: its lists are its content, and half of the best probability is enough.
  * Below the second one it is an empty shell, of which nothing is content.
@@ -31,14 +35,19 @@ const REPEATING_TAGS: ReadonlySet<TagId> = new Set([Tag.li, Tag.td, Tag.th, Tag.
 /** Reference pages say the same of many things: where this is as likely, every text counts. */
 const DOCUMENTATION = PAGE_TYPES.indexOf("documentation");
 const SURELY_DOCUMENTATION = 0.5;
+const ARTICLE = PAGE_TYPES.indexOf("article");
 
-/** What readers do not see until a script shows it, and what they press. */
-const NOT_SHOWN = ElementFlag.hidden | ElementFlag.template | ElementFlag.noscript | ElementFlag.button;
-
-/** In the author's own markup only what is surely no content goes. */
+/**
+ * In the author's own markup only what is surely no content goes; on pages that are articles with this probability, and
+ * no documentation, more of it: in the same paragraphs, news announce other stories, letters and advertisements.
+ */
 const SURELY_NOT_CONTENT = 0.02;
+const SURELY_ARTICLE = 0.85;
+const DOUBTFUL_IN_ARTICLES = 0.3;
+/** Where fewer words are chosen, they introduce the rest of the page, such as the list of an index. */
+const FEW_WORDS = 50;
 const REMARK_CLASS =
-  /(?:^|\s)(?:admonition|note|tip|important|warning|caution|danger|hint|attention|deprecated)(?:\s|$)/;
+  /(?:^|\s)(?:admonition|tsd-alert-title|note|tip|important|warning|caution|danger|hint|attention|deprecated)(?:\s|$)/;
 const LINE_NUMBERS = /^[\d\s]*$/;
 /** Paragraphs of links are pointers to other pages, unless the page is documentation. */
 const MOSTLY_LINKS = 0.5;
@@ -83,12 +92,32 @@ export function keepBlocks(tree: PageTree, { p, typeP, favor }: Judgement): Kept
   const best = p.reduce((most, value) => Math.max(most, value), 0);
   const isIndex = best < SURE && best >= LEAST_BEST && p.length >= FEWEST_ENTRIES;
   const threshold = isIndex ? best / 2 : Math.max(least, plateauShare * plateauOf(p, words).plateau);
-  const isChosen = Uint8Array.from(p, (value) => (value >= threshold ? 1 : 0));
-  const region = findRegion(tree, words, isChosen);
+  // Code needs no more than the least: hardly anything but content is written in it.
+  const leastOfCode = Math.min(least, threshold);
+  const isChosen = Uint8Array.from(p, (value, index) => {
+    const enough = words[index]! < SHORT_WORDS ? SHORT_SHARE * threshold : threshold;
+    return value >= enough || (value >= leastOfCode && isCodeBlock(tree, tree.candidates[index]!)) ? 1 : 0;
+  });
+  dropTemplates(tree, words, isChosen);
+  const region = findRegion(tree, words, isChosen, FEW_WORDS);
   if (region !== null && favor !== "precision") addFromRegion(tree, { region, p, typeP, favor, isChosen });
   const keepsRepeats = typeP[DOCUMENTATION]! > SURELY_DOCUMENTATION;
   const blocks = withoutRepeats(tree, { words, isChosen, region, keepsRepeats });
   return { blocks, mainPart: region && measure(tree, region, blocks) };
+}
+
+/** A page that scripts put together out of templates holds its content there; beside shown content they hold spare parts. */
+function dropTemplates({ model, candidates }: PageTree, words: Float32Array, isChosen: Uint8Array): void {
+  const isSpare = (index: number): boolean =>
+    isChosen[index] === 1 && (model.blocks.flags[candidates[index]!]! & ElementFlag.template) !== 0;
+  let shown = 0;
+  let spare = 0;
+  for (let index = 0; index < candidates.length; index++) {
+    if (isSpare(index)) spare += words[index]!;
+    else if (isChosen[index] === 1) shown += words[index]!;
+  }
+  if (spare === 0 || spare > shown) return;
+  for (let index = 0; index < candidates.length; index++) if (isSpare(index)) isChosen[index] = 0;
 }
 
 /** Counts the words of the container, each text that readers see once. */
@@ -121,6 +150,8 @@ type Evidence = Judgement & {
  */
 function addFromRegion(tree: PageTree, { region, p, typeP, favor, isChosen }: Evidence): void {
   const { model, candidates } = tree;
+  const isArticle = typeP[ARTICLE]! > SURELY_ARTICLE && favor !== "recall";
+  const leastOfAuthors = isArticle ? DOUBTFUL_IN_ARTICLES : SURELY_NOT_CONTENT;
   const keepsNearlyAll = favor === "recall" || typeP[DOCUMENTATION]! > LIKELY_DOCUMENTATION;
   const places = keepsNearlyAll ? placesOf(tree, isChosen) : new Set<number>();
   // From the end, so that a heading knows whether its section stays.
@@ -130,7 +161,7 @@ function addFromRegion(tree: PageTree, { region, p, typeP, favor, isChosen }: Ev
     if (region.isInside[element] === 0 || !isShown) continue;
     const isAuthored =
       region.isPlain[element] === 1 &&
-      p[index]! >= SURELY_NOT_CONTENT &&
+      p[index]! >= leastOfAuthors &&
       (isAuthorsBlock(tree, index) || followsText(tree, isChosen, index)) &&
       (headingLevel(tree, candidates[index]!) === 0 || opensSection(tree, isChosen, index, next));
     const isDocumented =

@@ -1,3 +1,4 @@
+import { ElementFlag } from "../page/page-model.ts";
 import { Tag, type TagId } from "../page/tags.ts";
 import type { PageTree } from "./page-tree.ts";
 
@@ -7,6 +8,7 @@ const CORE_SHARE = 0.9;
 const CONTAINER_SHARE = 0.25;
 /** Share of all chosen words that the container of an author's markup holds. */
 const HOLDING_SHARE = 0.5;
+const MAIN_TAGS: ReadonlySet<TagId> = new Set([Tag.main, Tag.article]);
 
 /** What stands beside the content even where it is written inside its container. */
 const ASIDE_TAGS: ReadonlySet<TagId> = new Set([
@@ -19,13 +21,13 @@ const ASIDE_TAGS: ReadonlySet<TagId> = new Set([
 ]);
 /** Names that publishing systems give to an author's admonitions, code, tables, tasks and formulas. */
 const AUTHORS_CLASS =
-  /(?:^|[\s_-])(?:admonition|markdown-alert|custom-block|callout|note|tip|important|warning|caution|danger|info|hint|attention|deprecated|seealso|versionadded|versionchanged|highlight|codehilite|sourceCode|literal-block|(?:language|lang)-\w+|prism|hljs|shiki|code-block|codeblock|contains-task-list|task-list-item|docutils|simple|arabic|loweralpha|field-list|option-list|glossary|[uod]list|sect\d|sectionbody|(?:admonition|listing|literal|quote|example|image|open|table)block|fragment|table-wrapper|table-responsive|math)(?:[\s_-]|$)/i;
+  /(?:^|[\s_-])(?:admonition|markdown-alert|custom-block|callout|note|tip|important|warning|caution|danger|info|hint|attention|deprecated|seealso|versionadded|versionchanged|highlight|codehilite|sourceCode|literal-block|(?:language|lang)-\w+|prism|hljs|shiki|code-block|codeblock|contains-task-list|task-list-item|docutils|simple|arabic|loweralpha|field-list|option-list|glossary|[uod]list|blockList|tsd-alert|sect\d|sectionbody|(?:admonition|listing|literal|quote|example|image|open|table)block|fragment|table-wrapper|table-responsive|math)(?:[\s_-]|$)/i;
 /**
  * Of these the ones whose parts have names of their own. As the class of an `<aside>` they name a remark, too; those
  * stand beside the content otherwise.
  */
 const REMARK_CLASS =
-  /(?:^|\s)(?:(?:theme-)?admonition(?:block)?|markdown-alert|custom-block|starlight-aside|note|tip|warning|caution)(?:\s|$)/;
+  /(?:^|\s)(?:(?:theme-)?admonition(?:block)?|markdown-alert|custom-block|starlight-aside|tsd-alert|note|tip|important|warning|caution|danger|hint|attention)(?:\s|$)/;
 /** Longer values are data, not names. */
 const MAX_NAME = 300;
 const ROOT_TAGS: ReadonlySet<TagId> = new Set([Tag.html, Tag.body]);
@@ -34,6 +36,10 @@ const ROOT_TAGS: ReadonlySet<TagId> = new Set([Tag.html, Tag.body]);
  * on definitions, and of their columns on cells.
  */
 const UNNAMED_TAGS: ReadonlySet<TagId> = new Set([Tag.dl, Tag.dt, Tag.dd, Tag.tr, Tag.td, Tag.th]);
+
+/** What readers do not see until a script shows it, and what they press. */
+export const NOT_SHOWN =
+  ElementFlag.hidden | ElementFlag.template | ElementFlag.noscript | ElementFlag.button;
 
 /** The part of a page that holds the content; for each element a 1 where the name says yes. */
 export type Region = {
@@ -45,6 +51,8 @@ export type Region = {
    * paragraphs, tables and code have no names.
    */
   readonly isPlain: Uint8Array;
+  /** For each name of the page: whether it is an author's, not a template's. */
+  readonly isAuthors: readonly boolean[];
 };
 
 /**
@@ -52,20 +60,26 @@ export type Region = {
  * that is.
  * @param words of each candidate
  * @param isChosen 1 for each candidate that is chosen
+ * @param fewWords where fewer are chosen, what the page names its main part is a container, too
  * @returns null when the chosen blocks have no container of their own
  */
-export function findRegion(tree: PageTree, words: Float32Array, isChosen: Uint8Array): Region | null {
+export function findRegion(
+  tree: PageTree,
+  words: Float32Array,
+  isChosen: Uint8Array,
+  fewWords = 0,
+): Region | null {
   const { elementCount, elementEnd, parent, tag, classId, idId, names } = tree.model;
   const chosenWords = sumChosen(tree, words, isChosen);
   const all = words.reduce((sum, count, index) => sum + count * isChosen[index]!, 0);
   const isContainer = (element: number): boolean =>
-    chosenWords[element]! >= CONTAINER_SHARE * tree.words[element]!;
+    chosenWords[element]! >= CONTAINER_SHARE * tree.words[element]! ||
+    (all < fewWords && MAIN_TAGS.has(tag[element]!));
   const region = outermostContainer(tree, coreOf(tree, chosenWords, CORE_SHARE * all), isContainer);
   if (region < 0) return null;
   const isInside = new Uint8Array(elementCount);
   const isPlain = new Uint8Array(elementCount);
-  const isAuthors = names.map((name) => name.length <= MAX_NAME && AUTHORS_CLASS.test(name));
-  const isRemark = names.map((name) => name.length <= MAX_NAME && REMARK_CLASS.test(name));
+  const { isAuthors, isRemark } = judgeNames(names);
   const isInRemark = new Uint8Array(elementCount);
   for (let element = region; element < elementEnd[region]!; element++) {
     const outer = parent[element]!;
@@ -82,7 +96,23 @@ export function findRegion(tree: PageTree, words: Float32Array, isChosen: Uint8A
     isPlain[element] = !isBeside && (isHolder || (isPlain[outer] === 1 && !isNamed)) ? 1 : 0;
     isInRemark[element] = isRemark[classId[element]!] || isInRemark[outer] === 1 ? 1 : 0;
   }
-  return { isInside, isPlain };
+  return { isInside, isPlain, isAuthors };
+}
+
+type Names = { readonly isAuthors: readonly boolean[]; readonly isRemark: readonly boolean[] };
+
+const judgedNames = new WeakMap<readonly string[], Names>();
+
+/** Which names of a page are an author's. A page is asked for its region twice, by what either stage chooses. */
+function judgeNames(names: readonly string[]): Names {
+  const known = judgedNames.get(names);
+  if (known !== undefined) return known;
+  const judged = {
+    isAuthors: names.map((name) => name.length <= MAX_NAME && AUTHORS_CLASS.test(name)),
+    isRemark: names.map((name) => name.length <= MAX_NAME && REMARK_CLASS.test(name)),
+  };
+  judgedNames.set(names, judged);
+  return judged;
 }
 
 /** Chosen words inside each element. */
