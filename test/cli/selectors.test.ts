@@ -29,7 +29,7 @@ test.each([
     "hidden.html",
     "<p hidden>The wheel turns.</p><p>Or not.</p>",
     "[hidden]",
-    noMatch("hidden.html", "[hidden]"),
+    'what the selector "[hidden]" matches on hidden.html holds no words',
   ],
   [
     "image.html",
