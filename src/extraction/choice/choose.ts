@@ -13,6 +13,7 @@ import {
 import { keepBlocks, type MainPart } from "./keep-blocks.ts";
 import { computePageFeatures, PAGE_FEATURES } from "./page-features.ts";
 import { buildPageTree } from "./page-tree.ts";
+import { withoutShortForms } from "./short-forms.ts";
 import { shortPageBlocks } from "./short-page.ts";
 import { decodeTrees, type FeatureHints, predict, type Trees } from "./trees.ts";
 import { computeWordSums, decodeWordWeights, type WordWeights } from "./word-sums.ts";
@@ -76,7 +77,7 @@ export function chooseWith(
   const context = computeContextFeatures(tree, first, computeWordSums(tree, models.words));
   const p = predict(models.context, withPageTypes(context, typeP));
   const { blocks: likely, mainPart } = keepBlocks(tree, { p, typeP, favor });
-  const blocks = likely.length > 0 ? likely : shortPageBlocks(tree);
+  const blocks = withoutShortForms(model, likely.length > 0 ? likely : shortPageBlocks(tree));
   const [confidence = 0] = predict(models.confidence, computeChoiceFeatures({ tree, p, typeP, blocks }));
   const likeliest = typeP.indexOf(Math.max(...typeP));
   return {
