@@ -195,19 +195,22 @@ function isAuthorsBlock(tree: PageTree, index: number): boolean {
   return tag !== Tag.p || !isLinks || (index > 0 && headingLevel(tree, tree.candidates[index - 1]!) > 0);
 }
 
-/** Whether a box without a name or a link stands right behind a chosen block or a heading, under the same parent. */
+/**
+ * Whether text without a link, in no element but a box, stands right behind a chosen block or a heading: in a box without
+ * a name under the same parent, or in that parent itself.
+ */
 function followsText(tree: PageTree, isChosen: Uint8Array, index: number): boolean {
-  const { model, candidates } = tree;
-  const block = candidates[index]!;
-  const before = candidates[index - 1];
+  const { blocks, parent, tag, classId } = tree.model;
+  const block = tree.candidates[index]!;
+  const before = tree.candidates[index - 1];
   if (before === undefined) return false;
-  const element = model.blocks.element[block]!;
+  const element = blocks.element[block]!;
+  const around = parent[blocks.element[before]!];
   return (
-    model.tag[element] === Tag.div &&
-    model.classId[element] === 0 &&
-    model.blocks.stats[block * TextStat.count + TextStat.linkChars] === 0 &&
+    tag[element] === Tag.div &&
+    blocks.stats[block * TextStat.count + TextStat.linkChars] === 0 &&
     (isChosen[index - 1] === 1 || headingLevel(tree, before) > 0) &&
-    model.parent[model.blocks.element[before]!] === model.parent[element]
+    (around === element || (around === parent[element] && classId[element] === 0))
   );
 }
 
