@@ -43,7 +43,7 @@ const CLEAN: Readonly<Record<string, string>> = {
   "src/text-files.d.ts": 'declare module "*.txt" {\n  const text: string;\n  export default text;\n}\n',
   "src/base/failure.ts": "export class Failure extends Error {}\n",
   "src/base/log.ts": 'import { createConsola } from "consola/core";\nexport const log = createConsola();\n',
-  "src/metrics.ts": "export const count = 1;\n",
+  "src/base/metrics.ts": "export const count = 1;\n",
   "src/app/index.ts": 'export { app } from "./app.ts";\n',
   "src/app/app.ts": [
     'import { type Options, readOptions } from "../settings/index.ts";',

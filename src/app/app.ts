@@ -8,6 +8,7 @@ import {
   serveArticle,
 } from "../articles/index.ts";
 import type { Log } from "../base/log.ts";
+import type { Metrics } from "../base/metrics.ts";
 import {
   type CrawlEvent,
   type CrawlJobOptions,
@@ -46,7 +47,6 @@ import {
   systemClock,
   systemResolve,
 } from "../fetching/index.ts";
-import type { Metrics } from "../metrics.ts";
 import { EXTRACTION_LIMITS, GARBAGE_COLLECTION, type Settings } from "../settings/index.ts";
 import {
   DEFAULT_NETWORK,

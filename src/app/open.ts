@@ -2,6 +2,7 @@ import { homedir, tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { Failure } from "../base/failure.ts";
 import { createLog, type Log, type LogFormat, type LogLevel } from "../base/log.ts";
+import { createMetrics, logSink, type MetricsSink, statsdSink } from "../base/metrics.ts";
 import {
   chooseProxy,
   deleteProxyVariables,
@@ -9,7 +10,6 @@ import {
   parseEgressPolicy,
   readProxyEnvironment,
 } from "../fetching/index.ts";
-import { createMetrics, logSink, type MetricsSink, statsdSink } from "../metrics.ts";
 import {
   type Environment,
   readSettings,

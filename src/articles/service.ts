@@ -1,6 +1,6 @@
 import { FAILURE_OUTCOMES, Failure } from "../base/failure.ts";
 import type { Log } from "../base/log.ts";
-import type { Metrics } from "../metrics.ts";
+import type { Metrics } from "../base/metrics.ts";
 import type { ArticleCache } from "./cache.ts";
 import type { FetchedArticle } from "./fetched-article.ts";
 import { articleFromUrl, type FromUrlRequest } from "./from-url.ts";

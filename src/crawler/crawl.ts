@@ -1,8 +1,8 @@
 import { onAbort } from "../base/abort.ts";
 import { Failure } from "../base/failure.ts";
 import type { LogFields } from "../base/log.ts";
+import type { Metrics } from "../base/metrics.ts";
 import type { RobotsCache } from "../fetching/index.ts";
-import type { Metrics } from "../metrics.ts";
 import type { PageUrl } from "../urls/index.ts";
 import type { ClaimedPage } from "./frontier/frontier.ts";
 import type { HostSlots } from "./host-slots.ts";

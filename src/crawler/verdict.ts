@@ -1,9 +1,9 @@
 import type { Fetchers, PageVisit } from "../articles/index.ts";
 import { Failure, type FailureRecord } from "../base/failure.ts";
 import type { Log } from "../base/log.ts";
+import type { Metrics } from "../base/metrics.ts";
 import type { Extractor, MetaRobots } from "../extraction/index.ts";
 import { type Clock, type FetchedPage, PRODUCT_TOKEN } from "../fetching/index.ts";
-import type { Metrics } from "../metrics.ts";
 import { originOf, type PageUrl } from "../urls/index.ts";
 import type { ClaimedPage, Frontier, KnownPage, NextTry, Settlement } from "./frontier/frontier.ts";
 import type { PageGate } from "./page-gate.ts";

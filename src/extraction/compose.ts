@@ -1,5 +1,5 @@
 import { formatHeading } from "../base/heading.ts";
-import { escapeAttribute, escapeHtml } from "./document/write/escape.ts";
+import { escapeAttribute, escapeHtml } from "../base/text.ts";
 import type { Article } from "./types.ts";
 
 /**

@@ -1,3 +1,4 @@
+import { isRecord } from "../base/json.ts";
 import type { PageFacts } from "./page/page-model.ts";
 
 /** One object of a page's JSON-LD; property names as schema.org spells them. */
@@ -105,6 +106,3 @@ export const typesOf = (object: JsonLdObject): string[] =>
   [object["@type"]].flat().filter((type) => typeof type === "string");
 
 const isWebPage = (object: JsonLdObject): boolean => typesOf(object).every((type) => type === "WebPage");
-
-export const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);

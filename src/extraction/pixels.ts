@@ -1,4 +1,4 @@
-import { isRecord } from "./json-ld.ts";
+import { isRecord } from "../base/json.ts";
 
 /** A length as pages write it (`1200`, `"1200"`, `"1200px"`, a QuantitativeValue); null for any other. */
 export function pixels(written: unknown): number | null {

@@ -1,3 +1,5 @@
+import { isRecord, parseJson } from "../base/json.ts";
+import { wordsOf } from "../base/text.ts";
 import { type JsonLdObject, textOf } from "./json-ld.ts";
 import type { PageFacts } from "./page/page-model.ts";
 import type { PageType } from "./types.ts";
@@ -45,7 +47,7 @@ export function recoverContent(context: RecoveryContext): Recovered | null {
 function fromArticleBody({ jsonLd }: RecoveryContext, found: FoundText): Recovered | null {
   for (const object of jsonLd) {
     const body = typeof object.articleBody === "string" ? object.articleBody : "";
-    const words = wordsOf(body);
+    const words = wordsOf(withoutTags(body));
     if (words.length < FEWEST_BODY_WORDS || words.length < found.wordCount || !found.lacks(words)) continue;
     return { html: toHtml(body), placement: "instead" };
   }
@@ -57,7 +59,7 @@ function fromProduct({ jsonLd, pageType }: RecoveryContext, found: FoundText): R
   for (const object of jsonLd) {
     if (![object["@type"]].flat().some((type) => type === "Product" || type === "ProductGroup")) continue;
     const description = textOf(object.description) ?? "";
-    const words = wordsOf(description);
+    const words = wordsOf(withoutTags(description));
     if (words.length < FEWEST_DESCRIPTION_WORDS || !found.lacks(words)) continue;
     return { html: toHtml(description), placement: "after" };
   }
@@ -69,10 +71,11 @@ function fromPosts({ facts }: RecoveryContext, found: FoundText): Recovered | nu
   for (const state of facts.states) {
     if (!state.includes("post_stream")) continue;
     const posts: string[] = [];
-    visit(parse(state), (value) => {
-      if (typeof value === "string" && value.includes('"post_stream"')) return parse(value);
+    // Half a state is no state: the page is then read as if it had none.
+    visit(parseJson(state), (value) => {
+      if (typeof value === "string" && value.includes('"post_stream"')) return parseJson(value);
       if (isRecord(value) && typeof value.cooked === "string" && posts.length < MAX_POSTS) {
-        const author = typeof value.username === "string" ? `<p>${escapeHtml(value.username)}</p>` : "";
+        const author = typeof value.username === "string" ? `<p>${escapeBrackets(value.username)}</p>` : "";
         posts.push(`${author}<div>${value.cooked}</div>`);
       }
       return null;
@@ -88,7 +91,7 @@ function fromState({ facts }: RecoveryContext, found: FoundText): Recovered | nu
   if (found.text.length >= NEXT_TO_NOTHING) return null;
   let longest = "";
   for (const state of facts.states) {
-    visit(parse(state), (value) => {
+    visit(parseJson(state), (value) => {
       if (typeof value === "string" && value.length > longest.length && /<p[\s>]/i.test(value))
         longest = value;
       return null;
@@ -111,15 +114,6 @@ function visit(root: unknown, look: (value: unknown) => unknown): void {
   }
 }
 
-function parse(json: string): unknown {
-  try {
-    return JSON.parse(json);
-  } catch {
-    // Half a state is no state: the page is then read as if it had none.
-    return null;
-  }
-}
-
 /** The word triples of a text, to tell what it holds already. */
 class FoundText {
   readonly text: string;
@@ -132,7 +126,7 @@ class FoundText {
 
   // Most pages carry nothing to compare with, so the words are counted when first asked for.
   get wordCount(): number {
-    this.#words ??= wordsOf(this.text);
+    this.#words ??= wordsOf(withoutTags(this.text));
     return this.#words.length;
   }
 
@@ -155,11 +149,6 @@ function triplesOf(words: readonly string[]): Set<string> {
 const tripleAt = (words: readonly string[], at: number): string =>
   `${words[at]} ${words[at + 1]} ${words[at + 2]}`;
 
-const wordsOf = (text: string): string[] =>
-  withoutTags(text)
-    .toLowerCase()
-    .match(/[\p{L}\p{N}]+/gu) ?? [];
-
 const withoutTags = (html: string): string => html.replace(/<[^<>]{0,2000}>/g, " ");
 
 const looksLikeHtml = (text: string): boolean => /<(?:p|br|div|ul|h[1-6])\b[^<>]{0,500}>/i.test(text);
@@ -172,12 +161,9 @@ function toHtml(text: string): string {
   return text
     .split(/\n+/)
     .filter((line) => line.trim() !== "")
-    .map((line) => `<p>${escapeHtml(line)}</p>`)
+    .map((line) => `<p>${escapeBrackets(line)}</p>`)
     .join("\n");
 }
 
-const escapeHtml = (text: string): string =>
+const escapeBrackets = (text: string): string =>
   text.replace(/[<>]/g, (sign) => (sign === "<" ? "&lt;" : "&gt;"));
-
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);

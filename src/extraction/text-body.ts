@@ -1,3 +1,4 @@
+import { escapeHtml } from "../base/text.ts";
 import type { PageUrl } from "../urls/index.ts";
 import { type RenderedContent, renderHtml } from "./content.ts";
 import type { Block, ContentDocument } from "./document/model.ts";
@@ -213,6 +214,3 @@ function filterSource(source: string, { includeImages, includeCode }: Extraction
   const kept = includeCode ? source : withoutCodeBlocks(source);
   return trimBlankLines(includeImages ? kept : withoutImages(kept));
 }
-
-const escapeHtml = (text: string): string =>
-  text.replace(/[&<>]/g, (character) => `&#${character.charCodeAt(0)};`);

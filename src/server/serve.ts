@@ -1,6 +1,6 @@
 import type { Log } from "../base/log.ts";
+import type { Metrics } from "../base/metrics.ts";
 import type { AddressSet } from "../fetching/index.ts";
-import type { Metrics } from "../metrics.ts";
 import { PROBE_PATHS } from "./api/site.ts";
 import { listen, urlOf } from "./listen.ts";
 import { requireApiKey } from "./middleware/api-key.ts";

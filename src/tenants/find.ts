@@ -28,11 +28,11 @@ const BEGINS = 0.7;
 export function createTenantFinder(tenants: readonly TenantDetail[]): TenantFinder {
   const engine = createEngine();
   engine.defineConfig({ fldWeights: FIELD_WEIGHTS, bm25Params: { k1: 1.2, b: 0.3 } });
-  engine.definePrepTasks([wordsOf]);
+  engine.definePrepTasks([topicWords]);
   const vocabulary = new Set<string>();
   for (const [index, tenant] of tenants.entries()) {
     const fields = fieldsOf(tenant);
-    for (const text of Object.values(fields)) for (const word of wordsOf(text)) vocabulary.add(word);
+    for (const text of Object.values(fields)) for (const word of topicWords(text)) vocabulary.add(word);
     engine.addDoc(fields, index);
   }
   for (let index = tenants.length; index < MIN_DOCUMENTS; index++) engine.addDoc(NO_FIELDS, index);
@@ -88,14 +88,14 @@ const MAX_QUERY_WORDS = 30;
 
 /** The words of a query, and every two neighbours as one word: `type script` is TypeScript. */
 function queryWords(query: string, vocabulary: ReadonlySet<string>): ReadonlySet<string> {
-  const all = wordsOf(query.slice(0, 1000)).slice(0, MAX_QUERY_WORDS);
+  const all = topicWords(query.slice(0, 1000)).slice(0, MAX_QUERY_WORDS);
   const telling = all.filter((word) => !COMMON.has(word));
   const joined = telling.slice(1).map((word, index) => `${telling[index]}${word}`);
   return new Set([...telling, ...joined.filter((word) => vocabulary.has(word))]);
 }
 
 /** Splits a text into words in lower case, without accents, at every other character. */
-const wordsOf = (text: string): string[] =>
+const topicWords = (text: string): string[] =>
   text
     .normalize("NFKD")
     .replace(/\p{M}+/gu, "")

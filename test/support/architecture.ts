@@ -18,13 +18,15 @@ const BASE = [
   "base/failure",
   "base/fair-queue",
   "base/heading",
+  "base/json",
   "base/nearest",
   "base/system-error",
+  "base/text",
   "base/version",
   "base/worker-thread",
 ] as const;
 // Metrics may be imported wherever the log may.
-const OBSERVED_BASE = [...BASE, "base/log", "base/silent-log", "metrics"] as const;
+const OBSERVED_BASE = [...BASE, "base/log", "base/silent-log", "base/metrics"] as const;
 const CRAWLING = ["articles", "fetching", "extraction", "pages"] as const;
 const MODULES = [...CRAWLING, "crawler", "search", "tenants"] as const;
 
@@ -34,10 +36,12 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   "base/log": { isOneFile: true, mayImport: [] },
   // Beside the log, so that the library needs nothing of what writes lines.
   "base/silent-log": { isOneFile: true, mayImport: ["base/log"] },
-  metrics: { isOneFile: true, mayImport: [] },
+  "base/metrics": { isOneFile: true, mayImport: [] },
   "base/worker-thread": { isOneFile: true, mayImport: ["base/failure"] },
   "base/version": { isOneFile: true, mayImport: [] },
   "base/heading": { isOneFile: true, mayImport: [] },
+  "base/json": { isOneFile: true, mayImport: [] },
+  "base/text": { isOneFile: true, mayImport: [] },
   "base/system-error": { isOneFile: true, mayImport: ["base/failure"] },
   "base/nearest": { isOneFile: true, mayImport: [] },
   "base/fair-queue": { isOneFile: true, mayImport: [] },

@@ -1,7 +1,7 @@
 import { type App, openApp, type Program, readProgram } from "../../src/app/index.ts";
 import type { Log } from "../../src/base/log.ts";
+import type { MetricsSink } from "../../src/base/metrics.ts";
 import { silentLog } from "../../src/base/silent-log.ts";
-import type { MetricsSink } from "../../src/metrics.ts";
 
 export const WORKER_URL = new URL("../../bin/extraction-worker.ts", import.meta.url);
 export const INDEX_WORKER_URL = new URL("../../bin/index-worker.ts", import.meta.url);

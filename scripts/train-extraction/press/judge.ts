@@ -8,6 +8,7 @@
  * `--show` lists what is lost of one kind: blocks, beside, or one of the facts.
  */
 import { join } from "node:path";
+import { wordsOf } from "../../../src/base/text.ts";
 import { extractHtml } from "../../../src/extraction/index.ts";
 import { DEFAULT_EXTRACTION, FAVORS } from "../../../src/settings/index.ts";
 import { compareFacts, FACT_KINDS, type Facts } from "./fidelity.ts";
@@ -46,8 +47,6 @@ const nothing = (): Score => ({
   leakedWords: 0,
   facts: Object.fromEntries(FACT_KINDS.map((kind) => [kind, { kept: 0, all: 0 }])),
 });
-
-const wordsOf = (text: string): readonly string[] => text.toLowerCase().match(/[\p{L}\p{N}_]+/gu) ?? [];
 
 /** The first words that the second ones do not have, each as often as it stands there. */
 function surplus(words: readonly string[], others: readonly string[]): readonly string[] {

@@ -5,7 +5,7 @@ import { BYLINE_KINDS, type BylineKind, type BylineMention, sourceOfByline } fro
 import type { MetadataPage } from "./metadata-page.ts";
 import { foldNames, startsSpoken } from "./person-names.ts";
 import { Around, type Places } from "./places.ts";
-import { overlap, wordsOf } from "./text-overlap.ts";
+import { foldedWords, overlap } from "./text-overlap.ts";
 
 /** A name, or several in one byline, with every place that gives it. */
 export type BylineCandidate = {
@@ -143,8 +143,8 @@ function describePage(candidates: readonly BylineCandidate[], page: MetadataPage
     linked: ofKind("linked"),
     all: candidates.map(({ folded }) => folded),
     kinds: new Set<BylineKind>(candidates.flatMap(({ mentions }) => mentions.map(({ kind }) => kind))),
-    site: wordsOf(page.siteName ?? ""),
-    title: wordsOf(page.facts.title),
+    site: foldedWords(page.siteName ?? ""),
+    title: foldedWords(page.facts.title),
     host: (page.url?.hostname ?? "").replace(/^www\./, "").replace(/[.-]/g, ""),
   };
 }

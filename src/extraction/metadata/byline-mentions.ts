@@ -1,4 +1,5 @@
-import { isRecord, type JsonLdObject, textOf, typesOf } from "../json-ld.ts";
+import { isRecord } from "../../base/json.ts";
+import { type JsonLdObject, textOf, typesOf } from "../json-ld.ts";
 import { ElementFlag } from "../page/page-model.ts";
 import { Tag } from "../page/tags.ts";
 import type { MetadataSource } from "../types.ts";

@@ -1,5 +1,6 @@
+import { isRecord } from "../../base/json.ts";
 import { type PageUrl, resolveHref } from "../../urls/index.ts";
-import { isRecord, textOf } from "../json-ld.ts";
+import { textOf } from "../json-ld.ts";
 import { detached } from "../meta-tags.ts";
 import { pixels } from "../pixels.ts";
 import type { Article } from "../types.ts";

@@ -3,7 +3,7 @@ import { foldForComparison } from "../text.ts";
 const UNSPACED = /([\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}])/gu;
 
 /** The words of a text, folded; scripts without spaces give their characters. */
-export function wordsOf(text: string): string[] {
+export function foldedWords(text: string): string[] {
   const folded = foldForComparison(text).replace(UNSPACED, " $1 ").trim();
   return folded === "" ? [] : folded.split(/ +/);
 }

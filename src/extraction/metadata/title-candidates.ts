@@ -5,7 +5,7 @@ import { foldForComparison } from "../text.ts";
 import type { MetadataSource } from "../types.ts";
 import { unescapeTwice } from "./escaped.ts";
 import type { Places } from "./places.ts";
-import { overlap, wordsOf } from "./text-overlap.ts";
+import { foldedWords, overlap } from "./text-overlap.ts";
 
 /** Where a candidate's words come from, one bit each: a text may come from several places. */
 export const TitleOrigin = {
@@ -151,12 +151,12 @@ function addParts(found: Candidates, written: string, { source, origin }: Part):
 function addBlockHeadings(found: Candidates, { facts, meta, places }: TitleSources): void {
   const { blocks } = places.model;
   if (places.first < 0) return;
-  const said = wordsOf(`${facts.title} ${meta.get("og:title") ?? ""}`);
+  const said = foldedWords(`${facts.title} ${meta.get("og:title") ?? ""}`);
   let count = 0;
   const end = Math.min(places.first + 6, blocks.count);
   for (let block = Math.max(0, places.first - 12); block < end && count < MAX_BLOCK_HEADINGS; block++) {
     if ((blocks.flags[block]! & ElementFlag.heading) === 0) continue;
-    if (overlap(wordsOf(blocks.text[block]!), said)[0] < 0.5) continue;
+    if (overlap(foldedWords(blocks.text[block]!), said)[0] < 0.5) continue;
     const candidate = found.add(blocks.text[block]!, "heading", TitleOrigin.block);
     if (candidate === null) continue;
     count++;

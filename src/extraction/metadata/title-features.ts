@@ -1,6 +1,6 @@
 import { PAGE_TYPES, type PageType } from "../types.ts";
 import { Around, type Places } from "./places.ts";
-import { overlap, wordsOf } from "./text-overlap.ts";
+import { foldedWords, overlap } from "./text-overlap.ts";
 import { type TitleCandidate, TitleOrigin } from "./title-candidates.ts";
 
 /** What the candidates of a page are compared with. */
@@ -80,10 +80,10 @@ type Shared = ReturnType<typeof describePage>;
 function describePage(candidates: readonly TitleCandidate[], page: TitlePage) {
   const slug = page.url ? slugOf(page.url) : [];
   return {
-    title: wordsOf(page.pageTitle),
-    openGraph: wordsOf(page.openGraph),
-    firstHeading: wordsOf(candidates.find(({ headingIndex }) => headingIndex === 0)?.text ?? ""),
-    site: wordsOf(page.siteName ?? ""),
+    title: foldedWords(page.pageTitle),
+    openGraph: foldedWords(page.openGraph),
+    firstHeading: foldedWords(candidates.find(({ headingIndex }) => headingIndex === 0)?.text ?? ""),
+    site: foldedWords(page.siteName ?? ""),
     host: hostLetters(page.url),
     slug,
     longest: candidates.reduce((most, { folded }) => Math.max(most, folded.length), 1),
@@ -94,8 +94,8 @@ function describePage(candidates: readonly TitleCandidate[], page: TitlePage) {
 
 function describe(candidate: TitleCandidate, page: TitlePage, shared: Shared): number[] {
   const { text, folded, origins, headingIndex, cut } = candidate;
-  const words = wordsOf(text);
-  const removed = wordsOf(cut?.removed ?? "");
+  const words = foldedWords(text);
+  const removed = foldedWords(cut?.removed ?? "");
   const letters = text.replace(/[^\p{L}]/gu, "");
   return [
     ...ORIGINS.map((bit) => ((origins & bit) !== 0 ? 1 : 0)),
@@ -175,5 +175,5 @@ function namesHost(folded: string, host: string): number {
 function slugOf({ pathname }: URL): string[] {
   const parts = pathname.split("/").filter((part) => /\p{L}{3}/u.test(part));
   const last = (parts.at(-1) ?? "").replace(/\.\w{2,5}$/, "");
-  return wordsOf(last.replace(/[-_+]|%20/g, " "));
+  return foldedWords(last.replace(/[-_+]|%20/g, " "));
 }

@@ -1,4 +1,5 @@
-import { isRecord, textOf } from "../json-ld.ts";
+import { isRecord } from "../../base/json.ts";
+import { textOf } from "../json-ld.ts";
 import { firstOf, type Sourced, tidyValue } from "../meta-tags.ts";
 import { foldForComparison } from "../text.ts";
 import type { MetadataSource } from "../types.ts";

@@ -2,8 +2,9 @@ import { createHash, randomUUID } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { mkdir, readdir, rename, rm, stat, utimes } from "node:fs/promises";
 import { join } from "node:path";
+import { isRecord, parseJson } from "../../base/json.ts";
 import type { SessionChanges } from "./changes.ts";
-import { isRecord, parseJson, readCookie, writeStateFile } from "./state-file.ts";
+import { readCookie, writeStateFile } from "./state-file.ts";
 import { type CookieChange, cookieKey } from "./stored-cookie.ts";
 
 /**

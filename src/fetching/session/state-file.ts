@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { asideOf, replaceFile, syncDirectory } from "../../base/atomic-file.ts";
 import { Failure } from "../../base/failure.ts";
+import { isRecord, parseJson } from "../../base/json.ts";
 import { isMissing, systemReason } from "../../base/system-error.ts";
 import type { OriginState, StorageState } from "./changes.ts";
 import type { StoredCookie } from "./stored-cookie.ts";
@@ -82,17 +83,6 @@ function readOrigin(value: unknown): OriginState | null {
   return entries.length === localStorage.length
     ? { ...value, origin: value.origin, localStorage: entries }
     : null;
-}
-
-export const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-
-export function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
 }
 
 /** Replaces a file of state for good, readable for its user alone. */

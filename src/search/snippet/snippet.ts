@@ -1,3 +1,4 @@
+import { escapeAttribute } from "../../base/text.ts";
 import type { Analyser } from "../analysis/analyser.ts";
 import type { QueryTerm } from "../query/compile.ts";
 import type { DocumentParts } from "../types.ts";
@@ -77,18 +78,10 @@ function markedHtml(text: string, { start, end }: Fragment, matches: readonly Ma
   let at = start;
   for (const match of matches) {
     if (match.start < at || match.end > end) continue;
-    html += `${escapeHtml(text.slice(at, match.start))}<mark>${escapeHtml(text.slice(match.start, match.end))}</mark>`;
+    html += `${escaped(text.slice(at, match.start))}<mark>${escaped(text.slice(match.start, match.end))}</mark>`;
     at = match.end;
   }
-  return html + escapeHtml(text.slice(at, end));
+  return html + escaped(text.slice(at, end));
 }
 
-const ESCAPES: Readonly<Record<string, string>> = {
-  "&": "&amp;",
-  "<": "&lt;",
-  ">": "&gt;",
-  '"': "&quot;",
-  "'": "&#39;",
-};
-
-const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, (sign) => ESCAPES[sign] ?? sign);
+const escaped = (text: string): string => escapeAttribute(text).replaceAll("'", "&#39;");

@@ -1,4 +1,4 @@
-import type { Metrics } from "../../metrics.ts";
+import type { Metrics } from "../../base/metrics.ts";
 import { withoutCredentials } from "../../urls/index.ts";
 import type { Handler, Layer } from "./exchange.ts";
 import { problemResponse, toProblem } from "./problem.ts";

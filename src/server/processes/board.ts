@@ -1,6 +1,6 @@
 import { type Database, openLeaseOwner } from "../../base/database/index.ts";
 import type { Log } from "../../base/log.ts";
-import type { MetricsSnapshot } from "../../metrics.ts";
+import type { MetricsSnapshot } from "../../base/metrics.ts";
 
 /** What the processes of one run know about each other. */
 export interface ProcessBoard extends Disposable {

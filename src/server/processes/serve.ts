@@ -1,7 +1,7 @@
 import { onAbort } from "../../base/abort.ts";
 import type { Database } from "../../base/database/index.ts";
 import type { Log } from "../../base/log.ts";
-import { createPrometheusSink, type MetricsSink } from "../../metrics.ts";
+import { createPrometheusSink, type MetricsSink } from "../../base/metrics.ts";
 import { reservePort, urlOf } from "../listen.ts";
 import type { ServerPlace } from "../serve.ts";
 import { openProcessBoard } from "./board.ts";

@@ -1,4 +1,5 @@
 import { normalize } from "node:path";
+import { isRecord } from "../../base/json.ts";
 import { didYouMean } from "../../base/nearest.ts";
 import { knownFields, partsOf, type SchemaProblem } from "./schema.ts";
 
@@ -70,9 +71,6 @@ function showPath(path: Path): string {
 }
 
 type RawTenant = Readonly<Record<string, unknown>>;
-
-const isRecord = (value: unknown): value is RawTenant =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 const tenantsOf = (json: RawDeployment): readonly unknown[] =>
   isRecord(json) && Array.isArray(json.tenants) ? json.tenants : [];

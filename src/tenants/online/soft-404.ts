@@ -46,14 +46,14 @@ export function fingerprintOf(
   if (wordCount > LONG_ENOUGH) return tooLong;
   const text = `${title}\n${markdown}`.slice(0, MAX_CHARACTERS).toLowerCase();
   const visible = text.replace(/\]\([^()\n]{0,2000}\)/g, "]");
-  const words = wordsOf(withoutAddress(visible, url));
+  const words = wordsOfLetters(withoutAddress(visible, url));
   if (words.length > LONG_ENOUGH) return tooLong;
   return {
     url,
     wordCount: words.length,
     pairs: pairsOf(words),
     digest: digestOf(words),
-    fullDigest: digestOf(wordsOf(visible)),
+    fullDigest: digestOf(wordsOfLetters(visible)),
   };
 }
 
@@ -64,7 +64,7 @@ function pairsOf(words: readonly string[]): Uint32Array {
 
 const digestOf = (words: readonly string[]): string => Bun.hash(words.join(" ")).toString(36);
 
-function wordsOf(text: string): string[] {
+function wordsOfLetters(text: string): string[] {
   const words: string[] = [];
   for (const [word] of text.matchAll(/\p{L}+/gu)) {
     if (words.length >= MAX_WORDS) break;

@@ -8,9 +8,9 @@ import {
 } from "../../../src/articles/index.ts";
 import type { ArticleServiceParts } from "../../../src/articles/testing.ts";
 import { createLog } from "../../../src/base/log.ts";
+import { createMetrics } from "../../../src/base/metrics.ts";
 import { extractBody } from "../../../src/extraction/index.ts";
 import type { Fetcher, FetchOptions } from "../../../src/fetching/index.ts";
-import { createMetrics } from "../../../src/metrics.ts";
 import { DEFAULT_EXTRACTION } from "../../../src/settings/index.ts";
 import { failureOf, testFetcher } from "../../support/test-fetcher.ts";
 

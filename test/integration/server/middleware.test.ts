@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { Failure } from "../../../src/base/failure.ts";
 import { createLog } from "../../../src/base/log.ts";
+import { createMetrics, type Measurement } from "../../../src/base/metrics.ts";
 import { parseAddressSet } from "../../../src/fetching/index.ts";
-import { createMetrics, type Measurement } from "../../../src/metrics.ts";
 import { type Listener, listen } from "../../../src/server/listen.ts";
 import { requireApiKey } from "../../../src/server/middleware/api-key.ts";
 import {

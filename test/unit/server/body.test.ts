@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import net from "node:net";
 import { createLog } from "../../../src/base/log.ts";
+import { createMetrics } from "../../../src/base/metrics.ts";
 import { parseAddressSet, subscriberNetwork } from "../../../src/fetching/index.ts";
-import { createMetrics } from "../../../src/metrics.ts";
 import { type Listener, listen } from "../../../src/server/listen.ts";
 import {
   type BodyLimits,

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { createLog } from "../../../src/base/log.ts";
+import { createMetrics } from "../../../src/base/metrics.ts";
 import { parseAddressSet } from "../../../src/fetching/index.ts";
-import { createMetrics } from "../../../src/metrics.ts";
 import { type Listener, listen } from "../../../src/server/listen.ts";
 import { inLayers, type Layer } from "../../../src/server/middleware/exchange.ts";
 import { limitClients, limitConcurrency } from "../../../src/server/middleware/limits.ts";

@@ -2,8 +2,8 @@ import { existsSync } from "node:fs";
 import { type OpenTenants, openTenantApp, openTenants } from "../../../app/index.ts";
 import { Failure } from "../../../base/failure.ts";
 import type { Log } from "../../../base/log.ts";
+import type { Metrics } from "../../../base/metrics.ts";
 import { VERSION } from "../../../base/version.ts";
-import type { Metrics } from "../../../metrics.ts";
 import {
   type McpOptions,
   type ServingPart,

@@ -147,8 +147,3 @@ export const escapeTitle = (title: string): string => {
   const text = title.replace(/[\\"]|&(?=#?\w{1,40};)|`|</g, "\\$&").replaceAll("|", "&#124;");
   return `"${text}"`;
 };
-
-export const escapeHtml = (text: string): string =>
-  text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
-
-export const escapeAttribute = (text: string): string => escapeHtml(text).replaceAll('"', "&quot;");

@@ -1,3 +1,4 @@
+import { escapeAttribute, escapeHtml } from "../../../base/text.ts";
 import type {
   Block,
   Cell,
@@ -12,7 +13,6 @@ import type {
   Table,
 } from "../model.ts";
 import { isShown } from "../normalise.ts";
-import { escapeAttribute, escapeHtml } from "./escape.ts";
 
 /**
  * A document as HTML. Nothing comes from the page but texts, which are escaped, and addresses, which the

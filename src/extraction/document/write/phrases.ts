@@ -1,9 +1,9 @@
+import { escapeHtml } from "../../../base/text.ts";
 import { type Image, type Inline, inlineText, type Link, type Span } from "../model.ts";
 import { type MarkupBrackets, markupBrackets } from "./brackets.ts";
 import {
   couldBeFormula,
   escapeDestination,
-  escapeHtml,
   escapeLineStart,
   escapeProse,
   escapeText,

@@ -1,3 +1,4 @@
+import { isRecord } from "../../../base/json.ts";
 import type { RawArguments } from "./arguments.ts";
 
 /** A tool call in the body of a request. */
@@ -38,9 +39,6 @@ export function directCall(message: unknown): DirectCall | null {
   if (typeof name !== "string" || !isRecord(given) || !isRecord(meta) || !isPlainMeta(meta)) return null;
   return { id, name, arguments: given };
 }
-
-const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 const hasOnly = (record: object, names: readonly string[]): boolean =>
   Object.keys(record).every((key) => names.includes(key));

@@ -1,3 +1,4 @@
+import { wordsOf } from "../../../base/text.ts";
 import { findSection, type StoredDocument } from "../../../search/index.ts";
 
 /** A part of a document's Markdown, UTF-16 code units, end exclusive. */
@@ -39,8 +40,6 @@ function passageOf({ markdown }: StoredDocument, text: string): Range | null {
   }
   return best;
 }
-
-const wordsOf = (text: string): string[] => text.toLowerCase().match(/[\p{L}\p{N}_]+/gu) ?? [];
 
 function paragraphStart(markdown: string, at: number): number {
   if (at <= 0) return 0;

@@ -1,6 +1,6 @@
 import type { Database } from "../../../base/database/index.ts";
 import type { Log } from "../../../base/log.ts";
-import type { Metrics } from "../../../metrics.ts";
+import type { Metrics } from "../../../base/metrics.ts";
 import { keyCheck } from "../../middleware/api-key.ts";
 import { MAX_BODY_MS, receiveBodies } from "../../middleware/body.ts";
 import type { Exchange, Layer } from "../../middleware/exchange.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { openStatsd } from "../../src/app/testing.ts";
-import { createMetrics, createPrometheusSink, logSink, statsdSink } from "../../src/metrics.ts";
+import { openStatsd } from "../../../src/app/testing.ts";
+import { createMetrics, createPrometheusSink, logSink, statsdSink } from "../../../src/base/metrics.ts";
 
 describe("metrics", () => {
   test("go to every sink under the namespace", () => {

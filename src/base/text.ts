@@ -1,0 +1,9 @@
+/** The words of a text in lower case: its runs of letters and digits. */
+export const wordsOf = (text: string): string[] => text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
+
+/** A text as HTML shows it between tags. */
+export const escapeHtml = (text: string): string =>
+  text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
+
+/** A text as the value of an attribute in double quotes. */
+export const escapeAttribute = (text: string): string => escapeHtml(text).replaceAll('"', "&quot;");
