@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
-import { INSTRUCTIONS } from "../../src/server/testing.ts";
+import { DOCUMENT_INSTRUCTIONS } from "../../src/server/testing.ts";
 import { openRegistry, openSearchServer, type TestRegistry, writeTree } from "../support/search-server.ts";
 
 const DOCS = writeTree({
@@ -66,7 +66,7 @@ describe("the endpoint", () => {
         const response = await post(path, initialize(version));
         expect(response.headers.get("content-type")).toStartWith("application/json");
         expect(await response.json()).toMatchObject({
-          result: { protocolVersion: version, instructions: INSTRUCTIONS },
+          result: { protocolVersion: version, instructions: DOCUMENT_INSTRUCTIONS },
         });
       }
     },

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
-import { INSTRUCTIONS } from "../../src/server/testing.ts";
+import { DOCUMENT_INSTRUCTIONS } from "../../src/server/testing.ts";
 import { openRegistry, openSearchServer, type TestRegistry, writeTree } from "../support/search-server.ts";
 
 const DOCS = writeTree({
@@ -113,7 +113,7 @@ describe("the tools", () => {
     expect(JSON.stringify(tools)).not.toContain("The Tool");
     // Four characters a token is generous to cl100k for JSON; measured: see the bench.
     expect(JSON.stringify(tools).length).toBeLessThan(4200);
-    expect(INSTRUCTIONS.split(/\s+/).length).toBeLessThanOrEqual(150);
+    expect(DOCUMENT_INSTRUCTIONS.split(/\s+/).length).toBeLessThanOrEqual(150);
   });
 
   test("list, find and describe tenants", async () => {

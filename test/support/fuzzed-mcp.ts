@@ -1,4 +1,5 @@
 import { answerMcp } from "../../src/server/api/mcp/protocol.ts";
+import { DOCUMENT_INSTRUCTIONS, documentTools } from "../../src/server/index.ts";
 import { openRegistry, writeTree } from "./search-server.ts";
 
 const call = (name: string, given: object): string =>
@@ -33,15 +34,24 @@ const registry = openRegistry({
 await registry.build("quay");
 
 const OPTIONS = {
-  registry,
   name: "article-extractor",
   version: "0.0.0",
-  searchTimeoutMs: 1000,
-  includeStats: true,
-  fetchMode: "surrounding",
-  fetchSurroundingChars: 1000,
+  instructions: DOCUMENT_INSTRUCTIONS,
+  tools: documentTools({
+    registry,
+    searchTimeoutMs: 1000,
+    includeStats: true,
+    fetchMode: "surrounding",
+    fetchSurroundingChars: 1000,
+  }),
   onCall: () => {},
-} as const;
+};
+
+const CALL = {
+  signal: () => new AbortController().signal,
+  caller: () => ({ kind: "loopback_request" }) as const,
+  client: () => "",
+};
 
 /** What the server says of its own faults; the SDK gives requests without what their method needs the same code. */
 const OWN_FAULT = "a fault inside the server";
@@ -53,7 +63,7 @@ export async function answerMcpBody(body: string): Promise<void> {
     accept: "application/json, text/event-stream",
   };
   const request = new Request("http://127.0.0.1/mcp", { method: "POST", headers });
-  const response = await answerMcp(request, body, OPTIONS);
+  const response = await answerMcp({ request, body, call: CALL }, OPTIONS);
   const text = await response.text();
   if (response.status === 202 && text === "") return;
   if (response.status !== 200 && response.status !== 400) throw new Error(`status ${response.status}`);

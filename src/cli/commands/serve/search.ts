@@ -5,11 +5,14 @@ import type { Log } from "../../../base/log.ts";
 import type { Metrics } from "../../../base/metrics.ts";
 import { VERSION } from "../../../base/version.ts";
 import {
+  DOCUMENT_INSTRUCTIONS,
+  documentTools,
   type McpOptions,
   type ServingPart,
   serveMcpStdio,
   serveProcesses,
   startSearchServer,
+  type ToolOptions,
 } from "../../../server/index.ts";
 import type { TenantRegistry } from "../../../tenants/index.ts";
 import type { Typed } from "../../arguments.ts";
@@ -87,7 +90,11 @@ async function serveStdio(serving: Serving): Promise<number> {
   await checkSources(serving, tenants);
   tenants.registry.start();
   const { signal, stdout } = serving.io;
-  await serveMcpStdio(mcpOptions(serving, tenants.registry, app.metrics), { signal, write: stdout.write });
+  const options = toolOptions(serving, tenants.registry, app.metrics);
+  await serveMcpStdio(
+    { ...options, tools: documentTools(options), instructions: DOCUMENT_INSTRUCTIONS },
+    { signal, write: stdout.write, caller: { kind: "cli" } },
+  );
   return 0;
 }
 
@@ -110,7 +117,7 @@ async function runServer(
   using joined = process.join(database);
   tenants.registry.start();
   await using server = startSearchServer({
-    ...mcpOptions(serving, tenants.registry, app.metrics),
+    ...toolOptions(serving, tenants.registry, app.metrics),
     ...network,
     ...process,
     ...joined,
@@ -128,7 +135,11 @@ function announce({ io, deployment }: Serving, url: string, from: string): void 
   io.stderr.write(`serving ${length} ${length === 1 ? "tenant" : "tenants"} at ${url}/mcp${from}\n`);
 }
 
-function mcpOptions({ deployment }: Serving, registry: TenantRegistry, metrics: Metrics): McpOptions {
+function toolOptions(
+  { deployment }: Serving,
+  registry: TenantRegistry,
+  metrics: Metrics,
+): ToolOptions & Pick<McpOptions, "name" | "version" | "onCall"> {
   const { infrastructure } = deployment;
   return {
     name: "article-extractor",

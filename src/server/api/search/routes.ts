@@ -1,19 +1,23 @@
 import type { TenantStatus } from "../../../tenants/index.ts";
 import type { Handler } from "../../middleware/exchange.ts";
 import { ProblemError } from "../../middleware/problem.ts";
-import { answerMcp, type McpOptions } from "../mcp/protocol.ts";
+import { mcpOperation, withMcpSlash } from "../mcp/operation.ts";
+import type { McpOptions } from "../mcp/protocol.ts";
+import { DOCUMENT_INSTRUCTIONS, documentTools, type ToolOptions } from "../mcp/tools.ts";
 import type { ApiOperation } from "../openapi.ts";
 import { problem } from "../problems.ts";
 import { createSite, type SiteParts } from "../site.ts";
 import * as schemas from "./schemas.ts";
 import type { SearchTimesRecord } from "./search-times.ts";
 
-export type SearchRoutesOptions = McpOptions &
+export type SearchRoutesOptions = ToolOptions &
+  Pick<McpOptions, "onCall"> &
   SiteParts & {
     readonly isOffline: boolean;
     readonly defaultClientModel: string | null;
     /** Whether a request has the key; probes are answered without it but tell less. */
     readonly holdsKey: (request: Request) => boolean;
+    readonly hasApiKey: boolean;
     /** The processes that share the port. */
     readonly processes: { readonly configured: number; readonly alive: () => number };
     readonly readSearchTimes: () => SearchTimesRecord;
@@ -27,30 +31,13 @@ export function searchRoutes(options: SearchRoutesOptions): Handler {
     aboutSchema: schemas.About,
     health: async ({ exchange }) => Response.json(health(exchange, options)),
     healthSchema: schemas.Health,
-    operations: [mcpOperation(options), ...tenantOperations(options)],
+    operations: [
+      mcpOperation({ ...options, tools: documentTools(options), instructions: DOCUMENT_INSTRUCTIONS }),
+      ...tenantOperations(options),
+    ],
   });
-  // Many clients are given the endpoint's address with a trailing slash.
-  return (exchange) => handle(exchange.path === "/mcp/" ? { ...exchange, path: "/mcp" } : exchange);
+  return withMcpSlash(handle);
 }
-
-const mcpOperation = (options: SearchRoutesOptions): ApiOperation => ({
-  method: "post",
-  path: "/mcp",
-  tag: "search",
-  summary: "The MCP endpoint: Streamable HTTP without sessions, with JSON replies",
-  body: schemas.JsonRpc,
-  answers: {
-    200: { description: "The reply", content: { "application/json": schemas.JsonRpc } },
-    202: { description: "A notification was taken" },
-    408: problem("The request took too long"),
-    413: problem("The body is over 2 MiB"),
-    429: problem("More requests of one client at once than the server takes"),
-  },
-  handle: ({ exchange }) => {
-    exchange.keepOpen();
-    return answerMcp(exchange.request, exchange.body, options);
-  },
-});
 
 const CODENAME = "{[a-z][a-z0-9_-]{1,63}}";
 

@@ -11,10 +11,6 @@ export const About = z
   .object({ service: z.string(), version: z.string(), status: z.string() })
   .openapi("About");
 
-export const JsonRpc = z.record(z.string(), z.unknown()).openapi("JsonRpc", {
-  description: "A message of JSON-RPC 2.0, as the Model Context Protocol defines them",
-});
-
 export const ClientConfiguration = z
   .object({
     defaultModel: z.string().nullable(),

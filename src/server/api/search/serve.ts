@@ -12,7 +12,7 @@ import { type SearchRoutesOptions, searchRoutes } from "./routes.ts";
 import { openSearchTimes } from "./search-times.ts";
 
 export type SearchServerOptions = ServerPlace &
-  Omit<SearchRoutesOptions, "isReady" | "readSearchTimes" | "holdsKey"> & {
+  Omit<SearchRoutesOptions, "isReady" | "readSearchTimes" | "holdsKey" | "hasApiKey"> & {
     /** The most requests under way; others wait up to the timeout. */
     readonly maxConcurrentRequests: number;
     /** The most requests including waiting ones; beyond it the answer is an immediate 503. */
@@ -46,6 +46,7 @@ export function startSearchServer(options: SearchServerOptions): RunningServer {
         ...options,
         isReady,
         holdsKey: keyCheck(options.apiKey),
+        hasApiKey: options.apiKey !== null,
         onCall: (tool, outcome, durationMs) => {
           options.onCall(tool, outcome, durationMs);
           if (tool === "root_search") times.record(outcome, durationMs);

@@ -1,6 +1,6 @@
-import { type EgressCaller, requestCaller } from "../../../fetching/index.ts";
-import type { Exchange } from "../../middleware/exchange.ts";
-import { isLoopbackHost } from "../../middleware/origin.ts";
+import { type EgressCaller, requestCaller } from "../../fetching/index.ts";
+import type { Exchange } from "../middleware/exchange.ts";
+import { isLoopbackHost } from "../middleware/origin.ts";
 
 /**
  * On whose behalf a request's pages are fetched. A page of another site in somebody's browser also connects
