@@ -7,7 +7,7 @@
  */
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import { CHOICE_FEATURES, computeChoiceFeatures } from "../../src/extraction/choice/choice-features.ts";
+import { CHOICE_FEATURES, computeChoiceFeatures } from "../../src/extraction/choice/choose.ts";
 import { keepBlocks } from "../../src/extraction/choice/keep-blocks.ts";
 import { buildPageTree } from "../../src/extraction/choice/page-tree.ts";
 import { scanPage } from "../../src/extraction/page/scan.ts";

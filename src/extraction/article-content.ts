@@ -2,6 +2,8 @@ import type { PageUrl } from "../urls/index.ts";
 import { treeOfContent } from "./assembly/content-walk.ts";
 import { treeOfHtml } from "./assembly/tree-builder.ts";
 import { WholeElements } from "./assembly/whole-elements.ts";
+import { withNotes } from "./assembly/whole-notes.ts";
+import { withWholeStructures, withWholeTables } from "./assembly/whole-structures.ts";
 import type { Choice } from "./choice/choose.ts";
 import {
   type RenderedContent as ContentRenderings,
@@ -18,9 +20,6 @@ import { TextStat } from "./page/word-stats.ts";
 import { type Recovered, recoverContent } from "./recovery.ts";
 import { foldForComparison } from "./text.ts";
 import type { ExtractionOptions, PageType } from "./types.ts";
-import { withNotes } from "./whole-notes.ts";
-import { withWholeStructures } from "./whole-structures.ts";
-import { withWholeTables } from "./whole-tables.ts";
 
 /** The renderings of a page's content, and what the choice of it says. */
 export type RenderedContent = ContentRenderings & {

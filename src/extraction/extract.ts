@@ -8,12 +8,10 @@ import { baseOf, canonicalOf, linksOf, refreshOf, robotsOf } from "./links.ts";
 import { tidyValue } from "./meta-tags.ts";
 import { type Metadata, readMetadata } from "./metadata.ts";
 import type { ScannedPage } from "./page/page-model.ts";
+import { htmlOfXhtml, readPage } from "./page/read-page.ts";
 import { scanPage } from "./page/scan.ts";
-import { withShadowRoots } from "./page/shadow-roots.ts";
-import { htmlOfXhtml } from "./page/xhtml.ts";
-import type { ExtractionTask } from "./protocol.ts";
 import { extractMarkdown, extractPlainText } from "./text-body.ts";
-import type { ExtractHtml, Extraction, ExtractionOptions } from "./types.ts";
+import type { ExtractHtml, Extraction, ExtractionOptions, ExtractionTask } from "./types.ts";
 import { unmatchedExclusion, warningsFor } from "./warnings.ts";
 import { countWords } from "./words.ts";
 
@@ -65,7 +63,7 @@ async function extractPage(
   url: PageUrl | null,
   options: ExtractionOptions,
 ): Promise<Extraction> {
-  const page = readPage(withLineFeeds(html));
+  const page = readPage(html);
   const base = baseOf(page.facts, url);
   const jsonLd = readJsonLd(page.facts);
   const choice = chooseBlocks(page, url, options.favor);
@@ -77,27 +75,6 @@ async function extractPage(
     canonical: canonicalOf(page.facts, base),
     refresh: refreshOf(page.facts, { url, base }),
   };
-}
-
-/** Shadow roots inside of each other to be put together; deeper ones are read where they are written. */
-const MAX_SHADOW_ROUNDS = 4;
-
-function readPage(html: string): ScannedPage {
-  let page = scanPage(html);
-  for (let round = 0; round < MAX_SHADOW_ROUNDS; round++) {
-    const composed = withShadowRoots(page.model);
-    if (composed === null) break;
-    page = scanPage(composed);
-  }
-  return page;
-}
-
-/** Browsers turn every line break into a line feed first; nearly half of all pages have others. */
-function withLineFeeds(html: string): string {
-  if (!html.includes("\r")) return html;
-  // Half of what one expression for both takes.
-  const unix = html.replaceAll("\r\n", "\n");
-  return unix.includes("\r") ? unix.replaceAll("\r", "\n") : unix;
 }
 
 type ArticleContext = {

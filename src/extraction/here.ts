@@ -1,7 +1,6 @@
 import { Failure } from "../base/failure.ts";
 import type { Extractor } from "./pool.ts";
-import type { ExtractionTask } from "./protocol.ts";
-import type { ExtractHtml, Extraction } from "./types.ts";
+import type { ExtractHtml, Extraction, ExtractionTask } from "./types.ts";
 
 // The engine is loaded for the first page. A program that extracts on workers has no use for it on its own thread,
 // and loading it took a tenth of the CPU time of a whole page there.

@@ -1,16 +1,17 @@
 export { composeHtml, composeMarkdown } from "./compose.ts";
 export { extractBody, extractHtml, withSmallPagesHere } from "./here.ts";
 export { createExtractor, type Extractor, type ExtractorOptions } from "./pool.ts";
-export type { BodyKind, ExtractionTask } from "./protocol.ts";
 export {
   type Article,
   type ArticleSources,
+  type BodyKind,
   type ContentImage,
   type ContentLink,
   type Engine,
   type ExtractHtml,
   type Extraction,
   type ExtractionOptions,
+  type ExtractionTask,
   type Favor,
   type Link,
   type MetadataSource,

@@ -3,8 +3,7 @@ import { Failure } from "../base/failure.ts";
 import { FairQueue } from "../base/fair-queue.ts";
 import { type StartThread, WorkerThread } from "../base/worker-thread.ts";
 import type { PageUrl } from "../urls/index.ts";
-import type { ExtractionTask, WorkerReply } from "./protocol.ts";
-import type { Extraction } from "./types.ts";
+import type { Extraction, ExtractionTask, WorkerReply } from "./types.ts";
 
 export type ExtractorOptions = {
   /** Worker threads at most; they start when there is work for them. At least 1. */

@@ -1,7 +1,9 @@
+import { Failure } from "../base/failure.ts";
 import { nestingOf, parseLeniently } from "./json-ld.ts";
-import { MicrodataReader } from "./microdata.ts";
 import type { ScannedPage } from "./page/page-model.ts";
-import type { OpenGraphProperty, StructuredData } from "./types.ts";
+import { parseDocument } from "./parse.ts";
+import { collapseSpace } from "./text.ts";
+import type { MicrodataItem, OpenGraphProperty, StructuredData } from "./types.ts";
 
 /** Structured data, and what of the page's is left out of it. */
 export type ReadStructuredData = { readonly data: StructuredData; readonly warnings: readonly string[] };
@@ -63,4 +65,150 @@ function readProperties(
   if (missing > 0)
     warnings.push(`structured_data: ${missing} of ${written.length} Open Graph properties left out`);
   return properties;
+}
+
+type OpenItem = {
+  readonly type: readonly string[];
+  readonly id: string | null;
+  readonly properties: Map<string, (string | OpenItem)[]>;
+};
+
+/** Items inside of items; what is nested deeper describes nothing. */
+const MAX_ITEM_NESTING = 32;
+/** Nodes that are looked at for the texts of properties, which may stand inside of each other. */
+const MAX_NODES = 1_000_000;
+const ITEM_CHARS = 100;
+
+/**
+ * Reads HTML microdata (WHATWG HTML, section 5) as that section turns it into JSON; `itemref` is not followed, and
+ * addresses stay as they are written. A reader reads one page.
+ */
+export class MicrodataReader {
+  #charsLeft: number;
+  #nodesLeft = MAX_NODES;
+
+  /** @param maxChars of all values together */
+  constructor(maxChars: number) {
+    this.#charsLeft = maxChars;
+  }
+
+  /** @returns the top-level items, and for which reason others are left out; null for none */
+  read(html: string): { readonly items: readonly MicrodataItem[]; readonly omitted: string | null } {
+    if (!/\sitemscope/i.test(html)) return { items: [], omitted: null };
+    try {
+      const items: OpenItem[] = [];
+      const omitted = this.#collect(parseDocument(html).documentElement, items);
+      return { items: items.map(close), omitted };
+    } catch (error) {
+      if (!(error instanceof Failure)) throw error;
+      return { items: [], omitted: `(${error.message})` };
+    }
+  }
+
+  #collect(root: Element, items: OpenItem[]): string | null {
+    /** The items around a node, the innermost last, each with the node behind its element. */
+    const around: { readonly item: OpenItem; readonly behind: Node | null }[] = [];
+    let omitted: string | null = null;
+    for (let node: Node | null = root; node; node = nextNode(node, root)) {
+      while (around.length > 0 && around.at(-1)!.behind === node) around.pop();
+      if (node.nodeType !== 1) continue;
+      const element = node as Element; // its type says so
+      const holder = around.at(-1);
+      const isItem = element.hasAttribute("itemscope");
+      const names = holder ? tokens(element.getAttribute("itemprop")) : [];
+      if (!isItem && names.length === 0) continue;
+      if (isItem && around.length >= MAX_ITEM_NESTING) {
+        omitted = `in part (nested deeper than ${MAX_ITEM_NESTING})`;
+        continue;
+      }
+      const item = isItem ? openItem(element) : null;
+      if (item) around.push({ item, behind: nodeBehind(element, root) });
+      const value = item ?? this.#valueOf(element);
+      this.#charsLeft -= ITEM_CHARS;
+      if (holder && names.length > 0) this.#add(holder.item, names, value);
+      else if (item) items.push(item);
+      if (this.#charsLeft < 0 || this.#nodesLeft < 0) return "in part (too much of it)";
+    }
+    return omitted;
+  }
+
+  /** A value that is too long for what is left was not read to its end, and is left out. */
+  #add({ properties }: OpenItem, names: readonly string[], value: string | OpenItem): void {
+    for (const name of names) {
+      this.#charsLeft -= name.length + (typeof value === "string" ? value.length : 0);
+      if (this.#charsLeft < 0 || this.#nodesLeft < 0) return;
+      const values = properties.get(name);
+      if (values) values.push(value);
+      else properties.set(name, [value]);
+    }
+  }
+
+  #valueOf(element: Element): string {
+    const attribute = VALUE_ATTRIBUTES[element.tagName.toLowerCase()];
+    const written = attribute === undefined ? null : element.getAttribute(attribute);
+    if (written !== null) return written.trim();
+    // These have no text that would be their value.
+    return attribute === undefined || element.tagName === "TIME" ? this.#textOf(element) : "";
+  }
+
+  #textOf(element: Element): string {
+    let text = "";
+    for (let node: Node | null = element.firstChild; node; node = nextNode(node, element)) {
+      if (--this.#nodesLeft < 0 || text.length > this.#charsLeft) break;
+      if (node.nodeType === 3 && !isScript(node.parentNode)) text += node.nodeValue ?? "";
+    }
+    return collapseSpace(text);
+  }
+}
+
+/** Attributes that hold the value of a property, by element (WHATWG HTML, 5.2.4). */
+const VALUE_ATTRIBUTES: Readonly<Record<string, string>> = {
+  meta: "content",
+  audio: "src",
+  embed: "src",
+  iframe: "src",
+  img: "src",
+  source: "src",
+  track: "src",
+  video: "src",
+  a: "href",
+  area: "href",
+  link: "href",
+  object: "data",
+  data: "value",
+  meter: "value",
+  time: "datetime",
+};
+
+const openItem = (element: Element): OpenItem => ({
+  type: tokens(element.getAttribute("itemtype")),
+  id: element.getAttribute("itemid")?.trim() || null,
+  properties: new Map(),
+});
+
+// Object.fromEntries makes an own property even of "__proto__".
+const close = ({ type, id, properties }: OpenItem): MicrodataItem => ({
+  type,
+  id,
+  properties: Object.fromEntries(
+    Array.from(properties, ([name, values]) => [
+      name,
+      values.map((value) => (typeof value === "string" ? value : close(value))),
+    ]),
+  ),
+});
+
+const MAX_TOKENS = 20;
+const tokens = (written: string | null): string[] =>
+  (written ?? "").slice(0, 2000).split(/\s+/).filter(Boolean).slice(0, MAX_TOKENS);
+
+const isScript = (node: Node | null): boolean => node?.nodeName === "SCRIPT" || node?.nodeName === "STYLE";
+
+const nextNode = (node: Node, root: Node): Node | null => node.firstChild ?? nodeBehind(node, root);
+
+/** The first node after all that a node holds. */
+function nodeBehind(node: Node, root: Node): Node | null {
+  for (let at: Node | null = node; at && at !== root; at = at.parentNode)
+    if (at.nextSibling) return at.nextSibling;
+  return null;
 }

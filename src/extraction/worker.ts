@@ -1,7 +1,7 @@
 import { failureRecordOf, serveRequests, type WorkerScope } from "../base/worker-thread.ts";
 import { extractBody } from "./extract.ts";
 import { createGarbageWatch } from "./garbage.ts";
-import type { ExtractionTask, WorkerReply } from "./protocol.ts";
+import type { ExtractionTask, WorkerReply } from "./types.ts";
 
 /** Turns the calling worker thread into one that extracts a page per message. */
 export function runExtractionWorker(scope: WorkerScope<ExtractionTask, WorkerReply>): void {

@@ -2,10 +2,15 @@ import { GROUP_COUNT } from "../page/class-groups.ts";
 import { ElementFlag, type PageFacts } from "../page/page-model.ts";
 import { FIRST_UNKNOWN_TAG, Tag } from "../page/tags.ts";
 import { TextStat } from "../page/word-stats.ts";
-import { COUNT_LIMITS } from "./count-limits.ts";
-import { PAGE_SIGNS, readPageSigns } from "./page-signs.ts";
+import {
+  COUNT_LIMITS,
+  markPageWords,
+  PAGE_SIGNS,
+  type PageWords,
+  readPageSigns,
+  WordMark,
+} from "./page-signs.ts";
 import { type PageTree, STRUCTURE_COUNT } from "./page-tree.ts";
-import { markPageWords, type PageWords, WordMark } from "./page-words.ts";
 import { PATTERN_COUNT, patternsOf } from "./text-patterns.ts";
 import type { FeatureHints } from "./trees.ts";
 

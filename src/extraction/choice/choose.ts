@@ -1,9 +1,8 @@
-import type { ScannedPage } from "../page/page-model.ts";
+import { ElementFlag, type PageModel, type ScannedPage } from "../page/page-model.ts";
+import { TextStat } from "../page/word-stats.ts";
 import { type Favor, PAGE_TYPES, type PageType } from "../types.ts";
-import { isBarePage } from "./bare-page.ts";
 import { BLOCK_FEATURES, BLOCK_HINTS, computeBlockFeatures } from "./block-features.ts";
 import { BLOCK_TREES, CONFIDENCE_TREES, CONTEXT_TREES, TYPE_TREES } from "./block-trees.ts";
-import { CHOICE_FEATURES, computeChoiceFeatures } from "./choice-features.ts";
 import {
   CONTEXT_FEATURES,
   CONTEXT_HINTS,
@@ -12,10 +11,9 @@ import {
 } from "./context-features.ts";
 import { keepBlocks, type MainPart } from "./keep-blocks.ts";
 import { computePageFeatures, PAGE_FEATURES } from "./page-features.ts";
-import { buildPageTree } from "./page-tree.ts";
-import { withoutShortForms } from "./short-forms.ts";
-import { shortPageBlocks } from "./short-page.ts";
-import { decodeTrees, type FeatureHints, predict, type Trees } from "./trees.ts";
+import { buildPageTree, type PageTree } from "./page-tree.ts";
+import { isBarePage, shortPageBlocks } from "./short-page.ts";
+import { decodeTrees, type FeatureHints, plateauOf, predict, type Trees } from "./trees.ts";
 import { computeWordSums, decodeWordWeights, type WordWeights } from "./word-sums.ts";
 import { WORD_WEIGHTS } from "./word-weights.ts";
 
@@ -120,4 +118,100 @@ function load(base64: string, width: number, hints?: FeatureHints): Trees {
   if (trees.width !== width)
     throw new Error(`trees of ${trees.width} features, not ${width}: train them anew`);
   return trees;
+}
+
+/** Names of the numbers that the confidence is judged by, in their order; a change needs new trees. */
+export const CHOICE_FEATURES: readonly string[] = [
+  "plateau",
+  "keptP",
+  "keptWords",
+  "keptBlocks",
+  "keptShare",
+  "uncertainShare",
+  "likelyDropped",
+  "pageWords",
+  "highestP",
+  ...PAGE_TYPES.map((type) => `is.${type}`),
+];
+
+type ChoiceEvidence = {
+  readonly tree: PageTree;
+  /** Probability of each candidate. */
+  readonly p: Float32Array;
+  /** Probability of each page type. */
+  readonly typeP: Float32Array;
+  /** The blocks that were kept. */
+  readonly blocks: Int32Array;
+};
+
+/** How sure a choice was, in numbers. */
+export function computeChoiceFeatures({ tree, p, typeP, blocks }: ChoiceEvidence): Float32Array {
+  const { model, candidates } = tree;
+  const isKept = new Uint8Array(model.blocks.count);
+  for (const block of blocks) isKept[block] = 1;
+  const words = Float32Array.from(candidates, (block) => model.blocks.stats[block * TextStat.count]!);
+  let total = 0;
+  let kept = 0;
+  let keptMass = 0;
+  let uncertain = 0;
+  let dropped = 0;
+  let highest = 0;
+  for (let index = 0; index < candidates.length; index++) {
+    const weight = words[index]!;
+    const value = p[index]!;
+    total += weight;
+    highest = Math.max(highest, value);
+    if (value > 0.25 && value < 0.75) uncertain += weight;
+    if (isKept[candidates[index]!]) {
+      kept += weight;
+      keptMass += weight * value;
+    } else dropped += weight * value;
+  }
+  return Float32Array.of(
+    plateauOf(p, words).plateau,
+    kept === 0 ? 0 : keptMass / kept,
+    Math.log2(1 + kept),
+    Math.log2(1 + blocks.length),
+    kept / Math.max(total, 1),
+    uncertain / Math.max(kept, 1),
+    dropped / Math.max(kept, 1),
+    Math.log2(1 + total),
+    highest,
+    ...typeP,
+  );
+}
+
+/** Names that pages give to the beginning of a text, and to all of it, of which a script shows one. */
+const SHORT_NAME = /short|brief|teaser|truncat|excerpt|preview|collapsed|summary/i;
+const FULL_NAME = /full|long|complete|expanded|detail/i;
+/** Names stand on the text's own element, or on a box close around it. */
+const MAX_LEVELS = 4;
+/** Longer names are data. */
+const MAX_NAME = 300;
+const ELLIPSIS = /(?:…|\.\.\.)$/;
+/** A label such as "Returns" may well begin the next text, too. */
+const FEWEST_CHARS = 12;
+
+/** The blocks without those that only begin what the block behind them says in full. */
+function withoutShortForms(model: PageModel, blocks: Int32Array): Int32Array {
+  const { text, flags } = model.blocks;
+  return blocks.filter((block, index) => {
+    const next = blocks[index + 1];
+    // Few texts begin alike, so this comes before the names.
+    if (next === undefined || !text[next]!.startsWith(text[block]!.slice(0, FEWEST_CHARS))) return true;
+    // A section may well begin with the words of its heading.
+    if ((flags[block]! & ElementFlag.heading) !== 0) return true;
+    const start = text[block]!.replace(ELLIPSIS, "");
+    const isStart = start.length >= FEWEST_CHARS && text[next]!.startsWith(start);
+    return !isStart || !isNamed(model, block, SHORT_NAME) || !isNamed(model, next, FULL_NAME);
+  });
+}
+
+function isNamed({ blocks, parent, classId, names }: PageModel, block: number, pattern: RegExp): boolean {
+  let element = blocks.element[block]!;
+  for (let level = 0; level < MAX_LEVELS && element >= 0; level++, element = parent[element]!) {
+    const name = names[classId[element]!]!;
+    if (name.length <= MAX_NAME && pattern.test(name)) return true;
+  }
+  return false;
 }

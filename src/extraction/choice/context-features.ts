@@ -2,11 +2,10 @@ import { FIRST_UNKNOWN_TAG } from "../page/tags.ts";
 import { TextStat } from "../page/word-stats.ts";
 import { PAGE_TYPES } from "../types.ts";
 import { headingLevel } from "./block-features.ts";
-import { COUNT_LIMITS } from "./count-limits.ts";
+import { COUNT_LIMITS } from "./page-signs.ts";
 import type { PageTree } from "./page-tree.ts";
-import { plateauOf } from "./plateau.ts";
-import { computeRegionFeatures, REGION_FEATURES } from "./region-features.ts";
-import type { FeatureHints } from "./trees.ts";
+import { computeRegionFeatures, REGION_FEATURES } from "./region.ts";
+import { type FeatureHints, plateauOf } from "./trees.ts";
 import { WORD_SUM_COUNT, WORD_SUMS } from "./word-sums.ts";
 
 /** Levels above a block whose probability and mass are features. */

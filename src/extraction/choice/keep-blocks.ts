@@ -5,8 +5,8 @@ import { type Favor, PAGE_TYPES } from "../types.ts";
 import { headingLevel } from "./block-features.ts";
 import { placeOf } from "./context-features.ts";
 import type { PageTree } from "./page-tree.ts";
-import { plateauOf } from "./plateau.ts";
 import { findRegion, NOT_SHOWN, type Region } from "./region.ts";
+import { plateauOf } from "./trees.ts";
 
 /** A block is kept from this share of the page's own plateau on, but never below the least probability. */
 const THRESHOLDS: Readonly<Record<Favor, { readonly plateauShare: number; readonly least: number }>> = {

@@ -3,7 +3,7 @@ import type { PageFacts } from "../page/page-model.ts";
 import { BLOCK_FEATURES } from "./block-features.ts";
 import { PAGE_SIGNS } from "./page-signs.ts";
 import { STRUCTURE_COUNT } from "./page-tree.ts";
-import { plateauOf } from "./plateau.ts";
+import { plateauOf } from "./trees.ts";
 
 /** Words in addresses that sites of all kinds give to pages of one kind. */
 const ADDRESS_PATTERNS: readonly RegExp[] = [

@@ -1,8 +1,26 @@
 import type { PageFacts } from "../page/page-model.ts";
 import { Tag } from "../page/tags.ts";
-import { TextStat } from "../page/word-stats.ts";
-import { COUNT_LIMITS } from "./count-limits.ts";
+import { countText, type StatSink, TextStat, WORD_BUCKETS } from "../page/word-stats.ts";
 import type { PageTree } from "./page-tree.ts";
+
+/**
+ * Counts above these say no more than these. Features that grow with the page leave the range that the trees
+ * were trained in: the 400th of 800 equal paragraphs had a probability of .31, of 300 paragraphs .92. Nine in
+ * ten blocks of content in the training stay below each limit.
+ */
+export const COUNT_LIMITS = {
+  /** Words and blocks inside one element, and words up to the end of the page. */
+  words: 5000,
+  blocks: 400,
+  /** Siblings of the same tag and class. */
+  twins: 150,
+  /** Blocks and words since the heading above. */
+  blocksSinceHeading: 50,
+  wordsSinceHeading: 400,
+  /** Words and blocks of the whole page. */
+  pageWords: 8000,
+  pageBlocks: 600,
+} as const;
 
 /** Names of the numbers of `readPageSigns`, in their order. */
 export const PAGE_SIGNS = [
@@ -69,4 +87,48 @@ export function readPageSigns({ model, candidates }: PageTree, facts: PageFacts)
     cell / total,
     code / total,
   );
+}
+
+/** One byte per word bucket: which of the page's words mean something to the choice. */
+export type PageWords = { readonly marks: Uint8Array };
+
+export const WordMark = { frequent: 1, title: 2, description: 4 } as const;
+
+const FREQUENT_WORDS = 30;
+const FEWEST_OCCURRENCES = 4;
+
+/**
+ * Finds the words that the page repeats most, which stand in for a stop-word list in every language, and
+ * those of its title and description.
+ */
+export function markPageWords({ model, candidates }: PageTree, facts: PageFacts): PageWords {
+  const { firstWord, endWord, words } = model.blocks;
+  const counts = new Uint16Array(WORD_BUCKETS);
+  for (const block of candidates) {
+    for (let word = firstWord[block]!; word < endWord[block]!; word++) {
+      if (counts[words[word]!]! < 65535) counts[words[word]!]!++;
+    }
+  }
+  const marks = new Uint8Array(WORD_BUCKETS);
+  const frequent: number[] = [];
+  for (let bucket = 0; bucket < WORD_BUCKETS; bucket++) {
+    if (counts[bucket]! >= FEWEST_OCCURRENCES) frequent.push(bucket);
+  }
+  frequent.sort((a, b) => counts[b]! - counts[a]! || a - b);
+  for (const bucket of frequent.slice(0, FREQUENT_WORDS)) marks[bucket]! |= WordMark.frequent;
+  markText(marks, `${facts.meta.get("og:title") ?? ""} ${facts.title}`, WordMark.title);
+  const described = facts.meta.get("og:description") ?? facts.meta.get("description") ?? "";
+  markText(marks, described, WordMark.description);
+  return { marks };
+}
+
+function markText(marks: Uint8Array, text: string, mark: number): void {
+  const sink: StatSink = {
+    stats: new Float32Array(TextStat.count),
+    at: 0,
+    words: new Uint16Array(512),
+    wordCount: 0,
+  };
+  countText(text.slice(0, 2000), sink, [], []);
+  for (let word = 0; word < sink.wordCount; word++) marks[sink.words[word]!]! |= mark;
 }

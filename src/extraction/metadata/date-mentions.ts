@@ -1,11 +1,9 @@
 import { type JsonLdObject, textOf, typesOf } from "../json-ld.ts";
 import { TextStat } from "../page/word-stats.ts";
 import type { MetadataSource } from "../types.ts";
-import { isoDay } from "./calendar.ts";
-import { type DateContext, isoDate } from "./iso-date.ts";
 import type { MetadataPage } from "./metadata-page.ts";
 import { Around, type Places } from "./places.ts";
-import { findWrittenDates, possibleReadings } from "./written-dates.ts";
+import { type DateContext, findWrittenDates, isoDate, isoDay, possibleReadings } from "./written-dates.ts";
 
 /** Where a page names a date. The order is part of the trained model: append, never insert. */
 export const DATE_KINDS = [

@@ -1,5 +1,5 @@
 import { CodeWords } from "./code-words.ts";
-import type { EntityText } from "./entity-text.ts";
+import type { EntityText } from "./source-text.ts";
 
 /** Numbers of the attributes that the scanner keeps of a start tag. */
 export const Field = {

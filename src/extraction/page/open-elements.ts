@@ -1,5 +1,5 @@
 import { grown } from "./columns.ts";
-import { TAG_LIMIT, TagTrait, traitsOf } from "./tags.ts";
+import { TAG_LIMIT, Tag, TagTrait, tagId, traitsOf } from "./tags.ts";
 
 /**
  * The stack of open elements. It answers in constant time where the innermost element of a tag, the
@@ -86,4 +86,72 @@ export class OpenElements {
     this.#previousScope = grown(this.#previousScope);
     this.#previousBlock = grown(this.#previousBlock);
   }
+}
+
+const CELLS = [Tag.td, Tag.th];
+const ROW_PARTS = [...CELLS, Tag.caption, Tag.tr];
+const SECTION_PARTS = [...ROW_PARTS, Tag.tbody, Tag.thead, Tag.tfoot];
+const ITEMS_OF_LIST = { items: [Tag.li], lists: [Tag.ul, Tag.ol, Tag.menu] };
+const ITEMS_OF_DEFINITION = { items: [Tag.dt, Tag.dd], lists: [Tag.dl] };
+
+/**
+ * The position of an open element that ends because this tag starts; -1 when none does. To be asked again
+ * after that element has ended.
+ */
+export function impliedEnd(open: OpenElements, tag: number): number {
+  const traits = traitsOf(tag);
+  const head = open.innermost(Tag.head);
+  const isInNoscript = open.innermost(Tag.noscript) > head && tag !== Tag.body;
+  if (head >= 0 && (traits & TagTrait.head) === 0 && !isInNoscript) return head;
+  // Nothing but phrases stands between an open paragraph that is innermost and here.
+  const paragraph = open.innermost(Tag.p);
+  const endsParagraph = (traits & TagTrait.closesParagraph) !== 0 || tag === Tag.p;
+  if (endsParagraph && paragraph >= 0 && paragraph === open.special) return paragraph;
+  if (tag === Tag.li) return itemBefore(open, ITEMS_OF_LIST);
+  if (tag === Tag.dt || tag === Tag.dd) return itemBefore(open, ITEMS_OF_DEFINITION);
+  // Links do not nest: the one before ends, unless a block has begun inside it.
+  if (tag === Tag.a) return open.innermost(Tag.a) > open.special ? open.innermost(Tag.a) : -1;
+  return tablePartBefore(open, tag, traits);
+}
+
+type ItemKind = { readonly items: readonly number[]; readonly lists: readonly number[] };
+
+// An item ends where the next one of the same list starts.
+function itemBefore(open: OpenElements, { items, lists }: ItemKind): number {
+  const position = innermostOf(open, items, open.scope);
+  if (position < 0 || innermostOf(open, lists, position) >= 0) return -1;
+  return position;
+}
+
+function tablePartBefore(open: OpenElements, tag: number, traits: number): number {
+  const table = open.innermost(Tag.table);
+  if ((traits & TagTrait.cell) !== 0)
+    return innermostOf(open, CELLS, Math.max(open.innermost(Tag.tr), table));
+  if (tag === Tag.tr) return innermostOf(open, ROW_PARTS, table);
+  if (tag === Tag.tbody || tag === Tag.thead || tag === Tag.tfoot)
+    return innermostOf(open, SECTION_PARTS, table);
+  return -1;
+}
+
+function innermostOf(open: OpenElements, tags: readonly number[], limit: number): number {
+  let innermost = -1;
+  for (const tag of tags) innermost = Math.max(innermost, open.innermost(tag));
+  return innermost > limit ? innermost : -1;
+}
+
+const TABLE_PARTS: ReadonlySet<number> = new Set([Tag.tr, Tag.tbody, Tag.thead, Tag.tfoot]);
+const FORMATTING: ReadonlySet<number> = new Set(
+  "a b big code em font i nobr s small strike strong tt u".split(" ").map(tagId),
+);
+
+/** The position of the element that an end tag ends, with all inside it; -1 when it ends none. */
+export function endTagPosition(open: OpenElements, tag: number): number {
+  const position = open.innermost(tag);
+  if (position < 0 || tag === Tag.body || tag === Tag.html) return -1;
+  const traits = traitsOf(tag);
+  const isTablePart = (traits & TagTrait.scope) !== 0 || TABLE_PARTS.has(tag);
+  if (!isTablePart && position < open.scope) return -1;
+  // `</span>` does not end the block around it; formatting and links do, as most parsers have it.
+  const isPhrase = !FORMATTING.has(tag) && (traits & TagTrait.special) === 0;
+  return isPhrase && position < open.special ? -1 : position;
 }

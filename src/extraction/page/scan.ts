@@ -1,22 +1,23 @@
 import { PERMALINK_SIGN } from "../text.ts";
 import { Field, StartTagAttributes } from "./attributes.ts";
-import { BlockBuilder } from "./block-builder.ts";
+import { BlockBuilder, isGapBefore } from "./block-builder.ts";
 import { groupsAt, groupsOf, groupsOfRole } from "./class-groups.ts";
 import { ElementColumns, IntegerColumn, TextColumns } from "./columns.ts";
-import { breakOf, flagsOfTag, INHERITED_FLAGS, isMedium } from "./element-flags.ts";
-import { EntityText } from "./entity-text.ts";
-import { FactCollector } from "./fact-collector.ts";
-import { endTagPosition, impliedEnd } from "./implied-ends.ts";
-import { noteElement, noteOpening, noteRefresh } from "./note-facts.ts";
-import { OpenElements } from "./open-elements.ts";
-import { codesOf } from "./page-codes.ts";
-import { ElementFlag, type ScannedPage } from "./page-model.ts";
-import { containsAmpersand, isBlank, isBlankAt } from "./source-text.ts";
+import { FactCollector, noteElement, noteOpening, noteRefresh } from "./fact-collector.ts";
+import { endTagPosition, impliedEnd, OpenElements } from "./open-elements.ts";
+import {
+  breakOf,
+  ElementFlag,
+  flagsOfTag,
+  INHERITED_FLAGS,
+  isMedium,
+  type ScannedPage,
+} from "./page-model.ts";
+import { codesOf, containsAmpersand, EntityText, isBlank, isBlankAt } from "./source-text.ts";
 import { FIRST_UNKNOWN_TAG, TAG_LIMIT, Tag, TagTrait, tagAt, traitsOf } from "./tags.ts";
 import { TextTable } from "./text-table.ts";
 import { Tokenizer, type TokenSink } from "./tokenizer.ts";
 import { opensSomething, type Revealed, Visibility } from "./visibility.ts";
-import { isGapBefore } from "./word-gaps.ts";
 
 /**
  * Reads a page in one pass: its elements, texts and blocks as flat columns, and what it says about itself. Takes time
@@ -121,8 +122,6 @@ class Scanner implements TokenSink {
     return { model, facts: this.#facts.finish() };
   }
 
-  // ------------------------------------------------------------ the tokenizer's events
-
   text(start: number, end: number, hasEntity: boolean): void {
     if (!this.#facts.isCapturing && this.#showsNothing(start, end)) return;
     if (!hasEntity) this.#text(this.#html.slice(start, end), start, end);
@@ -156,8 +155,6 @@ class Scanner implements TokenSink {
   end(): void {
     this.#popTo(0, this.#html.length);
   }
-
-  // ------------------------------------------------------------ elements
 
   #tagAt(start: number, end: number): number {
     const known = tagAt(this.#codes, start, end);
@@ -303,8 +300,6 @@ class Scanner implements TokenSink {
     if (!isLine) this.#blocks.breakAt(breakOf(traits, flags), this.#texts.count);
     else if (this.#blocks.startLine()) this.#lineStarts.add(this.#texts.count);
   }
-
-  // ------------------------------------------------------------ text
 
   /** Text that needs no string: outside of what is shown, or white space between blocks. */
   #showsNothing(start: number, end: number): boolean {

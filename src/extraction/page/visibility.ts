@@ -1,7 +1,7 @@
 import { Field, type StartTagAttributes } from "./attributes.ts";
-import { HiddenNames, isHidingStyle } from "./hidden.ts";
 import { ElementFlag } from "./page-model.ts";
 import { TextTable } from "./text-table.ts";
+import { isWhiteSpace } from "./word-stats.ts";
 
 const PANEL_GROUPS = 1 << 23;
 const MAX_CONTROLS = 2000;
@@ -86,3 +86,173 @@ export class Visibility {
 
 const isStreamed = (attributes: StartTagAttributes): boolean =>
   STREAMED_ID.test(attributes.get(Field.id) ?? "");
+
+// What inline styles hide from readers (opacity is left out: pages fade their own content in).
+const HIDING_STYLE =
+  /(?:^|[;\s])(?:display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse)|font-size\s*:\s*0(?:px|em|rem|%)?\s*(?:!|;|$)|(?:text-indent|left|top|right|margin-left)\s*:\s*-\d{4,}|content-visibility\s*:\s*hidden|clip\s*:\s*rect\(\s*[01](?:px)?[\s,]+[01](?:px)?[\s,]+[01](?:px)?[\s,]+[01](?:px)?\s*\))/i;
+const ZERO_SIDE = /(?:^|[;\s])(?:width|height|max-width|max-height)\s*:\s*[01](?:px)?\s*(?:!|;|$)/i;
+const CLIPPED = /overflow(?:-[xy])?\s*:\s*(?:hidden|clip)/i;
+const MAX_STYLE_LENGTH = 2000;
+
+const INVISIBLE = /visibility\s*:\s*hidden/gi;
+
+/**
+ * True when an inline style keeps an element from being seen.
+ * @param revealsInvisible leaves `visibility: hidden` out of account
+ */
+function isHidingStyle(style: string, revealsInvisible = false): boolean {
+  const all = style.length > MAX_STYLE_LENGTH ? style.slice(0, MAX_STYLE_LENGTH) : style;
+  const value = revealsInvisible ? all.replace(INVISIBLE, "") : all;
+  return HIDING_STYLE.test(value) || (ZERO_SIDE.test(value) && CLIPPED.test(value));
+}
+
+const SIMPLE_SELECTOR = /^(?:[a-z][a-z0-9]*)?([.#])((?:[\w-]|\\:)+)$/i;
+const CLASS_OR_ID = /[.#]((?:[\w-]|\\:)+)/g;
+const MAX_SHEET_LENGTH = 1_000_000;
+// Names that style sheets elsewhere give to text for screen readers alone.
+const SCREEN_READER_CLASS =
+  /(?:^|\s)(?:sr-only|screen-reader-text|visually-?hidden|assistive-text|a11y-hidden)(?:\s|$)/i;
+
+/**
+ * The classes and ids that the page's `<style>` elements, read so far, hide for every screen. A name that
+ * any rule shows again (`.tab{display:none} .tab.active{display:block}`) does not count: only a browser
+ * could tell which of the two wins.
+ */
+class HiddenNames {
+  readonly #classes = new Set<string>();
+  readonly #ids = new Set<string>();
+  readonly #shown = new Set<string>();
+  /** Classes that show their elements on some screens. */
+  readonly #shownOnSome = new Set<string>();
+  /** Answers by class number; emptied when another sheet is read. */
+  #known: boolean[] = [];
+
+  read(sheet: string): void {
+    if (sheet.length > MAX_SHEET_LENGTH || !/display|visibility|text-indent|left|clip/.test(sheet)) return;
+    const onSome = (selectors: string, declarations: string): void => {
+      if (!isShowing(declarations)) return;
+      for (const match of selectors.matchAll(CLASS_OR_ID)) this.#shownOnSome.add(match[1] ?? "");
+    };
+    forEachRule(sheet, (selectors, declarations) => this.#readRule(selectors, declarations), onSome);
+    this.#known = [];
+  }
+
+  /** @param classId number of the class list on this page; 0 for none */
+  hidesClass(classes: string, classId: number): boolean {
+    if (classId === 0) return false;
+    const known = this.#known[classId];
+    if (known !== undefined) return known;
+    const isHidden =
+      SCREEN_READER_CLASS.test(classes) || (this.#classes.size > 0 && this.#hidesOnAll(classes.split(/\s+/)));
+    this.#known[classId] = isHidden;
+    return isHidden;
+  }
+
+  /** Whether any id is hidden. */
+  get hidesIds(): boolean {
+    return this.#ids.size > 0;
+  }
+
+  hidesId(id: string): boolean {
+    return this.#ids.has(id) && !this.#shown.has(id);
+  }
+
+  #hidesOnAll(classes: readonly string[]): boolean {
+    return (
+      classes.some((name) => this.#classes.has(name) && !this.#shown.has(name)) &&
+      !classes.some((name) => this.#shownOnSome.has(name.replaceAll(":", "\\:")))
+    );
+  }
+
+  #readRule(selectors: string, declarations: string): void {
+    const hides = isHidingStyle(declarations);
+    if (!hides && !/display\s*:|visibility\s*:\s*visible/i.test(declarations)) return;
+    for (const selector of selectors.split(",")) {
+      if (!hides) for (const match of selector.matchAll(CLASS_OR_ID)) this.#shown.add(match[1] ?? "");
+      else {
+        const match = SIMPLE_SELECTOR.exec(selector.trim());
+        if (match?.[2]) (match[1] === "." ? this.#classes : this.#ids).add(match[2]);
+      }
+    }
+  }
+}
+
+const isShowing = (declarations: string): boolean =>
+  /display\s*:(?!\s*none)|visibility\s*:\s*visible/i.test(declarations);
+
+type VisitRule = (selectors: string, declarations: string) => void;
+
+// Rules inside @media hold for some screens: they cannot hide, but they can show. Those of its like are
+// passed over.
+function forEachRule(sheet: string, visit: VisitRule, visitOnSome: VisitRule): void {
+  const css = withoutComments(sheet).replace(/<!--|-->/g, "");
+  let at = 0;
+  /** Where the rules of a media query end; 0 outside. */
+  let mediaEnd = 0;
+  /** Where the next declaration stands that may hide or show something: most rules have none. */
+  let telling = -1;
+  while (at < css.length) {
+    const open = css.indexOf("{", at);
+    if (open < 0) return;
+    if (mediaEnd > 0 && open >= mediaEnd) {
+      at = mediaEnd;
+      mediaEnd = 0;
+      continue;
+    }
+    at = skipSpace(css, at);
+    if (css.charCodeAt(at) === AT_SIGN) {
+      const isMedia = mediaEnd === 0 && /^@media(?!\s*print)/i.test(css.slice(at, open));
+      const end = skipBlock(css, open);
+      if (isMedia) mediaEnd = end;
+      at = isMedia ? open + 1 : end;
+      continue;
+    }
+    const close = css.indexOf("}", open);
+    const end = close < 0 ? css.length : close;
+    if (telling < open) telling = nextTelling(css, open);
+    if (telling < end) {
+      const selectors = css.slice(at, open).trim();
+      const rule = mediaEnd > 0 ? visitOnSome : visit;
+      rule(selectors.slice(selectors.lastIndexOf(";") + 1), css.slice(open + 1, end));
+    }
+    at = end + 1;
+  }
+}
+
+const AT_SIGN = 0x40;
+
+/** What declarations say that hide or show, see `HIDING_STYLE`, `CLIPPED` and `isShowing`. */
+const TELLING = /display|visibility|clip|overflow|font-size\s*:\s*0|:\s*-\d{4}/gi;
+
+function nextTelling(css: string, from: number): number {
+  TELLING.lastIndex = from;
+  return TELLING.exec(css)?.index ?? css.length;
+}
+
+function skipSpace(css: string, from: number): number {
+  let at = from;
+  while (at < css.length && isWhiteSpace(css.charCodeAt(at))) at++;
+  return at;
+}
+
+function withoutComments(sheet: string): string {
+  let css = "";
+  let at = 0;
+  for (let open = sheet.indexOf("/*"); open >= 0; open = sheet.indexOf("/*", at)) {
+    css += sheet.slice(at, open);
+    const close = sheet.indexOf("*/", open + 2);
+    if (close < 0) return css;
+    at = close + 2;
+  }
+  return css + sheet.slice(at);
+}
+
+function skipBlock(css: string, open: number): number {
+  let depth = 0;
+  for (let index = open; index < css.length; index++) {
+    const code = css.charCodeAt(index);
+    if (code === 0x7b) depth++;
+    else if (code === 0x7d && --depth === 0) return index + 1;
+  }
+  return css.length;
+}

@@ -1,4 +1,4 @@
-import { bestImageSource } from "../../images.ts";
+import { bestImageSource } from "../../references.ts";
 import {
   build,
   type ContentElement,

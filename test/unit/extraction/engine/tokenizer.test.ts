@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { Tokenizer as ReferenceTokenizer } from "htmlparser2";
-import { codesOf } from "../../../../src/extraction/page/page-codes.ts";
 import { scanPage } from "../../../../src/extraction/page/scan.ts";
+import { codesOf } from "../../../../src/extraction/page/source-text.ts";
 import { tagAt } from "../../../../src/extraction/page/tags.ts";
 import { TextTable } from "../../../../src/extraction/page/text-table.ts";
 import { Tokenizer } from "../../../../src/extraction/page/tokenizer.ts";

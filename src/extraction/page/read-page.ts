@@ -1,5 +1,33 @@
-import type { PageModel } from "./page-model.ts";
-import { Tag, tagId } from "./tags.ts";
+import type { PageModel, ScannedPage } from "./page-model.ts";
+import { scanPage } from "./scan.ts";
+import { codesOf } from "./source-text.ts";
+import { Tag, TagTrait, tagAt, tagId, traitsOf } from "./tags.ts";
+import { Tokenizer, type TokenSink } from "./tokenizer.ts";
+
+/** Shadow roots inside of each other to be put together; deeper ones are read where they are written. */
+const MAX_SHADOW_ROUNDS = 4;
+
+/**
+ * Scans a page with its shadow roots put together.
+ * @throws Failure `too_complex` for too many elements, see `scanPage`
+ */
+export function readPage(html: string): ScannedPage {
+  let page = scanPage(withLineFeeds(html));
+  for (let round = 0; round < MAX_SHADOW_ROUNDS; round++) {
+    const composed = withShadowRoots(page.model);
+    if (composed === null) break;
+    page = scanPage(composed);
+  }
+  return page;
+}
+
+/** Browsers turn every line break into a line feed first; nearly half of all pages have others. */
+function withLineFeeds(html: string): string {
+  if (!html.includes("\r")) return html;
+  // Half of what one expression for both takes.
+  const unix = html.replaceAll("\r\n", "\n");
+  return unix.includes("\r") ? unix.replaceAll("\r", "\n") : unix;
+}
 
 const SLOT = tagId("slot");
 const SHADOW_MODE = /\sshadowroot(?:mode)?\s*=\s*["']?(?:open|closed)\b/i;
@@ -12,7 +40,7 @@ const SLOT_OF_CHILD = /\sslot\s*=\s*(?:"([^"]{0,200})"|'([^']{0,200})'|([^\s"'>]
  * the result is to be read and asked again. Linear in the length of the page.
  * @returns null for a page without shadow roots, as most are
  */
-export function withShadowRoots(model: PageModel): string | null {
+function withShadowRoots(model: PageModel): string | null {
   const { html, elementCount, tag, parent, openEnd, elementEnd } = model;
   let composed = "";
   let at = 0;
@@ -86,4 +114,52 @@ function contentBySlot(model: PageModel, host: number, root: number): Map<string
 function attributeIn(attribute: RegExp, startTag: string): string {
   const match = attribute.exec(startTag);
   return match?.[1] ?? match?.[2] ?? match?.[3] ?? "";
+}
+
+/**
+ * XHTML in the syntax of HTML: an element that XML closes with "/>" gets an end tag, where HTML would have it hold
+ * all that follows. Elements that never hold anything (`br`) stay as they are.
+ */
+export function htmlOfXhtml(source: string): string {
+  if (!source.includes("/")) return source;
+  const codes = codesOf(source);
+  const closer = new ElementCloser(source, codes);
+  new Tokenizer(source, codes, closer).run();
+  return closer.finish();
+}
+
+class ElementCloser implements TokenSink {
+  readonly #source: string;
+  readonly #codes: Uint16Array;
+  readonly #parts: string[] = [];
+  #written = 0;
+  #name = "";
+  #isVoid = false;
+
+  constructor(source: string, codes: Uint16Array) {
+    this.#source = source;
+    this.#codes = codes;
+  }
+
+  finish(): string {
+    return this.#parts.join("") + this.#source.slice(this.#written);
+  }
+
+  startTag(nameStart: number, nameEnd: number): number {
+    const tag = tagAt(this.#codes, nameStart, nameEnd);
+    this.#isVoid = (traitsOf(tag) & TagTrait.void) !== 0;
+    this.#name = this.#source.slice(nameStart, nameEnd);
+    return tag;
+  }
+
+  startTagEnd(end: number, isSelfClosing: boolean): void {
+    if (!isSelfClosing || this.#isVoid) return;
+    const slash = this.#source.lastIndexOf("/", end - 1);
+    this.#parts.push(this.#source.slice(this.#written, slash), `></${this.#name}>`);
+    this.#written = end;
+  }
+
+  text(): void {}
+  attribute(): void {}
+  endTag(): void {}
 }

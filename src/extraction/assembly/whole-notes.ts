@@ -1,5 +1,5 @@
-import { ElementFlag, type PageModel } from "./page/page-model.ts";
-import { Tag } from "./page/tags.ts";
+import { ElementFlag, type PageModel } from "../page/page-model.ts";
+import { Tag } from "../page/tags.ts";
 
 const NOTES_NAME =
   /(?:^|[\s_-])(?:foot-?notes?(?:-list|-definition)?|endnotes?|reflist|references|wp-block-footnotes)(?=$|[\s_-])/i;
