@@ -10,7 +10,7 @@ export {
 } from "./folder/read-folder.ts";
 export { indexFileOf, refuseForeignFile } from "./index-file.ts";
 export type { UnreadDocument } from "./reading/read-document.ts";
-export { findSection, type OpenSettings, SearchIndex } from "./search-index.ts";
+export { type DocumentEntry, findSection, type OpenSettings, SearchIndex } from "./search-index.ts";
 export type { SearchHit, SearchSettings } from "./searcher.ts";
 export { SNIPPET_STYLES, type SnippetStyle } from "./snippet/snippet.ts";
 export {

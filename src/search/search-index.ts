@@ -9,6 +9,9 @@ import { ANALYZER_PROFILES, type AnalyzerProfile, type Section, type StoredDocum
 /** Settings that may differ each time that an index is opened; the profile is fixed when it is built. */
 export type OpenSettings = Omit<SearchSettings, "profile">;
 
+/** A document as lists show it. */
+export type DocumentEntry = Pick<StoredDocument, "url" | "title">;
+
 /** The most words that an analyser may remember before it is replaced, which limits its memory. */
 const MAX_WORDS = 10_000;
 
@@ -69,6 +72,21 @@ export class SearchIndex implements Disposable {
     this.#segment.requireWhole();
     const document = this.#segment.findDocument(url);
     return document < 0 ? null : this.#segment.document(document);
+  }
+
+  /**
+   * Lists documents in the order of their addresses.
+   * @param after the address before the first of them; null begins with the first of all
+   * @throws Failure `index_corrupt`
+   */
+  list(after: string | null, count: number): DocumentEntry[] {
+    this.#segment.requireWhole();
+    const first = after === null ? 0 : this.#segment.firstDocumentAfter(after);
+    const length = Math.max(0, Math.min(count, this.pageCount - first));
+    return Array.from({ length }, (_, index) => {
+      const { url, title } = this.#segment.parts(first + index, Number.POSITIVE_INFINITY);
+      return { url, title };
+    });
   }
 
   [Symbol.dispose](): void {

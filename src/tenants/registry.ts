@@ -2,7 +2,7 @@ import { contendForLead, type Database } from "../base/database/index.ts";
 import { Failure } from "../base/failure.ts";
 import type { Log } from "../base/log.ts";
 import { didYouMeanAny } from "../base/nearest.ts";
-import type { StoredDocument } from "../search/index.ts";
+import type { DocumentEntry, StoredDocument } from "../search/index.ts";
 import { parseDocumentUrl } from "../urls/index.ts";
 import { describeTenant, type TenantDetail } from "./describe.ts";
 import { createTenantFinder } from "./find.ts";
@@ -45,6 +45,12 @@ export interface TenantRegistry extends AsyncDisposable {
    * @throws Failure as `search`, and `unknown_document`
    */
   fetch(codename: string, uri: string): StoredDocument;
+  /**
+   * Lists indexed documents of a tenant, in the order of their addresses.
+   * @param after the address before the first of them; null begins with the first of all
+   * @throws Failure as `search`
+   */
+  documents(codename: string, after: string | null, count: number): readonly DocumentEntry[];
   /** @throws Failure `unknown_tenant` */
   status(codename: string): TenantStatus;
   /**
@@ -116,6 +122,7 @@ export function createTenantRegistry(options: RegistryOptions): TenantRegistry {
         `Tenant '${codename}' has no document ${JSON.stringify(uri.slice(0, MAX_SHOWN))}; take uri from the results of a search`,
       );
     },
+    documents: (codename, after, count) => tenantOf(codename).list(after, count),
     status: (codename) => tenantOf(codename).status,
     start: () => {
       lead ??= leadTenants(tenants, { ...options, book });

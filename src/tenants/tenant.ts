@@ -1,7 +1,7 @@
 import { dirname } from "node:path";
 import { Failure, type FailureRecord } from "../base/failure.ts";
 import type { Log } from "../base/log.ts";
-import { type BuildCounts, buildIndex, type StoredDocument } from "../search/index.ts";
+import { type BuildCounts, buildIndex, type DocumentEntry, type StoredDocument } from "../search/index.ts";
 import type { DocumentUrl } from "../urls/index.ts";
 import { describeTenant, type TenantDetail } from "./describe.ts";
 import { describeIndexFailure } from "./index-failure.ts";
@@ -123,6 +123,11 @@ export class Tenant implements AsyncDisposable {
 
   fetch(url: DocumentUrl): StoredDocument | null {
     return this.#withIndex((index) => index.fetch(url));
+  }
+
+  /** See `SearchIndex.list`. */
+  list(after: string | null, count: number): readonly DocumentEntry[] {
+    return this.#withIndex((index) => index.list(after, count));
   }
 
   /** Starts to watch the documents where indexes may be built; the leading process calls this. */

@@ -118,11 +118,6 @@ describe("the endpoint", () => {
     expect((await post("/mcp", message, headers)).status).toBe(status);
   });
 
-  test("has empty resources and prompts", async () => {
-    expect((await client.listResources()).resources).toEqual([]);
-    expect((await client.listPrompts()).prompts).toEqual([]);
-  });
-
   test.each(["GET", "DELETE", "PUT"])("answers %s with 405", async (method) => {
     const response = await fetch(`${server.url}/mcp`, { method });
     expect(response.status).toBe(405);

@@ -1,5 +1,5 @@
 import { answerMcp } from "../../src/server/api/mcp/protocol.ts";
-import { DOCUMENT_INSTRUCTIONS, documentTools } from "../../src/server/index.ts";
+import { documentation } from "../../src/server/index.ts";
 import { openRegistry, writeTree } from "./search-server.ts";
 
 const call = (name: string, given: object): string =>
@@ -36,8 +36,7 @@ await registry.build("quay");
 const OPTIONS = {
   name: "article-extractor",
   version: "0.0.0",
-  instructions: DOCUMENT_INSTRUCTIONS,
-  tools: documentTools({
+  ...documentation({
     registry,
     searchTimeoutMs: 1000,
     includeStats: true,

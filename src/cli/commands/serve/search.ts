@@ -5,8 +5,7 @@ import type { Log } from "../../../base/log.ts";
 import type { Metrics } from "../../../base/metrics.ts";
 import { VERSION } from "../../../base/version.ts";
 import {
-  DOCUMENT_INSTRUCTIONS,
-  documentTools,
+  documentation,
   type McpOptions,
   type ServingPart,
   serveMcpStdio,
@@ -92,7 +91,7 @@ async function serveStdio(serving: Serving): Promise<number> {
   const { signal, stdout } = serving.io;
   const options = toolOptions(serving, tenants.registry, app.metrics);
   await serveMcpStdio(
-    { ...options, tools: documentTools(options), instructions: DOCUMENT_INSTRUCTIONS },
+    { ...options, ...documentation(options) },
     { signal, write: stdout.write, caller: { kind: "cli" } },
   );
   return 0;

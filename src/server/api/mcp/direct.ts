@@ -54,9 +54,9 @@ const isPlainMeta = (meta: Readonly<Record<string, unknown>>): boolean =>
  * The answer to a call, byte for byte as the SDK writes it.
  * @param text the result as JSON
  */
-export function directAnswer(id: string | number, text: string): Response {
+export function directAnswer(id: string | number, text: string, isError: boolean): Response {
   const content = `[{"type":"text","text":${JSON.stringify(text)}}]`;
-  const result = `{"content":${content},"structuredContent":${text}}`;
+  const result = `{"content":${content},"structuredContent":${text}${isError ? ',"isError":true' : ""}}`;
   return new Response(`{"result":${result},"jsonrpc":"2.0","id":${JSON.stringify(id)}}`, {
     headers: { "content-type": "application/json" },
   });

@@ -3,7 +3,8 @@ import type { Exchange, Handler } from "../../middleware/exchange.ts";
 import { callerOf } from "../callers.ts";
 import { type ApiOperation, z } from "../openapi.ts";
 import { problem } from "../problems.ts";
-import { answerMcp, type McpOptions } from "./protocol.ts";
+import type { McpOptions } from "./offer.ts";
+import { answerMcp } from "./protocol.ts";
 
 const JsonRpc = z.record(z.string(), z.unknown()).openapi("JsonRpc", {
   description: "A message of JSON-RPC 2.0, as the Model Context Protocol defines them",

@@ -4,31 +4,13 @@ import { setImmediate } from "node:timers/promises";
 import { Server } from "@modelcontextprotocol/sdk/server/index.js";
 import { StdioServerTransport } from "@modelcontextprotocol/sdk/server/stdio.js";
 import { WebStandardStreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js";
-import {
-  CallToolRequestSchema,
-  ErrorCode,
-  ListPromptsRequestSchema,
-  ListResourcesRequestSchema,
-  ListResourceTemplatesRequestSchema,
-  ListToolsRequestSchema,
-  McpError,
-  SUPPORTED_PROTOCOL_VERSIONS,
-} from "@modelcontextprotocol/sdk/types.js";
+import { SUPPORTED_PROTOCOL_VERSIONS } from "@modelcontextprotocol/sdk/types.js";
 import { onAbort } from "../../../base/abort.ts";
 import type { EgressCaller } from "../../../fetching/index.ts";
-import type { RawArguments } from "./arguments.ts";
 import { directAnswer, directCall, mayBeDirect } from "./direct.ts";
+import { answerMethod, callObserved, capabilitiesOf } from "./methods.ts";
+import type { McpOptions } from "./offer.ts";
 import type { Tool, ToolCall, ToolResult } from "./tool.ts";
-
-export type McpOptions = {
-  readonly name: string;
-  readonly version: string;
-  readonly tools: readonly Tool[];
-  /** How the tools are used, for the model behind a client; at most 150 words. */
-  readonly instructions: string;
-  /** Told of each call, for the metrics. */
-  readonly onCall: (tool: string, outcome: "success" | "error", durationMs: number) => void;
-};
 
 /** A request to the endpoint. */
 export type McpRequest = {
@@ -49,10 +31,10 @@ export async function answerMcp(asked: McpRequest, options: McpOptions): Promise
   if (!mayBeDirect(request, SUPPORTED_PROTOCOL_VERSIONS)) return await answerThroughSdk(unread(), options);
   const message = parseJson(body);
   const direct = directCall(message);
-  const tool = direct && toolNamed(direct.name, options);
+  const tool = direct && options.tools.find(({ name }) => name === direct.name);
   if (tool) {
     const result = await callObserved({ tool, raw: direct.arguments, call }, options);
-    return directAnswer(direct.id, JSON.stringify(result));
+    return directAnswer(direct.id, JSON.stringify(result), result.error !== null);
   }
   // What is no JSON is for the SDK to say.
   if (message !== undefined) return await answerThroughSdk(asked, options, message);
@@ -152,54 +134,8 @@ function trackCalls(tools: readonly Tool[]): {
 }
 
 function createServer(options: McpOptions, callOf: (signal: AbortSignal) => ToolCall): Server {
-  const server = new Server(
-    { name: options.name, version: options.version },
-    // Clients ask for resources and prompts whatever is declared, and take an error for a broken server.
-    { capabilities: { tools: {}, resources: {}, prompts: {} }, instructions: options.instructions },
-  );
-  const tools = options.tools.map(({ call: _, ...shown }) => shown);
-  // The SDK's types of schemas are narrower than JSON Schema, which ours are.
-  server.setRequestHandler(ListToolsRequestSchema, () => ({ tools }) as never);
-  server.setRequestHandler(ListResourcesRequestSchema, () => ({ resources: [] }));
-  server.setRequestHandler(ListResourceTemplatesRequestSchema, () => ({ resourceTemplates: [] }));
-  server.setRequestHandler(ListPromptsRequestSchema, () => ({ prompts: [] }));
-  server.setRequestHandler(CallToolRequestSchema, ({ params }, { signal }) =>
-    answerCall(params.name, { raw: params.arguments ?? {}, call: callOf(signal) }, options),
-  );
+  const { name, version, instructions } = options;
+  const server = new Server({ name, version }, { capabilities: capabilitiesOf(options), instructions });
+  server.fallbackRequestHandler = (request, { signal }) => answerMethod(options, request, callOf(signal));
   return server;
 }
-
-type Asked = { readonly raw: RawArguments; readonly call: ToolCall };
-
-async function answerCall(name: string, asked: Asked, options: McpOptions) {
-  const tool = toolNamed(name, options);
-  if (!tool)
-    throw new McpError(
-      ErrorCode.InvalidParams,
-      `Unknown tool: ${name.slice(0, 100)}; there are ${options.tools.map((t) => t.name).join(", ")}`,
-    );
-  try {
-    return toContent(await callObserved({ tool, ...asked }, options));
-  } catch {
-    // The SDK would answer with the message of what was thrown, which is not for outside.
-    throw new McpError(ErrorCode.InternalError, "a fault inside the server");
-  }
-}
-
-const toolNamed = (name: string, { tools }: McpOptions): Tool | undefined =>
-  tools.find((candidate) => candidate.name === name);
-
-async function callObserved(
-  { tool, raw, call }: Asked & { readonly tool: Tool },
-  { onCall }: McpOptions,
-): Promise<ToolResult> {
-  const started = performance.now();
-  const outcome = await tool.call(raw, call);
-  onCall(tool.name, outcome.error === null ? "success" : "error", performance.now() - started);
-  return outcome;
-}
-
-const toContent = (result: ToolResult) => ({
-  content: [{ type: "text" as const, text: JSON.stringify(result) }],
-  structuredContent: result,
-});

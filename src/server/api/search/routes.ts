@@ -1,9 +1,10 @@
 import type { TenantStatus } from "../../../tenants/index.ts";
 import type { Handler } from "../../middleware/exchange.ts";
 import { ProblemError } from "../../middleware/problem.ts";
+import { documentation } from "../mcp/documentation.ts";
+import type { McpOptions } from "../mcp/offer.ts";
 import { mcpOperation, withMcpSlash } from "../mcp/operation.ts";
-import type { McpOptions } from "../mcp/protocol.ts";
-import { DOCUMENT_INSTRUCTIONS, documentTools, type ToolOptions } from "../mcp/tools.ts";
+import type { ToolOptions } from "../mcp/tools.ts";
 import type { ApiOperation } from "../openapi.ts";
 import { problem } from "../problems.ts";
 import { createSite, type SiteParts } from "../site.ts";
@@ -31,10 +32,7 @@ export function searchRoutes(options: SearchRoutesOptions): Handler {
     aboutSchema: schemas.About,
     health: async ({ exchange }) => Response.json(health(exchange, options)),
     healthSchema: schemas.Health,
-    operations: [
-      mcpOperation({ ...options, tools: documentTools(options), instructions: DOCUMENT_INSTRUCTIONS }),
-      ...tenantOperations(options),
-    ],
+    operations: [mcpOperation({ ...options, ...documentation(options) }), ...tenantOperations(options)],
   });
   return withMcpSlash(handle);
 }

@@ -1,0 +1,163 @@
+import { Failure } from "../../../base/failure.ts";
+import { isRecord } from "../../../base/json.ts";
+import type { RawArguments } from "./arguments.ts";
+import type { McpOptions } from "./offer.ts";
+import type { Tool, ToolCall, ToolResult } from "./tool.ts";
+
+/** The protocol's own codes of errors: JSON-RPC 2.0, section 5.1, and `resources/read` of MCP. */
+const INVALID_PARAMS = -32602;
+const METHOD_NOT_FOUND = -32601;
+const INTERNAL_ERROR = -32603;
+const RESOURCE_NOT_FOUND = -32002;
+
+/** An error of the protocol, in contrast to a tool's. Both SDKs write its code, message and data as they are. */
+export class RpcError extends Error {
+  override readonly name = "RpcError";
+  readonly code: number;
+  readonly data: object | undefined;
+
+  constructor(code: number, message: string, data?: object) {
+    super(message);
+    this.code = code;
+    this.data = data;
+  }
+}
+
+type Params = Readonly<Record<string, unknown>>;
+type Method = (options: McpOptions, params: Params, call: ToolCall) => object | Promise<object>;
+
+/** The capabilities that a client is told of: only what there is. */
+export const capabilitiesOf = ({ resources, prompts = [] }: McpOptions) => ({
+  tools: {},
+  ...(resources && { resources: {} }),
+  ...(prompts.length > 0 && { prompts: {} }),
+});
+
+/**
+ * Answers a method other than those of the connection itself, which the SDKs answer.
+ * @throws RpcError; what a bug throws is replaced, because the SDKs would send its message to the client
+ */
+export async function answerMethod(
+  options: McpOptions,
+  request: { readonly method: string; readonly params?: unknown },
+  call: ToolCall,
+): Promise<Record<string, unknown>> {
+  const method = Object.hasOwn(METHODS, request.method) ? METHODS[request.method] : undefined;
+  if (!method) throw new RpcError(METHOD_NOT_FOUND, "Method not found");
+  const { params = {} } = request;
+  if (!isRecord(params)) throw new RpcError(INVALID_PARAMS, "params must be an object");
+  try {
+    return { ...(await method(options, params, call)) };
+  } catch (error) {
+    if (error instanceof RpcError) throw error;
+    throw new RpcError(INTERNAL_ERROR, "a fault inside the server");
+  }
+}
+
+// Some clients ask for resources and prompts whatever is declared, and take an error for a broken server.
+const METHODS: Readonly<Record<string, Method>> = {
+  "tools/list": ({ tools }, params) => {
+    requireNoCursor(params);
+    return {
+      tools: tools.map(({ call: _, ...rest }) => rest),
+    };
+  },
+  "tools/call": async (options, params, call) => {
+    const name = requiredString(params, "name");
+    const raw = params.arguments ?? {};
+    if (!isRecord(raw)) throw new RpcError(INVALID_PARAMS, "arguments must be an object");
+    return toContent(await callObserved({ tool: toolNamed(options, name), raw, call }, options));
+  },
+  "resources/list": ({ resources }, { cursor }) => {
+    if (cursor !== undefined && typeof cursor !== "string") throw invalidCursor();
+    const page = resources?.list(cursor) ?? (cursor === undefined ? { resources: [] } : null);
+    if (page === null) throw invalidCursor();
+    return page;
+  },
+  "resources/templates/list": ({ resources }, params) => {
+    requireNoCursor(params);
+    return { resourceTemplates: resources?.templates ?? [] };
+  },
+  "resources/read": ({ resources }, params) => {
+    const uri = requiredString(params, "uri");
+    try {
+      if (resources) return { contents: [{ uri, mimeType: "text/markdown", ...resources.read(uri) }] };
+    } catch (error) {
+      if (!(error instanceof Failure)) throw error;
+      throw new RpcError(RESOURCE_NOT_FOUND, error.message, { uri });
+    }
+    throw new RpcError(RESOURCE_NOT_FOUND, "there are no resources", { uri });
+  },
+  "prompts/list": ({ prompts = [] }, params) => {
+    requireNoCursor(params);
+    return { prompts: prompts.map(({ write: _, ...rest }) => rest) };
+  },
+  "prompts/get": getPrompt,
+};
+
+function getPrompt({ prompts = [] }: McpOptions, params: Params): object {
+  const name = requiredString(params, "name");
+  const prompt = prompts.find((one) => one.name === name);
+  if (!prompt)
+    throw new RpcError(INVALID_PARAMS, `Unknown prompt: ${shown(name)}${listed(prompts.map((p) => p.name))}`);
+  const { arguments: given = {} } = params;
+  if (!isRecord(given)) throw new RpcError(INVALID_PARAMS, "arguments must be an object");
+  const texts: Record<string, string> = {};
+  for (const { name: argument, required } of prompt.arguments) {
+    const value = given[argument] ?? "";
+    if (typeof value !== "string" || value.length > MAX_PROMPT_ARGUMENT)
+      throw new RpcError(
+        INVALID_PARAMS,
+        `${argument} must be a string of at most ${MAX_PROMPT_ARGUMENT} characters`,
+      );
+    if (required && value.trim() === "") throw new RpcError(INVALID_PARAMS, `${argument} is required`);
+    texts[argument] = value.trim();
+  }
+  const content = { type: "text", text: prompt.write(texts) };
+  return { description: prompt.description, messages: [{ role: "user", content }] };
+}
+
+const MAX_PROMPT_ARGUMENT = 10_000;
+
+/** @throws RpcError that names the tools */
+function toolNamed({ tools }: McpOptions, name: string): Tool {
+  const tool = tools.find((candidate) => candidate.name === name);
+  if (tool) return tool;
+  throw new RpcError(INVALID_PARAMS, `Unknown tool: ${shown(name)}${listed(tools.map((t) => t.name))}`);
+}
+
+/** Calls a tool, and reports the call. */
+export async function callObserved(
+  { tool, raw, call }: { readonly tool: Tool; readonly raw: RawArguments; readonly call: ToolCall },
+  { onCall }: Pick<McpOptions, "onCall">,
+): Promise<ToolResult> {
+  const started = performance.now();
+  const outcome = await tool.call(raw, call);
+  onCall(tool.name, outcome.error === null ? "success" : "error", performance.now() - started);
+  return outcome;
+}
+
+/** A result in the form of the protocol: as data, and as the same JSON in a text block. */
+const toContent = (result: ToolResult) => ({
+  content: [{ type: "text", text: JSON.stringify(result) }],
+  structuredContent: result,
+  ...(result.error !== null && { isError: true }),
+});
+
+function requiredString(params: Params, name: string): string {
+  const value = params[name];
+  if (typeof value === "string") return value;
+  throw new RpcError(INVALID_PARAMS, `${name} must be a string`);
+}
+
+/** Refuses a cursor where all fits on one page, so that none was ever given. */
+function requireNoCursor({ cursor }: Params): void {
+  if (cursor !== undefined) throw invalidCursor();
+}
+
+const invalidCursor = (): RpcError => new RpcError(INVALID_PARAMS, "cursor is not one of an earlier page");
+
+const shown = (name: string): string => name.slice(0, 100);
+
+const listed = (names: readonly string[]): string =>
+  names.length === 0 ? "; there are none" : `; there are ${names.join(", ")}`;

@@ -1,0 +1,48 @@
+import type { Tool } from "./tool.ts";
+
+/** What an endpoint offers, in whichever revision and over whichever transport a client asks. */
+export type McpOptions = {
+  readonly name: string;
+  readonly version: string;
+  readonly tools: readonly Tool[];
+  /** How the tools are used, for the model behind a client; at most 150 words. */
+  readonly instructions: string;
+  readonly resources?: McpResources;
+  readonly prompts?: readonly McpPrompt[];
+  /** Told of each call, for the metrics. */
+  readonly onCall: (tool: string, outcome: "success" | "error", durationMs: number) => void;
+};
+
+export type McpResource = { readonly uri: string; readonly name: string; readonly mimeType: string };
+
+export type McpResources = {
+  readonly templates: readonly {
+    readonly uriTemplate: string;
+    readonly name: string;
+    readonly description: string;
+    readonly mimeType: string;
+  }[];
+  /**
+   * One page of all resources.
+   * @param cursor where an earlier page ended
+   * @returns null for a cursor that no page gave
+   */
+  readonly list: (
+    cursor: string | undefined,
+  ) => { readonly resources: readonly McpResource[]; readonly nextCursor?: string } | null;
+  /** @throws Failure with the reason why there is no such resource */
+  readonly read: (uri: string) => { readonly text: string; readonly _meta: object };
+};
+
+export type McpPrompt = {
+  readonly name: string;
+  readonly title: string;
+  readonly description: string;
+  readonly arguments: readonly {
+    readonly name: string;
+    readonly description: string;
+    readonly required: boolean;
+  }[];
+  /** The words for the model, with the arguments in their places; missing ones are empty. */
+  readonly write: (given: Readonly<Record<string, string>>) => string;
+};
