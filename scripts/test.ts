@@ -1,18 +1,21 @@
 /**
- * Runs the tests and ends with one line that every CI reads: `N passed, N failed, N skipped`.
+ * Runs the tests and ends with the names of those that failed and with one line that every CI reads:
+ * `N passed, N failed, N skipped`.
  *
  *   sh scripts/bun scripts/test.ts [--all] [bun test arguments ...]
  *
  * Tests under test/long/ run only with --all. All other arguments are passed to `bun test`, which prints no
- * such line itself. When a test calls `process.exit(0)`, `bun test` even exits 0 with half of the tests unrun;
- * so the counts come from its JUnit report, which only a complete run writes.
+ * such line itself, and which names the failed tests only in the midst of all others. Both come from its JUnit
+ * report, which only a complete run writes.
  */
 import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 
 const TEST_TIMEOUT_MS = 30_000;
 const LONG_TESTS = "test/long/**";
+// Many tests wait for what other processes or timers do, so one more file than there are cores is under way.
+const WORKERS = availableParallelism() + 1;
 
 /**
  * The numbers of tests by outcome. A test to do counts as skipped, and so does one that `-t` filtered out.
@@ -35,6 +38,22 @@ export function countTests(junit: string): TestCounts | null {
   const count = (wanted: string) => outcomes.filter((outcome) => outcome === wanted).length;
   return { passed: count("passed"), failed: count("failed"), skipped: count("skipped") };
 }
+
+/** The failed tests of a whole report, each as `file: describe > test`. */
+export function failedTests(junit: string): string[] {
+  return [...junit.matchAll(/<testcase ([^>]*[^/])>\s*<(?:failure|error)[\s/>]/g)].map(
+    ([, attributes = ""]) => {
+      const read = (name: string): string => {
+        const written = new RegExp(` ${name}="([^"]*)"`).exec(` ${attributes}`)?.[1] ?? "";
+        return written.replace(/&(lt|gt|quot|apos|amp);/g, (_, entity: string) => ENTITIES[entity] ?? "");
+      };
+      const names = [read("classname"), read("name")].filter((name) => name !== "");
+      return `${read("file")}: ${names.join(" > ")}`;
+    },
+  );
+}
+
+const ENTITIES: Readonly<Record<string, string>> = { lt: "<", gt: ">", quot: '"', apos: "'", amp: "&" };
 
 /**
  * Judges the run as a whole.
@@ -71,6 +90,7 @@ async function runTests(argv: readonly string[]): Promise<number> {
       process.execPath,
       "test",
       `--timeout=${TEST_TIMEOUT_MS}`,
+      `--parallel=${WORKERS}`,
       ...(all ? [] : [`--path-ignore-patterns=${LONG_TESTS}`]),
       ...argv.filter((argument) => argument !== "--all"),
       "--reporter=junit",
@@ -83,8 +103,10 @@ async function runTests(argv: readonly string[]): Promise<number> {
   await child.exited;
   process.off("SIGTERM", stop);
   const file = Bun.file(report);
-  const verdict = judgeRun(child.exitCode, (await file.exists()) ? await file.text() : null);
+  const junit = (await file.exists()) ? await file.text() : null;
+  const verdict = judgeRun(child.exitCode, junit);
   await rm(directory, { recursive: true });
+  for (const name of failedTests(junit ?? "")) console.log(`failed: ${name}`);
   if (verdict.problem !== null) console.error(`\nerror: ${verdict.problem}`);
   console.log(
     `${verdict.counts.passed} passed, ${verdict.counts.failed} failed, ${verdict.counts.skipped} skipped`,

@@ -2,13 +2,11 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { CRAWL_COMMAND } from "../../src/cli/commands.ts";
-import { DESKTOP_BROWSERS } from "../../src/fetching/testing.ts";
 import { runBinary, temporaryDirectory } from "../support/binary.ts";
-import { browserEffects } from "../support/browser-effects.ts";
 import { type CrawlRun, crawlDirectory, crawlOnce, pathsOf } from "../support/crawl-run.ts";
 import { startForwardProxy } from "../support/forward-proxy.ts";
-import { documentOf } from "../support/generated-document.ts";
 import { crawlPage, type NumberedSite, serveNumberedSite } from "../support/numbered-site.ts";
+import { serveScriptedSite } from "../support/scripted-site.ts";
 
 const XML = { "content-type": "application/xml" };
 const urlset = (...paths: string[]): string =>
@@ -28,9 +26,6 @@ const ANSWERS = {
   "/found": { body: crawlPage("Found") },
   "/missing-links": { body: crawlPage("Missing links", ["/gone/1", "/gone/2"]) },
   "/busy": { status: 503, body: "busy" },
-  "/plain": {
-    body: documentOf(["paragraph", "paragraph", "paragraph", "paragraph", "code"], "article").html,
-  },
   "/rich": {
     body: `<html><head><title>Rich</title></head><body><article><p id="first">The mill_wheel turns. ${"The first paragraph stands here. ".repeat(10)}</p>
 <p><img src="mill.png" alt="The mill"></p><pre><code>weir today</code></pre><p class="aside">${"Nobody cheered at all. ".repeat(10)}</p></article></body></html>`,
@@ -113,15 +108,13 @@ const EFFECTS: Readonly<Record<string, () => Promise<void>>> = {
     const { links, ...line } = JSON.parse((await crawlOnce([...words, "--jsonl"])).stdout);
     expect(Object.keys(line)).toEqual(["title", "depth", "parent"]);
     expect(links).toContainEqual({ url: `${site.origin}/guide/a`, text: expect.any(String) });
-    expect((await crawlOnce(words)).stderr).toBe("error: --fields goes with --jsonl\n");
   },
   "max-depth": async () => {
     expect(pathsOf(await crawl(start(), "--max-depth", "0"))).toEqual(["/start"]);
-    expect(pathsOf(await crawl(start(), "--max-depth", "1"))).not.toContain("/guide/deeper");
-    expect(pathsOf(await crawl(start(), "--max-depth", "2"))).toEqual(ALL);
+    const some = ALL.filter((path) => path !== "/guide/deeper");
+    expect(pathsOf(await crawl(start(), "--max-depth", "1"))).toEqual(some);
   },
   "follow-links": async () => {
-    expect(pathsOf(await crawl(start(), "--follow-links"))).toEqual(ALL);
     expect(pathsOf(await crawl(start(), "--no-follow-links", "--follow-links"))).toEqual(ALL);
   },
   "no-follow-links": async () => {
@@ -156,17 +149,17 @@ const EFFECTS: Readonly<Record<string, () => Promise<void>>> = {
     expect((times.at(-1) ?? 0) - (times[0] ?? 0)).toBeGreaterThan(900);
   },
   "adaptive-delay": async () => {
-    /** From the second page's start to the last one's: the first page taught the crawl how slow the host is. */
-    const run = async (...words: string[]): Promise<number> => {
+    const run = async (...words: string[]): Promise<NumberedSite> => {
       await using slow = serveNumberedSite({ pages: 10, fanOut: 9, answerMs: 100 });
-      await crawlOnce([`${slow.origin}/`, "--ignore-robots", ...words]);
-      const starts = slow.visits.slice(1).map(({ at }) => at);
-      return Math.max(...starts) - Math.min(...starts);
+      await crawlOnce([`${slow.origin}/`, "--ignore-robots", "--concurrency", "9", ...words]);
+      return slow;
     };
-    expect(await run("--concurrency", "9")).toBeLessThan(600); // all at once
-    expect(await run("--concurrency", "9", "--adaptive-delay")).toBeGreaterThan(800); // one at a time
-    const spaced = ["--rate-limit", "0.01"];
-    expect(await run(...spaced, "--adaptive-delay")).toBeGreaterThan(1.2 * (await run(...spaced)));
+    expect((await run()).peak).toBeGreaterThan(1);
+    const adaptive = await run("--adaptive-delay");
+    expect(adaptive.peak).toBe(1);
+    const starts = adaptive.visits.slice(1).map(({ at }) => at);
+    // Of the 200 ms from one start to the next a page takes half to answer, and the host rests for the other half.
+    expect(Math.max(...starts) - Math.min(...starts)).toBeGreaterThan(8 * 150);
   },
   "output-dir": async () => {
     await using directory = await temporaryDirectory();
@@ -190,11 +183,6 @@ const EFFECTS: Readonly<Record<string, () => Promise<void>>> = {
     expect([toFile.stdout, lines.length]).toEqual(["", (toFile.manifest?.successful ?? 0) - 1]);
     const again = await directory.crawl([start(), "--max-depth", "1", "--changed-jsonl", file]);
     expect([again.exitCode, await Bun.file(file).text()]).toEqual([0, ""]);
-    for (const words of [
-      ["--jsonl", "--changed-jsonl", "-"],
-      ["--dry-run", "--changed-jsonl", file],
-    ])
-      expect((await crawlOnce([start(), ...words])).exitCode).toBe(2);
     await using fresh = await crawlDirectory();
     const among = join(fresh.output, "changes.jsonl");
     const first = await fresh.crawl([start(), "--max-depth", "0", "--changed-jsonl", among]);
@@ -263,81 +251,9 @@ const EFFECTS: Readonly<Record<string, () => Promise<void>>> = {
   "max-failures": async () => {
     const exitCode = async (...words: string[]) =>
       (await crawlOnce([`${site.origin}/missing-links`, ...words])).exitCode;
-    expect(await exitCode()).toBe(3);
     expect(await exitCode("--max-failures", "1")).toBe(3);
-    expect(await exitCode("--max-failures", "2")).toBe(0);
-    expect(await exitCode("--max-failures", "66%")).toBe(3);
     expect(await exitCode("--max-failures", "66.7%")).toBe(0);
   },
-  "min-words": async () => {
-    const warnings = async (n: string) => (await single("/guide/b", "--min-words", n)).entry?.warnings;
-    expect(await warnings("1000")).toEqual([expect.stringMatching(/^Content below minimum word count/)]);
-    expect(await warnings("0")).toBeNull();
-  },
-  "no-images": async () => {
-    expect((await single("/rich")).markdown).toContain("![The mill]");
-    expect((await single("/rich", "--no-images")).markdown).not.toContain("![The mill]");
-  },
-  favor: async () => {
-    expect((await single("/plain")).markdown).toContain("weir plan");
-    expect((await single("/plain", "--favor", "precision")).markdown).not.toContain("weir plan");
-  },
-  engine: async () => {
-    expect((await single("/rich")).markdown).toContain("mill_wheel");
-    expect((await single("/rich", "--engine", "readability")).markdown).toContain("mill\\_wheel");
-  },
-  "no-code": async () => {
-    expect((await single("/rich")).markdown).toContain("weir today");
-    expect((await single("/rich", "--no-code")).markdown).not.toContain("weir today");
-  },
-  select: async () => {
-    expect((await single("/rich", "--select", ".aside")).markdown).not.toContain("first paragraph");
-  },
-  exclude: async () => {
-    expect((await single("/rich", "--exclude", ".aside")).markdown).not.toContain("Nobody cheered");
-  },
-  "user-agent": async () => {
-    const { visits } = await single("/rich", "--user-agent", "Reader/1");
-    expect(visits[0]?.headers["user-agent"]).toBe("Reader/1");
-  },
-  "random-user-agent": async () => {
-    const { visits } = await single("/rich", "--random-user-agent");
-    expect(DESKTOP_BROWSERS).toContain(visits[0]?.headers["user-agent"] ?? "");
-  },
-  header: async () => {
-    expect((await single("/rich", "--header", "X-Weir: 1")).visits[0]?.headers["x-weir"]).toBe("1");
-  },
-  proxy: async () => {
-    await using proxy = await startForwardProxy({ credentials: null, hosts: {} });
-    const { run } = await single("/rich", "--proxy", `http://127.0.0.1:${proxy.port}`);
-    expect(run.exitCode).toBe(0);
-    expect((await proxy.requests()).some(({ line }) => line.includes("/rich"))).toBeTrue();
-  },
-  "proxy-bypass": async () => {
-    const words = ["--proxy", "http://127.0.0.1:1", "--proxy-bypass", "127.0.0.1"];
-    expect((await single("/rich", ...words)).run.exitCode).toBe(0);
-  },
-  timeout: async () => {
-    await using slow = serveNumberedSite({ pages: 1, answerMs: 1000 });
-    const run = await crawlOnce([`${slow.origin}/`, "--timeout", "0.2", "--retries", "0", "--ignore-robots"]);
-    expect(run.manifest?.results[0]?.error?.code).toBe("timeout");
-  },
-  retries: async () => {
-    for (const n of [0, 1]) expect((await single("/busy", "--retries", `${n}`)).visits.length).toBe(n + 1);
-  },
-  "max-bytes": async () => {
-    expect((await single("/rich", "--max-bytes", "200")).entry?.error?.code).toBe("too_large");
-  },
-  egress: async () => {
-    const { entry, visits } = await single("/rich", "--egress", "public");
-    expect([entry?.error?.code, visits.length]).toEqual(["egress_refused", 0]);
-  },
-  // Without a browser fetcher these two ask for what happens anyway; they must be taken.
-  ...browserEffects(async (url, args, env = {}) => {
-    const words = [url, "--max-depth", "0", "--ignore-robots", "--min-words", "1", ...args];
-    const run = await crawlOnce(words, { env, timeoutMs: 90_000 });
-    return { text: await run.read(run.files[0] ?? ""), log: run.stderr };
-  }),
   "env-file": async () => {
     await using directory = await crawlDirectory();
     await writeFile(join(directory.path, "settings"), "ARTICLE_EXTRACTOR_CRAWLER_MAX_PAGES=2\n");
@@ -389,8 +305,12 @@ const EFFECTS: Readonly<Record<string, () => Promise<void>>> = {
   },
 };
 
+// They mean the same as for one page, as test/unit/cli/page-options.test.ts shows: each alone is tried there.
+const isOfPages = ({ name, group }: (typeof CRAWL_COMMAND.flags)[number]): boolean =>
+  (group === "Extraction" || group === "Fetching") && !(name in EFFECTS);
+
 describe("each option of crawl has its effect:", () => {
-  for (const { name, help } of CRAWL_COMMAND.flags) {
+  for (const { name, help } of CRAWL_COMMAND.flags.filter((flag) => !isOfPages(flag))) {
     test(`--${name}: ${help}`, async () => {
       const effect = EFFECTS[name];
       if (!effect) throw new Error(`--${name} has no test in EFFECTS`);
@@ -398,3 +318,41 @@ describe("each option of crawl has its effect:", () => {
     }, 120_000);
   }
 });
+
+test("the options of a page reach every page of a crawl, fetched over plain HTTP", async () => {
+  await using proxy = await startForwardProxy({ credentials: null, hosts: {} });
+  const words = [
+    "--no-browser",
+    "--no-images",
+    "--exclude",
+    ".aside",
+    "--min-words",
+    "1000",
+    "--retries",
+    "0",
+  ];
+  const network = ["--user-agent", "Reader/1", "--header", "X-Weir: 1", "--proxy", `127.0.0.1:${proxy.port}`];
+  const { markdown, visits, entry } = await single("/rich", ...words, ...network);
+  expect(markdown).toContain("weir today");
+  for (const left of ["![The mill]", "Nobody cheered"]) expect(markdown).not.toContain(left);
+  expect(entry?.warnings).toContainEqual(expect.stringMatching(/^Content below minimum word count/));
+  expect(visits[0]?.headers).toMatchObject({ "user-agent": "Reader/1", "x-weir": "1" });
+  expect((await proxy.requests()).some(({ line }) => line.includes("/rich"))).toBeTrue();
+  const refused = await single("/rich", "--egress", "public");
+  expect([refused.entry?.error?.code, refused.visits.length]).toEqual(["egress_refused", 0]);
+});
+
+test("the options of a page reach every page of a crawl, fetched with the browser", async () => {
+  await using scripted = serveScriptedSite();
+  await using directory = await crawlDirectory();
+  const state = join(directory.path, "state.json");
+  const urls = [`${scripted.origin}/self-login`, `${scripted.origin}/scroll`, `${scripted.origin}/media`];
+  const words = ["--max-depth", "0", "--ignore-robots", "--min-words", "1", "--concurrency", "1"];
+  const browser = ["--prefer-browser", "--scroll", "--load-media", "--storage-state", state];
+  const run = await directory.crawl([...urls, ...words, ...browser], { timeoutMs: 90_000 });
+  expect([run.exitCode, run.stderr]).toEqual([0, expect.not.stringContaining("error")]);
+  const texts = (await Promise.all(run.files.map(run.read))).join("\n");
+  for (const said of ["Welcome back.", "number 40"]) expect(texts).toContain(said);
+  expect(scripted.count("/picture.png")).toBe(1);
+  expect(await Bun.file(state).exists()).toBeTrue();
+}, 120_000);

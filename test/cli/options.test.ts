@@ -5,7 +5,6 @@ import manifest from "../../package.json" with { type: "json" };
 import { EXTRACT_FLAGS } from "../../src/cli/flags/pages.ts";
 import { DESKTOP_BROWSERS } from "../../src/fetching/testing.ts";
 import { runBinary, temporaryDirectory } from "../support/binary.ts";
-import { browserEffects } from "../support/browser-effects.ts";
 import { type ForwardProxy, startForwardProxy } from "../support/forward-proxy.ts";
 import { framed } from "../support/framed.ts";
 import { documentOf } from "../support/generated-document.ts";
@@ -223,10 +222,6 @@ const EFFECTS: Readonly<Record<string, () => Promise<void>>> = {
     await request("--egress", "127.0.0.0/8");
     await request("--egress", "open");
   },
-  ...browserEffects(async (url, args, env = {}) => {
-    const run = await runBinary([url, "--output", "text", ...args], { env, timeoutMs: 90_000 });
-    return { text: run.stdout, log: run.stderr };
-  }),
   "env-file": async () => {
     await using directory = await temporaryDirectory();
     await writeFile(join(directory.path, "settings"), "ARTICLE_EXTRACTOR_USER_AGENT=FromFile/1\n");
@@ -281,8 +276,15 @@ const EFFECTS: Readonly<Record<string, () => Promise<void>>> = {
   },
 };
 
+/** Those about a browser have their file, test/cli/browser-options.test.ts. */
+const NEED_BROWSER = new Set(
+  "prefer-browser prefer-http no-browser wait-for scroll load-media headed user-interaction-timeout storage-state".split(
+    " ",
+  ),
+);
+
 describe("each option has its effect:", () => {
-  for (const { name, help } of EXTRACT_FLAGS) {
+  for (const { name, help } of EXTRACT_FLAGS.filter((flag) => !NEED_BROWSER.has(flag.name))) {
     test(`--${name}: ${help}`, async () => {
       const effect = EFFECTS[name];
       if (!effect) throw new Error(`--${name} has no test in EFFECTS`);

@@ -25,7 +25,7 @@ async function runIn(files: Readonly<Record<string, string>>, ...argv: string[])
       new Response(child.stderr).text(),
     ]);
     await child.exited;
-    return { exitCode: child.exitCode, lastLine: stdout.trimEnd().split("\n").at(-1), stderr };
+    return { exitCode: child.exitCode, stdout, lastLine: stdout.trimEnd().split("\n").at(-1), stderr };
   } finally {
     await rm(project, { recursive: true });
   }
@@ -53,18 +53,31 @@ describe("the test command's last line", () => {
     expect(run).toMatchObject({ exitCode: 1, lastLine: "2 passed, 1 failed, 0 skipped" });
   });
 
-  test.each([0, 3])("is a failure when a test ends the process with code %d", async (code) => {
-    const run = await runIn({
-      "test/a.test.ts": `${PASS} test("leaves", () => { process.exit(${code}); });`,
-    });
-    expect(run.exitCode).toBe(code || 1);
-    expect(run.lastLine).toBe("0 passed, 1 failed, 0 skipped");
-    expect(run.stderr).toContain(`bun test ended with exit code ${code} and wrote no report`);
+  test("comes behind the names of the tests that failed", async () => {
+    const failing = `describe("a <b> & \\"c\\"", () => { test("in", () => { throw new Error("no"); }); });`;
+    const run = await runIn({ "test/a.test.ts": PASS + failing, "test/b.test.ts": PASS });
+    expect(run.stdout).toContain(
+      '\nfailed: test/a.test.ts: a <b> & "c" > in\n2 passed, 1 failed, 0 skipped\n',
+    );
   });
 
-  test("is a failure when a signal ends the process", async () => {
+  test.each(["process.exit(0)", "process.exit(3)", 'process.kill(process.pid, "SIGKILL")'])(
+    "counts a file as failed whose test does %s, and runs the others",
+    async (ending) => {
+      const run = await runIn({
+        "test/a.test.ts": `${PASS} test("leaves", () => { ${ending}; });`,
+        "test/b.test.ts": PASS,
+        "test/c.test.ts": PASS,
+      });
+      expect(run).toMatchObject({ exitCode: 1, lastLine: "3 passed, 1 failed, 0 skipped" });
+      expect(run.stdout).toContain("\nfailed: test/a.test.ts: (worker crashed)\n");
+    },
+  );
+
+  test("is a failure when a signal ends the run", async () => {
     const run = await runIn({
-      "test/a.test.ts": `test("dies", () => { process.kill(process.pid, "SIGKILL"); });`,
+      "test/a.test.ts": `test("ends its run", async () => { process.kill(process.ppid, "SIGKILL"); });`,
+      "test/b.test.ts": PASS,
     });
     expect(run).toMatchObject({ exitCode: 1, lastLine: "0 passed, 1 failed, 0 skipped" });
     expect(run.stderr).toContain("bun test was ended by a signal and wrote no report");

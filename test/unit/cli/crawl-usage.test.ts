@@ -1,7 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { mkdir, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { runBinary, temporaryDirectory } from "../support/binary.ts";
+import { temporaryDirectory } from "../../support/binary.ts";
+import { runCommand } from "../../support/command.ts";
 
 // Nothing here is fetched: port 1 answers nobody.
 const URL = "http://127.0.0.1:1/";
@@ -52,6 +53,12 @@ const WRONG: readonly (readonly [args: readonly string[], message: string])[] = 
   [[URL, "--min-words", "x"], '--min-words must be a whole number from 0 to 1000000000, not "x"'],
   [[URL, "--select", "[[[", "--output-dir", "out"], '--select "[[[" is not a CSS selector'],
   [[URL, "--jsonl", "--dry-run"], "--jsonl and --dry-run exclude each other"],
+  [[URL, "--fields", "title", "--output-dir", "out"], "--fields goes with --jsonl"],
+  [
+    [URL, "--jsonl", "--changed-jsonl", "-"],
+    "--jsonl and --changed-jsonl - both write to stdout: name a file",
+  ],
+  [[URL, "--dry-run", "--changed-jsonl", "f"], "--changed-jsonl and --dry-run exclude each other"],
   [
     ["http://a:b@127.0.0.1:1/", "http://c:d@127.0.0.1:1/x", "--output-dir", "out"],
     "two different credentials are given for http://127.0.0.1:1",
@@ -74,7 +81,7 @@ describe("wrong usage of crawl exits with 2, one line, and nothing on the disk:"
   for (const [args, message] of WRONG) {
     test(args.map((arg) => arg || "''").join(" "), async () => {
       await using directory = await temporaryDirectory();
-      const run = await runBinary(["crawl", ...args], { cwd: directory.path });
+      const run = await runCommand(["crawl", ...args], { cwd: directory.path });
       expect(run).toEqual({ exitCode: 2, stdout: "", stderr: `error: ${message}\n` });
       expect(await readdir(directory.path)).toEqual([]);
     });
@@ -84,7 +91,7 @@ describe("wrong usage of crawl exits with 2, one line, and nothing on the disk:"
     await using directory = await temporaryDirectory();
     await mkdir(join(directory.path, "site"));
     await writeFile(join(directory.path, "site/manifest.json"), '{ "name": "an application" }');
-    const run = await runBinary(["crawl", URL, "--output-dir", "site"], { cwd: directory.path });
+    const run = await runCommand(["crawl", URL, "--output-dir", "site"], { cwd: directory.path });
     expect(run).toEqual({
       exitCode: 2,
       stdout: "",
@@ -94,7 +101,7 @@ describe("wrong usage of crawl exits with 2, one line, and nothing on the disk:"
   });
 
   test("a wrong setting of the crawler", async () => {
-    const run = await runBinary(["crawl", URL, "--output-dir", "out"], {
+    const run = await runCommand(["crawl", URL, "--output-dir", "out"], {
       env: { ARTICLE_EXTRACTOR_CRAWLER_CONCURRENCY: "0", ARTICLE_EXTRACTOR_CRAWLER_MAX_PAGES: "many" },
     });
     expect(run.exitCode).toBe(2);

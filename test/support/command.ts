@@ -1,0 +1,51 @@
+import { type Io, runCli } from "../../src/cli/index.ts";
+import { type BinaryResult, cleanEnvironment, type RunOptions, temporaryDirectory } from "./binary.ts";
+import { INDEX_WORKER_URL, WORKER_URL } from "./program.ts";
+
+/**
+ * Runs a command in this process, from an empty directory, as `runBinary` runs it in one of its own. How words
+ * are read takes milliseconds this way; what a process does, such as signals, pipes and its end, is tested on
+ * the built program.
+ */
+export async function runCommand(
+  words: readonly string[],
+  { stdin = "", env, cwd }: Pick<RunOptions, "stdin" | "env" | "cwd"> = {},
+): Promise<BinaryResult> {
+  await using directory = cwd === undefined ? await temporaryDirectory() : null;
+  const before = process.cwd();
+  process.chdir(cwd ?? directory?.path ?? before);
+  const written = { stdout: "", stderr: "" };
+  const stream = { isTerminal: false, columns: 80, identity: null };
+  const input = new TextEncoder().encode(typeof stdin === "string" ? stdin : new TextDecoder().decode(stdin));
+  const io: Io = {
+    environment: cleanEnvironment(env),
+    executablePath: "/nowhere/article-extractor",
+    workerUrl: WORKER_URL,
+    indexWorkerUrl: INDEX_WORKER_URL,
+    useTemporaryDirectory: () => {},
+    letWorkersGiveWay: () => {},
+    supervisor: null,
+    startCopy: () => {
+      throw new Error("no copy of the program starts here");
+    },
+    signal: new AbortController().signal,
+    stdin: { isTerminal: false, read: async () => input, readLine: async () => null },
+    stdout: {
+      ...stream,
+      write: async (text) => {
+        written.stdout += text;
+      },
+    },
+    stderr: {
+      ...stream,
+      write: (text) => {
+        written.stderr += text;
+      },
+    },
+  };
+  try {
+    return { exitCode: await runCli(words, io), ...written };
+  } finally {
+    process.chdir(before);
+  }
+}
