@@ -8,15 +8,15 @@ export {
   MARKDOWN_ENDINGS,
   readDocumentFolder,
 } from "./folder/read-folder.ts";
+export { rangeOfFragment } from "./fragment.ts";
 export { indexFileOf, refuseForeignFile } from "./index-file.ts";
 export type { UnreadDocument } from "./reading/read-document.ts";
-export { type DocumentEntry, findSection, type OpenSettings, SearchIndex } from "./search-index.ts";
+export { type DocumentEntry, type OpenSettings, SearchIndex } from "./search-index.ts";
 export type { SearchHit, SearchSettings } from "./searcher.ts";
 export { SNIPPET_STYLES, type SnippetStyle } from "./snippet/snippet.ts";
 export {
   ANALYZER_PROFILES,
   type AnalyzerProfile,
-  type Section,
   type SourceDocument,
   type StoredDocument,
 } from "./types.ts";

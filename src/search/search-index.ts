@@ -4,7 +4,7 @@ import { Analyser, analyserFingerprint } from "./analysis/analyser.ts";
 import { type SearchHit, type SearchOptions, type SearchSettings, searchIndex } from "./searcher.ts";
 import { findCandidates } from "./segment/find-candidates.ts";
 import { Segment } from "./segment/segment.ts";
-import { ANALYZER_PROFILES, type AnalyzerProfile, type Section, type StoredDocument } from "./types.ts";
+import { ANALYZER_PROFILES, type AnalyzerProfile, type StoredDocument } from "./types.ts";
 
 /** Settings that may differ each time that an index is opened; the profile is fixed when it is built. */
 export type OpenSettings = Omit<SearchSettings, "profile">;
@@ -101,22 +101,4 @@ function profileOf({ analyserFingerprint: fingerprint, path }: Segment): Analyze
     "index_outdated",
     `the search index ${path} was built for the analysis ${fingerprint}, which this version does not have; build it again`,
   );
-}
-
-/**
- * Finds the section that the fragment of an address means.
- * @param anchor without `#`, in any case, percent-encoded or not: browsers, people and models write it
- * differently
- */
-export function findSection({ sections }: StoredDocument, anchor: string): Section | null {
-  const wanted = decodeLoosely(anchor).toLowerCase();
-  return sections.find((section) => section.anchor !== "" && section.anchor.toLowerCase() === wanted) ?? null;
-}
-
-function decodeLoosely(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }

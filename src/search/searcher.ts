@@ -44,7 +44,10 @@ export type SearchHit = {
   readonly title: string;
   readonly score: number;
   readonly snippet: string;
-  /** The anchor of the section that fits best; null for the text before the first heading. */
+  /**
+   * The anchor of the section that fits best, or of the nearest around it that has one; null for the text
+   * before the first heading.
+   */
   readonly anchor: string | null;
   /** The headings from the outermost to the section's own. */
   readonly headings: readonly string[];
@@ -151,6 +154,10 @@ function placeOf(
   section: number,
 ): Pick<SearchHit, "anchor" | "headings"> {
   const headings: string[] = [];
-  for (let at = section; at > 0; at = parents[at] ?? 0) headings.unshift(sections[at]?.heading ?? "");
-  return { anchor: sections[section]?.anchor || null, headings };
+  let anchor: string | null = null;
+  for (let at = section; at > 0; at = parents[at] ?? 0) {
+    headings.unshift(sections[at]?.heading ?? "");
+    anchor ??= sections[at]?.anchor || null;
+  }
+  return { anchor, headings };
 }

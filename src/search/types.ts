@@ -46,6 +46,15 @@ export type SourceDocument = {
   readonly title: string;
   /** Without front matter. */
   readonly markdown: string;
+  /** The ids that the page has on the web, if the document was made of such a page. */
+  readonly anchors?: readonly DocumentAnchor[];
+};
+
+/** A fragment of a document's address, and the place that it leads to. */
+export type DocumentAnchor = {
+  readonly id: string;
+  /** Where the line of its element begins in the Markdown, in UTF-16 code units. */
+  readonly start: number;
 };
 
 /**
@@ -84,8 +93,13 @@ export type Section = {
   readonly level: number;
   /** The plain text of the heading; empty for section 0. */
   readonly heading: string;
-  /** The heading's slug as documentation generators make it, unique in the document; empty for section 0. */
+  /**
+   * The fragment that leads to the heading: its id, or what the collection's generator makes of its text.
+   * Empty for section 0, and for a heading of a web page that has no id.
+   */
   readonly anchor: string;
+  /** Whether the document or its page says the anchor, so that no generator makes it. */
+  readonly isAnchorWritten: boolean;
   /**
    * The range in `markdown` (UTF-16 code units, end exclusive), with the heading line but without
    * subsections.
@@ -115,6 +129,10 @@ export type AnalysedDocument = {
   readonly positions: Uint32Array;
   readonly layout: DocumentLayout;
   readonly sections: readonly Section[];
+  /** The document's other fragments, in the order of their places. */
+  readonly anchors: readonly DocumentAnchor[];
+  /** Hashes of the fragments that it links to within its own site. */
+  readonly linkedFragments: Uint32Array;
 };
 
 /**
@@ -181,10 +199,12 @@ export type StoredDocument = {
   readonly title: string;
   readonly markdown: string;
   readonly sections: readonly Section[];
+  /** Fragments besides those of the sections, in the order of their places. */
+  readonly anchors: readonly DocumentAnchor[];
 };
 
 /** A document as a hit shows it; parts of its Markdown are read without the rest. */
-export type DocumentParts = Omit<StoredDocument, "markdown"> & {
+export type DocumentParts = Omit<StoredDocument, "markdown" | "anchors"> & {
   /**
    * A range of the Markdown, such as that of a `Section`; shorter when the Markdown ends.
    * @throws Failure `timeout`

@@ -1,11 +1,12 @@
 import { randomUUID } from "node:crypto";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import { ByteWriter } from "../segment/bytes.ts";
+import { SlugBallot } from "../document/slugs.ts";
+import { ByteReader, ByteWriter } from "../segment/bytes.ts";
 import { SegmentFileWriter } from "../segment/file-writer.ts";
 import { encodeLayout } from "../segment/layout-codec.ts";
 import type { Segment } from "../segment/segment.ts";
-import { encodeStored, writeUtf8 } from "../segment/stored-codec.ts";
+import { encodeStored, openStored, writeUtf8 } from "../segment/stored-codec.ts";
 import type { AnalysedDocument, SourceDocument, Vocabulary } from "../types.ts";
 import { makeBuildDirectory } from "./build-directory.ts";
 import { NOT_CARRIED, writeCarriedRun } from "./carry-over.ts";
@@ -89,6 +90,7 @@ class Build implements AsyncDisposable {
   readonly #stored: TemporaryFile;
   readonly #layouts: TemporaryFile;
   readonly #bytes = new ByteWriter(64 * 1024);
+  readonly #slugs = new SlugBallot();
 
   private constructor(
     { stored, layouts }: { stored: TemporaryFile; layouts: TemporaryFile },
@@ -137,6 +139,8 @@ class Build implements AsyncDisposable {
     await this.#stored.close();
     await this.#layouts.close();
     const { path, analysis } = this.#options;
+    const slugStyle = this.#slugs.winner();
+    const carriedStyle = this.#unchanged > 0 ? this.#previous?.slugStyle : undefined;
     await using file = await SegmentFileWriter.create(path, join(this.#directory, "segment"));
     await writeSegment(file, {
       table: this.#table,
@@ -144,6 +148,9 @@ class Build implements AsyncDisposable {
       stored: this.#stored.read(),
       layouts: this.#layouts.read(),
       analyserFingerprint: analysis.fingerprint,
+      slugStyle,
+      // Analysis gives them GitHub's.
+      needsSlugs: slugStyle !== "github" || (carriedStyle ?? "github") !== "github",
     });
   }
 
@@ -157,11 +164,14 @@ class Build implements AsyncDisposable {
 
   async #carryOver({ url }: SourceDocument, contentHash: ContentHash, old: number): Promise<void> {
     const previous = this.#previous!; // `old` is one of its documents
+    const stored = previous.storedBytes(old);
+    const { sections, linkedFragments } = openStored(new ByteReader(stored));
+    this.#slugs.add(sections, linkedFragments);
     const row = this.#table.add({
       url,
       contentHash,
       fieldLengths: previous.lengths.map((column) => column[old]!),
-      place: await this.#store(previous.storedBytes(old), previous.layoutBytes(old)),
+      place: await this.#store(stored, previous.layoutBytes(old)),
     });
     this.#carriedRows[old] = row;
     this.#unchanged++;
@@ -170,6 +180,7 @@ class Build implements AsyncDisposable {
   async #analyse(source: SourceDocument, contentHash: ContentHash): Promise<void> {
     const analysed = this.#tryAnalyse(source);
     if (analysed === null) return;
+    this.#slugs.add(analysed.sections, analysed.linkedFragments);
     this.#bytes.clear();
     encodeStored(analysed, this.#bytes);
     const storedLength = this.#bytes.length;
@@ -226,11 +237,16 @@ class Build implements AsyncDisposable {
 
 type ContentHash = readonly [low: number, high: number];
 
-function hashOf({ title, markdown }: SourceDocument, scratch: ByteWriter): ContentHash {
+function hashOf({ title, markdown, anchors = [] }: SourceDocument, scratch: ByteWriter): ContentHash {
   scratch.clear();
   writeUtf8(title, scratch);
   scratch.byte(0);
   writeUtf8(markdown, scratch);
+  for (const { id, start } of anchors) {
+    scratch.byte(0);
+    writeUtf8(id, scratch);
+    scratch.varint(start);
+  }
   const hash = Bun.hash.xxHash3(scratch.written());
   return [Number(hash & 0xffff_ffffn), Number(hash >> 32n)];
 }

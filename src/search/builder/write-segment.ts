@@ -1,8 +1,10 @@
-import { ByteWriter } from "../segment/bytes.ts";
+import { type SlugStyle, withSlugs } from "../document/slugs.ts";
+import { ByteReader, ByteWriter } from "../segment/bytes.ts";
 import { encodeLengths, totalsOf } from "../segment/field-lengths.ts";
 import type { SegmentFileWriter } from "../segment/file-writer.ts";
 import type { SegmentMeta } from "../segment/segment.ts";
 import { StoredBlockWriter } from "../segment/stored-blocks.ts";
+import { encodeReadStored, openStored } from "../segment/stored-codec.ts";
 import { StringTableWriter } from "../segment/string-table.ts";
 import { TermWriter } from "../segment/term-dictionary.ts";
 import type { DocumentTable } from "./document-table.ts";
@@ -17,6 +19,10 @@ export type SegmentParts = {
   readonly stored: Uint8Array;
   readonly layouts: Uint8Array;
   readonly analyserFingerprint: string;
+  /** How the collection's generator makes the anchors of headings; records may have others. */
+  readonly slugStyle: SlugStyle;
+  /** Whether the records have to be given those anchors. */
+  readonly needsSlugs: boolean;
 };
 
 /** Writes all sections of an index from the results of a build, and finishes the file. */
@@ -33,6 +39,7 @@ export async function writeSegment(file: SegmentFileWriter, parts: SegmentParts)
     documentCount: order.length,
     analyserFingerprint: parts.analyserFingerprint,
     fieldTotals: [...totalsOf(lengths)],
+    slugStyle: parts.slugStyle,
   };
   await file.section("meta", () => file.write(new TextEncoder().encode(JSON.stringify(meta))));
   await file.finish();
@@ -40,19 +47,29 @@ export async function writeSegment(file: SegmentFileWriter, parts: SegmentParts)
 
 async function writeStored(
   file: SegmentFileWriter,
-  { table, stored }: SegmentParts,
+  { table, stored, slugStyle, needsSlugs }: SegmentParts,
   order: Uint32Array,
 ): Promise<void> {
+  const styled = new ByteWriter();
   const blocks = new StoredBlockWriter((bytes) => file.write(bytes));
   let index: Uint8Array = new Uint8Array(0);
   await file.section("stored", async () => {
     for (const row of order) {
       const { storedStart, storedEnd } = table.place(row);
-      await blocks.add(stored.subarray(storedStart, storedEnd));
+      const record = stored.subarray(storedStart, storedEnd);
+      await blocks.add(needsSlugs ? withSlugsOf(slugStyle, record, styled) : record);
     }
     index = await blocks.finish();
   });
   await file.section("storedOffsets", () => file.write(index));
+}
+
+/** The record with the anchors that a generator gives its headings. */
+function withSlugsOf(style: SlugStyle, bytes: Uint8Array, writer: ByteWriter): Uint8Array {
+  const record = openStored(new ByteReader(bytes));
+  writer.clear();
+  encodeReadStored(record, withSlugs(record.sections, style), writer);
+  return writer.written();
 }
 
 async function writeUrls(

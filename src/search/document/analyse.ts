@@ -1,16 +1,12 @@
 import type { Analyser, TextKind } from "../analysis/analyser.ts";
 import { Tokenizer } from "../analysis/tokenizer.ts";
-import {
-  type AnalysedDocument,
-  FIELDS,
-  type FieldNumber,
-  type Section,
-  type SourceDocument,
-} from "../types.ts";
+import { type AnalysedDocument, FIELDS, type FieldNumber, type SourceDocument } from "../types.ts";
+import { linkedFragments, writtenId } from "./anchors.ts";
 import { scanBlocks } from "./blocks.ts";
 import { definedRuns } from "./definitions.ts";
 import { readInline } from "./inline.ts";
 import { LayoutBuilder } from "./layout.ts";
+import { MAX_SECTIONS, SectionBuilder } from "./sections.ts";
 
 const TITLE = 0;
 const H1 = 1;
@@ -24,18 +20,6 @@ const URL_FIELD = 7;
 // The gap keeps phrases and proximity from spanning separate texts.
 const GAP = 16;
 const HEADING_GAP = 4;
-
-/**
- * A section takes about 600 bytes during analysis, so 20 MB of `# a` would take 3 GB. The longest references
- * that people write have a few thousand sections.
- */
-const MAX_SECTIONS = 20_000;
-
-/**
- * The most characters of a heading, and so of its anchor, that are kept. Every hit of the document reads all
- * headings.
- */
-const MAX_HEADING = 1000;
 
 /** Turns documents into tokens, one after another; the arrays are reused for each. */
 export class DocumentAnalyser {
@@ -68,7 +52,9 @@ export class DocumentAnalyser {
     const titleEnd = this.#position;
     this.#addUrl(source.url);
     this.#layout.begin(titleEnd, this.#position);
-    const { sections, headings } = this.#addMarkdown(markdown);
+    const sections = new SectionBuilder(markdown, source.anchors ?? null);
+    this.#addMarkdown(markdown, sections);
+    const { headings } = sections;
     if (headings > MAX_SECTIONS)
       onCut(`of its ${headings} headings those after the first ${MAX_SECTIONS} open no section of their own`);
     return {
@@ -81,7 +67,8 @@ export class DocumentAnalyser {
       fields: this.#fields,
       positions: this.#positions,
       layout: this.#layout.end(this.#position),
-      sections,
+      ...sections.finish(),
+      linkedFragments: linkedFragments(markdown),
     };
   }
 
@@ -96,58 +83,45 @@ export class DocumentAnalyser {
     this.#position += GAP;
   }
 
-  #addMarkdown(markdown: string): { readonly sections: readonly Section[]; readonly headings: number } {
-    const sections: Section[] = [];
-    let slugs: Slugs | null = null;
-    let open = { level: 0, heading: "", anchor: "", start: 0 };
-    let firstOfLine = 0;
+  #addMarkdown(markdown: string, sections: SectionBuilder): void {
     let previousEnd = 0;
-    let headings = 0;
     scanBlocks(markdown, (kind, start, end, level) => {
-      if (kind === "heading" && ++headings <= MAX_SECTIONS) {
-        const lineStart = markdown.lastIndexOf("\n", start - 1) + 1;
-        sections.push({ ...open, end: Math.max(open.start, lineStart) });
-        slugs ??= new Slugs();
-        this.#position += HEADING_GAP;
-        this.#layout.openSection(level, this.#position);
-        const heading = this.#addInline(
-          markdown,
-          start,
-          end,
-          level === 1 ? H1 : level === 2 ? H2 : HEADINGS,
-          true,
-        );
-        this.#layout.closeHeading(this.#position);
-        this.#position += HEADING_GAP;
-        open = { level, heading, anchor: slugs.next(heading), start: lineStart };
+      if (kind === "heading" && sections.mayOpen()) {
+        this.#addHeading(markdown, { start, end, level }, sections);
         previousEnd = end;
         return;
       }
-      firstOfLine = this.#position;
+      const firstOfLine = this.#position;
+      sections.noteLine(start, end, kind === "code");
       if (kind === "code") this.#add(markdown, start, end, CODE, "code");
       else {
         this.#definedRuns = definedRuns(markdown, start, end, previousEnd);
-        this.#addInline(markdown, start, end, BODY, false);
+        this.#addInline(markdown, start, end, BODY);
         this.#definedRuns = 0;
       }
       previousEnd = end;
       this.#layout.addLine(firstOfLine, this.#position, end - start);
     });
-    sections.push({ ...open, end: markdown.length });
-    return { sections, headings };
   }
 
-  /** @returns the plain text, if `wantsText` is set */
-  #addInline(markdown: string, start: number, end: number, field: FieldNumber, wantsText: boolean): string {
-    let plain = "";
+  #addHeading(
+    markdown: string,
+    { start, end, level }: { readonly start: number; readonly end: number; readonly level: number },
+    sections: SectionBuilder,
+  ): void {
+    const written = writtenId(markdown, start, end);
+    this.#position += HEADING_GAP;
+    this.#layout.openSection(level, this.#position);
+    this.#addInline(markdown, start, written.end, level === 1 ? H1 : level === 2 ? H2 : HEADINGS);
+    this.#layout.closeHeading(this.#position);
+    this.#position += HEADING_GAP;
+    sections.open({ level, start, end, textEnd: written.end, id: written.id });
+  }
+
+  #addInline(markdown: string, start: number, end: number, field: FieldNumber): void {
     readInline(markdown, start, end, (text, from, to, isCode) => {
       this.#add(text, from, to, isCode && field === BODY ? CODE : field, isCode ? "code" : "prose");
-      if (wantsText) plain += text.slice(from, to);
     });
-    return plain
-      .slice(0, MAX_HEADING)
-      .replace(/\*+|[[\]]/g, "")
-      .trim();
   }
 
   #add(text: string, start: number, end: number, field: FieldNumber, kind: TextKind): void {
@@ -220,29 +194,3 @@ function readable(text: string): string {
     return text;
   }
 }
-
-/**
- * The anchors of a document's headings, as GitHub and many generators make them: lower case; letters, digits,
- * `_` and `-` are kept, spaces become `-`, and repeated anchors get `-1`, `-2` ….
- */
-export class Slugs {
-  readonly #taken = new Map<string, number>();
-
-  next(heading: string): string {
-    const explicit = /\{#([\w:.-]{1,100})\}\s*$/.exec(heading);
-    const base = explicit?.[1] ?? slug(heading);
-    let count = this.#taken.get(base) ?? 0;
-    let candidate = count === 0 ? base : `${base}-${count}`;
-    while (count > 0 && this.#taken.has(candidate)) candidate = `${base}-${++count}`;
-    this.#taken.set(base, count + 1);
-    if (candidate !== base) this.#taken.set(candidate, 1);
-    return candidate;
-  }
-}
-
-const slug = (heading: string): string =>
-  heading
-    .toLowerCase()
-    .trim()
-    .replace(/[^\p{L}\p{M}\p{N}\s_-]/gu, "")
-    .replace(/\s/g, "-");

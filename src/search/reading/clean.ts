@@ -1,4 +1,4 @@
-import type { SourceDocument } from "../types.ts";
+import type { DocumentAnchor, SourceDocument } from "../types.ts";
 import { withoutHiddenMarkup } from "./hidden-markup.ts";
 
 const MAX_TITLE = 300;
@@ -9,13 +9,30 @@ const MAX_TITLE = 300;
  * only such characters. It shortens the title to one line of at most 300 characters. Takes time linear in the
  * text.
  */
-export function cleanDocument({ url, title, markdown }: SourceDocument): SourceDocument {
+export function cleanDocument({ url, title, markdown, anchors }: SourceDocument): SourceDocument {
   const line = withoutHiddenCharacters(title).replace(/\s+/g, " ").trim();
+  const shown = withoutHiddenMarkup(withoutHiddenCharacters(markdown));
   return {
     url,
     title: line.length <= MAX_TITLE ? line : `${line.slice(0, MAX_TITLE - 1).toWellFormed()}…`,
-    markdown: withoutHiddenMarkup(withoutHiddenCharacters(markdown)),
+    markdown: shown,
+    ...(anchors && { anchors: movedAnchors(anchors, markdown, shown) }),
   };
+}
+
+/** The anchors at their places in what is left of a text. */
+function movedAnchors(
+  anchors: readonly DocumentAnchor[],
+  before: string,
+  after: string,
+): readonly DocumentAnchor[] {
+  if (before.length === after.length) return anchors;
+  let at = 0;
+  let kept = 0;
+  return anchors.map(({ id, start }) => {
+    for (; at < start; at++) if (before.charCodeAt(at) === after.charCodeAt(kept)) kept++;
+    return { id, start: kept };
+  });
 }
 
 // These are bidirectional controls, zero-width characters that no script needs, and soft hyphens.

@@ -1,4 +1,5 @@
 import type { DocumentUrl } from "../../urls/index.ts";
+import type { SlugStyle } from "../document/slugs.ts";
 import {
   type DocumentLayout,
   type DocumentParts,
@@ -33,6 +34,8 @@ export type SegmentMeta = {
   readonly documentCount: number;
   readonly analyserFingerprint: string;
   readonly fieldTotals: readonly number[];
+  /** How the collection's generator makes the anchors of headings. */
+  readonly slugStyle: SlugStyle;
 };
 
 /**
@@ -44,6 +47,7 @@ export class Segment implements IndexReader, Disposable {
   readonly documentCount: number;
   readonly analyserFingerprint: string;
   readonly fieldTotals: Float64Array;
+  readonly slugStyle: SlugStyle;
   readonly #file: SegmentFile;
   readonly #terms: TermDictionary;
   readonly #stored: StoredBlockReader;
@@ -61,6 +65,7 @@ export class Segment implements IndexReader, Disposable {
     this.documentCount = meta.documentCount;
     this.analyserFingerprint = meta.analyserFingerprint;
     this.fieldTotals = Float64Array.from(meta.fieldTotals);
+    this.slugStyle = meta.slugStyle;
     this.#terms = new TermDictionary(file);
     this.#stored = new StoredBlockReader(file);
     this.#urls = new StringTableCursor(file, { entries: "urls", blocks: "urlBlocks" });

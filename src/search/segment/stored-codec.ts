@@ -1,9 +1,15 @@
 import { checkDeadlineAt } from "../deadline.ts";
-import type { Section, StoredDocument } from "../types.ts";
-import type { ByteReader, ByteWriter } from "./bytes.ts";
+import type { DocumentAnchor, Section, StoredDocument } from "../types.ts";
+import { ByteReader, type ByteWriter } from "./bytes.ts";
 
 /** A document without its address, which is kept in a table of its own. */
-export type StoredText = Pick<StoredDocument, "title" | "markdown" | "sections">;
+export type StoredText = Pick<StoredDocument, "title" | "markdown" | "sections" | "anchors">;
+
+/** Besides what is shown, the hashes of the fragments that the document links to. */
+export type StoredRecord = StoredText & { readonly linkedFragments: Uint32Array };
+
+/** The bit beside a section's level that tells a written anchor. */
+const WRITTEN = 8;
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
@@ -11,42 +17,103 @@ const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 /**
  * Writes a document as it is shown and fetched. Lone surrogates become U+FFFD, which does not change offsets.
  */
-export function encodeStored({ title, markdown, sections }: StoredText, writer: ByteWriter): void {
+export function encodeStored(record: StoredRecord, writer: ByteWriter): void {
+  writeHead(record, writer);
+  writeText(record.markdown, writer);
+}
+
+/** Writes a record that was read, with other sections; the Markdown is copied as it is. */
+export function encodeReadStored(
+  record: ReturnType<typeof openStored>,
+  sections: readonly Section[],
+  writer: ByteWriter,
+): void {
+  writeHead({ ...record, anchors: record.anchors(), sections }, writer);
+  writer.varint(record.bytes.length);
+  writer.raw(record.bytes);
+}
+
+function writeHead(
+  { title, sections, anchors, linkedFragments }: Omit<StoredRecord, "markdown">,
+  writer: ByteWriter,
+): void {
   writeText(title, writer);
   writer.varint(sections.length);
   let before = 0;
-  for (const { level, heading, anchor, start, end } of sections) {
-    writer.byte(level);
+  for (const { level, heading, anchor, isAnchorWritten, start, end } of sections) {
+    writer.byte(isAnchorWritten ? level | WRITTEN : level);
     writeText(heading, writer);
     writeText(anchor, writer);
     writer.varint(start - before);
     writer.varint(end - start);
     before = start;
   }
-  writeText(markdown, writer);
+  const begin = writer.beginPrefixed();
+  writer.varint(anchors.length);
+  before = 0;
+  for (const { id, start } of anchors) {
+    writeText(id, writer);
+    writer.varint(start - before);
+    before = start;
+  }
+  writer.endPrefixed(begin);
+  writer.varint(linkedFragments.length);
+  before = 0;
+  for (const fragment of linkedFragments) {
+    writer.varint(fragment - before);
+    before = fragment;
+  }
 }
 
 /** The inverse of `encodeStored`. */
 export function decodeStored(reader: ByteReader): StoredText {
-  const { title, sections, bytes } = openStored(reader);
-  return { title, sections, markdown: decoder.decode(bytes) };
+  const { title, sections, anchors, bytes } = openStored(reader);
+  return { title, sections, anchors: anchors(), markdown: decoder.decode(bytes) };
 }
 
-/** Does the same as `decodeStored`, but leaves the Markdown in UTF-8; see `MarkdownBytes`. */
+/** Does the same as `decodeStored`, but leaves the Markdown in UTF-8 (see `MarkdownBytes`) and the anchors unread. */
 export function openStored(reader: ByteReader) {
   const title = readText(reader);
   const sections: Section[] = [];
   const count = reader.varint();
   let before = 0;
   for (let index = 0; index < count; index++) {
-    const level = reader.byte();
+    const byte = reader.byte();
     const heading = readText(reader);
     const anchor = readText(reader);
     const start = before + reader.varint();
-    sections.push({ level, heading, anchor, start, end: start + reader.varint() });
+    const end = start + reader.varint();
+    sections.push({
+      level: byte & ~WRITTEN,
+      heading,
+      anchor,
+      isAnchorWritten: (byte & WRITTEN) !== 0,
+      start,
+      end,
+    });
     before = start;
   }
-  return { title, sections, bytes: reader.raw(reader.varint()) };
+  const anchorBytes = reader.raw(reader.varint());
+  const linkedFragments = new Uint32Array(reader.varint());
+  before = 0;
+  for (let index = 0; index < linkedFragments.length; index++) {
+    before += reader.varint();
+    linkedFragments[index] = before;
+  }
+  const anchors = (): DocumentAnchor[] => readAnchors(new ByteReader(anchorBytes));
+  return { title, sections, anchors, linkedFragments, bytes: reader.raw(reader.varint()) };
+}
+
+function readAnchors(reader: ByteReader): DocumentAnchor[] {
+  const anchors: DocumentAnchor[] = [];
+  const count = reader.varint();
+  let start = 0;
+  for (let index = 0; index < count; index++) {
+    const id = readText(reader);
+    start += reader.varint();
+    anchors.push({ id, start });
+  }
+  return anchors;
 }
 
 /** Reads ranges of a Markdown of possibly megabytes, and decodes only what is asked for. */

@@ -54,6 +54,7 @@ export function buildMemoryIndex(sources: readonly SourceDocument[], profile: An
       title: source.title,
       markdown: analysed.markdown,
       sections: analysed.sections,
+      anchors: analysed.anchors,
     });
   }
   return new MemoryIndex(analyser.fingerprint, terms, { lengths, layouts, stored, totals });

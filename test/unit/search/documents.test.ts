@@ -4,7 +4,6 @@ import {
   DocumentAnalyser,
   FIELDS,
   type FieldName,
-  Slugs,
   scanBlocks,
   stemEnglish,
 } from "../../../src/search/testing.ts";
@@ -78,15 +77,6 @@ test("sections have their ranges, levels and anchors", () => {
   ]);
   expect([...document.layout.sectionParents]).toEqual([0, 0, 1, 0]);
   expect(document.sections.map(({ start, end }) => markdown.slice(start, end)).join("")).toBe(markdown);
-});
-
-test("anchors are unique whatever the headings are", () => {
-  const slugs = new Slugs();
-  const anchors = ["a", "a", "a-1", "a", "Été à Zürich", "C++ & C#", "x {#own-id}", "", ""].map((text) =>
-    slugs.next(text),
-  );
-  expect(anchors.slice(4, 7)).toEqual(["été-à-zürich", "c--c", "own-id"]);
-  expect(new Set(anchors).size).toBe(anchors.length);
 });
 
 test("long sections have several passages, and none crosses a heading", () => {

@@ -173,6 +173,7 @@ describe("what was written is read back", () => {
       level: fc.nat(6),
       heading: fc.string(),
       anchor: fc.string(),
+      isAnchorWritten: fc.boolean(),
       start: fc.nat(99),
       end: fc.nat(99),
     });
@@ -183,14 +184,22 @@ describe("what was written is read back", () => {
           .toSorted((a, b) => a.start - b.start)
           .map((value) => ({ ...value, end: value.start + value.end })),
       );
+    const anchors = fc
+      .array(fc.record({ id: fc.string(), start: fc.nat(99) }), { maxLength: 5 })
+      .map((list) => list.toSorted((a, b) => a.start - b.start));
+    const linked = fc.uint32Array({ maxLength: 5 }).map((hashes) => hashes.toSorted());
     fc.assert(
-      fc.property(fc.record({ title: fc.string(), markdown: anyString, sections }), (stored) => {
-        const writer = new ByteWriter(1);
-        encodeStored(stored, writer);
-        const read = decodeStored(new ByteReader(writer.written()));
-        expect(read).toEqual({ ...stored, markdown: stored.markdown.toWellFormed() });
-        expect(read.markdown.length).toBe(stored.markdown.length);
-      }),
+      fc.property(
+        fc.record({ title: fc.string(), markdown: anyString, sections, anchors }),
+        linked,
+        (stored, linkedFragments) => {
+          const writer = new ByteWriter(1);
+          encodeStored({ ...stored, linkedFragments }, writer);
+          const read = decodeStored(new ByteReader(writer.written()));
+          expect(read).toEqual({ ...stored, markdown: stored.markdown.toWellFormed() });
+          expect(read.markdown.length).toBe(stored.markdown.length);
+        },
+      ),
     );
   });
 

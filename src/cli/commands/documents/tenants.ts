@@ -1,6 +1,6 @@
 import type { OpenTenants } from "../../../app/index.ts";
 import { Failure } from "../../../base/failure.ts";
-import { findSection, type SearchHit, type Section, type StoredDocument } from "../../../search/index.ts";
+import { rangeOfFragment, type SearchHit, type StoredDocument } from "../../../search/index.ts";
 import type { SearchAnswer, TenantStatus } from "../../../tenants/index.ts";
 import { countedDocuments, openCommandTenants } from "../../deployment.ts";
 import type { Io } from "../../io.ts";
@@ -99,15 +99,13 @@ function contentOf(document: StoredDocument, uri: string): string {
   const { markdown, sections } = document;
   const anchor = uri.split("#")[1] ?? "";
   if (anchor === "") return markdown;
-  const section = findSection(document, anchor);
-  if (!section) {
+  const range = rangeOfFragment(document, anchor);
+  if (!range) {
     const known = sections.flatMap((one) => (one.anchor === "" ? [] : [`#${one.anchor}`]));
     const names = known.length === 0 ? "it has none" : `there are ${known.slice(0, 20).join(" ")}`;
     throw new Failure("unknown_document", `the document has no section #${anchor}; ${names}`);
   }
-  const isOutside = (other: Section): boolean => other.level <= section.level;
-  const next = sections.slice(sections.indexOf(section) + 1).find(isOutside);
-  return markdown.slice(section.start, next?.start ?? markdown.length).trim();
+  return markdown.slice(range.start, range.end);
 }
 
 /**

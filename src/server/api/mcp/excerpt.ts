@@ -1,5 +1,5 @@
 import { wordsOf } from "../../../base/text.ts";
-import { findSection, type StoredDocument } from "../../../search/index.ts";
+import { rangeOfFragment, type StoredDocument } from "../../../search/index.ts";
 
 /** A part of a document's Markdown, UTF-16 code units, end exclusive. */
 export type Range = { readonly start: number; readonly end: number };
@@ -15,7 +15,7 @@ export type Place =
  */
 export function rangeAround(document: StoredDocument, place: Place, surroundingChars: number): Range | null {
   const core =
-    place.kind === "anchor" ? findSection(document, place.anchor) : passageOf(document, place.text);
+    place.kind === "anchor" ? rangeOfFragment(document, place.anchor) : passageOf(document, place.text);
   if (!core) return null;
   const { markdown } = document;
   return {
