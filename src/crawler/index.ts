@@ -1,6 +1,6 @@
 export { createHostSlots, type HostSlots } from "./host-slots.ts";
 export { type CrawlJobParts, previewCrawl, runCrawlJob } from "./job.ts";
-export { manifestEntry } from "./manifest-entry.ts";
+export { type ManifestEntry, manifestEntry } from "./manifest-entry.ts";
 export { warningOf } from "./notices.ts";
 export { isInStateDirectory, STATE_DIRECTORY } from "./output.ts";
 export { CRAWL_RANGES, createCrawlPlan } from "./plan.ts";

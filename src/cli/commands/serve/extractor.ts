@@ -1,5 +1,5 @@
 import { mkdirSync, realpathSync, statSync } from "node:fs";
-import { resolve } from "node:path";
+import { join, resolve } from "node:path";
 import {
   DEFAULT_NETWORK,
   openApp,
@@ -120,10 +120,19 @@ async function runServer(serving: Serving, process: ServingPart): Promise<void> 
     app,
     queue,
     defaults: defaultsOf(program.settings),
+    crawlPlace: crawlPlaceOf(network.paths.root, stateDirectory),
     log,
   });
   await process.untilEnd(server.url);
 }
+
+/** Below the root, of which callers know only what is in it, or where the server keeps its state. */
+const crawlPlaceOf = (root: string | null, stateDirectory: string): ExtractorServerOptions["crawlPlace"] =>
+  root === null
+    ? { path: join(stateDirectory, CRAWLS), shown: join(stateDirectory, CRAWLS), isForAll: false }
+    : { path: join(root, CRAWLS), shown: CRAWLS, isForAll: true };
+
+const CRAWLS = "crawls";
 
 const openQueue = ({ program, stateDirectory }: Serving): JobQueue<CrawlSpec> =>
   openJobQueue({

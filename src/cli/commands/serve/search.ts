@@ -5,6 +5,7 @@ import type { Log } from "../../../base/log.ts";
 import type { Metrics } from "../../../base/metrics.ts";
 import { VERSION } from "../../../base/version.ts";
 import {
+  countCalls,
   documentation,
   type McpOptions,
   type ServingPart,
@@ -148,10 +149,7 @@ function toolOptions(
     includeStats: infrastructure.includeStats,
     fetchMode: infrastructure.fetchMode,
     fetchSurroundingChars: infrastructure.fetchSurroundingChars,
-    onCall: (tool, outcome, durationMs) => {
-      metrics.count(`mcp.${tool}.${outcome}`);
-      metrics.time(`mcp.${tool}`, durationMs);
-    },
+    onCall: countCalls(metrics),
   };
 }
 

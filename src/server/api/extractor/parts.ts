@@ -1,6 +1,7 @@
 import type { App } from "../../../app/index.ts";
 import type { Log } from "../../../base/log.ts";
 import type { JobQueue } from "../../../crawler/index.ts";
+import type { CrawlPlace } from "../mcp/crawls.ts";
 import type { SiteParts } from "../site.ts";
 import type { JobRunner } from "./jobs/runner.ts";
 import type { CrawlSpec } from "./jobs/spec.ts";
@@ -14,6 +15,7 @@ export type ExtractorParts = SiteParts & {
   readonly runner: Pick<JobRunner, "wake">;
   readonly defaults: RequestDefaults;
   readonly paths: PathRules;
+  readonly crawlPlace: CrawlPlace;
   readonly hasApiKey: boolean;
   /** Aborts when the server starts to shut down; event streams close then. */
   readonly draining: AbortSignal;

@@ -1,4 +1,7 @@
 import type { Handler } from "../../middleware/exchange.ts";
+import { crawlTools } from "../mcp/crawls.ts";
+import { countCalls, mcpOperation, withMcpSlash } from "../mcp/operation.ts";
+import { PAGE_INSTRUCTIONS, pageTools } from "../mcp/pages.ts";
 import type { z } from "../openapi.ts";
 import { createSite } from "../site.ts";
 import { crawlOperations } from "./operations/crawl.ts";
@@ -10,7 +13,7 @@ import { About, Health } from "./schemas/answers.ts";
 /** All routes of `serve extractor`, below its base path. */
 export function extractorRoutes(parts: ExtractorParts): Handler {
   const startedAt = performance.now();
-  return createSite(parts, {
+  const { handle } = createSite(parts, {
     description: "Articles of web pages, and crawls of whole sites.",
     about: (basePath) => about(parts, basePath),
     aboutSchema: About,
@@ -20,9 +23,16 @@ export function extractorRoutes(parts: ExtractorParts): Handler {
       extractOperation(parts),
       ...crawlOperations(parts),
       ...eventOperations(parts),
+      mcpOperation({
+        ...parts,
+        tools: [...pageTools({ ...parts, ...parts.defaults }), ...crawlTools(parts)],
+        instructions: PAGE_INSTRUCTIONS,
+        onCall: countCalls(parts.app.metrics),
+      }),
       readPageOperation(parts),
     ],
-  }).handle;
+  });
+  return withMcpSlash(handle);
 }
 
 const about = ({ name, version, isReady }: ExtractorParts, basePath: string): z.output<typeof About> => ({

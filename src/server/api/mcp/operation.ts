@@ -1,4 +1,5 @@
 import { subscriberNetwork } from "../../../fetching/index.ts";
+import type { Metrics } from "../../../base/metrics.ts";
 import type { Exchange, Handler } from "../../middleware/exchange.ts";
 import { callerOf } from "../callers.ts";
 import { type ApiOperation, z } from "../openapi.ts";
@@ -30,6 +31,14 @@ export const mcpOperation = (options: McpOptions & { readonly hasApiKey: boolean
     return answerMcp({ request, body, call: toolCallOf(exchange, options.hasApiKey) }, options);
   },
 });
+
+/** Counts the calls of tools. */
+export const countCalls =
+  (metrics: Metrics): McpOptions["onCall"] =>
+  (tool, outcome, durationMs) => {
+    metrics.count(`mcp.${tool}.${outcome}`);
+    metrics.time(`mcp.${tool}`, durationMs);
+  };
 
 const toolCallOf = (exchange: Exchange, hasApiKey: boolean) => ({
   signal: exchange.signal,

@@ -80,6 +80,7 @@ export const TEXT = { type: "string" };
 export const WHOLE = { type: "integer" };
 // Some clients cannot map a list of types, so this is none.
 export const TEXT_OR_NULL = { anyOf: [TEXT, { type: "null" }] };
+export const WHOLE_OR_NULL = { anyOf: [WHOLE, { type: "null" }] };
 
 export const objectOf = (properties: object, required: readonly string[]) => ({
   type: "object",

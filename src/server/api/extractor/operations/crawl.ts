@@ -1,5 +1,3 @@
-import { lstat } from "node:fs/promises";
-import { join } from "node:path";
 import { JOB_STATES, type JobRecord } from "../../../../crawler/index.ts";
 import { subscriberNetwork } from "../../../../fetching/index.ts";
 import { readJsonBody } from "../../../middleware/body.ts";
@@ -7,6 +5,7 @@ import { ProblemError } from "../../../middleware/problem.ts";
 import { callerOf, isLocalCaller } from "../../callers.ts";
 import { type ApiCall, type ApiOperation, parseWith, z } from "../../openapi.ts";
 import { BODY_PROBLEMS, problem, UNKNOWN_JOB } from "../../problems.ts";
+import { findManifest } from "../jobs/manifest.ts";
 import { jobStatus, shownCrawl } from "../jobs/spec.ts";
 import type { ExtractorParts } from "../parts.ts";
 import { confineDirectory } from "../paths.ts";
@@ -172,21 +171,15 @@ async function submit({ exchange }: ApiCall, parts: ExtractorParts): Promise<Res
   );
 }
 
-/** The manifest starts with the id of its job, so its beginning tells whose it is. */
-const HEAD_BYTES = 200;
-
-async function manifest({ id, state, directory }: JobRecord): Promise<Response> {
-  if (state !== "completed")
+async function manifest(job: JobRecord): Promise<Response> {
+  if (job.state !== "completed")
     throw new ProblemError({
       status: 400,
       code: "job_not_completed",
-      detail: `the job is ${state}; only a completed one has a manifest`,
+      detail: `the job is ${job.state}; only a completed one has a manifest`,
     });
-  const path = join(directory, "manifest.json");
-  const stats = await lstat(path).catch(() => null);
-  const file = Bun.file(path);
-  const isOurs = stats?.isFile() && (await file.slice(0, HEAD_BYTES).text()).includes(JSON.stringify(id));
-  if (!isOurs)
+  const file = await findManifest(job);
+  if (!file)
     throw new ProblemError({
       status: 404,
       code: "manifest_gone",

@@ -1,0 +1,249 @@
+import { mkdir, realpath } from "node:fs/promises";
+import { join } from "node:path";
+import { DEFAULT_NETWORK } from "../../../app/index.ts";
+import { pause } from "../../../base/abort.ts";
+import { Failure } from "../../../base/failure.ts";
+import { systemReason } from "../../../base/system-error.ts";
+import { createCrawlPlan, type JobQueue, type JobRecord } from "../../../crawler/index.ts";
+import type { EgressCaller } from "../../../fetching/index.ts";
+import { splitCredentials } from "../../../urls/index.ts";
+import { readManifest } from "../extractor/jobs/manifest.ts";
+import type { JobRunner } from "../extractor/jobs/runner.ts";
+import { type CrawlSpec, jobStatus, shownCrawl } from "../extractor/jobs/spec.ts";
+import type { RequestDefaults } from "../extractor/requests.ts";
+import { ArgumentError, integer, optionalText, type RawArguments, requiredText } from "./arguments.ts";
+import {
+  bindTool,
+  objectOf,
+  resultOf,
+  TEXT,
+  TEXT_OR_NULL,
+  type Tool,
+  type ToolCall,
+  type ToolDefinition,
+  type ToolFields,
+  WHOLE,
+  WHOLE_OR_NULL,
+  written,
+} from "./tool.ts";
+
+/** What crawls sites for models. */
+export type CrawlToolParts = {
+  readonly queue: JobQueue<CrawlSpec>;
+  readonly runner: Pick<JobRunner, "wake">;
+  readonly defaults: RequestDefaults;
+  readonly crawlPlace: CrawlPlace;
+};
+
+/** Where the pages of crawls go that name no directory; each crawl has one of its own in it. */
+export type CrawlPlace = {
+  /** The path of the directory, which is made when it is needed. */
+  readonly path: string;
+  /** The path as callers are told it. */
+  readonly shown: string;
+  /** Whether callers from elsewhere may have pages written to it. */
+  readonly isForAll: boolean;
+};
+
+const DEFAULT_MAX_PAGES = 50;
+const MAX_PAGES = 1000;
+const DEFAULT_MAX_DEPTH = 3;
+const MAX_DEPTH = 100;
+/** The most pages that one status lists. */
+const LISTED_PAGES = 50;
+/** How long a status may wait for the end of its job; most clients wait a minute for an answer. */
+const MAX_WAIT_SECONDS = 50;
+/** How often a waiting status looks at its job, in ms. */
+const BEAT_MS = 250;
+
+const CRAWL_SITE: ToolDefinition<CrawlToolParts> = {
+  name: "crawl_site",
+  description:
+    "Start fetching the pages of a site from url along its links, as Markdown files on the server. Returns at once; follow with crawl_status.",
+  annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false },
+  inputSchema: objectOf(
+    {
+      url: TEXT,
+      max_pages: { ...WHOLE, minimum: 1, maximum: MAX_PAGES, default: DEFAULT_MAX_PAGES },
+      max_depth: { ...WHOLE, minimum: 0, maximum: MAX_DEPTH, default: DEFAULT_MAX_DEPTH },
+      prefix: { ...TEXT, description: "only pages whose address begins so" },
+    },
+    ["url"],
+  ),
+  outputSchema: resultOf({ job_id: TEXT, status: TEXT, directory: TEXT }),
+  answer: submit,
+  empty: () => ({ job_id: "", status: "", directory: "" }),
+};
+
+const CRAWL_STATUS: ToolDefinition<CrawlToolParts> = {
+  name: "crawl_status",
+  description:
+    "How far a crawl is, and once it has ended its pages with their files, 50 at a time. wait: seconds to wait for its end.",
+  inputSchema: objectOf(
+    {
+      job_id: TEXT,
+      wait: { ...WHOLE, minimum: 0, maximum: MAX_WAIT_SECONDS, default: 0 },
+      offset: { ...WHOLE, minimum: 0, default: 0 },
+    },
+    ["job_id"],
+  ),
+  outputSchema: resultOf({
+    job_id: TEXT,
+    status: TEXT,
+    progress: WHOLE,
+    total: WHOLE,
+    successful: WHOLE,
+    failed: WHOLE,
+    skipped: WHOLE,
+    directory: TEXT,
+    pages: {
+      type: "array",
+      items: objectOf({ url: TEXT, title: TEXT_OR_NULL, file: TEXT_OR_NULL, problem: TEXT_OR_NULL }, [
+        "url",
+        "title",
+        "file",
+        "problem",
+      ]),
+    },
+    next_offset: WHOLE_OR_NULL,
+    failure: TEXT_OR_NULL,
+    warnings: { type: "array", items: TEXT },
+  }),
+  answer: status,
+  empty: (raw) => ({ job_id: written(raw, "job_id"), status: "", ...NO_JOB }),
+};
+
+const NO_JOB = {
+  progress: 0,
+  total: 0,
+  successful: 0,
+  failed: 0,
+  skipped: 0,
+  directory: "",
+  pages: [],
+  next_offset: null,
+  failure: null,
+  warnings: [],
+};
+
+/** The tools that crawl sites. */
+export const crawlTools = (parts: CrawlToolParts): readonly Tool[] =>
+  [CRAWL_SITE, CRAWL_STATUS].map((definition) => bindTool(definition, parts));
+
+async function submit(raw: RawArguments, parts: CrawlToolParts, call: ToolCall): Promise<ToolFields> {
+  const { queue, crawlPlace, defaults } = parts;
+  const split = splitCredentials(requiredText(raw, "url"));
+  if (!split) throw new ArgumentError("url must be an absolute http or https URL");
+  const prefix = optionalText(raw, "prefix");
+  const { concurrency, hostDelayMs, preference, extraction } = defaults;
+  const plan = createCrawlPlan({
+    seeds: [split.url],
+    sitemaps: [],
+    allowPrefixes: prefix ? [prefix] : [],
+    denyPrefixes: [],
+    maxPages: integer(raw, "max_pages", { min: 1, max: MAX_PAGES, fallback: DEFAULT_MAX_PAGES }),
+    maxDepth: integer(raw, "max_depth", { min: 0, max: MAX_DEPTH, fallback: DEFAULT_MAX_DEPTH }),
+    concurrency,
+    hostDelayMs,
+    hasAdaptiveDelay: false,
+    followsLinks: true,
+    obeysRobots: true,
+    respectsMetaRobots: false,
+    discoversSitemaps: false,
+    trustsLastModified: false,
+    preference,
+    extraction: { ...extraction, renderings: ["markdown"] },
+  });
+  const { directory, shown } = await newDirectory(split.url, { crawlPlace, caller: call.caller() });
+  const job = queue.submit({
+    directory,
+    shown: shownCrawl(shown, plan),
+    spec: {
+      plan,
+      authorizations: split.authorization === null ? [] : [[new URL(split.url).origin, split.authorization]],
+      sitemapFiles: [],
+      network: DEFAULT_NETWORK,
+      directory,
+      shownDirectory: shown,
+      isFresh: false,
+      caller: call.caller(),
+    },
+  });
+  if (typeof job === "string") throw new ArgumentError("as many crawls wait as may; try again later");
+  parts.runner.wake();
+  return { job_id: job.id, status: job.state, directory: shown };
+}
+
+/** The path of a directory for a new crawl; its parent is there. */
+async function newDirectory(
+  url: string,
+  { crawlPlace, caller }: { readonly crawlPlace: CrawlPlace; readonly caller: EgressCaller },
+): Promise<{ readonly directory: string; readonly shown: string }> {
+  const { path, shown, isForAll } = crawlPlace;
+  if (!isForAll && caller.kind === "remote_request")
+    throw new ArgumentError(
+      "this server takes crawls only from its own machine: its operator may set ARTICLE_EXTRACTOR_OUTPUT_ROOT to a directory for others",
+    );
+  const host = new URL(url).host.replace(/[^\w.-]/g, "_").slice(0, 100);
+  const name = `${host}-${crypto.randomUUID().slice(0, 8)}`;
+  try {
+    await mkdir(path, { recursive: true, mode: 0o700 });
+    return { directory: join(await realpath(path), name), shown: join(shown, name) };
+  } catch (cause) {
+    const why = systemReason(cause);
+    throw new Failure("unwritable_output", `no directory for crawls could be made: ${why}`, { cause });
+  }
+}
+
+async function status(raw: RawArguments, { queue }: CrawlToolParts, call: ToolCall): Promise<ToolFields> {
+  const id = requiredText(raw, "job_id");
+  const seconds = integer(raw, "wait", { min: 0, max: MAX_WAIT_SECONDS, fallback: 0 });
+  const offset = integer(raw, "offset", { min: 0, max: Number.MAX_SAFE_INTEGER, fallback: 0 });
+  const job = await jobWithin(id, { queue, seconds, signal: call.signal() });
+  if (!job) throw new ArgumentError(`there is no job ${JSON.stringify(id.slice(0, 100))}`);
+  const { job_id, status: state, progress, total, successful, failed, skipped, output_dir } = jobStatus(job);
+  const entries = isOver(job) ? await pagesOf(job) : [];
+  const end = offset + LISTED_PAGES;
+  return {
+    job_id,
+    status: state,
+    progress,
+    total,
+    successful,
+    failed,
+    skipped,
+    directory: output_dir,
+    pages: entries.slice(offset, end),
+    next_offset: end < entries.length ? end : null,
+    failure: job.error?.message ?? null,
+    warnings: job.warnings,
+  };
+}
+
+const isOver = ({ state }: JobRecord): boolean => state === "completed" || state === "failed";
+
+type Waiting = {
+  readonly queue: JobQueue<CrawlSpec>;
+  readonly seconds: number;
+  readonly signal: AbortSignal;
+};
+
+/** The job once it is over, or after this time; null when there is none. */
+async function jobWithin(id: string, { queue, seconds, signal }: Waiting): Promise<JobRecord | null> {
+  const end = performance.now() + seconds * 1000;
+  for (;;) {
+    const job = queue.get(id);
+    if (!job || isOver(job) || signal.aborted || performance.now() >= end) return job;
+    await pause(BEAT_MS, signal);
+  }
+}
+
+async function pagesOf(job: JobRecord) {
+  const manifest = await readManifest(job);
+  return (manifest?.results ?? []).map(({ url, title, file_path, error, reason }) => ({
+    url,
+    title,
+    file: file_path,
+    problem: error?.message ?? reason,
+  }));
+}
