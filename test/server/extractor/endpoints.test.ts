@@ -328,9 +328,7 @@ describe("the other endpoints", () => {
       Object.keys(methods).map((method) => `${method} ${path}`),
     );
     expect(operations.sort()).toEqual([
-      "delete /crawl/{job_id}",
-      "get /",
-      "get /crawl",
+      ...["delete /crawl/{job_id}", "get /", "get /crawl"],
       "get /crawl/{job_id}",
       "get /crawl/{job_id}/events",
       "get /crawl/{job_id}/manifest",
@@ -342,6 +340,7 @@ describe("the other endpoints", () => {
       "get /{url}",
       "post /",
       "post /crawl",
+      "post /mcp",
     ]);
     expect(Object.keys(document.paths["/"]?.post?.responses ?? {})).toEqual([
       "200",

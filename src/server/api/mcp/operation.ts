@@ -1,5 +1,5 @@
-import { subscriberNetwork } from "../../../fetching/index.ts";
 import type { Metrics } from "../../../base/metrics.ts";
+import { subscriberNetwork } from "../../../fetching/index.ts";
 import type { Exchange, Handler } from "../../middleware/exchange.ts";
 import { callerOf } from "../callers.ts";
 import { type ApiOperation, z } from "../openapi.ts";

@@ -1,0 +1,188 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import { startExtractor } from "../support/extractor-server.ts";
+import { LONG_PARAGRAPHS, type McpSite, startMcpSite } from "../support/mcp-site.ts";
+import { until } from "../support/served.ts";
+
+type PageAnswer = {
+  readonly url: string;
+  readonly final_url: string;
+  readonly title: string;
+  readonly markdown?: string;
+  readonly text?: string;
+  readonly article?: Readonly<Record<string, unknown>>;
+  readonly links?: readonly { readonly url: string; readonly text: string }[];
+  readonly total_chars: number;
+  readonly next_offset: number | null;
+  readonly warnings: readonly string[];
+  readonly error: string | null;
+};
+
+type Opened = AsyncDisposable & {
+  readonly client: Client;
+  /** Starts a call; gives what the client does to cancel it. */
+  readonly startCall: (args: Record<string, unknown>) => Promise<() => Promise<void>>;
+};
+
+async function openExtractor(): Promise<Opened> {
+  const server = await startExtractor();
+  const connect = async (): Promise<Client> => {
+    const client = new Client({ name: "test", version: "1" });
+    await client.connect(new StreamableHTTPClientTransport(new URL(`${server.url}/mcp`)) as never);
+    return client;
+  };
+  const client = await connect();
+  return {
+    client,
+    async startCall(args) {
+      // A server without sessions does not know whose calls a notification means, but it sees clients leave.
+      const leaving = await connect();
+      const answer = leaving.callTool({ name: "fetch_url", arguments: args });
+      return async () => {
+        await leaving.close();
+        await expect(answer).rejects.toThrow();
+      };
+    },
+    async [Symbol.asyncDispose]() {
+      await client.close();
+      await server[Symbol.asyncDispose]();
+    },
+  };
+}
+
+let site: McpSite;
+beforeAll(() => {
+  site = startMcpSite();
+});
+afterAll(() => site[Symbol.asyncDispose]());
+
+describe.each([["serve extractor", openExtractor]] as const)("fetch_url of %s", (_, open) => {
+  let opened: Opened;
+  beforeAll(async () => {
+    opened = await open();
+    // The SDK's client checks results against the schemas that it has listed.
+    await opened.client.listTools();
+  }, 30_000);
+  afterAll(() => opened[Symbol.asyncDispose]());
+
+  const call = async (args: Record<string, unknown>): Promise<PageAnswer> => {
+    const answer = await opened.client.callTool({ name: "fetch_url", arguments: args });
+    const result = answer.structuredContent as PageAnswer;
+    expect(answer.content).toEqual([{ type: "text", text: JSON.stringify(result) }]);
+    expect(answer.isError ?? false).toBe(result.error !== null);
+    return result;
+  };
+  const read = (path: string, args: Record<string, unknown> = {}): Promise<PageAnswer> =>
+    call({ url: site.origin + path, ...args });
+
+  test("reads the shortest page", async () => {
+    expect(await read("/short")).toEqual({
+      url: `${site.origin}/short`,
+      final_url: `${site.origin}/short`,
+      title: "Hello",
+      markdown: "# Hello\n\nWord.",
+      total_chars: 14,
+      next_offset: null,
+      warnings: ["Content below minimum word count (1 < 150)"],
+      error: null,
+    });
+  });
+
+  test("reads a long page in parts that end with paragraphs, and fetches it once", async () => {
+    let whole = "";
+    let parts = 0;
+    const before = site.count("/long");
+    for (let offset: number | null = 0; offset !== null; parts++) {
+      const part: PageAnswer = await read("/long", { offset });
+      const { markdown = "", total_chars, next_offset } = part;
+      expect(markdown.length).toBeLessThanOrEqual(20_000);
+      if (next_offset !== null) {
+        expect(markdown).toEndWith("of that year.");
+        expect(next_offset).toBe(offset + markdown.length + 2);
+      } else expect(offset + markdown.length).toBe(total_chars);
+      whole += `${markdown}\n\n`;
+      offset = next_offset;
+    }
+    expect(parts).toBeGreaterThan(3);
+    expect(whole.match(/Paragraph \d+/g)).toHaveLength(LONG_PARAGRAPHS);
+    expect(site.count("/long") - before).toBe(1);
+  });
+
+  test("starts at an offset, at the end, and past it", async () => {
+    expect(await read("/short", { offset: 9 })).toMatchObject({ markdown: "Word.", next_offset: null });
+    expect(await read("/short", { offset: 14 })).toMatchObject({ markdown: "", next_offset: null });
+    const past = await read("/short", { offset: 99 });
+    expect(past).toMatchObject({ markdown: "", next_offset: null, total_chars: 14, error: null });
+    expect(past.warnings).toContain("offset is past the end: there are 14 characters");
+    expect(await read("/short", { max_chars: 8 })).toMatchObject({ markdown: "# Hello", next_offset: 9 });
+  });
+
+  test("takes what a selector names", async () => {
+    const { markdown } = await read("/parts", { select: "#second" });
+    expect(markdown).toContain("Paragraph 2");
+    expect(markdown).not.toContain("Paragraph 1");
+  });
+
+  test("gives text, and metadata with links, where they are asked for", async () => {
+    const text = await read("/parts", { format: "text" });
+    expect(text.text).toStartWith("Parts\n\nParagraph 1");
+    expect(text.markdown).toBeUndefined();
+    const json = await read("/parts", { format: "json", links: true });
+    expect(json.article).toMatchObject({ byline: "Ada Reed", lang: "en", status_code: 200 });
+    expect(json.article).not.toContainAnyKeys(["content", "markdown", "text", "url", "title"]);
+    expect(json.links).toEqual([{ url: `${site.origin}/short`, text: "Short page" }]);
+    expect(json.markdown).toContain("[Short page]");
+  });
+
+  test("tells where it was redirected to", async () => {
+    expect(await read("/moved")).toMatchObject({
+      url: `${site.origin}/moved`,
+      final_url: `${site.origin}/short`,
+      title: "Hello",
+    });
+  });
+
+  test.each([
+    ["a page that there is not", "/gone", {}, "answered HTTP 404"],
+    ["a PDF", "/paper.pdf", {}, "application/pdf"],
+    ["a page without words", "/empty", {}, "no words"],
+    ["a selector that matches nothing", "/parts", { select: "#third" }, 'matches the selector "#third"'],
+    ["a selector that is none", "/parts", { select: "p[" }, "selector"],
+    ["a page that takes too long", "/slow", { timeout: 1 }, "took longer than 1 s"],
+    ["too few characters", "/short", { max_chars: 0 }, "max_chars must be between 1 and 1000000"],
+    ["a negative offset", "/short", { offset: -1 }, "offset must be at least 0"],
+    ["another format", "/short", { format: "html" }, "format must be one of markdown, text, json"],
+    ["no time", "/short", { timeout: 0 }, "timeout must be between 1 and 120"],
+  ] as const)("answers %s with an error", async (_, path, args, message) => {
+    const result = await read(path, args);
+    expect(result.error).toContain(message);
+    expect(result).toMatchObject({ url: site.origin + path, markdown: "", next_offset: null, warnings: [] });
+  });
+
+  test.each([
+    ["no address", {}, "url is required"],
+    ["an empty address", { url: "" }, "url must be an absolute http or https URL"],
+    ["a file", { url: "file:///etc/passwd" }, "url must be an absolute http or https URL"],
+    ["no text", { url: 7 }, "url must be a string"],
+    ["a machine's metadata", { url: "http://169.254.169.254/latest" }, "refuse"],
+    ["a host that there is not", { url: "http://nothing.invalid/" }, "nothing.invalid"],
+  ] as const)("answers %s with an error", async (_, args, message) => {
+    expect((await call(args)).error).toContain(message);
+  });
+
+  test("a cancelled call stops fetching", async () => {
+    const cancel = await opened.startCall({ url: `${site.origin}/slow/cancelled` });
+    await until(site.waiting, (count) => count === 1);
+    await cancel();
+    expect(await until(site.waiting, (count) => count === 0)).toBe(0);
+  });
+
+  test("twenty calls at once are answered, each with its own page", async () => {
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, (_, at) => read(at % 2 === 0 ? "/parts" : "/short", { offset: at })),
+    );
+    for (const [at, { title, error }] of answers.entries())
+      expect({ title, error }).toEqual({ title: at % 2 === 0 ? "Parts" : "Hello", error: null });
+  });
+});
