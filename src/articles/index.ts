@@ -1,8 +1,6 @@
 export { type ArticleCache, createArticleCache } from "./cache.ts";
-export type { FetchedArticle } from "./fetched-article.ts";
-export { articleFromDocument, type LocalDocument } from "./from-document.ts";
-export { articleFromUrl } from "./from-url.ts";
-export type { PageVisit } from "./page-visit.ts";
+export { articleFromDocument, type FetchedArticle, type LocalDocument } from "./fetched-article.ts";
+export type { PageVisit } from "./refresh.ts";
 export {
   ARTICLE_FIELDS,
   type ArticleField,
@@ -12,5 +10,5 @@ export {
   fieldsNamed,
   renderingsFor,
 } from "./result.ts";
-export { serveArticle } from "./service.ts";
+export { articleFromUrl, serveArticle } from "./service.ts";
 export { articleOfVisit, bodyKind, type FetcherPreference, type Fetchers, visitPage } from "./visit.ts";

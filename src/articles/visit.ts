@@ -10,8 +10,7 @@ import {
 import type { PageUrl } from "../urls/index.ts";
 import { type EmptyShell, emptyShell, SHELL_NAMES } from "./empty-shell.ts";
 import { type FetchedArticle, requireArticle } from "./fetched-article.ts";
-import type { PageVisit } from "./page-visit.ts";
-import { followRefreshes } from "./refresh.ts";
+import { followRefreshes, type PageVisit } from "./refresh.ts";
 
 /** The available fetchers. */
 export type Fetchers = { readonly http: Fetcher; readonly browser: Fetcher | null };

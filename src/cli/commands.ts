@@ -2,14 +2,115 @@ import { Failure } from "../base/failure.ts";
 import { didYouMean } from "../base/nearest.ts";
 import type { Flag } from "./flags/flag.ts";
 import { CRAWL_FLAGS, EXTRACT_FLAGS, GENERAL_FLAGS } from "./flags/pages.ts";
-import {
-  DOCTOR_ONLY_FLAGS,
-  FETCH_ONLY_FLAGS,
-  INDEX_ONLY_FLAGS,
-  SEARCH_ONLY_FLAGS,
-  SYNC_ONLY_FLAGS,
-} from "./flags/search.ts";
-import { SERVE_ONLY_FLAGS } from "./flags/serve.ts";
+
+const DIR = {
+  name: "dir",
+  placeholder: "DIR",
+  isPath: true,
+  group: "Input",
+  help: "The folder of Markdown files, as a crawl writes it",
+} as const;
+
+const INDEX_FILE = {
+  name: "index-file",
+  placeholder: "FILE",
+  isPath: true,
+  group: "Search",
+  help: "The index's file of --dir (default DIR/.article-extractor/search.index)",
+} as const;
+
+const CONFIG = {
+  name: "config",
+  placeholder: "FILE",
+  isPath: true,
+  group: "Input",
+  help: "Deployment file of the tenants (default DEPLOYMENT_CONFIG, then ./deployment.json)",
+} as const;
+
+const JSON_OUTPUT = {
+  name: "json",
+  group: "Output",
+  help: "One JSON document instead of text",
+} as const;
+
+/** What only `index` takes. */
+const INDEX_ONLY_FLAGS = [
+  CONFIG,
+  { name: "all", group: "Input", help: "Every tenant of the deployment" },
+  DIR,
+  INDEX_FILE,
+  {
+    name: "profile",
+    placeholder: "PROFILE",
+    choices: ["default", "aggressive-stem", "code-friendly"],
+    group: "Search",
+    help: "How words of --dir are told apart: default, aggressive-stem, or code-friendly (code is not stemmed)",
+  },
+  JSON_OUTPUT,
+] as const;
+
+/** What only `search` takes. */
+const SEARCH_ONLY_FLAGS = [
+  CONFIG,
+  { name: "all", group: "Input", help: "Search every tenant of the deployment" },
+  DIR,
+  INDEX_FILE,
+  { name: "size", placeholder: "N", group: "Search", help: "Hits at most, 1 to 100 (default 10)" },
+  { name: "word-match", group: "Search", help: "Only words as they are typed, no other forms of them" },
+  { name: "explain", group: "Search", help: "Show how each hit of --dir got its score" },
+  JSON_OUTPUT,
+] as const;
+
+/** What only `fetch` takes. */
+const FETCH_ONLY_FLAGS = [CONFIG, JSON_OUTPUT] as const;
+
+/** What only `sync` takes. */
+const SYNC_ONLY_FLAGS = [CONFIG, { name: "all", group: "Input", help: "Every tenant" }] as const;
+
+/** What only `doctor` takes. */
+const DOCTOR_ONLY_FLAGS = [
+  CONFIG,
+  { name: "json", group: "Output", help: "Print the findings as JSON" },
+] as const;
+
+/** What only `serve` takes. */
+const SERVE_ONLY_FLAGS = [
+  {
+    name: "config",
+    placeholder: "FILE",
+    isPath: true,
+    group: "Input",
+    help: "search: deployment file (default DEPLOYMENT_CONFIG, then ./deployment.json)",
+  },
+  {
+    name: "host",
+    placeholder: "ADDRESS",
+    group: "Serving",
+    help: "Address to bind; wins over HOST and mcp_host",
+  },
+  {
+    name: "port",
+    placeholder: "N",
+    group: "Serving",
+    help: "Port; wins over PORT and mcp_port; 0: any free one",
+  },
+  {
+    name: "stdio",
+    group: "Serving",
+    help: "search: serve one MCP client over stdin and stdout instead of HTTP",
+  },
+  {
+    name: "lenient",
+    group: "Serving",
+    help: "search: start although a token is not set or the fallback extractor does not answer",
+  },
+  {
+    name: "egress",
+    placeholder: "POLICY",
+    group: "Fetching",
+    help: "extractor: addresses that pages may be fetched from: auto (default), open, public, or a list",
+  },
+] as const;
 
 export type CommandName =
   | "extract"

@@ -1,7 +1,7 @@
 import { stripVTControlCharacters } from "node:util";
 import { COMMAND_NAMES, COMMANDS, type Command, type CommandName, EXTRACT_COMMAND } from "./commands.ts";
 import { FLAG_GROUPS, type Flag } from "./flags/flag.ts";
-import { type Paint, wrap } from "./terminal/paint.ts";
+import { type Paint, wrap } from "./terminal/notices.ts";
 
 /** What is typed, and what comes of it where that is not plain. */
 type Example = readonly [command: string, meaning: string];

@@ -4,7 +4,7 @@ import { COMMANDS, type Command, EXTRACT_COMMAND } from "./commands.ts";
 import type { Flag } from "./flags/flag.ts";
 import { GENERAL_FLAGS } from "./flags/pages.ts";
 import { EXAMPLES, spelling, usageOf } from "./help.ts";
-import { wrap } from "./terminal/paint.ts";
+import { wrap } from "./terminal/notices.ts";
 
 const PROGRAM = "article-extractor";
 

@@ -12,10 +12,9 @@ import { Failure } from "../base/failure.ts";
 import { LOG_FORMATS, LOG_LEVELS, type Log } from "../base/log.ts";
 import { parseEgressPolicy } from "../fetching/index.ts";
 import { type Deployment, type Environment, misspeltVariables } from "../settings/index.ts";
-import type { Typed } from "./arguments.ts";
+import { optionValue, type Typed } from "./arguments.ts";
 import type { Io } from "./io.ts";
 import type { Notices } from "./terminal/notices.ts";
-import { optionValue } from "./values.ts";
 
 /** What every command that opens the program is given. */
 export type CommandParts = { readonly typed: Typed; readonly io: Io; readonly notices: Notices };

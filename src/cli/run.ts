@@ -4,8 +4,7 @@ import { parseArguments } from "./arguments.ts";
 import type { CommandName } from "./commands.ts";
 import { type Io, OutputClosed } from "./io.ts";
 import type { Run, Shell } from "./shell.ts";
-import { createNotices, type Notices } from "./terminal/notices.ts";
-import { createPaint } from "./terminal/paint.ts";
+import { createNotices, createPaint, type Notices } from "./terminal/notices.ts";
 
 const INTERRUPTED = 130;
 

@@ -2,8 +2,7 @@ import { Failure } from "../base/failure.ts";
 import type { Typed } from "./arguments.ts";
 import type { Io } from "./io.ts";
 import type { CommandParts } from "./program.ts";
-import type { Notices } from "./terminal/notices.ts";
-import type { Paint } from "./terminal/paint.ts";
+import type { Notices, Paint } from "./terminal/notices.ts";
 
 /** What a command runs with. */
 export type Shell = {

@@ -1,9 +1,8 @@
 import { Failure, type FailureRecord } from "../base/failure.ts";
-import { configEcho } from "./config-echo.ts";
 import { type CrawlDeps, CrawlRun } from "./crawl.ts";
 import type { Frontier } from "./frontier/frontier.ts";
 import { openSqliteFrontier } from "./frontier/open.ts";
-import { writeChanges, writeManifest } from "./manifest.ts";
+import { configEcho, writeChanges, writeManifest } from "./manifest.ts";
 import { logNotice, warningOf } from "./notices.ts";
 import { type OpenOutput, openOutput, watchDisk } from "./output.ts";
 import { Politeness } from "./politeness.ts";

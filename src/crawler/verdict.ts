@@ -6,8 +6,7 @@ import type { Extractor, MetaRobots } from "../extraction/index.ts";
 import { type Clock, type FetchedPage, PRODUCT_TOKEN } from "../fetching/index.ts";
 import { originOf, type PageUrl } from "../urls/index.ts";
 import type { ClaimedPage, Frontier, KnownPage, NextTry, Settlement } from "./frontier/frontier.ts";
-import type { PageGate } from "./page-gate.ts";
-import type { Politeness } from "./politeness.ts";
+import type { PageGate, Politeness } from "./politeness.ts";
 import type { Scope } from "./scope.ts";
 import type {
   CrawlNotice,

@@ -10,10 +10,9 @@ import {
   parseRetryAfterMs,
 } from "../fetching/index.ts";
 import { originOf } from "../urls/index.ts";
-import { tryFallback } from "./fallback.ts";
 import type { ClaimedPage } from "./frontier/frontier.ts";
-import { PageGate } from "./page-gate.ts";
-import { storeArticle } from "./store-article.ts";
+import { PageGate } from "./politeness.ts";
+import { storeArticle, tryFallback } from "./store-article.ts";
 import {
   type Attempt,
   failed,

@@ -1,19 +1,18 @@
+export { isDownload, isUnusable } from "./browser/chromium.ts";
 export { createBrowserFetcher } from "./browser/fetcher.ts";
-export type { FindBrowserOptions } from "./browser/find.ts";
 export type { BrowserHostOptions } from "./browser/host.ts";
-export { type BrowserHosts, createBrowserHosts } from "./browser/hosts.ts";
-export { isDownload, isUnusable } from "./browser/navigation-failure.ts";
+export { type BrowserHosts, createBrowserHosts, type FindBrowserOptions } from "./browser/hosts.ts";
 export { sniffPageType } from "./charset/content-type.ts";
 export { decodeText, decodingWarnings } from "./charset/decode.ts";
 export { displayUrl } from "./display-url.ts";
+export { createEgress, type Egress, systemResolve } from "./egress/egress.ts";
 export {
   type AddressSet,
   isIpAddress,
   isLoopbackAddress,
   parseAddressSet,
   subscriberNetwork,
-} from "./egress/address-set.ts";
-export { createEgress, type Egress } from "./egress/egress.ts";
+} from "./egress/ip-address.ts";
 export { openPinningProxy, type PinningProxy } from "./egress/pinning-proxy.ts";
 export { type EgressCaller, parseEgressPolicy, requestCaller } from "./egress/policy.ts";
 export {
@@ -25,8 +24,8 @@ export {
   parseProxyBypass,
   readProxyEnvironment,
 } from "./egress/proxy.ts";
-export { systemResolve } from "./egress/resolver.ts";
 export { createHttpFetcher, type HttpFetcher } from "./http/fetcher.ts";
+export { PRODUCT_TOKEN, productUserAgent, randomUserAgent } from "./http/request-headers.ts";
 export {
   backOffDelayMs,
   type Clock,
@@ -34,19 +33,25 @@ export {
   parseRetryAfterMs,
   systemClock,
 } from "./http/tries.ts";
-export { PRODUCT_TOKEN, productUserAgent, randomUserAgent } from "./http/user-agent.ts";
 export { isTransient } from "./http/wire-failure.ts";
-export { DEFAULT_FETCH_LIMITS, type FetchLimits } from "./limits.ts";
-export { createRobotsCache, DEFAULT_ROBOTS_TIMES, type RobotsCache } from "./robots/cache.ts";
-export { crawlDelayMs, isAllowed, type RobotsRules } from "./robots/rules.ts";
+export {
+  crawlDelayMs,
+  createRobotsCache,
+  DEFAULT_ROBOTS_TIMES,
+  isAllowed,
+  type RobotsCache,
+  type RobotsRules,
+} from "./robots/robots.ts";
 export { type BrowsingSession, createBrowsingSession } from "./session/session.ts";
 export { openStorage } from "./session/storage.ts";
-export type {
-  FetchedPage,
-  Fetcher,
-  FetchOptions,
-  Poster,
-  PostResponse,
-  StreamFetcher,
-  Validators,
+export {
+  DEFAULT_FETCH_LIMITS,
+  type FetchedPage,
+  type Fetcher,
+  type FetchLimits,
+  type FetchOptions,
+  type Poster,
+  type PostResponse,
+  type StreamFetcher,
+  type Validators,
 } from "./types.ts";

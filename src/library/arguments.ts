@@ -1,13 +1,18 @@
+import { bodyKind, type FetchedArticle, type LocalDocument } from "../articles/index.ts";
 import { Failure } from "../base/failure.ts";
 import { didYouMean } from "../base/nearest.ts";
-import type { ExtractionOptions } from "../extraction/index.ts";
+import { composeMarkdown, type ExtractionOptions } from "../extraction/index.ts";
+import { decodeText, decodingWarnings, sniffPageType } from "../fetching/index.ts";
 import { DEFAULT_EXTRACTION, ENGINES, FAVORS } from "../settings/index.ts";
+import { type PageUrl, parsePageUrl, withoutCredentials } from "../urls/index.ts";
 import type {
   ExtractArticleOptions,
   ExtractArticlesOptions,
+  ExtractedArticle,
   ExtractFromUrlOptions,
   ExtractOptions,
   NetworkOptions,
+  PageSource,
 } from "./types.ts";
 
 type Check = { readonly holds: (value: unknown) => boolean; readonly expected: string };
@@ -132,5 +137,53 @@ export function extractionOptions(given: ExtractOptions): ExtractionOptions {
     select: given.select ?? DEFAULT_EXTRACTION.select,
     exclude: given.exclude ?? DEFAULT_EXTRACTION.exclude,
     renderings: ["content", "markdown", ...(given.include ?? [])],
+  };
+}
+
+/**
+ * Reads what a program handed over as a page.
+ * @param name the function that was called
+ * @throws Failure `invalid_usage` for what is neither text nor bytes, `invalid_url`, `unsupported_content` for bytes
+ * that are no text
+ */
+export function readDocument({ html, url, contentType }: PageSource, name: string): LocalDocument {
+  if (!isTextOrNothing(url)) throw wrong(name, "the page's url as text or null", url);
+  if (!isTextOrNothing(contentType)) throw wrong(name, "contentType as text or null", contentType);
+  const pageUrl = url == null ? null : requirePageUrl(url);
+  const [type = ""] = (contentType ?? "").split(";");
+  const kind = bodyKind(type.trim().toLowerCase());
+  const document = { name: pageUrl ?? "the page", kind, url: pageUrl };
+  if (typeof html === "string") return { ...document, body: html, warnings: [] };
+  const bytes = bytesOf(html);
+  if (bytes === null) throw wrong(name, "the page as a string, Uint8Array or ArrayBuffer", html);
+  if (bytes.length > 0 && type === "" && sniffPageType(bytes) === null)
+    throw new Failure("unsupported_content", `${document.name} is not HTML, Markdown or plain text`);
+  const decoded = decodeText(bytes, contentType ?? null);
+  return { ...document, body: decoded.text, warnings: decodingWarnings(decoded) };
+}
+
+const isTextOrNothing = (value: unknown): boolean => value == null || typeof value === "string";
+
+function bytesOf(body: unknown): Uint8Array | null {
+  if (body instanceof Uint8Array) return body;
+  return body instanceof ArrayBuffer ? new Uint8Array(body) : null;
+}
+
+function requirePageUrl(url: string): PageUrl {
+  const parsed = parsePageUrl(url);
+  if (!parsed) throw notAUrl(url);
+  return parsed;
+}
+
+export const notAUrl = (url: string): Failure =>
+  new Failure("invalid_url", `${JSON.stringify(withoutCredentials(url))} is not an http or https URL`);
+
+/** An article in one object, as other programs get it. */
+export function flatten({ article, timings: _, ...page }: FetchedArticle): ExtractedArticle {
+  return {
+    ...article,
+    ...page,
+    content: article.content ?? "",
+    markdown: composeMarkdown(article.title, article.markdown ?? ""),
   };
 }

@@ -1,13 +1,12 @@
 import { availableParallelism } from "node:os";
+import { Worker } from "node:worker_threads";
 import { articleFromDocument } from "../articles/index.ts";
 import { Failure } from "../base/failure.ts";
+import type { StartThread } from "../base/worker-thread.ts";
 import { createExtractor, type Extractor } from "../extraction/index.ts";
 import { EXTRACTION_LIMITS } from "../settings/index.ts";
-import { checkOptions, extractionOptions, wrong } from "./arguments.ts";
-import { readDocument } from "./document.ts";
-import { flatten } from "./flatten.ts";
+import { checkOptions, extractionOptions, flatten, readDocument, wrong } from "./arguments.ts";
 import { mapInOrder } from "./map-in-order.ts";
-import { startNodeThread } from "./node-thread.ts";
 import type { ExtractArticlesOptions, PageResult, PageSource } from "./types.ts";
 
 /**
@@ -76,3 +75,17 @@ function failureOf(thrown: unknown): Failure {
   const message = `reading the page stopped with ${String(thrown).slice(0, 300)}`;
   return new Failure("internal", message, { cause: thrown });
 }
+
+/** Starts a worker thread by the interface that Node and Bun share. */
+const startNodeThread: StartThread = (url, listener) => {
+  const worker = new Worker(new URL(url));
+  worker.on("message", listener.onMessage);
+  worker.on("error", (error: unknown) =>
+    listener.onError(error instanceof Error ? error.message : String(error)),
+  );
+  worker.on("exit", listener.onExit);
+  return {
+    post: (task) => worker.postMessage(task),
+    terminate: () => void worker.terminate(),
+  };
+};

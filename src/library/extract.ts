@@ -17,9 +17,7 @@ import {
   systemResolve,
 } from "../fetching/index.ts";
 import { splitCredentials } from "../urls/index.ts";
-import { checkOptions, extractionOptions, wrong } from "./arguments.ts";
-import { notAUrl, readDocument } from "./document.ts";
-import { flatten } from "./flatten.ts";
+import { checkOptions, extractionOptions, flatten, notAUrl, readDocument, wrong } from "./arguments.ts";
 import type {
   ExtractArticleOptions,
   ExtractedArticle,

@@ -3,10 +3,8 @@ import { join } from "node:path";
 import { asideOf, replaceFile } from "../base/atomic-file.ts";
 import { isMissing, systemFailure } from "../base/system-error.ts";
 import type { DocumentUrl } from "../urls/index.ts";
-import { Catalog } from "./catalog.ts";
-import { readPages } from "./files.ts";
-import { formatPage } from "./page.ts";
-import type { PageStore } from "./store.ts";
+import { Catalog, readPages } from "./catalog.ts";
+import { formatPage, type Page } from "./page.ts";
 
 /** A store whose pages can be moved out of it. */
 export type FileStore = PageStore & {
@@ -87,3 +85,28 @@ export function createFileStore(directory: string): FileStore {
     },
   };
 }
+
+/**
+ * Stores pages, one per URL. A reader never sees half a page. Calls may overlap; of two puts of one URL the
+ * last to finish wins. Pages come back as `formatPage` normalises them.
+ */
+export type PageStore = {
+  /**
+   * Stores the page, replacing the one with the same URL.
+   * @returns its flat file name, which stays the same for as long as the page is stored
+   * @throws Failure `unwritable_output`
+   */
+  put(page: Page): Promise<string>;
+  /** @throws Failure `unreadable_input` when the page exists but cannot be read */
+  get(url: DocumentUrl): Promise<Page | null>;
+  /**
+   * Yields every page once, in the order of file names; pages that are stored or deleted meanwhile may be
+   * missing.
+   */
+  list(): AsyncIterable<Page>;
+  /**
+   * Deletes a page; does nothing when there is none.
+   * @throws Failure `unwritable_output`
+   */
+  delete(url: DocumentUrl): Promise<void>;
+};

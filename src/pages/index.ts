@@ -1,4 +1,3 @@
-export { createFileStore } from "./file-store.ts";
+export { createFileStore, type PageStore } from "./file-store.ts";
 export { formatFrontMatter, parseFrontMatter } from "./front-matter.ts";
 export { formatPageText, type Page } from "./page.ts";
-export type { PageStore } from "./store.ts";

@@ -1,7 +1,7 @@
 export type { TenantDetail } from "./describe.ts";
 export { type GitAccess, requireAllowedUrl } from "./git/access.ts";
 export { type RemoteExtractor, requireReachable } from "./online/fallback.ts";
-export type { WebAccess } from "./online/parts.ts";
+export type { WebAccess } from "./online/plan.ts";
 export { createTenantRegistry, type TenantRegistry } from "./registry.ts";
 export type { TenantSearch, TenantSettings } from "./settings.ts";
 export type { SearchAnswer, TenantStatus } from "./types.ts";

@@ -2,11 +2,11 @@
 export { describeTenant } from "./describe.ts";
 export { createTenantFinder } from "./find.ts";
 export { gitSource as openGitSource } from "./git/source.ts";
-export { onlineSource as openOnlineSource } from "./online/source.ts";
-export { nextRunAt } from "./schedule/cron.ts";
-export { dueAt, withoutFutureTimes } from "./schedule/due.ts";
-export { takeSyncSlot } from "./schedule/slots.ts";
+export { dueAt, nextRunAt, takeSyncSlot, withoutFutureTimes } from "./schedule.ts";
 export type { FilesystemTenant, GitTenant, OnlineTenant } from "./settings.ts";
-export { filesystemSource as openFolderSource } from "./source/open-source.ts";
+export {
+  filesystemSource as openFolderSource,
+  onlineSource as openOnlineSource,
+} from "./source/open-source.ts";
 export type { Source, SyncCounts } from "./source/source.ts";
 export { openSyncBook, type SyncRecord } from "./sync-book.ts";

@@ -11,7 +11,7 @@ import { chooseDeployment, countedDocuments, DEFAULT_CONFIG } from "../deploymen
 import type { Io } from "../io.ts";
 import { openCommandApp } from "../program.ts";
 import { partsOf, type Run, requireNoArguments } from "../shell.ts";
-import type { Paint } from "../terminal/paint.ts";
+import type { Paint } from "../terminal/notices.ts";
 
 /** What was looked at: `note` takes nothing away from what is asked for, `problem` does. */
 type Finding = {

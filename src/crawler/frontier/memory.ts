@@ -1,6 +1,6 @@
 import type { Database } from "../../base/database/index.ts";
 import type { PageUrl } from "../../urls/index.ts";
-import { isTransient404 } from "../manifest-entry.ts";
+import { isTransient404 } from "../manifest.ts";
 import type { KnownPage, Settlement } from "./frontier.ts";
 
 type StoredRow = {

@@ -1,11 +1,14 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
 import { type Database, makePrivateDirectory, openDatabase as openFile } from "../../base/database/index.ts";
 import { Failure } from "../../base/failure.ts";
 import { systemReason } from "../../base/system-error.ts";
+import type { ExtractionOptions } from "../../extraction/index.ts";
+import type { CrawlPlan } from "../types.ts";
 import type { Frontier } from "./frontier.ts";
-import { SqliteFrontier } from "./sqlite.ts";
-import { type OpenFrontierOptions, takeUp } from "./take-up.ts";
+import { FROM_VERSION_1, SCHEMA, SCHEMA_VERSION, STATE, STATUSES, TABLES } from "./schema.ts";
+import { type OpenCrawl, SqliteFrontier } from "./sqlite.ts";
 
 const FILE_NAME = "frontier.sqlite";
 
@@ -62,3 +65,253 @@ const openDatabase = (path: string): Database =>
     name: "a crawl's memory",
     access: { kind: "exclusive", refusal: "another crawl is running there" },
   });
+
+type OpenFrontierOptions = {
+  /** Made where it does not exist. */
+  readonly directory: string;
+  /** What messages call the place: the output directory. */
+  readonly place: string;
+  readonly plan: CrawlPlan;
+  /** Requests for one page at most. */
+  readonly tries: number;
+  /** Null makes one up for a new crawl. */
+  readonly jobId: string | null;
+  readonly isFresh: boolean;
+  /** What messages call `isFresh`. */
+  readonly freshName: string;
+  readonly now: () => Date;
+};
+
+type CrawlRow = {
+  readonly plan: string;
+  readonly job_id: string;
+  readonly started_at: string;
+  readonly run: number;
+  readonly is_finished: number;
+  readonly is_seeded: number;
+  readonly fetched: number;
+  readonly asks_anew: number;
+};
+
+/**
+ * Takes up what a memory holds, in a transaction: nothing, a crawl that goes on (cut off, or finished under limits that
+ * left something out), or a finished one that is repeated.
+ * @throws Failure `crawl_conflict` where it holds pages of another scope, or of another version of the program
+ */
+function takeUp(db: Database, options: OpenFrontierOptions): OpenCrawl {
+  const version = db.prepare<{ user_version: number }>("PRAGMA user_version").get()?.user_version ?? 0;
+  if (version === 0) return create(db, options);
+  if (version === 1) migrate(db);
+  else if (version !== SCHEMA_VERSION) throw otherVersion(options);
+  const row = db.prepare<CrawlRow>("SELECT * FROM crawl").get();
+  if (!row) return begin(db, options);
+  const changes = comparePlans(row.plan, options);
+  if (changes.scope.length > 0) {
+    if (holdsPages(db)) throw otherScope(row, changes, options);
+    for (const table of TABLES) db.run(`DELETE FROM ${table}`);
+    return begin(db, options);
+  }
+  db.prepare<unknown, [string]>("UPDATE crawl SET plan = ?1").run(planText(options));
+  if (changes.contents || isRepeated(db, row, { changes, plan: options.plan }))
+    return repeat(db, row, { options, asksAnew: changes.contents || changes.reading });
+  return goOn(db, row, { options, changes });
+}
+
+function create(db: Database, options: OpenFrontierOptions): OpenCrawl {
+  db.run(SCHEMA);
+  db.run(`PRAGMA user_version = ${SCHEMA_VERSION}`);
+  return begin(db, options);
+}
+
+function migrate(db: Database): void {
+  db.run(FROM_VERSION_1);
+  db.run(`PRAGMA user_version = ${SCHEMA_VERSION}`);
+}
+
+function begin(db: Database, options: OpenFrontierOptions): OpenCrawl {
+  const jobId = options.jobId ?? crypto.randomUUID();
+  const startedAt = options.now().toISOString();
+  db.prepare<unknown, [string, string, string]>(
+    "INSERT INTO crawl (id, plan, job_id, started_at, run) VALUES (1, ?1, ?2, ?3, 1)",
+  ).run(planText(options), jobId, startedAt);
+  return { jobId, startedAt, run: 1, asksAnew: 0, mode: "new", isSeeded: false };
+}
+
+/** Whether a crawl of this memory has ever stored a page: else there is nothing to lose. */
+const holdsPages = (db: Database): boolean =>
+  db.prepare<{ page: number }>("SELECT page FROM stored LIMIT 1").get() !== null;
+
+type Changed = { readonly changes: PlanChanges; readonly plan: CrawlPlan };
+
+/** Whether the crawl begins anew, with what it has stored, rather than going on. */
+function isRepeated(db: Database, row: CrawlRow, { changes, plan }: Changed): boolean {
+  // A memory that came from version 1 does not know the links that were too deep.
+  const knowsDeepLinks = row.asks_anew <= row.run;
+  if (!row.is_finished) return changes.isDeeper && !knowsDeepLinks;
+  if (!changes.limits && !changes.tries && !changes.reading) return true;
+  return !knowsDeepLinks || !hasMore(db, row, { changes, plan });
+}
+
+/** Whether the limits of now admit something that those of a finished crawl left out. */
+function hasMore(db: Database, row: CrawlRow, { changes, plan }: Changed): boolean {
+  if (changes.reading) return false;
+  if (changes.tries && countFailed(db, row.run) > 0) return true;
+  if (row.fetched >= plan.maxPages) return false;
+  const left = db.prepare<{ id: number }, [number]>(
+    "SELECT id FROM page WHERE state >= 5 AND depth <= ?1 LIMIT 1",
+  );
+  const deep = db.prepare<{ page: number }, [number, number]>(
+    `SELECT link.page FROM link JOIN page ON page.id = link.page
+      WHERE link.run = ?1 AND too_deep > 0 AND page.depth < ?2 LIMIT 1`,
+  );
+  return left.get(plan.maxDepth) !== null || deep.get(row.run, plan.maxDepth) !== null;
+}
+
+type TakingUp = { readonly options: OpenFrontierOptions; readonly changes: PlanChanges };
+
+function goOn(db: Database, row: CrawlRow, { options, changes }: TakingUp): OpenCrawl {
+  // Whoever had claimed pages is gone, or this would not have opened.
+  db.run("UPDATE page SET state = iif(tries > 0, 2, 0) WHERE state = 1");
+  if (changes.tries || changes.reading) requeueFailed(db, row.run);
+  db.prepare<unknown, [number]>(
+    `UPDATE page SET state = ${STATE.deep} WHERE state IN (0, 2, 5) AND depth > ?1`,
+  ).run(options.plan.maxDepth);
+  db.run(
+    "UPDATE host SET queued = (SELECT count(*) FROM page WHERE state = 0 AND page.host = host.id), next_at = iif(next_at > 8e15, 0, next_at)",
+  );
+  db.run(
+    "UPDATE host SET head_depth = (SELECT min(depth) FROM page WHERE state = 0 AND page.host = host.id)",
+  );
+  db.run("UPDATE crawl SET is_finished = 0, queued = (SELECT count(*) FROM page WHERE state IN (0, 2))");
+  const { started_at: startedAt, run, is_seeded, asks_anew: asksAnew } = row;
+  const jobId = options.jobId ?? row.job_id;
+  db.prepare<unknown, [string]>("UPDATE crawl SET job_id = ?1").run(jobId);
+  return { jobId, startedAt, run, asksAnew, mode: "resumed", isSeeded: is_seeded === 1 };
+}
+
+const FAILED = STATUSES.indexOf("failed");
+
+const countFailed = (db: Database, run: number): number =>
+  db
+    .prepare<{ count: number }, [number, number]>(
+      "SELECT count(*) AS count FROM outcome WHERE run = ?1 AND status = ?2",
+    )
+    .get(run, FAILED)?.count ?? 0;
+
+/** Pages that failed have another try: what has changed may be what they lacked. */
+function requeueFailed(db: Database, run: number): void {
+  // A page that was asked for has a duration, and counted as fetched.
+  db.prepare<unknown, [number, number]>(
+    `UPDATE crawl SET
+      failed = failed - (SELECT count(*) FROM outcome WHERE run = ?1 AND status = ?2),
+      fetched = fetched - (SELECT count(duration_ms) FROM outcome WHERE run = ?1 AND status = ?2)`,
+  ).run(run, FAILED);
+  db.prepare<unknown, [number, number]>(
+    `UPDATE page SET state = 0, tries = 0, spent_ms = 0, ready_at = 0
+      WHERE id IN (SELECT page FROM outcome WHERE run = ?1 AND status = ?2)`,
+  ).run(run, FAILED);
+  db.prepare<unknown, [number, number]>("DELETE FROM outcome WHERE run = ?1 AND status = ?2").run(
+    run,
+    FAILED,
+  );
+}
+
+function repeat(
+  db: Database,
+  row: CrawlRow,
+  { options, asksAnew }: { readonly options: OpenFrontierOptions; readonly asksAnew: boolean },
+): OpenCrawl {
+  const run = row.run + 1;
+  const jobId = options.jobId ?? crypto.randomUUID();
+  const startedAt = options.now().toISOString();
+  const trustedFrom = asksAnew ? run : row.asks_anew;
+  db.prepare<unknown, [string, string, number, number]>(
+    `UPDATE crawl SET job_id = ?1, started_at = ?2, run = ?3, asks_anew = ?4, is_finished = 0, is_seeded = 0,
+      successful = 0, failed = 0, skipped = 0, fetched = 0, queued = 0`,
+  ).run(jobId, startedAt, run, trustedFrom);
+  for (const table of ["skipped_link", "warning", "origin"]) db.run(`DELETE FROM ${table}`);
+  db.run(`UPDATE page SET state = ${STATE.settled} WHERE state NOT IN (${STATE.settled}, ${STATE.alias})`);
+  db.run("UPDATE host SET queued = 0, head_depth = NULL, next_at = iif(next_at > 8e15, 0, next_at)");
+  return { jobId, startedAt, run, asksAnew: trustedFrom, mode: "repeated", isSeeded: false };
+}
+
+const otherVersion = ({ place, freshName }: OpenFrontierOptions): Failure =>
+  new Failure(
+    "crawl_conflict",
+    `${place} holds the crawl of another version of this program; ${freshName} forgets it`,
+  );
+
+function otherScope(row: CrawlRow, changes: PlanChanges, { place, freshName }: OpenFrontierOptions): Failure {
+  const state = row.is_finished ? "a finished crawl" : "an unfinished crawl";
+  return new Failure(
+    "crawl_conflict",
+    `${place} holds ${state} with another plan (${changes.scope.join(", ")}): ${freshName} forgets it, or choose another output directory`,
+  );
+}
+
+/** What decides how a crawl's memory is taken up: the plan, and the requests that a page may take. */
+type MemorisedPlan = { readonly plan: CrawlPlan; readonly tries: number };
+
+/** How the plan of now differs from the one that a memory was made with. */
+type PlanChanges = {
+  /** What changes which URLs belong to the crawl, as a person calls it. */
+  readonly scope: readonly string[];
+  /** Other limits of pages or depth. */
+  readonly limits: boolean;
+  readonly isDeeper: boolean;
+  /** More requests for one page. */
+  readonly tries: boolean;
+  /** Another fetcher, or another count of words to warn below. */
+  readonly reading: boolean;
+  /** What is taken from each page: those that are stored are not what is asked for any more. */
+  readonly contents: boolean;
+};
+
+/** The rest of a plan is how fast it goes. */
+const SCOPE = {
+  seeds: "seeds",
+  sitemaps: "sitemaps",
+  allowPrefixes: "allow prefixes",
+  denyPrefixes: "deny prefixes",
+  followsLinks: "following links",
+  obeysRobots: "obeying robots.txt",
+  respectsMetaRobots: "respecting meta robots",
+  discoversSitemaps: "discovering sitemaps",
+} as const satisfies Partial<Record<keyof CrawlPlan, string>>;
+
+type Memorised = Partial<CrawlPlan & { readonly tries: number }>;
+
+/** The plan as it is kept in the memory. */
+function planText({ plan, tries }: MemorisedPlan): string {
+  const names = [
+    ...Object.keys(SCOPE),
+    "maxPages",
+    "maxDepth",
+    "preference",
+    "extraction",
+  ] as (keyof CrawlPlan)[];
+  return JSON.stringify({ ...Object.fromEntries(names.map((name) => [name, plan[name]])), tries });
+}
+
+/** What versions did that did not ask. */
+const EARLIER_EXTRACTION: Partial<ExtractionOptions> = { favor: "balanced", engine: "article-extractor" };
+
+/** @param text as `planText` wrote it, in this version or an earlier one, which knew fewer fields */
+function comparePlans(text: string, now: MemorisedPlan): PlanChanges {
+  const before: Memorised = JSON.parse(text);
+  const wanted: Memorised = JSON.parse(planText(now));
+  const differs = (a: unknown, b: unknown): boolean =>
+    a !== undefined && JSON.stringify(a) !== JSON.stringify(b);
+  const { minWordCount: wordsBefore, ...contentsBefore } = { ...EARLIER_EXTRACTION, ...before.extraction };
+  const { minWordCount: wordsNow, ...contentsNow } = now.plan.extraction;
+  return {
+    scope: Object.entries(SCOPE)
+      .filter(([key]) => differs(before[key as keyof Memorised], wanted[key as keyof Memorised]))
+      .map(([, name]) => name),
+    limits: differs(before.maxPages, wanted.maxPages) || differs(before.maxDepth, wanted.maxDepth),
+    isDeeper: now.plan.maxDepth > (before.maxDepth ?? now.plan.maxDepth),
+    tries: now.tries > (before.tries ?? now.tries),
+    reading: differs(before.preference, wanted.preference) || differs(wordsBefore, wordsNow),
+    contents: before.extraction !== undefined && !isDeepStrictEqual(contentsBefore, contentsNow),
+  };
+}

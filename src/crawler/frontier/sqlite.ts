@@ -17,8 +17,7 @@ import type {
 import { PageMemory } from "./memory.ts";
 import { OutcomeTable } from "./outcomes.ts";
 import { PageQueue } from "./queue.ts";
-import { SOURCES, STATE } from "./schema.ts";
-import { type KnownRow, prepare } from "./statements.ts";
+import { type KnownRow, prepare, SOURCES, STATE } from "./schema.ts";
 
 /** The crawl that a file holds. */
 export type OpenCrawl = CrawlRecord & {

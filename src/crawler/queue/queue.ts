@@ -9,19 +9,20 @@ import {
 } from "../../base/database/index.ts";
 import { Failure, type FailureRecord } from "../../base/failure.ts";
 import { systemReason } from "../../base/system-error.ts";
-import { QUEUE_SCHEMA, QUEUE_VERSION } from "./schema.ts";
-import type {
-  ClaimedJob,
-  JobCounts,
-  JobEnd,
-  JobEvent,
-  JobQueue,
-  JobRecord,
-  JobReport,
-  JobState,
-  NewJob,
-  StoredEvent,
-} from "./types.ts";
+import {
+  type ClaimedJob,
+  type JobCounts,
+  type JobEnd,
+  type JobEvent,
+  type JobQueue,
+  type JobRecord,
+  type JobReport,
+  type JobState,
+  type NewJob,
+  QUEUE_SCHEMA,
+  QUEUE_VERSION,
+  type StoredEvent,
+} from "./jobs.ts";
 
 export type JobQueueOptions = {
   /** Made where it does not exist, for this user alone. */

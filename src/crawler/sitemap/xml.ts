@@ -1,6 +1,6 @@
 import sax from "sax";
-import { SitemapElements } from "./elements.ts";
-import type { RecordReader } from "./types.ts";
+import { Failure } from "../../base/failure.ts";
+import { MAX_LOC_LENGTH, type RecordReader, type SitemapRecord } from "./source.ts";
 
 const MAX_ATTRIBUTES = 200;
 
@@ -54,4 +54,157 @@ function openParser(elements: SitemapElements): sax.SAXParser {
     parser.resume(); // an end inside a tag, which `elements.finish` words
   };
   return parser;
+}
+
+type Format = {
+  readonly names: SitemapRecord["names"];
+  /** The element of one entry, and the one inside that holds its location. */
+  readonly entry: string;
+  readonly loc: string;
+  /** Elements that hold the entry's date; the first one that is a date counts. */
+  readonly dates: readonly string[];
+};
+
+/** By the root element's name, without prefix and in lower case. */
+const FORMATS: Readonly<Record<string, Format>> = {
+  urlset: { names: "page", entry: "url", loc: "loc", dates: ["lastmod"] },
+  sitemapindex: { names: "sitemap", entry: "sitemap", loc: "loc", dates: ["lastmod"] },
+  rss: { names: "page", entry: "item", loc: "link", dates: ["pubdate", "date"] },
+  rdf: { names: "page", entry: "item", loc: "link", dates: ["date"] },
+  feed: { names: "page", entry: "entry", loc: "link", dates: ["updated", "modified", "published"] },
+};
+
+/** Sitemaps need 3 levels, feeds with XHTML inside some more. */
+const MAX_DEPTH = 200;
+
+type Name = { readonly prefix: string; readonly local: string };
+type Entry = { readonly prefix: string; loc: string; lastModified: string | null };
+type Field = { readonly isLoc: boolean; readonly depth: number; text: string };
+
+/** Makes records out of the elements of a sitemap, a sitemap index, RSS or Atom, in their order. */
+class SitemapElements {
+  private readonly sitemap: string;
+  private readonly openElements: Name[] = [];
+  private records: SitemapRecord[] = [];
+  private format: Format | null = null;
+  private entry: Entry | null = null;
+  private field: Field | null = null;
+
+  /** @param sitemap its name, for messages */
+  constructor(sitemap: string) {
+    this.sitemap = sitemap;
+  }
+
+  malformed(what: string): Failure {
+    return new Failure("unsupported_content", `sitemap ${this.sitemap} ${what}`);
+  }
+
+  /** @param written the element's name in lower case */
+  open(written: string, attributes: Readonly<Record<string, string>>): void {
+    const element = nameOf(written);
+    this.format ??= this.formatOf(element);
+    if (this.openElements.length >= MAX_DEPTH)
+      throw this.malformed(`nests elements more than ${MAX_DEPTH} deep`);
+    const parent = this.openElements.at(-1);
+    this.openElements.push(element);
+    // An entry inside an entry means that the first one was never closed.
+    if (element.local === this.format.entry) {
+      this.closeEntry();
+      this.entry = { prefix: element.prefix, loc: "", lastModified: null };
+    } else if (parent?.local === this.format.entry) this.openField(element, attributes);
+  }
+
+  close(): void {
+    if (this.field && this.openElements.length === this.field.depth) this.closeField();
+    const element = this.openElements.pop();
+    if (element?.local === this.format?.entry) this.closeEntry();
+  }
+
+  text(text: string): void {
+    const { field } = this;
+    if (field && field.text.length <= MAX_LOC_LENGTH) field.text += text.slice(0, MAX_LOC_LENGTH + 1);
+  }
+
+  finish(): void {
+    const [root] = this.openElements;
+    if (!this.format) throw this.malformed("holds no element");
+    if (root) throw this.malformed(`breaks off inside <${root.local}>`);
+  }
+
+  take(): readonly SitemapRecord[] {
+    const taken = this.records;
+    this.records = [];
+    return taken;
+  }
+
+  private openField(element: Name, attributes: Readonly<Record<string, string>>): void {
+    const { format, entry } = this;
+    if (!format || !entry) return;
+    // <image:loc> names no page, so a location has the prefix of its entry.
+    if (element.local === format.loc && element.prefix === entry.prefix) {
+      this.field = { isLoc: true, depth: this.openElements.length, text: "" };
+      // Atom's links are empty elements; only the one to the page itself counts.
+      const { rel = "alternate", href = "" } = attributes;
+      if (rel === "alternate") entry.loc ||= href.trim();
+    } else if (format.dates.includes(element.local)) {
+      this.field = { isLoc: false, depth: this.openElements.length, text: "" };
+    }
+  }
+
+  private closeField(): void {
+    const { entry, field } = this;
+    this.field = null;
+    if (!entry || !field) return;
+    // The parser takes "&b</loc>" for text, so what follows a "<" is not the URL's.
+    const text = (field.text.split("<", 1)[0] ?? "").trim();
+    if (field.isLoc) entry.loc ||= text;
+    else entry.lastModified ??= parseLastModified(text);
+  }
+
+  private closeEntry(): void {
+    const { format, entry } = this;
+    this.entry = null;
+    this.field = null;
+    if (!format || !entry || entry.loc === "") return;
+    const { loc, lastModified } = entry;
+    this.records.push({ names: format.names, loc, mayBeRelative: true, lastModified });
+  }
+
+  private formatOf({ local }: Name): Format {
+    const format = Object.hasOwn(FORMATS, local) ? FORMATS[local] : undefined;
+    if (format) return format;
+    if (local === "html") throw this.malformed("is an HTML page, not a sitemap");
+    throw this.malformed(
+      `starts with <${local.slice(0, 40)}>, not with urlset, sitemapindex, rss, rdf:RDF or feed`,
+    );
+  }
+}
+
+function nameOf(written: string): Name {
+  const colon = written.indexOf(":");
+  return colon < 0
+    ? { prefix: "", local: written }
+    : { prefix: written.slice(0, colon), local: written.slice(colon + 1) };
+}
+
+const W3C_DATE =
+  /^\d{4}(?:-\d\d(?:-\d\d(?<time>[T ]\d\d:\d\d(?::\d\d(?:[.,]\d{1,9})?)?(?<zone>Z|[+-]\d\d:?\d\d)?)?)?)?$/i;
+const MAIL_DATE =
+  /^(?:[a-z]{3,9},?\s+)?\d{1,2}\s+[a-z]{3,9}\s+\d{4}\s+\d\d:\d\d(?::\d\d)?(?:\s*(?<zone>[a-z]{1,4}|[+-]\d{4}))?$/i;
+
+/**
+ * A date of a sitemap (W3C Datetime) or a feed (RFC 822) as ISO 8601 in UTC, which a time without a zone is
+ * taken for. Null for what is no date.
+ */
+export function parseLastModified(written: string): string | null {
+  const text = written.trim();
+  if (text.length > 64) return null;
+  const w3c = W3C_DATE.exec(text);
+  const mail = w3c ? null : MAIL_DATE.exec(text);
+  if (!w3c && !mail) return null;
+  const hasZone = (w3c ?? mail)?.groups?.zone !== undefined;
+  const isDateOnly = w3c !== null && w3c.groups?.time === undefined;
+  const plain = w3c ? text.toUpperCase().replace(" ", "T").replace(",", ".") : text;
+  const time = Date.parse(hasZone || isDateOnly ? plain : `${plain}${w3c ? "Z" : " GMT"}`);
+  return Number.isNaN(time) ? null : new Date(time).toISOString();
 }

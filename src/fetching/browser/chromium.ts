@@ -1,6 +1,9 @@
 import { stripVTControlCharacters } from "node:util";
 import type { Browser } from "playwright-core";
-import { unusable } from "./navigation-failure.ts";
+import { onAbort } from "../../base/abort.ts";
+import { Failure } from "../../base/failure.ts";
+import type { PinningProxy } from "../egress/pinning-proxy.ts";
+import { errorCode, wireFailure } from "../http/wire-failure.ts";
 
 export type { Browser, BrowserContext, Page, Request, Response } from "playwright-core";
 
@@ -83,4 +86,104 @@ function reasonOf(error: unknown): string {
     message;
   // The browser's log contains colour codes.
   return stripVTControlCharacters(line).trim().slice(0, 300);
+}
+
+/** The Failure for a browser or tab that ended by itself. Its code is one that is retried. */
+export const browserGone = (why: string): Failure =>
+  new Failure("network", why, { cause: { code: "BROWSER_GONE" } });
+
+/** Whether an error means that a browser or a tab ended. */
+export const isGone = (error: unknown): boolean =>
+  (error instanceof Failure && error.code === "network") ||
+  (error instanceof Error && /has been closed|crashed|Target closed/i.test(error.message));
+
+const SILENT = "the browser does not answer";
+
+/** Whether an error means that a browser is running but does not answer. */
+export const isSilent = (error: unknown): boolean => error instanceof Failure && error.message === SILENT;
+
+/** A browser on a busy machine may take seconds to open a tab. */
+const ANSWER_TIMEOUT_MS = 20_000;
+
+/**
+ * Returns the browser's answer. A browser that dies or hangs may leave a command without one.
+ * @throws Failure `network` when it dies or is silent for too long, `cancelled` when the signal aborts
+ */
+export async function answered<T>(browser: Browser, work: Promise<T>, signal?: AbortSignal): Promise<T> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  work.catch(() => {});
+  const crash = (): void => reject(browserGone("the browser crashed"));
+  const timer = setTimeout(() => reject(browserGone(SILENT)), ANSWER_TIMEOUT_MS);
+  browser.once("disconnected", crash);
+  if (!browser.isConnected()) crash();
+  using _ = onAbort(signal, () => reject(new Failure("cancelled", "the page was called off")));
+  try {
+    return await Promise.race([work, promise]);
+  } finally {
+    clearTimeout(timer);
+    browser.off("disconnected", crash);
+  }
+}
+
+/**
+ * Waits for the work, but no longer than `ms`.
+ * @returns whether the work ended in time, successfully or not
+ */
+export async function within(ms: number, work: Promise<unknown>): Promise<boolean> {
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  const timer = setTimeout(() => resolve(false), ms);
+  const end = (): true => true;
+  const isDone = await Promise.race([work.then(end, end), promise]);
+  clearTimeout(timer);
+  return isDone;
+}
+
+const DOWNLOAD = "BROWSER_DOWNLOAD";
+
+/**
+ * Whether a failure means that the browser would download the answer; a plain client may be able to read it.
+ */
+export const isDownload = (error: unknown): boolean =>
+  error instanceof Failure && errorCode(error.cause) === DOWNLOAD;
+
+const UNUSABLE = "BROWSER_UNUSABLE";
+
+export const unusable = (message: string, error: unknown): Failure =>
+  new Failure("internal", message, { cause: { code: UNUSABLE, error } });
+
+/** Whether a failure means that no browser can be started on this machine. */
+export const isUnusable = (error: unknown): boolean =>
+  error instanceof Failure && errorCode(error.cause) === UNUSABLE;
+
+/** Translates a navigation error into a Failure. */
+export function navigationFailure(
+  error: unknown,
+  context: {
+    readonly what: string;
+    readonly url: string;
+    readonly proxy: PinningProxy;
+    readonly requestTimeoutMs: number;
+  },
+): Failure {
+  if (error instanceof Failure)
+    return error.code === "network" && !error.message.startsWith(context.what)
+      ? new Failure("network", `${context.what}: ${error.message}`, { cause: error.cause })
+      : error;
+  const message = error instanceof Error ? error.message : String(error);
+  const code = /net::(ERR_[A-Z_0-9]+)/.exec(message)?.[1] ?? "";
+  if (code === "ERR_TUNNEL_CONNECTION_FAILED") {
+    const refused = context.proxy.failureFor(context.url);
+    if (refused) return refused;
+  }
+  if (/download is starting/i.test(message))
+    return new Failure("unsupported_content", `${context.what}: the answer is a file to save, not a page`, {
+      cause: { code: DOWNLOAD, error },
+    });
+  if (error instanceof Error && error.name === "TimeoutError")
+    return new Failure(
+      "timeout",
+      `${context.what} took longer than the limit of a request of ${context.requestTimeoutMs} ms`,
+    );
+  const isGone = /has been closed|crashed|Target closed|detached/i.test(message);
+  return wireFailure(context.what, { code: isGone ? "BROWSER_GONE" : code || "BROWSER", cause: error });
 }

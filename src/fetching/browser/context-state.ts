@@ -6,12 +6,11 @@ import {
   type OriginState,
   type SessionChanges,
   type StorageState,
+  type StoredCookie,
   storageChanges,
 } from "../session/changes.ts";
 import type { BrowsingSession } from "../session/session.ts";
-import type { StoredCookie } from "../session/stored-cookie.ts";
-import { within } from "./answered.ts";
-import type { BrowserContext, Page } from "./chromium.ts";
+import { type BrowserContext, type Page, within } from "./chromium.ts";
 
 /** Keeps the cookies and local storage of a browser context and of its session in step. */
 export type ContextState = {

@@ -12,19 +12,25 @@ import {
   type Clock,
   isRetryableStatus,
   parseRetryAfterMs,
+  startWatch,
   systemClock,
   type Try,
   tryRepeatedly,
+  type Watch,
 } from "../http/tries.ts";
-import { startWatch, type Watch } from "../http/watch.ts";
 import { errorCode } from "../http/wire-failure.ts";
-import { deadlineOf, type FetchLimits } from "../limits.ts";
 import type { BrowsingSession } from "../session/session.ts";
-import type { FetchedPage, Fetcher, FetchOptions } from "../types.ts";
-import { type BrowserContexts, createContexts, type Tab, type TabOptions } from "./contexts.ts";
+import { deadlineOf, type FetchedPage, type Fetcher, type FetchLimits, type FetchOptions } from "../types.ts";
+import { isUnusable, navigationFailure, unusable } from "./chromium.ts";
+import {
+  type BrowserContexts,
+  createContexts,
+  type Pause,
+  pauseForPerson,
+  type Tab,
+  type TabOptions,
+} from "./contexts.ts";
 import type { BrowserHost } from "./host.ts";
-import { isUnusable, navigationFailure, unusable } from "./navigation-failure.ts";
-import { type Pause, pauseForPerson } from "./pause.ts";
 import { type BrowserBehaviour, readPage, type VisitedPage } from "./read-page.ts";
 
 export type BrowserFetcherOptions = {

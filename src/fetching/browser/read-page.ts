@@ -1,13 +1,11 @@
 import { Failure } from "../../base/failure.ts";
 import type { Log } from "../../base/log.ts";
 import type { PageUrl } from "../../urls/index.ts";
-import { binaryText } from "../charset/binary-body.ts";
-import { isPageType, parseContentType } from "../charset/content-type.ts";
+import { binaryText, isPageType, parseContentType } from "../charset/content-type.ts";
 import type { PinningProxy } from "../egress/pinning-proxy.ts";
 import { tooLarge } from "../http/body.ts";
 import { pageUrlOf, unsupported } from "../http/page.ts";
-import type { FetchLimits } from "../limits.ts";
-import type { FetchedHeaders, FetchedPage } from "../types.ts";
+import type { FetchedHeaders, FetchedPage, FetchLimits } from "../types.ts";
 import { type Capture, captureDocument } from "./capture.ts";
 import type { Page, Response } from "./chromium.ts";
 import { hasNavigated, scrollThrough, settle, type Traffic, watchTraffic } from "./settle.ts";

@@ -1,5 +1,4 @@
-import { within } from "./answered.ts";
-import type { Page, Request } from "./chromium.ts";
+import { type Page, type Request, within } from "./chromium.ts";
 import { type DocumentState, scrollToEnd, type Wait, watchDocument } from "./document-state.ts";
 
 export type SettleOptions = {

@@ -1,5 +1,3 @@
-import { isBinaryByte } from "./binary-body.ts";
-
 /** The parts of a Content-Type header such as `text/html; charset=utf-8`. */
 export type ContentType = { readonly essence: string; readonly charset: string | null };
 
@@ -51,4 +49,109 @@ export function sniffPageType(bytes: Uint8Array): string | null {
   if (/^<\?xml\b/i.test(start)) return /<html[\s>]/i.test(start) ? "application/xhtml+xml" : null;
   if (/^%pdf-/i.test(start)) return null;
   return HTML_START.test(`${start} `) ? "text/html" : "text/plain";
+}
+
+/** Signatures of formats whose files may consist of ASCII alone. */
+const TEXTUAL_SIGNATURES: readonly (readonly [string, string])[] = [
+  ["a PDF document", "%PDF-"],
+  ["a PostScript document", "%!PS-Adobe-"],
+];
+/** The first bytes of each format; `.` stands for any byte. */
+const SIGNATURES: readonly (readonly [string, string])[] = [
+  ["an image", "\x89PNG\r\n\x1a\n"],
+  ["an image", "\xff\xd8\xff"],
+  ["an image", "GIF87a"],
+  ["an image", "GIF89a"],
+  ["an image", "RIFF....WEBP"],
+  ["an image", "BM....\0\0\0\0"],
+  ["an image", "II*\0"],
+  ["an image", "MM\0*"],
+  ["an image", "\0\0\x01\0"],
+  ["an image", "8BPS"],
+  ["a ZIP archive", "PK\x03\x04"],
+  ["a ZIP archive", "PK\x05\x06"],
+  ["a compressed file", "\x1f\x8b\x08"],
+  ["a compressed file", "BZh.1AY&SY"],
+  ["a compressed file", "\xfd7zXZ\0"],
+  ["a compressed file", "(\xb5/\xfd"],
+  ["an archive", "Rar!\x1a\x07"],
+  ["an archive", "7z\xbc\xaf'\x1c"],
+  ["an office document", "\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"],
+  ["sound or video", "RIFF....WAVE"],
+  ["sound or video", "RIFF....AVI "],
+  ["sound or video", "OggS\0"],
+  ["sound or video", "fLaC\0"],
+  ["sound or video", "ID3\x02"],
+  ["sound or video", "ID3\x03"],
+  ["sound or video", "ID3\x04"],
+  ["sound or video", "\0\0\0.ftyp"],
+  ["sound or video", "\x1aE\xdf\xa3"],
+  ["a font", "OTTO\0"],
+  ["a font", "\0\x01\0\0"],
+  ["a program", "\x7fELF"],
+  ["a program", "\0asm"],
+  ["a program", "\xca\xfe\xba\xbe"],
+  ["a database", "SQLite format 3\0"],
+];
+
+/** The MIME Sniffing standard looks at this many bytes. */
+const HEAD_BYTES = 1445;
+/** Texts have hardly any control characters; compressed data has 10 %. */
+const MAX_BINARY_SHARE = 0.04;
+/** A stray control character or two does not make a page binary. */
+const MIN_BINARY_BYTES = 4;
+
+/**
+ * Says what a body is when it cannot be text, whatever its type claims: by its first bytes, or by many
+ * control characters.
+ * @returns a noun phrase for messages; null for what may be text
+ */
+export function binaryBody(bytes: Uint8Array): string | null {
+  const head = bytes.subarray(0, HEAD_BYTES);
+  const start = firstOf(head);
+  for (const [name, signature] of TEXTUAL_SIGNATURES) if (startsWith(head, signature, start)) return name;
+  let binary = 0;
+  for (const byte of head) if (isBinaryByte(byte)) binary++;
+  if (binary === 0) return null;
+  for (const [name, signature] of SIGNATURES) if (startsWith(head, signature, start)) return name;
+  if (isWide(head)) return null;
+  return binary >= MIN_BINARY_BYTES && binary > MAX_BINARY_SHARE * head.length ? "no text" : null;
+}
+
+/** Does the same for a text into which a browser has decoded the bytes. */
+export const binaryText = (text: string): string | null =>
+  binaryBody(Uint8Array.from(text.slice(0, HEAD_BYTES), (char) => Math.min(char.charCodeAt(0), 0xff)));
+
+/**
+ * The "binary data bytes" of the MIME Sniffing standard: control characters that no text encoding without a
+ * byte order mark uses.
+ */
+const isBinaryByte = (byte: number): boolean =>
+  byte <= 0x08 || byte === 0x0b || (byte >= 0x0e && byte <= 0x1a) || (byte >= 0x1c && byte <= 0x1f);
+
+// Some programs that generate documents write line breaks before them.
+function firstOf(head: Uint8Array): number {
+  let at = 0;
+  while (head[at] === 0x20 || head[at] === 0x0a || head[at] === 0x0d) at++;
+  return at;
+}
+
+function startsWith(head: Uint8Array, signature: string, start: number): boolean {
+  for (let index = 0; index < signature.length; index++) {
+    const expected = signature.charCodeAt(index);
+    if (expected !== ANY && head[start + index] !== expected) return false;
+  }
+  return start + signature.length <= head.length;
+}
+
+const ANY = ".".charCodeAt(0);
+
+/** Whether the bytes are UTF-16, by a mark or by zeros at every other byte. */
+function isWide(head: Uint8Array): boolean {
+  const [a, b] = head;
+  if ((a === 0xff && b === 0xfe) || (a === 0xfe && b === 0xff)) return true;
+  const zeros = [0, 0];
+  for (let index = 0; index < head.length; index++) if (head[index] === 0) zeros[index & 1]!++;
+  const [even = 0, odd = 0] = zeros;
+  return Math.max(even, odd) > head.length / 8 && Math.min(even, odd) <= head.length / 100;
 }

@@ -1,10 +1,21 @@
+import { lookup } from "node:dns/promises";
+import { orAborted } from "../../base/abort.ts";
 import { Failure } from "../../base/failure.ts";
+import type { Log } from "../../base/log.ts";
 import { displayUrl } from "../display-url.ts";
-import { addressReach } from "./address-reach.ts";
-import { isLocalhost, isLocalName, isMetadataName, normalizeHost } from "./host-names.ts";
-import { formatIpAddress, type IpAddress, parseIpAddress, unmapIpv4 } from "./ip-address.ts";
-import { type EgressCaller, type EgressPolicy, mayBeLocal, mayResolveToLocal } from "./policy.ts";
-import { createResolverCache, type Resolve } from "./resolver.ts";
+import type { WireRoute } from "../http/connect.ts";
+import { addressReach, formatIpAddress, type IpAddress, parseIpAddress, unmapIpv4 } from "./ip-address.ts";
+import {
+  type EgressCaller,
+  type EgressPolicy,
+  isLocalhost,
+  isLocalName,
+  isMetadataName,
+  mayBeLocal,
+  mayResolveToLocal,
+  normalizeHost,
+} from "./policy.ts";
+import type { ChooseProxy, ChosenProxy } from "./proxy.ts";
 
 /** A target that passed the policy: connect to one of `addresses` and to nothing else. */
 export type AdmittedTarget = {
@@ -130,4 +141,117 @@ const refusal = ({ url }: Pick<Target, "url">, why: string): Failure =>
 export function refusalOf(error: Failure, url: URL): Failure {
   const { refusedHost, why } = (error.cause ?? {}) as Partial<Refused>; // `refusal` sets this cause
   return refusedHost === url.host && why !== undefined ? refusal({ url }, why) : error;
+}
+
+/**
+ * Finds all addresses of a host name, in the order to try them; rejects with a `code` like Node's resolver.
+ */
+export type Resolve = (host: string) => Promise<readonly string[]>;
+
+/**
+ * Asks the operating system's resolver, which knows the hosts file, search domains and DNS like any other
+ * program.
+ */
+export const systemResolve: Resolve = async (host) => {
+  const answers = await lookup(host, { all: true, verbatim: true });
+  return answers.map((answer) => answer.address);
+};
+
+const MAX_KEPT_ANSWERS = 2048;
+
+/**
+ * A resolver that keeps answers for a while and combines lookups that overlap. It does not keep failed
+ * lookups. Keeping answers is safe, because connections use the very addresses that were checked.
+ */
+function createResolverCache(options: {
+  readonly resolve: Resolve;
+  readonly ttlMs: number;
+  readonly now: () => number;
+}): (host: string, signal?: AbortSignal) => Promise<readonly string[]> {
+  const { resolve, ttlMs, now } = options;
+  const kept = new Map<string, { readonly answer: Promise<readonly string[]>; readonly expiresAt: number }>();
+
+  const ask = (host: string): Promise<readonly string[]> => {
+    const found = kept.get(host);
+    if (found && now() < found.expiresAt) return found.answer;
+    const answer = resolve(host).catch((error: unknown) => {
+      kept.delete(host);
+      throw lookupFailure(host, error);
+    });
+    if (ttlMs > 0) {
+      kept.delete(host);
+      kept.set(host, { answer, expiresAt: now() + ttlMs });
+      const oldest = kept.size > MAX_KEPT_ANSWERS ? kept.keys().next() : undefined;
+      if (oldest && !oldest.done) kept.delete(oldest.value);
+    }
+    return answer;
+  };
+
+  return (host, signal) => (signal ? orAborted(ask(host), signal, () => signal.reason) : ask(host));
+}
+
+function lookupFailure(host: string, error: unknown): Failure {
+  if (error instanceof Failure) return error;
+  const code = codeOf(error);
+  const why = code === "ENOTFOUND" || code === "ENODATA" ? "the name has no address" : `the resolver failed`;
+  return new Failure("network", `could not resolve ${host}: ${why}${code ? ` (${code})` : ""}`, {
+    cause: error,
+  });
+}
+
+const codeOf = (error: unknown): string =>
+  typeof error === "object" && error !== null && "code" in error ? String(error.code) : "";
+
+/** Finds at least one way to a URL that the egress policy admits, in the order to try them. */
+export type RouteFinder = (url: URL, signal: AbortSignal) => Promise<readonly WireRoute[]>;
+
+export type RouteOptions = {
+  readonly egress: Egress;
+  readonly caller: EgressCaller;
+  readonly chooseProxy: ChooseProxy;
+  readonly log: Log;
+};
+
+/** Finds routes for one caller, and logs each proxy the first time that it is used. */
+export function createRouteFinder(options: RouteOptions): RouteFinder {
+  const { egress, caller, log } = options;
+  const logged = new Set<string>();
+  const logOnce = (proxy: ChosenProxy | null): void => {
+    const shown = proxy?.url ?? "none";
+    if (logged.has(shown)) return;
+    logged.add(shown);
+    log.info("proxy resolved", { proxy: shown });
+  };
+  return async (url, signal) => {
+    const proxy = options.chooseProxy(url);
+    logOnce(proxy);
+    if (proxy) {
+      egress.admitThroughProxy(url, caller);
+      return proxyRoutes(options, proxy, signal);
+    }
+    const { host, addresses } = await egress.admit(url, caller, signal);
+    return addresses.map((address): WireRoute => ({ kind: "direct", host, address }));
+  };
+}
+
+async function proxyRoutes(
+  options: RouteOptions,
+  proxy: ChosenProxy,
+  signal: AbortSignal,
+): Promise<WireRoute[]> {
+  const proxyUrl = new URL(proxy.url);
+  const caller: EgressCaller = proxy.source === "operator" ? { kind: "operator" } : options.caller;
+  const { host, addresses } = await options.egress.admit(proxyUrl, caller, signal);
+  // A proxy that is reached over TLS must keep its name for the certificate, so its address cannot be pinned:
+  // an outside caller could make the name resolve elsewhere a moment later.
+  if (proxyUrl.protocol === "https:") {
+    if (caller.kind === "remote_request")
+      throw new Failure("egress_refused", "the egress policy refuses a proxy over https in a request");
+    return [{ kind: "proxy", proxyUrl: proxy.url, proxyHost: host, authorization: proxy.authorization }];
+  }
+  return addresses.map((address): WireRoute => {
+    const pinned = address.includes(":") ? `[${address}]` : address;
+    const url = `http://${pinned}:${proxyUrl.port || "80"}`;
+    return { kind: "proxy", proxyUrl: url, proxyHost: host, authorization: proxy.authorization };
+  });
 }

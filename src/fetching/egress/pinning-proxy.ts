@@ -6,9 +6,8 @@ import type { Log } from "../../base/log.ts";
 import { displayUrl } from "../display-url.ts";
 import type { WireRoute } from "../http/connect.ts";
 import { wireFailure } from "../http/wire-failure.ts";
-import { refusalOf } from "./egress.ts";
+import { createRouteFinder, type RouteFinder, type RouteOptions, refusalOf } from "./egress.ts";
 import { type ProxyHead, parseProxyHead, readHead, rewriteHead } from "./proxy-head.ts";
-import { createRouteFinder, type RouteFinder, type RouteOptions } from "./route.ts";
 
 /**
  * A loopback proxy for programs that resolve names and follow redirects themselves (a browser, git). Each

@@ -1,6 +1,6 @@
 import { Failure } from "../../base/failure.ts";
-import { normalizeHost } from "./host-names.ts";
 import { networkHolds, parseIpAddress, parseIpNetwork } from "./ip-address.ts";
+import { normalizeHost } from "./policy.ts";
 
 /** Who named a proxy, which decides whether it may stand in an inner network. */
 export type ProxySource = "caller" | "operator";

@@ -4,25 +4,24 @@ import type { PageUrl } from "../../urls/index.ts";
 import { parseContentType } from "../charset/content-type.ts";
 import { decodeText } from "../charset/decode.ts";
 import { displayUrl } from "../display-url.ts";
-import type { Egress } from "../egress/egress.ts";
+import { createRouteFinder, type Egress } from "../egress/egress.ts";
 import type { EgressCaller } from "../egress/policy.ts";
 import type { ChooseProxy } from "../egress/proxy.ts";
-import { createRouteFinder } from "../egress/route.ts";
-import { deadlineOf, type FetchLimits } from "../limits.ts";
 import { type CookieSession, createCookieSession } from "../session/cookies.ts";
-import type {
-  FetchedPage,
-  FetchedStream,
-  Fetcher,
-  FetchOptions,
-  Poster,
-  PostResponse,
-  StreamFetcher,
-  StreamPurpose,
+import {
+  deadlineOf,
+  type FetchedPage,
+  type FetchedStream,
+  type Fetcher,
+  type FetchLimits,
+  type FetchOptions,
+  type Poster,
+  type PostResponse,
+  type StreamFetcher,
+  type StreamPurpose,
 } from "../types.ts";
 import { discard, readBody, tooLarge } from "./body.ts";
-import type { Connect, ConnectOptions, WireResponse } from "./connect.ts";
-import { createBunConnect } from "./connect-bun.ts";
+import { type Connect, type ConnectOptions, createBunConnect, type WireResponse } from "./connect.ts";
 import { pageUrlOf, readPage } from "./page.ts";
 import { type FinalResponse, followRedirects, type HopHeaders } from "./redirects.ts";
 import { checkCustomHeaders, checkUserAgent, conditionalHeaders } from "./request-headers.ts";
@@ -31,11 +30,12 @@ import {
   type Clock,
   isRetryableStatus,
   parseRetryAfterMs,
+  startWatch,
   systemClock,
   type Try,
   tryRepeatedly,
+  type Watch,
 } from "./tries.ts";
-import { startWatch, type Watch } from "./watch.ts";
 import { wireFailure } from "./wire-failure.ts";
 
 export type HttpFetcherOptions = {

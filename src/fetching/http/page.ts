@@ -1,7 +1,12 @@
 import { Failure } from "../../base/failure.ts";
 import { type PageUrl, parsePageUrl } from "../../urls/index.ts";
-import { binaryBody } from "../charset/binary-body.ts";
-import { type ContentType, isPageType, parseContentType, sniffPageType } from "../charset/content-type.ts";
+import {
+  binaryBody,
+  type ContentType,
+  isPageType,
+  parseContentType,
+  sniffPageType,
+} from "../charset/content-type.ts";
 import { decodeText, decodingWarnings } from "../charset/decode.ts";
 import { displayUrl } from "../display-url.ts";
 import type { FetchedHeaders, FetchedPage } from "../types.ts";

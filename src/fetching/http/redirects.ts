@@ -1,9 +1,9 @@
 import { Failure } from "../../base/failure.ts";
-import type { RouteFinder } from "../egress/route.ts";
+import type { RouteFinder } from "../egress/egress.ts";
 import type { CookieSession } from "../session/cookies.ts";
 import { discard } from "./body.ts";
 import type { Connect, WireResponse, WireRoute } from "./connect.ts";
-import type { Watch } from "./watch.ts";
+import type { Watch } from "./tries.ts";
 import { isUnconnected, wireFailure } from "./wire-failure.ts";
 
 /** The headers of a request, sorted by how far a redirect may carry them. */

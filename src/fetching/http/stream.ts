@@ -1,11 +1,9 @@
 import { parseContentType } from "../charset/content-type.ts";
-import type { FetchLimits } from "../limits.ts";
-import type { FetchedStream, StreamPurpose } from "../types.ts";
-import { codingsOf, discard, tooLarge } from "./body.ts";
+import type { FetchedStream, FetchLimits, StreamPurpose } from "../types.ts";
+import { codingsOf, discard, inflateStream, takeFirst, tooLarge } from "./body.ts";
 import type { WireResponse } from "./connect.ts";
-import { inflateStream, takeFirst } from "./inflate.ts";
 import { plainHeaders } from "./page.ts";
-import type { Watch } from "./watch.ts";
+import type { Watch } from "./tries.ts";
 import { wireFailure } from "./wire-failure.ts";
 
 export type OpenStreamOptions = {

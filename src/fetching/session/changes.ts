@@ -1,5 +1,3 @@
-import { type CookieChange, cookieKey, isExpired, isSameCookie, type StoredCookie } from "./stored-cookie.ts";
-
 /** A browser's cookies and local storage in Playwright's form. Unknown fields are kept as they came. */
 export type StorageState = {
   readonly cookies: readonly StoredCookie[];
@@ -98,3 +96,43 @@ export function applyChanges(
 /** Maps the entries of local storage by name. */
 export const entriesOf = (entries: OriginState["localStorage"]): Map<string, string> =>
   new Map(entries.map(({ name, value }) => [name, value]));
+
+/** A cookie in the form of Playwright's storage state. */
+export type StoredCookie = {
+  readonly name: string;
+  readonly value: string;
+  /** With a leading dot the cookie is also sent to the hosts below. */
+  readonly domain: string;
+  readonly path: string;
+  /** Seconds since 1970; -1 means until the session ends. */
+  readonly expires: number;
+  readonly httpOnly: boolean;
+  readonly secure: boolean;
+  readonly sameSite: "Strict" | "Lax" | "None";
+  /** The site in whose pages alone the cookie is sent (CHIPS). */
+  readonly partitionKey?: string;
+};
+
+/** A change of one cookie. */
+export type CookieChange = {
+  /** The key that `cookieKey` computes. */
+  readonly key: string;
+  /** The new cookie; null when it was removed or has expired. */
+  readonly cookie: StoredCookie | null;
+};
+
+/** Two cookies with the same key are the same cookie (RFC 6265, 5.3); partitions keep them apart (CHIPS). */
+export const cookieKey = (cookie: StoredCookie): string =>
+  JSON.stringify([cookie.name, cookie.domain.toLowerCase(), cookie.path, cookie.partitionKey ?? null]);
+
+const isExpired = ({ expires }: StoredCookie, nowMs: number): boolean =>
+  expires >= 0 && expires * 1000 <= nowMs;
+
+/** Whether two cookies have the same contents. */
+export const isSameCookie = (a: StoredCookie, b: StoredCookie): boolean =>
+  a.value === b.value &&
+  // Browsers store whole microseconds.
+  Math.abs(a.expires - b.expires) < 0.001 &&
+  a.httpOnly === b.httpOnly &&
+  a.secure === b.secure &&
+  a.sameSite === b.sameSite;

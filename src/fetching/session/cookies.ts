@@ -1,5 +1,5 @@
 import { Cookie, CookieJar, getPublicSuffix } from "tough-cookie";
-import { type CookieChange, cookieKey, type StoredCookie } from "./stored-cookie.ts";
+import { type CookieChange, cookieKey, type StoredCookie } from "./changes.ts";
 
 /** The cookies of one session (RFC 6265). A site gets back only the cookies that it set. */
 export interface CookieSession {

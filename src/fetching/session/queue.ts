@@ -3,9 +3,8 @@ import { readdirSync, readFileSync } from "node:fs";
 import { mkdir, readdir, rename, rm, stat, utimes } from "node:fs/promises";
 import { join } from "node:path";
 import { isRecord, parseJson } from "../../base/json.ts";
-import type { SessionChanges } from "./changes.ts";
+import { type CookieChange, cookieKey, type SessionChanges } from "./changes.ts";
 import { readCookie, writeStateFile } from "./state-file.ts";
-import { type CookieChange, cookieKey } from "./stored-cookie.ts";
 
 /**
  * Session changes that wait to be merged. Each is a file, and their names give the order:

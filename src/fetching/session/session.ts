@@ -1,15 +1,17 @@
 import {
   applyChanges,
+  type CookieChange,
   cookiesByKey,
   isEmpty,
+  isSameCookie,
   type SessionChanges,
   type StorageChange,
   type StorageState,
+  type StoredCookie,
 } from "./changes.ts";
 import { type CookieSession, createCookieSession } from "./cookies.ts";
 import { EMPTY_STATE } from "./state-file.ts";
 import type { Storage } from "./storage.ts";
-import { type CookieChange, isSameCookie, type StoredCookie } from "./stored-cookie.ts";
 
 /**
  * Cookies and local storage of one caller, for both fetchers. They are kept in a file or forgotten at the

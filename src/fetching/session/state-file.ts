@@ -4,8 +4,7 @@ import { asideOf, replaceFile, syncDirectory } from "../../base/atomic-file.ts";
 import { Failure } from "../../base/failure.ts";
 import { isRecord, parseJson } from "../../base/json.ts";
 import { isMissing, systemReason } from "../../base/system-error.ts";
-import type { OriginState, StorageState } from "./changes.ts";
-import type { StoredCookie } from "./stored-cookie.ts";
+import type { OriginState, StorageState, StoredCookie } from "./changes.ts";
 
 export const EMPTY_STATE: StorageState = { cookies: [], origins: [] };
 

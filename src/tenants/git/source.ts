@@ -15,9 +15,8 @@ import type { GitTenant } from "../settings.ts";
 import type { DocumentsContext, Source, SyncContext, SyncCounts } from "../source/source.ts";
 import { makeStateDirectory, readState, writeState } from "../state-file.ts";
 import { type GitAccess, openAccess } from "./access.ts";
-import { type Choice, type ChosenFile, chooseFiles } from "./choose-files.ts";
 import { type Blob, openRepository, type Repository, type Tip } from "./repository.ts";
-import { WorkingCopy } from "./working-copy.ts";
+import { type Choice, type ChosenFile, chooseFiles, WorkingCopy } from "./working-copy.ts";
 
 export type GitSourceOptions = {
   readonly access: GitAccess;

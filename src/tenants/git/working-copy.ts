@@ -1,10 +1,10 @@
+import { createHash } from "node:crypto";
 import { lstat, readFile, rmdir, unlink } from "node:fs/promises";
-import { join, posix } from "node:path";
+import { extname, join, posix } from "node:path";
 import { Failure } from "../../base/failure.ts";
 import { systemCode } from "../../base/system-error.ts";
 import { writeWhole } from "../state-file.ts";
-import type { ChosenFile } from "./choose-files.ts";
-import { blobName } from "./repository.ts";
+import { blobName, type TreeEntry } from "./repository.ts";
 
 /** Copies of a commit's documents in the tenant's directory; other files there are not touched. */
 export class WorkingCopy {
@@ -74,4 +74,117 @@ export class WorkingCopy {
 function ignoreMissing(error: unknown): void {
   const code = systemCode(error);
   if (code !== "ENOENT" && code !== "ENOTDIR") throw error;
+}
+
+/** A document of a commit, and the place of its copy. */
+export type ChosenFile = {
+  /** The path in the repository. */
+  readonly from: string;
+  /** The path below the tenant's directory, with `/`; unique even when case and Unicode form are ignored. */
+  readonly path: string;
+  readonly oid: string;
+};
+
+type ChooseOptions = {
+  /** Folders or files of the repository; `.` is the whole repository. */
+  readonly subpaths: readonly string[];
+  readonly stripPrefix: string | null;
+  /** Extensions of documents in lower case, without the dot. */
+  readonly endings: ReadonlySet<string>;
+  readonly maxFiles: number;
+};
+
+export type Choice = {
+  readonly files: readonly ChosenFile[];
+  readonly skipped: readonly { readonly path: string; readonly reason: string }[];
+  /** Subpaths that do not exist in the commit. */
+  readonly emptySubpaths: readonly string[];
+};
+
+/**
+ * Chooses the documents of a commit: regular files below the subpaths whose names are safe on every disk.
+ * Symbolic links, submodules and names that git could take for its own are left out.
+ */
+export function chooseFiles(entries: readonly TreeEntry[], options: ChooseOptions): Choice {
+  const subpaths = options.subpaths.map(normalSubpath);
+  const met = new Set<string>();
+  const skipped: { path: string; reason: string }[] = [];
+  const chosen: { from: string; path: string; oid: string }[] = [];
+  for (const { mode, oid, path } of entries) {
+    const below = subpaths.filter((subpath) => isBelow(path, subpath));
+    for (const subpath of below) met.add(subpath);
+    if (below.length === 0 || !options.endings.has(extname(path).slice(1).toLowerCase())) continue;
+    const reason = refusalOf(mode, path) ?? (chosen.length >= options.maxFiles ? "too many files" : null);
+    if (reason !== null) skipped.push({ path: printable(path), reason });
+    else chosen.push({ from: path, path: strip(path, options.stripPrefix), oid });
+  }
+  return {
+    files: withoutClashes(chosen),
+    skipped,
+    emptySubpaths: subpaths.filter((subpath) => !met.has(subpath)),
+  };
+}
+
+/** `./docs/`, `docs/**` and `docs` mean the same; the empty text means everything. */
+function normalSubpath(written: string): string {
+  const path = posix.normalize(written.replaceAll("\\", "/").replace(/\/\*{1,2}$/, ""));
+  return path === "." ? "" : path.replace(/^\.\//, "").replace(/(?<!\/)\/+$/, "");
+}
+
+const isBelow = (path: string, folder: string): boolean =>
+  folder === "" || path === folder || path.startsWith(`${folder}/`);
+
+function strip(path: string, prefix: string | null): string {
+  const folder = prefix === null ? "" : normalSubpath(prefix);
+  return folder !== "" && path.startsWith(`${folder}/`) ? path.slice(folder.length + 1) : path;
+}
+
+const MAX_PATH_BYTES = 1024;
+const MAX_NAME_BYTES = 200;
+
+/** Why a file is not copied; null when it is. */
+function refusalOf(mode: string, path: string): string | null {
+  if (mode === "120000") return "it is a symbolic link";
+  if (!mode.startsWith("100")) return "it is no regular file";
+  if (Buffer.byteLength(path) > MAX_PATH_BYTES) return "its path is too long";
+  const names = path.split("/");
+  if (names.some((name) => Buffer.byteLength(name) > MAX_NAME_BYTES)) return "a name in its path is too long";
+  if (path.includes("\ufffd")) return "its path is not UTF-8";
+  return names.every(isSafeName) ? null : "its path is not safe on every disk";
+}
+
+// HFS+ ignores these characters in names, so that `.g\u200cit` means `.git` there.
+const IGNORED = /[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]/g;
+const WINDOWS_DEVICE = /^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)/i;
+
+function isSafeName(name: string): boolean {
+  const plain = name.replace(IGNORED, "");
+  if (plain === "" || plain.startsWith(".") || /^git~\d/i.test(plain)) return false;
+  // On Windows a colon opens a stream of a file (`.git::$INDEX_ALLOCATION`).
+  if (/[\\\p{Cc}]/u.test(name) || /[. ]$/.test(name)) return false;
+  return process.platform !== "win32" || !(/[:*?"<>|]/.test(name) || WINDOWS_DEVICE.test(name));
+}
+
+const printable = (path: string): string => path.replace(/\p{Cc}|\p{Cf}/gu, "\ufffd").slice(0, 300);
+
+/** Adds a hash to all but the first of paths that are the same on some disks, or that are also a folder. */
+function withoutClashes(files: readonly ChosenFile[]): ChosenFile[] {
+  const taken = new Set<string>();
+  for (const { path } of files)
+    for (let folder = posix.dirname(path); folder !== "."; folder = posix.dirname(folder))
+      taken.add(keyOf(folder));
+  const sorted = [...files].sort((a, b) => (a.from < b.from ? -1 : 1));
+  return sorted.map((file) => {
+    const path = taken.has(keyOf(file.path)) ? withHash(file) : file.path;
+    taken.add(keyOf(path));
+    return { ...file, path };
+  });
+}
+
+const keyOf = (path: string): string => path.normalize("NFKC").toLowerCase();
+
+function withHash({ from, path }: ChosenFile): string {
+  const ending = extname(path);
+  const hash = createHash("sha256").update(from).digest("hex").slice(0, 12);
+  return `${path.slice(0, path.length - ending.length)}~${hash}${ending}`;
 }

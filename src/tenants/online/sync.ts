@@ -11,12 +11,17 @@ import type { SyncContext, SyncCounts } from "../source/source.ts";
 import { makeStateDirectory } from "../state-file.ts";
 import { createFallbackExtractor } from "./fallback.ts";
 import { type CrawledOutcome, type Judgement, judge, type KnownDocument } from "./judge.ts";
-import { type Ledger, readLedger, recoverLedger, writeLedger } from "./ledger.ts";
 import { MarkdownAlternates, preferMarkdown, revalidateFirst, withLlmsTxt } from "./markdown-alternates.ts";
-import type { OnlineParts, TenantCrawler } from "./parts.ts";
-import { checkPlanOf, createIsWanted, planOf, probesOf } from "./plan.ts";
+import {
+  checkPlanOf,
+  createIsWanted,
+  type OnlineParts,
+  planOf,
+  probesOf,
+  type TenantCrawler,
+} from "./plan.ts";
 import { type ErrorPage, fingerprintOf, type PageFingerprint } from "./soft-404.ts";
-import { Staging } from "./staging.ts";
+import { type Ledger, readLedger, recoverLedger, Staging, writeLedger } from "./staging.ts";
 
 /** A sitemap's dates are trusted for this long; then every page is requested once. */
 const TRUST_DATES_MS = 7 * 24 * 60 * 60 * 1000;

@@ -1,11 +1,22 @@
+import { join } from "node:path";
+import { Failure } from "../../base/failure.ts";
 import type { Log } from "../../base/log.ts";
-import { type DocumentExtractor, type DocumentReader, readDocumentFolder } from "../../search/index.ts";
+import { createFileStore, formatPageText } from "../../pages/index.ts";
+import {
+  type DocumentExtractor,
+  type DocumentReader,
+  readDocumentFolder,
+  type SourceDocument,
+} from "../../search/index.ts";
+import type { PageUrl } from "../../urls/index.ts";
 import { FolderWatch } from "../folder-watch.ts";
 import type { GitAccess } from "../git/access.ts";
 import { gitSource } from "../git/source.ts";
-import type { WebAccess } from "../online/parts.ts";
-import { onlineSource } from "../online/source.ts";
-import type { FilesystemTenant, TenantSettings } from "../settings.ts";
+import { describeQuarantine } from "../online/judge.ts";
+import type { OnlineParts, OnlineSourceOptions, WebAccess } from "../online/plan.ts";
+import { readLedger, recoverLedger } from "../online/staging.ts";
+import { syncWebsite } from "../online/sync.ts";
+import type { FilesystemTenant, OnlineTenant, TenantSettings } from "../settings.ts";
 import type { Source, SyncCounts } from "./source.ts";
 
 export type SourceParts = {
@@ -55,4 +66,43 @@ export function filesystemSource(
     documents: ({ onSkipped }) => readDocumentFolder(rootDir, { codename, readers, onSkipped }),
     watch: (onChange) => new FolderWatch({ folder: rootDir, readers, onChange, intervalMs: LOOK_EVERY_MS }),
   };
+}
+
+/**
+ * The documents of a website. A sync crawls into a staging area and judges the result as a whole, so that
+ * error pages replace nothing and no document is removed before its absence is certain.
+ */
+export function onlineSource(tenant: OnlineTenant, options: OnlineSourceOptions): Source {
+  const parts: OnlineParts = {
+    tenant,
+    options,
+    published: createFileStore(tenant.rootDir),
+    ledgerPath: join(options.stateDirectory, "website.json"),
+  };
+  return {
+    sync: (context) => syncWebsite(parts, context),
+    documents: () => readDocuments(parts),
+    watch: () => null,
+  };
+}
+
+async function* readDocuments({
+  tenant,
+  published,
+  ledgerPath,
+}: OnlineParts): AsyncGenerator<SourceDocument> {
+  const ledger = (await readLedger(ledgerPath)) ?? (await recoverLedger(published));
+  if (ledger.documents.size === 0) {
+    const { size } = ledger.quarantined;
+    const why =
+      size > 0
+        ? `has no documents: ${describeQuarantine(size)}`
+        : "was not synced yet: there are no documents";
+    throw new Failure("unreadable_input", `Tenant '${tenant.codename}' ${why}`);
+  }
+  for await (const page of published.list()) {
+    // Web addresses are pages' addresses; a docs:// address is in no ledger.
+    if (!ledger.documents.has(page.url as PageUrl)) continue;
+    yield { url: page.url, title: page.title, markdown: formatPageText(page) };
+  }
 }

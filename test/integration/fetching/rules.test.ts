@@ -16,7 +16,7 @@ import {
   productUserAgent,
   randomUserAgent,
 } from "../../../src/fetching/index.ts";
-import type { CookieChange } from "../../../src/fetching/session/stored-cookie.ts";
+import type { CookieChange } from "../../../src/fetching/session/changes.ts";
 import { createCookieSession, DESKTOP_BROWSERS, type StoredCookie } from "../../../src/fetching/testing.ts";
 import { failureOf } from "../../support/test-fetcher.ts";
 

@@ -1,7 +1,6 @@
 import { Failure } from "../../../base/failure.ts";
 import { ANALYZER_PROFILES, type AnalyzerProfile, indexFileOf } from "../../../search/index.ts";
-import type { Typed } from "../../arguments.ts";
-import { optionValue } from "../../values.ts";
+import { optionValue, type Typed } from "../../arguments.ts";
 
 export type FolderIndex = { readonly kind: "folder"; readonly profile: AnalyzerProfile } & FolderPlaces;
 export type TenantIndex = { readonly kind: "tenants"; readonly isJson: boolean } & TenantChoice;

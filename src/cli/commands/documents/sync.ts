@@ -1,8 +1,8 @@
 import { Failure } from "../../../base/failure.ts";
 import type { TenantStatus } from "../../../tenants/index.ts";
+import { optionValue } from "../../arguments.ts";
 import { countedDocuments, openCommandTenants } from "../../deployment.ts";
 import { partsOf, type Run } from "../../shell.ts";
-import { optionValue } from "../../values.ts";
 
 /**
  * Runs `sync`: syncs tenants and builds their indexes, two at a time; returns the exit code: 1 when one of them failed.

@@ -5,9 +5,8 @@ import type { SearchAnswer, TenantStatus } from "../../../tenants/index.ts";
 import { countedDocuments, openCommandTenants } from "../../deployment.ts";
 import type { Io } from "../../io.ts";
 import type { CommandParts } from "../../program.ts";
-import type { Paint } from "../../terminal/paint.ts";
-import { MAX_WIDTH, TIME_LIMIT_MS } from "./folder.ts";
-import { formatHit, hitToJson } from "./hit-lines.ts";
+import type { Paint } from "../../terminal/notices.ts";
+import { formatHit, hitToJson, MAX_WIDTH, TIME_LIMIT_MS } from "./folder.ts";
 import type { FetchCommand, TenantChoice, TenantIndex, TenantSearch } from "./options.ts";
 
 export type TenantCommandParts = CommandParts & { readonly paint: Paint };

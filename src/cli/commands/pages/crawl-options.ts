@@ -4,8 +4,7 @@ import { Failure } from "../../../base/failure.ts";
 import { CRAWL_RANGES, type CrawlPlan, createCrawlPlan, parseSitemapSource } from "../../../crawler/index.ts";
 import { DEFAULT_CRAWL, type Settings } from "../../../settings/index.ts";
 import { parseUrlPrefix, splitCredentials } from "../../../urls/index.ts";
-import type { Typed } from "../../arguments.ts";
-import { optionValue } from "../../values.ts";
+import { optionValue, type Typed } from "../../arguments.ts";
 import { readExtraction, readFields, readNetwork, requireUrl, showUrl } from "./page-options.ts";
 
 /** What a crawl command means. */

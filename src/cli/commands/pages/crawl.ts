@@ -11,12 +11,17 @@ import { noteMissingBrowser, openCommandApp } from "../../program.ts";
 import { canRedraw, type Run } from "../../shell.ts";
 import type { Notices } from "../../terminal/notices.ts";
 import { openScreen, type Screen } from "../../terminal/screen.ts";
-import { createLineOutput, type LineOutput } from "./crawl-lines.ts";
 import { type CrawlCommand, type FailureAllowance, isWithin, readCrawlCommand } from "./crawl-options.ts";
-import { type CrawlReport, createCrawlReport, formatCounts, pageCount } from "./crawl-report.ts";
-import { attempt, openSink, type Sink } from "./output.ts";
-import { askForDirectory, openOutputDirectory } from "./output-directory.ts";
-import { requireSelectors } from "./selectors.ts";
+import {
+  type CrawlReport,
+  createCrawlReport,
+  createLineOutput,
+  formatCounts,
+  type LineOutput,
+  pageCount,
+} from "./crawl-report.ts";
+import { askForDirectory, attempt, openOutputDirectory, openSink, type Sink } from "./output.ts";
+import { requireSelectors } from "./page-options.ts";
 
 /** Runs `crawl`. */
 export const crawl: Run = async (shell) => {

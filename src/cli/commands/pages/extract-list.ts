@@ -9,9 +9,8 @@ import type { Screen } from "../../terminal/screen.ts";
 import { pageCount } from "./crawl-report.ts";
 import type { ExtractCommand, ExtractInput, PageInput } from "./extract-options.ts";
 import { formatArticle, openSink, type Sink, warnOfResult } from "./output.ts";
-import { requireUrl } from "./page-options.ts";
+import { requireSelectors, requireUrl } from "./page-options.ts";
 import { openResumed, type Resumed } from "./resume.ts";
-import { requireSelectors } from "./selectors.ts";
 
 type ListSources = Extract<ExtractInput, { kind: "list" }>["sources"];
 

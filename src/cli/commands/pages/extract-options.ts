@@ -5,10 +5,9 @@ import { Failure } from "../../../base/failure.ts";
 import type { ExtractionOptions } from "../../../extraction/index.ts";
 import { DEFAULT_EXTRACTION } from "../../../settings/index.ts";
 import { type PageUrl, parsePageUrl } from "../../../urls/index.ts";
-import type { Typed } from "../../arguments.ts";
+import { optionValue, type Typed } from "../../arguments.ts";
 import { OUTPUT_FORMATS, type OutputFormat } from "../../flags/pages.ts";
 import { isStdin } from "../../input.ts";
-import { optionValue } from "../../values.ts";
 import { readExtraction, readFields, readNetwork, requireUrl, showUrl } from "./page-options.ts";
 
 /** One page. */

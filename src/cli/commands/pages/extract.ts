@@ -9,8 +9,7 @@ import { openScreen, type Screen } from "../../terminal/screen.ts";
 import { extractList } from "./extract-list.ts";
 import { type ExtractCommand, type PageInput, readExtractCommand } from "./extract-options.ts";
 import { formatArticle, openSink, warnOfResult } from "./output.ts";
-import { readExtraction } from "./page-options.ts";
-import { requireSelectors } from "./selectors.ts";
+import { readExtraction, requireSelectors } from "./page-options.ts";
 
 /** Runs `extract`. */
 export const extract: Run = async (shell) => {

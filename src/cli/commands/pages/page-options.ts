@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import type { NetworkOptions } from "../../../app/index.ts";
+import type { ArticleSession, NetworkOptions } from "../../../app/index.ts";
 import {
   ARTICLE_FIELDS,
   type ArticleField,
@@ -12,9 +12,8 @@ import { didYouMean } from "../../../base/nearest.ts";
 import type { ExtractionOptions } from "../../../extraction/index.ts";
 import { DEFAULT_EXTRACTION, ENGINES, FAVORS, type Settings } from "../../../settings/index.ts";
 import { splitCredentials, withoutCredentials } from "../../../urls/index.ts";
-import type { Typed } from "../../arguments.ts";
+import { optionValue, type Typed } from "../../arguments.ts";
 import { COMMANDS } from "../../commands.ts";
-import { optionValue } from "../../values.ts";
 
 const MAX_WORDS = 1_000_000_000;
 
@@ -150,4 +149,23 @@ function readHeader(written: string): readonly [name: string, value: string] {
   // The value may be a secret, so only the form is named; what may stand in it, the fetcher knows.
   if (colon < 1) throw new Failure("invalid_usage", '--header must have the form "Name: value"');
   return [written.slice(0, colon), written.slice(colon + 1).trim()];
+}
+
+/**
+ * A selector is read with the page that it is for. One that is wrong should be said before a page is fetched,
+ * and once for many pages, so it is tried on a page of one word first.
+ * @throws Failure `invalid_usage`
+ */
+export async function requireSelectors(
+  extraction: ExtractionOptions,
+  { session, signal }: { readonly session: ArticleSession; readonly signal: AbortSignal },
+): Promise<void> {
+  if (extraction.select === null && extraction.exclude.length === 0) return;
+  const page = { name: "selectors", kind: "html", body: "<p>word</p>", url: null, warnings: [] } as const;
+  try {
+    await session.fromDocument(page, extraction, signal);
+  } catch (error) {
+    const isExpected = error instanceof Failure && error.code === "no_content"; // nothing matches, of course
+    if (!isExpected) throw error;
+  }
 }

@@ -28,10 +28,9 @@ import {
   startExtractorServer,
 } from "../../../server/index.ts";
 import { DEFAULT_CRAWL, extractionDefaults, type Settings } from "../../../settings/index.ts";
-import type { Typed } from "../../arguments.ts";
+import { optionValue, type Typed } from "../../arguments.ts";
 import type { Io } from "../../io.ts";
 import { type CommandParts, openProgram } from "../../program.ts";
-import { optionValue } from "../../values.ts";
 import { entriesOf, readApiKey, readProxySettings, warnWithoutKey } from "./settings.ts";
 
 /** `serve extractor`, ready to run; null where the settings decide. */

@@ -15,11 +15,10 @@ import {
   type ToolOptions,
 } from "../../../server/index.ts";
 import type { TenantRegistry } from "../../../tenants/index.ts";
-import type { Typed } from "../../arguments.ts";
+import { optionValue, type Typed } from "../../arguments.ts";
 import { SERVERS } from "../../commands.ts";
 import { type DeployedProgram, openDeployment } from "../../deployment.ts";
 import type { CommandParts } from "../../program.ts";
-import { optionValue } from "../../values.ts";
 import { entriesOf, readApiKey, readProxySettings, warnWithoutKey } from "./settings.ts";
 
 /** `serve search`, ready to run; null where the deployment file decides. */
