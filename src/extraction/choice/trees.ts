@@ -1,16 +1,26 @@
 /**
- * Gradient-boosted trees, sorted for quick scoring (Lucchese et al. 2015, "QuickScorer"): the tests of all
- * trees by feature and rising threshold. A test that a row fails (its feature is greater) rules out the
- * leaves of its left branch; of each tree the first leaf that is left counts. Walking down each tree costs
- * two thirds more, most of it for branches that a processor cannot foresee.
- *
- * Where most rows are greater than the thresholds, the branches change sides and the tests are asked from
- * the greatest threshold down, so that few of them fail: 334 of 1 500 on a block instead of 721.
+ * Gradient-boosted trees as the training writes them. Trees that score every block of a page are sorted for it; those
+ * that score a few rows are walked as they stand, because sorting all of them took longer than the rest of a page's
+ * choice in a program that extracts no other.
  */
 export type Trees = {
   /** Features of a row; the trees fit no other number. */
   readonly width: number;
-  readonly treeCount: number;
+  readonly stored: StoredTrees;
+  /** Null for trees that score few rows. */
+  readonly sorted: SortedTrees | null;
+};
+
+/**
+ * Trees sorted for quick scoring (Lucchese et al. 2015, "QuickScorer"): the tests of all trees by feature and rising
+ * threshold. A test that a row fails (its feature is greater) rules out the leaves of its left branch; of each tree the
+ * first leaf that is left counts. Walking down each tree costs two thirds more, most of it for branches that a processor
+ * cannot foresee.
+ *
+ * Where most rows are greater than the thresholds, the branches change sides and the tests are asked from
+ * the greatest threshold down, so that few of them fail: 334 of 1 500 on a block instead of 721.
+ */
+type SortedTrees = {
   /** Of features that all rows share. */
   readonly shared: Tests;
   readonly rising: Tests;
@@ -38,12 +48,10 @@ export type FeatureHints = {
   readonly great: ReadonlySet<number>;
 };
 
-const NO_HINTS: FeatureHints = { shared: new Set(), great: new Set() };
-
 /** A bit each in an integer. */
 const MAX_LEAVES = 32;
 
-/** Trees as the training writes them: a child below zero is leaf `-child - 1`, any other a node. */
+/** A child below zero is leaf `-child - 1`, any other a node. */
 type StoredTrees = {
   readonly width: number;
   readonly roots: Int16Array;
@@ -64,11 +72,13 @@ const HEADER_INTS = 5;
  * Reads trees from the base64 text that the training writes: int32 format, width, trees, nodes, leaves;
  * int16 roots, left, right; float32 thresholds, values; uint8 features. Little-endian, each column padded
  * to four bytes.
- * @throws Error for another format, and for trees of over 32 leaves: the file and the code do not belong
+ * @param hints of trees that score many rows
+ * @throws Error for another format, and for trees of over 32 leaves to be sorted: the file and the code do not belong
  * together
  */
-export function decodeTrees(base64: string, hints: FeatureHints = NO_HINTS): Trees {
-  return sortTests(readStored(base64), hints);
+export function decodeTrees(base64: string, hints?: FeatureHints): Trees {
+  const stored = readStored(base64);
+  return { width: stored.width, stored, sorted: hints === undefined ? null : sortTests(stored, hints) };
 }
 
 function readStored(base64: string): StoredTrees {
@@ -106,12 +116,11 @@ type NodeTests = {
   readonly leafValues: Float64Array;
 };
 
-// Trees are read by every process that extracts a page, many of which extract no other: there are no objects here, one
-// pass over the nodes, and sorting that the runtime does by itself.
-function sortTests(stored: StoredTrees, { shared, great }: FeatureHints): Trees {
-  const isFalling = Uint8Array.from({ length: FEATURES }, (_, feature) =>
-    great.has(feature) && !shared.has(feature) ? 1 : 0,
-  );
+// Trees are read by every process that extracts a page, many of which extract no other: there are no objects and no
+// callbacks for each node here, and sorting that the runtime does by itself.
+function sortTests(stored: StoredTrees, { shared, great }: FeatureHints): SortedTrees {
+  const isFalling = new Uint8Array(FEATURES);
+  for (const feature of great) if (!shared.has(feature)) isFalling[feature] = 1;
   const tests = testsOf(stored, isFalling);
   const { feature, threshold } = stored;
   const sorted = sortedNodes(feature, threshold);
@@ -127,8 +136,6 @@ function sortTests(stored: StoredTrees, { shared, great }: FeatureHints): Trees 
   }
   const columns = (nodes: readonly number[]): Tests => columnsOf(nodes, stored, tests);
   return {
-    width: stored.width,
-    treeCount: stored.roots.length,
     shared: columns(inOrder.shared),
     rising: columns(inOrder.rising),
     falling: columns(inOrder.falling),
@@ -182,20 +189,26 @@ function sortedNodes(feature: Uint8Array, threshold: Float32Array): Int32Array {
     const order = (own < 0 ? ~own : own | 0x80000000) >>> 0;
     keys[next[feature[node]!]!++] = order * NODE_LIMIT + node;
   }
-  for (let column = 0; column < FEATURES; column++) keys.subarray(end[column], end[column + 1]).sort();
-  return Int32Array.from(keys, (key) => key % NODE_LIMIT);
+  for (let column = 0; column < FEATURES; column++) {
+    if (end[column + 1]! - end[column]! > 1) keys.subarray(end[column], end[column + 1]).sort();
+  }
+  const nodes = new Int32Array(count);
+  for (let at = 0; at < count; at++) nodes[at] = keys[at]! % NODE_LIMIT;
+  return nodes;
 }
 
 function columnsOf(nodes: readonly number[], { feature, threshold }: StoredTrees, tests: NodeTests): Tests {
   const columns: number[] = [];
   const firstTest: number[] = [];
+  let column = -1;
   const thresholds = new Float64Array(nodes.length);
   const testTrees = new Int32Array(nodes.length);
   const masks = new Int32Array(nodes.length);
   for (let index = 0; index < nodes.length; index++) {
     const node = nodes[index]!;
-    if (feature[node] !== columns.at(-1)) {
-      columns.push(feature[node]!);
+    if (feature[node] !== column) {
+      column = feature[node]!;
+      columns.push(column);
       firstTest.push(index);
     }
     thresholds[index] = threshold[node]!;
@@ -213,15 +226,38 @@ function columnsOf(nodes: readonly number[], { feature, threshold }: StoredTrees
 }
 
 /** The probability that the trees give each row of `rows`. */
-export function predict(trees: Trees, rows: Float32Array): Float32Array {
-  const { width, treeCount, leafValues } = trees;
-  const count = rows.length / width;
-  const p = new Float32Array(count);
+export function predict({ width, stored, sorted }: Trees, rows: Float32Array): Float32Array {
+  const p = new Float32Array(rows.length / width);
+  if (sorted !== null) scoreQuickly(sorted, { rows, width, treeCount: stored.roots.length }, p);
+  else for (let row = 0; row < p.length; row++) p[row] = probabilityOf(walk(stored, rows, row * width));
+  return p;
+}
+
+const probabilityOf = (score: number): number => 1 / (1 + Math.exp(-score));
+
+/** The sum of the leaves that the row from `base` on reaches. */
+function walk(stored: StoredTrees, rows: Float32Array, base: number): number {
+  const { roots, feature, threshold, left, right, value } = stored;
+  let sum = 0;
+  for (let tree = 0; tree < roots.length; tree++) {
+    let node = roots[tree]!;
+    while (node >= 0) {
+      node = rows[base + feature[node]!]! <= threshold[node]! ? left[node]! : right[node]!;
+    }
+    sum += value[-node - 1]!;
+  }
+  return sum;
+}
+
+type Rows = { readonly rows: Float32Array; readonly width: number; readonly treeCount: number };
+
+function scoreQuickly(trees: SortedTrees, { rows, width, treeCount }: Rows, p: Float32Array): void {
+  const { leafValues } = trees;
   // One bit for each leaf of each tree that a row may still reach.
   const openToAll = new Int32Array(treeCount).fill(-1);
-  if (count > 0) closeRising(trees.shared, rows, 0, openToAll);
+  if (p.length > 0) closeRising(trees.shared, rows, 0, openToAll);
   const open = new Int32Array(treeCount);
-  for (let row = 0; row < count; row++) {
+  for (let row = 0; row < p.length; row++) {
     open.set(openToAll);
     closeRising(trees.rising, rows, row * width, open);
     closeFalling(trees.falling, rows, row * width, open);
@@ -230,9 +266,8 @@ export function predict(trees: Trees, rows: Float32Array): Float32Array {
       const bits = open[tree]!;
       sum += leafValues[tree * MAX_LEAVES + 31 - Math.clz32(bits & -bits)]!;
     }
-    p[row] = 1 / (1 + Math.exp(-sum));
+    p[row] = probabilityOf(sum);
   }
-  return p;
 }
 
 /** Closes the leaves that the row from `base` on cannot reach. */

@@ -6,6 +6,7 @@ import {
   computeWordSums,
   decodeWordWeights,
   WORD_SUM_COUNT,
+  weightOf,
   wordsOfBlock,
 } from "../../../../src/extraction/choice/word-sums.ts";
 import { WORD_WEIGHTS } from "../../../../src/extraction/choice/word-weights.ts";
@@ -44,7 +45,7 @@ describe("the sums of words", () => {
         for (const [index, sums] of sumsOf(page).entries()) {
           const block = tree.candidates[index]!;
           const parts = wordsOfBlock(tree, block, heading).map((words, table) => {
-            const sum = words.reduce((total, word) => total + weights[table]![word]!, 0);
+            const sum = words.reduce((total, word) => total + weightOf(weights[table]!, word), 0);
             return sum / Math.sqrt(Math.max(words.length, 1));
           });
           const all = parts.reduce((total, sum) => total + sum, 0);
