@@ -3,14 +3,14 @@ import { join } from "node:path";
 import { BINARY, cleanEnvironment } from "../support/binary.ts";
 import { type CrawlRun, crawlDirectory, crawlOnce, readCrawl } from "../support/crawl-run.ts";
 import { type CrawlRoute, html, serveCrawlSite } from "../support/crawl-site.ts";
+import { KILLS } from "../support/kills.ts";
 import { crawlPage, type NumberedSite, serveNumberedSite } from "../support/numbered-site.ts";
 
-const PAGES = 300;
+const PAGES = 100;
 const CONCURRENCY = 5;
 /** One worker, and room for two pages that wait for it. */
 const ONE_WORKER = { ARTICLE_EXTRACTOR_THREADPOOL_SIZE: "1" };
 const LEASES = CONCURRENCY + 2;
-const MOMENTS = 20;
 
 let site: NumberedSite;
 let whole: CrawlRun;
@@ -31,7 +31,12 @@ const words = (maxPages = 1000, maxDepth = 10): string[] => [
 ];
 
 beforeAll(async () => {
-  site = serveNumberedSite({ pages: PAGES, answerMs: 4, answers: { "/p/7": { status: 404, body: "gone" } } });
+  site = serveNumberedSite({
+    pages: PAGES,
+    fanOut: 4,
+    answerMs: 4,
+    answers: { "/p/7": { status: 404, body: "gone" } },
+  });
   const before = performance.now();
   whole = await crawlOnce(words());
   wholeMs = performance.now() - before;
@@ -67,9 +72,9 @@ async function crawlKilled(args: readonly string[], output: string, ms: number):
 }
 
 test.each([
-  ["pages", 40, 10],
+  ["pages", 25, 10],
   ["depth", 1000, 2],
-  ["both", 120, 3],
+  ["both", 50, 3],
 ])(
   "killed under smaller limits (%s) and under larger ones, it ends as the whole crawl",
   async (_, pages, depth) => {
@@ -137,8 +142,8 @@ test("killed again and again, it tells each change of a site that has changed, a
 });
 
 // Spread over the run, at places that differ with every run of the tests.
-for (let moment = 0; moment < MOMENTS; moment++) {
-  test(`killed at a moment in part ${moment + 1} of ${MOMENTS}, it goes on to the same result`, async () => {
+for (let moment = 0; moment < KILLS; moment++) {
+  test(`killed at a moment in part ${moment + 1} of ${KILLS}, it goes on to the same result`, async () => {
     await using directory = await crawlDirectory();
     const from = site.visits.length;
     const child = Bun.spawn([BINARY, "crawl", ...words(), "--output-dir", directory.output], {
@@ -146,7 +151,7 @@ for (let moment = 0; moment < MOMENTS; moment++) {
       env: cleanEnvironment(ONE_WORKER),
       stdio: ["ignore", "ignore", "ignore"],
     });
-    await Bun.sleep(((moment + Math.random()) / MOMENTS) * wholeMs);
+    await Bun.sleep(((moment + Math.random()) / KILLS) * wholeMs);
     child.kill("SIGKILL");
     await child.exited;
     await Bun.sleep(20); // what the site was still answering

@@ -29,6 +29,8 @@ export type NumberedSiteOptions = {
   readonly fanOut?: number;
   /** How long each page takes. */
   readonly answerMs?: number;
+  /** What the answer to a request waits for besides; `earlier` counts the requests that were answered before. */
+  readonly until?: (path: string, earlier: number) => Promise<void> | undefined;
   /** Further paths, and others than the site's own; `{origin}` in bodies becomes the site's. */
   readonly answers?: Readonly<Record<string, SiteAnswer>>;
 };
@@ -48,7 +50,7 @@ export function crawlPage(title: string, links: readonly string[] = [], words = 
  * `n * fanOut + 1` … `(n + 1) * fanOut` as far as there are pages, each a level deeper.
  */
 export function serveNumberedSite(options: NumberedSiteOptions): NumberedSite {
-  const { pages, fanOut = 10, answerMs = 0, answers = {} } = options;
+  const { pages, fanOut = 10, answerMs = 0, until, answers = {} } = options;
   const visits: SiteVisit[] = [];
   let open = 0;
   let peak = 0;
@@ -62,9 +64,10 @@ export function serveNumberedSite(options: NumberedSiteOptions): NumberedSite {
       const { pathname, search, origin } = new URL(request.url);
       open++;
       peak = Math.max(peak, open);
-      if (answerMs > 0) await Bun.sleep(answerMs);
-      open--;
       const path = pathname + search;
+      if (answerMs > 0) await Bun.sleep(answerMs);
+      await until?.(path, visits.length);
+      open--;
       visits.push({ path, headers: Object.fromEntries(request.headers), at, until: performance.now() });
       const answer = answers[path] ?? numberedPage(pathname, pages, fanOut);
       const { body = "", status = 200, headers = HTML } = answer;

@@ -63,13 +63,20 @@ describe.skipIf(!canContain)(
 
     test("one goes on with what the other was doing when it was killed", async () => {
       await withContainers(async (directory) => {
+        const isKilled = Promise.withResolvers<void>();
+        // The job is halfway through until the one that runs it has died, however long the other takes to start.
+        await using halfway = serveNumberedSite({
+          pages: PAGES,
+          until: (_, earlier) => (earlier > PAGES / 2 ? isKilled.promise : undefined),
+        });
         await using one = await startExtractor({ directory, env, within: IN_CONTAINER });
-        const seeds = [`${site.origin}/`];
+        const seeds = [`${halfway.origin}/`];
         const id = await submitJob(one, { output_dir: "job", seeds, concurrency: 1 });
         await untilJob(one, id, ({ successful }) => successful > 3);
         await using two = await startExtractor({ directory, env, within: IN_CONTAINER });
         one.signal("SIGKILL");
         await one.exited;
+        isKilled.resolve();
         expect(await untilJob(two, id, isOver)).toMatchObject({ status: "completed", successful: PAGES });
         expect(crashesIn(directory)).toBe(1);
       });
