@@ -1,3 +1,4 @@
+import { type Features, features, given, joined, numbered } from "../features.ts";
 import { GROUP_COUNT } from "../page/class-groups.ts";
 import { ElementFlag, type PageFacts } from "../page/page-model.ts";
 import { FIRST_UNKNOWN_TAG, Tag } from "../page/tags.ts";
@@ -21,63 +22,169 @@ const NAME_LEVELS = 12;
 /** A group or tag that no level has. */
 const NOWHERE = NAME_LEVELS + 1;
 
-const OWN = [
-  "words",
-  "charsPerWord",
-  "linkDensity",
-  "frequentShare",
-  "titleShare",
-  "descriptionShare",
-  "sentenceEnds",
-  "commas",
-  "digits",
-  "capitalised",
-  "endsSentence",
-  "separators",
-  "ideographs",
-  "links",
-  "bold",
-  "currency",
-  "years",
-  "letters",
-  "copies",
-  "copyBefore",
-  "tag",
-  "headingLevel",
-  "isPanel",
-  "isAriaHidden",
-  "isNoscript",
-  "isTemplate",
-  "isForm",
-  "isButton",
-  "isPreformatted",
-] as const;
-const PLACE = [
-  "wordsBefore",
-  "wordsAfter",
-  "blockShare",
-  "depth",
-  "sinceHeadingBlocks",
-  "sinceHeadingWords",
-  "headingAboveLevel",
-  "sinceFirstH1",
-] as const;
-const NEIGHBOUR = ["words", "linkDensity", "endsSentence", "tag"] as const;
-const NEIGHBOURS = [-2, -1, 1, 2] as const;
-const LEVEL = ["blocks", "words", "linkDensity", "wordsPerBlock", "twins", "share"] as const;
+/** A candidate of a page; one cursor goes over all of them. */
+class BlockCursor {
+  readonly page: Page;
+  readonly stats: Float32Array;
+  /** What a count is divided by, see `Per`. */
+  readonly per = new Float64Array([1, 1, 1]);
+  index = 0;
+  block = 0;
+  /** Where its numbers begin in `stats`. */
+  at = 0;
+  flags = 0;
+  element = 0;
+  /** Candidate number of the heading above; -1 for none. */
+  heading = -1;
+
+  constructor(page: Page) {
+    this.page = page;
+    this.stats = page.tree.model.blocks.stats;
+  }
+
+  moveTo(index: number): void {
+    const { tree, headingAbove } = this.page;
+    const { blocks } = tree.model;
+    const block = tree.candidates[index]!;
+    this.index = index;
+    this.block = block;
+    this.at = block * TextStat.count;
+    this.per[Per.word] = this.stats[this.at + TextStat.words]!;
+    this.per[Per.character] = Math.max(this.stats[this.at + TextStat.chars]!, 1);
+    this.flags = blocks.flags[block]!;
+    this.element = blocks.element[block]!;
+    this.heading = headingAbove[index]!;
+  }
+}
+
+const Per = { block: 0, word: 1, character: 2 } as const;
+
+// A call of a function for each number would make the features of a page half as dear again.
+/** Counts of a block's text, a block, a word or a character. */
+function counts(
+  columns: Readonly<Record<string, readonly [stat: number, per: number]>>,
+): Features<BlockCursor> {
+  const stat = Int32Array.from(Object.values(columns), ([name]) => name);
+  const per = Int32Array.from(Object.values(columns), ([, unit]) => unit);
+  return {
+    names: Object.keys(columns),
+    write: (rows, start, block) => {
+      for (let column = 0; column < stat.length; column++)
+        rows[start + column] = block.stats[block.at + stat[column]!]! / block.per[per[column]!]!;
+    },
+  };
+}
+
+/** Whether each of some bits is set. */
+function bits(
+  columns: Readonly<Record<string, number>>,
+  find: (block: BlockCursor) => number,
+): Features<BlockCursor> {
+  const masks = Int32Array.from(Object.values(columns));
+  return {
+    names: Object.keys(columns),
+    write: (rows, start, block) => {
+      const found = find(block);
+      for (let column = 0; column < masks.length; column++)
+        rows[start + column] = (found & masks[column]!) === 0 ? 0 : 1;
+    },
+  };
+}
+
+const patterns = (name: string): Readonly<Record<string, number>> =>
+  Object.fromEntries(numbered(name, PATTERN_COUNT).map((column, pattern) => [column, 1 << pattern]));
+
+/** What a block says by itself. */
+const OWN = joined<BlockCursor>(
+  features({
+    words: ({ per }) => per[Per.word]!,
+    charsPerWord: ({ per }) => per[Per.character]! / per[Per.word]!,
+  }),
+  counts({ linkDensity: [TextStat.linkChars, Per.character] }),
+  { names: ["frequentShare", "titleShare", "descriptionShare"], write: writeWordShares },
+  counts({
+    sentenceEnds: [TextStat.sentenceEnds, Per.word],
+    commas: [TextStat.commas, Per.word],
+    digits: [TextStat.digits, Per.character],
+    capitalised: [TextStat.capitalised, Per.word],
+    endsSentence: [TextStat.endsSentence, Per.block],
+    separators: [TextStat.separators, Per.block],
+    ideographs: [TextStat.ideographs, Per.character],
+    links: [TextStat.linkCount, Per.block],
+    bold: [TextStat.boldChars, Per.character],
+    currency: [TextStat.currency, Per.block],
+    years: [TextStat.years, Per.block],
+    letters: [TextStat.letters, Per.character],
+  }),
+  features({
+    copies: ({ page, index }) => page.copies[index]!,
+    copyBefore: ({ page, index }) => page.copiesBefore[index]!,
+    // Elements that no list knows are one kind: their numbers depend on the page.
+    tag: ({ page: { tree }, element }) => Math.min(tree.model.tag[element]!, FIRST_UNKNOWN_TAG),
+    headingLevel: ({ page, block }) => headingLevel(page.tree, block),
+  }),
+  bits(
+    {
+      isPanel: ElementFlag.panel,
+      isAriaHidden: ElementFlag.ariaHidden,
+      isNoscript: ElementFlag.noscript,
+      isTemplate: ElementFlag.template,
+      isForm: ElementFlag.form,
+      isButton: ElementFlag.button,
+      isPreformatted: ElementFlag.preformatted,
+    },
+    ({ flags }) => flags,
+  ),
+);
+
+const PLACE = features<BlockCursor>({
+  wordsBefore: ({ page, index }) => page.wordsBefore[index]! / Math.max(page.totalWords, 1),
+  wordsAfter: ({ page, index }) => Math.min(page.totalWords - page.wordsBefore[index]!, COUNT_LIMITS.words),
+  blockShare: ({ page, index }) => index / page.tree.candidates.length,
+  depth: ({ page, element }) => Math.min(page.tree.model.depth[element]!, 60),
+  sinceHeadingBlocks: ({ index, heading }) =>
+    heading < 0 ? -1 : Math.min(index - heading, COUNT_LIMITS.blocksSinceHeading),
+  sinceHeadingWords: ({ page: { wordsBefore }, index, heading }) =>
+    heading < 0 ? -1 : Math.min(wordsBefore[index]! - wordsBefore[heading]!, COUNT_LIMITS.wordsSinceHeading),
+  headingAboveLevel: ({ page: { tree }, heading }) =>
+    heading < 0 ? 0 : headingLevel(tree, tree.candidates[heading]!),
+  sinceFirstH1: ({ page: { firstH1 }, index }) =>
+    firstH1 < 0 ? 0 : Math.max(-100, Math.min(100, index - firstH1)),
+});
+
+type Level = { readonly page: Page; readonly element: number };
+
+/** What an element around a block holds. */
+const LEVEL = features<Level>({
+  blocks: ({ page: { tree }, element }) => Math.min(tree.blockCount[element]!, COUNT_LIMITS.blocks),
+  words: ({ page: { tree }, element }) => Math.min(tree.words[element]!, COUNT_LIMITS.words),
+  linkDensity: ({ page: { tree }, element }) => tree.linkChars[element]! / Math.max(tree.chars[element]!, 1),
+  wordsPerBlock: ({ page: { tree }, element }) => tree.words[element]! / tree.blockCount[element]!,
+  twins: ({ page: { tree }, element }) => Math.min(tree.twins[element]!, COUNT_LIMITS.twins),
+  share: ({ page: { tree, totalWords }, element }) => tree.words[element]! / Math.max(totalWords, 1),
+});
+
+/** What a block says by what stands around it. */
+const AROUND = joined<BlockCursor>(
+  bits(patterns("pattern"), ({ page, index }) => page.patterns[index]!),
+  PLACE,
+  bits(patterns("headingPattern"), ({ page, heading }) => (heading < 0 ? 0 : page.patterns[heading]!)),
+  ...[-2, -1, 1, 2].map((step) => neighbour(step, ["words", "linkDensity", "endsSentence", "tag"])),
+  {
+    names: Array.from({ length: SIZE_LEVELS }, (_, level) =>
+      LEVEL.names.map((name) => `above${level}.${name}`),
+    ).flat(),
+    write: writeLevels,
+  },
+  {
+    names: [...numbered("group", GROUP_COUNT), ...numbered("structure", STRUCTURE_COUNT)],
+    write: writeNames,
+  },
+  given(PAGE_SIGNS, ({ page }) => page.signs),
+);
 
 /** Names of the features of a block, in their order; a change of either needs new trees. */
-export const BLOCK_FEATURES: readonly string[] = [
-  ...OWN,
-  ...numbered("pattern", PATTERN_COUNT),
-  ...PLACE,
-  ...numbered("headingPattern", PATTERN_COUNT),
-  ...NEIGHBOURS.flatMap((step) => NEIGHBOUR.map((name) => `neighbour${step}.${name}`)),
-  ...Array.from({ length: SIZE_LEVELS }, (_, level) => LEVEL.map((name) => `above${level}.${name}`)).flat(),
-  ...numbered("group", GROUP_COUNT),
-  ...numbered("structure", STRUCTURE_COUNT),
-  ...PAGE_SIGNS,
-];
+export const BLOCK_FEATURES: readonly string[] = [...OWN.names, ...AROUND.names];
 
 /** What the trees need not find out: the signs are the page's own, and most blocks stand in few names. */
 export const BLOCK_HINTS: FeatureHints = {
@@ -89,29 +196,60 @@ function columnsOf(name: RegExp): ReadonlySet<number> {
   return new Set(BLOCK_FEATURES.flatMap((feature, column) => (name.test(feature) ? [column] : [])));
 }
 
-function numbered(name: string, count: number): string[] {
-  return Array.from({ length: count }, (_, index) => `${name}${index}`);
-}
-
 const WIDTH = BLOCK_FEATURES.length;
 
 /** The features of every candidate, one row of `BLOCK_FEATURES.length` numbers each. */
 export function computeBlockFeatures(tree: PageTree, facts: PageFacts): Float32Array {
-  const { candidates } = tree;
-  const rows = new Float32Array(candidates.length * WIDTH);
-  const context = prepare(tree, facts);
-  for (let index = 0; index < candidates.length; index++) {
-    let at = writeOwn(rows, index * WIDTH, index, context);
-    at = writePlace(rows, at, index, context);
-    at = writeNeighbours(rows, at, index, context);
-    at = writeLevels(rows, at, index, context);
-    at = writeNames(rows, at, index, context);
-    rows.set(context.signs, at);
+  const count = tree.candidates.length;
+  const rows = new Float32Array(count * WIDTH);
+  const cursor = new BlockCursor(prepare(tree, facts));
+  for (let index = 0; index < count; index++) {
+    cursor.moveTo(index);
+    OWN.write(rows, index * WIDTH, cursor);
+  }
+  // After all blocks of their own, which their neighbours' are copied from.
+  for (let index = 0; index < count; index++) {
+    cursor.moveTo(index);
+    AROUND.write(rows, index * WIDTH + OWN.names.length, cursor);
   }
   return rows;
 }
 
-type Context = {
+/** Features of the block so many blocks further on; -1 where there is none. */
+function neighbour(step: number, names: readonly string[]): Features<BlockCursor> {
+  const columns = Int32Array.from(names, (name) => OWN.names.indexOf(name));
+  return {
+    names: names.map((name) => `neighbour${step}.${name}`),
+    write: (rows, at, { page, index }) => {
+      const other = index + step;
+      const exists = other >= 0 && other < page.tree.candidates.length;
+      for (let column = 0; column < columns.length; column++)
+        rows[at + column] = exists ? rows[other * WIDTH + columns[column]!]! : -1;
+    },
+  };
+}
+
+/** The elements around a block; each is described once and copied from then on. */
+function writeLevels(rows: Float32Array, start: number, { page, element: own }: BlockCursor): void {
+  const { levels, isDescribed, tree } = page;
+  const width = LEVEL.names.length;
+  let element = own;
+  let at = start;
+  for (let level = 0; level < SIZE_LEVELS; level++, at += width) {
+    if (element < 0) {
+      rows.fill(-1, at, at + width);
+      continue;
+    }
+    if (isDescribed[element] === 0) {
+      LEVEL.write(levels, element * width, { page, element });
+      isDescribed[element] = 1;
+    }
+    for (let column = 0; column < width; column++) rows[at + column] = levels[element * width + column]!;
+    element = tree.above[element]!;
+  }
+}
+
+type Page = {
   readonly tree: PageTree;
   readonly words: PageWords;
   readonly signs: Float32Array;
@@ -125,9 +263,12 @@ type Context = {
   /** Candidate number of the heading above each; -1 for none. */
   readonly headingAbove: Int32Array;
   readonly firstH1: number;
+  /** A row of `LEVEL` for each element, and whether it has been written. */
+  readonly levels: Float32Array;
+  readonly isDescribed: Uint8Array;
 };
 
-function prepare(tree: PageTree, facts: PageFacts): Context {
+function prepare(tree: PageTree, facts: PageFacts): Page {
   const { model, candidates } = tree;
   const { blocks } = model;
   const count = candidates.length;
@@ -157,12 +298,10 @@ function prepare(tree: PageTree, facts: PageFacts): Context {
   for (let index = 0; index < count; index++) {
     copies[index] = seen.get(blocks.stats[candidates[index]! * TextStat.count + TextStat.hashLow]!)!;
   }
-  const words = markPageWords(tree, facts);
-  const signs = readPageSigns(tree, facts);
   return {
     tree,
-    words,
-    signs,
+    words: markPageWords(tree, facts),
+    signs: readPageSigns(tree, facts),
     patterns,
     copies,
     copiesBefore,
@@ -170,6 +309,8 @@ function prepare(tree: PageTree, facts: PageFacts): Context {
     totalWords,
     headingAbove,
     firstH1,
+    levels: new Float32Array(model.elementCount * LEVEL.names.length),
+    isDescribed: new Uint8Array(model.elementCount),
   };
 }
 
@@ -184,139 +325,40 @@ export function headingLevel({ model }: PageTree, block: number): number {
   return 0;
 }
 
-function writeOwn(rows: Float32Array, start: number, index: number, context: Context): number {
-  const { tree, patterns, copies, copiesBefore } = context;
-  const { blocks, tag } = tree.model;
-  const block = tree.candidates[index]!;
-  const { stats } = blocks;
-  const s = block * TextStat.count;
-  const words = stats[s + TextStat.words]!;
-  const chars = Math.max(stats[s + TextStat.chars]!, 1);
-  const flags = blocks.flags[block]!;
-  const shares = wordShares(context, block);
-  let at = start;
-  rows[at++] = words;
-  rows[at++] = chars / words;
-  rows[at++] = stats[s + TextStat.linkChars]! / chars;
-  rows[at++] = shares[0];
-  rows[at++] = shares[1];
-  rows[at++] = shares[2];
-  rows[at++] = stats[s + TextStat.sentenceEnds]! / words;
-  rows[at++] = stats[s + TextStat.commas]! / words;
-  rows[at++] = stats[s + TextStat.digits]! / chars;
-  rows[at++] = stats[s + TextStat.capitalised]! / words;
-  rows[at++] = stats[s + TextStat.endsSentence]!;
-  rows[at++] = stats[s + TextStat.separators]!;
-  rows[at++] = stats[s + TextStat.ideographs]! / chars;
-  rows[at++] = stats[s + TextStat.linkCount]!;
-  rows[at++] = stats[s + TextStat.boldChars]! / chars;
-  rows[at++] = stats[s + TextStat.currency]!;
-  rows[at++] = stats[s + TextStat.years]!;
-  rows[at++] = stats[s + TextStat.letters]! / chars;
-  rows[at++] = copies[index]!;
-  rows[at++] = copiesBefore[index]!;
-  rows[at++] = featureTag(tag[blocks.element[block]!]!);
-  rows[at++] = headingLevel(tree, block);
-  rows[at++] = bit(flags, ElementFlag.panel);
-  rows[at++] = bit(flags, ElementFlag.ariaHidden);
-  rows[at++] = bit(flags, ElementFlag.noscript);
-  rows[at++] = bit(flags, ElementFlag.template);
-  rows[at++] = bit(flags, ElementFlag.form);
-  rows[at++] = bit(flags, ElementFlag.button);
-  rows[at++] = bit(flags, ElementFlag.preformatted);
-  for (let pattern = 0; pattern < PATTERN_COUNT; pattern++) rows[at++] = bit(patterns[index]!, 1 << pattern);
-  return at;
-}
-
-function wordShares({ tree, words: { marks } }: Context, block: number): readonly [number, number, number] {
-  const { firstWord, endWord, words } = tree.model.blocks;
+/** How many of a block's words the page uses often, has in its title, and in its description. */
+function writeWordShares(
+  rows: Float32Array,
+  at: number,
+  { page: { tree, words }, block }: BlockCursor,
+): void {
+  const { firstWord, endWord, words: numbers } = tree.model.blocks;
   let frequent = 0;
   let title = 0;
   let description = 0;
   const first = firstWord[block]!;
   const end = endWord[block]!;
   for (let word = first; word < end; word++) {
-    const mark = marks[words[word]!]!;
+    const mark = words.marks[numbers[word]!]!;
     if (mark === 0) continue;
     if ((mark & WordMark.frequent) !== 0) frequent++;
     if ((mark & WordMark.title) !== 0) title++;
     if ((mark & WordMark.description) !== 0) description++;
   }
   const count = Math.max(end - first, 1);
-  return [frequent / count, title / count, description / count];
-}
-
-function writePlace(rows: Float32Array, start: number, index: number, context: Context): number {
-  const { tree, wordsBefore, totalWords, headingAbove, firstH1, patterns } = context;
-  const block = tree.candidates[index]!;
-  const heading = headingAbove[index]!;
-  let at = start;
-  rows[at++] = wordsBefore[index]! / Math.max(totalWords, 1);
-  rows[at++] = Math.min(totalWords - wordsBefore[index]!, COUNT_LIMITS.words);
-  rows[at++] = index / tree.candidates.length;
-  rows[at++] = Math.min(tree.model.depth[tree.model.blocks.element[block]!]!, 60);
-  rows[at++] = heading < 0 ? -1 : Math.min(index - heading, COUNT_LIMITS.blocksSinceHeading);
-  rows[at++] =
-    heading < 0 ? -1 : Math.min(wordsBefore[index]! - wordsBefore[heading]!, COUNT_LIMITS.wordsSinceHeading);
-  rows[at++] = heading < 0 ? 0 : headingLevel(tree, tree.candidates[heading]!);
-  rows[at++] = firstH1 < 0 ? 0 : Math.max(-100, Math.min(100, index - firstH1));
-  const above = heading < 0 ? 0 : patterns[heading]!;
-  for (let pattern = 0; pattern < PATTERN_COUNT; pattern++) rows[at++] = bit(above, 1 << pattern);
-  return at;
-}
-
-function writeNeighbours(rows: Float32Array, start: number, index: number, { tree }: Context): number {
-  const { blocks, tag } = tree.model;
-  let at = start;
-  for (const step of NEIGHBOURS) {
-    const block = tree.candidates[index + step];
-    if (block === undefined) {
-      rows.fill(-1, at, at + NEIGHBOUR.length);
-      at += NEIGHBOUR.length;
-      continue;
-    }
-    const s = block * TextStat.count;
-    rows[at++] = blocks.stats[s + TextStat.words]!;
-    rows[at++] = blocks.stats[s + TextStat.linkChars]! / Math.max(blocks.stats[s + TextStat.chars]!, 1);
-    rows[at++] = blocks.stats[s + TextStat.endsSentence]!;
-    rows[at++] = featureTag(tag[blocks.element[block]!]!);
-  }
-  return at;
-}
-
-function writeLevels(
-  rows: Float32Array,
-  start: number,
-  index: number,
-  { tree, totalWords }: Context,
-): number {
-  const block = tree.candidates[index]!;
-  let element = tree.model.blocks.element[block]!;
-  let at = start;
-  for (let level = 0; level < SIZE_LEVELS; level++) {
-    if (element < 0) {
-      rows.fill(-1, at, at + LEVEL.length);
-      at += LEVEL.length;
-      continue;
-    }
-    rows[at++] = Math.min(tree.blockCount[element]!, COUNT_LIMITS.blocks);
-    rows[at++] = Math.min(tree.words[element]!, COUNT_LIMITS.words);
-    rows[at++] = tree.linkChars[element]! / Math.max(tree.chars[element]!, 1);
-    rows[at++] = tree.words[element]! / tree.blockCount[element]!;
-    rows[at++] = Math.min(tree.twins[element]!, COUNT_LIMITS.twins);
-    rows[at++] = tree.words[element]! / Math.max(totalWords, 1);
-    element = tree.above[element]!;
-  }
-  return at;
+  rows[at] = frequent / count;
+  rows[at + 1] = title / count;
+  rows[at + 2] = description / count;
 }
 
 // For each group and tag the number of levels up to the first one that has it.
-function writeNames(rows: Float32Array, start: number, index: number, { tree }: Context): number {
-  const { model } = tree;
-  const block = tree.candidates[index]!;
+function writeNames(
+  rows: Float32Array,
+  start: number,
+  { page: { tree }, block, element: own }: BlockCursor,
+): void {
   const structure = start + GROUP_COUNT;
   rows.fill(NOWHERE, start, structure + STRUCTURE_COUNT);
-  let element = model.blocks.element[block]!;
+  let element = own;
   let groups = inlineGroups(tree, block);
   let tags = 0;
   for (let level = 0; level < NAME_LEVELS && element >= 0; level++) {
@@ -327,7 +369,6 @@ function writeNames(rows: Float32Array, start: number, index: number, { tree }: 
     tags |= tree.levelTags[element]!;
     element = tree.above[element]!;
   }
-  return structure + STRUCTURE_COUNT;
 }
 
 function writeNew(rows: Float32Array, start: number, mask: number, level: number): void {
@@ -344,8 +385,3 @@ function inlineGroups({ model }: PageTree, block: number): number {
   }
   return groups;
 }
-
-// Elements that no list knows are one kind: their numbers depend on the page.
-const featureTag = (tag: number): number => Math.min(tag, FIRST_UNKNOWN_TAG);
-
-const bit = (mask: number, flag: number): number => ((mask & flag) === 0 ? 0 : 1);

@@ -1,3 +1,4 @@
+import { features, given, joined, rowsOf } from "../features.ts";
 import { ElementFlag, type PageModel, type ScannedPage } from "../page/page-model.ts";
 import { TextStat } from "../page/word-stats.ts";
 import { type Favor, PAGE_TYPES, type PageType } from "../types.ts";
@@ -120,20 +121,6 @@ function load(base64: string, width: number, hints?: FeatureHints): Trees {
   return trees;
 }
 
-/** Names of the numbers that the confidence is judged by, in their order; a change needs new trees. */
-export const CHOICE_FEATURES: readonly string[] = [
-  "plateau",
-  "keptP",
-  "keptWords",
-  "keptBlocks",
-  "keptShare",
-  "uncertainShare",
-  "likelyDropped",
-  "pageWords",
-  "highestP",
-  ...PAGE_TYPES.map((type) => `is.${type}`),
-];
-
 type ChoiceEvidence = {
   readonly tree: PageTree;
   /** Probability of each candidate. */
@@ -144,41 +131,52 @@ type ChoiceEvidence = {
   readonly blocks: Int32Array;
 };
 
+/** The words of a page by what was chosen of them. */
+type Sums = ReturnType<typeof sumsOf>;
+
+const FEATURES = joined<Sums>(
+  features({
+    plateau: ({ plateau }) => plateau,
+    keptP: ({ kept, keptMass }) => (kept === 0 ? 0 : keptMass / kept),
+    keptWords: ({ kept }) => Math.log2(1 + kept),
+    keptBlocks: ({ keptBlocks }) => Math.log2(1 + keptBlocks),
+    keptShare: ({ kept, total }) => kept / Math.max(total, 1),
+    uncertainShare: ({ uncertain, kept }) => uncertain / Math.max(kept, 1),
+    likelyDropped: ({ dropped, kept }) => dropped / Math.max(kept, 1),
+    pageWords: ({ total }) => Math.log2(1 + total),
+    highestP: ({ highest }) => highest,
+  }),
+  given(
+    PAGE_TYPES.map((type) => `is.${type}`),
+    ({ typeP }) => typeP,
+  ),
+);
+
+/** Names of the numbers that the confidence is judged by, in their order; a change needs new trees. */
+export const CHOICE_FEATURES = FEATURES.names;
+
 /** How sure a choice was, in numbers. */
-export function computeChoiceFeatures({ tree, p, typeP, blocks }: ChoiceEvidence): Float32Array {
+export const computeChoiceFeatures = (evidence: ChoiceEvidence): Float32Array =>
+  rowsOf(FEATURES, [sumsOf(evidence)]);
+
+function sumsOf({ tree, p, typeP, blocks }: ChoiceEvidence) {
   const { model, candidates } = tree;
   const isKept = new Uint8Array(model.blocks.count);
   for (const block of blocks) isKept[block] = 1;
   const words = Float32Array.from(candidates, (block) => model.blocks.stats[block * TextStat.count]!);
-  let total = 0;
-  let kept = 0;
-  let keptMass = 0;
-  let uncertain = 0;
-  let dropped = 0;
-  let highest = 0;
+  const sums = { total: 0, kept: 0, keptMass: 0, uncertain: 0, dropped: 0, highest: 0 };
   for (let index = 0; index < candidates.length; index++) {
     const weight = words[index]!;
     const value = p[index]!;
-    total += weight;
-    highest = Math.max(highest, value);
-    if (value > 0.25 && value < 0.75) uncertain += weight;
+    sums.total += weight;
+    sums.highest = Math.max(sums.highest, value);
+    if (value > 0.25 && value < 0.75) sums.uncertain += weight;
     if (isKept[candidates[index]!]) {
-      kept += weight;
-      keptMass += weight * value;
-    } else dropped += weight * value;
+      sums.kept += weight;
+      sums.keptMass += weight * value;
+    } else sums.dropped += weight * value;
   }
-  return Float32Array.of(
-    plateauOf(p, words).plateau,
-    kept === 0 ? 0 : keptMass / kept,
-    Math.log2(1 + kept),
-    Math.log2(1 + blocks.length),
-    kept / Math.max(total, 1),
-    uncertain / Math.max(kept, 1),
-    dropped / Math.max(kept, 1),
-    Math.log2(1 + total),
-    highest,
-    ...typeP,
-  );
+  return { ...sums, ...plateauOf(p, words), keptBlocks: blocks.length, typeP };
 }
 
 /** Names that pages give to the beginning of a text, and to all of it, of which a script shows one. */

@@ -1,3 +1,4 @@
+import { each, type Features, features, given, joined } from "../features.ts";
 import { FIRST_UNKNOWN_TAG } from "../page/tags.ts";
 import { TextStat } from "../page/word-stats.ts";
 import { PAGE_TYPES } from "../types.ts";
@@ -16,30 +17,77 @@ const CORE_SHARE = 0.75;
 const NEIGHBOURS = [-3, -2, -1, 1, 2, 3] as const;
 const WINDOWS = [3, 8, 20] as const;
 
+const PAGE = features<Context>({
+  coreLevels: (block) => (sideOfCore(block) === 0 ? levelsToCore(block) : -1),
+  coreDistance: (block) => sideOfCore(block) * distanceToCore(block),
+  coreWords: ({ weightIn, core, words }) => weightIn[core]! / Math.max(words, 1),
+  pagePlateau: ({ signs }) => signs.plateau,
+  pageMean: ({ signs }) => signs.mean,
+  pageMass: ({ signs }) => signs.mass,
+  pageShareAboveHalf: ({ signs }) => signs.shareAboveHalf,
+  place: ({ weightBefore, index, words }) => weightBefore[index]! / Math.max(words, 1),
+});
+
+const FEATURES = joined<Context>(
+  features({
+    p: ({ p, index }) => p[index]!,
+    words: ({ weight, index }) => weight[index]!,
+    linkDensity: ({ tree: { model, candidates }, index }) => {
+      const at = candidates[index]! * TextStat.count;
+      return (
+        model.blocks.stats[at + TextStat.linkChars]! / Math.max(model.blocks.stats[at + TextStat.chars]!, 1)
+      );
+    },
+    tag: ({ tree, element }) => Math.min(tree.model.tag[element]!, FIRST_UNKNOWN_TAG),
+    headingLevel: ({ tree, index }) => headingLevel(tree, tree.candidates[index]!),
+    pHeadingAbove: ({ p, headingAbove, index }) => (headingAbove[index]! < 0 ? -1 : p[headingAbove[index]!]!),
+    samePlace: ({ samePlace, index }) => samePlace[index]!,
+  }),
+  each(NEIGHBOURS, "p", ({ p, index }, step) => p[index + step] ?? -1),
+  each(WINDOWS, "window", ({ p, weightBefore, massBefore, index }, reach) => {
+    const first = Math.max(0, index - reach);
+    const end = Math.min(p.length, index + reach + 1);
+    return (massBefore[end]! - massBefore[first]!) / (weightBefore[end]! - weightBefore[first]!);
+  }),
+  levels(LEVELS, {
+    levelP: ({ massIn, weightIn }, element) => massIn[element]! / weightIn[element]!,
+    levelShare: ({ massIn, mass }, element) => massIn[element]! / mass,
+  }),
+  levels(TWIN_LEVELS, {
+    twinP: ({ twinP }, element) => twinP[element]!,
+    twins: ({ tree }, element) => Math.min(tree.twins[element]!, COUNT_LIMITS.twins),
+  }),
+  PAGE,
+  given(REGION_FEATURES, ({ inRegion, index }) => rowAt(inRegion, index, REGION_FEATURES.length)),
+  given(WORD_SUMS, ({ wordSums, index }) => rowAt(wordSums, index, WORD_SUM_COUNT)),
+);
+
+const rowAt = (rows: Float32Array, index: number, width: number): Float32Array =>
+  rows.subarray(index * width, (index + 1) * width);
+
+/** Features of the block's element and those around it: -1 above the last one. */
+function levels(
+  count: number,
+  readers: Readonly<Record<string, (block: Context, element: number) => number>>,
+): Features<Context> {
+  const columns = Object.values(readers);
+  return {
+    names: Array.from({ length: count }, (_, level) =>
+      Object.keys(readers).map((name) => `${name}${level}`),
+    ).flat(),
+    write: (rows, start, block) => {
+      let element = block.element;
+      let at = start;
+      for (let level = 0; level < count; level++) {
+        for (const read of columns) rows[at++] = element < 0 ? -1 : read(block, element);
+        if (element >= 0) element = block.tree.above[element]!;
+      }
+    },
+  };
+}
+
 /** Names of the features of the second stage, in their order; a change needs new trees. */
-export const CONTEXT_FEATURES: readonly string[] = [
-  "p",
-  "words",
-  "linkDensity",
-  "tag",
-  "headingLevel",
-  "pHeadingAbove",
-  "samePlace",
-  ...NEIGHBOURS.map((step) => `p${step}`),
-  ...WINDOWS.map((reach) => `window${reach}`),
-  ...Array.from({ length: LEVELS }, (_, level) => [`levelP${level}`, `levelShare${level}`]).flat(),
-  ...Array.from({ length: TWIN_LEVELS }, (_, level) => [`twinP${level}`, `twins${level}`]).flat(),
-  "coreLevels",
-  "coreDistance",
-  "coreWords",
-  "pagePlateau",
-  "pageMean",
-  "pageMass",
-  "pageShareAboveHalf",
-  "place",
-  ...REGION_FEATURES,
-  ...WORD_SUMS,
-];
+export const CONTEXT_FEATURES = FEATURES.names;
 
 const WIDTH = CONTEXT_FEATURES.length;
 
@@ -65,16 +113,11 @@ export function computeContextFeatures(
 ): Float32Array {
   const { candidates } = tree;
   const rows = new Float32Array(candidates.length * WIDTH);
-  const context = prepare(tree, p);
-  const inRegion = computeRegionFeatures(tree, p, context.weight);
+  const context = prepare(tree, p, wordSums);
   for (let index = 0; index < candidates.length; index++) {
-    let at = writeOwn(rows, index * WIDTH, index, context);
-    at = writeNeighbours(rows, at, index, context);
-    at = writeLevels(rows, at, index, context);
-    at = writePage(rows, at, index, context);
-    rows.set(inRegion.subarray(index * REGION_FEATURES.length, (index + 1) * REGION_FEATURES.length), at);
-    at += REGION_FEATURES.length;
-    rows.set(wordSums.subarray(index * WORD_SUM_COUNT, (index + 1) * WORD_SUM_COUNT), at);
+    context.index = index;
+    context.element = tree.model.blocks.element[candidates[index]!]!;
+    FEATURES.write(rows, index * WIDTH, context);
   }
   return rows;
 }
@@ -90,7 +133,15 @@ export function withPageTypes(context: Float32Array, typeP: Float32Array): Float
   return rows;
 }
 
+/** A candidate and its page; one goes over all of them. */
 type Context = {
+  index: number;
+  element: number;
+  /** Words of the page, and those of them that are likely content. */
+  readonly words: number;
+  readonly mass: number;
+  readonly inRegion: Float32Array;
+  readonly wordSums: Float32Array;
   readonly tree: PageTree;
   readonly p: Float32Array;
   readonly weight: Float32Array;
@@ -115,7 +166,7 @@ type PageSigns = {
   readonly shareAboveHalf: number;
 };
 
-function prepare(tree: PageTree, p: Float32Array): Context {
+function prepare(tree: PageTree, p: Float32Array, wordSums: Float32Array): Context {
   const { model, candidates } = tree;
   const count = candidates.length;
   const weight = new Float32Array(count);
@@ -144,9 +195,10 @@ function prepare(tree: PageTree, p: Float32Array): Context {
   }
   const mass = massBefore[count]!;
   return {
-    tree,
-    p,
-    weight,
+    ...{ tree, p, wordSums, weight, index: 0, element: 0 },
+    words: weightBefore[count]!,
+    mass: Math.max(mass, 1e-6),
+    inRegion: computeRegionFeatures(tree, p, weight),
     weightBefore,
     massBefore,
     weightIn,
@@ -224,91 +276,21 @@ function meanOfSamePlaces(tree: PageTree, weight: Float32Array, p: Float32Array)
   return means;
 }
 
-function writeOwn(rows: Float32Array, start: number, index: number, context: Context): number {
-  const { tree, p, weight, headingAbove, samePlace } = context;
-  const { blocks, tag } = tree.model;
-  const block = tree.candidates[index]!;
-  const s = block * TextStat.count;
-  const heading = headingAbove[index]!;
-  const element = tag[blocks.element[block]!]!;
-  let at = start;
-  rows[at++] = p[index]!;
-  rows[at++] = weight[index]!;
-  rows[at++] = blocks.stats[s + TextStat.linkChars]! / Math.max(blocks.stats[s + TextStat.chars]!, 1);
-  rows[at++] = Math.min(element, FIRST_UNKNOWN_TAG);
-  rows[at++] = headingLevel(tree, block);
-  rows[at++] = heading < 0 ? -1 : p[heading]!;
-  rows[at++] = samePlace[index]!;
-  return at;
-}
+/** -1 before the core, 1 behind it, 0 inside. */
+const sideOfCore = ({ tree: { model }, core, element }: Context): number =>
+  element < core ? -1 : element >= model.elementEnd[core]! ? 1 : 0;
 
-function writeNeighbours(rows: Float32Array, start: number, index: number, context: Context): number {
-  const { p, weightBefore, massBefore } = context;
-  const count = p.length;
-  let at = start;
-  for (const step of NEIGHBOURS) {
-    const other = index + step;
-    rows[at++] = other < 0 || other >= count ? -1 : p[other]!;
-  }
-  for (const reach of WINDOWS) {
-    const first = Math.max(0, index - reach);
-    const end = Math.min(count, index + reach + 1);
-    rows[at++] = (massBefore[end]! - massBefore[first]!) / (weightBefore[end]! - weightBefore[first]!);
-  }
-  return at;
-}
-
-function writeLevels(rows: Float32Array, start: number, index: number, context: Context): number {
-  const { tree, weightIn, massIn, massBefore, twinP } = context;
-  const total = Math.max(massBefore[massBefore.length - 1]!, 1e-6);
-  const first = tree.model.blocks.element[tree.candidates[index]!]!;
-  let element = first;
-  let at = start;
-  for (let level = 0; level < LEVELS; level++) {
-    if (element < 0) {
-      rows[at++] = -1;
-      rows[at++] = -1;
-      continue;
-    }
-    rows[at++] = massIn[element]! / weightIn[element]!;
-    rows[at++] = massIn[element]! / total;
-    element = tree.above[element]!;
-  }
-  element = first;
-  for (let level = 0; level < TWIN_LEVELS; level++) {
-    rows[at++] = element < 0 ? -1 : twinP[element]!;
-    rows[at++] = element < 0 ? -1 : Math.min(tree.twins[element]!, COUNT_LIMITS.twins);
-    if (element >= 0) element = tree.above[element]!;
-  }
-  return at;
-}
-
-function writePage(rows: Float32Array, start: number, index: number, context: Context): number {
-  const { tree, core, weightIn, signs, weightBefore } = context;
-  const { model, candidates } = tree;
-  let at = start;
-  let element = model.blocks.element[candidates[index]!]!;
-  const outside = element < core ? -1 : element >= model.elementEnd[core]! ? 1 : 0;
+function levelsToCore({ tree, core, element }: Context): number {
+  let at = element;
   let levels = 0;
-  while (element > core && levels < 15) {
-    element = tree.above[element]!;
-    levels++;
-  }
-  rows[at++] = outside === 0 ? levels : -1;
-  rows[at++] = outside === 0 ? 0 : outside * distanceToCore(context, index);
-  rows[at++] = weightIn[core]! / Math.max(weightBefore[weightBefore.length - 1]!, 1);
-  rows[at++] = signs.plateau;
-  rows[at++] = signs.mean;
-  rows[at++] = signs.mass;
-  rows[at++] = signs.shareAboveHalf;
-  rows[at++] = weightBefore[index]! / Math.max(weightBefore[weightBefore.length - 1]!, 1);
-  return at;
+  for (; at > core && levels < 15; levels++) at = tree.above[at]!;
+  return levels;
 }
 
 /** Levels up to the first element that holds both the block and the core. */
-function distanceToCore({ tree, core }: Context, index: number): number {
-  const { model, candidates, above } = tree;
-  let element = model.blocks.element[candidates[index]!]!;
+function distanceToCore({ tree, core, element: own }: Context): number {
+  const { model, above } = tree;
+  let element = own;
   let levels = 0;
   while (element >= 0 && levels < 15 && !(element <= core && core < model.elementEnd[element]!)) {
     element = above[element]!;

@@ -1,3 +1,4 @@
+import { each, features, flag, given, joined, rowsOf } from "../features.ts";
 import { GROUP_COUNT } from "../page/class-groups.ts";
 import type { PageFacts } from "../page/page-model.ts";
 import { BLOCK_FEATURES } from "./block-features.ts";
@@ -16,27 +17,32 @@ const ADDRESS_PATTERNS: readonly RegExp[] = [
   /\/(?:search|list|listings?|directory|tags?|archive|events?|jobs?|schedule|rankings?|top|best)\b/i,
 ];
 
-const OWN = [
-  "meanP",
-  "plateau",
-  "shareAboveHalf",
-  "keptBlocks",
-  "keptWords",
-  "keptWordsPerBlock",
-  "keptLinkDensity",
-  "keptTwins",
-  "keptHeadings",
-  "uncertainShare",
-  "currency",
-  "years",
-  "pathDepth",
-  "pathLength",
-  "pathDashes",
-  "pathDigits",
-  "hasQuery",
-  "isProductMeta",
-  "isWebsiteMeta",
-] as const;
+const column = (name: string): number => BLOCK_FEATURES.indexOf(name);
+const HEADING_COLUMN = column("headingLevel");
+
+const OWN = features<Page>({
+  meanP: ({ p, all }) => meanOf(p, 0, all, 1),
+  plateau: ({ plateau }) => plateau,
+  shareAboveHalf: ({ shareAboveHalf }) => shareAboveHalf,
+  keptBlocks: ({ keptBlocks }) => keptBlocks,
+  keptWords: ({ kept }) => sum(kept),
+  keptWordsPerBlock: ({ kept, keptBlocks }) => sum(kept) / Math.max(keptBlocks, 1),
+  keptLinkDensity: ({ rows, kept }) => meanOf(rows, column("above1.linkDensity"), kept),
+  keptTwins: ({ rows, kept }) => meanOf(rows, column("above2.twins"), kept),
+  keptHeadings: ({ rows, p }) =>
+    p.reduce((count, value, index) => count + flag(value > 0.5 && isHeading(rows, index)), 0),
+  uncertainShare: ({ p, all }) =>
+    sum(all.map((words, index) => (p[index]! > 0.2 && p[index]! < 0.8 ? words : 0))) / Math.max(sum(all), 1),
+  currency: ({ rows }) => sumOf(rows, column("currency")),
+  years: ({ rows }) => sumOf(rows, column("years")),
+  pathDepth: ({ path }) => path.split("/").filter(Boolean).length,
+  pathLength: ({ path }) => path.length,
+  pathDashes: ({ path }) => path.split("-").length - 1,
+  pathDigits: ({ path }) => path.replace(/[^0-9]/g, "").length,
+  hasQuery: ({ query }) => flag(query !== ""),
+  isProductMeta: ({ type, facts }) => flag(/product/i.test(type) || facts.meta.has("product:price:amount")),
+  isWebsiteMeta: ({ type }) => flag(/website/i.test(type)),
+});
 
 /** Columns of a block's row that are averaged over the kept blocks and over the page. */
 const AVERAGED = [
@@ -52,22 +58,32 @@ const AVERAGED = [
   "above0.twins",
   "depth",
 ] as const;
-const AVERAGED_COLUMNS = AVERAGED.map((name) => BLOCK_FEATURES.indexOf(name));
-const FIRST_NAME_COLUMN = BLOCK_FEATURES.indexOf("group0");
-const FIRST_SIGN_COLUMN = BLOCK_FEATURES.indexOf(PAGE_SIGNS[0]);
+const FIRST_NAME_COLUMN = column("group0");
+const FIRST_SIGN_COLUMN = column("pageWords");
 const NAME_COUNT = GROUP_COUNT + STRUCTURE_COUNT;
 /** Names further out than this say nothing of a block. */
 const NEAR_LEVELS = 5;
 const WIDTH_OF_BLOCK = BLOCK_FEATURES.length;
 
+const FEATURES = joined<Page>(
+  OWN,
+  each([...ADDRESS_PATTERNS.keys()], "address", ({ url }, pattern) =>
+    flag(ADDRESS_PATTERNS[pattern]!.test(url ?? "")),
+  ),
+  ...AVERAGED.map((name) =>
+    features<Page>({
+      [`kept.${name}`]: ({ rows, kept }) => meanOf(rows, column(name), kept),
+      [`page.${name}`]: ({ rows, all }) => meanOf(rows, column(name), all),
+    }),
+  ),
+  each([...new Array(NAME_COUNT).keys()], "name", ({ rows, all }, name) =>
+    shareNear(rows, FIRST_NAME_COLUMN + name, all),
+  ),
+  given(PAGE_SIGNS, ({ rows }) => rows.subarray(FIRST_SIGN_COLUMN, FIRST_SIGN_COLUMN + PAGE_SIGNS.length)),
+);
+
 /** Names of the features of a page, in their order; a change needs new trees. */
-export const PAGE_FEATURES: readonly string[] = [
-  ...OWN,
-  ...ADDRESS_PATTERNS.map((_, index) => `address${index}`),
-  ...AVERAGED.flatMap((name) => [`kept.${name}`, `page.${name}`]),
-  ...Array.from({ length: NAME_COUNT }, (_, index) => `name${index}`),
-  ...PAGE_SIGNS,
-];
+export const PAGE_FEATURES = FEATURES.names;
 
 /** What a page's features are computed from. */
 export type PageEvidence = {
@@ -79,66 +95,28 @@ export type PageEvidence = {
 };
 
 /** The features of the page as a whole: what it is made of, and of which kind the likely content is. */
-export function computePageFeatures(evidence: PageEvidence): Float32Array {
-  const features = new Float32Array(PAGE_FEATURES.length);
-  const weights = weightsOf(evidence);
-  let at = writeOwn(features, evidence, weights);
-  for (const pattern of ADDRESS_PATTERNS) features[at++] = pattern.test(evidence.url ?? "") ? 1 : 0;
-  for (const column of AVERAGED_COLUMNS) {
-    features[at++] = meanOf(evidence.rows, column, weights.kept);
-    features[at++] = meanOf(evidence.rows, column, weights.all);
-  }
-  for (let name = 0; name < NAME_COUNT; name++) {
-    features[at++] = shareNear(evidence.rows, FIRST_NAME_COLUMN + name, weights.all);
-  }
-  if (evidence.p.length > 0) {
-    features.set(evidence.rows.subarray(FIRST_SIGN_COLUMN, FIRST_SIGN_COLUMN + PAGE_SIGNS.length), at);
-  }
-  return features;
-}
+export const computePageFeatures = (evidence: PageEvidence): Float32Array =>
+  rowsOf(FEATURES, [describe(evidence)]);
 
-type Weights = { readonly all: Float32Array; readonly kept: Float32Array };
+type Page = ReturnType<typeof describe>;
 
-function weightsOf({ rows, p }: PageEvidence): Weights {
+/** A page with the words of each block, of all and of those that are likely content. */
+function describe(evidence: PageEvidence) {
+  const { facts, url, rows, p } = evidence;
   const all = Float32Array.from(p, (_, index) => rows[index * WIDTH_OF_BLOCK]!);
-  return { all, kept: all.map((words, index) => (p[index]! > 0.5 ? words : 0)) };
-}
-
-function writeOwn(features: Float32Array, { facts, url, rows, p }: PageEvidence, weights: Weights): number {
-  const { all, kept } = weights;
-  const { plateau, shareAboveHalf } = plateauOf(p, all);
-  const column = (name: string): number => BLOCK_FEATURES.indexOf(name);
-  const keptBlocks = p.reduce((count, value) => count + (value > 0.5 ? 1 : 0), 0);
-  const keptWords = sum(kept);
   const address = URL.parse(url ?? "");
-  const path = address?.pathname ?? "";
-  const type = facts.meta.get("og:type") ?? "";
-  const values = [
-    meanOf(Float32Array.from(p), 0, all, 1),
-    plateau,
-    shareAboveHalf,
-    keptBlocks,
-    keptWords,
-    keptWords / Math.max(keptBlocks, 1),
-    meanOf(rows, column("above1.linkDensity"), kept),
-    meanOf(rows, column("above2.twins"), kept),
-    p.reduce((count, value, index) => count + (value > 0.5 && isHeading(rows, index) ? 1 : 0), 0),
-    sum(all.map((words, index) => (p[index]! > 0.2 && p[index]! < 0.8 ? words : 0))) / Math.max(sum(all), 1),
-    sumOf(rows, column("currency")),
-    sumOf(rows, column("years")),
-    path.split("/").filter(Boolean).length,
-    path.length,
-    path.split("-").length - 1,
-    path.replace(/[^0-9]/g, "").length,
-    address?.search ? 1 : 0,
-    /product/i.test(type) || facts.meta.has("product:price:amount") ? 1 : 0,
-    /website/i.test(type) ? 1 : 0,
-  ];
-  features.set(values);
-  return OWN.length;
+  return {
+    ...evidence,
+    ...plateauOf(p, all),
+    all,
+    kept: all.map((words, index) => (p[index]! > 0.5 ? words : 0)),
+    keptBlocks: p.reduce((count, value) => count + flag(value > 0.5), 0),
+    path: address?.pathname ?? "",
+    query: address?.search ?? "",
+    type: facts.meta.get("og:type") ?? "",
+  };
 }
 
-const HEADING_COLUMN = BLOCK_FEATURES.indexOf("headingLevel");
 const isHeading = (rows: Float32Array, index: number): boolean =>
   rows[index * WIDTH_OF_BLOCK + HEADING_COLUMN]! > 0;
 

@@ -1,3 +1,4 @@
+import { features, flag, rowsOf } from "../features.ts";
 import type { PageFacts } from "../page/page-model.ts";
 import { Tag } from "../page/tags.ts";
 import { countText, type StatSink, TextStat, WORD_BUCKETS } from "../page/word-stats.ts";
@@ -22,71 +23,52 @@ export const COUNT_LIMITS = {
   pageBlocks: 600,
 } as const;
 
+const SIGNS = features<Sums>({
+  pageWords: ({ words }) => Math.log2(1 + Math.min(words, COUNT_LIMITS.pageWords)),
+  pageBlocks: ({ blocks }) => Math.log2(1 + Math.min(blocks, COUNT_LIMITS.pageBlocks)),
+  pageLinkDensity: ({ linkChars, chars }) => linkChars / Math.max(chars, 1),
+  pageWordsPerBlock: ({ words, blocks }) => words / Math.max(blocks, 1),
+  pageParagraphShare: ({ paragraph, words }) => paragraph / Math.max(words, 1),
+  pageItemShare: ({ item, words }) => item / Math.max(words, 1),
+  pageHeadings: ({ facts }) => facts.headings.length,
+  pageTimes: ({ facts }) => facts.times.length,
+  pageIsArticle: ({ facts }) => flag(/article/i.test(facts.meta.get("og:type") ?? "")),
+  pageHasArticleData: ({ jsonLd }) => flag(/"(?:\w*Article|BlogPosting)"/.test(jsonLd)),
+  pageHasProductData: ({ jsonLd }) => flag(/"Product(?:Group)?"/.test(jsonLd)),
+  pageHasThreadData: ({ jsonLd }) => flag(/"(?:DiscussionForumPosting|QAPage|Question)"/.test(jsonLd)),
+  pageHasListData: ({ jsonLd }) => flag(/"(?:ItemList|CollectionPage)"/.test(jsonLd)),
+  pageLongBlocks: ({ long, blocks }) => long / Math.max(blocks, 1),
+  pageTableShare: ({ cell, words }) => cell / Math.max(words, 1),
+  pageCodeShare: ({ code, words }) => code / Math.max(words, 1),
+});
+
 /** Names of the numbers of `readPageSigns`, in their order. */
-export const PAGE_SIGNS = [
-  "pageWords",
-  "pageBlocks",
-  "pageLinkDensity",
-  "pageWordsPerBlock",
-  "pageParagraphShare",
-  "pageItemShare",
-  "pageHeadings",
-  "pageTimes",
-  "pageIsArticle",
-  "pageHasArticleData",
-  "pageHasProductData",
-  "pageHasThreadData",
-  "pageHasListData",
-  "pageLongBlocks",
-  "pageTableShare",
-  "pageCodeShare",
-] as const;
+export const PAGE_SIGNS = SIGNS.names;
 
 /** What kind of page it is, as far as numbers say. */
-export function readPageSigns({ model, candidates }: PageTree, facts: PageFacts): Float32Array {
+export const readPageSigns = (tree: PageTree, facts: PageFacts): Float32Array =>
+  rowsOf(SIGNS, [sumsOf(tree, facts)]);
+
+type Sums = ReturnType<typeof sumsOf>;
+
+/** The words of a page by what they stand in. */
+function sumsOf({ model, candidates }: PageTree, facts: PageFacts) {
   const { blocks, tag } = model;
-  let words = 0;
-  let chars = 0;
-  let linkChars = 0;
-  let paragraph = 0;
-  let item = 0;
-  let cell = 0;
-  let code = 0;
-  let long = 0;
+  const sums = { words: 0, chars: 0, linkChars: 0, paragraph: 0, item: 0, cell: 0, code: 0, long: 0 };
   for (const block of candidates) {
     const at = block * TextStat.count;
     const count = blocks.stats[at + TextStat.words]!;
     const owner = tag[blocks.element[block]!]!;
-    words += count;
-    chars += blocks.stats[at + TextStat.chars]!;
-    linkChars += blocks.stats[at + TextStat.linkChars]!;
-    if (owner === Tag.p) paragraph += count;
-    else if (owner === Tag.li) item += count;
-    else if (owner === Tag.td || owner === Tag.th) cell += count;
-    else if (owner === Tag.pre) code += count;
-    if (count >= 20) long++;
+    sums.words += count;
+    sums.chars += blocks.stats[at + TextStat.chars]!;
+    sums.linkChars += blocks.stats[at + TextStat.linkChars]!;
+    if (owner === Tag.p) sums.paragraph += count;
+    else if (owner === Tag.li) sums.item += count;
+    else if (owner === Tag.td || owner === Tag.th) sums.cell += count;
+    else if (owner === Tag.pre) sums.code += count;
+    if (count >= 20) sums.long++;
   }
-  const jsonLd = facts.jsonLd.join(" ").slice(0, 200_000);
-  const count = Math.max(candidates.length, 1);
-  const total = Math.max(words, 1);
-  return Float32Array.of(
-    Math.log2(1 + Math.min(words, COUNT_LIMITS.pageWords)),
-    Math.log2(1 + Math.min(candidates.length, COUNT_LIMITS.pageBlocks)),
-    linkChars / Math.max(chars, 1),
-    words / count,
-    paragraph / total,
-    item / total,
-    facts.headings.length,
-    facts.times.length,
-    /article/i.test(facts.meta.get("og:type") ?? "") ? 1 : 0,
-    /"(?:\w*Article|BlogPosting)"/.test(jsonLd) ? 1 : 0,
-    /"Product(?:Group)?"/.test(jsonLd) ? 1 : 0,
-    /"(?:DiscussionForumPosting|QAPage|Question)"/.test(jsonLd) ? 1 : 0,
-    /"(?:ItemList|CollectionPage)"/.test(jsonLd) ? 1 : 0,
-    long / count,
-    cell / total,
-    code / total,
-  );
+  return { ...sums, facts, blocks: candidates.length, jsonLd: facts.jsonLd.join(" ").slice(0, 200_000) };
 }
 
 /** One byte per word bucket: which of the page's words mean something to the choice. */

@@ -1,3 +1,4 @@
+import { features, flag } from "../features.ts";
 import { ElementFlag } from "../page/page-model.ts";
 import { Tag, type TagId } from "../page/tags.ts";
 import { headingLevel } from "./block-features.ts";
@@ -156,20 +157,6 @@ function outermostContainer(
   return region;
 }
 
-/** Names of the features that say where a block stands in the container of what the first stage chooses. */
-export const REGION_FEATURES = [
-  "regionPlace",
-  "regionDepth",
-  "regionNames",
-  "ownName",
-  "isShown",
-  "sinceChosen",
-  "untilChosen",
-  "pSection",
-  "pageRegionChosen",
-  "pageRegionShare",
-  "pageRegionPlain",
-] as const;
 /** What the first stage alone would keep: from this share of the page's own plateau on, and from this probability. */
 const PLATEAU_SHARE = 0.6;
 const LEAST_CHOSEN = 0.3;
@@ -177,6 +164,40 @@ const LEAST_CHOSEN = 0.3;
 const MOST_LEVELS = 12;
 const MOST_BLOCKS = 12;
 const SECTION_BLOCKS = 12;
+
+/** A candidate, and what surrounds it. */
+type Place = {
+  readonly tree: PageTree;
+  readonly p: Float32Array;
+  readonly weight: Float32Array;
+  readonly region: Region | null;
+  readonly levels: ReturnType<typeof levelsOf> | null;
+  readonly signs: ReturnType<typeof signsOf>;
+  index: number;
+  element: number;
+  /** Blocks since the last one that the first stage chooses, and up to the next one. */
+  since: number;
+  until: number;
+};
+
+const FEATURES = features<Place>({
+  regionPlace: ({ region, element }) =>
+    region === null ? -1 : region.isInside[element]! + region.isPlain[element]!,
+  regionDepth: ({ levels, element }) => (levels === null ? -1 : levels.depths[element]!),
+  regionNames: ({ levels, element }) => (levels === null ? -1 : levels.names[element]!),
+  ownName: ({ tree, element }) => flag(tree.model.classId[element] !== 0),
+  isShown: ({ tree: { model, candidates }, index }) =>
+    flag((model.blocks.flags[candidates[index]!]! & NOT_SHOWN) === 0),
+  sinceChosen: ({ since }) => since,
+  untilChosen: ({ until }) => until,
+  pSection: sectionP,
+  pageRegionChosen: ({ signs }) => signs.chosen,
+  pageRegionShare: ({ signs }) => signs.share,
+  pageRegionPlain: ({ signs }) => signs.plain,
+});
+
+/** Names of the features that say where a block stands in the container of what the first stage chooses. */
+export const REGION_FEATURES = FEATURES.names;
 
 /**
  * The features of every candidate, one row of `REGION_FEATURES.length` numbers each.
@@ -190,32 +211,25 @@ export function computeRegionFeatures(tree: PageTree, p: Float32Array, weight: F
   const threshold = Math.max(LEAST_CHOSEN, PLATEAU_SHARE * plateauOf(p, weight).plateau);
   const isChosen = Uint8Array.from(p, (value) => (value >= threshold ? 1 : 0));
   const region = findRegion(tree, weight, isChosen);
-  const signs = signsOf(tree, weight, isChosen, region);
-  const { depths, names } = region === null ? NOTHING : levelsOf(tree, region);
   const until = new Float32Array(count);
   for (let index = count - 1, distance = MOST_BLOCKS; index >= 0; index--) {
     until[index] = distance;
     distance = isChosen[index] === 1 ? 0 : Math.min(distance + 1, MOST_BLOCKS);
   }
-  for (let index = 0, at = 0, since = MOST_BLOCKS; index < count; index++) {
-    const element = model.blocks.element[candidates[index]!]!;
-    rows[at++] = region === null ? -1 : region.isInside[element]! + region.isPlain[element]!;
-    rows[at++] = depths === null ? -1 : depths[element]!;
-    rows[at++] = names === null ? -1 : names[element]!;
-    rows[at++] = model.classId[element] === 0 ? 0 : 1;
-    rows[at++] = (model.blocks.flags[candidates[index]!]! & NOT_SHOWN) === 0 ? 1 : 0;
-    rows[at++] = since;
-    rows[at++] = until[index]!;
-    rows[at++] = sectionP(tree, p, weight, index);
-    rows[at++] = signs.chosen;
-    rows[at++] = signs.share;
-    rows[at++] = signs.plain;
-    since = isChosen[index] === 1 ? 0 : Math.min(since + 1, MOST_BLOCKS);
+  const place: Place = {
+    ...{ tree, p, weight, region, index: 0, element: 0, since: MOST_BLOCKS, until: MOST_BLOCKS },
+    levels: region === null ? null : levelsOf(tree, region),
+    signs: signsOf(tree, weight, isChosen, region),
+  };
+  for (let index = 0; index < count; index++) {
+    place.index = index;
+    place.element = model.blocks.element[candidates[index]!]!;
+    place.until = until[index]!;
+    FEATURES.write(rows, index * REGION_FEATURES.length, place);
+    place.since = isChosen[index] === 1 ? 0 : Math.min(place.since + 1, MOST_BLOCKS);
   }
   return rows;
 }
-
-const NOTHING = { depths: null, names: null };
 
 /** For each element inside the region the levels below it, and how many of them templates have named. */
 function levelsOf(
@@ -263,7 +277,7 @@ function signsOf(
 }
 
 /** Of a heading: the mean probability of what follows it up to the next heading of its level; else -1. */
-function sectionP(tree: PageTree, p: Float32Array, weight: Float32Array, index: number): number {
+function sectionP({ tree, p, weight, index }: Place): number {
   const level = headingLevel(tree, tree.candidates[index]!);
   if (level === 0) return -1;
   let words = 0;

@@ -1,11 +1,12 @@
+import { each, features, flag, joined, ofPart, rowsOf } from "../features.ts";
 import { ElementFlag } from "../page/page-model.ts";
 import { foldForComparison } from "../text.ts";
 import { type MetadataSource, PAGE_TYPES } from "../types.ts";
 import { BYLINE_KINDS, type BylineKind, type BylineMention, sourceOfByline } from "./byline-mentions.ts";
 import type { MetadataPage } from "./metadata-page.ts";
 import { foldNames, startsSpoken } from "./person-names.ts";
-import { Around, type Places } from "./places.ts";
-import { foldedWords, overlap } from "./text-overlap.ts";
+import { Around, inside, NameGroup, named, near, type Places } from "./places.ts";
+import { foldedWords, shareIn } from "./text-overlap.ts";
 
 /** A name, or several in one byline, with every place that gives it. */
 export type BylineCandidate = {
@@ -42,69 +43,107 @@ function bestSpelt(mentions: readonly BylineMention[]): BylineMention {
   return mentions.find(({ name }) => name !== name.toUpperCase()) ?? first;
 }
 
-const PAGE_KINDS = BYLINE_KINDS.slice(0, 8);
+const TEAM =
+  /\b(?:team|staff|editors?|editorial|newsroom|desk|redaktion|redaction|rédaction|redacción|redazione|redactie|contributors?|writers?|inc|llc|ltd|gmbh|group|agency|news|magazine|press|media|association|institute|university|department)\b/i;
+const ACCOUNT =
+  /^(?:admin|administrator|webmaster|editor|guest|user|moderator|webteam|web team|super user)\w*$/i;
+// Words of buttons and links that stand where names do.
+const INTERFACE =
+  /^(?:share|comments?|follow|home|about|menu|search|log ?in|sign ?(?:in|up)|register|edited|answered|asked|reply|more|contact|facebook|twitter|instagram|linkedin|pinterest|youtube|tiktok|reddit|medium|bluesky|mastodon|profile|users?|posts?|author|staff|members?|(?:main|user) menu|teilen|folgen|anmelden|partager|compartir)\b/i;
+
+/** A job or a title beside or instead of a name. */
+const ROLE =
+  /\b(?:editor|writer|author|director|manager|president|founder|officer|ceo|specialist|expert|analyst|contributor|columnist|reporter|correspondent|engineer|head of|ph\.?d|m\.?d|rd|rdn|mba)\b/i;
+const PERSON = /^\p{L}+(?: \p{L}\.?)? \p{L}{2,}$/u;
+
+const FAR = 60;
+const clip = (value: number): number => Math.max(-FAR, Math.min(FAR, value));
+const SAYS_OTHER =
+  /review|edited|editor|fact|photo|image|illustrat|sponsor|translat|medical|credit|updated by|geprüft|foto|bild|supervis|check|repl(?:y|ied)|comment|thanks|follow/i;
+
+/** A name that a page shows, and what stands around it. */
+type AroundName = ReturnType<typeof lookAround>;
+
+const SHOWN = features<AroundName>({
+  isContent: ({ places, block }) => flag(places.isContent(block)),
+  lineChars: ({ line }) => line.length,
+  otherChars: ({ line, name }) => line.length - name.length,
+  saysAuthor: ({ before, above }) => flag(startsSpoken(`${before || above} X`)),
+  saysOther: ({ before, above }) => flag(SAYS_OTHER.test(before) || SAYS_OTHER.test(above)),
+  namedAuthor: near(NameGroup.author),
+  namedMeta: near(NameGroup.date),
+  namedComment: named(NameGroup.comment),
+  namedRelated: named(NameGroup.related),
+  namedCard: named(NameGroup.card),
+  namedReview: named(NameGroup.review),
+  namedThread: named(NameGroup.thread),
+  namedSidebar: named(NameGroup.sidebar),
+  inNav: inside(Around.nav),
+  inHeader: inside(Around.header),
+  inFooter: inside(Around.footer),
+  inAside: inside(Around.aside),
+  inArticle: inside(Around.article),
+  inList: inside(Around.list),
+  inTable: inside(Around.table),
+  isLinked: ({ places, element }) => flag((places.model.flags[element]! & ElementFlag.link) !== 0),
+  isHeading: ({ places, block }) => flag((places.model.blocks.flags[block]! & ElementFlag.heading) !== 0),
+  isHidden: ({ places, element }) => flag(places.isHidden(element)),
+});
+
+/** A candidate and its page. */
+type Described = ReturnType<typeof describe>;
+
+const FEATURES = joined<Described>(
+  each(BYLINE_KINDS, "is.", ({ kinds }, kind) => flag(kinds.has(kind))),
+  each(BYLINE_KINDS.slice(0, 8), "page.", ({ shared }, kind) => flag(shared.kinds.has(kind))),
+  features({
+    mentions: ({ mentions }) => mentions.length,
+    kinds: ({ kinds }) => kinds.size,
+    shownCount: ({ mentions }) => mentions.filter(({ shown }) => shown !== null).length,
+    distance: ({ shown }) => (shown === null ? FAR + 2 : clip(shown.block - shown.places.first)),
+    titleDistance: ({ shown, shared: { titleBlock } }) =>
+      shown === null ? FAR + 2 : titleBlock < 0 ? FAR + 1 : clip(shown.block - titleBlock),
+    endDistance: ({ shown }) => (shown === null ? FAR + 2 : clip(shown.block - shown.places.last)),
+  }),
+  ofPart(({ shown }) => shown, -1, SHOWN),
+  features({
+    order: ({ folded, shared }) => shared.order.indexOf(folded),
+    markedOrder: ({ folded, shared }) => shared.marked.indexOf(folded),
+    namedOrder: ({ folded, shared }) => shared.named.indexOf(folded),
+    linkedOrder: ({ folded, shared }) => shared.linked.indexOf(folded),
+    candidates: ({ shared }) => shared.all.length,
+    shownCandidates: ({ shared }) => shared.order.length,
+    words: ({ words }) => words.length,
+    chars: ({ name }) => name.length,
+    capitalised: ({ letters }) =>
+      letters.length === 0
+        ? 0
+        : letters.filter((word) => word[0] !== word[0]!.toLowerCase()).length / letters.length,
+    digits: ({ name }) => name.replace(/\D/g, "").length,
+    isOneLowerWord: ({ name, words }) => flag(words.length === 1 && name === name.toLowerCase()),
+    commas: ({ name }) => name.split(/[,;]/).length - 1,
+    joins: ({ name }) => name.split(/\s(?:and|&|und|et|y|e|en)\s/i).length - 1,
+    isTeam: ({ name }) => flag(TEAM.test(name)),
+    isAccount: ({ name }) => flag(ACCOUNT.test(name)),
+    isInterface: ({ name }) => flag(INTERFACE.test(name)),
+    isAddress: ({ name }) => flag(name.includes("@")),
+    inSiteName: ({ words, shared }) => shareIn(words, shared.site),
+    siteNameIn: ({ words, shared }) => shareIn(shared.site, words),
+    isHost: ({ joined: all, shared }) => flag(all.length > 2 && shared.host.includes(all)),
+    inTitle: ({ words, shared }) => shareIn(words, shared.title),
+    isInOther: ({ folded, shared }) =>
+      flag(shared.all.some((other) => other !== folded && ` ${other} `.includes(` ${folded} `))),
+    holdsOther: ({ folded, shared }) =>
+      flag(shared.all.some((other) => other !== folded && ` ${folded} `.includes(` ${other} `))),
+    openGraphArticle: ({ page }) => flag(/article/i.test(page.meta.get("og:type") ?? "")),
+    pageType: ({ page }) => (page.pageType === null ? -1 : PAGE_TYPES.indexOf(page.pageType)),
+    isRole: ({ name }) => flag(ROLE.test(name)),
+    peopleNamed: ({ shared }) => shared.all.filter((other) => PERSON.test(other)).length,
+  }),
+);
 
 /** Names of the numbers about a candidate, in their order. */
-export const BYLINE_FEATURES = [
-  ...BYLINE_KINDS.map((kind) => `is.${kind}`),
-  ...PAGE_KINDS.map((kind) => `page.${kind}`),
-  "mentions",
-  "kinds",
-  "shownCount",
-  "distance",
-  "titleDistance",
-  "endDistance",
-  "isContent",
-  "lineChars",
-  "otherChars",
-  "saysAuthor",
-  "saysOther",
-  "namedAuthor",
-  "namedMeta",
-  "namedComment",
-  "namedRelated",
-  "namedCard",
-  "namedReview",
-  "namedThread",
-  "namedSidebar",
-  "inNav",
-  "inHeader",
-  "inFooter",
-  "inAside",
-  "inArticle",
-  "inList",
-  "inTable",
-  "isLinked",
-  "isHeading",
-  "isHidden",
-  "order",
-  "markedOrder",
-  "namedOrder",
-  "linkedOrder",
-  "candidates",
-  "shownCandidates",
-  "words",
-  "chars",
-  "capitalised",
-  "digits",
-  "isOneLowerWord",
-  "commas",
-  "joins",
-  "isTeam",
-  "isAccount",
-  "isInterface",
-  "isAddress",
-  "inSiteName",
-  "siteNameIn",
-  "isHost",
-  "inTitle",
-  "isInOther",
-  "holdsOther",
-  "openGraphArticle",
-  "pageType",
-  "isRole",
-  "peopleNamed",
-] as const;
+export const BYLINE_FEATURES = FEATURES.names;
 
 /** A row of numbers for each candidate. */
 export function computeBylineFeatures(
@@ -112,12 +151,11 @@ export function computeBylineFeatures(
   page: MetadataPage,
   titleBlock: number,
 ): Float32Array {
-  const rows = new Float32Array(candidates.length * BYLINE_FEATURES.length);
   const shared = describePage(candidates, page, titleBlock);
-  candidates.forEach((candidate, index) => {
-    rows.set(describe(candidate, page, shared), index * BYLINE_FEATURES.length);
-  });
-  return rows;
+  return rowsOf(
+    FEATURES,
+    candidates.map((candidate) => describe(candidate, page, shared)),
+  );
 }
 
 type Shared = ReturnType<typeof describePage>;
@@ -160,115 +198,19 @@ function bestShown(mentions: readonly BylineMention[], places: Places, titleBloc
   return best;
 }
 
-const flag = (value: boolean): number => (value ? 1 : 0);
-
-const TEAM =
-  /\b(?:team|staff|editors?|editorial|newsroom|desk|redaktion|redaction|rédaction|redacción|redazione|redactie|contributors?|writers?|inc|llc|ltd|gmbh|group|agency|news|magazine|press|media|association|institute|university|department)\b/i;
-const ACCOUNT =
-  /^(?:admin|administrator|webmaster|editor|guest|user|moderator|webteam|web team|super user)\w*$/i;
-// Words of buttons and links that stand where names do.
-const INTERFACE =
-  /^(?:share|comments?|follow|home|about|menu|search|log ?in|sign ?(?:in|up)|register|edited|answered|asked|reply|more|contact|facebook|twitter|instagram|linkedin|pinterest|youtube|tiktok|reddit|medium|bluesky|mastodon|profile|users?|posts?|author|staff|members?|(?:main|user) menu|teilen|folgen|anmelden|partager|compartir)\b/i;
-
-function describe({ name, folded, mentions }: BylineCandidate, page: MetadataPage, shared: Shared): number[] {
-  const kinds = new Set(mentions.map(({ kind }) => kind));
+function describe({ name, folded, mentions }: BylineCandidate, page: MetadataPage, shared: Shared) {
   const words = folded.split(" ");
-  const letters = name.match(/\p{L}+/gu) ?? [];
-  const capitalised = letters.filter((word) => word[0] !== word[0]!.toLowerCase()).length;
-  const joined = words.join("");
-  return [
-    ...BYLINE_KINDS.map((kind) => flag(kinds.has(kind))),
-    ...PAGE_KINDS.map((kind) => flag(shared.kinds.has(kind))),
-    mentions.length,
-    kinds.size,
-    mentions.filter(({ shown }) => shown !== null).length,
-    ...describeShown(mentions, name, page.places, shared.titleBlock),
-    shared.order.indexOf(folded),
-    shared.marked.indexOf(folded),
-    shared.named.indexOf(folded),
-    shared.linked.indexOf(folded),
-    shared.all.length,
-    shared.order.length,
-    words.length,
-    name.length,
-    letters.length === 0 ? 0 : capitalised / letters.length,
-    name.replace(/\D/g, "").length,
-    flag(words.length === 1 && name === name.toLowerCase()),
-    name.split(/[,;]/).length - 1,
-    name.split(/\s(?:and|&|und|et|y|e|en)\s/i).length - 1,
-    flag(TEAM.test(name)),
-    flag(ACCOUNT.test(name)),
-    flag(INTERFACE.test(name)),
-    flag(name.includes("@")),
-    ...overlap(words, shared.site),
-    flag(joined.length > 2 && shared.host.includes(joined)),
-    overlap(words, shared.title)[0],
-    flag(shared.all.some((other) => other !== folded && ` ${other} `.includes(` ${folded} `))),
-    flag(shared.all.some((other) => other !== folded && ` ${folded} `.includes(` ${other} `))),
-    flag(/article/i.test(page.meta.get("og:type") ?? "")),
-    page.pageType === null ? -1 : PAGE_TYPES.indexOf(page.pageType),
-    flag(ROLE.test(name)),
-    shared.all.filter((other) => PERSON.test(other)).length,
-  ];
+  const shown = bestShown(mentions, page.places, shared.titleBlock);
+  return {
+    ...{ name, folded, mentions, page, shared, words },
+    kinds: new Set(mentions.map(({ kind }) => kind)),
+    letters: name.match(/\p{L}+/gu) ?? [],
+    joined: words.join(""),
+    shown: shown === null ? null : lookAround(shown, name, page.places),
+  };
 }
 
-/** A job or a title beside or instead of a name. */
-const ROLE =
-  /\b(?:editor|writer|author|director|manager|president|founder|officer|ceo|specialist|expert|analyst|contributor|columnist|reporter|correspondent|engineer|head of|ph\.?d|m\.?d|rd|rdn|mba)\b/i;
-const PERSON = /^\p{L}+(?: \p{L}\.?)? \p{L}{2,}$/u;
-
-const FAR = 60;
-const clip = (value: number): number => Math.max(-FAR, Math.min(FAR, value));
-const SAYS_OTHER =
-  /review|edited|editor|fact|photo|image|illustrat|sponsor|translat|medical|credit|updated by|geprüft|foto|bild|supervis|check|repl(?:y|ied)|comment|thanks|follow/i;
-
-/** Groups of names, see `groupsOf`. */
-const GROUPS = { author: 15, meta: 16, comment: 4, related: 6, card: 14, review: 24, thread: 25, sidebar: 3 };
-
-function describeShown(
-  mentions: readonly BylineMention[],
-  name: string,
-  places: Places,
-  titleBlock: number,
-): number[] {
-  const shown = bestShown(mentions, places, titleBlock);
-  if (shown === null) return NOT_SHOWN;
-  const { block, element, line, above } = shown;
-  const { model } = places;
-  const { tags, groups, nearGroups } = places.surroundings(element);
-  const inside = (bit: number): number => flag((tags & bit) !== 0);
-  const named = (group: number): number => flag((groups & (1 << group)) !== 0);
-  const near = (group: number): number => flag((nearGroups & (1 << group)) !== 0);
-  const before = line.slice(0, Math.max(line.indexOf(name), 0));
-  return [
-    clip(block - places.first),
-    titleBlock < 0 ? FAR + 1 : clip(block - titleBlock),
-    clip(block - places.last),
-    flag(places.isContent(block)),
-    line.length,
-    line.length - name.length,
-    flag(startsSpoken(`${before || above} X`)),
-    flag(SAYS_OTHER.test(before) || SAYS_OTHER.test(above)),
-    near(GROUPS.author),
-    near(GROUPS.meta),
-    named(GROUPS.comment),
-    named(GROUPS.related),
-    named(GROUPS.card),
-    named(GROUPS.review),
-    named(GROUPS.thread),
-    named(GROUPS.sidebar),
-    inside(Around.nav),
-    inside(Around.header),
-    inside(Around.footer),
-    inside(Around.aside),
-    inside(Around.article),
-    inside(Around.list),
-    inside(Around.table),
-    flag((model.flags[element]! & ElementFlag.link) !== 0),
-    flag((model.blocks.flags[block]! & ElementFlag.heading) !== 0),
-    flag(places.isHidden(element)),
-  ];
+function lookAround(shown: Shown, name: string, places: Places) {
+  const before = shown.line.slice(0, Math.max(shown.line.indexOf(name), 0));
+  return { ...shown, ...places.surroundings(shown.element), places, name, before };
 }
-
-const SHOWN_FEATURES = 26;
-const NOT_SHOWN: number[] = [FAR + 2, FAR + 2, FAR + 2, ...new Array<number>(SHOWN_FEATURES - 3).fill(-1)];

@@ -2,7 +2,7 @@ import { foldForComparison } from "../text.ts";
 import type { MetadataPage } from "./metadata-page.ts";
 import { TITLE_TREES } from "./metadata-trees.ts";
 import { Picker } from "./picker.ts";
-import { foldedWords, overlap } from "./text-overlap.ts";
+import { foldedWords, shareIn } from "./text-overlap.ts";
 import { findTitleCandidates, type TitleCandidate } from "./title-candidates.ts";
 import { computeTitleFeatures, TITLE_FEATURES } from "./title-features.ts";
 
@@ -40,7 +40,7 @@ export function chooseTitle({ candidates, rows }: DescribedTitles): TitleCandida
 function titleBlock({ facts, places }: MetadataPage, candidates: readonly TitleCandidate[]): number {
   const said = foldedWords(facts.title);
   const headings = candidates.filter(({ element }) => element >= 0);
-  const agreeing = headings.find(({ text }) => overlap(foldedWords(text), said)[0] >= 0.5) ?? headings[0];
+  const agreeing = headings.find(({ text }) => shareIn(foldedWords(text), said) >= 0.5) ?? headings[0];
   if (agreeing) return places.blockOf(agreeing.element);
   const folded = candidates[0]?.folded;
   const { text, count } = places.model.blocks;

@@ -1,5 +1,6 @@
+import { each, features, flag, given, joined, ofPart, rowsOf } from "../features.ts";
 import { typesOf } from "../json-ld.ts";
-import type { ScannedPage } from "../page/page-model.ts";
+import { ElementFlag, type ScannedPage } from "../page/page-model.ts";
 import { PAGE_TYPES } from "../types.ts";
 import {
   DATE_KINDS,
@@ -9,7 +10,7 @@ import {
   saysModified,
 } from "./date-mentions.ts";
 import type { MetadataPage } from "./metadata-page.ts";
-import { Around, type Places } from "./places.ts";
+import { Around, inside, NameGroup, named, near, type Places } from "./places.ts";
 import { daysBetween } from "./written-dates.ts";
 
 /** A day that a page names, with every place that names it. */
@@ -35,85 +36,130 @@ export const mayBePublication = ({ mentions }: DayCandidate): boolean =>
 
 const MAX_DAYS = 24;
 
-/** Names of the numbers that say whether a page is of a kind that names its day and its author. */
-const PAGE_CUES = [
-  "cue.articleLd",
-  "cue.productLd",
-  "cue.pageLd",
-  "cue.personLd",
-  "cue.openGraphType",
-  "cue.publishedMeta",
-  "cue.pathDepth",
-  "cue.pathPost",
-  "cue.pathReference",
-  "cue.pathShop",
-  "cue.slugWords",
-  "cue.titleWords",
-  "cue.contentBlocks",
-  "cue.contentChars",
-  "cue.commented",
-  "cue.marked",
-] as const;
+const FAR = 60;
+const clip = (value: number, limit: number): number => Math.max(-limit, Math.min(limit, value));
+
+const SAYS_PUBLISHED =
+  /publi|posted|written|released?|veröffentlicht|erschienen|geplaatst|opublikowan|опубликован|发布|發布|公開|投稿|掲載|게시|입력/i;
+const SAYS_OTHER =
+  /©|copyright|joined|registered|member since|until|expires|deadline|founded|born|valid|version|accessed|retrieved/i;
+
+const POST =
+  /\/(?:blogs?|news|articles?|posts?|stor(?:y|ies)|press|insights?|magazine|journal|reviews?|podcast)\b|\/20\d\d\//i;
+const REFERENCE =
+  /^docs?\.|\/(?:docs?|documentation|manual|reference|api|help|support|wiki|handbook|tutorials?)\b/i;
+const SHOP = /\/(?:products?|shop|store|items?|categor(?:y|ies)|collections?|services?|pricing|p|dp)\b/i;
+const COMMENT_GROUP = 1 << NameGroup.comment;
+
+/** Numbers that say whether a page is of a kind that names its day and its author. */
+const PAGE_CUES = features<MetadataPage>({
+  "cue.articleLd": (page) => hasType(page, /Article$|Posting$|^Report$/),
+  "cue.productLd": (page) => hasType(page, /^Product/),
+  "cue.pageLd": (page) => hasType(page, /Page$/),
+  "cue.personLd": ({ jsonLd }) => flag(jsonLd.some(({ author }) => author !== undefined)),
+  "cue.openGraphType": ({ meta }) => rankOfKind(meta.get("og:type") ?? ""),
+  "cue.publishedMeta": ({ meta }) => flag(meta.has("article:published_time")),
+  "cue.pathDepth": ({ url }) => (url === null ? -1 : stepsOf(url).length),
+  "cue.pathPost": ({ url }) => flag(POST.test(addressOf(url))),
+  "cue.pathReference": ({ url }) => flag(REFERENCE.test(addressOf(url))),
+  "cue.pathShop": ({ url }) => flag(SHOP.test(addressOf(url))),
+  "cue.slugWords": ({ url }) => (stepsOf(url).at(-1) ?? "").split(/[-_]+/).length,
+  "cue.titleWords": ({ facts }) => facts.title.split(/\s+/).length,
+  "cue.contentBlocks": ({ places }) => places.contentBlocks.length,
+  "cue.contentChars": ({ places: { contentBlocks, model } }) =>
+    contentBlocks.reduce((sum, block) => sum + model.blocks.text[block]!.length, 0),
+  "cue.commented": ({ places }) => flag(places.model.groups.some((groups) => (groups & COMMENT_GROUP) !== 0)),
+  "cue.marked": ({ facts }) => facts.authors.length,
+});
+
+const hasType = ({ jsonLd }: MetadataPage, pattern: RegExp): number =>
+  flag(jsonLd.some((object) => typesOf(object).some((type) => pattern.test(type))));
+
+const rankOfKind = (kind: string): number =>
+  kind === "" ? -1 : /article/i.test(kind) ? 2 : /product/i.test(kind) ? 1 : 0;
+
+const addressOf = (url: URL | null): string => (url === null ? "" : url.hostname + url.pathname);
+const stepsOf = (url: URL | null): readonly string[] => url?.pathname.split("/").filter(Boolean) ?? [];
+
+/** A date that a page shows, and what stands around it. */
+type Shown = ReturnType<typeof lookAround>;
+
+const SHOWN = features<Shown>({
+  isContent: ({ places, block }) => flag(places.isContent(block)),
+  otherChars: ({ otherChars }) => otherChars,
+  lineChars: ({ places, block }) => places.model.blocks.text[block]!.length,
+  saysPublished: ({ before }) => flag(SAYS_PUBLISHED.test(before)),
+  saysModified: ({ before }) => flag(saysModified(before)),
+  saysOther: ({ before }) => flag(SAYS_OTHER.test(before)),
+  namedPublished: ({ names }) => flag(/publi|posted|created/i.test(names)),
+  namedModified: ({ names }) => flag(/updat|modif|changed|edited|revis/i.test(names)),
+  namedDate: near(NameGroup.date),
+  namedAuthor: near(NameGroup.author),
+  namedHeader: near(NameGroup.header),
+  namedComment: named(NameGroup.comment),
+  namedRelated: named(NameGroup.related),
+  namedCard: named(NameGroup.card),
+  namedReview: named(NameGroup.review),
+  namedThread: named(NameGroup.thread),
+  namedProduct: named(NameGroup.product),
+  inNav: inside(Around.nav),
+  inHeader: inside(Around.header),
+  inFooter: inside(Around.footer),
+  inAside: inside(Around.aside),
+  inArticle: inside(Around.article),
+  inList: inside(Around.list),
+  inTable: inside(Around.table),
+  isLinked: ({ places, element }) => flag((places.model.flags[element]! & ElementFlag.link) !== 0),
+  isHidden: ({ places, element }) => flag(places.isHidden(element)),
+  twins: ({ looks, places, element }) => looks.get(lookOf(element, places)) ?? 0,
+});
+
+/** A day and its page. */
+type Described = ReturnType<typeof describe>;
+
+const FEATURES = joined<Described>(
+  each(DATE_KINDS, "is.", ({ kinds }, kind) => flag(kinds.has(kind))),
+  each(DATE_KINDS.slice(0, 8), "page.", ({ shared }, kind) => flag(shared.kinds.has(kind))),
+  features({
+    mentions: ({ mentions }) => mentions.length,
+    kinds: ({ kinds }) => kinds.size,
+    shownCount: ({ mentions }) => mentions.filter((mention) => mention.shown !== null).length,
+    distance: ({ shown }) => (shown === null ? FAR + 2 : clip(shown.block - shown.places.first, FAR)),
+    titleDistance: ({ shown, shared: { titleBlock } }) =>
+      shown === null ? FAR + 2 : titleBlock < 0 ? FAR + 1 : clip(shown.block - titleBlock, FAR),
+    endDistance: ({ shown }) => (shown === null ? FAR + 2 : clip(shown.block - shown.places.last, FAR)),
+  }),
+  ofPart(({ shown }) => shown, -1, SHOWN),
+  features({
+    order: ({ day, shared }) => shared.shownDays.indexOf(day),
+    days: ({ shared }) => shared.sorted.length,
+    shownDays: ({ shared }) => shared.shownDays.length,
+    earlierDays: ({ day, shared }) => shared.sorted.indexOf(day),
+    sincePublished: ({ day, shared }) => since(shared.published, day),
+    sinceModified: ({ day, shared }) => since(shared.modified, day),
+    sinceShownFirst: ({ day, shared }) => since(shared.firstShown, day),
+    urlMonth: ({ day, shared }) => flag(shared.urlMonth !== null && day.startsWith(shared.urlMonth)),
+    hasUrlMonth: ({ shared }) => flag(shared.urlMonth !== null),
+    openGraphArticle: ({ page }) => flag(/article/i.test(page.meta.get("og:type") ?? "")),
+    pageType: ({ page }) => (page.pageType === null ? -1 : PAGE_TYPES.indexOf(page.pageType)),
+    titleRank: ({ day, shared }) => shared.fromTitle.findIndex((other) => other.day === day),
+    nearestToTitle: ({ shared }) => shared.fromTitle[0]?.steps ?? -1,
+    publishedIsShown: ({ shared }) =>
+      flag(shared.published !== null && shared.shownDays.includes(shared.published)),
+    labelledPublished: ({ shared }) => flag(shared.saysPublished),
+    labelledModified: ({ shared }) => flag(shared.saysModified),
+    shownNeighbour: ({ day, shared }) =>
+      flag(shared.shownDays.some((other) => Math.abs(daysBetween(other, day)) === 1)),
+    neighbour: ({ day, shared }) =>
+      flag(shared.sorted.some((other) => Math.abs(daysBetween(other, day)) === 1)),
+    hour: ({ mentions }) => hourOf(mentions),
+    isModified: ({ mentions }) => flag(mentions.some(({ kind }) => MODIFIED_KINDS.includes(kind))),
+  }),
+  given(PAGE_CUES.names, ({ shared }) => shared.cues),
+);
 
 /** Names of the numbers about a day, in their order. */
-export const DATE_FEATURES = [
-  ...DATE_KINDS.map((kind) => `is.${kind}`),
-  ...DATE_KINDS.slice(0, 8).map((kind) => `page.${kind}`),
-  "mentions",
-  "kinds",
-  "shownCount",
-  "distance",
-  "titleDistance",
-  "endDistance",
-  "isContent",
-  "otherChars",
-  "lineChars",
-  "saysPublished",
-  "saysModified",
-  "saysOther",
-  "namedPublished",
-  "namedModified",
-  "namedDate",
-  "namedAuthor",
-  "namedHeader",
-  "namedComment",
-  "namedRelated",
-  "namedCard",
-  "namedReview",
-  "namedThread",
-  "namedProduct",
-  "inNav",
-  "inHeader",
-  "inFooter",
-  "inAside",
-  "inArticle",
-  "inList",
-  "inTable",
-  "isLinked",
-  "isHidden",
-  "twins",
-  "order",
-  "days",
-  "shownDays",
-  "earlierDays",
-  "sincePublished",
-  "sinceModified",
-  "sinceShownFirst",
-  "urlMonth",
-  "hasUrlMonth",
-  "openGraphArticle",
-  "pageType",
-  "titleRank",
-  "nearestToTitle",
-  "publishedIsShown",
-  "labelledPublished",
-  "labelledModified",
-  "shownNeighbour",
-  "neighbour",
-  "hour",
-  "isModified",
-  ...PAGE_CUES,
-] as const;
+export const DATE_FEATURES = FEATURES.names;
 
 /** What the days of a page are measured against. */
 export type DateContext = {
@@ -125,12 +171,11 @@ export type DateContext = {
 
 /** A row of numbers for each day. */
 export function computeDateFeatures(days: readonly DayCandidate[], context: DateContext): Float32Array {
-  const rows = new Float32Array(days.length * DATE_FEATURES.length);
   const shared = describePage(context);
-  days.forEach((candidate, index) => {
-    rows.set(describe(candidate, context.page, shared), index * DATE_FEATURES.length);
-  });
-  return rows;
+  return rowsOf(
+    FEATURES,
+    days.map((candidate) => describe(candidate, context.page, shared)),
+  );
 }
 
 type Shared = {
@@ -147,7 +192,7 @@ type Shared = {
   /** Whether some shown date is labelled as that of the publication, or of a change. */
   readonly saysPublished: boolean;
   readonly saysModified: boolean;
-  readonly cues: readonly number[];
+  readonly cues: Float32Array;
   /** How many dates are shown by elements of the same tag and class. */
   readonly looks: ReadonlyMap<number, number>;
 };
@@ -163,7 +208,9 @@ function describePage({ all: days, page, titleBlock }: DateContext): Shared {
   const looks = new Map<number, number>();
   for (const { mentions } of days) {
     for (const { shown: place } of mentions) {
-      if (place) looks.set(lookOf(place, page.places), (looks.get(lookOf(place, page.places)) ?? 0) + 1);
+      if (place === null) continue;
+      const look = lookOf(place.element, page.places);
+      looks.set(look, (looks.get(look) ?? 0) + 1);
     }
   }
   const month = /[/_-](20\d\d)[/_-]?(0[1-9]|1[0-2])(?!\d)/.exec(page.url?.pathname ?? "");
@@ -181,12 +228,12 @@ function describePage({ all: days, page, titleBlock }: DateContext): Shared {
       .sort((one, other) => one.steps - other.steps),
     saysPublished: labels.some((before) => SAYS_PUBLISHED.test(before)),
     saysModified: labels.some(saysModified),
-    cues: describeCues(page),
+    cues: rowsOf(PAGE_CUES, [page]),
     looks,
   };
 }
 
-const lookOf = ({ element }: ShownDate, { model }: Places): number =>
+const lookOf = (element: number, { model }: Places): number =>
   model.tag[element]! * 65536 + (model.classId[element]! & 65535);
 
 /** The place of a day nearest to the title, or else to the start of the content. */
@@ -199,9 +246,6 @@ function bestShown(mentions: readonly DateMention[], places: Places, titleBlock:
   return best;
 }
 
-const FAR = 60;
-const clip = (value: number, limit: number): number => Math.max(-limit, Math.min(limit, value));
-const flag = (value: boolean): number => (value ? 1 : 0);
 const MAX_DAYS_APART = 3000;
 const UNKNOWN_DAYS = 9999;
 
@@ -209,38 +253,22 @@ function since(from: string | null, day: string): number {
   return from === null ? UNKNOWN_DAYS : clip(daysBetween(from, day), MAX_DAYS_APART);
 }
 
-function describe({ day, mentions }: DayCandidate, page: MetadataPage, shared: Shared): number[] {
-  const kinds = new Set(mentions.map(({ kind }) => kind));
+function describe({ day, mentions }: DayCandidate, page: MetadataPage, shared: Shared) {
   const shown = bestShown(mentions, page.places, shared.titleBlock);
-  return [
-    ...DATE_KINDS.map((kind) => flag(kinds.has(kind))),
-    ...DATE_KINDS.slice(0, 8).map((kind) => flag(shared.kinds.has(kind))),
-    mentions.length,
-    kinds.size,
-    mentions.filter((mention) => mention.shown !== null).length,
-    ...describeShown(shown, page.places, shared),
-    shared.shownDays.indexOf(day),
-    shared.sorted.length,
-    shared.shownDays.length,
-    shared.sorted.indexOf(day),
-    since(shared.published, day),
-    since(shared.modified, day),
-    since(shared.firstShown, day),
-    flag(shared.urlMonth !== null && day.startsWith(shared.urlMonth)),
-    flag(shared.urlMonth !== null),
-    flag(/article/i.test(page.meta.get("og:type") ?? "")),
-    page.pageType === null ? -1 : PAGE_TYPES.indexOf(page.pageType),
-    shared.fromTitle.findIndex((other) => other.day === day),
-    shared.fromTitle[0]?.steps ?? -1,
-    flag(shared.published !== null && shared.shownDays.includes(shared.published)),
-    flag(shared.saysPublished),
-    flag(shared.saysModified),
-    flag(shared.shownDays.some((other) => Math.abs(daysBetween(other, day)) === 1)),
-    flag(shared.sorted.some((other) => Math.abs(daysBetween(other, day)) === 1)),
-    hourOf(mentions),
-    flag(mentions.some(({ kind }) => MODIFIED_KINDS.includes(kind))),
-    ...shared.cues,
-  ];
+  return {
+    ...{ day, mentions, page, shared },
+    kinds: new Set(mentions.map(({ kind }) => kind)),
+    shown: shown === null ? null : lookAround(shown, page.places, shared),
+  };
+}
+
+function lookAround(shown: ShownDate, places: Places, { looks }: Shared) {
+  return {
+    ...shown,
+    ...places.surroundings(shown.element),
+    ...{ places, looks },
+    names: namesAround(places.model, shown.element),
+  };
 }
 
 /** The hour at which a day is said to have begun for the page; -1 where none is said. */
@@ -249,71 +277,6 @@ function hourOf(mentions: readonly DateMention[]): number {
   return timed ? Number(timed.value.slice(11, 13)) : -1;
 }
 
-const SAYS_PUBLISHED =
-  /publi|posted|written|released?|veröffentlicht|erschienen|geplaatst|opublikowan|опубликован|发布|發布|公開|投稿|掲載|게시|입력/i;
-const SAYS_OTHER =
-  /©|copyright|joined|registered|member since|until|expires|deadline|founded|born|valid|version|accessed|retrieved/i;
-
-/** Groups of names, see `groupsOf`. */
-const GROUPS = {
-  date: 16,
-  author: 15,
-  header: 2,
-  comment: 4,
-  related: 6,
-  card: 14,
-  review: 24,
-  thread: 25,
-  product: 13,
-};
-
-function describeShown(shown: ShownDate | null, places: Places, { titleBlock, looks }: Shared): number[] {
-  if (shown === null) return NOT_SHOWN;
-  const { block, element, before, otherChars } = shown;
-  const { model } = places;
-  const { tags, groups, nearGroups } = places.surroundings(element);
-  const inside = (bit: number): number => flag((tags & bit) !== 0);
-  const named = (group: number): number => flag((groups & (1 << group)) !== 0);
-  const near = (group: number): number => flag((nearGroups & (1 << group)) !== 0);
-  const names = namesAround(model, element);
-  return [
-    clip(block - places.first, FAR),
-    titleBlock < 0 ? FAR + 1 : clip(block - titleBlock, FAR),
-    clip(block - places.last, FAR),
-    flag(places.isContent(block)),
-    otherChars,
-    model.blocks.text[block]!.length,
-    flag(SAYS_PUBLISHED.test(before)),
-    flag(saysModified(before)),
-    flag(SAYS_OTHER.test(before)),
-    flag(/publi|posted|created/i.test(names)),
-    flag(/updat|modif|changed|edited|revis/i.test(names)),
-    near(GROUPS.date),
-    near(GROUPS.author),
-    near(GROUPS.header),
-    named(GROUPS.comment),
-    named(GROUPS.related),
-    named(GROUPS.card),
-    named(GROUPS.review),
-    named(GROUPS.thread),
-    named(GROUPS.product),
-    inside(Around.nav),
-    inside(Around.header),
-    inside(Around.footer),
-    inside(Around.aside),
-    inside(Around.article),
-    inside(Around.list),
-    inside(Around.table),
-    flag((model.flags[element]! & LINK) !== 0),
-    flag(places.isHidden(element)),
-    looks.get(lookOf(shown, places)) ?? 0,
-  ];
-}
-
-const LINK = 1;
-const SHOWN_FEATURES = 30;
-const NOT_SHOWN: number[] = [FAR + 2, FAR + 2, FAR + 2, ...new Array<number>(SHOWN_FEATURES - 3).fill(-1)];
-
 /** Classes and ids of an element and the two around it. */
 function namesAround({ names, classId, idId, parent }: ScannedPage["model"], element: number): string {
   let all = "";
@@ -321,39 +284,4 @@ function namesAround({ names, classId, idId, parent }: ScannedPage["model"], ele
     all += ` ${names[classId[at]!]!.slice(0, 200)} ${names[idId[at]!]!.slice(0, 100)}`;
   }
   return all;
-}
-
-const POST =
-  /\/(?:blogs?|news|articles?|posts?|stor(?:y|ies)|press|insights?|magazine|journal|reviews?|podcast)\b|\/20\d\d\//i;
-const REFERENCE =
-  /^docs?\.|\/(?:docs?|documentation|manual|reference|api|help|support|wiki|handbook|tutorials?)\b/i;
-const SHOP = /\/(?:products?|shop|store|items?|categor(?:y|ies)|collections?|services?|pricing|p|dp)\b/i;
-const COMMENT_GROUP = 1 << 4;
-
-/** A row of `PAGE_CUES`. */
-function describeCues({ jsonLd, meta, url, facts, places }: MetadataPage): number[] {
-  const types = new Set(jsonLd.flatMap(typesOf));
-  const has = (pattern: RegExp): number => Number([...types].some((type) => pattern.test(type)));
-  const kind = meta.get("og:type") ?? "";
-  const address = url === null ? "" : url.hostname + url.pathname;
-  const steps = url === null ? [] : url.pathname.split("/").filter(Boolean);
-  const { text } = places.model.blocks;
-  return [
-    has(/Article$|Posting$|^Report$/),
-    has(/^Product/),
-    has(/Page$/),
-    Number(jsonLd.some(({ author }) => author !== undefined)),
-    kind === "" ? -1 : /article/i.test(kind) ? 2 : /product/i.test(kind) ? 1 : 0,
-    Number(meta.has("article:published_time")),
-    url === null ? -1 : steps.length,
-    Number(POST.test(address)),
-    Number(REFERENCE.test(address)),
-    Number(SHOP.test(address)),
-    (steps.at(-1) ?? "").split(/[-_]+/).length,
-    facts.title.split(/\s+/).length,
-    places.contentBlocks.length,
-    places.contentBlocks.reduce((sum, block) => sum + text[block]!.length, 0),
-    Number(places.model.groups.some((groups) => (groups & COMMENT_GROUP) !== 0)),
-    facts.authors.length,
-  ];
 }

@@ -1,4 +1,5 @@
 import type { Choice } from "../choice/choose.ts";
+import { flag } from "../features.ts";
 import { ElementFlag, isInside, type PageModel, textOf } from "../page/page-model.ts";
 import { Tag, type TagId } from "../page/tags.ts";
 import { collapseSpace } from "../text.ts";
@@ -34,6 +35,38 @@ const BIT_OF_TAG: ReadonlyMap<number, number> = new Map(AROUND_TAGS);
 
 /** What stands around an element: structural tags as `Around` bits, and groups of names, see `groupsOf`. */
 export type Surroundings = { readonly tags: number; readonly groups: number; readonly nearGroups: number };
+
+type OfPlace = (place: Surroundings) => number;
+
+/** Whether a place stands in such an element, see `Around`. */
+export const inside: (bit: number) => OfPlace =
+  (bit) =>
+  ({ tags }) =>
+    flag((tags & bit) !== 0);
+/** Whether a name of this group stands around a place, see `NameGroup`. */
+export const named: (group: number) => OfPlace =
+  (group) =>
+  ({ groups }) =>
+    flag((groups & (1 << group)) !== 0);
+/** Whether it stands right around the place. */
+export const near: (group: number) => OfPlace =
+  (group) =>
+  ({ nearGroups }) =>
+    flag((nearGroups & (1 << group)) !== 0);
+
+/** Groups of names, see `groupsOf`. */
+export const NameGroup = {
+  header: 2,
+  sidebar: 3,
+  comment: 4,
+  related: 6,
+  product: 13,
+  card: 14,
+  author: 15,
+  date: 16,
+  review: 24,
+  thread: 25,
+} as const;
 
 /** A line of text with its block, and the first piece of it that stands in an element of its own. */
 export type PlacedLine = { readonly text: string; readonly firstPiece: string; readonly block: number };
@@ -144,4 +177,4 @@ export class Places {
 }
 
 const NEAR_STEPS = 3;
-const COMMENT_GROUP = 1 << 4;
+const COMMENT_GROUP = 1 << NameGroup.comment;

@@ -8,16 +8,12 @@ export function foldedWords(text: string): string[] {
   return folded === "" ? [] : folded.split(/ +/);
 }
 
-/** Which share of the first words the second ones hold, and the other way round; -1 where there are none. */
-export function overlap(first: readonly string[], second: readonly string[]): readonly [number, number] {
-  if (first.length === 0 || second.length === 0) return [-1, -1];
-  return [shareIn(first, second), shareIn(second, first)];
-}
-
 /** Titles and names are a few words, in which looking is quicker than building a set. */
 const FEW = 24;
 
-function shareIn(words: readonly string[], others: readonly string[]): number {
+/** Which share of the words the others hold; -1 where there are none of either. */
+export function shareIn(words: readonly string[], others: readonly string[]): number {
+  if (words.length === 0 || others.length === 0) return -1;
   const known = others.length > FEW ? new Set(others) : null;
   let held = 0;
   for (const word of words) if (known ? known.has(word) : others.includes(word)) held++;

@@ -5,7 +5,7 @@ import { foldForComparison } from "../text.ts";
 import type { MetadataSource } from "../types.ts";
 import { unescapeTwice } from "./escaped.ts";
 import type { Places } from "./places.ts";
-import { foldedWords, overlap } from "./text-overlap.ts";
+import { foldedWords, shareIn } from "./text-overlap.ts";
 
 /** Where a candidate's words come from, one bit each: a text may come from several places. */
 export const TitleOrigin = {
@@ -156,7 +156,7 @@ function addBlockHeadings(found: Candidates, { facts, meta, places }: TitleSourc
   const end = Math.min(places.first + 6, blocks.count);
   for (let block = Math.max(0, places.first - 12); block < end && count < MAX_BLOCK_HEADINGS; block++) {
     if ((blocks.flags[block]! & ElementFlag.heading) === 0) continue;
-    if (overlap(foldedWords(blocks.text[block]!), said)[0] < 0.5) continue;
+    if (shareIn(foldedWords(blocks.text[block]!), said) < 0.5) continue;
     const candidate = found.add(blocks.text[block]!, "heading", TitleOrigin.block);
     if (candidate === null) continue;
     count++;

@@ -1,6 +1,7 @@
+import { each, features, flag, joined, ofPart, rowsOf } from "../features.ts";
 import { PAGE_TYPES, type PageType } from "../types.ts";
-import { Around, type Places } from "./places.ts";
-import { foldedWords, overlap } from "./text-overlap.ts";
+import { Around, inside, NameGroup, named, type Places } from "./places.ts";
+import { foldedWords, shareIn } from "./text-overlap.ts";
 import { type TitleCandidate, TitleOrigin } from "./title-candidates.ts";
 
 /** What the candidates of a page are compared with. */
@@ -15,64 +16,92 @@ export type TitlePage = {
   readonly places: Places;
 };
 
-const ORIGINS = Object.values(TitleOrigin);
+const ORIGIN_NAMES = Object.keys(TitleOrigin) as (keyof typeof TitleOrigin)[]; // the keys of an object of our own
+const FAR = 60;
+const clip = (value: number): number => Math.max(-FAR, Math.min(FAR, value));
+
+/** A candidate and its page. */
+type Described = ReturnType<typeof describe>;
+
+/** A candidate that the page shows, and what stands around it. */
+type Shown = NonNullable<Described["shown"]>;
+
+const PLACE = joined<Described>(
+  features({
+    distance: ({ shown, page }) => (shown === null ? FAR + 1 : clip(shown.block - page.places.first)),
+  }),
+  ofPart(
+    ({ shown }) => shown,
+    0,
+    features<Shown>({
+      isContent: ({ places, block }) => flag(places.isContent(block)),
+      isHidden: ({ places, element }) => flag(places.isHidden(element)),
+      "around.nav": inside(Around.nav),
+      "around.header": inside(Around.header),
+      "around.footer": inside(Around.footer),
+      "around.aside": inside(Around.aside),
+      "around.article": inside(Around.article),
+      isCard: named(NameGroup.card),
+      isRelated: named(NameGroup.related),
+    }),
+  ),
+);
+
+const FEATURES = joined<Described>(
+  each(ORIGIN_NAMES, "from.", ({ candidate }, name) => flag((candidate.origins & TitleOrigin[name]) !== 0)),
+  features({
+    originCount: ({ candidate }) =>
+      ORIGIN_NAMES.filter((name) => (candidate.origins & TitleOrigin[name]) !== 0).length,
+    headingIndex: ({ candidate }) => candidate.headingIndex,
+    headingCount: ({ page }) => page.headingCount,
+    words: ({ words }) => words.length,
+    chars: ({ candidate }) => candidate.text.length,
+    inTitle: ({ words, shared }) => shareIn(words, shared.title),
+    titleIn: ({ words, shared }) => shareIn(shared.title, words),
+    inOpenGraph: ({ words, shared }) => shareIn(words, shared.openGraph),
+    openGraphIn: ({ words, shared }) => shareIn(shared.openGraph, words),
+    inFirstHeading: ({ words, shared }) => shareIn(words, shared.firstHeading),
+    firstHeadingIn: ({ words, shared }) => shareIn(shared.firstHeading, words),
+    inSiteName: ({ words, shared }) => shareIn(words, shared.site),
+    siteNameIn: ({ words, shared }) => shareIn(shared.site, words),
+    isHost: ({ candidate, shared }) => namesHost(candidate.folded, shared.host),
+    hostWords: ({ words, shared }) =>
+      words.filter((word) => word.length > 2 && shared.host.includes(word)).length /
+      Math.max(words.length, 1),
+    slugIn: ({ words, shared }) => shareIn(shared.slug, words),
+    inSlug: ({ words, shared }) => shareIn(words, shared.slug),
+    hasSeparator: ({ candidate }) => flag(/\s[|\-–—·•»«:/]+\s/.test(candidate.text)),
+    endsLikeSentence: ({ candidate }) => flag(/[.!?。]$/.test(candidate.text)),
+    isCapitals: ({ letters }) => flag(letters === letters.toUpperCase() && letters !== letters.toLowerCase()),
+    cutSeparator: ({ candidate: { cut } }) => cut?.separator ?? -1,
+    cutKeepsFront: ({ candidate: { cut } }) => (cut ? flag(cut.keepsFront) : -1),
+    cutWords: ({ removed }) => removed.length,
+    cutIsSite: ({ removed, shared }) => shareIn(removed, shared.site),
+    cutIsHost: ({ candidate: { cut }, removed, shared }) =>
+      cut ? namesHost(removed.join(" "), shared.host) : -1,
+    keptShare: ({ candidate, shared }) => candidate.folded.length / shared.longest,
+  }),
+  PLACE,
+  features({
+    longestCandidate: ({ shared }) => shared.longest,
+    others: ({ candidate }) => candidate.folded.length,
+    titleParts: ({ shared }) => shared.parts,
+    pathDepth: ({ shared }) => shared.depth,
+    hasOpenGraph: ({ page }) => flag(page.openGraph !== ""),
+    pageType: ({ page }) => (page.pageType === null ? -1 : PAGE_TYPES.indexOf(page.pageType)),
+  }),
+);
 
 /** Names of the numbers about a candidate, in their order. */
-export const TITLE_FEATURES = [
-  ...Object.keys(TitleOrigin).map((name) => `from.${name}`),
-  "originCount",
-  "headingIndex",
-  "headingCount",
-  "words",
-  "chars",
-  "inTitle",
-  "titleIn",
-  "inOpenGraph",
-  "openGraphIn",
-  "inFirstHeading",
-  "firstHeadingIn",
-  "inSiteName",
-  "siteNameIn",
-  "isHost",
-  "hostWords",
-  "slugIn",
-  "inSlug",
-  "hasSeparator",
-  "endsLikeSentence",
-  "isCapitals",
-  "cutSeparator",
-  "cutKeepsFront",
-  "cutWords",
-  "cutIsSite",
-  "cutIsHost",
-  "keptShare",
-  "distance",
-  "isContent",
-  "isHidden",
-  "around.nav",
-  "around.header",
-  "around.footer",
-  "around.aside",
-  "around.article",
-  "isCard",
-  "isRelated",
-  "longestCandidate",
-  "others",
-  "titleParts",
-  "pathDepth",
-  "hasOpenGraph",
-  "pageType",
-] as const;
+export const TITLE_FEATURES = FEATURES.names;
 
 /** A row of numbers for each candidate. */
 export function computeTitleFeatures(candidates: readonly TitleCandidate[], page: TitlePage): Float32Array {
-  const width = TITLE_FEATURES.length;
-  const rows = new Float32Array(candidates.length * width);
   const shared = describePage(candidates, page);
-  candidates.forEach((candidate, index) => {
-    rows.set(describe(candidate, page, shared), index * width);
-  });
-  return rows;
+  return rowsOf(
+    FEATURES,
+    candidates.map((candidate) => describe(candidate, page, shared)),
+  );
 }
 
 type Shared = ReturnType<typeof describePage>;
@@ -92,66 +121,19 @@ function describePage(candidates: readonly TitleCandidate[], page: TitlePage) {
   };
 }
 
-function describe(candidate: TitleCandidate, page: TitlePage, shared: Shared): number[] {
-  const { text, folded, origins, headingIndex, cut } = candidate;
-  const words = foldedWords(text);
-  const removed = foldedWords(cut?.removed ?? "");
-  const letters = text.replace(/[^\p{L}]/gu, "");
-  return [
-    ...ORIGINS.map((bit) => ((origins & bit) !== 0 ? 1 : 0)),
-    ORIGINS.reduce((count, bit) => count + ((origins & bit) !== 0 ? 1 : 0), 0),
-    headingIndex,
-    page.headingCount,
-    words.length,
-    text.length,
-    ...overlap(words, shared.title),
-    ...overlap(words, shared.openGraph),
-    ...overlap(words, shared.firstHeading),
-    ...overlap(words, shared.site),
-    namesHost(folded, shared.host),
-    words.reduce((count, word) => count + (word.length > 2 && shared.host.includes(word) ? 1 : 0), 0) /
-      Math.max(words.length, 1),
-    ...overlap(shared.slug, words),
-    /\s[|\-–—·•»«:/]+\s/.test(text) ? 1 : 0,
-    /[.!?。]$/.test(text) ? 1 : 0,
-    letters !== "" && letters === letters.toUpperCase() && letters !== letters.toLowerCase() ? 1 : 0,
-    cut?.separator ?? -1,
-    cut ? Number(cut.keepsFront) : -1,
-    removed.length,
-    overlap(removed, shared.site)[0],
-    cut ? namesHost(removed.join(" "), shared.host) : -1,
-    folded.length / shared.longest,
-    ...describePlace(candidate, page.places),
-    shared.longest,
-    folded.length,
-    shared.parts,
-    shared.depth,
-    page.openGraph === "" ? 0 : 1,
-    page.pageType === null ? -1 : PAGE_TYPES.indexOf(page.pageType),
-  ];
-}
-
-const CARD_GROUP = 1 << 14;
-const RELATED_GROUP = 1 << 6;
-const FAR = 60;
-
-function describePlace({ element }: TitleCandidate, places: Places): number[] {
-  if (element < 0 || places.first < 0) return [FAR + 1, 0, 0, 0, 0, 0, 0, 0, 0, 0];
-  const block = places.blockOf(element);
-  const { tags, groups } = places.surroundings(element);
-  const has = (bit: number): number => ((tags & bit) !== 0 ? 1 : 0);
-  return [
-    Math.max(-FAR, Math.min(FAR, block - places.first)),
-    places.isContent(block) ? 1 : 0,
-    places.isHidden(element) ? 1 : 0,
-    has(Around.nav),
-    has(Around.header),
-    has(Around.footer),
-    has(Around.aside),
-    has(Around.article),
-    (groups & CARD_GROUP) !== 0 ? 1 : 0,
-    (groups & RELATED_GROUP) !== 0 ? 1 : 0,
-  ];
+function describe(candidate: TitleCandidate, page: TitlePage, shared: Shared) {
+  const { element, text, cut } = candidate;
+  const { places } = page;
+  const isShown = element >= 0 && places.first >= 0;
+  return {
+    ...{ candidate, page, shared },
+    shown: isShown
+      ? { ...places.surroundings(element), places, element, block: places.blockOf(element) }
+      : null,
+    words: foldedWords(text),
+    removed: foldedWords(cut?.removed ?? ""),
+    letters: text.replace(/[^\p{L}]/gu, ""),
+  };
 }
 
 /** The letters of a host name, without "www" and the public suffix's last label. */
