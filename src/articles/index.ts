@@ -1,6 +1,5 @@
 export { type ArticleCache, createArticleCache } from "./cache.ts";
 export { articleFromDocument, type FetchedArticle, type LocalDocument } from "./fetched-article.ts";
-export type { PageVisit } from "./refresh.ts";
 export {
   ARTICLE_FIELDS,
   type ArticleField,
@@ -11,4 +10,11 @@ export {
   renderingsFor,
 } from "./result.ts";
 export { articleFromUrl, serveArticle } from "./service.ts";
-export { articleOfVisit, bodyKind, type FetcherPreference, type Fetchers, visitPage } from "./visit.ts";
+export {
+  articleOfVisit,
+  bodyKind,
+  type FetcherPreference,
+  type Fetchers,
+  type PageVisit,
+  visitPage,
+} from "./visit.ts";

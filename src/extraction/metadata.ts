@@ -1,13 +1,15 @@
-import type { PageUrl } from "../urls/index.ts";
-import { detached, firstOf } from "./meta-tags.ts";
+import { isRecord } from "../base/json.ts";
+import { type PageUrl, resolveHref } from "../urls/index.ts";
+import { textOf } from "./json-ld.ts";
+import { detached, firstOf, type Sourced, tidyValue } from "./meta-tags.ts";
 import { chooseByline, describeBylines } from "./metadata/choose-byline.ts";
 import { chooseDates, describeDates } from "./metadata/choose-dates.ts";
 import { chooseTitle, describeTitles } from "./metadata/choose-title.ts";
-import { readLeadImage } from "./metadata/lead-image.ts";
-import { type MetadataInput, viewPage } from "./metadata/metadata-page.ts";
-import { readKeywords, readSection } from "./metadata/topics.ts";
+import { type MetadataInput, type MetadataPage, viewPage } from "./metadata/metadata-page.ts";
 import type { PageFacts } from "./page/page-model.ts";
-import type { Article } from "./types.ts";
+import { pixels } from "./references.ts";
+import { foldForComparison } from "./text.ts";
+import type { Article, MetadataSource } from "./types.ts";
 
 /** `sources` without the language's, which is found in the content. */
 export type Metadata = Pick<
@@ -68,4 +70,123 @@ const ownCopy = (text: string | null | undefined): string | null => (text ? deta
 function readDir({ dir: written }: PageFacts): "ltr" | "rtl" | null {
   const dir = written?.trim().toLowerCase();
   return dir === "ltr" || dir === "rtl" ? dir : null;
+}
+
+type LeadImage = Pick<Article, "image" | "imageWidth" | "imageHeight">;
+type Offered = { readonly url: string | null; readonly width: number | null; readonly height: number | null };
+
+const NO_IMAGE: LeadImage = { image: null, imageWidth: null, imageHeight: null };
+
+/** The image that the page offers for links to it, absolute, and its size in pixels where the page says it. */
+function readLeadImage(page: MetadataPage, base: PageUrl | null): LeadImage {
+  const offered = [...offeredByMeta(page), ...page.jsonLd.flatMap(({ image }) => offeredByJsonLd(image))];
+  const absolute = ({ url }: Offered): string | null => (url ? resolveHref(url, base) : null);
+  const chosen = offered.find((one) => /^https?:/.test(absolute(one) ?? ""));
+  const address = chosen && absolute(chosen);
+  if (!address) return NO_IMAGE;
+  // Another place may say how large the same image is.
+  const sized = offered.find((one) => (one.width ?? one.height) !== null && absolute(one) === address);
+  return { image: detached(address), imageWidth: sized?.width ?? null, imageHeight: sized?.height ?? null };
+}
+
+const META_NAMES = ["og:image", "og:image:url", "og:image:secure_url", "twitter:image", "twitter:image:src"];
+
+function offeredByMeta({ meta, facts }: MetadataPage): Offered[] {
+  const size = sizeOfFirst(facts.properties);
+  const addressOf = (name: string): string | null => meta.get(name) ?? null;
+  return META_NAMES.map((name) => ({
+    url: addressOf(name),
+    ...(name.startsWith("og:") ? size : { width: null, height: null }),
+  }));
+}
+
+/** The size that stands between the first `og:image` and the next one, which has its own. */
+function sizeOfFirst(properties: MetadataPage["facts"]["properties"]): Omit<Offered, "url"> {
+  let [width, height]: (number | null)[] = [null, null];
+  let images = 0;
+  for (const [property, content] of properties) {
+    if (property === "og:image" && ++images > 1) break;
+    if (property === "og:image:width") width ??= pixels(content);
+    if (property === "og:image:height") height ??= pixels(content);
+  }
+  return { width: width ?? null, height: height ?? null };
+}
+
+/** A schema.org image: a URL, an ImageObject, or a list of either. */
+function offeredByJsonLd(image: unknown): Offered[] {
+  return [image]
+    .flat()
+    .slice(0, MAX_IMAGES)
+    .flatMap((one) => {
+      if (typeof one === "string") return [{ url: one, width: null, height: null }];
+      if (!isRecord(one)) return [];
+      return [
+        {
+          url: textOf(one.url) ?? textOf(one.contentUrl),
+          width: pixels(one.width),
+          height: pixels(one.height),
+        },
+      ];
+    });
+}
+
+const MAX_IMAGES = 20;
+
+/** What a page says it is about; empty without a source when it says nothing. */
+type Keywords = { readonly values: readonly string[]; readonly source: MetadataSource | null };
+
+const MAX_KEYWORDS = 100;
+/** What is longer is a sentence that stands in the wrong place. */
+const MAX_KEYWORD_CHARS = 100;
+
+/** The keywords of the first place that has some: JSON-LD, `article:tag`, `<meta name="keywords">` and its likes. */
+function readKeywords({ jsonLd, facts, meta }: MetadataPage): Keywords {
+  const places: readonly (readonly [MetadataSource, readonly string[]])[] = [
+    ["json-ld", jsonLd.flatMap(({ keywords }) => termsOf(keywords))],
+    ["meta", facts.properties.flatMap(([name, content]) => (name === "article:tag" ? [content] : []))],
+    ["meta", listed(firstOf(meta, ["keywords", "news_keywords", "parsely-tags", "sailthru.tags"]) ?? "")],
+  ];
+  for (const [source, written] of places) {
+    const values = eachOnce(written);
+    if (values.length > 0) return { values, source };
+  }
+  return { values: [], source: null };
+}
+
+/** schema.org: one text with commas, or a list of texts and of terms with a name. */
+function termsOf(keywords: unknown): string[] {
+  const all = Array.isArray(keywords) ? keywords.slice(0, MAX_READ) : [keywords];
+  return all.flatMap((one) =>
+    typeof one === "string" ? listed(one) : isRecord(one) ? [textOf(one) ?? ""] : [],
+  );
+}
+
+const MAX_READ = 1000;
+
+const listed = (written: string): string[] => written.slice(0, MAX_READ * 10).split(/[,;、，]/, MAX_READ);
+
+function eachOnce(written: readonly string[]): string[] {
+  const values = new Map<string, string>();
+  for (const one of written) {
+    const value = one.length <= 4 * MAX_KEYWORD_CHARS ? tidyValue(one) : "";
+    const folded = foldForComparison(value);
+    if (folded === "" || value.length > MAX_KEYWORD_CHARS || values.has(folded)) continue;
+    values.set(folded, value);
+    if (values.size === MAX_KEYWORDS) break;
+  }
+  return [...values.values()];
+}
+
+/** The part of its site that a page stands in, as the page names it. */
+function readSection({ jsonLd, meta }: MetadataPage): Sourced | null {
+  for (const { articleSection } of jsonLd) {
+    // Several sections stand from the widest to the closest.
+    const written = Array.isArray(articleSection)
+      ? articleSection.find((one) => textOf(one))
+      : articleSection;
+    const value = tidyValue(textOf(written) ?? "");
+    if (value !== "") return { value, source: "json-ld" };
+  }
+  const named = firstOf(meta, ["article:section", "parsely-section", "dc.subject.section"]);
+  return named === null ? null : { value: tidyValue(named), source: "meta" };
 }

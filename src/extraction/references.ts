@@ -1,3 +1,4 @@
+import { isRecord } from "../base/json.ts";
 import { type PageUrl, resolveHref } from "../urls/index.ts";
 import type { ContentElement } from "./document/tree.ts";
 import { removeInvisible } from "./text.ts";
@@ -118,4 +119,12 @@ function lastNonComma(text: string): number {
   let last = text.length - 1;
   while (last >= 0 && text[last] === ",") last--;
   return last;
+}
+
+/** A length as pages write it (`1200`, `"1200"`, `"1200px"`, a QuantitativeValue); null for any other. */
+export function pixels(written: unknown): number | null {
+  const value = isRecord(written) ? written.value : written;
+  const text = typeof value === "number" || typeof value === "string" ? String(value) : "";
+  const match = /^\s*(\d{1,6})(?:\.\d{1,6})?\s*(?:px)?\s*$/i.exec(text);
+  return match && Number(match[1]) > 0 ? Number(match[1]) : null;
 }

@@ -1,4 +1,4 @@
-import { pixels } from "../pixels.ts";
+import { pixels } from "../references.ts";
 import { collapseSpace } from "../text.ts";
 import type { ContentImage, ContentLink } from "../types.ts";
 import { type Block, type ContentDocument, type Image, type Inline, inlineText } from "./model.ts";
