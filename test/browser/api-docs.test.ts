@@ -27,9 +27,14 @@ async function execute(page: Tab, path: string, status: string): Promise<void> {
 test("the documentation shows every operation, tries one, and asks nobody else", async () => {
   await using tab = await browser.visit({ origin: server.url });
   const { page } = tab;
+  const { paths } = (await (await server.get("/reader/openapi.json")).json()) as { paths: object };
+  const operations = Object.values(paths).flatMap((path: object) => Object.keys(path)).length;
   await page.goto(`${server.url}/reader/docs`);
-  await page.locator(".opblock").nth(13).waitFor();
-  expect(await page.locator(".opblock").count()).toBe(14);
+  await page
+    .locator(".opblock")
+    .nth(operations - 1)
+    .waitFor();
+  expect(await page.locator(".opblock").count()).toBe(operations);
   await execute(page, "/health", "200");
   expect(tab.outside.filter((url) => !url.startsWith("data:"))).toEqual([]);
   expect(tab.complaints).toEqual([]);

@@ -1,6 +1,7 @@
-import { mkdir, mkdtemp, rm } from "node:fs/promises";
+import { mkdir, mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { deflateSync } from "node:zlib";
 
 /** A file of a commit as a test writes it. */
 export type CommittedFile =
@@ -20,18 +21,22 @@ export class TestRepository {
     files: Readonly<Record<string, CommittedFile>>,
     options: { readonly branch?: string; readonly isForced?: boolean } = {},
   ): Promise<string> {
-    const branch = options.branch ?? "main";
-    const parent = options.isForced ? null : await this.tip(branch);
-    const tree = await this.#tree(files);
-    const words = ["commit-tree", tree, "-m", "change", ...(parent === null ? [] : ["-p", parent])];
-    const commit = (await this.git(words)).trim();
-    await this.git(["update-ref", `refs/heads/${branch}`, commit]);
+    const head = join(this.path, "refs/heads", options.branch ?? "main");
+    const parent = options.isForced ? null : await readFile(head, "utf8").catch(() => null);
+    const tree = await this.#writeFolder(await this.#foldersOf(files));
+    const person = `${AUTHOR.GIT_AUTHOR_NAME} <${AUTHOR.GIT_AUTHOR_EMAIL}> ${Math.floor(Date.now() / 1000)} +0000`;
+    const lines = [
+      `tree ${tree}`,
+      ...(parent === null ? [] : [`parent ${parent.trim()}`]),
+      `author ${person}`,
+      `committer ${person}`,
+      "",
+      "change",
+      "",
+    ];
+    const commit = await this.#writeObject("commit", Buffer.from(lines.join("\n")));
+    await Bun.write(head, `${commit}\n`);
     return commit;
-  }
-
-  async tip(branch: string): Promise<string | null> {
-    const found = await this.git(["for-each-ref", "--format=%(objectname)", `refs/heads/${branch}`]);
-    return found.trim() || null;
   }
 
   async git(words: readonly string[], input: string | Uint8Array = ""): Promise<string> {
@@ -51,9 +56,7 @@ export class TestRepository {
     return out;
   }
 
-  /** Trees are written by hand: no tool of git takes names such as `.git`. */
-  async #tree(files: Readonly<Record<string, CommittedFile>>): Promise<string> {
-    const oids = await this.#blobs(files);
+  async #foldersOf(files: Readonly<Record<string, CommittedFile>>): Promise<Folder> {
     const root: Folder = new Map();
     for (const [path, file] of Object.entries(files)) {
       const names = path.split("/");
@@ -64,33 +67,11 @@ export class TestRepository {
         folder.set(name, next);
         folder = next;
       }
-      const mode = typeof file === "string" ? "100644" : file.mode;
-      folder.set(names.at(-1) ?? "", { mode, oid: oids.get(path) ?? "" });
+      const { mode, content } = typeof file === "string" ? { mode: "100644", content: file } : file;
+      const oid = mode === "160000" ? content : await this.#writeObject("blob", Buffer.from(content));
+      folder.set(names.at(-1) ?? "", { mode, oid });
     }
-    return await this.#writeFolder(root);
-  }
-
-  async #blobs(files: Readonly<Record<string, CommittedFile>>): Promise<Map<string, string>> {
-    const oids = new Map<string, string>();
-    const paths = Object.keys(files);
-    const stream = paths.map((path, index) => {
-      const file = files[path] ?? "";
-      const bytes = new TextEncoder().encode(typeof file === "string" ? file : file.content);
-      return Buffer.concat([
-        Buffer.from(`blob\nmark :${index + 1}\ndata ${bytes.length}\n`),
-        bytes,
-        Buffer.from("\n"),
-      ]);
-    });
-    const marks = join(this.path, "marks");
-    await this.git(["fast-import", "--quiet", `--export-marks=${marks}`], Buffer.concat(stream));
-    for (const line of (await Bun.file(marks).text()).trim().split("\n")) {
-      const [mark = "", oid = ""] = line.split(" ");
-      oids.set(paths[Number(mark.slice(1)) - 1] ?? "", oid);
-    }
-    for (const [path, file] of Object.entries(files))
-      if (typeof file !== "string" && file.mode === "160000") oids.set(path, file.content);
-    return oids;
+    return root;
   }
 
   async #writeFolder(folder: Folder): Promise<string> {
@@ -103,8 +84,18 @@ export class TestRepository {
       entries.push({ sortKey: isFolder ? `${name}/` : name, bytes });
     }
     entries.sort((a, b) => Buffer.compare(Buffer.from(a.sortKey), Buffer.from(b.sortKey)));
-    const words = ["hash-object", "-w", "-t", "tree", "--literally", "--stdin"];
-    return (await this.git(words, Buffer.concat(entries.map(({ bytes }) => bytes)))).trim();
+    return await this.#writeObject("tree", Buffer.concat(entries.map(({ bytes }) => bytes)));
+  }
+
+  /**
+   * Writes a loose object as git stores it, without git: a process for each would take most of a test's time, and no
+   * tool of git takes names such as `.git` into a tree.
+   */
+  async #writeObject(type: "blob" | "tree" | "commit", content: Buffer): Promise<string> {
+    const bytes = Buffer.concat([Buffer.from(`${type} ${content.length}\0`), content]);
+    const oid = new Bun.CryptoHasher("sha1").update(bytes).digest("hex");
+    await Bun.write(join(this.path, "objects", oid.slice(0, 2), oid.slice(2)), deflateSync(bytes));
+    return oid;
   }
 }
 
@@ -163,10 +154,13 @@ export async function serveGit(): Promise<GitServer> {
     sentBytes: () => sent,
     create: async (name) => {
       const path = join(root, `${name}.git`);
-      await mkdir(path, { recursive: true });
       const repository = new TestRepository(path);
-      await repository.git(["init", "--quiet", "--bare", "--initial-branch=main"]);
-      await repository.git(["config", "uploadpack.allowFilter", "true"]);
+      for (const folder of ["objects", "refs/heads"]) await mkdir(join(path, folder), { recursive: true });
+      await Bun.write(join(path, "HEAD"), "ref: refs/heads/main\n");
+      await Bun.write(
+        join(path, "config"),
+        "[core]\n\trepositoryformatversion = 0\n\tbare = true\n[uploadpack]\n\tallowFilter = true\n",
+      );
       return repository;
     },
     protect: (wanted) => {
