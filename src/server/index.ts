@@ -3,7 +3,7 @@ export { type ExtractorServerOptions, startExtractorServer } from "./api/extract
 export { documentation } from "./api/mcp/documentation.ts";
 export type { McpOptions } from "./api/mcp/offer.ts";
 export { countCalls } from "./api/mcp/operation.ts";
-export { serveMcpStdio } from "./api/mcp/protocol.ts";
+export { serveMcpStdio } from "./api/mcp/stdio.ts";
 export type { ToolOptions } from "./api/mcp/tools.ts";
 export { startSearchServer } from "./api/search/serve.ts";
 export { normalBasePath } from "./middleware/client.ts";

@@ -1,4 +1,4 @@
-import { answerMcp } from "../../src/server/api/mcp/protocol.ts";
+import { createMcpEndpoint } from "../../src/server/api/mcp/protocol.ts";
 import { documentation } from "../../src/server/index.ts";
 import { openRegistry, writeTree } from "./search-server.ts";
 
@@ -33,7 +33,7 @@ const registry = openRegistry({
 });
 await registry.build("quay");
 
-const OPTIONS = {
+const answer = createMcpEndpoint({
   name: "article-extractor",
   version: "0.0.0",
   ...documentation({
@@ -44,7 +44,7 @@ const OPTIONS = {
     fetchSurroundingChars: 1000,
   }),
   onCall: () => {},
-};
+});
 
 const CALL = {
   signal: () => new AbortController().signal,
@@ -62,7 +62,7 @@ export async function answerMcpBody(body: string): Promise<void> {
     accept: "application/json, text/event-stream",
   };
   const request = new Request("http://127.0.0.1/mcp", { method: "POST", headers });
-  const response = await answerMcp({ request, body, call: CALL }, OPTIONS);
+  const response = await answer({ request, body, call: CALL });
   const text = await response.text();
   if (response.status === 202 && text === "") return;
   if (response.status !== 200 && response.status !== 400) throw new Error(`status ${response.status}`);

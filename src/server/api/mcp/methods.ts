@@ -1,14 +1,15 @@
 import { Failure } from "../../../base/failure.ts";
 import { isRecord } from "../../../base/json.ts";
 import type { RawArguments } from "./arguments.ts";
+import { RPC } from "./messages.ts";
 import type { McpOptions } from "./offer.ts";
 import type { Tool, ToolCall, ToolResult } from "./tool.ts";
 
-/** The protocol's own codes of errors: JSON-RPC 2.0, section 5.1, and `resources/read` of MCP. */
-const INVALID_PARAMS = -32602;
-const METHOD_NOT_FOUND = -32601;
-const INTERNAL_ERROR = -32603;
+/** The code of `resources/read` in revisions with `initialize`; the SDK writes the later one for the others. */
 const RESOURCE_NOT_FOUND = -32002;
+
+/** Revisions with `initialize`, and the one without. */
+export type Revision = "legacy" | "modern";
 
 /** An error of the protocol, in contrast to a tool's. Both SDKs write its code, message and data as they are. */
 export class RpcError extends Error {
@@ -39,22 +40,46 @@ export const capabilitiesOf = ({ resources, prompts = [] }: McpOptions) => ({
  */
 export async function answerMethod(
   options: McpOptions,
-  request: { readonly method: string; readonly params?: unknown },
+  request: { readonly method: string; readonly params?: unknown; readonly revision: Revision },
   call: ToolCall,
 ): Promise<Record<string, unknown>> {
-  const method = Object.hasOwn(METHODS, request.method) ? METHODS[request.method] : undefined;
-  if (!method) throw new RpcError(METHOD_NOT_FOUND, "Method not found");
-  const { params = {} } = request;
-  if (!isRecord(params)) throw new RpcError(INVALID_PARAMS, "params must be an object");
+  const { revision, params = {} } = request;
+  const method = METHODS[request.method];
+  if (!method || !isAnswered(request.method, { ...options, revision }))
+    throw new RpcError(RPC.methodNotFound, "Method not found");
+  if (!isRecord(params)) throw new RpcError(RPC.invalidParams, "params must be an object");
   try {
-    return { ...(await method(options, params, call)) };
+    const hints = revision === "modern" ? cacheHints(request.method) : {};
+    return { ...(await method(options, params, call)), ...hints };
   } catch (error) {
     if (error instanceof RpcError) throw error;
-    throw new RpcError(INTERNAL_ERROR, "a fault inside the server");
+    throw new RpcError(RPC.internalError, "a fault inside the server");
   }
 }
 
-// Some clients ask for resources and prompts whatever is declared, and take an error for a broken server.
+/** Whether there is a method. In revisions without `initialize` it must also be advertised. */
+export const isAnswered = (
+  method: string,
+  { revision, ...options }: McpOptions & { readonly revision: Revision },
+): boolean =>
+  Object.hasOwn(METHODS, method) &&
+  (revision === "legacy" || Object.hasOwn(capabilitiesOf(options), method.slice(0, method.indexOf("/"))));
+
+/** How long clients may keep a result, in ms. The others are as the program has them, for as long as it runs. */
+const CHANGING_MS = 60_000;
+const FIXED_MS = 3_600_000;
+
+/** What clients may keep; not for others, because keys may see different tenants. */
+const cacheHints = (method: string): object =>
+  method === "tools/call" || method === "prompts/get"
+    ? {}
+    : {
+        ttlMs: method === "resources/list" || method === "resources/read" ? CHANGING_MS : FIXED_MS,
+        cacheScope: "private",
+      };
+
+// Some clients of older revisions ask for resources and prompts whatever is declared, and take an error for a
+// broken server.
 const METHODS: Readonly<Record<string, Method>> = {
   "tools/list": ({ tools }, params) => {
     requireNoCursor(params);
@@ -65,7 +90,7 @@ const METHODS: Readonly<Record<string, Method>> = {
   "tools/call": async (options, params, call) => {
     const name = requiredString(params, "name");
     const raw = params.arguments ?? {};
-    if (!isRecord(raw)) throw new RpcError(INVALID_PARAMS, "arguments must be an object");
+    if (!isRecord(raw)) throw new RpcError(RPC.invalidParams, "arguments must be an object");
     return toContent(await callObserved({ tool: toolNamed(options, name), raw, call }, options));
   },
   "resources/list": ({ resources }, { cursor }) => {
@@ -99,18 +124,21 @@ function getPrompt({ prompts = [] }: McpOptions, params: Params): object {
   const name = requiredString(params, "name");
   const prompt = prompts.find((one) => one.name === name);
   if (!prompt)
-    throw new RpcError(INVALID_PARAMS, `Unknown prompt: ${shown(name)}${listed(prompts.map((p) => p.name))}`);
+    throw new RpcError(
+      RPC.invalidParams,
+      `Unknown prompt: ${shown(name)}${listed(prompts.map((p) => p.name))}`,
+    );
   const { arguments: given = {} } = params;
-  if (!isRecord(given)) throw new RpcError(INVALID_PARAMS, "arguments must be an object");
+  if (!isRecord(given)) throw new RpcError(RPC.invalidParams, "arguments must be an object");
   const texts: Record<string, string> = {};
   for (const { name: argument, required } of prompt.arguments) {
     const value = given[argument] ?? "";
     if (typeof value !== "string" || value.length > MAX_PROMPT_ARGUMENT)
       throw new RpcError(
-        INVALID_PARAMS,
+        RPC.invalidParams,
         `${argument} must be a string of at most ${MAX_PROMPT_ARGUMENT} characters`,
       );
-    if (required && value.trim() === "") throw new RpcError(INVALID_PARAMS, `${argument} is required`);
+    if (required && value.trim() === "") throw new RpcError(RPC.invalidParams, `${argument} is required`);
     texts[argument] = value.trim();
   }
   const content = { type: "text", text: prompt.write(texts) };
@@ -123,7 +151,7 @@ const MAX_PROMPT_ARGUMENT = 10_000;
 function toolNamed({ tools }: McpOptions, name: string): Tool {
   const tool = tools.find((candidate) => candidate.name === name);
   if (tool) return tool;
-  throw new RpcError(INVALID_PARAMS, `Unknown tool: ${shown(name)}${listed(tools.map((t) => t.name))}`);
+  throw new RpcError(RPC.invalidParams, `Unknown tool: ${shown(name)}${listed(tools.map((t) => t.name))}`);
 }
 
 /** Calls a tool, and reports the call. */
@@ -147,7 +175,7 @@ const toContent = (result: ToolResult) => ({
 function requiredString(params: Params, name: string): string {
   const value = params[name];
   if (typeof value === "string") return value;
-  throw new RpcError(INVALID_PARAMS, `${name} must be a string`);
+  throw new RpcError(RPC.invalidParams, `${name} must be a string`);
 }
 
 /** Refuses a cursor where all fits on one page, so that none was ever given. */
@@ -155,7 +183,7 @@ function requireNoCursor({ cursor }: Params): void {
   if (cursor !== undefined) throw invalidCursor();
 }
 
-const invalidCursor = (): RpcError => new RpcError(INVALID_PARAMS, "cursor is not one of an earlier page");
+const invalidCursor = (): RpcError => new RpcError(RPC.invalidParams, "cursor is not one of an earlier page");
 
 const shown = (name: string): string => name.slice(0, 100);
 

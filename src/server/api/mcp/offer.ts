@@ -1,4 +1,4 @@
-import type { Tool } from "./tool.ts";
+import type { Tool, ToolCall } from "./tool.ts";
 
 /** What an endpoint offers, in whichever revision and over whichever transport a client asks. */
 export type McpOptions = {
@@ -11,6 +11,14 @@ export type McpOptions = {
   readonly prompts?: readonly McpPrompt[];
   /** Told of each call, for the metrics. */
   readonly onCall: (tool: string, outcome: "success" | "error", durationMs: number) => void;
+};
+
+/** A request to the endpoint. */
+export type McpRequest = {
+  readonly request: Request;
+  /** The body of the request, whose own has been read. */
+  readonly body: string;
+  readonly call: ToolCall;
 };
 
 export type McpResource = { readonly uri: string; readonly name: string; readonly mimeType: string };

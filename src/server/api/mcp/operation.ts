@@ -5,32 +5,35 @@ import { callerOf } from "../callers.ts";
 import { type ApiOperation, z } from "../openapi.ts";
 import { problem } from "../problems.ts";
 import type { McpOptions } from "./offer.ts";
-import { answerMcp } from "./protocol.ts";
+import { createMcpEndpoint } from "./protocol.ts";
 
 const JsonRpc = z.record(z.string(), z.unknown()).openapi("JsonRpc", {
   description: "A message of JSON-RPC 2.0, as the Model Context Protocol defines them",
 });
 
 /** The operation `POST /mcp` of either server. */
-export const mcpOperation = (options: McpOptions & { readonly hasApiKey: boolean }): ApiOperation => ({
-  method: "post",
-  path: "/mcp",
-  tag: "mcp",
-  summary: "The MCP endpoint: Streamable HTTP without sessions, with JSON replies",
-  body: JsonRpc,
-  answers: {
-    200: { description: "The reply", content: { "application/json": JsonRpc } },
-    202: { description: "A notification was taken" },
-    408: problem("The request took too long"),
-    413: problem("The body is over 2 MiB"),
-    429: problem("More requests of one client at once than the server takes"),
-  },
-  handle: ({ exchange }) => {
-    exchange.keepOpen();
-    const { request, body } = exchange;
-    return answerMcp({ request, body, call: toolCallOf(exchange, options.hasApiKey) }, options);
-  },
-});
+export function mcpOperation(options: McpOptions & { readonly hasApiKey: boolean }): ApiOperation {
+  const answer = createMcpEndpoint(options);
+  return {
+    method: "post",
+    path: "/mcp",
+    tag: "mcp",
+    summary: "The MCP endpoint: Streamable HTTP without sessions, with JSON replies",
+    body: JsonRpc,
+    answers: {
+      200: { description: "The reply", content: { "application/json": JsonRpc } },
+      202: { description: "A notification was taken" },
+      408: problem("The request took too long"),
+      413: problem("The body is over 2 MiB"),
+      429: problem("More requests of one client at once than the server takes"),
+    },
+    handle: ({ exchange }) => {
+      exchange.keepOpen();
+      const { request, body } = exchange;
+      return answer({ request, body, call: toolCallOf(exchange, options.hasApiKey) });
+    },
+  };
+}
 
 /** Counts the calls of tools. */
 export const countCalls =

@@ -1,55 +1,95 @@
-import { Writable } from "node:stream";
-import { finished } from "node:stream/promises";
-import { setImmediate } from "node:timers/promises";
 import { Server } from "@modelcontextprotocol/sdk/server/index.js";
-import { StdioServerTransport } from "@modelcontextprotocol/sdk/server/stdio.js";
 import { WebStandardStreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js";
 import { SUPPORTED_PROTOCOL_VERSIONS } from "@modelcontextprotocol/sdk/types.js";
-import { onAbort } from "../../../base/abort.ts";
-import type { EgressCaller } from "../../../fetching/index.ts";
 import { directAnswer, directCall, mayBeDirect } from "./direct.ts";
+import { batchProblem, isModern, NO_JSON, readMessage } from "./messages.ts";
 import { answerMethod, callObserved, capabilitiesOf } from "./methods.ts";
-import type { McpOptions } from "./offer.ts";
-import type { Tool, ToolCall, ToolResult } from "./tool.ts";
+import type { McpOptions, McpRequest } from "./offer.ts";
 
-/** A request to the endpoint. */
-export type McpRequest = {
-  readonly request: Request;
-  /** The body of the request, whose own has been read. */
-  readonly body: string;
-  readonly call: ToolCall;
-};
+/** Answers one HTTP request to the MCP endpoint. */
+export type McpEndpoint = (asked: McpRequest) => Promise<Response>;
 
 /**
- * Answers one HTTP request to the MCP endpoint: Streamable HTTP without sessions, so any process may answer
- * any request, with JSON replies. Plain calls of tools are answered here, the rest by the SDK, which would do
+ * Makes what answers HTTP requests: Streamable HTTP without sessions, so any process may answer any request, with
+ * JSON replies, in every revision. Plain calls of tools are answered here, the rest by the SDK, which would do
  * the same with them (the tests compare), at ten times the cost.
  */
-export async function answerMcp(asked: McpRequest, options: McpOptions): Promise<Response> {
-  const { request, body, call } = asked;
-  const unread = () => ({ request: new Request(request, { body }), call });
-  if (!mayBeDirect(request, SUPPORTED_PROTOCOL_VERSIONS)) return await answerThroughSdk(unread(), options);
-  const message = parseJson(body);
-  const direct = directCall(message);
+export function createMcpEndpoint(options: McpOptions): McpEndpoint {
+  let modern: Promise<(asked: McpRequest, message: unknown) => Promise<Response>> | null = null;
+  const answerModern = async (asked: McpRequest, message: unknown): Promise<Response> => {
+    // Few clients speak it yet; a server that they never reach does not pay for its SDK.
+    modern ??= import("./modern.ts").then(({ createModernEndpoint }) => createModernEndpoint(options));
+    return await (await modern)(asked, message);
+  };
+  const answerOne = async (asked: McpRequest, message: unknown): Promise<Response> => {
+    if (isModern(message, revisionOf(asked))) return await answerModern(asked, message);
+    return (
+      (await answerDirectly(asked, message, options)) ?? (await answerThroughSdk(asked, message, options))
+    );
+  };
+  return async (asked) => {
+    // The SDK says of another type that it is not taken.
+    if (!isJson(asked.request)) return await answerThroughSdk(asked, undefined, options);
+    const message = parseJson(asked.body);
+    const refusal = problemOf(message, revisionOf(asked));
+    if (refusal) return Response.json(refusal, { status: 400 });
+    if (!Array.isArray(message)) return await answerOne(asked, message);
+    return await answerBatch(message, (one) => answerOne(asked, one));
+  };
+}
+
+function problemOf(message: unknown, revision: string | null): object | null {
+  if (message === undefined) return NO_JSON;
+  if (Array.isArray(message)) return batchProblem(message, revision);
+  const read = readMessage(message);
+  return read.kind === "invalid" ? read.answer : null;
+}
+
+const revisionOf = ({ request }: McpRequest): string | null => request.headers.get("mcp-protocol-version");
+
+const isJson = ({ headers }: Request): boolean =>
+  /^application\/json\s*(?:;|$)/i.test(headers.get("content-type") ?? "");
+
+async function answerDirectly(
+  { request, call }: McpRequest,
+  message: unknown,
+  options: McpOptions,
+): Promise<Response | null> {
+  const direct = mayBeDirect(request, SUPPORTED_PROTOCOL_VERSIONS) ? directCall(message) : null;
   const tool = direct && options.tools.find(({ name }) => name === direct.name);
-  if (tool) {
-    const result = await callObserved({ tool, raw: direct.arguments, call }, options);
-    return directAnswer(direct.id, JSON.stringify(result), result.error !== null);
+  if (!tool) return null;
+  const result = await callObserved({ tool, raw: direct.arguments, call }, options);
+  return directAnswer(direct.id, JSON.stringify(result), result.error !== null);
+}
+
+/** Answers the messages of a batch one after the other; those that are no requests have no answer. */
+async function answerBatch(
+  messages: readonly unknown[],
+  answer: (message: unknown) => Promise<Response>,
+): Promise<Response> {
+  const answers: unknown[] = [];
+  for (const message of messages) {
+    const read = readMessage(message);
+    const response = read.kind === "invalid" ? Response.json(read.answer) : await answer(message);
+    // The headers are at fault, and would be with every message.
+    if (!response.ok) return response;
+    if (response.status === 200) answers.push(await response.json());
   }
-  // What is no JSON is for the SDK to say.
-  if (message !== undefined) return await answerThroughSdk(asked, options, message);
-  return await answerThroughSdk(unread(), options);
+  return answers.length === 0 ? new Response(null, { status: 202 }) : Response.json(answers);
 }
 
 async function answerThroughSdk(
-  { request, call }: Pick<McpRequest, "request" | "call">,
+  { request, call, body }: McpRequest,
+  message: unknown,
   options: McpOptions,
-  parsedBody?: unknown,
 ): Promise<Response> {
-  const server = createServer(options, () => call);
+  const { name, version, instructions } = options;
+  const server = new Server({ name, version }, { capabilities: capabilitiesOf(options), instructions });
+  server.fallbackRequestHandler = (asked) => answerMethod(options, { ...asked, revision: "legacy" }, call);
   const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
   await server.connect(transport);
-  return await transport.handleRequest(request, { parsedBody });
+  if (message === undefined) return await transport.handleRequest(new Request(request, { body }));
+  return await transport.handleRequest(request, { parsedBody: message });
 }
 
 function parseJson(text: string): unknown {
@@ -58,84 +98,4 @@ function parseJson(text: string): unknown {
   } catch {
     return undefined;
   }
-}
-
-/** One client that started the server itself. */
-export type StdioClient = {
-  /** Writes to stdout; rejects when the client cannot be reached any more. */
-  readonly write: (text: string) => Promise<void>;
-  /** Ends the service. */
-  readonly signal: AbortSignal;
-};
-
-/** How long calls may take after the client has closed stdin, in ms. */
-const GRACE_MS = 8_000;
-
-/**
- * Serves one client over stdin and stdout until it closes stdin; the answers of calls under way are still
- * written. Throws what `client.write` throws.
- */
-export async function serveMcpStdio(
-  options: McpOptions,
-  client: StdioClient & { readonly caller: EgressCaller },
-): Promise<void> {
-  const { caller } = client;
-  const tracked = trackCalls(options.tools);
-  const server = createServer({ ...options, tools: tracked.tools }, (signal) => ({
-    signal: () => signal,
-    caller: () => caller,
-    client: () => "",
-  }));
-  const closed = Promise.withResolvers<void>();
-  server.onclose = closed.resolve;
-  onAbort(client.signal, () => void server.close());
-  process.stdin.once("end", async () => {
-    await Promise.race([tracked.idle(), Bun.sleep(GRACE_MS)]);
-    await server.close();
-  });
-  const output = new Writable({
-    decodeStrings: false,
-    write: (text: string, _encoding, done) => void client.write(text).then(() => done(), done),
-  });
-  output.once("error", closed.reject);
-  await server.connect(new StdioServerTransport(process.stdin, output));
-  await closed.promise;
-  output.end();
-  await finished(output);
-}
-
-/** Tools that know when none of their calls is under way. */
-function trackCalls(tools: readonly Tool[]): {
-  readonly tools: readonly Tool[];
-  readonly idle: () => Promise<void>;
-} {
-  const underWay = new Set<Promise<unknown>>();
-  const track = async (result: ToolResult | Promise<ToolResult>): Promise<ToolResult> => {
-    const ended = Promise.withResolvers<void>();
-    underWay.add(ended.promise);
-    try {
-      return await result;
-    } finally {
-      underWay.delete(ended.promise);
-      ended.resolve();
-    }
-  };
-  return {
-    tools: tools.map((tool) => ({ ...tool, call: (raw, call) => track(tool.call(raw, call)) })),
-    async idle() {
-      // A call that has just arrived has not begun, and the answer of one that has just ended is not written.
-      do {
-        await setImmediate();
-        await Promise.all(underWay);
-      } while (underWay.size > 0);
-      await setImmediate();
-    },
-  };
-}
-
-function createServer(options: McpOptions, callOf: (signal: AbortSignal) => ToolCall): Server {
-  const { name, version, instructions } = options;
-  const server = new Server({ name, version }, { capabilities: capabilitiesOf(options), instructions });
-  server.fallbackRequestHandler = (request, { signal }) => answerMethod(options, request, callOf(signal));
-  return server;
 }

@@ -1,0 +1,171 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { join } from "node:path";
+import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
+import { BINARY, cleanEnvironment } from "../support/binary.ts";
+import { type Nginx, startNginx } from "../support/nginx.ts";
+import { Served, until, writeDeployment } from "../support/served.ts";
+
+const MODERN = "2026-07-28";
+
+let root: string;
+let served: Served;
+let nginx: Nginx;
+beforeAll(async () => {
+  root = writeDeployment();
+  served = await Served.start(root);
+  nginx = await startNginx(
+    `location /tools/ { proxy_pass ${served.url}/; proxy_set_header Host localhost; }`,
+  );
+  await until(
+    () => served.search("no_proxy"),
+    ({ error }) => error === null,
+  );
+}, 30_000);
+afterAll(async () => {
+  await nginx[Symbol.asyncDispose]();
+  await served[Symbol.asyncDispose]();
+});
+
+const transports = {
+  HTTP: () => new StreamableHTTPClientTransport(new URL(`${served.url}/mcp`)),
+  "HTTP behind nginx with a prefix": () =>
+    new StreamableHTTPClientTransport(new URL(`${nginx.url}/tools/mcp`)),
+  stdio: () =>
+    new StdioClientTransport({
+      command: BINARY,
+      args: ["serve", "search", "--stdio"],
+      cwd: root,
+      env: cleanEnvironment({ DOCS_SEARCH_STATE_DIR: join(root, "state") }),
+      stderr: "ignore",
+    }),
+};
+
+describe.each(Object.keys(transports) as (keyof typeof transports)[])("over %s", (name) => {
+  test.each([
+    ["that knows no other revision", { pin: MODERN }, MODERN],
+    ["that takes the newest", "auto", MODERN],
+    ["of the older revisions", "legacy", "2025-11-25"],
+  ] as const)(
+    "the second SDK's client %s reaches everything",
+    async (_, mode, revision) => {
+      const client = new Client({ name: "test", version: "1" }, { versionNegotiation: { mode } });
+      await client.connect(transports[name]());
+      expect(client.getNegotiatedProtocolVersion()).toBe(revision);
+      expect(client.getServerVersion()).toMatchObject({ name: "article-extractor" });
+      expect(client.getInstructions()).toContain("root_search");
+      expect((await client.listTools()).tools.map((tool) => tool.name)).toContain("root_fetch");
+      const found = await client.callTool({
+        name: "root_search",
+        arguments: { tenant_codename: "tool", query: "no_proxy" },
+      });
+      expect(found.structuredContent).toMatchObject({ error: null, results: [{ title: "Proxies" }] });
+      const failed = await client.callTool({ name: "describe_tenant", arguments: { codename: "nope" } });
+      expect(failed).toMatchObject({ isError: true });
+      await expect(client.callTool({ name: "nope", arguments: {} })).rejects.toThrow("Unknown tool: nope");
+      const { resources } = await client.listResources();
+      const uri = "docs://tool/proxies.md";
+      expect(resources).toMatchObject([{ uri, name: "Proxies" }]);
+      expect((await client.readResource({ uri })).contents[0]).toMatchObject({ mimeType: "text/markdown" });
+      await expect(client.readResource({ uri: "docs://tool/none" })).rejects.toThrow("has no document");
+      expect((await client.listPrompts()).prompts).toHaveLength(2);
+      await client.close();
+    },
+    30_000,
+  );
+});
+
+/** Posts a message of the newest revision with the headers that belong to it. */
+async function post(
+  method: string,
+  params: object,
+  headers: Record<string, string> = {},
+): Promise<{ readonly status: number; readonly body: Record<string, unknown> }> {
+  const response = await fetch(`${served.url}/mcp`, {
+    method: "POST",
+    headers: {
+      "content-type": "application/json",
+      accept: "application/json, text/event-stream",
+      "mcp-protocol-version": MODERN,
+      "mcp-method": method,
+      ...headers,
+    },
+    body: JSON.stringify({ jsonrpc: "2.0", id: 7, method, params }),
+  });
+  return { status: response.status, body: (await response.json()) as Record<string, unknown> };
+}
+
+const meta = (revision = MODERN): object => ({
+  _meta: {
+    "io.modelcontextprotocol/protocolVersion": revision,
+    "io.modelcontextprotocol/clientCapabilities": {},
+  },
+});
+
+test("discovery says what there is, who answers, and how long that holds", async () => {
+  const { status, body } = await post("server/discover", meta());
+  expect(status).toBe(200);
+  expect(body).toMatchObject({
+    id: 7,
+    result: {
+      resultType: "complete",
+      supportedVersions: [MODERN],
+      capabilities: { tools: {}, resources: {}, prompts: {} },
+      cacheScope: "private",
+      _meta: { "io.modelcontextprotocol/serverInfo": { name: "article-extractor" } },
+    },
+  });
+});
+
+test("lists say how long they may be kept; results of tools do not", async () => {
+  for (const method of ["tools/list", "prompts/list", "resources/templates/list"])
+    expect((await post(method, meta())).body).toMatchObject({
+      result: { resultType: "complete", ttlMs: 3_600_000, cacheScope: "private" },
+    });
+  expect((await post("resources/list", meta())).body).toMatchObject({ result: { ttlMs: 60_000 } });
+  const params = { name: "list_tenants", arguments: {}, ...meta() };
+  const { body } = await post("tools/call", params, { "mcp-name": "list_tenants" });
+  expect(body).toMatchObject({ result: { resultType: "complete", structuredContent: { count: 1 } } });
+  expect(body.result).not.toHaveProperty("ttlMs");
+});
+
+test("a revision that there is not is refused with those that there are", async () => {
+  const { status, body } = await post("tools/list", meta("2031-01-01"), {
+    "mcp-protocol-version": "2031-01-01",
+  });
+  expect(status).toBe(400);
+  expect(body).toMatchObject({
+    id: 7,
+    error: { code: -32022, data: { supported: [MODERN], requested: "2031-01-01" } },
+  });
+});
+
+test.each<[what: string, method: string, params: object, headers: Record<string, string>, code: number]>([
+  ["without its revision", "tools/list", {}, {}, -32602],
+  [
+    "with another revision in the header",
+    "tools/list",
+    meta(),
+    { "mcp-protocol-version": "2025-11-25" },
+    -32020,
+  ],
+  ["with another method in the header", "tools/list", meta(), { "mcp-method": "prompts/list" }, -32020],
+  [
+    "with another tool in the header",
+    "tools/call",
+    { name: "list_tenants", ...meta() },
+    { "mcp-name": "root_search" },
+    -32020,
+  ],
+])("a request %s is refused", async (_, method, params, headers, code) => {
+  const { status, body } = await post(method, params, headers);
+  expect({ status, body }).toMatchObject({ status: 400, body: { id: 7, error: { code } } });
+});
+
+test.each(["initialize", "ping", "nope/nope", "toString"])(
+  "there is no method %s, with 404",
+  async (method) => {
+    const { status, body } = await post(method, meta());
+    expect({ status, body }).toMatchObject({ status: 404, body: { id: 7, error: { code: -32601 } } });
+  },
+);
