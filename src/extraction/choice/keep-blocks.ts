@@ -3,6 +3,7 @@ import { Tag, type TagId } from "../page/tags.ts";
 import { TextStat } from "../page/word-stats.ts";
 import { type Favor, PAGE_TYPES } from "../types.ts";
 import { headingLevel } from "./block-features.ts";
+import { addIntroduced, completeCards } from "./cards.ts";
 import { placeOf } from "./context-features.ts";
 import type { PageTree } from "./page-tree.ts";
 import { findRegion, NOT_SHOWN, type Region } from "./region.ts";
@@ -98,6 +99,10 @@ export function keepBlocks(tree: PageTree, { p, typeP, favor }: Judgement): Kept
     const enough = words[index]! < SHORT_WORDS ? SHORT_SHARE * threshold : threshold;
     return value >= enough || (value >= leastOfCode && isCodeBlock(tree, tree.candidates[index]!)) ? 1 : 0;
   });
+  if (favor !== "precision") {
+    addIntroduced(tree, { words, p, typeP }, isChosen);
+    completeCards(tree, { words, typeP }, isChosen);
+  }
   dropTemplates(tree, words, isChosen);
   const region = findRegion(tree, words, isChosen, FEW_WORDS);
   if (region !== null && favor !== "precision") addFromRegion(tree, { region, p, typeP, favor, isChosen });

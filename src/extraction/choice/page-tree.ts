@@ -116,17 +116,20 @@ function linkLevels({ model, blockCount, above, levelGroups, levelTags }: PageTr
   }
 }
 
+/** Equal for elements of the same parent, tag and class. */
+export function twinsKey({ parent, tag, classId }: PageModel, element: number): number {
+  return ((parent[element]! + 1) * 4096 + tag[element]!) * 65536 + (classId[element]! & 65535);
+}
+
 function countTwins({ model, blockCount, twins }: PageTree): void {
   const counts = new Map<number, number>();
-  const keyOf = (element: number): number =>
-    ((model.parent[element]! + 1) * 4096 + model.tag[element]!) * 65536 + (model.classId[element]! & 65535);
   for (let element = 0; element < model.elementCount; element++) {
     if (blockCount[element] === 0) continue;
-    const key = keyOf(element);
+    const key = twinsKey(model, element);
     counts.set(key, (counts.get(key) ?? 0) + 1);
   }
   for (let element = 0; element < model.elementCount; element++) {
-    if (blockCount[element]! > 0) twins[element] = counts.get(keyOf(element))!;
+    if (blockCount[element]! > 0) twins[element] = counts.get(twinsKey(model, element))!;
   }
 }
 

@@ -1,5 +1,5 @@
 import { features, flag } from "../features.ts";
-import { ElementFlag } from "../page/page-model.ts";
+import { ElementFlag, type PageModel } from "../page/page-model.ts";
 import { Tag, type TagId } from "../page/tags.ts";
 import { headingLevel } from "./block-features.ts";
 import type { PageTree } from "./page-tree.ts";
@@ -43,6 +43,16 @@ const UNNAMED_TAGS: ReadonlySet<TagId> = new Set([Tag.dl, Tag.dt, Tag.dd, Tag.tr
 /** What readers do not see until a script shows it, and what they press. */
 export const NOT_SHOWN =
   ElementFlag.hidden | ElementFlag.template | ElementFlag.noscript | ElementFlag.button;
+
+/** Whether an element stands in what is beside the content: navigation, footers, forms. */
+export function besideContent({ elementCount, parent, tag }: PageModel): (element: number) => boolean {
+  const isBeside = new Uint8Array(elementCount);
+  for (let element = 0; element < elementCount; element++) {
+    const outer = parent[element]!;
+    isBeside[element] = ASIDE_TAGS.has(tag[element]!) || (outer >= 0 && isBeside[outer] === 1) ? 1 : 0;
+  }
+  return (element) => isBeside[element] === 1;
+}
 
 /** The part of a page that holds the content; for each element a 1 where the name says yes. */
 export type Region = {
