@@ -304,7 +304,7 @@ describe("the browser fetcher", () => {
   test.each(["/memory", "/buffers", "/shared"])(
     "%s ends as too large, and the others go on",
     async (path) => {
-      await using mean = openTestHost({ maxPageMb: 400 });
+      await using mean = openTestHost({ maxPageMb: 250 });
       await using hungry = testBrowserFetcher({ host: mean, behaviour: { waitFor: "p.never" } });
       await using modest = testBrowserFetcher({ host: mean, behaviour: { waitFor: "p.done" } });
       const [failure, page] = await Promise.all([
@@ -375,9 +375,9 @@ describe("the browser fetcher", () => {
   });
 
   test("goes on with new contexts and browsers, cookies kept", async () => {
-    await using worn = openTestHost({ maxPages: 1 });
-    await using mine = testBrowserFetcher({ host: worn, pagesPerContext: 3 });
-    for (let n = 0; n < 8; n++) await mine.fetch(at(`/cookies/set?name=n${n}&value=v`));
-    expect(site.requests.at(-1)?.headers.cookie).toContain("n3=v");
+    await using worn = openTestHost({ maxPages: 3 });
+    await using mine = testBrowserFetcher({ host: worn, pagesPerContext: 2 });
+    for (let n = 0; n < 6; n++) await mine.fetch(at(`/cookies/set?name=n${n}&value=v`));
+    for (let n = 0; n < 5; n++) expect(site.requests.at(-1)?.headers.cookie).toContain(`n${n}=v`);
   }, 120_000);
 });
