@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { BINARY, canLoseRights, cleanEnvironment, runBinary, temporaryDirectory } from "../support/binary.ts";
+import { runCommand } from "../support/command.ts";
 import { readCrawl } from "../support/crawl-run.ts";
 import { type Display, openDisplay } from "../support/display.ts";
 import { type ScriptedSite, serveScriptedSite } from "../support/scripted-site.ts";
@@ -105,7 +106,7 @@ describe("without a browser", () => {
     [["--user-interaction-timeout", "5"], "--user-interaction-timeout goes with --headed"],
   ] as const)
     test(`${words.join(" ")} is refused`, async () => {
-      const { exitCode, stderr } = await extract("/plain", words);
+      const { exitCode, stderr } = await runCommand([`${site.origin}/plain`, ...words]);
       expect([exitCode, stderr]).toEqual([2, `error: ${message}\n`]);
     });
 

@@ -3,6 +3,7 @@ import { writeFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { runBinary, temporaryDirectory } from "../support/binary.ts";
+import { runCommand } from "../support/command.ts";
 import { startExtractor } from "../support/extractor-server.ts";
 import { serveRecordingSite } from "../support/recording-site.ts";
 import { Served, until, writeDeployment } from "../support/served.ts";
@@ -26,11 +27,11 @@ describe("misspelt variables", () => {
   ])("%j warns of them", async (args, exitCode) => {
     const cwd = writeDeployment();
     const env = { ...ENV, XDG_STATE_HOME: join(cwd, "state") };
-    const run = await runBinary(args, { env, cwd, stdin: "<p>word</p>" });
+    const run = await runCommand(args, { env, cwd, stdin: "<p>word</p>" });
     if (exitCode !== null) expect([run.exitCode, run.stderr]).toEqual([exitCode, run.stderr]);
     const warnings = run.stderr.split("\n").filter((line) => line.includes("is no setting"));
     expect(warnings.sort()).toEqual(LINES);
-    const quiet = await runBinary([...args, "-q"], { env, cwd, stdin: "<p>word</p>" });
+    const quiet = await runCommand([...args, "-q"], { env, cwd, stdin: "<p>word</p>" });
     expect(quiet.stderr).not.toContain("is no setting");
   });
 

@@ -8,6 +8,7 @@ import {
   runShell,
   temporaryDirectory,
 } from "../support/binary.ts";
+import { runCommand } from "../support/command.ts";
 
 const latin1 = (text: string): Uint8Array<ArrayBuffer> =>
   Uint8Array.from(text, (character) => character.charCodeAt(0));
@@ -28,8 +29,8 @@ async function extractBytes(
 ): Promise<{ readonly file: BinaryResult; readonly stdin: BinaryResult }> {
   await using directory = await temporaryDirectory();
   await writeFile(join(directory.path, name), bytes);
-  const file = await runBinary(["--file", name, ...args], { cwd: directory.path });
-  return { file, stdin: await runBinary(["-", ...args], { stdin: bytes }) };
+  const file = await runCommand(["--file", name, ...args], { cwd: directory.path });
+  return { file, stdin: await runCommand(["-", ...args], { stdin: bytes }) };
 }
 
 test("XHTML is read by XML's rules for empty elements, from a file of that name and by its declaration", async () => {
@@ -157,8 +158,8 @@ describe("a file", () => {
       await mkdir(join(directory.path, "folder"));
       await writeFile(join(directory.path, "page.html"), article(SENTENCE));
       const expected = { exitCode: 1, stdout: "", stderr: `error: ${message}\n` };
-      expect(await runBinary(["--file", path], { cwd: directory.path })).toEqual(expected);
-      expect(await runBinary(["--input-file", path], { cwd: directory.path })).toEqual(expected);
+      expect(await runCommand(["--file", path], { cwd: directory.path })).toEqual(expected);
+      expect(await runCommand(["--input-file", path], { cwd: directory.path })).toEqual(expected);
     });
   }
 

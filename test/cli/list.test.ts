@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { runBinary, temporaryDirectory } from "../support/binary.ts";
+import { runCommand } from "../support/command.ts";
 import { type RecordingSite, serveRecordingSite } from "../support/recording-site.ts";
 
 let site: RecordingSite;
@@ -14,7 +15,7 @@ afterAll(() => site[Symbol.asyncDispose]());
 async function extractList(lines: readonly string[], ...args: string[]) {
   await using directory = await temporaryDirectory();
   await writeFile(join(directory.path, "urls.txt"), lines.join("\n"));
-  return await runBinary(["--input-file", "urls.txt", "--retries", "0", ...args], { cwd: directory.path });
+  return await runCommand(["--input-file", "urls.txt", "--retries", "0", ...args], { cwd: directory.path });
 }
 
 const jsonLines = (stdout: string): Record<string, unknown>[] =>

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { mkdir, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { runBinary, runShell, temporaryDirectory } from "../support/binary.ts";
+import { runShell, temporaryDirectory } from "../support/binary.ts";
+import { runCommand } from "../support/command.ts";
 
 const PAGES: Readonly<Record<string, string>> = {
   "keys.md":
@@ -14,7 +15,7 @@ const PAGES: Readonly<Record<string, string>> = {
 async function indexedPages() {
   const directory = await temporaryDirectory();
   await writePages(directory.path, PAGES);
-  const run = await runBinary(["index", "--dir", "docs"], { cwd: directory.path });
+  const run = await runCommand(["index", "--dir", "docs"], { cwd: directory.path });
   if (run.exitCode !== 0) throw new Error(run.stderr);
   return directory;
 }
@@ -28,7 +29,7 @@ describe("index", () => {
   test("says what it has indexed, and reads only what changed the next time", async () => {
     await using directory = await temporaryDirectory();
     await writePages(directory.path, PAGES);
-    const index = () => runBinary(["index", "--dir", "docs"], { cwd: directory.path });
+    const index = () => runCommand(["index", "--dir", "docs"], { cwd: directory.path });
     expect(await index()).toEqual({
       exitCode: 0,
       stdout: "indexed 3 documents in docs/.article-extractor/search.index\n",
@@ -46,7 +47,7 @@ describe("index", () => {
     await using directory = await temporaryDirectory();
     await writePages(directory.path, PAGES);
     await writeFile(join(directory.path, "docs/image.md"), Buffer.from([0, 1, 2]));
-    const run = await runBinary(["index", "--dir", "docs", "--index-file", "here.index"], {
+    const run = await runCommand(["index", "--dir", "docs", "--index-file", "here.index"], {
       cwd: directory.path,
     });
     expect(run).toEqual({
@@ -61,7 +62,7 @@ describe("index", () => {
     await writePages(directory.path, PAGES);
     await writeFile(join(directory.path, "notes.txt"), "precious");
     const index = () =>
-      runBinary(["index", "--dir", "docs", "--index-file", "notes.txt"], { cwd: directory.path });
+      runCommand(["index", "--dir", "docs", "--index-file", "notes.txt"], { cwd: directory.path });
     expect(await index()).toEqual({
       exitCode: 2,
       stdout: "",
@@ -76,7 +77,7 @@ describe("index", () => {
   test("says what is wrong, and not what went wrong after it", async () => {
     await using directory = await temporaryDirectory();
     await writeFile(join(directory.path, "file.md"), "# A file\n");
-    const run = await runBinary(["index", "--dir", "file.md"], { cwd: directory.path });
+    const run = await runCommand(["index", "--dir", "file.md"], { cwd: directory.path });
     expect(run).toEqual({
       exitCode: 1,
       stdout: "",
@@ -98,7 +99,7 @@ describe("index", () => {
       await using directory = await temporaryDirectory();
       await writePages(directory.path, PAGES);
       await mkdir(join(directory.path, "empty"));
-      const run = await runBinary(words, { cwd: directory.path });
+      const run = await runCommand(words, { cwd: directory.path });
       expect(run.exitCode).toBe(code);
       expect(run.stdout).toBe("");
       expect(run.stderr).toContain(message);
@@ -110,7 +111,7 @@ describe("index", () => {
 describe("search", () => {
   test("shows title, address of the section and snippet, plain in a pipe", async () => {
     await using directory = await indexedPages();
-    const run = await runBinary(["search", "--dir", "docs", "rotate", "an", "access", "key"], {
+    const run = await runCommand(["search", "--dir", "docs", "rotate", "an", "access", "key"], {
       cwd: directory.path,
     });
     expect(run.exitCode).toBe(0);
@@ -122,7 +123,7 @@ describe("search", () => {
 
   test("gives JSON for programs", async () => {
     await using directory = await indexedPages();
-    const run = await runBinary(["search", "--dir", "docs", "--json", "--size", "1", "caching"], {
+    const run = await runCommand(["search", "--dir", "docs", "--json", "--size", "1", "caching"], {
       cwd: directory.path,
     });
     const { query, results, stats } = JSON.parse(run.stdout);
@@ -143,14 +144,14 @@ describe("search", () => {
   test("explains a score as a sum of its parts", async () => {
     await using directory = await indexedPages();
     const words = ["search", "--dir", "docs", "package manager", "--explain"];
-    const { stdout } = await runBinary(words, { cwd: directory.path });
+    const { stdout } = await runCommand(words, { cwd: directory.path });
     const lines = stdout.split("\n");
     const start = lines.findIndex((line) => line.includes("score "));
     const total = Number(/score ([\d.]+)/.exec(lines[start] ?? "")?.[1]);
     const parts = lines.slice(start + 1).map((line) => Number(/^ +([\d.]+) {2}/.exec(line)?.[1] ?? 0));
     expect(parts.length).toBeGreaterThan(2);
     expect(parts.reduce((sum, part) => sum + part, 0)).toBeCloseTo(total, 1);
-    const { stdout: json } = await runBinary([...words, "--json"], { cwd: directory.path });
+    const { stdout: json } = await runCommand([...words, "--json"], { cwd: directory.path });
     expect(JSON.parse(json).results[0].explanation.terms[0]).toMatchObject({
       term: expect.any(String),
       fields: {},
@@ -160,7 +161,7 @@ describe("search", () => {
   test("finds other forms of a word, unless only words as typed are asked for", async () => {
     await using directory = await indexedPages();
     const search = (...words: string[]) =>
-      runBinary(["search", "--dir", "docs", ...words], { cwd: directory.path });
+      runCommand(["search", "--dir", "docs", ...words], { cwd: directory.path });
     expect((await search("installs")).stdout).toContain("Installing weir");
     const exact = await search("installs", "--word-match");
     expect(exact).toEqual({ exitCode: 0, stdout: "", stderr: "nothing found in 3 documents\n" });
@@ -180,7 +181,7 @@ describe("search", () => {
   test("says how to build an index that is missing, damaged or of another version", async () => {
     await using directory = await indexedPages();
     const file = join(directory.path, "docs/.article-extractor/search.index");
-    const search = (...words: string[]) => runBinary(["search", "key", ...words], { cwd: directory.path });
+    const search = (...words: string[]) => runCommand(["search", "key", ...words], { cwd: directory.path });
     const rebuild = "article-extractor index --dir docs\n";
     const bytes = await Bun.file(file).bytes();
     await writeFile(file, bytes.subarray(0, 5000));
@@ -193,7 +194,7 @@ describe("search", () => {
       "there is no search index at it's not here/.article-extractor/search.index",
     );
     expect(missing.stderr).toEndWith("article-extractor index --dir 'it'\\''s not here'\n");
-    const again = await runBinary(["index", "--dir", "docs"], { cwd: directory.path });
+    const again = await runCommand(["index", "--dir", "docs"], { cwd: directory.path });
     expect(again.exitCode).toBe(0);
     expect((await search("--dir", "docs")).exitCode).toBe(0);
   });
@@ -208,7 +209,7 @@ describe("search", () => {
   for (const [words, message] of REFUSED) {
     test(`${words.join(" ")} is wrong usage`, async () => {
       await using directory = await indexedPages();
-      const run = await runBinary(words, { cwd: directory.path });
+      const run = await runCommand(words, { cwd: directory.path });
       expect(run.exitCode).toBe(2);
       expect(run.stderr).toContain(message);
     });

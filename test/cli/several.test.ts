@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { appendFile, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { BINARY, cleanEnvironment, requireBinary, runBinary, temporaryDirectory } from "../support/binary.ts";
+import { runCommand } from "../support/command.ts";
 
 const page = (title: string): string =>
   `<title>${title}</title><p>${"The gate opens at low water. ".repeat(40)}</p>`;
@@ -130,7 +131,7 @@ describe("several pages", () => {
         "--url gives one --file or standard input an address; it goes with nothing else",
       ],
     ] as const)
-      expect(await runBinary(args)).toEqual({ exitCode: 2, stdout: "", stderr: `error: ${message}\n` });
+      expect(await runCommand(args)).toEqual({ exitCode: 2, stdout: "", stderr: `error: ${message}\n` });
     expect(site.seen).toEqual([]);
   });
 });

@@ -2,11 +2,12 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { BINARY, type RunOptions, runBinary, runShell } from "../support/binary.ts";
+import { BINARY, runShell } from "../support/binary.ts";
+import { type CommandOptions, runCommand } from "../support/command.ts";
 
 let root: string;
-const run = (words: readonly string[], options: RunOptions = {}) =>
-  runBinary(words, { cwd: root, ...options, env: { DOCS_SEARCH_STATE_DIR: "state", ...options.env } });
+const run = (words: readonly string[], options: CommandOptions = {}) =>
+  runCommand(words, { cwd: root, ...options, env: { DOCS_SEARCH_STATE_DIR: "state", ...options.env } });
 
 beforeAll(async () => {
   root = mkdtempSync(join(tmpdir(), "tenants-"));

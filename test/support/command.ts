@@ -2,21 +2,32 @@ import { type Io, runCli } from "../../src/cli/index.ts";
 import { type BinaryResult, cleanEnvironment, type RunOptions, temporaryDirectory } from "./binary.ts";
 import { INDEX_WORKER_URL, WORKER_URL } from "./program.ts";
 
+export type CommandOptions = Pick<RunOptions, "stdin" | "env" | "cwd">;
+
+// A process has one current directory, so one command runs at a time.
+let turn: Promise<unknown> = Promise.resolve();
+
 /**
  * Runs a command in this process, from an empty directory, as `runBinary` runs it in one of its own. How words
  * are read takes milliseconds this way; what a process does, such as signals, pipes and its end, is tested on
  * the built program.
  */
-export async function runCommand(
+export function runCommand(words: readonly string[], options: CommandOptions = {}): Promise<BinaryResult> {
+  const run = turn.then(() => runNow(words, options));
+  turn = run.catch(() => {});
+  return run;
+}
+
+async function runNow(
   words: readonly string[],
-  { stdin = "", env, cwd }: Pick<RunOptions, "stdin" | "env" | "cwd"> = {},
+  { stdin = "", env, cwd }: CommandOptions,
 ): Promise<BinaryResult> {
   await using directory = cwd === undefined ? await temporaryDirectory() : null;
   const before = process.cwd();
   process.chdir(cwd ?? directory?.path ?? before);
   const written = { stdout: "", stderr: "" };
   const stream = { isTerminal: false, columns: 80, identity: null };
-  const input = new TextEncoder().encode(typeof stdin === "string" ? stdin : new TextDecoder().decode(stdin));
+  const input = typeof stdin === "string" ? new TextEncoder().encode(stdin) : stdin;
   const io: Io = {
     environment: cleanEnvironment(env),
     executablePath: "/nowhere/article-extractor",

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
-import { CRAWL_COMMAND, EXTRACT_COMMAND } from "../../src/cli/commands.ts";
-import { runBinary, temporaryDirectory } from "../support/binary.ts";
-import { type RecordingSite, serveRecordingSite } from "../support/recording-site.ts";
+import { CRAWL_COMMAND, EXTRACT_COMMAND } from "../../../src/cli/commands.ts";
+import { temporaryDirectory } from "../../support/binary.ts";
+import { runCommand } from "../../support/command.ts";
+import { type RecordingSite, serveRecordingSite } from "../../support/recording-site.ts";
 
 // How words are read, test/unit/cli/option-places.test.ts tries over the whole table of options.
 
@@ -38,8 +39,8 @@ test("extract: switches before and behind the URL", async () => {
   const url = `${site.origin}/page`;
   const switches = switchesOf(EXTRACT_COMMAND);
   expect(switches).toContain("--prefer-http");
-  const alone = switches.map((name) => runBinary([name, url, "--output", "text"]));
-  const together = orders(switches, [url]).map((args) => runBinary([...args, "--output", "text"]));
+  const alone = switches.map((name) => runCommand([name, url, "--output", "text"]));
+  const together = orders(switches, [url]).map((args) => runCommand([...args, "--output", "text"]));
   const runs = await Promise.all([...alone, ...together]);
   for (const run of runs) expect([run.exitCode, run.stdout]).toEqual([0, runs[0]?.stdout ?? ""]);
 });
@@ -51,7 +52,7 @@ test("crawl: switches before, between and behind its URLs leave no page and no s
   for (const args of orders([...switchesOf(CRAWL_COMMAND), ...options], urls)) {
     await using directory = await temporaryDirectory();
     const before = site.seen.length;
-    const run = await runBinary(["crawl", ...args], { cwd: directory.path });
+    const run = await runCommand(["crawl", ...args], { cwd: directory.path });
     expect([run.exitCode, run.stderr]).toEqual([0, ""]);
     const asked = site.seen.slice(before).map(({ path }) => path);
     // Neither robots.txt, as --ignore-robots asks, nor one page of two.

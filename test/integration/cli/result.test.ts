@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { runBinary } from "../support/binary.ts";
-import { type ServedSite, serveSite } from "../support/site.ts";
+import { runCommand } from "../../support/command.ts";
+import { type ServedSite, serveSite } from "../../support/site.ts";
 
 let site: ServedSite;
 beforeAll(async () => {
@@ -11,7 +11,7 @@ afterAll(() => site[Symbol.asyncDispose]());
 
 /** One page of the site in one form; it must succeed. */
 async function extract(path: string, output: string, ...args: string[]): Promise<string> {
-  const run = await runBinary([site.origin + path, "--output", output, "--quiet", ...args]);
+  const run = await runCommand([site.origin + path, "--output", output, "--quiet", ...args]);
   expect([run.exitCode, run.stderr]).toEqual([0, ""]);
   return run.stdout;
 }
@@ -56,7 +56,7 @@ describe("JSON", () => {
   });
 
   test("has null for what a page does not say, never an empty text", async () => {
-    const run = await runBinary(["-"], { stdin: "<p>one word</p>" });
+    const run = await runCommand(["-"], { stdin: "<p>one word</p>" });
     const result = JSON.parse(run.stdout);
     for (const field of ["url", "final_url", "canonical_url", "status_code", "title", "byline", "siteName"])
       expect([field, result[field]]).toEqual([field, null]);
@@ -130,7 +130,7 @@ describe("removing options change nothing else:", () => {
 
 describe("what a page's status means:", () => {
   test("a page behind a 404 is extracted with a warning", async () => {
-    const run = await runBinary([`${site.origin}/nowhere`]);
+    const run = await runCommand([`${site.origin}/nowhere`]);
     expect(run.exitCode).toBe(0);
     const { status_code, warnings } = JSON.parse(run.stdout);
     expect(status_code).toBe(404);
@@ -138,27 +138,27 @@ describe("what a page's status means:", () => {
   });
 
   test("warnings stand on stderr when the form has no place for them", async () => {
-    const run = await runBinary([`${site.origin}/nowhere`, "--output", "text"]);
+    const run = await runCommand([`${site.origin}/nowhere`, "--output", "text"]);
     expect(run.stderr).toContain("warning: Extracted after HTTP 404 (SPA/client-rendered)\n");
-    expect((await runBinary([`${site.origin}/nowhere`])).stderr).toBe("");
+    expect((await runCommand([`${site.origin}/nowhere`])).stderr).toBe("");
   });
 
   test("what holds no page is refused with exit code 1", async () => {
-    const run = await runBinary([`${site.origin}/assets/lantern-32.png`]);
+    const run = await runCommand([`${site.origin}/assets/lantern-32.png`]);
     expect([run.exitCode, run.stdout]).toEqual([1, ""]);
     expect(run.stderr).toMatch(/^error: [^\n]*lantern-32\.png[^\n]*\n$/);
   });
 
   test("a host that does not answer is named with the reason", async () => {
-    const run = await runBinary(["http://127.0.0.1:1/", "--retries", "0"]);
+    const run = await runCommand(["http://127.0.0.1:1/", "--retries", "0"]);
     const message = "GET http://127.0.0.1:1/: the connection was refused (ECONNREFUSED)";
     expect(run).toEqual({ exitCode: 1, stdout: "", stderr: `error: ${message}\n` });
   });
 });
 
 test("links of a saved page are made absolute by --url", async () => {
-  const file = join(import.meta.dir, "../site/news/tide-mill-turns-again.html");
+  const file = join(import.meta.dir, "../../site/news/tide-mill-turns-again.html");
   const address = `${site.origin}${ARTICLE}`;
-  const saved = await runBinary(["--file", file, "--url", address, "--output", "markdown", "-q"]);
+  const saved = await runCommand(["--file", file, "--url", address, "--output", "markdown", "-q"]);
   expect(saved.stdout).toBe(await extract(ARTICLE, "markdown"));
 });

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { type BinaryResult, runBinary } from "../support/binary.ts";
-import { startForwardProxy } from "../support/forward-proxy.ts";
-import { type RecordingSite, serveRecordingSite } from "../support/recording-site.ts";
+import type { BinaryResult } from "../../support/binary.ts";
+import { runCommand } from "../../support/command.ts";
+import { startForwardProxy } from "../../support/forward-proxy.ts";
+import { type RecordingSite, serveRecordingSite } from "../../support/recording-site.ts";
 
 let site: RecordingSite;
 beforeAll(() => {
@@ -21,7 +22,7 @@ describe("the proxy variables", () => {
   ): Promise<number> {
     await using proxy = await startForwardProxy({ credentials: null, hosts: {} });
     const address = `http://127.0.0.1:${proxy.port}`;
-    const run = await runBinary([`${site.origin}/page`, "--retries", "0", ...args(address)], {
+    const run = await runCommand([`${site.origin}/page`, "--retries", "0", ...args(address)], {
       env: env(address),
     });
     expect([run.exitCode, run.stderr]).toEqual([0, ""]);
@@ -89,7 +90,7 @@ describe("the proxy variables", () => {
   test("the proxy that was chosen is in the log", async () => {
     await using proxy = await startForwardProxy({ credentials: null, hosts: {} });
     const address = `http://127.0.0.1:${proxy.port}`;
-    const run = await runBinary([`${site.origin}/page`, "-v"], { env: { HTTP_PROXY: address } });
+    const run = await runCommand([`${site.origin}/page`, "-v"], { env: { HTTP_PROXY: address } });
     expect(run.stderr).toContain(`"message":"proxy resolved","proxy":"${address}"`);
   });
 });
@@ -98,7 +99,7 @@ describe("secrets are sent where they belong and shown nowhere:", () => {
   const url = (path: string) => site.origin.replace("://", "://reader:s3cr%40t@") + path;
 
   test("credentials in a URL become an Authorization header", async () => {
-    const run = await runBinary([url("/page"), ...DEBUG]);
+    const run = await runCommand([url("/page"), ...DEBUG]);
     expect(run.exitCode).toBe(0);
     expect(site.seen.at(-1)?.headers.authorization).toBe(`Basic ${btoa("reader:s3cr@t")}`);
     expect(everything(run)).not.toMatch(/s3cr|reader:/);
@@ -110,21 +111,21 @@ describe("secrets are sent where they belong and shown nowhere:", () => {
 
   test("also in a list, in front matter and in failures", async () => {
     const list = `${url("/page")}\n${url("/status/500")}\nhttps://reader:s3cr%40t@[bad/\n`;
-    const json = await runBinary(["--input-file", "-", ...DEBUG], { stdin: list });
+    const json = await runCommand(["--input-file", "-", ...DEBUG], { stdin: list });
     expect(json.stdout.trimEnd().split("\n").length).toBe(3);
     expect(everything(json)).not.toMatch(/s3cr|reader:/);
-    const markdown = await runBinary([url("/page"), "--output", "markdown", "--frontmatter", ...DEBUG]);
+    const markdown = await runCommand([url("/page"), "--output", "markdown", "--frontmatter", ...DEBUG]);
     expect(everything(markdown)).not.toMatch(/s3cr|reader:/);
     for (const wrong of ["https://reader:s3cr@[bad/", "ftp://reader:s3cr@h/", "reader:s3cr@h"]) {
-      expect(everything(await runBinary([wrong]))).not.toContain("s3cr");
-      expect(everything(await runBinary(["-", "--url", wrong]))).not.toContain("s3cr");
+      expect(everything(await runCommand([wrong]))).not.toContain("s3cr");
+      expect(everything(await runCommand(["-", "--url", wrong]))).not.toContain("s3cr");
     }
-    expect(everything(await runBinary([url("/page"), "--egress", "public"]))).not.toContain("s3cr");
+    expect(everything(await runCommand([url("/page"), "--egress", "public"]))).not.toContain("s3cr");
   });
 
   test("credentials and secret headers stay behind when a redirect leaves the origin", async () => {
     await using other = serveRecordingSite();
-    await runBinary([
+    await runCommand([
       url(`/to?url=${encodeURIComponent(`${other.origin}/there`)}`),
       ...["--header", "Cookie: id=1", "--header", "X-Api-Key: k", "--header", "Accept-Language: de"],
     ]);
@@ -146,7 +147,7 @@ describe("secrets are sent where they belong and shown nowhere:", () => {
     await using proxy = await startForwardProxy({ credentials: "user:s3cr@t", hosts: {} });
     const address = `http://user:s3cr%40t@127.0.0.1:${proxy.port}`;
     for (const args of [["--proxy", address], []]) {
-      const run = await runBinary([`${site.origin}/page`, ...args, ...DEBUG], {
+      const run = await runCommand([`${site.origin}/page`, ...args, ...DEBUG], {
         env: args.length === 0 ? { HTTP_PROXY: address } : {},
       });
       expect(run.exitCode).toBe(0);
@@ -170,7 +171,7 @@ describe("secrets are sent where they belong and shown nowhere:", () => {
     ];
   for (const [name, args, env] of FAILING) {
     test(`${name} is named without them`, async () => {
-      const run = await runBinary([`${site.origin}/page`, ...args, ...DEBUG], { env });
+      const run = await runCommand([`${site.origin}/page`, ...args, ...DEBUG], { env });
       expect([run.exitCode === 0, run.stdout]).toEqual([false, ""]);
       expect(run.stderr).toContain("error: ");
       expect(run.stderr).not.toContain("s3cr");
@@ -179,7 +180,7 @@ describe("secrets are sent where they belong and shown nowhere:", () => {
 
   test("a proxy that asks for credentials which it does not get is a failure", async () => {
     await using proxy = await startForwardProxy({ credentials: "user:pw", hosts: {} });
-    const run = await runBinary([
+    const run = await runCommand([
       `${site.origin}/page`,
       "--proxy",
       `127.0.0.1:${proxy.port}`,
@@ -204,7 +205,7 @@ describe("the egress policy", () => {
       "[::ffff:127.0.0.1]",
       "0",
     ]) {
-      const run = await runBinary([`http://${host}:${port}/page`, "--egress", "public"]);
+      const run = await runCommand([`http://${host}:${port}/page`, "--egress", "public"]);
       expect([host, run.exitCode, run.stdout]).toEqual([host, 1, ""]);
       expect(run.stderr).toStartWith("error: the egress policy refuses ");
     }
@@ -212,7 +213,7 @@ describe("the egress policy", () => {
 
   test("refuses metadata addresses under each policy", async () => {
     for (const policy of ["auto", "open", "public", "169.254.169.254"]) {
-      const run = await runBinary(["http://169.254.169.254/latest/", "--egress", policy]);
+      const run = await runCommand(["http://169.254.169.254/latest/", "--egress", policy]);
       expect([policy, run.exitCode]).toEqual([policy, 1]);
       expect(run.stderr).toContain("refused always");
     }
@@ -220,7 +221,7 @@ describe("the egress policy", () => {
 
   test("from the environment is overridden by --egress", async () => {
     const env = { ARTICLE_EXTRACTOR_EGRESS: "public" };
-    expect((await runBinary([`${site.origin}/page`], { env })).exitCode).toBe(1);
-    expect((await runBinary([`${site.origin}/page`, "--egress", "auto"], { env })).exitCode).toBe(0);
+    expect((await runCommand([`${site.origin}/page`], { env })).exitCode).toBe(1);
+    expect((await runCommand([`${site.origin}/page`, "--egress", "auto"], { env })).exitCode).toBe(0);
   });
 });

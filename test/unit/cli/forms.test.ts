@@ -1,8 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { ARTICLE_FIELDS, DEFAULT_FIELDS } from "../../src/articles/index.ts";
-import { runBinary, temporaryDirectory } from "../support/binary.ts";
+import { ARTICLE_FIELDS, DEFAULT_FIELDS } from "../../../src/articles/index.ts";
+import { temporaryDirectory } from "../../support/binary.ts";
+import { runCommand } from "../../support/command.ts";
 
 const WORDS = "The gate opens at low water. ".repeat(40);
 const PAGE = `<html lang=de><title>Gates & Weirs</title><article><p>${WORDS}<a href="/b">Fähre</a></p></article></html>`;
@@ -10,7 +11,7 @@ const PAGE = `<html lang=de><title>Gates & Weirs</title><article><p>${WORDS}<a h
 /** Extracts the page from stdin; gives what stands in `file` then, or what was printed. */
 async function extract(args: readonly string[], file?: string) {
   await using directory = await temporaryDirectory();
-  const run = await runBinary(["-", ...args], { stdin: PAGE, cwd: directory.path });
+  const run = await runCommand(["-", ...args], { stdin: PAGE, cwd: directory.path });
   const written =
     file === undefined ? run.stdout : await readFile(join(directory.path, file), "utf8").catch(() => "");
   return { ...run, written };
@@ -90,7 +91,7 @@ ${content}
 </body>
 </html>
 `);
-    const again = await runBinary(["-", "--output", "text"], { stdin: stdout });
+    const again = await runCommand(["-", "--output", "text"], { stdin: stdout });
     expect(again.stdout).toBe((await extract(["--output", "text"])).stdout);
   });
 
@@ -108,7 +109,7 @@ ${content}
   for (const [mistake, meant] of Object.entries(MISTAKES))
     test(`${mistake} is no option; ${meant || "nothing"} was meant`, async () => {
       const hint = meant === "" ? "" : `; did you mean ${meant}?`;
-      expect(await runBinary([mistake])).toEqual({
+      expect(await runCommand([mistake])).toEqual({
         exitCode: 2,
         stdout: "",
         stderr: `error: unknown option ${mistake}${hint}\n`,
@@ -136,7 +137,7 @@ describe("--fields", () => {
     const page = `<meta property="og:title" content="T"><p>See <a href="/a">a</a> and <img src="b.png" alt="b">.</p>`;
     const asked = async (fields: string) => {
       const words = ["-", "--url", "https://h.test/x/", "--fields", fields];
-      return JSON.parse((await runBinary(words, { stdin: page })).stdout);
+      return JSON.parse((await runCommand(words, { stdin: page })).stdout);
     };
     const all = await asked("default,links,images,structured_data");
     expect(Object.keys(all)).toEqual([...DEFAULT_FIELDS, "links", "images", "structured_data"]);
@@ -152,9 +153,9 @@ describe("--fields", () => {
 
   test("tells on stderr the warnings that are left out", async () => {
     const page = "<title>Short</title><p>Few words.</p>";
-    const warned = await runBinary(["-", "--fields", "title"], { stdin: page });
+    const warned = await runCommand(["-", "--fields", "title"], { stdin: page });
     expect(warned.stderr).toStartWith("warning: ");
-    expect((await runBinary(["-", "--fields", "title,warnings"], { stdin: page })).stderr).toBe("");
+    expect((await runCommand(["-", "--fields", "title,warnings"], { stdin: page })).stderr).toBe("");
   });
 
   const REFUSED: readonly (readonly [args: readonly string[], message: string])[] = [
@@ -208,7 +209,7 @@ test("a file named by mistake is not written to", async () => {
   ];
   for (const text of others) {
     await writeFile(join(directory.path, "file"), text);
-    const run = await runBinary(["-", "--resume", "file"], { stdin: PAGE, cwd: directory.path });
+    const run = await runCommand(["-", "--resume", "file"], { stdin: PAGE, cwd: directory.path });
     expect([text, run.exitCode, run.stderr]).toEqual([
       text,
       1,

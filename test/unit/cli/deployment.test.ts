@@ -2,8 +2,8 @@ import { beforeAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { runBinary } from "../support/binary.ts";
-import { folder, repository, tenants, web } from "../support/deployment.ts";
+import { runCommand } from "../../support/command.ts";
+import { folder, repository, tenants, web } from "../../support/deployment.ts";
 
 let directory: string;
 beforeAll(() => {
@@ -18,7 +18,7 @@ const written = (name: string, json: unknown): string => {
 describe("validate", () => {
   test("says that a file is right, and warns of what is probably not meant", async () => {
     const path = written("right.json", tenants(folder, web));
-    const { exitCode, stdout, stderr } = await runBinary(["validate", path]);
+    const { exitCode, stdout, stderr } = await runCommand(["validate", path]);
     expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: `${path} is valid: 2 tenants\n` });
     expect(stderr).toContain("warning:");
     expect(stderr).toContain("only its entry pages are fetched");
@@ -26,7 +26,7 @@ describe("validate", () => {
 
   test("names every problem in a line of its own, with exit code 2", async () => {
     const path = written("wrong.json", { tenants: [{ ...folder, docs_nme: "x", codename: "X" }] });
-    const { exitCode, stdout, stderr } = await runBinary(["validate", path]);
+    const { exitCode, stdout, stderr } = await runCommand(["validate", path]);
     expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: "" });
     expect(stderr.trimEnd().split("\n")).toEqual([
       `error: ${path}: tenants[0].docs_nme: unknown field; did you mean docs_name?`,
@@ -47,7 +47,7 @@ describe("validate", () => {
     );
     const refusal = (codename: string, scheme: string, hint = ""): string =>
       `error: ${path}: Tenant '${codename}': git_repo_url has the scheme ${scheme}, allowed is https${hint}`;
-    const { exitCode, stdout, stderr } = await runBinary(["validate", path]);
+    const { exitCode, stdout, stderr } = await runCommand(["validate", path]);
     expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: "" });
     expect(stderr.trimEnd().split("\n")).toEqual([
       refusal("short", "ssh"),
@@ -55,29 +55,29 @@ describe("validate", () => {
     ]);
     const allowed = written("allowed.json", tenants(at("local", "file:///x")));
     const env = { DOCS_SEARCH_GIT_PROTOCOLS: "https,file" };
-    expect((await runBinary(["validate", allowed], { env })).exitCode).toBe(0);
+    expect((await runCommand(["validate", allowed], { env })).exitCode).toBe(0);
     const offline = { infrastructure: { operation_mode: "offline" }, ...tenants(at("short", "git@h:x/y")) };
-    expect((await runBinary(["validate", written("offline.json", offline)])).exitCode).toBe(0);
+    expect((await runCommand(["validate", written("offline.json", offline)])).exitCode).toBe(0);
   });
 
   test("warns of a variable that is not set here, since it may be where the server runs", async () => {
     const path = written("token.json", tenants({ ...repository, git_auth_token_env: "NO_SUCH_TOKEN" }));
-    const { exitCode, stderr } = await runBinary(["validate", path]);
+    const { exitCode, stderr } = await runCommand(["validate", path]);
     expect(exitCode).toBe(0);
     expect(stderr).toContain("Tenant 'repo': the variable NO_SUCH_TOKEN is not set");
   });
 
   test("takes exactly one file that is there", async () => {
-    expect((await runBinary(["validate"])).exitCode).toBe(2);
-    expect((await runBinary(["validate", "a", "b"])).exitCode).toBe(2);
-    const { exitCode, stderr } = await runBinary(["validate", join(directory, "none.json")]);
+    expect((await runCommand(["validate"])).exitCode).toBe(2);
+    expect((await runCommand(["validate", "a", "b"])).exitCode).toBe(2);
+    const { exitCode, stderr } = await runCommand(["validate", join(directory, "none.json")]);
     expect(exitCode).toBe(1);
     expect(stderr).toContain("none.json");
   });
 });
 
 test("schema prints a JSON Schema", async () => {
-  const { exitCode, stdout } = await runBinary(["schema"]);
+  const { exitCode, stdout } = await runCommand(["schema"]);
   expect(exitCode).toBe(0);
   expect(JSON.parse(stdout)).toMatchObject({ type: "object", additionalProperties: false });
 });

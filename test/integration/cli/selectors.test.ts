@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { runBinary, temporaryDirectory } from "../support/binary.ts";
-import { serveNumberedSite } from "../support/numbered-site.ts";
-import { type RecordingSite, serveRecordingSite } from "../support/recording-site.ts";
+import { temporaryDirectory } from "../../support/binary.ts";
+import { runCommand } from "../../support/command.ts";
+import { serveNumberedSite } from "../../support/numbered-site.ts";
+import { type RecordingSite, serveRecordingSite } from "../../support/recording-site.ts";
 
 let site: RecordingSite;
 beforeAll(() => {
@@ -18,7 +19,7 @@ const noMatch = (page: string, selector = ".nowhere"): string =>
 test("--select that matches nothing is a failure that names the selector", async () => {
   const url = `${site.origin}/page`;
   for (const format of ["json", "markdown", "text"]) {
-    const run = await runBinary([url, "--select", ".nowhere", "--output", format]);
+    const run = await runCommand([url, "--select", ".nowhere", "--output", format]);
     expect(run).toEqual({ exitCode: 1, stdout: "", stderr: `error: ${noMatch(url)}\n` });
   }
 });
@@ -43,22 +44,22 @@ test.each([
 ])("--select on %s", async (name, content, selector, message) => {
   await using directory = await temporaryDirectory();
   await writeFile(join(directory.path, name), content);
-  const run = await runBinary(["--file", name, "--select", selector], { cwd: directory.path });
+  const run = await runCommand(["--file", name, "--select", selector], { cwd: directory.path });
   expect(run).toEqual({ exitCode: 1, stdout: "", stderr: `error: ${message}\n` });
 });
 
 test("--exclude that matches nothing is a warning that names the selector", async () => {
   const url = `${site.origin}/page`;
-  const text = await runBinary([url, "--exclude", ".nowhere", "--exclude", "nav.none", "--output", "text"]);
+  const text = await runCommand([url, "--exclude", ".nowhere", "--exclude", "nav.none", "--output", "text"]);
   expect([text.exitCode, text.stderr]).toEqual([
     0,
     `warning: ${WARNING}\nwarning: No element matches the excluded selector "nav.none"\n`,
   ]);
-  const json = await runBinary([url, "--exclude", ".nowhere"]);
+  const json = await runCommand([url, "--exclude", ".nowhere"]);
   expect(JSON.parse(json.stdout).warnings).toEqual([WARNING]);
   await using directory = await temporaryDirectory();
   await writeFile(join(directory.path, "notes.md"), "The wheel turns.\n");
-  const markdown = await runBinary(
+  const markdown = await runCommand(
     ["--file", "notes.md", "--exclude", ".nowhere", "--min-words", "0", "--output", "markdown"],
     { cwd: directory.path },
   );
@@ -68,7 +69,7 @@ test("--exclude that matches nothing is a warning that names the selector", asyn
 test("in a list, each page says so", async () => {
   const urls = [`${site.origin}/a`, `${site.origin}/b`];
   const stdin = urls.join("\n");
-  const selected = await runBinary(["--input-file", "-", "--select", ".nowhere"], { stdin });
+  const selected = await runCommand(["--input-file", "-", "--select", ".nowhere"], { stdin });
   expect(selected.exitCode).toBe(1);
   const lines = selected.stdout
     .trim()
@@ -77,7 +78,7 @@ test("in a list, each page says so", async () => {
   expect(lines.map(({ error }) => error)).toEqual(
     urls.map((url) => ({ code: "no_content", message: noMatch(url) })),
   );
-  const excluded = await runBinary(["--input-file", "-", "--exclude", ".nowhere"], { stdin });
+  const excluded = await runCommand(["--input-file", "-", "--exclude", ".nowhere"], { stdin });
   const warnings = excluded.stdout
     .trim()
     .split("\n")
@@ -93,7 +94,7 @@ test("in a crawl, the manifest says so of each page, and the closing lines where
   });
   await using directory = await temporaryDirectory();
   const crawl = (...args: string[]) =>
-    runBinary(
+    runCommand(
       [
         "crawl",
         `${pages.origin}/special`,
