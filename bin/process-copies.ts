@@ -55,5 +55,5 @@ export function takeSupervisor(onEnd: () => void): Supervisor | null {
 }
 
 // A script is run by Bun; the compiled program runs itself.
-const programCommand = (): string[] =>
+export const programCommand = (): string[] =>
   import.meta.path.includes("$bunfs") ? [process.execPath] : [process.execPath, process.argv[1] ?? ""];

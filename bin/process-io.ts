@@ -1,6 +1,6 @@
 import { fstatSync, readFileSync } from "node:fs";
 import { type FileIdentity, type Io, stdoutFailure, untilAborted } from "../src/cli/index.ts";
-import { startCopy, takeSupervisor } from "./process-copies.ts";
+import { programCommand, startCopy, takeSupervisor } from "./process-copies.ts";
 import { createProcessOutput } from "./process-output.ts";
 import { letWorkersGiveWay } from "./worker-priority.ts";
 
@@ -24,6 +24,7 @@ export function processIo(): ProcessIo {
   return {
     startCopy,
     supervisor,
+    command: programCommand(),
     environment: process.env,
     // A script is run by Bun, and beside Bun there is no `.env` of ours.
     executablePath: import.meta.path.includes("$bunfs") ? process.execPath : import.meta.path,

@@ -112,6 +112,26 @@ const SERVE_ONLY_FLAGS = [
   },
 ] as const;
 
+const MCP_ONLY_FLAGS = [
+  {
+    ...CONFIG,
+    help: "Deployment file of documentation (default DEPLOYMENT_CONFIG, then ./deployment.json, else none)",
+  },
+  {
+    name: "print-config",
+    placeholder: "CLIENT",
+    choices: ["claude-code", "claude-desktop", "cursor", "vscode", "zed", "codex", "generic"],
+    group: "Output",
+    help: "Print what a client needs to start this server, and end",
+  },
+  {
+    name: "egress",
+    placeholder: "POLICY",
+    group: "Fetching",
+    help: "Addresses that pages may be fetched from: auto (default), open, public, or a list",
+  },
+] as const;
+
 export type CommandName =
   | "extract"
   | "crawl"
@@ -119,6 +139,7 @@ export type CommandName =
   | "search"
   | "fetch"
   | "serve"
+  | "mcp"
   | "sync"
   | "validate"
   | "schema"
@@ -191,6 +212,13 @@ export const COMMANDS: readonly Command[] = [
     flags: [...FETCH_ONLY_FLAGS, ...GENERAL_FLAGS],
   },
   SERVE_COMMAND,
+  {
+    name: "mcp",
+    usage: "[--config FILE] [options]",
+    help: "Serve one MCP client over stdin and stdout: pages, crawls, and documentation if there is a deployment file",
+    brief: "all of it for one MCP client, over stdio",
+    flags: [...MCP_ONLY_FLAGS, ...GENERAL_FLAGS],
+  },
   {
     name: "sync",
     usage: "TENANT ... | --all [options]",

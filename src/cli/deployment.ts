@@ -34,6 +34,34 @@ export async function openDeployment(
 }
 
 /**
+ * Does the same for a program that goes on without a deployment file; one that is found here and cannot be read is
+ * no reason to stop, because it may be another program's.
+ * @throws Failure as `openDeployment`, of a file that was named
+ */
+export async function openOptionalDeployment(
+  parts: CommandParts,
+  config: string | null,
+): Promise<Pick<DeployedProgram, "program"> & { readonly deployment: PlacedDeployment | null }> {
+  const { typed, io, notices } = parts;
+  const program = readProgram(io, readEnvironment(io, typed.one("env-file")), overridesOf(typed));
+  const isNamed = config !== null || program.settings.deploymentConfig !== null;
+  if (isNamed) return await openDeployment(parts, config);
+  const deployment = existsSync(DEFAULT_CONFIG) ? await loadFound(parts) : null;
+  warnOfMisspelt(program.environment, { io, notices, deployment });
+  return { program, deployment };
+}
+
+async function loadFound({ io, notices }: CommandParts): Promise<PlacedDeployment | null> {
+  try {
+    return await loadDeployment(DEFAULT_CONFIG, io);
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    notices.warn(`${DEFAULT_CONFIG} is left out: ${error.message}`);
+    return null;
+  }
+}
+
+/**
  * Opens the tenants of a deployment file for one command; an interruption ends what they are at.
  * @throws Failure as `openDeployment`
  */

@@ -45,6 +45,10 @@ export const EXAMPLES: Readonly<Record<CommandName, readonly Example[]>> = {
     ["article-extractor serve search", "the tenants of ./deployment.json, at http://HOST:PORT/mcp"],
     ["article-extractor serve search --config docs.json --stdio", "for a client that starts its servers"],
   ],
+  mcp: [
+    ["article-extractor mcp --print-config claude-code", "what adds the server to a client"],
+    ["article-extractor mcp --config docs.json", "as a client starts it, with documentation"],
+  ],
   sync: [
     ["article-extractor sync handbook", "a tenant of ./deployment.json"],
     ["article-extractor sync --all --config docs.json", "all of them, from cron for example"],

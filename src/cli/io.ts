@@ -10,6 +10,8 @@ import type { ServingProcess } from "../server/index.ts";
  */
 export type Io = Host &
   ServingProcess & {
+    /** The words that start this program: its path, or that of what runs it and its own. */
+    readonly command: readonly string[];
     /** Has worker threads that start from now on leave the processor to the main thread (on Linux). */
     readonly letWorkersGiveWay: () => void;
     readonly stdin: {

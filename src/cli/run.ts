@@ -64,6 +64,7 @@ const COMMANDS: Readonly<Record<CommandName, () => Promise<Run>>> = {
   search: async () => (await import("./commands/documents/commands.ts")).search,
   fetch: async () => (await import("./commands/documents/commands.ts")).fetchDocument,
   serve: async () => (await import("./commands/serve/serve.ts")).serve,
+  mcp: async () => (await import("./commands/serve/mcp.ts")).mcp,
   sync: async () => (await import("./commands/documents/sync.ts")).sync,
   validate: async () => (await import("./commands/documents/validate.ts")).validate,
   schema: async () => (await import("./commands/about.ts")).schema,

@@ -3,9 +3,9 @@ import { NodeHtmlMarkdown } from "node-html-markdown";
 import { Failure } from "../base/failure.ts";
 import { parseDocument } from "./parse.ts";
 
-/** The content that Readability finds on a page. */
+/** What Readability takes for a page's content. */
 export type ClassicContent = {
-  /** This HTML is not sanitised. */
+  /** As unsafe as the page. */
   readonly html: string;
   readonly excerpt: string | null;
 };
@@ -30,10 +30,10 @@ function parsePage(html: string): Document {
 }
 
 /**
- * Writes sanitised HTML (the `content` of an article) as Markdown, with node-html-markdown.
+ * Markdown of sanitised HTML, as `content` has it, by node-html-markdown.
  *
- * The package copies attributes and code as they are. Characters that would end a fence, a label or a title are
- * therefore escaped first; otherwise a page could put HTML of its own into the Markdown.
+ * The package writes attributes and code as they are, so what would end a fence, a label or a title there is made
+ * harmless before: without that a page could put HTML of its own choice into the Markdown.
  */
 export function writeClassicMarkdown(content: string): string {
   let longestRun = 0;

@@ -20,37 +20,31 @@ import { toMarkdown } from "./document/write/markdown.ts";
 import { toText } from "./document/write/text.ts";
 import type { ContentImage, ContentLink, ExtractionOptions, Rendering } from "./types.ts";
 
-/**
- * The renderings of a page's content. All hold the same things in the same order; those that were not requested are
- * null.
- */
+/** The renderings of a page's content, all of the same things in the same order; those not asked for are null. */
 export type RenderedContent = {
   readonly text: string;
   readonly content: string | null;
   readonly markdown: string | null;
   readonly links: readonly ContentLink[] | null;
   readonly images: readonly ContentImage[] | null;
-  /** Says what the renderings leave out because there is too much of it. */
+  /** What was too much for the renderings. */
   readonly omissions: readonly string[];
 };
 
 export type ContentContext = {
-  /** The base of relative references; null leaves them relative. */
+  /** What relative references resolve against; null leaves them relative. */
   readonly base: PageUrl | null;
-  /** A first heading that repeats this title is left out; null keeps every heading. */
+  /** A first heading that says this again is left out; null keeps all. */
   readonly title: string | null;
-  /**
-   * Tells whether a script of the page draws the formulas between `$…$` and similar delimiters. It is called only
-   * when the text holds such delimiters.
-   */
+  /** Whether a script of the page draws the formulas between `$…$` and the like in its text; asked for where these stand. */
   readonly drawsFormulas: () => boolean;
-  /** Keeps the levels of headings even where they skip some. */
+  /** Whether headings keep their levels even where these skip some. */
   readonly keepsLevels?: boolean;
 };
 
 type WritingOptions = Pick<ExtractionOptions, "includeImages" | "includeCode" | "renderings">;
 
-/** Reads the content below an element. The element is changed on the way and must not be used again. */
+/** Reads the content below an element, which it consumes. */
 export function readContent(
   root: ContentElement,
   { base, title, drawsFormulas, keepsLevels = false }: ContentContext,
@@ -94,16 +88,16 @@ function listLinked(
 }
 
 /**
- * Renders everything that a piece of HTML shows.
+ * Renders all that a piece of HTML shows.
  * @throws Failure `too_complex` for too many elements, see `scanPage`
  */
 export const renderHtml = (html: string, context: ContentContext, options: WritingOptions): RenderedContent =>
   writeContent(readContent(treeOfHtml(html), context), options);
 
 /**
- * Rewrites code, formulas, admonitions, tabs, tasks, footnotes and embedded media in place into one form each,
- * whatever generator, highlighter or formula renderer wrote them. It is the form that our own HTML uses, so our HTML
- * reads back as the same content. The function is idempotent.
+ * Rewrites what generators, highlighters and formula renderers make of code, formulas, admonitions, tabs,
+ * tasks, footnotes and embedded media into one form each, in place: the form that our own HTML has, so
+ * that it is read again as what it is. Idempotent.
  * @param drawsFormulas whether a script of the page draws the formulas between `$…$` and the like in its text
  */
 function canonicalise(root: ContentElement, drawsFormulas: () => boolean): void {
@@ -113,7 +107,7 @@ function canonicalise(root: ContentElement, drawsFormulas: () => boolean): void 
   canonicalFootnotes(root);
 }
 
-/** Rewrites one element and returns the node to continue with. */
+/** Rewrites one element; the node to go on with. */
 function rewrite(element: ContentElement, root: ContentElement): ContentNode | null {
   labelTabs(element);
   canonicalTask(element);
@@ -132,7 +126,7 @@ function rewrite(element: ContentElement, root: ContentElement): ContentNode | n
   return nextNode(element, root);
 }
 
-// The content of these elements is not visited again.
+// Nothing inside these is looked at again.
 function leafOf(element: ContentElement): ContentElement | null | undefined {
   const math = canonicalMath(element);
   if (math !== undefined) return math;

@@ -2,13 +2,10 @@ import type { PageFacts } from "./page/page-model.ts";
 import { collapseSpace, removeInvisible } from "./text.ts";
 import type { MetadataSource } from "./types.ts";
 
-/** A value, and where it was found. */
+/** A value with the place where it was found. */
 export type Sourced = { readonly value: string; readonly source: MetadataSource };
 
-/**
- * The contents of a page's `<meta>` elements by lower-case name, property, itemprop or http-equiv. The first element
- * of a name counts.
- */
+/** The contents of a page's `<meta>` elements by lower-case name, property, itemprop or http-equiv; the first one counts. */
 export type MetaTags = ReadonlyMap<string, string>;
 
 const MAX_VALUE_LENGTH = 1000;
@@ -22,7 +19,7 @@ export function readMetaTags(facts: PageFacts): MetaTags {
   return tags;
 }
 
-/** Returns the value of the first of these names that has one. */
+/** The first of these names that the page gives a value. */
 export function firstOf(meta: MetaTags, names: readonly string[]): string | null {
   for (const name of names) {
     const value = meta.get(name);
@@ -31,22 +28,20 @@ export function firstOf(meta: MetaTags, names: readonly string[]): string | null
   return null;
 }
 
-/**
- * Reduces a value to one visible line of at most 1000 characters. The result may share memory with the page.
- */
+/** A value as one visible line of at most 1000 characters; it may be a cut-out of the page. */
 export const visibleLine = (text: string): string =>
   cut(collapseSpace(removeInvisible(text)), MAX_VALUE_LENGTH);
 
-/** Does the same and returns a copy that shares no memory with the page. */
+/** The same as a copy of its own. */
 export const tidyValue = (text: string): string => detached(visibleLine(text));
 
-/** Copies a text: a substring of a page keeps the whole page in memory as long as it lives. */
+/** A copy of its own: a cut-out of a page keeps the whole page in memory for as long as it lives. */
 export const detached = (text: string): string => JSON.parse(JSON.stringify(text)) as string;
 
-/** Copies many texts, much faster than one by one. */
+/** The same for many texts, at a fraction of what one by one takes. */
 export const detachedAll = (texts: readonly string[]): string[] =>
   JSON.parse(JSON.stringify(texts)) as string[];
 
-/** Returns at most the first `length` UTF-16 units of a text, without splitting a surrogate pair. */
+/** The first characters of a text, no more than `length` UTF-16 units and none of them torn. */
 export const cut = (text: string, length: number): string =>
   text.slice(0, /[\ud800-\udbff]/.test(text.charAt(length - 1)) ? length - 1 : length);

@@ -1,10 +1,13 @@
+export { startJobRunner } from "./api/extractor/jobs/runner.ts";
 export type { CrawlSpec } from "./api/extractor/jobs/spec.ts";
 export { type ExtractorServerOptions, startExtractorServer } from "./api/extractor/serve.ts";
-export { documentation } from "./api/mcp/documentation.ts";
-export type { McpOptions } from "./api/mcp/offer.ts";
+export { clientConfiguration, MCP_CLIENTS, type McpClient } from "./api/mcp/clients.ts";
+export { crawls } from "./api/mcp/crawls.ts";
+export { type DocumentationOptions, documentation } from "./api/mcp/documentation.ts";
+export { joinOffers, type McpOffer, type McpOptions } from "./api/mcp/offer.ts";
 export { countCalls } from "./api/mcp/operation.ts";
+export { pages } from "./api/mcp/pages.ts";
 export { serveMcpStdio } from "./api/mcp/stdio.ts";
-export type { ToolOptions } from "./api/mcp/tools.ts";
 export { startSearchServer } from "./api/search/serve.ts";
 export { normalBasePath } from "./middleware/client.ts";
 export { type ServingPart, type ServingProcess, type Supervisor, serveProcesses } from "./processes/serve.ts";

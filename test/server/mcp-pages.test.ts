@@ -1,9 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { tmpdir } from "node:os";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import { BINARY, cleanEnvironment } from "../support/binary.ts";
 import { startExtractor } from "../support/extractor-server.ts";
 import { LONG_PARAGRAPHS, type McpSite, startMcpSite } from "../support/mcp-site.ts";
-import { until } from "../support/served.ts";
+import { Served, until, writeDeployment } from "../support/served.ts";
 
 type PageAnswer = {
   readonly url: string;
@@ -25,11 +28,11 @@ type Opened = AsyncDisposable & {
   readonly startCall: (args: Record<string, unknown>) => Promise<() => Promise<void>>;
 };
 
-async function openExtractor(): Promise<Opened> {
-  const server = await startExtractor();
+/** The endpoint of a server over HTTP. */
+async function openEndpoint(url: string, server: AsyncDisposable): Promise<Opened> {
   const connect = async (): Promise<Client> => {
     const client = new Client({ name: "test", version: "1" });
-    await client.connect(new StreamableHTTPClientTransport(new URL(`${server.url}/mcp`)) as never);
+    await client.connect(new StreamableHTTPClientTransport(new URL(url)) as never);
     return client;
   };
   const client = await connect();
@@ -51,13 +54,53 @@ async function openExtractor(): Promise<Opened> {
   };
 }
 
+async function openExtractor(): Promise<Opened> {
+  const server = await startExtractor();
+  return await openEndpoint(`${server.url}/mcp`, server);
+}
+
+async function openSearch(): Promise<Opened> {
+  const server = await Served.start(writeDeployment({ allow_page_fetches: true }));
+  return await openEndpoint(`${server.url}/mcp`, server);
+}
+
+async function openStdio(): Promise<Opened> {
+  const client = new Client({ name: "test", version: "1" });
+  // The directory has no deployment file.
+  const options = {
+    command: BINARY,
+    args: ["mcp"],
+    cwd: tmpdir(),
+    env: cleanEnvironment(),
+    stderr: "ignore" as const,
+  };
+  await client.connect(new StdioClientTransport(options));
+  return {
+    client,
+    async startCall(args) {
+      const controller = new AbortController();
+      const { signal } = controller;
+      const answer = client.callTool({ name: "fetch_url", arguments: args }, undefined, { signal });
+      return async () => {
+        controller.abort();
+        await expect(answer).rejects.toThrow();
+      };
+    },
+    [Symbol.asyncDispose]: () => client.close(),
+  };
+}
+
 let site: McpSite;
 beforeAll(() => {
   site = startMcpSite();
 });
 afterAll(() => site[Symbol.asyncDispose]());
 
-describe.each([["serve extractor", openExtractor]] as const)("fetch_url of %s", (_, open) => {
+describe.each([
+  ["serve extractor", openExtractor],
+  ["serve search, where the deployment allows it,", openSearch],
+  ["mcp", openStdio],
+] as const)("fetch_url of %s", (_, open) => {
   let opened: Opened;
   beforeAll(async () => {
     opened = await open();
@@ -185,4 +228,16 @@ describe.each([["serve extractor", openExtractor]] as const)("fetch_url of %s", 
     for (const [at, { title, error }] of answers.entries())
       expect({ title, error }).toEqual({ title: at % 2 === 0 ? "Parts" : "Hello", error: null });
   });
+});
+
+test.each([
+  ["by default", {}],
+  ["offline", { operation_mode: "offline", allow_page_fetches: true }],
+])("serve search reads no pages %s", async (_, infrastructure) => {
+  await using server = await Served.start(writeDeployment(infrastructure));
+  const client = await server.connect();
+  const { tools } = await client.listTools();
+  await client.close();
+  expect(tools.map(({ name }) => name)).not.toContain("fetch_url");
+  expect(tools).toHaveLength(5);
 });

@@ -34,6 +34,7 @@ async function runNow(
     workerUrl: WORKER_URL,
     indexWorkerUrl: INDEX_WORKER_URL,
     useTemporaryDirectory: () => {},
+    command: ["article-extractor"],
     letWorkersGiveWay: () => {},
     supervisor: null,
     startCopy: () => {

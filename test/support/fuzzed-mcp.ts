@@ -42,6 +42,7 @@ const answer = createMcpEndpoint({
     includeStats: true,
     fetchMode: "surrounding",
     fetchSurroundingChars: 1000,
+    pages: null,
   }),
   onCall: () => {},
 });

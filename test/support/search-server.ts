@@ -83,6 +83,7 @@ export function openSearchServer(registry: TestRegistry, options: TestServerOpti
     fetchSurroundingChars: 1000,
     onCall: (tool, outcome) => metrics.count(`mcp.${tool}.${outcome}`),
     isOffline: false,
+    pages: null,
     defaultClientModel: null,
     renderMetrics: () => prometheus.render(),
     processes: { configured: 1, alive: () => 1 },

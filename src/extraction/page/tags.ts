@@ -1,6 +1,6 @@
 import { CodeWords } from "./code-words.ts";
 
-/** The number of an element name in the page model; unlisted names get numbers from 200 on. */
+/** Number of an element name in the page model; names that are not listed here get numbers from 200 on. */
 export type TagId = number;
 
 // The order is part of the trained model (the tag number is a feature): append, never insert.
@@ -17,44 +17,40 @@ const IDS: ReadonlyMap<string, TagId> = new Map(NAMES.map((name, index) => [name
 
 /** The first number of names that are not listed. */
 export const FIRST_UNKNOWN_TAG = 200;
-/** Further names share the last number: no page needs them, and tables stay small. */
+/** Names beyond this many share the last number: no page needs them, and tables stay small. */
 export const TAG_LIMIT = 2048;
 
-/** Returns the number of a listed element name; 0 for any other. */
+/** The number of a listed element name; 0 for any other. */
 export const tagId = (name: string): TagId => IDS.get(name) ?? 0;
 
 const LISTED_NAMES = new CodeWords(NAMES);
 
-/** Returns the number of the listed element name at these UTF-16 units, in any case; 0 for any other. */
+/** The number of the listed element name at these UTF-16 units, in any case; 0 for any other. */
 export const tagAt = (codes: Uint16Array, start: number, end: number): TagId =>
   LISTED_NAMES.find(codes, start, end) + 1;
 
-/**
- * Returns the name of a listed element; `div` for any other, because an unknown element is a box to a reader.
- */
+/** The name of a listed element; `div` for any other, which is what an unknown element is to a reader. */
 export const tagName = (id: TagId): string => NAMES[id - 1] ?? "div";
 
 /** One bit per property of a tag that the scanner asks for on each element. */
 export const TagTrait = {
-  /** The element has no content and no end tag. */
+  /** Has no content and no end tag. */
   void: 1,
-  /** The element starts a new block of text. */
+  /** Starts a new block of text. */
   block: 2,
-  /**
-   * The element is "special" in the sense of the HTML standard: an inline end tag does not close through it.
-   */
+  /** "Special" in the HTML standard's sense: an inline end tag does not close through it. */
   special: 4,
-  /** End tags outside of the element do not reach through it (table cells and similar). */
+  /** End tags of elements outside do not reach through it (table cells and the like). */
   scope: 8,
-  /** The element's text is not text of the page. */
+  /** Its text is no text of the page. */
   textless: 16,
-  /** The element may stand in a head. */
+  /** May stand in a head. */
   head: 32,
-  /** The element closes an open paragraph when it starts. */
+  /** Closes an open paragraph when it starts. */
   closesParagraph: 64,
-  /** The element is a block whose neighbours follow line by line in plain text. */
+  /** A block whose neighbours follow line by line in plain text. */
   line: 128,
-  /** The element is a cell of a table row. */
+  /** A cell of a table row. */
   cell: 256,
 } as const;
 
@@ -97,7 +93,7 @@ give(TagTrait.line, "li tr dt dd summary button option label");
 give(TagTrait.cell, "td th");
 TRAITS[0] = 0;
 
-/** Returns the traits of a tag number as bits of `TagTrait`. */
+/** The traits of a tag number as bits of `TagTrait`. */
 export const traitsOf = (id: TagId): number => TRAITS[id] ?? 0;
 
 /** Numbers of the tags that code asks for by name. */

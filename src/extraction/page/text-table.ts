@@ -1,23 +1,20 @@
-/**
- * The maximum number of slots tried for a text before it goes to the map: a page must not make all of its texts
- * collide.
- */
+/** Places tried for a text before it goes to the map: a page must not make them all meet in one. */
 const MAX_PROBES = 16;
 const FIRST_SIZE = 512;
-/** Longer texts are rare, and the map hashes them. */
+/** Longer texts are rare; the map's own hash takes them. */
 const MAX_LENGTH = 300;
 
-/** Numbers the distinct texts of a page from 1 on. Equal texts have equal numbers. */
+/** Numbers the distinct texts of a page from 1 on, by their places in it; equal text, equal number. */
 export class TextTable {
   readonly #html: string;
   readonly #codes: Uint16Array;
   /** The texts by number; 0 is the empty one. */
   readonly texts: string[] = [""];
   #slots = new Int32Array(FIRST_SIZE);
-  /** The offsets of the texts in `#slots`. */
+  /** Places of the texts that stand in `#slots`. */
   readonly #starts: number[] = [0];
   readonly #hashes: number[] = [0];
-  /** The texts that are long, decoded or found no slot. */
+  /** Texts that are long, decoded or found no slot. */
   readonly #others = new Map<string, number>();
 
   constructor(html: string, codes: Uint16Array) {
@@ -25,7 +22,7 @@ export class TextTable {
     this.#codes = codes;
   }
 
-  /** Returns the number of a text that stands in the page unescaped. */
+  /** The number of a text that the page has as it stands. */
   numberAt(start: number, end: number): number {
     if (end <= start) return 0;
     if (end - start > MAX_LENGTH) return this.numberOf(this.#html.slice(start, end));
@@ -46,7 +43,7 @@ export class TextTable {
     return number;
   }
 
-  /** Returns the number of any text. */
+  /** The number of any text. */
   numberOf(text: string): number {
     if (text === "") return 0;
     let number = this.#others.get(text) ?? this.#placedNumber(text);
@@ -57,7 +54,7 @@ export class TextTable {
     return number;
   }
 
-  /** Returns the number of a text in the slots; -1 for others. */
+  /** The number of a text that stands in the slots; -1 for others. */
   #placedNumber(text: string): number {
     if (text.length > MAX_LENGTH) return -1;
     let hash = text.length;

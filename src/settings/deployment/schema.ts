@@ -84,6 +84,7 @@ const infrastructure = v.strictObject({
   default_fetch_surrounding_chars: v.optional(whole(1, 1_000_000), 1000),
   crawler_browser_first: flag(true),
   allow_index_builds: flag(false),
+  allow_page_fetches: flag(false),
   article_extractor_fallback: v.optional(fallback, {}),
 });
 

@@ -27,6 +27,7 @@ function toInfrastructure(file: DeploymentFile["infrastructure"]): Infrastructur
     fetchMode: file.default_fetch_mode,
     fetchSurroundingChars: file.default_fetch_surrounding_chars,
     preferBrowser: file.crawler_browser_first,
+    allowPageFetches: file.allow_page_fetches,
     fallback: toFallback(file.article_extractor_fallback),
   };
 }
@@ -102,6 +103,8 @@ function toSearch(file: TenantFile["search"]): TenantSearch {
 
 function warningsOf(file: DeploymentFile): string[] {
   const warnings = file.tenants.length === 0 ? ["tenants: there are none, so nothing can be searched"] : [];
+  if (file.infrastructure.allow_page_fetches && file.infrastructure.operation_mode === "offline")
+    warnings.push("infrastructure.allow_page_fetches: no page is fetched in offline mode");
   for (const [index, tenant] of file.tenants.entries()) {
     const where = `tenants[${index}]`;
     if (

@@ -27,6 +27,8 @@ export type InfrastructureSettings = {
   readonly fetchMode: "full" | "surrounding";
   readonly fetchSurroundingChars: number;
   readonly preferBrowser: boolean;
+  /** Whether models may read any page through the server. */
+  readonly allowPageFetches: boolean;
   /** Null when the fallback is switched off. */
   readonly fallback: FallbackSettings | null;
 };

@@ -29,6 +29,7 @@ describe("a valid deployment file", () => {
       fetchMode: "surrounding",
       fetchSurroundingChars: 1000,
       preferBrowser: true,
+      allowPageFetches: false,
       fallback: null,
     });
     expect(deployment.tenants[0]).toMatchObject({ source: "filesystem", allowIndexBuilds: false });
@@ -81,6 +82,10 @@ describe("a valid deployment file", () => {
       "tenants[1].refresh_schedule: Tenant 'repo' has git_sync_interval_minutes, which replaces it",
     ]);
     expect(readJson({ tenants: [] }).warnings).toHaveLength(1);
+    const infrastructure = { operation_mode: "offline", allow_page_fetches: true };
+    expect(readJson({ infrastructure, ...tenants(folder) }).warnings).toEqual([
+      "infrastructure.allow_page_fetches: no page is fetched in offline mode",
+    ]);
   });
 
   test("is in the repository", async () => {

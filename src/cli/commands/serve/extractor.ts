@@ -1,36 +1,16 @@
-import { mkdirSync, realpathSync, statSync } from "node:fs";
-import { join, resolve } from "node:path";
-import {
-  DEFAULT_NETWORK,
-  openApp,
-  type Program,
-  preferenceOf,
-  stateDirectoryOf,
-} from "../../../app/index.ts";
+import { openApp, type Program, stateDirectoryOf } from "../../../app/index.ts";
 import { type Database, openSharedState } from "../../../base/database/index.ts";
 import { Failure } from "../../../base/failure.ts";
 import type { Log } from "../../../base/log.ts";
-import { systemCode } from "../../../base/system-error.ts";
 import { VERSION } from "../../../base/version.ts";
-import {
-  createHostSlots,
-  createSharedHostSlots,
-  type HostSlots,
-  type JobQueue,
-  openJobQueue,
-} from "../../../crawler/index.ts";
+import { createHostSlots, createSharedHostSlots, type HostSlots } from "../../../crawler/index.ts";
 import { systemClock } from "../../../fetching/index.ts";
-import {
-  type CrawlSpec,
-  type ExtractorServerOptions,
-  type ServingPart,
-  serveProcesses,
-  startExtractorServer,
-} from "../../../server/index.ts";
-import { DEFAULT_CRAWL, extractionDefaults, type Settings } from "../../../settings/index.ts";
+import { type ServingPart, serveProcesses, startExtractorServer } from "../../../server/index.ts";
+import type { Settings } from "../../../settings/index.ts";
 import { optionValue, type Typed } from "../../arguments.ts";
 import type { Io } from "../../io.ts";
 import { type CommandParts, openProgram } from "../../program.ts";
+import { crawlPlaceOf, defaultsOf, openQueue, openRoot } from "./jobs.ts";
 import { entriesOf, readApiKey, readProxySettings, warnWithoutKey } from "./settings.ts";
 
 /** `serve extractor`, ready to run; null where the settings decide. */
@@ -49,9 +29,6 @@ function readServeExtractorCommand(typed: Typed): ServeExtractorCommand {
     port: optionValue.integer(typed, "port", 0, 65_535),
   };
 }
-
-/** After so long without a word of its process a job is taken over, in ms. */
-const LEASE_MS = 15_000;
 
 /**
  * Serves until the program is told to end; returns the exit code 0.
@@ -125,34 +102,8 @@ async function runServer(serving: Serving, process: ServingPart): Promise<void> 
   await process.untilEnd(server.url);
 }
 
-/** Below the root, of which callers know only what is in it, or where the server keeps its state. */
-const crawlPlaceOf = (root: string | null, stateDirectory: string): ExtractorServerOptions["crawlPlace"] =>
-  root === null
-    ? { path: join(stateDirectory, CRAWLS), shown: join(stateDirectory, CRAWLS), isForAll: false }
-    : { path: join(root, CRAWLS), shown: CRAWLS, isForAll: true };
-
-const CRAWLS = "crawls";
-
-const openQueue = ({ program, stateDirectory }: Serving): JobQueue<CrawlSpec> =>
-  openJobQueue({
-    directory: stateDirectory,
-    maxQueued: program.settings.maxQueuedJobs,
-    maxRunning: program.settings.maxRunningJobs,
-    leaseMs: LEASE_MS,
-    now: Date.now,
-  });
-
 const sharedSlots = (database: Database): HostSlots =>
   createSharedHostSlots({ local: createHostSlots(systemClock), database, clock: systemClock });
-
-const defaultsOf = (settings: Settings): ExtractorServerOptions["defaults"] => ({
-  extraction: extractionDefaults(settings),
-  preference: preferenceOf(DEFAULT_NETWORK, settings),
-  maxPages: settings.crawlerMaxPages,
-  maxDepth: DEFAULT_CRAWL.maxDepth,
-  concurrency: settings.crawlerConcurrency,
-  hostDelayMs: Math.round(settings.crawlerRateLimit * 1000),
-});
 
 async function readNetworkSettings(command: ServeExtractorCommand, settings: Settings, io: Io) {
   const { apiKey: key, apiKeyFile: file } = settings;
@@ -179,17 +130,4 @@ function readOrigins({ corsOrigins }: Settings): string[] {
         `ARTICLE_EXTRACTOR_CORS_ORIGINS: ${JSON.stringify(origin.slice(0, 100))} is no origin such as https://app.example`,
       );
   return origins;
-}
-
-function openRoot(written: string | null): string | null {
-  if (written === null) return null;
-  const path = resolve(written);
-  try {
-    mkdirSync(path, { recursive: true });
-    if (statSync(path).isDirectory()) return realpathSync(path);
-  } catch (cause) {
-    const code = systemCode(cause) ?? String(cause);
-    throw new Failure("invalid_settings", `ARTICLE_EXTRACTOR_OUTPUT_ROOT ${path}: ${code}`, { cause });
-  }
-  throw new Failure("invalid_settings", `ARTICLE_EXTRACTOR_OUTPUT_ROOT ${path} is not a directory`);
 }

@@ -1,24 +1,18 @@
-import { existsSync } from "node:fs";
 import { type OpenTenants, openTenantApp, openTenants } from "../../../app/index.ts";
 import { Failure } from "../../../base/failure.ts";
 import type { Log } from "../../../base/log.ts";
-import type { Metrics } from "../../../base/metrics.ts";
-import { VERSION } from "../../../base/version.ts";
 import {
-  countCalls,
   documentation,
-  type McpOptions,
   type ServingPart,
   serveMcpStdio,
   serveProcesses,
   startSearchServer,
-  type ToolOptions,
 } from "../../../server/index.ts";
-import type { TenantRegistry } from "../../../tenants/index.ts";
 import { optionValue, type Typed } from "../../arguments.ts";
 import { SERVERS } from "../../commands.ts";
 import { type DeployedProgram, openDeployment } from "../../deployment.ts";
 import type { CommandParts } from "../../program.ts";
+import { toolOptions, warnOfMissingIndexes } from "./documentation.ts";
 import { entriesOf, readApiKey, readProxySettings, warnWithoutKey } from "./settings.ts";
 
 /** `serve search`, ready to run; null where the deployment file decides. */
@@ -83,13 +77,13 @@ export async function serveSearch(parts: CommandParts): Promise<number> {
 type Serving = CommandParts & DeployedProgram & { readonly command: ServeCommand; readonly log: Log };
 
 async function serveStdio(serving: Serving): Promise<number> {
-  const { deployment, log } = serving;
-  await using app = openTenantApp(serving.program, { deployment, log });
-  await using tenants = openTenants(serving.program, { ...serving, app });
+  const { program, deployment, log } = serving;
+  await using app = openTenantApp(program, { deployment, log });
+  await using tenants = openTenants(program, { ...serving, app });
   await checkSources(serving, tenants);
   tenants.registry.start();
   const { signal, stdout } = serving.io;
-  const options = toolOptions(serving, tenants.registry, app.metrics);
+  const options = toolOptions(deployment, { ...tenants, app, ...program });
   await serveMcpStdio(
     { ...options, ...documentation(options) },
     { signal, write: stdout.write, caller: { kind: "cli" } },
@@ -116,7 +110,7 @@ async function runServer(
   using joined = process.join(database);
   tenants.registry.start();
   await using server = startSearchServer({
-    ...toolOptions(serving, tenants.registry, app.metrics),
+    ...toolOptions(deployment, { ...tenants, app, ...program }),
     ...network,
     ...process,
     ...joined,
@@ -134,24 +128,6 @@ function announce({ io, deployment }: Serving, url: string, from: string): void 
   io.stderr.write(`serving ${length} ${length === 1 ? "tenant" : "tenants"} at ${url}/mcp${from}\n`);
 }
 
-function toolOptions(
-  { deployment }: Serving,
-  registry: TenantRegistry,
-  metrics: Metrics,
-): ToolOptions & Pick<McpOptions, "name" | "version" | "onCall"> {
-  const { infrastructure } = deployment;
-  return {
-    name: "article-extractor",
-    version: VERSION,
-    registry,
-    searchTimeoutMs: infrastructure.searchTimeoutMs,
-    includeStats: infrastructure.includeStats,
-    fetchMode: infrastructure.fetchMode,
-    fetchSurroundingChars: infrastructure.fetchSurroundingChars,
-    onCall: countCalls(metrics),
-  };
-}
-
 /**
  * Says what keeps tenants from being synced.
  * @throws Failure `invalid_settings` unless that is to be tolerated
@@ -162,26 +138,7 @@ async function checkSources(serving: Serving, { sources, registry }: OpenTenants
   const problems = await sources.problems(io.signal);
   if (problems.length > 0 && !command.isLenient) throw new Failure("invalid_settings", problems.join("\n"));
   for (const problem of problems) notices.warn(problem);
-  warnOfMissingIndexes(serving, registry);
-}
-
-/** Such a tenant answers no search until somebody builds its index, and nothing here will. */
-function warnOfMissingIndexes({ deployment, notices }: Serving, registry: TenantRegistry): void {
-  const waiting = deployment.tenants.filter(
-    ({ codename, allowIndexBuilds, search }) =>
-      search.isEnabled && !allowIndexBuilds && registry.status(codename).builtAt === null,
-  );
-  if (waiting.length === 0) return;
-  const names = waiting.map(({ codename, rootDir, source }) =>
-    // The others make theirs when they are synced.
-    source === "filesystem" && !existsSync(rootDir)
-      ? `${codename} (docs_root_dir ${rootDir} does not exist)`
-      : codename,
-  );
-  const codenames = waiting.map(({ codename }) => codename).join(" ");
-  notices.warn(
-    `no search index, and this server may not build one (allow_index_builds is false): ${names.join(", ")}; build with: article-extractor index ${codenames}`,
-  );
+  warnOfMissingIndexes(serving.deployment, { registry, notices });
 }
 
 async function networkOf({ command, program, deployment, io }: Serving) {

@@ -1,7 +1,8 @@
 import type { Handler } from "../../middleware/exchange.ts";
-import { crawlTools } from "../mcp/crawls.ts";
-import { countCalls, mcpOperation, withMcpSlash } from "../mcp/operation.ts";
-import { PAGE_INSTRUCTIONS, pageTools } from "../mcp/pages.ts";
+import { crawls } from "../mcp/crawls.ts";
+import { joinOffers } from "../mcp/offer.ts";
+import { configurationOperation, countCalls, mcpOperation, withMcpSlash } from "../mcp/operation.ts";
+import { pages } from "../mcp/pages.ts";
 import type { z } from "../openapi.ts";
 import { createSite } from "../site.ts";
 import { crawlOperations } from "./operations/crawl.ts";
@@ -23,10 +24,10 @@ export function extractorRoutes(parts: ExtractorParts): Handler {
       extractOperation(parts),
       ...crawlOperations(parts),
       ...eventOperations(parts),
+      configurationOperation({ ...parts, defaultClientModel: null }),
       mcpOperation({
         ...parts,
-        tools: [...pageTools({ ...parts, ...parts.defaults }), ...crawlTools(parts)],
-        instructions: PAGE_INSTRUCTIONS,
+        ...joinOffers([pages({ ...parts, ...parts.defaults }), crawls(parts)]),
         onCall: countCalls(parts.app.metrics),
       }),
       readPageOperation(parts),

@@ -12,13 +12,13 @@ import type { JobRunner } from "../extractor/jobs/runner.ts";
 import { type CrawlSpec, jobStatus, shownCrawl } from "../extractor/jobs/spec.ts";
 import type { RequestDefaults } from "../extractor/requests.ts";
 import { ArgumentError, integer, optionalText, type RawArguments, requiredText } from "./arguments.ts";
+import type { McpOffer } from "./offer.ts";
 import {
   bindTool,
   objectOf,
   resultOf,
   TEXT,
   TEXT_OR_NULL,
-  type Tool,
   type ToolCall,
   type ToolDefinition,
   type ToolFields,
@@ -127,8 +127,10 @@ const NO_JOB = {
 };
 
 /** The tools that crawl sites. */
-export const crawlTools = (parts: CrawlToolParts): readonly Tool[] =>
-  [CRAWL_SITE, CRAWL_STATUS].map((definition) => bindTool(definition, parts));
+export const crawls = (parts: CrawlToolParts): McpOffer => ({
+  tools: [CRAWL_SITE, CRAWL_STATUS].map((definition) => bindTool(definition, parts)),
+  instructions: "crawl_site stores many pages of one site as files; crawl_status tells when they are there.",
+});
 
 async function submit(raw: RawArguments, parts: CrawlToolParts, call: ToolCall): Promise<ToolFields> {
   const { queue, crawlPlace, defaults } = parts;

@@ -21,6 +21,17 @@ export type McpRequest = {
   readonly call: ToolCall;
 };
 
+/** A part of what an endpoint offers. */
+export type McpOffer = Pick<McpOptions, "tools" | "instructions" | "resources" | "prompts">;
+
+/** Several offers as one; resources are those of the last that has any. */
+export const joinOffers = (offers: readonly McpOffer[]): McpOffer => ({
+  ...Object.assign({}, ...offers),
+  tools: offers.flatMap(({ tools }) => tools),
+  instructions: offers.map(({ instructions }) => instructions).join("\n"),
+  prompts: offers.flatMap(({ prompts = [] }) => prompts),
+});
+
 export type McpResource = { readonly uri: string; readonly name: string; readonly mimeType: string };
 
 export type McpResources = {

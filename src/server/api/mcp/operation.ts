@@ -2,8 +2,9 @@ import type { Metrics } from "../../../base/metrics.ts";
 import { subscriberNetwork } from "../../../fetching/index.ts";
 import type { Exchange, Handler } from "../../middleware/exchange.ts";
 import { callerOf } from "../callers.ts";
-import { type ApiOperation, z } from "../openapi.ts";
+import { type ApiOperation, parseWith, z } from "../openapi.ts";
 import { problem } from "../problems.ts";
+import { clientConfiguration, MCP_CLIENTS } from "./clients.ts";
 import type { McpOptions } from "./offer.ts";
 import { createMcpEndpoint } from "./protocol.ts";
 
@@ -34,6 +35,51 @@ export function mcpOperation(options: McpOptions & { readonly hasApiKey: boolean
     },
   };
 }
+
+const ClientConfiguration = z
+  .object({
+    defaultModel: z.string().nullish(),
+    mcpServers: z.record(z.string(), z.object({ type: z.literal("http"), url: z.string() })),
+  })
+  .openapi("ClientConfiguration");
+
+const ConfigurationQuery = z.object({
+  client: z.enum(MCP_CLIENTS).optional().openapi({ description: "In the form of this client" }),
+});
+
+type Configuring = {
+  readonly name: string;
+  readonly hasApiKey: boolean;
+  readonly defaultClientModel: string | null;
+};
+
+/** The operation `GET /mcp.json` of either server. */
+export const configurationOperation = (options: Configuring): ApiOperation => ({
+  method: "get",
+  path: "/mcp.json",
+  tag: "mcp",
+  summary: "A configuration for MCP clients, with the address that the client sees",
+  query: ConfigurationQuery,
+  answers: {
+    200: {
+      description: "It",
+      content: {
+        "application/json": ClientConfiguration,
+        "application/toml": z.string(),
+        "text/plain": z.string().openapi({ description: "A command that adds the server to the client" }),
+      },
+    },
+    422: problem("There is no form for this client; `errors` names those that there are"),
+  },
+  handle: async ({ exchange: { client, basePath }, query }) => {
+    const { client: asked = "generic" } = parseWith(ConfigurationQuery, query, "query");
+    const { name, hasApiKey, defaultClientModel: defaultModel } = options;
+    const url = `${client.scheme}://${client.host}${basePath}/mcp`;
+    const { type, text } = clientConfiguration(asked, { kind: "address", name, url, needsKey: hasApiKey });
+    const body = asked === "generic" ? JSON.stringify({ defaultModel, ...JSON.parse(text) }) : `${text}\n`;
+    return new Response(body, { headers: { "content-type": type } });
+  },
+});
 
 /** Counts the calls of tools. */
 export const countCalls =

@@ -1,17 +1,16 @@
 import type { TenantStatus } from "../../../tenants/index.ts";
 import type { Handler } from "../../middleware/exchange.ts";
 import { ProblemError } from "../../middleware/problem.ts";
-import { documentation } from "../mcp/documentation.ts";
+import { type DocumentationOptions, documentation } from "../mcp/documentation.ts";
 import type { McpOptions } from "../mcp/offer.ts";
-import { mcpOperation, withMcpSlash } from "../mcp/operation.ts";
-import type { ToolOptions } from "../mcp/tools.ts";
+import { configurationOperation, mcpOperation, withMcpSlash } from "../mcp/operation.ts";
 import type { ApiOperation } from "../openapi.ts";
 import { problem } from "../problems.ts";
 import { createSite, type SiteParts } from "../site.ts";
 import * as schemas from "./schemas.ts";
 import type { SearchTimesRecord } from "./search-times.ts";
 
-export type SearchRoutesOptions = ToolOptions &
+export type SearchRoutesOptions = DocumentationOptions &
   Pick<McpOptions, "onCall"> &
   SiteParts & {
     readonly isOffline: boolean;
@@ -32,7 +31,11 @@ export function searchRoutes(options: SearchRoutesOptions): Handler {
     aboutSchema: schemas.About,
     health: async ({ exchange }) => Response.json(health(exchange, options)),
     healthSchema: schemas.Health,
-    operations: [mcpOperation({ ...options, ...documentation(options) }), ...tenantOperations(options)],
+    operations: [
+      mcpOperation({ ...options, ...documentation(options) }),
+      configurationOperation(options),
+      ...tenantOperations(options),
+    ],
   });
   return withMcpSlash(handle);
 }
@@ -42,14 +45,6 @@ const CODENAME = "{[a-z][a-z0-9_-]{1,63}}";
 function tenantOperations(options: SearchRoutesOptions): ApiOperation[] {
   const unknown = problem("There is no such tenant");
   return [
-    {
-      method: "get",
-      path: "/mcp.json",
-      tag: "search",
-      summary: "A configuration for MCP clients",
-      answers: { 200: { description: "It", content: { "application/json": schemas.ClientConfiguration } } },
-      handle: async ({ exchange }) => Response.json(clientConfiguration(exchange, options)),
-    },
     {
       method: "get",
       path: "/search-times",
@@ -101,14 +96,6 @@ const about = ({ name, version, isReady }: SearchRoutesOptions) => ({
   version,
   status: isReady() ? "ready" : "starting",
 });
-
-function clientConfiguration(
-  { client, basePath }: Parameters<Handler>[0],
-  { name, defaultClientModel }: SearchRoutesOptions,
-) {
-  const url = `${client.scheme}://${client.host}${basePath}/mcp`;
-  return { defaultModel: defaultClientModel, mcpServers: { [name]: { type: "http", url } } };
-}
 
 const statuses = ({ registry }: SearchRoutesOptions): TenantStatus[] =>
   registry.list().map(({ codename }) => registry.status(codename));

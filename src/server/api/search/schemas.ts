@@ -11,13 +11,6 @@ export const About = z
   .object({ service: z.string(), version: z.string(), status: z.string() })
   .openapi("About");
 
-export const ClientConfiguration = z
-  .object({
-    defaultModel: z.string().nullable(),
-    mcpServers: z.record(z.string(), z.object({ type: z.literal("http"), url: z.string() })),
-  })
-  .openapi("ClientConfiguration");
-
 export const Health = z
   .object({
     status: z.enum(["healthy", "degraded"]),

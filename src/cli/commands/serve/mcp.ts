@@ -1,0 +1,144 @@
+import { resolve } from "node:path";
+import {
+  type App,
+  openApp,
+  openTenants,
+  type PlacedDeployment,
+  type Program,
+  sourceProblems,
+  stateDirectoryOf,
+} from "../../../app/index.ts";
+import type { Log } from "../../../base/log.ts";
+import { VERSION } from "../../../base/version.ts";
+import {
+  clientConfiguration,
+  countCalls,
+  crawls,
+  documentation,
+  joinOffers,
+  MCP_CLIENTS,
+  type McpClient,
+  type McpOffer,
+  pages,
+  serveMcpStdio,
+  startJobRunner,
+} from "../../../server/index.ts";
+import { optionValue } from "../../arguments.ts";
+import { openOptionalDeployment } from "../../deployment.ts";
+import type { CommandParts } from "../../program.ts";
+import { partsOf, type Run, requireNoArguments } from "../../shell.ts";
+import { toolOptions, warnOfMissingIndexes } from "./documentation.ts";
+import { crawlPlaceOf, defaultsOf, openQueue, openRoot } from "./jobs.ts";
+
+const NAME = "article-extractor";
+
+/** Who started the program has pages fetched as at the command line. */
+const CALLER = { kind: "cli" } as const;
+
+/** Runs `mcp`: serves one client over stdin and stdout until it closes stdin. */
+export const mcp: Run = async (shell) => {
+  requireNoArguments(shell.typed);
+  const parts = partsOf(shell);
+  const client = optionValue.choice(shell.typed, "print-config", MCP_CLIENTS);
+  return client === null ? await serveClient(parts) : await printConfiguration(client, parts);
+};
+
+async function printConfiguration(client: McpClient, { io, typed }: CommandParts): Promise<number> {
+  const [command = "", ...words] = io.command;
+  const { text } = clientConfiguration(client, {
+    kind: "program",
+    name: NAME,
+    command,
+    args: [...words, "mcp", ...passedOn(typed)],
+  });
+  await io.stdout.write(`${text}\n`);
+  return 0;
+}
+
+/** The options that the client's server gets too; its current directory is another one. */
+const passedOn = (typed: CommandParts["typed"]): readonly string[] =>
+  typed.command.flags.flatMap(({ name, placeholder, isPath }) => {
+    const value = typed.one(name);
+    if (value === null || name === "print-config") return [];
+    if (placeholder === undefined) return [`--${name}`];
+    return [`--${name}`, isPath ? resolve(value) : value];
+  });
+
+async function serveClient(parts: CommandParts): Promise<number> {
+  const { io, notices, typed } = parts;
+  const { program, deployment } = await openOptionalDeployment(parts, optionValue.text(typed, "config"));
+  // Searches are answered on the main thread; what extracts and builds is in no hurry.
+  if (deployment) io.letWorkersGiveWay();
+  const log = program.openLog(deployment?.infrastructure.logLevel ?? "info");
+  const isOffline = deployment?.infrastructure.isOffline ?? false;
+  await using app = openApp(program, { shell: "server", caller: CALLER, isOffline, log });
+  await using documents = deployment && openDocumentation(parts, { program, deployment, app, log });
+  await using jobs = openJobs(program, app, log);
+  if (io.stdin.isTerminal)
+    notices.warn("this waits for an MCP client on stdin; --print-config prints how a client starts it");
+  const reading = [pages({ app, extraction: defaultsOf(program.settings).extraction }), jobs.offer];
+  await serveMcpStdio(
+    {
+      name: NAME,
+      version: VERSION,
+      onCall: countCalls(app.metrics),
+      ...joinOffers([...(documents ? [documents.offer] : []), ...(isOffline ? [] : reading)]),
+    },
+    { signal: io.signal, write: io.stdout.write, caller: CALLER },
+  );
+  return 0;
+}
+
+type Opened = AsyncDisposable & { readonly offer: McpOffer };
+
+function openDocumentation(
+  { notices }: CommandParts,
+  parts: {
+    readonly program: Program;
+    readonly deployment: PlacedDeployment;
+    readonly app: App;
+    readonly log: Log;
+  },
+): Opened {
+  const { program, deployment, app } = parts;
+  const tenants = openTenants(program, parts);
+  const { refused, unset } = sourceProblems(deployment, program);
+  for (const warning of [...deployment.warnings, ...refused, ...unset]) notices.warn(warning);
+  warnOfMissingIndexes(deployment, { registry: tenants.registry, notices });
+  tenants.registry.start();
+  return {
+    offer: documentation({ ...toolOptions(deployment, { ...tenants, app, ...program }), pages: null }),
+    [Symbol.asyncDispose]: () => tenants[Symbol.asyncDispose](),
+  };
+}
+
+/** Crawls of the client; most clients start none, so the queue is opened by the first call. */
+function openJobs(program: Program, app: App, log: Log): Opened {
+  const stateDirectory = stateDirectoryOf(program, "extractor");
+  let open: {
+    readonly queue: ReturnType<typeof openQueue>;
+    readonly runner: ReturnType<typeof startJobRunner>;
+  } | null = null;
+  const jobs = () => {
+    if (open) return open;
+    const queue = openQueue({ program, stateDirectory });
+    open = { queue, runner: startJobRunner({ app, queue, log }) };
+    return open;
+  };
+  const root = openRoot(program.settings.outputRoot);
+  const { path } = crawlPlaceOf(root, stateDirectory);
+  return {
+    offer: crawls({
+      get queue() {
+        return jobs().queue;
+      },
+      runner: { wake: () => jobs().runner.wake() },
+      defaults: defaultsOf(program.settings),
+      crawlPlace: { path, shown: path, isForAll: true },
+    }),
+    async [Symbol.asyncDispose]() {
+      await open?.runner[Symbol.asyncDispose]();
+      open?.queue[Symbol.dispose]();
+    },
+  };
+}

@@ -1,0 +1,100 @@
+/** Clients whose forms of a configuration are known; `generic` is the form that most others read. */
+export const MCP_CLIENTS = [
+  "claude-code",
+  "claude-desktop",
+  "cursor",
+  "vscode",
+  "zed",
+  "codex",
+  "generic",
+] as const;
+export type McpClient = (typeof MCP_CLIENTS)[number];
+
+/** How a client reaches the server: it starts a program, or asks an address. */
+export type McpAccess = { readonly name: string } & (
+  | { readonly kind: "program"; readonly command: string; readonly args: readonly string[] }
+  | { readonly kind: "address"; readonly url: string; readonly needsKey: boolean }
+);
+
+/** What people put into a client's file, or type. */
+export type ClientConfiguration = {
+  readonly type: "application/json" | "application/toml" | "text/plain";
+  readonly text: string;
+};
+
+/** The configuration of a client, exactly as it takes it. */
+export const clientConfiguration = (client: McpClient, access: McpAccess): ClientConfiguration =>
+  FORMS[client](access);
+
+const FORMS: Readonly<Record<McpClient, (access: McpAccess) => ClientConfiguration>> = {
+  "claude-code": (access) => ({ type: "text/plain", text: claudeCommand(access) }),
+  "claude-desktop": (access) => inJson("mcpServers", access, programOf(access)),
+  cursor: (access) => inJson("mcpServers", access, untypedOf(access)),
+  vscode: (access) => inJson("servers", access, typedOf(access)),
+  zed: (access) =>
+    inJson("context_servers", access, {
+      ...untypedOf(access),
+      ...(access.kind === "program" && { env: {} }),
+    }),
+  codex: (access) => ({ type: "application/toml", text: inToml(access) }),
+  generic: (access) => inJson("mcpServers", access, typedOf(access)),
+};
+
+const inJson = (root: string, { name }: McpAccess, server: object): ClientConfiguration => ({
+  type: "application/json",
+  text: `{\n  "${root}": {\n    "${name}": ${onOneLine(server)}\n  }\n}`,
+});
+
+// Line breaks inside texts are escaped.
+const onOneLine = (value: object): string => JSON.stringify(value, null, 1).replace(/\n\s*/g, " ");
+
+const KEY = "Bearer YOUR_KEY";
+
+function untypedOf(access: McpAccess) {
+  if (access.kind === "program") return { command: access.command, args: access.args };
+  return { url: access.url, ...(access.needsKey && { headers: { Authorization: KEY } }) };
+}
+
+const typedOf = (access: McpAccess) => ({
+  type: access.kind === "program" ? "stdio" : "http",
+  ...untypedOf(access),
+});
+
+/** Claude Desktop starts programs only, so one of npm's carries the messages to an address. */
+function programOf(access: McpAccess) {
+  if (access.kind === "program") return untypedOf(access);
+  const { url, needsKey } = access;
+  const insecure = url.startsWith("http:") ? ["--allow-http"] : [];
+  const header = needsKey ? ["--header", `Authorization: ${KEY}`] : [];
+  return { command: "npx", args: ["-y", "mcp-remote", url, ...insecure, ...header] };
+}
+
+function claudeCommand(access: McpAccess): string {
+  const add = ["claude", "mcp", "add", "--transport"];
+  const words =
+    access.kind === "program"
+      ? [...add, "stdio", access.name, "--", access.command, ...access.args]
+      : [
+          ...[...add, "http", access.name, access.url],
+          ...(access.needsKey ? ["--header", `Authorization: ${KEY}`] : []),
+        ];
+  return words.map(quoted).join(" ");
+}
+
+/** A word as a POSIX shell reads it. */
+const quoted = (word: string): string =>
+  /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+
+function inToml(access: McpAccess): string {
+  const lines =
+    access.kind === "program"
+      ? [`command = ${inQuotes(access.command)}`, `args = [${access.args.map(inQuotes).join(", ")}]`]
+      : [
+          `url = ${inQuotes(access.url)}`,
+          ...(access.needsKey ? [`bearer_token_env_var = "ARTICLE_EXTRACTOR_KEY"`] : []),
+        ];
+  return [`[mcp_servers.${access.name}]`, ...lines].join("\n");
+}
+
+// What JSON escapes, TOML does in the same way.
+const inQuotes = (text: string): string => JSON.stringify(text);
