@@ -1,16 +1,17 @@
 /**
- * Numbers about a kind of thing, which trees judge it by. Each is declared once, with its name and what computes it; their
- * order is that of the columns which the trees were trained on, so a change of it needs new trees.
+ * Features of a kind of thing: the numbers that trees judge it by. Each is declared once, with its name and the
+ * function that computes it. Their order is that of the columns that the trees were trained on, so a change of it
+ * needs new trees.
  */
 export type Features<Subject> = {
   readonly names: readonly string[];
-  /** Writes a number for each name, from a column on. */
+  /** Writes one number for each name, starting at this column. */
   readonly write: (rows: Float32Array, at: number, subject: Subject) => void;
 };
 
 type Readers<Subject> = Readonly<Record<string, (subject: Subject) => number>>;
 
-/** Features by name. */
+/** Declares features by their names. */
 export function features<Subject>(readers: Readers<Subject>): Features<Subject> {
   const columns = Object.values(readers);
   return {
@@ -21,7 +22,7 @@ export function features<Subject>(readers: Readers<Subject>): Features<Subject> 
   };
 }
 
-/** The same feature of each of several things: `is.article`, `is.forum`. */
+/** Declares the same feature for each of several things: `is.article`, `is.forum`. */
 export const each = <Key extends string | number, Subject>(
   keys: readonly Key[],
   name: string,
@@ -33,7 +34,7 @@ export const each = <Key extends string | number, Subject>(
     ),
   );
 
-/** Features behind each other. */
+/** Concatenates features. */
 export function joined<Subject>(...parts: readonly Features<Subject>[]): Features<Subject> {
   const names = parts.flatMap((part) => part.names);
   return {
@@ -49,7 +50,7 @@ export function joined<Subject>(...parts: readonly Features<Subject>[]): Feature
 }
 
 /**
- * Features of a part that a thing may have.
+ * Declares the features of a part that a thing may have.
  * @param missing the number that stands in each column of a thing without the part
  */
 export const ofPart = <Subject, Part>(
@@ -65,13 +66,13 @@ export const ofPart = <Subject, Part>(
   },
 });
 
-/** Numbers that were computed before, all at once. */
+/** Declares features that were computed earlier, all at once. */
 export const given = <Subject>(
   names: readonly string[],
   find: (subject: Subject) => ArrayLike<number>,
 ): Features<Subject> => ({ names, write: (rows, at, subject) => rows.set(find(subject), at) });
 
-/** A row of numbers for each thing. */
+/** Computes a row of numbers for each thing. */
 export function rowsOf<Subject>(
   { names, write }: Features<Subject>,
   subjects: readonly Subject[],
@@ -83,7 +84,7 @@ export function rowsOf<Subject>(
   return rows;
 }
 
-/** `group0`, `group1`, … */
+/** Numbers names: `group0`, `group1`, … */
 export const numbered = (name: string, count: number): string[] =>
   Array.from({ length: count }, (_, index) => `${name}${index}`);
 

@@ -4,36 +4,36 @@ import { FIRST_UNKNOWN_TAG, TAG_LIMIT, Tag, TagTrait, tagId, traitsOf } from "..
 import { TreeBuilder } from "./tree-builder.ts";
 import type { WholeElements } from "./whole-elements.ts";
 
-/** What of a page is to be assembled. */
+/** The parts of a page that are assembled into a tree. */
 export type ChosenContent = {
-  /** The elements of the page that are taken whole. */
+  /** The elements of the page that are kept whole. */
   readonly wholes: WholeElements;
-  /** Blocks in page order. */
+  /** The chosen blocks, in page order. */
   readonly blocks: ArrayLike<number>;
-  /** Address of the image that the page shows for itself; null for none. */
+  /** The address of the page's lead image; null for none. */
   readonly leadImage: string | null;
 };
 
-/** Owners of a block that stand for a paragraph of their own. */
+/** The elements whose block is a paragraph of its own. */
 const PARAGRAPH_LIKE = new Set(
   `p h1 h2 h3 h4 h5 h6 li dt dd caption td th blockquote pre figcaption summary address`
     .split(/\s+/)
     .map(tagId),
 );
-/** A picture in one of these belongs to the text in it. */
+/** A picture in one of these elements belongs to the text in it. */
 const HOLDERS = new Set("figure li td th dd".split(" ").map(tagId));
-/** Hold phrases only: no paragraph fits inside. */
+/** These elements contain only phrases, so no paragraph fits inside. */
 const PHRASE_HOLDERS = new Set(
   "p h1 h2 h3 h4 h5 h6 dt summary pre caption figcaption address".split(" ").map(tagId),
 );
-/** Phrases around a medium, and the length of an image's tag, beyond which nobody looks. */
+/** The limits beyond which nobody looks: phrases around a medium, and the length of an image's tag. */
 const MAX_PHRASES = 32;
 const MAX_SOURCE = 5000;
 const CELLS: ReadonlySet<number> = new Set([Tag.td, Tag.th]);
 
 /**
- * The chosen blocks as a tree, inside those of their ancestors that mean something (tables, lists, quotes, links),
- * with the images and line breaks between them. Blocks that stand in no such element become paragraphs.
+ * Builds a tree of the chosen blocks inside their meaningful ancestors (tables, lists, quotations, links), with the
+ * images and line breaks between them. Blocks without such an ancestor become paragraphs.
  */
 export const treeOfContent = (content: ChosenContent): ContentElement => new ContentWalk(content).run();
 
@@ -41,16 +41,16 @@ class ContentWalk {
   readonly #content: ChosenContent;
   readonly #model: PageModel;
   readonly #tree: TreeBuilder;
-  /** For each element the innermost meaningful one that holds it or is it; -1 for none. */
+  /** For each element, the innermost meaningful element that is it or contains it; -1 for none. */
   readonly #frame: Int32Array;
   readonly #wholes: WholeElements;
   #lastWhole = -1;
-  /** What is open: elements, and `-block - 1` for the paragraph made for a block. */
+  /** The open elements, and `-block - 1` for the paragraph made for a block. */
   readonly #stack: number[] = [];
   #nextMedia = 0;
   #lastMedium = -1;
   #hasLead = false;
-  /** For each open row the element from which its next cell is looked for. */
+  /** For each open row, the element from which its next cell is searched. */
   readonly #nextCell = new Map<number, number>();
 
   constructor(content: ChosenContent) {
@@ -91,14 +91,14 @@ class ContentWalk {
     }
   }
 
-  // Between two elements, not inside one of them: neither link nor emphasis begins with a space.
+  // The gap is put between two elements, not inside one of them: neither a link nor emphasis begins with a space.
   #gapBefore(chain: readonly number[]): void {
     const end = chain.findIndex((element, level) => element !== this.#stack[level]);
     this.#align(end < 0 ? chain : chain.slice(0, end));
     this.#tree.gap();
   }
 
-  /** Takes the whole element that a text stands in, once; false when it stands in none. */
+  /** Adds the whole element that a text stands in, once; returns false when it stands in none. */
   #wholeOf(text: number, block: number): boolean {
     const { textParent, blocks, parent, closeEnd } = this.#model;
     const whole = this.#wholes.around(textParent[text]!);
@@ -117,7 +117,7 @@ class ContentWalk {
     while (this.#nextMedia < media.length && openStart[media[this.#nextMedia]!]! < end) this.#nextMedia++;
   }
 
-  /** The elements to be open around something in `parent`, outermost first. */
+  /** Returns the elements that must be open around something in `parent`, the outermost first. */
   #chain(parent: number, block: number | null): number[] {
     const { blocks, parent: parents, tag } = this.#model;
     const owner = block === null ? -1 : blocks.element[block]!;
@@ -126,7 +126,7 @@ class ContentWalk {
     const chain: number[] = [];
     let isPlaced = !needsParagraph;
     for (let frame = this.#frame[parent] ?? -1; frame >= 0; frame = this.#frame[parents[frame]!] ?? -1) {
-      // Ancestors have smaller numbers: this one is outside the owner, so the paragraph goes inside it.
+      // Ancestors have smaller numbers, so this one is outside the owner, and the paragraph goes inside it.
       if (!isPlaced && frame <= owner) {
         if (!PHRASE_HOLDERS.has(tag[frame]!)) chain.push(-block! - 1);
         isPlaced = true;
@@ -137,14 +137,14 @@ class ContentWalk {
     return chain.reverse();
   }
 
-  /** Closes and opens until exactly this is open. */
+  /** Closes and opens elements until exactly these are open. */
   #align(chain: readonly number[]): void {
     const stack = this.#stack;
     let common = 0;
     while (common < stack.length && stack[common] === chain[common]) common++;
     while (stack.length > common) {
       const element = stack.pop()!;
-      // Cells without content keep the others in their columns.
+      // Empty cells keep the others in their columns.
       if (element >= 0 && this.#model.tag[element] === Tag.tr)
         this.#emptyCells(element, Number.POSITIVE_INFINITY);
       this.#tree.close();
@@ -164,7 +164,7 @@ class ContentWalk {
     this.#nextCell.set(row, this.#model.elementEnd[cell]!);
   }
 
-  /** The cells of a row up to an element that nothing has been taken of. */
+  /** Adds the empty cells of a row up to an element. */
   #emptyCells(row: number, until: number): void {
     const { tag, elementEnd } = this.#model;
     const end = Math.min(until, elementEnd[row]!);
@@ -175,7 +175,7 @@ class ContentWalk {
     }
   }
 
-  /** What stands between two chosen blocks, where nothing between the two was refused. */
+  /** Adds the media between two chosen blocks, unless something between them was refused. */
   #mediaBetween(previous: number, block: number): void {
     const { media, openStart, textStart, textEnd, blocks, tag } = this.#model;
     const from = previous < 0 ? -1 : textEnd[blocks.endText[previous]! - 1]!;
@@ -193,7 +193,7 @@ class ContentWalk {
     }
   }
 
-  /** The block that a medium before or after its text belongs to; null for one that stands alone. */
+  /** Returns the block that a medium before or after its text belongs to; null when it stands alone. */
   #blockAround(element: number, previous: number, block: number): number | null {
     const { blocks, parent, tag } = this.#model;
     if ((traitsOf(tag[element]!) & TagTrait.block) !== 0) return null;
@@ -206,7 +206,7 @@ class ContentWalk {
     return block < blocks.count && blocks.element[block] === owner ? block : null;
   }
 
-  /** The page's own picture above its text. */
+  /** Tells whether a picture is the page's lead image above its text. */
   #isLead(element: number, block: number): boolean {
     const { leadImage } = this.#content;
     const { tag, html, openStart, openEnd, parent, blocks } = this.#model;
@@ -219,7 +219,7 @@ class ContentWalk {
     return this.#hasLead;
   }
 
-  /** In the same figure, list item or cell as a chosen block. */
+  /** Tells whether a medium is in the same figure, list item or cell as a chosen block. */
   #isBeside(element: number, block: number, previous: number): boolean {
     const { blocks, parent, tag } = this.#model;
     const holder = this.#frame[parent[element]!] ?? -1;
@@ -229,7 +229,7 @@ class ContentWalk {
     return holds(block) || holds(previous);
   }
 
-  /** Takes the formula or code that a medium stands in; false when it stands in none. */
+  /** Adds the formula or code that a medium stands in; returns false when it stands in none. */
   #isPartOfWhole(element: number, block: number | null): boolean {
     const whole = this.#wholes.around(element);
     if (whole < 0) return false;
@@ -247,7 +247,7 @@ class ContentWalk {
     if ((flags[element]! & ElementFlag.hidden) !== 0) return;
     if (around >= 0 && (flags[around]! & ElementFlag.textless) !== 0) return;
     if (kind !== Tag.img && this.#isPartOfWhole(element, block)) return;
-    // The sources of a picture belong to its image, of which it shows one.
+    // A picture has several sources but shows one image.
     const shown = kind === Tag.img && around >= 0 && tag[around] === Tag.picture ? around : element;
     if (shown === this.#lastMedium) return;
     this.#lastMedium = shown;
@@ -256,25 +256,27 @@ class ContentWalk {
   }
 }
 
-/** What the addresses of one image in several sizes share: its file's name without size and ending. */
+/**
+ * Returns the part that the addresses of one image in several sizes share: the file name without size and extension.
+ */
 function stemOf(address: string): string | null {
   const name = /([^/?#]+)(?:[?#]|$)/.exec(address.slice(0, 2000).replace(/\/(?=[?#]|$)/, ""))?.[1] ?? "";
   const stem = name.replace(/\.\w{2,5}$/, "").replace(/[-_]\d{2,5}x\d{2,5}$/, "");
   return stem.length < 5 ? null : stem;
 }
 
-// Elements that mean something to a reader; all others only hold these.
+// The elements that mean something to a reader; all others only contain these.
 const MEANINGFUL = tagSet(
   `p h1 h2 h3 h4 h5 h6 ul ol li dl dt dd table caption thead tbody tfoot tr td th blockquote pre figure
    figcaption details summary address a b strong i em u s del ins mark small sub sup code kbd samp var q cite
    abbr time dfn bdi bdo ruby rt rp label`,
 );
-// Elements whose class may say what they hold: an admonition, footnotes, a task.
+// The elements whose class may tell what they contain: an admonition, footnotes, a task.
 const CLASSED = tagSet("div span section article aside main header footer hgroup");
-/** Deeper levels add nothing that a reader could see. */
+/** Deeper levels add nothing visible. */
 const MAX_DEPTH = 120;
 
-/** For each element the innermost one, itself included, that frames what it holds; -1 for none. */
+/** Finds for each element the innermost meaningful element, itself included; -1 for none. */
 function framesOf(model: PageModel): Int32Array {
   const { elementCount, parent, tag, flags } = model;
   const frame = new Int32Array(elementCount);
@@ -284,7 +286,8 @@ function framesOf(model: PageModel): Int32Array {
     const outer = above < 0 ? -1 : frame[above]!;
     const outerDepth = outer < 0 ? 0 : depth[outer]!;
     const kind = tag[element]!;
-    // `<a name>` marks a place, and a link that an application follows by script leads nowhere here.
+    // `<a name>` only marks a place, and a link without a target, which an application follows by script, leads
+    // nowhere.
     const isMeaningful =
       MEANINGFUL[kind] === 1 && (kind !== Tag.a || (flags[element]! & ElementFlag.link) !== 0);
     const isFrame = outerDepth < MAX_DEPTH && (isMeaningful || saysByName(model, element));
@@ -301,7 +304,7 @@ function saysByName(
   element: number,
 ): boolean {
   const kind = tag[element]!;
-  // A list of sections is the layout of a page.
+  // A list of sections is a page layout.
   if (kind === Tag.section && tag[parent[element]!] === Tag.li) return true;
   if (CLASSED[kind] === 1) {
     return classId[element] !== 0 || idId[element] !== 0 || (groups[element]! & PANEL_GROUP) !== 0;
@@ -309,7 +312,7 @@ function saysByName(
   return kind >= FIRST_UNKNOWN_TAG && html.startsWith("<starlight-tabs", openStart[element]);
 }
 
-/** One for each tag of these names. */
+/** Creates a set of the tags with these names. */
 function tagSet(names: string): Uint8Array {
   const tags = new Uint8Array(TAG_LIMIT);
   for (const name of names.split(/\s+/)) tags[tagId(name)] = 1;

@@ -16,7 +16,7 @@ import { Tokenizer, type TokenSink } from "../page/tokenizer.ts";
 import { PERMALINK_SIGN } from "../text.ts";
 import { WholeElements } from "./whole-elements.ts";
 
-/** Puts a tree together from pieces of a page that are well nested and in page order. */
+/** Builds a tree from pieces of a page that are well nested and in page order. */
 export class TreeBuilder {
   readonly root = new ContentElement("BODY");
   readonly #model: PageModel;
@@ -44,31 +44,31 @@ export class TreeBuilder {
     this.#at.appendText(textOf(this.#model, text));
   }
 
-  /** A line of preformatted text ends without a line break of its own. */
+  /** Ends a line of preformatted text that has no line break of its own. */
   line(): void {
     this.#at.appendText("\n");
   }
 
-  /** Two words touch that only a style sets apart. */
+  /** Separates two words that only a style separates. */
   gap(): void {
     this.#at.appendText(" ");
   }
 
-  /** An image, line break, rule, check box, formula or embedded piece. */
+  /** Adds an image, line break, rule, check box, formula or embedded piece. */
   media(element: number): void {
     const { parent, tag } = this.#model;
     const around = parent[element]!;
-    // The sources of a picture come along, and nothing that a page may have left inside it.
+    // The sources of a picture are included, and nothing that a page may have left inside it.
     const isInPicture = tag[element] === Tag.img && around >= 0 && tag[around] === Tag.picture;
     this.#copy(isInPicture ? around : element, element);
   }
 
-  /** An element with all that the page wrote into it. */
+  /** Adds an element with everything that the page wrote into it. */
   whole(element: number): void {
     this.#copy(element, element);
   }
 
-  /** Copies the elements from one up to another, which stands inside it or is it. */
+  /** Copies the elements from one to another, which is the same or inside it. */
   #copy(first: number, last: number): void {
     const { tag, elementEnd, openStart, closeEnd } = this.#model;
     if ((traitsOf(tag[first]!) & TagTrait.void) !== 0) {
@@ -81,7 +81,8 @@ export class TreeBuilder {
 }
 
 /**
- * All that a piece of HTML shows, as a tree: what it hides itself is left out, but for the sources of formulas.
+ * Builds a tree of everything that a piece of HTML shows. Hidden content is left out, except for the sources of
+ * formulas.
  * @throws Failure `too_complex` for too many elements, see `scanPage`
  */
 export function treeOfHtml(html: string): ContentElement {
@@ -99,7 +100,7 @@ export function treeOfHtml(html: string): ContentElement {
 const isTitle = named("H1 H2 H3 H4 H5 H6 DT CAPTION");
 const isImage = named("IMG");
 
-/** Removes the links with which headings point to themselves; they are tools of the site, not text. */
+/** Removes the links from headings to themselves; they are tools of the site, not text. */
 function removePermalinks(root: ContentElement): void {
   for (const link of findAll(root, named("A"))) {
     const isSign = link.getAttribute("href")?.includes("#") && PERMALINK_SIGN.test(textIn(link));
@@ -110,7 +111,7 @@ function removePermalinks(root: ContentElement): void {
 type CopyContext = {
   readonly model: PageModel;
   readonly elements: PageElements;
-  /** Whether an element is copied with what is inside it; null where all are. */
+  /** Tells whether an element is copied with its content; null copies all. */
   readonly keeps: ((element: number) => boolean) | null;
 };
 
@@ -121,20 +122,20 @@ type Stretch = {
   readonly until: number;
 };
 
-/** Of what stands deeper only the texts are kept, set apart where they are blocks. */
+/** Below this depth only texts are kept, separated where they are blocks. */
 const MAX_DEPTH = 240;
 
 /**
- * Copies elements as the page wrote them, with all that the columns leave out, as white space and scripts: the
- * source is read again, and each text put into the element of the columns that it stands in.
+ * Copies elements as the page wrote them, with everything that the columns leave out, such as white space and
+ * scripts. It reads the source again and puts each text into the element of the columns that it belongs to.
  */
 class Copy implements TokenSink {
   readonly #context: CopyContext;
-  /** Where the open elements go, outermost first; those too deep have no node. */
+  /** The nodes of the open elements, the outermost first; those too deep have none. */
   readonly #nodes: ContentElement[];
-  /** The open elements. */
+  /** The numbers of the open elements. */
   readonly #open: number[] = [];
-  /** Offset in the page of what is read again. */
+  /** The offset in the page of the source that is read again. */
   readonly #offset: number;
   readonly #source: string;
   readonly #codes: Uint16Array;
@@ -181,7 +182,7 @@ class Copy implements TokenSink {
     return this.#nodes.at(-1)!;
   }
 
-  /** Opens and closes what the page does up to this place in the source. */
+  /** Opens and closes elements as the page does up to this place in the source. */
   #goTo(place: number): void {
     const { openStart, closeEnd } = this.#context.model;
     const at = this.#offset + place;
@@ -200,7 +201,7 @@ class Copy implements TokenSink {
     }
   }
 
-  /** Answers the element that comes next. */
+  /** Starts an element and returns the next one. */
   #start(element: number): number {
     const { model, elements, keeps } = this.#context;
     if (keeps !== null && !keeps(element)) {
@@ -219,7 +220,7 @@ class Copy implements TokenSink {
     return element + 1;
   }
 
-  /** A paragraph of nothing ends the one before. */
+  /** Adds an empty paragraph, which ends the previous one. */
   #setApart(element: number): void {
     const isBlock = (traitsOf(this.#context.model.tag[element]!) & TagTrait.block) !== 0;
     if (isBlock) this.#into.append(new ContentElement("P"));
@@ -230,19 +231,19 @@ const UPPER_NAMES: readonly string[] = Array.from({ length: FIRST_UNKNOWN_TAG },
   tagName(tag).toUpperCase(),
 );
 
-// A start tag after its name, piece by piece. The first character of an attribute's name may be any.
+// Matches a start tag after its name, piece by piece. The first character of an attribute's name may be any.
 const ATTRIBUTE =
   /([^ \t\n\r\f/>][^ \t\n\r\f/>=]*)(?:[ \t\n\r\f]*=[ \t\n\r\f]*(?:"([^"]*)"|'([^']*)'|([^ \t\n\r\f>]*)))?/g;
 
 const NO_ATTRIBUTES: ReadonlyMap<string, string> = new Map();
 
-/** The elements of a page as those of a content tree. */
+/** Gives the elements of a page to a content tree. */
 class PageElements implements AttributeSource {
   readonly #model: PageModel;
-  /** The words of each class by its number, of those that were asked for. */
+  /** The words of each class by its number, for those that were asked for. */
   readonly #classes: (readonly string[] | undefined)[] = [];
 
-  /** The attributes of the element that was asked last. */
+  /** The attributes of the element that was read last. */
   #attributes = NO_ATTRIBUTES;
   #last = -1;
 
@@ -269,7 +270,7 @@ class PageElements implements AttributeSource {
   }
 
   attributeOf(number: number, name: string): string | null {
-    // Readers ask one element several things; keeping what all said took 100 MB for 120 000 links.
+    // Readers ask one element several things in a row; keeping all attributes took 100 MB for 120 000 links.
     if (number !== this.#last) {
       this.#attributes = this.#read(number);
       this.#last = number;
@@ -279,7 +280,7 @@ class PageElements implements AttributeSource {
     return written.includes("&") ? decodeAttribute(written) : written;
   }
 
-  /** The attributes of a start tag as the page wrote them. */
+  /** Reads the attributes of a start tag as the page wrote them. */
   #read(number: number): ReadonlyMap<string, string> {
     const { html, openStart, openEnd } = this.#model;
     const tag = html.slice(openStart[number]! + 1, openEnd[number]);
@@ -289,7 +290,7 @@ class PageElements implements AttributeSource {
     ATTRIBUTE.lastIndex = start;
     for (let match = ATTRIBUTE.exec(tag); match; match = ATTRIBUTE.exec(tag)) {
       const name = match[1]!.toLowerCase();
-      // The first of two with the same name counts, as in browsers.
+      // The first of two attributes with the same name counts, as in browsers.
       if (!attributes.has(name)) attributes.set(name, match[2] ?? match[3] ?? match[4] ?? "");
     }
     return attributes;
@@ -304,7 +305,7 @@ class PageElements implements AttributeSource {
   }
 }
 
-/** Where the name ends that a start tag begins with. */
+/** Returns the length of a start tag's name. */
 function nameLength(tag: string): number {
   const end = tag.search(/[ \t\n\r\f/>]/);
   return end < 0 ? tag.length : end;

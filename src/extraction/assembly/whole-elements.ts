@@ -26,15 +26,14 @@ function classKind(classes: string): number {
 }
 
 /**
- * The elements that only make sense whole, as the page wrote them. These are code with its line numbers and
- * file name, and formulas, whose parts a choice by blocks would tear apart. Code that hides something is
- * none of them.
+ * The elements that only make sense whole, as the page wrote them: code with its line numbers and file name, and
+ * formulas. A classifier of blocks would tear their parts apart. Code that hides something does not count.
  */
 export class WholeElements {
   readonly model: PageModel;
   readonly #insides: Insides;
   readonly #outermost: OutermostElements;
-  /** What a class says, by its number; `UNREAD` until somebody asks. */
+  /** The kind of each class by its number; `UNREAD` until it is needed. */
   readonly #kinds: Uint8Array;
 
   constructor(model: PageModel) {
@@ -44,12 +43,12 @@ export class WholeElements {
     this.#kinds = new Uint8Array(model.names.length);
   }
 
-  /** The outermost whole element around an element, itself included; -1 for none. */
+  /** Returns the outermost whole element around an element, itself included; -1 for none. */
   around(element: number): number {
     return this.#outermost.around(element);
   }
 
-  /** Whether an element's class says that it holds code with its frame, or a formula. */
+  /** Tells whether an element's class marks code with its frame, or a formula. */
   isByClass(element: number): boolean {
     const kind = this.#kindOf(this.model.classId[element]!);
     if (kind === NO_CLASS) return false;
@@ -77,8 +76,8 @@ export class WholeElements {
 }
 
 /**
- * What elements hold, by lists of the page's elements of a kind: asking again at each level of a nest takes a
- * search of such a list, where reading the source again took the square of its length.
+ * Answers what elements contain, from lists of the page's elements of a kind. A query at each level of a nest costs
+ * one search of such a list; reading the source again took the square of its length.
  */
 class Insides {
   readonly #model: PageModel;
@@ -90,7 +89,7 @@ class Insides {
     this.#model = model;
   }
 
-  /** Whether an element, or one inside it, has one of these tags; to be asked with the same list each time. */
+  /** Tells whether an element, or one inside it, has one of these tags. Pass the same list each time. */
   holds(tags: readonly number[], element: number): boolean {
     let list = this.#lists.get(tags);
     if (list === undefined) {
@@ -101,14 +100,14 @@ class Insides {
     return this.#holdsOneOf(list, element);
   }
 
-  /** Whether the page hides an element or something inside it. */
+  /** Tells whether the page hides an element or something inside it. */
   hides(element: number): boolean {
     const { flags } = this.#model;
     this.#hidden ??= this.#elementsWhere((other) => (flags[other]! & ElementFlag.hidden) !== 0);
     return this.#holdsOneOf(this.#hidden, element);
   }
 
-  /** Whether MathML or the TeX of a formula stands in an element. */
+  /** Tells whether an element contains MathML or the TeX of a formula. */
   holdsFormula(element: number): boolean {
     const { media, tag } = this.#model;
     this.#formulas ??= [...media].filter((medium) => tag[medium] === MATH || tag[medium] === Tag.script);
@@ -138,8 +137,8 @@ class Insides {
 const UNKNOWN = -2;
 
 /**
- * Finds the outermost element of a kind around others. It looks at the ancestors of what it is asked for and
- * remembers them: the content of a page stands in few of its elements.
+ * Finds the outermost element of a kind around others. It only reads and remembers the ancestors of queried elements,
+ * because the content of a page is in few of its elements.
  */
 class OutermostElements {
   readonly #parent: Int32Array;
@@ -153,7 +152,7 @@ class OutermostElements {
     this.#known = new Int32Array(elementCount).fill(UNKNOWN);
   }
 
-  /** The outermost one around an element, itself included; -1 for none. */
+  /** Returns the outermost one around an element, itself included; -1 for none. */
   around(element: number): number {
     if (element < 0) return -1;
     const known = this.#known;
@@ -163,7 +162,7 @@ class OutermostElements {
       if (this.#isOne(top)) outermost = top;
     }
     if (top >= 0 && known[top]! >= 0) outermost = known[top]!;
-    // Ancestors have smaller numbers: those outside of it stand in none.
+    // Ancestors have smaller numbers, so those outside of it are in none.
     for (let at = element; at !== top; at = this.#parent[at]!) known[at] = at >= outermost ? outermost : -1;
     return outermost;
   }

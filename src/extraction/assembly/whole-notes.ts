@@ -4,14 +4,14 @@ import { Tag } from "../page/tags.ts";
 const NOTES_NAME =
   /(?:^|[\s_-])(?:foot-?notes?(?:-list|-definition)?|endnotes?|reflist|references|wp-block-footnotes)(?=$|[\s_-])/i;
 const FRAGMENT = /\shref\s*=\s*["']?[^"'\s>]{0,300}#([^"'\s>]{1,200})/i;
-/** Longer ones, as a share of the text, are the small print of a shop or the bibliography of a paper. */
+/** Notes with a larger share of the text are the small print of a shop or the bibliography of a paper. */
 const MOST_NOTES = 0.4;
-/** Between a phrase and the link around it. */
+/** The maximum number of levels between a phrase and the link around it. */
 const MAX_STEPS = 6;
 
 /**
- * Adds the notes that chosen text refers to. They stand apart from it, often after the page's frame has
- * begun, and a reference without its note leads nowhere.
+ * Adds the notes that chosen text refers to. They stand apart from it, often in the page's frame, and a reference
+ * without its note leads nowhere.
  * @param chosen blocks in page order
  */
 export function withNotes(model: PageModel, chosen: Int32Array): Int32Array {
@@ -52,7 +52,7 @@ function isReferred(
   return false;
 }
 
-/** The outermost elements that are called notes, in page order. */
+/** Finds the outermost elements named as notes, in page order. */
 function findHolders({ elementCount, elementEnd, names, classId, idId, tag }: PageModel): number[] {
   const isNamed = names.map((name) => name.length < 500 && NOTES_NAME.test(name));
   if (!isNamed.includes(true)) return [];
@@ -61,7 +61,7 @@ function findHolders({ elementCount, elementEnd, names, classId, idId, tag }: Pa
   for (let element = 0; element < elementCount; element++) {
     const end = elementEnd[element]!;
     if (tag[element] === Tag.article || tag[element] === Tag.main) articleEnd = Math.max(articleEnd, end);
-    // The footer of a site says the small print of its offers.
+    // The footer of a site contains the small print of its offers.
     const isSiteFooter = tag[element] === Tag.footer && element >= articleEnd;
     if (!isSiteFooter && !isNamed[classId[element]!] && !isNamed[idId[element]!]) continue;
     if (!isSiteFooter) holders.push(element);
@@ -70,7 +70,7 @@ function findHolders({ elementCount, elementEnd, names, classId, idId, tag }: Pa
   return holders;
 }
 
-/** The ids that links of the chosen text lead to. */
+/** Collects the ids that links of the chosen text lead to. */
 function targetsOf(model: PageModel, chosen: Int32Array): ReadonlySet<string> {
   const { blocks, textParent, flags, html, openStart, openEnd } = model;
   const targets = new Set<string>();

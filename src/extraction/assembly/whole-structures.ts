@@ -3,19 +3,19 @@ import { Tag, tagId } from "../page/tags.ts";
 import type { WholeElements } from "./whole-elements.ts";
 
 /**
- * Completes what was chosen in part. A choice by blocks sees a short term, a title or a line of code and
- * little else, so it refuses some of what only means something together.
+ * Completes structures that were chosen in part. A classifier of blocks sees a short term, a title or a line of code
+ * and little else, so it refuses some parts that only make sense together.
  *
- * Measured on the 1 497 pages of the development set, words added that stand in the reference: headings
- * between two chosen neighbours 96 %, lists 80 %, quotations 97 %, items of lists chosen for the most part
- * 65 %. Refused paragraphs between chosen ones are mostly advertisements (38 %), and stay out.
+ * Measured on the 1 497 pages of the development set, of the added words the reference also has: 96 % for headings
+ * between two chosen neighbours, 80 % for lists, 97 % for quotations, 65 % for items of lists that were mostly
+ * chosen. Refused paragraphs between chosen ones are mostly advertisements (38 %), and stay out.
  * @param chosen blocks in page order
  */
 export function withWholeStructures(wholes: WholeElements, chosen: Int32Array): Int32Array {
   return chosen.length === 0 ? chosen : new Completion(wholes, chosen).run();
 }
 
-/** What of a structure must be chosen, as a share of its characters, for the rest to follow. */
+/** The share of a structure's characters that must be chosen for the rest to follow. */
 const ANY = 0;
 const MOST = 0.5;
 
@@ -26,24 +26,26 @@ SHARES.set(Tag.table, ANY);
 
 const STRUCTURE_CLASS =
   /(?:^|\s)(?:(?:theme-)?admonition(?:block)?|markdown-alert|tsd-alert|custom-block|starlight-aside|callout|note|NOTE|TIP|IMPORTANT|WARNING|CAUTION|alert-(?:info|success|warning|danger)|vp-code-group|tabbed-set|theme-tabs-container|sd-tab-set|tabGroup|MathJax_Display|math)(?=\s|$)/;
-/** Beside these, what stands between belongs to the text. */
+/** Something between two of these belongs to the text. */
 const PROSE = new Set(
   "p h1 h2 h3 h4 h5 h6 ul ol dl blockquote pre table figure details".split(" ").map(tagId),
 );
 const ITEM_OWNERS = new Set("li p h3 h4 h5 h6 pre dd dt".split(" ").map(tagId));
-/** Navigation, sidebars, comments, sharing, recommendations, advertising, forms and their like. */
+/**
+ * The groups of navigation, sidebars, comments, sharing, recommendations, advertising, forms and similar parts.
+ */
 const FRAME_GROUPS =
   0b11_1111_1111 | (1 << 10) | (1 << 14) | (1 << 15) | (1 << 17) | (1 << 18) | (1 << 19) | (1 << 28);
-/** Lists and cards. */
+/** The group of lists and cards. */
 const CARD_GROUP = 1 << 14;
 const MAX_LENGTH = 4000;
-/** Of longer tables, `withWholeTables` takes care. */
+/** Longer tables are left to `withWholeTables`. */
 const MAX_TABLE_LENGTH = 1500;
-/** Shorter texts repeat for good reasons. */
+/** Shorter texts have good reasons to repeat. */
 const MIN_REPEATED = 10;
 const MAX_LINKED = 0.6;
 const MAX_SOURCE = 20_000;
-/** Between an element and the one that holds it and its neighbour. */
+/** The maximum number of levels between an element and the one that contains both it and its neighbour. */
 const MAX_STEPS = 12;
 
 const NEVER = ElementFlag.hidden | ElementFlag.template | ElementFlag.noscript | ElementFlag.button;
@@ -51,16 +53,16 @@ const NEVER = ElementFlag.hidden | ElementFlag.template | ElementFlag.noscript |
 class Completion {
   readonly #model: PageModel;
   readonly #isChosen: Uint8Array;
-  /** For each element, characters inside: all, chosen. */
+  /** For each element, the number of all and of chosen characters inside. */
   readonly #length: Float64Array;
   readonly #chosenLength: Float64Array;
-  /** The nearest chosen block before and after each block; -1 for none. As first chosen. */
+  /** The nearest initially chosen block before and after each block; -1 for none. */
   readonly #before: Int32Array;
   readonly #after: Int32Array;
   /** The first block inside each element, and the one after the last. */
   readonly #first: Int32Array;
   readonly #end: Int32Array;
-  /** Where the page's texts stand; null until that is asked for. */
+  /** The blocks of each of the page's texts; null until they are needed. */
   #places: ReadonlyMap<string, Places> | null = null;
   readonly #isNamed = new Map<number, boolean>();
   readonly #wholes: WholeElements;
@@ -88,7 +90,7 @@ class Completion {
       const length = this.#length[element]!;
       const chosen = this.#chosenLength[element]!;
       if (length === 0 || chosen === length) {
-        // Nothing is missing in here, or nothing at all is in here.
+        // Everything in here is chosen, or nothing is.
         element = elementEnd[element]! - 1;
         continue;
       }
@@ -139,7 +141,7 @@ class Completion {
     }
   }
 
-  /** The share that completes an element; null where it is no structure. */
+  /** Returns the share that completes an element; null when it is not a structure. */
   #shareOf(element: number): number | null {
     const { tag, classId, openStart, closeEnd } = this.#model;
     const share = SHARES.get(tag[element]!);
@@ -156,7 +158,7 @@ class Completion {
     return isShort && this.#wholes.isByClass(element) ? ANY : null;
   }
 
-  /** Between two chosen pieces of prose beside it, and named as nothing else. */
+  /** Tells whether an element is between two chosen pieces of prose, and not named as part of a frame. */
   #isBetween(element: number): boolean {
     const { parent } = this.#model;
     const block = this.#first[element]!;
@@ -183,7 +185,10 @@ class Completion {
     return !this.#isLayoutList(element);
   }
 
-  /** A list that is named so, of sections or of headings with code: generators of manuals lay out a page by it. */
+  /**
+   * Tells whether a list is named as one but holds sections or headings with code: generators of manuals lay out
+   * pages with it.
+   */
   #isLayoutList(element: number): boolean {
     const { tag, blocks, groups } = this.#model;
     const isNamedList = tag[element] === Tag.ul && (groups[element]! & FRAME_GROUPS) === CARD_GROUP;
@@ -195,7 +200,9 @@ class Completion {
     return (held & ElementFlag.preformatted) !== 0 && (held & ElementFlag.heading) !== 0;
   }
 
-  /** Holds the same and nothing more, but for a figure's caption. */
+  /**
+   * Tells whether one element contains the same as another and nothing more, except for a figure's caption.
+   */
   #isWrapper(outer: number, element: number): boolean {
     return this.#length[outer] === this.#length[element] || this.#model.tag[outer] === Tag.figure;
   }
@@ -229,9 +236,9 @@ class Completion {
     for (let block = this.#first[element]!; block < this.#end[element]!; block++) {
       if (this.#isChosen[block] === 1 || (blocks.flags[block]! & NEVER) !== 0) continue;
       const owner = blocks.element[block]!;
-      // Items built of boxes are cards: what the choice took of them is what they say.
+      // Items made of boxes are cards; the parts that were chosen are what they say.
       if (!isInside(this.#model, owner, element) || (isList && !ITEM_OWNERS.has(tag[owner]!))) continue;
-      // What the page says again is a quotation of itself, or the label of each of its cards.
+      // A repeated text is a quotation of the page itself, or the label of each of its cards.
       if (this.#isRepeatedOutside(blocks.text[block]!, element)) return;
       missing.push(block);
     }
@@ -250,7 +257,10 @@ class Completion {
 
 type Places = { readonly first: number; last: number };
 
-/** The first and the last block of each text; tables of contents, which are links, say every heading again. */
+/**
+ * Finds the first and the last block of each text. Tables of contents, which are links, do not count, because they
+ * repeat every heading.
+ */
 function placesOf({ blocks }: PageModel): ReadonlyMap<string, Places> {
   const places = new Map<string, Places>();
   for (const [block, text] of blocks.text.entries()) {
@@ -262,16 +272,18 @@ function placesOf({ blocks }: PageModel): ReadonlyMap<string, Places> {
   return places;
 }
 
-/** A data table's cells are short: longer ones make it a layout, of which parts may be refused. */
+/**
+ * The cells of a data table are short. A table with longer ones is a layout, of which parts may be refused.
+ */
 const MAX_CELL_LENGTH = 200;
-/** Refused cells come back when at least this share of a table's text was chosen. */
+/** Refused cells are added back when at least this share of a table's text was chosen. */
 const MIN_CHOSEN_SHARE = 0.5;
 
 type TableTally = { readonly blocks: number[]; chosenLength: number; length: number; isLayout: boolean };
 
 /**
- * Adds the refused cells of data tables that were chosen for the most part: a number alone says little to a
- * choice by blocks, and a table without some of its cells says something else than the page.
+ * Adds the refused cells of data tables that were mostly chosen. A number alone says little to a classifier of
+ * blocks, and a table without some of its cells says something other than the page.
  * @param chosen blocks in page order
  */
 export function withWholeTables(model: PageModel, chosen: Int32Array): Int32Array {
@@ -309,7 +321,7 @@ function tallyTables(model: PageModel, isChosen: Uint8Array): ReadonlyMap<number
 
 function tableOf({ parent, tag }: PageModel, element: number): number {
   let at = element;
-  // Deeper markup between a cell's text and its table is no table that people read.
+  // A table with deeper markup between it and a cell's text is not a table that people read.
   for (let step = 0; step < 12 && at >= 0; step++, at = parent[at]!) if (tag[at] === Tag.table) return at;
   return -1;
 }

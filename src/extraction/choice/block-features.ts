@@ -15,26 +15,26 @@ import { type PageTree, STRUCTURE_COUNT } from "./page-tree.ts";
 import { PATTERN_COUNT, patternsOf } from "./text-patterns.ts";
 import type { FeatureHints } from "./trees.ts";
 
-/** Levels above a block whose size and links are features. */
+/** The number of levels above a block whose size and links are features. */
 const SIZE_LEVELS = 5;
-/** Levels above a block in which names of groups and tags are looked for. */
+/** The number of levels above a block in which name groups and tags are looked for. */
 const NAME_LEVELS = 12;
-/** A group or tag that no level has. */
+/** The value for a group or tag that no level has. */
 const NOWHERE = NAME_LEVELS + 1;
 
-/** A candidate of a page; one cursor goes over all of them. */
+/** A cursor over the candidates of a page; one object serves all of them. */
 class BlockCursor {
   readonly page: Page;
   readonly stats: Float32Array;
-  /** What a count is divided by, see `Per`. */
+  /** The divisors of counts, see `Per`. */
   readonly per = new Float64Array([1, 1, 1]);
   index = 0;
   block = 0;
-  /** Where its numbers begin in `stats`. */
+  /** The offset of its numbers in `stats`. */
   at = 0;
   flags = 0;
   element = 0;
-  /** Candidate number of the heading above; -1 for none. */
+  /** The candidate number of the heading above; -1 for none. */
   heading = -1;
 
   constructor(page: Page) {
@@ -59,8 +59,8 @@ class BlockCursor {
 
 const Per = { block: 0, word: 1, character: 2 } as const;
 
-// A call of a function for each number would make the features of a page half as dear again.
-/** Counts of a block's text, a block, a word or a character. */
+// A function call for each number would make a page's features 50 % slower.
+/** Declares counts of a block's text, per block, per word or per character. */
 function counts(
   columns: Readonly<Record<string, readonly [stat: number, per: number]>>,
 ): Features<BlockCursor> {
@@ -75,7 +75,7 @@ function counts(
   };
 }
 
-/** Whether each of some bits is set. */
+/** Declares one feature for each of some bits. */
 function bits(
   columns: Readonly<Record<string, number>>,
   find: (block: BlockCursor) => number,
@@ -94,7 +94,7 @@ function bits(
 const patterns = (name: string): Readonly<Record<string, number>> =>
   Object.fromEntries(numbered(name, PATTERN_COUNT).map((column, pattern) => [column, 1 << pattern]));
 
-/** What a block says by itself. */
+/** The features of a block by itself. */
 const OWN = joined<BlockCursor>(
   features({
     words: ({ per }) => per[Per.word]!,
@@ -119,7 +119,7 @@ const OWN = joined<BlockCursor>(
   features({
     copies: ({ page, index }) => page.copies[index]!,
     copyBefore: ({ page, index }) => page.copiesBefore[index]!,
-    // Elements that no list knows are one kind: their numbers depend on the page.
+    // Unlisted elements are one kind, because their numbers depend on the page.
     tag: ({ page: { tree }, element }) => Math.min(tree.model.tag[element]!, FIRST_UNKNOWN_TAG),
     headingLevel: ({ page, block }) => headingLevel(page.tree, block),
   }),
@@ -154,7 +154,7 @@ const PLACE = features<BlockCursor>({
 
 type Level = { readonly page: Page; readonly element: number };
 
-/** What an element around a block holds. */
+/** The features of an element around a block. */
 const LEVEL = features<Level>({
   blocks: ({ page: { tree }, element }) => Math.min(tree.blockCount[element]!, COUNT_LIMITS.blocks),
   words: ({ page: { tree }, element }) => Math.min(tree.words[element]!, COUNT_LIMITS.words),
@@ -164,7 +164,7 @@ const LEVEL = features<Level>({
   share: ({ page: { tree, totalWords }, element }) => tree.words[element]! / Math.max(totalWords, 1),
 });
 
-/** What a block says by what stands around it. */
+/** The features of a block's surroundings. */
 const AROUND = joined<BlockCursor>(
   bits(patterns("pattern"), ({ page, index }) => page.patterns[index]!),
   PLACE,
@@ -183,10 +183,12 @@ const AROUND = joined<BlockCursor>(
   given(PAGE_SIGNS, ({ page }) => page.signs),
 );
 
-/** Names of the features of a block, in their order; a change of either needs new trees. */
+/** The names of a block's features, in their order; a change of either needs new trees. */
 export const BLOCK_FEATURES: readonly string[] = [...OWN.names, ...AROUND.names];
 
-/** What the trees need not find out: the signs are the page's own, and most blocks stand in few names. */
+/**
+ * Hints for the trees: the signs are the same in all rows of a page, and most blocks are in few named elements.
+ */
 export const BLOCK_HINTS: FeatureHints = {
   shared: columnsOf(/^page/),
   great: columnsOf(/^(?:group|structure)\d|^(?:wordsAfter|sinceFirstH1|capitalised)$/),
@@ -198,7 +200,7 @@ function columnsOf(name: RegExp): ReadonlySet<number> {
 
 const WIDTH = BLOCK_FEATURES.length;
 
-/** The features of every candidate, one row of `BLOCK_FEATURES.length` numbers each. */
+/** Computes the features of every candidate, one row of `BLOCK_FEATURES.length` numbers each. */
 export function computeBlockFeatures(tree: PageTree, facts: PageFacts): Float32Array {
   const count = tree.candidates.length;
   const rows = new Float32Array(count * WIDTH);
@@ -207,7 +209,7 @@ export function computeBlockFeatures(tree: PageTree, facts: PageFacts): Float32A
     cursor.moveTo(index);
     OWN.write(rows, index * WIDTH, cursor);
   }
-  // After all blocks of their own, which their neighbours' are copied from.
+  // The features of neighbours are copied from theirs, so this runs after all of those.
   for (let index = 0; index < count; index++) {
     cursor.moveTo(index);
     AROUND.write(rows, index * WIDTH + OWN.names.length, cursor);
@@ -215,7 +217,7 @@ export function computeBlockFeatures(tree: PageTree, facts: PageFacts): Float32A
   return rows;
 }
 
-/** Features of the block so many blocks further on; -1 where there is none. */
+/** Declares features of the block this many blocks further on; -1 when there is none. */
 function neighbour(step: number, names: readonly string[]): Features<BlockCursor> {
   const columns = Int32Array.from(names, (name) => OWN.names.indexOf(name));
   return {
@@ -229,7 +231,7 @@ function neighbour(step: number, names: readonly string[]): Features<BlockCursor
   };
 }
 
-/** The elements around a block; each is described once and copied from then on. */
+/** Writes the elements around a block; each is described once and then copied. */
 function writeLevels(rows: Float32Array, start: number, { page, element: own }: BlockCursor): void {
   const { levels, isDescribed, tree } = page;
   const width = LEVEL.names.length;
@@ -254,13 +256,13 @@ type Page = {
   readonly words: PageWords;
   readonly signs: Float32Array;
   readonly patterns: Int32Array;
-  /** Occurrences of each candidate's text on the page, and how many of them came before. */
+  /** The number of occurrences of each candidate's text on the page, and how many of them came before. */
   readonly copies: Float32Array;
   readonly copiesBefore: Float32Array;
-  /** Words of the page before each candidate, and of the whole page. */
+  /** The number of words of the page before each candidate, and of the whole page. */
   readonly wordsBefore: Float32Array;
   readonly totalWords: number;
-  /** Candidate number of the heading above each; -1 for none. */
+  /** The candidate number of the heading above each; -1 for none. */
   readonly headingAbove: Int32Array;
   readonly firstH1: number;
   /** A row of `LEVEL` for each element, and whether it has been written. */
@@ -314,7 +316,7 @@ function prepare(tree: PageTree, facts: PageFacts): Page {
   };
 }
 
-/** 1–6 in headings, else 0. */
+/** Returns 1–6 in headings, otherwise 0. */
 export function headingLevel({ model }: PageTree, block: number): number {
   if ((model.blocks.flags[block]! & ElementFlag.heading) === 0) return 0;
   let element = model.blocks.element[block]!;
@@ -325,7 +327,7 @@ export function headingLevel({ model }: PageTree, block: number): number {
   return 0;
 }
 
-/** How many of a block's words the page uses often, has in its title, and in its description. */
+/** Counts how many of a block's words are frequent on the page, in its title, and in its description. */
 function writeWordShares(
   rows: Float32Array,
   at: number,
@@ -350,7 +352,7 @@ function writeWordShares(
   rows[at + 2] = description / count;
 }
 
-// For each group and tag the number of levels up to the first one that has it.
+// Writes for each group and tag the number of levels up to the first element that has it.
 function writeNames(
   rows: Float32Array,
   start: number,
@@ -375,7 +377,7 @@ function writeNew(rows: Float32Array, start: number, mask: number, level: number
   for (let rest = mask; rest !== 0; rest &= rest - 1) rows[start + 31 - Math.clz32(rest & -rest)] = level;
 }
 
-/** Groups of the inline elements around a block's first text. */
+/** Returns the groups of the inline elements around a block's first text. */
 function inlineGroups({ model }: PageTree, block: number): number {
   const owner = model.blocks.element[block]!;
   let element = model.textParent[model.blocks.firstText[block]!]!;

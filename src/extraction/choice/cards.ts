@@ -5,26 +5,29 @@ import { besideContent, NOT_SHOWN } from "./region.ts";
 const ARTICLE = PAGE_TYPES.indexOf("article");
 const FORUM = PAGE_TYPES.indexOf("forum");
 
-/** News announce other stories in cards; in a thread, each post is judged by itself. */
+/** News sites announce other stories in cards, and in a thread each post is judged by itself. */
 const LIKELY_OTHER_TYPE = 0.3;
 const FEWEST_CARDS = 4;
 const FEWEST_TEXTS = 2;
-/** With more words it is no card but a section of the page. */
+/** An element with more words is not a card but a section of the page. */
 const MOST_WORDS = 150;
-/** A list's cards are content where this share of their words is chosen. */
+/** The cards of a list are content when this share of their words is chosen. */
 const CHOSEN_SHARE = 0.15;
 
-/** With fewer words chosen, these introduce the page, if the blocks that come next in likelihood say this much more. */
+/**
+ * When fewer words are chosen, they only introduce the page, provided that the next likely blocks have this much more
+ * text.
+ */
 const FEW_WORDS = 30;
 const INTRODUCED_SHARE = 1;
-/** The third best of the other blocks stands for them: one or two may be a slogan or a button. */
+/** The third best of the other blocks represents them: one or two may be a slogan or a button. */
 const RANK = 2;
 const LEAST_INTRODUCED = 0.1;
 const SHARE_OF_INTRODUCED = 0.5;
 const SURELY_ARTICLE = 0.5;
 
 type Judged = {
-  /** Of each candidate. */
+  /** The number of words of each candidate. */
   readonly words: Float32Array;
   readonly p: Float32Array;
   /** The probability of each page type. */
@@ -32,8 +35,8 @@ type Judged = {
 };
 
 /**
- * Chooses what a few chosen words introduce: a page whose heading and first sentence alone are sure is an index, and
- * its entries are its content.
+ * Chooses what a few chosen words introduce. A page with only a sure heading and first sentence is an index, and its
+ * entries are its content.
  * @param isChosen 1 for each candidate that is chosen; the additions are written here
  */
 export function addIntroduced(tree: PageTree, { words, p, typeP }: Judged, isChosen: Uint8Array): void {
@@ -58,8 +61,8 @@ export function addIntroduced(tree: PageTree, { words, p, typeP }: Judged, isCho
 }
 
 /**
- * Keeps the cards of a list whole (products, recipes, jobs): where some of what they say is chosen, the rest of all of
- * them is. Judged text by text, one card would keep its price and the next one its name.
+ * Keeps the cards of a list whole (products, recipes, jobs): when parts of them are chosen, the rest of all of them
+ * is chosen too. If each text were judged by itself, one card would keep its price and the next one its name.
  * @param isChosen 1 for each candidate that is chosen; the additions are written here
  */
 export function completeCards(
@@ -75,7 +78,7 @@ export function completeCards(
   const shown = new Float64Array(count);
   const chosen = new Float64Array(count);
   const isShown = (index: number): boolean => (blocks.flags[candidates[index]!]! & NOT_SHOWN) === 0;
-  /** The innermost card around a candidate, then the ones around that. */
+  /** Returns the innermost card around a candidate; `cardOf` then leads to the cards around that. */
   const firstCard = (index: number): number => cardOf[blocks.element[candidates[index]!]!]!;
   const nextCard = (card: number): number => (parent[card]! < 0 ? -1 : cardOf[parent[card]!]!);
   for (let index = 0; index < candidates.length; index++) {

@@ -18,22 +18,24 @@ import { decodeTrees, type FeatureHints, plateauOf, predict, type Trees } from "
 import { computeWordSums, decodeWordWeights, type WordWeights } from "./word-sums.ts";
 import { WORD_WEIGHTS } from "./word-weights.ts";
 
-/** What the choice says about a page. */
+/** The result of classifying a page's blocks. */
 export type Choice = {
-  /** Numbers of the blocks that are content, rising. */
+  /** The numbers of the content blocks, ascending. */
   readonly blocks: Int32Array;
-  /** Null for a page without a word, and for one that is all content. */
+  /** Null for a page without words, and for one that is all content. */
   readonly pageType: PageType | null;
   /**
-   * 0–1: the chance that the choice is right for the most part (F1 of at least 0.8 in training); null where
-   * nothing had to be chosen.
+   * 0–1: the probability that the result is mostly right (F1 of at least 0.8 in training); null when nothing had to
+   * be classified.
    */
   readonly confidence: number | null;
-  /** How much of the page's main part is in `blocks`; null where no part of the page is the main one. */
+  /**
+   * How many words of the page's main part are in `blocks`; null when no part of the page is the main one.
+   */
   readonly mainPart: MainPart | null;
 };
 
-/** The trees of one training. */
+/** The trees and weights of one training. */
 export type Models = {
   readonly blocks: Trees;
   readonly context: Trees;
@@ -45,8 +47,8 @@ export type Models = {
 let models: Models | null = null;
 
 /**
- * Chooses the blocks that are the page's content, in two stages: each block by itself and its place, then
- * by what the first stage says about everything around it. The trees come from scripts/train-extraction.
+ * Chooses the content blocks of a page in two stages: first from each block and its place, then from what the first
+ * stage says about everything around it. The trees come from scripts/train-extraction.
  */
 export function chooseBlocks(page: ScannedPage, url: string | null, favor: Favor): Choice {
   models ??= readModels({
@@ -59,7 +61,9 @@ export function chooseBlocks(page: ScannedPage, url: string | null, favor: Favor
   return chooseWith(models, page, url, favor);
 }
 
-/** Chooses with other trees than the product's own; the training judges pages that its trees have not seen. */
+/**
+ * Chooses with other trees than the product's own. The training uses it to judge pages that its trees have not seen.
+ */
 export function chooseWith(
   models: Models,
   { model, facts }: ScannedPage,
@@ -93,7 +97,7 @@ function typesOf({ types }: Models, features: Float32Array): Float32Array {
   return p.map((value) => value / sum);
 }
 
-/** Trees as the training writes them, see `decodeTrees`. */
+/** The models as the training writes them, see `decodeTrees`. */
 export type StoredModels = {
   readonly blocks: string;
   readonly context: string;
@@ -123,15 +127,15 @@ function load(base64: string, width: number, hints?: FeatureHints): Trees {
 
 type ChoiceEvidence = {
   readonly tree: PageTree;
-  /** Probability of each candidate. */
+  /** The probability of each candidate. */
   readonly p: Float32Array;
-  /** Probability of each page type. */
+  /** The probability of each page type. */
   readonly typeP: Float32Array;
   /** The blocks that were kept. */
   readonly blocks: Int32Array;
 };
 
-/** The words of a page by what was chosen of them. */
+/** The words of a page, summed by whether they were chosen. */
 type Sums = ReturnType<typeof sumsOf>;
 
 const FEATURES = joined<Sums>(
@@ -152,10 +156,10 @@ const FEATURES = joined<Sums>(
   ),
 );
 
-/** Names of the numbers that the confidence is judged by, in their order; a change needs new trees. */
+/** The names of the features of the confidence, in their order; a change needs new trees. */
 export const CHOICE_FEATURES = FEATURES.names;
 
-/** How sure a choice was, in numbers. */
+/** Computes the features that the confidence is predicted from. */
 export const computeChoiceFeatures = (evidence: ChoiceEvidence): Float32Array =>
   rowsOf(FEATURES, [sumsOf(evidence)]);
 
@@ -179,25 +183,28 @@ function sumsOf({ tree, p, typeP, blocks }: ChoiceEvidence) {
   return { ...sums, ...plateauOf(p, words), keptBlocks: blocks.length, typeP };
 }
 
-/** Names that pages give to the beginning of a text, and to all of it, of which a script shows one. */
+/**
+ * Matches the names that pages give to the beginning of a text and to the full text when a script shows one of the
+ * two.
+ */
 const SHORT_NAME = /short|brief|teaser|truncat|excerpt|preview|collapsed|summary/i;
 const FULL_NAME = /full|long|complete|expanded|detail/i;
-/** Names stand on the text's own element, or on a box close around it. */
+/** Such names are on the text's own element, or on a box close around it. */
 const MAX_LEVELS = 4;
 /** Longer names are data. */
 const MAX_NAME = 300;
 const ELLIPSIS = /(?:…|\.\.\.)$/;
-/** A label such as "Returns" may well begin the next text, too. */
+/** A short label such as "Returns" may also begin the next text. */
 const FEWEST_CHARS = 12;
 
-/** The blocks without those that only begin what the block behind them says in full. */
+/** Drops blocks that only begin what the next block says in full. */
 function withoutShortForms(model: PageModel, blocks: Int32Array): Int32Array {
   const { text, flags } = model.blocks;
   return blocks.filter((block, index) => {
     const next = blocks[index + 1];
-    // Few texts begin alike, so this comes before the names.
+    // Few texts begin alike, so this is checked before the names.
     if (next === undefined || !text[next]!.startsWith(text[block]!.slice(0, FEWEST_CHARS))) return true;
-    // A section may well begin with the words of its heading.
+    // A section may begin with the words of its heading.
     if ((flags[block]! & ElementFlag.heading) !== 0) return true;
     const start = text[block]!.replace(ELLIPSIS, "");
     const isStart = start.length >= FEWEST_CHARS && text[next]!.startsWith(start);

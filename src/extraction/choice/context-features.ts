@@ -9,10 +9,10 @@ import { computeRegionFeatures, REGION_FEATURES } from "./region.ts";
 import { type FeatureHints, plateauOf } from "./trees.ts";
 import { WORD_SUM_COUNT, WORD_SUMS } from "./word-sums.ts";
 
-/** Levels above a block whose probability and mass are features. */
+/** The number of levels above a block whose probability and mass are features. */
 const LEVELS = 8;
 const TWIN_LEVELS = 3;
-/** Share of the page's mass that the smallest element around the content holds. */
+/** The smallest element with this share of the page's mass is the core of its content. */
 const CORE_SHARE = 0.75;
 const NEIGHBOURS = [-3, -2, -1, 1, 2, 3] as const;
 const WINDOWS = [3, 8, 20] as const;
@@ -65,7 +65,7 @@ const FEATURES = joined<Context>(
 const rowAt = (rows: Float32Array, index: number, width: number): Float32Array =>
   rows.subarray(index * width, (index + 1) * width);
 
-/** Features of the block's element and those around it: -1 above the last one. */
+/** Declares features of the block's element and of those around it; -1 above the last one. */
 function levels(
   count: number,
   readers: Readonly<Record<string, (block: Context, element: number) => number>>,
@@ -86,12 +86,12 @@ function levels(
   };
 }
 
-/** Names of the features of the second stage, in their order; a change needs new trees. */
+/** The names of the second stage's features, in their order; a change needs new trees. */
 export const CONTEXT_FEATURES = FEATURES.names;
 
 const WIDTH = CONTEXT_FEATURES.length;
 
-/** The features that say the same of all blocks of a page: its own, and behind them its types. */
+/** The features that are the same for all blocks of a page: its own, and then its types. */
 export const CONTEXT_HINTS: FeatureHints = {
   shared: new Set([
     ...CONTEXT_FEATURES.flatMap((name, column) => (/^page|^coreWords$/.test(name) ? [column] : [])),
@@ -101,8 +101,8 @@ export const CONTEXT_HINTS: FeatureHints = {
 };
 
 /**
- * The features of the second stage: what the first stage's probabilities say about everything around
- * each candidate.
+ * Computes the features of the second stage: what the first stage's probabilities say about everything around each
+ * candidate.
  * @param p the first stage's probability of each candidate
  * @param wordSums see `computeWordSums`
  */
@@ -122,7 +122,9 @@ export function computeContextFeatures(
   return rows;
 }
 
-/** Rows of the second stage's trees: the context of each block, then the probabilities of the page types. */
+/**
+ * Builds the rows of the second stage's trees: the context of each block, then the probabilities of the page types.
+ */
 export function withPageTypes(context: Float32Array, typeP: Float32Array): Float32Array {
   const width = WIDTH + typeP.length;
   const rows = new Float32Array((context.length / WIDTH) * width);
@@ -133,11 +135,11 @@ export function withPageTypes(context: Float32Array, typeP: Float32Array): Float
   return rows;
 }
 
-/** A candidate and its page; one goes over all of them. */
+/** A cursor over the candidates of a page; one object serves all of them. */
 type Context = {
   index: number;
   element: number;
-  /** Words of the page, and those of them that are likely content. */
+  /** The number of words of the page, and of those that are likely content. */
   readonly words: number;
   readonly mass: number;
   readonly inRegion: Float32Array;
@@ -145,14 +147,14 @@ type Context = {
   readonly tree: PageTree;
   readonly p: Float32Array;
   readonly weight: Float32Array;
-  /** Running sums over the candidates: weight and mass before each. */
+  /** Running sums over the candidates: the weight and the mass before each. */
   readonly weightBefore: Float64Array;
   readonly massBefore: Float64Array;
-  /** Sums inside each element. */
+  /** The sums inside each element. */
   readonly weightIn: Float32Array;
   readonly massIn: Float32Array;
   readonly twinP: Float32Array;
-  /** Mean probability of the blocks whose elements look the same anywhere on the page. */
+  /** The mean probability of the blocks whose elements look the same anywhere on the page. */
   readonly samePlace: Float32Array;
   readonly headingAbove: Int32Array;
   readonly core: number;
@@ -215,11 +217,11 @@ function prepare(tree: PageTree, p: Float32Array, wordSums: Float32Array): Conte
   };
 }
 
-/** The smallest element that holds three quarters of the page's mass. */
+/** Finds the smallest element that contains three quarters of the page's mass. */
 function findCore({ model }: PageTree, massIn: Float32Array, mass: number): number {
   let core = 0;
   for (let element = 0; element < model.elementCount; element++) {
-    // In document order a later element that still holds the share lies inside the ones before.
+    // In document order, a later element that still contains the share is inside the earlier ones.
     if (massIn[element]! >= CORE_SHARE * mass && element < Math.max(model.elementEnd[core]!, 1))
       core = element;
   }
@@ -250,7 +252,7 @@ function meanOfTwins(
   return means;
 }
 
-/** What a block's place looks like: its element's tag and class, and the class around. */
+/** Describes what a block's place looks like: its element's tag and class, and the class around it. */
 export function placeOf({ model, candidates }: PageTree, index: number): number {
   const element = model.blocks.element[candidates[index]!]!;
   const parent = model.parent[element]!;
@@ -276,7 +278,7 @@ function meanOfSamePlaces(tree: PageTree, weight: Float32Array, p: Float32Array)
   return means;
 }
 
-/** -1 before the core, 1 behind it, 0 inside. */
+/** Returns -1 before the core, 1 after it, 0 inside. */
 const sideOfCore = ({ tree: { model }, core, element }: Context): number =>
   element < core ? -1 : element >= model.elementEnd[core]! ? 1 : 0;
 
@@ -287,7 +289,7 @@ function levelsToCore({ tree, core, element }: Context): number {
   return levels;
 }
 
-/** Levels up to the first element that holds both the block and the core. */
+/** Counts the levels up to the first element that contains both the block and the core. */
 function distanceToCore({ tree, core, element: own }: Context): number {
   const { model, above } = tree;
   let element = own;

@@ -6,7 +6,7 @@ import { PAGE_SIGNS } from "./page-signs.ts";
 import { STRUCTURE_COUNT } from "./page-tree.ts";
 import { plateauOf } from "./trees.ts";
 
-/** Words in addresses that sites of all kinds give to pages of one kind. */
+/** Matches words in addresses that all kinds of sites use for one type of page. */
 const ADDRESS_PATTERNS: readonly RegExp[] = [
   /\/(?:products?|items?|p|dp|pd|itm|buy|shop)\/[^/]+/i,
   /\/(?:forums?|threads?|topics?|viewtopic|showthread|questions?|discussions?|comments|t|r|community)\b/i,
@@ -44,7 +44,7 @@ const OWN = features<Page>({
   isWebsiteMeta: ({ type }) => flag(/website/i.test(type)),
 });
 
-/** Columns of a block's row that are averaged over the kept blocks and over the page. */
+/** The columns of a block's row that are averaged over the kept blocks and over the page. */
 const AVERAGED = [
   "linkDensity",
   "frequentShare",
@@ -61,7 +61,7 @@ const AVERAGED = [
 const FIRST_NAME_COLUMN = column("group0");
 const FIRST_SIGN_COLUMN = column("pageWords");
 const NAME_COUNT = GROUP_COUNT + STRUCTURE_COUNT;
-/** Names further out than this say nothing of a block. */
+/** Names further out than this say nothing about a block. */
 const NEAR_LEVELS = 5;
 const WIDTH_OF_BLOCK = BLOCK_FEATURES.length;
 
@@ -82,25 +82,27 @@ const FEATURES = joined<Page>(
   given(PAGE_SIGNS, ({ rows }) => rows.subarray(FIRST_SIGN_COLUMN, FIRST_SIGN_COLUMN + PAGE_SIGNS.length)),
 );
 
-/** Names of the features of a page, in their order; a change needs new trees. */
+/** The names of a page's features, in their order; a change needs new trees. */
 export const PAGE_FEATURES = FEATURES.names;
 
-/** What a page's features are computed from. */
+/** The input of a page's features. */
 export type PageEvidence = {
   readonly facts: PageFacts;
   readonly url: string | null;
-  /** Rows of the block features, and the probability of each block. */
+  /** The rows of the block features, and the probability of each block. */
   readonly rows: Float32Array;
   readonly p: Float32Array;
 };
 
-/** The features of the page as a whole: what it is made of, and of which kind the likely content is. */
+/**
+ * Computes the features of the page as a whole: what it consists of, and what the likely content is made of.
+ */
 export const computePageFeatures = (evidence: PageEvidence): Float32Array =>
   rowsOf(FEATURES, [describe(evidence)]);
 
 type Page = ReturnType<typeof describe>;
 
-/** A page with the words of each block, of all and of those that are likely content. */
+/** Adds up the words of each block, of the page and of its likely content. */
 function describe(evidence: PageEvidence) {
   const { facts, url, rows, p } = evidence;
   const all = Float32Array.from(p, (_, index) => rows[index * WIDTH_OF_BLOCK]!);

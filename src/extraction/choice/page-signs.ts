@@ -5,20 +5,20 @@ import { countText, type StatSink, TextStat, WORD_BUCKETS } from "../page/word-s
 import type { PageTree } from "./page-tree.ts";
 
 /**
- * Counts above these say no more than these. Features that grow with the page leave the range that the trees
- * were trained in: the 400th of 800 equal paragraphs had a probability of .31, of 300 paragraphs .92. Nine in
- * ten blocks of content in the training stay below each limit.
+ * Counts are limited to these numbers. Features that grow with the page leave the range that the trees were trained
+ * in: the 400th of 800 equal paragraphs had a probability of .31, of 300 paragraphs .92. Nine in ten content blocks
+ * of the training stay below each limit.
  */
 export const COUNT_LIMITS = {
-  /** Words and blocks inside one element, and words up to the end of the page. */
+  /** The words and blocks inside one element, and the words up to the end of the page. */
   words: 5000,
   blocks: 400,
-  /** Siblings of the same tag and class. */
+  /** The siblings of the same tag and class. */
   twins: 150,
-  /** Blocks and words since the heading above. */
+  /** The blocks and words since the heading above. */
   blocksSinceHeading: 50,
   wordsSinceHeading: 400,
-  /** Words and blocks of the whole page. */
+  /** The words and blocks of the whole page. */
   pageWords: 8000,
   pageBlocks: 600,
 } as const;
@@ -42,16 +42,16 @@ const SIGNS = features<Sums>({
   pageCodeShare: ({ code, words }) => code / Math.max(words, 1),
 });
 
-/** Names of the numbers of `readPageSigns`, in their order. */
+/** The names of the numbers of `readPageSigns`, in their order. */
 export const PAGE_SIGNS = SIGNS.names;
 
-/** What kind of page it is, as far as numbers say. */
+/** Computes numbers that show what kind of page it is. */
 export const readPageSigns = (tree: PageTree, facts: PageFacts): Float32Array =>
   rowsOf(SIGNS, [sumsOf(tree, facts)]);
 
 type Sums = ReturnType<typeof sumsOf>;
 
-/** The words of a page by what they stand in. */
+/** Sums up the words of a page by the elements that they are in. */
 function sumsOf({ model, candidates }: PageTree, facts: PageFacts) {
   const { blocks, tag } = model;
   const sums = { words: 0, chars: 0, linkChars: 0, paragraph: 0, item: 0, cell: 0, code: 0, long: 0 };
@@ -71,7 +71,7 @@ function sumsOf({ model, candidates }: PageTree, facts: PageFacts) {
   return { ...sums, facts, blocks: candidates.length, jsonLd: facts.jsonLd.join(" ").slice(0, 200_000) };
 }
 
-/** One byte per word bucket: which of the page's words mean something to the choice. */
+/** One byte per word bucket, which marks the words of the page that matter to the classifier. */
 export type PageWords = { readonly marks: Uint8Array };
 
 export const WordMark = { frequent: 1, title: 2, description: 4 } as const;
@@ -80,8 +80,8 @@ const FREQUENT_WORDS = 30;
 const FEWEST_OCCURRENCES = 4;
 
 /**
- * Finds the words that the page repeats most, which stand in for a stop-word list in every language, and
- * those of its title and description.
+ * Marks the words that the page repeats most, which serve as a stop-word list in every language, and those of its
+ * title and description.
  */
 export function markPageWords({ model, candidates }: PageTree, facts: PageFacts): PageWords {
   const { firstWord, endWord, words } = model.blocks;

@@ -3,29 +3,28 @@ import { Tag, type TagId } from "../page/tags.ts";
 import { TextStat } from "../page/word-stats.ts";
 
 /**
- * The page as the choice of blocks sees it: which blocks may be content, and for each element what is
- * inside. Wrappers around the same blocks count as one level: "the element above" is the next one that
- * holds more.
+ * The page as the classifier sees it: which blocks may be content, and what is inside each element. Wrappers around
+ * the same blocks count as one level: "the element above" is the next one that contains more.
  */
 export type PageTree = {
   readonly model: PageModel;
-  /** Blocks that may be content; all columns named `…OfCandidate` and features follow this order. */
+  /** The blocks that may be content; all columns named `…OfCandidate` and all features follow this order. */
   readonly candidates: Int32Array;
-  /** Candidates, words, characters and linked characters inside each element. */
+  /** The numbers of candidates, words, characters and linked characters inside each element. */
   readonly blockCount: Int32Array;
   readonly words: Float32Array;
   readonly chars: Float32Array;
   readonly linkChars: Float32Array;
-  /** The next element above that holds more candidates; -1 at the top. */
+  /** The next element above that contains more candidates; -1 at the top. */
   readonly above: Int32Array;
-  /** Groups, and structural tags, of the element and of the wrappers around the same blocks. */
+  /** The groups and the structural tags of the element and of the wrappers around the same blocks. */
   readonly levelGroups: Int32Array;
   readonly levelTags: Int32Array;
-  /** Siblings of the same tag and class, the element itself included. */
+  /** The number of siblings of the same tag and class, the element itself included. */
   readonly twins: Int32Array;
 };
 
-/** How many structural tags `levelTags` tells apart. */
+/** The number of structural tags that `levelTags` distinguishes. */
 export const STRUCTURE_COUNT = 18;
 
 const STRUCTURE_TAGS: readonly (readonly TagId[])[] = [
@@ -74,7 +73,7 @@ export function buildPageTree(model: PageModel): PageTree {
   return tree;
 }
 
-/** Signs without a word are no candidates. */
+/** Blocks without a word are not candidates. */
 function findCandidates({ blocks }: PageModel): Int32Array {
   const candidates = new Int32Array(blocks.count);
   let count = 0;
@@ -116,7 +115,7 @@ function linkLevels({ model, blockCount, above, levelGroups, levelTags }: PageTr
   }
 }
 
-/** Equal for elements of the same parent, tag and class. */
+/** Returns a key that is equal for elements of the same parent, tag and class. */
 export function twinsKey({ parent, tag, classId }: PageModel, element: number): number {
   return ((parent[element]! + 1) * 4096 + tag[element]!) * 65536 + (classId[element]! & 65535);
 }
@@ -133,17 +132,19 @@ function countTwins({ model, blockCount, twins }: PageTree): void {
   }
 }
 
-/** Groups of names that speak of consent, and of dialogs. */
+/** The groups of names for consent and for dialogs. */
 const DIALOG_GROUPS = (1 << 8) | (1 << 9);
 const ROOT_TAGS: ReadonlySet<number> = new Set([Tag.html, Tag.body]);
 const CONTENT_TAGS: ReadonlySet<number> = new Set([Tag.h1, Tag.main, Tag.article]);
-/** The first purpose of the IAB's consent framework, worded alike on every site of a language. */
+/**
+ * Matches the first purpose of the IAB's consent framework, which has the same wording on every site of a language.
+ */
 const FIRST_PURPOSE =
   /information(?:en)? on (?:a device|your (?:device|browser))|scan device characteristics|Informationen auf einem (?:End)?gerät|informations sur un (?:appareil|terminal)|información en un dispositivo|informazioni su (?:un )?dispositivo|informatie op een apparaat/i;
 
 /**
- * The candidates outside the dialogs that ask for consent to be tracked. They hold more prose than many a
- * page, so neither its length nor its sentences tell it from content.
+ * Drops the candidates in dialogs that ask for consent to tracking. They contain more prose than many pages, so
+ * neither length nor sentences tell them from content.
  */
 function withoutConsent(model: PageModel, candidates: Int32Array): Int32Array {
   const dialogOf = findDialogs(model);
@@ -158,7 +159,7 @@ function withoutConsent(model: PageModel, candidates: Int32Array): Int32Array {
   return candidates.filter((block) => !dropped.has(dialogOf[element[block]!]!));
 }
 
-/** For each element the outermost dialog around it that holds no content; -1 for none. */
+/** Finds for each element the outermost dialog around it that contains no content; -1 for none. */
 function findDialogs({ elementCount, groups, tag, parent, elementEnd }: PageModel): Int32Array | null {
   if (!groups.subarray(0, elementCount).some((group) => (group & DIALOG_GROUPS) !== 0)) return null;
   const contentBefore = new Int32Array(elementCount + 1);

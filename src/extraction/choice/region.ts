@@ -5,15 +5,15 @@ import { headingLevel } from "./block-features.ts";
 import type { PageTree } from "./page-tree.ts";
 import { plateauOf } from "./trees.ts";
 
-/** Share of the chosen words that the smallest element around the content holds. */
+/** The smallest element with this share of the chosen words is the core of the content. */
 const CORE_SHARE = 0.9;
-/** Share of an element's words that must be chosen for the element to be a container of content. */
+/** The share of an element's words that must be chosen for it to be a container of content. */
 const CONTAINER_SHARE = 0.25;
-/** Share of all chosen words that the container of an author's markup holds. */
+/** The share of all chosen words that the container of an author's markup must have. */
 const HOLDING_SHARE = 0.5;
 const MAIN_TAGS: ReadonlySet<TagId> = new Set([Tag.main, Tag.article]);
 
-/** What stands beside the content even where it is written inside its container. */
+/** These elements are beside the content even when they are inside its container. */
 const ASIDE_TAGS: ReadonlySet<TagId> = new Set([
   Tag.nav,
   Tag.aside,
@@ -22,12 +22,14 @@ const ASIDE_TAGS: ReadonlySet<TagId> = new Set([
   Tag.dialog,
   Tag.button,
 ]);
-/** Names that publishing systems give to an author's admonitions, code, tables, tasks and formulas. */
+/**
+ * Matches the names that publishing systems give to an author's admonitions, code, tables, tasks and formulas.
+ */
 const AUTHORS_CLASS =
   /(?:^|[\s_-])(?:admonition|markdown-alert|custom-block|callout|note|tip|important|warning|caution|danger|info|hint|attention|deprecated|seealso|versionadded|versionchanged|highlight|codehilite|sourceCode|literal-block|(?:language|lang)-\w+|prism|hljs|shiki|code-block|codeblock|contains-task-list|task-list-item|docutils|simple|arabic|loweralpha|field-list|option-list|glossary|[uod]list|blockList|tsd-alert|sect\d|sectionbody|(?:admonition|listing|literal|quote|example|image|open|table)block|fragment|table-wrapper|table-responsive|math)(?:[\s_-]|$)/i;
 /**
- * Of these the ones whose parts have names of their own. As the class of an `<aside>` they name a remark, too; those
- * stand beside the content otherwise.
+ * Matches those of these names whose parts have names of their own. On an `<aside>` they also mark a remark; other
+ * asides are beside the content.
  */
 const REMARK_CLASS =
   /(?:^|\s)(?:(?:theme-)?admonition(?:block)?|markdown-alert|custom-block|starlight-aside|tsd-alert|note|tip|important|warning|caution|danger|hint|attention)(?:\s|$)/;
@@ -35,16 +37,16 @@ const REMARK_CLASS =
 const MAX_NAME = 300;
 const ROOT_TAGS: ReadonlySet<TagId> = new Set([Tag.html, Tag.body]);
 /**
- * Templates build nothing of these inside an author's markup; generators of references write the names of their languages
- * on definitions, and of their columns on cells.
+ * Templates do not put these elements into an author's markup. Generators of references write the names of their
+ * languages on definitions, and of their columns on cells.
  */
 const UNNAMED_TAGS: ReadonlySet<TagId> = new Set([Tag.dl, Tag.dt, Tag.dd, Tag.tr, Tag.td, Tag.th]);
 
-/** What readers do not see until a script shows it, and what they press. */
+/** The flags of what readers do not see until a script shows it, and of what they press. */
 export const NOT_SHOWN =
   ElementFlag.hidden | ElementFlag.template | ElementFlag.noscript | ElementFlag.button;
 
-/** Whether an element stands in what is beside the content: navigation, footers, forms. */
+/** Marks the elements that are beside the content: in navigation, footers, forms. */
 export function besideContent({ elementCount, parent, tag }: PageModel): (element: number) => boolean {
   const isBeside = new Uint8Array(elementCount);
   for (let element = 0; element < elementCount; element++) {
@@ -54,23 +56,23 @@ export function besideContent({ elementCount, parent, tag }: PageModel): (elemen
   return (element) => isBeside[element] === 1;
 }
 
-/** The part of a page that holds the content; for each element a 1 where the name says yes. */
+/** The part of a page that holds the content; each array has a 1 for elements to which its name applies. */
 export type Region = {
-  /** In the container, and in nothing that stands beside the content. */
+  /** The element is in the container, and in nothing that is beside the content. */
   readonly isInside: Uint8Array;
   /**
-   * In the author's own markup: no element has a class of a template or a box's id from this one up to a
-   * container with half of the content. Templates name what they put around an article; an author's
-   * paragraphs, tables and code have no names.
+   * The element is in the author's own markup: no element from this one up to a container with half of the content
+   * has a class of a template or a box's id. Templates name what they put around an article; an author's paragraphs,
+   * tables and code have no names.
    */
   readonly isPlain: Uint8Array;
-  /** For each name of the page: whether it is an author's, not a template's. */
+  /** For each name of the page: whether an author uses it, and not a template. */
   readonly isAuthors: readonly boolean[];
 };
 
 /**
- * Finds the outermost container of what is chosen: of its words enough are chosen, and it holds nearly all
- * that is.
+ * Finds the outermost container of the chosen blocks: enough of its words are chosen, and it contains nearly all
+ * chosen words.
  * @param words of each candidate
  * @param isChosen 1 for each candidate that is chosen
  * @param fewWords where fewer are chosen, what the page names its main part is a container, too
@@ -101,7 +103,7 @@ export function findRegion(
       (isInside[outer] === 0 || (ASIDE_TAGS.has(tag[element]!) && !isRemark[classId[element]!]));
     isInside[element] = isBeside ? 0 : 1;
     const isHolder = isContainer(element) && chosenWords[element]! >= HOLDING_SHARE * all;
-    // The id of a heading or section is an anchor, a box's is its name.
+    // The id of a heading or section is an anchor; the id of a box is a name.
     const isNamed =
       classId[element] === 0
         ? idId[element] !== 0 && tag[element] === Tag.div
@@ -116,7 +118,10 @@ type Names = { readonly isAuthors: readonly boolean[]; readonly isRemark: readon
 
 const judgedNames = new WeakMap<readonly string[], Names>();
 
-/** Which names of a page are an author's. A page is asked for its region twice, by what either stage chooses. */
+/**
+ * Tells which names of a page are an author's. The answer is kept, because a page's region is computed twice, from
+ * the blocks that each stage chooses.
+ */
 function judgeNames(names: readonly string[]): Names {
   const known = judgedNames.get(names);
   if (known !== undefined) return known;
@@ -128,7 +133,7 @@ function judgeNames(names: readonly string[]): Names {
   return judged;
 }
 
-/** Chosen words inside each element. */
+/** Counts the chosen words inside each element. */
 function sumChosen({ model, candidates }: PageTree, words: Float32Array, isChosen: Uint8Array): Float64Array {
   const sums = new Float64Array(model.elementCount);
   for (let index = 0; index < candidates.length; index++) {
@@ -141,18 +146,18 @@ function sumChosen({ model, candidates }: PageTree, words: Float32Array, isChose
   return sums;
 }
 
-/** The smallest element that holds this many of the chosen words; -1 for none. */
+/** Finds the smallest element that contains this many of the chosen words; -1 for none. */
 function coreOf({ model }: PageTree, chosenWords: Float64Array, least: number): number {
   let core = -1;
   for (let element = 0; element < model.elementCount; element++) {
-    // In document order a later element that still holds as many lies inside the ones before.
+    // In document order, a later element that still contains as many is inside the earlier ones.
     const isWithin = core < 0 || element < model.elementEnd[core]!;
     if (isWithin && chosenWords[element]! >= least) core = element;
   }
   return core;
 }
 
-/** The body counts only where nothing inside it holds the content. */
+/** Returns the body only when nothing inside it contains the content. */
 function outermostContainer(
   { model: { parent, tag } }: PageTree,
   core: number,
@@ -167,15 +172,17 @@ function outermostContainer(
   return region;
 }
 
-/** What the first stage alone would keep: from this share of the page's own plateau on, and from this probability. */
+/**
+ * The first stage alone would keep blocks from this share of the page's own plateau on, and from this probability.
+ */
 const PLATEAU_SHARE = 0.6;
 const LEAST_CHOSEN = 0.3;
-/** Levels and distances above these say no more than these. */
+/** Levels and distances are limited to these numbers. */
 const MOST_LEVELS = 12;
 const MOST_BLOCKS = 12;
 const SECTION_BLOCKS = 12;
 
-/** A candidate, and what surrounds it. */
+/** A candidate, with its surroundings. */
 type Place = {
   readonly tree: PageTree;
   readonly p: Float32Array;
@@ -185,7 +192,7 @@ type Place = {
   readonly signs: ReturnType<typeof signsOf>;
   index: number;
   element: number;
-  /** Blocks since the last one that the first stage chooses, and up to the next one. */
+  /** The number of blocks since the last one that the first stage chooses, and up to the next one. */
   since: number;
   until: number;
 };
@@ -206,11 +213,11 @@ const FEATURES = features<Place>({
   pageRegionPlain: ({ signs }) => signs.plain,
 });
 
-/** Names of the features that say where a block stands in the container of what the first stage chooses. */
+/** The names of the features of a block's place in the container of what the first stage chooses. */
 export const REGION_FEATURES = FEATURES.names;
 
 /**
- * The features of every candidate, one row of `REGION_FEATURES.length` numbers each.
+ * Computes these features for every candidate, one row of `REGION_FEATURES.length` numbers each.
  * @param p the first stage's probability of each candidate
  * @param weight the words of each candidate
  */
@@ -241,7 +248,10 @@ export function computeRegionFeatures(tree: PageTree, p: Float32Array, weight: F
   return rows;
 }
 
-/** For each element inside the region the levels below it, and how many of them templates have named. */
+/**
+ * Counts for each element inside the region the levels below the container, and how many of them have a template's
+ * name.
+ */
 function levelsOf(
   { model: { elementCount, parent, classId, tag } }: PageTree,
   { isInside, isAuthors }: Region,
@@ -286,7 +296,9 @@ function signsOf(
   };
 }
 
-/** Of a heading: the mean probability of what follows it up to the next heading of its level; else -1. */
+/**
+ * Returns for a heading the mean probability of what follows it up to the next heading of its level; otherwise -1.
+ */
 function sectionP({ tree, p, weight, index }: Place): number {
   const level = headingLevel(tree, tree.candidates[index]!);
   if (level === 0) return -1;

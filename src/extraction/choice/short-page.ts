@@ -3,7 +3,7 @@ import { Tag, type TagId } from "../page/tags.ts";
 import { TextStat } from "../page/word-stats.ts";
 import type { PageTree } from "./page-tree.ts";
 
-/** A longer page of which the trees choose nothing is a shell of menus. */
+/** A longer page in which the trees choose nothing is a shell of menus. */
 const MAX_WORDS = 200;
 const NOT_SHOWN = ElementFlag.hidden | ElementFlag.template | ElementFlag.noscript | ElementFlag.button;
 const MOSTLY_LINKS = 0.5;
@@ -17,7 +17,7 @@ const FRAME_TAGS: ReadonlySet<TagId> = new Set([
   Tag.dialog,
   Tag.button,
 ]);
-/** Outside of a main part the text of a mere box is a message such as "Loading". */
+/** Outside of a main part, text directly in a box is a message such as "Loading". */
 const TEXT_TAGS: ReadonlySet<TagId> = new Set([
   Tag.p,
   Tag.pre,
@@ -36,8 +36,8 @@ const IN_FRAME = 1;
 const IN_MAIN = 2;
 
 /**
- * The content of a page that is too short for the trees, which were trained on pages of sites: what readers see in its
- * main part, or, where it names none, outside of its header, navigation, sidebar and footer.
+ * Returns the content of a page that is too short for the trees, which were trained on pages of sites: what is
+ * visible in its main part or, without one, outside of its header, navigation, sidebar and footer.
  */
 export function shortPageBlocks(tree: PageTree): Int32Array {
   const { elementCount, parent, tag, blocks } = tree.model;
@@ -45,7 +45,7 @@ export function shortPageBlocks(tree: PageTree): Int32Array {
   for (let element = 0; element < elementCount; element++) {
     const around = parent[element]! < 0 ? 0 : place[parent[element]!]!;
     if (around === 0 && MAIN_TAGS.has(tag[element]!)) place[element] = IN_MAIN;
-    // The header of an article holds its heading.
+    // The header of an article contains its heading.
     else if (FRAME_TAGS.has(tag[element]!) && !(around === IN_MAIN && tag[element] === Tag.header))
       place[element] = IN_FRAME;
     else place[element] = around;
@@ -67,18 +67,18 @@ export function shortPageBlocks(tree: PageTree): Int32Array {
   return words > MAX_WORDS ? new Int32Array(0) : found;
 }
 
-/** Groups of names that speak of content, of dates and of code, not of the frame around it. */
+/** The groups of names for content, dates and code, which do not mark a frame. */
 const CONTENT_GROUPS = (1 << 11) | (1 << 12) | (1 << 16) | (1 << 20) | (1 << 27) | (1 << 29);
-/** DocBook writes its navigation into these, as one word. */
+/** DocBook uses these one-word names for its navigation. */
 const FRAME_NAME = /(?:^|\s)nav(?:header|footer)(?:\s|$)/;
 const MOST_LINKED = 0.5;
-/** So short a page may well be a sentence with a link. */
+/** A page this short may be a sentence with a link. */
 const SHORT_CHARS = 200;
 
 /**
- * True for a page without any sign of a frame around its content: no navigation, header, sidebar or form by
- * tag or by name, and few links. A document written by hand is all content, which pages of sites never are,
- * so trees trained on sites cannot know.
+ * Tells whether a page has no sign of a frame around its content: no navigation, header, sidebar or form by tag or by
+ * name, and few links. A document written by hand is all content. Pages of sites never are, so trees trained on them
+ * cannot know.
  */
 export function isBarePage({ model, candidates }: PageTree): boolean {
   for (let element = 0; element < model.elementCount; element++) {

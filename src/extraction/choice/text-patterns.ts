@@ -1,6 +1,6 @@
 import { CodeWords } from "../page/code-words.ts";
 
-/** One bit per kind of phrase that short texts around the content use. */
+/** The kinds of phrases in short texts around content, one bit each. */
 const PATTERNS: readonly RegExp[] = [
   // more to read
   /\b(?:related|recommended|you (?:may|might) (?:also )?(?:like|enjoy)|more (?:from|in|on|stories|articles|news|posts)|read (?:more|next|also)|see also|also (?:viewed|bought|like)|popular|trending|latest|similar|most read|up next|weitere|mehr (?:zum|zu|aus)|lesen sie auch|ähnliche|à lire|similaires|lire (?:aussi|la suite)|leer más|relacionad[oa]s|te puede interesar|leggi anche|correlati|lees ook|gerelateerd|powiązane|czytaj)\b|関連|相关|推荐|похожие|читайте также/i,
@@ -23,12 +23,12 @@ const PATTERNS: readonly RegExp[] = [
 ];
 
 export const PATTERN_COUNT = PATTERNS.length;
-/** Longer texts are sentences, which say such things without being them. */
+/** Longer texts are sentences that mention such phrases. */
 const MAX_PATTERN_CHARS = 120;
 
 /**
- * The words that a phrase of each kind may begin with, in ASCII: most texts hold none of them, and looking
- * their words up takes a tenth of asking all expressions.
+ * The words that a phrase of each kind may begin with, in ASCII. Most texts contain none of them, and looking up
+ * their words takes a tenth of the time of all expressions.
  */
 const FIRST_WORDS = [
   `related recommended you more read see also popular trending latest similar most up weitere mehr lesen similaires
@@ -45,7 +45,7 @@ const FIRST_WORDS = [
   `previous next back home menu skip search older newer weiter suche startseite suivant accueil anterior siguiente
    inicio close show view load all`,
 ] as const;
-/** The kind that begins with a number, or holds one. */
+/** The kind whose phrases contain or begin with a number. */
 const DATE = 1 << FIRST_WORDS.length;
 const ALL = (1 << PATTERN_COUNT) - 1;
 
@@ -60,7 +60,7 @@ const WORDS = new CodeWords([...KINDS_OF_WORD.keys()]);
 const KINDS_BY_WORD = Int32Array.from(KINDS_OF_WORD.values());
 const scratch = new Uint16Array(MAX_PATTERN_CHARS);
 
-/** The kinds of phrase in a short text, as a bit mask; 0 for longer texts. */
+/** Returns the kinds of phrases in a short text as a bit mask; 0 for longer texts. */
 export function patternsOf(text: string): number {
   if (text.length > MAX_PATTERN_CHARS) return 0;
   let mask = 0;
@@ -71,7 +71,7 @@ export function patternsOf(text: string): number {
   return mask;
 }
 
-/** The kinds that a short text may hold by its words; all of them where it is not ASCII. */
+/** Returns the kinds that the words of a short text allow; all kinds when the text is not ASCII. */
 function possiblePatterns(text: string): number {
   const { length } = text;
   let mask = 0;

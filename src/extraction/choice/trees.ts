@@ -1,10 +1,10 @@
 /**
- * Gradient-boosted trees as the training writes them. Trees that score every block of a page are sorted for it; those
- * that score a few rows are walked as they stand, because sorting all of them took longer than the rest of a page's
- * choice in a program that extracts no other.
+ * Gradient-boosted trees as the training writes them. Trees that score every block of a page are sorted for it. Trees
+ * that score a few rows are walked unsorted, because in a program that extracts a single page, sorting them took
+ * longer than the rest of the classification.
  */
 export type Trees = {
-  /** Features of a row; the trees fit no other number. */
+  /** The number of features of a row, which must match. */
   readonly width: number;
   readonly stored: StoredTrees;
   /** Null for trees that score few rows. */
@@ -12,46 +12,49 @@ export type Trees = {
 };
 
 /**
- * Trees sorted for quick scoring (Lucchese et al. 2015, "QuickScorer"): the tests of all trees by feature and rising
- * threshold. A test that a row fails (its feature is greater) rules out the leaves of its left branch; of each tree the
- * first leaf that is left counts. Walking down each tree costs two thirds more, most of it for branches that a processor
- * cannot foresee.
+ * Trees sorted for quick scoring (Lucchese et al. 2015, "QuickScorer"): the tests of all trees by feature and
+ * ascending threshold. A test that a row fails (its feature is greater) rules out the leaves of its left branch; in
+ * each tree the first remaining leaf counts. Walking down each tree takes two thirds longer, mostly for branches that
+ * a processor cannot predict.
  *
- * Where most rows are greater than the thresholds, the branches change sides and the tests are asked from
- * the greatest threshold down, so that few of them fail: 334 of 1 500 on a block instead of 721.
+ * When most rows are greater than the thresholds, the branches swap sides and the tests run from the greatest
+ * threshold down, so that few of them fail: 334 of 1 500 for each block instead of 721.
  */
 type SortedTrees = {
-  /** Of features that all rows share. */
+  /** The tests of features that all rows share. */
   readonly shared: Tests;
   readonly rising: Tests;
-  /** Of features that are mostly greater than their thresholds; these fall, and greater values pass. */
+  /**
+   * The tests of features that are mostly greater than their thresholds; the thresholds descend, and greater values
+   * pass.
+   */
   readonly falling: Tests;
-  /** `MAX_LEAVES` for each tree, from left to right. */
+  /** The values of the leaves, `MAX_LEAVES` for each tree, from left to right. */
   readonly leafValues: Float64Array;
 };
 
 type Tests = {
-  /** The features that are tested, and for each where its tests begin; one more entry ends the last. */
+  /** The features that are tested, and the offset of the first test of each; one more entry ends the last. */
   readonly columns: Int32Array;
   readonly firstTest: Int32Array;
-  /** For each test its threshold, its tree, and the leaves that stay open when a row fails it. */
+  /** For each test its threshold, its tree, and the leaves that remain when a row fails it. */
   readonly thresholds: Float64Array;
   readonly testTrees: Int32Array;
   readonly masks: Int32Array;
 };
 
-/** What is known of features beforehand; it changes the cost, never the result. */
+/** What is known about features beforehand; it changes the cost, never the result. */
 export type FeatureHints = {
   /** The features that are the same in all rows of a page. */
   readonly shared: ReadonlySet<number>;
-  /** The features that are mostly great. */
+  /** The features that are mostly greater than their thresholds. */
   readonly great: ReadonlySet<number>;
 };
 
-/** A bit each in an integer. */
+/** Each leaf is a bit of an integer. */
 const MAX_LEAVES = 32;
 
-/** A child below zero is leaf `-child - 1`, any other a node. */
+/** A child below zero is the leaf `-child - 1`, any other is a node. */
 type StoredTrees = {
   readonly width: number;
   readonly roots: Int16Array;
@@ -62,7 +65,7 @@ type StoredTrees = {
   readonly value: Float32Array;
 };
 
-/** A byte each. */
+/** Each feature number is a byte. */
 const FEATURES = 256;
 
 const FORMAT = 1;
@@ -82,7 +85,7 @@ export function decodeTrees(base64: string, hints?: FeatureHints): Trees {
 }
 
 function readStored(base64: string): StoredTrees {
-  // A copy at the start of a buffer of its own, so that columns of two and four bytes are aligned.
+  // The bytes are copied to the start of a new buffer, so that columns of two and four bytes are aligned.
   const { buffer } = new Uint8Array(Buffer.from(base64, "base64"));
   const [format, width = 0, treeCount = 0, nodeCount = 0, leafCount = 0] = new Int32Array(
     buffer,
@@ -109,15 +112,15 @@ function readStored(base64: string): StoredTrees {
   };
 }
 
-/** For each node of the trees the test that it makes. */
+/** The test of each node of the trees. */
 type NodeTests = {
   readonly trees: Int32Array;
   readonly masks: Int32Array;
   readonly leafValues: Float64Array;
 };
 
-// Trees are read by every process that extracts a page, many of which extract no other: there are no objects and no
-// callbacks for each node here, and sorting that the runtime does by itself.
+// Every process that extracts a page reads the trees, and many extract only one page. So there are no objects and no
+// callbacks for each node here, and sorting is left to the runtime's typed arrays.
 function sortTests(stored: StoredTrees, { shared, great }: FeatureHints): SortedTrees {
   const isFalling = new Uint8Array(FEATURES);
   for (const feature of great) if (!shared.has(feature)) isFalling[feature] = 1;
@@ -150,7 +153,7 @@ function testsOf(stored: StoredTrees, isFalling: Uint8Array): NodeTests {
   const leafValues = new Float64Array(roots.length * MAX_LEAVES);
   let tree = 0;
   let leaves = 0;
-  /** Visits a subtree from its near side to the far one; answers one bit for each of its leaves. */
+  /** Visits a subtree from its near side to the far one; returns one bit for each of its leaves. */
   const visit = (node: number): number => {
     if (node < 0) {
       if (leaves === MAX_LEAVES) throw new Error(`a tree has over ${MAX_LEAVES} leaves: train it smaller`);
@@ -170,10 +173,10 @@ function testsOf(stored: StoredTrees, isFalling: Uint8Array): NodeTests {
   return { trees, masks, leafValues };
 }
 
-/** Room for a node's number below the 32 bits of its threshold, in the 53 of a double. */
+/** A node's number fits below the 32 bits of its threshold in the 53 bits of a double. */
 const NODE_LIMIT = 2 ** 21;
 
-/** The nodes by feature and rising threshold. */
+/** Sorts the nodes by feature and ascending threshold. */
 function sortedNodes(feature: Uint8Array, threshold: Float32Array): Int32Array {
   const count = feature.length;
   if (count >= NODE_LIMIT) throw new Error(`trees of over ${NODE_LIMIT} nodes: train them smaller`);
@@ -184,7 +187,7 @@ function sortedNodes(feature: Uint8Array, threshold: Float32Array): Int32Array {
   const keys = new Float64Array(count);
   const bits = new Int32Array(threshold.buffer, threshold.byteOffset, count);
   for (let node = 0; node < count; node++) {
-    // The bits of floats rise as they do, but for the sign.
+    // The bits of floats are ordered like the floats, except for the sign.
     const own = bits[node]!;
     const order = (own < 0 ? ~own : own | 0x80000000) >>> 0;
     keys[next[feature[node]!]!++] = order * NODE_LIMIT + node;
@@ -225,7 +228,7 @@ function columnsOf(nodes: readonly number[], { feature, threshold }: StoredTrees
   };
 }
 
-/** The probability that the trees give each row of `rows`. */
+/** Predicts a probability for each row of `rows`. */
 export function predict({ width, stored, sorted }: Trees, rows: Float32Array): Float32Array {
   const p = new Float32Array(rows.length / width);
   if (sorted !== null) scoreQuickly(sorted, { rows, width, treeCount: stored.roots.length }, p);
@@ -235,7 +238,7 @@ export function predict({ width, stored, sorted }: Trees, rows: Float32Array): F
 
 const probabilityOf = (score: number): number => 1 / (1 + Math.exp(-score));
 
-/** The sum of the leaves that the row from `base` on reaches. */
+/** Sums up the leaves that the row at `base` reaches. */
 function walk(stored: StoredTrees, rows: Float32Array, base: number): number {
   const { roots, feature, threshold, left, right, value } = stored;
   let sum = 0;
@@ -253,7 +256,7 @@ type Rows = { readonly rows: Float32Array; readonly width: number; readonly tree
 
 function scoreQuickly(trees: SortedTrees, { rows, width, treeCount }: Rows, p: Float32Array): void {
   const { leafValues } = trees;
-  // One bit for each leaf of each tree that a row may still reach.
+  // Each bit is a leaf that a row may still reach in its tree.
   const openToAll = new Int32Array(treeCount).fill(-1);
   if (p.length > 0) closeRising(trees.shared, rows, 0, openToAll);
   const open = new Int32Array(treeCount);
@@ -270,7 +273,7 @@ function scoreQuickly(trees: SortedTrees, { rows, width, treeCount }: Rows, p: F
   }
 }
 
-/** Closes the leaves that the row from `base` on cannot reach. */
+/** Rules out the leaves that the row at `base` cannot reach. */
 function closeRising(tests: Tests, rows: Float32Array, base: number, open: Int32Array): void {
   const { columns, firstTest, thresholds, testTrees, masks } = tests;
   for (let index = 0; index < columns.length; index++) {
@@ -293,7 +296,7 @@ function closeFalling(tests: Tests, rows: Float32Array, base: number, open: Int3
   }
 }
 
-/** The word-weighted mean probability of the blocks that are more likely content than not. */
+/** Computes the word-weighted mean probability of the blocks that are more likely content than not. */
 export function plateauOf(
   p: Float32Array,
   weight: Float32Array,

@@ -3,7 +3,7 @@ import { WORD_BUCKETS } from "../page/word-stats.ts";
 import { headingLevel } from "./block-features.ts";
 import type { PageTree } from "./page-tree.ts";
 
-/** Names of the sums of a block, in their order; a change needs new weights. */
+/** The names of a block's word sums, in their order; a change needs new weights. */
 export const WORD_SUMS = [
   "textWords",
   "headingWords",
@@ -16,31 +16,35 @@ export const WORD_SUM_COUNT = WORD_SUMS.length;
 
 /** Words of class names and ids fall into this many buckets. */
 const NAME_BUCKETS = 1 << 13;
-/** Sizes of the tables of weights: words of a text and of the heading above, names of the own element, near and far. */
+/**
+ * The sizes of the weight tables: words of a text and of the heading above, names of the own element, near and far.
+ */
 const TABLE_SIZES = [WORD_BUCKETS, WORD_BUCKETS, NAME_BUCKETS, NAME_BUCKETS, NAME_BUCKETS] as const;
 const TABLE_COUNT = TABLE_SIZES.length;
 const NAME_TABLES = 3;
-/** Further words of a text, and of a heading, tell nothing new. */
+/** At most this many words of a text, and of a heading, are read; further ones add no information. */
 const TEXT_WORDS = 64;
 const HEADING_WORDS = 16;
-/** Ancestors whose names are near. */
+/** The number of ancestors whose names count as near. */
 const NEAR_LEVELS = 3;
-/** Inline elements between a block's element and its first text. */
+/** The maximum number of inline elements between a block's element and its first text. */
 const INLINE_LEVELS = 8;
 /** Longer values are data, not names. */
 const MAX_NAME = 300;
 
 /**
- * The weights of one table, a byte for each bucket. They are scaled where they are read: a page reads a few thousand of
- * the 57 344, and scaling all of them took 30 ms of the first page.
+ * The weights of one table, a byte for each bucket. They are scaled when they are read: a page reads a few thousand
+ * of the 57 344, and scaling all of them delayed the first page by 30 ms.
  */
 export type WeightTable = { readonly bytes: Int8Array; readonly scale: number };
 
 export type WordWeights = readonly WeightTable[];
 
-/** Reads what the training writes: a scale (float32) for each table, then a byte for each weight. */
+/**
+ * Reads the weights that the training writes: a scale (float32) for each table, then a byte for each weight.
+ */
 export function decodeWordWeights(base64: string): WordWeights {
-  // A copy at the start of a buffer of its own, so that the scales are aligned.
+  // The bytes are copied to the start of a new buffer, so that the scales are aligned.
   const { buffer } = new Uint8Array(Buffer.from(base64, "base64"));
   const scales = new Float32Array(buffer, 0, TABLE_COUNT);
   let at = TABLE_COUNT * 4;
@@ -51,14 +55,14 @@ export function decodeWordWeights(base64: string): WordWeights {
   });
 }
 
-/** The weight of a bucket as the training's 32 bits have it. */
+/** Returns the weight of a bucket, exactly as the training's 32 bits have it. */
 export const weightOf = ({ bytes, scale }: WeightTable, bucket: number): number =>
   Math.fround(bytes[bucket]! * scale);
 
 /**
- * What the words of a block say, by weights that were learned for each word: those of its text, of the heading above, and
- * of the class names and ids of its own element, of three around it and of all around it. Each sum is divided by the root of
- * its number of words; the last column has the sum of all.
+ * Sums up the learned weights of a block's words: those of its text, of the heading above, and of the class names and
+ * ids of its own element, of three around it and of all around it. Each sum is divided by the root of its number of
+ * words; the last column is the sum of all.
  */
 export function computeWordSums(tree: PageTree, weights: WordWeights): Float32Array {
   const { model, candidates } = tree;
@@ -86,10 +90,10 @@ function sumOfWords({ blocks }: PageModel, block: number, most: number, weights:
 }
 
 type NameSums = {
-  /** For each element the sums of its own names, a column a table of names, and their number. */
+  /** For each element the sums of its own names, a column for each table of names, and their number. */
   readonly own: Float32Array;
   readonly count: Float32Array;
-  /** The same of the element and all around it, by the table of what is far. */
+  /** The sums of the element and everything around it, by the table for far names. */
   readonly far: Float32Array;
   readonly farCount: Float32Array;
 };
@@ -154,7 +158,7 @@ function writeNames(rows: Float32Array, at: number, model: PageModel, block: num
     outer >= 0 && sums.farCount[outer]! > 0 ? sums.far[outer]! / Math.sqrt(sums.farCount[outer]!) : 0;
 }
 
-/** The numbers of what a block's sums are made of, for the training: the buckets of each table in turn. */
+/** Returns the buckets that make up a block's sums, for the training: those of each table in turn. */
 export function wordsOfBlock(tree: PageTree, block: number, heading: number): readonly (readonly number[])[] {
   const { model } = tree;
   const wordsOf = (of: number, most: number): number[] => {
@@ -188,8 +192,8 @@ const isLower = (code: number): boolean => (code - 97) >>> 0 < 26;
 const isCapital = (code: number): boolean => (code - 65) >>> 0 < 26;
 
 /**
- * Visits the buckets of the words of a class attribute or id: runs of ASCII letters, cut where a capital starts a word, and
- * pairs of them that stand in one name ("post-body").
+ * Visits the buckets of the words of a class attribute or id: runs of ASCII letters, split where a capital starts a
+ * word, and pairs of words in one name ("post-body").
  */
 function eachNameWord(name: string, visit: (bucket: number) => void): void {
   const length = Math.min(name.length, MAX_NAME);

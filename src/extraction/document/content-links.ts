@@ -3,19 +3,19 @@ import { collapseSpace } from "../text.ts";
 import type { ContentImage, ContentLink } from "../types.ts";
 import { type Block, type ContentDocument, type Image, type Inline, inlineText } from "./model.ts";
 
-/** The links and images of a content, each as often as it stands there, in its order. */
+/** The links and images of a page's content, in order and with repetitions. */
 export type LinkedContent = {
   readonly links: readonly ContentLink[];
   readonly images: readonly ContentImage[];
-  /** How many there are, those past the limit included. */
+  /** The number of links, including those beyond the limit. */
   readonly linkCount: number;
   readonly imageCount: number;
 };
 
-/** Links, and images, that are listed at most. */
+/** The maximum number of links, and of images, that are listed. */
 export const MAX_LISTED = 10_000;
 
-/** Reads the links and images of a content; the document has their addresses absolute where it knows a base. */
+/** Lists the links and images of a document, whose addresses are absolute when its base is known. */
 export function readLinkedContent({ blocks, footnotes }: ContentDocument): LinkedContent {
   const walk = new LinkWalk();
   walk.blocks(blocks);
@@ -92,7 +92,7 @@ class LinkWalk implements LinkedContent {
   }
 }
 
-/** What a reader sees of a link; of an image, what it says it shows. */
+/** Returns the visible text of a link; for an image, its alternative text. */
 const textOfLink = (children: readonly Inline[]): string =>
   collapseSpace(inlineText(children)) || collapseSpace(altOf(children));
 

@@ -2,10 +2,10 @@ import { foldForComparison } from "../text.ts";
 import { type Block, type Cell, type ContentDocument, type Inline, inlineText } from "./model.ts";
 import { isShown, normalisePhrases } from "./normalise.ts";
 
-/** What is left out of a document on request. */
+/** The parts that are left out of a document on request. */
 export type Omissions = { readonly images: boolean; readonly code: boolean };
 
-/** A document without its images or code blocks; everything else stays as it is. */
+/** Removes images or code blocks from a document, and nothing else. */
 export function omit({ blocks, footnotes }: ContentDocument, omissions: Omissions): ContentDocument {
   const kept = new Filter(omissions);
   return {
@@ -87,7 +87,7 @@ const withoutImages = (inlines: readonly Inline[]): Inline[] =>
     return [{ ...inline, children: withoutImages(inline.children) }];
   });
 
-/** The block, unless what was left out was all that it held. */
+/** Returns the block, unless everything in it was left out. */
 function filled(block: Block): Block[] {
   switch (block.kind) {
     case "list": {
@@ -109,7 +109,7 @@ function filled(block: Block): Block[] {
   }
 }
 
-/** A document without a first heading that says the title again. */
+/** Removes a first heading that repeats the title. */
 export function withoutTitle(document: ContentDocument, title: string | null): ContentDocument {
   if (title === null) return document;
   const at = document.blocks.findIndex((block) => block.kind === "heading" || saysSomething(block));
@@ -128,15 +128,16 @@ const saysSomething = (block: Block): boolean =>
       : block.kind !== "rule";
 
 /**
- * A document whose headings skip no level below its title: a page that goes from its title to h3 and h5, as manuals
- * of one section a page do, gets h2 and h3. Headings of quotations, tables and the like belong to these and stay.
+ * Closes gaps between the levels of headings below the title: a page that goes from its title to h3 and h5, as
+ * manuals with one section a page do, gets h2 and h3. Headings inside quotations, tables and similar blocks stay as
+ * they are.
  */
 export function withoutSkippedLevels(document: ContentDocument): ContentDocument {
   return { ...document, blocks: new Leveller().blocks(document.blocks) };
 }
 
 class Leveller {
-  /** Levels, as written, of the sections around the next heading; the first is the title's. */
+  /** The original levels of the sections around the next heading; the first is the title's. */
   readonly #open: number[] = [1];
 
   blocks(blocks: readonly Block[]): Block[] {

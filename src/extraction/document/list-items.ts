@@ -2,7 +2,7 @@ import type { Block, ListItem } from "./model.ts";
 import { isShown, normalisePhrases } from "./normalise.ts";
 import { type ContentElement, textOf } from "./tree.ts";
 
-/** Adds the blocks of an item, or of what stands between items and belongs to the one before. */
+/** Adds the blocks of an item, or blocks between items, which belong to the item before them. */
 export function addToItems(
   items: ListItem[],
   blocks: readonly Block[],
@@ -16,8 +16,8 @@ export function addToItems(
 }
 
 /**
- * Whether a list lays out a page: its items are sections of their own, as Javadoc writes them. A card of a heading
- * and a paragraph is an item all the same, unless its element says that it is a section.
+ * Tells whether a list lays out a page: its items are sections of their own, as Javadoc writes them. A card with a
+ * heading and a paragraph is still an item, unless its element is a section.
  * @param holdsSections whether an item is a `<section>`
  */
 export const isLayout = (items: readonly ListItem[], holdsSections: boolean): boolean =>
@@ -38,7 +38,7 @@ const SECTION_PARTS: ReadonlySet<Block["kind"]> = new Set([
   "admonition",
 ]);
 
-/** Whether a task is done; null for an item that is no task. */
+/** Reads whether a task is done; null for an item that is not a task. */
 export function taskState(item: ContentElement): boolean | null {
   const classes = item.classes;
   if (!classes.includes("task-list-item")) return null;
@@ -46,10 +46,10 @@ export function taskState(item: ContentElement): boolean | null {
   return sign === undefined ? classes.includes("done") : sign === "☑";
 }
 
-// Our own HTML shows the state as a sign.
+// Removes the sign with which our own HTML shows the state.
 const withoutTick = (blocks: readonly Block[]): readonly Block[] => withoutStart(blocks, /^[☑☐]\s*/u);
 
-/** The blocks of an alert without GitHub's own mark. */
+/** Removes GitHub's own mark from the blocks of an alert. */
 export const withoutMark = (blocks: readonly Block[]): readonly Block[] =>
   withoutStart(blocks, /^\[!(?:NOTE|TIP|IMPORTANT|WARNING|CAUTION)\]\s*/);
 

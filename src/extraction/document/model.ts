@@ -1,16 +1,16 @@
 /**
- * The content of a page as a small tree: what a reader sees, and nothing of how the page made it. All
- * renderings are written from it, so they hold the same things in the same order.
+ * The content of a page as a small tree: what a reader sees, and nothing of how the page made it. All renderings are
+ * written from it, so they contain the same things in the same order.
  */
 export type ContentDocument = {
   readonly blocks: readonly Block[];
   readonly footnotes: readonly Footnote[];
 };
 
-/** A note under the text; `label` is what a `footnote-ref` names. */
+/** A note below the text; a `footnote-ref` refers to it by `label`. */
 export type Footnote = { readonly label: string; readonly blocks: readonly Block[] };
 
-/** Language (BCP 47) and direction, where the page says them. */
+/** Language (BCP 47) and direction, where the page states them. */
 export type Locale = { readonly lang?: string; readonly dir?: string };
 
 export type Block =
@@ -30,7 +30,7 @@ export type Block =
 export type List = {
   readonly kind: "list";
   readonly isOrdered: boolean;
-  /** Number of the first item of an ordered list. */
+  /** The number of the first item of an ordered list. */
   readonly start: number;
   readonly items: readonly ListItem[];
 } & Locale;
@@ -38,12 +38,12 @@ export type List = {
 /** @property isDone null for an item that is no task */
 export type ListItem = { readonly isDone: boolean | null; readonly blocks: readonly Block[] };
 
-/** Code with its characters exactly as the page shows them, without a last line break. */
+/** Code exactly as the page shows it, without a final line break. */
 export type CodeBlock = {
   readonly kind: "code-block";
   readonly text: string;
   readonly language: string | null;
-  /** File name, or the tab that shows the code. */
+  /** The file name, or the name of the tab that shows the code. */
   readonly label: string | null;
 } & Locale;
 
@@ -57,7 +57,7 @@ export type Cell = {
   readonly alignment: Alignment;
 };
 
-/** Rows as the page has them, spans not unfolded; the first `headerRows` are the header. */
+/** The rows as the page has them, with spans not expanded; the first `headerRows` are the header. */
 export type Table = {
   readonly kind: "table";
   readonly caption: readonly Inline[];
@@ -65,13 +65,13 @@ export type Table = {
   readonly rows: readonly (readonly Cell[])[];
 } & Locale;
 
-/** The five kinds of GitHub's alerts, which those of other generators come down to. */
+/** The five kinds of GitHub's alerts; those of other generators are mapped to them. */
 export type AdmonitionKind = "note" | "tip" | "important" | "warning" | "caution";
 
 export type Admonition = {
   readonly kind: "admonition";
   readonly type: AdmonitionKind;
-  /** As the page shows it, even where it says no more than the kind; empty when it shows none. */
+  /** The title that the page shows, even if it only repeats the kind; empty when it shows none. */
   readonly title: readonly Inline[];
   readonly blocks: readonly Block[];
 } & Locale;
@@ -101,7 +101,7 @@ export type Figure = {
 
 export type MathBlock = { readonly kind: "math-block"; readonly tex: string } & Locale;
 
-/** Phrase elements that a span may be; the names are HTML's. */
+/** The phrase elements that a span may be, by their HTML names. */
 export const SPAN_TAGS = [
   "em",
   "strong",
@@ -139,7 +139,7 @@ export type Image = {
   readonly src: string;
   readonly alt: string;
   readonly title: string | null;
-  /** Pixels, as the page says them. */
+  /** Pixels, as the page states them. */
   readonly width: string | null;
   readonly height: string | null;
 };
@@ -164,7 +164,7 @@ export type Inline =
   | Link
   | Image;
 
-/** The characters of a phrase, without any marks. */
+/** Returns the text of a phrase without any markup. */
 export function inlineText(inlines: readonly Inline[]): string {
   let text = "";
   for (const inline of inlines) {

@@ -12,30 +12,32 @@ import {
   textOf,
 } from "./tree.ts";
 
-/** What a reader of blocks carries downwards. */
+/** The state that a reader of blocks passes down. */
 export type Place = {
-  /** Elements between the root and here. */
+  /** The number of elements between the root and here. */
   readonly depth: number;
-  /** Lists, quotations and the like around here. */
+  /** The number of lists, quotations and similar blocks around here. */
   readonly nesting: number;
   readonly locale: Locale;
-  /** The link around these blocks, until a block has taken it. */
+  /** The link around these blocks, until a block has received it. */
   readonly link: { readonly href: string | null } | null;
 };
 
-/** Reads what is inside an element. */
+/** Reads the content of an element. */
 export interface BlockReader {
   blocks(parent: ContentElement, place: Place): Block[];
   phrases(element: ContentElement, place: Place): Inline[];
 }
 
-/** What readers of phrases need to know of their page. */
+/** What readers of phrases need to know about their page. */
 export type PhraseContext = {
   readonly references: References;
-  /** Labels of the footnotes that the content holds. */
+  /** The labels of the footnotes in the content. */
   readonly notes: ReadonlySet<string>;
   readonly isInLink: boolean;
-  /** Whether the phrases title a section: their links within the page only lead back to where they stand. */
+  /**
+   * Whether the phrases are the title of a section: links within the page then only lead back to where they stand.
+   */
   readonly isInTitle: boolean;
   readonly depth: number;
 };
@@ -67,7 +69,7 @@ const SPANS: Readonly<Record<string, SpanTag>> = {
   BDO: "bdo",
 };
 
-/** The phrase elements of an element's children, white space as the page has it. */
+/** Reads an element's children as phrases, with white space as in the page. */
 export function readPhrases(parent: ContentElement, context: PhraseContext): Inline[] {
   const inlines: Inline[] = [];
   for (let child = parent.firstChild; child; child = child.nextSibling) {
@@ -82,7 +84,7 @@ export function pushText(inlines: Inline[], text: string): void {
   if (visible !== "") inlines.push({ kind: "text", text: visible });
 }
 
-/** One element as phrases; a block that stands inside a phrase becomes words set apart by space. */
+/** Reads one element as phrases; a block inside a phrase becomes words separated by spaces. */
 export function readPhrase(element: ContentElement, context: PhraseContext): Inline[] {
   const name = element.name;
   if (context.depth > MAX_ELEMENT_DEPTH) return [{ kind: "text", text: removeInvisible(textOf(element)) }];
@@ -96,11 +98,11 @@ export function readPhrase(element: ContentElement, context: PhraseContext): Inl
   if (name === "SUP") {
     const label = footnoteLabel(element, context);
     if (label !== null) return [{ kind: "footnote-ref", label }];
-    // These signs are raised by themselves.
+    // These signs are superscript by themselves.
     if (/^\s*(?:[®™℠©]\ufe0e?)\s*$/u.test(textOf(element))) return readPhrases(element, inner);
   }
   const children = readPhrases(element, inner);
-  // Pages set the labels of their fields apart by style alone.
+  // Pages separate the labels of their fields by style alone.
   if (BLOCKS.has(name) || name === "LABEL")
     return [{ kind: "text", text: " " }, ...children, { kind: "text", text: " " }];
   if (name === "SPAN" && element.className === "classifier") return [...colonBefore(element), ...children];
@@ -132,7 +134,7 @@ function spanOf(element: ContentElement, tag: SpanTag, children: Inline[]): Inli
   ];
 }
 
-/** `lang` and `dir` where their values mean something. */
+/** Reads `lang` and `dir` when their values are valid. */
 export function localeOf(element: ContentElement): { lang?: string; dir?: string } {
   const lang = element.getAttribute("lang") ?? "";
   const dir = (element.getAttribute("dir") ?? "").toLowerCase();
@@ -151,7 +153,7 @@ function attributeText(element: ContentElement, name: string): string | null {
 
 function readImage(image: ContentElement, references: References): Inline[] {
   const src = references.image(image);
-  // What cannot be shown stands between two words all the same.
+  // An image that cannot be shown still separates two words.
   if (src === null || isTrackingPixel(image)) return [{ kind: "text", text: " " }];
   const alt = attributeText(image, "alt") ?? "";
   if (alt === "" && isIcon(image, src)) return [{ kind: "text", text: " " }];
@@ -169,7 +171,7 @@ function readImage(image: ContentElement, references: References): Inline[] {
   ];
 }
 
-/** Pixels up to which a picture that says nothing is an ornament. */
+/** A picture without a description up to this many pixels is an ornament. */
 const MAX_ICON = 48;
 
 function isIcon(image: ContentElement, src: string): boolean {
@@ -180,7 +182,7 @@ function isIcon(image: ContentElement, src: string): boolean {
   return sides.length > 0 && sides.every((side) => side <= MAX_ICON);
 }
 
-// References to functions are links inside code; Markdown has code inside links.
+// References to functions are links inside code, but Markdown can only express code inside links.
 function readCode(element: ContentElement, context: PhraseContext): Inline[] {
   const text = removeInvisible(textOf(element));
   if (/(?:^|\s)math-inline(?:\s|$)/.test(element.className)) return [{ kind: "math", tex: text.trim() }];
@@ -220,10 +222,10 @@ function readLink(element: ContentElement, context: PhraseContext): Inline[] {
 const isFragment = (link: ContentElement): boolean =>
   (link.getAttribute("href") ?? "").trimStart().startsWith("#");
 
-/** Where a link leads; null when it leads nowhere. */
+/** Returns the target of a link; null when it leads nowhere. */
 export function hrefOf(element: ContentElement, references: References): string | null {
   const href = element.getAttribute("href");
-  // A reference to a note that was left out leads nowhere.
+  // A reference to an omitted note leads nowhere.
   if (element.className === "footnote-ref" && FOOTNOTE_HREF.test(href ?? "")) return null;
   if (href === null || /^\s*(?:#\s*)?$/.test(href)) return null;
   return references.link(href);
@@ -231,7 +233,7 @@ export function hrefOf(element: ContentElement, references: References): string 
 
 const FOOTNOTE_HREF = /^#fn-(\d{1,4})$/;
 
-/** The number of the footnote that an element in canonical form refers to. */
+/** Returns the number of the footnote that an element in canonical form refers to. */
 function footnoteLabel(element: ContentElement, { notes }: PhraseContext): string | null {
   const link = element.name === "SUP" ? element.firstElementChild : element;
   if (link?.name !== "A" || link.className !== "footnote-ref") return null;

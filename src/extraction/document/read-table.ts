@@ -5,13 +5,13 @@ import { type ContentElement, find, findAll, named, textOf } from "./tree.ts";
 
 type Row = { readonly element: ContentElement; readonly isHead: boolean; readonly isFoot: boolean };
 
-/** Longer cells hold a page, not a value. */
+/** A longer cell holds a part of a page, not a value. */
 const LONG_CELL = 1200;
-/** The same for a row that stands alone. */
+/** This is the limit for a table with a single row. */
 const LONG_SINGLE_CELL = 120;
 const MAX_SPAN = 100;
 
-/** A table of values; one that only lays out the page becomes the blocks of its cells. */
+/** Reads a table of values; a table that only lays out the page becomes the blocks of its cells. */
 export function readTable(reader: BlockReader, table: ContentElement, place: Place): Block[] {
   const rows = rowsOf(table);
   const caption = captionOf(reader, table, place);
@@ -27,7 +27,7 @@ export function readTable(reader: BlockReader, table: ContentElement, place: Pla
     .map((cells, index) => ({ cells, row: rows[index]! }))
     .filter(({ cells }) => cells.length > 0);
   if (!shown.some(({ cells }) => cells.some((cell) => cell.blocks.length > 0))) return [];
-  // Feet may stand before the body in the source; a reader sees them last.
+  // A `<tfoot>` may precede the body in the source, but is shown last.
   const ordered = [...shown.filter(({ row }) => !row.isFoot), ...shown.filter(({ row }) => row.isFoot)];
   const headerRows = countHeaderRows(ordered);
   return [{ kind: "table", caption, headerRows, rows: ordered.map(({ cells }) => cells), ...place.locale }];
@@ -130,7 +130,9 @@ function countHeaderRows(rows: readonly ReadRow[]): number {
 
 const MAX_NAME = 40;
 
-/** Short words above columns of figures, or above all columns but the first, name these. */
+/**
+ * Tells whether a row names the columns: short words above columns of figures, or above all columns but the first.
+ */
 function namesColumns({ cells }: ReadRow, rows: readonly ReadRow[]): boolean {
   const names = cells.map(plainCell);
   const [corner, ...others] = names;
@@ -142,14 +144,14 @@ function namesColumns({ cells }: ReadRow, rows: readonly ReadRow[]): boolean {
   return others.some((_, column) => rows.every((row) => /\d/.test(plainCell(row.cells[column + 1]) ?? "")));
 }
 
-/** The text of a cell that is one phrase; null for any other. */
+/** Returns the text of a cell that is one phrase; null for any other. */
 function plainCell(cell: Cell | undefined): string | null {
   if (!cell || cell.blocks.length === 0) return "";
   const [only, ...more] = cell.blocks;
   return only?.kind === "paragraph" && more.length === 0 ? inlineText(only.children).trim() : null;
 }
 
-// Old pages write their header in bold.
+// Old pages mark their header with bold type.
 const isBold = ({ cells }: ReadRow): boolean =>
   cells.length > 0 &&
   cells.every(({ blocks: [only, more] }) => {

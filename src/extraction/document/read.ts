@@ -32,12 +32,12 @@ import {
   textOf,
 } from "./tree.ts";
 
-/** Lists, quotations and the like nested deeper are written at this level. */
+/** More deeply nested lists, quotations and similar blocks are written at this level. */
 const MAX_NESTING = 16;
 
 /**
- * Reads the content below an element in canonical form into a document: allowed things only, links and
- * images absolute, nothing that is not seen.
+ * Reads the content below an element in canonical form into a document. Only known constructs are kept, links and
+ * images become absolute, and hidden things are left out.
  * @param base what relative references resolve against; null leaves them relative
  */
 export function readDocument(root: ContentElement, base: PageUrl | null): ContentDocument {
@@ -52,8 +52,8 @@ const isCaption = named("FIGCAPTION");
 const NOTE_ID = /^fn-(\d{1,4})$/;
 
 /**
- * Notes on each element whether it holds blocks, so that a phrase element around paragraphs is read as their frame;
- * the labels of the notes.
+ * Marks each element that contains blocks, so that a phrase element around paragraphs is read as their frame, and
+ * collects the labels of the notes.
  */
 function survey(root: ContentElement): ReadonlySet<string> {
   const notes = new Set<string>();
@@ -67,7 +67,7 @@ function survey(root: ContentElement): ReadonlySet<string> {
   return notes;
 }
 
-/** The number of a note in canonical form; null for any other element. */
+/** Returns the number of a note in canonical form; null for any other element. */
 function noteLabel(element: ContentElement): string | null {
   const label = NOTE_ID.exec(element.id)?.[1];
   return label !== undefined && element.classes.includes("footnote") ? label : null;
@@ -85,12 +85,12 @@ class Reader implements BlockReader {
 
   read(root: ContentElement): ContentDocument {
     const blocks = this.blocks(root, { depth: 0, nesting: 0, locale: {}, link: null });
-    // In the order of their references, as renderers number them.
+    // Footnotes are in the order of their references, as renderers number them.
     const footnotes = [...this.#footnotes.values()].sort((a, b) => Number(a.label) - Number(b.label));
     return { blocks, footnotes };
   }
 
-  /** The blocks among and inside an element's children; phrases between them become paragraphs. */
+  /** Reads the blocks among and inside an element's children; phrases between them become paragraphs. */
   blocks(parent: ContentElement, place: Place): Block[] {
     if (place.depth > MAX_ELEMENT_DEPTH) return this.#flat(parent);
     const out: Block[] = [];
@@ -116,7 +116,7 @@ class Reader implements BlockReader {
     return out;
   }
 
-  /** An element's own phrases, for places where no block can stand. */
+  /** Reads an element as phrases, for places where blocks are not allowed. */
   phrases(element: ContentElement, place: Place): Inline[] {
     return normalisePhrases(readPhrases(element, this.#context(place)));
   }
@@ -219,7 +219,8 @@ class Reader implements BlockReader {
   }
 
   #definitions(element: ContentElement, place: Place): Block[] {
-    // Questions and answers are often written so, with headings for terms; manuals have signatures of several lines.
+    // Questions and answers are often written this way, with headings as terms; manuals have signatures of several
+    // lines.
     const hasBlocks =
       find(
         element,
@@ -306,17 +307,17 @@ class Reader implements BlockReader {
     const inner: Place = { ...place, nesting: place.nesting + 1, locale: {} };
     const title = element.children.find((child) => child.name === "SUMMARY");
     title?.remove();
-    // A heading that folds its section is a heading first: readers of Markdown look for it by its level.
+    // A heading that folds its section remains a heading: readers of Markdown look for it by its level.
     if (title && find(title, isHeading))
       return [...this.blocks(title, place), ...this.blocks(element, place)];
     const summary = title ? this.phrases(title, inner) : [];
     const blocks = this.blocks(element, inner);
-    // Without a title it folds nothing that anyone could open on purpose.
+    // Without a title nobody could open it on purpose.
     if (!isShown(summary)) return blocks;
     return [{ kind: "details", summary, isOpen: element.hasAttribute("open"), blocks, ...place.locale }];
   }
 
-  // A card is one link around many blocks: its heading takes it, or else its first text.
+  // A card is one link around many blocks: its heading gets the link, or else its first text.
   #linkedBlocks(element: ContentElement, place: Place): Block[] {
     const href = place.link?.href == null ? hrefOf(element, this.#references) : null;
     if (href === null) return this.blocks(element, place);
@@ -337,7 +338,7 @@ class Reader implements BlockReader {
     return true;
   }
 
-  // Without recursion, for what is nested beyond all reason: its text, a paragraph for each block.
+  // Reads absurdly deep nesting without recursion: its text, with a paragraph for each block.
   #flat(parent: ContentElement): Block[] {
     const out: Block[] = [];
     let text = "";
@@ -358,7 +359,7 @@ class Reader implements BlockReader {
   }
 }
 
-// A heading is bold by itself.
+// A heading is already bold.
 const withoutBold = (inlines: readonly Inline[]): Inline[] => {
   const [only, ...more] = inlines;
   const isBold = only?.kind === "span" && only.tag === "strong" && more.length === 0;

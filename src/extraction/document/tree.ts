@@ -1,17 +1,17 @@
 /**
- * The tree that a page's content is made into before it is read: elements and texts, linked both ways so that
- * what a generator wrote can be rewritten in place. An element of a page keeps its place there, and its
- * attributes are read when somebody asks for one.
+ * The tree that a page's content is turned into before it is read: elements and texts, linked both ways so that the
+ * output of generators can be rewritten in place. An element of a page remembers its place there, and its attributes
+ * are only read when needed.
  */
 export type ContentNode = ContentElement | ContentText;
 
 /** Reads the attributes of a page's elements, see `PageElements`. */
 export interface AttributeSource {
   classOf(element: number): string;
-  /** The words of the class, see `classesOf`. */
+  /** Returns the words of the class, see `wordsOfClass`. */
   classesOf(element: number): readonly string[];
   idOf(element: number): string;
-  /** The value of an attribute, named in lower case; null where the element has none. */
+  /** Returns the value of an attribute, named in lower case; null when the element has none. */
   attributeOf(element: number, name: string): string | null;
 }
 
@@ -20,7 +20,7 @@ export class ContentText {
   parent: ContentElement | null = null;
   previousSibling: ContentNode | null = null;
   nextSibling: ContentNode | null = null;
-  /** Characters as a reader sees them, white space as in the source. */
+  /** The decoded characters, with white space as in the source. */
   text: string;
 
   constructor(text: string) {
@@ -39,9 +39,9 @@ export class ContentElement {
   nextSibling: ContentNode | null = null;
   firstChild: ContentNode | null = null;
   lastChild: ContentNode | null = null;
-  /** In capitals. */
+  /** The name in capitals. */
   readonly name: string;
-  /** Whether a block stands somewhere inside, see `noteBlocks`. */
+  /** Whether there is a block somewhere inside, see `noteBlocks`. */
   holdsBlocks = false;
   readonly #source: AttributeSource | null;
   readonly #number: number;
@@ -55,12 +55,12 @@ export class ContentElement {
     this.#number = number;
   }
 
-  /** The class attribute; empty for none. */
+  /** The class attribute; empty without one. */
   get className(): string {
     return this.#own?.get("class") ?? this.#source?.classOf(this.#number) ?? "";
   }
 
-  /** The words of the class, lower-cased; a hostile class is cut off. */
+  /** The words of the class in lower case; a hostile class is truncated. */
   get classes(): readonly string[] {
     const own = this.#own?.get("class");
     return own === undefined ? (this.#source?.classesOf(this.#number) ?? []) : wordsOfClass(own);
@@ -97,14 +97,14 @@ export class ContentElement {
     return at;
   }
 
-  /** The elements right inside. */
+  /** The child elements. */
   get children(): ContentElement[] {
     const children: ContentElement[] = [];
     for (let at = this.firstElementChild; at; at = at.nextElementSibling) children.push(at);
     return children;
   }
 
-  /** Whether there are more elements right inside than this, which should be few. */
+  /** Tells whether there are more child elements than this number, which should be small. */
   hasMoreChildrenThan(count: number): boolean {
     let seen = 0;
     for (let at = this.firstElementChild; at; at = at.nextElementSibling) if (++seen > count) return true;
@@ -115,14 +115,14 @@ export class ContentElement {
     for (const node of nodes) this.insertBefore(node, null);
   }
 
-  /** Adds text at the end, to a text that ends there. */
+  /** Appends text, joined to a text that is last already. */
   appendText(text: string): void {
     const last = this.lastChild;
     if (last?.kind === "text") last.text += text;
     else this.append(new ContentText(text));
   }
 
-  /** Moves a node to this place; to the end where `before` is null. */
+  /** Moves a node to this place, or to the end when `before` is null. */
   insertBefore(node: ContentNode, before: ContentNode | null): void {
     if (node.parent !== null) unlink(node);
     const previous = before === null ? this.lastChild : before.previousSibling;
@@ -174,13 +174,13 @@ export const isElement = (node: ContentNode | null | undefined): node is Content
 
 export const isText = (node: ContentNode | null | undefined): node is ContentText => node?.kind === "text";
 
-/** The words of a class, lower-cased; a hostile class is cut off. */
+/** Splits a class into words in lower case; a hostile class is truncated. */
 export const wordsOfClass = (classes: string): readonly string[] =>
   classes === "" ? NO_WORDS : classes.slice(0, 1000).toLowerCase().split(/\s+/).filter(Boolean);
 
 const NO_WORDS: readonly string[] = [];
 
-/** The node after this one and all that is inside it, in document order and inside `root`. */
+/** Returns the node after this one and everything inside it, in document order and inside `root`. */
 export function following(node: ContentNode, root: ContentNode): ContentNode | null {
   let at: ContentNode | null = node;
   while (at && at !== root) {
@@ -190,11 +190,13 @@ export function following(node: ContentNode, root: ContentNode): ContentNode | n
   return null;
 }
 
-/** The node after this one in document order, which may be inside it; null at the end of `root`. */
+/** Returns the next node in document order, which may be inside this one; null at the end of `root`. */
 export const nextNode = (node: ContentNode, root: ContentNode): ContentNode | null =>
   (node.kind === "element" ? node.firstChild : null) ?? following(node, root);
 
-/** Visits the elements below `root` in document order; one for which `visit` returns true is not entered. */
+/**
+ * Visits the elements below `root` in document order; an element for which `visit` returns true is not entered.
+ */
 export function walkElements(root: ContentElement, visit: (element: ContentElement) => boolean): void {
   let node = root.firstChild;
   while (node) {
@@ -205,7 +207,7 @@ export function walkElements(root: ContentElement, visit: (element: ContentEleme
 
 type Test = (element: ContentElement) => boolean;
 
-/** The first element below `root`, in document order, that passes. */
+/** Returns the first element below `root`, in document order, that passes the test. */
 export function find(root: ContentElement, test: Test): ContentElement | null {
   for (let node = root.firstChild; node; node = nextNode(node, root)) {
     if (node.kind === "element" && test(node)) return node;
@@ -213,7 +215,7 @@ export function find(root: ContentElement, test: Test): ContentElement | null {
   return null;
 }
 
-/** All elements below `root` that pass, in document order. */
+/** Returns all elements below `root` that pass the test, in document order. */
 export function findAll(root: ContentElement, test: Test): ContentElement[] {
   const found: ContentElement[] = [];
   for (let node = root.firstChild; node; node = nextNode(node, root)) {
@@ -222,24 +224,24 @@ export function findAll(root: ContentElement, test: Test): ContentElement[] {
   return found;
 }
 
-/** A test for elements of these names, in capitals. */
+/** Creates a test for elements with these names, in capitals. */
 export const named = (names: string): Test => {
   const set = new Set(names.split(" "));
   return (element) => set.has(element.name);
 };
 
-/** Whether an element has a class, whose case counts. */
+/** Tells whether an element has a class; case matters. */
 export const hasClass = (element: ContentElement, word: string): boolean =>
   element.className.includes(word) && element.className.split(/\s+/).includes(word);
 
-/** The innermost ancestor, at most `levels` up, that passes. */
+/** Returns the innermost ancestor, at most `levels` up, that passes the test. */
 export function ancestorWhere(element: ContentElement, levels: number, test: Test): ContentElement | null {
   let at = element.parent;
   for (let level = 0; at && level < levels; level++, at = at.parent) if (test(at)) return at;
   return null;
 }
 
-/** A new element with attributes and children. */
+/** Creates an element with attributes and children. */
 export function build(
   name: string,
   attributes: Readonly<Record<string, string>>,
@@ -259,7 +261,7 @@ export function moveChildren(from: ContentElement, to: ContentElement): void {
   for (let child = from.firstChild; child; child = from.firstChild) to.append(child);
 }
 
-/** All text in a node. */
+/** Returns all text in a node. */
 export function textOf(root: ContentNode): string {
   if (root.kind === "text") return root.text;
   let text = "";
@@ -268,7 +270,9 @@ export function textOf(root: ContentNode): string {
   return text;
 }
 
-/** The text of a node and of those right after it; empty for a text that goes on with the one before. */
+/**
+ * Returns the text of a node and of those right after it; empty for a text that continues the previous one.
+ */
 export function textFrom(node: ContentText): string {
   if (isText(node.previousSibling)) return "";
   let { text } = node;
@@ -278,19 +282,19 @@ export function textFrom(node: ContentText): string {
 
 const set = (names: string): ReadonlySet<string> => new Set(names.split(/\s+/));
 
-/** Elements that never hold readable content, left out with all that is inside. */
+/** Elements that never hold readable content; they are left out with everything inside. */
 export const DROPPED = set(
   `SCRIPT STYLE TEMPLATE NOSCRIPT IFRAME OBJECT EMBED APPLET CANVAS SVG MATH AUDIO VIDEO INPUT BUTTON SELECT
    TEXTAREA OPTION DATALIST DIALOG HEAD LINK META TITLE BASE FRAME FRAMESET PORTAL SOURCE TRACK MAP AREA
    COLGROUP COL XMP NOEMBED NOFRAMES PLAINTEXT PARAM BGSOUND RP`,
 );
 
-/** Elements that start a line of their own; all others are phrases. */
+/** Elements that start on a new line; all others are phrases. */
 export const BLOCKS = set(
   `ADDRESS ARTICLE ASIDE BLOCKQUOTE BODY CAPTION CENTER DD DETAILS DIR DIV DL DT FIELDSET FIGCAPTION FIGURE
    FOOTER FORM H1 H2 H3 H4 H5 H6 HEADER HGROUP HR LEGEND LI MAIN MENU NAV OL P PRE SEARCH SECTION SUMMARY
    TABLE TBODY TD TFOOT TH THEAD TR UL`,
 );
 
-/** Deeper elements are read as plain text: no page that people read goes that deep. */
+/** Deeper elements are read as plain text; no real page is nested that deeply. */
 export const MAX_ELEMENT_DEPTH = 200;

@@ -8,7 +8,7 @@ import { foldNames, startsSpoken } from "./person-names.ts";
 import { Around, inside, NameGroup, named, near, type Places } from "./places.ts";
 import { foldedWords, shareIn } from "./text-overlap.ts";
 
-/** A name, or several in one byline, with every place that gives it. */
+/** A byline of one name or several, with every mention of it. */
 export type BylineCandidate = {
   readonly name: string;
   readonly source: MetadataSource;
@@ -18,7 +18,7 @@ export type BylineCandidate = {
 
 const MAX_CANDIDATES = 40;
 
-/** The names of these mentions, each once, in the order in which they were found. */
+/** Groups these mentions by name, in the order in which the names were found. */
 export function groupByName(mentions: readonly BylineMention[]): BylineCandidate[] {
   const names = new Map<string, BylineMention[]>();
   for (const mention of mentions) {
@@ -34,7 +34,10 @@ export function groupByName(mentions: readonly BylineMention[]): BylineCandidate
   });
 }
 
-/** As readers see it joined ("A, B and C"), but not in capitals that a style sheet would make. */
+/**
+ * Chooses the mention with the best spelling: joined as readers see it ("A, B and C"), but not in capitals that a
+ * style sheet would make.
+ */
 function bestSpelt(mentions: readonly BylineMention[]): BylineMention {
   const first = mentions[0]!;
   const shown = mentions.find(({ shown: place, name }) => place !== null && name !== name.toUpperCase());
@@ -47,11 +50,11 @@ const TEAM =
   /\b(?:team|staff|editors?|editorial|newsroom|desk|redaktion|redaction|rédaction|redacción|redazione|redactie|contributors?|writers?|inc|llc|ltd|gmbh|group|agency|news|magazine|press|media|association|institute|university|department)\b/i;
 const ACCOUNT =
   /^(?:admin|administrator|webmaster|editor|guest|user|moderator|webteam|web team|super user)\w*$/i;
-// Words of buttons and links that stand where names do.
+// Matches words of buttons and links that stand in the place of names.
 const INTERFACE =
   /^(?:share|comments?|follow|home|about|menu|search|log ?in|sign ?(?:in|up)|register|edited|answered|asked|reply|more|contact|facebook|twitter|instagram|linkedin|pinterest|youtube|tiktok|reddit|medium|bluesky|mastodon|profile|users?|posts?|author|staff|members?|(?:main|user) menu|teilen|folgen|anmelden|partager|compartir)\b/i;
 
-/** A job or a title beside or instead of a name. */
+/** Matches a job or a title beside or instead of a name. */
 const ROLE =
   /\b(?:editor|writer|author|director|manager|president|founder|officer|ceo|specialist|expert|analyst|contributor|columnist|reporter|correspondent|engineer|head of|ph\.?d|m\.?d|rd|rdn|mba)\b/i;
 const PERSON = /^\p{L}+(?: \p{L}\.?)? \p{L}{2,}$/u;
@@ -61,7 +64,7 @@ const clip = (value: number): number => Math.max(-FAR, Math.min(FAR, value));
 const SAYS_OTHER =
   /review|edited|editor|fact|photo|image|illustrat|sponsor|translat|medical|credit|updated by|geprüft|foto|bild|supervis|check|repl(?:y|ied)|comment|thanks|follow/i;
 
-/** A name that a page shows, and what stands around it. */
+/** A visible name, and its surroundings. */
 type AroundName = ReturnType<typeof lookAround>;
 
 const SHOWN = features<AroundName>({
@@ -90,7 +93,7 @@ const SHOWN = features<AroundName>({
   isHidden: ({ places, element }) => flag(places.isHidden(element)),
 });
 
-/** A candidate and its page. */
+/** A candidate with its page. */
 type Described = ReturnType<typeof describe>;
 
 const FEATURES = joined<Described>(
@@ -142,10 +145,10 @@ const FEATURES = joined<Described>(
   }),
 );
 
-/** Names of the numbers about a candidate, in their order. */
+/** The names of a candidate's features, in their order. */
 export const BYLINE_FEATURES = FEATURES.names;
 
-/** A row of numbers for each candidate. */
+/** Computes a row of features for each candidate. */
 export function computeBylineFeatures(
   candidates: readonly BylineCandidate[],
   page: MetadataPage,

@@ -7,7 +7,9 @@ import type { MetadataPage } from "./metadata-page.ts";
 import { announcesName, cleanName, startsSpoken } from "./person-names.ts";
 import type { PlacedLine, Places } from "./places.ts";
 
-/** Where a page names its author. The order is part of the trained model: append, never insert. */
+/**
+ * The kinds of places where a page names its author. The order is part of the trained model: append, never insert.
+ */
 export const BYLINE_KINDS = [
   "jsonLdPerson",
   "jsonLdOrganisation",
@@ -23,11 +25,11 @@ export const BYLINE_KINDS = [
 ] as const;
 export type BylineKind = (typeof BYLINE_KINDS)[number];
 
-/** One place where a page names somebody who may be its author. */
+/** One mention of somebody who may be the page's author. */
 export type BylineMention = {
   readonly kind: BylineKind;
   readonly name: string;
-  /** Where it is shown; null for what is no text of the page. */
+  /** The place where it is shown; null when it is not visible text. */
   readonly shown: {
     readonly block: number;
     readonly element: number;
@@ -36,7 +38,7 @@ export type BylineMention = {
   } | null;
 };
 
-/** Everybody whom a page names as its author, or shows around its title and content. */
+/** Finds everybody whom a page names as its author or shows around its title and content. */
 export function findBylineMentions(page: MetadataPage, titleBlock: number): BylineMention[] {
   const { places } = page;
   const blocks = blocksToRead(places, titleBlock);
@@ -46,13 +48,13 @@ export function findBylineMentions(page: MetadataPage, titleBlock: number): Byli
     ...fromLines(places, blocks),
     ...fromLinks(places, blocks),
   ];
-  // In a forum the first post may be a comment like all others.
+  // In a forum the first post may be marked up as a comment like all others.
   const isForum = page.pageType === "forum";
   const ofPage = shown.filter((one) => isForum || !one.shown || !places.isInComments(one.shown.element));
   return [...page.jsonLd.flatMap(fromJsonLd), ...fromMeta(page), ...ofPage];
 }
 
-/** Where a name of this kind was found, in the words of the result. */
+/** Returns the public name of the source of such mentions. */
 export function sourceOfByline(kind: BylineKind): MetadataSource {
   if (kind.startsWith("jsonLd")) return "json-ld";
   if (kind.startsWith("meta")) return "meta";
@@ -82,7 +84,7 @@ function fromJsonLd(object: JsonLdObject): BylineMention[] {
 
 const PERSON = /^\p{Lu}[\p{L}'’.-]*(?: \p{L}[\p{L}'’.-]*){1,3}$/u;
 
-/** Whether a text names several people: a shop or an office stands alone. */
+/** Tells whether a text names several people; a shop or an office stands alone. */
 function namesPeople(written: string): boolean {
   const names = written.slice(0, 400).split(/, | and | & /);
   return names.length > 1 && names.every((name) => PERSON.test(name.trim()));
@@ -100,7 +102,7 @@ function fromMeta({ meta }: MetadataPage): BylineMention[] {
     if (name !== "author" && AUTHOR_NAME.test(name) && !NO_AUTHOR_NAME.test(name))
       mentions.push(...mention("metaOther", content));
   }
-  // Cards with two labelled facts: the author comes first, the time of reading second.
+  // Twitter cards have two labelled facts: the author comes first, the reading time second.
   const label = meta.get("twitter:label1") ?? "";
   if (label !== "" && !/\d|time|price|length|likes|zeit|temps|tiempo/i.test(label))
     mentions.push(...mention("metaLabel", meta.get("twitter:data1") ?? null));
@@ -116,7 +118,7 @@ function fromMarked({ facts, places }: MetadataPage): BylineMention[] {
 
 type Spot = { readonly places: Places; readonly element: number };
 
-/** The line and, where it goes on in other elements, what stands first in it: the name before a role. */
+/** Reads a line and, when it continues in other elements, also its first piece: the name before a role. */
 function fromLine(
   kind: BylineKind,
   { text, firstPiece, block }: PlacedLine,
@@ -133,7 +135,7 @@ const AUTHOR_GROUP = 1 << 15;
 const MAX_NAMED = 60;
 const MAX_LINE = 120;
 
-/** Elements whose names speak of an author, a user or a profile. */
+/** Finds elements whose class names mention an author, a user or a profile. */
 function fromNamed(places: Places, blocks: ReadonlySet<number>): BylineMention[] {
   const { groups, elementCount } = places.model;
   const mentions: BylineMention[] = [];
@@ -147,7 +149,7 @@ function fromNamed(places: Places, blocks: ReadonlySet<number>): BylineMention[]
   return mentions;
 }
 
-/** Lines that say "By" and a name, or stand below a line that says it. */
+/** Finds lines that say "By" and a name, or that follow a line that announces one. */
 function fromLines(places: Places, blocks: ReadonlySet<number>): BylineMention[] {
   const { text } = places.model.blocks;
   const mentions: BylineMention[] = [];
@@ -169,7 +171,7 @@ const HREF = /\shref\s*=\s*(?:"([^"]{1,500})|'([^']{1,500})|([^\s"'>]{1,500}))/i
 
 const MAX_LINKS = 200;
 
-/** Links to what looks like somebody's own page. */
+/** Finds links to what looks like a person's own page. */
 function fromLinks(places: Places, blocks: ReadonlySet<number>): BylineMention[] {
   const { model } = places;
   const { firstText, endText } = model.blocks;

@@ -10,7 +10,7 @@ import type { MetadataPage } from "./metadata-page.ts";
 import { BYLINE_TREES } from "./metadata-trees.ts";
 import { Picker } from "./picker.ts";
 
-/** The names that a page may give its author, and a row of `BYLINE_FEATURES` for each. */
+/** The candidates for a page's byline, with a row of `BYLINE_FEATURES` for each. */
 export type DescribedBylines = {
   readonly candidates: readonly BylineCandidate[];
   readonly rows: Float32Array;
@@ -19,8 +19,8 @@ export type DescribedBylines = {
 const picker = new Picker(BYLINE_TREES, BYLINE_FEATURES.length);
 
 /**
- * Least share of a byline among all candidates and none. Out of fold, bylines at this threshold are right on 80 % of
- * the pages that have one, and 7 % of those without one get one.
+ * The least share of the odds that a byline needs. Out of fold, bylines at this threshold are right on 80 % of the
+ * pages that have one, and 7 % of those without one get one.
  */
 const LEAST = 0.3;
 
@@ -29,7 +29,7 @@ export function describeBylines(page: MetadataPage, titleBlock: number): Describ
   return { candidates, rows: computeBylineFeatures(candidates, page, titleBlock) };
 }
 
-/** Who wrote the page's content, as it says itself; null rather than a guess. */
+/** Chooses the byline that names who wrote the content; null rather than a guess. */
 export function chooseByline({ candidates, rows }: DescribedBylines): Sourced | null {
   const chosen = candidates[picker.pick(rows, LEAST)];
   return chosen ? { value: chosen.name, source: chosen.source } : null;

@@ -18,7 +18,10 @@ import type { MetadataPage } from "./metadata-page.ts";
 import { DATE_TREES } from "./metadata-trees.ts";
 import { Picker } from "./picker.ts";
 
-/** The days on which a page may have been published, a row of `DATE_FEATURES` for each, and every date it names. */
+/**
+ * The days on which a page may have been published, with a row of `DATE_FEATURES` for each, and every date that the
+ * page mentions.
+ */
 export type DescribedDates = {
   readonly days: readonly DayCandidate[];
   readonly rows: Float32Array;
@@ -28,8 +31,8 @@ export type DescribedDates = {
 const picker = new Picker(DATE_TREES, DATE_FEATURES.length);
 
 /**
- * Least share of a date of publication among all candidates and none. Out of fold, dates at this threshold are right on
- * 87 % of the pages that have one, and 8 % of those without one get one.
+ * The least share of the odds that a publication date needs. Out of fold, dates at this threshold are right on 87 %
+ * of the pages that have one, and 8 % of those without one get one.
  */
 const LEAST = 0.28;
 
@@ -40,7 +43,7 @@ export function describeDates(page: MetadataPage, titleBlock: number): Described
   return { days, rows: computeDateFeatures(days, { page, all, titleBlock }), mentions };
 }
 
-/** The dates of publication and of the last change; null rather than a guess. */
+/** Chooses the dates of publication and of the last change; null rather than a guess. */
 export function chooseDates({ days, rows, mentions }: DescribedDates): {
   readonly published: Sourced | null;
   readonly modified: Sourced | null;
@@ -48,7 +51,7 @@ export function chooseDates({ days, rows, mentions }: DescribedDates): {
   const chosen = days[picker.pick(rows, LEAST)];
   const published = chosen ? mostPrecise(chosen.mentions) : null;
   const modified = lastChange(mentions);
-  // A page that changed before it was published says one of the two wrongly.
+  // A page cannot change before it is published, so one of the two dates is wrong.
   const isOrdered = !published || !modified || modified.value.slice(0, 10) >= published.value.slice(0, 10);
   return {
     published: published && sourced(published),
@@ -68,7 +71,7 @@ function lastChange(mentions: readonly DateMention[]): DateMention | null {
   );
 }
 
-/** Kinds that give the day of publication, the surest first. */
+/** The kinds that give the day of publication, the most reliable first. */
 const BY_TRUST: readonly DateKind[] = [
   "jsonLdPublished",
   "metaPublished",

@@ -6,11 +6,14 @@ import { foldedWords, shareIn } from "./text-overlap.ts";
 import { findTitleCandidates, type TitleCandidate } from "./title-candidates.ts";
 import { computeTitleFeatures, TITLE_FEATURES } from "./title-features.ts";
 
-/** The candidates for a page's title, a row of `TITLE_FEATURES` for each, and where the page shows its title. */
+/**
+ * The candidates for a page's title, with a row of `TITLE_FEATURES` for each, and the block where the page shows its
+ * title.
+ */
 export type DescribedTitles = {
   readonly candidates: readonly TitleCandidate[];
   readonly rows: Float32Array;
-  /** The block of the heading that agrees best with the page's title; -1 where no heading is near. */
+  /** The block of the heading that matches the page's title best; -1 when no heading comes close. */
   readonly block: number;
 };
 
@@ -31,12 +34,12 @@ export function describeTitles(page: MetadataPage): DescribedTitles {
   return { candidates, rows, block: titleBlock(page, candidates) };
 }
 
-/** The likeliest title; null for a page that names none. */
+/** Chooses the likeliest title; null when the page has no candidate. */
 export function chooseTitle({ candidates, rows }: DescribedTitles): TitleCandidate | null {
   return candidates[picker.pick(rows, 0)] ?? null;
 }
 
-// By a rule rather than by the trees, so that what is measured from it does not depend on these.
+// A rule finds this block, not the trees, so that features measured from it do not depend on the trees.
 function titleBlock({ facts, places }: MetadataPage, candidates: readonly TitleCandidate[]): number {
   const said = foldedWords(facts.title);
   const headings = candidates.filter(({ element }) => element >= 0);

@@ -13,12 +13,12 @@ import type { MetadataPage } from "./metadata-page.ts";
 import { Around, inside, NameGroup, named, near, type Places } from "./places.ts";
 import { daysBetween } from "./written-dates.ts";
 
-/** A day that a page names, with every place that names it. */
+/** A day, with every mention of it on the page. */
 export type DayCandidate = { readonly day: string; readonly mentions: readonly DateMention[] };
 
 export const MODIFIED_KINDS: readonly DateKind[] = ["jsonLdModified", "metaModified", "timeModified"];
 
-/** The days of these mentions, each once, in the order in which they were found. */
+/** Groups these mentions by day, in the order in which the days were found. */
 export function groupByDay(mentions: readonly DateMention[]): DayCandidate[] {
   const days = new Map<string, DateMention[]>();
   for (const mention of mentions) {
@@ -30,7 +30,9 @@ export function groupByDay(mentions: readonly DateMention[]): DayCandidate[] {
   return Array.from(days, ([day, named]) => ({ day, mentions: named }));
 }
 
-/** Whether a page may have been published on this day: a change that nobody sees is no publication. */
+/**
+ * Tells whether a page may have been published on this day; a date of change that is not visible does not count.
+ */
 export const mayBePublication = ({ mentions }: DayCandidate): boolean =>
   mentions.some(({ kind, shown }) => shown !== null || !MODIFIED_KINDS.includes(kind));
 
@@ -51,7 +53,7 @@ const REFERENCE =
 const SHOP = /\/(?:products?|shop|store|items?|categor(?:y|ies)|collections?|services?|pricing|p|dp)\b/i;
 const COMMENT_GROUP = 1 << NameGroup.comment;
 
-/** Numbers that say whether a page is of a kind that names its day and its author. */
+/** These features say whether pages of this kind usually state their day and author. */
 const PAGE_CUES = features<MetadataPage>({
   "cue.articleLd": (page) => hasType(page, /Article$|Posting$|^Report$/),
   "cue.productLd": (page) => hasType(page, /^Product/),
@@ -81,7 +83,7 @@ const rankOfKind = (kind: string): number =>
 const addressOf = (url: URL | null): string => (url === null ? "" : url.hostname + url.pathname);
 const stepsOf = (url: URL | null): readonly string[] => url?.pathname.split("/").filter(Boolean) ?? [];
 
-/** A date that a page shows, and what stands around it. */
+/** A visible date, and its surroundings. */
 type Shown = ReturnType<typeof lookAround>;
 
 const SHOWN = features<Shown>({
@@ -114,7 +116,7 @@ const SHOWN = features<Shown>({
   twins: ({ looks, places, element }) => looks.get(lookOf(element, places)) ?? 0,
 });
 
-/** A day and its page. */
+/** A day with its page. */
 type Described = ReturnType<typeof describe>;
 
 const FEATURES = joined<Described>(
@@ -158,18 +160,18 @@ const FEATURES = joined<Described>(
   given(PAGE_CUES.names, ({ shared }) => shared.cues),
 );
 
-/** Names of the numbers about a day, in their order. */
+/** The names of a day's features, in their order. */
 export const DATE_FEATURES = FEATURES.names;
 
-/** What the days of a page are measured against. */
+/** The context that the days of a page are compared with. */
 export type DateContext = {
   readonly page: MetadataPage;
-  /** Every day that the page names, also those that cannot be its publication's. */
+  /** Every day that the page mentions, including days on which it cannot have been published. */
   readonly all: readonly DayCandidate[];
   readonly titleBlock: number;
 };
 
-/** A row of numbers for each day. */
+/** Computes a row of features for each day. */
 export function computeDateFeatures(days: readonly DayCandidate[], context: DateContext): Float32Array {
   const shared = describePage(context);
   return rowsOf(
@@ -187,13 +189,13 @@ type Shared = {
   readonly sorted: readonly string[];
   readonly shownDays: readonly string[];
   readonly urlMonth: string | null;
-  /** The days by how far from the title they are shown, the nearest first. */
+  /** The days sorted by their distance from the title, the nearest first. */
   readonly fromTitle: readonly { readonly day: string; readonly steps: number }[];
-  /** Whether some shown date is labelled as that of the publication, or of a change. */
+  /** Whether a visible date is labelled as that of the publication, or of a change. */
   readonly saysPublished: boolean;
   readonly saysModified: boolean;
   readonly cues: Float32Array;
-  /** How many dates are shown by elements of the same tag and class. */
+  /** The number of dates in elements of the same tag and class. */
   readonly looks: ReadonlyMap<number, number>;
 };
 
@@ -236,7 +238,7 @@ function describePage({ all: days, page, titleBlock }: DateContext): Shared {
 const lookOf = (element: number, { model }: Places): number =>
   model.tag[element]! * 65536 + (model.classId[element]! & 65535);
 
-/** The place of a day nearest to the title, or else to the start of the content. */
+/** Finds the mention of a day that is nearest to the title, or else to the start of the content. */
 function bestShown(mentions: readonly DateMention[], places: Places, titleBlock: number): ShownDate | null {
   const anchor = titleBlock >= 0 ? titleBlock : places.first;
   let best: ShownDate | null = null;
@@ -271,13 +273,13 @@ function lookAround(shown: ShownDate, places: Places, { looks }: Shared) {
   };
 }
 
-/** The hour at which a day is said to have begun for the page; -1 where none is said. */
+/** Reads the hour at which the page was published on that day; -1 when none is stated. */
 function hourOf(mentions: readonly DateMention[]): number {
   const timed = mentions.find(({ value }) => value.length > 10);
   return timed ? Number(timed.value.slice(11, 13)) : -1;
 }
 
-/** Classes and ids of an element and the two around it. */
+/** Collects the classes and ids of an element and of the two around it. */
 function namesAround({ names, classId, idId, parent }: ScannedPage["model"], element: number): string {
   let all = "";
   for (let step = 0, at = element; step < 3 && at >= 0; step++, at = parent[at]!) {

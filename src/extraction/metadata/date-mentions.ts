@@ -5,7 +5,9 @@ import type { MetadataPage } from "./metadata-page.ts";
 import { Around, type Places } from "./places.ts";
 import { type DateContext, findWrittenDates, isoDate, isoDay, possibleReadings } from "./written-dates.ts";
 
-/** Where a page names a date. The order is part of the trained model: append, never insert. */
+/**
+ * The kinds of places where a page names a date. The order is part of the trained model: append, never insert.
+ */
 export const DATE_KINDS = [
   "jsonLdPublished",
   "jsonLdPagePublished",
@@ -25,28 +27,28 @@ export const DATE_KINDS = [
 ] as const;
 export type DateKind = (typeof DATE_KINDS)[number];
 
-/** One place where a page names a date. */
+/** One mention of a date. */
 export type DateMention = {
   readonly kind: DateKind;
   /** ISO 8601, as precise as the page gives it. */
   readonly value: string;
-  /** Where it is shown; null for what is no text of the page. */
+  /** The place where it is shown; null when it is not visible text. */
   readonly shown: ShownDate | null;
 };
 
 export type ShownDate = {
   readonly block: number;
   readonly element: number;
-  /** What is written before it: in its line, else the short line above. */
+  /** The text before it in its line, or else the short line above. */
   readonly before: string;
-  /** Characters of its line besides the date. */
+  /** The number of characters of its line besides the date. */
   readonly otherChars: number;
 };
 
-/** Every date that a page names for itself or shows around its content. */
+/** Finds every date that a page states for itself or shows around its content. */
 export function findDateMentions(page: MetadataPage, titleBlock: number): DateMention[] {
   const shown = [...fromTimes(page), ...fromBlocks(page, titleBlock)];
-  // In a forum the first post may be a comment like all others.
+  // In a forum the first post may be marked up as a comment like all others.
   const isForum = page.pageType === "forum";
   return withoutMistakenOrder([
     ...page.jsonLd.flatMap((object) => fromJsonLd(object, page)),
@@ -57,7 +59,7 @@ export function findDateMentions(page: MetadataPage, titleBlock: number): DateMe
   ]);
 }
 
-/** Of the two readings of an ambiguous date only that in the month of a sure one, where one of them is. */
+/** Keeps only the reading of an ambiguous date that lies in the month of an unambiguous date, if one does. */
 function withoutMistakenOrder(mentions: readonly DateMention[]): DateMention[] {
   const monthOf = ({ value }: DateMention): string => value.slice(0, 7);
   const months = new Set(mentions.filter(({ kind }) => kind !== "ambiguous").map(monthOf));
@@ -70,10 +72,10 @@ function withoutMistakenOrder(mentions: readonly DateMention[]): DateMention[] {
 const SAYS_MODIFIED =
   /updat|modif|revis|review|\blast\b|edited|changed|aktualisiert|\bstand\b|geändert|mis(?:e)? à jour|actualiza|atualiza|aggiornat|bijgewerkt|aktualiz|обновл|更新|수정/i;
 
-/** Whether the words before a date say that it is that of a change. */
+/** Tells whether the words before a date say that it is the date of a change. */
 export const saysModified = (before: string): boolean => SAYS_MODIFIED.test(before);
 
-/** Where a date of this kind was found, in the words of the result. */
+/** Returns the public name of the source of such dates. */
 export function sourceOfKind(kind: DateKind): MetadataSource {
   if (kind.startsWith("jsonLd")) return "json-ld";
   if (kind.startsWith("meta")) return "meta";
@@ -134,7 +136,7 @@ function fromTimes(page: MetadataPage): DateMention[] {
   return mentions;
 }
 
-/** Lists of other stories stand behind the content. */
+/** Lists of other stories follow the content. */
 const isBesideAfterEnd = (places: Places, block: number, element: number): boolean =>
   block > places.last && (places.surroundings(element).tags & (Around.aside | Around.nav)) !== 0;
 
@@ -157,7 +159,9 @@ function shownAt(places: Places, block: number, element: number, written: string
 
 const MAX_LEAD = 40;
 
-/** The text before a place in a block; at its start that of the block before, when it is a mere label. */
+/**
+ * Returns the text before a place in a block; at its start, the text of the previous block if that is a mere label.
+ */
 function textBefore({ model: { blocks } }: Places, block: number, start: number): string {
   const before = blocks.text[block]!.slice(Math.max(0, start - MAX_LEAD), start);
   if (/[\p{L}©]/u.test(before) || block === 0) return before;
@@ -165,13 +169,15 @@ function textBefore({ model: { blocks } }: Places, block: number, start: number)
   return previous.length <= MAX_LEAD ? previous : "";
 }
 
-/** Blocks around the title and the start, and after the end, of the content in which dates are looked for. */
+/**
+ * Dates are looked for in this many blocks around the title and the start of the content, and after its end.
+ */
 const BEFORE_START = 30;
 const AFTER_START = 20;
 const AROUND_TITLE = 15;
 const BEFORE_END = 3;
 const AFTER_END = 12;
-/** Longer blocks are prose, whose dates are those of the events it tells of. */
+/** Longer blocks are prose, whose dates belong to the events that it describes. */
 const MAX_BLOCK_CHARS = 240;
 const FEWEST_DIGITS = 5;
 
@@ -193,7 +199,7 @@ function fromBlocks(page: MetadataPage, titleBlock: number): DateMention[] {
   return [...looked].flatMap((block) => fromLine(page, block));
 }
 
-/** Dates that no page was published on, by the words before them. */
+/** Matches words before a date that is not the page's own. */
 const OF_SOMETHING_ELSE =
   /©|\bcopyright\b|\bjoined\b|\bregistered\b|\bmember since\b|\bexpires?\b|\bdeadline\b|\bborn\b|\bvalid until\b|\baccessed\b|\bretrieved\b|\bregistriert seit\b|\bmitglied seit\b/i;
 
@@ -227,11 +233,11 @@ function fromUrl(url: URL | null): DateMention[] {
 
 const STATE_DATE =
   /"(?:date_?published|(?:first_?)?publi(?:shed|cation|sh)_?(?:at|on|date|time)?|posted_?(?:at|on|date)|post_?date)\\?"\s*:\s*\\?"([^"\\]{8,40})/gi;
-/** Of all states together. */
+/** The maximum number of characters of all states together. */
 const MAX_STATE_CHARS = 500_000;
 const MAX_STATE_DATES = 12;
 
-/** Dates in an application's state: that of the page, but also those of other pages. */
+/** Finds dates in an application's state: the page's own, but also those of other pages. */
 function fromStates(page: MetadataPage): DateMention[] {
   const mentions: DateMention[] = [];
   let budget = MAX_STATE_CHARS;

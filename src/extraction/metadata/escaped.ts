@@ -13,8 +13,8 @@ const NAMED: Readonly<Record<string, string>> = {
 };
 
 /**
- * Text whose references to characters were escaped once more by the template that wrote it into an attribute
- * or into JSON. "&lt;" stays: what speaks of markup means it.
+ * Decodes character references that a template escaped twice when it wrote a text into an attribute or into JSON.
+ * "&lt;" stays, because text about markup means it.
  */
 export function unescapeTwice(text: string): string {
   if (!text.includes("&")) return text;

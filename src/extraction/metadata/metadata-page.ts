@@ -6,7 +6,7 @@ import { foldForComparison } from "../text.ts";
 import type { PageType } from "../types.ts";
 import { Places } from "./places.ts";
 
-/** A page as its metadata is read: what it says about itself, and where things stand. */
+/** A page as the metadata readers see it: what it says about itself, and where things stand. */
 export type MetadataPage = {
   readonly facts: PageFacts;
   readonly meta: MetaTags;
@@ -14,14 +14,14 @@ export type MetadataPage = {
   readonly places: Places;
   readonly pageType: PageType | null;
   readonly siteName: string | null;
-  /** BCP 47 language tag. */
+  /** The BCP 47 language tag that the page declares. */
   readonly lang: string | null;
-  /** ISO 8601 day: dates of pages lie before it. */
+  /** Today as an ISO 8601 day; a page's dates lie before it. */
   readonly today: string;
   readonly url: URL | null;
 };
 
-/** What the metadata of a page is read from. */
+/** The input that the metadata of a page is read from. */
 export type MetadataInput = {
   readonly page: ScannedPage;
   readonly choice: Pick<Choice, "blocks" | "pageType">;
@@ -46,7 +46,7 @@ export function viewPage({ page, choice, jsonLd, url }: MetadataInput): Metadata
 
 function readSiteName(facts: PageFacts, meta: MetaTags, jsonLd: readonly JsonLdObject[]): string | null {
   const named = firstOf(meta, ["og:site_name", "application-name", "twitter:site:name"]);
-  // Some pages give their own title for the site's name.
+  // Some pages declare their own title as the site's name.
   const isTitle = named !== null && facts.headings.some(({ text }) => sameWords(text, named));
   if (named && !isTitle) return named;
   for (const object of jsonLd) {
@@ -64,7 +64,7 @@ function readLang(facts: PageFacts, meta: MetaTags): string | null {
     facts.htmlLang?.trim() ||
     facts.bodyLang?.trim() ||
     firstOf(meta, ["content-language", "og:locale", "dc.language"]);
-  // A longer first subtag is no language of any registry: "english".
+  // No registered language has a longer first subtag, such as "english".
   if (!written || !/^[a-z]{2,3}(?![a-z])/i.test(written)) return null;
   try {
     return Intl.getCanonicalLocales(written.replace(/_/g, "-"))[0] ?? null;

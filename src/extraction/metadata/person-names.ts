@@ -4,29 +4,31 @@ import { unescapeTwice } from "./escaped.ts";
 
 const MAX_NAME_CHARS = 200;
 
-/** What stands before a name in a byline; it may stand alone on its line, before the name on the next one. */
+/**
+ * Matches the words before a name in a byline; they may stand alone on a line, with the name on the next one.
+ */
 const SPOKEN_WORDS =
   "(?:written|posted|authored|published|story|words|text|report(?:ed)?|article|post|created|submitted|shared|started|asked|guide)\\s+by|" +
   "by|author|authors|autor(?:in|es|a)?|auteurs?|von|vom|par|por|di|door|av|af|écrit\\s+par|rédigé\\s+par|escrito\\s+por|scritto\\s+da|a\\s+cura\\s+di|geschreven\\s+door|verfasst\\s+von|geschrieben\\s+von|ein\\s+beitrag\\s+von|автор|текст|作者|文|著者|執筆";
 const LEAD = new RegExp(`^[\\s|•·–—-]*(?:${SPOKEN_WORDS})(?:\\s*[:：]\\s*|\\s+(?=[\\p{L}@]))`, "iu");
 const SPOKEN_LINE = new RegExp(`^(?:${SPOKEN_WORDS})\\s*[:：]?$`, "iu");
 
-/** Whether a line says that an author's name follows on the next one. */
+/** Tells whether a line announces an author's name on the next one. */
 export const announcesName = (line: string): boolean => line.length <= 40 && SPOKEN_LINE.test(line.trim());
 
-/** Whether a text starts with the words that stand before a name. */
+/** Tells whether a text starts with the words that precede a name. */
 export const startsSpoken = (text: string): boolean => LEAD.test(text);
 
-// What follows a name in its line, where all spaces are single: a date, a time of reading, a role behind a bar.
+// Matches what follows a name in its line (with single spaces): a date, a reading time, a role behind a bar.
 const TAIL =
   /\s?(?:[|•·»⋅]|\s[-–—/]\s|[,;]?\s(?:on|am|le|el|for|updated|last|published|posted|reviewed|reading|is\san?|@)\s|(?:,\s?|\s)(?:\d{1,2}[.\s/-]|\d{4}\b|(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*\.?\s\d)|\s?\([^()]*\)$).*$/iu;
-// Signs at either end, and the word that led on to what was cut off.
+// Matches signs at either end, and the word that introduced the part that was cut off.
 const LEFT_OVER = /^[\s,;:|•·●–—-]+|(?:\s(?:at|on|in|for|and|&))?[\s,;:|•·●–—-]*$/giu;
 const NO_NAME =
   /^(?:https?:|www\.|\{|#|©|\(c\)|cc[ -]by\b|null$|undefined$|unknown$|n\/a$|none$)|\{\{|[<>]|\.(?:com|org|net|php|html?)\/|^\d+$/i;
 
 /**
- * A name as it stands in a byline, without the words, dates and signs around it; null for what can be no name
+ * Reduces a byline to its name, without the words, dates and signs around it; null when it cannot be a name
  * (addresses, handles, templates that nobody filled in).
  */
 export function cleanName(written: string | null): string | null {
@@ -37,7 +39,8 @@ export function cleanName(written: string | null): string | null {
   return !/\p{L}/u.test(name) || NO_NAME.test(name) ? null : name;
 }
 
-// Days and months, addresses, mere roles, and the words of buttons and labels that stand where names do.
+// Matches what stands in the place of a name and is none: days and months, addresses, mere roles, and the words of
+// buttons and labels.
 const NOBODY = new RegExp(
   `^(?:${[
     "(?:jan|feb|mar|apr|may|jun|jul|aug|sep|sept|oct|nov|dec)(?:uary|ruary|ch|il|e|y|ust|tember|ober|ember)?\\.? \\d{1,2}(?:st|nd|rd|th)?",
@@ -51,6 +54,9 @@ const NOBODY = new RegExp(
 
 const JOINING = /(?:^| )(?:and|und|et|y|e|en|i|och|og|ja|ve|и)(?= )/g;
 
-/** Equal for bylines that name the same people in the same order, however they are joined. */
+/**
+ * Folds bylines for comparison: those that name the same people in the same order become equal, however they are
+ * joined.
+ */
 export const foldNames = (names: string): string =>
   foldForComparison(names).replace(JOINING, "").replace(/ +/g, " ").trim();

@@ -1,6 +1,6 @@
 import { decodeTrees, predict, type Trees } from "../choice/trees.ts";
 
-/** Picks one of several candidates by trees that were trained to tell the right one. */
+/** Picks one of several candidates with trees that were trained to recognise the right one. */
 export class Picker {
   readonly #base64: string;
   readonly #width: number;
@@ -13,8 +13,8 @@ export class Picker {
   }
 
   /**
-   * The number of the likeliest candidate; -1 where none reaches the threshold. A candidate's odds are weighed against
-   * those of all others and of none being right, which are 1.
+   * Returns the number of the likeliest candidate, or -1 when none reaches the threshold. A candidate's odds are
+   * weighed against those of all others and of none being right, which are 1.
    * @param rows a row of numbers for each candidate
    * @param threshold least share of the odds, 0–1
    * @throws Error when the trees were trained on rows of another width
@@ -35,5 +35,5 @@ export class Picker {
   }
 }
 
-/** A probability of 1 is one that 32 bits have rounded. */
+/** A probability of 1 was rounded to 32 bits. */
 const oddsOf = (p: number): number => p / Math.max(1 - p, 1e-7);

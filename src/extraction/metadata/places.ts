@@ -4,10 +4,10 @@ import { ElementFlag, isInside, type PageModel, textOf } from "../page/page-mode
 import { Tag, type TagId } from "../page/tags.ts";
 import { collapseSpace } from "../text.ts";
 
-/** Steps up from an element in which its surroundings are looked for. */
+/** The number of ancestors in which an element's surroundings are looked for. */
 const STEPS = 12;
 
-/** What kinds of elements stand around a place, one bit each. */
+/** The kinds of elements around a place, one bit each. */
 export const Around = {
   nav: 1,
   header: 2,
@@ -33,28 +33,28 @@ const AROUND_TAGS: readonly (readonly [TagId, number])[] = [
 ];
 const BIT_OF_TAG: ReadonlyMap<number, number> = new Map(AROUND_TAGS);
 
-/** What stands around an element: structural tags as `Around` bits, and groups of names, see `groupsOf`. */
+/** The surroundings of an element: structural tags as `Around` bits, and groups of names, see `groupsOf`. */
 export type Surroundings = { readonly tags: number; readonly groups: number; readonly nearGroups: number };
 
 type OfPlace = (place: Surroundings) => number;
 
-/** Whether a place stands in such an element, see `Around`. */
+/** Tells whether a place stands in such an element, see `Around`. */
 export const inside: (bit: number) => OfPlace =
   (bit) =>
   ({ tags }) =>
     flag((tags & bit) !== 0);
-/** Whether a name of this group stands around a place, see `NameGroup`. */
+/** Tells whether an element around a place has a name of this group, see `NameGroup`. */
 export const named: (group: number) => OfPlace =
   (group) =>
   ({ groups }) =>
     flag((groups & (1 << group)) !== 0);
-/** Whether it stands right around the place. */
+/** Tells whether such a name stands right around the place. */
 export const near: (group: number) => OfPlace =
   (group) =>
   ({ nearGroups }) =>
     flag((nearGroups & (1 << group)) !== 0);
 
-/** Groups of names, see `groupsOf`. */
+/** The groups of names, see `groupsOf`. */
 export const NameGroup = {
   header: 2,
   sidebar: 3,
@@ -68,19 +68,22 @@ export const NameGroup = {
   thread: 25,
 } as const;
 
-/** A line of text with its block, and the first piece of it that stands in an element of its own. */
+/** A line of text with its block, and its first piece that has an element of its own. */
 export type PlacedLine = { readonly text: string; readonly firstPiece: string; readonly block: number };
 
 const MAX_LINES = 3;
 const MAX_LINE_CHARS = 400;
-/** Blocks, and texts of each, that are looked at: a byline is short, and a page may nest its parts at will. */
+/**
+ * The maximum number of blocks, and of texts of each, that are read: a byline is short, and a page may nest its parts
+ * deeply.
+ */
 const MAX_BLOCKS = 12;
 const MAX_TEXTS = 400;
 
-/** Where things stand on a page, relative to its content. */
+/** Answers where things stand on a page, relative to its content. */
 export class Places {
   readonly model: PageModel;
-  /** First and last block of the content; -1 without one. */
+  /** The first and the last block of the content; -1 without content. */
   readonly first: number;
   readonly last: number;
   readonly contentBlocks: Int32Array;
@@ -99,7 +102,9 @@ export class Places {
     return this.#isChosen[block] === 1;
   }
 
-  /** The block that an element stands in, or else the first one inside or after it; -1 on an empty page. */
+  /**
+   * Returns the block that an element stands in, or else the first one inside or after it; -1 on an empty page.
+   */
   blockOf(element: number): number {
     const { blocks, openStart, textEnd } = this.model;
     const offset = openStart[element] ?? 0;
@@ -113,13 +118,13 @@ export class Places {
     return low < blocks.count ? low : -1;
   }
 
-  /** The innermost element around the first text of a block. */
+  /** Returns the innermost element around the first text of a block. */
   elementOf(block: number): number {
     const { blocks, textParent } = this.model;
     return textParent[blocks.firstText[block]!] ?? -1;
   }
 
-  /** The lines of text inside an element, those with words, as far as a few blocks go. */
+  /** Returns the lines with words inside an element, from its first few blocks. */
   linesInside(element: number): PlacedLine[] {
     const { blocks, openEnd, closeEnd, textStart } = this.model;
     const lines: PlacedLine[] = [];
@@ -152,7 +157,7 @@ export class Places {
     let all = 0;
     let near = 0;
     for (let step = 0, at = element; step < STEPS && at >= 0; step++, at = parent[at]!) {
-      // A body's classes say what the page is, not where something stands.
+      // The classes of a body describe the page, not a place on it.
       if (tag[at] === Tag.body || tag[at] === Tag.html) break;
       tags |= BIT_OF_TAG.get(tag[at]!) ?? 0;
       all |= groups[at]!;
@@ -161,7 +166,7 @@ export class Places {
     return { tags, groups: all, nearGroups: near };
   }
 
-  /** Whether an element stands among comments: inside what names speak of comments, and apart from the content. */
+  /** Tells whether an element is among comments: inside an element named so, and apart from the content. */
   isInComments(element: number): boolean {
     const { parent, groups } = this.model;
     const content = this.first < 0 ? -1 : this.elementOf(this.first);

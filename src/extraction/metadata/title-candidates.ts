@@ -7,7 +7,7 @@ import { unescapeTwice } from "./escaped.ts";
 import type { Places } from "./places.ts";
 import { foldedWords, shareIn } from "./text-overlap.ts";
 
-/** Where a candidate's words come from, one bit each: a text may come from several places. */
+/** The sources of a candidate's words, one bit each; a text may come from several. */
 export const TitleOrigin = {
   heading: 1,
   openGraph: 2,
@@ -15,28 +15,28 @@ export const TitleOrigin = {
   page: 8,
   jsonLd: 16,
   block: 32,
-  /** A part of og:title or the like, and of `<title>`. */
+  /** A part of og:title or a similar property, and of `<title>`. */
   openGraphPart: 64,
   pagePart: 128,
   otherMeta: 256,
 } as const;
 
-/** How a candidate was cut out of a longer text. */
+/** Describes how a candidate was cut out of a longer text. */
 export type TitleCut = {
-  /** What was taken away. */
+  /** The part that was removed. */
   readonly removed: string;
   readonly keepsFront: boolean;
-  /** 0 a bar or the like, 1 a dash, 2 a colon. */
+  /** The kind of separator: 0 for a bar or similar, 1 for a dash, 2 for a colon. */
   readonly separator: number;
 };
 
-/** A text that may be the title; equal texts (in other case or punctuation) are one candidate. */
+/** A text that may be the title; texts that differ only in case or punctuation are one candidate. */
 export type TitleCandidate = {
   text: string;
   readonly folded: string;
   source: MetadataSource;
   origins: number;
-  /** Number among the level-1 headings, and the element; -1 for none. */
+  /** The number among the level-1 headings, and the element; -1 for none. */
   headingIndex: number;
   element: number;
   cut: TitleCut | null;
@@ -54,11 +54,11 @@ const SHOWN = TitleOrigin.heading | TitleOrigin.block;
 const MAX_CANDIDATES = 24;
 const MAX_HEADINGS = 6;
 const MAX_BLOCK_HEADINGS = 3;
-/** Longer texts are searched for parts up to here only. */
+/** Longer texts are only searched for parts up to this length. */
 const MAX_SPLIT_CHARS = 400;
 const OTHER_META = ["title", "dc.title", "dcterms.title", "headline", "parsely-title", "sailthru.title"];
 
-/** The texts of a page that may be its title, each once. */
+/** Finds the texts of a page that may be its title, each once. */
 export function findTitleCandidates(page: TitleSources): TitleCandidate[] {
   const { facts, meta, jsonLd, siteName } = page;
   const found = new Candidates();
@@ -85,7 +85,7 @@ export function findTitleCandidates(page: TitleSources): TitleCandidate[] {
   return withoutSiteName(found.list, foldForComparison(siteName ?? ""));
 }
 
-/** Drops the site's name, and what it is a part of where the other part is there too. */
+/** Drops the site's name, and texts that contain it when the rest is a candidate too. */
 function withoutSiteName(candidates: readonly TitleCandidate[], site: string): TitleCandidate[] {
   const wholes = new Set<string>();
   for (const { folded, cut } of candidates) {
@@ -97,7 +97,7 @@ function withoutSiteName(candidates: readonly TitleCandidate[], site: string): T
   );
 }
 
-/** The candidates in the order in which they were found. */
+/** Collects the candidates in the order in which they are found. */
 class Candidates {
   readonly list: TitleCandidate[] = [];
   readonly #byText = new Map<string, TitleCandidate>();
@@ -126,13 +126,13 @@ class Candidates {
   }
 }
 
-// In a line where all spaces are single.
+// Matches separators in a line with single spaces.
 const SEPARATOR = /\s?[|｜•·»«›‹]+\s?|\s[-–—−~/\\:]+\s|(?<=[^\s\d]): /g;
 const MAX_SEPARATORS = 6;
 
 type Part = { readonly source: MetadataSource; readonly origin: number };
 
-/** What is left of a text before and after each of its separators. */
+/** Adds what precedes and what follows each separator of a text. */
 function addParts(found: Candidates, written: string, { source, origin }: Part): void {
   const text = visibleLine(written).slice(0, MAX_SPLIT_CHARS);
   const separators = [...text.matchAll(SEPARATOR)];
@@ -147,7 +147,9 @@ function addParts(found: Candidates, written: string, { source, origin }: Part):
   }
 }
 
-/** The headings of any level beside the start of the content that say what the page's title says, too. */
+/**
+ * Adds headings of any level near the start of the content that also appear in the page's declared titles.
+ */
 function addBlockHeadings(found: Candidates, { facts, meta, places }: TitleSources): void {
   const { blocks } = places.model;
   if (places.first < 0) return;
@@ -162,7 +164,7 @@ function addBlockHeadings(found: Candidates, { facts, meta, places }: TitleSourc
     count++;
     if (candidate.element >= 0) continue;
     candidate.element = places.elementOf(block);
-    // What readers see is spelt as they see it.
+    // A visible heading has the spelling that readers see.
     candidate.source = "heading";
     candidate.text = visibleLine(blocks.text[block]!);
   }

@@ -4,12 +4,12 @@ import { Around, inside, NameGroup, named, type Places } from "./places.ts";
 import { foldedWords, shareIn } from "./text-overlap.ts";
 import { type TitleCandidate, TitleOrigin } from "./title-candidates.ts";
 
-/** What the candidates of a page are compared with. */
+/** The page as the candidates for its title are compared with it. */
 export type TitlePage = {
   readonly pageTitle: string;
   readonly openGraph: string;
   readonly siteName: string | null;
-  /** Host name and path of the page, which often hold the site's name and the title's words. */
+  /** The page's URL; its host name and path often contain the site's name and the title's words. */
   readonly url: URL | null;
   readonly headingCount: number;
   readonly pageType: PageType | null;
@@ -20,10 +20,10 @@ const ORIGIN_NAMES = Object.keys(TitleOrigin) as (keyof typeof TitleOrigin)[]; /
 const FAR = 60;
 const clip = (value: number): number => Math.max(-FAR, Math.min(FAR, value));
 
-/** A candidate and its page. */
+/** A candidate with its page. */
 type Described = ReturnType<typeof describe>;
 
-/** A candidate that the page shows, and what stands around it. */
+/** A visible candidate, and its surroundings. */
 type Shown = NonNullable<Described["shown"]>;
 
 const PLACE = joined<Described>(
@@ -92,10 +92,10 @@ const FEATURES = joined<Described>(
   }),
 );
 
-/** Names of the numbers about a candidate, in their order. */
+/** The names of a candidate's features, in their order. */
 export const TITLE_FEATURES = FEATURES.names;
 
-/** A row of numbers for each candidate. */
+/** Computes a row of features for each candidate. */
 export function computeTitleFeatures(candidates: readonly TitleCandidate[], page: TitlePage): Float32Array {
   const shared = describePage(candidates, page);
   return rowsOf(
@@ -136,7 +136,7 @@ function describe(candidate: TitleCandidate, page: TitlePage, shared: Shared) {
   };
 }
 
-/** The letters of a host name, without "www" and the public suffix's last label. */
+/** Returns the letters of a host name without "www" and the last label of the public suffix. */
 function hostLetters(url: URL | null): string {
   if (url === null) return "";
   return url.hostname
@@ -145,7 +145,7 @@ function hostLetters(url: URL | null): string {
     .replace(/[.-]/g, "");
 }
 
-/** 1 when a text is the host's name, up to letters that one of the two lacks at its end. */
+/** Returns 1 when a text is the host's name, except for letters that one of the two lacks at its end. */
 function namesHost(folded: string, host: string): number {
   const joined = folded.replaceAll(" ", "");
   if (host === "" || joined.length < 3) return 0;
@@ -153,7 +153,7 @@ function namesHost(folded: string, host: string): number {
   return host.startsWith(joined) || joined.startsWith(host) ? 0.5 : host.includes(joined) ? 0.25 : 0;
 }
 
-/** Words of the last part of a path that has some. */
+/** Returns the words of the last part of a path that has any. */
 function slugOf({ pathname }: URL): string[] {
   const parts = pathname.split("/").filter((part) => /\p{L}{3}/u.test(part));
   const last = (parts.at(-1) ?? "").replace(/\.\w{2,5}$/, "");

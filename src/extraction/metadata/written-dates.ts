@@ -1,10 +1,10 @@
-/** A date as it stands in a text. */
+/** A date written in a text. */
 export type WrittenDate = {
-  /** ISO 8601 calendar date. */
+  /** The date as an ISO 8601 calendar date. */
   readonly day: string;
-  /** The reading with day and month the other way round; null where only one reading is a date. */
+  /** The reading with day and month swapped; null when only one reading is a date. */
   readonly alternative: string | null;
-  /** Whether the page's language does not tell which of the two readings is meant. */
+  /** Whether the page's language leaves open which of the two readings is meant. */
   readonly isAmbiguous: boolean;
   readonly start: number;
   readonly end: number;
@@ -14,7 +14,7 @@ const NAME = "([\\p{L}\\p{M}]{3,14})";
 const ORDINAL = "(?:st|nd|rd|th|er|º|ª|\\.)?";
 const OF = "(?:(?:of|de|del|di|d')\\s?)?";
 
-/** How dates are written, and which groups hold day, month and year. */
+/** A form of written dates, with the groups that hold day, month and year. */
 type Form = {
   readonly pattern: RegExp;
   readonly read: (groups: RegExpExecArray, lang: string | null) => Reading | null;
@@ -76,7 +76,7 @@ type NumericDate = {
   readonly separator: string;
 };
 
-// Only the United States and a few countries beside them write the month first, and never with dots.
+// Only the United States and a few other countries write the month first, and never with dots.
 function numericDay({ first, second, year, separator }: NumericDate, lang: string | null): Reading | null {
   if (year.length === 2 && (first.length < 2 || second.length < 2)) return null;
   const fullYear = year.length === 2 ? 2000 + Number(year) : Number(year);
@@ -99,7 +99,7 @@ const MONTH_FIRST = /^(?:en(?:-Latn)?-(?:US|PH|PR|GU|AS|MH)|es-PR|fil)(?:-|$)/i;
 const ARABIC_DIGIT = /[\u0660-\u0669]/;
 
 /**
- * The dates written in a text, in their order. Relative ones ("two days ago") are none.
+ * Finds the dates written in a text, in their order. Relative dates ("two days ago") are not found.
  * @param lang BCP 47 tag of the page, for the names of months and the order of day and month
  */
 export function findWrittenDates(written: string, lang: string | null): WrittenDate[] {
@@ -125,8 +125,8 @@ export function findWrittenDates(written: string, lang: string | null): WrittenD
 }
 
 /**
- * The readings of a date that the page can mean: one that has not come yet is a mistaken order of day and month
- * where the other one has.
+ * Returns the readings of a date that the page can mean. When one reading lies in the future and the other does not,
+ * the future one is a mistake.
  * @param today ISO 8601 day; the day after it may have begun elsewhere
  */
 export function possibleReadings({ day, alternative, isAmbiguous }: WrittenDate, today: string): string[] {
@@ -141,12 +141,12 @@ const monthsByLanguage = new Map<string, ReadonlyMap<string, number>>();
 const MAX_LANGUAGES = 80;
 const SHORTEST_NAME = 3;
 
-// Pages often claim another language than theirs, that of their template.
+// Pages often declare the language of their template instead of their own.
 const COMMON_LANGUAGES = ["de", "es", "fr", "it", "pt", "nl", "pl", "ru", "tr", "sv"];
 
 /**
- * The number of the month that a word names, in full or cut short in English and in this language, in full
- * in a few others; 0 for any other word. The names are those of the Unicode Common Locale Data Repository.
+ * Returns the number of the month that a word names: in full or abbreviated in English and in this language, in full
+ * in a few others; 0 for any other word. The names come from the Unicode Common Locale Data Repository.
  * @param lang BCP 47 tag of the page, or null
  */
 function monthNumber(word: string, lang: string | null): number {
@@ -193,13 +193,13 @@ function namesOf(lang: string): ReadonlyMap<string, number> {
   return names;
 }
 
-// Many languages write the month of a date in another case than the month alone.
+// Many languages use another grammatical case for the month in a date than for the month alone.
 function readNames(language: string): ReadonlyMap<string, number> {
   const names = new Map<string, number>();
   for (const month of ["long", "short"] as const) {
     for (const day of [undefined, "numeric"] as const) {
       const options = { month, day, timeZone: "UTC", calendar: "gregory" } as const;
-      // Unknown languages must not fall back to that of the machine.
+      // An unknown language must not fall back to the machine's own.
       const format = new Intl.DateTimeFormat([language, "en"], options);
       for (let index = 0; index < 12; index++) {
         const parts = format.formatToParts(Date.UTC(2023, index, 15));
@@ -211,37 +211,35 @@ function readNames(language: string): ReadonlyMap<string, number> {
   return names;
 }
 
-/** Whether this day was or will be, between 1990 and 2100: what lies outside is no page's date. */
+/** Tells whether this is a real day between 1990 and 2100; other dates do not belong to pages. */
 export function isRealDay(year: number, month: number, day: number): boolean {
   if (year < 1990 || year > 2100 || month < 1 || month > 12) return false;
   return day >= 1 && day <= new Date(Date.UTC(year, month, 0)).getUTCDate();
 }
 
-/** An ISO 8601 calendar date; null when there is no such day. */
+/** Formats an ISO 8601 calendar date; null when there is no such day. */
 export function isoDay(year: number, month: number, day: number): string | null {
   if (!isRealDay(year, month, day)) return null;
   return `${year}-${String(month).padStart(2, "0")}-${String(day).padStart(2, "0")}`;
 }
 
-/** Whole days from the first ISO date to the second. */
+/** Counts the whole days from the first ISO date to the second. */
 export const daysBetween = (first: string, second: string): number =>
   Math.round((Date.parse(second.slice(0, 10)) - Date.parse(first.slice(0, 10))) / 86_400_000);
 
 const ISO = /^(\d{4})-(\d{2})-(\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?)\s*(Z|[+-]\d{2}:?\d{2})?)?$/;
-/** What dates in words are read by. */
+/** The context in which dates in words are read. */
 export type DateContext = {
-  /** BCP 47 tag of the page, for the names of months and for the order of day and month. */
+  /** The page's BCP 47 tag, for the names of months and the order of day and month. */
   readonly lang: string | null;
-  /** ISO 8601 day. */
+  /** Today as an ISO 8601 day. */
   readonly today: string;
 };
 
-/** Longer texts are sentences that happen to hold a date. */
+/** Longer texts are sentences that happen to contain a date. */
 const MAX_WRITTEN_CHARS = 60;
 
-/**
- * The date as the page gives it, in ISO form and no more precise; null when it is no real date.
- */
+/** Reads a date as an ISO date, no more precise than the page gives it; null when it is not a real date. */
 export function isoDate(text: string | null, { lang, today }: DateContext): string | null {
   const written = text?.trim() ?? "";
   const match = ISO.exec(written);

@@ -53,15 +53,17 @@ const TITLE =
     " ",
   );
 const TITLE_START = /^admonitionheading/;
-/** The name of a frame before the kind: `tsd-alert tsd-alert-warning`, `blockquote-tag blockquote-tag-tip`. */
+/**
+ * Matches a kind after the name of a frame: `tsd-alert tsd-alert-warning`, `blockquote-tag blockquote-tag-tip`.
+ */
 const NAMED_KIND = /^(.{2,40}?)--?([a-z]+)$/;
 
-/** The kind of admonition that an element is; null when it is none. */
+/** Returns the kind of admonition that an element is; null when it is none. */
 export function admonitionKind(element: ContentElement): AdmonitionKind | null {
   const classes = element.classes;
   const named = element.getAttribute("data-callout");
   if (named) return KINDS[named.toLowerCase()] ?? "note";
-  // Microsoft's documentation has nothing but the kind as a class, in capitals.
+  // Microsoft's documentation marks the kind only by a class in capitals.
   if (/^(?:NOTE|TIP|IMPORTANT|WARNING|CAUTION)$/.test(element.className) && element.hasMoreChildrenThan(1)) {
     return KINDS[element.className.toLowerCase()] ?? null;
   }
@@ -80,19 +82,19 @@ export function admonitionKind(element: ContentElement): AdmonitionKind | null {
   return classes.includes("admonition") ? "note" : null;
 }
 
-/** Kinds that an element may be by its class alone; `info` or `example` say too little without a frame. */
+/** The kinds that a class alone can tell; `info` or `example` are too general without a frame. */
 const LONE_KINDS = new Set("note tip important warning caution danger hint attention deprecated".split(" "));
-/** Longer elements are parts of the page rather than remarks, whatever they are called. */
+/** Longer elements are parts of the page, not remarks, whatever their class. */
 const MAX_LONE = { characters: 3000, nodes: 300 };
 
-// DocBook, Javadoc and handwritten manuals have nothing around a remark but `<div class="note">`.
+// DocBook, Javadoc and handwritten manuals wrap a remark only in `<div class="note">`.
 function kindByClassAlone(element: ContentElement, classes: readonly string[]): AdmonitionKind | null {
   if (!/^(?:DIV|ASIDE|SECTION|P)$/.test(element.name)) return null;
   const kind = classes.find((word) => LONE_KINDS.has(word));
   return kind !== undefined && isRemark(element) ? (KINDS[kind] ?? null) : null;
 }
 
-// Whatever a system calls its frames, it names their kinds and their titles alike.
+// Systems name their frames differently, but kinds and titles alike.
 function kindByNamedFrame(element: ContentElement, classes: readonly string[]): AdmonitionKind | null {
   for (const word of classes) {
     const [, frame = "", kind = ""] = NAMED_KIND.exec(word) ?? [];
@@ -103,7 +105,7 @@ function kindByNamedFrame(element: ContentElement, classes: readonly string[]): 
   return null;
 }
 
-/** Whether an element holds some text, not too much of it, and no heading of a page. */
+/** Tells whether an element has some text, not too much, and no heading of the page. */
 function isRemark(root: ContentElement): boolean {
   let characters = 0;
   let nodes = 0;
@@ -115,7 +117,9 @@ function isRemark(root: ContentElement): boolean {
   return characters > 0;
 }
 
-/** An admonition as `<blockquote class="admonition kind">` with its title in `p.admonition-title`. */
+/**
+ * Rewrites an admonition as `<blockquote class="admonition kind">` with its title in `p.admonition-title`.
+ */
 export function canonicalAdmonition(element: ContentElement): ContentElement | undefined {
   const { name } = element;
   if (!/^(?:DIV|ASIDE|SECTION|BLOCKQUOTE|ARTICLE|P)$/.test(name)) return undefined;
@@ -134,7 +138,7 @@ export function canonicalAdmonition(element: ContentElement): ContentElement | u
   return block;
 }
 
-/** AsciiDoc and DocBook lay their admonitions out as a table of an icon beside the text. */
+/** AsciiDoc and DocBook lay out their admonitions as a table with an icon beside the text. */
 function contentOf(element: ContentElement): ContentElement {
   if (element.className.includes("admonitionblock")) return find(element, isContentCell) ?? element;
   const [table, ...more] = element.children;
@@ -156,14 +160,14 @@ function titleInIcon(element: ContentElement): ContentElement | null {
   return icon && find(icon, (inner) => hasClass(inner, "title"));
 }
 
-/** Elements from the start among which a title is looked for. */
+/** The number of elements from the start in which a title is looked for. */
 const MAX_BEFORE_TITLE = 12;
 
 function takeTitle(element: ContentElement): string {
   let title: ContentElement | null = null;
   let seen = 0;
   walkElements(element, (child) => {
-    // A title stands at the start; admonitions inside admonitions would make more quadratic.
+    // A title is at the start; a longer search would be quadratic for nested admonitions.
     if (++seen > MAX_BEFORE_TITLE) return true;
     const classes = child.classes;
     const isTitle = classes.some((word) => TITLE.includes(word) || TITLE_START.test(word));
@@ -175,7 +179,7 @@ function takeTitle(element: ContentElement): string {
   const mayBeTitle =
     first && (first.firstElementChild === null || hasTitleClass(first)) && standsAlone(first);
   if (title === null && mayBeTitle && isKindWord(textOf(first))) title = first;
-  // DocBook's stands in the head of its table.
+  // DocBook puts the title into the head of its table.
   if (title === null && first && first.name === "TABLE") title = find(first, isHeadCell);
   if (title === null && first && isLoneTitle(element, first)) title = first;
   if (title === null) return "";
@@ -186,7 +190,7 @@ function takeTitle(element: ContentElement): string {
   return text.replace(/\s+/g, " ").trim();
 }
 
-// Pandoc's has a paragraph inside, others have an icon.
+// Pandoc's title contains a paragraph, others contain an icon.
 const hasTitleClass = (element: ContentElement): boolean =>
   element.classes.some((word) => /(?:^|[-_])title$/.test(word));
 
@@ -199,11 +203,11 @@ function standsAlone(element: ContentElement): boolean {
   return !isBeforeText && after !== null && (after.name === "BR" || BLOCKS.has(after.name));
 }
 
-// `<div class="warning"><h3>Security</h3>`: the heading names the remark, it begins no section.
+// In `<div class="warning"><h3>Security</h3>` the heading names the remark and begins no section.
 const isLoneTitle = (element: ContentElement, first: ContentElement): boolean =>
   /^H[3-6]$/.test(first.name) && !element.classes.some((word) => FRAME.test(word));
 
-/** The words with which pages in other languages than English head their notes and warnings. */
+/** The words that head notes and warnings in languages other than English. */
 const KIND_WORDS = new Set(
   `note, tip, important, warning, caution, danger, info, hint, attention, deprecated,
    hinweis, anmerkung, bemerkung, tipp, wichtig, warnung, achtung, vorsicht, gefahr, veraltet,
@@ -227,7 +231,7 @@ const isKindWord = (text: string): boolean =>
       .trimEnd(),
   );
 
-/** Whether a quotation opens with GitHub's own mark of an alert, and which. */
+/** Returns the kind of GitHub's own alert mark that opens a quotation, if any. */
 export function alertMark(element: ContentElement): AdmonitionKind | null {
   const first = element.firstElementChild;
   if (!isElement(first)) return null;

@@ -35,10 +35,10 @@ const TOOLS = new Set([
 ]);
 const TITLE_CLASS =
   /(?:^|[\s_-])(?:filename|file-?name|code-?(?:block-?)?title|codeblocktitle\w*|code-block-caption|code-caption|caption-text|code-header-title|title)(?=$|[\s_-])/i;
-/** More words than this around a <pre> are prose, and their element is no frame of code. */
+/** More text than this around a <pre> is prose, so the element is not a frame of code. */
 const MAX_FRAME_TEXT = 120;
 
-/** The canonical form of a code block; undefined when the element is none. */
+/** Returns the canonical form of a code block; undefined when the element is none. */
 export function canonicalCode(element: ContentElement): ContentElement | undefined {
   const { name } = element;
   if (name === "PRE") return isGutter(element) ? build("SPAN", {}) : codeBlock(element, element, null);
@@ -49,7 +49,7 @@ export function canonicalCode(element: ContentElement): ContentElement | undefin
 const isWrapper = (element: ContentElement): boolean =>
   WRAPPER_NAMES.has(element.name) && WRAPPER_CLASS.test(element.className.slice(0, 1000));
 
-/** Each frame is searched whole, so frames in frames would cost the square of their number. */
+/** Each frame is searched completely, so nested frames would cost the square of their number. */
 const MAX_WRAPPERS = 20;
 
 function isBuried(element: ContentElement): boolean {
@@ -83,7 +83,7 @@ function linesContainer(frame: ContentElement): ContentElement | null {
   return null;
 }
 
-// Doxygen's; presentations have fragments, too.
+// Tells whether a frame is Doxygen's; presentations also have the class `fragment`.
 const isLines = (frame: ContentElement): boolean =>
   frame.firstElementChild?.classes.includes("line") === true;
 
@@ -125,7 +125,7 @@ function titleIn(frame: ContentElement, pre: ContentElement): string | null {
   return null;
 }
 
-// On a <pre>, "line-numbers" asks for numbers; it does not hold them.
+// On a <pre>, "line-numbers" requests numbers; it does not contain them.
 const isGutter = (element: ContentElement): boolean =>
   GUTTER_CLASS.test(element.className.slice(0, 500)) &&
   !(element.name === "PRE" && find(element, isCode) !== null);
@@ -139,7 +139,7 @@ const isNumbers = (pre: ContentElement): boolean =>
   /^[\d\s]+$/.test(textOf(pre)) && ancestorWhere(pre, 4, isCell) !== null;
 const isCell = (element: ContentElement): boolean =>
   element.name === "TD" && element.nextElementSibling !== null;
-// The class of code and its words may be `lang-sh` or `copy`.
+// Code may itself have a class such as `lang-sh` or `copy`.
 const isTool = (element: ContentElement): boolean =>
   TOOLS.has(element.name) ||
   (!/^(?:SPAN|CODE|PRE)$/.test(element.name) && TOOL_CLASS.test(element.className.slice(0, 500)));
@@ -157,7 +157,7 @@ const isBlobCode = (element: ContentElement): boolean =>
 
 const LINE_NAMES = new Set(["DIV", "P", "LI", "TR"]);
 
-/** The lines of code that an element shows; line numbers and buttons are left out. */
+/** Returns the lines of code that an element shows, without line numbers and buttons. */
 export function codeText(root: ContentElement): string {
   const parts: string[] = [];
   const isLineByElement = hasCodePerLine(root);
@@ -182,7 +182,7 @@ export function codeText(root: ContentElement): string {
     }
     while (node && node !== root) {
       if (isElement(node) && isLine(node, isLineByElement) && !isGutter(node)) {
-        // An empty element still is a line; one that ended with a break has ended its line.
+        // An empty element is still a line; an element that ended with a break has ended its line.
         if (!endsLine || textOf(node) === "") add("\n");
       }
       if (node.nextSibling) break;
@@ -193,7 +193,7 @@ export function codeText(root: ContentElement): string {
   return tidyCode(parts.join(""));
 }
 
-// Doxygen sets a line apart from its number by a no-break space.
+// Doxygen separates a line from its number by a no-break space.
 function afterGutter({ previousSibling: before, text }: ContentText): string {
   const isSpacer = text.startsWith("\u00a0") && isElement(before) && isGutter(before);
   return isSpacer ? text.slice(1) : text;
@@ -215,7 +215,7 @@ function hasCodePerLine(root: ContentElement): boolean {
   return codes > 1;
 }
 
-// No-break spaces are what some highlighters indent with.
+// Some highlighters indent with no-break spaces.
 const tidyCode = (text: string): string => text.replace(/\r\n?/g, "\n").replaceAll("\u00a0", " ").trimEnd();
 
 // A <code> with line breaks that fills its parent is a block that forgot its <pre>.
@@ -231,10 +231,10 @@ const hasLines = (code: ContentElement): boolean =>
   find(code, isBreak) !== null ||
   (KEEPS_LINES.test((code.getAttribute("style") ?? "").slice(0, 500)) && textOf(code).trim().includes("\n"));
 
-/** A style under which line breaks in the source are shown. */
+/** Matches a style that shows line breaks of the source. */
 const KEEPS_LINES = /white-space\s*:\s*(?:pre|break-spaces)/i;
 
-// Words in the class of a code block that name no language.
+// Words in the class of a code block that are not languages.
 const NO_LANGUAGE = new Set(
   `none text txt plain plaintext plain-text default auto nohighlight no-highlight highlight notranslate code
    sourcecode literal-block output undefined null unknown raw nolang block inline numbersource js-file-line
@@ -252,7 +252,7 @@ const ALIASES: Readonly<Record<string, string>> = {
   golang: "go",
 };
 
-// In the order of how plainly they say it; each finds one word.
+// The patterns are ordered from the most explicit to the least; each finds one word.
 const PATTERNS: readonly RegExp[] = [
   /(?:^|\s)(?:language|lang)[-:]\s?([\w+#.-]{1,30})/i,
   /(?:^|\s)highlight-(?:source|text)-([\w+#.-]{1,30})/i,
@@ -268,7 +268,7 @@ const PATTERNS: readonly RegExp[] = [
   /^([\w+#.-]{1,30})$/,
 ];
 const ATTRIBUTES = ["data-lang", "data-language", "data-enlighter-language", "data-code-lang", "lang-name"];
-/** Words that name a language even where no highlighter's prefix says so; any other word is a name of the site. */
+/** Words that name a language even without a highlighter's prefix; any other word is a name of the site. */
 const LANGUAGES = new Set(
   `actionscript ada applescript arduino asciidoc asm assembly awk bash bat batch bazel bibtex c c++ c# clojure cmake
    coffeescript common-lisp console cpp crystal csharp css csv cuda cython d dart delphi diff docker dockerfile dot
@@ -280,12 +280,14 @@ const LANGUAGES = new Set(
    solidity sparql sql stan svelte swift systemverilog tcl terraform tex thrift toml ts tsx twig typescript v vala
    vb vbnet verilog vhdl vim viml vue wasm wgsl x86asm xml xquery yaml yml zig zsh`.split(/\s+/),
 );
-/** Among several words of a class these may mean something else. */
+/** Among several words of a class, these may mean something else. */
 const AMBIGUOUS = new Set(
   "c d r v go less dot http make box swift fish reason scheme stan crystal elm".split(" "),
 );
 
-/** The language that a highlighter named, on the code, its <pre> or the frames around; null when none did. */
+/**
+ * Finds the language that a highlighter named on the code, its <pre> or the frames around; null when none did.
+ */
 function languageOf(content: ContentElement, frame: ContentElement): string | null {
   const code = find(content, isCode);
   const elements = [code, content, ...between(content, frame), ...above(frame, 3)];
@@ -341,7 +343,7 @@ function between(content: ContentElement, frame: ContentElement): ContentElement
   return elements;
 }
 
-// Of the elements around only those that hold nothing else speak for this code.
+// Only ancestors that contain nothing else describe this code.
 function above(frame: ContentElement, levels: number): ContentElement[] {
   const elements: ContentElement[] = [];
   let at = frame.parent;

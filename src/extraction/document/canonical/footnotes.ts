@@ -23,13 +23,13 @@ const NOTE_ID =
   /^(?:user-content-)?[_-]?(?:fn|cite_note|footnote|ftn|edn|note|en|sdfootnote|fnt|endnote)s?(?:def)?[-_:.]?/i;
 const NOTES_HINT = /foot-?notes?|endnotes?|references|notes/i;
 const BACK_HINT = /backref|back-?link|reversefootnote|cite_ref|fnref/i;
-// Arrows with their variation selectors, letters for several references, brackets.
+// Matches arrows with their variation selectors, letters for several references, and brackets.
 const BACK_TEXT = /^(?:[\s\u2190-\u21ff\u2900-\u297f\u23cea-z,()[\]^\d]|\u{1f519}|\ufe0e|\ufe0f){0,40}$/u;
 const SHOWN_LABEL = /^[[(]?\s*(?:note\s+)?[\p{L}\d*†‡§¶]{1,4}\s*[\])]?$/iu;
 
 type Reference = { readonly anchor: ContentElement; readonly note: ContentElement; readonly id: string };
 
-/** Finds the page's footnotes and gives them their one form, in place. */
+/** Rewrites the page's footnotes in place into one form. */
 export function canonicalFootnotes(root: ContentElement): void {
   const references = findReferences(root);
   if (references.length === 0) return;
@@ -109,7 +109,7 @@ function noteAround(target: ContentElement): ContentElement | null {
   if (target.name === "TABLE") return target;
   let at: ContentElement | null = target;
   for (let step = 0; at && step < 4; step++, at = at.parent) {
-    // A paragraph that holds the number alone is a part of the note.
+    // A paragraph that contains only the number is a part of the note.
     const isLabel = at.name === "P" && at.nextElementSibling && textOf(at).trim() === textOf(target).trim();
     if (NOTE_NAMES.has(at.name) && !isLabel) return at;
   }
@@ -129,7 +129,7 @@ function replaceReference(anchor: ContentElement, number: number): void {
   let outer: ContentElement = anchor;
   const label = textOf(anchor).trim();
   for (let parent = outer.parent; parent; parent = outer.parent) {
-    // A paragraph may hold thousands of references, so its text is not looked at.
+    // A paragraph may contain thousands of references, so its text is not read.
     if (!/^(?:SUP|SPAN|A|CITE|SMALL|DOC-FOOTNOTE)$/.test(parent.name)) break;
     if (textOf(parent).replace(/[\s[\]()]/g, "") !== label.replace(/[\s[\]()]/g, "")) break;
     outer = parent;
@@ -152,7 +152,7 @@ function rewriteNote(note: ContentElement, number: number): void {
   else note.replaceWith(target);
 }
 
-// In old docutils the note is a definition whose term is the number.
+// In old docutils a note is a definition whose term is the number.
 function liftOutOfList(note: ContentElement, target: ContentElement): void {
   const list = note.parent;
   const term = note.previousElementSibling;
@@ -167,7 +167,7 @@ function liftOutOfList(note: ContentElement, target: ContentElement): void {
 const BACK_MARKS = new Set(["mw-cite-backlink", "footnote-backref", "fn-backref"]);
 const LABELS = new Set(["label", "footnote-number", "footnote-label"]);
 
-// One walk for each note: a selector costs as much as a note does.
+// Each note is walked once, because a selector costs as much as the note is long.
 function dropBackLinks(note: ContentElement): void {
   const marks: ContentElement[] = [];
   const links: ContentElement[] = [];
@@ -204,7 +204,7 @@ function dropWithFrame(link: ContentElement, note: ContentElement): void {
   else link.remove();
 }
 
-/** The number that a note starts with, as the list does not say it; what is left of `[1].` goes along. */
+/** Removes the number at the start of a note, which the list does not add, and the rest of `[1].`. */
 function dropLabel(note: ContentElement): void {
   const labels: ContentElement[] = [];
   walkElements(note, (element) => {
@@ -226,7 +226,7 @@ function firstText(root: ContentElement): ContentText | null {
   return null;
 }
 
-/** The rule and the heading for the ears only that stand above the notes. */
+/** Removes the rule and the heading for screen readers above the notes. */
 function dropFrame(note: ContentElement): void {
   const frame = ancestorWhere(
     note,

@@ -19,10 +19,13 @@ import { texOfMathMl } from "./mathml.ts";
  * <pre><code class="language-math math-display">, which hold TeX.
  */
 
-/** Longer formulas are no formulas. */
+/** A longer text is not a formula. */
 const MAX_TEX = 20_000;
 
-/** The canonical form of a formula; null where it is a second copy of one, undefined for anything else. */
+/**
+ * Returns the canonical form of a formula; null when the element is a second copy of one, undefined for anything
+ * else.
+ */
 export function canonicalMath(element: ContentElement): ContentElement | null | undefined {
   const { name } = element;
   if (name === "SCRIPT") return mathJaxScript(element);
@@ -38,7 +41,7 @@ export function canonicalMath(element: ContentElement): ContentElement | null | 
   return isTex && element.firstElementChild === null ? delimitedElement(element, classes) : undefined;
 }
 
-/** A formula as an element; null when there is no TeX in it. */
+/** Creates the element of a formula; null when it has no TeX. */
 export function mathElement(tex: string, isDisplay: boolean): ContentElement | null {
   const tidy = removeInvisible(tex).trim();
   if (tidy === "" || tidy.length > MAX_TEX) return null;
@@ -71,7 +74,7 @@ function mathMl(math: ContentElement): ContentElement | null {
   return mathElement(unwrapDisplayStyle(tex), math.getAttribute("display") === "block");
 }
 
-// Wikipedia and others wrap every formula so.
+// Wikipedia and others wrap every formula in this command.
 const unwrapDisplayStyle = (tex: string): string =>
   /^\s*\{\\displaystyle\s([\s\S]*)\}\s*$/.exec(tex.slice(0, MAX_TEX))?.[1] ?? tex;
 
@@ -102,7 +105,7 @@ const MATHJAX_2 = new Set(
 );
 const isMathJax2 = (classes: readonly string[]): boolean => classes.some((word) => MATHJAX_2.has(word));
 
-// The script beside it holds the TeX; without one the MathML in an attribute or inside does.
+// The script beside it has the TeX; otherwise an attribute or the content has MathML.
 function mathJax2(element: ContentElement): ContentElement | null | undefined {
   for (let next = element.nextSibling, seen = 0; next && seen < 6; next = next.nextSibling, seen++) {
     if (!isElement(next)) continue;
@@ -138,7 +141,7 @@ function mathImage(image: ContentElement): ContentElement | null | undefined {
   return mathElement(unwrapDisplayStyle(tex), isDisplay || isAlone || /display/.test(image.className));
 }
 
-// Sphinx and Pandoc write the TeX itself and leave the drawing to a script.
+// Sphinx and Pandoc write plain TeX and leave the drawing to a script.
 function delimitedElement(
   element: ContentElement,
   classes: readonly string[],
@@ -189,10 +192,10 @@ export function canonicalDelimiters(root: ContentElement, drawsFormulas: () => b
 }
 
 const MAY_HOLD_TEX = /[$]|\\[([]/;
-/** The same where no script of the page draws formulas. */
+/** Matches delimiters that may mean formulas even when no script of the page draws them. */
 const MAY_HOLD_BARE_TEX = /\$\$|\\[([]/;
 
-/** A command, a raised or lowered part, an equation, or a letter alone. */
+/** Matches a command, a superscript or subscript, an equation, or a single letter. */
 const LOOKS_LIKE_TEX = /\\[a-zA-Z]|[_^=]|^\s*[a-zA-Z]\s*$/;
 
 const FORMULA =
@@ -205,7 +208,7 @@ function splitFormulas(node: ContentText, isDrawn: boolean): void {
   let from = 0;
   for (const match of text.matchAll(FORMULA)) {
     const [found, block, bracketed, round, single] = match;
-    // Prices stand between dollars, too.
+    // Prices may also stand between dollars.
     if (single !== undefined && !/[\\^_={}<>+*/()|-]|^[A-Za-z](?:'|,\s?[A-Za-z])*$/.test(single)) continue;
     const tex = block ?? bracketed ?? round ?? single ?? "";
     if (!isDrawn && (single !== undefined || !LOOKS_LIKE_TEX.test(tex))) continue;

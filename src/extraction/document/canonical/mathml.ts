@@ -1,6 +1,6 @@
 import { type ContentElement, type ContentNode, textOf } from "../tree.ts";
 
-/** Deeper formulas are no formulas. */
+/** A deeper tree is not a formula. */
 const MAX_DEPTH = 40;
 
 const OPERATORS: Readonly<Record<string, string>> = {
@@ -54,7 +54,7 @@ const FUNCTIONS = new Set(
   "sin cos tan log ln exp lim max min sup inf det arg dim gcd sec csc cot".split(" "),
 );
 
-/** TeX of presentation MathML (MathML Core); what it has no rule for is written as its text. */
+/** Converts presentation MathML (MathML Core) to TeX; elements without a rule are written as their text. */
 export function texOfMathMl(math: ContentElement): string {
   return tidyTex(texOf(math, 0));
 }
@@ -137,7 +137,7 @@ const accent = (a: string, over: string): string =>
 const argument = (tex: string): string => (tex.length === 1 ? tex : `{${tex}}`);
 const base = (tex: string): string => (tex.length <= 1 || /^\\?[A-Za-z]+$/.test(tex) ? tex : `{${tex}}`);
 
-// A command and a letter after it would run together.
+// A command and a following letter would run together.
 function joined(parts: readonly string[]): string {
   let tex = "";
   for (const part of parts) tex += /\\[A-Za-z]+$/.test(tex) && /^[A-Za-z]/.test(part) ? ` ${part}` : part;

@@ -33,7 +33,7 @@ function isPanel(element: ContentElement): boolean {
 const GROUP =
   /(?:^|\s)(?:tabs|tabbed-set|tabs-container|vp-code-group|code-group|sd-tab-set|sphinx-tabs|tab-?group|tab-set|starlight-tabs|tabs-wrapper|content-tabs|code-tabs)(?:$|\s)/i;
 
-/** Puts each tab's name in front of what it shows; code takes it as its label. */
+/** Puts each tab's name before its content; code gets the name as its label. */
 export function labelTabs(element: ContentElement): void {
   if (!GROUP.test(element.className.slice(0, 500)) && element.name !== "STARLIGHT-TABS") return;
   const labels = findAll(element, isTab);
@@ -63,7 +63,7 @@ const isImage = named("IMG");
 const isSource = (element: ContentElement): boolean =>
   element.name === "SOURCE" && element.hasAttribute("src");
 
-/** Words beside the code of a panel that are no text of their own: a button, a file's name. */
+/** Shorter text beside the code of a panel, such as a button or a file name, is not content. */
 const MAX_BESIDE_CODE = 60;
 
 function labelPanel(panel: ContentElement, label: string): void {
@@ -74,17 +74,17 @@ function labelPanel(panel: ContentElement, label: string): void {
   else panel.insertBefore(build("P", {}, build("STRONG", {}, label)), panel.firstChild);
 }
 
-/** A list item's check box becomes a class and a sign that can be read. */
+/** Turns a list item's check box into a class and a readable sign. */
 export function canonicalTask(input: ContentElement): void {
   if (input.name !== "INPUT" || input.getAttribute("type")?.toLowerCase() !== "checkbox") return;
   let item: ContentElement | null = input.parent;
   for (let step = 0; item && step < 3 && item.name !== "LI"; step++) item = item.parent;
   if (item?.name !== "LI" || item.hasAttribute("data-seen-box")) return;
-  // Only the first box of an item can be its own.
+  // Only the first box of an item can belong to it.
   item.setAttribute("data-seen-box", "");
   const before = textBefore(input, item);
   if (before.trim() !== "") return;
-  // What readers may tick is a filter, or folds a thread; rendered tasks are for reading.
+  // A box that readers can tick is a filter, or folds a thread; rendered tasks are read-only.
   const isTask = input.hasAttribute("disabled") || /task|todo|checklist/i.test(namesAround(item));
   if (!isTask) return;
   const isDone = input.hasAttribute("checked");
@@ -103,7 +103,7 @@ function textBefore(node: ContentNode, root: ContentNode): string {
   return "";
 }
 
-/** The image that a script would load, where the page says it only to readers without scripts. */
+/** Returns the image that a script would load when the page declares it only in `<noscript>`. */
 export function canonicalNoscript(element: ContentElement): ContentElement | null | undefined {
   if (element.name !== "NOSCRIPT") return undefined;
   const image = find(element, isImage);
@@ -119,7 +119,7 @@ export function canonicalNoscript(element: ContentElement): ContentElement | nul
 const VIDEO_HOSTS =
   /^(?:https?:)?\/\/(?:www\.|player\.|m\.)?(?:youtube\.com|youtube-nocookie\.com|youtu\.be|vimeo\.com|dailymotion\.com|geo\.dailymotion\.com|twitch\.tv|ted\.com|embed\.ted\.com|fast\.wistia\.(?:net|com)|loom\.com|player\.bilibili\.com|bilibili\.com|rutube\.ru|archive\.org|open\.spotify\.com|w\.soundcloud\.com|peertube\.[\w.]+)\//i;
 
-/** A video or audio piece as a link to it; undefined when the element embeds none. */
+/** Turns a video or audio element into a link to it; undefined when the element embeds none. */
 export function canonicalMedia(element: ContentElement): ContentElement | undefined {
   const { name } = element;
   const source = mediaSource(element, name);
@@ -133,7 +133,7 @@ export function canonicalMedia(element: ContentElement): ContentElement | undefi
 
 function mediaSource(element: ContentElement, name: string): string | null {
   if (name === "VIDEO" || name === "AUDIO") {
-    // A video that plays by itself, without sound or end, is the background of something else.
+    // A video that plays automatically, without sound and in a loop, is a background.
     if (!element.hasAttribute("controls") && element.hasAttribute("autoplay")) return null;
     const source = element.getAttribute("src") ?? find(element, isSource)?.getAttribute("src");
     return source && !/^(?:blob|data):/i.test(source) ? source : null;
@@ -148,7 +148,7 @@ function mediaSource(element: ContentElement, name: string): string | null {
   return null;
 }
 
-// An address for people instead of one for frames.
+// Replaces an address for frames with one for people.
 function watchUrl(source: string): string {
   const youtube = /youtube(?:-nocookie)?\.com\/embed\/([\w-]{6,20})/.exec(source)?.[1];
   if (youtube) return `https://www.youtube.com/watch?v=${youtube}`;

@@ -1,23 +1,23 @@
-/** Where a piece of text stands in Markdown, which decides what would be markup there. */
+/** The place of a text in Markdown, which decides which characters would be markup there. */
 export type TextPlace = {
   readonly isInLink: boolean;
   readonly isInCell: boolean;
-  /** Whether what follows the text is a link, which `!` in front would make an image. */
+  /** Whether a link follows the text, which `!` in front would turn into an image. */
   readonly isBeforeLink: boolean;
-  /** Whether the phrase holds tildes enough to strike something out. */
+  /** Whether the phrase contains enough tildes to strike something out. */
   readonly hasTildes: boolean;
   /** Whether dollars in the phrase could be read as a formula. */
   readonly hasDollars: boolean;
-  /** Places of the brackets in the text that would be markup; null where every bracket counts as such. */
+  /** The places of the brackets in the text that would be markup; null when every bracket counts as such. */
   readonly brackets: ReadonlySet<number> | null;
 };
 
-// What may be markup anywhere in a line.
+// Matches characters that may be markup anywhere in a line.
 const SUSPECT = /[\\`*_[\]<&~$|!^]/;
 const WORD = /[\p{L}\p{N}\p{M}]/u;
 
 /**
- * Text as Markdown that shows exactly it, whatever stands beside it (CommonMark 0.31, GFM 0.29).
+ * Escapes text so that Markdown shows exactly it, whatever stands beside it (CommonMark 0.31, GFM 0.29).
  * @param offset where the text begins in the one that `place.brackets` counts in
  */
 export function escapeText(text: string, place: TextPlace, offset = 0): string {
@@ -34,13 +34,13 @@ export function escapeText(text: string, place: TextPlace, offset = 0): string {
   return out + text.slice(from);
 }
 
-// GitHub makes links of bare addresses, with all that follows them up to a space.
+// GitHub turns bare addresses into links, with everything that follows up to a space.
 const ADDRESS = /https?:\/\/[^\s<>[\]"`\\|*]+/g;
 const ADDRESS_END = /(?<![?!.,:;'_~)])[?!.,:;'_~)]+$/;
 
 /**
- * Text that may hold addresses: those that something else follows at once, or in which something would have
- * to be escaped, stand between `<` and `>`.
+ * Escapes text that may contain addresses. An address is put between `<` and `>` when something follows it directly,
+ * or when part of it would have to be escaped.
  * @param after the character that follows the text; empty for none
  */
 export function escapeProse(text: string, place: TextPlace, after: string): string {
@@ -96,13 +96,13 @@ function isMarkup(text: string, at: number, place: TextPlace): boolean {
   }
 }
 
-// Both halves of a surrogate pair count as a letter: most are.
+// Both halves of a surrogate pair count as letters, because most are.
 const isWordAt = (text: string, at: number): boolean => {
   const character = text[at];
   return character !== undefined && (WORD.test(character) || /[\ud800-\udfff]/.test(character));
 };
 
-/** A line as Markdown that starts no block: the line is inside a paragraph. */
+/** Escapes a line inside a paragraph so that it does not start a block. */
 export function escapeLineStart(line: string): string {
   const match = LINE_START.exec(line);
   if (!match) return line;
@@ -114,10 +114,12 @@ export function escapeLineStart(line: string): string {
 const LINE_START =
   /^(?:#{1,6}(?=[ \t]|$)|>|[-+*](?=[ \t]|$)|(\d{1,9})(?=[.)](?:[ \t]|$))|=+[ \t]*$|-[-\t ]*$|_[_\t ]*$|~~~|\||:?-+:?[ \t]*(?:\||$)|:(?=[ \t-]))/;
 
-/** Text with more than one of these may hold a pair that strikes out. */
+/** A text with more than one of these may contain a pair that strikes out. */
 export const hasPairOfTildes = (text: string): boolean => text.indexOf("~") !== text.lastIndexOf("~");
 
-/** Whether two dollars stand as around a formula (Pandoc's rule): no space inside, no digit after. */
+/**
+ * Tells whether two dollars look like those around a formula (Pandoc's rule): no space inside, no digit after.
+ */
 export function couldBeFormula(text: string): boolean {
   const opening = /\$(?=\S)/.exec(text);
   if (!opening) return false;
@@ -126,11 +128,11 @@ export function couldBeFormula(text: string): boolean {
   return closing.test(text);
 }
 
-/** The destination of a link or image. */
+/** Escapes the destination of a link or image. */
 export function escapeDestination(url: string): string {
   const safe = url.replace(/[\s<>`|\\]/g, (character) => encodeURIComponent(character));
   const escaped = hasBalancedParentheses(safe) ? safe : safe.replaceAll("(", "%28").replaceAll(")", "%29");
-  // Entities are read in destinations, too.
+  // Entities are decoded in destinations too.
   return escaped.replace(/&(?=#?\w{1,40};)/g, "&amp;");
 }
 

@@ -15,8 +15,8 @@ import type {
 import { isShown } from "../normalise.ts";
 
 /**
- * A document as HTML. Nothing comes from the page but texts, which are escaped, and addresses, which the
- * reader has checked: elements and attributes are the ones written here, and no others.
+ * Writes a document as HTML. Only texts, which are escaped, and addresses, which the reader has checked, come from
+ * the page; elements and attributes are the ones written here, and no others.
  */
 export function toHtml({ blocks, footnotes }: ContentDocument): string {
   const notes =
@@ -35,7 +35,7 @@ function blocksToHtml(blocks: readonly Block[]): string {
   return html;
 }
 
-/** A single paragraph needs no element of its own in an item or cell. */
+/** Writes a single paragraph in an item or cell without an element of its own. */
 function tightBlocks(blocks: readonly Block[]): string {
   const [only, ...more] = blocks;
   const isTight =
@@ -130,7 +130,7 @@ function cellToHtml(cell: Cell): string {
   return `<${name}${spans}${attribute("align", cell.alignment)}>${tightBlocks(cell.blocks)}</${name}>`;
 }
 
-/** Phrases as HTML. */
+/** Writes phrases as HTML. */
 export function inlinesToHtml(inlines: readonly Inline[]): string {
   let html = "";
   for (const inline of inlines) html += inlineToHtml(inline);

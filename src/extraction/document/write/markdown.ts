@@ -16,7 +16,7 @@ import { inlinesToHtml } from "./html.ts";
 import { longestRun, phrasesToMarkdown, texForMarkdown } from "./phrases.ts";
 import { tableToMarkdown } from "./table.ts";
 
-/** GitHub-flavoured Markdown of a document; formulas between dollars, footnotes at the end. */
+/** Writes a document as GitHub-flavoured Markdown, with formulas between dollars and footnotes at the end. */
 export function toMarkdown({ blocks, footnotes }: ContentDocument): string {
   const lines = writeBlocks(blocks, TOP);
   for (const note of footnotes) separate(lines, footnote(note));
@@ -34,7 +34,7 @@ function writeBlocks(blocks: readonly Block[], place: BlockPlace): string[] {
   let marker = "";
   for (const [index, block] of blocks.entries()) {
     const before = blocks[index - 1];
-    // Two lists in a row would be one, so the second has the other sign.
+    // Two adjacent lists would become one, so the second gets the other sign.
     const isSecond = block.kind === "list" && before?.kind === "list" && before.isOrdered === block.isOrdered;
     marker = block.kind === "list" ? markerOf(block, isSecond ? marker : "") : "";
     const written = writeBlock(block, place, marker);
@@ -51,7 +51,7 @@ function separate(lines: string[], more: readonly string[]): void {
   push(lines, more);
 }
 
-// Not `push(...more)`: there may be more lines than arguments can be.
+// `push(...more)` could exceed the maximum number of arguments.
 function push(lines: string[], more: readonly string[]): void {
   for (const line of more) lines.push(line);
 }
@@ -163,7 +163,7 @@ function definitions({ groups }: DefinitionList): string[] {
     }
     if (meanings.length === 0) continue;
     const [only, ...more] = meanings.flat();
-    // A list in a list of one item says no more.
+    // A list that only wraps another list adds nothing.
     const isList = only?.kind === "list" && more.length === 0;
     const items = meanings.map((blocks) => ({ isDone: null, blocks }));
     separate(lines, list(isList ? only : { kind: "list", isOrdered: false, start: 1, items }, "-"));

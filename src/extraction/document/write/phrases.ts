@@ -13,7 +13,7 @@ import {
 
 export type PhrasePlace = { readonly isInCell: boolean; readonly isHeading: boolean };
 
-/** Phrases as Markdown lines that start no block. */
+/** Writes phrases as Markdown lines that start no block. */
 export function phrasesToMarkdown(inlines: readonly Inline[], place: PhrasePlace): string {
   const text = inlineText(inlines);
   const context: Context = {
@@ -39,18 +39,18 @@ type Context = TextPlace & {
   readonly phraseBrackets: MarkupBrackets;
 };
 const NO_BRACKETS: ReadonlySet<number> = new Set();
-/** The characters around what is written, which decide whether emphasis takes effect. */
+/** The characters before and after, which decide whether emphasis takes effect. */
 type Neighbours = { readonly before: string; readonly after: string };
 
 function write(inlines: readonly Inline[], context: Context, around: Neighbours): string {
-  // Looking at the end of one growing string would copy it each time.
+  // Reading the end of one growing string would copy it each time.
   const pieces: string[] = [];
   let before = around.before;
   for (const [index, inline] of inlines.entries()) {
     const next = inlines[index + 1];
     const after = next === undefined ? around.after : firstCharacter(next);
     const isBeforeLink = next?.kind === "link" || next?.kind === "footnote-ref";
-    // A bare address would take the backslash of the break into itself.
+    // A bare address would swallow the backslash of the line break.
     const isAfterAddress =
       inline.kind === "break" && /(?:https?:\/\/|www\.)\S*$/.test((pieces.at(-1) ?? "").slice(-500));
     const breaks = isAfterAddress && context.breaks === "\\\n" ? "  \n" : context.breaks;
@@ -95,16 +95,16 @@ function writeOne(inline: Inline, context: Context, around: Neighbours): string 
 }
 
 /**
- * TeX between dollars: to a renderer without formulas it is Markdown, so nothing in it may be a tag. Space
- * behind a sign means nothing in TeX.
+ * Escapes TeX between dollars. A renderer without formulas reads it as Markdown, so nothing in it may be a tag.
+ * Spaces after a sign mean nothing in TeX.
  */
 export const texForMarkdown = (tex: string): string =>
   tex.replace(/<(?=[a-z/!?])/gi, "< ").replace(/(?<!\\)\$/g, "\\$");
 
-/** Code with a fence unlike every run of backticks inside (CommonMark 6.1). */
+/** Writes code with a fence that differs from every run of backticks inside (CommonMark 6.1). */
 function codeSpan(code: string, isInCell: boolean): string {
   const text = code.replace(/[\r\n]+/g, " ");
-  // A pipe behind a backslash has no form in a cell on which renderers agree.
+  // Renderers do not agree on any form of a pipe after a backslash in a cell.
   if (isInCell && text.includes("\\|"))
     return `<code>${htmlInMarkdown(text).replaceAll("|", "&#124;")}</code>`;
   const runs = new Set(text.match(/`+/g)?.map((run) => run.length));
@@ -131,7 +131,7 @@ const titlePart = (title: string | null): string => (title === null ? "" : ` ${e
 const image = ({ src, alt, title }: Image): string => {
   const text = alt
     .replace(/[\\[\]`*_<~]/g, "\\$&")
-    // Not a backslash: renderers disagree on it before an entity in this place.
+    // A backslash would not do: renderers disagree about one before an entity here.
     .replace(/&(?=#?\w{1,40};)/g, "&amp;")
     .replaceAll("|", "&#124;");
   return `![${text}](${escapeDestination(src)}${titlePart(title)})`;
@@ -159,11 +159,11 @@ function span(inline: Span, context: Context, around: Neighbours): string {
 }
 
 /**
- * Emphasis by the first delimiter that takes effect between these neighbours, else by tags: the rules of
- * flanking (CommonMark 6.2) refuse `**「x」**y`, for example.
+ * Writes emphasis with the first delimiter that takes effect between these neighbours, or else with tags: the rules
+ * of flanking (CommonMark 6.2) refuse `**「x」**y`, for example.
  */
 function emphasis(inline: Span, tag: "em" | "strong" | "del", context: Context, around: Neighbours): string {
-  // Emphasis inside the same emphasis shows nothing more.
+  // Emphasis inside the same emphasis changes nothing.
   if (context.emphasis.includes(tag)) return write(inline.children, context, around);
   const inner = { ...context, emphasis: [...context.emphasis, tag] };
   const isNested = context.emphasis.length > 0 || hasEmphasis(inline.children);
@@ -192,7 +192,7 @@ function takesEffect(text: string, mark: string, { before, after }: Neighbours):
   const opens = !PUNCTUATION.test(first) || isSpace(before) || PUNCTUATION.test(before);
   const closes = !PUNCTUATION.test(last) || isSpace(after) || PUNCTUATION.test(after);
   if (!opens || !closes) return false;
-  // Underscores never work inside words.
+  // Underscores do not work inside words.
   return (
     mark !== "_" ||
     ((isSpace(before) || PUNCTUATION.test(before)) && (isSpace(after) || PUNCTUATION.test(after)))
@@ -204,7 +204,7 @@ function lastCharacter(text: string): string {
   return low >= 0xdc00 && low <= 0xdfff ? text.slice(-2) : text.slice(-1);
 }
 
-/** The character that the next piece will start with, as far as emphasis cares. */
+/** Returns the character that the next piece will start with, as far as emphasis depends on it. */
 function firstCharacter(inline: Inline): string {
   switch (inline.kind) {
     case "text": {
@@ -231,11 +231,11 @@ function firstCharacter(inline: Inline): string {
   }
 }
 
-/** HTML text inside Markdown, where marks would still take effect. */
+/** Escapes HTML text inside Markdown, where Markdown's own marks would still take effect. */
 export const htmlInMarkdown = (text: string): string =>
   escapeHtml(text).replace(/[\\`*_[\]~$]/g, (character) => `&#${character.charCodeAt(0)};`);
 
-/** For each text that holds some, the places of the brackets that Markdown would read as markup. */
+/** The places of the brackets that Markdown would read as markup, for each text that has any. */
 type MarkupBrackets = ReadonlyMap<Inline, ReadonlySet<number>>;
 
 const NONE: MarkupBrackets = new Map();
@@ -243,9 +243,9 @@ const NONE: MarkupBrackets = new Map();
 type Bracket = { readonly text: Inline; readonly at: number; readonly isAfterCaret: boolean };
 
 /**
- * Finds the brackets of a phrase that must be escaped. Brackets only mean something in pairs, so a pair is
- * escaped whole or not at all: the two may stand in different texts, as in `a[<em>b</em>](c)`. Text inside
- * links is left out, because every bracket in a link is escaped.
+ * Finds the brackets of a phrase that must be escaped. Brackets only matter in pairs, so a pair is escaped whole or
+ * not at all; the two may stand in different texts, as in `a[<em>b</em>](c)`. Text inside links is skipped, because
+ * every bracket in a link is escaped.
  */
 function markupBrackets(inlines: readonly Inline[]): MarkupBrackets {
   if (!hasClosingBracket(inlines)) return NONE;
@@ -266,7 +266,7 @@ const hasClosingBracket = (inlines: readonly Inline[]): boolean =>
 class BracketFinder {
   readonly escaped = new Map<Inline, Set<number>>();
   readonly #open: Bracket[] = [];
-  /** The pair that has just ended, for what follows decides about it. */
+  /** The pair that has just ended; the next character decides about it. */
   #pair: readonly [Bracket, Bracket] | null = null;
   #before = " ";
 
@@ -312,7 +312,7 @@ class BracketFinder {
     if (opening.isAfterCaret || inside.startsWith("^") || /^[ xX]$/.test(inside)) this.#escapePair();
   }
 
-  /** Takes the character behind a pair: `[a](b)`, `[a][b]` and `[a]: b` are links and definitions. */
+  /** Handles the character after a pair: `[a](b)`, `[a][b]` and `[a]: b` are links and definitions. */
   #follow(character: string): void {
     if (this.#pair !== null && "([:".includes(character)) this.#escapePair();
     this.#pair = null;

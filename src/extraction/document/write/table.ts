@@ -1,7 +1,7 @@
 import type { Alignment, Block, Cell, Inline, Table } from "../model.ts";
 import { htmlInMarkdown, phrasesToMarkdown, texForMarkdown } from "./phrases.ts";
 
-/** A table of GFM: one header row, one line for each row (GFM 0.29, section 4.10). */
+/** Writes a GFM table: one header row, one line for each row (GFM 0.29, section 4.10). */
 export function tableToMarkdown(table: Table): string[] {
   const rows = unfoldTable(table);
   const columns = rows.reduce((most, row) => Math.max(most, row.length), 0);
@@ -32,7 +32,7 @@ const DELIMITER: Readonly<Record<NonNullable<Alignment>, string>> = {
   right: "--:",
 };
 
-/** A column is aligned as most of its cells say. */
+/** A column gets the alignment of most of its cells. */
 function delimiters(rows: readonly (readonly Cell[])[], columns: number): string {
   const marks: string[] = [];
   for (let column = 0; column < columns; column++) {
@@ -52,7 +52,7 @@ const phrases = (inlines: readonly Inline[]): string => phrasesToMarkdown(inline
 
 const cellText = (cell: Cell): string => blocksInCell(cell.blocks);
 
-/** Blocks on one line: paragraphs set apart by <br>, lists as HTML, code as code. */
+/** Writes blocks on one line: paragraphs separated by <br>, lists as HTML, code as code. */
 function blocksInCell(blocks: readonly Block[]): string {
   let out = "";
   for (const block of blocks) {
@@ -114,14 +114,17 @@ function codeInCell(text: string): string {
   return `<pre>${lines.join("<br>")}</pre>`;
 }
 
-/** Cells that spans may add to a table beyond those written; a hostile table stays as it is written. */
+/**
+ * The maximum number of cells that spans may add to a table; a hostile table is written without expansion.
+ */
 const MAX_UNFOLDED = 20_000;
 
 const EMPTY: Cell = { blocks: [], isHeader: false, colspan: 1, rowspan: 1, alignment: null };
 
 /**
- * A table's rows with one cell in each column. A cell over several rows is repeated in each, so that a row
- * says all by itself; over several columns it is repeated in the header and stands once in the body.
+ * Expands spans, so that each row has one cell in each column. A cell over several rows is repeated in each of them,
+ * so that a row is complete by itself; a cell over several columns is repeated in the header and written once in the
+ * body.
  */
 function unfoldTable({ rows, headerRows }: Table): Cell[][] {
   const isSane = addedCells(rows) <= MAX_UNFOLDED;
@@ -159,7 +162,7 @@ function addedCells(rows: Table["rows"]): number {
   return added;
 }
 
-/** All rows as long as the longest, but for tables where that would make most cells up. */
+/** Pads all rows to the length of the longest, except in tables that would then be mostly padding. */
 function squared(grid: Cell[][]): Cell[][] {
   for (const row of grid) while (row.at(-1) === EMPTY) row.pop();
   const width = grid.reduce((most, row) => Math.max(most, row.length), 0);

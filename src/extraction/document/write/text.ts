@@ -3,8 +3,8 @@ import { type Block, type Cell, type ContentDocument, type Inline, inlineText } 
 import { isShown } from "../normalise.ts";
 
 /**
- * The plain text of a document: blocks set apart by a blank line, list items and table rows on lines of
- * their own, table cells separated by a tab, code exactly as it is; footnotes at the end.
+ * Writes the plain text of a document: blocks separated by a blank line, list items and table rows on lines of their
+ * own, table cells separated by a tab, code unchanged, footnotes at the end.
  */
 export function toText({ blocks, footnotes }: ContentDocument): string {
   const writer = new TextWriter();
@@ -22,7 +22,7 @@ function writeBlocks(writer: TextWriter, blocks: readonly Block[], parent: strin
   for (const block of blocks) writeBlock(writer, block, parent);
 }
 
-/** The first paragraph of an item or cell stands on its line. */
+/** Writes the first paragraph of an item or cell on the same line. */
 function writeTight(writer: TextWriter, blocks: readonly Block[], parent: string): void {
   const start = blocks.findIndex((block) => !isPicture(block));
   const [first, ...rest] = start < 0 ? [] : blocks.slice(start);
@@ -32,7 +32,7 @@ function writeTight(writer: TextWriter, blocks: readonly Block[], parent: string
   } else writeBlocks(writer, start < 0 ? [] : blocks.slice(start), parent);
 }
 
-// Shows no text of its own.
+// Tells whether a block is a picture without text of its own.
 const isPicture = (block: Block): boolean =>
   block.kind === "paragraph"
     ? inlineText(block.children).trim() === ""
