@@ -24,7 +24,8 @@ import {
   buildSegment,
   DocumentAnalyser,
   findCandidates,
-  rankIndex,
+  prepare,
+  rescorePrepared,
   Segment,
 } from "../../src/search/testing.ts";
 import { DEFAULT_SEARCH } from "../../src/settings/index.ts";
@@ -34,6 +35,7 @@ import { normalizedGain } from "./ranking-gain.ts";
 import { percentile } from "./statistics.ts";
 
 const HITS = 100;
+const OPTIONS = { size: HITS, wordMatch: false, explain: false, deadline: Number.POSITIVE_INFINITY };
 
 type CorpusLine = {
   readonly _id: string;
@@ -115,12 +117,7 @@ async function rankCollection(name: string, bench: Bench): Promise<number | null
   let gain = 0;
   for (const query of queries) {
     const start = process.cpuUsage();
-    const { documents: ranked } = rankIndex(parts, query.text, {
-      size: HITS,
-      wordMatch: false,
-      explain: false,
-      deadline: Number.POSITIVE_INFINITY,
-    });
+    const ranked = rescorePrepared(prepare(parts, query.text, OPTIONS, null), OPTIONS, null);
     times.push(cpuMilliseconds(start));
     const hits = ranked.slice(0, HITS);
     const ids = hits.map(({ document }) => idOf[document] ?? "");

@@ -1,4 +1,5 @@
-import { FIELDS, type FieldNumber, type IndexReader, type RankingSettings } from "./types.ts";
+import type { LengthTotals } from "./corpus.ts";
+import { FIELDS, type FieldNumber, type RankingSettings } from "./types.ts";
 
 /**
  * The first phase's score of one term in one document, without its weight: BM25's term part of each field
@@ -11,12 +12,12 @@ export class FieldScorer {
   readonly #base: number;
   readonly #slopes = new Float64Array(FIELDS.length);
 
-  constructor(reader: Pick<IndexReader, "documentCount" | "fieldTotals">, ranking: RankingSettings) {
+  constructor(corpus: LengthTotals, ranking: RankingSettings) {
     this.#base = ranking.k1 * (1 - ranking.b);
     FIELDS.forEach((name, field) => {
-      const total = reader.fieldTotals[field] ?? 0;
+      const total = corpus.fieldTotals[field] ?? 0;
       this.#boosts[field] = ranking.boosts[name] * (ranking.k1 + 1);
-      this.#slopes[field] = total > 0 ? (ranking.k1 * ranking.b * reader.documentCount) / total : 0;
+      this.#slopes[field] = total > 0 ? (ranking.k1 * ranking.b * corpus.documentCount) / total : 0;
     });
   }
 

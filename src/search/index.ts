@@ -8,8 +8,9 @@ export {
   MARKDOWN_ENDINGS,
   readDocumentFolder,
 } from "./folder/read-folder.ts";
-export { rangeOfFragment } from "./fragment.ts";
+export { outlineOf, rangeOfFragment } from "./fragment.ts";
 export { indexFileOf, refuseForeignFile } from "./index-file.ts";
+export { type GroupHit, IndexGroup } from "./index-group.ts";
 export type { UnreadDocument } from "./reading/read-document.ts";
 export { type DocumentEntry, type OpenSettings, SearchIndex } from "./search-index.ts";
 export type { SearchHit, SearchSettings } from "./searcher.ts";

@@ -1,7 +1,13 @@
 import { Failure } from "../base/failure.ts";
 import type { DocumentUrl } from "../urls/index.ts";
 import { Analyser, analyserFingerprint } from "./analysis/analyser.ts";
-import { type SearchHit, type SearchOptions, type SearchSettings, searchIndex } from "./searcher.ts";
+import {
+  type SearcherParts,
+  type SearchHit,
+  type SearchOptions,
+  type SearchSettings,
+  searchIndex,
+} from "./searcher.ts";
 import { findCandidates } from "./segment/find-candidates.ts";
 import { Segment } from "./segment/segment.ts";
 import { ANALYZER_PROFILES, type AnalyzerProfile, type StoredDocument } from "./types.ts";
@@ -57,11 +63,22 @@ export class SearchIndex implements Disposable {
    * @throws Failure `timeout`, `index_corrupt`
    */
   search(query: string, options: SearchOptions): SearchHit[] {
-    const segment = this.#segment;
-    segment.requireWhole();
+    return searchIndex(this.searcher(), query, options);
+  }
+
+  /** What its documents and terms are read from. */
+  get reader(): Segment {
+    return this.#segment;
+  }
+
+  /**
+   * The parts of a search that is about to begin.
+   * @throws Failure `index_corrupt`
+   */
+  searcher(): SearcherParts<Segment> {
+    this.#segment.requireWhole();
     if (this.#analyser.size > MAX_WORDS) this.#analyser.clear();
-    const parts = { reader: segment, findCandidates, settings: this.#settings, analyser: this.#analyser };
-    return searchIndex(parts, query, options);
+    return { reader: this.#segment, findCandidates, settings: this.#settings, analyser: this.#analyser };
   }
 
   /**

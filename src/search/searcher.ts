@@ -1,6 +1,7 @@
 import { Failure } from "../base/failure.ts";
 import type { DocumentUrl } from "../urls/index.ts";
 import { Analyser, analyserFingerprint } from "./analysis/analyser.ts";
+import type { Corpus } from "./corpus.ts";
 import { checkDeadline } from "./deadline.ts";
 import { type CompiledQuery, compileQuery } from "./query/compile.ts";
 import { documentsWithPhrases, scoreDocuments } from "./query/phrases.ts";
@@ -66,25 +67,28 @@ export type SearcherParts<Reader extends IndexReader> = {
   readonly analyser?: Analyser;
 };
 
-/** The results of a query, before any of them is shown. */
-export type Ranking = {
-  /** The best first; at least as many as `size` asks for, if the index has them. */
-  readonly documents: readonly RankedDocument[];
-  readonly query: CompiledQuery;
+/** A query in one index after the first phase. */
+export type Prepared<Reader extends IndexReader> = {
+  readonly parts: SearcherParts<Reader>;
   readonly analyser: Analyser;
+  readonly query: CompiledQuery;
+  /** The highest first. */
+  readonly candidates: readonly ScoredDocument[];
 };
 
 /**
- * Ranks an index's documents for a query; ties are in the order of their URLs. Any text is a query; a query
- * without words, or with none that the index knows, finds nothing.
+ * Looks up a query in an index and finds the candidates for the second phase. Any text is a query; a query
+ * without words, or with none that the index knows, has no candidates.
+ * @param corpus what scores are computed from; null for the index alone
  * @throws Failure `timeout` when the deadline passes; `invalid_settings` when the index was built with
  * another analyser than the settings ask for
  */
-export function rankIndex<Reader extends IndexReader>(
+export function prepare<Reader extends IndexReader>(
   parts: SearcherParts<Reader>,
   text: string,
   options: SearchOptions,
-): Ranking {
+  corpus: Corpus | null,
+): Prepared<Reader> {
   const { reader, settings } = parts;
   const wanted = analyserFingerprint(settings.profile);
   if (reader.analyserFingerprint !== wanted) {
@@ -94,59 +98,76 @@ export function rankIndex<Reader extends IndexReader>(
     );
   }
   const analyser = parts.analyser ?? new Analyser(settings.profile);
-  const query = compileQuery(reader, analyser, text, {
-    wordMatch: options.wordMatch,
-    synonyms: settings.synonyms,
-  });
-  if (query.terms.length === 0) return { documents: [], query, analyser };
-  const documents = rescore(reader, query, candidatesFor(parts, query, options), {
-    ranking: settings.ranking,
-    deadline: options.deadline,
-    isExplained: options.explain,
-  });
-  return { documents, query, analyser };
+  const { wordMatch } = options;
+  const query = compileQuery(reader, analyser, text, { wordMatch, synonyms: settings.synonyms, corpus });
+  const candidates = query.terms.length === 0 ? [] : candidatesFor(parts, query, { options, corpus });
+  return { parts, analyser, query, candidates };
 }
+
+/** The second phase for the candidates, or some of them. */
+export const rescorePrepared = <Reader extends IndexReader>(
+  { parts: { reader, settings }, query, candidates }: Prepared<Reader>,
+  { deadline, explain }: SearchOptions,
+  corpus: Corpus | null,
+): RankedDocument[] =>
+  rescore(reader, query, candidates, {
+    ranking: settings.ranking,
+    corpus: corpus ?? reader,
+    deadline,
+    isExplained: explain,
+  });
 
 /**
  * Searches an index and returns the best documents, one hit each, best first, each with its best section and
- * a snippet from it.
- * @throws Failure as `rankIndex`
+ * a snippet from it; ties are in the order of their URLs.
+ * @throws Failure as `prepare`
  */
 export function searchIndex<Reader extends IndexReader>(
   parts: SearcherParts<Reader>,
   text: string,
   options: SearchOptions,
 ): SearchHit[] {
-  const { reader, settings } = parts;
-  const { documents, query, analyser } = rankIndex(parts, text, options);
-  const snippet = { ...settings.snippet, style: options.snippetStyle ?? settings.snippet.style };
-  return documents.slice(0, options.size).map((hit) => {
-    checkDeadline(options.deadline);
-    const document = reader.parts(hit.document, options.deadline);
-    const { url, title, sections } = document;
-    const parents = reader.layout(hit.document).sectionParents;
-    return {
-      url,
-      title,
-      score: hit.score,
-      snippet: makeSnippet(document, hit.section, { analyser, terms: query.terms }, snippet),
-      ...placeOf(sections, parents, hit.section),
-      explanation: hit.explanation,
-    };
-  });
+  const prepared = prepare(parts, text, options, null);
+  const documents = rescorePrepared(prepared, options, null);
+  return documents.slice(0, options.size).map((ranked) => showHit(prepared, ranked, options));
+}
+
+/** A ranked document as it is shown. */
+export function showHit<Reader extends IndexReader>(
+  { parts: { reader, settings }, analyser, query }: Prepared<Reader>,
+  { document, score, section, explanation }: RankedDocument,
+  { deadline, snippetStyle }: SearchOptions,
+): SearchHit {
+  checkDeadline(deadline);
+  const shown = reader.parts(document, deadline);
+  const { url, title, sections } = shown;
+  const parents = reader.layout(document).sectionParents;
+  const snippet = { ...settings.snippet, style: snippetStyle ?? settings.snippet.style };
+  return {
+    url,
+    title,
+    score,
+    snippet: makeSnippet(shown, section, { analyser, terms: query.terms }, snippet),
+    ...placeOf(sections, parents, section),
+    explanation,
+  };
 }
 
 function candidatesFor<Reader extends IndexReader>(
   { reader, findCandidates, settings }: SearcherParts<Reader>,
   query: CompiledQuery,
-  { size, deadline }: SearchOptions,
+  { options, corpus }: { readonly options: SearchOptions; readonly corpus: Corpus | null },
 ): readonly ScoredDocument[] {
-  const limit = Math.max(size, RANKING.candidates);
-  const { ranking } = settings;
-  if (query.phrases.length === 0) return findCandidates(reader, query.terms, { limit, ranking, deadline });
+  const { deadline } = options;
+  const limit = candidateLimit(options);
+  const first = { limit, ranking: settings.ranking, corpus: corpus ?? reader, deadline };
+  if (query.phrases.length === 0) return findCandidates(reader, query.terms, first);
   const documents = documentsWithPhrases(reader, query.phrases, deadline);
-  return scoreDocuments(reader, query.terms, documents, { limit, ranking, deadline });
+  return scoreDocuments(reader, query.terms, documents, first);
 }
+
+/** How many documents of the first phase go on to the second. */
+export const candidateLimit = ({ size }: SearchOptions): number => Math.max(size, RANKING.candidates);
 
 function placeOf(
   sections: readonly Section[],

@@ -8,19 +8,18 @@ export { DocumentAnalyser } from "./document/analyse.ts";
 export { scanBlocks } from "./document/blocks.ts";
 export { SLUG_STYLES, Slugs } from "./document/slugs.ts";
 export { FieldScorer, inverseDocumentFrequency } from "./field-score.ts";
-export { outlineOf } from "./fragment.ts";
 export { parseQuery } from "./query/parse.ts";
 export { RANKING, weightsFor } from "./ranking/constants.ts";
 export { cleanDocument } from "./reading/clean.ts";
 export { readDocument, type TextForm } from "./reading/read-document.ts";
-export { rankIndex, type SearchOptions, searchIndex } from "./searcher.ts";
+export { prepare, rescorePrepared, type SearchOptions, searchIndex } from "./searcher.ts";
 export { bitWidth, packBits, packedLength, unpackBits } from "./segment/bit-packing.ts";
 export { ByteReader, ByteWriter } from "./segment/bytes.ts";
 export { codeUnitBytes, decodeCodeUnits } from "./segment/code-units.ts";
 export { encodeLengths, openLengths } from "./segment/field-lengths.ts";
 export { SegmentFile } from "./segment/file-reader.ts";
 export { SegmentFileWriter } from "./segment/file-writer.ts";
-export { type CandidateOptions, findCandidates } from "./segment/find-candidates.ts";
+export { findCandidates } from "./segment/find-candidates.ts";
 export { decodeLayout, encodeLayout } from "./segment/layout-codec.ts";
 export { decodePositions, encodePositions } from "./segment/positions-codec.ts";
 export { Segment } from "./segment/segment.ts";
@@ -32,6 +31,7 @@ export { TermPrefixes } from "./snippet/matches.ts";
 export { plainText } from "./snippet/plain-text.ts";
 export {
   type Boosts,
+  type CandidateOptions,
   type DocumentLayout,
   FIELDS,
   type FieldName,

@@ -1,4 +1,5 @@
 import type { DocumentUrl } from "../urls/index.ts";
+import type { LengthTotals } from "./corpus.ts";
 
 /**
  * The fields in which terms are counted. Their order gives their numbers (0–7) everywhere: in boosts, in
@@ -249,6 +250,16 @@ export type WeightedTerm = {
 /** A candidate of the first phase. */
 export type ScoredDocument = { readonly document: number; readonly score: number };
 
+export type CandidateOptions = {
+  /** The most candidates to return, at least 1. */
+  readonly limit: number;
+  readonly ranking: RankingSettings;
+  /** What the mean lengths of fields are taken from; by default the index alone. */
+  readonly corpus?: LengthTotals;
+  /** In the time of `performance.now()`, ms. */
+  readonly deadline: number;
+};
+
 /**
  * The first phase returns the `limit` documents with the highest sums over terms of `weight ×
  * fieldScore(frequencies, lengths)`, highest first, ties to the smaller number. With `forms`, a term counts
@@ -258,5 +269,5 @@ export type ScoredDocument = { readonly document: number; readonly score: number
 export type FindCandidates<Reader extends IndexReader = IndexReader> = (
   reader: Reader,
   terms: readonly WeightedTerm[],
-  options: { readonly limit: number; readonly ranking: RankingSettings; readonly deadline: number },
+  options: CandidateOptions,
 ) => readonly ScoredDocument[];

@@ -4,7 +4,10 @@ import type { TenantDetail } from "./describe.ts";
 
 /** Finds the tenants that a topic is about. */
 export type TenantFinder = {
-  /** At most 10 tenants, the best first; none for a query without words. */
+  /**
+   * At most 10 tenants, the best first; where there are no more than 10, all others follow those that match.
+   * None for an empty query.
+   */
   find(query: string): readonly TenantDetail[];
 };
 
@@ -54,10 +57,13 @@ export function createTenantFinder(tenants: readonly TenantDetail[]): TenantFind
       for (const word of queryWords(query, vocabulary)) {
         for (const [index, score] of scoresOf(word)) totals.set(index, (totals.get(index) ?? 0) + score);
       }
-      return [...totals]
+      const found = [...totals]
         .sort(([a, scoreOfA], [b, scoreOfB]) => scoreOfB - scoreOfA || a - b)
         .slice(0, MAX_FOUND)
         .flatMap(([index]) => tenants[index] ?? []);
+      // A model chooses better among a few than it guesses other words.
+      if (tenants.length > MAX_FOUND || query.trim() === "") return found;
+      return [...found, ...tenants.filter((tenant) => !found.includes(tenant))];
     },
   };
 }

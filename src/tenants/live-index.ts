@@ -169,21 +169,35 @@ export interface Resting {
 export type OpenIndexes = {
   /** Notes that the index is in use now; when too many are open, the least recently used one is closed. */
   readonly use: (index: Resting) => void;
+  /** Runs a search of several indexes, none of which is closed before its end. */
+  readonly together: <T>(search: () => T) => T;
 };
 
 /** An open index of a few hundred pages takes about 1 MB; opening it again takes a millisecond. */
 export function createOpenIndexes(max: number): OpenIndexes {
   // A Set keeps its members in the order in which they were added.
   const open = new Set<Resting>();
+  let searches = 0;
+  const closeOldest = (): void => {
+    for (const oldest of open) {
+      open.delete(oldest);
+      // An index that cannot be closed now is tried again after its next use.
+      if (oldest.rest()) return;
+    }
+  };
   return {
     use(index) {
       open.delete(index);
       open.add(index);
-      if (open.size <= max) return;
-      for (const oldest of open) {
-        open.delete(oldest);
-        // An index that cannot be closed now is tried again after its next use.
-        if (oldest.rest()) return;
+      if (searches === 0 && open.size > max) closeOldest();
+    },
+    together(search) {
+      searches++;
+      try {
+        return search();
+      } finally {
+        searches--;
+        while (searches === 0 && open.size > max) closeOldest();
       }
     },
   };

@@ -3,10 +3,11 @@ import { Failure } from "../base/failure.ts";
 import type { Log } from "../base/log.ts";
 import { didYouMeanAny } from "../base/nearest.ts";
 import type { DocumentEntry, StoredDocument } from "../search/index.ts";
-import { parseDocumentUrl } from "../urls/index.ts";
 import { describeTenant, type TenantDetail } from "./describe.ts";
+import { documentAddresses } from "./document-address.ts";
 import { createTenantFinder } from "./find.ts";
 import { createOpenIndexes } from "./live-index.ts";
+import { TenantSearcher } from "./search-tenants.ts";
 import type { TenantSettings } from "./settings.ts";
 import type { SourceParts } from "./source/open-source.ts";
 import { openSyncBook, type SyncBook } from "./sync-book.ts";
@@ -27,6 +28,8 @@ export type RegistryOptions = SourceParts & {
   readonly log: Log;
 };
 
+export type FetchedDocument = StoredDocument & { readonly tenant: string };
+
 /** All tenants of a deployment, as MCP, HTTP and the terminal show them. */
 export interface TenantRegistry extends AsyncDisposable {
   /** The tenants in the order of the deployment file. */
@@ -41,10 +44,23 @@ export interface TenantRegistry extends AsyncDisposable {
    */
   search(codename: string, query: string, options: TenantSearchOptions): SearchAnswer;
   /**
-   * Returns an indexed document by its address; a fragment is ignored.
+   * Searches several tenants, or all, as if their documents were in one index. Those that cannot be searched
+   * are in `failures`.
+   * @param codenames null for all tenants
+   * @throws Failure `unknown_tenant`, `timeout`; as `search`, when none of them can be searched
+   */
+  searchTogether(
+    codenames: readonly string[] | null,
+    query: string,
+    options: TenantSearchOptions,
+  ): SearchAnswer;
+  /**
+   * Returns an indexed document by its address; a fragment is ignored. The address may be written in another
+   * way than the index has it: with a query, another ending, a slash at its end, the name of an index page.
+   * @param codename null for the first tenant that has the document
    * @throws Failure as `search`, and `unknown_document`
    */
-  fetch(codename: string, uri: string): StoredDocument;
+  fetch(codename: string | null, uri: string): FetchedDocument;
   /**
    * Lists indexed documents of a tenant, in the order of their addresses.
    * @param after the address before the first of them; null begins with the first of all
@@ -101,6 +117,7 @@ export function createTenantRegistry(options: RegistryOptions): TenantRegistry {
   let lead: Disposable | null = null;
   const details = options.tenants.map(describeTenant);
   const finder = createTenantFinder(details);
+  const searcher = new TenantSearcher(openIndexes);
   const tenantOf = (codename: string): Tenant => {
     const tenant = tenants.get(codename);
     if (tenant) return tenant;
@@ -112,14 +129,23 @@ export function createTenantRegistry(options: RegistryOptions): TenantRegistry {
     find: finder.find,
     describe: (codename) => tenantOf(codename).detail,
     search: (codename, query, search) => tenantOf(codename).search(query, search),
+    searchTogether: (codenames, query, search) => {
+      const wanted = codenames?.map(tenantOf) ?? [...tenants.values()];
+      const [only] = wanted;
+      if (only && wanted.length === 1) return only.search(query, search);
+      const answer = searcher.search(wanted, query, search);
+      const [failure] = answer.failures;
+      if (failure && answer.failures.length === wanted.length) throw failure;
+      return answer;
+    },
     fetch: (codename, uri) => {
-      const tenant = tenantOf(codename);
-      const url = parseDocumentUrl(uri);
-      const found = url === null ? null : tenant.fetch(url);
+      const wanted = codename === null ? [...tenants.values()] : [tenantOf(codename)];
+      const found = fetchFrom(wanted, uri);
       if (found) return found;
+      const owner = codename === null ? "No tenant has a document" : `Tenant '${codename}' has no document`;
       throw new Failure(
         "unknown_document",
-        `Tenant '${codename}' has no document ${JSON.stringify(uri.slice(0, MAX_SHOWN))}; take uri from the results of a search`,
+        `${owner} ${JSON.stringify(uri.slice(0, MAX_SHOWN))}; take uri from the results of a search`,
       );
     },
     documents: (codename, after, count) => tenantOf(codename).list(after, count),
@@ -149,6 +175,19 @@ export function createTenantRegistry(options: RegistryOptions): TenantRegistry {
       await Promise.all([...tenants.values()].map((tenant) => tenant[Symbol.asyncDispose]()));
     },
   };
+}
+
+/** @throws Failure of the tenant, if there is only one */
+function fetchFrom(tenants: readonly Tenant[], uri: string): FetchedDocument | null {
+  for (const tenant of tenants) {
+    try {
+      const document = tenant.fetch(documentAddresses(uri));
+      if (document) return { ...document, tenant: tenant.detail.codename };
+    } catch (error) {
+      if (!(error instanceof Failure) || tenants.length === 1) throw error;
+    }
+  }
+  return null;
 }
 
 const MAX_SHOWN = 200;

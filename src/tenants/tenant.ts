@@ -1,7 +1,13 @@
 import { dirname } from "node:path";
 import { Failure, type FailureRecord } from "../base/failure.ts";
 import type { Log } from "../base/log.ts";
-import { type BuildCounts, buildIndex, type DocumentEntry, type StoredDocument } from "../search/index.ts";
+import {
+  type BuildCounts,
+  buildIndex,
+  type DocumentEntry,
+  type SearchIndex,
+  type StoredDocument,
+} from "../search/index.ts";
 import type { DocumentUrl } from "../urls/index.ts";
 import { describeTenant, type TenantDetail } from "./describe.ts";
 import { LiveIndex, type OpenIndexes } from "./live-index.ts";
@@ -10,6 +16,7 @@ import type { TenantSettings } from "./settings.ts";
 import { openSource, type SourceParts } from "./source/open-source.ts";
 import type { Source, SourceWatch, SyncCounts } from "./source/source.ts";
 import { indexPathOf, makeStateDirectory, stateDirectoryOf } from "./state-file.ts";
+import { statusOf } from "./status.ts";
 import { describeIndexFailure, type SyncBook, type SyncRecord } from "./sync-book.ts";
 import { runTestQueries } from "./test-queries.ts";
 import type { IndexBuilding, SearchAnswer, TenantSearchOptions, TenantStatus } from "./types.ts";
@@ -82,29 +89,14 @@ export class Tenant implements AsyncDisposable {
   }
 
   get status(): TenantStatus {
-    const { codename, source, search } = this.#settings;
-    const record = this.#book.read(codename);
+    const { codename, search } = this.#settings;
     const { builtAt } = this.#index;
-    const isMissing = search.isEnabled && builtAt === null;
-    const lastError = record.lastError ?? this.#index.failure?.toRecord() ?? null;
-    return {
-      codename,
-      source,
-      state: record.state,
-      lastStartedAt: dateOf(record.lastStartedAt),
-      lastCompletedAt: dateOf(record.lastCompletedAt),
-      nextRunAt: dateOf(record.nextRunAt),
-      lastError,
-      problem: lastError ?? (isMissing ? this.#describeIndexFailure(MISSING).toRecord() : null),
-      counts: record.counts,
-      history: record.history,
-      documentCount: this.#index.documentCount ?? record.documents,
+    return statusOf(this.#settings, this.#book.read(codename), {
       builtAt,
-      isSearchEnabled: search.isEnabled,
-      isBuilding: record.state === "running" && record.isBuilding,
-      skippedFiles: record.skippedFiles,
-      testQueries: record.testQueries,
-    };
+      documentCount: this.#index.documentCount,
+      failure: this.#index.failure,
+      missing: search.isEnabled && builtAt === null ? this.#describeIndexFailure(MISSING) : null,
+    });
   }
 
   search(query: string, options: TenantSearchOptions): SearchAnswer {
@@ -113,12 +105,32 @@ export class Tenant implements AsyncDisposable {
     const deadline = started + options.timeoutMs;
     return this.#withIndex((index) => {
       const hits = index.search(query, { size, wordMatch, snippetStyle, explain: false, deadline });
-      return { hits, documentCount: index.pageCount, queryMs: performance.now() - started };
+      return {
+        hits: hits.map((hit) => ({ ...hit, tenant: this.detail.codename })),
+        documentCount: index.pageCount,
+        queryMs: performance.now() - started,
+        failures: [],
+      };
     });
   }
 
-  fetch(url: DocumentUrl): StoredDocument | null {
-    return this.#withIndex((index) => index.fetch(url));
+  /**
+   * The open index, for a search in several.
+   * @throws Failure as `search`
+   */
+  openIndex(): SearchIndex {
+    return this.#withIndex((index) => index);
+  }
+
+  /** The first document that the index has of these addresses. */
+  fetch(addresses: Iterable<DocumentUrl>): StoredDocument | null {
+    return this.#withIndex((index) => {
+      for (const url of addresses) {
+        const found = index.fetch(url);
+        if (found) return found;
+      }
+      return null;
+    });
   }
 
   /** See `SearchIndex.list`. */
@@ -195,7 +207,7 @@ export class Tenant implements AsyncDisposable {
     this.#index[Symbol.dispose]();
   }
 
-  #withIndex<T>(use: (index: ReturnType<LiveIndex["get"]>) => T): T {
+  #withIndex<T>(use: (index: SearchIndex) => T): T {
     const { codename, search } = this.#settings;
     if (!search.isEnabled)
       throw new Failure("search_disabled", `Search is disabled for tenant '${codename}'`);
@@ -390,5 +402,3 @@ export class Tenant implements AsyncDisposable {
     return runTestQueries(this.detail.testQueries, { countHits, log: this.#log });
   }
 }
-
-const dateOf = (ms: number | null): Date | null => (ms === null ? null : new Date(ms));

@@ -1,4 +1,4 @@
-import type { FailureRecord } from "../base/failure.ts";
+import type { Failure, FailureRecord } from "../base/failure.ts";
 import type { SearchHit, SnippetStyle } from "../search/index.ts";
 import type { TenantSettings } from "./settings.ts";
 import type { SyncCounts } from "./source/source.ts";
@@ -25,9 +25,11 @@ export type TenantSearchOptions = {
 };
 
 export type SearchAnswer = {
-  readonly hits: readonly SearchHit[];
+  readonly hits: readonly (SearchHit & { readonly tenant: string })[];
   readonly documentCount: number;
   readonly queryMs: number;
+  /** Why some of the tenants were not searched. */
+  readonly failures: readonly Failure[];
 };
 
 /** The status of a tenant. */

@@ -1,5 +1,6 @@
 import type { Analyser, TextKind } from "../analysis/analyser.ts";
 import { foldWord } from "../analysis/run-words.ts";
+import type { Corpus } from "../corpus.ts";
 import { inverseDocumentFrequency } from "../field-score.ts";
 import { RANKING } from "../ranking/constants.ts";
 import type { IndexReader, TermEntry, WeightedTerm } from "../types.ts";
@@ -42,6 +43,8 @@ export type QueryOptions = {
   /** Whether only words as typed count: no stems, synonyms or corrections. */
   readonly wordMatch: boolean;
   readonly synonyms: boolean;
+  /** The corpus that the weights of the terms are taken from; null for that of the index alone. */
+  readonly corpus: Corpus | null;
 };
 
 // A corrected word may be wrong after all, and nobody typed a synonym.
@@ -110,7 +113,8 @@ class QueryBuilder {
     if (this.#terms.has(word.term)) return;
     const { wordMatch } = this.#options;
     const entry = this.#reader.find(word.term);
-    const weight = this.#weight(entry);
+    const documents = this.#documentsWith(word.term, entry);
+    const weight = this.#weightOf(documents);
     if (word.isLeaf) {
       this.#leafWeight += weight;
       this.#leafCount++;
@@ -123,7 +127,7 @@ class QueryBuilder {
     }
     if (this.#analyser.profile === "code-friendly") this.#addUnstemmed(word);
     if (wordMatch) return;
-    if (!entry && word.isLeaf) this.#addCorrection(word.form, word.position);
+    if (documents === 0 && word.isLeaf) this.#addCorrection(word.form, word.position);
     if (word.isLeaf && this.#options.synonyms) this.#addSynonyms(word.form, weight, word.position);
   }
 
@@ -137,11 +141,14 @@ class QueryBuilder {
   }
 
   #addCorrection(form: string, position: number): void {
-    const correction = correctSpelling(this.#reader, form);
-    if (!correction || this.#terms.has(correction.entry.term)) return;
-    const { entry, edits } = correction;
+    const { corpus } = this.#options;
+    const correction = corpus ? corpus.correct(form) : correctSpelling([this.#reader], form);
+    if (!correction || this.#terms.has(correction.term)) return;
+    const { term, edits } = correction;
+    const entry = this.#reader.find(term);
+    if (!entry) return;
     const weight = this.#weight(entry) * CORRECTED_WEIGHT ** edits;
-    this.#terms.set(entry.term, { entry, weight, forms: null, position, isLeaf: true, typedForm: -1 });
+    this.#terms.set(term, { entry, weight, forms: null, position, isLeaf: true, typedForm: -1 });
   }
 
   #addSynonyms(form: string, weight: number, position: number): void {
@@ -154,8 +161,21 @@ class QueryBuilder {
     }
   }
 
-  #weight(entry: TermEntry | null): number {
-    const idf = inverseDocumentFrequency(entry?.documentFrequency ?? 0.5, this.#reader.documentCount);
+  #documentsWith(term: string, entry: TermEntry | null): number {
+    const { corpus } = this.#options;
+    return corpus ? corpus.documentFrequency(term) : (entry?.documentFrequency ?? 0);
+  }
+
+  #weight(entry: TermEntry): number {
+    return this.#weightOf(this.#documentsWith(entry.term, entry));
+  }
+
+  /** @param documents how many documents hold the term; an unknown word counts as a rare one */
+  #weightOf(documents: number): number {
+    const idf = inverseDocumentFrequency(
+      documents || 0.5,
+      (this.#options.corpus ?? this.#reader).documentCount,
+    );
     return idf ** RANKING.idfExponent;
   }
 

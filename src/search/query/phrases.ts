@@ -1,12 +1,12 @@
 import { checkDeadline, checkDeadlineAt } from "../deadline.ts";
 import { FieldScorer } from "../field-score.ts";
 import {
+  type CandidateOptions,
   FIELDS,
   type FieldNumber,
   type IndexReader,
   NO_DOCUMENT,
   type Postings,
-  type RankingSettings,
   type ScoredDocument,
   type WeightedTerm,
 } from "../types.ts";
@@ -100,9 +100,9 @@ export function scoreDocuments(
   reader: IndexReader,
   terms: readonly WeightedTerm[],
   documents: readonly number[],
-  options: { readonly limit: number; readonly ranking: RankingSettings; readonly deadline: number },
+  options: CandidateOptions,
 ): readonly ScoredDocument[] {
-  const scorer = new FieldScorer(reader, options.ranking);
+  const scorer = new FieldScorer(options.corpus ?? reader, options.ranking);
   const scores = new Float64Array(documents.length);
   for (const { entry, weight } of terms) {
     const postings = reader.postings(entry);

@@ -9,30 +9,34 @@ const MAX_LENGTH = 40;
 const PREFIX_LENGTH = 2;
 const MAX_CANDIDATES = 20_000;
 
-/** A term that replaces a word that the index does not hold. */
-export type Correction = { readonly entry: TermEntry; readonly edits: number };
+/** A term that replaces a word that no index holds. */
+export type SpellingCorrection = { readonly term: string; readonly edits: number };
 
 /**
- * Finds the dictionary's nearest term for an unknown word: within 1 edit from 4 letters and 2 from 8, a
- * transposition being one edit (optimal string alignment). The more frequent term wins a tie.
+ * Finds the nearest term in the dictionaries of indexes for an unknown word: within 1 edit from 4 letters and
+ * 2 from 8, a transposition being one edit (optimal string alignment). The term of more documents wins a tie.
  * @param form the folded word
  */
-export function correctSpelling(reader: IndexReader, form: string): Correction | null {
+export function correctSpelling(readers: readonly IndexReader[], form: string): SpellingCorrection | null {
   if (form.length < MIN_LENGTH || form.length > MAX_LENGTH || !/^\p{L}+$/u.test(form)) return null;
   const allowed = form.length >= MIN_LENGTH_OF_TWO_EDITS ? 2 : 1;
-  let best: Correction | null = null;
+  let least = allowed;
+  /** How many documents hold each of the nearest terms, in the order in which they were found. */
+  let nearest = new Map<string, number>();
   for (const prefix of prefixesOf(form)) {
-    for (const entry of reader.termsWithPrefix(prefix, MAX_CANDIDATES)) {
-      const edits = editsToEntry(entry, form, best?.edits ?? allowed);
-      if (edits === null) continue;
-      const isBetter =
-        !best ||
-        edits < best.edits ||
-        (edits === best.edits && entry.documentFrequency > best.entry.documentFrequency);
-      if (isBetter) best = { entry, edits };
+    for (const reader of readers) {
+      for (const entry of reader.termsWithPrefix(prefix, MAX_CANDIDATES)) {
+        const edits = editsToEntry(entry, form, least);
+        if (edits === null) continue;
+        if (edits < least) nearest = new Map();
+        least = edits;
+        nearest.set(entry.term, (nearest.get(entry.term) ?? 0) + entry.documentFrequency);
+      }
     }
   }
-  return best;
+  let best: string | null = null;
+  for (const [term, documents] of nearest) if (best === null || documents > nearest.get(best)!) best = term;
+  return best === null ? null : { term: best, edits: least };
 }
 
 // The second prefix has the first two letters swapped.

@@ -1,3 +1,4 @@
+import type { LengthTotals } from "../corpus.ts";
 import { checkDeadline } from "../deadline.ts";
 import { FieldScorer } from "../field-score.ts";
 import type { CompiledQuery } from "../query/compile.ts";
@@ -48,6 +49,8 @@ export type RankedDocument = ScoredDocument & {
 
 export type RescoreOptions = {
   readonly ranking: RankingSettings;
+  /** What the mean lengths of fields are taken from. */
+  readonly corpus: LengthTotals;
   /** In the time of performance.now(), ms. */
   readonly deadline: number;
   readonly isExplained: boolean;
@@ -70,7 +73,7 @@ export function rescore(
   const fillers = { places, leaves, leafCount: query.leafCount };
   const added = weightsFor(query.wordCount);
   const passages = new PassageScorer(options.deadline);
-  const fieldScorer = options.isExplained ? new FieldScorer(reader, options.ranking) : null;
+  const fieldScorer = options.isExplained ? new FieldScorer(options.corpus, options.ranking) : null;
   const inOrder = [...candidates].sort((a, b) => a.document - b.document);
   const ranked = inOrder.map(({ document, score }): RankedDocument => {
     checkDeadline(options.deadline);

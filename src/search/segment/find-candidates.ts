@@ -1,5 +1,5 @@
 import { checkDeadline } from "../deadline.ts";
-import type { RankingSettings, ScoredDocument, WeightedTerm } from "../types.ts";
+import type { CandidateOptions, ScoredDocument, WeightedTerm } from "../types.ts";
 import { CandidateHeap } from "./candidate-heap.ts";
 import type { Segment } from "./segment.ts";
 import { TermScorer } from "./term-scorer.ts";
@@ -21,14 +21,6 @@ const FIRST_WINDOWS = 8;
  */
 const ROUNDING = 1 + 1e-9;
 
-export type CandidateOptions = {
-  /** The most candidates to return, at least 1. */
-  readonly limit: number;
-  readonly ranking: RankingSettings;
-  /** In the time of `performance.now()`, ms. */
-  readonly deadline: number;
-};
-
 /**
  * The first phase of ranking (see `FindCandidates`) over a segment, without scoring every posting. Documents
  * are scored in windows: first a few that may hold the highest scores, then the others, except those that
@@ -41,9 +33,9 @@ export type CandidateOptions = {
 export function findCandidates(
   segment: Segment,
   terms: readonly WeightedTerm[],
-  { limit, ranking, deadline }: CandidateOptions,
+  { limit, ranking, corpus = segment, deadline }: CandidateOptions,
 ): readonly ScoredDocument[] {
-  const tables = segment.scoreTables(ranking);
+  const tables = segment.scoreTables(ranking, corpus);
   const scorers = terms.map((term) => new TermScorer(segment, term, { tables, deadline }));
   const order = scorers
     .map((_, place) => place)

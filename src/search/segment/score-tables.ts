@@ -1,3 +1,4 @@
+import type { LengthTotals } from "../corpus.ts";
 import { FieldScorer } from "../field-score.ts";
 import { FIELDS, type FieldNumber, type IndexReader, type RankingSettings } from "../types.ts";
 import type { BlockMaxima } from "./block-cache.ts";
@@ -18,7 +19,7 @@ const MAX_LENGTH = 0xffff;
 const MAX_CACHED_BLOCKS = 500_000;
 
 /** The parts of an index that the tables are computed from. */
-export type ScoredIndex = Pick<IndexReader, "documentCount" | "fieldTotals" | "fieldLength"> & {
+export type ScoredIndex = Pick<IndexReader, "fieldLength"> & {
   readonly signatures: Signatures;
   readonly lengthsByDocument: Uint16Array;
 };
@@ -44,9 +45,10 @@ export class ScoreTables {
   readonly maxima = new BlockCache<BlockMaxima>(MAX_CACHED_BLOCKS);
   readonly #index: ScoredIndex;
 
-  constructor(index: ScoredIndex, ranking: RankingSettings) {
+  /** @param corpus what the mean lengths of fields are taken from */
+  constructor(index: ScoredIndex, ranking: RankingSettings, corpus: LengthTotals) {
     this.#index = index;
-    this.scorer = new FieldScorer(index, ranking);
+    this.scorer = new FieldScorer(corpus, ranking);
     this.parts = this.#makeParts();
     const { starts, entries } = this.#makeEntries();
     this.starts = starts;

@@ -1,4 +1,5 @@
 import type { DocumentUrl } from "../../urls/index.ts";
+import type { LengthTotals } from "../corpus.ts";
 import type { SlugStyle } from "../document/slugs.ts";
 import {
   type DocumentLayout,
@@ -38,6 +39,12 @@ export type SegmentMeta = {
   readonly slugStyle: SlugStyle;
 };
 
+type KeptTables = {
+  readonly ranking: RankingSettings;
+  readonly corpus: LengthTotals;
+  readonly tables: ScoreTables;
+};
+
 /**
  * An index in one immutable file, mapped into memory. Opening reads a few kilobytes, and bytes are checked
  * when a search first uses them. A running search keeps its segment when another file takes the name. Every
@@ -57,7 +64,7 @@ export class Segment implements IndexReader, Disposable {
   #lengths: readonly LengthColumn[] | null = null;
   #lengthsByDocument: Uint16Array | null = null;
   #layoutOffsets: Uint32Array | null = null;
-  #tables: { readonly ranking: RankingSettings; readonly tables: ScoreTables } | null = null;
+  #tables: readonly KeptTables[] = [];
 
   private constructor(file: SegmentFile) {
     this.#file = file;
@@ -110,10 +117,16 @@ export class Segment implements IndexReader, Disposable {
     return this.#lengthsByDocument;
   }
 
-  /** The tables for scoring with a ranking. Only the last ones are kept, since a reader rarely needs two. */
-  scoreTables(ranking: RankingSettings): ScoreTables {
-    if (this.#tables?.ranking !== ranking) this.#tables = { ranking, tables: new ScoreTables(this, ranking) };
-    return this.#tables.tables;
+  /**
+   * The tables for scoring with a ranking. The last ones of two corpora are kept: the index is searched alone
+   * and together with others.
+   */
+  scoreTables(ranking: RankingSettings, corpus: LengthTotals): ScoreTables {
+    const kept = this.#tables.find((one) => one.ranking === ranking && one.corpus === corpus);
+    if (kept) return kept.tables;
+    const tables = new ScoreTables(this, ranking, corpus);
+    this.#tables = [{ ranking, corpus, tables }, ...this.#tables.slice(0, 1)];
+    return tables;
   }
 
   get signatures(): Signatures {

@@ -1,7 +1,8 @@
 import type { SearchSettings } from "../../../src/search/index.ts";
 import {
   findCandidates,
-  rankIndex,
+  prepare,
+  rescorePrepared,
   type SearchOptions,
   type Segment,
   searchIndex,
@@ -29,6 +30,10 @@ export const searchIn = (reader: Segment, query: string, variation: Variation = 
 
 /** Addresses and scores of all that a query finds. */
 export const rankIn = (reader: Segment, query: string, variation: Variation = {}) =>
-  rankIndex(partsOf(reader, variation), query, { ...OPTIONS, ...variation.options }).documents.map(
-    ({ document, score }) => ({ url: String(reader.document(document).url), score }),
-  );
+  rank(partsOf(reader, variation), query, { ...OPTIONS, ...variation.options }).map(({ document, score }) => ({
+    url: String(reader.document(document).url),
+    score,
+  }));
+
+const rank = (parts: ReturnType<typeof partsOf>, query: string, options: SearchOptions) =>
+  rescorePrepared(prepare(parts, query, options, null), options, null);

@@ -3,13 +3,12 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { SourceDocument, StoredDocument } from "../../../src/search/index.ts";
-import { rangeOfFragment } from "../../../src/search/index.ts";
+import { outlineOf, rangeOfFragment } from "../../../src/search/index.ts";
 import {
   Analyser,
   buildSegment,
   cleanDocument,
   DocumentAnalyser,
-  outlineOf,
   Segment,
   SLUG_STYLES,
   Slugs,

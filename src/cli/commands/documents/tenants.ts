@@ -1,7 +1,7 @@
 import type { OpenTenants } from "../../../app/index.ts";
 import { Failure } from "../../../base/failure.ts";
-import { rangeOfFragment, type SearchHit, type StoredDocument } from "../../../search/index.ts";
-import type { SearchAnswer, TenantStatus } from "../../../tenants/index.ts";
+import { rangeOfFragment, type StoredDocument } from "../../../search/index.ts";
+import type { TenantStatus } from "../../../tenants/index.ts";
 import { countedDocuments, openCommandTenants } from "../../deployment.ts";
 import type { Io } from "../../io.ts";
 import type { CommandParts } from "../../program.ts";
@@ -10,8 +10,6 @@ import { formatHit, hitToJson, MAX_WIDTH, TIME_LIMIT_MS } from "./folder.ts";
 import type { FetchCommand, TenantChoice, TenantIndex, TenantSearch } from "./options.ts";
 
 export type TenantCommandParts = CommandParts & { readonly paint: Paint };
-
-type Found = { readonly codename: string; readonly hit: SearchHit };
 
 /**
  * Runs `search TENANT` and `search --all`; returns the exit code: 0 with and without hits, 1 when a tenant
@@ -31,50 +29,22 @@ export async function runTenantSearch(command: TenantSearch, parts: TenantComman
     timeoutMs: TIME_LIMIT_MS,
     snippetStyle: isMarked ? ("html" as const) : ("plain" as const),
   };
-  const ask = (codename: string) => tenants.registry.search(codename, command.query, options);
-  const { found, documents, failures } = searchAll(codenames, ask);
-  const [only] = failures;
-  if (only && codenames.length === 1) throw only;
+  const answer = tenants.registry.searchTogether(codenames, command.query, options);
+  const { hits, documentCount, failures } = answer;
   for (const { message } of failures) notices.warn(message);
-  const best = found.sort((a, b) => b.hit.score - a.hit.score).slice(0, command.size);
   if (command.isJson) {
-    const results = best.map(({ codename, hit }) => ({ tenant: codename, ...hitToJson(hit, false) }));
-    const stats = { total_docs: documents, query_time_ms: Math.round(performance.now() - started) };
+    const results = hits.map((hit) => ({ tenant: hit.tenant, ...hitToJson(hit, false) }));
+    const stats = { total_docs: documentCount, query_time_ms: Math.round(performance.now() - started) };
     const errors = failures.map((failure) => failure.toRecord());
     await writeJson(io, { query: command.query, results, stats, errors });
-  } else if (best.length === 0) io.stderr.write(`nothing found in ${documents} documents\n`);
+  } else if (hits.length === 0) io.stderr.write(`nothing found in ${documentCount} documents\n`);
   else {
     const format = { width: Math.min(MAX_WIDTH, io.stdout.columns), paint, isMarked };
     const place = (codename: string) => (codenames.length > 1 ? { place: codename } : {});
-    const shown = best.map(({ codename, hit }, index) =>
-      formatHit(hit, index + 1, { ...format, ...place(codename) }),
-    );
+    const shown = hits.map((hit, index) => formatHit(hit, index + 1, { ...format, ...place(hit.tenant) }));
     await io.stdout.write(shown.join("\n"));
   }
   return failures.length === 0 ? 0 : 1;
-}
-
-type SearchedTenants = {
-  readonly found: Found[];
-  readonly documents: number;
-  readonly failures: readonly Failure[];
-};
-
-function searchAll(codenames: readonly string[], ask: (codename: string) => SearchAnswer): SearchedTenants {
-  const found: Found[] = [];
-  const failures: Failure[] = [];
-  let documents = 0;
-  for (const codename of codenames) {
-    try {
-      const answer = ask(codename);
-      documents += answer.documentCount;
-      found.push(...answer.hits.map((hit) => ({ codename, hit })));
-    } catch (error) {
-      if (!(error instanceof Failure)) throw error;
-      failures.push(error);
-    }
-  }
-  return { found, documents, failures };
 }
 
 /**

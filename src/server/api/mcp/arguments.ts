@@ -9,7 +9,7 @@ export class ArgumentError extends Error {
 // Clients, and the models behind them, confuse these names; they mean the same everywhere.
 const ALIASES: Readonly<Record<string, readonly string[]>> = {
   codename: ["tenant_codename", "tenant"],
-  tenant_codename: ["codename", "tenant"],
+  tenant_codename: ["codename", "tenant", "tenants", "tenant_codenames"],
   uri: ["url"],
 };
 
@@ -40,6 +40,22 @@ export function requiredWords(raw: RawArguments, name: string): string {
 export function optionalText(raw: RawArguments, name: string): string | null {
   return given(raw, name) === undefined ? null : requiredText(raw, name);
 }
+
+/**
+ * Reads names: one text, texts in an array, or a text with commas between them; null when there are none.
+ * @throws ArgumentError for another kind of value
+ */
+export function names(raw: RawArguments, name: string): readonly string[] | null {
+  const value = given(raw, name);
+  if (value === undefined) return null;
+  const texts = Array.isArray(value) ? value : [requiredText(raw, name)];
+  if (!texts.every((one) => typeof one === "string")) throw new ArgumentError(`${name} must be strings`);
+  const found = texts.flatMap((one) => one.split(",")).flatMap((one) => one.trim() || []);
+  if (found.length > MAX_NAMES) throw new ArgumentError(`${name} must be at most ${MAX_NAMES} names`);
+  return found.length === 0 ? null : [...new Set(found)];
+}
+
+const MAX_NAMES = 1000;
 
 /**
  * Reads a whole number; text of digits is accepted because some clients send it.

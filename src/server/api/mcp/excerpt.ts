@@ -1,21 +1,16 @@
 import { wordsOf } from "../../../base/text.ts";
-import { rangeOfFragment, type StoredDocument } from "../../../search/index.ts";
+import type { StoredDocument } from "../../../search/index.ts";
 
 /** A part of a document's Markdown, UTF-16 code units, end exclusive. */
 export type Range = { readonly start: number; readonly end: number };
 
-export type Place =
-  | { readonly kind: "anchor"; readonly anchor: string }
-  | { readonly kind: "words"; readonly text: string };
-
 /**
- * The part of a document around a place: a section by its anchor, or the passage that has most of some words.
- * So many characters come with it on either side, up to where a paragraph ends.
- * @returns null when the document has no such place
+ * The paragraph that has most of some words, with so many characters on either side, up to where a paragraph
+ * ends.
+ * @returns null when the document has none of the words
  */
-export function rangeAround(document: StoredDocument, place: Place, surroundingChars: number): Range | null {
-  const core =
-    place.kind === "anchor" ? rangeOfFragment(document, place.anchor) : passageOf(document, place.text);
+export function rangeOfWords(document: StoredDocument, text: string, surroundingChars: number): Range | null {
+  const core = passageOf(document, text);
   if (!core) return null;
   const { markdown } = document;
   return {
@@ -51,6 +46,35 @@ function paragraphEnd(markdown: string, at: number): number {
   if (at >= markdown.length) return markdown.length;
   const end = markdown.indexOf("\n\n", at);
   return end < 0 ? markdown.length : end;
+}
+
+/**
+ * Where a part of at most so many characters ends: at the last end of a paragraph in its second half that is
+ * not inside code, else of a line, else of a word.
+ */
+export function endOfPart(markdown: string, { start, end }: Range, maxChars: number): number {
+  if (end - start <= maxChars) return end;
+  const limit = start + maxChars;
+  const half = start + Math.floor(maxChars / 2);
+  const fence = openFence(markdown, start, limit);
+  const before = fence > half ? fence : limit;
+  for (const [boundary, from] of [
+    ["\n\n", before],
+    ["\n", limit],
+    [" ", limit],
+  ] as const) {
+    const at = markdown.lastIndexOf(boundary, from);
+    if (at > half) return at;
+  }
+  return isLowSurrogate(markdown, limit) && limit - 1 > start ? limit - 1 : limit;
+}
+
+/** Where the code begins that is still open at the end of a range; -1 when there is none. */
+function openFence(markdown: string, start: number, end: number): number {
+  let open = -1;
+  for (const { index } of markdown.slice(start, end).matchAll(/^ {0,3}(?:```|~~~)/gm))
+    open = open < 0 ? start + index - 1 : -1;
+  return open;
 }
 
 /** A part of the text, moved so that it cuts no surrogate pair. */

@@ -5,7 +5,8 @@ import { ArgumentError, type RawArguments } from "./arguments.ts";
 /** The fields of a result; every answer of the tool has all of them, with or without an error. */
 export type ToolResult = Readonly<Record<string, unknown>> & { readonly error: string | null };
 
-export type ToolFields = Omit<ToolResult, "error">;
+/** A result that has content may have an error too. */
+export type ToolFields = Omit<ToolResult, "error"> & { readonly error?: string };
 
 /** One call of a tool, as far as it is not in the arguments. */
 export type ToolCall = {
@@ -63,9 +64,9 @@ export function bindTool<Parts>(definition: ToolDefinition<Parts>, parts: Parts)
     call: (raw, call) => {
       try {
         const fields = answer(raw, parts, call);
-        if (!(fields instanceof Promise)) return { ...fields, error: null };
+        if (!(fields instanceof Promise)) return { ...fields, error: fields.error ?? null };
         return fields.then(
-          (later) => ({ ...later, error: null }),
+          (later) => ({ ...later, error: later.error ?? null }),
           (problem: unknown) => failed(raw, problem),
         );
       } catch (problem) {

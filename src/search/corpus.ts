@@ -1,0 +1,37 @@
+import { correctSpelling, type SpellingCorrection } from "./query/spelling.ts";
+import { FIELDS, type IndexReader } from "./types.ts";
+
+/** What the mean lengths of fields are computed from; an index has them for itself. */
+export type LengthTotals = Pick<IndexReader, "documentCount" | "fieldTotals">;
+
+/**
+ * The statistics of several indexes as if their documents were in one, so that scores in one index are
+ * comparable with those in another.
+ */
+export interface Corpus extends LengthTotals {
+  /** How many documents hold a term; 0 for an unknown one. */
+  documentFrequency(term: string): number;
+  /** The nearest term for a word that no document holds. */
+  correct(form: string): SpellingCorrection | null;
+}
+
+/**
+ * The corpus of several indexes that were built with the same analyser.
+ * @param readers at least one
+ */
+export function corpusOf(readers: readonly IndexReader[]): Corpus {
+  const fieldTotals = new Float64Array(FIELDS.length);
+  let documentCount = 0;
+  for (const reader of readers) {
+    documentCount += reader.documentCount;
+    for (let field = 0; field < FIELDS.length; field++) fieldTotals[field]! += reader.fieldTotals[field]!;
+  }
+  const documentFrequency = (term: string): number =>
+    readers.reduce((sum, reader) => sum + (reader.find(term)?.documentFrequency ?? 0), 0);
+  return {
+    documentCount,
+    fieldTotals,
+    documentFrequency,
+    correct: (form) => correctSpelling(readers, form),
+  };
+}
