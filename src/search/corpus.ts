@@ -11,6 +11,8 @@ export type LengthTotals = Pick<IndexReader, "documentCount" | "fieldTotals">;
 export interface Corpus extends LengthTotals {
   /** How many documents hold a term; 0 for an unknown one. */
   documentFrequency(term: string): number;
+  /** Whether any document holds a term, in this form unless it is null. */
+  holds(term: string, form: string | null): boolean;
   /** The nearest term for a word that no document holds. */
   correct(form: string): SpellingCorrection | null;
 }
@@ -32,6 +34,11 @@ export function corpusOf(readers: readonly IndexReader[]): Corpus {
     documentCount,
     fieldTotals,
     documentFrequency,
+    holds: (term, form) =>
+      readers.some((reader) => {
+        const entry = reader.find(term);
+        return entry !== null && (form === null || entry.forms.includes(form));
+      }),
     correct: (form) => correctSpelling(readers, form),
   };
 }

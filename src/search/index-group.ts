@@ -73,12 +73,15 @@ export class IndexGroup {
   }
 
   #start(text: string, options: SearchOptions): Started[] {
-    let reference = 0;
-    return this.#members.map((member) => {
-      const prepared = prepare(member.search.searcher(), text, options, member.corpus);
-      const { leafWeight } = prepared.query;
-      reference ||= leafWeight;
-      return { ...member, prepared, scale: leafWeight > 0 ? reference / leafWeight : 1 };
+    const started = this.#members.map((member) => ({
+      ...member,
+      prepared: prepare(member.search.searcher(), text, options, member.corpus),
+    }));
+    const reference = started[0]?.prepared.query.leafWeight ?? 0;
+    return started.map((one) => {
+      const { leafWeight } = one.prepared.query;
+      const isComparable = one.corpus === started[0]?.corpus || leafWeight === 0;
+      return { ...one, scale: isComparable ? 1 : reference / leafWeight };
     });
   }
 }

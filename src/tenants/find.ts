@@ -4,14 +4,12 @@ import type { TenantDetail } from "./describe.ts";
 
 /** Finds the tenants that a topic is about. */
 export type TenantFinder = {
-  /**
-   * At most 10 tenants, the best first; where there are no more than 10, all others follow those that match.
-   * None for an empty query.
-   */
+  /** At most 10 tenants, the best first; none for a query without words. */
   find(query: string): readonly TenantDetail[];
 };
 
-const MAX_FOUND = 10;
+/** The most tenants that are found. */
+export const MAX_FOUND = 10;
 
 // A match in the name means more than one in a description.
 const FIELD_WEIGHTS = { codename: 4, name: 3, hosts: 2, description: 1, queries: 1 };
@@ -57,13 +55,10 @@ export function createTenantFinder(tenants: readonly TenantDetail[]): TenantFind
       for (const word of queryWords(query, vocabulary)) {
         for (const [index, score] of scoresOf(word)) totals.set(index, (totals.get(index) ?? 0) + score);
       }
-      const found = [...totals]
+      return [...totals]
         .sort(([a, scoreOfA], [b, scoreOfB]) => scoreOfB - scoreOfA || a - b)
         .slice(0, MAX_FOUND)
         .flatMap(([index]) => tenants[index] ?? []);
-      // A model chooses better among a few than it guesses other words.
-      if (tenants.length > MAX_FOUND || query.trim() === "") return found;
-      return [...found, ...tenants.filter((tenant) => !found.includes(tenant))];
     },
   };
 }

@@ -5,7 +5,7 @@ import { didYouMeanAny } from "../base/nearest.ts";
 import type { DocumentEntry, StoredDocument } from "../search/index.ts";
 import { describeTenant, type TenantDetail } from "./describe.ts";
 import { documentAddresses } from "./document-address.ts";
-import { createTenantFinder } from "./find.ts";
+import { createTenantFinder, MAX_FOUND } from "./find.ts";
 import { createOpenIndexes } from "./live-index.ts";
 import { TenantSearcher } from "./search-tenants.ts";
 import type { TenantSettings } from "./settings.ts";
@@ -34,7 +34,10 @@ export type FetchedDocument = StoredDocument & { readonly tenant: string };
 export interface TenantRegistry extends AsyncDisposable {
   /** The tenants in the order of the deployment file. */
   list(): readonly TenantDetail[];
-  /** See `TenantFinder`. */
+  /**
+   * At most 10 tenants, the best first. Where there are no more than 10, those that do not match follow,
+   * because a model chooses better among a few than it guesses other words. None for an empty query.
+   */
   find(query: string): readonly TenantDetail[];
   /** @throws Failure `unknown_tenant` that names the nearest codenames */
   describe(codename: string): TenantDetail;
@@ -126,7 +129,11 @@ export function createTenantRegistry(options: RegistryOptions): TenantRegistry {
   };
   return {
     list: () => details,
-    find: finder.find,
+    find: (query) => {
+      const found = finder.find(query);
+      if (details.length > MAX_FOUND || query.trim() === "") return found;
+      return [...found, ...details.filter((detail) => !found.includes(detail))];
+    },
     describe: (codename) => tenantOf(codename).detail,
     search: (codename, query, search) => tenantOf(codename).search(query, search),
     searchTogether: (codenames, query, search) => {

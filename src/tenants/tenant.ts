@@ -40,7 +40,6 @@ const PROGRESS_EVERY_MS = 500;
 
 const MISSING = new Failure("index_missing", "there is no search index");
 
-/** The context of one piece of work. */
 type Work = {
   readonly signal: AbortSignal /** It has begun, and does not wait any more. */;
   readonly onRunning: () => void;
@@ -114,10 +113,7 @@ export class Tenant implements AsyncDisposable {
     });
   }
 
-  /**
-   * The open index, for a search in several.
-   * @throws Failure as `search`
-   */
+  /** The open index, for a search in several; throws as `search`. */
   openIndex(): SearchIndex {
     return this.#withIndex((index) => index);
   }

@@ -35,6 +35,8 @@ export type CompiledQuery = {
   readonly leafCount: number;
   /** The number of words as typed, including those that were left out. */
   readonly wordCount: number;
+  /** Positions in the query of leaves that only other indexes of the corpus hold: they part their neighbours. */
+  readonly elsewhere: readonly number[];
   /** The quoted phrases; a document must contain all of them. */
   readonly phrases: readonly Phrase[];
 };
@@ -89,6 +91,9 @@ class QueryBuilder {
   readonly #analyser: Analyser;
   readonly #options: QueryOptions;
   readonly #terms = new Map<string, QueryTerm>();
+  /** The terms of the words so far, with those that the index does not hold: a repeated word counts once. */
+  readonly #seen = new Set<string>();
+  readonly #elsewhere: number[] = [];
   #position = 0;
   #leafWeight = 0;
   #leafCount = 0;
@@ -110,7 +115,8 @@ class QueryBuilder {
   }
 
   #addTerm(word: { term: string; form: string; position: number; isLeaf: boolean }): void {
-    if (this.#terms.has(word.term)) return;
+    if (this.#seen.has(word.term) || this.#terms.has(word.term)) return;
+    this.#seen.add(word.term);
     const { wordMatch } = this.#options;
     const entry = this.#reader.find(word.term);
     const documents = this.#documentsWith(word.term, entry);
@@ -120,6 +126,8 @@ class QueryBuilder {
       this.#leafCount++;
     }
     const form = entry ? entry.forms.indexOf(word.form) : -1;
+    if (word.isLeaf && this.#isElsewhere(word, entry !== null && (!wordMatch || form >= 0)))
+      this.#elsewhere.push(word.position);
     if (entry && (!wordMatch || form >= 0)) {
       const forms = wordMatch ? new Set([form]) : null;
       const { position, isLeaf } = word;
@@ -129,6 +137,11 @@ class QueryBuilder {
     if (wordMatch) return;
     if (documents === 0 && word.isLeaf) this.#addCorrection(word.form, word.position);
     if (word.isLeaf && this.#options.synonyms) this.#addSynonyms(word.form, weight, word.position);
+  }
+
+  #isElsewhere({ term, form }: { readonly term: string; readonly form: string }, isHere: boolean): boolean {
+    const { corpus, wordMatch } = this.#options;
+    return corpus !== null && !isHere && corpus.holds(term, wordMatch ? form : null);
   }
 
   // In this profile code is not stemmed, so its words are stored unchanged.
@@ -209,6 +222,7 @@ class QueryBuilder {
       leafWeight: this.#leafWeight,
       leafCount: this.#leafCount,
       wordCount,
+      elsewhere: this.#elsewhere,
       phrases,
     };
   }

@@ -10,6 +10,23 @@ export function leavesOf({ terms }: CompiledQuery): Uint32Array {
   return Uint32Array.from(leaves.sort((a, b) => terms[a]!.position - terms[b]!.position));
 }
 
+/** The places in the leaves after which a leaf is missing that only other indexes hold. */
+export function partedLeaves({ terms, elsewhere }: CompiledQuery, leaves: Uint32Array): ReadonlySet<number> {
+  const parted = new Set<number>();
+  for (const position of elsewhere) {
+    const next = leaves.findIndex((leaf) => terms[leaf]!.position > position);
+    if (next > 0) parted.add(next - 1);
+  }
+  return parted;
+}
+
+type ProximityOptions = {
+  readonly weights: Float64Array;
+  /** See `partedLeaves`. */
+  readonly parted: ReadonlySet<number>;
+  readonly deadline: number;
+};
+
 /**
  * Adds up, for each pair of neighbours in the query, the lower weight of the two divided by their least
  * distance.
@@ -18,12 +35,13 @@ export function leavesOf({ terms }: CompiledQuery): Uint32Array {
 export function proximity(
   places: TermPositions,
   leaves: Uint32Array,
-  { weights, deadline }: { readonly weights: Float64Array; readonly deadline: number },
+  { weights, parted, deadline }: ProximityOptions,
 ): number {
   let sum = 0;
   for (let i = 0; i + 1 < leaves.length; i++) {
     const left = leaves[i]!;
     const right = leaves[i + 1]!;
+    if (parted.has(i)) continue;
     if (places.count(left) === 0 || places.count(right) === 0) continue;
     sum += Math.min(weights[left]!, weights[right]!) / leastDistance(places, { left, right, deadline });
   }

@@ -19,6 +19,7 @@ import {
   isWholeTitle,
   leavesOf,
   openings,
+  partedLeaves,
   proximity,
 } from "./proximity.ts";
 import { TermPositions } from "./term-positions.ts";
@@ -70,6 +71,7 @@ export function rescore(
   const places = new TermPositions(reader, query.terms, options.deadline);
   const weights = Float64Array.from(query.terms, ({ weight }) => weight);
   const leaves = leavesOf(query);
+  const near = { weights, parted: partedLeaves(query, leaves), deadline: options.deadline };
   const fillers = { places, leaves, leafCount: query.leafCount };
   const added = weightsFor(query.wordCount);
   const passages = new PassageScorer(options.deadline);
@@ -85,7 +87,7 @@ export function rescore(
       bestPassage: added.bestPassage * passage.best,
       meanPassage: added.meanPassage * passage.mean,
       openings: openings(layout, places, weights, added.openings),
-      proximity: added.proximity * proximity(places, leaves, { weights, deadline: options.deadline }),
+      proximity: added.proximity * proximity(places, leaves, near),
       exactForms: added.exactForms * exactForms(places, weights),
       headedTerms: added.headedTerms * headedTerms(places, weights),
       wholeTitle: isWholeTitle(fillers, layout) ? added.wholeTitle * query.leafWeight : 0,

@@ -50,7 +50,7 @@ function paragraphEnd(markdown: string, at: number): number {
 
 /**
  * Where a part of at most so many characters ends: at the last end of a paragraph in its second half that is
- * not inside code, else of a line, else of a word.
+ * not inside code, else of a line, else of a word. It is one more where that would split a character.
  */
 export function endOfPart(markdown: string, { start, end }: Range, maxChars: number): number {
   if (end - start <= maxChars) return end;
@@ -66,7 +66,8 @@ export function endOfPart(markdown: string, { start, end }: Range, maxChars: num
     const at = markdown.lastIndexOf(boundary, from);
     if (at > half) return at;
   }
-  return isLowSurrogate(markdown, limit) && limit - 1 > start ? limit - 1 : limit;
+  if (!isLowSurrogate(markdown, limit)) return limit;
+  return limit - 1 > start ? limit - 1 : limit + 1;
 }
 
 /** Where the code begins that is still open at the end of a range; -1 when there is none. */

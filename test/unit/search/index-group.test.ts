@@ -1,0 +1,158 @@
+import { describe, expect, test } from "bun:test";
+import { join } from "node:path";
+import fc from "fast-check";
+import {
+  type AnalyzerProfile,
+  IndexGroup,
+  SearchIndex,
+  type SourceDocument,
+} from "../../../src/search/index.ts";
+import type { SearchOptions } from "../../../src/search/testing.ts";
+import { DEFAULT_SEARCH } from "../../../src/settings/index.ts";
+import { docsUrl } from "../../../src/urls/index.ts";
+import { buildAnalysis, buildAt, temporaryDirectory } from "../../support/search/segment-fixture.ts";
+
+const OPTIONS: SearchOptions = {
+  size: 10,
+  wordMatch: false,
+  explain: false,
+  deadline: Number.POSITIVE_INFINITY,
+};
+
+const page = (path: string, title: string, markdown: string): SourceDocument => ({
+  url: docsUrl("site", path),
+  title,
+  markdown,
+});
+
+/** Builds an index of each list of documents, and searches them together. */
+async function together<T>(
+  lists: readonly (readonly SourceDocument[])[],
+  use: (search: (query: string, more?: Partial<SearchOptions>) => readonly [string, number, number][]) => T,
+  profiles: readonly AnalyzerProfile[] = [],
+): Promise<T> {
+  await using directory = await temporaryDirectory();
+  const indexes: SearchIndex[] = [];
+  for (const [place, documents] of lists.entries()) {
+    const path = join(directory.path, String(place));
+    await buildAt(path, documents, { analysis: buildAnalysis(profiles[place]) });
+    indexes.push(SearchIndex.open(path, DEFAULT_SEARCH));
+  }
+  const group = new IndexGroup(indexes);
+  const result = use((query, more) =>
+    group
+      .search(query, { ...OPTIONS, ...more })
+      .map(({ url, score, index }) => [url.slice("docs://site/".length), score, index]),
+  );
+  for (const index of indexes) index[Symbol.dispose]();
+  return result;
+}
+
+const word = fc.constantFrom(
+  "river",
+  "rivers",
+  "mill",
+  "milling",
+  "sluice",
+  "the",
+  "gate",
+  "gates",
+  "water",
+  "weir",
+);
+const line = fc.array(word, { minLength: 1, maxLength: 12 }).map((words) => words.join(" "));
+const block = fc.oneof(
+  line,
+  line.map((text) => `## ${text}`),
+  line.map((text) => `\`\`\`\n${text}\n\`\`\``),
+);
+const documents = fc.uniqueArray(
+  fc.record({
+    url: fc.array(word, { minLength: 1, maxLength: 3 }).map((path) => docsUrl("site", path.join("/"))),
+    title: line,
+    markdown: fc.array(block, { maxLength: 6 }).map((blocks) => blocks.join("\n\n")),
+  }),
+  { maxLength: 12, selector: ({ url }) => url },
+);
+const query = fc.oneof(
+  line,
+  fc.constantFrom(
+    "rivr gaets",
+    "sluicegate",
+    '"mill gate"',
+    "how does the water mill",
+    "watre",
+    "",
+    "unknown",
+  ),
+);
+
+describe("several indexes", () => {
+  test("give what one index of all their documents gives, with the same scores", async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        documents,
+        fc.infiniteStream(fc.nat(2)),
+        query,
+        fc.boolean(),
+        async (all, places, typed, wordMatch) => {
+          const lists: SourceDocument[][] = [[], [], []];
+          for (const document of all) lists[places.next().value ?? 0]!.push(document);
+          const rounded = (rows: readonly [string, number, number][]) =>
+            rows.map(([url, score]) => [url, Math.round(score * 1e9) / 1e9]);
+          const apart = await together(lists, (search) => rounded(search(typed, { wordMatch })));
+          const one = await together([all], (search) => rounded(search(typed, { wordMatch })));
+          expect(apart).toEqual(one);
+        },
+      ),
+      { numRuns: 30 },
+    );
+  });
+
+  test("agree on a correction, even where one of them holds a nearer word of fewer documents", async () => {
+    const lists = [
+      [page("a", "One", "gates here")],
+      [page("b", "Two", "gate there"), page("c", "Three", "gates and gate")],
+      [page("d", "Four", "nothing")],
+    ];
+    const found = await together(lists, (search) => search("gatez").map(([url]) => url));
+    expect(found.toSorted()).toEqual(["a", "b", "c"]);
+    // The word is in one of them as it was typed, so nothing is corrected in the others.
+    const typed = await together([...lists, [page("e", "Five", "gatez")]], (search) => search("gatez"));
+    expect(typed.map(([url, , index]) => [url, index])).toEqual([["e", 3]]);
+  });
+
+  test("of other profiles are scaled to each other", async () => {
+    const lists = [
+      [page("a", "Connecting", "How to connect a client."), page("x", "Other", "Something else.")],
+      [page("b", "Connecting", "How to connect a client."), page("y", "Other", "Something else.")],
+    ];
+    const [first, second] = await together(lists, (search) => search("connect client"), [
+      "default",
+      "aggressive-stem",
+    ]);
+    expect([first![0], second![0]]).toEqual(["a", "b"]);
+    expect(second![1] / first![1]).toBeCloseTo(1, 1);
+  });
+
+  test("may be none, or empty", async () => {
+    expect(await together([], (search) => search("x"))).toEqual([]);
+    expect(await together([[], []], (search) => search("x"))).toEqual([]);
+    expect(
+      await together([[], [page("a", "A", "x")]], (search) => search("x")).then((rows) => rows.length),
+    ).toBe(1);
+  });
+
+  test("give as many as asked for, and stop at the deadline", async () => {
+    const lists = [0, 1, 2].map((list) =>
+      Array.from({ length: 70 }, (_, number) =>
+        page(`${list}-${number}`, "Mill", `mill ${"x ".repeat(number)}`),
+      ),
+    );
+    await together(lists, (search) => {
+      expect(search("mill", { size: 1 })).toHaveLength(1);
+      expect(search("mill", { size: 100 })).toHaveLength(100);
+      expect(() => search("mill", { deadline: performance.now() - 1 })).toThrow("longer than its limit");
+    });
+  });
+});
