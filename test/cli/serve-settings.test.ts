@@ -135,20 +135,18 @@ test.each([true, false])("search_include_stats %p decides about stats", async (i
 
 const FILLER = "Words of no account. ".repeat(40);
 const LONG = `# Long\n\n${FILLER}\n\n## Middle\n\nHere it is.\n\n## End\n\n${FILLER}\n`;
-const fetchMiddle = async (infrastructure: object): Promise<string> => {
+const fetchMiddle = async (infrastructure: object, more: object = {}): Promise<string> => {
   await using served = await Served.start(writeDeployment(infrastructure, {}, { "long.md": LONG }));
   await isIndexed(served);
-  return (await served.call("root_fetch", { tenant_codename: "tool", uri: "docs://tool/long.md#middle" }))
-    .content;
+  const uri = "docs://tool/long.md#middle";
+  return (await served.call("root_fetch", { tenant_codename: "tool", uri, ...more })).content;
 };
 
 test(
   "default_fetch_mode full gives the whole document, surrounding a part of it",
   async () => {
     expect(await fetchMiddle({ default_fetch_mode: "full" })).toBe(LONG);
-    expect(
-      await fetchMiddle({ default_fetch_mode: "surrounding", default_fetch_surrounding_chars: 1 }),
-    ).not.toContain("account");
+    expect(await fetchMiddle({ default_fetch_mode: "surrounding" })).not.toContain("account");
   },
   LONG_TEST,
 );
@@ -156,7 +154,9 @@ test(
 test(
   "default_fetch_surrounding_chars says how much comes with it",
   async () => {
-    expect(await fetchMiddle({ default_fetch_surrounding_chars: 100 })).toContain("account");
+    const passage = { query: "Here it is" };
+    expect(await fetchMiddle({ default_fetch_surrounding_chars: 100 }, passage)).toContain("account");
+    expect(await fetchMiddle({ default_fetch_surrounding_chars: 1 }, passage)).not.toContain("account");
   },
   LONG_TEST,
 );

@@ -86,7 +86,7 @@ describe("search TENANT", () => {
           url: expect.any(String),
           title: expect.any(String),
           score: expect.any(Number),
-          snippet: expect.stringContaining("rotation"),
+          snippet: expect.stringContaining("rotat"),
           anchor: expect.any(String),
           headings: expect.any(Array),
         },

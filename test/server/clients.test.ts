@@ -25,7 +25,7 @@ afterAll(() => served[Symbol.asyncDispose]());
 /** Each tool with arguments, and what its answer holds. */
 const CALLS: readonly (readonly [name: string, args: Record<string, unknown>, answer: object])[] = [
   ["list_tenants", {}, { count: 1, tenants: [{ codename: "tool" }] }],
-  ["find_tenant", { query: "tol" }, { count: 0 }],
+  ["find_tenant", { query: "tol" }, { count: 1, tenants: [{ codename: "tool" }] }],
   ["find_tenant", { query: "tool" }, { count: 1, tenants: [{ codename: "tool" }] }],
   ["describe_tenant", { codename: "tool" }, { display_name: "Tool", source_type: "filesystem" }],
   [

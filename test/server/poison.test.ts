@@ -78,7 +78,8 @@ describe("a poisoned document", () => {
   test.each(Object.keys(POISONED).filter((name) => name !== "lines.md"))(
     "%s is fetched without it",
     async (name) => {
-      const text = await call("root_fetch", { tenant_codename: "tool", uri: `docs://tool/${name}` });
+      const uri = `docs://tool/${name}`;
+      const text = await call("root_fetch", { tenant_codename: "tool", uri, max_chars: 1_000_000 });
       const { error, content } = JSON.parse(text).result.structuredContent;
       expect(error).toBeNull();
       expect(content).toContain("wallaby");
