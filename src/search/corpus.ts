@@ -1,8 +1,5 @@
 import { correctSpelling, type SpellingCorrection } from "./query/spelling.ts";
-import { FIELDS, type IndexReader } from "./types.ts";
-
-/** What the mean lengths of fields are computed from; an index has them for itself. */
-export type LengthTotals = Pick<IndexReader, "documentCount" | "fieldTotals">;
+import { FIELDS, type IndexReader, type LengthTotals } from "./types.ts";
 
 /**
  * The statistics of several indexes as if their documents were in one, so that scores in one index are

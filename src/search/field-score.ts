@@ -1,5 +1,4 @@
-import type { LengthTotals } from "./corpus.ts";
-import { FIELDS, type FieldNumber, type RankingSettings } from "./types.ts";
+import { FIELDS, type FieldNumber, type LengthTotals, type RankingSettings } from "./types.ts";
 
 /**
  * The first phase's score of one term in one document, without its weight: BM25's term part of each field

@@ -10,7 +10,7 @@ export {
 } from "./folder/read-folder.ts";
 export { outlineOf, rangeOfFragment } from "./fragment.ts";
 export { indexFileOf, refuseForeignFile } from "./index-file.ts";
-export { type GroupHit, IndexGroup } from "./index-group.ts";
+export { IndexGroup } from "./index-group.ts";
 export type { UnreadDocument } from "./reading/read-document.ts";
 export { type DocumentEntry, type OpenSettings, SearchIndex } from "./search-index.ts";
 export type { SearchHit, SearchSettings } from "./searcher.ts";

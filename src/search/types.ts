@@ -1,5 +1,4 @@
 import type { DocumentUrl } from "../urls/index.ts";
-import type { LengthTotals } from "./corpus.ts";
 
 /**
  * The fields in which terms are counted. Their order gives their numbers (0–7) everywhere: in boosts, in
@@ -249,6 +248,9 @@ export type WeightedTerm = {
 
 /** A candidate of the first phase. */
 export type ScoredDocument = { readonly document: number; readonly score: number };
+
+/** What the mean lengths of fields are computed from; an index has them for itself. */
+export type LengthTotals = Pick<IndexReader, "documentCount" | "fieldTotals">;
 
 export type CandidateOptions = {
   /** The most candidates to return, at least 1. */

@@ -4,4 +4,4 @@ export { type RemoteExtractor, requireReachable } from "./online/fallback.ts";
 export type { WebAccess } from "./online/plan.ts";
 export { createTenantRegistry, type TenantRegistry } from "./registry.ts";
 export type { TenantSearch, TenantSettings } from "./settings.ts";
-export type { SearchAnswer, TenantStatus } from "./types.ts";
+export type { TenantStatus } from "./types.ts";

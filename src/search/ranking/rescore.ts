@@ -1,4 +1,3 @@
-import type { LengthTotals } from "../corpus.ts";
 import { checkDeadline } from "../deadline.ts";
 import { FieldScorer } from "../field-score.ts";
 import type { CompiledQuery } from "../query/compile.ts";
@@ -7,6 +6,7 @@ import {
   type FieldName,
   type FieldNumber,
   type IndexReader,
+  type LengthTotals,
   type RankingSettings,
   type ScoredDocument,
 } from "../types.ts";

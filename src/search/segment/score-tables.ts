@@ -1,6 +1,11 @@
-import type { LengthTotals } from "../corpus.ts";
 import { FieldScorer } from "../field-score.ts";
-import { FIELDS, type FieldNumber, type IndexReader, type RankingSettings } from "../types.ts";
+import {
+  FIELDS,
+  type FieldNumber,
+  type IndexReader,
+  type LengthTotals,
+  type RankingSettings,
+} from "../types.ts";
 import type { BlockMaxima } from "./block-cache.ts";
 import { BlockCache } from "./block-cache.ts";
 import type { Signatures } from "./signatures.ts";

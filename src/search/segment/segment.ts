@@ -1,5 +1,4 @@
 import type { DocumentUrl } from "../../urls/index.ts";
-import type { LengthTotals } from "../corpus.ts";
 import type { SlugStyle } from "../document/slugs.ts";
 import {
   type DocumentLayout,
@@ -7,6 +6,7 @@ import {
   FIELDS,
   type FieldNumber,
   type IndexReader,
+  type LengthTotals,
   type RankingSettings,
   type StoredDocument,
   type TermEntry,

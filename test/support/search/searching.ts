@@ -30,10 +30,12 @@ export const searchIn = (reader: Segment, query: string, variation: Variation = 
 
 /** Addresses and scores of all that a query finds. */
 export const rankIn = (reader: Segment, query: string, variation: Variation = {}) =>
-  rank(partsOf(reader, variation), query, { ...OPTIONS, ...variation.options }).map(({ document, score }) => ({
-    url: String(reader.document(document).url),
-    score,
-  }));
+  rank(partsOf(reader, variation), query, { ...OPTIONS, ...variation.options }).map(
+    ({ document, score }) => ({
+      url: String(reader.document(document).url),
+      score,
+    }),
+  );
 
 const rank = (parts: ReturnType<typeof partsOf>, query: string, options: SearchOptions) =>
   rescorePrepared(prepare(parts, query, options, null), options, null);
