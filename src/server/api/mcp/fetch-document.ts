@@ -1,8 +1,8 @@
 import { outlineOf, rangeOfFragment, type StoredDocument } from "../../../search/index.ts";
+import type { TenantRegistry } from "../../../tenants/index.ts";
 import { integer, optionalText, type RawArguments, requiredText } from "./arguments.ts";
 import { endOfPart, type Range, rangeOfWords, sliceWhole } from "./excerpt.ts";
 import type { ToolFields } from "./tool.ts";
-import type { ToolOptions } from "./tools.ts";
 
 /** The most characters of an answer that asks for no other number: about 5 000 tokens. */
 export const DEFAULT_MAX_CHARS = 20_000;
@@ -12,8 +12,15 @@ const MAX_OUTLINE = 100;
 
 const CUT = "[…]";
 
+export type FetchOptions = {
+  readonly registry: TenantRegistry;
+  /** `surrounding` lets a fragment, query or context narrow what is fetched; `full` does not. */
+  readonly fetchMode: "full" | "surrounding";
+  readonly fetchSurroundingChars: number;
+};
+
 /** Answers `root_fetch`. */
-export function fetchDocument(raw: RawArguments, options: ToolOptions): ToolFields {
+export function fetchDocument(raw: RawArguments, options: FetchOptions): ToolFields {
   const uri = requiredText(raw, "uri");
   const document = options.registry.fetch(optionalText(raw, "tenant_codename"), uri);
   const any = { min: 0, max: Number.MAX_SAFE_INTEGER };
@@ -39,7 +46,7 @@ export function fetchDocument(raw: RawArguments, options: ToolOptions): ToolFiel
 }
 
 /** The part that is asked for; null when there is no such part. */
-function rangeFor(document: StoredDocument, raw: RawArguments, options: ToolOptions): Range | null {
+function rangeFor(document: StoredDocument, raw: RawArguments, options: FetchOptions): Range | null {
   const whole = { start: 0, end: document.markdown.length };
   if (options.fetchMode === "full") return whole;
   const words = optionalText(raw, "query") ?? optionalText(raw, "context");

@@ -1,7 +1,7 @@
 import { SNIPPET_STYLES } from "../../../search/index.ts";
-import type { TenantDetail, TenantRegistry } from "../../../tenants/index.ts";
+import type { TenantDetail } from "../../../tenants/index.ts";
 import { choice, flag, integer, names, type RawArguments, requiredText, requiredWords } from "./arguments.ts";
-import { DEFAULT_MAX_CHARS, fetchDocument } from "./fetch-document.ts";
+import { DEFAULT_MAX_CHARS, type FetchOptions, fetchDocument } from "./fetch-document.ts";
 import {
   bindTool,
   objectOf,
@@ -15,13 +15,9 @@ import {
   written,
 } from "./tool.ts";
 
-export type ToolOptions = {
-  readonly registry: TenantRegistry;
+export type ToolOptions = FetchOptions & {
   readonly searchTimeoutMs: number;
   readonly includeStats: boolean;
-  /** `surrounding` lets a fragment, query or context narrow what is fetched; `full` does not. */
-  readonly fetchMode: "full" | "surrounding";
-  readonly fetchSurroundingChars: number;
 };
 
 const tenants = {
