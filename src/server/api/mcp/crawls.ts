@@ -15,8 +15,8 @@ import { ArgumentError, integer, optionalText, type RawArguments, requiredText }
 import type { McpOffer } from "./offer.ts";
 import {
   bindTool,
+  looseResultOf,
   objectOf,
-  resultOf,
   TEXT,
   TEXT_OR_NULL,
   type ToolCall,
@@ -59,7 +59,7 @@ const BEAT_MS = 250;
 const CRAWL_SITE: ToolDefinition<CrawlToolParts> = {
   name: "crawl_site",
   description:
-    "Start fetching the pages of a site from url along its links, as Markdown files on the server. Returns at once; follow with crawl_status.",
+    "Start storing the pages of a site as Markdown files, from url along its links. Returns at once; see crawl_status.",
   annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false },
   inputSchema: objectOf(
     {
@@ -70,7 +70,7 @@ const CRAWL_SITE: ToolDefinition<CrawlToolParts> = {
     },
     ["url"],
   ),
-  outputSchema: resultOf({ job_id: TEXT, status: TEXT, directory: TEXT }),
+  outputSchema: looseResultOf({ job_id: TEXT, status: TEXT, directory: TEXT }),
   answer: submit,
   empty: () => ({ job_id: "", status: "", directory: "" }),
 };
@@ -78,7 +78,7 @@ const CRAWL_SITE: ToolDefinition<CrawlToolParts> = {
 const CRAWL_STATUS: ToolDefinition<CrawlToolParts> = {
   name: "crawl_status",
   description:
-    "How far a crawl is, and once it has ended its pages with their files, 50 at a time. wait: seconds to wait for its end.",
+    "How far a crawl is; after its end its pages with their files, 50 at a time. wait: seconds to wait for the end.",
   inputSchema: objectOf(
     {
       job_id: TEXT,
@@ -87,7 +87,7 @@ const CRAWL_STATUS: ToolDefinition<CrawlToolParts> = {
     },
     ["job_id"],
   ),
-  outputSchema: resultOf({
+  outputSchema: looseResultOf({
     job_id: TEXT,
     status: TEXT,
     progress: WHOLE,
@@ -96,18 +96,10 @@ const CRAWL_STATUS: ToolDefinition<CrawlToolParts> = {
     failed: WHOLE,
     skipped: WHOLE,
     directory: TEXT,
-    pages: {
-      type: "array",
-      items: objectOf({ url: TEXT, title: TEXT_OR_NULL, file: TEXT_OR_NULL, problem: TEXT_OR_NULL }, [
-        "url",
-        "title",
-        "file",
-        "problem",
-      ]),
-    },
+    pages: { type: "array" },
     next_offset: WHOLE_OR_NULL,
     failure: TEXT_OR_NULL,
-    warnings: { type: "array", items: TEXT },
+    warnings: { type: "array" },
   }),
   answer: status,
   empty: (raw) => ({ job_id: written(raw, "job_id"), status: "", ...NO_JOB }),

@@ -23,8 +23,8 @@ import type { McpOffer } from "./offer.ts";
 import { pageOfText } from "./paging.ts";
 import {
   bindTool,
+  looseResultOf,
   objectOf,
-  resultOf,
   TEXT,
   type ToolCall,
   type ToolDefinition,
@@ -62,12 +62,10 @@ const SHOWN_APART: readonly ArticleField[] = [
 ];
 const ABOUT_FIELDS = DEFAULT_FIELDS.filter((field) => !SHOWN_APART.includes(field));
 
-const LINKS = { type: "array", items: objectOf({ url: TEXT, text: TEXT }, ["url", "text"]) };
-
 const FETCH_URL: ToolDefinition<PageToolParts> = {
   name: "fetch_url",
   description:
-    "Read any web page: its main content as Markdown, without menus and advertisements. Long pages come in parts of max_chars; call again with next_offset.",
+    "Read the main content of any web page as Markdown. A long page comes in parts: call again with next_offset as offset.",
   inputSchema: objectOf(
     {
       url: TEXT,
@@ -78,28 +76,25 @@ const FETCH_URL: ToolDefinition<PageToolParts> = {
         ...TEXT,
         enum: FORMATS,
         default: "markdown",
-        description: "json adds author, dates and more",
+        description: "json adds author, dates",
       },
-      links: { type: "boolean", default: false, description: "also list the links" },
+      links: { type: "boolean", default: false },
       timeout: { ...WHOLE, minimum: 1, maximum: MAX_TIMEOUT_SECONDS, default: DEFAULT_TIMEOUT_SECONDS },
     },
     ["url"],
   ),
-  outputSchema: resultOf(
-    {
-      url: TEXT,
-      final_url: TEXT,
-      title: TEXT,
-      markdown: TEXT,
-      text: TEXT,
-      article: { type: "object" },
-      links: LINKS,
-      total_chars: WHOLE,
-      next_offset: WHOLE_OR_NULL,
-      warnings: { type: "array", items: TEXT },
-    },
-    ["markdown", "text", "article", "links"],
-  ),
+  outputSchema: looseResultOf({
+    url: TEXT,
+    final_url: TEXT,
+    title: TEXT,
+    markdown: TEXT,
+    text: TEXT,
+    article: { type: "object" },
+    links: { type: "array" },
+    total_chars: WHOLE,
+    next_offset: WHOLE_OR_NULL,
+    warnings: { type: "array" },
+  }),
   answer: fetchUrl,
   empty: (raw) => ({
     url: written(raw, "url"),

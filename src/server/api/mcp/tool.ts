@@ -99,6 +99,10 @@ export const resultOf = (properties: object, optional: readonly string[] = []) =
     [...Object.keys(properties), "error"].filter((name) => !optional.includes(name)),
   );
 
+/** The same without saying which fields are always there, which takes a third of the words of a schema. */
+export const looseResultOf = (properties: object) =>
+  objectOf({ ...properties, error: TEXT_OR_NULL }, ["error"]);
+
 const MAX_ECHO = 1000;
 
 /** An argument as it was written, for a result without content. */
