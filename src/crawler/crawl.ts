@@ -13,53 +13,53 @@ import type { CrawlNotice, CrawlPlan, CrawlProgress, PageOutcome, ReadSitemaps }
 import type { Verdict, VisitParts } from "./verdict.ts";
 import { tryPage } from "./visit.ts";
 
-/** What a crawl works with. */
+/** The parts that a crawl works with. */
 export type CrawlDeps = Pick<
   VisitParts,
   "frontier" | "sink" | "fetchers" | "extractor" | "tries" | "authorizations" | "clock" | "log" | "fallback"
 > & {
-  /** Shared by every crawl of the program, so that two of them are as polite as one. */
+  /** The slots are shared by every crawl of the program, so that two crawls together are as polite as one. */
   readonly slots: HostSlots;
   readonly robots: RobotsCache;
-  /** As it is sent; robots.txt is read for its product token. */
+  /** The user agent as it is sent; robots.txt is read for its product token. */
   readonly userAgent: string;
   readonly readSitemaps: ReadSitemaps;
-  /** Pages that may wait for a worker besides those being fetched, at least 1. */
+  /** The number of pages that may wait for a worker besides those being fetched, at least 1. */
   readonly extractionBacklog: number;
   /**
-   * The heap is collected each time so many bytes of pages have come. The texts of pages are large and short-lived,
-   * and the engine collects them late, by the machine's memory. At once it stops the process that crawls; else the
-   * engine's own threads do most of it, later, and give back less.
+   * The heap is collected each time this many bytes of pages have arrived. The texts of pages are large and
+   * short-lived, and the engine collects them late, by the machine's memory. A forced collection pauses the process
+   * that crawls; otherwise the engine's own threads do most of the work, later, and free less.
    */
   readonly collection: { readonly everyBytes: number; readonly isAtOnce: boolean };
   readonly metrics: Metrics;
-  /** Puts the request, the fetcher and timings on the log lines of each page. */
+  /** Adds the request, the fetcher and timings to the log lines of each page. */
   readonly hasDiagnostics: boolean;
 };
 
-/** Outcomes handed out between two looks at what else there is to do. */
+/** The number of outcomes that are reported before the loop looks for other work. */
 const OUTCOMES_AT_ONCE = 256;
 
-/** What a crawl tells: outcomes, each once, and notices. */
+/** The news of a crawl: outcomes, each once, and notices. */
 export type CrawlNews =
   | { readonly kind: "page"; readonly outcome: PageOutcome }
   | { readonly kind: "notice"; readonly notice: CrawlNotice };
 
 /**
- * One crawl under way. `news` crawls until nothing is left: breadth first by depth, each host in its turn, extraction
- * on the workers while fetches go on. A page that fails is data; leaving the loop stops the crawl, and the frontier
- * remembers. The frontier is not closed, and `finish` is left to the caller.
+ * One running crawl. `news` crawls until nothing is left: breadth first by depth, each host in its turn, with
+ * extraction on the workers while fetches continue. A page that fails is data. Leaving the loop stops the crawl, and
+ * the frontier remembers its state. The caller calls `finish` and closes the frontier.
  */
 export class CrawlRun {
   readonly #plan: CrawlPlan;
   readonly #deps: CrawlDeps;
   readonly #signal: AbortSignal;
   readonly #parts: VisitParts;
-  // Aborts what is under way: the caller's signal, a fatal failure, or the end of the loop.
+  // This aborts everything under way: on the caller's signal, a fatal failure, or the end of the loop.
   readonly #stop = new AbortController();
   readonly #underway = new Map<number, Promise<void>>();
   readonly #notices: CrawlNotice[] = [];
-  // Of pages that are not reported yet; empty unless they are wanted.
+  // The diagnostics of pages that are not reported yet; empty unless they are wanted.
   readonly #diagnostics = new Map<PageUrl, LogFields>();
   #untriedUnderway = 0;
   #fetching = 0;
@@ -96,15 +96,15 @@ export class CrawlRun {
     return { progress, total, successful, failed, skipped, inFlight, queued, fetched, bytes: this.#bytes };
   }
 
-  /** Queues what an earlier run of the program left out; `progress` counts it from then on. */
+  /** Queues what an earlier run of the program left out; from then on `progress` includes it. */
   async takeUp(): Promise<void> {
     const { frontier } = this.#deps;
     if (frontier.crawl.mode === "resumed") await frontier.requeueLeft(this.#plan.maxDepth);
   }
 
   /**
-   * Crawls, and tells the outcomes in the order in which they were recorded, those of refused seeds and of leftovers
-   * included.
+   * Crawls, and yields the outcomes in the order in which they were recorded, including those of refused seeds and of
+   * leftovers.
    * @throws Failure when it cannot go on: `cancelled` by the signal, `unwritable_output` (sink or frontier),
    *   `invalid_usage` where every seed is refused, and a sitemap's where there is nothing else
    */
@@ -144,17 +144,17 @@ export class CrawlRun {
     }
   }
 
-  /** Pages of earlier crawls that no link leads to any more may be gone. @returns whether there are any */
+  /** Asks again for stored pages that no link leads to any more, because they may be gone. */
   async #askForUnmet(): Promise<boolean> {
     const { frontier, sink } = this.#deps;
     const { maxDepth, maxPages } = this.#plan;
     const { fetched, queued } = await frontier.counts();
-    // Where pages are left over, links to the others may be on them.
+    // When pages are left over, they may link to the unmet ones.
     if (!sink.retire || queued > 0 || fetched >= maxPages) return false;
     return (await frontier.queueUnmet({ maxDepth, count: maxPages - fetched })) > 0;
   }
 
-  /** What was recorded and noticed since the last time. */
+  /** Yields what was recorded and noticed since the last call. */
   async *#told(): AsyncGenerator<CrawlNews, void> {
     for (const notice of this.#notices.splice(0)) yield { kind: "notice", notice };
     for (;;) {
@@ -236,7 +236,7 @@ export class CrawlRun {
     await onFetched();
   }
 
-  /** Says when the host's next page may be claimed, where that is not at once. */
+  /** Records when the host's next page may be claimed, unless it may be claimed at once. */
   async #freeHost(host: string): Promise<void> {
     const readyAt = this.#parts.politeness.readyAt(host);
     const isWaiting = readyAt > this.#deps.clock.now();
@@ -279,5 +279,5 @@ export class CrawlRun {
   }
 }
 
-/** A host's pause may last longer; looking again costs nothing. */
+/** A host's pause may last longer; checking again costs nothing. */
 const MAX_WAIT_MS = 60_000;

@@ -3,14 +3,17 @@ import type { Database } from "../base/database/index.ts";
 import { Failure } from "../base/failure.ts";
 import type { Clock } from "../fetching/index.ts";
 
-/** A host's turn: one request may go out. */
+/** A host's turn, which permits one request. */
 export type HostTurn = {
-  /** The answer is here, or will not come; the next one may go. */
+  /** Ends the turn: the answer has arrived or will not come, so the next request may go. */
   release(): void;
 };
 
 export type TurnOptions = {
-  /** Since the start of the last request to the host, in ms; above 0 only one request is out at a time. */
+  /**
+   * The least time since the start of the last request to the host, in ms; above 0, only one request is out at a
+   * time.
+   */
   readonly delayMs: number;
   readonly signal: AbortSignal;
 };
@@ -22,9 +25,9 @@ export interface HostSlots {
    * @throws Failure `cancelled` when the signal aborts
    */
   take(host: string, options: TurnOptions): Promise<HostTurn>;
-  /** Lets no request out to the host before then, in ms since 1970; an earlier time changes nothing. */
+  /** Permits no request to the host before this time, in ms since 1970; an earlier time changes nothing. */
   pause(host: string, until: number): void;
-  /** The earliest time of another request, in ms since 1970, as far as is known now. */
+  /** Returns the earliest time of the next request, in ms since 1970, as far as it is known now. */
   readyAt(host: string, delayMs: number): number;
 }
 
@@ -32,15 +35,15 @@ type Slot = {
   lastStart: number;
   lastDelayMs: number;
   pausedUntil: number;
-  /** Resolves when nobody who came before waits or has a request out. */
+  /** Resolves when no earlier caller waits or has a request out. */
   tail: Promise<void>;
   inLine: number;
 };
 
-/** Hosts are forgotten when there are more and their last delay is over. */
+/** When there are more hosts, those whose last delay is over are forgotten. */
 const MAX_IDLE_HOSTS = 10_000;
 
-/** Slots in this process's memory. */
+/** Creates slots in this process's memory. */
 export function createHostSlots(clock: Pick<Clock, "now" | "sleep">): HostSlots {
   const slots = new Map<string, Slot>();
   const slotOf = (host: string): Slot => {
@@ -55,7 +58,7 @@ export function createHostSlots(clock: Pick<Clock, "now" | "sleep">): HostSlots 
   const readyAt = (slot: Slot, delayMs: number): number =>
     Math.max(slot.pausedUntil, slot.lastStart === 0 ? 0 : slot.lastStart + delayMs);
 
-  /** Waits until the time is come, again where a pause is put in between. */
+  /** Waits until the host is ready, and again when a pause is added meanwhile. */
   const waitUntilReady = async (slot: Slot, { delayMs, signal }: TurnOptions): Promise<void> => {
     for (let wait = readyAt(slot, delayMs) - clock.now(); wait > 0; ) {
       await clock.sleep(Math.min(wait, MAX_TIMER_MS), signal);
@@ -121,18 +124,18 @@ function forgetIdle(slots: Map<string, Slot>, now: number): void {
 }
 
 type SharedHostSlotsOptions = {
-  /** Of this process: who is first in line here is settled there. */
+  /** The slots of this process, which decide who is first in line here. */
   readonly local: HostSlots;
-  /** That all processes have open. */
+  /** The database that all processes have open. */
   readonly database: Database;
   readonly clock: Pick<Clock, "now" | "sleep">;
 };
 
-/** A process that ended while it had a turn holds the host up so long at most. */
+/** A process that ends during its turn blocks the host at most this long. */
 const TURN_MS = 60_000;
-/** How often a host is looked at that another process has a request out to. */
+/** How often this process checks a host that another process has a request to. */
 const POLL_MS = 50;
-/** Hosts that nobody asked for so long are forgotten. */
+/** Hosts without a request for this long are forgotten. */
 const KEEP_MS = 24 * 60 * 60 * 1000;
 
 type HostRow = {
@@ -145,8 +148,8 @@ type HostRow = {
 const NO_ROW: HostRow = { last_start: 0, paused_until: 0, holder: null, held_until: 0 };
 
 /**
- * Slots of hosts that the processes of a server share: jobs of two processes are as polite to a host as those
- * of one. Turns in this process go in order; between processes whoever asks when the time has come is next.
+ * Creates slots that the processes of a server share: jobs of two processes together are as polite to a host as those
+ * of one. Turns in this process go in order; between processes, the first to ask when the time has come is next.
  */
 export function createSharedHostSlots({ local, database, clock }: SharedHostSlotsOptions): HostSlots {
   const self = crypto.randomUUID();
@@ -171,7 +174,7 @@ export function createSharedHostSlots({ local, database, clock }: SharedHostSlot
   );
   const rowOf = (host: string): HostRow => read.get(host) ?? NO_ROW;
 
-  /** Takes the host for this turn, or says how long to wait. */
+  /** Takes the host for this turn, or returns how long to wait. */
   const tryTake = (host: string, delayMs: number, turn: string): number =>
     database.transaction(() => {
       const row = rowOf(host);
@@ -187,7 +190,7 @@ export function createSharedHostSlots({ local, database, clock }: SharedHostSlot
     async take(host, options) {
       const mine = await local.take(host, options);
       try {
-        // Without a delay requests overlap, and only a pause is everybody's.
+        // Without a delay requests overlap, and only pauses are shared.
         if (options.delayMs === 0) return await waitForPause(mine, host, options.signal);
         const turn = `${self} ${crypto.randomUUID()}`;
         for (let wait = tryTake(host, options.delayMs, turn); wait > 0; ) {
@@ -220,7 +223,7 @@ export function createSharedHostSlots({ local, database, clock }: SharedHostSlot
   }
 }
 
-/** Another process may lengthen a pause; a wait is looked at again after so long. */
+/** Another process may lengthen a pause, so a wait is checked again after this time. */
 const MAX_WAIT_MS = 60_000;
 
 function releaseBoth(mine: HostTurn, free: () => void): void {
@@ -228,7 +231,7 @@ function releaseBoth(mine: HostTurn, free: () => void): void {
   try {
     free();
   } catch (error) {
-    // The database is busy for seconds: the turn runs out by itself.
+    // The database has been busy for seconds; the turn expires by itself.
     if (!(error instanceof Failure)) throw error;
   }
 }

@@ -19,16 +19,16 @@ import type {
   PreviewOptions,
 } from "./types.ts";
 
-/** What a job works with besides its own output. */
+/** The parts that a job works with besides its own output. */
 export type CrawlJobParts = Omit<CrawlDeps, "frontier" | "sink" | "authorizations"> & {
-  /** Network options without secrets, for the manifest. */
+  /** The network options without secrets, for the manifest. */
   readonly network: Readonly<Record<string, unknown>>;
 };
 
 /**
- * Runs a crawl as a job: opens what the output holds, crawls, writes the manifest. The last event is
- * `finished`, also for a crawl that was called off or could not go on; leaving the loop calls it off, and
- * the same plan, also under other limits, goes on from there.
+ * Runs a crawl as a job: opens the output with what it holds, crawls, and writes the manifest. The last event is
+ * `finished`, also for a crawl that was cancelled or could not go on. Leaving the loop cancels the crawl; the same
+ * plan, also under other limits, continues it later.
  * @throws Failure before the first event: `crawl_conflict` where the place holds pages of another scope,
  *   `invalid_usage` where another process crawls there; `unwritable_output`, `unreadable_input`
  */
@@ -50,14 +50,14 @@ export async function* runCrawlJob(
     now: () => new Date(parts.clock.now()),
   });
   const { authorizations, jobId } = options;
-  // A shell that names its jobs runs several at once, whose lines are told apart by the name.
+  // A shell that names its jobs runs several at once; the name distinguishes their log lines.
   const log = jobId === null ? parts.log : parts.log.with({ job_id: jobId });
   const run = new CrawlRun(plan, { ...parts, log, frontier, sink: output.sink, authorizations }, signal);
   const config = configEcho({ plan, options, network: parts.network });
   const notice = async (told: CrawlNotice): Promise<CrawlEvent> => {
     logNotice(told, log);
     const warning = warningOf(told);
-    // What is read of sitemaps is warned of where it is read, and a crawl that goes on warns no second time.
+    // A failed sitemap is reported when it is read, and a resumed crawl does not report it again.
     if (warning !== null && !(await frontier.warnings()).includes(warning))
       await frontier.addWarning(warning);
     return { kind: "notice", notice: told };
@@ -73,28 +73,28 @@ export async function* runCrawlJob(
     const summary = await end(job, error);
     yield { kind: "finished", summary, outcomes: () => frontier.outcomes() };
   } finally {
-    // The loop was left, which calls the crawl off.
+    // The loop was left, which cancels the crawl.
     if (!isEnded) await end(job, { code: "cancelled", message: "the crawl was called off" });
   }
 }
 
 type Job = {
   readonly plan: CrawlPlan;
-  /** As the manifest shows it. */
+  /** The configuration as the manifest shows it. */
   readonly config: Readonly<Record<string, unknown>>;
   readonly changes: ChangesOutput | null;
   readonly parts: CrawlJobParts;
   readonly output: OpenOutput;
   readonly frontier: Frontier;
   readonly run: CrawlRun;
-  /** Logs and keeps what is told. */
+  /** Logs a notice and keeps its warning. */
   readonly notice: (notice: CrawlNotice) => Promise<CrawlEvent>;
   readonly disk: ReturnType<typeof watchDisk>;
 };
 
 async function* tellStart({ plan, frontier, run, notice, disk }: Job): AsyncGenerator<CrawlEvent, void> {
   const { jobId, startedAt, mode } = frontier.crawl;
-  // Before anything is told: what was left out is no outcome any more, and progress must not go back.
+  // This comes before any event: pages that were left out stop being outcomes, and progress must not decrease.
   await run.takeUp();
   yield { kind: "started", jobId, startedAt, mode, progress: await run.progress() };
   if (!plan.obeysRobots) yield await notice({ kind: "robots_ignored" });
@@ -116,7 +116,10 @@ async function* tellPages({ run, notice, disk }: Job): AsyncGenerator<CrawlEvent
   }
 }
 
-/** Closes the books: the manifest, the changes of a crawl that is complete, and only after them the mark that the crawl is over. */
+/**
+ * Finishes the output: writes the manifest, then the changes of a complete crawl, and only then marks the crawl as
+ * over.
+ */
 async function end(job: Job, error: FailureRecord | null): Promise<CrawlSummary> {
   const { config, changes, parts, output, frontier, run } = job;
   const state = error === null ? "completed" : error.code === "cancelled" ? "cancelled" : "failed";
@@ -143,7 +146,7 @@ async function end(job: Job, error: FailureRecord | null): Promise<CrawlSummary>
   } catch (cause) {
     if (!(cause instanceof Failure)) throw cause;
     const written = { ...summary, manifestPath: isWritten ? manifestPath : null };
-    // A crawl that failed is told by its own failure; the disk may well be why.
+    // A failed crawl reports its own failure; the disk may be the cause.
     return error === null ? { ...written, state: "failed", error: cause.toRecord() } : written;
   }
   if (state === "completed") await frontier.finish();
@@ -151,8 +154,8 @@ async function end(job: Job, error: FailureRecord | null): Promise<CrawlSummary>
 }
 
 /**
- * The pages that a crawl would begin with, seeds first, each once in a row of its sitemap: what a dry run
- * lists. It fetches robots.txt and sitemaps, and no page.
+ * Lists the pages that a crawl would begin with, for a dry run: seeds first, each once within its sitemap. It fetches
+ * robots.txt and sitemaps, but no page.
  * @throws Failure `cancelled`, `egress_refused`
  */
 export async function* previewCrawl(

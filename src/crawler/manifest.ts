@@ -15,19 +15,19 @@ import type {
 
 export type ManifestOptions = {
   readonly path: string;
-  /** Holds the file while it is written, on the same disk. */
+  /** The directory for the file while it is written, on the same disk. */
   readonly stateDirectory: string;
-  /** What the crawl was asked for, without secrets; see `configEcho`. */
+  /** The settings of the crawl without secrets; see `configEcho`. */
   readonly config: Readonly<Record<string, unknown>>;
   readonly summary: Omit<CrawlSummary, "manifestPath">;
 };
 
-/** Written at once. */
+/** The number of characters that are written at once. */
 const PIECE_CHARACTERS = 256 * 1024;
 
 /**
- * Writes the manifest (docs/crawl.md, "Files") from the frontier, entry by entry, so that its size does not
- * matter. A reader sees the old one or the whole new one.
+ * Writes the manifest (docs/crawl.md, "Files") from the frontier, entry by entry, so that its size does not matter. A
+ * reader sees either the old manifest or the complete new one.
  * @throws Failure `unwritable_output`
  */
 export async function writeManifest(frontier: Frontier, options: ManifestOptions): Promise<void> {
@@ -62,7 +62,7 @@ async function* manifestText(frontier: Frontier, options: ManifestOptions): Asyn
   yield isFirst ? "]\n}\n" : "\n  ]\n}\n";
 }
 
-/** How each of ours begins. */
+/** The beginning of every manifest that this program writes. */
 export const MANIFEST_START = '{\n  "job_id": ';
 
 function manifestHead({ config, summary }: ManifestOptions) {
@@ -89,7 +89,7 @@ function manifestHead({ config, summary }: ManifestOptions) {
   };
 }
 
-/** The length of the pieces that changes are written in. */
+/** The number of characters of changes that are written at once. */
 const CHANGES_CHARACTERS = 64 * 1024;
 
 /**
@@ -109,16 +109,16 @@ export async function writeChanges(frontier: Frontier, output: ChangesOutput): P
   await output.finish();
 }
 
-// The file of a page that is gone is where it was moved, relative to the output as the others.
+// The file of a gone page is where it was moved to, relative to the output like all others.
 function changeLine(outcome: PageOutcome) {
   const { change, ...entry } = manifestEntry(outcome);
   return { change, ...entry, file_path: outcome.filePath };
 }
 
-/** Settings as the manifest shows them, by their names there. */
+/** Settings under the names that they have in the manifest. */
 type Shown = Readonly<Record<string, unknown>>;
 
-/** Says of every field what is shown of it: a field that is added later cannot be forgotten. */
+/** Says for every field what is shown of it, so that a field that is added later cannot be forgotten. */
 type Echo<Settings> = { readonly [Name in keyof Settings]-?: (value: Settings[Name]) => Shown };
 
 const EXTRACTION: Echo<ExtractionOptions> = {
@@ -129,7 +129,7 @@ const EXTRACTION: Echo<ExtractionOptions> = {
   includeCode: (include_code) => ({ include_code }),
   select: (select) => ({ select }),
   exclude: (exclude) => ({ exclude }),
-  // The kind of output decides it; nobody sets it.
+  // The kind of output decides the renderings; nobody sets them.
   renderings: () => ({}),
 };
 
@@ -155,7 +155,7 @@ const PLAN: Echo<CrawlPlan> = {
 type ConfigParts = {
   readonly plan: CrawlPlan;
   readonly options: Pick<CrawlJobOptions, "output" | "isFresh" | "shellSettings">;
-  /** Network options without secrets. */
+  /** The network options without secrets. */
   readonly network: Shown;
 };
 
@@ -183,7 +183,7 @@ export type ManifestEntry = ReturnType<typeof manifestEntry>;
 export function manifestEntry(outcome: PageOutcome) {
   return {
     url: outcome.url,
-    // A page that is gone has its file elsewhere, where it is no page of the crawl.
+    // The file of a gone page was moved, and is not a page of the crawl.
     file_path: outcome.status === "success" ? outcome.filePath : null,
     status: outcome.status,
     word_count: outcome.wordCount,
@@ -203,6 +203,6 @@ export function manifestEntry(outcome: PageOutcome) {
   } as const;
 }
 
-/** Whether the page was extracted although its status says that it is gone (see `articleOfVisit`). */
+/** Tells whether the page was extracted although its status says that it is gone (see `articleOfVisit`). */
 export const isTransient404 = ({ status, httpStatus }: Pick<PageOutcome, "status" | "httpStatus">): boolean =>
   status === "success" && (httpStatus === 404 || httpStatus === 410);

@@ -4,7 +4,10 @@ import type { CrawlNotice } from "./types.ts";
 
 const LOW_DISK = "Less than 100 MB are free in the output directory";
 
-/** The sentence that a crawl's manifest and job keep of a notice; null for what is over when it was said. */
+/**
+ * Returns the sentence that a crawl's manifest and job keep of a notice; null for a notice that is outdated as soon
+ * as it was given.
+ */
 export function warningOf(notice: CrawlNotice): string | null {
   if (notice.kind === "low_disk") return LOW_DISK;
   return notice.kind === "sitemap_failed" ? sitemapWarning(notice) : null;

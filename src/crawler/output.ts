@@ -8,22 +8,25 @@ import { createFileStore } from "../pages/index.ts";
 import { MANIFEST_START } from "./manifest.ts";
 import type { CrawlNotice, CrawlOutput, PageSink } from "./types.ts";
 
-/** Where a crawl's pages, memory and manifest go. */
+/** The place for a crawl's pages, memory and manifest. */
 export type OpenOutput = AsyncDisposable & {
   readonly sink: PageSink;
   readonly stateDirectory: string;
   readonly manifestPath: string | null;
-  /** What messages call it. */
+  /** The name of the place in messages. */
   readonly place: string;
 };
 
-/** Below the output directory; scanners of pages pass it over. */
+/** The state directory below the output directory; scanners of pages skip it. */
 export const STATE_DIRECTORY = ".article-extractor";
 
-/** Of files whose pages are gone, below the state directory. */
+/** The directory below the state directory for files whose pages are gone. */
 const GONE_DIRECTORY = "gone";
 
-/** Pages as Markdown files, one each, flat in a directory; those that are gone below its state directory. */
+/**
+ * Creates a sink that stores each page as a Markdown file in one flat directory, and moves gone pages below the state
+ * directory.
+ */
 export function createFileSink(directory: string): PageSink {
   const store = createFileStore(directory);
   return {
@@ -62,9 +65,9 @@ export async function openOutput(output: CrawlOutput): Promise<OpenOutput> {
   };
 }
 
-/** Whether a path is a directory in which crawls and tenants keep their state, or lies in one. */
+/** Tells whether a path is, or is inside, a directory in which crawls and tenants keep their state. */
 export const isInStateDirectory = (path: string): boolean =>
-  // Disks that take upper and lower case for one would lead there too.
+  // On a case-insensitive disk, such a name leads there too.
   path.split(/[\\/]/).some((name) => name.toLowerCase() === STATE_DIRECTORY);
 
 function refuseStateDirectory(directory: string): void {
@@ -75,7 +78,7 @@ function refuseStateDirectory(directory: string): void {
     );
 }
 
-/** Our pages take other names where theirs are taken; the manifest has only one. */
+/** Pages can choose other file names when theirs are taken; the manifest has only one name. */
 async function refuseForeignManifest(directory: string): Promise<void> {
   const file = await open(join(directory, "manifest.json")).catch(() => null);
   if (file === null) return;
@@ -97,7 +100,7 @@ const LOW_DISK_BYTES = 100 * 1024 * 1024;
 
 const DISK_EVERY_MS = 10_000;
 
-/** Looks at the disk now and then, and tells once that there are too few free bytes for comfort. */
+/** Checks the disk now and then, and reports once that free space is low. */
 export function watchDisk(
   { stateDirectory, place }: Pick<OpenOutput, "stateDirectory" | "place">,
   clock: Pick<Clock, "now">,

@@ -9,11 +9,11 @@ export const CRAWL_RANGES = {
   concurrency: { min: 1, max: 256 },
 } as const;
 
-/** A longer delay is a mistake. */
+/** A longer delay is a typing mistake. */
 const MAX_HOST_DELAY_MS = 24 * 60 * 60 * 1000;
 
 /**
- * Checks a request and brings its URLs into the form in which they are compared.
+ * Checks a request and canonicalises its URLs.
  * @throws Failure `invalid_usage` for a number out of its range, a prefix that is no URL, and a plan with
  *   neither seed nor sitemap; `invalid_url` for a seed that is no http or https URL
  */

@@ -20,31 +20,31 @@ export type PolitenessParts = {
   readonly clock: Clock;
 };
 
-/** What one host has taught the crawl. */
+/** What the crawl has learned about one host. */
 type HostPace = {
-  /** What robots.txt asks for, at least. */
+  /** The least delay that robots.txt asks for. */
   robotsDelayMs: number;
-  /** What its slowness asks for, where the plan adapts. */
+  /** The delay derived from the host's response times, when the plan adapts. */
   adaptiveDelayMs: number;
-  /** Pauses in a row without a good answer between them. */
+  /** The number of consecutive pauses without a successful answer in between. */
   pauses: number;
-  /** When the last pause began. */
+  /** The time when the last pause began. */
   pausedAt: number;
-  /** Until when none of its pages is asked for, because it asks for more patience than there is. */
+  /** No page of the host is requested until this time, because the host asks for too long a pause. */
   closedUntil: number;
 };
 
-/** Hosts whose pace is kept; the one learned longest ago goes first. */
+/** The maximum number of hosts whose pace is kept; the oldest is dropped first. */
 const MAX_HOSTS = 10_000;
 const MAX_ADAPTIVE_DELAY_MS = 60_000;
-/** Nobody waits longer for a host that asks for it: its pages fail instead, without another request. */
+/** The crawl does not wait longer for a host; its pages fail instead, without another request. */
 const MAX_PAUSE_MS = 60 * 60 * 1000;
-/** A host that refuses this often in a row, with pauses of up to a minute between, is closed as well. */
+/** A host that refuses this often in a row, with pauses of up to a minute in between, is closed as well. */
 const MAX_PAUSES = 10;
-/** Two tries: a robots.txt that fails twice closes its site for ten minutes. */
+/** A robots.txt that fails twice closes its site for ten minutes. */
 const ROBOTS_TRIES = 2;
 
-/** How a crawl treats hosts: when a request may go out, and what robots.txt allows. */
+/** The politeness of a crawl: when a request may go out, and what robots.txt allows. */
 export class Politeness {
   readonly #plan: CrawlPlan;
   readonly #parts: PolitenessParts;
@@ -56,8 +56,8 @@ export class Politeness {
   }
 
   /**
-   * Whether robots.txt allows the URL; a plan that ignores it is allowed everything. Fetches the file first
-   * where it is not at hand, in the host's turn.
+   * Tells whether robots.txt allows the URL; a plan that ignores it allows everything. An unknown file is fetched
+   * first, in the host's turn.
    * @throws Failure `egress_refused`, `cancelled`
    */
   async rulesFor(url: PageUrl, signal: AbortSignal): Promise<RobotsRules | null> {
@@ -77,18 +77,19 @@ export class Politeness {
     return rules === null || isAllowed(rules, this.#parts.userAgent, url);
   }
 
-  /** Between two requests to the host, in ms. */
+  /** Returns the delay between two requests to the host, in ms. */
   delayMs(host: string): number {
     const pace = this.#hosts.get(host);
     return Math.max(
       this.#plan.hostDelayMs,
       pace?.robotsDelayMs ?? 0,
-      // The rest itself counts from the end of an answer (see `noteAnswer`); a delay has one request out at a time.
+      // The adaptive delay also counts from the end of an answer (see `noteAnswer`); any delay limits the host to one
+      // request at a time.
       pace?.adaptiveDelayMs ?? 0,
     );
   }
 
-  /** The earliest time of the next request to the host, in ms since 1970. */
+  /** Returns the earliest time of the next request to the host, in ms since 1970. */
   readyAt(host: string): number {
     return this.#parts.slots.readyAt(host, this.delayMs(host));
   }
@@ -97,15 +98,15 @@ export class Politeness {
     return this.#parts.slots.take(host, { delayMs: this.delayMs(host), signal });
   }
 
-  /** Spaces a request that is no page: robots.txt, sitemaps. */
+  /** Delays a request for something other than a page: robots.txt, sitemaps. */
   readonly beforeRequest = async (url: URL, signal: AbortSignal): Promise<void> => {
     const turn = await this.takeTurn(url.host, signal);
     turn.release();
   };
 
   /**
-   * The host answered 429 or 503: nobody asks it again before the time that it names or, without one, before
-   * a back-off that doubles from pause to pause.
+   * Pauses a host that answered 429 or 503, until the time that it names or, without one, for a back-off that doubles
+   * from pause to pause.
    * @param askedAt when the request went out, in ms since 1970
    * @returns until when, in ms since 1970
    */
@@ -116,7 +117,7 @@ export class Politeness {
     const { clock, slots } = this.#parts;
     const pace = this.#pace(host);
     const now = clock.now();
-    // Requests that were out when the pause began report the same event, so they do not double the back-off.
+    // Requests that were under way when the pause began report the same event, so they do not double the back-off.
     if (answer.askedAt > pace.pausedAt || pace.pauses === 0) {
       pace.pauses++;
       pace.pausedAt = now;
@@ -127,28 +128,30 @@ export class Politeness {
     const least = Math.max(this.delayMs(host), MIN_PAUSE_MS);
     const waitMs = retryAfterMs ?? backOffDelayMs(pace.pauses + 1, clock.random);
     const until = now + Math.max(waitMs, least);
-    // The pages of a closed host are to fail now, and not when the pause is over.
+    // The pages of a closed host fail now, not after the pause.
     if (this.closedUntil(host) === null) slots.pause(host, until);
     return Math.max(until, slots.readyAt(host, 0));
   }
 
-  /** Until when no page of the host is to be asked for, in ms since 1970; null while it is open. */
+  /**
+   * Returns the time until which no page of the host is requested, in ms since 1970; null while it is open.
+   */
   closedUntil(host: string): number | null {
     const until = this.#hosts.get(host)?.closedUntil ?? 0;
     return until > this.#parts.clock.now() ? until : null;
   }
 
   /**
-   * The host has answered, just now and in this time. With an adaptive plan it rests as long from now on. To be told
-   * before the host's turn is released, so that whoever waits for it sees the rest.
+   * Notes that the host has just answered, and how long it took. With an adaptive plan it rests for the resulting
+   * delay from now on. Call it before the host's turn is released, so that the next in line sees the delay.
    */
   noteAnswer(host: string, answer: { readonly latencyMs: number; readonly isGood: boolean }): void {
     const pace = this.#hosts.get(host);
     if (answer.isGood && pace) pace.pauses = 0;
     if (!this.#plan.hasAdaptiveDelay) return;
     const adaptive = this.#pace(host);
-    // As Scrapy's AutoThrottle with one request at a time: half way to the latency, and an error, which is
-    // often quicker than a page, never shortens the delay.
+    // This is Scrapy's AutoThrottle for one request at a time: the delay moves half way to the latency, and an error,
+    // which is often faster than a page, never shortens it.
     const next = (adaptive.adaptiveDelayMs + Math.min(answer.latencyMs, MAX_ADAPTIVE_DELAY_MS)) / 2;
     if (answer.isGood || next > adaptive.adaptiveDelayMs) adaptive.adaptiveDelayMs = next;
     this.#parts.slots.pause(host, this.#parts.clock.now() + adaptive.adaptiveDelayMs);
@@ -166,7 +169,7 @@ export class Politeness {
   }
 }
 
-/** A host that asks for no time gets some, or the crawl would run against it at full speed. */
+/** A host that names no time gets at least this pause; otherwise the crawl would retry at full speed. */
 const MIN_PAUSE_MS = 250;
 
 type GateParts = {
@@ -175,13 +178,15 @@ type GateParts = {
   readonly clock: Pick<Clock, "now">;
 };
 
-/** Stands before each request for one page: keeps the host's times, and stops redirects that leave the crawl. */
+/**
+ * Checks each request for one page: it waits for the host's turn, and stops redirects that leave the crawl.
+ */
 export class PageGate {
-  /** Why a redirect was not followed, null while none was refused. */
+  /** The reason why a redirect was not followed; null while none was refused. */
   refusal: { readonly reason: SkipReason; readonly target: PageUrl } | null = null;
-  /** Spent on waiting for turns, in ms. */
+  /** The time spent waiting for turns, in ms. */
   waitedMs = 0;
-  /** When the last request went out, in ms since 1970. */
+  /** The time when the last request went out, in ms since 1970. */
   askedAt = 0;
   requests = 0;
   #turn: HostTurn | null = null;
@@ -193,9 +198,9 @@ export class PageGate {
     this.#parts = parts;
   }
 
-  /** As `FetchOptions.beforeRequest`. */
+  /** Implements `FetchOptions.beforeRequest`. */
   readonly beforeRequest = async (url: URL, signal: AbortSignal): Promise<void> => {
-    // The hop before is answered; holding its host while waiting for another one could block both.
+    // The previous hop has been answered; keeping its host while waiting for another one could deadlock.
     this.release();
     const target = parsePageUrl(url.href);
     if (target !== null && target !== this.#page.url) await this.#checkTarget(target, signal);
@@ -206,7 +211,7 @@ export class PageGate {
     this.requests++;
   };
 
-  /** The answer is here: the next request to the host may go. */
+  /** Ends the turn: the answer is here, so the next request to the host may go. */
   release(): void {
     this.#turn?.release();
     this.#turn = null;
@@ -215,7 +220,7 @@ export class PageGate {
   async #checkTarget(target: PageUrl, signal: AbortSignal): Promise<void> {
     const { politeness, scope } = this.#parts;
     const { source } = this.#page;
-    // A seed may redirect to another origin (http to https, a host to its www): that is the site then.
+    // A seed may redirect to another origin (http to https, a host to its www), which then is the site.
     if (source === "seed") scope.addOrigin(originOf(target));
     if (!scope.admitsTarget(target, source)) this.#refuse("out_of_scope", target);
     const rules = await politeness.rulesFor(target, signal);

@@ -4,24 +4,27 @@ import { compileUrlRules, originOf, type PageUrl, parsePageUrl } from "../urls/i
 import type { ClaimedPage } from "./frontier/frontier.ts";
 import type { CrawlPlan, LinkRefusal, SkipReason } from "./types.ts";
 
-/** Which URLs belong to a crawl (docs/crawl.md, "Which pages"). */
+/** Decides which URLs belong to a crawl (docs/crawl.md, "Which pages"). */
 export interface Scope {
-  /** Why a seed or sitemap URL is skipped, null when it is crawled. */
+  /** Returns why a seed or sitemap URL is skipped; null when it is crawled. */
   refuseStart(url: PageUrl): SkipReason | null;
-  /** Whether a page of this source may answer from another URL. */
+  /** Tells whether a page of this source may answer from another URL. */
   admitsTarget(url: PageUrl, source: ClaimedPage["source"]): boolean;
-  /** Follows links to an origin from now on: that of a sitemap's URL, or one where a seed redirected to. */
+  /** Admits links to an origin from now on: that of a sitemap's URL, or one that a seed redirected to. */
   addOrigin(origin: string): void;
-  /** Takes note of a page that was stored, with its text. */
+  /** Notes a stored page, with its text. */
   noteStored(url: PageUrl, text: string): void;
-  /** Whether the site has answered pages of this pattern with one and the same text. */
+  /** Tells whether the site has answered pages of this pattern with one and the same text. */
   isEcho(url: PageUrl): boolean;
-  /** Parts the links of a page into those of the crawl, however deep, and the reasons against the others. */
+  /**
+   * Splits the links of a page into those that belong to the crawl, however deep, and the reasons for refusing the
+   * others.
+   */
   chooseLinks(links: readonly Link[], page: LinkContext): ChosenLinks;
 }
 
 export type LinkContext = {
-  /** Whether the page asks that none of its links be followed. */
+  /** Whether the page asks crawlers not to follow any of its links. */
   readonly isNofollow: boolean;
 };
 
@@ -69,26 +72,28 @@ export function createScope(plan: CrawlPlan, now: number): Scope {
   };
 }
 
-/** Longer URLs are built by loops, not by people (RFC 9110, section 4.1, asks for support of 8000). */
+/** Longer URLs are made by loops, not by people (RFC 9110, section 4.1, asks for support of 8000). */
 const MAX_URL_LENGTH = 2000;
 const MAX_SEGMENTS = 30;
-/** `/a/b/a/b/a/b` and `/x/x/x`: a relative link on a page that answers under every path. */
+/** `/a/b/a/b/a/b` and `/x/x/x` come from a relative link on a page that answers under every path. */
 const MAX_REPEATS = 3;
 const MAX_SAME_SEGMENT = 5;
 const MAX_PARAMETERS = 16;
 const MAX_SAME_PARAMETER = 4;
-/** `/a//b` happens; `/a///b` and `/a//b//c` are made by a link that adds a slash each time. */
+/** `/a//b` happens; `/a///b` and `/a//b//c` come from a link that adds a slash each time. */
 const MAX_EMPTY_SEGMENTS = 1;
-/** A text that was escaped once too often, and again on each page: `&amp;amp;`, `%2525`. */
+/** Matches text that was escaped once too often, and again on each page: `&amp;amp;`, `%2525`. */
 const GROWING_ESCAPE = /(?:amp(?:;|%3b)){2}|%25(?:25)+/i;
 const ESCAPED_AMPERSAND = /(?:&|%26)amp(?:;|%3b)/gi;
-/** Calendars lead from month to month for ever; a page about a date years from now has not been written. */
+/**
+ * Calendars lead from month to month forever, and a page about a date years from now has not been written.
+ */
 const MAX_CALENDAR_MONTHS = 12;
 const MAX_FUTURE_MONTHS = 24;
 
 /**
- * Whether a URL looks like one of endlessly many that a site makes up: very long, with repeated path
- * segments, runs of slashes, escapes of escapes, endless parameters, or a calendar's page far from now.
+ * Tells whether a URL looks like one of the endlessly many that a site generates: very long, with repeated path
+ * segments, runs of slashes, repeated escapes, endless parameters, or a calendar page far from now.
  * @param now decides what is far, in ms since 1970
  */
 export function isTrap(url: PageUrl, now: number): boolean {
@@ -105,7 +110,7 @@ export function isTrap(url: PageUrl, now: number): boolean {
 function hasSlashRuns(path: string): boolean {
   let empty = 0;
   for (let at = path.indexOf("//"); at >= 0; at = path.indexOf("//", at + 1)) {
-    // An archive's path may hold the address of what it keeps.
+    // An archive's path may contain the address of an archived page.
     if (path[at - 1] !== ":") empty++;
     if (empty > MAX_EMPTY_SEGMENTS) return true;
   }
@@ -122,7 +127,7 @@ function hasRepeats(path: string): boolean {
     if (count >= MAX_SAME_SEGMENT) return true;
     counts.set(segment, count);
   }
-  // Most paths name nothing twice, and then nothing can repeat in a row.
+  // Most paths contain no segment twice, so nothing can repeat in a row.
   if (counts.size === segments.length) return false;
   for (let period = 1; period * MAX_REPEATS <= segments.length; period++)
     if (repeatsInARow(segments, period)) return true;
@@ -171,7 +176,7 @@ function isFarCalendar(path: string, query: string, now: number): boolean {
   return isCalendar && Math.abs(away) > MAX_CALENDAR_MONTHS;
 }
 
-/** Months since the year 0 of the date that the URL names, null when it names none. */
+/** Returns the months since the year 0 of the date in the URL; null when it contains none. */
 function monthOf(path: string, query: string): number | null {
   const dated = PATH_DATE.exec(path) ?? (query === "" ? null : QUERY_DATE.exec(query));
   if (dated) return Number(dated[1]) * 12 + Number(dated[2]) - 1;
@@ -180,18 +185,18 @@ function monthOf(path: string, query: string): number | null {
   return Number(year[1]) * 12 + Number(QUERY_MONTH.exec(query)?.[1] ?? 1) - 1;
 }
 
-/** Names that servers give to sessions and to nothing else, whatever the value. */
+/** Matches names that servers use only for sessions, whatever the value. */
 const SESSION_NAME = /^(?:jsessionid|phpsessid|aspsessionid\w{0,40}|oscsid|zenid|cfid|cftoken)$/i;
-/** Forums write their sessions so; another value of these names may name a page. */
+/** Matches names that forums use for sessions; with another kind of value they may name a page. */
 const FORUM_NAME = /^(?:s|sid)$/i;
 const FORUM_SESSION = /^[0-9a-f]{32}$/i;
 const PATH_PARAMETER = /;([a-z_-]{1,40})=([^/;?]*)/gi;
-/** ASP.NET writes `/(S(id))/`, with other letters for other cookies. */
+/** Matches ASP.NET's `/(S(id))/`, with other letters for other cookies. */
 const COOKIELESS = /\/\((?:[A-Z]\([\w-]{1,500}\)){1,4}\)(?=\/|$)/i;
 
 /**
- * The link without the session that a server has written into it for visitors without cookies: as it is, each answer
- * leads to new addresses of the same pages. The other parts stay as they are.
+ * Removes the session that a server wrote into a link for visitors without cookies, because each answer would lead to
+ * new addresses of the same pages. The other parts stay as they are.
  */
 export function withoutSession(url: PageUrl): PageUrl {
   const queryStart = url.indexOf("?");
@@ -216,7 +221,7 @@ export function withoutSession(url: PageUrl): PageUrl {
 const isSession = (name: string, value: string): boolean =>
   SESSION_NAME.test(name) || (FORUM_NAME.test(name) && FORUM_SESSION.test(value));
 
-/** Whether a text looks drawn by lot: hexadecimal digits and letters, or letters and digits in turn. */
+/** Tells whether a text looks random: hexadecimal digits and letters, or alternating letters and digits. */
 function isRandom(text: string): boolean {
   if (text.length > 200) return false;
   const plain = text.replaceAll("-", "").toLowerCase();
@@ -229,25 +234,27 @@ function isRandom(text: string): boolean {
 /** `release20260101` changes once from letters to digits. */
 const MIN_TURNS = 3;
 
-/** So many pages of one pattern with one text, and none with another, are one page. */
+/** This many pages of one pattern with the same text, and none with another, are one page. */
 const MAX_ECHOES = 3;
-/** What follows such a name may be a session's: as a number too, where the texts are equal. */
+/** The value after such a name may be a session's, even as a number, when the texts are equal. */
 const SESSION_WORD = /^(?:s|sid|sess|sessid|session|session_?id)$/i;
-/** A random part of such a path is one, whatever the texts. */
+/** Matches path segments whose random part is a session, whatever the texts. */
 const SESSION_SEGMENT = /\/(?:s|sid|sess|sessid|session_?id)[/=:_-]?\*\//i;
-/** Kept at once; a crawl that is resumed begins without any, and asks for a few pages more. */
+/**
+ * The maximum number of patterns that are kept. A resumed crawl starts without any, and requests a few more pages.
+ */
 const MAX_PATTERNS = 10_000;
 
 type Pattern = { readonly hash: string; count: number; isMixed: boolean };
 
 /**
- * Knows pages that a site answers again and again under addresses with another random part, by the text of those that
- * were stored.
+ * Recognises pages that a site serves again and again under addresses that differ in a random part, by the texts of
+ * the stored ones.
  */
 export class EchoedPages {
   readonly #patterns = new Map<string, Pattern>();
 
-  /** Takes note of a page that was stored, with its text. */
+  /** Notes a stored page, with its text. */
   note(url: PageUrl, text: string): void {
     const { key, parts } = patternOf(url);
     if (parts.length === 0) return;
@@ -260,7 +267,7 @@ export class EchoedPages {
     else known.isMixed = true;
   }
 
-  /** Whether the page would be one of those that are known already. */
+  /** Tells whether the page would repeat a known one. */
   has(url: PageUrl): boolean {
     const { key, parts } = patternOf(url);
     const known = parts.length === 0 ? undefined : this.#patterns.get(key);
@@ -268,14 +275,17 @@ export class EchoedPages {
   }
 }
 
-/** The address with `*` for what looks random and `#` for numbers that may be a session's, and what they were. */
+/**
+ * Replaces what looks random in an address by `*` and numbers that may be a session's by `#`, and returns the
+ * replaced parts.
+ */
 function patternOf(url: PageUrl): { readonly key: string; readonly parts: readonly string[] } {
   const parts: string[] = [];
   let previous = "";
   const key = url.replace(/[^/?&=;:()]+/g, (part) => {
     const isNamed = SESSION_WORD.test(previous);
     previous = part;
-    // A name before it, as in `sid-8f3a…`, is no part of what is random.
+    // A name before it, as in `sid-8f3a…`, is not random.
     const start = /^(?:s|sid|sess|session)[-_]/i.exec(part)?.[0] ?? "";
     const rest = part.slice(start.length);
     const isLot = isRandom(rest);
@@ -286,13 +296,13 @@ function patternOf(url: PageUrl): { readonly key: string; readonly parts: readon
   return { key, parts };
 }
 
-/** Removed from a text at most; each takes a pass over it. */
+/** The maximum number of parts that are removed from a text, because each takes a pass over it. */
 const MAX_PARTS = 8;
 
-/** Of a text without the addresses of its links, and without what was random in its own. */
+/** Hashes a text without the addresses of its links and without the random parts of its own address. */
 function hashOf(text: string, parts: readonly string[]): string {
   let plain = text.replace(/\]\([^()\s]{0,2000}/g, "]");
-  // Short numbers stand in texts for themselves.
+  // Short numbers may be ordinary numbers of the text.
   for (const part of parts.slice(0, MAX_PARTS)) if (isRandom(part)) plain = plain.replaceAll(part, "");
   return createHash("sha256").update(plain).digest("base64");
 }

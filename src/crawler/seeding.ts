@@ -17,16 +17,18 @@ export type SeedingParts = {
   readonly authorizations: ReadonlyMap<string, string>;
 };
 
-/** Sitemap URLs past this are not read: no crawl fetches as many pages, and a sitemap may be endless. */
+/** Further sitemap URLs are not read: no crawl fetches that many pages, and a sitemap may be endless. */
 const MAX_SITEMAP_URLS = 2_000_000;
 
-/** A batch of what a crawl begins with, or news of a sitemap. */
+/** A batch of start URLs, or news of a sitemap. */
 export type SeedNews =
   | { readonly kind: "entries"; readonly entries: readonly FrontierEntry[] }
   | Exclude<SitemapNews, { kind: "pages" }>
   | { readonly kind: "stopped"; readonly limit: number };
 
-/** The seeds, then the URLs of the sitemaps as they are read, each with why it is refused. */
+/**
+ * Yields the seeds, then the URLs of the sitemaps as they are read, each with the reason why it is refused, if any.
+ */
 export async function* readStarts(parts: SeedingParts, signal: AbortSignal): AsyncGenerator<SeedNews> {
   const { plan, scope, politeness, readSitemaps, authorizations } = parts;
   const entry = (
@@ -65,7 +67,9 @@ async function discoverSitemaps(parts: SeedingParts, signal: AbortSignal): Promi
   return [...found].filter((sitemap) => !plan.sitemaps.includes(sitemap));
 }
 
-/** Adds the starts to the frontier; tells after each batch, so that what is recorded can be passed on. */
+/**
+ * Adds the start URLs to the frontier, and yields after each batch, so that recorded outcomes can be passed on.
+ */
 export async function* seed(
   frontier: Frontier,
   parts: SeedingParts,

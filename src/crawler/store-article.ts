@@ -8,7 +8,7 @@ import { type Attempt, changeOf, settle, type Verdict } from "./verdict.ts";
 
 type StoredOutcome = Pick<PageOutcome, "status"> & Partial<PageOutcome>;
 
-/** Has the sink keep a page's article, unless it holds the same text already. @returns the page's outcome */
+/** Stores a page's article in the sink, unless the sink already has the same text. */
 export async function storeArticle(
   { page, parts }: Attempt,
   fetched: FetchedArticle,
@@ -46,11 +46,11 @@ export async function storeArticle(
   };
 }
 
-/** `sha256:` and the digest of a page's title and Markdown. */
+/** Returns `sha256:` and the digest of a page's title and Markdown. */
 export const contentHashOf = (title: string, markdown: string): string =>
   `sha256:${createHash("sha256").update(`${title}\n${markdown}`).digest("hex")}`;
 
-/** Another extractor sees another network and has another browser: after these failures it may have the page. */
+/** Another extractor has another network and another browser, so after these failures it may get the page. */
 const WORTH_ASKING: ReadonlySet<FailureRecord["code"]> = new Set([
   "no_content",
   "network",
@@ -59,15 +59,18 @@ const WORTH_ASKING: ReadonlySet<FailureRecord["code"]> = new Set([
   "internal",
 ]);
 
-/** Why a page failed, and what was seen of it. */
+/** The failure of a page, and the answer to its request. */
 type FailedPage = {
   readonly failure: FailureRecord;
-  /** The last answer's status, also where it was no page; null when there was no answer. */
+  /** The last answer's status, even if it was not a page; null when there was no answer. */
   readonly status: number | null;
   readonly answer: FetchedPage | null;
 };
 
-/** Asks the fallback extractor for a page that failed here; null where there is none, or it has no page either. */
+/**
+ * Asks the fallback extractor for a page that failed here; null when there is no such extractor or it has no page
+ * either.
+ */
 export async function tryFallback(
   attempt: Attempt,
   { failure, status, answer }: FailedPage,
@@ -104,5 +107,5 @@ async function askFor({ page, parts, signal }: Attempt, failure: FailureRecord):
   }
 }
 
-// A page that is not there must not be made up.
+// The fallback must not invent a page that is gone.
 const isGone = (answer: FetchedPage | null): boolean => answer?.status === 404 || answer?.status === 410;

@@ -18,7 +18,7 @@ import type {
   SkipReason,
 } from "./types.ts";
 
-/** What trying a page takes. */
+/** The parts that a try of a page needs. */
 export type VisitParts = {
   readonly plan: CrawlPlan;
   readonly frontier: Frontier;
@@ -27,26 +27,26 @@ export type VisitParts = {
   readonly extractor: Pick<Extractor, "extract">;
   readonly politeness: Politeness;
   readonly scope: Scope;
-  /** Requests for one page at most, the first included. */
+  /** The maximum number of requests for one page, including the first. */
   readonly tries: number;
   readonly authorizations: ReadonlyMap<string, string>;
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: Metrics;
-  /** Another extractor, which is asked about pages that failed here. */
+  /** Another extractor for pages that failed here. */
   readonly fallback?: FallbackExtractor;
   readonly onNotice: (notice: CrawlNotice) => void;
-  /** Told of each page's decompressed size. */
+  /** Called with each page's decompressed size. */
   readonly onBytes: (bytes: number) => void;
 };
 
-/** What is to be done about a claimed page. */
+/** The decision about a claimed page. */
 export type Verdict =
   | { readonly kind: "settle"; readonly settlement: Settlement }
-  /** Another try later; `hostFreeAt` lets the host's other pages out. */
+  /** The page is tried again later; `hostFreeAt` lets the host's other pages go. */
   | { readonly kind: "retry"; readonly next: NextTry };
 
-/** One try of one page. */
+/** One try of a page. */
 export type Attempt = {
   readonly page: ClaimedPage;
   readonly parts: VisitParts;
@@ -55,7 +55,9 @@ export type Attempt = {
   readonly startedAt: number;
 };
 
-/** The page's other URLs: what redirected, what answered, and the canonical one of the same origin. */
+/**
+ * Returns the page's other URLs: those of redirects, the final one, and the canonical one of the same origin.
+ */
 export function otherUrls(url: PageUrl, { page, extraction }: PageVisit): PageUrl[] {
   const others = new Set<PageUrl>([...page.redirects, page.finalUrl]);
   const canonical = extraction?.canonical ?? null;
@@ -78,7 +80,10 @@ const NOTHING = {
   change: null,
 } as const;
 
-/** What the last crawl stored is still right; its links are those of then. */
+/**
+ * Settles a page as unchanged: what the last crawl stored is still valid, and the page's links are those of that
+ * crawl.
+ */
 export function unchanged(attempt: Attempt, answer: FetchedPage | null): Verdict {
   const { known } = attempt.page;
   if (!known) {
@@ -112,12 +117,12 @@ export function unchanged(attempt: Attempt, answer: FetchedPage | null): Verdict
   return { kind: "settle", settlement };
 }
 
-/** What is known of an answer that is no success. */
+/** What is known about an unsuccessful answer. */
 type Answered = {
   readonly answer?: FetchedPage;
-  /** Its links are followed all the same. */
+  /** The links of this visit are followed nevertheless. */
   readonly visit?: PageVisit;
-  /** Of an answer that was no page. */
+  /** The status of an answer that was not a page. */
   readonly status?: number | null;
   readonly finalUrl?: PageUrl;
 };
@@ -125,7 +130,7 @@ type Answered = {
 export const failed = (attempt: Attempt, error: FailureRecord, answered: Answered = {}): Verdict =>
   settle(attempt, { outcome: { status: "failed", error, ...answerOf(answered) }, ...answered });
 
-/** A stored page that is not there any more. @param filePath where it was moved */
+/** Settles a stored page as gone. */
 export const gone = (attempt: Attempt, answer: FetchedPage, filePath: string | null): Verdict =>
   settle(attempt, {
     outcome: { status: "skipped", reason: "gone", change: "gone", filePath, ...answerOf({ answer }) },
@@ -146,7 +151,7 @@ type Judged = {
   readonly visit?: PageVisit;
 };
 
-/** The end of a page, with its links where it was read. */
+/** Settles a page, with its links if it was read. */
 export function settle(attempt: Attempt, { outcome, validators, visit }: Judged): Verdict {
   const { page, parts, gate } = attempt;
   const { links, refused } = parts.scope.chooseLinks(visit?.extraction?.links ?? [], {
@@ -164,26 +169,26 @@ export function settle(attempt: Attempt, { outcome, validators, visit }: Judged)
   return { kind: "settle", settlement };
 }
 
-/** Links of a page that no page of the crawl leads to any more are not the crawl's. */
+/** The links of a page that no page of the crawl links to any more do not belong to the crawl. */
 function followOf({ page, parts }: Attempt): Settlement["follow"] {
   if (page.source === "memory") return "never";
   return page.depth < parts.plan.maxDepth ? "now" : "too_deep";
 }
 
-/** What a stored page is since the last crawl that finished. */
+/** Tells how a stored page has changed since the last finished crawl. */
 export function changeOf(known: KnownPage | null, contentHash: string | null): PageChange {
   if (known === null || known.toldHash === null) return "new";
   return known.toldHash === contentHash ? "unchanged" : "changed";
 }
 
-/** The page's robots directives, those of its header included. */
+/** Returns the page's robots directives, including those of its header. */
 export const robotsOf = ({ page, extraction }: PageVisit): MetaRobots =>
   withRobotsHeader(extraction?.robots ?? { noindex: false, nofollow: false }, page.headers["x-robots-tag"]);
 
 const durationOf = ({ page, gate, startedAt }: Attempt): number =>
   page.spentMs + Math.max(0, Math.round(performance.now() - startedAt - gate.waitedMs));
 
-/** The page's directives with those of its `X-Robots-Tag` header, for all agents or for this one. */
+/** Adds the directives of the page's `X-Robots-Tag` header, for all agents or for this one. */
 export function withRobotsHeader(page: MetaRobots, header: string | undefined): MetaRobots {
   if (header === undefined) return page;
   let { noindex, nofollow } = page;
@@ -191,7 +196,7 @@ export function withRobotsHeader(page: MetaRobots, header: string | undefined): 
   for (const part of header.slice(0, 4096).toLowerCase().split(",")) {
     const colon = part.indexOf(":");
     const agent = colon < 0 ? "" : part.slice(0, colon).trim();
-    // A name holds for what follows it; these directives have a value of their own.
+    // A name applies to the directives after it; these directives have a value of their own.
     const isAgent = agent !== "" && !/^(?:unavailable_after|max-\w+(?:-\w+)*)$/.test(agent);
     if (isAgent) isForUs = agent === PRODUCT_TOKEN || agent === "*";
     const directive = (isAgent ? part.slice(colon + 1) : part).trim();

@@ -26,9 +26,9 @@ import {
   type VisitParts,
 } from "./verdict.ts";
 
-/** The time for one page with all its tries, without the waits while its host is paused. */
+/** The time limit for one page in all its tries, not counting pauses of its host. */
 const PAGE_DEADLINE_MS = 5 * 60_000;
-/** A page that would wait longer for its host's turn makes room for pages of other hosts. */
+/** A page that would wait longer for its host's turn is put back, so that pages of other hosts can go. */
 const PATIENCE_MS = 100;
 
 export type TryHooks = {
@@ -54,7 +54,7 @@ export async function tryPage(page: ClaimedPage, parts: VisitParts, hooks: TryHo
   return afterAnswer(attempt, result);
 }
 
-/** What can be said of a page before it is asked for; null when it is to be fetched. */
+/** Decides about a page without a request if that is possible; null when it must be fetched. */
 async function beforeFetch(attempt: Attempt): Promise<Verdict | null> {
   const { page, parts, signal } = attempt;
   const { plan, politeness, clock, sink } = parts;
@@ -129,7 +129,7 @@ async function fetchPage(attempt: Attempt, hooks: TryHooks): Promise<PageVisit |
     hooks.onDiagnosed?.({ ...request, ...diagnosticsOf(visit) });
     return visit;
   } catch (error) {
-    // A further fetch for the page, with the browser or after a refresh, may be what failed.
+    // A further fetch for the page, with the browser or after a refresh, may have failed.
     gate.release();
     if (isFetching) finishFetch(null);
     if (attempt.signal.aborted || !(error instanceof Failure)) throw error;
@@ -147,7 +147,7 @@ const diagnosticsOf = ({ page, extractionMs }: PageVisit): LogFields => ({
 
 type Deadline = Disposable & { readonly signal: AbortSignal; readonly isOver: () => boolean };
 
-/** A signal that follows the crawl's, and aborts by itself when the page's time is up. */
+/** Creates a signal that follows the crawl's and aborts when the page's time is up. */
 function startDeadline(crawl: AbortSignal, ms: number): Deadline {
   const controller = new AbortController();
   let isOver = false;
@@ -184,7 +184,7 @@ async function afterFailure(attempt: Attempt, failure: Failure): Promise<Verdict
     const again = tryAgain(attempt, parts.clock.now() + wait);
     if (again) return again;
   }
-  // Sites link to PDFs, images and archives; only a document that was asked for by name is missing.
+  // Sites link to PDFs, images and archives; only a document that was requested by name counts as failed.
   if (failure.code === "unsupported_content" && page.source !== "seed")
     return skipped(attempt, "content_type", { status: failure.targetStatus });
   const record = failure.toRecord();
@@ -195,7 +195,7 @@ async function afterFailure(attempt: Attempt, failure: Failure): Promise<Verdict
   );
 }
 
-/** Null when the page's time is up. */
+/** Schedules another try; null when the page's time is up. */
 function tryAgain({ page, startedAt, gate }: Attempt, at: number): Verdict | null {
   const spentMs = page.spentMs + Math.round(performance.now() - startedAt - gate.waitedMs);
   if (spentMs >= PAGE_DEADLINE_MS) return null;
@@ -204,7 +204,7 @@ function tryAgain({ page, startedAt, gate }: Attempt, at: number): Verdict | nul
 
 async function afterAnswer(attempt: Attempt, visited: PageVisit): Promise<Verdict> {
   const { page: answer } = visited;
-  // Its page for what is not there must not take the place of what was.
+  // An error page must not replace a stored page.
   const visit = wasThere(attempt, answer) ? { ...visited, extraction: null } : visited;
   if (answer.status === 304) return unchanged(attempt, answer);
   if (isRetryableStatus(answer.status)) return afterRefusal(attempt, answer);
@@ -215,7 +215,7 @@ async function afterAnswer(attempt: Attempt, visited: PageVisit): Promise<Verdic
     const failure = error.toRecord();
     const absence = await afterAbsence(attempt, answer);
     if (absence) return absence;
-    // A page without words may still lead to others.
+    // A page without words may still link to others.
     return (
       (await tryFallback(attempt, { failure, status: answer.status, answer })) ??
       failed(attempt, failure, { visit })
@@ -223,29 +223,31 @@ async function afterAnswer(attempt: Attempt, visited: PageVisit): Promise<Verdic
   }
 }
 
-/** Whether a 404 or 410 is about a page that is or was stored, and was an ordinary one: no script fills it. */
+/**
+ * Tells whether a 404 or 410 concerns a page that is or was stored as an ordinary page, not one that a script fills.
+ */
 function wasThere({ page, parts }: Attempt, { status }: FetchedPage): boolean {
   if (status !== 404 && status !== 410) return false;
-  // Syncs keep nothing aside, and judge by the whole site what an absence means.
+  // A sync does not move pages away; it judges absences from the whole site.
   if (!parts.sink.retire) return false;
   return page.known === null ? page.wasGone : !page.known.isTransient404;
 }
 
-/** Moves a stored page away that is not there any more. @returns null where that is not certain */
+/** Moves a stored page away that is gone. */
 async function afterAbsence(attempt: Attempt, answer: FetchedPage): Promise<Verdict | null> {
   const { known, url } = attempt.page;
   const { sink } = attempt.parts;
   const isCertain = answer.status === 410 || (answer.status === 404 && known?.wasMissed);
   if (!known || !sink.retire || !isCertain) return null;
-  // Before the outcome is recorded: after a crash in between, the page is asked for again.
+  // This comes before the outcome is recorded: after a crash in between, the page is requested again.
   return gone(attempt, answer, await sink.retire(url));
 }
 
-// What the sink or the frontier throws ends the crawl.
+// Failures of the sink or the frontier end the crawl.
 const isOfPage = ({ code }: Failure): boolean =>
   code === "no_content" || code === "http_status" || code === "rate_limited";
 
-/** The status asks for another try, and 429 and 503 for a pause of the whole host. */
+/** Handles a status that asks for another try; 429 and 503 also pause the whole host. */
 async function afterRefusal(attempt: Attempt, answer: FetchedPage): Promise<Verdict> {
   const { page, parts, gate } = attempt;
   const { clock, politeness } = parts;

@@ -23,7 +23,7 @@ type StoredRow = {
 /** A page whose links were not followed because they are too deep. */
 export type DeepPage = { readonly id: number; readonly depth: number; readonly links: readonly PageUrl[] };
 
-/** What is stored of each page, and the links of pages, from run to run. */
+/** Keeps what is stored of each page, and the links of pages, from run to run. */
 export class PageMemory {
   readonly #run: number;
   readonly #asksAnew: number;
@@ -36,7 +36,7 @@ export class PageMemory {
     this.#sql = prepare(db);
   }
 
-  /** What an earlier run stored for a page. */
+  /** Returns what an earlier run stored for a page. */
   known(pageId: number): KnownPage | null {
     const row = this.#sql.known.get(pageId);
     if (!row) return null;
@@ -58,12 +58,12 @@ export class PageMemory {
     };
   }
 
-  /** Whether an earlier run found that the page is gone, and none has stored it since. */
+  /** Tells whether an earlier run found that the page is gone and none has stored it since. */
   wasGone(pageId: number): boolean {
     return this.#sql.departed.get(pageId) !== null;
   }
 
-  /** Remembers what a settled page leaves behind. */
+  /** Stores what later runs need of a settled page. */
   keep(pageId: number, settlement: Settlement): void {
     const { outcome } = settlement;
     if (outcome.status === "success") this.#store(pageId, settlement);
@@ -72,29 +72,32 @@ export class PageMemory {
     this.#keepLinks(pageId, settlement);
   }
 
-  /** Pages of this run whose links were too deep and are not any more, in the order in which they were settled. */
+  /**
+   * Returns the pages of this run whose links were too deep and no longer are, in the order in which they were
+   * settled.
+   */
   deepPages(maxDepth: number): number[] {
     return this.#sql.deepPages.all(this.#run, maxDepth).map(({ page }) => page);
   }
 
-  /** Takes the links of such a page to follow them. */
+  /** Takes the links of such a page in order to follow them. */
   takeDeepPage(pageId: number): DeepPage | null {
     const row = this.#sql.takeDeepPage.get(pageId);
     const place = this.#sql.depth.get(pageId);
     return row && place ? { id: pageId, depth: place.depth, links: unpackLinks(row.urls) } : null;
   }
 
-  /** Links of this run that were too deep. */
+  /** Counts the links of this run that were too deep. */
   tooDeepCount(): number {
     return this.#sql.tooDeep.get(this.#run)?.count ?? 0;
   }
 
-  /** Stored pages that this run has not met, at most so deep, at most so many. */
+  /** Returns stored pages that this run has not met, limited by depth and number. */
   unmet(maxDepth: number, count: number): number[] {
     return this.#sql.unmet.all(this.#run, maxDepth, count).map(({ page }) => page);
   }
 
-  /** From now on changes are those since this crawl. */
+  /** From now on, changes count from this crawl. */
   finish(): void {
     this.#sql.tell.run();
     this.#sql.depart.run();
@@ -120,7 +123,7 @@ export class PageMemory {
 
   #keepLinks(pageId: number, { page, outcome, validators, links, follow }: Settlement): void {
     const isTooDeep = follow === "too_deep" && links.length > 0;
-    // An answer that says "not modified" has no links of its own.
+    // A "not modified" answer has no links of its own.
     const canBeUnmodified = (validators?.etag ?? validators?.lastModified ?? page.lastModified) != null;
     if (isTooDeep || (outcome.status === "success" && canBeUnmodified && links.length > 0))
       this.#sql.keepLinks.run(pageId, this.#run, isTooDeep ? links.length : 0, packLinks(links));
@@ -128,7 +131,7 @@ export class PageMemory {
   }
 }
 
-/** A page that was not asked for, or has not been modified, is as it was. */
+/** A page that was not requested, or not modified, is as it was. */
 function wasTransient(page: Settlement["page"], outcome: Settlement["outcome"]): boolean {
   const isAsBefore = outcome.httpStatus === null || outcome.httpStatus === 304;
   return isAsBefore ? (page.known?.isTransient404 ?? false) : isTransient404(outcome);

@@ -13,8 +13,8 @@ import { type OpenCrawl, SqliteFrontier } from "./sqlite.ts";
 const FILE_NAME = "frontier.sqlite";
 
 /**
- * Opens the frontier of a directory: of a new crawl, of the one that was cut off there or whose limits are other ones
- * now, or, where one is finished, of the next one, which knows what that stored.
+ * Opens the frontier of a directory: for a new crawl, for one that was interrupted there or has other limits now, or,
+ * after a finished one, for the next one, which knows what that one stored.
  * @throws Failure `invalid_usage` where another process crawls; `crawl_conflict` where pages of another scope are
  *   remembered; `unreadable_input`, `unwritable_output`
  */
@@ -44,7 +44,7 @@ function makeDirectory(directory: string): void {
   }
 }
 
-// Opened first, so that the memory of a crawl that is running is not taken from under it.
+// The file is opened first, so that the memory of a running crawl is not removed.
 function removeDatabase(path: string): void {
   try {
     openDatabase(path).close();
@@ -55,7 +55,7 @@ function removeDatabase(path: string): void {
 }
 
 /**
- * Opens the file, or makes it, and locks it for as long as it is open.
+ * Opens or creates the file, and locks it for as long as it is open.
  * @throws Failure `invalid_usage` where another process (or crawl of this one) has it open,
  *   `unreadable_input` where it is no database, `unwritable_output`
  */
@@ -67,17 +67,17 @@ const openDatabase = (path: string): Database =>
   });
 
 type OpenFrontierOptions = {
-  /** Made where it does not exist. */
+  /** The directory, which is created if it does not exist. */
   readonly directory: string;
-  /** What messages call the place: the output directory. */
+  /** The name of the place in messages: the output directory. */
   readonly place: string;
   readonly plan: CrawlPlan;
-  /** Requests for one page at most. */
+  /** The maximum number of requests for one page. */
   readonly tries: number;
-  /** Null makes one up for a new crawl. */
+  /** The job's id; null generates one for a new crawl. */
   readonly jobId: string | null;
   readonly isFresh: boolean;
-  /** What messages call `isFresh`. */
+  /** The name of `isFresh` in messages. */
   readonly freshName: string;
   readonly now: () => Date;
 };
@@ -94,8 +94,8 @@ type CrawlRow = {
 };
 
 /**
- * Takes up what a memory holds, in a transaction: nothing, a crawl that goes on (cut off, or finished under limits that
- * left something out), or a finished one that is repeated.
+ * Takes up what a memory holds, in a transaction: nothing, a crawl that continues (interrupted, or finished under
+ * limits that left something out), or a finished one that is repeated.
  * @throws Failure `crawl_conflict` where it holds pages of another scope, or of another version of the program
  */
 function takeUp(db: Database, options: OpenFrontierOptions): OpenCrawl {
@@ -137,22 +137,22 @@ function begin(db: Database, options: OpenFrontierOptions): OpenCrawl {
   return { jobId, startedAt, run: 1, asksAnew: 0, mode: "new", isSeeded: false };
 }
 
-/** Whether a crawl of this memory has ever stored a page: else there is nothing to lose. */
+/** Tells whether a crawl of this memory has ever stored a page; if not, there is nothing to lose. */
 const holdsPages = (db: Database): boolean =>
   db.prepare<{ page: number }>("SELECT page FROM stored LIMIT 1").get() !== null;
 
 type Changed = { readonly changes: PlanChanges; readonly plan: CrawlPlan };
 
-/** Whether the crawl begins anew, with what it has stored, rather than going on. */
+/** Tells whether the crawl starts anew with what it has stored, rather than continuing. */
 function isRepeated(db: Database, row: CrawlRow, { changes, plan }: Changed): boolean {
-  // A memory that came from version 1 does not know the links that were too deep.
+  // A memory from version 1 does not know the links that were too deep.
   const knowsDeepLinks = row.asks_anew <= row.run;
   if (!row.is_finished) return changes.isDeeper && !knowsDeepLinks;
   if (!changes.limits && !changes.tries && !changes.reading) return true;
   return !knowsDeepLinks || !hasMore(db, row, { changes, plan });
 }
 
-/** Whether the limits of now admit something that those of a finished crawl left out. */
+/** Tells whether the current limits admit something that those of a finished crawl left out. */
 function hasMore(db: Database, row: CrawlRow, { changes, plan }: Changed): boolean {
   if (changes.reading) return false;
   if (changes.tries && countFailed(db, row.run) > 0) return true;
@@ -170,7 +170,7 @@ function hasMore(db: Database, row: CrawlRow, { changes, plan }: Changed): boole
 type TakingUp = { readonly options: OpenFrontierOptions; readonly changes: PlanChanges };
 
 function goOn(db: Database, row: CrawlRow, { options, changes }: TakingUp): OpenCrawl {
-  // Whoever had claimed pages is gone, or this would not have opened.
+  // The process that had claimed pages is gone; otherwise this file could not have been opened.
   db.run("UPDATE page SET state = iif(tries > 0, 2, 0) WHERE state = 1");
   if (changes.tries || changes.reading) requeueFailed(db, row.run);
   db.prepare<unknown, [number]>(
@@ -198,9 +198,9 @@ const countFailed = (db: Database, run: number): number =>
     )
     .get(run, FAILED)?.count ?? 0;
 
-/** Pages that failed have another try: what has changed may be what they lacked. */
+/** Failed pages get another try, because the changed settings may help. */
 function requeueFailed(db: Database, run: number): void {
-  // A page that was asked for has a duration, and counted as fetched.
+  // A requested page has a duration, and counted as fetched.
   db.prepare<unknown, [number, number]>(
     `UPDATE crawl SET
       failed = failed - (SELECT count(*) FROM outcome WHERE run = ?1 AND status = ?2),
@@ -249,25 +249,25 @@ function otherScope(row: CrawlRow, changes: PlanChanges, { place, freshName }: O
   );
 }
 
-/** What decides how a crawl's memory is taken up: the plan, and the requests that a page may take. */
+/** What decides how a crawl's memory is taken up: the plan, and the number of requests for a page. */
 type MemorisedPlan = { readonly plan: CrawlPlan; readonly tries: number };
 
-/** How the plan of now differs from the one that a memory was made with. */
+/** How the current plan differs from the one that a memory was made with. */
 type PlanChanges = {
-  /** What changes which URLs belong to the crawl, as a person calls it. */
+  /** The settings that change which URLs belong to the crawl, by their names for a person. */
   readonly scope: readonly string[];
-  /** Other limits of pages or depth. */
+  /** Whether the limits of pages or depth differ. */
   readonly limits: boolean;
   readonly isDeeper: boolean;
-  /** More requests for one page. */
+  /** Whether more requests are allowed for one page. */
   readonly tries: boolean;
-  /** Another fetcher, or another count of words to warn below. */
+  /** Whether the fetcher, or the number of words to warn below, differs. */
   readonly reading: boolean;
-  /** What is taken from each page: those that are stored are not what is asked for any more. */
+  /** Whether the extracted content differs, so that stored pages are not what is wanted now. */
   readonly contents: boolean;
 };
 
-/** The rest of a plan is how fast it goes. */
+/** The rest of a plan only decides its speed. */
 const SCOPE = {
   seeds: "seeds",
   sitemaps: "sitemaps",
@@ -281,7 +281,7 @@ const SCOPE = {
 
 type Memorised = Partial<CrawlPlan & { readonly tries: number }>;
 
-/** The plan as it is kept in the memory. */
+/** Serialises the plan for the memory. */
 function planText({ plan, tries }: MemorisedPlan): string {
   const names = [
     ...Object.keys(SCOPE),
@@ -293,7 +293,7 @@ function planText({ plan, tries }: MemorisedPlan): string {
   return JSON.stringify({ ...Object.fromEntries(names.map((name) => [name, plan[name]])), tries });
 }
 
-/** What versions did that did not ask. */
+/** The behaviour of versions without these options. */
 const EARLIER_EXTRACTION: Partial<ExtractionOptions> = { favor: "balanced", engine: "article-extractor" };
 
 /** @param text as `planText` wrote it, in this version or an earlier one, which knew fewer fields */

@@ -33,12 +33,12 @@ type ListedRow = OutcomeRow & {
 const SUCCESS = STATUSES.indexOf("success");
 const SKIPPED = STATUSES.indexOf("skipped");
 const FAILED = STATUSES.indexOf("failed");
-/** Pages whose outcomes are counted in one go. */
+/** The number of pages whose outcomes are counted in one query. */
 const COUNTED_AT_ONCE = 5000;
-/** Outcomes read at once while they are listed. */
+/** The number of outcomes read at once while they are listed. */
 const LISTED_AT_ONCE = 500;
 
-/** What became of pages, in this run and in the one before. */
+/** The outcomes of pages, in this run and in the previous one. */
 export class OutcomeTable {
   readonly #run: number;
   readonly #sql: ReturnType<typeof prepare>;
@@ -52,7 +52,7 @@ export class OutcomeTable {
     this.#lastTaken = this.#lastSeq;
   }
 
-  /** Outcomes recorded since this was made that were not taken yet, oldest first. */
+  /** Takes outcomes recorded since this object was created that were not taken yet, oldest first. */
   take(limit: number): PageOutcome[] {
     if (this.#lastTaken === this.#lastSeq) return [];
     const rows = this.#sql.recorded.all(this.#lastTaken, limit);
@@ -91,13 +91,13 @@ export class OutcomeTable {
     return row?.status === SUCCESS;
   }
 
-  /** Lets no queued page be claimed any more. @returns the highest number that a page has */
+  /** Closes the queue, so that no queued page can be claimed. */
   closeQueue(): number {
     this.#sql.emptyHosts.run();
     return this.#sql.lastPage.get()?.id ?? 0;
   }
 
-  /** Drops the queued pages of these numbers, the last one excluded. */
+  /** Drops the queued pages with these numbers, excluding the last. */
   dropQueued(from: number, to: number): { readonly entries: number; readonly links: number } {
     const entries = this.#sql.dropEntries.run(this.#lastSeq, this.#run, SKIPPED, from, to).changes;
     this.#lastSeq += entries;
@@ -105,7 +105,10 @@ export class OutcomeTable {
     return { entries, links: all - entries };
   }
 
-  /** Counts for a summary. Others have a turn in between: 200 000 outcomes at once block the thread for 0.3 s. */
+  /**
+   * Counts for a summary. It yields in between, because counting 200 000 outcomes at once blocks the thread for 0.3
+   * s.
+   */
   async tallies(): Promise<Omit<FrontierTallies, "skippedLinks">> {
     const failures: Counts<FailureCode> = {};
     const skips: Counts<SkipReason> = {};
@@ -135,7 +138,7 @@ export class OutcomeTable {
     }
   }
 
-  /** New, changed and gone pages since the last crawl that finished, in the order of recording. */
+  /** Yields the new, changed and gone pages since the last finished crawl, in the order of recording. */
   async *changes(): AsyncGenerator<PageOutcome> {
     let last = this.#sql.toldSeq.get()?.seq ?? 0;
     for (;;) {
@@ -146,12 +149,12 @@ export class OutcomeTable {
     }
   }
 
-  /** A page that was left over is to be crawled after all. @returns whether it had an entry */
+  /** Withdraws the entry of a left-over page that will be crawled after all. */
   takeBackLeft(pageId: number): boolean {
     return this.#sql.takeBackLeft.run(pageId, this.#run).changes > 0;
   }
 
-  /** Everything that was recorded has been told. */
+  /** Notes that everything that was recorded has been reported. */
   finish(): void {
     this.#sql.setToldSeq.run(this.#lastSeq);
   }
@@ -161,7 +164,7 @@ export class OutcomeTable {
   }
 }
 
-// Texts of the table are what the types name, for nobody else writes it.
+// The table's texts have these types, because nothing else writes it.
 const toOutcome = (row: OutcomeRow): Omit<PageOutcome, "url" | "depth" | "parent"> => ({
   status: STATUSES[row.status] ?? "failed",
   filePath: row.file_path,

@@ -18,7 +18,7 @@ type PageRow = {
 
 type WaitingRow = PageRow & { readonly host: number; readonly host_name: string };
 
-/** Hosts whose ids are kept at hand; a page links to few. */
+/** The maximum number of hosts whose ids are cached; a page links to few. */
 const MAX_HOST_IDS = 10_000;
 
 /** The waiting pages by host and depth. Call its methods inside a transaction that ends with `flush`. */
@@ -27,7 +27,7 @@ export class PageQueue {
   readonly #memory: Pick<PageMemory, "known" | "wasGone">;
   readonly #sql: ReturnType<typeof prepare>;
   readonly #hostIds = new Map<string, number>();
-  // What the transaction adds to each host: one update instead of one for each of a page's links.
+  // The changes of the transaction by host, so that each host is updated once and not for each of a page's links.
   readonly #added = new Map<number, { queued: number; depth: number }>();
 
   constructor(db: Database, run: number, memory: Pick<PageMemory, "known" | "wasGone">) {
@@ -54,7 +54,7 @@ export class PageQueue {
     }
   }
 
-  /** A queued page is now found at a smaller depth. */
+  /** Notes that a queued page was found at a smaller depth. */
   noteLowered(pageId: number, depth: number): void {
     const host = this.#sql.hostOfPage.get(pageId)?.host;
     if (host === undefined) return;
@@ -63,7 +63,9 @@ export class PageQueue {
     if (added) added.queued--;
   }
 
-  /** A page leaves the queue otherwise than by a claim; its row changes afterwards in this transaction. */
+  /**
+   * Notes that a page leaves the queue other than by a claim; its row changes afterwards in this transaction.
+   */
   noteTaken(pageId: number): void {
     const host = this.#sql.hostOfPage.get(pageId)?.host;
     this.#sql.setState.run(pageId, STATE.settled);
@@ -77,7 +79,7 @@ export class PageQueue {
     this.#added.clear();
   }
 
-  /** The transaction was rolled back. */
+  /** Discards the changes after the transaction was rolled back. */
   forget(): void {
     this.#added.clear();
     this.#hostIds.clear();
@@ -100,7 +102,7 @@ export class PageQueue {
     const count = Math.min(options.count, claimed.length + options.untried);
     let depth = this.#sql.nextDepth.get(-1)?.depth ?? null;
     while (depth !== null && claimed.length < count) {
-      // Hosts that wait for shallower pages under way are passed over; there are no more than such pages.
+      // Hosts that wait for shallower pages under way are skipped; there are no more of them than such pages.
       const hosts = this.#sql.readyHosts.all(depth, options.now, count + MAX_BLOCKED);
       this.#claimFrom(hosts, depth, { options: { ...options, count }, claimed });
       depth = this.#sql.nextDepth.get(depth)?.depth ?? null;
@@ -140,7 +142,7 @@ export class PageQueue {
       if (wanted <= 0) return;
       const shallowest = this.#sql.shallowestClaimed.get(host.id)?.depth ?? null;
       if (shallowest !== null && shallowest < depth) continue;
-      // What there is to give is shared among the hosts that can take it.
+      // The pages are shared among the hosts that can take them.
       const share = options.isHostExclusive ? 1 : Math.ceil(wanted / (hosts.length - index));
       const rows = this.#sql.head.all(host.id, depth, share);
       for (const row of rows) {
@@ -168,7 +170,7 @@ export class PageQueue {
   }
 }
 
-/** As many pages as can be under way. */
+/** The maximum number of pages under way. */
 const MAX_BLOCKED = 300;
 
 function prepare(db: Database) {

@@ -1,36 +1,35 @@
 import type { Database } from "../../base/database/index.ts";
 import type { FrontierCounts } from "./frontier.ts";
 
-/** Changes with the tables; `takeUp` brings files of earlier versions up to it. */
+/** The version changes with the tables; `takeUp` migrates files of earlier versions. */
 export const SCHEMA_VERSION = 2;
 
-/** What a page row can be. */
+/** The states of a page row. */
 export const STATE = {
   queued: 0,
   claimed: 1,
   waiting: 2,
   settled: 3,
   alias: 4,
-  /** Left over when the plan's pages were fetched. */
+  /** The page was left over when `maxPages` was reached. */
   left: 5,
-  /** Queued under a larger limit of depth. */
+  /** The page would be queued under a larger limit of depth. */
   deep: 6,
 } as const;
 
 export const SOURCES = ["seed", "sitemap", "link", "memory"] as const;
 export const STATUSES = ["success", "failed", "skipped"] as const;
 
-/** A host that is handed out exclusively has this for its time, until `freeHost` sets another. */
+/** This is the time of a host that is handed out exclusively, until `freeHost` sets another. */
 export const NEVER = 8_640_000_000_000_000;
 
 /**
- * `link.urls` holds the links of a page that are within the crawl's scope: for an answer that says "not modified",
- * and, where `too_deep` counts them as not followed, for a larger limit of depth.
- *
- * `stored` is what is kept of each page, whatever became of the page in later runs; it outlives them. `told_hash` is
- * the content of the last crawl that finished, which decides what is new or changed. `missed_in` is the run whose
- * answer was HTTP 404. `is_transient` marks what was extracted although its status was 404 or 410. Rows of pages that
- * are gone stay until the crawl that told so has finished; then `departed` knows that they once were.
+ * `link.urls` contains the links of a page within the crawl's scope, for an answer "not modified" and, where
+ * `too_deep` counts them as not followed, for a larger limit of depth. `stored` is what is kept of each page,
+ * whatever happens to the page in later runs; it outlives them. `told_hash` is the content of the last finished
+ * crawl, which decides what is new or changed. `missed_in` is the run whose answer was HTTP 404. `is_transient` marks
+ * pages that were extracted although their status was 404 or 410. Rows of gone pages stay until the crawl that
+ * reported them has finished; after that `departed` knows that they once existed.
  */
 const MEMORY_TABLES = `
 CREATE TABLE link (
@@ -62,12 +61,12 @@ CREATE INDEX page_left ON page (depth) WHERE state >= 5;
 `;
 
 /**
- * Rows of an earlier run are what the crawl into the same place stored before: unknown to this run until it
- * finds them again. An alias is another URL of the page in `parent`, not found by itself yet.
+ * Rows of an earlier run are what an earlier crawl into the same place stored; this run does not know them until it
+ * finds them again. An alias is another URL of the page in `parent`, not yet found by itself.
  *
  * The queue is a partial index, so claimed and settled pages cost it nothing: a page leaves it when its state
- * changes. `host.queued` and `host.head_depth` (of the shallowest queued page) are kept by every transaction
- * that changes the queue.
+ * changes. Every transaction that changes the queue also updates `host.queued` and `host.head_depth` (of the
+ * shallowest queued page).
  */
 export const SCHEMA = `
 CREATE TABLE crawl (
@@ -135,7 +134,7 @@ CREATE TABLE skipped_link (reason TEXT PRIMARY KEY, count INTEGER NOT NULL) WITH
 CREATE TABLE warning (id INTEGER PRIMARY KEY, text TEXT NOT NULL);
 ${MEMORY_TABLES}`;
 
-/** Every table, for a memory that is emptied. */
+/** All tables, for emptying a memory. */
 export const TABLES = [
   "crawl",
   "host",
@@ -150,8 +149,8 @@ export const TABLES = [
 ] as const;
 
 /**
- * From version 1, which kept no links that were too deep and forgot what it had stored when a page failed. Pages of
- * those crawls are asked for without a condition once, so that the links of all are known.
+ * The migration from version 1, which kept no links that were too deep and forgot what it had stored when a page
+ * failed. Pages of those crawls are requested unconditionally once, so that the links of all are known.
  */
 export const FROM_VERSION_1 = `
 ${MEMORY_TABLES}
@@ -171,7 +170,7 @@ ALTER TABLE outcome DROP COLUMN sitemap_modified;
 ALTER TABLE outcome DROP COLUMN links;
 `;
 
-/** A page as the frontier finds it by its URL. */
+/** A page's row, as found by its URL. */
 export type KnownRow = {
   readonly id: number;
   readonly state: number;
@@ -183,7 +182,7 @@ export type KnownRow = {
 type Count = { readonly count: number };
 type LeftRow = { readonly id: number; readonly host: number; readonly depth: number; readonly state: number };
 
-/** The statements of a frontier about pages, counts, links and warnings. */
+/** Prepares the statements of a frontier for pages, counts, links and warnings. */
 export function prepare(db: Database) {
   return {
     counts: db.prepare<FrontierCounts>("SELECT successful, failed, skipped, fetched, queued FROM crawl"),

@@ -19,11 +19,11 @@ import { OutcomeTable } from "./outcomes.ts";
 import { PageQueue } from "./queue.ts";
 import { type KnownRow, prepare, SOURCES, STATE } from "./schema.ts";
 
-/** The crawl that a file holds. */
+/** The crawl in a file. */
 export type OpenCrawl = CrawlRecord & {
-  /** Which crawl into this place it is, from 1. */
+  /** The number of the crawl into this place, from 1. */
   readonly run: number;
-  /** What runs before this one stored is asked for without a condition. */
+  /** Pages stored by runs before this one are requested unconditionally. */
   readonly asksAnew: number;
 };
 
@@ -44,7 +44,7 @@ export class SqliteFrontier implements Frontier {
   readonly #memory: PageMemory;
   readonly #origins: Set<string>;
   readonly #sql: ReturnType<typeof prepare>;
-  // Pages of a site repeat its menu: URLs met lately, with their depth, need no look into the table.
+  // The pages of a site repeat its menu, so recently met URLs, with their depth, need no query.
   readonly #met = new Map<PageUrl, number>();
   #counts: FrontierCounts;
 
@@ -106,7 +106,7 @@ export class SqliteFrontier implements Frontier {
       const rows = others.map((url) => ({ url, row: this.#sql.find.get(url) ?? null }));
       const rival = rows.find(({ row }) => row !== null && this.#isRival(row, page.id));
       if (rival?.row) {
-        // So that the other one, when it finds this one under way, does not give way as well.
+        // The other page must not give way as well when it finds this one under way.
         this.#sql.setOwner.run(page.id, rival.row.id);
         return false;
       }
@@ -129,7 +129,7 @@ export class SqliteFrontier implements Frontier {
   }
 
   async dropQueued(): Promise<void> {
-    // First, so that a crawl that is cut off in between hands out none of them again.
+    // This comes first, so that an interrupted crawl hands out none of them again.
     const last = this.#transaction(() => this.#outcomes.closeQueue());
     for (let from = 0; from <= last; from += DROPPED_AT_ONCE) {
       this.#transaction(() => {
@@ -169,7 +169,7 @@ export class SqliteFrontier implements Frontier {
   }
 
   async tallies(): Promise<FrontierTallies> {
-    // The table holds what the type names, for nobody else writes it.
+    // The table has this type, because nothing else writes it.
     const skippedLinks = Object.fromEntries(
       [...this.#sql.skippedLinks.all(), ...this.#leftLinks()].map(({ reason, count }) => [reason, count]),
     ) as Partial<Record<LinkRefusal, number>>;
@@ -237,7 +237,7 @@ export class SqliteFrontier implements Frontier {
     return rows.length;
   }
 
-  /** Links of pages that were found and not followed. */
+  /** Returns the links that were found and not followed. */
   #leftLinks(): { reason: LinkRefusal; count: number }[] {
     const countOf = (state: number): number => this.#sql.leftLinks.get(state, SITEMAP)?.count ?? 0;
     const counts = [
@@ -254,7 +254,7 @@ export class SqliteFrontier implements Frontier {
     this.#met.set(url, place.depth);
   }
 
-  /** Queues a URL that this run does not know yet. @returns whether it is new */
+  /** Queues a URL that this run does not know. */
   #addUrl(url: PageUrl, place: Place): boolean {
     const known = this.#sql.find.get(url);
     if (known?.run === this.#run) {
@@ -296,13 +296,13 @@ export class SqliteFrontier implements Frontier {
     return 1;
   }
 
-  /** Whether the row is another page that this one would repeat. */
+  /** Tells whether the row is another page that this one would repeat. */
   #isRival(row: KnownRow, pageId: number): boolean {
     if (row.run !== this.#run || row.id === pageId) return false;
     if (row.state === STATE.alias) return row.parent !== pageId;
     if (row.state === STATE.settled) return this.#outcomes.isSuccess(row.id);
     if (row.state !== STATE.claimed) return false;
-    // Pages under way that take each other for the original: the one at the end of the chain is it.
+    // Pages under way may name each other as the original; the page at the end of the chain is the original.
     let owner = this.#sql.owner.get(row.id)?.owner ?? null;
     for (let steps = 0; owner !== null && steps < MAX_OWNERS; steps++) {
       if (owner === pageId) return false;
@@ -361,9 +361,9 @@ export class SqliteFrontier implements Frontier {
 const SITEMAP = SOURCES.indexOf("sitemap");
 const LINK = SOURCES.indexOf("link");
 const MEMORY = SOURCES.indexOf("memory");
-/** Of about 200 bytes each; more bring nothing for a site of 20 000 pages. */
+/** Entries take about 200 bytes each, and more do not help on a site of 20 000 pages. */
 const MAX_MET = 20_000;
-/** A million left-over URLs at once would hold up a server's thread for seconds. */
+/** A million left-over URLs at once would block a server's thread for seconds. */
 const DROPPED_AT_ONCE = 2000;
-/** No chain of pages under way is longer than the pages under way. */
+/** A chain of pages under way cannot be longer than their number. */
 const MAX_OWNERS = 1000;

@@ -4,26 +4,26 @@ import type { FailureRecord } from "../../base/failure.ts";
 export const JOB_STATES = ["queued", "running", "completed", "failed"] as const;
 export type JobState = (typeof JOB_STATES)[number];
 
-/** What anybody may know about a job. */
+/** The public data of a job. */
 export type JobRecord = {
   readonly id: string;
   readonly state: JobState;
-  /** Where its pages go: the same text for the same directory. */
+  /** The output directory of its pages; the text is equal for the same directory. */
   readonly directory: string;
-  /** What the shell shows of what was asked for; no secrets. */
+  /** The parts of the request that the shell shows; no secrets. */
   readonly shown: Readonly<Record<string, unknown>>;
-  /** ISO 8601, UTC, as the others. */
+  /** ISO 8601, UTC, like the other times. */
   readonly createdAt: string;
   /** Null while queued. */
   readonly startedAt: string | null;
-  /** Null until it is completed or failed. */
+  /** Null until the job is completed or failed. */
   readonly completedAt: string | null;
   readonly counts: JobCounts;
-  /** Of a failed job; `cancelled` when it was called off. */
+  /** The failure of a failed job; `cancelled` when it was cancelled. */
   readonly error: FailureRecord | null;
   /** Sentences for a person, such as of a disk that is nearly full. */
   readonly warnings: readonly string[];
-  /** Whether it was called off, and stops as soon as it can. */
+  /** Whether it was cancelled, and stops as soon as it can. */
   readonly isCancelled: boolean;
 };
 
@@ -39,25 +39,27 @@ export type JobCounts = {
 export type ClaimedJob<Spec> = {
   readonly id: string;
   readonly spec: Spec;
-  /** Whether an earlier run of it got as far as its first event: then it goes on, and does not start afresh. */
+  /**
+   * Whether an earlier run got as far as its first event; then the job continues and does not start afresh.
+   */
   readonly hasBegun: boolean;
 };
 
 export type JobEvent = { readonly kind: string; readonly body: unknown };
 
-/** An event as it is kept: numbers of one job rise from 1, without gaps where none were dropped. */
+/** A stored event. The numbers of one job rise from 1, without gaps unless events were dropped. */
 export type StoredEvent = {
   readonly number: number;
   readonly kind: string;
-  /** JSON. */
+  /** The event as JSON. */
   readonly body: string;
 };
 
 export type JobReport = {
   readonly counts?: JobCounts | undefined;
-  /** Since when the crawl runs; given once it does. */
+  /** The time when the crawl started; given once it has. */
   readonly startedAt?: string | undefined;
-  /** All so far, where there are new ones. */
+  /** All warnings so far, when there are new ones. */
   readonly warnings?: readonly string[] | undefined;
   readonly events: readonly JobEvent[];
 };
@@ -68,29 +70,29 @@ export type JobEnd = JobReport & {
 };
 
 /**
- * Crawl jobs on their way from being accepted to their end, shared by all processes that open the same file.
- * Whatever ends a process, each job reaches `completed` or `failed` once others go on.
+ * The crawl jobs from acceptance to their end, shared by all processes that open the same file. Whatever ends a
+ * process, each job reaches `completed` or `failed` as long as other processes run.
  */
 export interface JobQueue<Spec> extends Disposable {
   /** @returns `full` when as many jobs wait as may; `in_use` where an unfinished job has the directory */
   submit(job: NewJob<Spec>): JobRecord | "full" | "in_use";
   get(id: string): JobRecord | null;
-  /** The newest first. */
+  /** Lists jobs, the newest first. */
   list(options: { readonly limit: number; readonly state: JobState | null }): JobRecord[];
   counts(): { readonly queued: number; readonly running: number };
-  /** Ends a job that waits, and tells the one that runs; nothing for one that has ended. */
+  /** Ends a waiting job, or tells a running one to stop; does nothing for one that has ended. */
   cancel(id: string): JobRecord | null;
-  /** The next job, unless enough run; jobs whose process has ended go first. */
+  /** Claims the next job, unless enough are running; jobs whose process has ended go first. */
   claim(): ClaimedJob<Spec> | null;
-  /** Renews the lease. `lost`: another process has it, so stop at once. */
+  /** Reports on a job and renews the lease. `lost` means that another process has the job: stop at once. */
   report(id: string, report: JobReport): "go_on" | "cancelled" | "lost";
   /** Closes a job that this process holds. */
   finish(id: string, end: JobEnd): void;
-  /** Puts a job that this process holds back into the queue, in front. */
+  /** Puts a job that this process holds back at the front of the queue. */
   handBack(id: string, delayMs: number): void;
-  /** Kept events after that number, oldest first. */
+  /** Returns the stored events after that number, oldest first. */
   eventsAfter(id: string, number: number, limit: number): StoredEvent[];
-  /** The number of a job's last event, 0 without any. */
+  /** Returns the number of a job's last event; 0 without any. */
   lastEvent(id: string): number;
 }
 
@@ -104,8 +106,8 @@ export type NewJob<Spec> = {
 export const QUEUE_VERSION = 1;
 
 /**
- * One row a job, in the order in which they were accepted; the newest events of each, for those who watch
- * from other processes. `spec` may hold credentials and is emptied when the job ends.
+ * There is one row for each job, in the order of acceptance, and the newest events of each, for watchers in other
+ * processes. `spec` may contain credentials and is emptied when the job ends.
  */
 export const QUEUE_SCHEMA = `
 CREATE TABLE job (

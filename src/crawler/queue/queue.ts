@@ -25,26 +25,26 @@ import {
 } from "./jobs.ts";
 
 export type JobQueueOptions = {
-  /** Made where it does not exist, for this user alone. */
+  /** The directory of the queue; it is created for this user alone if it does not exist. */
   readonly directory: string;
   readonly maxQueued: number;
-  /** In all processes together. */
+  /** The maximum number of running jobs in all processes together. */
   readonly maxRunning: number;
-  /** After so long without a report a job counts as left by its process, in ms. */
+  /** A job without a report for this long counts as abandoned by its process, in ms. */
   readonly leaseMs: number;
   readonly now: () => number;
 };
 
-/** Finished jobs that are remembered. */
+/** The maximum number of finished jobs that are kept. */
 const MAX_FINISHED = 1000;
-/** Events of a job that are kept: what a page that is opened late can still show. */
+/** The maximum number of events that are kept of a job, for a page that is opened late. */
 const MAX_EVENTS = 500;
-/** A job that ends its process so often is not tried again. */
+/** A job that crashes its process this often is not tried again. */
 const MAX_CRASHES = 5;
 const FILE_NAME = "jobs.sqlite";
 
 /**
- * Opens the queue of a state directory, or makes it.
+ * Opens the queue of a state directory, or creates it.
  * @throws Failure as `openDatabase`; `invalid_usage` for a file of another version
  */
 export function openJobQueue<Spec>(options: JobQueueOptions): JobQueue<Spec> {
@@ -52,7 +52,7 @@ export function openJobQueue<Spec>(options: JobQueueOptions): JobQueue<Spec> {
   makeDirectory(options.directory);
   const database = openDatabase({ path, name: "the server's jobs", access: { kind: "shared" } });
   try {
-    // Jobs that wait may hold credentials, which leave the file's free pages when their job has ended.
+    // Waiting jobs may contain credentials, which are erased from the file's free pages when their job ends.
     database.run("PRAGMA secure_delete = ON");
     database.transaction(() => makeTables(database, path));
     return new SqliteJobQueue<Spec>(database, options);
@@ -85,7 +85,7 @@ function makeTables(database: Database, path: string): void {
   database.run(`PRAGMA user_version = ${QUEUE_VERSION}`);
 }
 
-/** A column that came later; processes of the version before it do without. */
+/** Adds a column of a later version; processes of the earlier version work without it. */
 function addWarnings(database: Database): void {
   const columns = database.prepare<{ name: string }>("PRAGMA table_info(job)").all();
   if (!columns.some(({ name }) => name === "warnings"))
@@ -178,7 +178,7 @@ class SqliteJobQueue<Spec> implements JobQueue<Spec> {
   }
 
   claim(): ClaimedJob<Spec> | null {
-    // Looked at without the lock first: most of the time there is nothing to do.
+    // It is checked without the lock first, because most of the time there is nothing to do.
     const { queued, running } = this.counts();
     if (queued + running === 0) return null;
     return this.#transaction(() => {
@@ -191,7 +191,7 @@ class SqliteJobQueue<Spec> implements JobQueue<Spec> {
       this.#query(
         "UPDATE job SET state = 'running', owner = ?2, lease_until = ?3, started_at = ?4 WHERE number = ?1",
       ).run(row.number, this.#self.name, this.#leaseEnd(), this.#timestamp());
-      // Written by submit, and there until the job ends.
+      // `submit` wrote it, and it stays until the job ends.
       return { id: row.id, spec: JSON.parse(row.spec ?? "null") as Spec, hasBegun: row.has_begun === 1 };
     });
   }
@@ -247,7 +247,7 @@ class SqliteJobQueue<Spec> implements JobQueue<Spec> {
     this.#db.close();
   }
 
-  /** Jobs whose process is gone wait again; one that was called off, or ends each process, is over. */
+  /** Requeues jobs whose process is gone; one that was cancelled, or crashes each process, is ended. */
   #takeBackLeft(): void {
     const rows = this.#query<Row, []>("SELECT * FROM job WHERE state = 'running'").all();
     for (const row of rows) {
@@ -272,7 +272,7 @@ class SqliteJobQueue<Spec> implements JobQueue<Spec> {
   #close(row: Row, end: JobEnd): void {
     this.#write(row, end);
     this.#query(
-      // What was not reached any more is no part of the total: a job that is over is seen to be so.
+      // Pages that were not reached are taken out of the total, so that an ended job is seen to be complete.
       `UPDATE job SET state = ?2, error = ?3, completed_at = ?4, owner = NULL, lease_until = NULL,
          spec = NULL, total = progress WHERE number = ?1`,
     ).run(row.number, end.state, end.error && JSON.stringify(end.error), this.#timestamp());
@@ -299,7 +299,7 @@ class SqliteJobQueue<Spec> implements JobQueue<Spec> {
         "SELECT max(number) AS last FROM event WHERE job = ?1",
       ).get(job)?.last ?? 0;
     const insert = this.#query("INSERT INTO event (job, number, kind, body) VALUES (?1, ?2, ?3, ?4)");
-    // What is older than the newest would be deleted at once.
+    // Events older than the newest ones would be deleted at once.
     const first = Math.max(0, events.length - MAX_EVENTS);
     for (const [index, { kind, body }] of events.entries())
       if (index >= first) insert.run(job, last + index + 1, kind, JSON.stringify(body));
@@ -320,7 +320,7 @@ class SqliteJobQueue<Spec> implements JobQueue<Spec> {
     return this.#query<Row, [string]>("SELECT * FROM job WHERE id = ?1").get(id);
   }
 
-  /** Prepared once. */
+  /** Prepares each statement once. */
   #query<Row, Parameters extends (string | number | null)[] = (string | number | null)[]>(
     sql: string,
   ): Query<Row, Parameters> {
@@ -334,7 +334,7 @@ class SqliteJobQueue<Spec> implements JobQueue<Spec> {
     return this.#db.transaction(work);
   }
 
-  /** What a caller is told to be so must outlive a power cut, which costs a flush of the disk. */
+  /** A result that was reported to a caller must survive a power cut, which costs a flush of the disk. */
   #durably<T>(work: () => T): T {
     this.#db.run("PRAGMA synchronous = FULL");
     try {
@@ -344,12 +344,12 @@ class SqliteJobQueue<Spec> implements JobQueue<Spec> {
     }
   }
 
-  /** SQLite's log still holds what a job was submitted with, when its row has forgotten it. */
+  /** SQLite's log still contains a job's request after its row has been emptied. */
   #emptyLog(): void {
     try {
       this.#db.run("PRAGMA wal_checkpoint(TRUNCATE)");
     } catch {
-      // On a full disk the log stays until there is room; the job's end is written all the same.
+      // On a full disk the log stays until there is room; the job's end is written nevertheless.
     }
   }
 

@@ -10,18 +10,20 @@ import type { SitemapLimits, SitemapSource } from "./source.ts";
 
 /** A sitemap whose bytes are ready to be read. */
 export type OpenSitemap = {
-  /** Decompressed. Throws a `Failure` where reading ends too early; end it early by `return`. */
+  /**
+   * The decompressed bytes. Iterating throws a `Failure` when the input ends too early; call `return` to stop early.
+   */
   readonly bytes: AsyncIterable<Uint8Array>;
-  /** What its server says about the encoding. */
+  /** The charset that its server declares. */
   readonly charset: string | null;
-  /** What relative locations start from; null for files. */
+  /** The base of relative locations; null for files. */
   readonly base: PageUrl | null;
 };
 
 export type OpenOptions = {
   readonly fetcher: StreamFetcher;
   readonly limits: SitemapLimits;
-  /** How the sitemaps of the web are asked for; its signal ends the reading of files as well. */
+  /** The options for fetching sitemaps of the web; the signal also ends the reading of files. */
   readonly fetch: FetchOptions;
   /** Values of Authorization headers by origin. */
   readonly authorizations: ReadonlyMap<string, string>;
@@ -87,7 +89,7 @@ async function* readFile(
   }
 }
 
-/** Gzip is known by its first bytes, whatever the file is called. */
+/** Gzip is recognised by its first bytes, whatever the name of the file. */
 async function* unpacked(file: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   const pieces = file[Symbol.asyncIterator]();
   const first = await pieces.next();
@@ -122,15 +124,15 @@ const ZLIB_REASONS: Readonly<Record<string, string>> = {
   Z_DATA_ERROR: "the gzip data is damaged",
 };
 
-/** Where a declaration can stand; the standard's prescan looks as far. */
+/** A declaration can only be within these bytes; the standard's prescan reads as many. */
 const HEAD_BYTES = 1024;
 
-/** Decoded in pieces of at most this, so that whatever stands behind handles little at a time. */
+/** The maximum size of decoded pieces, so that later steps handle little at a time. */
 const PIECE_BYTES = 32_768;
 
 /**
- * Decodes a sitemap piece by piece: byte order mark, charset of the header, XML declaration, else UTF-8
- * (RFC 7303, section 3). Bytes that are no text become U+FFFD; unknown labels are passed over.
+ * Decodes a sitemap piece by piece, by its byte order mark, the charset of the header, the XML declaration, or else
+ * as UTF-8 (RFC 7303, section 3). Invalid bytes become U+FFFD; unknown labels are ignored.
  * @param charset of the Content-Type header, null when it has none
  */
 export async function* decodeStream(
@@ -161,7 +163,7 @@ function* decodePieces(bytes: Uint8Array, decoder: TextDecoder): Generator<strin
     yield decoder.decode(bytes.subarray(at, at + PIECE_BYTES), { stream: true });
 }
 
-/** Null for a label that no encoding has. */
+/** Creates a decoder; null for an unknown label. */
 function decoderFor(label: string | null): TextDecoder | null {
   if (label === null) return null;
   try {
@@ -177,13 +179,13 @@ function findEncoding(head: Uint8Array, charset: string | null): string | null {
   if (a === 0xef && b === 0xbb && c === 0xbf) return "utf-8";
   if (a === 0xfe && b === 0xff) return "utf-16be";
   if (a === 0xff && b === 0xfe) return "utf-16le";
-  // "<?" or "<u" in two bytes a character: what is written in it cannot be read otherwise.
+  // "<?" or "<u" with two bytes a character proves UTF-16, whatever the declaration says.
   if (a === 0x3c && b === 0 && c !== 0 && d === 0) return "utf-16le";
   if (a === 0 && b === 0x3c && c === 0 && d !== 0) return "utf-16be";
   if (decoderFor(charset) !== null && !isUtf16(charset)) return charset;
   const text = new TextDecoder("windows-1252").decode(head.subarray(0, HEAD_BYTES));
   const declared = /^\s*<\?xml\s[^>]*?encoding\s*=\s*["']([^"']{1,64})["']/i.exec(text)?.[1] ?? null;
-  // What could be read byte by byte up to here is not in UTF-16, whatever it says.
+  // A declaration that can be read byte by byte is not in UTF-16, even if it says so.
   return isUtf16(declared) ? "utf-8" : declared;
 }
 

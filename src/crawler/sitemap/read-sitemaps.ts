@@ -21,7 +21,7 @@ export type SitemapReaderParts = {
   readonly limits: SitemapLimits;
 };
 
-/** `readSitemaps` for a crawl; what is neither a URL nor a path is a failure like any other. */
+/** Adapts `readSitemaps` to a crawl; a text that is neither a URL nor a path is a failure like any other. */
 export const createSitemapReader = (parts: SitemapReaderParts): ReadSitemaps =>
   async function* (sitemaps, { signal, beforeRequest, authorizations }) {
     const sources: SitemapSource[] = [];
@@ -40,15 +40,15 @@ function notASitemap(written: string): SitemapEvent {
 }
 
 export type ReadSitemapsOptions = SitemapReaderParts & {
-  /** How sitemaps of the web are asked for; its signal calls the reading off. */
+  /** The options for fetching sitemaps of the web; the signal cancels the reading. */
   readonly fetch?: FetchOptions;
   readonly authorizations?: ReadonlyMap<string, string>;
 };
 
 /**
- * Reads sitemaps and the sitemaps that indexes among them name, each of them once: `urlset`, `sitemapindex`,
- * RSS, Atom, lists of URLs, gzip files of them. Streamed: memory grows with the number of sitemaps, not of
- * pages. A sitemap that fails is an event, and the others go on.
+ * Reads sitemaps and the sitemaps that indexes among them name, each once: `urlset`, `sitemapindex`, RSS, Atom, lists
+ * of URLs, and gzip files of these. Reading is streamed: memory grows with the number of sitemaps, not of pages. A
+ * sitemap that fails is an event, and the others are still read.
  * @throws Failure `cancelled` only
  */
 export async function* readSitemaps(
@@ -81,7 +81,7 @@ class SitemapQueue {
     this.limits = limits;
   }
 
-  /** Sitemaps that are known already, as in a cycle of indexes, are passed over. */
+  /** Adds a sitemap, unless it is already known, as in a cycle of indexes. */
   add(queued: Queued): void {
     const name = sitemapName(queued.source);
     if (this.known.has(name)) return;
@@ -155,7 +155,7 @@ function resolveRecords(
 }
 
 /**
- * The records of one open sitemap, piece by piece; XML or a text list by its first character.
+ * Yields the records of one open sitemap, piece by piece; its first character tells XML from a text list.
  * @param name of the sitemap, for messages
  * @throws Failure `unsupported_content`, and what reading the bytes throws; what came before has been yielded
  */
@@ -182,8 +182,8 @@ export async function* readRecords(
 }
 
 /**
- * Reads a plain text sitemap: one URL a line (sitemaps.org, "Text file"). Blank lines and lines that start
- * with `#` are passed over.
+ * Reads a plain text sitemap with one URL a line (sitemaps.org, "Text file"). Blank lines and lines that start with
+ * `#` are skipped.
  * @param name of the sitemap, for messages
  */
 export function createTextListReader(name: string): RecordReader {

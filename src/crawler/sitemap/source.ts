@@ -5,43 +5,43 @@ import type { RobotsRules } from "../../fetching/index.ts";
 import { type PageUrl, parsePageUrl } from "../../urls/index.ts";
 import type { SitemapUrl } from "../types.ts";
 
-/** Where a sitemap is: on the web, or at an absolute path of this machine. */
+/** The location of a sitemap: on the web, or an absolute path of this machine. */
 export type SitemapSource =
   | { readonly kind: "url"; readonly url: PageUrl }
   | { readonly kind: "file"; readonly path: string };
 
 /**
- * What reading sitemaps comes to (the crawl's `SitemapNews`, and more). What was read of a sitemap that fails
- * halfway stays read.
+ * The events of reading sitemaps (the crawl's `SitemapNews`, and more). Pages of a sitemap that fails halfway remain
+ * valid.
  */
 export type SitemapEvent =
-  /** In the order of the sitemap, a few hundred at once. */
+  /** Pages in the order of the sitemap, a few hundred at a time. */
   | { readonly kind: "pages"; readonly sitemap: string; readonly pages: readonly SitemapUrl[] }
   | {
       readonly kind: "read";
       /** The URL without credentials, or the path. */
       readonly sitemap: string;
       readonly pageCount: number;
-      /** Sitemaps that it names, when it is an index. */
+      /** The number of sitemaps that it names, when it is an index. */
       readonly sitemapCount: number;
-      /** Entries that are no http or https URL, and are passed over. */
+      /** The number of entries that were skipped because they are not http or https URLs. */
       readonly invalidCount: number;
     }
   | { readonly kind: "failed"; readonly sitemap: string; readonly failure: FailureRecord };
 
-/** The bounds of reading sitemaps. */
+/** The limits of reading sitemaps. */
 export type SitemapLimits = {
-  /** Of one local sitemap, decompressed; the fetcher bounds those of the web. */
+  /** The maximum decompressed size of a local sitemap; the fetcher limits those of the web. */
   readonly fileBytes: number;
-  /** Indexes above a sitemap at most. */
+  /** The maximum number of indexes above a sitemap. */
   readonly indexDepth: number;
-  /** Sitemaps of one crawl at most, indexes included. */
+  /** The maximum number of sitemaps in one crawl, including indexes. */
   readonly sitemaps: number;
-  /** For one sitemap of the web, retries and the reading included, in ms. */
+  /** The time limit for one sitemap of the web, including retries and reading, in ms. */
   readonly deadlineMs: number;
 };
 
-/** The decided bounds: those of a page of the web for bytes, and far more than sites need for the rest. */
+/** The default limits: for bytes those of web pages, for the rest far more than sites need. */
 export const DEFAULT_SITEMAP_LIMITS: SitemapLimits = {
   fileBytes: 50 * 1024 * 1024,
   indexDepth: 5,
@@ -49,34 +49,34 @@ export const DEFAULT_SITEMAP_LIMITS: SitemapLimits = {
   deadlineMs: 5 * 60_000,
 };
 
-/** An entry of a sitemap as it is written there. */
+/** An entry of a sitemap, as written. */
 export type SitemapRecord = {
   /** Whether it names a page or, in an index, a sitemap. */
   readonly names: "page" | "sitemap";
   readonly loc: string;
-  /** In a list of URLs a word is no relative location. */
+  /** Whether a relative location is allowed; in a list of URLs, a bare word is not one. */
   readonly mayBeRelative: boolean;
   readonly lastModified: string | null;
 };
 
-/** Takes a sitemap's text piece by piece. */
+/** Reads a sitemap's text piece by piece. */
 export interface RecordReader {
   /** @throws Failure `unsupported_content` for what is no sitemap, or is made to harm */
   read(piece: string): void;
-  /** Says that the text is over. @throws Failure `unsupported_content` when it ends too early */
+  /** Ends the text. */
   finish(): void;
-  /** What has been read since the last call, also before a failure. */
+  /** Returns what has been read since the last call, also after a failure. */
   take(): readonly SitemapRecord[];
 }
 
-/** Longer locations are traps; of text in them little more than this is kept. */
+/** Longer locations are traps; little more text than this is kept of them. */
 export const MAX_LOC_LENGTH = 8192;
 
-/** Longer ones are mistakes: the protocol ends at 2048 (sitemaps.org, "loc"). */
+/** Longer URLs are mistakes: the protocol's limit is 2048 (sitemaps.org, "loc"). */
 const MAX_SITEMAP_URL_LENGTH = 2048;
 
 /**
- * What a person means by a sitemap: an http or https URL (its credentials are dropped), a `file:` URL, or a
+ * Parses what a person gives as a sitemap: an http or https URL (its credentials are dropped), a `file:` URL, or a
  * path.
  * @param directory what a relative path starts from
  * @returns null for a URL of another scheme and for an empty text
@@ -95,20 +95,20 @@ export function parseSitemapSource(written: string, directory: string): SitemapS
 }
 
 /**
- * The sitemaps that a robots.txt names, without repetitions. Only those of the web: what else a site writes
- * there must not become a path of this machine.
+ * Lists the sitemaps in a robots.txt, without repetitions and only those of the web: a site must not be able to name
+ * a path of this machine.
  */
 export const sitemapsOfRobots = (rules: RobotsRules): readonly PageUrl[] => [
   ...new Set(rules.sitemaps.map((line) => parsePageUrl(line)).filter((url) => url !== null)),
 ];
 
-/** Equal for sources that are the same sitemap; what messages call it. */
+/** Returns the name of a sitemap for messages; it is equal for equal sources. */
 export const sitemapName = (source: SitemapSource): string =>
   source.kind === "url" ? source.url : source.path;
 
 /**
- * The sitemap that an index names. An index on the web leads to the web only. A local one may also name files
- * beside and below itself: it may come from somebody who should not choose which files are read.
+ * Resolves the sitemap that an index names. An index on the web may only name sitemaps on the web. A local one may
+ * also name files beside and below itself; its author should not choose which other files are read.
  * @param base where the index was found: its URL after redirects, null for a local one
  */
 export function childSource(loc: string, parent: SitemapSource, base: PageUrl | null): SitemapSource | null {

@@ -5,9 +5,8 @@ import { MAX_LOC_LENGTH, type RecordReader, type SitemapRecord } from "./source.
 const MAX_ATTRIBUTES = 200;
 
 /**
- * Reads a sitemap, a sitemap index, RSS or Atom. Mistakes that can be got over are: bare ampersands, wrong
- * case, missing namespaces. Entities that the document declares itself are refused, and nothing outside of
- * it is ever loaded.
+ * Reads a sitemap, a sitemap index, RSS or Atom. It tolerates bare ampersands, wrong case and missing namespaces.
+ * Entities that the document declares are refused, and nothing outside of it is ever loaded.
  * @param name of the sitemap, for messages
  */
 export function createXmlReader(name: string): RecordReader {
@@ -23,11 +22,11 @@ export function createXmlReader(name: string): RecordReader {
   };
 }
 
-// Known to the package, not to its types: only the entities of XML itself.
+// The package has this option although its types lack it: only the entities of XML itself.
 const OPTIONS = { lowercase: true, noscript: true, strictEntities: true };
 
-// Not strict: sitemaps are written by templates, and a bare "&" in one URL must not cost the others.
-// `position` stays on: without it the parser does not look after the length of its own buffers.
+// The parser is not strict: sitemaps are written by templates, and a bare "&" in one URL must not cost the others.
+// `position` stays on, because without it the parser does not limit its own buffers.
 function openParser(elements: SitemapElements): sax.SAXParser {
   const parser = sax.parser(false, OPTIONS);
   let attributes = 0;
@@ -42,7 +41,7 @@ function openParser(elements: SitemapElements): sax.SAXParser {
   parser.ondoctype = (text) => {
     if (/<!\s*ENTITY/i.test(text)) throw elements.malformed("declares entities, which are refused");
   };
-  // Only with the option `xmlns` are attributes anything but strings.
+  // Attributes are objects only with the option `xmlns`.
   parser.onopentag = ({ name, attributes }) =>
     elements.open(name, attributes as Readonly<Record<string, string>>);
   parser.onclosetag = () => elements.close();
@@ -58,14 +57,14 @@ function openParser(elements: SitemapElements): sax.SAXParser {
 
 type Format = {
   readonly names: SitemapRecord["names"];
-  /** The element of one entry, and the one inside that holds its location. */
+  /** The element of an entry, and the one inside that contains its location. */
   readonly entry: string;
   readonly loc: string;
-  /** Elements that hold the entry's date; the first one that is a date counts. */
+  /** The elements with the entry's date; the first valid date counts. */
   readonly dates: readonly string[];
 };
 
-/** By the root element's name, without prefix and in lower case. */
+/** The formats by the root element's name, without prefix and in lower case. */
 const FORMATS: Readonly<Record<string, Format>> = {
   urlset: { names: "page", entry: "url", loc: "loc", dates: ["lastmod"] },
   sitemapindex: { names: "sitemap", entry: "sitemap", loc: "loc", dates: ["lastmod"] },
@@ -74,14 +73,14 @@ const FORMATS: Readonly<Record<string, Format>> = {
   feed: { names: "page", entry: "entry", loc: "link", dates: ["updated", "modified", "published"] },
 };
 
-/** Sitemaps need 3 levels, feeds with XHTML inside some more. */
+/** Sitemaps need 3 levels; feeds with XHTML inside need some more. */
 const MAX_DEPTH = 200;
 
 type Name = { readonly prefix: string; readonly local: string };
 type Entry = { readonly prefix: string; loc: string; lastModified: string | null };
 type Field = { readonly isLoc: boolean; readonly depth: number; text: string };
 
-/** Makes records out of the elements of a sitemap, a sitemap index, RSS or Atom, in their order. */
+/** Turns the elements of a sitemap, a sitemap index, RSS or Atom into records, in their order. */
 class SitemapElements {
   private readonly sitemap: string;
   private readonly openElements: Name[] = [];
@@ -140,7 +139,7 @@ class SitemapElements {
   private openField(element: Name, attributes: Readonly<Record<string, string>>): void {
     const { format, entry } = this;
     if (!format || !entry) return;
-    // <image:loc> names no page, so a location has the prefix of its entry.
+    // <image:loc> does not name a page, so a location must have the prefix of its entry.
     if (element.local === format.loc && element.prefix === entry.prefix) {
       this.field = { isLoc: true, depth: this.openElements.length, text: "" };
       // Atom's links are empty elements; only the one to the page itself counts.
@@ -155,7 +154,7 @@ class SitemapElements {
     const { entry, field } = this;
     this.field = null;
     if (!entry || !field) return;
-    // The parser takes "&b</loc>" for text, so what follows a "<" is not the URL's.
+    // The parser reads "&b</loc>" as text, so what follows a "<" does not belong to the URL.
     const text = (field.text.split("<", 1)[0] ?? "").trim();
     if (field.isLoc) entry.loc ||= text;
     else entry.lastModified ??= parseLastModified(text);
@@ -193,8 +192,8 @@ const MAIL_DATE =
   /^(?:[a-z]{3,9},?\s+)?\d{1,2}\s+[a-z]{3,9}\s+\d{4}\s+\d\d:\d\d(?::\d\d)?(?:\s*(?<zone>[a-z]{1,4}|[+-]\d{4}))?$/i;
 
 /**
- * A date of a sitemap (W3C Datetime) or a feed (RFC 822) as ISO 8601 in UTC, which a time without a zone is
- * taken for. Null for what is no date.
+ * Converts a date of a sitemap (W3C Datetime) or a feed (RFC 822) to ISO 8601 in UTC, which is assumed for a time
+ * without a zone; null when it is not a date.
  */
 export function parseLastModified(written: string): string | null {
   const text = written.trim();
