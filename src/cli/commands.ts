@@ -132,6 +132,21 @@ const MCP_ONLY_FLAGS = [
   },
 ] as const;
 
+/** What only `keys` takes. */
+const KEYS_ONLY_FLAGS = [
+  CONFIG,
+  {
+    name: "tenants",
+    placeholder: "LIST",
+    group: "Serving",
+    help: "add: the only tenants that the key is for, with commas between several (default all)",
+  },
+  JSON_OUTPUT,
+] as const;
+
+/** What `keys` does. */
+export const KEY_ACTIONS = ["add", "list", "remove"] as const;
+
 export type CommandName =
   | "extract"
   | "crawl"
@@ -140,6 +155,7 @@ export type CommandName =
   | "fetch"
   | "serve"
   | "mcp"
+  | "keys"
   | "sync"
   | "validate"
   | "schema"
@@ -218,6 +234,12 @@ export const COMMANDS: readonly Command[] = [
     help: "Serve one MCP client over stdin and stdout: pages, crawls, and documentation if there is a deployment file",
     brief: "all of it for one MCP client, over stdio",
     flags: [...MCP_ONLY_FLAGS, ...GENERAL_FLAGS],
+  },
+  {
+    name: "keys",
+    usage: "add NAME | list | remove NAME [options]",
+    help: "Make, list or remove the keys of those who may use serve search",
+    flags: [...KEYS_ONLY_FLAGS, ...GENERAL_FLAGS],
   },
   {
     name: "sync",

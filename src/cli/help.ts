@@ -49,6 +49,11 @@ export const EXAMPLES: Readonly<Record<CommandName, readonly Example[]>> = {
     ["article-extractor mcp --print-config claude-code", "what adds the server to a client"],
     ["article-extractor mcp --config docs.json", "as a client starts it, with documentation"],
   ],
+  keys: [
+    ["article-extractor keys add ci --tenants handbook,api", "a key for two tenants, shown this once"],
+    ["article-extractor keys list", "names, tenants and ages; no keys"],
+    ["article-extractor keys remove ci", "a running server refuses it within two seconds"],
+  ],
   sync: [
     ["article-extractor sync handbook", "a tenant of ./deployment.json"],
     ["article-extractor sync --all --config docs.json", "all of them, from cron for example"],

@@ -144,6 +144,8 @@ function toExchange(request: Request, server: Server<undefined>, options: Listen
     requestId,
     client: clientOf(request, peerAddress, options.trustedProxies),
     log: options.log.with({ request_id: requestId }),
+    grant: null,
+    notes: {},
     signal: () => request.signal,
     keepOpen: () => server.timeout(request, 0),
   };

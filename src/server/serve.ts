@@ -3,7 +3,7 @@ import type { Metrics } from "../base/metrics.ts";
 import type { AddressSet } from "../fetching/index.ts";
 import { PROBE_PATHS } from "./api/site.ts";
 import { listen, urlOf } from "./listen.ts";
-import { requireApiKey } from "./middleware/api-key.ts";
+import { type Access, type AccessOptions, createAccess, requireGrant } from "./middleware/access.ts";
 import { type Handler, inLayers, type Layer } from "./middleware/exchange.ts";
 import { refuseWhileDraining } from "./middleware/limits.ts";
 import { observe } from "./middleware/observe.ts";
@@ -12,16 +12,15 @@ import { trackRequests } from "./middleware/under-way.ts";
 import { serveApiDocs, servePage, type WebPage } from "./web/index.ts";
 
 /** Where a server listens, and whom it answers. */
-export type ServerPlace = Pick<OriginRules, "allowedHosts"> & {
-  readonly host: string;
-  readonly port: number;
-  /** Lets several processes listen on the port. */
-  readonly sharesPort: boolean;
-  readonly basePath: string;
-  readonly trustedProxies: AddressSet;
-  /** The key that callers must send; null requires none. */
-  readonly apiKey: string | null;
-};
+export type ServerPlace = Pick<OriginRules, "allowedHosts"> &
+  AccessOptions & {
+    readonly host: string;
+    readonly port: number;
+    /** Lets several processes listen on the port. */
+    readonly sharesPort: boolean;
+    readonly basePath: string;
+    readonly trustedProxies: AddressSet;
+  };
 
 /** What a server answers within the common frame. */
 export type Service = Pick<OriginRules, "corsOrigins" | "guardedMethods"> & {
@@ -35,6 +34,7 @@ export type Service = Pick<OriginRules, "corsOrigins" | "guardedMethods"> & {
 };
 
 export type ServerState = {
+  readonly access: Access;
   /** False during the shutdown. */
   readonly isReady: () => boolean;
   /** Aborts when the server starts to shut down; event streams close then. */
@@ -57,6 +57,7 @@ const GRACE_MS = 8_000;
  */
 export function serve(place: ServerPlace, service: Service): RunningServer {
   const { log } = service;
+  const access = createAccess(place);
   const draining = new AbortController();
   const underWay = trackRequests();
   const handler = inLayers(
@@ -65,12 +66,12 @@ export function serve(place: ServerPlace, service: Service): RunningServer {
       guardOrigin({ ...service, boundHost: place.host, allowedHosts: place.allowedHosts }),
       servePage(service.page),
       serveApiDocs,
-      requireApiKey({ key: place.apiKey, openPaths: PROBE_PATHS }),
+      requireGrant({ access, openPaths: PROBE_PATHS }),
       refuseWhileDraining(() => draining.signal.aborted, PROBE_PATHS),
       underWay.layer,
       ...service.limits,
     ],
-    service.routes({ isReady: () => !draining.signal.aborted, draining: draining.signal }),
+    service.routes({ access, isReady: () => !draining.signal.aborted, draining: draining.signal }),
   );
   const listener = listen({ ...place, handler, log });
   return {

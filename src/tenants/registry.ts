@@ -3,10 +3,10 @@ import { Failure } from "../base/failure.ts";
 import type { Log } from "../base/log.ts";
 import { didYouMeanAny } from "../base/nearest.ts";
 import type { DocumentEntry, StoredDocument } from "../search/index.ts";
-import { describeTenant, type TenantDetail } from "./describe.ts";
+import type { TenantDetail } from "./describe.ts";
 import { documentAddresses } from "./document-address.ts";
 import { createTenantFinder, MAX_FOUND } from "./find.ts";
-import { createOpenIndexes } from "./live-index.ts";
+import { createOpenIndexes, type OpenIndexes } from "./live-index.ts";
 import { TenantSearcher } from "./search-tenants.ts";
 import type { TenantSettings } from "./settings.ts";
 import type { SourceParts } from "./source/open-source.ts";
@@ -73,6 +73,12 @@ export interface TenantRegistry extends AsyncDisposable {
   /** @throws Failure `unknown_tenant` */
   status(codename: string): TenantStatus;
   /**
+   * The same registry with only these tenants, for callers who may not see the others: neither lists nor
+   * messages name those.
+   * @param codenames those that there are not are left out
+   */
+  limitedTo(codenames: readonly string[]): TenantRegistry;
+  /**
    * Starts to watch documents and to build outdated indexes, where that is allowed and while no other process
    * does.
    */
@@ -118,7 +124,33 @@ export function createTenantRegistry(options: RegistryOptions): TenantRegistry {
     source === "filesystem" && !allowIndexBuilds;
   const idleFolders = new Set(options.tenants.filter(isIdle).map(({ codename }) => codename));
   let lead: Disposable | null = null;
-  const details = options.tenants.map(describeTenant);
+  return showTenants(tenants, {
+    book,
+    openIndexes,
+    idleFolders,
+    start: () => {
+      lead ??= leadTenants(tenants, { ...options, book });
+    },
+    end: async () => {
+      lead?.[Symbol.dispose]();
+      await Promise.all([...tenants.values()].map((tenant) => tenant[Symbol.asyncDispose]()));
+    },
+  });
+}
+
+type ShownParts = {
+  readonly book: SyncBook;
+  readonly openIndexes: OpenIndexes;
+  /** Codenames of folders for which a sync does nothing. */
+  readonly idleFolders: ReadonlySet<string>;
+  readonly start: () => void;
+  readonly end: () => Promise<void>;
+};
+
+/** The registry of these tenants, which names no others, also when they exist. */
+function showTenants(tenants: ReadonlyMap<string, Tenant>, parts: ShownParts): TenantRegistry {
+  const { book, openIndexes, idleFolders } = parts;
+  const details = [...tenants.values()].map(({ detail }) => detail);
   const finder = createTenantFinder(details);
   const searcher = new TenantSearcher(openIndexes);
   const tenantOf = (codename: string): Tenant => {
@@ -157,9 +189,9 @@ export function createTenantRegistry(options: RegistryOptions): TenantRegistry {
     },
     documents: (codename, after, count) => tenantOf(codename).list(after, count),
     status: (codename) => tenantOf(codename).status,
-    start: () => {
-      lead ??= leadTenants(tenants, { ...options, book });
-    },
+    limitedTo: (codenames) =>
+      showTenants(new Map([...tenants].filter(([codename]) => codenames.includes(codename))), parts),
+    start: parts.start,
     build: async (codename) => {
       const tenant = tenantOf(codename);
       await tenant.build();
@@ -177,10 +209,7 @@ export function createTenantRegistry(options: RegistryOptions): TenantRegistry {
       book.request(codename);
       return "queued";
     },
-    [Symbol.asyncDispose]: async () => {
-      lead?.[Symbol.dispose]();
-      await Promise.all([...tenants.values()].map((tenant) => tenant[Symbol.asyncDispose]()));
-    },
+    [Symbol.asyncDispose]: parts.end,
   };
 }
 

@@ -13,6 +13,10 @@ export type Exchange = {
   readonly client: Client;
   /** A log that carries the request id. */
   readonly log: Log;
+  /** What the request was granted; null before that was asked, and where everybody may come. */
+  readonly grant: Grant | null;
+  /** What inner layers add to the request's line in the log. */
+  readonly notes: Record<string, string>;
   /**
    * Aborts when the client leaves or the shutdown cancels the request. It is made on demand, because a signal
    * costs 15 µs, which a search should not pay.
@@ -20,6 +24,14 @@ export type Exchange = {
   readonly signal: () => AbortSignal;
   /** Lets the connection be silent for longer than usual, for slow work and event streams. */
   readonly keepOpen: () => void;
+};
+
+/** Who may use a server, and what of it. */
+export type Grant = {
+  /** Names the caller in the log; never the key itself. */
+  readonly name: string;
+  /** Codenames of the tenants that the caller may use; null allows all of them. */
+  readonly tenants: readonly string[] | null;
 };
 
 /** The client, as far as the connection and trusted proxies tell. */

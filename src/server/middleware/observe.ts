@@ -30,6 +30,7 @@ export const observe =
       status: response.status,
       duration_ms: Math.round(durationMs * 10) / 10,
       client: client.address,
+      ...exchange.notes,
     });
     return response;
   };

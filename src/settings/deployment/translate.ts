@@ -8,10 +8,14 @@ import type { Deployment, FallbackSettings, InfrastructureSettings } from "./typ
 /** Translates a checked file into the program's own terms. */
 export function translateDeployment(file: DeploymentFile, directory: string): Deployment {
   const tenants = file.tenants.map((tenant) => toTenant(tenant, file, directory));
-  return { infrastructure: toInfrastructure(file.infrastructure), tenants, warnings: warningsOf(file) };
+  return {
+    infrastructure: toInfrastructure(file.infrastructure, directory),
+    tenants,
+    warnings: warningsOf(file),
+  };
 }
 
-function toInfrastructure(file: DeploymentFile["infrastructure"]): InfrastructureSettings {
+function toInfrastructure(file: DeploymentFile["infrastructure"], directory: string): InfrastructureSettings {
   return {
     host: file.mcp_host,
     port: file.mcp_port,
@@ -28,6 +32,7 @@ function toInfrastructure(file: DeploymentFile["infrastructure"]): Infrastructur
     fetchSurroundingChars: file.default_fetch_surrounding_chars,
     preferBrowser: file.crawler_browser_first,
     allowPageFetches: file.allow_page_fetches,
+    keysFile: file.keys_file === null ? null : resolve(directory, file.keys_file),
     fallback: toFallback(file.article_extractor_fallback),
   };
 }

@@ -29,6 +29,8 @@ export type InfrastructureSettings = {
   readonly preferBrowser: boolean;
   /** Whether models may read any page through the server. */
   readonly allowPageFetches: boolean;
+  /** The absolute path of the file with the keys of callers; null without one. */
+  readonly keysFile: string | null;
   /** Null when the fallback is switched off. */
   readonly fallback: FallbackSettings | null;
 };

@@ -4,7 +4,7 @@ import { createLog } from "../../../src/base/log.ts";
 import { createMetrics, type Measurement } from "../../../src/base/metrics.ts";
 import { parseAddressSet } from "../../../src/fetching/index.ts";
 import { type Listener, listen } from "../../../src/server/listen.ts";
-import { requireApiKey } from "../../../src/server/middleware/api-key.ts";
+import { createAccess, requireGrant } from "../../../src/server/middleware/access.ts";
 import {
   type Exchange,
   type Handler,
@@ -240,7 +240,7 @@ describe("origins", () => {
 });
 
 describe("the API key", () => {
-  const layers = [requireApiKey({ key: "s3cret", openPaths: ["/health"] })];
+  const layers = [requireGrant({ access: createAccess({ apiKey: "s3cret" }), openPaths: ["/health"] })];
   const statusWith = async (authorization: string | null, path = "/"): Promise<number> => {
     const headers = authorization === null ? {} : { authorization };
     return (await fetch(`${serve(ok, { layers })}${path}`, { headers })).status;

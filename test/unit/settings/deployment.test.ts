@@ -30,6 +30,7 @@ describe("a valid deployment file", () => {
       fetchSurroundingChars: 1000,
       preferBrowser: true,
       allowPageFetches: false,
+      keysFile: null,
       fallback: null,
     });
     expect(deployment.tenants[0]).toMatchObject({ source: "filesystem", allowIndexBuilds: false });

@@ -3,6 +3,7 @@ import { Failure } from "../../../base/failure.ts";
 import type { Log } from "../../../base/log.ts";
 import {
   documentation,
+  openKeyFile,
   type ServingPart,
   serveMcpStdio,
   serveProcesses,
@@ -141,7 +142,7 @@ async function checkSources(serving: Serving, { sources, registry }: OpenTenants
   warnOfMissingIndexes(serving.deployment, { registry, notices });
 }
 
-async function networkOf({ command, program, deployment, io }: Serving) {
+async function networkOf({ command, program, deployment, io, log }: Serving) {
   const { settings } = program;
   const { infrastructure } = deployment;
   const { searchApiKey: key, searchApiKeyFile: file } = settings;
@@ -155,5 +156,6 @@ async function networkOf({ command, program, deployment, io }: Serving) {
     maxPerClient: settings.searchMaxPerClient,
     maxConnections: infrastructure.maxConnections,
     httpTimeoutMs: infrastructure.httpTimeoutMs,
+    keys: infrastructure.keysFile === null ? null : openKeyFile(infrastructure.keysFile, log),
   };
 }

@@ -1,6 +1,6 @@
 import { Failure } from "../../../base/failure.ts";
 import { type AddressSet, isLoopbackAddress, parseAddressSet } from "../../../fetching/index.ts";
-import { normalBasePath } from "../../../server/index.ts";
+import { type AccessOptions, normalBasePath } from "../../../server/index.ts";
 import type { Settings } from "../../../settings/index.ts";
 import { readText } from "../../input.ts";
 import type { Io } from "../../io.ts";
@@ -47,11 +47,11 @@ export async function readApiKey(
 
 /** Warns, at the start, of a server that others than this machine may reach and use. */
 export function warnWithoutKey(
-  { host, apiKey }: { readonly host: string; readonly apiKey: string | null },
+  { host, apiKey, keys = null }: { readonly host: string } & AccessOptions,
   variable: string,
   notices: Notices,
 ): void {
-  if (apiKey !== null || host === "localhost" || isLoopbackAddress(host)) return;
+  if (apiKey !== null || keys !== null || host === "localhost" || isLoopbackAddress(host)) return;
   notices.warn(`there is no API key: whoever reaches ${host} may use the server; ${variable} sets one`);
 }
 

@@ -27,7 +27,7 @@ export function extractorRoutes(parts: ExtractorParts): Handler {
       configurationOperation({ ...parts, defaultClientModel: null }),
       mcpOperation({
         ...parts,
-        ...joinOffers([pages({ ...parts, ...parts.defaults }), crawls(parts)]),
+        offerTo: () => joinOffers([pages({ ...parts, ...parts.defaults }), crawls(parts)]),
         onCall: countCalls(parts.app.metrics),
       }),
       readPageOperation(parts),

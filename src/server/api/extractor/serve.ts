@@ -28,7 +28,7 @@ const isWork = ({ request, path }: Exchange): boolean =>
  * @throws Failure `invalid_usage` when the port is not available
  */
 export function startExtractorServer(options: ExtractorServerOptions): RunningServer {
-  const { maxConcurrentRequests, apiKey } = options;
+  const { maxConcurrentRequests } = options;
   const server = serve(options, {
     ...options,
     metrics: options.app.metrics,
@@ -55,7 +55,7 @@ export function startExtractorServer(options: ExtractorServerOptions): RunningSe
         ...options,
         ...state,
         runner: { wake: () => runner.wake() },
-        hasApiKey: apiKey !== null,
+        hasApiKey: !state.access.isOpen,
       }),
   });
   // A server that does not get the port must not take a job either; the first request comes when both are

@@ -1,11 +1,11 @@
 import type { Metrics } from "../../../base/metrics.ts";
 import { subscriberNetwork } from "../../../fetching/index.ts";
-import type { Exchange, Handler } from "../../middleware/exchange.ts";
+import type { Exchange, Grant, Handler } from "../../middleware/exchange.ts";
 import { callerOf } from "../callers.ts";
 import { type ApiOperation, parseWith, z } from "../openapi.ts";
 import { problem } from "../problems.ts";
 import { clientConfiguration, MCP_CLIENTS } from "./clients.ts";
-import type { McpOptions } from "./offer.ts";
+import type { McpOffer, McpOptions } from "./offer.ts";
 import { createMcpEndpoint } from "./protocol.ts";
 
 const JsonRpc = z.record(z.string(), z.unknown()).openapi("JsonRpc", {
@@ -13,8 +13,16 @@ const JsonRpc = z.record(z.string(), z.unknown()).openapi("JsonRpc", {
 });
 
 /** The operation `POST /mcp` of either server. */
-export function mcpOperation(options: McpOptions & { readonly hasApiKey: boolean }): ApiOperation {
-  const answer = createMcpEndpoint(options);
+export function mcpOperation(
+  options: Omit<McpOptions, keyof McpOffer> & {
+    readonly hasApiKey: boolean;
+    /** What callers are offered who may use these tenants; null stands for all of them. */
+    readonly offerTo: (tenants: Grant["tenants"]) => McpOffer;
+  },
+): ApiOperation {
+  const endpointFor = forEachGrant((tenants) =>
+    createMcpEndpoint({ ...options, ...options.offerTo(tenants) }),
+  );
   return {
     method: "post",
     path: "/mcp",
@@ -31,7 +39,8 @@ export function mcpOperation(options: McpOptions & { readonly hasApiKey: boolean
     handle: ({ exchange }) => {
       exchange.keepOpen();
       const { request, body } = exchange;
-      return answer({ request, body, call: toolCallOf(exchange, options.hasApiKey) });
+      const call = toolCallOf(exchange, options.hasApiKey);
+      return endpointFor(exchange.grant)({ request, body, call });
     },
   };
 }
@@ -80,6 +89,21 @@ export const configurationOperation = (options: Configuring): ApiOperation => ({
     return new Response(body, { headers: { "content-type": type } });
   },
 });
+/** More are made anew each time; so many differing callers a server rarely has. */
+const MAX_KEPT = 100;
+
+/** Makes something once for all callers with the same tenants; null stands for all of them. */
+export function forEachGrant<T>(make: (tenants: Grant["tenants"]) => T): (grant: Grant | null) => T {
+  const made = new Map<string, T>();
+  const all = make(null);
+  return (grant) => {
+    if (!grant?.tenants) return all;
+    const key = grant.tenants.join(" ");
+    const value = made.get(key) ?? make(grant.tenants);
+    if (made.size < MAX_KEPT) made.set(key, value);
+    return value;
+  };
+}
 
 /** Counts the calls of tools. */
 export const countCalls =

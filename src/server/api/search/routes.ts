@@ -1,9 +1,10 @@
-import type { TenantStatus } from "../../../tenants/index.ts";
-import type { Handler } from "../../middleware/exchange.ts";
+import type { TenantRegistry, TenantStatus } from "../../../tenants/index.ts";
+import type { Access } from "../../middleware/access.ts";
+import type { Exchange, Handler } from "../../middleware/exchange.ts";
 import { ProblemError } from "../../middleware/problem.ts";
 import { type DocumentationOptions, documentation } from "../mcp/documentation.ts";
 import type { McpOptions } from "../mcp/offer.ts";
-import { configurationOperation, mcpOperation, withMcpSlash } from "../mcp/operation.ts";
+import { configurationOperation, forEachGrant, mcpOperation, withMcpSlash } from "../mcp/operation.ts";
 import type { ApiOperation } from "../openapi.ts";
 import { problem } from "../problems.ts";
 import { createSite, type SiteParts } from "../site.ts";
@@ -15,9 +16,8 @@ export type SearchRoutesOptions = DocumentationOptions &
   SiteParts & {
     readonly isOffline: boolean;
     readonly defaultClientModel: string | null;
-    /** Whether a request has the key; probes are answered without it but tell less. */
-    readonly holdsKey: (request: Request) => boolean;
-    readonly hasApiKey: boolean;
+    /** Probes are answered without a key but tell less. */
+    readonly access: Access;
     /** The processes that share the port. */
     readonly processes: { readonly configured: number; readonly alive: () => number };
     readonly readSearchTimes: () => SearchTimesRecord;
@@ -25,24 +25,43 @@ export type SearchRoutesOptions = DocumentationOptions &
 
 /** All routes of `serve search`, below its base path. */
 export function searchRoutes(options: SearchRoutesOptions): Handler {
+  const registryFor = forEachGrant((tenants) =>
+    tenants ? options.registry.limitedTo(tenants) : options.registry,
+  );
+  const registryOf: RegistryOf = ({ grant }) => registryFor(grant);
   const { handle } = createSite(options, {
     description: "Documentation search: MCP for language models, and the state of the tenants.",
     about: () => about(options),
     aboutSchema: schemas.About,
-    health: async ({ exchange }) => Response.json(health(exchange, options)),
+    health: async ({ exchange }) => {
+      const grant = await options.access.grantOf(exchange.request);
+      const seen = grant && registryFor(grant);
+      return Response.json(health(seen, options));
+    },
     healthSchema: schemas.Health,
     operations: [
-      mcpOperation({ ...options, ...documentation(options) }),
-      configurationOperation(options),
-      ...tenantOperations(options),
+      mcpOperation({
+        ...options,
+        hasApiKey: !options.access.isOpen,
+        offerTo: (tenants) =>
+          documentation({
+            ...options,
+            registry: tenants ? options.registry.limitedTo(tenants) : options.registry,
+          }),
+      }),
+      configurationOperation({ ...options, hasApiKey: !options.access.isOpen }),
+      ...tenantOperations(options, registryOf),
     ],
   });
   return withMcpSlash(handle);
 }
 
+/** The tenants that a caller sees. */
+type RegistryOf = (exchange: Exchange) => TenantRegistry;
+
 const CODENAME = "{[a-z][a-z0-9_-]{1,63}}";
 
-function tenantOperations(options: SearchRoutesOptions): ApiOperation[] {
+function tenantOperations(options: SearchRoutesOptions, registryOf: RegistryOf): ApiOperation[] {
   const unknown = problem("There is no such tenant");
   return [
     {
@@ -61,7 +80,8 @@ function tenantOperations(options: SearchRoutesOptions): ApiOperation[] {
       tag: "tenants",
       summary: "The state of every tenant",
       answers: { 200: { description: "All of them", content: { "application/json": schemas.Tenants } } },
-      handle: async () => Response.json({ tenants: statuses(options).map(toStatusRecord) }),
+      handle: async ({ exchange }) =>
+        Response.json({ tenants: statuses(registryOf(exchange)).map(toStatusRecord) }),
     },
     {
       method: "get",
@@ -71,7 +91,8 @@ function tenantOperations(options: SearchRoutesOptions): ApiOperation[] {
       summary: "The state of a tenant",
       params: schemas.TenantParams,
       answers: { 200: { description: "It", content: { "application/json": schemas.Tenant } }, 404: unknown },
-      handle: async ({ param }) => Response.json(toStatusRecord(options.registry.status(param("codename")))),
+      handle: async ({ exchange, param }) =>
+        Response.json(toStatusRecord(registryOf(exchange).status(param("codename")))),
     },
     {
       method: "post",
@@ -86,7 +107,8 @@ function tenantOperations(options: SearchRoutesOptions): ApiOperation[] {
         409: problem("It is being synced already, or this server may not build its index"),
         503: problem("The server is ending, or runs in offline mode and syncs nothing"),
       },
-      handle: async ({ param }) => trigger(param("codename"), options),
+      handle: async ({ exchange, param }) =>
+        trigger(param("codename"), { registry: registryOf(exchange), isOffline: options.isOffline }),
     },
   ];
 }
@@ -97,16 +119,17 @@ const about = ({ name, version, isReady }: SearchRoutesOptions) => ({
   status: isReady() ? "ready" : "starting",
 });
 
-const statuses = ({ registry }: SearchRoutesOptions): TenantStatus[] =>
+const statuses = (registry: TenantRegistry): TenantStatus[] =>
   registry.list().map(({ codename }) => registry.status(codename));
 
 /**
- * The answer of a probe. Without the key it says nothing about the tenants: their contents and places are not
- * public.
+ * The answer of a probe. Without a key it says nothing about the tenants: their contents and places are not
+ * public. With a key for some of them it says nothing about the others.
+ * @param seen the tenants that the caller sees; null without a key
  */
-function health({ request }: Parameters<Handler>[0], options: SearchRoutesOptions) {
-  const all = statuses(options);
-  const shown = options.holdsKey(request) ? all : [];
+function health(seen: TenantRegistry | null, options: SearchRoutesOptions) {
+  const all = statuses(seen ?? options.registry);
+  const shown = seen ? all : [];
   const tenants = Object.fromEntries(
     shown.map((status) => [
       status.codename,
@@ -133,7 +156,10 @@ function health({ request }: Parameters<Handler>[0], options: SearchRoutesOption
 
 const isHealthy = ({ problem }: TenantStatus): boolean => problem === null;
 
-function trigger(codename: string, { registry, isOffline }: SearchRoutesOptions): Response {
+function trigger(
+  codename: string,
+  { registry, isOffline }: Pick<SearchRoutesOptions, "registry" | "isOffline">,
+): Response {
   registry.status(codename);
   if (isOffline) throw refused(503, "offline", "the server runs in offline mode and syncs nothing");
   const outcome = registry.requestSync(codename);

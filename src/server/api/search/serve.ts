@@ -1,7 +1,6 @@
 import type { Database } from "../../../base/database/index.ts";
 import type { Log } from "../../../base/log.ts";
 import type { Metrics } from "../../../base/metrics.ts";
-import { keyCheck } from "../../middleware/api-key.ts";
 import { MAX_BODY_MS, receiveBodies } from "../../middleware/body.ts";
 import type { Exchange, Layer } from "../../middleware/exchange.ts";
 import { afterArrivals, limitClients, limitConcurrency, limitTime } from "../../middleware/limits.ts";
@@ -12,7 +11,7 @@ import { type SearchRoutesOptions, searchRoutes } from "./routes.ts";
 import { openSearchTimes } from "./search-times.ts";
 
 export type SearchServerOptions = ServerPlace &
-  Omit<SearchRoutesOptions, "isReady" | "readSearchTimes" | "holdsKey" | "hasApiKey"> & {
+  Omit<SearchRoutesOptions, "isReady" | "readSearchTimes" | "access"> & {
     /** The most requests under way; others wait up to the timeout. */
     readonly maxConcurrentRequests: number;
     /** The most requests including waiting ones; beyond it the answer is an immediate 503. */
@@ -41,12 +40,11 @@ export function startSearchServer(options: SearchServerOptions): RunningServer {
     corsOrigins: [],
     guardedMethods: ["GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS"],
     limits: searchLimits(options),
-    routes: ({ isReady }) =>
+    routes: ({ isReady, access }) =>
       searchRoutes({
         ...options,
         isReady,
-        holdsKey: keyCheck(options.apiKey),
-        hasApiKey: options.apiKey !== null,
+        access,
         onCall: (tool, outcome, durationMs) => {
           options.onCall(tool, outcome, durationMs);
           if (tool === "root_search") times.record(outcome, durationMs);

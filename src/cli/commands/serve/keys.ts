@@ -1,0 +1,73 @@
+import { Failure } from "../../../base/failure.ts";
+import { didYouMean } from "../../../base/nearest.ts";
+import { addKey, readKeys, removeKey } from "../../../server/index.ts";
+import { optionValue } from "../../arguments.ts";
+import { KEY_ACTIONS } from "../../commands.ts";
+import { openDeployment } from "../../deployment.ts";
+import { partsOf, type Run, type Shell } from "../../shell.ts";
+
+/**
+ * Runs `keys`; returns the exit code. A running server takes the change over within a second or two.
+ * @throws Failure as `openDeployment`, `addKey` and `removeKey`
+ */
+export const keys: Run = async (shell) => {
+  const [action, name, ...more] = shell.typed.positionals;
+  const isList = action === "list";
+  if (!KEY_ACTIONS.some((one) => one === action) || more.length > 0 || isList !== (name === undefined))
+    throw new Failure("invalid_usage", "keys takes: add NAME, list, or remove NAME");
+  const given = optionValue.text(shell.typed, "tenants");
+  if (given !== null && action !== "add") throw new Failure("invalid_usage", "--tenants goes with keys add");
+  const { deployment } = await openDeployment(partsOf(shell), optionValue.text(shell.typed, "config"));
+  const { keysFile } = deployment.infrastructure;
+  if (keysFile === null)
+    throw new Failure(
+      "invalid_settings",
+      'infrastructure.keys_file of the deployment file must name the file of the keys, such as "keys.json"',
+    );
+  if (name === undefined) await list(keysFile, shell);
+  else if (action === "remove") await remove(keysFile, name, shell);
+  else {
+    const known = deployment.tenants.map(({ codename }) => codename);
+    await add(keysFile, { name, tenants: given === null ? null : tenantsOf(given, known) }, shell);
+  }
+  return 0;
+};
+
+async function add(
+  path: string,
+  { name, tenants }: { readonly name: string; readonly tenants: readonly string[] | null },
+  { typed, io, openNotices }: Shell,
+): Promise<void> {
+  const key = await addKey(path, { name, tenants, now: new Date() });
+  openNotices(io).tell(`the key '${name}' is shown this once; ${path} has only its hash`);
+  await io.stdout.write(typed.has("json") ? `${JSON.stringify({ name, tenants, key })}\n` : `${key}\n`);
+}
+
+async function remove(path: string, name: string, { io, openNotices }: Shell): Promise<void> {
+  await removeKey(path, name);
+  openNotices(io).tell(`the key '${name}' is removed`);
+}
+
+async function list(path: string, { typed, io }: Shell): Promise<void> {
+  const stored = readKeys(path).map(({ name, tenants, createdAt }) => ({
+    name,
+    tenants,
+    created_at: createdAt,
+  }));
+  const lines = stored.map(
+    ({ name, tenants, created_at }) => `${name}\t${tenants?.join(",") ?? "all tenants"}\t${created_at}\n`,
+  );
+  await io.stdout.write(typed.has("json") ? `${JSON.stringify({ keys: stored })}\n` : lines.join(""));
+}
+
+/** @throws Failure `invalid_usage` for a tenant that the deployment does not have */
+function tenantsOf(written: string, known: readonly string[]): readonly string[] {
+  const codenames = [...new Set(written.split(",").map((part) => part.trim()))];
+  for (const codename of codenames)
+    if (!known.includes(codename))
+      throw new Failure(
+        "invalid_usage",
+        `--tenants: there is no tenant '${codename.slice(0, 100)}'${didYouMean(codename, known)}`,
+      );
+  return codenames;
+}

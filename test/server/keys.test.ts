@@ -1,0 +1,318 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import fc from "fast-check";
+import { createLog } from "../../src/base/log.ts";
+import { addKey, openKeyFile, readKeys, removeKey } from "../../src/server/index.ts";
+import { BINARY, cleanEnvironment, requireBinary } from "../support/binary.ts";
+import { openRegistry, openSearchServer, type TestRegistry, writeTree } from "../support/search-server.ts";
+import { until, writeDeployment } from "../support/served.ts";
+
+const scratch = mkdtempSync(join(tmpdir(), "keys-"));
+const file = join(scratch, "keys.json");
+const NOW = new Date("2026-01-02T03:04:05Z");
+const tenant = (codename: string, docs: Readonly<Record<string, string>>): object => ({
+  source_type: "filesystem",
+  codename,
+  docs_name: `The ${codename} docs`,
+  description: `All about ${codename} and ships`,
+  docs_root_dir: writeTree(docs),
+});
+
+let registry: TestRegistry;
+let server: ReturnType<typeof openSearchServer>;
+let all: string;
+let some: string;
+beforeAll(async () => {
+  registry = openRegistry({
+    infrastructure: { allow_index_builds: true },
+    tenants: [
+      tenant("harbour", { "quay.md": "# Quay\n\nMoor the boat at the quay.\n" }),
+      tenant("secretive", { "plan.md": "# Plan\n\nMoor the secret boat elsewhere.\n" }),
+      tenant("shipyard", { "hull.md": "# Hull\n\nPaint the hull of the boat.\n" }),
+    ],
+  });
+  for (const codename of ["harbour", "secretive", "shipyard"]) await registry.build(codename);
+  all = await addKey(file, { name: "operator", tenants: null, now: NOW });
+  some = await addKey(file, { name: "ci.bot-1", tenants: ["harbour", "shipyard", "gone"], now: NOW });
+  const log = createLog({ level: "debug", format: "json", write: (line) => registry.lines.push(line) });
+  server = openSearchServer(registry, { apiKey: "the-one-key", keys: openKeyFile(file, log) });
+});
+afterAll(async () => {
+  await server[Symbol.asyncDispose]();
+  await registry[Symbol.asyncDispose]();
+  rmSync(scratch, { recursive: true });
+});
+
+const request = (key: string | null, path: string, init: RequestInit = {}): Promise<Response> =>
+  fetch(`${server.url}${path}`, {
+    ...init,
+    headers: {
+      "content-type": "application/json",
+      accept: "application/json, text/event-stream",
+      ...(key !== null && { authorization: `Bearer ${key}` }),
+    },
+  });
+
+async function rpc(key: string, method: string, params: object = {}): Promise<Record<string, unknown>> {
+  const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });
+  return (await (await request(key, "/mcp", { method: "POST", body })).json()) as Record<string, unknown>;
+}
+const call = async (key: string, name: string, given: object): Promise<Record<string, unknown>> => {
+  const { result } = await rpc(key, "tools/call", { name, arguments: given });
+  return (result as { structuredContent: Record<string, unknown> }).structuredContent;
+};
+
+describe("who has a key", () => {
+  test("comes in with any of them, and nobody else does", async () => {
+    for (const key of [all, some, "the-one-key"])
+      expect((await request(key, "/tenants/status")).status).toBe(200);
+    for (const key of [null, "", "wrong", `${all}x`, all.slice(0, -1), "ae_", "ci.bot-1"]) {
+      const response = await request(key, "/tenants/status");
+      expect(response.status).toBe(401);
+      expect(response.headers.get("www-authenticate")).toBe('Bearer realm="article-extractor"');
+    }
+  });
+
+  test("is named in the log, without the key", async () => {
+    registry.lines.length = 0;
+    await request(some, "/tenants/status");
+    await request("the-one-key", "/tenants/status");
+    const requests = registry.lines
+      .map((line) => JSON.parse(line))
+      .filter(({ path }) => path === "/tenants/status");
+    expect(requests.map(({ key }) => key)).toEqual(["ci.bot-1", undefined]);
+    for (const secret of [some, all, "the-one-key"]) expect(registry.lines.join("\n")).not.toContain(secret);
+  });
+});
+
+describe("who has a key for some tenants", () => {
+  test("finds only these in lists", async () => {
+    const codenames = (answer: Record<string, unknown>): string[] =>
+      (answer.tenants as { codename: string }[]).map(({ codename }) => codename);
+    expect(codenames(await call(some, "list_tenants", {}))).toEqual(["harbour", "shipyard"]);
+    expect(codenames(await call(all, "list_tenants", {}))).toEqual(["harbour", "secretive", "shipyard"]);
+    for (const query of ["secretive", "ships", "boat plan"])
+      expect(codenames(await call(some, "find_tenant", { query }))).not.toContain("secretive");
+    const { result } = await rpc(some, "resources/list");
+    expect((result as { resources: { uri: string }[] }).resources.map(({ uri }) => uri)).toEqual([
+      "docs://harbour/quay.md",
+      "docs://shipyard/hull.md",
+    ]);
+  });
+
+  test("works with these as usual", async () => {
+    const found = await call(some, "root_search", { tenant_codename: "harbour", query: "moor" });
+    expect(found).toMatchObject({ error: null, results: [{ url: "docs://harbour/quay.md" }] });
+    const uri = "docs://shipyard/hull.md";
+    expect(await call(some, "root_fetch", { tenant_codename: "shipyard", uri })).toMatchObject({
+      error: null,
+    });
+    expect(await rpc(some, "resources/read", { uri })).toMatchObject({ result: { contents: [{ uri }] } });
+    expect((await request(some, "/shipyard/sync/status")).status).toBe(200);
+  });
+
+  test("is told of another as of one that there is not, by every tool and route", async () => {
+    const answers = async (codename: string): Promise<string> => {
+      const uri = `docs://${codename}/plan.md`;
+      const texts = [
+        await call(some, "describe_tenant", { codename }),
+        await call(some, "root_search", { tenant_codename: codename, query: "moor" }),
+        await call(some, "root_fetch", { tenant_codename: codename, uri }),
+        await call(some, "root_fetch", { tenant_codename: "harbour", uri }),
+        await rpc(some, "resources/read", { uri }),
+        await rpc(some, "resources/list", {
+          cursor: Buffer.from(`${codename}\n${uri}`).toString("base64url"),
+        }),
+      ];
+      for (const [method, path] of [
+        ["GET", `/${codename}/sync/status`],
+        ["POST", `/${codename}/sync/trigger`],
+      ]) {
+        const response = await request(some, path ?? "", { method: method ?? "" });
+        const { request_id: _, ...problem } = (await response.json()) as Record<string, unknown>;
+        texts.push({ status: response.status, ...problem });
+      }
+      return JSON.stringify(texts).replaceAll(codename, "TENANT");
+    };
+    const unknown = await answers("secretary");
+    expect(await answers("secretive")).toBe(unknown);
+    expect(unknown).not.toContain("did you mean secret");
+  });
+
+  test("is told of no other by health, status or the list of tools", async () => {
+    for (const path of ["/health", "/tenants/status", "/", "/mcp.json", "/openapi.json"])
+      expect(await (await request(some, path)).text()).not.toContain("secretive");
+    expect(await (await request(some, "/health")).json()).toMatchObject({ tenant_count: 2 });
+    expect(await (await request(all, "/health")).json()).toMatchObject({ tenant_count: 3 });
+    expect(await (await request(null, "/health")).json()).toMatchObject({ tenants: {} });
+    expect(JSON.stringify(await rpc(some, "tools/list"))).not.toContain("secretive");
+  });
+
+  test("learns of no other by any message", async () => {
+    const methods = ["tools/call", "resources/read", "resources/list", "prompts/get"];
+    const word = fc.oneof(
+      fc.constantFrom(
+        "secretiv",
+        "secret",
+        "docs://secretiv/plan.md",
+        "harbour",
+        "answer_from_docs",
+        "root_search",
+      ),
+      fc.string(),
+    );
+    await fc.assert(
+      fc.asyncProperty(
+        fc.constantFrom(...methods),
+        fc.constantFrom("root_search", "root_fetch", "describe_tenant", "find_tenant", "answer_from_docs"),
+        fc.record({ tenant_codename: word, codename: word, uri: word, query: word, question: word }),
+        async (method, name, given) => {
+          const answer = await rpc(some, method, { name, uri: given.uri, arguments: given });
+          expect(JSON.stringify(answer)).not.toContain("secretive");
+        },
+      ),
+      { numRuns: 100 },
+    );
+  });
+});
+
+describe("the file", () => {
+  test("has no key, and is for its owner only", () => {
+    const text = readFileSync(file, "utf8");
+    for (const key of [all, some]) expect(text).not.toContain(key);
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect(JSON.parse(text)).toMatchObject({
+      keys: [
+        { name: "operator", tenants: null, created_at: NOW.toISOString() },
+        { name: "ci.bot-1", tenants: ["harbour", "shipyard", "gone"] },
+      ],
+    });
+  });
+
+  test("keeps every key that was added at once with others", async () => {
+    const path = join(scratch, "many.json");
+    const names = Array.from({ length: 12 }, (_, at) => `k${at}`);
+    const keys = await Promise.all(names.map((name) => addKey(path, { name, tenants: null, now: NOW })));
+    expect(new Set(keys).size).toBe(12);
+    expect(
+      readKeys(path)
+        .map(({ name }) => name)
+        .sort(),
+    ).toEqual([...names].sort());
+  });
+
+  test("is read again by a running server when it changes", async () => {
+    const later = await addKey(file, { name: "later", tenants: ["harbour"], now: NOW });
+    const statusOf = async (key: string): Promise<number> => (await request(key, "/tenants/status")).status;
+    await until(
+      () => statusOf(later),
+      (status) => status === 200,
+    );
+    await removeKey(file, "later");
+    await until(
+      () => statusOf(later),
+      (status) => status === 401,
+    );
+    expect(await statusOf(all)).toBe(200);
+  });
+
+  test("that breaks while a server runs leaves the keys as they were; that is gone, none", async () => {
+    const path = join(scratch, "breaking.json");
+    const key = await addKey(path, { name: "a", tenants: null, now: NOW });
+    const lines: string[] = [];
+    const log = createLog({ level: "info", format: "json", write: (line) => lines.push(line) });
+    const keys = openKeyFile(path, log);
+    writeFileSync(path, "{");
+    await until(
+      () => keys.find(key) && lines.join(""),
+      (said) => String(said).includes("keys not read"),
+    );
+    expect(keys.find(key)).toMatchObject({ name: "a", tenants: null });
+    rmSync(path);
+    await until(
+      () => keys.find(key),
+      (found) => found === null,
+    );
+  });
+
+  test.each([
+    ["{", "is not JSON"],
+    ["[]", "it has no list of keys"],
+    ['{"keys":[7]}', "keys[0] is no object"],
+    ['{"keys":[{"name":"","hash":""}]}', "keys[0].name"],
+    ['{"keys":[{"name":"a","hash":"x"}]}', "keys[0].hash"],
+    [`{"keys":[{"name":"a","hash":"${"0".repeat(64)}","tenants":"x"}]}`, "keys[0].tenants"],
+  ])("with %p is refused", (text, message) => {
+    const path = join(scratch, "bad.json");
+    writeFileSync(path, text);
+    expect(() => readKeys(path)).toThrow(message);
+  });
+
+  test("that is not there names the command that makes it", () => {
+    expect(() => readKeys(join(scratch, "none.json"))).toThrow(
+      "ENOENT; article-extractor keys add NAME makes it",
+    );
+  });
+
+  test.each(["", "a b", "-x", "x".repeat(65), "é", "../x"])("takes no name %p", async (name) => {
+    await expect(addKey(file, { name, tenants: null, now: NOW })).rejects.toThrow("a name has 1 to 64");
+  });
+
+  test("that nobody may write is left as it was", async () => {
+    if (process.getuid?.() === 0) return;
+    chmodSync(scratch, 0o500);
+    await expect(addKey(file, { name: "x", tenants: null, now: NOW })).rejects.toThrow("EACCES");
+    chmodSync(scratch, 0o700);
+  });
+});
+
+describe("the command", () => {
+  const root = writeDeployment({ keys_file: "access/keys.json" });
+  const run = async (...words: string[]) => {
+    requireBinary();
+    const child = Bun.spawn([BINARY, "keys", ...words], {
+      cwd: root,
+      env: cleanEnvironment(),
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    const [out, err] = await Promise.all([
+      new Response(child.stdout).text(),
+      new Response(child.stderr).text(),
+    ]);
+    return { code: await child.exited, out, err };
+  };
+
+  test("adds, lists and removes keys, and shows each once", async () => {
+    expect(await run("list")).toMatchObject({
+      code: 2,
+      err: expect.stringContaining("keys add NAME makes it"),
+    });
+    const added = await run("add", "ci", "--tenants", "tool");
+    expect(added).toMatchObject({ code: 0, err: expect.stringContaining("shown this once") });
+    expect(added.out).toMatch(/^ae_[\w-]{43}\n$/);
+    expect(JSON.parse((await run("add", "me", "--json")).out)).toMatchObject({ name: "me", tenants: null });
+    expect((await run("list")).out).toMatch(/^ci\ttool\t\S+\nme\tall tenants\t\S+\n$/);
+    expect(JSON.parse((await run("list", "--json")).out)).toMatchObject({
+      keys: [{ name: "ci", tenants: ["tool"] }, { name: "me" }],
+    });
+    expect(await run("remove", "ci")).toMatchObject({ code: 0, out: "" });
+    expect((await run("list")).out).toStartWith("me\t");
+  });
+
+  test.each<[string[], string]>([
+    [[], "keys takes: add NAME, list, or remove NAME"],
+    [["add"], "keys takes:"],
+    [["list", "x"], "keys takes:"],
+    [["remove"], "keys takes:"],
+    [["make", "x"], "keys takes:"],
+    [["add", "a", "b"], "keys takes:"],
+    [["remove", "nobody"], "there is no key 'nobody'"],
+    [["add", "me"], "there is a key 'me'"],
+    [["add", "x", "--tenants", "tol"], "there is no tenant 'tol'; did you mean tool?"],
+    [["remove", "me", "--tenants", "tool"], "--tenants goes with keys add"],
+  ])("%j is refused", async (words, message) => {
+    expect(await run(...words)).toMatchObject({ code: 2, out: "", err: expect.stringContaining(message) });
+  });
+});
