@@ -16,23 +16,23 @@ import { COMMAND_NAMES, COMMANDS, type Command, EXTRACT_COMMAND, requireCommand 
 import type { Flag } from "./flags/flag.ts";
 import { hasRawBytes } from "./path-bytes.ts";
 
-/** What was typed, before it means anything. */
+/** The typed words, before they are interpreted. */
 export type Typed = {
   readonly command: Command;
   readonly positionals: readonly string[];
-  /** Whether the command's help is asked for, as an option or as the only word behind its name. */
+  /** Whether help is requested, as an option or as the only word after the command's name. */
   readonly asksForHelp: boolean;
-  /** Whether the option was given. */
+  /** Tells whether the option was given. */
   has(name: string): boolean;
-  /** The option's last value; null when it was not given. */
+  /** Returns the option's last value; null when it was not given. */
   one(name: string): string | null;
-  /** All values of a repeatable option. */
+  /** Returns all values of a repeatable option. */
   many(name: string): readonly string[];
 };
 
 /**
- * Reads the words after the program's name. An option means the same before, between and after the arguments,
- * the command's name included; after `--` every word is an argument.
+ * Reads the words after the program's name. An option has the same meaning before, between and after the arguments,
+ * including the command's name; after `--` every word is an argument.
  * @throws Failure `invalid_usage` for unknown options (naming the nearest) and missing values
  */
 export function parseArguments(words: readonly string[]): Typed {
@@ -41,7 +41,7 @@ export function parseArguments(words: readonly string[]): Typed {
   const values = readOptions(command, tokens, words);
   for (const word of positionals) requireText(word, "an argument");
   const many = (name: string): readonly string[] => values.get(name) ?? [];
-  // In `search --dir docs help` and `index -- help` the word is an argument.
+  // In `search --dir docs help` and `index -- help`, "help" is an argument.
   const isLastOfTwo = tokens.length === 2 && tokens.every(({ kind }) => kind === "positional");
   return {
     command,
@@ -53,8 +53,8 @@ export function parseArguments(words: readonly string[]): Typed {
   };
 }
 
-// An option has the same letter and takes a value, or none, in all commands that know it. So the words are taken
-// apart before the command is known, which may stand behind options.
+// An option has the same letter, and takes a value or none, in all commands that know it. So the words can be split
+// before the command is known, which may come after options.
 const OPTIONS = Object.fromEntries(
   COMMANDS.flatMap(({ flags }) => flags).map(({ name, short, placeholder }) => [
     name,
@@ -62,7 +62,7 @@ const OPTIONS = Object.fromEntries(
   ]),
 );
 
-// Not strict: what is wrong is said in our own words, with the option that was meant.
+// Parsing is not strict, so that our own message can name the option that was meant.
 const tokenize = (words: readonly string[]) =>
   parseArgs({ args: [...words], options: OPTIONS, strict: false, allowPositionals: true, tokens: true })
     .tokens;
@@ -71,9 +71,9 @@ type Token = ReturnType<typeof tokenize>[number];
 type OptionToken = Extract<Token, { kind: "option" }>;
 
 function requireForm(word: string, { rawName }: OptionToken): void {
-  // The letter of `-q=yes` is a switch, so what follows it is read as more letters.
+  // In `-q=yes` the letter is a switch, so what follows it is read as more letters.
   if (rawName === "-=") throw new Failure("invalid_usage", `${word.split("=")[0]} takes no value`);
-  // Else `-output json` would be `-o utput`, and write a file of that name.
+  // Otherwise `-output json` would be `-o utput`, and write a file of that name.
   const name = /^-([^-=][^=]+)/.exec(word)?.[1];
   if (name !== undefined && Object.hasOwn(OPTIONS, name))
     throw new Failure("invalid_usage", `unknown option -${name}; did you mean --${name}?`);
@@ -84,25 +84,25 @@ function takeCommand(tokens: readonly Token[]): Pick<Typed, "command" | "positio
   const positionals = tokens.flatMap((token) => (token.kind === "positional" ? [token.value] : []));
   const first = tokens.findIndex(({ kind }) => kind === "positional");
   const [word = "", ...rest] = positionals;
-  // After `--` a word is an argument even where a command has that name.
+  // After `--` a word is an argument even if a command has that name.
   if (first < 0 || (end >= 0 && end < first)) return { command: EXTRACT_COMMAND, positionals };
   const command = COMMANDS.find(({ name }) => name === word);
   if (command) return { command, positionals: rest };
-  // A bare word is no URL and no option; where it is like a command, nothing else was meant.
+  // A bare word is neither a URL nor an option; if it resembles a command, that command was meant.
   const isMistyped = /^[a-z-]+$/i.test(word) && nearest(word, COMMAND_NAMES) !== null;
   return isMistyped
     ? { command: requireCommand(word), positionals: rest }
     : { command: EXTRACT_COMMAND, positionals };
 }
 
-/** The values of the options that were typed, by their names; "true" for a switch. */
+/** Returns the values of the typed options by their names; "true" for a switch. */
 function readOptions(
   command: Command,
   tokens: readonly Token[],
   words: readonly string[],
 ): ReadonlyMap<string, readonly string[]> {
   const parser = cac("article-extractor");
-  // A `--no-x` switch is on only when typed.
+  // A `--no-x` switch is only on when it was typed.
   const declared = parser.command("[...words]", "", { ignoreOptionDefaultValue: true });
   for (const flag of command.flags) declared.option(declarationOf(flag), flag.help);
   const values: string[] = [];
@@ -128,15 +128,15 @@ function readOptions(
 const declarationOf = ({ name, placeholder }: Flag): string =>
   `--${name}${placeholder === undefined ? "" : " <value>"}`;
 
-// cac knows a switch by its camelCase name alone: after `--prefer-http` it would take the next word for its value. A
-// value that looks like a number would become one, so each travels as a word like "@3" that stands for it.
+// cac knows a switch only by its camelCase name: after `--prefer-http` it would take the next word as its value. It
+// also turns a value that looks like a number into one, so each value is replaced by a word like "@3".
 const spellingOf = ({ name }: Flag): string =>
   name.startsWith("no-") ? `--${name}` : `--${camelCase(name)}`;
 
 const camelCase = (name: string): string =>
   name.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
 
-// `--no-x` is x = false. Of `--x` and `--no-x` the last one counts, where there are both.
+// `--no-x` means x = false. The last of `--x` and `--no-x` counts.
 function typedValues(flag: Flag, read: unknown, values: readonly string[]): readonly string[] {
   const all: unknown[] = read === undefined ? [] : [read].flat();
   if (flag.placeholder !== undefined) return all.map((word) => values[Number(String(word).slice(1))] ?? "");
@@ -177,7 +177,7 @@ function unknownOption(written: string, command: Command): Failure {
   return new Failure("invalid_usage", `unknown option ${written}${hint}`);
 }
 
-/** Reads the value of an option, null when it was not given; throws `Failure` `invalid_usage`. */
+/** Reads the value of an option; null when it was not given. Throws `Failure` `invalid_usage`. */
 export const optionValue = {
   text: (typed: Typed, name: string): string | null => read(typed, name, text),
   texts: (typed: Typed, name: string): string[] => typed.many(name).map((value) => parse(name, value, text)),

@@ -33,7 +33,7 @@ const JSON_OUTPUT = {
   help: "One JSON document instead of text",
 } as const;
 
-/** What only `index` takes. */
+/** The flags that only `index` takes. */
 const INDEX_ONLY_FLAGS = [
   CONFIG,
   { name: "all", group: "Input", help: "Every tenant of the deployment" },
@@ -49,7 +49,7 @@ const INDEX_ONLY_FLAGS = [
   JSON_OUTPUT,
 ] as const;
 
-/** What only `search` takes. */
+/** The flags that only `search` takes. */
 const SEARCH_ONLY_FLAGS = [
   CONFIG,
   { name: "all", group: "Input", help: "Search every tenant of the deployment" },
@@ -61,19 +61,19 @@ const SEARCH_ONLY_FLAGS = [
   JSON_OUTPUT,
 ] as const;
 
-/** What only `fetch` takes. */
+/** The flags that only `fetch` takes. */
 const FETCH_ONLY_FLAGS = [CONFIG, JSON_OUTPUT] as const;
 
-/** What only `sync` takes. */
+/** The flags that only `sync` takes. */
 const SYNC_ONLY_FLAGS = [CONFIG, { name: "all", group: "Input", help: "Every tenant" }] as const;
 
-/** What only `doctor` takes. */
+/** The flags that only `doctor` takes. */
 const DOCTOR_ONLY_FLAGS = [
   CONFIG,
   { name: "json", group: "Output", help: "Print the findings as JSON" },
 ] as const;
 
-/** What only `serve` takes. */
+/** The flags that only `serve` takes. */
 const SERVE_ONLY_FLAGS = [
   {
     name: "config",
@@ -193,7 +193,7 @@ export const CRAWL_COMMAND: Command = {
   flags: CRAWL_FLAGS,
 };
 
-/** What can be served. */
+/** The servers that `serve` can start. */
 export const SERVERS = ["extractor", "search"] as const;
 
 export const SERVE_COMMAND: Command = {

@@ -5,7 +5,7 @@ import type { Flag } from "./flags/flag.ts";
 
 export const SHELLS = ["bash", "zsh", "fish"] as const;
 
-/** The completion script of a shell; throws `Failure` `invalid_usage` for another one. */
+/** Formats the completion script of a shell; throws `Failure` `invalid_usage` for an unknown shell. */
 export function formatCompletions(shell: string): string {
   if (shell === "bash") return bash();
   if (shell === "zsh") return zsh();
@@ -21,14 +21,16 @@ const spellings = (flag: Flag): string[] => [`--${flag.name}`, ...(flag.short ? 
 const commandNames = COMMANDS.map(({ name }) => name);
 const namedCommands = COMMANDS.filter((command) => command !== EXTRACT_COMMAND);
 
-/** Every option once; an option means the same in all commands that take it. */
+/** Every option once, because an option means the same in all commands that take it. */
 const allOffered: readonly Flag[] = [
   ...new Map(COMMANDS.flatMap(offered).map((flag) => [flag.name, flag])).values(),
 ];
 
-/** What prints the codenames of the tenants, which the scripts offer; nothing where there is no deployment file. */
+/**
+ * The command that prints the codenames of the tenants for the scripts; it prints nothing without a deployment file.
+ */
 const TENANTS = "article-extractor completions tenants 2> /dev/null";
-/** Commands that take a tenant as their first argument, and commands that take any number of them. */
+/** The commands that take a tenant as their first argument, and those that take any number of tenants. */
 const OF_ONE_TENANT = ["search", "fetch"];
 const OF_TENANTS = ["index", "sync"];
 
@@ -182,7 +184,10 @@ ${[...commandLines, ...flagLines, shells, servers, actions, commands, tenants].j
 `;
 }
 
-/** Where the option is offered: everywhere, after its commands, or where none is named (which is extract). */
+/**
+ * Returns the condition under which fish offers an option: everywhere, after its commands, or when no command is
+ * named (which means extract).
+ */
 function fishCondition({ name, short, isRepeatable }: Flag): string {
   const takes = (command: Command): boolean => offered(command).some((flag) => flag.name === name);
   const isNew = `not __fish_contains_opt ${short ? `-s ${short} ` : ""}${name}`;

@@ -19,7 +19,7 @@ import { type CommandParts, overridesOf, warnOfMisspelt } from "./program.ts";
 export type DeployedProgram = { readonly program: Program; readonly deployment: PlacedDeployment };
 
 /**
- * Reads the program and the deployment file that was asked for.
+ * Reads the program and the requested deployment file.
  * @param config what `--config` says; null: the environment's, then `./deployment.json`
  * @throws Failure `unreadable_input`; `invalid_settings` with a line for each problem
  */
@@ -34,8 +34,8 @@ export async function openDeployment(
 }
 
 /**
- * Does the same for a program that goes on without a deployment file; one that is found here and cannot be read is
- * no reason to stop, because it may be another program's.
+ * Does the same for a program that also runs without a deployment file; a file that is found in the current directory
+ * and cannot be read is ignored, because it may belong to another program.
  * @throws Failure as `openDeployment`, of a file that was named
  */
 export async function openOptionalDeployment(
@@ -62,7 +62,7 @@ async function loadFound({ io, notices }: CommandParts): Promise<PlacedDeploymen
 }
 
 /**
- * Opens the tenants of a deployment file for one command; an interruption ends what they are at.
+ * Opens the tenants of a deployment file for one command; an interruption stops their work.
  * @throws Failure as `openDeployment`
  */
 export async function openCommandTenants(parts: CommandParts, config: string | null): Promise<OpenTenants> {
@@ -79,11 +79,11 @@ export async function openCommandTenants(parts: CommandParts, config: string | n
   return { ...tenants, [Symbol.asyncDispose]: close };
 }
 
-/** Where a deployment file is looked for when nothing names one. */
+/** The path of the deployment file when nothing names one. */
 export const DEFAULT_CONFIG = "deployment.json";
 
 /**
- * Reads the deployment file that was asked for.
+ * Reads the requested deployment file.
  * @throws Failure `unreadable_input`; `invalid_settings` with a line for each problem
  */
 export async function chooseDeployment(choice: {
@@ -111,6 +111,6 @@ export async function loadDeployment(path: string, io: Io): Promise<PlacedDeploy
   return { ...deployment, path: resolve(path) };
 }
 
-/** `1 document`, `2 documents`. */
+/** Formats a count: `1 document`, `2 documents`. */
 export const countedDocuments = (count: number): string =>
   `${count} ${count === 1 ? "document" : "documents"}`;

@@ -3,10 +3,10 @@ import { COMMAND_NAMES, COMMANDS, type Command, type CommandName, EXTRACT_COMMAN
 import { FLAG_GROUPS, type Flag } from "./flags/flag.ts";
 import { type Paint, wrap } from "./terminal/notices.ts";
 
-/** What is typed, and what comes of it where that is not plain. */
+/** A command, and what it does if that is not obvious. */
 type Example = readonly [command: string, meaning: string];
 
-/** Examples of each command, the plainest first. */
+/** Examples of each command, the simplest first. */
 export const EXAMPLES: Readonly<Record<CommandName, readonly Example[]>> = {
   extract: [
     ["article-extractor https://example.org/post --output markdown", "one page as Markdown"],
@@ -82,12 +82,12 @@ export const EXAMPLES: Readonly<Record<CommandName, readonly Example[]>> = {
 };
 
 type HelpOptions = {
-  /** Columns of the terminal. */
+  /** The number of columns of the terminal. */
   readonly width: number;
   readonly paint: Paint;
 };
 
-/** The help of a command: examples first, then what it takes. */
+/** Formats the help of a command: examples first, then what it takes. */
 export function formatHelp(command: Command, { width, paint }: HelpOptions): string {
   const sections = [
     `${paint.bold("Usage:")} article-extractor ${usageOf(command)}`,
@@ -108,8 +108,8 @@ export function formatHelp(command: Command, { width, paint }: HelpOptions): str
 const SCREEN_ROWS = 22; // of 24: a prompt stands before and behind
 
 /**
- * What the program is for, in one screen of 24 lines; as much of it as fits there at this width. All else stands
- * in the help.
+ * Formats an overview of the program for a screen of 24 lines, as much of it as fits at this width. Everything else
+ * is in the help.
  */
 export function formatOverview({ width, paint }: HelpOptions): string {
   const usage = `${paint.bold("Usage:")} article-extractor URL [options]`;
@@ -144,13 +144,13 @@ export function formatOverview({ width, paint }: HelpOptions): string {
   return texts.find((text) => rowsOf(text, width) <= SCREEN_ROWS) ?? texts.at(-1) ?? "";
 }
 
-/** Rows that a text takes on a terminal that breaks long lines. */
+/** Counts the rows that a text takes on a terminal that breaks long lines. */
 const rowsOf = (text: string, width: number): number =>
   stripVTControlCharacters(text.trimEnd())
     .split("\n")
     .reduce((rows, line) => rows + Math.max(1, Math.ceil(line.length / width)), 0);
 
-/** What is typed behind the program's name. */
+/** Returns what is typed after the program's name. */
 export const usageOf = ({ name, usage }: Command): string =>
   (name === EXTRACT_COMMAND.name ? usage : `${name} ${usage}`).trim();
 
@@ -165,7 +165,7 @@ function examplesOf({ name }: Command, width: number): string {
   return lines.join("\n");
 }
 
-/** An option as the help shows it: `-o, --output-file FILE`. */
+/** Formats an option for the help: `-o, --output-file FILE`. */
 export function spelling({ name, short, placeholder, isRepeatable }: Flag): string {
   const long = `--${name}${placeholder ? ` ${placeholder}` : ""}${isRepeatable ? " ..." : ""}`;
   return short ? `-${short}, ${long}` : `    ${long}`;
@@ -173,7 +173,7 @@ export function spelling({ name, short, placeholder, isRepeatable }: Flag): stri
 
 const MAX_COLUMN = 32;
 
-/** Two columns; in a narrow terminal the second one goes below the first. */
+/** Formats two columns; in a narrow terminal the second one goes below the first. */
 function formatRows(rows: readonly (readonly [string, string])[], width: number): string {
   const column = Math.min(MAX_COLUMN, Math.max(...rows.map(([left]) => left.length)));
   const isNarrow = width < column + 30;

@@ -8,7 +8,7 @@ import type { PageUrl } from "../urls/index.ts";
 import { type Io, untilAborted } from "./io.ts";
 import { pathBytes } from "./path-bytes.ts";
 
-/** What bounds reading. */
+/** The limits of reading. */
 type ReadOptions = {
   readonly url: PageUrl | null;
   readonly maxBytes: number;
@@ -50,7 +50,7 @@ export async function readText(path: string, io: Io, maxBytes: number): Promise<
   return decodeText(bytes, null).text;
 }
 
-/** Whether a path means standard input; /dev/stdin cannot be opened where it is a socket. */
+/** Tells whether a path means standard input; /dev/stdin cannot be opened when it is a socket. */
 export const isStdin = (path: string): boolean => path === "-" || path === "/dev/stdin";
 
 const TYPE_BY_EXTENSION: Readonly<Record<string, string>> = {
@@ -80,7 +80,7 @@ async function readBytes(path: string, maxBytes: number): Promise<Uint8Array> {
 
 type Readable = { createReadStream(): AsyncIterable<Uint8Array> };
 
-// By stream, because pipes and devices have no size to believe.
+// The file is read as a stream, because pipes and devices have no reliable size.
 async function readAtMost(file: Readable, limit: number): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   let length = 0;
@@ -115,7 +115,7 @@ function toDocument({ name, bytes, url, declaredType }: RawDocument): LocalDocum
   const { text } = decoded;
   return {
     name,
-    // A fragment that starts with a bare word is still a page: only what holds no tag at all is plain text.
+    // A fragment that starts with a bare word is still a page; only text without any tag is plain text.
     kind: bodyKind(declaredType ?? (sniffed === "text/plain" && hasTags(text) ? "text/html" : sniffed)),
     body: text,
     url,

@@ -8,7 +8,7 @@ import { wrap } from "./terminal/notices.ts";
 
 const PROGRAM = "article-extractor";
 
-/** One manual page for all commands, in the `man` macros that groff and mandoc read (man(7)). */
+/** Formats one manual page for all commands, in the `man` macros that groff and mandoc read (man(7)). */
 export function formatManual(): string {
   const lines = [
     `.TH ${PROGRAM.toUpperCase()} 1 "" "${PROGRAM} ${toRoff(VERSION)}" "User Commands"`,
@@ -77,7 +77,7 @@ const optionEntry = (flag: Flag): string[] => entry(spelling(flag).trim(), flag.
 
 const entry = (term: string, meaning: string): string[] => [".TP", bold(term), ...paragraph(meaning)];
 
-/** Lines of source, which have no meaning of their own: the formatter fills its lines again. */
+/** Formats a paragraph; its line breaks have no meaning, because the formatter fills lines again. */
 const paragraph = (text: string): string[] => wrap(text, 80, (word) => toRoff(word).length).map(toRoff);
 
 const bold = (text: string): string => `\\fB${toRoff(text)}\\fR`;
@@ -94,7 +94,7 @@ const ESCAPES: Readonly<Record<string, string>> = {
   '"': "\\(dq",
 };
 
-/** Text as roff shows it letter for letter (groff_char(7)). */
+/** Escapes text so that roff shows it unchanged (groff_char(7)). */
 function toRoff(text: string): string {
   const escaped = text
     .replace(/[\\\-'`^~"]/g, (letter) => ESCAPES[letter] ?? letter)

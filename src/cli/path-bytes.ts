@@ -1,8 +1,8 @@
 import { dirname } from "node:path";
 
 /**
- * A name of a file is bytes, and a word of this program is text. Each byte that is no UTF-8 becomes a lone surrogate
- * U+DC80 to U+DCFF, which no UTF-8 can hold, so that every name comes back as it was (as in Python's PEP 383).
+ * Decodes the bytes of a file name. Each byte that is not UTF-8 becomes a lone surrogate U+DC80 to U+DCFF, which
+ * UTF-8 cannot contain, so that every name can be encoded back unchanged (as in Python's PEP 383).
  */
 export function decodePath(bytes: Uint8Array): string {
   let text = "";
@@ -17,7 +17,9 @@ export function decodePath(bytes: Uint8Array): string {
   return text;
 }
 
-/** What the functions of `node:fs` take for a path that `decodePath` made: text, or the bytes of what is none. */
+/**
+ * Returns the argument for functions of `node:fs` for a path from `decodePath`: text, or bytes when it is not UTF-8.
+ */
 export function pathBytes(path: string): string | Buffer {
   if (!hasRawBytes(path)) return path;
   const parts = path.split(RAW_BYTE).map((part) => {
@@ -27,19 +29,19 @@ export function pathBytes(path: string): string | Buffer {
   return Buffer.concat(parts);
 }
 
-/** As `dirname`, which replaces such bytes in this runtime; `join` and `resolve` do too. */
+/** Works like `dirname`, which, like `join` and `resolve`, replaces such bytes in this runtime. */
 export function directoryOf(path: string): string {
   if (!hasRawBytes(path)) return dirname(path);
   const end = path.lastIndexOf("/");
   return end < 0 ? "." : path.slice(0, end) || "/";
 }
 
-/** Whether a word holds bytes that are no UTF-8. */
+/** Tells whether a word contains bytes that are not UTF-8. */
 export const hasRawBytes = (word: string): boolean => !word.isWellFormed();
 
 /**
- * The words of the command line with all their bytes. The runtime replaces what is no UTF-8 by U+FFFD, so that two
- * files become one.
+ * Returns the words of the command line with all their bytes. The runtime replaces invalid UTF-8 by U+FFFD, which
+ * would make two file names equal.
  * @param argv as the runtime gives them
  * @param readCommandLine the process's words with a zero byte behind each, as Linux shows them; null elsewhere
  */
@@ -58,7 +60,7 @@ export function decodeWords(
 const UTF8 = new TextDecoder("utf-8", { ignoreBOM: true });
 const RAW_BYTE = /([\udc80-\udcff])/u;
 
-/** Bytes of the UTF-8 sequence that begins here (Unicode 16, table 3-7); 0 where none does. */
+/** Returns the length of the UTF-8 sequence that begins here (Unicode 16, table 3-7); 0 when none does. */
 function sequenceLength(bytes: Uint8Array, at: number): number {
   const first = bytes[at] ?? 0;
   if (first < 0x80) return 1;
@@ -70,7 +72,7 @@ function sequenceLength(bytes: Uint8Array, at: number): number {
   return isBegun && isContinued ? length : 0;
 }
 
-/** What may follow these first bytes; others take any continuation. */
+/** The bytes that may follow these first bytes; others accept any continuation. */
 const SECOND_BYTES: Readonly<Record<number, readonly [low: number, high: number]>> = {
   224: [0xa0, 0xbf],
   237: [0x80, 0x9f],

@@ -16,7 +16,7 @@ import { optionValue, type Typed } from "./arguments.ts";
 import type { Io } from "./io.ts";
 import type { Notices } from "./terminal/notices.ts";
 
-/** What every command that opens the program is given. */
+/** The parts that every command gets that opens the program. */
 export type CommandParts = { readonly typed: Typed; readonly io: Io; readonly notices: Notices };
 
 /**
@@ -29,7 +29,7 @@ export function openProgram({ typed, io, notices }: CommandParts): Program {
   return readProgram(io, environment, overridesOf(typed));
 }
 
-/** What was typed and goes before the environment. @throws Failure `invalid_usage` */
+/** Returns the typed settings, which override the environment. */
 export function overridesOf(typed: Typed): Overrides {
   return {
     logLevel: optionValue.choice(typed, "log-level", LOG_LEVELS),
@@ -55,7 +55,7 @@ function readEgress(typed: Typed): string | null {
 export type CommandApp = { readonly app: App; readonly program: Program; readonly log: Log };
 
 /**
- * Opens the application for the person at the program.
+ * Opens the application for the person who runs the program.
  * @throws Failure `invalid_settings`, `invalid_usage`
  */
 export function openCommandApp(
@@ -69,18 +69,18 @@ export function openCommandApp(
   return { app, program, log };
 }
 
-/** The person at the terminal, or whoever writes into the pipe in their place: a line break says "done". */
+/** The person at the terminal, or whoever writes into the pipe instead; a line break means "done". */
 const createPerson = (io: Io): Person => ({
   async ask(message, signal) {
-    // Not a notice: with --quiet, too, somebody has to know what the window is waiting for.
+    // This is not a notice: even with --quiet, somebody has to know what the window is waiting for.
     io.stderr.write(`${message}\n`);
     const line = await io.stdin.readLine();
-    // Nobody is there, so only the time and the window tell.
+    // Nobody is there, so only the time limit or closing the window ends the wait.
     if (line === null && !signal.aborted) await new Promise(() => {});
   },
 });
 
-/** Says that the browser somebody asked for is not there; without being asked for nobody misses it. */
+/** Warns that a requested browser is missing; without a request nobody needs it. */
 export function noteMissingBrowser(
   { preference }: NetworkOptions,
   { app, program, notices }: Pick<CommandApp, "app" | "program"> & { readonly notices: Notices },
@@ -91,12 +91,12 @@ export function noteMissingBrowser(
     notices.warn("no Chromium, Chrome or Edge was found: pages are fetched over plain HTTP");
 }
 
-/** Warns of variables that nobody reads because they are misspelt. */
+/** Warns about variables that are not read because they are misspelt. */
 export function warnOfMisspelt(
   environment: Environment,
   { io, notices, deployment }: Omit<CommandParts, "typed"> & { readonly deployment: Deployment | null },
 ): void {
-  // Of several processes the first one has warned.
+  // The first of several processes has already warned.
   if (io.supervisor !== null) return;
   const named = deployment === null ? [] : tokenVariables(deployment);
   for (const { name, meant } of misspeltVariables(environment, new Set(named)))

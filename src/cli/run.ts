@@ -13,7 +13,7 @@ const INTERRUPTED = 130;
  * usage or configuration, 130 interrupted. Data goes to stdout, everything else to stderr.
  */
 export async function runCli(words: readonly string[], io: Io): Promise<number> {
-  // Options that cannot be read may still ask for no colours.
+  // Invalid options may still ask for no colours.
   let hasColors = () => !words.includes("--no-color") && allowsColors(io);
   const openNotices = (isQuiet: boolean, at: Io = io): Notices =>
     createNotices({ io: at, paint: () => createPaint(hasColors() && io.stderr.isTerminal), isQuiet });
@@ -34,19 +34,19 @@ export async function runCli(words: readonly string[], io: Io): Promise<number> 
 
 const allowsColors = ({ environment }: Io): boolean => !environment.NO_COLOR && environment.TERM !== "dumb";
 
-/** What went wrong first, where cleaning up went wrong after it. */
+/** Returns the first error, when cleaning up failed after it. */
 const firstError = (error: unknown): unknown =>
   error instanceof SuppressedError ? firstError(error.suppressed) : error;
 
 function reportError(error: unknown, io: Io, notices: Notices): number {
-  // The reader has seen enough: nothing is wrong, and nobody is left to tell.
+  // The reader has closed the output: nothing is wrong, and nobody is left to tell.
   if (error instanceof OutputClosed) return 0;
   if (io.signal.aborted) {
     notices.error("interrupted");
     return INTERRUPTED;
   }
   if (error instanceof Failure) {
-    // Wrong settings are told together; any other line break comes out of what was typed or fetched.
+    // Wrong settings are reported together; any other line break comes from typed or fetched text.
     const lines = error.code === "invalid_settings" ? error.message.split("\n") : [error.message];
     for (const line of lines) notices.error(line);
     return FAILURE_OUTCOMES[error.code].exitCode;
@@ -56,7 +56,7 @@ function reportError(error: unknown, io: Io, notices: Notices): number {
   return FAILURE_OUTCOMES.internal.exitCode;
 }
 
-// Each command is loaded when it is needed, so that --version and --help start in no time.
+// Each command is loaded when it is needed, so that --version and --help start at once.
 const COMMANDS: Readonly<Record<CommandName, () => Promise<Run>>> = {
   extract: async () => (await import("./commands/pages/extract.ts")).extract,
   crawl: async () => (await import("./commands/pages/crawl.ts")).crawl,

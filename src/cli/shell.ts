@@ -4,29 +4,29 @@ import type { Io } from "./io.ts";
 import type { CommandParts } from "./program.ts";
 import type { Notices, Paint } from "./terminal/notices.ts";
 
-/** What a command runs with. */
+/** The parts that a command runs with. */
 export type Shell = {
   readonly typed: Typed;
   readonly io: Io;
-  /** Notices on the stderr of this `Io`. */
+  /** Opens notices on the stderr of this `Io`. */
   readonly openNotices: (at: Io) => Notices;
-  /** For stdout. */
+  /** The colours for stdout. */
   readonly paint: () => Paint;
-  /** Whether somebody at a terminal typed the program's name and nothing else. */
+  /** Whether somebody at a terminal typed only the program's name. */
   readonly isBare: boolean;
 };
 
 /** Runs a command; returns the exit code. */
 export type Run = (shell: Shell) => Promise<number>;
 
-/** What a command without a line of its own on the screen is given. */
+/** Returns the parts for a command without a progress line. */
 export const partsOf = ({ typed, io, openNotices }: Shell): CommandParts => ({
   typed,
   io,
   notices: openNotices(io),
 });
 
-/** Whether a line may be written over and over: not in a log, nor where nothing can be erased. */
+/** Tells whether a line may be redrawn: not in a log, nor on a terminal that cannot erase. */
 export const canRedraw = ({ typed, io }: Shell): boolean =>
   io.stderr.isTerminal && io.environment.TERM !== "dumb" && !typed.has("quiet");
 

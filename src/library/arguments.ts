@@ -34,7 +34,9 @@ const TEXTS: Check = {
 
 const INCLUDED: NonNullable<ExtractOptions["include"]> = ["links", "images", "structuredData"];
 
-/** What the options of an extraction may be: callers in JavaScript have no types that say so. */
+/**
+ * The allowed values of the options of an extraction, because callers in JavaScript have no types that tell them.
+ */
 const EXTRACTION: Readonly<Record<keyof ExtractOptions, Check>> = {
   minWordCount: { holds: isWhole, expected: "a whole number from 0" },
   favor: oneOf(FAVORS),
@@ -109,7 +111,7 @@ export function checkOptions(name: keyof typeof CHECKS, options: unknown): void 
   }
 }
 
-/** The failure of a function that was called with something else than it takes. */
+/** Creates the failure of a function that was called with a wrong argument. */
 export const wrong = (name: string, expected: string, given: unknown): Failure =>
   new Failure("invalid_usage", `${name} takes ${expected}, not ${describe(given)}`);
 
@@ -126,7 +128,7 @@ function describe(value: unknown): string {
 const nameOf = ({ constructor: type }: object): string =>
   `a value of type ${typeof type === "function" ? type.name : "Object"}`;
 
-/** The options for the extractor, with the defaults where nothing is given. */
+/** Returns the options for the extractor, with defaults for missing ones. */
 export function extractionOptions(given: ExtractOptions): ExtractionOptions {
   return {
     minWordCount: given.minWordCount ?? DEFAULT_EXTRACTION.minWordCount,
@@ -141,7 +143,7 @@ export function extractionOptions(given: ExtractOptions): ExtractionOptions {
 }
 
 /**
- * Reads what a program handed over as a page.
+ * Reads the page that a program passed.
  * @param name the function that was called
  * @throws Failure `invalid_usage` for what is neither text nor bytes, `invalid_url`, `unsupported_content` for bytes
  * that are no text
@@ -178,7 +180,7 @@ function requirePageUrl(url: string): PageUrl {
 export const notAUrl = (url: string): Failure =>
   new Failure("invalid_url", `${JSON.stringify(withoutCredentials(url))} is not an http or https URL`);
 
-/** An article in one object, as other programs get it. */
+/** Puts an article into one object, as other programs get it. */
 export function flatten({ article, timings: _, ...page }: FetchedArticle): ExtractedArticle {
   return {
     ...article,

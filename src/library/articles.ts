@@ -69,14 +69,14 @@ function requireSource(page: PageSource): PageSource {
   throw wrong("extractArticles", "each page as an object with html", page);
 }
 
-// The page is the caller's own object, which may throw whatever it likes.
+// The page is the caller's own object, which may throw anything.
 function failureOf(thrown: unknown): Failure {
   if (thrown instanceof Failure) return thrown;
   const message = `reading the page stopped with ${String(thrown).slice(0, 300)}`;
   return new Failure("internal", message, { cause: thrown });
 }
 
-/** Starts a worker thread by the interface that Node and Bun share. */
+/** Starts a worker thread with the interface that Node and Bun share. */
 const startNodeThread: StartThread = (url, listener) => {
   const worker = new Worker(new URL(url));
   worker.on("message", listener.onMessage);

@@ -1,13 +1,13 @@
 import { Failure } from "../base/failure.ts";
 
 type MapOptions = {
-  /** Items that are read and not yet given back, at most. At least 1. */
+  /** The maximum number of items that are read and not yet returned, at least 1. */
   readonly ahead: number;
   readonly signal: AbortSignal | undefined;
 };
 
 /**
- * The results of work on items, in the order of the items, while later ones are read and worked on.
+ * Yields the results of work on items, in the order of the items, while later items are read and worked on.
  * @param work never fails
  * @throws Failure `cancelled` when the signal fires; what the source throws, after the results of the items before
  */
@@ -51,7 +51,7 @@ class Underway<Item, Result> {
 
   readonly #onAbort = (): void => this.#wake();
 
-  /** The next result; null when there is none any more. */
+  /** Returns the next result; null when there are no more. */
   async next(): Promise<{ readonly result: Result } | null> {
     for (;;) {
       if (this.#options.signal?.aborted)
@@ -78,12 +78,12 @@ class Underway<Item, Result> {
     if (this.#end) return;
     this.#end = { thrown: null, isFailure: false };
     const closing = Promise.resolve(this.#source.return?.());
-    // A source that is being read closes after that, and may never answer.
+    // A source that is being read closes after the read, and may never answer.
     if (this.#isReading) closing.catch(() => {});
     else await closing;
   }
 
-  /** Reads on while there is room; a source that is slow keeps no result back. */
+  /** Reads ahead while there is room; a slow source holds no result back. */
   #read(): void {
     if (this.#isReading || this.#end || this.#places.length >= this.#options.ahead) return;
     this.#isReading = true;

@@ -1,49 +1,49 @@
 import type { Failure } from "../base/failure.ts";
 
-// The types of other programs are written out here: whoever reads the declarations finds each field with its meaning.
+// The public types are written out here, so that the declarations show each field with its meaning.
 
 /** A page as text, or as the bytes that came over the network, whose charset is detected as for fetched pages. */
 export type PageBody = string | Uint8Array | ArrayBuffer;
 
-/** What shapes an extraction; every field is optional. */
+/** The options of an extraction; every field is optional. */
 export type ExtractOptions = {
   /** Articles with fewer words get a warning; they are still results. 150 by default. */
   readonly minWordCount?: number | undefined;
   /**
-   * Which error is the worse one where the choice of content is unsure: `precision` leaves out what may be no
-   * content, `recall` keeps what is not clearly beside it. `balanced` by default.
+   * Which error is worse where the classification is unsure: `precision` leaves out what may not be content, `recall`
+   * keeps what is not clearly beside it. `balanced` by default.
    */
   readonly favor?: "balanced" | "precision" | "recall" | undefined;
   /**
-   * What finds the content of HTML and writes its Markdown; `article-extractor` by default. `readability` needs the
-   * packages `@mozilla/readability` and `node-html-markdown`, which are optional.
+   * The engine that finds the content of HTML and writes its Markdown; `article-extractor` by default. `readability`
+   * needs the packages `@mozilla/readability` and `node-html-markdown`, which are optional.
    */
   readonly engine?: "article-extractor" | "readability" | undefined;
   /** False removes images, and nothing else. */
   readonly includeImages?: boolean | undefined;
   /** False removes code blocks, and nothing else. */
   readonly includeCode?: boolean | undefined;
-  /** CSS selector of the elements that hold the content; null, the default, lets the extractor find it. */
+  /** The CSS selector of the elements with the content; null, the default, lets the extractor find it. */
   readonly select?: string | null | undefined;
-  /** CSS selectors of elements that are no content. */
+  /** The CSS selectors of elements that are not content. */
   readonly exclude?: readonly string[] | undefined;
-  /** What is long, and null in the article unless it is asked for. */
+  /** Long parts of the article, which are null unless requested here. */
   readonly include?: readonly ("links" | "images" | "structuredData")[] | undefined;
-  /** Ends a fetch or the work on many pages with `cancelled`; what runs on the calling thread comes to its end. */
+  /** Ends a fetch or the work on many pages with `cancelled`; work on the calling thread runs to its end. */
   readonly signal?: AbortSignal | undefined;
 };
 
-/** How a page is fetched; every field is optional. */
+/** The options of fetching a page; every field is optional. */
 export type NetworkOptions = {
   readonly userAgent?: string | undefined;
   /** Sends the user agent of a current desktop browser. */
   readonly randomUserAgent?: boolean | undefined;
-  /** Address of an HTTP proxy; goes before `HTTPS_PROXY`, `HTTP_PROXY` and `ALL_PROXY`. */
+  /** The URL of an HTTP proxy; overrides `HTTPS_PROXY`, `HTTP_PROXY` and `ALL_PROXY`. */
   readonly proxy?: string | null | undefined;
   /** Hosts that skip the proxy, in the grammar of `NO_PROXY`. */
   readonly proxyBypass?: readonly string[] | undefined;
   readonly headers?: Readonly<Record<string, string>> | undefined;
-  /** For one request, in ms; 30 000 by default. */
+  /** The time limit of one request, in ms; 30 000 by default. */
   readonly timeoutMs?: number | undefined;
   /** Further tries after a failed connection, 408, 425, 429 or 5xx; 3 by default. */
   readonly retries?: number | undefined;
@@ -67,22 +67,22 @@ export type ExtractFromUrlOptions = ExtractOptions & {
 
 /** The options of `extractArticles`. */
 export type ExtractArticlesOptions = ExtractOptions & {
-  /** Worker threads, at least 1; one less than the machine's cores by default. */
+  /** The number of worker threads, at least 1; one less than the machine's cores by default. */
   readonly concurrency?: number | undefined;
-  /** How long one page may take, in ms; it fails with `too_complex` then. 60 000 by default. */
+  /** The time limit of one page, in ms, after which it fails with `too_complex`. 60 000 by default. */
   readonly timeLimitMs?: number | undefined;
 };
 
 /** A page that is here already. */
 export type PageSource = {
   readonly html: PageBody;
-  /** The page's address, for its relative links; without it they stay relative. */
+  /** The page's URL, for its relative links; without it they stay relative. */
   readonly url?: string | null | undefined;
-  /** As the option of `extractArticle`. */
+  /** The same as the option of `extractArticle`. */
   readonly contentType?: string | null | undefined;
 };
 
-/** How one of many pages ended: with an article, or with an error. */
+/** The result of one of many pages: an article or an error. */
 export type PageResult<Page> =
   | { readonly page: Page; readonly index: number; readonly article: ExtractedArticle; readonly error: null }
   | { readonly page: Page; readonly index: number; readonly article: null; readonly error: Failure };
@@ -96,7 +96,7 @@ export type PageType =
   | "listing"
   | "service";
 
-/** Where a value of the metadata was found. */
+/** The place where a value of the metadata was found. */
 export type MetadataSource =
   | "json-ld"
   | "meta"
@@ -119,10 +119,10 @@ export type ArticleSources = {
   readonly section: MetadataSource | null;
 };
 
-/** A link as the content has it: absolute where the page's address is known, and as often as it stands there. */
+/** A link of the content, as often as it stands there; absolute when the page's address is known. */
 export type ContentLink = { readonly url: string; readonly text: string };
 
-/** An image as the content has it; width and height in pixels, where the page says them. */
+/** An image of the content; width and height in pixels, where the page states them. */
 export type ContentImage = {
   readonly url: string;
   readonly alt: string;
@@ -130,11 +130,11 @@ export type ContentImage = {
   readonly height: number | null;
 };
 
-/** What a page says about itself for machines, as it was parsed. */
+/** The structured data of a page, as parsed. */
 export type StructuredData = {
   /** The value of each JSON-LD script, in page order. */
   readonly jsonLd: readonly unknown[];
-  /** The items of HTML microdata that stand in no other one, in page order. */
+  /** The top-level items of HTML microdata, in page order. */
   readonly microdata: readonly MicrodataItem[];
   /** Properties of Open Graph and of Twitter's cards, in page order, as often as they are given. */
   readonly openGraph: readonly OpenGraphProperty[];
@@ -151,13 +151,13 @@ export type OpenGraphProperty = { readonly property: string; readonly content: s
 
 /** An extracted article. Absent values are null, never empty and never made up. */
 export type ExtractedArticle = {
-  /** The address that was asked for; null for a page without one. */
+  /** The requested URL; null for a page without one. */
   readonly url: string | null;
-  /** The address that answered, after redirects. */
+  /** The URL that answered, after redirects. */
   readonly finalUrl: string | null;
   /** The page's `<link rel="canonical">`. */
   readonly canonicalUrl: string | null;
-  /** Of the HTTP answer; null for a page that was not fetched. */
+  /** The status of the HTTP answer; null for a page that was not fetched. */
   readonly statusCode: number | null;
   /** `file` for a page that was not fetched. */
   readonly fetcher: "http" | "browser" | "file";
@@ -168,10 +168,10 @@ export type ExtractedArticle = {
   /** ISO 8601, as precise as the page gives it: a date, or a date with time. */
   readonly publishedDate: string | null;
   readonly modifiedDate: string | null;
-  /** BCP 47 language tag that the page gives itself. */
+  /** The BCP 47 language tag that the page declares. */
   readonly lang: string | null;
   /**
-   * BCP 47 tag of the content's language: `lang`, or what the text tells where the page names none or clearly a
+   * The BCP 47 tag of the content's language: `lang`, or what the text shows when the page declares none or clearly a
    * wrong one; null for a text too short to tell.
    */
   readonly language: string | null;
@@ -179,17 +179,17 @@ export type ExtractedArticle = {
   readonly excerpt: string | null;
   /** Absolute URL of the page's lead image. */
   readonly image: string | null;
-  /** Pixels, where the page says them. */
+  /** Pixels, where the page states them. */
   readonly imageWidth: number | null;
   readonly imageHeight: number | null;
-  /** What the page says it is about, each once, at most 100; empty when it says nothing. */
+  /** The keywords of the page, each once, at most 100; empty when it declares none. */
   readonly keywords: readonly string[];
-  /** The part of its site that the page names. */
+  /** The section of its site that the page says it belongs to. */
   readonly section: string | null;
   readonly pageType: PageType | null;
   /** 0–1: how sure the extractor is that the content is right; null when it, or its engine, cannot tell. */
   readonly confidence: number | null;
-  /** Where the values were found. */
+  /** The places where the values were found. */
   readonly sources: ArticleSources;
   /** Sanitised HTML. */
   readonly content: string;
@@ -199,12 +199,12 @@ export type ExtractedArticle = {
   readonly links: readonly ContentLink[] | null;
   /** Images of the content, in its order; null unless `include` asks for them. */
   readonly images: readonly ContentImage[] | null;
-  /** What the page says about itself for machines; null unless `include` asks for it. */
+  /** The page's structured data for machines; null unless `include` asks for it. */
   readonly structuredData: StructuredData | null;
   /** Plain text without the title; blocks are separated by a blank line. */
   readonly text: string;
   /** Unicode words of the text (UAX 29), so Chinese and Japanese count as words too. */
   readonly wordCount: number;
-  /** Of fetching, decoding and extraction. */
+  /** The warnings of fetching, decoding and extraction. */
   readonly warnings: readonly string[];
 };

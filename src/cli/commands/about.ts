@@ -55,7 +55,7 @@ async function print({ typed, io }: Shell, format: () => Promise<string>): Promi
 export const completions: Run = async (shell) => {
   const { io, typed } = shell;
   const [name = "", ...more] = typed.positionals;
-  // The scripts ask for them at each tabulator.
+  // The scripts ask for them at each press of the tab key.
   if (name === "tenants" && more.length === 0) return await tenants(shell);
   const { formatCompletions, SHELLS } = await import("../completions.ts");
   if (typed.positionals.length !== 1)

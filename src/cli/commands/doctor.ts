@@ -13,7 +13,7 @@ import { openCommandApp } from "../program.ts";
 import { partsOf, type Run, requireNoArguments } from "../shell.ts";
 import type { Paint } from "../terminal/notices.ts";
 
-/** What was looked at: `note` takes nothing away from what is asked for, `problem` does. */
+/** The result of a check: a `note` affects nothing that is asked for, a `problem` does. */
 type Finding = {
   readonly name: string;
   readonly status: "ok" | "note" | "problem";
@@ -26,7 +26,7 @@ type DoctorParts = {
   readonly io: Io;
   readonly paint: Paint;
   readonly isJson: boolean;
-  /** What `--config` says. */
+  /** The value of `--config`. */
   readonly config: string | null;
   readonly log: Log;
 };
@@ -133,7 +133,7 @@ async function disk(name: string, directory: string): Promise<Finding> {
 }
 
 async function stateDirectory(name: string, directory: string): Promise<Finding> {
-  // It is made when it is first needed, in the nearest directory that there is.
+  // It is created when it is first needed, in the nearest existing directory.
   for (let path = directory; ; path = dirname(path)) {
     try {
       await access(path, constants.W_OK | constants.X_OK);
@@ -153,12 +153,14 @@ async function git(): Promise<Finding> {
     const text = (await new Response(child.stdout).text()).trim();
     if ((await child.exited) === 0) return ok(name, text);
   } catch {
-    // Not on PATH.
+    // The program is not on PATH.
   }
   return note(name, "none was found: repositories cannot be sources of documentation search");
 }
 
-/** How the tenants of the deployment file are, what keeps them from being synced; nothing where there is no file. */
+/**
+ * Checks the tenants of the deployment file and what keeps them from being synced; does nothing without a file.
+ */
 async function lookAtTenants(parts: DoctorParts): Promise<Finding[]> {
   const { config, program, io } = parts;
   const { settings } = program;
@@ -184,7 +186,7 @@ function findingOf(status: TenantStatus): Finding {
   if (lastError !== null) return { name, status: "problem", detail: lastError.message };
   if (!isSearchEnabled) return { name, status: "note", detail: "search is disabled" };
   if (builtAt === null) return { name, status: "note", detail: "no search index yet" };
-  // The number is not known where another state directory has seen the index built.
+  // The number is unknown when the index was built under another state directory.
   const documents = documentCount === null ? "" : `${countedDocuments(documentCount)}, `;
   const what = `${documents}indexed ${builtAt.toISOString()}`;
   const without = testQueries.filter(({ hits }) => hits === 0).map(({ query }) => JSON.stringify(query));

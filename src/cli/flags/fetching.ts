@@ -1,6 +1,6 @@
 import type { Flag } from "./flag.ts";
 
-/** How pages are fetched: those of one page and of crawls. */
+/** The flags for fetching pages, in extractions and in crawls. */
 export const FETCHING_FLAGS: readonly Flag[] = [
   {
     name: "user-agent",

@@ -1,4 +1,4 @@
-/** Headings of the help, in its order. */
+/** The headings of the help, in order. */
 export const FLAG_GROUPS = [
   "Input",
   "Scope",
@@ -19,17 +19,17 @@ export type FlagGroup = (typeof FLAG_GROUPS)[number];
 export type Flag = {
   readonly name: string;
   readonly short?: string;
-  /** Stands for the value in the help, and says that there is one. */
+  /** The placeholder of the value in the help; with it, the flag takes a value. */
   readonly placeholder?: string;
-  /** May be given several times. */
+  /** The flag may be given several times. */
   readonly isRepeatable?: true;
-  /** The only values there are; completions offer them. */
+  /** The allowed values; completions offer them. */
   readonly choices?: readonly string[];
   /** The value is a path on this machine; completions offer files. */
   readonly isPath?: true;
-  /** The path may hold bytes that are no UTF-8. */
+  /** The path may contain bytes that are not UTF-8. */
   readonly takesBytes?: true;
-  /** What people type in its place, each with what they mean; without the dashes, as `name`. */
+  /** What people type instead of it, each with what they mean; without the dashes, as `name`. */
   readonly insteadOf?: Readonly<Record<string, string>>;
   readonly group: FlagGroup;
   readonly help: string;

@@ -1,7 +1,7 @@
 import { FETCHING_FLAGS } from "./fetching.ts";
 import type { Flag } from "./flag.ts";
 
-/** The forms of a result by the words for them. */
+/** The forms of a result, by the words for them. */
 export const OUTPUT_FORMATS = {
   json: "json",
   markdown: "markdown",
@@ -12,7 +12,7 @@ export const OUTPUT_FORMATS = {
 } as const;
 export type OutputFormat = (typeof OUTPUT_FORMATS)[keyof typeof OUTPUT_FORMATS];
 
-/** What every command takes. */
+/** The flags that every command takes. */
 export const GENERAL_FLAGS: readonly Flag[] = [
   {
     name: "env-file",
@@ -167,7 +167,7 @@ export const EXTRACT_FLAGS: readonly Flag[] = [
   ...GENERAL_FLAGS,
 ];
 
-/** What only a crawl takes; the page of the documentation lists the same. */
+/** The flags that only a crawl takes; the documentation's page lists the same. */
 export const CRAWL_ONLY_FLAGS: readonly Flag[] = [
   {
     name: "seed",
@@ -271,7 +271,7 @@ export const CRAWL_ONLY_FLAGS: readonly Flag[] = [
   },
 ];
 
-// A crawl's page has more time than a person who waits for one.
+// A page of a crawl gets more time than a page that a person waits for.
 const CRAWL_FETCHING_FLAGS = FETCHING_FLAGS.map((flag) =>
   flag.name === "timeout"
     ? { ...flag, help: "Longest wait for one request (default 30); a page with its retries gets 5 minutes" }

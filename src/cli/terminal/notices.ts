@@ -1,22 +1,22 @@
 import type { Io } from "../io.ts";
 
-/** What the person is told on stderr, whatever the log level. */
+/** Tells the person something on stderr, whatever the log level. */
 export interface Notices {
-  /** Left out with `--quiet`. */
+  /** Writes a warning, unless `--quiet` is given. */
   warn(message: string): void;
-  /** A plain line, such as one of a summary; left out with `--quiet`. */
+  /** Writes a plain line, such as one of a summary, unless `--quiet` is given. */
   tell(message: string): void;
   error(message: string): void;
 }
 
 type NoticeOptions = {
   readonly io: Io;
-  /** Asked for only when there is something to say: finding out about the terminal takes time. */
+  /** Called only when there is something to write, because detecting the terminal takes time. */
   readonly paint: () => Paint;
   readonly isQuiet: boolean;
 };
 
-/** One line a notice, without control characters that a page could have put into a message. */
+/** Creates notices of one line each, without control characters that a page could have put into a message. */
 export function createNotices({ io, paint, isQuiet }: NoticeOptions): Notices {
   return {
     warn: (message) => {

@@ -1,6 +1,6 @@
 import type { CrawlProgress } from "../../crawler/index.ts";
 
-/** How fast a crawl goes, told from the last seconds rather than from its start. */
+/** The speed of a crawl, measured over the last seconds rather than from its start. */
 export class Pace {
   private readonly windowMs: number;
   private readonly marks: { readonly atMs: number; readonly done: number }[] = [];
@@ -9,7 +9,7 @@ export class Pace {
     this.windowMs = windowMs;
   }
 
-  /** Takes down how many pages are done; times and counts must not go back. */
+  /** Notes how many pages are done; times and counts must not decrease. */
   mark(atMs: number, done: number): void {
     const last = this.marks.at(-1);
     // One mark a quarter of a second is enough, and keeps the list short whatever the speed.
@@ -18,7 +18,7 @@ export class Pace {
     while (this.marks.length > 2 && atMs - (this.marks[1]?.atMs ?? atMs) > this.windowMs) this.marks.shift();
   }
 
-  /** Pages a second; 0 while nothing is known. */
+  /** Returns the pages per second; 0 while nothing is known. */
   pagesPerSecond(nowMs: number): number {
     const [first] = this.marks;
     const last = this.marks.at(-1);
@@ -28,8 +28,7 @@ export class Pace {
 }
 
 /**
- * The progress of a crawl on one line of at most `columns` characters: the fullest of some wordings that
- * fits.
+ * Formats the progress of a crawl on one line of at most `columns` characters, in the fullest wording that fits.
  */
 export function formatProgress(progress: CrawlProgress, pagesPerSecond: number, columns: number): string {
   const { failed, skipped, inFlight } = progress;
@@ -52,10 +51,10 @@ export function formatProgress(progress: CrawlProgress, pagesPerSecond: number, 
   return fitting(wordings, columns);
 }
 
-/** How far a list of pages is. */
+/** The progress of a list of pages. */
 export type ListCount = { readonly done: number; readonly failed: number; readonly total: number };
 
-/** The progress of a list on one line, as `formatProgress`. */
+/** Formats the progress of a list on one line, like `formatProgress`. */
 export function formatListProgress(count: ListCount, pagesPerSecond: number, columns: number): string {
   const ended = count.done + count.failed;
   const rate = pagesPerSecond.toFixed(pagesPerSecond < 10 ? 1 : 0);
@@ -68,7 +67,7 @@ export function formatListProgress(count: ListCount, pagesPerSecond: number, col
   return fitting(wordings, columns);
 }
 
-/** The first wording that fits, from the fullest to the shortest. */
+/** Returns the first wording that fits, from the fullest to the shortest. */
 function fitting(wordings: readonly (readonly string[])[], columns: number): string {
   const lines = wordings.map((parts, index) => parts.join(index === 0 ? " · " : " "));
   return lines.find((line) => line.length <= columns) ?? (wordings.at(-1)?.[0] ?? "").slice(0, columns);
@@ -80,7 +79,7 @@ function formatEta(left: number, pagesPerSecond: number): string {
   return Number.isFinite(seconds) && seconds < 360_000 ? formatClock(seconds) : "-:--";
 }
 
-/** `1:05`, `2:03:04`. */
+/** Formats a duration as `1:05` or `2:03:04`. */
 function formatClock(seconds: number): string {
   const whole = Math.round(seconds);
   const [hours, minutes] = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60];
@@ -88,7 +87,7 @@ function formatClock(seconds: number): string {
   return hours > 0 ? `${hours}:${two(minutes)}:${two(whole % 60)}` : `${minutes}:${two(whole % 60)}`;
 }
 
-/** `850 ms`, `12.3 s`, `4 min 5 s`, `2 h 3 min`. */
+/** Formats a duration as `850 ms`, `12.3 s`, `4 min 5 s` or `2 h 3 min`. */
 export function formatDuration(ms: number): string {
   if (ms < 1000) return `${Math.round(ms)} ms`;
   if (ms < 60_000) return `${(ms / 1000).toFixed(1)} s`;

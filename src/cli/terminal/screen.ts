@@ -1,17 +1,17 @@
 import type { Io } from "../io.ts";
 
-/** Stderr with one line at its end that is written anew again and again, while other lines pass above it. */
+/** Stderr with one line at its end that is redrawn again and again, while other lines scroll above it. */
 export interface Screen extends Disposable {
-  /** Like the `Io` that the screen was made of; what is written to its stderr stands above the line. */
+  /** Like the `Io` that the screen was made from; what is written to its stderr appears above the line. */
   readonly io: Io;
-  /** Whether there is such a line; without it `show` does nothing. */
+  /** Whether there is such a line; without it, `show` does nothing. */
   readonly isLive: boolean;
-  /** Room for the line. */
+  /** The number of columns for the line. */
   readonly columns: number;
   show(line: string): void;
 }
 
-/** Back to the line's start, and away with what stands there (ECMA-48, CR and EL). */
+/** Moves to the start of the line and erases it (ECMA-48, CR and EL). */
 const ERASE = "\r\u001b[K";
 
 /** @param options.isLive whether there is a line at all: a terminal that can erase, and a person who wants it */
@@ -44,7 +44,7 @@ export function openScreen(io: Io, { isLive }: { readonly isLive: boolean }): Sc
     },
     isLive,
     get columns() {
-      // In the last column some terminals begin a new line.
+      // Some terminals start a new line in the last column.
       return stderr.columns - 1;
     },
     show(next) {

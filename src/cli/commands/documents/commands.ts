@@ -1,7 +1,7 @@
 import { partsOf, type Run, type Shell } from "../../shell.ts";
 import { readFetchCommand, readIndexCommand, readSearchCommand } from "./options.ts";
 
-// A folder needs nothing of what opens tenants.
+// A folder needs none of the code that opens tenants, so each is loaded when needed.
 
 /** Runs `index`. */
 export const index: Run = async (shell) => {

@@ -15,7 +15,7 @@ import type { CommandParts } from "../../program.ts";
 import { type Paint, wrap } from "../../terminal/notices.ts";
 import type { FolderIndex, FolderSearch } from "./options.ts";
 
-/** A person waits no longer for a command. */
+/** A person does not wait longer for a command. */
 export const TIME_LIMIT_MS = 30_000;
 
 /**
@@ -26,7 +26,7 @@ export async function runSearch(
   command: FolderSearch,
   { io, paint }: { readonly io: Io; readonly paint: Paint },
 ): Promise<number> {
-  // On a terminal the words are painted where HTML marks them.
+  // On a terminal the words are coloured that HTML would mark.
   const style = io.stdout.isTerminal && !command.isJson ? "html" : "plain";
   using index = openIndex(command, style);
   const started = performance.now();
@@ -70,7 +70,7 @@ function openIndex({ indexFile, folder }: FolderSearch, style: "plain" | "html")
   }
 }
 
-// What a shell would take apart is quoted, so that the command can be copied.
+// Words that a shell would split are quoted, so that the command can be copied.
 const quote = (word: string): string =>
   /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 
@@ -79,9 +79,9 @@ const quote = (word: string): string =>
  * @throws Failure of the build; `invalid_usage` for a file that is no index; `unreadable_input` for a folder without documents
  */
 export async function runIndex(command: FolderIndex, { typed, io, notices }: CommandParts): Promise<number> {
-  // In its own place a damaged index is replaced; a file that was named may be anything.
+  // A damaged index in its own place is replaced; a file that was named may be anything.
   if (command.indexFile !== indexFileOf(command.folder)) await refuseForeignFile(command.indexFile);
-  // A build that begins anew reads all files again.
+  // A build that starts anew reads all files again.
   const leftOut = new Set<string>();
   const onSkipped = (what: string, reason: string): void => {
     if (!leftOut.has(what)) notices.warn(`${what} is left out: ${reason}`);
@@ -107,7 +107,7 @@ export async function runIndex(command: FolderIndex, { typed, io, notices }: Com
   return leftOut.size === 0 ? 0 : 1;
 }
 
-// An empty folder is most often a wrong one, and the index that it had is worth more than an empty one.
+// An empty folder is usually a mistake, and its existing index is worth more than an empty one.
 async function* requireSome(
   documents: AsyncIterable<UnreadDocument>,
   folder: string,
@@ -129,23 +129,23 @@ function describe({ documents, unchanged }: BuildCounts): string {
   return `indexed ${documents} ${noun}${unchanged > 0 ? `, ${unchanged} of them unchanged,` : ""}`;
 }
 
-/** A hit as programs read it. */
+/** Converts a hit to JSON. */
 export function hitToJson(hit: SearchHit, isExplained: boolean): Record<string, unknown> {
   const { url, title, score, snippet, anchor, headings, explanation } = hit;
   return { url, title, score, snippet, anchor, headings, ...(isExplained && { explanation }) };
 }
 
 export type HitFormat = {
-  /** Columns. */
+  /** The number of columns. */
   readonly width: number;
   readonly paint: Paint;
-  /** Whether snippets are HTML with marks, which are painted. */
+  /** Whether snippets are HTML with marks, which are coloured. */
   readonly isMarked: boolean;
-  /** Said after the title: where the hit was found. */
+  /** The place of the hit, shown after the title. */
   readonly place?: string;
 };
 
-/** A hit as people read it: a few lines that end in a line break. */
+/** Formats a hit for people: a few lines that end in a line break. */
 export function formatHit(
   hit: SearchHit,
   rank: number,
@@ -173,7 +173,7 @@ const printable = (text: string): string => text.replace(/[\u0000-\u001f\u007f-\
 
 const ENTITIES: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: '"', "#39": "'" };
 
-// As `SnippetStyle` "html" writes them.
+// Decodes the entities that `SnippetStyle` "html" writes.
 const decode = (html: string): string =>
   html.replace(/&(amp|lt|gt|quot|#39);/g, (entity, name: string) => ENTITIES[name] ?? entity);
 const withoutMarks = (html: string): string => html.replace(/<\/?mark>/g, "");
@@ -182,7 +182,7 @@ const paintMarks = (html: string, paint: Paint): string =>
 
 const round = (score: number): string => score.toFixed(3);
 
-/** The score as a sum: a line for each term with its fields, and one for each further part. */
+/** Formats the score as a sum: a line for each term with its fields, and one for each further part. */
 function explain({ score, explanation }: SearchHit): string[] {
   if (explanation === null) return [];
   const { terms, ...parts } = explanation;

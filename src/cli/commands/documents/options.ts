@@ -8,9 +8,9 @@ export type TenantIndex = { readonly kind: "tenants"; readonly isJson: boolean }
 /** `index`, ready to run. */
 export type IndexCommand = FolderIndex | TenantIndex;
 
-/** Which tenants; `all` of the deployment where none is named. */
+/** The tenants; `all` means all of the deployment when none is named. */
 export type TenantChoice = {
-  /** Deployment file; null: the environment's, then `./deployment.json`. */
+  /** The deployment file; null means the environment's, then `./deployment.json`. */
   readonly config: string | null;
   readonly codenames: readonly string[] | "all";
 };
@@ -96,7 +96,7 @@ export function readFetchCommand(typed: Typed): FetchCommand {
 
 const usage = (message: string): Failure => new Failure("invalid_usage", message);
 
-/** Null without `--dir`. */
+/** Reads the folder and its index; null without `--dir`. */
 function readPlaces(typed: Typed): FolderPlaces | null {
   const folder = optionValue.text(typed, "dir");
   if (folder !== null)

@@ -22,7 +22,7 @@ export const sync: Run = async (shell) => {
   const codenames = isAll ? registry.list().map(({ codename }) => codename) : named;
   for (const codename of codenames) registry.describe(codename);
   for (const problem of await sources.problems(io.signal)) notices.warn(problem);
-  // Each waits for one of the places that syncs have.
+  // Each sync waits for a free slot.
   const results = await Promise.all(
     codenames.map(async (codename) => {
       try {

@@ -18,7 +18,7 @@ export type TenantCommandParts = CommandParts & { readonly paint: Paint };
  */
 export async function runTenantSearch(command: TenantSearch, parts: TenantCommandParts): Promise<number> {
   const { io, notices, paint } = parts;
-  // On a terminal the words are painted where HTML marks them.
+  // On a terminal the words are coloured that HTML would mark.
   const isMarked = io.stdout.isTerminal && !command.isJson;
   await using tenants = await openCommandTenants(parts, command.config);
   const codenames = codenamesOf(command, tenants);
@@ -63,7 +63,7 @@ export async function runTenantFetch(command: FetchCommand, parts: TenantCommand
   return 0;
 }
 
-/** The document, or the section that the address names with what is below it. */
+/** Returns the document, or the section that the address names with everything below it. */
 function contentOf(document: StoredDocument, uri: string): string {
   const { markdown, sections } = document;
   const anchor = uri.split("#")[1] ?? "";
@@ -103,7 +103,7 @@ export async function runTenantIndex(command: TenantIndex, parts: TenantCommandP
   return built.every(({ lastError, skippedFiles }) => lastError === null && skippedFiles === 0) ? 0 : 1;
 }
 
-/** Many messages name their tenant by themselves. */
+/** Many messages already name their tenant. */
 const named = (codename: string, message: string): string =>
   message.includes(`Tenant '${codename}'`) ? message : `Tenant '${codename}': ${message}`;
 

@@ -4,8 +4,8 @@ import { openDeployment } from "../../deployment.ts";
 import { partsOf, type Run } from "../../shell.ts";
 
 /**
- * Runs `validate`; returns the exit code. What a server refuses for its settings is refused here too, by those of
- * this environment; variables that hold tokens need only be set where the server runs.
+ * Runs `validate` and returns the exit code. It refuses what a server would refuse for its settings in this
+ * environment; variables with tokens only need to be set where the server runs.
  * @throws Failure as `openDeployment`
  */
 export const validate: Run = async (shell) => {

@@ -7,31 +7,31 @@ import { parseUrlPrefix, splitCredentials } from "../../../urls/index.ts";
 import { optionValue, type Typed } from "../../arguments.ts";
 import { readExtraction, readFields, readNetwork, requireUrl, showUrl } from "./page-options.ts";
 
-/** What a crawl command means. */
+/** The meaning of a crawl command. */
 export type CrawlCommand = {
   readonly plan: CrawlPlan;
   readonly network: NetworkOptions;
-  /** Values of Authorization headers by origin, out of the URLs that were typed. */
+  /** The values of Authorization headers by origin, from the typed URLs. */
   readonly authorizations: ReadonlyMap<string, string>;
-  /** What is made: files in the directory, lines on stdout, or a list of what would be fetched. */
+  /** The output: files in the directory, lines on stdout, or a list of what would be fetched. */
   readonly makes: "files" | "lines" | "list";
-  /** Where lines about new, changed and gone pages go: a file, or stdout for `-`; null for nowhere. */
+  /** The destination of lines about new, changed and gone pages: a file, or stdout for `-`; null for none. */
   readonly changedLines: string | null;
-  /** Of the JSON lines. */
+  /** The fields of the JSON lines. */
   readonly fields: readonly ArticleField[];
-  /** Null when none was given. */
+  /** The output directory; null when none was given. */
   readonly directory: string | null;
   readonly isFresh: boolean;
   readonly allowance: FailureAllowance;
 };
 
-/** How many failed pages are still a success, out of those that were tried. */
+/** How many failed pages are tolerated, out of those that were tried. */
 export type FailureAllowance = { readonly value: number; readonly isPercent: boolean };
 
 const MAX_RATE_LIMIT_S = 3600;
 
 /**
- * Gives the words of a crawl their meaning.
+ * Interprets the words of a crawl command.
  * @param place.directory what relative paths start from
  * @param place.hasPerson whether somebody is there to press Enter
  * @throws Failure `invalid_usage` or `invalid_url` for values and combinations that mean nothing
@@ -108,7 +108,7 @@ function readChangedLines(typed: Typed, makes: CrawlCommand["makes"]): string | 
   return target;
 }
 
-/** Whether so many failures out of so many pages that were tried are within what was allowed. */
+/** Tells whether this many failures out of the tried pages are tolerated. */
 export const isWithin = ({ value, isPercent }: FailureAllowance, failed: number, tried: number): boolean =>
   isPercent ? failed * 100 <= value * tried : failed <= value;
 

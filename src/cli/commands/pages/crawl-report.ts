@@ -22,26 +22,26 @@ export type CrawlReportParts = {
   readonly screen: Screen;
   readonly notices: Notices;
   readonly log: Log;
-  /** In ms, never going back. */
+  /** The time in ms, which never goes back. */
   readonly now: () => number;
-  /** What became of the pages: `stored in out`, `written to stdout`. */
+  /** What happened to the pages: `stored in out`, `written to stdout`. */
   readonly destination: string;
-  /** The command that would go on where this one stopped, as a sentence begins; null where none would. */
+  /** The command that would continue this crawl, as the start of a sentence; null when none would. */
   readonly resumedBy: string | null;
   /** The selectors of --exclude. */
   readonly excluded: readonly string[];
 };
 
-/** Tells a person what a crawl does: the progress line, notices, a log line for each event, the summary. */
+/** Reports a crawl to a person: the progress line, notices, a log line for each event, the summary. */
 export interface CrawlReport extends Disposable {
   take(event: CrawlEvent): void;
-  /** The closing lines. */
+  /** Writes the closing lines. */
   summarise(summary: CrawlSummary): readonly string[];
-  /** What the first page that failed said; null while none has. */
+  /** The message of the first failed page; null while none has failed. */
   readonly firstFailure: string | null;
 }
 
-/** How often the line is drawn at most: it must not cost more than the crawl. */
+/** The least time between two redraws, because they must not cost more than the crawl. */
 const REDRAW_MS = 200;
 
 export function createCrawlReport(parts: CrawlReportParts): CrawlReport {
@@ -74,7 +74,7 @@ export function createCrawlReport(parts: CrawlReportParts): CrawlReport {
         tellNotice(event.notice, parts);
         const warning = warningOf(event.notice);
         if (warning !== null) told.push(warning);
-        // Large ones take a while, and until they are read no page is fetched.
+        // Large sitemaps take a while, and no page is fetched until they are read.
         if (event.notice.kind === "sitemap_read" && !hasPages) {
           sitemapUrls += event.notice.pageCount;
           draw = () => screen.show(`sitemaps: ${sitemapUrls} URLs`.slice(0, screen.columns));
@@ -101,7 +101,7 @@ export function createCrawlReport(parts: CrawlReportParts): CrawlReport {
   };
 }
 
-/** Selectors of --exclude that have matched nothing so far. That one page has no match is nothing unusual. */
+/** The selectors of --exclude that have matched nothing so far. It is normal that one page has no match. */
 class UnmatchedExclusions {
   readonly #excluded: readonly string[];
   readonly #matched = new Set<string>();
@@ -112,7 +112,7 @@ class UnmatchedExclusions {
   }
 
   take({ status, change, warnings }: PageOutcome): void {
-    // A page that was not read again says nothing.
+    // A page that was not read again is no evidence.
     if (status !== "success" || change === "unchanged") return;
     this.#hasPages = true;
     for (const selector of this.#excluded)
@@ -124,7 +124,7 @@ class UnmatchedExclusions {
   }
 }
 
-/** From here on a person wonders why nothing happens. */
+/** After this time a person wonders why nothing happens. */
 const LONG_PAUSE_S = 10;
 
 function tellNotice(notice: CrawlNotice, { notices }: CrawlReportParts): void {
@@ -161,12 +161,12 @@ function logEnd({ jobId, state, progress, error }: CrawlSummary, log: Log): void
 
 type SummaryParts = CrawlReportParts & {
   readonly elapsedMs: number;
-  /** A message for each code of failure. */
+  /** One message for each failure code. */
   readonly examples: ReadonlyMap<string, string>;
-  /** What notices have said already. */
+  /** The messages that notices have already given. */
   readonly told: readonly string[];
   readonly unmatched: UnmatchedExclusions;
-  /** Pages of a resumed crawl that were done when it went on. */
+  /** The number of pages that were done when a resumed crawl continued. */
   readonly doneBefore: number;
 };
 
@@ -208,7 +208,7 @@ function headline({ state, progress, error }: CrawlSummary, parts: SummaryParts)
   return `stopped after ${time} at ${progress.progress} of ${pageCount(total)}: ${counts}${rest}`;
 }
 
-/** Nothing for a first crawl, whose pages are all new. */
+/** Formats the changes; nothing for a first crawl, whose pages are all new. */
 function formatChanges({
   changed = 0,
   unchanged = 0,
@@ -219,17 +219,17 @@ function formatChanges({
   return `${changes.new ?? 0} new, ${changed} changed, ${unchanged} unchanged, ${gone} gone`;
 }
 
-// What else ends a crawl would end the next one too.
+// Any other failure would end the next crawl too.
 const goesOn = (error: CrawlSummary["error"]): boolean =>
   error?.code === "cancelled" || error?.code === "unwritable_output";
 
-// What was skipped was never crawled: a sitemap may name a million pages more than --max-pages allows.
+// Skipped pages were never tried: a sitemap may name a million pages more than --max-pages allows.
 const triedPages = ({ successful, failed }: CrawlProgress): number => successful + failed;
 
-/** `1 page`, `2 pages`. */
+/** Formats a count: `1 page`, `2 pages`. */
 export const pageCount = (count: number): string => `${count} ${count === 1 ? "page" : "pages"}`;
 
-/** `2 robots, 1 trap`: what there is most of first. */
+/** Formats counts, the largest first: `2 robots, 1 trap`. */
 export const formatCounts = (counts: Readonly<Record<string, number>>): string =>
   Object.entries(counts)
     .filter(([, count]) => count > 0)
@@ -237,12 +237,12 @@ export const formatCounts = (counts: Readonly<Record<string, number>>): string =
     .map(([name, count]) => `${count} ${name}`)
     .join(", ");
 
-/** Pages as JSON lines on stdout. */
+/** Writes pages as JSON lines to stdout. */
 export interface LineOutput {
   readonly output: CrawlOutput;
   /** Writes the line of a page that failed; the others are written by the crawl. */
   writeFailed(outcome: PageOutcome): Promise<void>;
-  /** Whether the reader has gone, as `head` does when it has seen enough. */
+  /** Whether the reader has closed the output, as `head` does when it has enough. */
   readonly isClosed: boolean;
 }
 
@@ -277,7 +277,7 @@ export function createLineOutput(
   return {
     output: {
       kind: "sink",
-      // A line that was written is out of reach, so a page that has not changed is written again.
+      // A written line cannot be reused, so a page that has not changed is written again.
       sink: { put, has: async () => false, retire: async () => null },
       stateDirectory: directory === null ? null : join(directory, ".article-extractor"),
       manifestPath: directory === null ? null : join(directory, "manifest.json"),

@@ -100,7 +100,10 @@ async function runCrawl(command: CrawlCommand, parts: CrawlParts): Promise<numbe
   return judge(summary, { command, lines, notices: parts.notices, firstFailure: report.firstFailure });
 }
 
-/** Opens the file of --changed-jsonl, which may stand among the pages: the crawl makes their directory only later. */
+/**
+ * Opens the file of --changed-jsonl, which may be among the pages although the crawl creates their directory only
+ * later.
+ */
 async function openChanges(file: string, directory: string | null, io: Io): Promise<Sink> {
   if (file === "-") return await openSink(null, io);
   if (directory !== null && resolve(dirname(file)) === resolve(directory))
@@ -108,13 +111,13 @@ async function openChanges(file: string, directory: string | null, io: Io): Prom
   return await openSink(file, io);
 }
 
-/** The name of the site, which the person may take or leave. */
+/** Suggests the name of the site, which the person may accept or not. */
 function suggestDirectory({ plan }: CrawlCommand): string {
   const [url = plan.sitemaps.find((sitemap) => URL.canParse(sitemap))] = plan.seeds;
   return url === undefined ? "pages" : new URL(url).hostname.replace(/[^\w.-]/g, "_");
 }
 
-// What else may be wrong with it, the crawl says when it makes it.
+// Refuses a file; the crawl reports any other problem when it creates the directory.
 async function refuseFile(directory: string): Promise<void> {
   const stats = await stat(pathBytes(directory)).catch(() => null);
   if (stats && !stats.isDirectory())
@@ -136,13 +139,13 @@ async function follow(
   throw new Failure("internal", "the crawl ended without a result");
 }
 
-// Whoever reads the changes has not read them all, so that the next crawl tells them again.
+// The reader has not read all changes, so the next crawl reports them again.
 function asFailure(error: unknown): never {
   if (!(error instanceof OutputClosed)) throw error;
   throw new Failure("unwritable_output", "the reader of the changes has gone", { cause: error });
 }
 
-// The crawl itself is told by its signal, and goes on to its end in order.
+// The signal stops the crawl itself, which ends in order.
 function ignoreCancelled(error: unknown): void {
   if (!(error instanceof Failure && error.code === "cancelled")) throw error;
 }
@@ -155,7 +158,7 @@ type Verdict = {
   readonly firstFailure: string | null;
 };
 
-/** A crawl ended in order, and there is nothing to show for it. */
+/** The exit code of a crawl that ended in order without storing a page. */
 const NOTHING_STORED = 1;
 
 function whyNothing({ progress, skips }: CrawlSummary, firstFailure: string | null): string {
@@ -189,7 +192,7 @@ function judge(summary: CrawlSummary, { command, lines, notices, firstFailure }:
 
 const showAllowance = ({ value, isPercent }: FailureAllowance): string => `${value}${isPercent ? "%" : ""}`;
 
-/** Lists on stdout what a crawl would begin with, and says on stderr what it would leave out. */
+/** Lists the start URLs of a crawl on stdout, and those that it would skip on stderr. */
 async function listPages(
   { plan, authorizations }: CrawlCommand,
   { screen, notices, log, session }: CrawlParts & { readonly session: ArticleSession },

@@ -41,7 +41,7 @@ export async function extractList(
   using progress = createListProgress(parts.screen, { total: listed.length, todo: entries.length });
   const { written, failed } = await writeOutcomes(entries, { command, parts, sink, progress });
   const left = entries.length - written;
-  // Nothing done is no reason to replace what an earlier run has written.
+  // When nothing was done, the output of an earlier run is not replaced.
   if (left === 0 || written > 0) await sink.finish();
   progress[Symbol.dispose]();
   if (failedBefore > 0)
@@ -62,11 +62,11 @@ function howToGoOn({ format, outputFile, resumeFile }: ExtractCommand): string {
 }
 
 type Entry = {
-  /** What tells its line from the others'. */
+  /** What distinguishes its line from the others. */
   readonly address: { readonly url: string } | { readonly file: string };
-  /** `urls.txt:7: `, before messages; empty for what was typed. */
+  /** The prefix of its messages, such as `urls.txt:7: `; empty for typed URLs. */
   readonly place: string;
-  /** Why it is none, where it is none. */
+  /** The page, or the reason why the entry is not a page. */
   readonly page: PageInput | Failure;
 };
 
@@ -98,7 +98,7 @@ function readUrl(written: string): Pick<Entry, "address" | "page"> {
   }
 }
 
-/** The entries that have no line yet, and how many of the others failed. */
+/** Returns the entries without a line, and how many of the others failed. */
 function leftOf(listed: readonly Entry[], resumed: Resumed) {
   let failedBefore = 0;
   const entries = listed.filter(({ address }) => {
@@ -111,7 +111,7 @@ function leftOf(listed: readonly Entry[], resumed: Resumed) {
 
 const nameOf = (address: Entry["address"]): string => ("url" in address ? address.url : address.file);
 
-/** Pages under way at once; a crawl, not this, is the tool for one host's whole site. */
+/** The number of pages under way at once. For a host's whole site a crawl is the right tool. */
 const LIST_CONCURRENCY = 4;
 
 type ListWork = {
@@ -123,10 +123,10 @@ type ListWork = {
 
 type Outcome = { readonly fetched: FetchedArticle } | { readonly failure: FailureRecord };
 
-/** One that has begun; the outcome is null until there is one, and when the work was interrupted. */
+/** An entry that has begun; its outcome is null until it is known, and when the work was interrupted. */
 type Started = { readonly entry: Entry; readonly ended: Promise<Outcome | null> };
 
-/** After an interruption, pages that are done are still written, though others before them are not. */
+/** After an interruption, finished pages are still written, even if others before them are not. */
 async function writeOutcomes(entries: readonly Entry[], work: ListWork) {
   const { signal } = work.parts.screen.io;
   const underWay: Started[] = [];
@@ -144,7 +144,7 @@ async function writeOutcomes(entries: readonly Entry[], work: ListWork) {
         formatListed(outcome, first.entry, { ...work, isFirst: count.written === count.failed }),
       );
     } catch (error) {
-      // Nobody reads what is written: the interruption is what ends the work.
+      // Nobody reads the output, and the interruption ends the work.
       if (signal.aborted && error instanceof Failure) return count;
       throw error;
     }
@@ -168,12 +168,12 @@ function start(entry: Entry, { parts, progress }: ListWork): Started {
     }
   };
   const ended = work();
-  // What ends the list ends those behind it, too, and is reported once.
+  // An error that ends the list ends the later entries too, and is reported once.
   ended.catch(() => {});
   return { entry, ended };
 }
 
-/** `isFirst`: no page before it had an article. */
+/** `isFirst` is true while no page before it had an article. */
 type Listed = ListWork & { readonly isFirst: boolean };
 
 function formatListed(outcome: Outcome, entry: Entry, { command, parts, isFirst }: Listed): string {
@@ -189,22 +189,22 @@ function formatListed(outcome: Outcome, entry: Entry, { command, parts, isFirst 
   if (command.format === "json")
     return `${JSON.stringify({ ...("file" in address ? address : {}), ...articleFields(fetched, command.fields) })}\n`;
   const formatted = formatArticle(fetched, command, parts.now());
-  // Front matter and a doctype set documents apart by themselves; where there is neither, a rule does.
+  // Front matter and a doctype separate documents; without either, a rule does.
   const needsRule = !isFirst && !command.hasFrontmatter && command.format !== "html";
   return needsRule ? `\n---\n\n${formatted}` : formatted;
 }
 
-// Most messages name the page themselves.
+// Most messages already name the page.
 const describeFailure = (name: string, { code, message }: FailureRecord): string =>
   code === "invalid_url" || message.includes(name) ? message : `${name}: ${message}`;
 
-/** The line that tells a person how far a list is. */
+/** The progress line of a list. */
 interface ListProgress extends Disposable {
-  /** Counts a page that has come to its end. */
+  /** Counts a finished page. */
   add(end: "done" | "failed"): void;
 }
 
-/** How often the line is drawn: it must not cost more than the work. */
+/** The time between two redraws, because they must not cost more than the work. */
 const REDRAW_MS = 200;
 
 /** @param pages.todo those of the total that are not done before */

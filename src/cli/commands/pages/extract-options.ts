@@ -10,32 +10,32 @@ import { OUTPUT_FORMATS, type OutputFormat } from "../../flags/pages.ts";
 import { isStdin } from "../../input.ts";
 import { readExtraction, readFields, readNetwork, requireUrl, showUrl } from "./page-options.ts";
 
-/** One page. */
+/** One page to extract. */
 export type PageInput =
   | { readonly kind: "url"; readonly url: string; readonly authorization: string | null }
   | { readonly kind: "file"; readonly path: string; readonly url: PageUrl | null }
   | { readonly kind: "stdin"; readonly url: PageUrl | null };
 
-/** Where the pages of an extraction come from. */
+/** The source of the pages of an extraction. */
 export type ExtractInput =
   | PageInput
-  /** Several, or one whose line is appended to a file; a list file holds URLs, one a line. */
+  /** Several pages, or one whose line is appended to a file; a list file contains one URL a line. */
   | {
       readonly kind: "list";
       readonly sources: readonly (PageInput | { readonly kind: "list-file"; readonly path: string })[];
     };
 
-/** What an extraction command means. */
+/** The meaning of an extraction command. */
 export type ExtractCommand = {
   readonly input: ExtractInput;
   readonly format: OutputFormat;
-  /** Of the JSON. */
+  /** The fields of the JSON. */
   readonly fields: readonly ArticleField[];
-  /** Whether JSON is to stand on one line. */
+  /** Whether JSON is written on one line. */
   readonly isCompact: boolean;
   /** Null writes to stdout. */
   readonly outputFile: string | null;
-  /** The file of JSON lines that is gone on with. */
+  /** The file of JSON lines that is continued. */
   readonly resumeFile: string | null;
   readonly hasFrontmatter: boolean;
   readonly extraction: ExtractionOptions;
@@ -43,7 +43,7 @@ export type ExtractCommand = {
 };
 
 /**
- * Gives the typed words their meaning.
+ * Interprets the words of an extraction command.
  * @param hasPerson whether somebody is there to press Enter
  * @throws Failure `invalid_usage` or `invalid_url` for values and combinations that mean nothing
  */
@@ -91,7 +91,7 @@ function readFormat(typed: Typed, ending: string): OutputFormat {
   return word === null ? (FORMAT_BY_ENDING[ending] ?? "json") : OUTPUT_FORMATS[word];
 }
 
-/** Other programs name the file with `--output`. */
+/** Other programs name the file with `--output`; this refuses a file name there. */
 function requireNoFile(typed: Typed): void {
   const written = typed.one("output") ?? "";
   if (Object.hasOwn(FORMAT_BY_ENDING, extname(written).toLowerCase()))
@@ -101,7 +101,7 @@ function requireNoFile(typed: Typed): void {
     );
 }
 
-/** Options that go with one form only. */
+/** The options that apply to one form only. */
 const FORM_OF_OPTION: Readonly<Record<string, OutputFormat>> = {
   frontmatter: "markdown",
   fields: "json",

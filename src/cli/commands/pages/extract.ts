@@ -27,7 +27,7 @@ export const extract: Run = async (shell) => {
   const { app, program } = openCommandApp(parts, { extractsOnePage: !isList });
   await using _ = app;
   if (command.input.kind === "url" || isList) noteMissingBrowser(command.network, { app, program, notices });
-  // Which command it is decides how the application opens, and only then are the settings read.
+  // The kind of command decides how the application opens, and only then are the settings read.
   const extraction = readExtraction(typed, command.extraction.renderings, program.settings);
   return await runExtract({ ...command, extraction }, { app, screen, notices, now: () => new Date() });
 };

@@ -13,7 +13,7 @@ import { decodePath, directoryOf, hasRawBytes, pathBytes } from "../../path-byte
 import type { Notices } from "../../terminal/notices.ts";
 import type { ExtractCommand } from "./extract-options.ts";
 
-/** One article in the asked-for format, ending with a line break. */
+/** Formats one article in the requested format, ending with a line break. */
 export function formatArticle(fetched: FetchedArticle, command: ExtractCommand, extractedAt: Date): string {
   const { article } = fetched;
   if (command.format === "json")
@@ -33,7 +33,7 @@ export function formatArticle(fetched: FetchedArticle, command: ExtractCommand, 
   return `${frontMatter}${body}\n`;
 }
 
-/** Says what JSON carries itself: in the other forms the person sees the warnings only here. */
+/** Prints the warnings that JSON contains itself; in the other forms the person sees them only here. */
 export function warnOfResult(
   { warnings }: FetchedArticle,
   { format, fields }: ExtractCommand,
@@ -43,10 +43,10 @@ export function warnOfResult(
     for (const warning of warnings) notices.warn(warning);
 }
 
-/** Where the results of a command go: stdout, or a file that appears whole at the end. */
+/** The destination of a command's results: stdout, or a file that appears complete at the end. */
 export interface Sink extends AsyncDisposable {
   write(text: string): Promise<void>;
-  /** Makes the file appear; without it nothing is left behind. */
+  /** Makes the file appear; without this call nothing is left behind. */
   finish(): Promise<void>;
 }
 
@@ -83,20 +83,21 @@ export async function openSink(outputFile: string | null, io: Io): Promise<Sink>
   };
 }
 
-// In the same directory, for a rename does not cross disks; of a random name and opened exclusively, so
-// that in a shared directory nobody can have put a link of that name there; short, whatever the target's.
+// The temporary file is in the same directory, because a rename cannot cross disks. Its name is random, and it is
+// opened exclusively, so that in a shared directory nobody can have put a link there. The name is short, whatever the
+// target's.
 const asideOf = (path: string): string => `${directoryOf(path)}/.article-extractor-${randomUUID()}.tmp`;
 
 type Target =
   | { readonly kind: "stdout" }
-  /** Written in place: a device, a pipe, or the file that stderr goes to. */
+  /** It is written in place: a device, a pipe, or the file that stderr goes to. */
   | { readonly kind: "stream"; readonly path: string; readonly mode: null }
-  /** Replaced or made; `mode` is that of the file replaced. */
+  /** It is replaced or created; `mode` is that of the replaced file. */
   | { readonly kind: "file"; readonly path: string; readonly mode: number | null };
 
 const STDOUT: Target = { kind: "stdout" };
 
-// What is no regular file must never be renamed over: as root, `-o /dev/stdout` into a pipe would replace
+// Anything but a regular file must never be replaced by a rename: as root, `-o /dev/stdout` into a pipe would replace
 // the machine's /dev/stdout. Only stat sees through the links in /proc to a pipe; realpath does not.
 async function findTarget(path: string, io: Io): Promise<Target> {
   const stats = await statOrNull(path);
@@ -120,7 +121,7 @@ async function statOrNull(path: string): Promise<Stats | null> {
   }
 }
 
-/** A link that points to nothing yet stays a link: the file that it names is made. */
+/** Keeps a link that points to nothing yet, and creates the file that it names. */
 async function followDangling(path: string): Promise<string> {
   const link = await readlink(pathBytes(path), { encoding: "buffer" }).catch(() => null); // no link, or nothing there
   if (link === null) return path;
@@ -131,7 +132,7 @@ async function followDangling(path: string): Promise<string> {
 const realPath = async (path: string): Promise<string> =>
   decodePath(await realpath(pathBytes(path), { encoding: "buffer" }));
 
-/** Translates what the system has against writing the file. */
+/** Translates the system's errors about writing the file. */
 export async function attempt<T>(path: string, action: () => Promise<T>): Promise<T> {
   try {
     return await action();
@@ -143,7 +144,7 @@ export async function attempt<T>(path: string, action: () => Promise<T>): Promis
 }
 
 /**
- * Asks the person at the terminal for the output directory; an empty answer takes the suggestion.
+ * Asks the person at the terminal for the output directory; an empty answer accepts the suggestion.
  * @throws Failure `invalid_usage` where nobody can be asked or the answer does not come
  */
 export async function askForDirectory(io: Io, suggestion: string): Promise<string> {
@@ -161,16 +162,16 @@ export async function askForDirectory(io: Io, suggestion: string): Promise<strin
   return expandHome(answer.trim() || suggestion);
 }
 
-// The shell does this for what is typed after an option.
+// The shell does this for a word that is typed after an option.
 const expandHome = (path: string): string =>
   path === "~" || path.startsWith("~/") ? join(homedir(), path.slice(1)) : path;
 
-/** A directory for output, and a path of text that leads there for as long as it is open. */
+/** A directory for output, and a path in text that leads there as long as it is open. */
 type OutputDirectory = AsyncDisposable & { readonly path: string };
 
 /**
- * Opens a directory whose name may be no UTF-8. Such a name fits into no text, and most of what writes files takes
- * text for a path, so they go through the open directory's entry in /proc.
+ * Opens a directory whose name may not be UTF-8. Such a name does not fit into a string, and most code that writes
+ * files takes strings as paths, so they go through the open directory's entry in /proc.
  * @throws Failure `unwritable_output`; `invalid_usage` where the system has no /proc
  */
 export async function openOutputDirectory(directory: string): Promise<OutputDirectory> {

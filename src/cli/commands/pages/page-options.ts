@@ -18,7 +18,7 @@ import { COMMANDS } from "../../commands.ts";
 const MAX_WORDS = 1_000_000_000;
 
 /**
- * What is extracted of pages.
+ * Reads what is extracted from pages.
  * @param settings what holds where no option says otherwise
  * @throws Failure `invalid_usage`
  */
@@ -40,7 +40,7 @@ export function readExtraction(
 }
 
 /**
- * Fields of the JSON, in the order in which they were asked for.
+ * Reads the fields of the JSON, in the order in which they were given.
  * @throws Failure `invalid_usage` that names the nearest field for one that there is not
  */
 export function readFields(typed: Typed): readonly ArticleField[] {
@@ -61,7 +61,7 @@ function requireField(name: string): (typeof FIELD_NAMES)[number] {
 }
 
 /**
- * The URL that a person typed, its credentials apart.
+ * Parses a typed URL, with its credentials separate.
  * @throws Failure `invalid_url` that guesses what was meant
  */
 export function requireUrl(written: string): { readonly url: string; readonly authorization: string | null } {
@@ -70,7 +70,7 @@ export function requireUrl(written: string): { readonly url: string; readonly au
   throw new Failure("invalid_url", `${showUrl(written)} is not an http or https URL${guess(written)}`);
 }
 
-/** What was typed for a URL, as a message shows it. */
+/** Formats a typed URL for a message. */
 export const showUrl = (written: string): string => JSON.stringify(withoutCredentials(written));
 
 function guess(written: string): string {
@@ -84,7 +84,7 @@ function guess(written: string): string {
 }
 
 /**
- * How pages are fetched.
+ * Reads how pages are fetched.
  * @param hasPerson whether somebody is there to press Enter
  * @throws Failure `invalid_usage`
  */
@@ -146,13 +146,13 @@ function readStorageState(typed: Typed): string | null {
 
 function readHeader(written: string): readonly [name: string, value: string] {
   const colon = written.indexOf(":");
-  // The value may be a secret, so only the form is named; what may stand in it, the fetcher knows.
+  // The value may be a secret, so the message only names the form; the fetcher checks the content.
   if (colon < 1) throw new Failure("invalid_usage", '--header must have the form "Name: value"');
   return [written.slice(0, colon), written.slice(colon + 1).trim()];
 }
 
 /**
- * A selector is read with the page that it is for. One that is wrong should be said before a page is fetched,
+ * Checks the selectors. A selector is parsed with its page; a wrong one should be reported before a page is fetched,
  * and once for many pages, so it is tried on a page of one word first.
  * @throws Failure `invalid_usage`
  */

@@ -4,16 +4,16 @@ import { Failure } from "../../../base/failure.ts";
 import { parsePageUrl } from "../../../urls/index.ts";
 import { attempt, type Sink } from "./output.ts";
 
-/** A file of JSON lines that an earlier run has begun, and what stands in it. */
+/** A file of JSON lines that an earlier run began, with its content. */
 export interface Resumed extends AsyncDisposable {
-  /** Appends. */
+  /** The sink that appends to it. */
   readonly sink: Sink;
-  /** Takes a line of the page: what became of it, null where there is no line, or none any more. */
+  /** Takes a line of the page and returns its outcome; null when there is none, or none any more. */
   take(name: string): "done" | "failed" | null;
 }
 
 /**
- * Opens a file of JSON lines to go on with, or makes it. A line that was cut at the end is dropped.
+ * Opens a file of JSON lines to continue, or creates it. A line that was cut off at the end is dropped.
  * @throws Failure `unwritable_output`, and `unreadable_input` for a file that holds anything else
  */
 export async function openResumed(path: string): Promise<Resumed> {
@@ -37,7 +37,7 @@ export async function openResumed(path: string): Promise<Resumed> {
   }
 }
 
-/** For each page what its lines say; what succeeded is taken first. */
+/** The outcomes in the lines of each page; successes are taken first. */
 type Lines = Map<string, ("done" | "failed")[]>;
 
 const CHUNK_BYTES = 1 << 20;
@@ -64,7 +64,7 @@ async function readLines(file: FileHandle, path: string): Promise<Lines> {
       number++;
       lineStart = position + from;
     }
-    // The chunk's memory is used again.
+    // The chunk's memory is reused.
     line.push(Buffer.from(chunk.subarray(from, bytesRead)));
     position += bytesRead;
   }
@@ -91,7 +91,7 @@ type End = {
   readonly lineStart: number;
 };
 
-// The beginning of a JSON object is never one itself. A file system that was cut off may leave NUL bytes.
+// The beginning of a JSON object is never valid JSON. A file system that crashed may leave NUL bytes.
 async function mendEnd(text: string, { file, lines, place, lineStart }: End): Promise<void> {
   if (text === "") return;
   if (parseLine(text) !== null) {
@@ -101,7 +101,7 @@ async function mendEnd(text: string, { file, lines, place, lineStart }: End): Pr
   }
   const written = text.replace(/\0+$/, "");
   const isCut = !isJson(text) && BEGINNINGS.some((b) => written.startsWith(b) || b.startsWith(written));
-  // Anything else is somebody's file that was named by mistake.
+  // Any other content belongs to a file that was named by mistake.
   if (!isCut) throw notOurs(place);
   await attempt(place.path, () => file.truncate(lineStart));
 }

@@ -55,7 +55,7 @@ export async function serveExtractor(parts: CommandParts): Promise<number> {
       metricsNamespace: program.settings.metricsNamespace,
       log: serving.log,
       announce: (url, from) => io.stderr.write(`serving extraction at ${url}${network.basePath}${from}\n`),
-      // What is wrong with the directory is found here.
+      // Problems with the directory are found here.
       prepare: async () => {
         openQueue(serving)[Symbol.dispose]();
         openSharedState(stateDirectory, serving.log).database.close();
@@ -81,7 +81,7 @@ async function runServer(serving: Serving, process: ServingPart): Promise<void> 
   using joined = process.join(database);
   await using app = openApp(program, {
     shell: "server",
-    // Each session says for whom it is; one that did not would reach public addresses only.
+    // Each session names its caller; without one it would reach public addresses only.
     caller: { kind: "remote_request" },
     sinks: [process.sink],
     log,

@@ -47,7 +47,7 @@ function readServeCommand(typed: Typed): ServeCommand {
 export async function serveSearch(parts: CommandParts): Promise<number> {
   const { io, notices } = parts;
   const command = readServeCommand(parts.typed);
-  // Searches are answered on the main thread; what extracts and builds is in no hurry.
+  // Searches run on the main thread; extracting and building can wait.
   io.letWorkersGiveWay();
   const deployed = await openDeployment(parts, command.config);
   const { program, deployment } = deployed;
@@ -130,7 +130,7 @@ function announce({ io, deployment }: Serving, url: string, from: string): void 
 }
 
 /**
- * Says what keeps tenants from being synced.
+ * Reports what keeps tenants from being synced.
  * @throws Failure `invalid_settings` unless that is to be tolerated
  */
 async function checkSources(serving: Serving, { sources, registry }: OpenTenants): Promise<void> {

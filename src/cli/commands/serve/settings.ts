@@ -8,7 +8,7 @@ import type { Notices } from "../../terminal/notices.ts";
 
 // What both servers read out of the settings.
 
-/** Where the servers stand behind proxies. @throws Failure `invalid_settings` */
+/** Reads which proxies the servers are behind. */
 export function readProxySettings({ basePath: written, trustedProxies }: Settings): {
   readonly basePath: string;
   readonly trustedProxies: AddressSet;
@@ -27,7 +27,7 @@ export function readProxySettings({ basePath: written, trustedProxies }: Setting
 const MAX_KEY_FILE_BYTES = 64 * 1024;
 
 /**
- * The key that callers must send, null for none.
+ * Reads the key that callers must send; null for none.
  * @param written.file goes before the key itself
  * @param written.variable names the setting in a message
  * @throws Failure `invalid_settings`, `unreadable_input`
@@ -45,7 +45,7 @@ export async function readApiKey(
   );
 }
 
-/** Warns, at the start, of a server that others than this machine may reach and use. */
+/** Warns at the start about a server that other machines can reach and use without a key. */
 export function warnWithoutKey(
   { host, apiKey, keys = null }: { readonly host: string } & AccessOptions,
   variable: string,
@@ -55,6 +55,6 @@ export function warnWithoutKey(
   notices.warn(`there is no API key: whoever reaches ${host} may use the server; ${variable} sets one`);
 }
 
-/** Entries between commas or spaces; null for a setting that is unset. */
+/** Splits a setting at commas and spaces; null for an unset one. */
 export const entriesOf = (text: string | null): string[] | null =>
   text?.split(/[\s,]+/).filter((entry) => entry !== "") ?? null;
