@@ -9,14 +9,15 @@
  * `meta.json` {id: {title, author, date}}; each peer writes the same beside it, into OUT-PEER.
  *
  *   --limit N            at most N pages, spread over the set
- *   --renderings LIST    also make and measure content, markdown or both (default: the text alone)
+ *   --renderings LIST    what ours makes besides the text in its second run (default: content,markdown)
  *   --peers LIST         also run readability, defuddle, trafilatura; installed into the scratch folder
  *   --scratch DIR        where the bench compiles and installs (default: in the temporary directory)
  *   --score PATH         the scorer (default: ../shared/eval/extraction/score.py if it exists)
  *   --runs DIR           keep the raw run there, e.g. scripts/bench/runs
  *
- * Ours is src/extraction compiled with the product's settings, one page after another on one thread;
- * every contender runs in a process of its own. CPU time is that of the whole process during a page.
+ * Ours is src/extraction compiled with the product's settings, one page after another on one thread, once for text and
+ * metadata alone and once with the other renderings too; peers make the text and metadata. Every contender runs in a
+ * process of its own. CPU time is that of the whole process during a page, and the ratios are of the means over all pages.
  * Exits 1 when a page has no outcome or when ours hit a bug.
  */
 import { mkdir, rm } from "node:fs/promises";
@@ -38,6 +39,7 @@ import { percentile, sum } from "./statistics.ts";
 const REPOSITORY = join(import.meta.dir, "..", "..");
 const DEFAULT_SCORER = join(REPOSITORY, "..", "shared", "eval", "extraction", "score.py");
 const OURS = "article-extractor";
+const OURS_RENDERED = "article-extractor-rendered";
 
 type Plan = {
   readonly pages: string;
@@ -76,7 +78,7 @@ async function readPlan(argv: readonly string[]): Promise<Plan> {
     pages: resolve(values.pages),
     out: resolve(values.out),
     limit: parseCount("--limit", values.limit),
-    renderings: parseNames("--renderings", values.renderings, RENDERINGS),
+    renderings: parseNames("--renderings", values.renderings ?? "content,markdown", RENDERINGS),
     peers: parseNames("--peers", values.peers, PEERS),
     scratch: resolve(values.scratch ?? join(tmpdir(), "article-extractor-bench")),
     scorer: values.score ? resolve(values.score) : defaultScorer,
@@ -88,6 +90,11 @@ async function measureAll(plan: Plan): Promise<readonly Measured[]> {
   await mkdir(plan.scratch, { recursive: true });
   const ours = await prepareOurs(plan.scratch);
   const measured = [await measureContender(plan, { name: OURS, out: plan.out, command: ours })];
+  if (plan.renderings.length > 0) {
+    const out = `${plan.out}-rendered`;
+    const { renderings } = plan;
+    measured.push(await measureContender(plan, { name: OURS_RENDERED, out, command: ours, renderings }));
+  }
   for (const name of plan.peers) {
     const command = await preparePeer(name, plan.scratch);
     measured.push(await measureContender(plan, { name, out: `${plan.out}-${name}`, command }));
@@ -95,9 +102,18 @@ async function measureAll(plan: Plan): Promise<readonly Measured[]> {
   return measured;
 }
 
-type Entrant = { readonly name: string; readonly out: string; readonly command: ContenderCommand };
+type Entrant = {
+  readonly name: string;
+  readonly out: string;
+  readonly command: ContenderCommand;
+  /** Besides the text; by default none. */
+  readonly renderings?: readonly string[];
+};
 
-async function measureContender(plan: Plan, { name, out, command }: Entrant): Promise<Measured> {
+async function measureContender(
+  plan: Plan,
+  { name, out, command, renderings = [] }: Entrant,
+): Promise<Measured> {
   console.error(`${name} ...`);
   const reportPath = join(plan.scratch, `report-${name}.json`);
   await rm(reportPath, { force: true });
@@ -108,7 +124,7 @@ async function measureContender(plan: Plan, { name, out, command }: Entrant): Pr
     listPath,
     outDirectory: out,
     reportPath,
-    renderings: plan.renderings,
+    renderings,
   };
   await run(command(JSON.stringify(job)), REPOSITORY);
   const report = (await Bun.file(reportPath).json()) as ExtractionReport; // `measurePages` wrote it
@@ -142,6 +158,21 @@ ${name}: ${report.pages.length} pages, mean ${Math.round(bytes / report.pages.le
   outcomes    ${describeOutcomes(report.pages)}`);
 }
 
+const meanCpuMs = ({ report }: Measured): number =>
+  sum(report.pages.map((page) => page.cpuMs)) / report.pages.length;
+
+/** How many times the CPU time of each of ours a peer takes. */
+function printRatios(measured: readonly Measured[]): void {
+  const ours = measured.filter(isOurs);
+  for (const peer of measured) {
+    if (isOurs(peer)) continue;
+    const ratios = ours.map((own) => `${(meanCpuMs(peer) / meanCpuMs(own)).toFixed(1)} times ${own.name}`);
+    console.log(`\n${peer.name} takes the CPU time of ${ratios.join(", ")}`);
+  }
+}
+
+const isOurs = ({ name }: Measured): boolean => name === OURS || name === OURS_RENDERED;
+
 function describeOutcomes(pages: readonly PageMeasurement[]): string {
   const counts = new Map<string, number>();
   for (const { outcome } of pages) counts.set(outcome, (counts.get(outcome) ?? 0) + 1);
@@ -162,10 +193,21 @@ async function score(plan: Plan, scorer: string, measured: readonly Measured[]):
   const kind = "main_content" in JSON.parse(lines[0] ?? "{}") ? ["--per-type", "--meta"] : ["--segments"];
   console.log("");
   await run(
-    ["python3", scorer, "--pages", subset, ...kind, "--out", ...measured.map(({ out }) => out)],
+    [
+      "python3",
+      scorer,
+      "--pages",
+      subset,
+      ...kind,
+      "--out",
+      ...measured.filter(isScored).map(({ out }) => out),
+    ],
     REPOSITORY,
   );
 }
+
+/** The text is the same whatever is made besides. */
+const isScored = ({ name }: Measured): boolean => name !== OURS_RENDERED;
 
 function summarise(values: readonly number[]): Readonly<Record<string, number>> {
   const rounded = (value: number): number => Number(value.toFixed(2));
@@ -214,9 +256,12 @@ async function main(argv: readonly string[]): Promise<void> {
   console.log(`${describeMachine()}\ncommit ${subject.commit}, ${subject.date}`);
   const measured = await measureAll(plan);
   for (const contender of measured) printReport(contender);
+  printRatios(measured);
   if (plan.scorer !== null) await score(plan, plan.scorer, measured);
   await keepRun(plan, subject, measured);
-  const bugs = measured[0]?.report.pages.filter((page) => page.outcome === "bug").length ?? 0;
+  const bugs = sum(
+    measured.filter(isOurs).map(({ report }) => report.pages.filter((page) => page.outcome === "bug").length),
+  );
   if (bugs > 0) throw new Error(`${OURS} hit a bug on ${bugs} pages, see above`);
 }
 
