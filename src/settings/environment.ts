@@ -211,13 +211,13 @@ export const VARIABLES = {
     "ARTICLE_EXTRACTOR_OUTPUT_ROOT",
     text,
     null,
-    "directory that paths sent over HTTP must stay in; with an API key and without it, crawls are refused",
+    "directory that paths sent over HTTP must stay in, and that crawls of models write to; with an API key and without it, crawls are refused",
   ),
   stateDir: setting<string | null>(
     "ARTICLE_EXTRACTOR_STATE_DIR",
     text,
     null,
-    "where serve extractor keeps its jobs; unset: the XDG state directory",
+    "where serve extractor and mcp keep their jobs, and crawls of models their pages; unset: the XDG state directory",
   ),
   maxConcurrentRequests: setting(
     "ARTICLE_EXTRACTOR_MAX_CONCURRENT_REQUESTS",

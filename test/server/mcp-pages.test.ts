@@ -231,6 +231,37 @@ describe.each([
 });
 
 test.each([
+  ["serve extractor", () => startExtractor()],
+  ["serve search", () => Served.start(writeDeployment({ allow_page_fetches: true }))],
+] as const)(
+  "%s fetches local pages for nobody from elsewhere, not from its cache either",
+  async (_, open) => {
+    await using server = await open();
+    const readWith = async (headers: Record<string, string>): Promise<PageAnswer> => {
+      const client = new Client({ name: "test", version: "1" });
+      const url = new URL(`${server.url}/mcp`);
+      await client.connect(new StreamableHTTPClientTransport(url, { requestInit: { headers } }) as never);
+      const answer = await client.callTool({ name: "fetch_url", arguments: { url: `${site.origin}/short` } });
+      await client.close();
+      return answer.structuredContent as PageAnswer;
+    };
+    expect(await readWith({})).toMatchObject({ title: "Hello", error: null });
+    for (const header of ["x-forwarded-for", "via", "cf-connecting-ip"])
+      expect(await readWith({ [header]: "192.0.2.1" })).toMatchObject({
+        title: "",
+        error: expect.stringContaining("refuse"),
+      });
+  },
+);
+
+test("serve search gives a page no longer than a request may take", async () => {
+  await using server = await Served.start(writeDeployment({ allow_page_fetches: true, http_timeout: 1 }));
+  const { error } = await server.call("fetch_url", { url: `${site.origin}/slow/request` });
+  expect(error).toContain("took longer than 0.9 s");
+  expect(await until(site.waiting, (count) => count === 0)).toBe(0);
+});
+
+test.each([
   ["by default", {}],
   ["offline", { operation_mode: "offline", allow_page_fetches: true }],
 ])("serve search reads no pages %s", async (_, infrastructure) => {

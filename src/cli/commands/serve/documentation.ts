@@ -18,6 +18,8 @@ export function toolOptions(
   }: { readonly registry: TenantRegistry; readonly app: App; readonly settings: Settings },
 ): DocumentationOptions & Pick<McpOptions, "name" | "version" | "onCall"> {
   const mayRead = infrastructure.allowPageFetches && !infrastructure.isOffline;
+  // The request itself ends a moment later.
+  const maxSeconds = (infrastructure.httpTimeoutMs / 1000) * 0.9;
   return {
     name: "article-extractor",
     version: VERSION,
@@ -26,7 +28,7 @@ export function toolOptions(
     includeStats: infrastructure.includeStats,
     fetchMode: infrastructure.fetchMode,
     fetchSurroundingChars: infrastructure.fetchSurroundingChars,
-    pages: mayRead ? { app, extraction: extractionDefaults(settings) } : null,
+    pages: mayRead ? { app, extraction: extractionDefaults(settings), maxSeconds } : null,
     onCall: countCalls(app.metrics),
   };
 }

@@ -38,6 +38,8 @@ import {
 export type PageToolParts = {
   readonly app: Pick<App, "openSession">;
   readonly extraction: Omit<ExtractionOptions, "renderings">;
+  /** The longest time that a page may take, whatever is asked for. */
+  readonly maxSeconds?: number;
 };
 
 const FORMATS = ["markdown", "text", "json"] as const;
@@ -123,11 +125,12 @@ async function fetchUrl(raw: RawArguments, parts: PageToolParts, call: ToolCall)
   const format = choice(raw, "format", FORMATS) ?? "markdown";
   const hasLinks = flag(raw, "links");
   const select = selectorOf(raw);
-  const seconds = integer(raw, "timeout", {
+  const asked = integer(raw, "timeout", {
     min: 1,
     max: MAX_TIMEOUT_SECONDS,
     fallback: DEFAULT_TIMEOUT_SECONDS,
   });
+  const seconds = Math.min(asked, parts.maxSeconds ?? asked);
   const options = {
     ...parts.extraction,
     select,

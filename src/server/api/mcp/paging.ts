@@ -48,7 +48,7 @@ function afterLineBreaks(text: string, end: number): Cut {
 }
 
 // A block's fence may stand in a list or a quotation.
-const FENCE = /^[\t >]*(?:[-*+]|\d{1,9}[.)])?[\t >]*(`{3,}|~{3,})(.*)$/;
+const FENCE = /^[\t >]*(?:(?:[-*+]|\d{1,9}[.)])[\t >]+)?(`{3,}|~{3,})(.*)$/;
 
 /** The fence of the code block that is open behind a line. @param open the one before it */
 function fenceAfter(line: string, open: string | null): string | null {
