@@ -18,7 +18,7 @@ test: check build library ## all tests that matter, at most 15 minutes
 	$(BUN) scripts/test.ts
 
 test-unit: $(INSTALLED) ## [ROOM=urls]: the quick tests; nothing is built, no server started
-	$(BUN) test --parallel --no-isolate --timeout=30000 test/unit/$(ROOM)
+	$(BUN) test --parallel --no-isolate --timeout=120000 test/unit/$(ROOM)
 
 test-all: check build library ## the tests and the long runs
 	sh scripts/ensure-chromium.sh

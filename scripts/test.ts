@@ -12,7 +12,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 
-const TEST_TIMEOUT_MS = 30_000;
+const TEST_TIMEOUT_MS = 120_000;
 const LONG_TESTS = "test/long/**";
 // Many tests wait for what other processes or timers do, so one more file than there are cores is under way.
 const WORKERS = availableParallelism() + 1;

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { type ExtractorProcess, startExtractor } from "../support/extractor-server.ts";
 import { openPageBrowser, type Tab } from "../support/page-browser.ts";
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(120_000);
 
 let browser: Awaited<ReturnType<typeof openPageBrowser>>;
 let server: ExtractorProcess;

@@ -3,7 +3,7 @@ import { openTestHost, testBrowserFetcher } from "../support/browser-fetcher.ts"
 import { type FaultySite, type Route, reply, startFaultySite } from "../support/faulty-site.ts";
 import { pageUrl, tableResolver } from "../support/test-fetcher.ts";
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(120_000);
 
 /**
  * A page of an outside site is loaded for a caller from elsewhere. Both sites stand on loopback: the policy

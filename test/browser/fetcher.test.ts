@@ -5,7 +5,7 @@ import { openTestHost, type TestBrowserOptions, testBrowserFetcher } from "../su
 import { type FaultySite, type Route, reply, startFaultySite } from "../support/faulty-site.ts";
 import { failureOf, pageUrl } from "../support/test-fetcher.ts";
 
-setDefaultTimeout(30_000);
+setDefaultTimeout(120_000);
 
 const host = openTestHost();
 const html =
@@ -208,7 +208,7 @@ describe("the browser fetcher", () => {
 
   test("takes a page that never rests as it is", async () => {
     expect(await htmlOf("/never-rests")).toContain("tick");
-  }, 30_000);
+  }, 120_000);
 
   test("follows a page that goes on to another", async () => {
     expect((await fetcher.fetch(at("/moves-on"))).finalUrl).toBe(at("/page"));
@@ -318,14 +318,14 @@ describe("the browser fetcher", () => {
       expect(page).toMatchObject({ status: 200, tries: 1 });
       expect(await htmlOf("/late", modest)).toContain("late");
     },
-    60_000,
+    120_000,
   );
 
   test("a page whose scripts never yield ends at the deadline, and the next page comes", async () => {
     const failure = await failureOf(fetcher.fetch(at("/busy"), { deadlineMs: 3000 }));
     expect(failure?.code).toBe("timeout");
     expect(await htmlOf("/page")).toContain("A page of the site.");
-  }, 60_000);
+  }, 120_000);
 
   test("a page whose scripts go on to another without end is told so", async () => {
     const failure = await failureOf(fetcher.fetch(at("/client-redirects")));
@@ -334,7 +334,7 @@ describe("the browser fetcher", () => {
       `GET ${at("/client-redirects")}: its scripts go on to another page more than 20 times`,
     ]);
     expect(await htmlOf("/page")).toContain("A page of the site.");
-  }, 60_000);
+  }, 120_000);
 
   test("no window that a page opens lives on after it", async () => {
     await using mine = browser();

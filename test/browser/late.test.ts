@@ -5,7 +5,7 @@ import type { FaultySite } from "../support/faulty-site.ts";
 import { GROWING_KINDS, hasLastWords, LATE_KINDS, startLateSite } from "../support/late-pages.ts";
 import { pageUrl } from "../support/test-fetcher.ts";
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(120_000);
 
 const host = openTestHost();
 let site: FaultySite;

@@ -10,7 +10,7 @@ import {
   type VisitOptions,
 } from "../support/page-browser.ts";
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(120_000);
 
 // One page waits until a test has seen the crawl on its way.
 const held = Promise.withResolvers<void>();

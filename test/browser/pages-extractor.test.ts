@@ -11,7 +11,7 @@ import {
   type VisitOptions,
 } from "../support/page-browser.ts";
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(120_000);
 
 let browser: Awaited<ReturnType<typeof openPageBrowser>>;
 let site: FaultySite;

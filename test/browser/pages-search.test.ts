@@ -3,9 +3,10 @@ import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { accessibilityFaults, openPageBrowser, scrollsSideways } from "../support/page-browser.ts";
 import { writeTree } from "../support/search-server.ts";
-import { Served, until } from "../support/served.ts";
+import { Served } from "../support/served.ts";
+import { until } from "../support/until.ts";
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(120_000);
 
 const HOSTILE = `# Hostile page
 

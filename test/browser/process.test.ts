@@ -4,8 +4,9 @@ import { join } from "node:path";
 import { openTestHost, testBrowserFetcher } from "../support/browser-fetcher.ts";
 import { startFaultySite } from "../support/faulty-site.ts";
 import { pageUrl } from "../support/test-fetcher.ts";
+import { untilTrue } from "../support/until.ts";
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(120_000);
 
 /** Process ids of browsers whose files are below the directory. */
 async function browsersOf(base: string): Promise<number[]> {
@@ -14,14 +15,6 @@ async function browsersOf(base: string): Promise<number[]> {
     .split("\n")
     .filter((line) => line.includes(`--user-data-dir=${base}`) && !/^\s*\d+\s+Z/.test(line))
     .map((line) => Number.parseInt(line, 10));
-}
-
-async function until(isTrue: () => Promise<boolean>): Promise<boolean> {
-  for (let waited = 0; waited < 10_000; waited += 100) {
-    if (await isTrue()) return true;
-    await Bun.sleep(100);
-  }
-  return false;
 }
 
 const mainProcessOf = async (base: string): Promise<number> => {
@@ -104,7 +97,7 @@ test("closing leaves neither processes nor directories", async () => {
   expect(await browsersOf(host.base)).not.toEqual([]);
   await fetcher[Symbol.asyncDispose]();
   await host[Symbol.asyncDispose]();
-  expect(await until(async () => (await browsersOf(host.base)).length === 0)).toBe(true);
+  await untilTrue(async () => (await browsersOf(host.base)).length === 0);
   expect(readdirSync(host.base)).toEqual([]);
 });
 
@@ -120,7 +113,7 @@ test("after a kill no browser lives on, and the next start tidies up", async () 
   expect(await browsersOf(base)).not.toEqual([]);
   child.kill("SIGKILL");
   await child.exited;
-  expect(await until(async () => (await browsersOf(base)).length === 0)).toBe(true);
+  await untilTrue(async () => (await browsersOf(base)).length === 0);
   expect(readdirSync(base)).toEqual([`browser-${child.pid}`]);
   const host = openTestHost({ base });
   const fetcher = testBrowserFetcher({ host });

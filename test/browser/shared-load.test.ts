@@ -5,7 +5,7 @@ import { testMachine } from "../support/browser-fetcher.ts";
 import { openTestApp } from "../support/crawling.ts";
 import { reply, startFaultySite } from "../support/faulty-site.ts";
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(120_000);
 
 test("who waits for the same page gets it when the one who asked first has gone", async () => {
   const asked = Promise.withResolvers<void>();

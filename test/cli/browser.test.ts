@@ -6,6 +6,7 @@ import { runCommand } from "../support/command.ts";
 import { readCrawl } from "../support/crawl-run.ts";
 import { type Display, openDisplay } from "../support/display.ts";
 import { type ScriptedSite, serveScriptedSite } from "../support/scripted-site.ts";
+import { untilTrue } from "../support/until.ts";
 
 setDefaultTimeout(120_000);
 
@@ -24,10 +25,6 @@ const TIME = { timeoutMs: 90_000 };
 /** The setting is unset, as on a new machine. */
 const UNSET = { ARTICLE_EXTRACTOR_PREFER_BROWSER: "" };
 const NO_BROWSER = { ARTICLE_EXTRACTOR_BROWSER_PATH: "none" };
-
-async function until(isTrue: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await isTrue())) await Bun.sleep(50);
-}
 
 async function extract(path: string, args: readonly string[] = [], env: Record<string, string> = {}) {
   const run = await runBinary([`${site.origin}${path}`, "--min-words", "1", ...args], { env, ...TIME });
@@ -131,9 +128,9 @@ test("a person logs in at the window, presses Enter, and the crawl goes on as th
     },
   );
   const stderr = new Response(child.stderr).text();
-  await until(() => site.count("/desk") > 0);
+  await untilTrue(() => site.count("/desk") > 0);
   site.letPersonIn();
-  await until(() => site.count("/session") > 0 && site.count("/members") > 0);
+  await untilTrue(() => site.count("/session") > 0 && site.count("/members") > 0);
   // Logged in, and still it waits for Enter.
   expect(site.count("/members/2")).toBe(0);
   child.stdin.write("\n");
@@ -215,11 +212,11 @@ describe("nothing is left", () => {
         env: cleanEnvironment({ TMPDIR: temporary }),
         stdio: ["ignore", "ignore", "ignore"],
       });
-      await until(() => site.count("/late") > before);
+      await untilTrue(() => site.count("/late") > before);
       expect(await runningIn(temporary)).not.toEqual([]);
       child.kill(signal);
       await child.exited;
-      await until(async () => (await runningIn(temporary)).length === 0);
+      await untilTrue(async () => (await runningIn(temporary)).length === 0);
       const base = join(temporary, readdirSync(temporary)[0] ?? "");
       // What a killed program leaves, the next one removes.
       if (signal === "SIGKILL")

@@ -6,7 +6,8 @@ import { runBinary, temporaryDirectory } from "../support/binary.ts";
 import { runCommand } from "../support/command.ts";
 import { startExtractor } from "../support/extractor-server.ts";
 import { serveRecordingSite } from "../support/recording-site.ts";
-import { Served, until, writeDeployment } from "../support/served.ts";
+import { Served, writeDeployment } from "../support/served.ts";
+import { until } from "../support/until.ts";
 
 const ENV = { ARTICLE_EXTRACTOR_TIMOUT: "5", DOCS_SEARCH_STATE_DIRR: "state" };
 const LINES = [

@@ -4,8 +4,9 @@ import { crawlOnce } from "../support/crawl-run.ts";
 import { DocsSite } from "../support/docs-site.ts";
 import { isOver, startExtractor, submitJob, untilJob } from "../support/extractor-server.ts";
 import { type NumberedSite, serveNumberedSite } from "../support/numbered-site.ts";
-import { Served, until } from "../support/served.ts";
+import { Served } from "../support/served.ts";
 import { SYNC_ENVIRONMENT, startSync, webTenant, writeSyncDeployment } from "../support/sync-run.ts";
+import { until } from "../support/until.ts";
 
 const PAGES = 10;
 let site: NumberedSite;
@@ -101,7 +102,7 @@ test("a crawl job counts at /metrics of serve extractor", async () => {
   expect(text).toContain(`article_extractor_fetches_http_total ${PAGES}\n`);
   expect(text).toContain(`article_extractor_extraction_duration_seconds_count ${PAGES - 1}\n`);
   expect(text).toContain("article_extractor_failures_http_status_total 1\n");
-}, 60_000);
+}, 120_000);
 
 describe("a sync", () => {
   test("as a command counts its fetches, in the log and at a StatsD server", async () => {
@@ -122,7 +123,7 @@ describe("a sync", () => {
       const { stderr } = await startSync(root, ["--all"], METRICS).done;
       expect(stderr).toContain('"metric":"article_extractor.fetches.http"');
     });
-  }, 60_000);
+  }, 120_000);
 
   test("of serve search counts at its /metrics, and with the calls of tools at a StatsD server", async () => {
     await withSyncDeployment(3, async (root) => {
@@ -143,5 +144,5 @@ describe("a sync", () => {
       );
       expect(seen).toContain("article_extractor.fetches.http");
     });
-  }, 60_000);
+  }, 120_000);
 });

@@ -2,7 +2,8 @@ import { expect, test } from "bun:test";
 import { readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { runBinary } from "../support/binary.ts";
-import { Served, until, writeDeployment } from "../support/served.ts";
+import { Served, writeDeployment } from "../support/served.ts";
+import { until } from "../support/until.ts";
 
 test("/health knows how many documents a tenant has before anybody has searched it", async () => {
   const root = writeDeployment(
@@ -31,4 +32,4 @@ test("/health knows how many documents a tenant has before anybody has searched 
   } finally {
     rmSync(root, { recursive: true, force: true });
   }
-}, 60_000);
+}, 120_000);

@@ -2,7 +2,8 @@ import { expect, test } from "bun:test";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { KILLS } from "../support/kills.ts";
-import { Served, until, writeDeployment } from "../support/served.ts";
+import { Served, writeDeployment } from "../support/served.ts";
+import { until } from "../support/until.ts";
 
 const PAGES = 100;
 const OLD = "abalone";

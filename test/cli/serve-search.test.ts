@@ -6,6 +6,7 @@ import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { BINARY, cleanEnvironment, runBinary, runShell } from "../support/binary.ts";
+import { until } from "../support/until.ts";
 
 const running: Bun.Subprocess[] = [];
 afterEach(async () => {
@@ -74,13 +75,12 @@ type Answer = { readonly error: string | null; readonly results: readonly { read
 
 /** Searches until there is an answer without error and with so many results. */
 async function search(client: Client, query: string, count = 1): Promise<Answer> {
-  for (let tries = 0; ; tries++) {
+  const ask = async (): Promise<Answer> => {
     const args = { tenant_codename: "tool", query };
     const { structuredContent } = await client.callTool({ name: "root_search", arguments: args });
-    const answer = structuredContent as unknown as Answer;
-    if (tries > 100 || (answer.error === null && answer.results.length === count)) return answer;
-    await Bun.sleep(100);
-  }
+    return structuredContent as unknown as Answer;
+  };
+  return await until(ask, ({ error, results }) => error === null && results.length === count);
 }
 
 describe("serve search", () => {
@@ -93,7 +93,7 @@ describe("serve search", () => {
     rmSync(join(root, "docs/proxies.md"));
     expect((await search(client, "no_proxy", 0)).results).toEqual([]);
     await client.close();
-  }, 60_000);
+  }, 120_000);
 
   test("answers a client over stdin and stdout", async () => {
     const root = deployment();
@@ -108,7 +108,7 @@ describe("serve search", () => {
     await client.connect(transport as never);
     expect((await search(client, "no_proxy")).error).toBeNull();
     await client.close();
-  }, 60_000);
+  }, 120_000);
 
   test("ends with exit code 0 on SIGTERM", async () => {
     const address = await serve(deployment());
@@ -137,7 +137,7 @@ describe("serve search", () => {
       ).stderr;
     expect(await logged()).not.toContain("index built");
     expect(await logged("--verbose")).toContain("index built");
-  }, 60_000);
+  }, 120_000);
 
   test("asks for the key that it was given", async () => {
     const root = deployment();
@@ -178,7 +178,7 @@ describe("serve search", () => {
     const again = await connect(await serve(root, {}, ["--config", "other.json"]));
     expect((await search(again, "no_proxy")).error).toBeNull();
     await again.close();
-  }, 60_000);
+  }, 120_000);
 
   test.each([
     ["", { docs_root_dir: "docs" }],

@@ -1,7 +1,8 @@
 import { expect, test } from "bun:test";
 import { connect } from "node:net";
 import { reservePort } from "../../src/server/testing.ts";
-import { Served, until, writeDeployment } from "../support/served.ts";
+import { Served, writeDeployment } from "../support/served.ts";
+import { until } from "../support/until.ts";
 
 const LONG_TEST = 60_000;
 

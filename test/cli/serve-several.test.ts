@@ -3,7 +3,8 @@ import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { runBinary } from "../support/binary.ts";
 import { startForwardProxy } from "../support/forward-proxy.ts";
-import { Served, until, writeDeployment } from "../support/served.ts";
+import { Served, writeDeployment } from "../support/served.ts";
+import { until } from "../support/until.ts";
 
 const TWO = { uvicorn_workers: 2, log_level: "info" };
 
@@ -64,7 +65,7 @@ describe.if(process.platform === "linux")("two processes on one port", () => {
     ).toBe(2);
     expect(served.said).toContain("process died");
     expect(copiesOf(served)).not.toContain(first);
-  }, 60_000);
+  }, 120_000);
 
   test("have one builder, and another one when it is killed", async () => {
     const root = writeDeployment(TWO);
@@ -87,7 +88,7 @@ describe.if(process.platform === "linux")("two processes on one port", () => {
       (answer) => answer?.results.length === 1,
     );
     expect(found?.results).toMatchObject([{ url: "docs://tool/retries.md" }]);
-  }, 60_000);
+  }, 120_000);
 
   test("count together", async () => {
     await using served = await Served.start(writeDeployment(TWO));
@@ -97,7 +98,7 @@ describe.if(process.platform === "linux")("two processes on one port", () => {
       return /mcp_list_tenants_success_total (\d+)/.exec(text)?.[1];
     };
     expect(await until(counted, (count) => count === "40")).toBe("40");
-  }, 60_000);
+  }, 120_000);
 
   test("take a sync that either of them was asked for", async () => {
     await using served = await Served.start(writeDeployment(TWO));
@@ -117,7 +118,7 @@ describe.if(process.platform === "linux")("two processes on one port", () => {
       last = await until(status, (now) => now.last_started_at !== before && now.state === "idle");
       expect(last.last_started_at).not.toBe(before);
     }
-  }, 60_000);
+  }, 120_000);
 
   test.each(["SIGTERM", "SIGINT"] as const)("end together on %s, with exit code 0", async (signal) => {
     await using served = await Served.start(writeDeployment(TWO));

@@ -11,7 +11,8 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { canLoseRights, runBinary } from "../support/binary.ts";
-import { Served, type ToolAnswer, until, writeDeployment } from "../support/served.ts";
+import { Served, type ToolAnswer, writeDeployment } from "../support/served.ts";
+import { until } from "../support/until.ts";
 
 const indexOf = (root: string): string => join(root, "state/tool/search.index");
 const answers = (served: Served, query = "no_proxy", count = 1): Promise<ToolAnswer> =>
@@ -145,7 +146,7 @@ describe("a folder of documents", () => {
     await fetch(`${served.url}/tool/sync/trigger`, { method: "POST" });
     expect((await answers(served, "quokka")).results).toHaveLength(1);
     expect((await until(status, ({ last_error }) => last_error === null)).last_error).toBeNull();
-  }, 60_000);
+  }, 120_000);
 
   test.if(canLoseRights)("that may only be read is served", async () => {
     const root = writeDeployment();
@@ -207,7 +208,7 @@ describe("a folder of documents", () => {
       uri: "docs://tool/latin.md",
     });
     expect(content).toStartWith("# Café");
-  }, 60_000);
+  }, 120_000);
 
   test("that is empty, or is a file, is told of", async () => {
     const root = writeDeployment();

@@ -3,6 +3,7 @@ import { appendFile, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { BINARY, cleanEnvironment, requireBinary, runBinary, temporaryDirectory } from "../support/binary.ts";
 import { runCommand } from "../support/command.ts";
+import { untilTrue } from "../support/until.ts";
 
 const page = (title: string): string =>
   `<title>${title}</title><p>${"The gate opens at low water. ".repeat(40)}</p>`;
@@ -143,7 +144,7 @@ function start(cwd: string, args: readonly string[]) {
     cwd,
     env: cleanEnvironment(),
     stdio: ["ignore", Bun.file(join(cwd, "out")), "pipe"],
-    timeout: 30_000,
+    timeout: 100_000,
     killSignal: "SIGKILL",
   });
   return {
@@ -154,10 +155,6 @@ function start(cwd: string, args: readonly string[]) {
   };
 }
 
-const until = async (isSo: () => Promise<boolean>): Promise<void> => {
-  while (!(await isSo().catch(() => false))) await Bun.sleep(20);
-};
-
 describe("an interruption", () => {
   const NAMES = ["1", "2", "held", "4", "5", "6", "7", "8"];
 
@@ -167,7 +164,8 @@ describe("an interruption", () => {
     const urls = site.urls(...NAMES);
     const child = start(files.path, [...urls, "--resume", "all.jsonl"]);
     // Lines come as soon as those before them are written, while the third page is waited for.
-    await until(async () => readLines(await files.read("all.jsonl")).length >= 2 && site.seen.includes("/6"));
+    const linesOf = () => files.read("all.jsonl").then(readLines, () => []);
+    await untilTrue(async () => (await linesOf()).length >= 2 && site.seen.includes("/6"));
     const { exitCode, stderr } = await child.kill("SIGINT");
     const written = readLines(await files.read("all.jsonl")).map(nameOf);
     expect(written).toEqual(NAMES.map((name) => `/${name}`).filter((name) => written.includes(name)));
@@ -196,13 +194,13 @@ describe("an interruption", () => {
     await using files = await openFiles();
     await files.write("out.md", "older");
     const idle = start(files.path, [...site.urls("held", "held?again"), "-o", "out.md"]);
-    await until(async () => site.seen.length === 2);
+    await untilTrue(() => site.seen.length === 2);
     expect((await idle.kill("SIGINT")).stderr).toBe("error: interrupted; 2 of 2 pages left\n");
     expect(await files.read("out.md")).toBe("older");
     const busy = start(files.path, [...site.urls("1", "held"), "-o", "out.jsonl"]);
-    await until(async () => {
+    await untilTrue(async () => {
       const aside = (await readdir(files.path)).find((name) => name.endsWith(".tmp"));
-      return (await files.read(aside ?? "")) !== "";
+      return aside !== undefined && (await files.read(aside)) !== "";
     });
     expect((await busy.kill("SIGTERM")).stderr).toBe(
       "error: interrupted; 1 of 2 pages left; --resume out.jsonl goes on from here\n",
@@ -246,7 +244,7 @@ describe("--resume", () => {
       expect([cut, run.exitCode, run.stdout]).toEqual([cut, 1, ""]);
       expect([cut, await files.read("part.jsonl")]).toEqual([cut, whole.toString()]);
     }
-  }, 60_000);
+  }, 120_000);
 
   test("drops the NUL bytes that a crash of the machine leaves behind", async () => {
     await using files = await openFiles();
@@ -331,7 +329,7 @@ describe.skipIf(Bun.which("script") === null)("on a terminal (needs script, of u
       cwd: files.path,
       env: cleanEnvironment({ TERM: "xterm" }),
       stdio: ["ignore", "pipe", "ignore"],
-      timeout: 30_000,
+      timeout: 100_000,
       killSignal: "SIGKILL",
     });
     let shown = "";

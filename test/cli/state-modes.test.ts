@@ -6,8 +6,9 @@ import { DocsSite } from "../support/docs-site.ts";
 import { isOver, startExtractor, submitJob, untilJob } from "../support/extractor-server.ts";
 import { serveGit } from "../support/git-server.ts";
 import { type NumberedSite, serveNumberedSite } from "../support/numbered-site.ts";
-import { Served, until } from "../support/served.ts";
+import { Served } from "../support/served.ts";
 import { gitTenant, SYNC_ENVIRONMENT, webTenant, writeSyncDeployment } from "../support/sync-run.ts";
+import { until } from "../support/until.ts";
 
 let site: NumberedSite;
 beforeAll(() => {
@@ -63,7 +64,7 @@ test("what serve extractor keeps is for its user alone, in a directory that othe
   const page = readdirSync(join(server.directory, "out")).find((name) => name.endsWith(".md")) ?? "";
   expect(statSync(join(server.directory, "out", page)).mode & 0o777).toBe(0o666 & ~process.umask());
   rmSync(given, { recursive: true });
-}, 60_000);
+}, 120_000);
 
 test("what serve search keeps is for its user alone, in a directory that others may read", async () => {
   await using docs = new DocsSite();
@@ -111,6 +112,6 @@ test("what serve search keeps is for its user alone, in a directory that others 
   }
   rmSync(given, { recursive: true });
   rmSync(root, { recursive: true });
-}, 60_000);
+}, 120_000);
 
 type Status = { readonly state: string; readonly index: { readonly doc_count: number | null } };

@@ -83,7 +83,7 @@ describe("interrupted", () => {
       stdin: "pipe", // nobody writes, nobody closes
       stdout: "pipe",
       stderr: "pipe",
-      timeout: 15_000,
+      timeout: 100_000,
       killSignal: "SIGKILL",
     });
     while (!(await options.isReady(child.pid))) await Bun.sleep(10);

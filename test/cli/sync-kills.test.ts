@@ -3,7 +3,7 @@ import { rm } from "node:fs/promises";
 import { DocsSite, htmlPage, proseOf } from "../support/docs-site.ts";
 import { serveGit } from "../support/git-server.ts";
 import { KILLS } from "../support/kills.ts";
-import { Served, until } from "../support/served.ts";
+import { Served } from "../support/served.ts";
 import {
   gitTenant,
   SYNC_ENVIRONMENT,
@@ -11,6 +11,7 @@ import {
   webTenant,
   writeSyncDeployment,
 } from "../support/sync-run.ts";
+import { until } from "../support/until.ts";
 
 const PAGES = 50;
 

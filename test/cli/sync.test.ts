@@ -6,7 +6,7 @@ import { runBinary } from "../support/binary.ts";
 import { DocsSite, htmlPage, proseOf } from "../support/docs-site.ts";
 import { type GitServer, serveGit } from "../support/git-server.ts";
 import { childrenOf, processOfOwner } from "../support/lease-owners.ts";
-import { Served, until } from "../support/served.ts";
+import { Served } from "../support/served.ts";
 import {
   gitTenant,
   SYNC_ENVIRONMENT,
@@ -14,6 +14,7 @@ import {
   webTenant,
   writeSyncDeployment,
 } from "../support/sync-run.ts";
+import { until } from "../support/until.ts";
 
 let server: GitServer;
 const roots: string[] = [];
@@ -74,7 +75,7 @@ describe("article-extractor sync", () => {
     expect((await startSync(root, ["handbook"]).done).exitCode).toBe(0);
     const found = await until(search, ({ results }) => results.length === 2);
     expect(found.results).toHaveLength(2);
-  }, 60_000);
+  }, 120_000);
 
   test("opens a browser only for pages that have changed", async () => {
     await using site = new DocsSite();
@@ -96,7 +97,7 @@ describe("article-extractor sync", () => {
     expect(second.stdout).toStartWith("manual: 3 documents; 0 fetched, 3 unchanged");
     const pages = site.requests.filter(({ path }) => /^\/docs\/p\d$/.test(path));
     expect(pages.map(({ status }) => status)).toEqual([304, 304, 304]);
-  }, 90_000);
+  }, 120_000);
 
   test("goes on with the others when one fails, and says which", async () => {
     await using site = new DocsSite();
@@ -108,7 +109,7 @@ describe("article-extractor sync", () => {
     expect(exitCode).toBe(1);
     expect(stdout).toStartWith("manual: 2 documents");
     expect(stderr).toContain("handbook: git ls-remote");
-  }, 60_000);
+  }, 120_000);
 
   test("says that all pages of a website look like error pages", async () => {
     await using site = new DocsSite();
@@ -123,7 +124,7 @@ describe("article-extractor sync", () => {
     const index = ["index", "manual"];
     const env = { DOCS_SEARCH_STATE_DIR: "state" };
     expect((await runBinary(index, { cwd: root, env })).stderr).toBe(stderr.replace("manual: ", ""));
-  }, 60_000);
+  }, 120_000);
 
   test("takes codenames that there are, or --all", async () => {
     const root = await deploy({ tenants: [gitTenant(`${server.origin}/nowhere.git`)] });
@@ -131,7 +132,7 @@ describe("article-extractor sync", () => {
     const { exitCode, stderr } = await startSync(root, ["handbok"]).done;
     expect(exitCode).toBe(1);
     expect(stderr).toContain("Tenant 'handbok' not found; did you mean handbook?");
-  }, 60_000);
+  }, 120_000);
 });
 
 describe("a server with sources elsewhere", () => {
@@ -155,7 +156,7 @@ describe("a server with sources elsewhere", () => {
     expect(manual).toMatchObject({ last_error: null, counts: { fetched: 3 }, index: { doc_count: 3 } });
     expect(manual.next_run_at).toEndWith("T03:00:00.000Z");
     expect(manual.history).toHaveLength(1);
-  }, 60_000);
+  }, 120_000);
 
   test("syncs when it is told to, once at a time", async () => {
     await using site = new DocsSite();
@@ -181,7 +182,7 @@ describe("a server with sources elsewhere", () => {
       ({ index }) => index.doc_count === 4,
     );
     expect(status.index.doc_count).toBe(4);
-  }, 60_000);
+  }, 120_000);
 
   test("keeps quiet offline, and answers from what it has", async () => {
     await using site = new DocsSite();
@@ -195,7 +196,7 @@ describe("a server with sources elsewhere", () => {
     expect((await trigger(served, "manual")).status).toBe(503);
     await Bun.sleep(2500);
     expect(site.requests).toEqual([]);
-  }, 60_000);
+  }, 120_000);
 
   test("has another process sync by the schedule when the one that did is killed", async () => {
     await using site = new DocsSite();
@@ -235,7 +236,7 @@ describe("a server with sources elsewhere", () => {
     expect(performance.now() - killedAt).toBeLessThan(30_000);
     expect(leaderOf()).not.toBe(leader);
     state.close();
-  }, 90_000);
+  }, 120_000);
 
   test("keeps its secrets: none in logs, state, arguments, answers or errors", async () => {
     const secrets = {
@@ -304,5 +305,5 @@ describe("a server with sources elsewhere", () => {
     for (const secret of Object.values(secrets))
       for (const text of [served.said, ...answers, ...arguments_, ...files])
         expect(text.includes(secret)).toBe(false);
-  }, 90_000);
+  }, 120_000);
 });

@@ -6,7 +6,8 @@ import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/
 import { Tiktoken } from "js-tiktoken/lite";
 import cl100k from "js-tiktoken/ranks/cl100k_base";
 import { BINARY, cleanEnvironment, temporaryDirectory } from "../support/binary.ts";
-import { Served, until, writeDeployment } from "../support/served.ts";
+import { Served, writeDeployment } from "../support/served.ts";
+import { until } from "../support/until.ts";
 
 const REVISIONS = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
 
@@ -19,7 +20,7 @@ beforeAll(async () => {
     () => served.search("no_proxy"),
     ({ error }) => error === null,
   );
-}, 30_000);
+}, 120_000);
 afterAll(() => served[Symbol.asyncDispose]());
 
 /** Each tool with arguments, and what its answer holds. */
@@ -87,7 +88,7 @@ describe.each(REVISIONS)("the SDK's client in revision %s", (revision) => {
       }
       await client.close();
     },
-    30_000,
+    120_000,
   );
 });
 
@@ -123,7 +124,7 @@ describe("the inspector", () => {
       code: 0,
       names: ["describe_tenant", "find_tenant", "list_tenants", "root_fetch", "root_search"],
     });
-  }, 30_000);
+  }, 120_000);
 
   test("calls every tool", async () => {
     for (const [name, args, answer] of CALLS.filter(
@@ -135,7 +136,7 @@ describe("the inspector", () => {
       expect(code).toBe(0);
       expect(JSON.parse(out).structuredContent).toMatchObject({ error: null, ...answer });
     }
-  }, 60_000);
+  }, 120_000);
 });
 
 test("the list of tools costs less than 1 200 tokens of cl100k", async () => {

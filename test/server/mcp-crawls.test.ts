@@ -80,7 +80,7 @@ describe("crawls of models", () => {
     expect(await model.call("crawl_status", { job_id: again.job_id, offset: 1 })).toMatchObject({
       pages: [],
     });
-  }, 30_000);
+  }, 120_000);
 
   test("are refused to callers from elsewhere, unless the operator names a directory", async () => {
     const elsewhere = { "x-forwarded-for": "192.0.2.1" };
@@ -102,7 +102,7 @@ describe("crawls of models", () => {
       pages: [{ file: null, problem: expect.stringContaining("refuse") }],
     });
     expect(existsSync(join(root.path, job.directory, "manifest.json"))).toBeTrue();
-  }, 30_000);
+  }, 120_000);
 
   test.each([
     ["crawl_site", {}, "url is required"],

@@ -6,7 +6,8 @@ import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/
 import { BINARY, cleanEnvironment } from "../support/binary.ts";
 import { startExtractor } from "../support/extractor-server.ts";
 import { LONG_PARAGRAPHS, type McpSite, startMcpSite } from "../support/mcp-site.ts";
-import { Served, until, writeDeployment } from "../support/served.ts";
+import { Served, writeDeployment } from "../support/served.ts";
+import { until } from "../support/until.ts";
 
 type PageAnswer = {
   readonly url: string;
@@ -106,7 +107,7 @@ describe.each([
     opened = await open();
     // The SDK's client checks results against the schemas that it has listed.
     await opened.client.listTools();
-  }, 30_000);
+  }, 120_000);
   afterAll(() => opened[Symbol.asyncDispose]());
 
   const call = async (args: Record<string, unknown>): Promise<PageAnswer> => {

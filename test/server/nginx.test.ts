@@ -2,7 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { type Nginx, startNginx } from "../support/nginx.ts";
-import { Served, until, writeDeployment } from "../support/served.ts";
+import { Served, writeDeployment } from "../support/served.ts";
+import { until } from "../support/until.ts";
 
 let served: Served;
 beforeAll(async () => {
@@ -15,7 +16,7 @@ beforeAll(async () => {
       ) as never,
     ({ status }: { status: string }) => status === "healthy",
   );
-}, 30_000);
+}, 120_000);
 afterAll(() => served[Symbol.asyncDispose]());
 
 const FORWARDED = `

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { openRegistry, openSearchServer, type TestRegistry, writeTree } from "../support/search-server.ts";
-import { until } from "../support/served.ts";
+import { until } from "../support/until.ts";
 
 const DOCS = writeTree({
   "a.md": "# Alpha\n\nThe gates <b>close</b> at night.\n",

@@ -4,7 +4,8 @@ import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/cli
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { BINARY, cleanEnvironment } from "../support/binary.ts";
 import { type Nginx, startNginx } from "../support/nginx.ts";
-import { Served, until, writeDeployment } from "../support/served.ts";
+import { Served, writeDeployment } from "../support/served.ts";
+import { until } from "../support/until.ts";
 
 const MODERN = "2026-07-28";
 
@@ -21,7 +22,7 @@ beforeAll(async () => {
     () => served.search("no_proxy"),
     ({ error }) => error === null,
   );
-}, 30_000);
+}, 120_000);
 afterAll(async () => {
   await nginx[Symbol.asyncDispose]();
   await served[Symbol.asyncDispose]();
@@ -71,7 +72,7 @@ describe.each(Object.keys(transports) as (keyof typeof transports)[])("over %s",
       expect((await client.listPrompts()).prompts).toHaveLength(2);
       await client.close();
     },
-    30_000,
+    120_000,
   );
 });
 

@@ -2,7 +2,8 @@ import { describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { canContain, IN_CONTAINER } from "../support/containers.ts";
-import { Served, until, writeDeployment } from "../support/served.ts";
+import { Served, writeDeployment } from "../support/served.ts";
+import { until } from "../support/until.ts";
 
 const buildersIn = (servers: readonly Served[]): number =>
   servers.reduce((count, { said }) => count + said.split("this process builds and syncs").length - 1, 0);
@@ -59,6 +60,6 @@ describe.skipIf(!canContain)(
       await one.child.exited;
       await expectFound(root, "yawl", [two]);
       expect(buildersIn([two])).toBe(1);
-    }, 90_000);
+    }, 120_000);
   },
 );

@@ -49,7 +49,7 @@ beforeAll(async () => {
   ]);
   registry = openRegistry({ tenants });
   for (const { codename } of registry.list()) await registry.build(codename);
-}, 60_000);
+}, 120_000);
 afterAll(() => registry[Symbol.asyncDispose]());
 
 test.each(SETTINGS.map(([name, , query], index) => [name, query, index] as const))(

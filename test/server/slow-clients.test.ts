@@ -2,7 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import net from "node:net";
 import { type ExtractorProcess, startExtractor } from "../support/extractor-server.ts";
 import { type NumberedSite, serveNumberedSite } from "../support/numbered-site.ts";
-import { Served, until, writeDeployment } from "../support/served.ts";
+import { Served, writeDeployment } from "../support/served.ts";
+import { until } from "../support/until.ts";
 
 const SENDERS = 1000;
 
@@ -66,7 +67,7 @@ describe("a thousand clients that send one byte of a body and wait", () => {
     const answers = await Promise.all(slow.answers);
     expect(answers.filter((answer) => !isTooSlow(answer))).toEqual([]);
     expect((await server.get("/health")).status).toBe(200);
-  }, 60_000);
+  }, 120_000);
 
   test.concurrent("keep no caller of serve search waiting, and are sent away", async () => {
     const limits = { max_concurrent_requests: 1, uvicorn_limit_concurrency: 10 };
@@ -81,5 +82,5 @@ describe("a thousand clients that send one byte of a body and wait", () => {
     const answers = await Promise.all(slow.answers);
     expect(answers.filter((answer) => !isTooSlow(answer))).toEqual([]);
     expect((await served.search("no_proxy")).results).toHaveLength(1);
-  }, 60_000);
+  }, 120_000);
 });

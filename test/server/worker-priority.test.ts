@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { readdirSync, readFileSync, rmSync } from "node:fs";
-import { Served, until, writeDeployment } from "../support/served.ts";
+import { Served, writeDeployment } from "../support/served.ts";
+import { until } from "../support/until.ts";
 
 /** The nice value of each thread of a process; the main one's is the process's own. */
 function niceOfThreads(pid: number): ReadonlyMap<number, number> {

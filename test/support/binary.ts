@@ -34,7 +34,7 @@ const NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"];
 /** Whether `asOrdinaryUser` works: root may do everything, so it needs setpriv (util-linux) to be less. */
 export const canLoseRights = !IS_ROOT || Bun.which("setpriv") !== null;
 
-const DEFAULT_TIMEOUT_MS = 20_000;
+const DEFAULT_TIMEOUT_MS = 100_000;
 
 /**
  * Runs the built program from an empty directory.

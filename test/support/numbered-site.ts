@@ -19,6 +19,8 @@ export type NumberedSite = AsyncDisposable & {
   readonly visits: readonly SiteVisit[];
   /** How often a path was asked for. */
   count(path: string): number;
+  /** Requests that are under way. */
+  readonly open: number;
   /** Most requests that were under way at the same time. */
   readonly peak: number;
 };
@@ -78,6 +80,9 @@ export function serveNumberedSite(options: NumberedSiteOptions): NumberedSite {
     origin: server.url.origin,
     visits,
     count: (path) => visits.filter((visit) => visit.path === path).length,
+    get open() {
+      return open;
+    },
     get peak() {
       return peak;
     },

@@ -127,13 +127,3 @@ export type ToolAnswer = {
   readonly results: readonly { readonly url: string; readonly title: string; readonly snippet: string }[];
   readonly content: string;
 };
-
-/** Asks until the answer is as wanted; gives the last one when it never is. */
-export async function until<T>(ask: () => Promise<T> | T, isWanted: (answer: T) => boolean): Promise<T> {
-  const giveUpAt = performance.now() + 20_000;
-  for (;;) {
-    const answer = await ask();
-    if (isWanted(answer) || performance.now() > giveUpAt) return answer;
-    await Bun.sleep(25);
-  }
-}

@@ -61,7 +61,7 @@ describe("any blocks in any order, in any shell:", () => {
         { numRuns },
       );
     },
-    60_000,
+    120_000,
   );
 });
 

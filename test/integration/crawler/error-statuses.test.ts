@@ -59,4 +59,4 @@ test("an HTTP error is never a success, but for a 404 or 410 whose body is a pag
       isPage ? [name, "success", null, status, true] : [name, "failed", "http_status", status, false],
     );
   }
-}, 60_000);
+}, 120_000);

@@ -3,6 +3,7 @@ import zlib from "node:zlib";
 import type { FetchedStream, StreamPurpose } from "../../../src/fetching/testing.ts";
 import { type FaultySite, head, reply, startFaultySite } from "../../support/faulty-site.ts";
 import { failureOf, pageUrl, type TestFetcherOptions, testFetcher } from "../../support/test-fetcher.ts";
+import { untilTrue } from "../../support/until.ts";
 
 const SITEMAP = `<urlset>${"<url><loc>https://a.test/</loc></url>".repeat(100)}</urlset>`;
 let closedEarly = 0;
@@ -119,7 +120,7 @@ describe("a stream", () => {
     const reader = stream.body.getReader();
     for (let read = 0; read < pieces; read++) await reader.read();
     await reader.cancel();
-    for (let wait = 0; wait < 50 && closedEarly === before; wait++) await Bun.sleep(20);
+    await untilTrue(() => closedEarly > before);
     expect(closedEarly).toBe(before + 1);
   });
 });

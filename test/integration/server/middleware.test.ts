@@ -14,6 +14,7 @@ import {
 import { limitConcurrency, refuseWhileDraining } from "../../../src/server/middleware/limits.ts";
 import { observe } from "../../../src/server/middleware/observe.ts";
 import { guardOrigin } from "../../../src/server/middleware/origin.ts";
+import { untilTrue } from "../../support/until.ts";
 
 const listeners: Listener[] = [];
 const lines: Record<string, unknown>[] = [];
@@ -282,16 +283,12 @@ describe("limits", () => {
       },
     };
   }
-  const until = async (isTrue: () => boolean): Promise<void> => {
-    while (!isTrue()) await Bun.sleep(5);
-  };
-
   test("requests over the bound are refused at once when nobody waits", async () => {
     const { handler, open, started } = gate();
     const layers = [limitConcurrency({ max: 1, waitMs: 0, maxWaiting: 0, problem, counts })];
     const at = serve(handler, { layers });
     const first = fetch(at);
-    await until(() => started() === 1);
+    await untilTrue(() => started() === 1);
     const second = await fetch(at);
     expect(second.status).toBe(503);
     expect(second.headers.get("retry-after")).toBe("1");
@@ -307,7 +304,7 @@ describe("limits", () => {
     const layers = [limitConcurrency({ max: 1, waitMs: 5000, maxWaiting: 1, problem, counts })];
     const at = serve(handler, { layers });
     const first = fetch(at);
-    await until(() => started() === 1);
+    await untilTrue(() => started() === 1);
     const others = [fetch(at), fetch(at)];
     const refused = await Promise.race(others);
     expect(refused.status).toBe(503);
@@ -321,7 +318,7 @@ describe("limits", () => {
     const layers = [limitConcurrency({ max: 1, waitMs: 5000, maxWaiting: 2, problem, counts })];
     const at = serve(handler, { layers });
     const first = fetch(at);
-    await until(() => started() === 1);
+    await untilTrue(() => started() === 1);
     const leaving = new AbortController();
     const left = fetch(at, { signal: leaving.signal }).catch(() => "left");
     await Bun.sleep(50);
@@ -344,7 +341,7 @@ describe("limits", () => {
     const { handler, open, started } = gate();
     const at = serve(handler);
     const running = fetch(at);
-    await until(() => started() === 1);
+    await untilTrue(() => started() === 1);
     const closed = listeners.splice(0)[0]?.close(5000);
     setTimeout(open, 50);
     expect((await running).status).toBe(200);

@@ -3,7 +3,7 @@ import { mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Database, openDatabase, openLeases } from "../../../src/base/database/index.ts";
 import { openRegistry, type TestRegistry, writeTree } from "../../support/search-server.ts";
-import { until } from "../../support/served.ts";
+import { until } from "../../support/until.ts";
 
 let root: string;
 let registry: TestRegistry;
@@ -57,7 +57,7 @@ test("tenants are searched on while the shared state fails, and looked after aga
     (outcome) => outcome === "queued",
   );
   expect(await untilHits("lockkeeper", 1)).toBe(1);
-}, 60_000);
+}, 120_000);
 
 test("a damaged index is searched on although no build can be asked for", async () => {
   await registry.build("harbour");
@@ -74,7 +74,7 @@ test("a damaged index is searched on although no build can be asked for", async 
     (said) => said,
   );
   expect(hasSaid("no sync requested")).toBe(true);
-}, 60_000);
+}, 120_000);
 
 test("documents that change while another process is at them are read when it has ended", async () => {
   registry.start();
@@ -94,7 +94,7 @@ test("documents that change while another process is at them are read when it ha
   expect(hitsOf("lockkeeper")).toBe(0);
   leases.release("tenant:harbour", "elsewhere:1:x");
   expect(await untilHits("lockkeeper", 1)).toBe(1);
-}, 60_000);
+}, 120_000);
 
 test("a folder that another one of its name has replaced is looked after on", async () => {
   registry.start();
@@ -106,7 +106,7 @@ test("a folder that another one of its name has replaced is looked after on", as
   expect(await untilHits("lockkeeper", 1)).toBe(1);
   writeFileSync(join(root, "weirs.md"), "# Weirs\n\nA weirmaster works there.\n");
   expect(await untilHits("weirmaster", 1)).toBe(1);
-}, 60_000);
+}, 120_000);
 
 test("a folder that comes back is read, and what was indexed is found until then", async () => {
   registry.start();
@@ -129,4 +129,4 @@ test("a folder that comes back is read, and what was indexed is found until then
   mkdirSync(root);
   writeFileSync(join(root, "locks.md"), "# Locks\n\nA lockkeeper works here.\n");
   expect(await untilHits("lockkeeper", 1)).toBe(1);
-}, 60_000);
+}, 120_000);

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { type ExtractorProcess, startExtractor } from "../../support/extractor-server.ts";
 import { FORBIDDEN_ADDRESSES, LOCAL_ADDRESSES } from "../../support/hostile-addresses.ts";
 import { type NumberedSite, serveNumberedSite } from "../../support/numbered-site.ts";
+import { untilTrue } from "../../support/until.ts";
 
 const FORWARDED = { "x-forwarded-for": "203.0.113.7" };
 
@@ -314,8 +315,6 @@ describe("behind a proxy", () => {
     expect(document.servers).toEqual([{ url: "/reader" }]);
     await server.get("/ready?x", { headers: FORWARDED });
     await server.get("/reader/crawl", { headers: FORWARDED });
-    for (let tries = 0; !server.stderr().includes('"client":"203.0.113.7"') && tries < 100; tries++)
-      await Bun.sleep(20);
-    expect(server.stderr()).toContain('"client":"203.0.113.7"');
+    await untilTrue(() => server.stderr().includes('"client":"203.0.113.7"'));
   });
 });

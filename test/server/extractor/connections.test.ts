@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { startExtractor, submitJob, untilJob } from "../../support/extractor-server.ts";
 import { startFaultySite } from "../../support/faulty-site.ts";
 import { type NumberedSite, serveNumberedSite } from "../../support/numbered-site.ts";
+import { untilTrue } from "../../support/until.ts";
 
 let site: NumberedSite;
 let faulty: Awaited<ReturnType<typeof startFaultySite>>;
@@ -26,13 +27,6 @@ afterAll(async () => {
   await site[Symbol.asyncDispose]();
   await faulty[Symbol.asyncDispose]();
 });
-
-async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
-  for (let tries = 0; !(await isSo()); tries++) {
-    if (tries > 2000) throw new Error("it never came to be");
-    await Bun.sleep(25);
-  }
-}
 
 /** Sends bytes over a connection of its own; resolves with all that comes back before it is closed. */
 function converse(url: string, bytes: string | Uint8Array): Promise<string> {
@@ -71,7 +65,7 @@ describe("a client that leaves", () => {
       body: JSON.stringify({ url: `${faulty.origin}/never` }),
       signal: controller.signal,
     }).catch(() => null);
-    await until(() => arrivals === arrived + 1);
+    await untilTrue(() => arrivals === arrived + 1);
     const second = await server.post("/", { url: `${site.origin}/` });
     expect(second.status).toBe(429);
     expect(second.headers.get("retry-after")).toBe("1");
@@ -89,8 +83,8 @@ describe("a client that leaves", () => {
     expect((await server.post("/crawl", { output_dir: "x", seeds: [`${site.origin}/`] })).status).toBe(429);
     controller.abort();
     await request;
-    await until(() => departures === left + 1);
-    await until(async () => (await server.post("/", { url: `${site.origin}/` })).status === 200);
+    await untilTrue(() => departures === left + 1);
+    await untilTrue(async () => (await server.post("/", { url: `${site.origin}/` })).status === 200);
   });
 
   test("in the middle of a page or of a stream of events leaves nothing behind", async () => {
@@ -103,7 +97,7 @@ describe("a client that leaves", () => {
       controller.abort();
     }
     for (let round = 0; round < 20; round++) await breakOff(server.url);
-    await until(async () => (await server.post("/", { url: `${site.origin}/` })).status === 200);
+    await untilTrue(async () => (await server.post("/", { url: `${site.origin}/` })).status === 200);
     expect(
       server
         .stderr()
@@ -122,7 +116,7 @@ test("HEAD of a stream of events takes no place of a stream", async () => {
     expect([status, headers.get("content-type")]).toEqual([200, "text/event-stream"]);
   }
   expect(await (await server.get(`/crawl/${id}/events`)).text()).toContain("event: end");
-}, 30_000);
+}, 120_000);
 
 test("one client follows jobs over a hundred streams at most, and keeps nobody else from it", async () => {
   const env = { ARTICLE_EXTRACTOR_TRUSTED_PROXIES: "127.0.0.1", ARTICLE_EXTRACTOR_EGRESS: "open" };
@@ -142,7 +136,7 @@ test("one client follows jobs over a hundred streams at most, and keeps nobody e
   expect([refused.status, refused.headers.get("retry-after")]).toEqual([429, "10"]);
   expect((await follow("192.0.2.2")).status).toBe(200);
   leaving.abort();
-  await until(async () => {
+  await untilTrue(async () => {
     const again = new AbortController();
     const headers = { "x-forwarded-for": "192.0.2.1" };
     const { status } = await server.get(`/crawl/${id}/events`, { headers, signal: again.signal });
@@ -150,7 +144,7 @@ test("one client follows jobs over a hundred streams at most, and keeps nobody e
     return status === 200;
   });
   await slow[Symbol.asyncDispose]();
-}, 30_000);
+}, 120_000);
 
 describe("requests that are none", () => {
   test.each<[string, number, string]>([
@@ -208,21 +202,21 @@ describe("the end of the server", () => {
     await untilJob(server, id, ({ status }) => status === "running");
     const stream = server.get(`/crawl/${id}/events`).then((response) => response.text());
     const page = server.post("/", { url: `${faulty.origin}/slow-headers?ms=1500` });
-    await until(() => faulty.requests.at(-1)?.target === "/slow-headers?ms=1500");
+    await untilTrue(() => faulty.requests.at(-1)?.target === "/slow-headers?ms=1500");
     const started = performance.now();
     server.signal("SIGTERM");
     expect((await page).status).toBe(200);
     expect(await stream).toContain("event: progress");
     expect(await server.exited).toBe(0);
     expect(performance.now() - started).toBeLessThan(25_000);
-  }, 90_000);
+  }, 120_000);
 
   test("comes within 10 s also when a page never answers, and at once with a second signal", async () => {
     for (const isTwice of [false, true]) {
       await using server = await startExtractor();
       const arrived = arrivals;
       const page = server.post("/", { url: `${faulty.origin}/never` }).catch(() => null);
-      await until(() => arrivals === arrived + 1);
+      await untilTrue(() => arrivals === arrived + 1);
       const started = performance.now();
       server.signal("SIGTERM");
       if (isTwice) {
@@ -243,9 +237,9 @@ describe("the end of the server", () => {
         /"message":"the server ends".*"requests":1\b/,
         /"message":"requests cut off".*"requests":1\b/,
       ])
-        await until(() => line.test(server.stderr()));
+        await untilTrue(() => line.test(server.stderr()));
     }
-  }, 90_000);
+  }, 120_000);
 
   test("under load loses no request that was accepted, and no job", async () => {
     await using server = await startExtractor();
@@ -277,7 +271,7 @@ describe("the end of the server", () => {
       }
     };
     const clients = Promise.all(Array.from({ length: 8 }, (_, number) => client(number)));
-    await until(() => outcomes.length > 40);
+    await untilTrue(() => outcomes.length > 40);
     server.signal("SIGTERM");
     expect(await server.exited).toBe(0);
     await clients;
@@ -288,5 +282,5 @@ describe("the end of the server", () => {
     expect(server.stderr()).toContain("request-1-0-end");
     await using again = await startExtractor({ directory: server.directory });
     for (const id of accepted) expect((await again.get(`/crawl/${id}`)).status).toBe(200);
-  }, 90_000);
+  }, 120_000);
 });

@@ -59,7 +59,7 @@ describe.skipIf(!canContain)(
         expect(pages).toHaveLength(ids.length * PAGES);
         expect(crashesIn(directory)).toBe(0);
       });
-    }, 90_000);
+    }, 120_000);
 
     test("one goes on with what the other was doing when it was killed", async () => {
       await withContainers(async (directory) => {
@@ -80,6 +80,6 @@ describe.skipIf(!canContain)(
         expect(await untilJob(two, id, isOver)).toMatchObject({ status: "completed", successful: PAGES });
         expect(crashesIn(directory)).toBe(1);
       });
-    }, 90_000);
+    }, 120_000);
   },
 );

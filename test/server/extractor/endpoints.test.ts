@@ -3,6 +3,7 @@ import { type ExtractorProcess, startExtractor } from "../../support/extractor-s
 import { startFaultySite } from "../../support/faulty-site.ts";
 import { crawlPage } from "../../support/numbered-site.ts";
 import { type ServedSite, serveSite } from "../../support/site.ts";
+import { untilTrue } from "../../support/until.ts";
 
 let server: ExtractorProcess;
 let site: ServedSite;
@@ -362,8 +363,7 @@ describe("the other endpoints", () => {
     const odd = await server.get("/", { headers: { "x-request-id": "with space" } });
     const made = odd.headers.get("x-request-id") ?? "";
     expect(made).toMatch(/^[0-9a-f-]{36}$/);
-    for (let tries = 0; !server.stderr().includes(made) && tries < 100; tries++) await Bun.sleep(20);
-    expect(server.stderr()).toContain(made);
+    await untilTrue(() => server.stderr().includes(made));
   });
 
   test.each(["/http://reader:pa55word@", "/http:/reader:pa55word@", "/http%3A%2F%2Freader%3Apa55word%40"])(
@@ -379,8 +379,7 @@ describe("the other endpoints", () => {
           .stderr()
           .split("\n")
           .filter((line) => line.includes(`with-credentials-${start.length}`));
-      for (let tries = 0; !logged().some((line) => line.includes('"status":200')) && tries < 100; tries++)
-        await Bun.sleep(20);
+      await untilTrue(() => logged().some((line) => line.includes('"status":200')));
       expect(logged().join("\n")).toContain("/echo");
       expect(server.stderr()).not.toContain("pa55word");
     },

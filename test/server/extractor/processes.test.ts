@@ -11,6 +11,7 @@ import {
 } from "../../support/extractor-server.ts";
 import { childrenOf, processOfOwner } from "../../support/lease-owners.ts";
 import { type NumberedSite, serveNumberedSite } from "../../support/numbered-site.ts";
+import { untilTrue } from "../../support/until.ts";
 
 const PAGES = 60;
 let site: NumberedSite;
@@ -50,21 +51,16 @@ const alone = { headers: { connection: "close" } };
 
 describe.skipIf(process.platform !== "linux")("two processes on one port", () => {
   test("know of each other, and count together", async () => {
-    for (;;) {
-      const { processes } = (await (await server.get("/health", alone)).json()) as {
-        processes: { alive: number };
-      };
-      if (processes.alive === 2) break;
-      await Bun.sleep(50);
-    }
+    await untilTrue(async () => {
+      const health = (await (await server.get("/health", alone)).json()) as { processes: { alive: number } };
+      return health.processes.alive === 2;
+    });
     expect(copies()).toHaveLength(2);
     for (let request = 0; request < 20; request++) await server.get("/crawl/none", alone);
-    for (;;) {
+    await untilTrue(async () => {
       const text = await (await server.get("/metrics", alone)).text();
-      const count = /http_requests_get_404_total (\d+)/.exec(text)?.[1];
-      if (count === "20") break;
-      await Bun.sleep(100);
-    }
+      return /http_requests_get_404_total (\d+)/.exec(text)?.[1] === "20";
+    });
   });
 
   test("count as alive what lives, right after one was killed and another has come", async () => {
@@ -79,7 +75,7 @@ describe.skipIf(process.platform !== "linux")("two processes on one port", () =>
         if (health) expect(health.processes.alive).toBeLessThanOrEqual(2);
       }
     }
-  }, 90_000);
+  }, 120_000);
 
   test("any answers for any job: status, events, cancel and manifest", async () => {
     const body = { seeds: [`${site.origin}/`], concurrency: 2 };
@@ -124,7 +120,7 @@ describe.skipIf(process.platform !== "linux")("two processes on one port", () =>
     // The site sees a request a little after it was sent, so two may come nearer to each other than they went.
     const span = (starts.at(-1) ?? 0) - (starts[0] ?? 0);
     expect(span).toBeGreaterThan(11 * 300 - 150);
-  }, 90_000);
+  }, 120_000);
 
   test("what one was doing when it was killed, the other goes on with; a new one takes its place", async () => {
     const id = await submitJob(server, { seeds: [`${site.origin}/`], output_dir: "killed", concurrency: 1 });
@@ -133,23 +129,22 @@ describe.skipIf(process.platform !== "linux")("two processes on one port", () =>
     expect(copies()).toContain(owner);
     process.kill(owner, "SIGKILL");
     // Until the killed one's socket is gone, connections may still be given to it.
-    for (let tries = 0; tries < 200 && !(await answers()); tries++) await Bun.sleep(20);
+    await untilTrue(answers);
     expect(await untilJob(server, id, isOver)).toMatchObject({
       status: "completed",
       successful: PAGES,
       failed: 0,
     });
-    for (let tries = 0; copies().length < 2 && tries < 200; tries++) await Bun.sleep(50);
-    expect(copies()).toHaveLength(2);
+    await untilTrue(() => copies().length === 2);
     expect(copies()).not.toContain(owner);
-  }, 90_000);
+  }, 120_000);
 
   test("end together with SIGTERM", async () => {
     const pids = copies();
     server.signal("SIGTERM");
     expect(await server.exited).toBe(0);
     for (const pid of pids) expect(() => process.kill(pid, 0)).toThrow();
-  }, 90_000);
+  }, 120_000);
 });
 
 test("a state directory that cannot be had ends several processes as it ends one, told once", async () => {

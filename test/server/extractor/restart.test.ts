@@ -59,7 +59,7 @@ describe.each<[NodeJS.Signals, boolean]>([
     expect(files).toHaveLength(PAGES);
     // Two crawls, and once more at most what was under way: two pages at the site, two at the worker.
     expect(visits.filter(({ path }) => path !== "/robots.txt").length).toBeLessThanOrEqual(2 * PAGES + 4);
-  }, 90_000);
+  }, 120_000);
 });
 
 test("a job that is called off while its process is gone ends as cancelled", async () => {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { openStatsd } from "../../../src/app/testing.ts";
 import { createMetrics, createPrometheusSink, logSink, statsdSink } from "../../../src/base/metrics.ts";
+import { untilTrue } from "../../support/until.ts";
 
 describe("metrics", () => {
   test("go to every sink under the namespace", () => {
@@ -30,7 +31,7 @@ describe("metrics", () => {
       const metrics = createMetrics([statsdSink("article_extractor", statsd.send)]);
       metrics.count("cache.hit", 3);
     }
-    for (let waits = 0; received.length === 0 && waits < 200; waits++) await Bun.sleep(10);
+    await untilTrue(() => received.length > 0);
     server.close();
     expect(received).toEqual(["article_extractor.cache.hit:3|c"]);
   });

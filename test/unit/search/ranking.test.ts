@@ -68,7 +68,7 @@ test("ranking equals the formula computed over the tokens of every document", as
     }),
     { numRuns: 20 },
   );
-}, 60_000);
+}, 120_000);
 
 test("the parts of an explanation add up to the score", async () => {
   await using index = await openFixture([

@@ -6,6 +6,7 @@ import { type Listener, listen } from "../../../src/server/listen.ts";
 import { inLayers, type Layer } from "../../../src/server/middleware/exchange.ts";
 import { limitClients, limitConcurrency } from "../../../src/server/middleware/limits.ts";
 import { observe } from "../../../src/server/middleware/observe.ts";
+import { untilTrue } from "../../support/until.ts";
 
 const listeners: Listener[] = [];
 afterEach(async () => {
@@ -52,28 +53,24 @@ function serve(layers: readonly Layer[]): Gated {
   };
 }
 
-const until = async (isTrue: () => boolean): Promise<void> => {
-  while (!isTrue()) await Bun.sleep(5);
-};
-
 describe("a limit per client", () => {
   const layers = [limitClients({ max: 2, counts: ({ path }) => path !== "/health" })];
 
   test("refuses one client's third request with Retry-After, and nobody else's", async () => {
     const { ask, begun, finishOne } = serve(layers);
     const held = [ask("192.0.2.1"), ask("192.0.2.1")];
-    await until(() => begun.length === 2);
+    await untilTrue(() => begun.length === 2);
     expect(await ask("192.0.2.1")).toBe(429);
     expect(await ask("192.0.2.1", "/health")).toBe(200);
     const others = [ask("192.0.2.2"), ask("2001:db8::1"), ask("2001:db8::2")];
-    await until(() => begun.length === 6);
+    await untilTrue(() => begun.length === 6);
     // One network of IPv6 is one client.
     expect(await ask("2001:db8::3")).toBe(429);
     expect(begun).toHaveLength(6);
     for (let request = 0; request < 5; request++) finishOne();
     expect(await Promise.all([...held, ...others])).toEqual([200, 200, 200, 200, 200]);
     const again = ask("192.0.2.1");
-    await until(() => begun.length === 7);
+    await untilTrue(() => begun.length === 7);
     finishOne();
     expect(await again).toBe(200);
   });
@@ -90,14 +87,14 @@ test("those that wait for their turn get it by client, not by arrival", async ()
     }),
   ]);
   const all = [ask("192.0.2.1")];
-  await until(() => begun.length === 1);
+  await untilTrue(() => begun.length === 1);
   for (let request = 0; request < 5; request++) all.push(ask("192.0.2.1"));
   await Bun.sleep(100);
   all.push(ask("192.0.2.2"), ask("192.0.2.3"));
   await Bun.sleep(100);
   for (let request = 1; request < all.length; request++) {
     finishOne();
-    await until(() => begun.length === request + 1);
+    await untilTrue(() => begun.length === request + 1);
   }
   finishOne();
   expect(await Promise.all(all)).toEqual(all.map(() => 200));

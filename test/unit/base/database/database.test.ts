@@ -71,5 +71,5 @@ describe("the state that processes share", () => {
     opened.push(database);
     expect(isShared).toBe(false);
     expect(existsSync(`${path}.damaged`)).toBe(false);
-  }, 30_000);
+  }, 120_000);
 });

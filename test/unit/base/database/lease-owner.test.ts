@@ -75,7 +75,7 @@ describe("an owner of leases", () => {
     expect(self.hasDied(`${name}:part`)).toBe(true);
     expect(leases.holder("work")).toBeNull();
     expect(leases.take("work", self.name, 1000)).toBe(true);
-  }, 30_000);
+  }, 120_000);
 
   test("does not count as dead when nothing is known about it: its leases run out", () => {
     using self = openLeaseOwner(database);
@@ -109,7 +109,7 @@ describe("an owner of leases", () => {
     const own = self.name;
     expect(readdirSync(files).sort()).toEqual([young.name, own].sort());
     for (const dead of [name, young.name]) expect(self.hasDied(dead)).toBe(true);
-  }, 30_000);
+  }, 120_000);
 
   test("of a living process keeps its file, however old it is", async () => {
     const { name } = await startHolder();
@@ -118,7 +118,7 @@ describe("an owner of leases", () => {
     expect(self.name).not.toBe(name);
     expect(existsSync(join(`${path}.owners`, name))).toBe(true);
     expect(self.hasDied(name)).toBe(false);
-  }, 30_000);
+  }, 120_000);
 
   test("that was disposed of counts as ended for the others", () => {
     using self = openLeaseOwner(database);
@@ -151,5 +151,5 @@ test.skipIf(!canContain)(
     while (!self.hasDied(one.name)) await Bun.sleep(10);
     expect(self.hasDied(two.name)).toBe(false);
   },
-  30_000,
+  120_000,
 );

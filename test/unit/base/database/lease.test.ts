@@ -9,7 +9,7 @@ import {
   openDatabase,
   openLeases,
 } from "../../../../src/base/database/index.ts";
-import { until } from "../../../support/served.ts";
+import { until } from "../../../support/until.ts";
 
 let directory: string;
 let opened: Database[];
