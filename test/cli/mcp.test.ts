@@ -8,7 +8,8 @@ import { COMMANDS } from "../../src/cli/commands.ts";
 import { MCP_CLIENTS } from "../../src/server/index.ts";
 import { BINARY, cleanEnvironment, runBinary, runShell, temporaryDirectory } from "../support/binary.ts";
 import { type McpSite, startMcpSite } from "../support/mcp-site.ts";
-import { until, writeDeployment } from "../support/served.ts";
+import { writeDeployment } from "../support/served.ts";
+import { until } from "../support/until.ts";
 
 const PAGES = ["fetch_url", "crawl_site", "crawl_status"];
 const DOCUMENTS = ["find_tenant", "list_tenants", "describe_tenant", "root_search", "root_fetch"];

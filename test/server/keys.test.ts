@@ -7,7 +7,8 @@ import { createLog } from "../../src/base/log.ts";
 import { addKey, openKeyFile, readKeys, removeKey } from "../../src/server/index.ts";
 import { BINARY, cleanEnvironment, requireBinary } from "../support/binary.ts";
 import { openRegistry, openSearchServer, type TestRegistry, writeTree } from "../support/search-server.ts";
-import { until, writeDeployment } from "../support/served.ts";
+import { writeDeployment } from "../support/served.ts";
+import { until } from "../support/until.ts";
 
 const scratch = mkdtempSync(join(tmpdir(), "keys-"));
 const file = join(scratch, "keys.json");
