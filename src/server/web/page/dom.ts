@@ -1,9 +1,11 @@
 type Value = string | number | boolean | null | undefined | ((event: Event) => void);
 
-/** Attributes by name; a function is a listener (`onclick`), true an empty attribute, false and null none. */
+/**
+ * Attributes by name; a function is a listener (`onclick`), true is an empty attribute, false and null mean none.
+ */
 export type Attributes = Readonly<Record<string, Value>>;
 
-/** The contents of an element: nodes, and text that always stays text. */
+/** The content of an element: nodes, and text that is never parsed as markup. */
 export type Child = Node | string | number | null | undefined | false;
 
 /** Makes an element. Text becomes text nodes, so no child can become markup. */
@@ -58,7 +60,7 @@ export function byId<E extends Element>(id: string, kind: new () => E): E {
   throw new Error(`the page has no ${kind.name} #${id}`);
 }
 
-/** Tells screen readers once what has changed elsewhere. */
+/** Announces a change elsewhere on the page once to screen readers. */
 export function announce(text: string): void {
   const place = document.getElementById("announcer");
   if (place && place.textContent !== text) place.textContent = text;

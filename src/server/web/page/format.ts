@@ -3,11 +3,11 @@ const RELATIVE = new Intl.RelativeTimeFormat("en", { numeric: "auto" });
 
 export const formatNumber = (value: number): string => NUMBER.format(value);
 
-/** `1 page`, `2 pages`. */
+/** Formats a count: `1 page`, `2 pages`. */
 export const counted = (count: number, one: string, many = `${one}s`): string =>
   `${formatNumber(count)} ${count === 1 ? one : many}`;
 
-/** `840 ms`, `3.2 s`, `12 min`. */
+/** Formats a duration: `840 ms`, `3.2 s`, `12 min`. */
 export function formatDuration(ms: number): string {
   if (ms < 10) return `${Math.round(ms * 10) / 10} ms`;
   if (ms < 1000) return `${Math.round(ms)} ms`;
@@ -23,7 +23,7 @@ const UNITS: readonly (readonly [Intl.RelativeTimeFormatUnit, number])[] = [
   ["second", 1000],
 ];
 
-/** `3 minutes ago`, `in 2 hours`; null for what is no time. */
+/** Formats a time relative to now: `3 minutes ago`, `in 2 hours`; null for an invalid time. */
 export function formatAgo(iso: string | null | undefined, now = Date.now()): string | null {
   const time = Date.parse(iso ?? "");
   if (Number.isNaN(time)) return null;
@@ -32,7 +32,7 @@ export function formatAgo(iso: string | null | undefined, now = Date.now()): str
   return RELATIVE.format(Math.round(difference / size), unit);
 }
 
-/** Date and time in the reader's zone; null for what is no time. */
+/** Formats date and time in the reader's time zone; null for an invalid time. */
 export function formatTime(iso: string | null | undefined): string | null {
   const time = Date.parse(iso ?? "");
   if (Number.isNaN(time)) return null;

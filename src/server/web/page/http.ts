@@ -5,10 +5,10 @@ export class RequestFailed extends Error {
   override readonly name = "RequestFailed";
   readonly status: number;
   readonly code: string;
-  /** The fields that are wrong, and why. */
+  /** The invalid fields, each with the reason. */
   readonly fields: readonly { readonly path: string; readonly message: string }[];
   readonly requestId: string | null;
-  /** When it is worth trying again, in seconds; null when the server does not say. */
+  /** When another try is worthwhile, in seconds; null when the server does not say. */
   readonly retryAfterSeconds: number | null;
 
   constructor(status: number, detail: string, parts: Partial<RequestFailed> = {}) {
@@ -25,7 +25,7 @@ const KEY = "article-extractor.key";
 
 export type RequestOptions = {
   readonly method?: "GET" | "POST" | "DELETE";
-  /** Sent as JSON. */
+  /** The body, which is sent as JSON. */
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal | undefined;
@@ -60,7 +60,7 @@ export async function requestJson<T>(path: string, options: RequestOptions = {})
   }
 }
 
-/** The header with this tab's key; empty without one. */
+/** Returns the header with this tab's key; empty without one. */
 export function keyHeader(): Readonly<Record<string, string>> {
   const key = sessionStorage.getItem(KEY);
   return key === null ? {} : { Authorization: `Bearer ${key}` };

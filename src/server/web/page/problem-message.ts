@@ -16,7 +16,7 @@ const TITLES: Readonly<Record<number, string>> = {
   504: "The website took too long",
 };
 
-/** An error as the reader sees it: what happened, why, and what can be done. */
+/** Shows an error to the reader: what happened, why, and what can be done. */
 export function problemMessage(error: unknown, retry: (() => void) | null): HTMLElement {
   const failed = error instanceof RequestFailed ? error : new RequestFailed(-1, String(error));
   const { status, message, fields, requestId, retryAfterSeconds } = failed;

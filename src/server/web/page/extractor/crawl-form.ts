@@ -5,18 +5,18 @@ import { readAddress } from "./address.ts";
 import { submitCrawl } from "./api.ts";
 
 type Field = {
-  /** As in the request. */
+  /** The name of the field in the request. */
   readonly name: string;
   readonly label: string;
   readonly note?: string;
   readonly placeholder?: string;
-  /** Lists are one entry a line. */
+  /** The kind of the field; a list has one entry a line. */
   readonly kind: "list" | "text" | "number";
-  /** They may come without their scheme, as in the form for one page. */
+  /** The entries may lack their scheme, as in the form for one page. */
   readonly isAddresses?: boolean;
 };
 
-/** What is wrong with a field, as in answers of the server. */
+/** A fault of a field, in the form of the server's answers. */
 type Fault = { readonly path: string; readonly message: string };
 
 const MAIN: readonly Field[] = [
@@ -57,7 +57,7 @@ const MORE: readonly Field[] = [
 ];
 
 /**
- * The form for a new crawl.
+ * Creates the form for a new crawl.
  * @param onSubmitted gets the job's id
  */
 export function crawlForm(onSubmitted: (id: string) => void): HTMLElement {
@@ -89,7 +89,7 @@ export function crawlForm(onSubmitted: (id: string) => void): HTMLElement {
     hasOwnFolder = (event.target as HTMLInputElement).value !== "";
   });
   input(form, "seeds").addEventListener("input", () => {
-    // The host makes a good name, until somebody has a better one.
+    // The host is a good name until somebody enters a better one.
     if (!hasOwnFolder) input(form, "output_dir").value = folderFor(listOf(form, "seeds")[0]);
   });
   const submit = async (): Promise<void> => {
@@ -183,7 +183,7 @@ function completeAddresses(form: HTMLElement): void {
         .join("\n");
 }
 
-/** What can be told without the server. */
+/** Returns the faults that can be found without the server. */
 function faultsOf(form: HTMLElement): Fault[] {
   const seeds = listOf(form, "seeds");
   const faults = seeds.flatMap((seed) => {
@@ -199,13 +199,13 @@ function faultsOf(form: HTMLElement): Fault[] {
 
 type ErrorPlaces = { readonly error: unknown; readonly more: HTMLDetailsElement; readonly retry: () => void };
 
-/** Says what is wrong beside the field; what belongs to none stands above the button. */
+/** Shows each fault beside its field, and the others above the button. */
 function showErrors(form: HTMLElement, problem: HTMLElement, { error, more, retry }: ErrorPlaces): void {
   const faults = error instanceof RequestFailed ? error.fields : [];
   if (!showFaults(form, more, faults)) fill(problem, problemMessage(error, retry));
 }
 
-/** Says what is wrong beside each field, with its label. @returns false where no field has a fault */
+/** Shows the faults beside their fields, with their labels. */
 function showFaults(form: HTMLElement, more: HTMLDetailsElement, faults: readonly Fault[]): boolean {
   let first: HTMLElement | null = null;
   for (const { path, message } of faults) {
@@ -213,7 +213,7 @@ function showFaults(form: HTMLElement, more: HTMLDetailsElement, faults: readonl
     if (!known) continue;
     const field = input(form, known.name);
     const place = form.querySelector<HTMLElement>(`#${idOf(known.name)}-error`);
-    // Each field has a place for one.
+    // Each field has a place for one fault.
     if (!place?.hidden) continue;
     // People know a field by its label, programs by its name.
     place.textContent = message.startsWith(`${path}: `)

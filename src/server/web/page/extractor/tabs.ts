@@ -4,14 +4,16 @@ export type Tab = {
   readonly id: string;
   readonly label: string;
   readonly content: HTMLElement;
-  /** Stands beside the others where there is room, and is a tab like them elsewhere. */
+  /** The panel stands beside the others when there is room, and is an ordinary tab otherwise. */
   readonly isPrimary?: boolean;
 };
 
-/** From here on the first panel has a column of its own; the style sheet has the same width. */
+/** From this width on the first panel has its own column; the style sheet has the same width. */
 const WIDE = "(min-width: 64rem)";
 
-/** Panels with tabs (WAI-ARIA Authoring Practices, Tabs): arrows move between them, Home and End to the ends. */
+/**
+ * Creates panels with tabs (WAI-ARIA Authoring Practices, Tabs): arrows move between them, Home and End to the ends.
+ */
 export function tabs(label: string, list: readonly Tab[]): HTMLElement {
   const wide = matchMedia(WIDE);
   const buttons = list.map(({ id, label: text }) =>

@@ -3,17 +3,17 @@ import { readList } from "./lists.ts";
 import type { Block, MarkdownDocument } from "./model.ts";
 import { readTable } from "./tables.ts";
 
-/** Blocks inside blocks so deep; what is deeper is shown as one paragraph. */
+/** The maximum nesting of blocks; deeper content is shown as one paragraph. */
 const MAX_DEPTH = 16;
 
-/** What the blocks of a document share while it is read. */
+/** The state that the blocks of a document share while it is read. */
 type Reading = {
   readonly footnotes: Map<string, readonly Block[]>;
   readonly references: Map<string, string>;
   readonly depth: number;
 };
 
-/** Reads GitHub-flavoured Markdown, each line a bounded number of times; any text is a document. */
+/** Reads GitHub-flavoured Markdown, each line a bounded number of times; any text is a valid document. */
 export function readMarkdown(markdown: string): MarkdownDocument {
   const footnotes = new Map<string, readonly Block[]>();
   const references = new Map<string, string>();
@@ -22,7 +22,7 @@ export function readMarkdown(markdown: string): MarkdownDocument {
   return { blocks, footnotes, references };
 }
 
-/** Tabs before the text count as four columns. */
+/** Replaces tabs before the text, which count as four columns. */
 function withoutTabs(line: string): string {
   let at = 0;
   while (line[at] === " " || line[at] === "\t") at++;
@@ -33,7 +33,9 @@ function withoutTabs(line: string): string {
 type Found = { readonly block: Block | null; readonly next: number };
 type Reader = (lines: readonly string[], at: number, reading: Reading) => Found | null;
 
-/** Asked in this order; the first one that knows the line reads the block. */
+/**
+ * The readers in the order in which they are tried; the first one that recognises the line reads the block.
+ */
 const READERS: readonly Reader[] = [
   readFence,
   readMath,
@@ -49,7 +51,7 @@ const READERS: readonly Reader[] = [
   readIndented,
 ];
 
-/** The blocks of some lines. */
+/** Reads the blocks of some lines. */
 function readBlocks(lines: readonly string[], reading: Reading): Block[] {
   if (reading.depth > MAX_DEPTH) return [{ kind: "paragraph", text: lines.join("\n").trim() }];
   const inside = { ...reading, depth: reading.depth + 1 };
@@ -98,7 +100,7 @@ function readMath(lines: readonly string[], at: number): Found | null {
   if (line.length > 4 && line.endsWith("$$") && !line.slice(2, -2).includes("$$"))
     return { block: { kind: "math", tex: line.slice(2, -2).trim() }, next: at + 1 };
   if (line !== "$$") return null;
-  // Formulas are short; a pair of dollars far below belongs to something else.
+  // Formulas are short, so a pair of dollars far below belongs to something else.
   const near = lines.slice(at + 1, at + 200).findIndex((inner) => inner.trim() === "$$");
   if (near < 0) return null;
   const end = at + 1 + near;
@@ -116,7 +118,7 @@ function readHeading(lines: readonly string[], at: number): Found | null {
   return { block: { kind: "heading", level: signs.length, text: withoutAnchor(text) }, next: at + 1 };
 }
 
-/** Documentation generators write the anchor of a heading behind it: `Title {#anchor}`. */
+/** Removes the anchor that documentation generators write after a heading: `Title {#anchor}`. */
 const withoutAnchor = (text: string): string =>
   text.endsWith("}") ? text.replace(/\{#[\w:.-]{1,100}\}$/, "").trimEnd() : text;
 
@@ -133,7 +135,7 @@ function readQuote(lines: readonly string[], at: number, reading: Reading): Foun
   for (; next < lines.length; next++) {
     const line = lines[next]!;
     if (isQuote(line)) inner.push(line.slice(line.indexOf(">") + 1).replace(/^ /, ""));
-    // A paragraph may go on without the sign.
+    // A paragraph may continue without the sign.
     else if (isBlank(line) || isBlank(inner.at(-1)!) || startsBlock(line)) break;
     else inner.push(line);
   }
@@ -193,7 +195,7 @@ function takeSummary(lines: readonly string[]): { summary: string; rest: readonl
   return { summary, rest: [...head.slice(end + "</summary>".length).split("\n"), ...lines.slice(5)] };
 }
 
-/** Comments, scripts and styles, which a reader does not see. */
+/** Skips comments, scripts and styles, which a reader does not see. */
 function readSilent(lines: readonly string[], at: number): Found | null {
   const [, start] = /^ {0,3}<(!--|script|style|template)(?![\w-])/i.exec(lines[at]!) ?? [];
   if (start === undefined) return null;

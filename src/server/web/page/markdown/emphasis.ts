@@ -13,12 +13,12 @@ export type Node = Inline | Run;
 
 type OpenRun = { readonly run: Run; left: number; readonly children: Inline[] };
 
-/** Runs that may be open at once; further ones are text. */
+/** The maximum number of open runs; further ones are text. */
 const MAX_OPEN = 100;
 
 /**
- * Turns runs into emphasis where an opening one meets a closing one (CommonMark 0.31, section 6.2, without
- * the rule of three), and into text elsewhere. One pass: each open run holds what has come since.
+ * Turns runs into emphasis where an opening run meets a closing one (CommonMark 0.31, section 6.2, without the rule
+ * of three), and into text elsewhere. It takes one pass: each open run keeps what follows it.
  */
 export function resolveEmphasis(nodes: readonly Node[]): readonly Inline[] {
   const top: Inline[] = [];
@@ -54,7 +54,7 @@ export function resolveEmphasis(nodes: readonly Node[]): readonly Inline[] {
   return top;
 }
 
-/** Strikethrough takes as many signs on both sides. */
+/** Strikethrough needs equally many signs on both sides. */
 const matches = (opener: Run, closer: Run, openLeft: number, closeLeft: number): boolean =>
   opener.sign === closer.sign && (closer.sign !== "~" || openLeft === closeLeft);
 

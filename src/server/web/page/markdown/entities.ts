@@ -1,4 +1,4 @@
-// Those that people write; the others are shown as they are written.
+// These are the entities that people write; all others are shown as written.
 const NAMED: Readonly<Record<string, string>> = {
   amp: "&",
   lt: "<",
@@ -32,7 +32,7 @@ const NAMED: Readonly<Record<string, string>> = {
   shy: "\u00ad",
 };
 
-/** The character that an entity at this place stands for. */
+/** Decodes the entity at this place. */
 export function decodeEntity(
   text: string,
   at: number,

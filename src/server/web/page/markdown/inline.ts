@@ -3,7 +3,7 @@ import { decodeEntity } from "./entities.ts";
 import { readLinkTarget } from "./link-target.ts";
 import { type Inline, SPAN_TAGS, type SpanTag } from "./model.ts";
 
-/** Text beyond this is shown as it is written: no paragraph that people write comes near it. */
+/** Longer text is shown as written; no paragraph that people write comes near this length. */
 const MAX_TEXT = 40_000;
 
 export type InlineContext = { readonly references: ReadonlyMap<string, string> };
@@ -15,7 +15,7 @@ export function readInline(text: string, context: InlineContext): readonly Inlin
   return text.length > MAX_TEXT ? [...inlines, { kind: "text", text: text.slice(MAX_TEXT) }] : inlines;
 }
 
-/** What a reader sees of the phrases, without any form. */
+/** Returns the plain text of phrases. */
 export function inlineText(inlines: readonly Inline[]): string {
   let text = "";
   for (const inline of inlines) {
@@ -27,12 +27,12 @@ export function inlineText(inlines: readonly Inline[]): string {
   return text;
 }
 
-/** Something that is open: a bracket, or an element. */
+/** An open bracket or element. */
 type Opener = {
   readonly kind: "[" | "![" | SpanTag | "a";
   /** The first node inside. */
   readonly from: number;
-  /** Where the text inside begins. */
+  /** The position where the text inside begins. */
   readonly at: number;
   readonly address: string;
 };
@@ -47,7 +47,7 @@ class InlineReader {
   #at = 0;
   #nodes: Node[] = [];
   #open: Opener[] = [];
-  /** Lengths of runs of backticks that nothing closes from here on. */
+  /** The lengths of runs of backticks that nothing closes from here on. */
   readonly #unclosed = new Set<number>();
 
   constructor(text: string, context: InlineContext) {
@@ -157,7 +157,7 @@ class InlineReader {
     this.#push({ kind: "code", text: code }, end + length - this.#at);
   }
 
-  /** CommonMark 0.31, section 6.2: which runs may open and close emphasis. */
+  /** Decides which runs may open and close emphasis (CommonMark 0.31, section 6.2). */
   #run(sign: string): void {
     const length = this.#lengthOfRun(this.#at);
     const before = this.#text[this.#at - 1] ?? " ";
@@ -210,7 +210,7 @@ class InlineReader {
         ? { kind: "image", address, text: inlineText(children) }
         : { kind: "link", address, children };
     this.#push(node, end - this.#at);
-    // Links do not stand in links.
+    // Links cannot be nested.
     if (opener.kind === "[") this.#open = this.#open.filter(({ kind }) => kind !== "[" && kind !== "a");
   }
 
@@ -285,7 +285,9 @@ class InlineReader {
     else this.#literal(1);
   }
 
-  /** Between dollars, where no money is meant: no space inside the dollars, no letter or digit behind. */
+  /**
+   * Reads a formula between dollars, unless they mean money: no space inside the dollars, no letter or digit after.
+   */
   #math(): void {
     const found = /^\$([^\s$](?:[^$\n]{0,400}[^\s$\\])?)\$(?![\p{L}\p{N}$])/u.exec(
       this.#text.slice(this.#at, this.#at + 410),
@@ -299,7 +301,7 @@ class InlineReader {
     this.#push(isBreak ? { kind: "break" } : { kind: "text", text: "\n" }, 1);
   }
 
-  /** An address that stands in the text as it is. */
+  /** Reads a bare address in the text. */
   #address(): void {
     const before = this.#text[this.#at - 1] ?? " ";
     const found = /^https?:\/\/[^\s<>"`\]|*]{3,2000}/.exec(this.#text.slice(this.#at, this.#at + 2010));
@@ -319,7 +321,7 @@ const isSpace = (one: string): boolean => /\s/.test(one);
 const isPunctuation = (one: string): boolean => /[\p{P}\p{S}]/u.test(one);
 const isSpanTag = (name: string): name is SpanTag => SPAN_TAGS.some((tag) => tag === name);
 
-/** The value of an attribute in the text of a tag, its entities decoded. */
+/** Returns the value of an attribute in the text of a tag, with its entities decoded. */
 function attribute(tag: string, name: string): string {
   const place = new RegExp(`\\s${name}\\s{0,5}=\\s{0,5}("[^"]*"|'[^']*'|[^\\s"'>]+)`, "i").exec(tag);
   const value = (place?.[1] ?? "").replace(/^["']|["']$/g, "");

@@ -1,6 +1,6 @@
 export const isBlank = (line: string): boolean => line.trim() === "";
 
-/** Spaces before the text. */
+/** Counts the spaces before the text. */
 export function indentOf(line: string): number {
   let at = 0;
   while (line[at] === " ") at++;
@@ -19,10 +19,10 @@ export function isRule(line: string): boolean {
 }
 
 export type Marker = {
-  /** `-`, `*`, `+`, `.` or `)`: another one begins another list. */
+  /** The sign `-`, `*`, `+`, `.` or `)`; a different sign begins a new list. */
   readonly sign: string;
   readonly number: number | null;
-  /** Columns that the item's text stands in from the left. */
+  /** The number of columns before the item's text. */
   readonly width: number;
 };
 
@@ -32,7 +32,7 @@ export function markerOf(line: string): Marker | null {
   const [whole, , bullet, digits, delimiter, spaces = ""] = found;
   const isEmpty = whole.length === line.length;
   if (spaces === "" && !isEmpty) return null;
-  // Five spaces and more belong to code inside the item.
+  // Five or more spaces belong to code inside the item.
   const width = isEmpty || spaces.length > 4 ? whole.length - spaces.length + 1 : whole.length;
   return { sign: bullet ?? delimiter ?? "", number: digits === undefined ? null : Number(digits), width };
 }
@@ -44,7 +44,7 @@ export function startsListItem(line: string, isInText: boolean): boolean {
   return !isInText || (line.length > marker.width && (marker.number === null || marker.number === 1));
 }
 
-/** Whether the line ends a paragraph without a blank line between them. */
+/** Tells whether the line ends a paragraph without a blank line between them. */
 export const startsBlock = (line: string): boolean =>
   /^ {0,3}(?:#{1,6}(?:[ \t]|$)|>|```|~~~|<details|<!--|\$\$ *$)/i.test(line) ||
   isRule(line) ||

@@ -1,4 +1,4 @@
-/** Longest address; pictures inside the address itself (`data:`) may be longer. */
+/** The maximum length of an address; pictures inside the address itself (`data:`) may be longer. */
 const MAX_ADDRESS = 2000;
 const MAX_DATA = 200_000;
 const MAX_TITLE = 500;
@@ -46,7 +46,7 @@ function readInParentheses(text: string, start: number): { address: string; end:
   return text[at] === ")" ? { address: address.replaceAll(/\\([!-/:-@[-`{-~])/g, "$1"), end: at + 1 } : null;
 }
 
-/** Up to the first space, or the parenthesis that none inside opened. */
+/** Finds the end of an address: the first space, or the first unbalanced closing parenthesis. */
 function endOfAddress(text: string, start: number, limit: number): number {
   let depth = 0;
   let at = start;

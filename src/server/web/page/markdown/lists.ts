@@ -33,7 +33,7 @@ function endOfItem(lines: readonly string[], start: number, width: number): numb
   for (; next < lines.length; next++) {
     const line = lines[next]!;
     if (isBlank(line) || indentOf(line) >= width) continue;
-    // A paragraph of the item may go on without the indent.
+    // A paragraph of the item may continue without the indent.
     if (isBlank(lines[next - 1]!) || startsListItem(line, false) || startsBlock(line)) break;
   }
   return next;

@@ -1,4 +1,4 @@
-/** A Markdown document as data: what `render.ts` makes elements of. */
+/** A Markdown document as data, from which `render.ts` makes elements. */
 export type Block =
   | { readonly kind: "heading"; readonly level: number; readonly text: string }
   | { readonly kind: "paragraph"; readonly text: string }
@@ -34,9 +34,9 @@ export type TableBlock = {
 
 export type MarkdownDocument = {
   readonly blocks: readonly Block[];
-  /** By label, in the order in which they are defined. */
+  /** The footnotes by label, in the order of their definition. */
   readonly footnotes: ReadonlyMap<string, readonly Block[]>;
-  /** Addresses of reference links, by label in lower case. */
+  /** The addresses of reference links, by label in lower case. */
   readonly references: ReadonlyMap<string, string>;
 };
 
@@ -50,7 +50,7 @@ export type Inline =
   | { readonly kind: "link"; readonly address: string; readonly children: readonly Inline[] }
   | { readonly kind: "span"; readonly tag: SpanTag; readonly children: readonly Inline[] };
 
-/** Elements that may stand for a phrase: none of them loads, runs or hides anything. */
+/** The elements that a phrase may use: none of them loads, runs or hides anything. */
 export const SPAN_TAGS = [
   "em",
   "strong",

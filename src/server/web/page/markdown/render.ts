@@ -4,25 +4,25 @@ import { inlineText, readInline } from "./inline.ts";
 import type { Block, Inline, ListBlock, MarkdownDocument, TableBlock } from "./model.ts";
 
 export type RenderOptions = {
-  /** What relative addresses are relative to. */
+  /** The base of relative addresses. */
   readonly base: string | null;
-  /** Takes a link instead of the browser; false lets the browser have it. */
+  /** Handles a link instead of the browser; false leaves it to the browser. */
   readonly onLink?: (address: string) => boolean;
 };
 
 export type RenderedMarkdown = {
   readonly element: HTMLElement;
-  /** Shows up to the heading with this anchor and goes there. @returns false when there is none */
+  /** Shows the document up to the heading with this anchor, and goes there. */
   readonly goTo: (anchor: string) => boolean;
 };
 
-/** Elements that are made in one go; a click makes the next ones. */
+/** The number of elements that are created at once; a click creates the next ones. */
 const PORTION = 6000;
 const MAX_CODE = 300_000;
 
 /**
- * Makes elements of Markdown that nobody vouches for. Only elements named here come about, text is only ever
- * text, links lead to http, https and mail alone, and no picture is loaded before a click on it.
+ * Renders untrusted Markdown as elements. Only elements named here are created, text stays text, links lead only to
+ * http, https and mail, and no picture is loaded before a click on it.
  */
 export function renderMarkdown(markdown: string, options: RenderOptions): RenderedMarkdown {
   const view = new MarkdownView(readMarkdown(markdown), options);
@@ -38,7 +38,7 @@ class MarkdownView {
     { type: "button", class: "more", onclick: () => this.#showMore() },
     "Show more",
   );
-  /** Footnotes that the text refers to, in the order of their numbers. */
+  /** The footnotes that the text refers to, in the order of their numbers. */
   readonly #notes: string[] = [];
   readonly #headings: { readonly text: string; readonly element: HTMLElement }[] = [];
   #shown = 0;
@@ -141,7 +141,7 @@ class MarkdownView {
           "aria-label": isDone ? "done" : "to do",
         });
       const [first, ...others] = blocks;
-      // A paragraph alone needs no space around it.
+      // A single paragraph needs no space around it.
       const head = first?.kind === "paragraph" && others.every(({ kind }) => kind === "list");
       const inner = head ? [...this.#phrases(first.text), ...this.#blocks(others)] : this.#blocks(blocks);
       list.append(h("li", { class: isDone === null ? null : "task" }, box, ...inner));
@@ -205,7 +205,7 @@ class MarkdownView {
     }
   }
 
-  /** A picture is a button, which cannot stand inside a link: it comes before it. */
+  /** A picture is a button, which cannot be inside a link, so it is put before it. */
   #linkWith(address: string, children: readonly Inline[]): Node {
     const pictures = children.filter(({ kind }) => kind === "image");
     if (pictures.length === 0) return this.#link(address, this.#inlines(children));
@@ -256,7 +256,7 @@ class MarkdownView {
   #appendFootnotes(): void {
     const list = h("ol");
     this.#left = PORTION;
-    // A footnote may refer to another one, which then comes behind.
+    // A footnote may refer to another one, which is then added at the end.
     for (let place = 0; place < this.#notes.length; place++) {
       const blocks = this.#document.footnotes.get(this.#notes[place]!) ?? [];
       list.append(h("li", { tabindex: "-1" }, ...this.#blocks(blocks)));
@@ -268,7 +268,9 @@ class MarkdownView {
 
 const HEADINGS = ["h1", "h2", "h3", "h4", "h5", "h6"] as const;
 
-/** Anchors and headings are compared by their letters and digits: generators differ in all else. */
+/**
+ * Reduces anchors and headings to letters and digits for comparison, because generators differ in everything else.
+ */
 const comparable = (text: string): string => text.toLowerCase().replace(/[^\p{L}\p{N}]/gu, "");
 
 const labelOf = (label: string): string => label.slice(0, 1).toUpperCase() + label.slice(1).toLowerCase();
@@ -285,7 +287,7 @@ function codeBlock(language: string, text: string): HTMLElement {
 const LINK_SCHEMES: readonly string[] = ["http:", "https:", "mailto:", "docs:"];
 const PICTURE_SCHEMES: readonly string[] = ["http:", "https:", "data:"];
 
-/** The whole address; null for one that cannot be told, or whose scheme is not among these. */
+/** Returns the absolute address; null when it cannot be resolved or its scheme is not allowed. */
 function addressOf(written: string, base: string | null, schemes: readonly string[]): string | null {
   const url = URL.parse(written.trim(), base ?? undefined);
   if (!url || !schemes.includes(url.protocol)) return null;
@@ -293,7 +295,7 @@ function addressOf(written: string, base: string | null, schemes: readonly strin
   return url.href;
 }
 
-/** A picture that waits for a click; what stands for it says where it would come from. */
+/** Creates a placeholder that loads its picture on a click and shows where it would come from. */
 function picture(address: string | null, text: string): Node {
   const name = text.trim() || "Picture";
   if (address === null) return text.trim() === "" ? document.createTextNode("") : h("em", {}, text);

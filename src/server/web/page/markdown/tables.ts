@@ -1,6 +1,6 @@
 import type { Alignment, TableBlock } from "./model.ts";
 
-/** Longer lines are no table. */
+/** A longer line is not part of a table. */
 const MAX_LINE = 100_000;
 const MAX_COLUMNS = 200;
 
@@ -37,7 +37,7 @@ function alignmentsOf(line: string): Alignment[] | null {
   return cells.map((cell) => (cell.endsWith(":") ? (cell.startsWith(":") ? "center" : "right") : "left"));
 }
 
-/** The cells of a row; a bar behind a backslash is text. */
+/** Splits a row into cells; a bar after a backslash is text. */
 function cellsOf(line: string): string[] {
   const text = line.trim();
   const cells: string[] = [];

@@ -26,7 +26,7 @@ const RUNS = 20;
 const RUN_WIDTH = 6;
 const RUN_HEIGHT = 24;
 
-/** The last syncs of a tenant as bars, as high as they were long; null where there were none. */
+/** Draws the last syncs of a tenant as bars whose heights show their durations; null when there were none. */
 export function syncChart(runs: readonly SyncRun[]): Element | null {
   const shown = runs.slice(-RUNS);
   if (shown.length === 0) return null;
@@ -36,7 +36,7 @@ export function syncChart(runs: readonly SyncRun[]): Element | null {
   const bars = shown.map((run, place) => {
     const { error, started_at: at } = run;
     const ms = durationOf(run);
-    // A square root lets short ones be seen beside a long one.
+    // The square root keeps short syncs visible beside a long one.
     const height = Math.max(3, Math.sqrt(ms / longest) * RUN_HEIGHT);
     const what = error === null ? `${formatDuration(ms)}${countsOf(run)}` : `failed: ${error.message}`;
     return s(
@@ -67,7 +67,9 @@ const countsOf = ({ counts }: SyncRun): string =>
 const WIDTH = 720;
 const HEIGHT = 120;
 
-/** How long searches took, bucket by bucket: half of them up to the strong part of a bar, 95 % up to all of it. */
+/**
+ * Draws how long searches took, bucket by bucket: the dark part of a bar covers half of them, the whole bar 95 %.
+ */
 export function latencyChart({ queries, bucket_seconds: seconds, span_seconds: span }: SearchTimes): Element {
   const title = h("h2", { id: "latency-title" }, "Search times");
   const total = queries.reduce((sum, { count }) => sum + count, 0);
@@ -138,7 +140,7 @@ function summary(queries: readonly QueryTimes[], total: number, seconds: number)
     { class: "fine number" },
     `${total} searches in the last day${errors > 0 ? `, ${errors} failed` : ""}. `,
     last &&
-      // Known is when a stretch began, not when the searches in it were.
+      // The start of a stretch is known, but not the times of its searches.
       `Latest stretch of ${formatDuration(seconds * 1000)} (from ${formatTime(last.at)}): half within ${formatDuration(last.p50_ms)}, 95 % within ${formatDuration(last.p95_ms)}. `,
     `Slowest stretch: 95 % within ${formatDuration(slowest)}.`,
   );

@@ -18,7 +18,7 @@ export async function showDocument(element: HTMLElement, place: Place, signal: A
       base: found.url,
       onLink: (address) => openInside(address, found.url, place),
     });
-    // Many documents begin with their title; the others get it here.
+    // Many documents begin with their title; others get it here.
     const title = prose.querySelector("h1") ? null : h("h1", {}, found.title);
     fill(element, back, head(found.url, place.documentTenant), prose);
     if (title) prose.prepend(title);
@@ -57,8 +57,8 @@ function focusStart(element: HTMLElement): void {
 }
 
 /**
- * Documents link to others of their site: what the tenant has is opened here, the rest in another tab. Which
- * it is, the server knows; documents of folders (`docs:`) are nowhere else.
+ * Documents link to others of their site. Those that the tenant has open here, the rest in another tab. The server
+ * knows which; documents of folders (`docs:`) exist nowhere else.
  */
 function openInside(address: string, from: string, place: Place): boolean {
   if (URL.parse(address)?.origin !== URL.parse(from)?.origin) return false;

@@ -6,7 +6,7 @@ import { type Place, placeHash, readPlace } from "./place.ts";
 import { moveAmongHits, showResults } from "./results.ts";
 import { TenantOverview } from "./tenants.ts";
 
-/** A pause in typing that begins a search, in ms. */
+/** The pause in typing that starts a search, in ms. */
 const PAUSE_MS = 180;
 const TITLE = "Documentation search";
 
@@ -21,9 +21,9 @@ const overview = byId("overview", HTMLElement);
 
 let codenames: readonly string[] = [];
 let underWay = new AbortController();
-/** What the results on the page belong to, so that coming back from a document asks nothing again. */
+/** The search whose results are on the page, so that returning from a document needs no request. */
 let shownSearch = "";
-/** The result that was opened last, where the reader comes back to. */
+/** The result that was opened last, to which the reader returns. */
 let lastHit: string | null = null;
 
 const tenants = new TenantOverview({
@@ -34,7 +34,7 @@ const tenants = new TenantOverview({
     codenames = names;
     const place = readPlace();
     showChoice(place.tenant);
-    // Only a search everywhere has waited for the names.
+    // Only a search in all collections has waited for the names.
     if (place.query !== "" && place.tenant === "" && place.document === null) void show();
   },
 });
@@ -50,7 +50,7 @@ async function show(): Promise<void> {
   documentPlace.hidden = kind !== "document";
   overview.hidden = kind !== "overview";
   if (kind !== "results") results.hidden = true;
-  // The names to choose from; without them what is asked for here can be shown all the same.
+  // The names only fill the choice; without them the requested place can still be shown.
   if (codenames.length === 0 && (kind === "document" || (kind === "results" && place.tenant !== "")))
     void tenants.load().catch(() => {});
   try {
@@ -67,18 +67,20 @@ async function show(): Promise<void> {
 }
 
 function syncForm(place: Place): void {
-  // While somebody types, the field is ahead of the address.
+  // While somebody types, the field is newer than the address.
   if (document.activeElement !== input) input.value = place.query;
   showChoice(place.tenant);
   exact.checked = place.isExact;
   document.title = place.query === "" ? TITLE : `${place.query} – ${TITLE}`;
 }
 
-/** Offers all collections. The chosen one is among them before their names are known, or its choice were lost. */
+/**
+ * Offers all collections. The chosen one is listed before their names are known; otherwise the choice would be lost.
+ */
 function showChoice(tenant: string): void {
   const known = ["", ...codenames];
   const values = known.includes(tenant) ? known : [...known, tenant];
-  // Options that are put in anew would close a list that somebody has open.
+  // Replacing the options would close a list that somebody has open.
   if (values.join() !== Array.from(choice.options, ({ value }) => value).join())
     fill(choice, ...values.map((value) => h("option", { value }, value || "Everywhere")));
   choice.value = tenant;
@@ -92,7 +94,7 @@ async function openDocument(place: Place, signal: AbortSignal): Promise<void> {
 
 async function search(place: Place, signal: AbortSignal): Promise<void> {
   const asked = placeHash({ ...place, document: null });
-  // The tenants are known a moment after the page; that comes back here.
+  // The tenants arrive a moment after the page, and then this runs again.
   if (place.tenant === "" && codenames.length === 0) return void (await tenants.load());
   if (asked !== shownSearch) {
     const onRetry = (): void => void show();
@@ -160,11 +162,13 @@ function move(event: KeyboardEvent): void {
   const isDown = event.key === "ArrowDown";
   if (!isDown && event.target === input) return;
   event.preventDefault();
-  // Above the first result is the field.
+  // The field is above the first result.
   if (!moveAmongHits(results, isDown ? 1 : -1) && !isDown) input.focus();
 }
 
-/** One step out: from the document to the results, from a result to the field, from the field to the start. */
+/**
+ * Goes one step back: from the document to the results, from a result to the field, from the field to the start.
+ */
 function leave(event: KeyboardEvent): void {
   const place = readPlace();
   if (place.document !== null) {
@@ -182,7 +186,7 @@ function leave(event: KeyboardEvent): void {
   }
 }
 
-/** What serves here, above all whether it may sync at all. */
+/** Shows which service this is, above all whether it may sync. */
 async function showService(): Promise<void> {
   type Health = { readonly infrastructure: { readonly operation_mode: string; readonly version: string } };
   const { infrastructure } = await requestJson<Health>("health");
@@ -197,5 +201,5 @@ async function showService(): Promise<void> {
 
 window.addEventListener("hashchange", () => void show());
 void show();
-// Without it the page is as good.
+// The page works as well without it.
 void showService().catch(() => {});

@@ -3,7 +3,7 @@ import { RequestFailed, requestJson } from "../http.ts";
 export type Hit = {
   readonly url: string;
   readonly title: string;
-  /** Escaped text with `<mark>` around what was found. */
+  /** Escaped text with `<mark>` around the matches. */
   readonly snippet: string;
   readonly anchor: string | null;
   readonly score: number;

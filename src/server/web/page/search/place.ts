@@ -1,10 +1,10 @@
-/** What the page shows, kept in its address, so that Back, reloads and bookmarks work. */
+/** What the page shows. It is kept in the address, so that Back, reloads and bookmarks work. */
 export type Place = {
   readonly query: string;
-  /** Empty: all tenants. */
+  /** The tenant; empty means all tenants. */
   readonly tenant: string;
   readonly isExact: boolean;
-  /** The document that is open, and the tenant that has it. */
+  /** The open document, and the tenant that has it. */
   readonly document: string | null;
   readonly documentTenant: string;
   readonly anchor: string | null;
@@ -22,7 +22,7 @@ export function readPlace(): Place {
   };
 }
 
-/** The address of a place, for links. */
+/** Returns the address of a place, for links. */
 export function placeHash(place: Partial<Place>): string {
   const fields = new URLSearchParams();
   if (place.query) fields.set("q", place.query);

@@ -5,17 +5,17 @@ import { type Hit, searchTenant } from "./mcp.ts";
 import { type Place, placeHash } from "./place.ts";
 import { snippetNodes } from "./snippet.ts";
 
-/** What one tenant answered: hits, or why there are none. */
+/** The answer of one tenant: hits, or the reason why there are none. */
 type Answer = { readonly tenant: string; readonly hits: readonly Hit[]; readonly error: unknown };
 
-/** Hits of each tenant where all are searched; in one tenant there are more. */
+/** The number of hits of each tenant when all are searched; a search in one tenant shows more. */
 const SIZE_OF_MANY = 4;
 const SIZE_OF_ONE = 30;
-/** Requests at once: the server has other callers. */
+/** The number of simultaneous requests, because the server has other callers. */
 const AT_ONCE = 4;
 
 /**
- * Searches where the place says and shows what was found.
+ * Searches the place's tenants and shows the results.
  * @returns false when a tenant gave no answer
  * @throws AbortError by the signal
  */
@@ -105,10 +105,10 @@ function hitItem(hit: Hit, tenant: string, place: Place): HTMLElement {
   );
 }
 
-/** The address as a person reads it. */
+/** Formats an address for people. */
 export const shortUrl = (url: string): string => url.replace(/^https?:\/\//, "");
 
-/** What every tenant says, a server that is gone for example, is said once. */
+/** Shows failures; one that all tenants share, such as an unreachable server, is shown once. */
 function failures(failed: readonly Answer[], asked: number, onRetry: () => void): HTMLElement[] {
   const texts = new Set(failed.map(({ error }) => String(error)));
   if (failed.length === asked && texts.size === 1) return [problemMessage(failed[0]?.error, onRetry)];

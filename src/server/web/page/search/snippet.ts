@@ -8,7 +8,9 @@ const ENTITIES: Readonly<Record<string, string>> = {
   "&#39;": "'",
 };
 
-/** A snippet of the server (escaped text, `<mark>` around matches) as nodes; any other tag stays text. */
+/**
+ * Turns a snippet of the server (escaped text, `<mark>` around matches) into nodes; any other tag stays text.
+ */
 export function snippetNodes(snippet: string): Node[] {
   const nodes: Node[] = [];
   for (const [place, part] of snippet.split(/<mark>|<\/mark>/).entries()) {

@@ -6,7 +6,7 @@ import { latencyChart, type SearchTimes, type SyncRun, syncChart } from "./chart
 import { listTenants } from "./mcp.ts";
 import { placeHash } from "./place.ts";
 
-/** A record of `/tenants/status`, as far as it is shown. */
+/** The shown fields of a record of `/tenants/status`. */
 type TenantRecord = {
   readonly tenant: string;
   readonly source_type: string;
@@ -15,7 +15,7 @@ type TenantRecord = {
   readonly last_completed_at: string | null;
   readonly next_run_at: string | null;
   readonly last_error: { readonly code?: string; readonly message: string } | null;
-  /** The last syncs, the newest last. */
+  /** The last syncs, with the newest at the end. */
   readonly history: readonly SyncRun[];
   readonly index: { readonly doc_count: number | null; readonly building: boolean };
 };
@@ -23,14 +23,14 @@ type TenantRecord = {
 const QUIET_MS = 5000;
 const BUSY_MS = 1000;
 
-/** The tenants with their state, kept up to date while they can be seen. */
+/** Shows the tenants with their state, kept up to date while they are visible. */
 export class TenantOverview {
   readonly #tenants: HTMLElement;
   readonly #history: HTMLElement;
   readonly #onTenants: (codenames: readonly string[]) => void;
   #descriptions: ReadonlyMap<string, string> | null = null;
   #timer: ReturnType<typeof setTimeout> | undefined;
-  /** What a click on a sync button had for an answer, by tenant, until the state changes. */
+  /** The answer to the last click on each sync button, by tenant, until the state changes. */
   readonly #notes = new Map<string, string>();
 
   constructor(places: {
@@ -57,7 +57,7 @@ export class TenantOverview {
     return tenants.some(isBusy);
   }
 
-  /** Keeps the state up to date for as long as it can be seen. */
+  /** Keeps the state up to date while it is visible. */
   async refresh(): Promise<void> {
     clearTimeout(this.#timer);
     let delayMs = QUIET_MS;
@@ -68,7 +68,7 @@ export class TenantOverview {
         this.#tenants,
         problemMessage(error, () => void this.refresh()),
       );
-      // Without the key nothing changes by itself.
+      // Without the key, nothing will change by itself.
       if (error instanceof RequestFailed && error.status === 401) return;
     }
     const isSeen = !document.hidden && this.#tenants.offsetParent !== null;
@@ -83,7 +83,7 @@ export class TenantOverview {
     if (rows.length === 0) fill(this.#tenants, h("p", {}, "The deployment file names no tenants yet."));
     else fill(this.#tenants, h("ul", { class: "tenants" }, ...rows));
     fill(this.#history, latencyChart(times));
-    // What is shown anew must not take the focus away.
+    // Redrawing must not take the focus away.
     if (focused) document.getElementById(focused)?.focus({ preventScroll: true });
   }
 
@@ -115,7 +115,7 @@ export class TenantOverview {
     const name = isBusy(record) ? `${tenant} is being synced` : `Sync ${tenant}`;
     return h(
       "button",
-      // Not disabled while it runs: the focus would be lost.
+      // The button is not disabled while it runs, because it would lose the focus.
       {
         type: "button",
         class: "small",
