@@ -1,5 +1,5 @@
 """Folds by domain: pages of one registered domain are always in the same fold, in every set. Printed pages: by publishing
-system, all its themes together."""
+system, all its themes together, or by source."""
 import hashlib
 from urllib.parse import urlsplit
 
@@ -18,8 +18,8 @@ def fold_of(url):
     return number_of(domain_of(url)) % FOLDS
 
 
-def fold_of_system(system):
-    return number_of(system.split("/")[0]) % FOLDS
+def fold_of_printed(system_or_source):
+    return number_of(system_or_source.split("/")[0]) % FOLDS
 
 
 def number_of(name):

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
-from folds import fold_of, fold_of_system, number_of
+from folds import fold_of, fold_of_printed, number_of
 from labels import align, from_blocks, from_segments, spaceless, words_of
 
 # The order is the product's (PAGE_TYPES of src/extraction/types.ts).
@@ -21,21 +21,24 @@ class Page:
     __slots__ = ("set", "id", "url", "texts", "start", "end", "type", "reference", "with_", "without", "fold", "words",
                  "counters", "blocks", "is_taught")
 
-    def __init__(self, dumped, start, truth):
+    def __init__(self, dumped, start, truth, leaves_out):
         self.set, self.id, self.url, self.texts = dumped["set"], dumped["id"], dumped["url"], dumped["texts"]
         self.start, self.end = start, start + len(self.texts)
         self.type = truth.get("page_type") if self.set != PRESS else None
         self.reference = truth.get("main_content")
         self.with_, self.without = truth["with"], truth["without"]
         self.blocks = truth["blocks"] if self.set == PRESS else None
-        self.fold = fold_of(self.url) if self.blocks is None else fold_of_system(truth["system"])
-        self.is_taught = self.blocks is None or number_of(truth["source"]) % 2 == 0
+        # Sources that are left out by folds can all be taught; where systems are left out, some sources are new, too.
+        by_source = leaves_out == "source"
+        self.fold = fold_of(self.url) if self.blocks is None else fold_of_printed(truth[leaves_out])
+        self.is_taught = self.blocks is None or by_source or number_of(truth["source"]) % 2 == 0
         self.words = [words_of(t) for t in self.texts]
         self.counters = Counter(words_of(self.reference)) if self.reference is not None else None
 
 
-def load(dump, sets):
-    """sets: {name: directory}. -> pages in the order of the dump"""
+def load(dump, sets, leaves_out="system"):
+    """sets: {name: directory}; leaves_out: what is new in each fold of printed pages, system or source.
+    -> pages in the order of the dump"""
     truth = {}
     for name, directory in sets.items():
         for line in open(Path(directory) / "pages.jsonl", encoding="utf-8"):
@@ -44,7 +47,7 @@ def load(dump, sets):
     pages, start = [], 0
     for line in open(Path(dump) / "pages.jsonl", encoding="utf-8"):
         d = json.loads(line)
-        pages.append(Page(d, start, truth[d["set"], d["id"]]))
+        pages.append(Page(d, start, truth[d["set"], d["id"]], leaves_out))
         start = pages[-1].end
     return pages
 

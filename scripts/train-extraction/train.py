@@ -28,10 +28,11 @@ def main():
     ap.add_argument("step", choices=["first", "second", "third"])
     ap.add_argument("out", type=Path)
     ap.add_argument("sets", nargs="+", help="NAME=DIRECTORY")
+    ap.add_argument("--leave-out", choices=["system", "source"], default="system", help="of printed pages")
     ap.add_argument("--to", type=Path)
     ap.add_argument("--sample", type=Path)
     a = ap.parse_args()
-    pages = load(a.out, dict(s.split("=", 1) for s in a.sets))
+    pages = load(a.out, dict(s.split("=", 1) for s in a.sets), a.leave_out)
     {"first": first, "second": second, "third": third}[a.step](a, pages)
 
 

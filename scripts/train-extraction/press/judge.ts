@@ -1,11 +1,12 @@
 /**
  * Judges the product on printed pages, whose content is known to the letter.
  *
- *   sh scripts/bun scripts/train-extraction/press/judge.ts PAGES [--favor WORD] [--only SYSTEM] [--show KIND]
+ *   sh scripts/bun scripts/train-extraction/press/judge.ts PAGES [--favor WORD] [--only SYSTEM] [--show KIND] [--texts DIR]
  *
  * One line a system: pages of which every block is there, last blocks lost, pages that lose a code block, words lost
  * and words beside the content as shares; then the shares of the source's facts that the Markdown keeps (fidelity.ts).
- * `--show` lists what is lost of one kind: blocks, beside, or one of the facts.
+ * `--show` lists what is lost of one kind: blocks, beside, or one of the facts. `--texts` judges the texts DIR/ID.txt
+ * (of write-texts.ts, by trees that have not seen the page) instead of the product's; these keep no facts.
  */
 import { join } from "node:path";
 import { wordsOf } from "../../../src/base/text.ts";
@@ -59,12 +60,18 @@ function surplus(words: readonly string[], others: readonly string[]): readonly 
   });
 }
 
+const readText = async (id: string): Promise<{ text: string; title: string; markdown: string }> => ({
+  text: await Bun.file(join(texts!, `${id}.txt`)).text(),
+  title: "",
+  markdown: "",
+});
+
 async function judge(
   { id, blocks, facts }: PrintedPage,
   html: string,
   into: readonly Score[],
 ): Promise<void> {
-  const { article } = await extractHtml(html, null, options);
+  const article = texts === undefined ? (await extractHtml(html, null, options)).article : await readText(id);
   // The first heading is the title, which stands apart from the text.
   const [, ...body] = blocks;
   const shown = wordsOf(article?.text ?? "");
@@ -126,6 +133,7 @@ const flagValue = (flag: string): string | undefined => words[words.indexOf(flag
 const favor = FAVORS.find((word) => word === flagValue("--favor")) ?? "balanced";
 const shows = flagValue("--show");
 const only = flagValue("--only");
+const texts = flagValue("--texts");
 const options = { ...DEFAULT_EXTRACTION, minWordCount: 0, favor, renderings: ["markdown"] as const };
 const scores = new Map<string, Score>();
 const scoreOf = (name: string): Score => {

@@ -33,7 +33,7 @@ def only_shown(blocks, facts, page):
     joined = text.replace(" ", "")
     shown = facts_of(root)
     signatures = [s for s in facts["signatures"] if words(s).replace(" ", "") in joined]
-    remarks = [words(e.text_content()) for e in root.iter("div", "aside", "blockquote", "table") if REMARK.search(e.get("class") or "")]
+    remarks = [words(e.text_content()) for e in root.iter("div", "aside", "blockquote", "table") if is_remark(e)]
     kept = nothing() | {"signatures": signatures, "admonitions": [
         a for a in facts["admonitions"] if words(a["text"]) and any(words(a["text"]) in remark for remark in remarks)]}
     for kind, key in KEYS.items():
@@ -47,6 +47,11 @@ def only_shown(blocks, facts, page):
             code["language"] = ""
     blocks = [b for b in blocks if f" {words(b['text'])} " in text or words(b["text"]).replace(" ", "") in joined]
     return blocks, kept
+
+
+def is_remark(element):
+    """A page's own frame may be named `has-aside`; it holds the headings of the page."""
+    return REMARK.search(element.get("class") or "") and next(element.iter("h1", "h2"), None) is None
 
 
 def row_key(rows):
