@@ -5,6 +5,7 @@ import { type Favor, PAGE_TYPES } from "../types.ts";
 import { headingLevel } from "./block-features.ts";
 import { addIntroduced, completeCards } from "./cards.ts";
 import { placeOf } from "./context-features.ts";
+import { dropFurniture } from "./page-furniture.ts";
 import type { PageTree } from "./page-tree.ts";
 import { findRegion, NOT_SHOWN, type Region } from "./region.ts";
 import { plateauOf } from "./trees.ts";
@@ -51,7 +52,7 @@ const DOUBTFUL_IN_ARTICLES = 0.3;
 /** When fewer words are chosen, they only introduce the rest of the page, such as the list of an index. */
 const FEW_WORDS = 50;
 const REMARK_CLASS =
-  /(?:^|\s)(?:admonition|tsd-alert-title|note|tip|important|warning|caution|danger|hint|attention|deprecated)(?:\s|$)/;
+  /(?:^|\s)(?:admonition|alert|tsd-alert-title|note|tip|important|warning|caution|danger|hint|attention|deprecated)(?:\s|$)/;
 const LINE_NUMBERS = /^[\d\s]*$/;
 /** Paragraphs of links point to other pages, unless the page is documentation. */
 const MOSTLY_LINKS = 0.5;
@@ -111,6 +112,7 @@ export function keepBlocks(tree: PageTree, { p, typeP, favor }: Judgement): Kept
   dropTemplates(tree, words, isChosen);
   const region = findRegion(tree, words, isChosen, FEW_WORDS);
   if (region !== null && favor !== "precision") addFromRegion(tree, { region, p, typeP, favor, isChosen });
+  dropFurniture(tree, isChosen);
   const keepsRepeats = typeP[DOCUMENTATION]! > SURELY_DOCUMENTATION;
   const blocks = withoutRepeats(tree, { words, isChosen, region, keepsRepeats });
   return { blocks, mainPart: region && measure(tree, region, blocks) };

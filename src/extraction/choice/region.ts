@@ -26,13 +26,13 @@ const ASIDE_TAGS: ReadonlySet<TagId> = new Set([
  * Matches the names that publishing systems give to an author's admonitions, code, tables, tasks and formulas.
  */
 const AUTHORS_CLASS =
-  /(?:^|[\s_-])(?:admonition|markdown-alert|custom-block|callout|note|tip|important|warning|caution|danger|info|hint|attention|deprecated|seealso|versionadded|versionchanged|highlight|codehilite|sourceCode|literal-block|(?:language|lang)-\w+|prism|hljs|shiki|code-block|codeblock|contains-task-list|task-list-item|docutils|simple|arabic|loweralpha|field-list|option-list|glossary|[uod]list|blockList|tsd-alert|sect\d|sectionbody|(?:admonition|listing|literal|quote|example|image|open|table)block|fragment|table-wrapper|table-responsive|math)(?:[\s_-]|$)/i;
+  /(?:^|[\s_-])(?:admonition|markdown-alert|alert|custom-block|callout|note|tip|important|warning|caution|danger|info|hint|attention|deprecated|seealso|versionadded|versionchanged|highlight|codehilite|sourceCode|literal-block|(?:language|lang)-\w+|prism|hljs|shiki|code-block|codeblock|contains-task-list|task-list-item|docutils|simple|arabic|loweralpha|field-list|option-list|glossary|[uod]list|blockList|tsd-alert|sect\d|sectionbody|(?:admonition|listing|literal|quote|example|image|open|table)block|fragment|table-wrapper|table-responsive|math)(?:[\s_-]|$)/i;
 /**
  * Matches those of these names whose parts have names of their own. On an `<aside>` they also mark a remark; other
  * asides are beside the content.
  */
 const REMARK_CLASS =
-  /(?:^|\s)(?:(?:theme-)?admonition(?:block)?|markdown-alert|custom-block|starlight-aside|tsd-alert|note|tip|important|warning|caution|danger|hint|attention)(?:\s|$)/;
+  /(?:^|\s)(?:(?:theme-)?admonition(?:block)?|markdown-alert|alert|custom-block|starlight-aside|tsd-alert|note|tip|important|warning|caution|danger|hint|attention)(?:\s|$)/;
 /** Longer values are data, not names. */
 const MAX_NAME = 300;
 const ROOT_TAGS: ReadonlySet<TagId> = new Set([Tag.html, Tag.body]);
@@ -91,13 +91,17 @@ export function findRegion(
     chosenWords[element]! >= CONTAINER_SHARE * tree.words[element]! ||
     (all < fewWords && MAIN_TAGS.has(tag[element]!));
   const region = outermostContainer(tree, coreOf(tree, chosenWords, CORE_SHARE * all), isContainer);
-  if (region < 0) return null;
+  // A page may leave out its body's tags: what it begins with stands in the body all the same.
+  const isBodyless = region < 0 && all > 0 && !tag.subarray(0, elementCount).includes(Tag.body);
+  if (region < 0 && !isBodyless) return null;
   const isInside = new Uint8Array(elementCount);
   const isPlain = new Uint8Array(elementCount);
   const { isAuthors, isRemark } = judgeNames(names);
   const isInRemark = new Uint8Array(elementCount);
-  for (let element = region; element < elementEnd[region]!; element++) {
+  const end = isBodyless ? elementCount : elementEnd[region]!;
+  for (let element = Math.max(region, 0); element < end; element++) {
     const outer = parent[element]!;
+    const isInPlain = outer < 0 ? isBodyless : isPlain[outer] === 1;
     const isBeside =
       element !== region &&
       (isInside[outer] === 0 || (ASIDE_TAGS.has(tag[element]!) && !isRemark[classId[element]!]));
@@ -108,7 +112,7 @@ export function findRegion(
       classId[element] === 0
         ? idId[element] !== 0 && tag[element] === Tag.div
         : !isAuthors[classId[element]!] && isInRemark[outer] !== 1 && !UNNAMED_TAGS.has(tag[element]!);
-    isPlain[element] = !isBeside && (isHolder || (isPlain[outer] === 1 && !isNamed)) ? 1 : 0;
+    isPlain[element] = !isBeside && (isHolder || (isInPlain && !isNamed)) ? 1 : 0;
     isInRemark[element] = isRemark[classId[element]!] || isInRemark[outer] === 1 ? 1 : 0;
   }
   return { isInside, isPlain, isAuthors };

@@ -38,6 +38,31 @@ const SECTION_PARTS: ReadonlySet<Block["kind"]> = new Set([
   "admonition",
 ]);
 
+/** The number in an attribute of a list or an item; null where it gives none that Markdown can write. */
+export function numberOf(element: ContentElement, attribute: "start" | "value"): number | null {
+  const number = Number.parseInt(element.getAttribute(attribute) ?? "", 10);
+  return Number.isInteger(number) && number >= 0 && number < 1e9 ? number : null;
+}
+
+/** The items of an ordered list as lists that count on from their first number: a new one where an item skips numbers. */
+export function runsOf(
+  items: readonly ListItem[],
+  numbers: readonly (number | null)[],
+  start: number,
+): readonly { readonly start: number; readonly items: readonly ListItem[] }[] {
+  const runs: { readonly start: number; readonly items: ListItem[] }[] = [];
+  let next = start;
+  for (const [index, item] of items.entries()) {
+    // Scripts write values of their own that do not count on.
+    const number = Math.max(numbers[index] ?? next, next);
+    const run = runs.at(-1);
+    if (run === undefined || number !== next) runs.push({ start: number, items: [item] });
+    else run.items.push(item);
+    next = number + 1;
+  }
+  return runs;
+}
+
 /** Reads whether a task is done; null for an item that is not a task. */
 export function taskState(item: ContentElement): boolean | null {
   const classes = item.classes;

@@ -2,7 +2,7 @@ import type { PageUrl } from "../../urls/index.ts";
 import { References } from "../references.ts";
 import { removeInvisible } from "../text.ts";
 import { admonitionKind, alertMark } from "./canonical/admonition.ts";
-import { addToItems, isLayout, taskState, withoutMark } from "./list-items.ts";
+import { addToItems, isLayout, numberOf, runsOf, taskState, withoutMark } from "./list-items.ts";
 import type { Block, ContentDocument, Definition, Footnote, Inline, ListItem } from "./model.ts";
 import { isShown, normalisePhrases, splitAtBlankLines } from "./normalise.ts";
 import {
@@ -25,6 +25,7 @@ import {
   find,
   findAll,
   following,
+  hasClass,
   MAX_ELEMENT_DEPTH,
   named,
   nextNode,
@@ -185,12 +186,14 @@ class Reader implements BlockReader {
     if (place.nesting >= MAX_NESTING) return this.blocks(element, place);
     const inner: Place = { ...place, nesting: place.nesting + 1, locale: {}, link: place.link };
     const items: ListItem[] = [];
+    const numbers: (number | null)[] = [];
     let holdsSections = false;
     for (let child = element.firstChild; child; child = child.nextSibling) {
       if (child.kind === "text") addToItems(items, this.#looseText(child.text), false);
       else if (DROPPED.has(child.name) || this.#isFootnote(child, inner)) continue;
       else if (child.name === "LI") {
         addToItems(items, this.blocks(child, inner), true, taskState(child));
+        numbers[items.length - 1] ??= numberOf(child, "value");
         holdsSections ||= child.firstElementChild?.name === "SECTION";
       }
       // Lists inside lists without an item around them belong to the item before.
@@ -199,9 +202,9 @@ class Reader implements BlockReader {
     if (items.length === 0) return [];
     const isOrdered = element.name === "OL";
     if (!isOrdered && isLayout(items, holdsSections)) return items.flatMap(({ blocks }) => blocks);
-    const start = Number.parseInt(element.getAttribute("start") ?? "1", 10);
-    const isNumber = Number.isInteger(start) && start >= 0 && start < 1e9;
-    return [{ kind: "list", isOrdered, start: isNumber ? start : 1, items, ...place.locale }];
+    const start = numberOf(element, "start") ?? 1;
+    if (!isOrdered) return [{ kind: "list", isOrdered, start, items, ...place.locale }];
+    return runsOf(items, numbers, start).map((run) => ({ kind: "list", isOrdered, ...run, ...place.locale }));
   }
 
   #looseText(text: string): Block[] {
@@ -310,8 +313,10 @@ class Reader implements BlockReader {
     // A heading that folds its section remains a heading: readers of Markdown look for it by its level.
     if (title && find(title, isHeading))
       return [...this.blocks(title, place), ...this.blocks(element, place)];
-    const summary = title ? this.phrases(title, inner) : [];
-    const blocks = this.blocks(element, inner);
+    // Rustdoc hides the name of what is open: "Expand description" is a label of the control.
+    const isLabel = title !== undefined && element.hasAttribute("open") && hasClass(title, "hideme");
+    const summary = title && !isLabel ? this.phrases(title, inner) : [];
+    const blocks = this.blocks(element, isLabel ? place : inner);
     // Without a title nobody could open it on purpose.
     if (!isShown(summary)) return blocks;
     return [{ kind: "details", summary, isOpen: element.hasAttribute("open"), blocks, ...place.locale }];

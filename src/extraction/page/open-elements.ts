@@ -51,10 +51,9 @@ export class OpenElements {
     return this.#element[position]!;
   }
 
-  push(element: number, tag: number): void {
+  push(element: number, tag: number, traits: number): void {
     const position = this.#size++;
     if (position === this.#element.length) this.#grow();
-    const traits = traitsOf(tag);
     this.#element[position] = element;
     this.#tag[position] = tag;
     this.#previousSame[position] = this.#innermost[tag]!;

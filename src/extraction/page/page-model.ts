@@ -154,6 +154,25 @@ export const isInside = (model: PageModel, inner: number, outer: number): boolea
 /** The flags that an element has by its tag alone. */
 export const flagsOfTag = (tag: number): number => FLAGS_OF_TAG[tag]!;
 
+/** The traits of an element: a button that is a word of a sentence is a phrase, see `isWordOfSentence`. */
+export const traitsOfElement = (tag: number, flags: number): number =>
+  tag === Tag.button && (flags & ElementFlag.button) === 0 ? 0 : traitsOf(tag);
+
+const NAME_AND_REST = /[^<>]{1,80}<\/button\s*>\s?([^\s<][^<]{0,20})/iy;
+/** From as much text on, a button that begins a block is the first word of a sentence; a count behind one is shorter. */
+const SENTENCE_LENGTH = 15;
+
+/**
+ * Whether a button is a word of a sentence, as in "Press [Save] to keep it.": text stands right behind it, and before it,
+ * or the text behind goes on for a while.
+ * @param start right behind its start tag
+ */
+export function isWordOfSentence(html: string, start: number, isBehindText: boolean): boolean {
+  NAME_AND_REST.lastIndex = start;
+  const rest = NAME_AND_REST.exec(html)?.[1];
+  return rest !== undefined && (isBehindText || rest.length >= SENTENCE_LENGTH);
+}
+
 const FLAGS_OF_TAG = new Uint16Array(TAG_LIMIT);
 for (const [flag, names] of [
   [ElementFlag.preformatted, "pre listing xmp textarea"],

@@ -11,10 +11,12 @@ import {
   flagsOfTag,
   INHERITED_FLAGS,
   isMedium,
+  isWordOfSentence,
   type ScannedPage,
+  traitsOfElement,
 } from "./page-model.ts";
 import { codesOf, containsAmpersand, EntityText, isBlank, isBlankAt } from "./source-text.ts";
-import { FIRST_UNKNOWN_TAG, TAG_LIMIT, Tag, TagTrait, tagAt, traitsOf } from "./tags.ts";
+import { FIRST_UNKNOWN_TAG, TAG_LIMIT, Tag, TagTrait, tagAt } from "./tags.ts";
 import { TextTable } from "./text-table.ts";
 import { Tokenizer, type TokenSink } from "./tokenizer.ts";
 import { opensSomething, type Revealed, Visibility } from "./visibility.ts";
@@ -169,7 +171,6 @@ class Scanner implements TokenSink {
 
   #start(end: number, isSelfClosed: boolean): void {
     const tag = this.#tag;
-    const traits = traitsOf(tag);
     if (this.#isRepeatedSkeleton(tag)) return;
     for (let at = impliedEnd(this.#open, tag); at >= 0; at = impliedEnd(this.#open, tag)) {
       this.#popTo(at, this.#tagStart);
@@ -179,6 +180,7 @@ class Scanner implements TokenSink {
     if (this.#attributes.has(Field.controls)) this.#visibility.control(this.#attributes.get(Field.controls)!);
     const element = this.#addElement(tag, end);
     const flags = this.#elements.flags[element]!;
+    const traits = traitsOfElement(tag, flags);
     if ((traits & TagTrait.block) !== 0) this.#border(tag, traits, flags);
     if (tag === Tag.br) this.#blocks.lineBreak(this.#texts.count);
     // A line break, or a border of a block, separates words.
@@ -192,7 +194,7 @@ class Scanner implements TokenSink {
       return;
     }
     const position = this.#open.size;
-    this.#open.push(element, tag);
+    this.#open.push(element, tag, traits);
     noteOpening({ tag, position, open: this.#open, attributes: this.#attributes, facts: this.#facts });
     if (
       tag === Tag.a &&
@@ -232,7 +234,7 @@ class Scanner implements TokenSink {
       (attributes.has(Field.role) ? groupsOfRole(attributes.get(Field.role)!) : 0) |
       (attributes.has(Field.itemprop) ? groupsOf(attributes.get(Field.itemprop)!) : 0);
     const inherited = parent < 0 ? 0 : elements.flags[parent]! & INHERITED_FLAGS;
-    elements.flags[element] = inherited | this.#ownFlags(tag, element);
+    elements.flags[element] = inherited | this.#ownFlags(tag, element, end);
     return element;
   }
 
@@ -249,9 +251,10 @@ class Scanner implements TokenSink {
     return id;
   }
 
-  #ownFlags(tag: number, element: number): number {
+  #ownFlags(tag: number, element: number, end: number): number {
     const attributes = this.#attributes;
-    let flags = flagsOfTag(tag);
+    const isPhrase = tag === Tag.button && isWordOfSentence(this.#html, end, this.#blocks.isOpen);
+    let flags = isPhrase ? 0 : flagsOfTag(tag);
     if (tag === Tag.a && attributes.has(Field.href)) flags |= ElementFlag.link;
     if (opensSomething(attributes)) flags |= ElementFlag.toggle;
     if (attributes.get(Field.ariaHidden)?.trim().toLowerCase() === "true") flags |= ElementFlag.ariaHidden;
@@ -286,7 +289,7 @@ class Scanner implements TokenSink {
       const tag = open.pop();
       elements.elementEnd[element] = elements.count;
       elements.closeEnd[element] = open.size === position ? end : innerEnd;
-      const traits = traitsOf(tag);
+      const traits = traitsOfElement(tag, elements.flags[element]!);
       if (tag === Tag.a) this.#dropPermalink(element);
       if ((traits & TagTrait.block) !== 0) this.#border(tag, traits, elements.flags[element]!);
       this.#facts.finishAt(open.size);
