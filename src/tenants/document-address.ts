@@ -28,7 +28,7 @@ export function* documentAddresses(address: string): Generator<DocumentUrl> {
   if (origin === undefined) return;
   const exact = parseDocumentUrl(written);
   if (exact) yield exact;
-  const bare = path.replace(/\/+$/, "");
+  const bare = path.replace(/(?<!\/)\/+$/, "");
   const stem = bare.replace(ENDING, "");
   const stems = new Set([bare, stem, stem.replace(INDEX, "")]);
   for (const start of originsOf(origin)) {
