@@ -21,12 +21,12 @@ import { type Recovered, recoverContent } from "./recovery.ts";
 import { foldForComparison } from "./text.ts";
 import type { ExtractionOptions, PageType } from "./types.ts";
 
-/** The renderings of a page's content, and what the choice of it says. */
+/** The renderings of a page's content, with what the classifier says about it. */
 export type RenderedContent = ContentRenderings & {
   /** Null when no choice was made. */
   readonly pageType: PageType | null;
   readonly confidence: number | null;
-  /** How much of the page's main part the content is; null when there is none. */
+  /** How many words of the page's main part are in the content; null when the page has no main part. */
   readonly mainPart: Choice["mainPart"];
   /** The first paragraph of the content; null when no choice was made. */
   readonly firstParagraph: string | null;
@@ -37,7 +37,7 @@ export type RenderingContext = {
   readonly base: PageUrl | null;
   readonly jsonLd: readonly JsonLdObject[];
   readonly title: string | null;
-  /** Address of the image that the page names as its own. */
+  /** The address of the image that the page declares as its own. */
   readonly image: string | null;
   readonly options: ExtractionOptions;
 };
@@ -85,7 +85,7 @@ const NO_CHOICE = {
   firstParagraph: null,
 } as const;
 
-/** Renders a part of a page that somebody chose: all of it is content. */
+/** Renders a part of a page that a selector chose; all of it counts as content. */
 export function renderChosen(
   html: string,
   page: PageModel,
@@ -111,8 +111,8 @@ function drawsTex({ html, elementCount, tag, openStart, openEnd, closeEnd }: Pag
 }
 
 /**
- * Adds the captions and the code between two chosen blocks: where nothing else stands between the two, or
- * where all three stand side by side.
+ * Adds captions and code that stand between two chosen blocks when nothing else stands there, or when all three are
+ * siblings.
  */
 function withCaptionsAndCode(model: PageModel, chosen: Int32Array): Int32Array {
   const kept: number[] = [];
@@ -145,7 +145,7 @@ function containerOf(model: PageModel, block: number): number {
   return holder < 0 ? -1 : parent[holder]!;
 }
 
-// The first heading says the title again; what shows the content shows the title already.
+// The title is shown apart from the content, so a first heading that repeats it is dropped.
 function withoutTitle(model: PageModel, chosen: Int32Array, title: string | null): Int32Array {
   const first = chosen[0];
   if (title === null || first === undefined) return chosen;

@@ -3,9 +3,9 @@ import { NodeHtmlMarkdown } from "node-html-markdown";
 import { Failure } from "../base/failure.ts";
 import { parseDocument } from "./parse.ts";
 
-/** What Readability takes for a page's content. */
+/** The content that Readability finds on a page. */
 export type ClassicContent = {
-  /** As unsafe as the page. */
+  /** This HTML is not sanitised. */
   readonly html: string;
   readonly excerpt: string | null;
 };
@@ -30,10 +30,10 @@ function parsePage(html: string): Document {
 }
 
 /**
- * Markdown of sanitised HTML, as `content` has it, by node-html-markdown.
+ * Writes sanitised HTML (the `content` of an article) as Markdown, with node-html-markdown.
  *
- * The package writes attributes and code as they are, so what would end a fence, a label or a title there is made
- * harmless before: without that a page could put HTML of its own choice into the Markdown.
+ * The package copies attributes and code as they are. Characters that would end a fence, a label or a title are
+ * therefore escaped first; otherwise a page could put HTML of its own into the Markdown.
  */
 export function writeClassicMarkdown(content: string): string {
   let longestRun = 0;

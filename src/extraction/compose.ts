@@ -3,7 +3,7 @@ import { escapeAttribute, escapeHtml } from "../base/text.ts";
 import type { Article } from "./types.ts";
 
 /**
- * A whole document in Markdown: the title as its first-level heading, then the body.
+ * Composes a whole Markdown document: the title as its first-level heading, then the body.
  * @param title null leaves the heading out
  */
 export function composeMarkdown(title: string | null, body: string): string {
@@ -14,8 +14,8 @@ export function composeMarkdown(title: string | null, body: string): string {
 type PageParts = Pick<Article, "title" | "lang" | "dir" | "content">;
 
 /**
- * A whole document in HTML, for a browser or another program to read as it is: the title as its first-level heading,
- * then the cleaned content.
+ * Composes a whole HTML document that a browser or another program can read by itself: the title as its first-level
+ * heading, then the cleaned content.
  */
 export function composeHtml({ title, lang, dir, content }: PageParts): string {
   const language = lang === null ? "" : ` lang="${escapeAttribute(lang)}"`;

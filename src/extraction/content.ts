@@ -20,31 +20,37 @@ import { toMarkdown } from "./document/write/markdown.ts";
 import { toText } from "./document/write/text.ts";
 import type { ContentImage, ContentLink, ExtractionOptions, Rendering } from "./types.ts";
 
-/** The renderings of a page's content, all of the same things in the same order; those not asked for are null. */
+/**
+ * The renderings of a page's content. All hold the same things in the same order; those that were not requested are
+ * null.
+ */
 export type RenderedContent = {
   readonly text: string;
   readonly content: string | null;
   readonly markdown: string | null;
   readonly links: readonly ContentLink[] | null;
   readonly images: readonly ContentImage[] | null;
-  /** What was too much for the renderings. */
+  /** Says what the renderings leave out because there is too much of it. */
   readonly omissions: readonly string[];
 };
 
 export type ContentContext = {
-  /** What relative references resolve against; null leaves them relative. */
+  /** The base of relative references; null leaves them relative. */
   readonly base: PageUrl | null;
-  /** A first heading that says this again is left out; null keeps all. */
+  /** A first heading that repeats this title is left out; null keeps every heading. */
   readonly title: string | null;
-  /** Whether a script of the page draws the formulas between `$…$` and the like in its text; asked for where these stand. */
+  /**
+   * Tells whether a script of the page draws the formulas between `$…$` and similar delimiters. It is called only
+   * when the text holds such delimiters.
+   */
   readonly drawsFormulas: () => boolean;
-  /** Whether headings keep their levels even where these skip some. */
+  /** Keeps the levels of headings even where they skip some. */
   readonly keepsLevels?: boolean;
 };
 
 type WritingOptions = Pick<ExtractionOptions, "includeImages" | "includeCode" | "renderings">;
 
-/** Reads the content below an element, which it consumes. */
+/** Reads the content below an element. The element is changed on the way and must not be used again. */
 export function readContent(
   root: ContentElement,
   { base, title, drawsFormulas, keepsLevels = false }: ContentContext,
@@ -88,16 +94,16 @@ function listLinked(
 }
 
 /**
- * Renders all that a piece of HTML shows.
+ * Renders everything that a piece of HTML shows.
  * @throws Failure `too_complex` for too many elements, see `scanPage`
  */
 export const renderHtml = (html: string, context: ContentContext, options: WritingOptions): RenderedContent =>
   writeContent(readContent(treeOfHtml(html), context), options);
 
 /**
- * Rewrites what generators, highlighters and formula renderers make of code, formulas, admonitions, tabs,
- * tasks, footnotes and embedded media into one form each, in place: the form that our own HTML has, so
- * that it is read again as what it is. Idempotent.
+ * Rewrites code, formulas, admonitions, tabs, tasks, footnotes and embedded media in place into one form each,
+ * whatever generator, highlighter or formula renderer wrote them. It is the form that our own HTML uses, so our HTML
+ * reads back as the same content. The function is idempotent.
  * @param drawsFormulas whether a script of the page draws the formulas between `$…$` and the like in its text
  */
 function canonicalise(root: ContentElement, drawsFormulas: () => boolean): void {
@@ -107,7 +113,7 @@ function canonicalise(root: ContentElement, drawsFormulas: () => boolean): void 
   canonicalFootnotes(root);
 }
 
-/** Rewrites one element; the node to go on with. */
+/** Rewrites one element and returns the node to continue with. */
 function rewrite(element: ContentElement, root: ContentElement): ContentNode | null {
   labelTabs(element);
   canonicalTask(element);
@@ -126,7 +132,7 @@ function rewrite(element: ContentElement, root: ContentElement): ContentNode | n
   return nextNode(element, root);
 }
 
-// Nothing inside these is looked at again.
+// The content of these elements is not visited again.
 function leafOf(element: ContentElement): ContentElement | null | undefined {
   const math = canonicalMath(element);
   if (math !== undefined) return math;

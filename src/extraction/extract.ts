@@ -35,7 +35,7 @@ export function extractBody({ kind, body, url, options }: ExtractionTask): Promi
 export const extractHtml: ExtractHtml = (html, url, options) =>
   extractBody({ kind: "html", body: html, url, options });
 
-// A page can drive the libraries into any exception; here is the edge where it becomes that page's failure.
+// A page can make the libraries throw anything; here it becomes a failure of that page.
 async function withinPage(extract: () => Extraction | Promise<Extraction>): Promise<Extraction> {
   try {
     return await withLanguage(await extract());
@@ -49,7 +49,7 @@ async function withinPage(extract: () => Extraction | Promise<Extraction>): Prom
   }
 }
 
-/** Adds the language of the content, which is found once its text is there. */
+/** Adds the language of the content, which can only be detected once its text exists. */
 async function withLanguage(extraction: Extraction): Promise<Extraction> {
   const { article } = extraction;
   if (article === null) return extraction;
@@ -105,7 +105,7 @@ async function extractArticle(
     : null;
   const article = {
     ...metadata,
-    // What the page says, until the content is asked.
+    // This is what the page declares; `withLanguage` checks it against the content.
     language: metadata.lang,
     excerpt: metadata.excerpt ?? (tidyValue(firstParagraph ?? "") || null),
     ...content,
@@ -121,20 +121,20 @@ async function extractArticle(
   return { article, emptySelection: null };
 }
 
-// What reads microdata is slow to load, and few ask for it.
+// The microdata reader is slow to load and rarely needed.
 const readStructured = async (page: ScannedPage) =>
   (await import("./structured-data.ts")).readStructuredData(page);
 
 type PageContent = {
-  /** Null when the selectors leave nothing. */
+  /** Null when nothing is left after the selectors. */
   readonly rendered: RenderedContent | null;
-  /** Number of elements that `select` matches. */
+  /** The number of elements that `select` matches. */
   readonly elements: number;
-  /** Selectors of `exclude` that match nothing. */
+  /** The selectors of `exclude` that match nothing. */
   readonly unmatched: readonly string[];
 };
 
-/** Finds and renders the content of a page, or of what the exclusions leave of it. */
+/** Finds and renders the content of a page, or of the rest of it after the exclusions. */
 type RenderRest = (rest: ScannedPage) => RenderedContent | null;
 
 const renderContent = (page: ScannedPage, choice: Choice, context: RenderingContext): Promise<PageContent> =>
@@ -143,11 +143,13 @@ const renderContent = (page: ScannedPage, choice: Choice, context: RenderingCont
     return renderPage(rest, chosen, context);
   });
 
-/** As `renderContent`, with the content that the classic engine finds and the Markdown that it writes. */
+/**
+ * Works like `renderContent`, but with the content that the classic engine finds and the Markdown that it writes.
+ */
 async function renderClassic(page: ScannedPage, context: RenderingContext): Promise<PageContent> {
   const { findClassicContent, writeClassicMarkdown } = await loadClassic();
   const asked = context.options.renderings;
-  // Its Markdown is made of the sanitised HTML, so that both are of the same things.
+  // The Markdown is made from the sanitised HTML, so that both hold the same things.
   const renderings = asked.map((name) => (name === "markdown" ? "content" : name));
   const options = { ...context.options, renderings };
   const inner = { ...context, options };
@@ -162,7 +164,9 @@ async function renderClassic(page: ScannedPage, context: RenderingContext): Prom
   return { rendered: { ...rendered, content, markdown }, ...selected };
 }
 
-/** Whoever does not ask for the engine pays nothing for its packages, and users of the library need not have them. */
+/**
+ * Loads the engine only when it is requested: its packages cost time, and users of the library need not install them.
+ */
 async function loadClassic(): Promise<typeof import("./classic.ts")> {
   try {
     return await import("./classic.ts");
@@ -180,12 +184,12 @@ async function renderWithSelectors(
   const { options } = context;
   if (options.select === null && options.exclude.length === 0)
     return { rendered: render(page), elements: 0, unmatched: [] };
-  // Few pages are read with selectors, and what matches these is slow to load.
+  // Selectors are rarely used, and their code is slow to load.
   const { applySelectors } = await import("./selectors.ts");
   const { html, elements, unmatched } = applySelectors(page.model.html, options);
   if (html === null) return { rendered: null, elements, unmatched };
   if (options.select !== null)
     return { rendered: renderChosen(html, page.model, context), elements, unmatched };
-  // What the selectors left is a page of its own.
+  // The rest after the selectors is scanned as a page of its own.
   return { rendered: render(scanPage(html)), elements, unmatched };
 }

@@ -2,8 +2,8 @@ import { Failure } from "../base/failure.ts";
 import type { Extractor } from "./pool.ts";
 import type { ExtractHtml, Extraction, ExtractionTask } from "./types.ts";
 
-// The engine is loaded for the first page. A program that extracts on workers has no use for it on its own thread,
-// and loading it took a tenth of the CPU time of a whole page there.
+// The engine is loaded with the first page. A program that extracts on workers does not need it on its own thread,
+// where loading it took a tenth of the CPU time of a whole page.
 const engine = () => import("./extract.ts");
 
 /** Extracts a body of any kind on the calling thread; throws as `extractHtml`. */
@@ -11,8 +11,8 @@ export const extractBody = async (task: ExtractionTask): Promise<Extraction> =>
   (await engine()).extractBody(task);
 
 /**
- * Extracts one page on the calling thread: one pass over it yields the article, the links, the robots directives
- * and the canonical URL.
+ * Extracts one page on the calling thread. One pass over the page yields the article, the links, the robots
+ * directives and the canonical URL.
  * @param url the page's final URL, which relative references resolve against; null leaves them relative
  * @throws Failure `invalid_usage` for a wrong selector, `too_large` for trees nested too deeply for one,
  * `too_complex` for too many elements,
@@ -22,9 +22,10 @@ export const extractHtml: ExtractHtml = async (html, url, options) =>
   (await engine()).extractHtml(html, url, options);
 
 /**
- * Extracts bodies of at most `maxChars` characters on the calling thread, all others on the workers of `pool`. For a
- * program that extracts one page: starting a worker costs it more than a small page does, and a page that small
- * cannot keep the thread for long. The engine readability can: 500 kB of nested frames take it 15 s.
+ * Extracts bodies of at most `maxChars` characters on the calling thread, and all others on the workers of `pool`.
+ * This suits a program that extracts one page: starting a worker costs more than extracting a small page, and a small
+ * page cannot block the thread for long. Pages for the engine `readability` always go to the pool, because 500 kB of
+ * nested frames keep it busy for 15 s.
  */
 export const withSmallPagesHere = (pool: Extractor, maxChars: number): Extractor => ({
   workers: pool.workers,

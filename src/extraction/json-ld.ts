@@ -1,18 +1,18 @@
 import { isRecord } from "../base/json.ts";
 import type { PageFacts } from "./page/page-model.ts";
 
-/** One object of a page's JSON-LD; property names as schema.org spells them. */
+/** One object of a page's JSON-LD; its properties are named as in schema.org. */
 export type JsonLdObject = Readonly<Record<string, unknown>>;
 
-// Pages embed whole catalogues; the article's own object stands near the front.
+// Some pages embed whole catalogues; the article's own object stands near the front.
 const MAX_OBJECTS = 200;
 const MAX_VISITED = 10_000;
 const ARTICLE_TYPES =
   /^(?:.*Article|BlogPosting|Report|LiveBlogPosting|SocialMediaPosting|DiscussionForumPosting|Recipe|Product|QAPage|WebPage|VideoObject|.*Posting)$/;
 
 /**
- * The JSON-LD objects that describe the page's main content, the most specific first; broken blocks
- * are passed over, as search engines do.
+ * Reads the JSON-LD objects that describe the page's main content, the most specific first. Broken blocks are
+ * ignored, as search engines do.
  */
 export function readJsonLd(facts: PageFacts): JsonLdObject[] {
   const objects: JsonLdObject[] = [];
@@ -21,7 +21,7 @@ export function readJsonLd(facts: PageFacts): JsonLdObject[] {
   const described = objects
     .filter((object) => typesOf(object).some((type) => ARTICLE_TYPES.test(type)))
     .map((object) => withPeople(object, named));
-  // A WebPage says what the page is, its Article what it is about.
+  // A WebPage describes the page, an Article describes its content.
   return described.sort((a, b) => Number(isWebPage(a)) - Number(isWebPage(b)));
 }
 
@@ -30,7 +30,7 @@ const hasNameAndId = (object: JsonLdObject): boolean =>
 
 const PEOPLE = ["author", "creator", "publisher"] as const;
 
-/** The object with the people that it only refers to by `@id`. */
+/** Returns the object with the people filled in that it only refers to by `@id`. */
 function withPeople(object: JsonLdObject, named: ReadonlyMap<unknown, JsonLdObject>): JsonLdObject {
   const resolve = (value: unknown): unknown =>
     isRecord(value) && value.name === undefined ? (named.get(value["@id"]) ?? value) : value;
@@ -42,10 +42,10 @@ function withPeople(object: JsonLdObject, named: ReadonlyMap<unknown, JsonLdObje
   return people.length === 0 ? object : { ...object, ...Object.fromEntries(people) };
 }
 
-/** A property's text: a string, or the names of a person, an organisation or a list of them. */
+/** Reads a property as text: a string, or the names of a person, an organisation or a list of them. */
 export const textOf = (value: unknown): string | null => nestedText(value, 0);
 
-// A list of people is two levels; what nests deeper is no name.
+// A list of people has two levels; anything nested deeper is not a name.
 const MAX_TEXT_DEPTH = 8;
 
 function nestedText(value: unknown, depth: number): string | null {
@@ -71,7 +71,7 @@ function collectObjects(value: unknown, into: JsonLdObject[]): void {
   }
 }
 
-/** How deeply lists and objects of a JSON text stand inside of each other. */
+/** Measures how deeply lists and objects are nested in a JSON text. */
 export function nestingOf(json: string): number {
   let depth = 0;
   let deepest = 0;
@@ -82,7 +82,10 @@ export function nestingOf(json: string): number {
   return deepest;
 }
 
-/** The value of a script that holds JSON; null when it holds none, even with the mistakes that pages make mended. */
+/**
+ * Parses a script that should hold JSON, and repairs the mistakes that pages commonly make; returns null when that
+ * does not help.
+ */
 export function parseLeniently(text: string): unknown {
   const json = text
     .trim()
@@ -101,7 +104,7 @@ export function parseLeniently(text: string): unknown {
   }
 }
 
-/** The types of an object, as schema.org names them. */
+/** Returns the types of an object, as schema.org names them. */
 export const typesOf = (object: JsonLdObject): string[] =>
   [object["@type"]].flat().filter((type) => typeof type === "string");
 

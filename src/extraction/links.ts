@@ -6,15 +6,15 @@ import type { Link, MetaRobots } from "./types.ts";
 
 const MAX_ANCHOR_TEXT = 200;
 
-/** What relative references of the page resolve against: `<base href>`, else the page's URL. */
+/** Returns the base of the page's relative references: `<base href>`, or else the page's URL. */
 export function baseOf(facts: PageFacts, url: PageUrl | null): PageUrl | null {
   if (!facts.baseHref) return url;
   return parsePageUrl(facts.baseHref, url ?? undefined) ?? url;
 }
 
 /**
- * The page's http and https links in page order, each target once; those after the first 20 million
- * characters of addresses are left out.
+ * Lists the page's http and https links in page order, each target once. Links after the first 20 million characters
+ * of addresses are left out.
  */
 export function linksOf(facts: PageFacts, base: PageUrl | null): Link[] {
   const resolver = new LinkResolver(base);
@@ -23,7 +23,7 @@ export function linksOf(facts: PageFacts, base: PageUrl | null): Link[] {
   const areNofollow: boolean[] = [];
   let chars = 0;
   for (const { href, text, isNofollow } of facts.links) {
-    // A fragment alone is a place on this page, not a link to another.
+    // A bare fragment is a place on this page, not a link to another.
     const reference = href.trim();
     if (reference.startsWith("#")) continue;
     const url = resolver.resolve(reference);
@@ -38,12 +38,12 @@ export function linksOf(facts: PageFacts, base: PageUrl | null): Link[] {
     } else if (!isNofollow) areNofollow[known] = false;
   }
   const own = detachedAll(texts);
-  // Written by the same call: as many strings as went in, in their order.
+  // `detachedAll` returns as many strings as it was given, in the same order.
   const urls = detachedAll([...numbers.keys()]) as PageUrl[];
   return urls.map((url, number) => ({ url, text: own[number]!, isNofollow: areNofollow[number]! }));
 }
 
-/** Resolves the references of a page, each once: menus repeat their links. */
+/** Resolves each reference of a page once, because menus repeat their links. */
 class LinkResolver {
   readonly #base: PageUrl | null;
   readonly #origin: string | null;
@@ -64,10 +64,10 @@ class LinkResolver {
     return url;
   }
 
-  /** The URL of a reference that is canonical as it stands, which most are; null for any other. */
+  /** Returns the URL of a reference that is already canonical, as most are; null for any other. */
   #canonical(reference: string): PageUrl | null {
     if (reference.length > MAX_PLAIN_LENGTH) return null;
-    // What `parsePageUrl` would answer, see the test that compares the two.
+    // This equals what `parsePageUrl` would return; a test compares the two.
     if (this.#origin !== null && reference.charCodeAt(0) === SLASH && reference.charCodeAt(1) !== SLASH) {
       return isPlainPath(reference, 0) ? ((this.#origin + reference) as PageUrl) : null;
     }
@@ -79,7 +79,10 @@ class LinkResolver {
 const MAX_PLAIN_LENGTH = 2000;
 const SLASH = 47;
 const DOT = 46;
-/** A host by name, without anything that a parser would change; a last label of letters is no address. */
+/**
+ * Matches a host name that a URL parser would leave unchanged. Its last label consists of letters, so it is not an IP
+ * address.
+ */
 const PLAIN_HOST = /^https?:\/\/(?![^/]{0,300}--)[a-z0-9][a-z0-9.-]{0,252}\.[a-z]{2,30}\//;
 
 const PLAIN = new Uint8Array(128);
@@ -87,7 +90,7 @@ for (const character of "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ012
   PLAIN[character.charCodeAt(0)] = 1;
 }
 
-/** Whether a path has neither a query nor dot segments nor anything that would be written otherwise. */
+/** Tells whether a path has no query, no dot segments and nothing that a URL parser would rewrite. */
 function isPlainPath(reference: string, start: number): boolean {
   let before = 0;
   for (let at = start; at < reference.length; at++) {
@@ -98,22 +101,23 @@ function isPlainPath(reference: string, start: number): boolean {
   return true;
 }
 
-/** The directives of every `<meta name="robots">`; `none` means both. */
+/** Combines the directives of all `<meta name="robots">` elements; `none` sets both. */
 export function robotsOf(facts: PageFacts): MetaRobots {
   const tokens = new Set(facts.robots.flatMap((content) => content.toLowerCase().split(/[\s,]+/)));
   const isNone = tokens.has("none");
   return { noindex: isNone || tokens.has("noindex"), nofollow: isNone || tokens.has("nofollow") };
 }
 
-/** `<link rel="canonical">`, resolved; null when absent or no http URL. */
+/** Resolves `<link rel="canonical">`; null when it is absent or not an http URL. */
 export const canonicalOf = (facts: PageFacts, base: PageUrl | null): PageUrl | null =>
   facts.canonicalHref === null ? null : parsePageUrl(facts.canonicalHref, base ?? undefined);
 
-/** A page that stays longer than so many seconds is meant to be read. */
+/** A page that refreshes only after more than this many seconds is meant to be read. */
 const MAX_REFRESH_SECONDS = 5;
 
 /**
- * Where `<meta http-equiv="refresh">` leads, read as the HTML standard says ("shared declarative refresh steps").
+ * Reads where `<meta http-equiv="refresh">` leads, as the HTML standard parses it ("shared declarative refresh
+ * steps").
  * @returns null when absent, when the page stays longer than 5 s, or when it leads to the page itself or to no
  * http URL
  */

@@ -2,10 +2,13 @@ import type { PageFacts } from "./page/page-model.ts";
 import { collapseSpace, removeInvisible } from "./text.ts";
 import type { MetadataSource } from "./types.ts";
 
-/** A value with the place where it was found. */
+/** A value, and where it was found. */
 export type Sourced = { readonly value: string; readonly source: MetadataSource };
 
-/** The contents of a page's `<meta>` elements by lower-case name, property, itemprop or http-equiv; the first one counts. */
+/**
+ * The contents of a page's `<meta>` elements by lower-case name, property, itemprop or http-equiv. The first element
+ * of a name counts.
+ */
 export type MetaTags = ReadonlyMap<string, string>;
 
 const MAX_VALUE_LENGTH = 1000;
@@ -19,7 +22,7 @@ export function readMetaTags(facts: PageFacts): MetaTags {
   return tags;
 }
 
-/** The first of these names that the page gives a value. */
+/** Returns the value of the first of these names that has one. */
 export function firstOf(meta: MetaTags, names: readonly string[]): string | null {
   for (const name of names) {
     const value = meta.get(name);
@@ -28,20 +31,22 @@ export function firstOf(meta: MetaTags, names: readonly string[]): string | null
   return null;
 }
 
-/** A value as one visible line of at most 1000 characters; it may be a cut-out of the page. */
+/**
+ * Reduces a value to one visible line of at most 1000 characters. The result may share memory with the page.
+ */
 export const visibleLine = (text: string): string =>
   cut(collapseSpace(removeInvisible(text)), MAX_VALUE_LENGTH);
 
-/** The same as a copy of its own. */
+/** Does the same and returns a copy that shares no memory with the page. */
 export const tidyValue = (text: string): string => detached(visibleLine(text));
 
-/** A copy of its own: a cut-out of a page keeps the whole page in memory for as long as it lives. */
+/** Copies a text: a substring of a page keeps the whole page in memory as long as it lives. */
 export const detached = (text: string): string => JSON.parse(JSON.stringify(text)) as string;
 
-/** The same for many texts, at a fraction of what one by one takes. */
+/** Copies many texts, much faster than one by one. */
 export const detachedAll = (texts: readonly string[]): string[] =>
   JSON.parse(JSON.stringify(texts)) as string[];
 
-/** The first characters of a text, no more than `length` UTF-16 units and none of them torn. */
+/** Returns at most the first `length` UTF-16 units of a text, without splitting a surrogate pair. */
 export const cut = (text: string, length: number): string =>
   text.slice(0, /[\ud800-\udbff]/.test(text.charAt(length - 1)) ? length - 1 : length);

@@ -2,16 +2,21 @@ import { isRecord } from "../base/json.ts";
 import { type PageUrl, resolveHref } from "../urls/index.ts";
 import { textOf } from "./json-ld.ts";
 import { detached, firstOf, type Sourced, tidyValue } from "./meta-tags.ts";
-import { chooseByline, describeBylines } from "./metadata/choose-byline.ts";
-import { chooseDates, describeDates } from "./metadata/choose-dates.ts";
-import { chooseTitle, describeTitles } from "./metadata/choose-title.ts";
+import {
+  chooseByline,
+  chooseDates,
+  chooseTitle,
+  describeBylines,
+  describeDates,
+  describeTitles,
+} from "./metadata/choose.ts";
 import { type MetadataInput, type MetadataPage, viewPage } from "./metadata/metadata-page.ts";
 import type { PageFacts } from "./page/page-model.ts";
 import { pixels } from "./references.ts";
 import { foldForComparison } from "./text.ts";
 import type { Article, MetadataSource } from "./types.ts";
 
-/** `sources` without the language's, which is found in the content. */
+/** The language in `sources` is null here, because it is found in the content later. */
 export type Metadata = Pick<
   Article,
   | "title"
@@ -64,7 +69,7 @@ export function readMetadata(input: MetadataInput, base: PageUrl | null): Metada
   };
 }
 
-// A cut-out would keep its whole page in memory.
+// A substring would keep its whole page in memory.
 const ownCopy = (text: string | null | undefined): string | null => (text ? detached(text) : null);
 
 function readDir({ dir: written }: PageFacts): "ltr" | "rtl" | null {
@@ -77,14 +82,17 @@ type Offered = { readonly url: string | null; readonly width: number | null; rea
 
 const NO_IMAGE: LeadImage = { image: null, imageWidth: null, imageHeight: null };
 
-/** The image that the page offers for links to it, absolute, and its size in pixels where the page says it. */
+/**
+ * Reads the image that the page offers for link previews: its absolute URL, and its size in pixels where the page
+ * states it.
+ */
 function readLeadImage(page: MetadataPage, base: PageUrl | null): LeadImage {
   const offered = [...offeredByMeta(page), ...page.jsonLd.flatMap(({ image }) => offeredByJsonLd(image))];
   const absolute = ({ url }: Offered): string | null => (url ? resolveHref(url, base) : null);
   const chosen = offered.find((one) => /^https?:/.test(absolute(one) ?? ""));
   const address = chosen && absolute(chosen);
   if (!address) return NO_IMAGE;
-  // Another place may say how large the same image is.
+  // Another declaration may give the size of the same image.
   const sized = offered.find((one) => (one.width ?? one.height) !== null && absolute(one) === address);
   return { image: detached(address), imageWidth: sized?.width ?? null, imageHeight: sized?.height ?? null };
 }
@@ -100,7 +108,7 @@ function offeredByMeta({ meta, facts }: MetadataPage): Offered[] {
   }));
 }
 
-/** The size that stands between the first `og:image` and the next one, which has its own. */
+/** Reads the size given between the first `og:image` and the next one, which has a size of its own. */
 function sizeOfFirst(properties: MetadataPage["facts"]["properties"]): Omit<Offered, "url"> {
   let [width, height]: (number | null)[] = [null, null];
   let images = 0;
@@ -112,7 +120,7 @@ function sizeOfFirst(properties: MetadataPage["facts"]["properties"]): Omit<Offe
   return { width: width ?? null, height: height ?? null };
 }
 
-/** A schema.org image: a URL, an ImageObject, or a list of either. */
+/** Reads a schema.org image: a URL, an ImageObject, or a list of either. */
 function offeredByJsonLd(image: unknown): Offered[] {
   return [image]
     .flat()
@@ -132,14 +140,17 @@ function offeredByJsonLd(image: unknown): Offered[] {
 
 const MAX_IMAGES = 20;
 
-/** What a page says it is about; empty without a source when it says nothing. */
+/** The keywords of a page; empty and without a source when it declares none. */
 type Keywords = { readonly values: readonly string[]; readonly source: MetadataSource | null };
 
 const MAX_KEYWORDS = 100;
-/** What is longer is a sentence that stands in the wrong place. */
+/** Longer entries are sentences in the wrong place. */
 const MAX_KEYWORD_CHARS = 100;
 
-/** The keywords of the first place that has some: JSON-LD, `article:tag`, `<meta name="keywords">` and its likes. */
+/**
+ * Reads the keywords from the first source that has any: JSON-LD, `article:tag`, `<meta name="keywords">` and similar
+ * names.
+ */
 function readKeywords({ jsonLd, facts, meta }: MetadataPage): Keywords {
   const places: readonly (readonly [MetadataSource, readonly string[]])[] = [
     ["json-ld", jsonLd.flatMap(({ keywords }) => termsOf(keywords))],
@@ -153,7 +164,7 @@ function readKeywords({ jsonLd, facts, meta }: MetadataPage): Keywords {
   return { values: [], source: null };
 }
 
-/** schema.org: one text with commas, or a list of texts and of terms with a name. */
+/** Reads schema.org keywords: one text with commas, or a list of texts and of terms with a name. */
 function termsOf(keywords: unknown): string[] {
   const all = Array.isArray(keywords) ? keywords.slice(0, MAX_READ) : [keywords];
   return all.flatMap((one) =>
@@ -177,10 +188,10 @@ function eachOnce(written: readonly string[]): string[] {
   return [...values.values()];
 }
 
-/** The part of its site that a page stands in, as the page names it. */
+/** Reads the section of the site that the page says it belongs to. */
 function readSection({ jsonLd, meta }: MetadataPage): Sourced | null {
   for (const { articleSection } of jsonLd) {
-    // Several sections stand from the widest to the closest.
+    // Several sections are listed from the widest to the narrowest.
     const written = Array.isArray(articleSection)
       ? articleSection.find((one) => textOf(one))
       : articleSection;

@@ -1,14 +1,14 @@
 import { parseHTML } from "linkedom";
 import { Failure } from "../base/failure.ts";
 
-/** Deeper trees are attacks or accidents; the walks below are quadratic in depth. */
+/** Deeper trees are attacks or accidents, and the walks below are quadratic in depth. */
 const MAX_DEPTH = 2500;
-/** An element of linkedom takes about 1 KB; real pages have a few thousand of them. */
+/** An element takes about 1 KB in linkedom; real pages have a few thousand elements. */
 const MAX_ELEMENTS = 120_000;
 
 /**
- * Parses HTML into a document that always has `html`, `head` and `body`, as browsers make them:
- * linkedom keeps the tree as the page wrote it, fragments and missing tags included.
+ * Parses HTML into a document that always has `html`, `head` and `body`, as in browsers; linkedom itself keeps
+ * fragments and missing tags as they are.
  * @throws Failure `too_large` when elements nest deeper than 2500 levels, `too_complex` for over 120 000 elements
  */
 export function parseDocument(html: string): Document {
@@ -38,7 +38,7 @@ export function selectAll(document: Document, selector: string, option: string):
 function wrapFragment(html: string): Document {
   const document = parseHTML(`<html><head></head><body>${html}</body></html>`)
     .document as unknown as Document;
-  // A page may open its own root after its first content; browsers then keep only the attributes.
+  // A page may write `<html>` after its first content; browsers then keep only its attributes.
   for (const late of [...document.querySelectorAll("body html, body head, body body")]) {
     const early = late.tagName === "HTML" ? document.documentElement : document.body;
     for (const { name, value } of late.tagName === "HEAD" ? [] : late.attributes) {
@@ -50,7 +50,7 @@ function wrapFragment(html: string): Document {
   return document;
 }
 
-/** Checks the depth, and writes names of attributes as HTML means them, whatever case the page wrote. */
+/** Checks the depth, and lower-cases the names of attributes, as HTML does. */
 function normaliseTree(document: Document): void {
   let depth = 0;
   let node: Node | null = document.documentElement;
@@ -93,7 +93,7 @@ function completeSkeleton(document: Document): void {
   for (const node of strays) body.insertBefore(node, first);
 }
 
-// From the first element that cannot stand in a head on, everything belongs to the body.
+// Everything from the first element that cannot stand in a head belongs to the body.
 function strayNodes(head: Element): Node[] {
   const nodes = [...head.childNodes];
   const start = nodes.findIndex((node) =>
@@ -123,7 +123,7 @@ function requireFewElements(html: string): void {
   }
 }
 
-/** Of an element, a comment or a processing instruction. */
+/** Tells whether a character after `<` begins an element, a comment or a processing instruction. */
 const opensNode = (unit: number): boolean =>
   ((unit | 0x20) >= 0x61 && (unit | 0x20) <= 0x7a) || unit === EXCLAMATION || unit === QUESTION;
 

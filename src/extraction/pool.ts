@@ -6,24 +6,30 @@ import type { PageUrl } from "../urls/index.ts";
 import type { Extraction, ExtractionTask, WorkerReply } from "./types.ts";
 
 export type ExtractorOptions = {
-  /** Worker threads at most; they start when there is work for them. At least 1. */
+  /** The maximum number of worker threads, at least 1. A thread starts when there is work for it. */
   readonly workers: number;
-  /** The worker's module, as an address that `new Worker` takes. */
+  /** The URL of the worker's module, as `new Worker` takes it. */
   readonly workerUrl: string | URL;
   /**
-   * Hard limit for one page in milliseconds, from when a worker that has loaded its code takes it; a worker that
-   * passes it is ended and replaced.
+   * The hard time limit for one page in milliseconds, from when a worker that has loaded its code takes it. A worker
+   * that exceeds it is terminated and replaced.
    */
   readonly timeLimitMs: number;
-  /** For a worker to load its code, in milliseconds; the page that waits for it fails then. */
+  /**
+   * The time limit for a worker to load its code, in milliseconds. When it is exceeded, the page that waits for the
+   * worker fails.
+   */
   readonly startLimitMs: number;
-  /** How threads are started; as web workers unless something else is given. */
+  /** Starts threads; the default starts web workers. */
   readonly startThread?: StartThread;
 };
 
-/** Extracts pages on worker threads, one page a thread at a time. */
+/** Extracts pages on worker threads. Each thread works on one page at a time. */
 export interface Extractor extends AsyncDisposable {
-  /** Worker threads at most, besides the one that small pages get while large ones have all others. */
+  /**
+   * The maximum number of worker threads, apart from the one that small pages get while large pages occupy all
+   * others.
+   */
   readonly workers: number;
   /**
    * @param client whose page it is: turns go round among clients
@@ -34,7 +40,9 @@ export interface Extractor extends AsyncDisposable {
   extract(task: ExtractionTask, signal?: AbortSignal, client?: string): Promise<Extraction>;
 }
 
-/** A pool of extraction workers; a hung or crashed one costs the page that it held. */
+/**
+ * Creates a pool of extraction workers. When a worker hangs or crashes, only the page that it worked on is lost.
+ */
 export function createExtractor(options: ExtractorOptions): Extractor {
   return new WorkerPool(options);
 }
@@ -51,7 +59,7 @@ class WorkerPool implements Extractor {
   readonly #idle: PageWorker[] = [];
   readonly #all = new Set<PageWorker>();
   readonly #queue = new FairQueue<Job>();
-  /** Takes small pages only; null until large ones kept one waiting. */
+  /** This worker takes only small pages; null until a small page had to wait for large ones. */
   #express: PageWorker | null = null;
   #isDisposed = false;
 
@@ -98,7 +106,7 @@ class WorkerPool implements Extractor {
     if (this.#queue.size > 0) this.#dispatchSmall();
   }
 
-  /** Small pages do not wait for large ones: where those have all workers, one more thread takes the small ones. */
+  /** When large pages occupy all workers, one more thread takes the small pages, so that they do not wait. */
   #dispatchSmall(): void {
     const isFree = this.#express ? this.#express.job === null : this.#isHeldByLarge();
     const job = isFree ? this.#queue.take(isSmall) : undefined;
@@ -130,7 +138,7 @@ class WorkerPool implements Extractor {
       },
       onEnd: () => {
         this.#all.delete(worker);
-        // It may end while it has nothing to do: out of memory, or an error after its last answer.
+        // A worker may die while idle: out of memory, or by an error after its last answer.
         const position = this.#idle.indexOf(worker);
         if (position >= 0) this.#idle.splice(position, 1);
         if (!this.#isDisposed) this.#dispatch();
@@ -148,14 +156,17 @@ class WorkerPool implements Extractor {
   }
 }
 
-/** Longer bodies, in characters, may cost what others should not wait for. */
+/**
+ * The maximum length of a small body in characters. Longer ones may take so long that others should not wait for
+ * them.
+ */
 const SMALL_CHARACTERS = 256 * 1024;
 
 const isSmall = ({ task }: Job): boolean => task.body.length <= SMALL_CHARACTERS;
 
 type PageWorkerEvents = { readonly onIdle: () => void; readonly onEnd: () => void };
 
-/** One worker thread and the page that it holds. */
+/** One worker thread, with the page that it works on. */
 class PageWorker {
   job: Job | null = null;
   readonly #options: ExtractorOptions;
@@ -193,7 +204,7 @@ class PageWorker {
     if (this.#thread.isReady) this.#begin(job);
   }
 
-  /** Ends the thread; the page that it held fails with this. */
+  /** Terminates the thread and fails the page that it works on with this failure. */
   end(failure: Failure): void {
     this.#thread.lose(failure);
   }
@@ -206,7 +217,9 @@ class PageWorker {
     this.#events.onIdle();
   }
 
-  /** Loading is over, so nothing but the page itself counts against its limit. */
+  /**
+   * Starts the time limit of the page. Loading the code is over, so only the page itself counts against the limit.
+   */
   #begin(job: Job): void {
     const limit = this.#options.timeLimitMs;
     this.#thread.startClock(limit, () =>

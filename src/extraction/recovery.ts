@@ -6,13 +6,13 @@ import type { PageType } from "./types.ts";
 
 /** Content that the page carries in data instead of in its markup. */
 export type Recovered = {
-  /** HTML of the page's author or made from plain text; not sanitised. */
+  /** HTML written by the page's author or made from plain text; it is not sanitised. */
   readonly html: string;
-  /** Whether it takes the place of what was found in the markup, or follows it. */
+  /** Tells whether it replaces the content found in the markup or follows it. */
   readonly placement: "instead" | "after";
 };
 
-/** What was found in the markup, and where else to look. */
+/** The content found in the markup, and the other places to look at. */
 export type RecoveryContext = {
   readonly facts: PageFacts;
   readonly jsonLd: readonly JsonLdObject[];
@@ -22,7 +22,7 @@ export type RecoveryContext = {
 
 const FEWEST_BODY_WORDS = 80;
 const FEWEST_DESCRIPTION_WORDS = 12;
-/** With so few characters found, the content may be in the application's state. */
+/** When the markup holds fewer characters, the content may be in the application's state. */
 const NEXT_TO_NOTHING = 300;
 const FEWEST_STATE_WORDS = 120;
 /** A text counts as missing when at most this share of its word triples is on the page already. */
@@ -31,8 +31,8 @@ const MAX_VISITED = 200_000;
 const MAX_POSTS = 200;
 
 /**
- * Content from JSON-LD (`articleBody`, a product's `description`), a forum's preloaded topic or the state of
- * an application, where the text found in the markup lacks it; null where nothing is missing.
+ * Finds content in JSON-LD (`articleBody`, a product's `description`), in a forum's preloaded topic or in the state
+ * of an application when the markup lacks it; null when nothing is missing.
  */
 export function recoverContent(context: RecoveryContext): Recovered | null {
   const found = new FoundText(context.text);
@@ -66,12 +66,12 @@ function fromProduct({ jsonLd, pageType }: RecoveryContext, found: FoundText): R
   return null;
 }
 
-/** A topic as Discourse preloads it: JSON inside JSON, posts with their finished HTML. */
+/** Reads a topic as Discourse preloads it: JSON inside JSON, with finished HTML for each post. */
 function fromPosts({ facts }: RecoveryContext, found: FoundText): Recovered | null {
   for (const state of facts.states) {
     if (!state.includes("post_stream")) continue;
     const posts: string[] = [];
-    // Half a state is no state: the page is then read as if it had none.
+    // A state that was cut off is not used: the page is then read as if it had none.
     visit(parseJson(state), (value) => {
       if (typeof value === "string" && value.includes('"post_stream"')) return parseJson(value);
       if (isRecord(value) && typeof value.cooked === "string" && posts.length < MAX_POSTS) {
@@ -86,7 +86,7 @@ function fromPosts({ facts }: RecoveryContext, found: FoundText): Recovered | nu
   return null;
 }
 
-/** The longest text with paragraphs in an application's state, where the markup has next to nothing. */
+/** Finds the longest text with paragraphs in an application's state when the markup holds next to nothing. */
 function fromState({ facts }: RecoveryContext, found: FoundText): Recovered | null {
   if (found.text.length >= NEXT_TO_NOTHING) return null;
   let longest = "";
@@ -101,7 +101,7 @@ function fromState({ facts }: RecoveryContext, found: FoundText): Recovered | nu
   return { html: longest, placement: "instead" };
 }
 
-/** Visits every value without recursion; what `look` returns is visited, too. */
+/** Visits every value without recursion. Values that `look` returns are visited too. */
 function visit(root: unknown, look: (value: unknown) => unknown): void {
   const stack: unknown[] = [root];
   for (let visited = 0; stack.length > 0 && visited < MAX_VISITED; visited++) {
@@ -114,7 +114,7 @@ function visit(root: unknown, look: (value: unknown) => unknown): void {
   }
 }
 
-/** The word triples of a text, to tell what it holds already. */
+/** The word triples of a text, which tell whether it already holds another text. */
 class FoundText {
   readonly text: string;
   #words: readonly string[] | null = null;
@@ -124,7 +124,7 @@ class FoundText {
     this.text = text;
   }
 
-  // Most pages carry nothing to compare with, so the words are counted when first asked for.
+  // Most pages have nothing to compare with, so the words are only counted when they are needed.
   get wordCount(): number {
     this.#words ??= wordsOf(withoutTags(this.text));
     return this.#words.length;
@@ -153,7 +153,9 @@ const withoutTags = (html: string): string => html.replace(/<[^<>]{0,2000}>/g, "
 
 const looksLikeHtml = (text: string): boolean => /<(?:p|br|div|ul|h[1-6])\b[^<>]{0,500}>/i.test(text);
 
-/** Plain text becomes a paragraph a line; HTML stays as it is, once unescaped where it was written escaped. */
+/**
+ * Turns each line of plain text into a paragraph. HTML stays as it is, and escaped HTML is unescaped once.
+ */
 function toHtml(text: string): string {
   if (looksLikeHtml(text)) return text;
   const unescaped = text.replaceAll("&lt;", "<").replaceAll("&gt;", ">").replaceAll("&amp;", "&");

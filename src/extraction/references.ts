@@ -4,12 +4,13 @@ import type { ContentElement } from "./document/tree.ts";
 import { removeInvisible } from "./text.ts";
 
 /**
- * Characters of all addresses together that a page's links may have, and those of its content. Short references
- * to a long base may take gigabytes: 100 000 links of a page of 2.6 MB took 2.7. Real pages stay below 1 MB.
+ * The maximum number of characters that all addresses of a page's links may have together; the same limit holds for
+ * its content. Short references to a long base could take gigabytes: 100 000 links on a page of 2.6 MB took 2.7 GB.
+ * Real pages stay below 1 MB.
  */
 export const MAX_ADDRESS_CHARS = 20_000_000;
 
-/** The addresses in one page's content; those after the first 20 million characters are null. */
+/** Resolves the addresses in one page's content. Those after the first 20 million characters are null. */
 export class References {
   readonly #base: PageUrl | null;
   #chars = 0;
@@ -19,12 +20,12 @@ export class References {
     this.#base = base;
   }
 
-  /** Where a link leads; null for addresses that nobody may follow from there. */
+  /** Resolves a link; null for addresses that nobody may follow from there. */
   link(href: string): string | null {
     return this.#counted(resolveHref(href, this.#base) ?? this.#relative(href));
   }
 
-  /** The best source of an image; null when there is none but a placeholder. */
+  /** Resolves the best source of an image; null when there is only a placeholder. */
   image(image: ContentElement): string | null {
     const source = bestImageSource(image);
     if (source === null) return null;
@@ -46,22 +47,22 @@ export class References {
 
 const SOME_PAGE = "https://relative.invalid/a/b";
 
-// Without a base a relative reference cannot be resolved, but it is still what the page says. Only the
-// URL parser knows what is relative: browsers read `java\nscript:` as a scheme.
+// Without a base, a relative reference stays as the page wrote it. Only the URL parser can tell what is relative:
+// browsers read `java\nscript:` as a scheme.
 function relativeReference(value: string): string | null {
   const isRelative = URL.parse(value) === null && URL.parse(value, SOME_PAGE)?.protocol === "https:";
   return isRelative ? removeInvisible(value.trim()).replace(/\s/g, "%20") : null;
 }
 
-/** Whether an image is there to be counted, not to be seen. */
+/** Tells whether an image is a tracking pixel, which is there to be counted and not to be seen. */
 export const isTrackingPixel = (image: ContentElement): boolean =>
   ["width", "height"].every((side) => /^[01](?:px)?$/.test(image.getAttribute(side) ?? ""));
 
 const LAZY_ATTRIBUTES = ["data-src", "data-original", "data-lazy-src", "data-lazy", "data-hi-res-src"];
 
 /**
- * The image that a reader would see in the end: the largest of `srcset`, else the lazy attribute that a
- * script would copy into `src`, else `src` itself; null when there is only a placeholder.
+ * Chooses the image that a reader would finally see: the largest of `srcset`, or else the lazy attribute that a
+ * script would copy into `src`, or else `src` itself; null when there is only a placeholder.
  */
 export function bestImageSource(image: ContentElement): string | null {
   for (const element of [image, ...pictureSources(image)]) {
@@ -76,7 +77,7 @@ export function bestImageSource(image: ContentElement): string | null {
   return source === "" || source.startsWith("data:") ? null : source;
 }
 
-// No picture has so many sources; looking at all of them for each image would be quadratic.
+// No real picture has more sources, and reading all of them for each image would be quadratic.
 const MAX_PICTURE_SOURCES = 32;
 
 function pictureSources(image: ContentElement): ContentElement[] {
@@ -89,8 +90,8 @@ function pictureSources(image: ContentElement): ContentElement[] {
   return sources;
 }
 
-// WHATWG HTML, "parse a srcset attribute": a URL may hold commas, so it ends at white space or at commas
-// that white space follows; its descriptor ends at the next comma. One pass, whatever the page wrote.
+// This follows "parse a srcset attribute" of WHATWG HTML: a URL may contain commas, so it ends at white space or at
+// commas followed by white space; its descriptor ends at the next comma. One pass is enough for any input.
 function largestCandidate(srcset: string): string | null {
   let best: string | null = null;
   let bestSize = -1;
@@ -109,7 +110,7 @@ function largestCandidate(srcset: string): string | null {
   return best;
 }
 
-/** Where the next match begins, else the end of the text. */
+/** Returns where the next match begins, or the end of the text. */
 function skip(text: string, from: number, until: RegExp): number {
   until.lastIndex = from;
   return until.exec(text)?.index ?? text.length;
@@ -121,7 +122,9 @@ function lastNonComma(text: string): number {
   return last;
 }
 
-/** A length as pages write it (`1200`, `"1200"`, `"1200px"`, a QuantitativeValue); null for any other. */
+/**
+ * Reads a length as pages write it (`1200`, `"1200"`, `"1200px"`, a QuantitativeValue); null for anything else.
+ */
 export function pixels(written: unknown): number | null {
   const value = isRecord(written) ? written.value : written;
   const text = typeof value === "number" || typeof value === "string" ? String(value) : "";

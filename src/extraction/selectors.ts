@@ -1,18 +1,20 @@
 import { parseDocument, selectAll } from "./parse.ts";
 import type { ExtractionOptions } from "./types.ts";
 
-/** What selectors leave of a page. */
+/** The rest of a page after selectors were applied. */
 type Selected = {
-  /** The elements that `select` matches, or the page without what is excluded; null where nothing is left. */
+  /**
+   * The elements that `select` matches, or the page without its excluded elements; null when nothing is left.
+   */
   readonly html: string | null;
-  /** Number of elements that `select` matches. */
+  /** The number of elements that `select` matches. */
   readonly elements: number;
-  /** Selectors of `exclude` that match nothing. */
+  /** The selectors of `exclude` that match nothing. */
   readonly unmatched: readonly string[];
 };
 
 /**
- * Takes a page apart by CSS selectors.
+ * Applies CSS selectors to a page.
  * @throws Failure `invalid_usage` for a text that is no selector, `too_large` and `too_complex` as `parseDocument`
  */
 export function applySelectors(
@@ -21,7 +23,7 @@ export function applySelectors(
 ): Selected {
   const document = parseDocument(html);
   const unmatched = removeExcluded(document, exclude);
-  // An exclusion may have taken the whole page.
+  // An exclusion may have removed the whole page.
   if (document.documentElement === null || document.body === null)
     return { html: null, elements: 0, unmatched };
   if (select === null) return { html: sourceOf(document.documentElement), elements: 0, unmatched };
@@ -30,7 +32,7 @@ export function applySelectors(
   return { html: parts.length === 0 ? null : parts.join("\n"), elements: selected.length, unmatched };
 }
 
-/** The matches that stand in no other match, which holds them already. */
+/** Returns the matches that are not inside another match, which already contains them. */
 function outermost(selected: readonly Element[]): readonly Element[] {
   const matches = new Set<Element>(selected);
   return selected.filter((element) => {
@@ -40,7 +42,9 @@ function outermost(selected: readonly Element[]): readonly Element[] {
   });
 }
 
-/** An element as HTML that is read as the same again: linkedom leaves ampersands in attributes as they are. */
+/**
+ * Serialises an element so that it parses to the same tree again; linkedom leaves ampersands in attributes unescaped.
+ */
 function sourceOf(root: Element): string {
   for (const element of [root, ...root.querySelectorAll("*")]) {
     for (const { name, value } of element.attributes)
@@ -49,7 +53,10 @@ function sourceOf(root: Element): string {
   return root.outerHTML;
 }
 
-/** Removes what the selectors match on the page as it is, whatever their order; returns those that match nothing. */
+/**
+ * Removes what the selectors match, all judged on the unchanged page, so that their order does not matter. Returns
+ * the selectors that match nothing.
+ */
 function removeExcluded(document: Document, exclude: readonly string[]): readonly string[] {
   const matches = exclude.map((selector) => selectAll(document, selector, "--exclude"));
   for (const element of matches.flat()) element.remove();

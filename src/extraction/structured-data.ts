@@ -5,16 +5,19 @@ import { parseDocument } from "./parse.ts";
 import { collapseSpace } from "./text.ts";
 import type { MicrodataItem, OpenGraphProperty, StructuredData } from "./types.ts";
 
-/** Structured data, and what of the page's is left out of it. */
+/** The structured data of a page, with warnings about what was left out. */
 export type ReadStructuredData = { readonly data: StructuredData; readonly warnings: readonly string[] };
 
-/** Characters of each of the three forms; catalogues of shops come to 300 000. */
+/** The maximum number of characters of each of the three forms; shop catalogues reach 300 000. */
 const MAX_CHARS = 1_000_000;
 const MAX_PROPERTIES = 2_000;
-/** What is nested deeper describes nothing, and cannot be written by recursive programs. */
+/** Data nested deeper describes nothing, and recursive programs could not write it. */
 const MAX_NESTING = 64;
 
-/** Reads what a page says about itself for machines, as it says it; what is too large or broken is left out and named. */
+/**
+ * Reads what a page says about itself for machines, unchanged. Parts that are too large or broken are left out and
+ * named.
+ */
 export function readStructuredData({ facts, model }: ScannedPage): ReadStructuredData {
   const warnings: string[] = [];
   const jsonLd = readScripts(facts, warnings);
@@ -73,15 +76,15 @@ type OpenItem = {
   readonly properties: Map<string, (string | OpenItem)[]>;
 };
 
-/** Items inside of items; what is nested deeper describes nothing. */
+/** The maximum nesting of items; deeper ones describe nothing. */
 const MAX_ITEM_NESTING = 32;
-/** Nodes that are looked at for the texts of properties, which may stand inside of each other. */
+/** The maximum number of nodes visited for the texts of properties, which may be nested in each other. */
 const MAX_NODES = 1_000_000;
 const ITEM_CHARS = 100;
 
 /**
- * Reads HTML microdata (WHATWG HTML, section 5) as that section turns it into JSON; `itemref` is not followed, and
- * addresses stay as they are written. A reader reads one page.
+ * Reads HTML microdata (WHATWG HTML, section 5) and converts it as that section converts it to JSON. `itemref` is not
+ * followed, and addresses stay as written. Use one reader for each page.
  */
 export class MicrodataReader {
   #charsLeft: number;
@@ -106,7 +109,7 @@ export class MicrodataReader {
   }
 
   #collect(root: Element, items: OpenItem[]): string | null {
-    /** The items around a node, the innermost last, each with the node behind its element. */
+    /** The items around a node, the innermost last, each with the first node after its element. */
     const around: { readonly item: OpenItem; readonly behind: Node | null }[] = [];
     let omitted: string | null = null;
     for (let node: Node | null = root; node; node = nextNode(node, root)) {
@@ -132,7 +135,7 @@ export class MicrodataReader {
     return omitted;
   }
 
-  /** A value that is too long for what is left was not read to its end, and is left out. */
+  /** A value that exceeds the rest of the budget was not read to its end, so it is left out. */
   #add({ properties }: OpenItem, names: readonly string[], value: string | OpenItem): void {
     for (const name of names) {
       this.#charsLeft -= name.length + (typeof value === "string" ? value.length : 0);
@@ -147,7 +150,7 @@ export class MicrodataReader {
     const attribute = VALUE_ATTRIBUTES[element.tagName.toLowerCase()];
     const written = attribute === undefined ? null : element.getAttribute(attribute);
     if (written !== null) return written.trim();
-    // These have no text that would be their value.
+    // The text of these elements is not their value.
     return attribute === undefined || element.tagName === "TIME" ? this.#textOf(element) : "";
   }
 
@@ -161,7 +164,7 @@ export class MicrodataReader {
   }
 }
 
-/** Attributes that hold the value of a property, by element (WHATWG HTML, 5.2.4). */
+/** The attributes that hold the value of a property, by element (WHATWG HTML, 5.2.4). */
 const VALUE_ATTRIBUTES: Readonly<Record<string, string>> = {
   meta: "content",
   audio: "src",
@@ -186,7 +189,7 @@ const openItem = (element: Element): OpenItem => ({
   properties: new Map(),
 });
 
-// Object.fromEntries makes an own property even of "__proto__".
+// `Object.fromEntries` defines even "__proto__" as an own property.
 const close = ({ type, id, properties }: OpenItem): MicrodataItem => ({
   type,
   id,
@@ -206,7 +209,7 @@ const isScript = (node: Node | null): boolean => node?.nodeName === "SCRIPT" || 
 
 const nextNode = (node: Node, root: Node): Node | null => node.firstChild ?? nodeBehind(node, root);
 
-/** The first node after all that a node holds. */
+/** Returns the first node after everything inside a node. */
 function nodeBehind(node: Node, root: Node): Node | null {
   for (let at: Node | null = node; at && at !== root; at = at.parentNode)
     if (at.nextSibling) return at.nextSibling;

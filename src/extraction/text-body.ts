@@ -13,8 +13,8 @@ import { unmatchedExclusion, warningsFor } from "./warnings.ts";
 import { countWords } from "./words.ts";
 
 /**
- * A Markdown body as an extraction: the Markdown passes through, its first heading is the title, and
- * the other renderings are made from it. `--no-images` and `--no-code` apply to all of them.
+ * Extracts a Markdown body. The Markdown passes through, its first heading becomes the title, and the other
+ * renderings are made from it. `--no-images` and `--no-code` apply to all of them.
  */
 export function extractMarkdown(body: string, url: PageUrl | null, options: ExtractionOptions): Extraction {
   if (nestsTooDeeply(body)) return extractPlainText(body, options);
@@ -22,7 +22,7 @@ export function extractMarkdown(body: string, url: PageUrl | null, options: Extr
   const { title, rest } = takeFirstHeading(source);
   const html = htmlOf(rest);
   const links = linksOf(scanPage(html).facts, url);
-  // The Markdown is the source's own.
+  // The Markdown is the source itself.
   const renderings = options.renderings.filter((rendering) => rendering !== "markdown");
   const rendered = renderHtml(html, { ...SOURCE, base: url }, { ...options, renderings });
   const article = textArticle({
@@ -36,16 +36,19 @@ export function extractMarkdown(body: string, url: PageUrl | null, options: Extr
   return textExtraction(article, links, options);
 }
 
-/** Markdown keeps its own levels, and its dollars are formulas only where they look like it. */
+/** Markdown keeps the levels of its headings, and its dollars are formulas only where they look like TeX. */
 const SOURCE = { title: null, drawsFormulas: () => false, keepsLevels: true } as const;
 
-/** Quotations and lists of Markdown that people write; a renderer reads the text again at each level. */
+/**
+ * The maximum nesting of quotations and lists in Markdown that people write; a renderer reads the text again at each
+ * level.
+ */
 const MAX_LEVELS = 12;
 const MARKERS = /^(?:[ \t]*(?:>|[-*+](?=[ \t])|\d{1,9}[.)](?=[ \t])))+/gm;
 
 const DEEP_ITEM = /^[ \t]{60,}(?:[-*+]|\d{1,9}[.)])[ \t]/m;
 
-/** Whether some line opens more levels than any document has; such a body is read as plain text. */
+/** Tells whether a line opens more levels than any real document; such a body is read as plain text. */
 function nestsTooDeeply(body: string): boolean {
   if (DEEP_ITEM.test(body)) return true;
   for (const [markers] of body.matchAll(MARKERS)) {
@@ -55,8 +58,8 @@ function nestsTooDeeply(body: string): boolean {
 }
 
 /**
- * A plain text body as an extraction: the text is the article as it stands. As Markdown it is code where its
- * lines are laid out by spaces, and else paragraphs, so that it means the same text.
+ * Extracts a plain text body: the text is the article as it stands. In Markdown it becomes code when its lines are
+ * laid out with spaces, and paragraphs otherwise, so that it means the same text.
  */
 export function extractPlainText(body: string, options: ExtractionOptions): Extraction {
   const source = trimBlankLines(removeInvisible(body.replace(/\r\n?/g, "\n")));
@@ -72,7 +75,7 @@ export function extractPlainText(body: string, options: ExtractionOptions): Extr
   return textExtraction(article, [], options);
 }
 
-/** Text has no elements, so selectors match nothing of it. */
+/** Text has no elements, so selectors match nothing. */
 function textExtraction(
   article: Article | null,
   links: readonly Link[],
@@ -88,7 +91,7 @@ function textExtraction(
   };
 }
 
-/** Indented lines, columns and drawings. */
+/** Matches indented lines, columns and drawings. */
 const LAID_OUT = /^(?: {2,}|\t)\S|\S(?: {3,}|\t)\S|^[-=+|_ ]{6,}$/m;
 
 function documentOf(text: string): ContentDocument {
@@ -156,7 +159,7 @@ function textArticle({ title, text, markdown, content, linked, options }: TextPa
 
 const NO_STRUCTURED_DATA = { jsonLd: [], microdata: [], openGraph: [] } as const;
 
-// A rule may open a document, too; front matter opens with a key.
+// A document may also begin with a rule; front matter begins with a key.
 function withoutFrontMatter(body: string): string {
   const source = body.startsWith("\ufeff") ? body.slice(1) : body;
   const opening = /^---[ \t]*\n(?=---|\.\.\.|#|["']?[\w.-]+["']?[ \t]*:)/.exec(source);
@@ -166,7 +169,7 @@ function withoutFrontMatter(body: string): string {
   return closing.test(source) ? source.slice(closing.lastIndex) : source;
 }
 
-/** The first line's indentation counts, and so does no blank line at either end. */
+/** Removes blank lines at both ends, and keeps the indentation of the first line. */
 function trimBlankLines(text: string): string {
   const indented = text.trimEnd();
   const start = indented.length - indented.trimStart().length;
@@ -175,7 +178,7 @@ function trimBlankLines(text: string): string {
 
 type Titled = { readonly title: string | null; readonly rest: string };
 
-/** The first heading that has a text, and the source without it, unless text stands before it. */
+/** Finds the first heading with a text, and the source without it, unless text stands before it. */
 function takeFirstHeading(source: string): Titled {
   let at = 0;
   for (const token of blocksOf(source)) {
@@ -197,7 +200,7 @@ const visibleText = (source: string): string =>
 
 const EVERYTHING = { includeImages: true, includeCode: true, renderings: [] };
 
-/** The title of a leading `# heading` (or one underlined with `=`), and what follows it. */
+/** Reads the title from a leading `# heading` (or one underlined with `=`), and returns what follows it. */
 function takeTitleLine(source: string): Titled {
   const [first = "", second = ""] = source.split("\n", 2);
   const isUnderlined = /^=+[ \t]*$/.test(second);
@@ -215,27 +218,27 @@ function filterSource(source: string, { includeImages, includeCode }: Extraction
   return trimBlankLines(includeImages ? kept : withoutImages(kept));
 }
 
-/** GitHub-flavoured Markdown as HTML, which is as unsafe as the Markdown was. */
+/** Renders GitHub-flavoured Markdown as HTML, which is as unsafe as the Markdown. */
 const htmlOf = (source: string): string => marked.parse(source, { async: false, gfm: true });
 
-/** The top-level blocks in their order; their raw texts put together are the source. */
+/** Splits Markdown into its top-level blocks, in order; their raw texts concatenated are the source. */
 const blocksOf = (source: string): readonly { readonly type: string; readonly raw: string }[] =>
   marked.lexer(source);
 
-/** Markdown without its code blocks, those inside lists and quotations included; all else stays as it is. */
+/** Removes code blocks, including those inside lists and quotations, and nothing else. */
 const withoutCodeBlocks = (source: string): string =>
   piecesOf(source)
     .filter((piece) => !piece.isCode)
     .map((piece) => piece.text)
     .join("");
 
-/** Markdown without its images; what looks like one inside code is none, and stays. */
+/** Removes images, and nothing else; text inside code that looks like an image stays. */
 const withoutImages = (source: string): string =>
   piecesOf(source)
     .map((piece) => (piece.isCode ? piece.text : removeImages(piece.text)))
     .join("");
 
-/** A stretch of the source; put together the pieces are the source. */
+/** A stretch of the source. All pieces concatenated are the source. */
 type Piece = { readonly text: string; readonly isCode: boolean };
 
 function piecesOf(source: string): Piece[] {
@@ -244,10 +247,10 @@ function piecesOf(source: string): Piece[] {
   );
 }
 
-// What stands before a fence on its line: indentation, quotation marks, the marker of a list item.
+// Matches what may precede a fence on its line: indentation, quotation marks, the marker of a list item.
 const FENCE = /^([\s>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)*)(`{3,}|~{3,})([^\n]*)/;
 
-// Inside lists and quotations the lexer's tokens have lost their indentation, so lines are read here.
+// Inside lists and quotations the lexer's tokens lose their indentation, so this reads lines.
 function fencedPieces(raw: string): Piece[] {
   const pieces: Piece[] = [];
   let fence: string | null = null;
@@ -267,7 +270,7 @@ function fencedPieces(raw: string): Piece[] {
   return pieces;
 }
 
-// A backslash takes the meaning of what follows; a run of backticks opens code up to the next equal run.
+// A backslash escapes the next character; a run of backticks opens code up to the next run of equal length.
 const INLINE =
   /\\[\s\S]|`+|!\[[^\]\n]{0,500}\](?:\([^()\n]{0,2000}\)|\[[^\]\n]{0,200}\])|<img\b[^>\n]{0,2000}>/gi;
 

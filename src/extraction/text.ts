@@ -2,20 +2,23 @@ const BLOCKS = new Set(
   `ADDRESS ARTICLE ASIDE BLOCKQUOTE CAPTION DD DETAILS DIV DL DT FIGCAPTION FIGURE FOOTER H1 H2 H3 H4 H5 H6
    HEADER HR LI MAIN OL P PRE SECTION SUMMARY TABLE TR UL`.split(/\s+/),
 );
-// Blocks that follow each other line by line; all others are set apart by a blank line.
+// These blocks follow each other line by line; all others are separated by a blank line.
 const LINES = new Set(["LI", "TR", "DT", "DD", "SUMMARY"]);
 
-/** White space as a browser shows it: one space between words, none at the ends. */
+/** Collapses white space as a browser does: one space between words, none at the ends. */
 export const collapseSpace = (text: string): string => withSingleSpaces(text).trim();
 
-/** A text whose runs of white space are one space each. */
+/** Replaces each run of white space with one space. */
 const withSingleSpaces = (text: string): string => (hasRuns(text) ? text.replace(/\s+/g, " ") : text);
 
 const SPACE = 32;
 const NO_BREAK_SPACE = 160;
 const OGHAM_SPACE = 0x1680;
 
-/** False for texts without white space but single spaces, as most are; a third of an expression's time. */
+/**
+ * Returns false for texts whose only white space is single spaces, as most are. It takes a third of the time of a
+ * regular expression.
+ */
 function hasRuns(text: string): boolean {
   let before = 0;
   for (let at = 0; at < text.length; at++) {
@@ -30,7 +33,10 @@ function hasRuns(text: string): boolean {
   return false;
 }
 
-/** Equal for texts that differ only in case, white space, punctuation or compatibility forms. */
+/**
+ * Folds a text for comparison: texts that differ only in case, white space, punctuation or compatibility forms become
+ * equal.
+ */
 export const foldForComparison = (text: string): string =>
   text
     .normalize("NFKC")
@@ -39,16 +45,18 @@ export const foldForComparison = (text: string): string =>
     .trim();
 
 /**
- * Removes characters that people cannot see but language models read: zero-width characters,
- * bidirectional overrides, Unicode tags and control characters. Joiners and variation selectors stay
- * where they belong: one behind a character whose shape they can change. Idempotent.
+ * Removes characters that people cannot see but language models read: zero-width characters, bidirectional overrides,
+ * Unicode tags and control characters. Joiners and variation selectors stay where they belong: one after a character
+ * whose shape they can change. The function is idempotent.
  */
 export const removeInvisible = (text: string): string =>
   !isPlain(text) && SUSPECT.test(text)
     ? text.replace(INVISIBLE, "").replace(SHAPERS_WITH_BASE, keepShapers)
     : text;
 
-/** True for characters of European and East Asian texts alone, which all can be seen. */
+/**
+ * Tells whether a text consists only of characters of European and East Asian scripts, which are all visible.
+ */
 function isPlain(text: string): boolean {
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at);
@@ -58,7 +66,7 @@ function isPlain(text: string): boolean {
   return true;
 }
 
-/** Tab, line feed and carriage return. */
+/** The bits of tab, line feed and carriage return. */
 const WHITE_CONTROLS = (1 << 9) | (1 << 10) | (1 << 13);
 
 const isVisible = (code: number): boolean =>
@@ -68,7 +76,7 @@ const isVisible = (code: number): boolean =>
   (code >= 0x3000 && code < 0xd800 && code !== 0x3164);
 
 const SHAPER_CLASS = "\\u200c\\u200d\\ufe00-\\ufe0f\\u{e0100}-\\u{e01ef}";
-// Mongolian has selectors of its own, which hide nothing that its letters do not show.
+// Mongolian has its own selectors, which hide nothing beyond what its letters show.
 const KEPT_CLASS = `[${SHAPER_CLASS}\\u180b-\\u180d\\u180f]`;
 const IGNORABLE_CLASS =
   "\\p{Default_Ignorable_Code_Point}\\p{Noncharacter_Code_Point}\\u0000-\\u0008\\u000b\\u000c\\u000e-\\u001f\\u007f-\\u009f\\ufff9-\\ufffb";
@@ -77,7 +85,7 @@ const INVISIBLE = new RegExp(`[[${IGNORABLE_CLASS}]--${KEPT_CLASS}]`, "gv");
 const SHAPERS_WITH_BASE = new RegExp(`(^|[^${SHAPER_CLASS}])([${SHAPER_CLASS}]+)`, "gsv");
 
 const JOINER = /^[\u200c\u200d]/u;
-// Joiners belong to Indic and Arabic words and to emoji sequences; between other characters they hide.
+// Joiners belong in Indic and Arabic words and in emoji sequences; between other characters they hide data.
 const JOINABLE =
   /[\p{M}\p{Script=Arabic}\p{Script=Syriac}\p{Script=Mongolian}\p{Script=Devanagari}\p{Extended_Pictographic}\p{Emoji_Modifier}]/u;
 const SELECTOR = /^[\ufe00-\ufe0f]/u;
@@ -85,7 +93,7 @@ const SELECTABLE = /[\p{Emoji}\p{Script=Han}\p{Script=Myanmar}\p{Script=Phags_Pa
 const IDEOGRAPHIC_SELECTOR = /^[\u{e0100}-\u{e01ef}]/u;
 const IDEOGRAPH = /\p{Script=Han}/u;
 
-// A run of them can spell out bytes, so a base keeps one selector and one joiner at most.
+// A run of them can encode bytes, so a base character keeps at most one selector and one joiner.
 function keepShapers(_match: string, base: string, run: string): string {
   let rest = run;
   const isSelected =
@@ -99,17 +107,21 @@ function keepShapers(_match: string, base: string, run: string): string {
 /** Collects the lines of a text as its elements, named in capitals, open and close. */
 export class TextWriter {
   #out = "";
-  /** Finished cells of the line, and what follows them: one string of both would be copied for each cell. */
+  /**
+   * The finished cells of the line, kept apart from what follows: one string of both would be copied for each cell.
+   */
   #cells: string[] = [];
   #line = "";
-  /** Whether white space would not be shown here: at the start of a line or cell, or after a space. */
+  /** White space would not be shown here: at the start of a line or cell, or after a space. */
   #isSpaced = true;
   #preDepth = 0;
   #isPreStart = false;
   #cellDepth = 0;
-  /** Cells so far in the row of each open table; the first entry is for rows without one. */
+  /**
+   * The number of cells so far in the row of each open table; the first entry is for rows outside a table.
+   */
   readonly #rowCells: number[] = [0];
-  /** A block ended inside the cell: the next text starts a line, if one comes before the cell ends. */
+  /** A block has ended inside the cell: the next text starts a line, if any comes before the cell ends. */
   #hasCellBreak = false;
   #isCellEmpty = true;
   #pendingBreaks = 0;
@@ -186,14 +198,14 @@ export class TextWriter {
     else this.#endLine(breaks);
   }
 
-  // A cell holds lines of one row: a paragraph that fills it must not tear the row apart.
+  // Breaks the line inside a cell without ending the row.
   #breakCellLine(): void {
     if (this.#hasCellBreak && !this.#isCellEmpty) this.#endLine(1);
     this.#hasCellBreak = false;
   }
 
   #endLine(breaks: number): void {
-    // Empty cells keep the others in their columns, but for those at the end.
+    // Empty cells keep the others in their columns, except at the end of the row.
     const line = (this.#cells.length > 0 ? [...this.#cells, this.#line].join("\t") : this.#line).trimEnd();
     if (line !== "") {
       if (this.#out !== "") this.#out += "\n".repeat(Math.max(this.#pendingBreaks, 1));
@@ -214,7 +226,57 @@ function breaksAround(name: string, parent: string): number {
 }
 
 /**
- * What a link to its own heading shows: a sign, or a character of an icon font (from the private use area),
- * or nothing. Such a link is a tool of the site.
+ * Matches the text of a heading's link to itself: a sign, a character of an icon font (from the private use area), or
+ * nothing. Such a link is a tool of the site, not content.
  */
 export const PERMALINK_SIGN = /^[\s¶§#🔗\u2060\u200b\ue000-\uf8ff]*$/u;
+
+const UNSPACED = /([\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}])/gu;
+
+/** Splits a text into folded words; scripts without spaces are split into characters. */
+export function foldedWords(text: string): string[] {
+  const folded = foldForComparison(text).replace(UNSPACED, " $1 ").trim();
+  return folded === "" ? [] : folded.split(/ +/);
+}
+
+/** Titles and names have few words, so searching them is faster than building a set. */
+const FEW = 24;
+
+/** Returns the share of the words that the others contain; -1 when either list is empty. */
+export function shareIn(words: readonly string[], others: readonly string[]): number {
+  if (words.length === 0 || others.length === 0) return -1;
+  const known = others.length > FEW ? new Set(others) : null;
+  let held = 0;
+  for (const word of words) if (known ? known.has(word) : others.includes(word)) held++;
+  return held / words.length;
+}
+
+const NAMED: Readonly<Record<string, string>> = {
+  amp: "&",
+  quot: '"',
+  apos: "'",
+  nbsp: " ",
+  lsquo: "‘",
+  rsquo: "’",
+  ldquo: "“",
+  rdquo: "”",
+  ndash: "–",
+  mdash: "—",
+  hellip: "…",
+};
+
+/**
+ * Decodes character references that a template escaped twice when it wrote a text into an attribute or into JSON.
+ * "&lt;" stays, because text about markup means it.
+ */
+export function unescapeTwice(text: string): string {
+  if (!text.includes("&")) return text;
+  return text.replace(
+    /&(?:#(\d{1,6})|#x([0-9a-f]{1,5})|([a-z]{3,6}));/gi,
+    (reference, decimal, hex, name) => {
+      if (name !== undefined) return NAMED[String(name).toLowerCase()] ?? reference;
+      const code = decimal === undefined ? Number.parseInt(String(hex), 16) : Number(decimal);
+      return code >= 32 && code <= 0x10ffff ? String.fromCodePoint(code) : reference;
+    },
+  );
+}

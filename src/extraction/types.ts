@@ -1,13 +1,13 @@
 import type { FailureRecord } from "../base/failure.ts";
 import type { PageUrl } from "../urls/index.ts";
 
-/** What shapes an extraction; equal options and equal HTML give equal results on every machine. */
+/** The options of an extraction. Equal options and equal HTML give equal results on every machine. */
 export type ExtractionOptions = {
   /** Articles with fewer words get a warning; they are still results. */
   readonly minWordCount: number;
-  /** Which error is the worse one where the choice of content is unsure. */
+  /** Which error is worse where the classification is unsure: to lose content or to keep boilerplate. */
   readonly favor: Favor;
-  /** What finds the content of HTML and writes its Markdown. */
+  /** The engine that finds the content of HTML and writes its Markdown. */
   readonly engine: Engine;
   /** False removes images, and nothing else. */
   readonly includeImages: boolean;
@@ -22,18 +22,18 @@ export type ExtractionOptions = {
 };
 
 /**
- * `precision` leaves out what may be no content, `recall` keeps everything near the content that is not clearly
- * beside it, `balanced` keeps the author's own markup whole.
+ * `precision` leaves out what may not be content, `recall` keeps everything near the content that is not clearly
+ * beside it, and `balanced` keeps the author's own markup whole.
  */
 export type Favor = "balanced" | "precision" | "recall";
 
 /**
- * `article-extractor` is this project's own. `readability` is the pipeline that others have: Mozilla's Readability on
- * linkedom, with Markdown by node-html-markdown; it knows no `favor` and has no limits of its own.
+ * `article-extractor` is this project's own engine. `readability` is the usual pipeline: Mozilla's Readability on
+ * linkedom, with Markdown by node-html-markdown. It ignores `favor` and has no limits of its own.
  */
 export type Engine = "article-extractor" | "readability";
 
-/** What of an article costs time to make, or is long: it is there where it is asked for. */
+/** The parts of an article that cost time or are long; each is made only when requested. */
 export const RENDERINGS = ["content", "markdown", "links", "images", "structuredData"] as const;
 export type Rendering = (typeof RENDERINGS)[number];
 
@@ -48,7 +48,7 @@ export const PAGE_TYPES = [
 ] as const;
 export type PageType = (typeof PAGE_TYPES)[number];
 
-/** Where a value of the metadata was found. */
+/** The place where a value of the metadata was found. */
 export type MetadataSource =
   | "json-ld"
   | "meta"
@@ -70,10 +70,10 @@ export type Article = {
   /** ISO 8601, as precise as the page gives it: a date, or a date with time. */
   readonly publishedDate: string | null;
   readonly modifiedDate: string | null;
-  /** BCP 47 language tag that the page gives itself. */
+  /** The BCP 47 language tag that the page declares. */
   readonly lang: string | null;
   /**
-   * BCP 47 tag of the content's language: `lang`, or what the text tells where the page names none or clearly a
+   * The BCP 47 tag of the content's language: `lang`, or what the text shows when the page declares none or clearly a
    * wrong one; null for a text too short to tell.
    */
   readonly language: string | null;
@@ -81,12 +81,12 @@ export type Article = {
   readonly excerpt: string | null;
   /** Absolute URL of the page's lead image. */
   readonly image: string | null;
-  /** Pixels, where the page says them. */
+  /** Pixels, where the page states them. */
   readonly imageWidth: number | null;
   readonly imageHeight: number | null;
-  /** What the page says it is about, each once, at most 100; empty when it says nothing. */
+  /** The keywords of the page, each once, at most 100; empty when it declares none. */
   readonly keywords: readonly string[];
-  /** The part of its site that a page names. */
+  /** The section of its site that the page says it belongs to. */
   readonly section: string | null;
   readonly pageType: PageType | null;
   /** 0–1: how sure the extractor is that the content is right; null when it, or its engine, cannot tell. */
@@ -100,7 +100,7 @@ export type Article = {
   readonly links: readonly ContentLink[] | null;
   /** Images of the content, in its order; null unless asked for. */
   readonly images: readonly ContentImage[] | null;
-  /** What the page says about itself for machines; null unless asked for. */
+  /** The page's structured data for machines; null unless asked for. */
   readonly structuredData: StructuredData | null;
   /** Plain text of the body, without the title; blocks are separated by a blank line. */
   readonly text: string;
@@ -119,10 +119,10 @@ export type ArticleSources = {
   readonly section: MetadataSource | null;
 };
 
-/** A link as the content has it: absolute where the page's address is known, and as often as it stands there. */
+/** A link of the content, as often as it stands there; absolute when the page's address is known. */
 export type ContentLink = { readonly url: string; readonly text: string };
 
-/** An image as the content has it; width and height in pixels, where the page says them. */
+/** An image of the content; width and height in pixels, where the page states them. */
 export type ContentImage = {
   readonly url: string;
   readonly alt: string;
@@ -130,11 +130,11 @@ export type ContentImage = {
   readonly height: number | null;
 };
 
-/** What a page says about itself for machines, as it was parsed. */
+/** The structured data of a page, as parsed. */
 export type StructuredData = {
   /** The value of each JSON-LD script, in page order. */
   readonly jsonLd: readonly unknown[];
-  /** The items of HTML microdata that stand in no other one, in page order. */
+  /** The top-level items of HTML microdata, in page order. */
   readonly microdata: readonly MicrodataItem[];
   /** Properties of Open Graph and of Twitter's cards, in page order, as often as they are given. */
   readonly openGraph: readonly OpenGraphProperty[];
@@ -154,17 +154,17 @@ export type Link = {
   readonly url: PageUrl;
   /** Visible text of the first anchor to it, at most 200 characters. */
   readonly text: string;
-  /** Whether every anchor to it says so. */
+  /** Whether every anchor to it has `rel=nofollow`. */
   readonly isNofollow: boolean;
 };
 
 /** The page's own robots directives (`<meta name="robots">`). */
 export type MetaRobots = { readonly noindex: boolean; readonly nofollow: boolean };
 
-/** A selector that found no words: its elements have none, or there are no such elements. */
+/** A selector that selected no words: its elements have none, or no element matches. */
 export type EmptySelection = { readonly selector: string; readonly elements: number };
 
-/** All that one parse of a page yields; the crawler parses nothing again. */
+/** Everything that one parse of a page yields; the crawler parses nothing again. */
 export type Extraction = {
   /** Null when the page holds no words of content. */
   readonly article: Article | null;
@@ -174,7 +174,7 @@ export type Extraction = {
   readonly robots: MetaRobots;
   /** `<link rel="canonical">`. */
   readonly canonical: PageUrl | null;
-  /** Where `<meta http-equiv="refresh">` leads within 5 s, when that is another page. */
+  /** The target of `<meta http-equiv="refresh">` when it leads to another page within 5 s. */
   readonly refresh: PageUrl | null;
 };
 
@@ -185,7 +185,7 @@ export type ExtractHtml = (
   options: ExtractionOptions,
 ) => Promise<Extraction>;
 
-/** What a body is written in; it decides how it is read. XHTML differs from HTML in its empty elements. */
+/** The format of a body, which decides how it is read. XHTML differs from HTML in its empty elements. */
 export type BodyKind = "html" | "xhtml" | "markdown" | "plain";
 
 /** One page to extract. */
@@ -198,8 +198,8 @@ export type ExtractionTask = {
 };
 
 /**
- * What a worker says: that it can take its first page, or the outcome of the page that it was given.
- * A failure crosses as a record, because a posted Error keeps only its message.
+ * A worker's message: it is ready for its first page, or it has finished the page that it was given. A failure is
+ * sent as a record, because a posted Error keeps only its message.
  */
 export type WorkerReply =
   | { readonly kind: "extracted"; readonly extraction: Extraction }

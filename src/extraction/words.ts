@@ -3,16 +3,16 @@ const segmenter = new Intl.Segmenter("und", { granularity: "word" });
 const OTHER = 0;
 const LETTER = 1;
 const DIGIT = 2;
-/** Joins two letters, two digits or either; alone it is no word. */
+/** It joins two letters or two digits; alone it is not a word. */
 const LETTER_JOINER = 3;
 const DIGIT_JOINER = 4;
 const JOINER = 5;
-/** Separates words, so that a text can be counted piece by piece. */
+/** It separates words, so that a text can be counted piece by piece. */
 const SPACE = 6;
-/** Needs the segmenter. */
+/** It needs the segmenter. */
 const HARD = 7;
 
-// The rules of UAX 29 for what European texts are made of; nine tenths of a segmenter's work on them.
+// These are the rules of UAX 29 for the characters of European texts, which make up nine tenths of the input.
 const EASY_LIMIT = 0x2040;
 const KINDS = new Uint8Array(EASY_LIMIT).fill(HARD);
 for (const [kind, ranges] of [
@@ -26,7 +26,7 @@ for (const [kind, ranges] of [
   for (const range of ranges.split(" ")) KINDS.fill(kind, range.charCodeAt(0), range.charCodeAt(1) + 1);
 }
 for (let code = 0; code < EASY_LIMIT; code++) {
-  // All white space but the one that UAX 29 keeps inside numbers: 10\u202f000 is one.
+  // All white space but the one that UAX 29 keeps inside numbers: 10\u202f000 is one word.
   if (/\s/.test(String.fromCharCode(code)) && code !== 0x202f) KINDS[code] = SPACE;
 }
 
@@ -36,7 +36,7 @@ const kindAt = (text: string, at: number): number => {
   return code === 0x3000 || code === 0x205f ? SPACE : HARD;
 };
 
-/** Unicode words of a text (UAX 29 word boundaries that hold a letter, digit or ideograph). */
+/** Counts the Unicode words of a text (UAX 29 word boundaries that hold a letter, digit or ideograph). */
 export function countWords(text: string): number {
   const { length } = text;
   let count = 0;

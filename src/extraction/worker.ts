@@ -6,13 +6,13 @@ import type { ExtractionTask, WorkerReply } from "./types.ts";
 /** Turns the calling worker thread into one that extracts a page per message. */
 export function runExtractionWorker(scope: WorkerScope<ExtractionTask, WorkerReply>): void {
   const watchGarbage = createGarbageWatch(() => {
-    // Node, where the library runs too, collects by itself.
+    // Node, on which the library also runs, collects garbage by itself.
     if (process.versions.bun) Bun.gc(true);
   });
   serveRequests(scope, (task) => {
     void extract(task).then((reply) => {
       scope.postMessage(reply);
-      // After the answer, so that nobody waits for it.
+      // Garbage is collected after the answer, so that nobody waits for it.
       watchGarbage(task.body.length);
     });
   });

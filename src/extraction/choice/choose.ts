@@ -14,7 +14,7 @@ import { keepBlocks, type MainPart } from "./keep-blocks.ts";
 import { computePageFeatures, PAGE_FEATURES } from "./page-features.ts";
 import { buildPageTree, type PageTree } from "./page-tree.ts";
 import { isBarePage, shortPageBlocks } from "./short-page.ts";
-import { decodeTrees, type FeatureHints, plateauOf, predict, type Trees } from "./trees.ts";
+import { loadTrees, plateauOf, predict, type Trees } from "./trees.ts";
 import { computeWordSums, decodeWordWeights, type WordWeights } from "./word-sums.ts";
 import { WORD_WEIGHTS } from "./word-weights.ts";
 
@@ -97,7 +97,7 @@ function typesOf({ types }: Models, features: Float32Array): Float32Array {
   return p.map((value) => value / sum);
 }
 
-/** The models as the training writes them, see `decodeTrees`. */
+/** The models as the training writes them, see `loadTrees`. */
 export type StoredModels = {
   readonly blocks: string;
   readonly context: string;
@@ -110,19 +110,12 @@ export type StoredModels = {
 /** @throws Error for trees of other features than this code computes */
 export function readModels({ blocks, context, types, confidence, words }: StoredModels): Models {
   return {
-    blocks: load(blocks, BLOCK_FEATURES.length, BLOCK_HINTS),
-    context: load(context, CONTEXT_FEATURES.length + PAGE_TYPES.length, CONTEXT_HINTS),
-    types: types.map((base64) => load(base64, PAGE_FEATURES.length)),
-    confidence: load(confidence, CHOICE_FEATURES.length),
+    blocks: loadTrees(blocks, BLOCK_FEATURES.length, BLOCK_HINTS),
+    context: loadTrees(context, CONTEXT_FEATURES.length + PAGE_TYPES.length, CONTEXT_HINTS),
+    types: types.map((base64) => loadTrees(base64, PAGE_FEATURES.length)),
+    confidence: loadTrees(confidence, CHOICE_FEATURES.length),
     words: decodeWordWeights(words),
   };
-}
-
-function load(base64: string, width: number, hints?: FeatureHints): Trees {
-  const trees = decodeTrees(base64, hints);
-  if (trees.width !== width)
-    throw new Error(`trees of ${trees.width} features, not ${width}: train them anew`);
-  return trees;
 }
 
 type ChoiceEvidence = {

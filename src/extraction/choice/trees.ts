@@ -84,6 +84,17 @@ export function decodeTrees(base64: string, hints?: FeatureHints): Trees {
   return { width: stored.width, stored, sorted: hints === undefined ? null : sortTests(stored, hints) };
 }
 
+/**
+ * Reads trees that were trained on rows of this width, see `decodeTrees`.
+ * @throws Error for trees of another width
+ */
+export function loadTrees(base64: string, width: number, hints?: FeatureHints): Trees {
+  const trees = decodeTrees(base64, hints);
+  if (trees.width !== width)
+    throw new Error(`trees of ${trees.width} features, not ${width}: train them anew`);
+  return trees;
+}
+
 function readStored(base64: string): StoredTrees {
   // The bytes are copied to the start of a new buffer, so that columns of two and four bytes are aligned.
   const { buffer } = new Uint8Array(Buffer.from(base64, "base64"));

@@ -1,6 +1,5 @@
 import { visibleLine } from "../meta-tags.ts";
-import { foldForComparison } from "../text.ts";
-import { unescapeTwice } from "./escaped.ts";
+import { foldForComparison, unescapeTwice } from "../text.ts";
 
 const MAX_NAME_CHARS = 200;
 

@@ -1,7 +1,7 @@
 import { CodeWords } from "./code-words.ts";
 import type { EntityText } from "./source-text.ts";
 
-/** Numbers of the attributes that the scanner keeps of a start tag. */
+/** The numbers of the attributes that the scanner keeps of a start tag. */
 export const Field = {
   class: 0,
   id: 1,
@@ -59,8 +59,8 @@ const FIELDS: readonly (readonly [string, AttributeField])[] = [
 const NAMES = new CodeWords(FIELDS.map(([name]) => name));
 
 /**
- * The attributes of the start tag that is being read. Values are places in the page and become strings when
- * they are asked for, which most never are.
+ * The attributes of the start tag that is being read. Values are kept as offsets and become strings only when they
+ * are read, which most never are.
  */
 export class StartTagAttributes {
   readonly #html: string;
@@ -77,12 +77,14 @@ export class StartTagAttributes {
     this.#entities = entities;
   }
 
-  /** Forgets the tag before. */
+  /** Forgets the previous tag. */
   clear(): void {
     this.#held = 0;
   }
 
-  /** Keeps an attribute if anyone asks for it; the first of two with the same name counts, as in browsers. */
+  /**
+   * Keeps an attribute that the scanner knows. The first of two with the same name counts, as in browsers.
+   */
   add(nameStart: number, nameEnd: number, start: number, end: number): void {
     const index = NAMES.find(this.#codes, nameStart, nameEnd);
     if (index < 0) return;
@@ -97,7 +99,7 @@ export class StartTagAttributes {
     return (this.#held & (1 << field)) !== 0;
   }
 
-  /** The value with its entities decoded; null where the tag has no such attribute. */
+  /** Returns the value with its entities decoded, or null when the tag has no such attribute. */
   get(field: AttributeField): string | null {
     if ((this.#held & (1 << field)) === 0) return null;
     const start = this.#start[field]!;
@@ -106,7 +108,10 @@ export class StartTagAttributes {
     return value.includes("&") ? this.#entities.attribute(start, end) : value;
   }
 
-  /** Offset of the value in the page, and of the character after it, of an attribute that the tag has. */
+  /**
+   * The offsets of the value in the page: its first character, and the character after it. The tag must have the
+   * attribute.
+   */
   startOf(field: AttributeField): number {
     return this.#start[field]!;
   }

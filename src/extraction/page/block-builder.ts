@@ -4,9 +4,9 @@ import { type BlockColumns, Break, ElementFlag } from "./page-model.ts";
 import { Tag, tagId } from "./tags.ts";
 import { countText, type StatSink, TextStat } from "./word-stats.ts";
 
-/** Stands for a `<br>` until the white space around it is collapsed. */
+/** This mark stands for a `<br>` until the white space around it is collapsed. */
 const LINE_MARK = "\u001e";
-// Built from the constant: a control character in a literal looks like a mistake.
+// The expression is built from the constant, because a control character in a literal looks like a mistake.
 const SPACES = new RegExp(`[^\\S${LINE_MARK}]+`, "g");
 const UNTIDY = new RegExp(`  |[^\\S ${LINE_MARK}]`);
 const LINE_ENDS = new RegExp(` ?${LINE_MARK}[ ${LINE_MARK}]*`, "g");
@@ -51,7 +51,7 @@ export class BlockBuilder {
     this.#isOpen = true;
   }
 
-  /** Adds text to the open block; `flags` are those of the element that the text stands in. */
+  /** Adds text to the open block. `flags` are those of the text's element. */
   append(text: string, flags: number): void {
     const start = this.#text.length;
     this.#text += text;
@@ -60,7 +60,7 @@ export class BlockBuilder {
     if ((flags & ElementFlag.bold) !== 0) extendMarks(this.#boldMarks, start, this.#text.length);
   }
 
-  /** The open block's text so far, to go back to with `rewind`. */
+  /** The length of the open block's text so far, for `rewind`. */
   get length(): number {
     return this.#text.length;
   }
@@ -69,13 +69,13 @@ export class BlockBuilder {
     return this.#text.slice(length);
   }
 
-  /** Takes back what was appended since the block had this length. */
+  /** Removes what was appended since the block had this length. */
   rewind(length: number): void {
     this.#text = this.#text.slice(0, length);
     while ((this.#linkMarks.at(-2) ?? -1) >= length) this.#linkMarks.length -= 2;
   }
 
-  /** A `<br>`: the second one in a row ends the block. */
+  /** Handles a `<br>`: the second one in a row ends the block. */
   lineBreak(textCount: number): void {
     if (!this.#isOpen) return;
     if ((this.#flags[this.#count]! & ElementFlag.preformatted) !== 0) this.#text += "\n";
@@ -83,7 +83,7 @@ export class BlockBuilder {
     else this.#text += LINE_MARK;
   }
 
-  /** Starts a line inside preformatted text; false where one starts already. */
+  /** Starts a line inside preformatted text; returns false when one has already started. */
   startLine(): boolean {
     if (this.#text === "" || this.#text.endsWith("\n")) return false;
     this.#text += "\n";
@@ -175,14 +175,14 @@ function kindOf(text: string, at: number): number {
   if (code >= 97 && code <= 122) return LOWER;
   if (code >= 65 && code <= 90) return UPPER;
   if (code >= 48 && code <= 57) return DIGIT;
-  // Also past either end of the text, where there is no code.
+  // This also covers positions past either end of the text, where there is no code.
   if (!(code > 127)) return NONE;
   const character = text.charAt(at);
   if (/\p{Ll}/u.test(character)) return LOWER;
   return /\p{Lu}/u.test(character) ? UPPER : NONE;
 }
 
-/** A text that begins in an open block, and what came before it. */
+/** A text that begins in an open block, with what came before it. */
 type NextText = {
   readonly text: string;
   readonly start: number;
@@ -193,14 +193,14 @@ type NextText = {
   readonly open: OpenElements;
 };
 
-/** True where two words touch only because a style sets their elements apart. */
+/** Tells whether two words touch only because a style separates their elements. */
 export function isGapBefore({ text, start, element, html, elements, texts, open }: NextText): boolean {
   const last = texts.count - 1;
   if (last < 0 || html.charCodeAt(start - 1) !== CLOSING_BRACKET) return false;
   const before = texts.parent[last]!;
   if ((elements.flags[element]! & NO_GAP_FLAGS) !== 0) return false;
   if (before === element || !areWordsApart(html, texts.end[last]!, text)) return false;
-  // Inside of what it follows, a number is the mark of a note, and bold type begins at a word's end.
+  // Inside the element that it follows, a number is the mark of a note, and bold type begins at the end of a word.
   const isInside = elements.elementEnd[before] === 0;
   if (isInside && (kindOf(text, 0) === DIGIT || EMPHASIS.has(elements.tag[element]!))) return false;
   const tag = elements.tag[before];
@@ -214,10 +214,10 @@ const EMPHASIS: ReadonlySet<number> = new Set("b strong i em u".split(" ").map(t
 const SUP = tagId("sup");
 const SUB = tagId("sub");
 
-/*
- * Tells by its letters whether a text that starts right where another one ends is a word of its own: small
- * to capital, letter to digit, digit to capital. Two small letters are one word with a mark inside, and so
- * is a capital before a small letter.
+/**
+ * Tells by the letters whether a text that starts right where another one ends is a separate word: lower case to
+ * capital, letter to digit, digit to capital. Two lower-case letters are one word with markup inside, and so is a
+ * capital before a lower-case letter.
  * @param html what the first text stands in, up to `end`
  */
 function areWordsApart(html: string, end: number, next: string): boolean {
@@ -228,6 +228,6 @@ function areWordsApart(html: string, end: number, next: string): boolean {
   const leftBefore = kindOf(html, end - 2);
   if (right === LOWER) return false;
   if (left === DIGIT) return right === UPPER || leftBefore === DIGIT || kindOf(next, 1) === DIGIT;
-  // One letter before is an initial or part of an effect that shows a word letter by letter.
+  // A single letter before it is an initial, or part of an effect that shows a word letter by letter.
   return leftBefore === LOWER || leftBefore === UPPER;
 }

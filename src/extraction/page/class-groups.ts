@@ -2,8 +2,8 @@ import { CodeWords } from "./code-words.ts";
 import { isWhiteSpace } from "./word-stats.ts";
 
 /**
- * What the words of a class, id or role say about an element: one bit per group of words that sites use
- * alike. Words only, no sites. The order is part of the trained model: append, never insert.
+ * The groups of words in classes, ids and roles, one bit for each group that sites use alike. They hold general words
+ * and no names of sites. The order is part of the trained model: append, never insert.
  */
 const GROUP_WORDS = [
   "nav navigation navbar menu menubar submenu megamenu topbar tabbar sitenav mainnav mobilenav toc toggle",
@@ -40,7 +40,7 @@ const GROUP_WORDS = [
   "hidden hide invisible sr visually visuallyhidden screen reader offscreen noprint d-none",
 ] as const;
 
-/** How many groups there are; group `n` is bit `n` of a mask. */
+/** The number of groups; group `n` is bit `n` of a mask. */
 export const GROUP_COUNT = GROUP_WORDS.length;
 
 const GROUPS_OF_WORD: ReadonlyMap<string, number> = (() => {
@@ -57,14 +57,14 @@ const GROUPS_BY_WORD = Int32Array.from(GROUPS_OF_WORD.values());
 const MAX_NAME_LENGTH = 400;
 const scratch = new Uint16Array(MAX_NAME_LENGTH);
 
-/** The groups that the words of a class list, id or role belong to, as a bit mask. */
+/** Returns the groups that the words of a class list, id or role belong to, as a bit mask. */
 export function groupsOf(value: string): number {
   const length = Math.min(value.length, MAX_NAME_LENGTH);
   for (let at = 0; at < length; at++) scratch[at] = value.charCodeAt(at);
   return groupsAt(scratch, 0, length);
 }
 
-/** The same for the value that stands at these UTF-16 units. */
+/** Does the same for the value at these UTF-16 units. */
 export function groupsAt(codes: Uint16Array, start: number, end: number): number {
   const last = Math.min(end, start + MAX_NAME_LENGTH);
   let mask = 0;
@@ -88,7 +88,9 @@ function groupsOfWord(codes: Uint16Array, start: number, end: number): number {
 const isLower = (code: number): boolean => (code - 97) >>> 0 < 26;
 const isCapital = (code: number): boolean => (code - 65) >>> 0 < 26;
 
-/** The parts of a name: runs of letters, cut where a capital starts a word ("navBar", "HTMLBody"). */
+/**
+ * Finds the groups of a name's parts: runs of letters, split where a capital starts a word ("navBar", "HTMLBody").
+ */
 function groupsOfParts(codes: Uint16Array, start: number, end: number): number {
   let mask = 0;
   for (let at = start; at < end; ) {
@@ -122,5 +124,5 @@ const ROLE_GROUPS: Readonly<Record<string, number>> = {
   form: 1 << 19,
 };
 
-/** The groups of an ARIA role; they count as a class of that name does. */
+/** Returns the groups of an ARIA role; they count like a class of that name. */
 export const groupsOfRole = (role: string): number => ROLE_GROUPS[role.trim().toLowerCase()] ?? 0;

@@ -1,12 +1,12 @@
 /**
- * A fixed list of short ASCII words in lower case, found by the UTF-16 units of a text: no string is cut
- * out of the page to look one up.
+ * A fixed list of short ASCII words in lower case that is searched by the UTF-16 units of a text, so that a lookup
+ * needs no substring.
  */
 export class CodeWords {
-  /** The words one behind the other, and where each begins; one more entry ends the last. */
+  /** The words concatenated, and the offset of each; one more entry ends the last. */
   readonly #codes: Uint16Array;
   readonly #starts: Int32Array;
-  /** Number of a word plus one, by hash; 0 is free. At most a quarter is taken. */
+  /** The number of each word plus one, by hash; 0 is free. At most a quarter of the slots is taken. */
   readonly #slots: Int16Array;
   readonly #mask: number;
   readonly #longest: number;
@@ -30,7 +30,9 @@ export class CodeWords {
     });
   }
 
-  /** Position in the list of the word at these units, in any case; -1 for a word that is not listed. */
+  /**
+   * Returns the position in the list of the word at these units, in any case; -1 when the word is not listed.
+   */
   find(codes: Uint16Array, start: number, end: number): number {
     if (end - start > this.#longest || end <= start) return -1;
     const starts = this.#starts;
@@ -54,7 +56,7 @@ export class CodeWords {
   }
 }
 
-/** By length and three letters: a look at each letter of every name on a page takes twice the time. */
+/** Hashes the length and three letters; reading every letter of every name on a page takes twice the time. */
 function hashOf(codes: Uint16Array, start: number, end: number): number {
   const first = codes[start]! | 32;
   const middle = codes[(start + end) >>> 1]! | 32;

@@ -1,8 +1,8 @@
 import { Failure } from "../../base/failure.ts";
 
 /**
- * Elements of a page at most, which grow with its length as those of real pages do: an element that is a block takes
- * 900 bytes with its text.
+ * The maximum number of elements grows with the page's length, as in real pages: an element that is a block takes 900
+ * bytes with its text.
  */
 const elementLimit = (length: number): number =>
   Math.floor(Math.min(600_000, Math.max(200_000, length / 20)));
@@ -30,7 +30,7 @@ export class ElementColumns {
   }
 
   /**
-   * The number of a new element, whose columns are to be filled.
+   * Adds an element, whose columns are to be filled, and returns its number.
    * @throws Failure `too_complex` for over 200 000 elements, or one in 20 characters of a longer page, 600 000 at most
    */
   add(): number {
@@ -73,7 +73,7 @@ export class TextColumns {
   }
 }
 
-/** Integers appended one by one. */
+/** A growing column of integers. */
 export class IntegerColumn {
   count = 0;
   values = new Int32Array(256);

@@ -4,10 +4,10 @@ import type { DateRole, PageFacts, PageText, PageTime, RawLink } from "./page-mo
 import { hasToken } from "./source-text.ts";
 import { Tag } from "./tags.ts";
 
-/** Text that is gathered between an element's start and end. */
+/** The text that is gathered between an element's start and end. */
 export type Capture = {
   readonly kind: "title" | "h1" | "author" | "time" | "json-ld" | "style" | "link" | "state";
-  /** Position of the element on the stack of open elements. */
+  /** The position of the element on the stack of open elements. */
   readonly position: number;
   readonly element: number;
   readonly limit: number;
@@ -18,7 +18,7 @@ export type Capture = {
   readonly media: string | null;
 };
 
-/** What a capture begins with. */
+/** The start of a capture. */
 type CaptureStart = {
   readonly position: number;
   readonly element: number;
@@ -33,9 +33,9 @@ const MAX_HEADINGS = 20;
 const MAX_AUTHORS = 10;
 const MAX_TIMES = 50;
 const MAX_SCRIPTS = 60;
-/** Nested captures beyond this many are left out: each of them costs its share of every text. */
+/** At most this many captures are nested, because each of them processes every text again. */
 const MAX_OPEN = 8;
-/** Scripts and style sheets are taken whole up to here. */
+/** The maximum number of characters that are kept of a script or style sheet. */
 const MAX_SCRIPT_LENGTH = 4_000_000;
 
 /** Gathers what a page says about itself while it is read. */
@@ -72,13 +72,13 @@ export class FactCollector {
     }
   }
 
-  /** Notes a property that a page may give several values, and those of its image beside it. */
+  /** Notes a property that may have several values, and the properties of its image beside it. */
   property(written: string | null, content: string | null): void {
     const property = written?.trim().toLowerCase() ?? "";
     if (content !== null && OPEN_GRAPH.test(property)) this.#properties.push([property, content]);
   }
 
-  /** Starts gathering text; `finishAt` the element's end stores it. */
+  /** Starts gathering text; `finishAt` stores it when the element ends. */
   start(
     kind: Capture["kind"],
     { position, element, link = null, time = null, media = null }: CaptureStart,
@@ -97,7 +97,10 @@ export class FactCollector {
     return this.#open.length > 0;
   }
 
-  /** Text inside scripts reaches only the captures of scripts, and the page's text only the others. */
+  /**
+   * Adds a text to the open captures: text inside scripts reaches only the captures of scripts, all other text only
+   * the others.
+   */
   text(text: string, isTextless: boolean, isAfterGap = false): void {
     for (const capture of this.#open) {
       if (isTextless && !TEXTLESS_KINDS.has(capture.kind)) continue;
@@ -108,7 +111,7 @@ export class FactCollector {
     }
   }
 
-  /** Takes back text that turned out to be no part of what it stands in. */
+  /** Removes text that turned out not to belong to the element. */
   takeBack(text: string): void {
     for (const capture of this.#open) {
       if (capture.kind === "h1" && capture.text.endsWith(text))
@@ -116,7 +119,7 @@ export class FactCollector {
     }
   }
 
-  /** Ends the captures of elements at or above this position of the stack. */
+  /** Ends the captures of elements at or above this position on the stack. */
   finishAt(position: number): void {
     for (let capture = this.#open.at(-1); capture; capture = this.#open.at(-1)) {
       if (capture.position < position) return;
@@ -129,7 +132,7 @@ export class FactCollector {
     this.#links.push(link);
   }
 
-  /** The style sheet that ended last. */
+  /** Returns the style sheet that ended last. */
   takeSheet(): string {
     const sheet = this.#sheet;
     this.#sheet = "";
@@ -194,7 +197,7 @@ const OPEN_GRAPH = /^(?:og|article|book|profile|video|music|product|twitter):./;
 
 const TEXTLESS_KINDS: ReadonlySet<Capture["kind"]> = new Set(["title", "json-ld", "style", "state"]);
 
-/** A sheet for some screens alone is what `@media` makes of its rules. */
+/** Wraps a style sheet that has a media query in `@media`. */
 function underMedia(sheet: string, media: string | null): string {
   const query =
     media
@@ -233,8 +236,8 @@ function noteMeta(attributes: StartTagAttributes, facts: FactCollector): void {
 }
 
 /**
- * Notes where a `<meta http-equiv=refresh>` leads; only the first one of a page counts. With scripts off, as here,
- * one inside `noscript` counts, too; one inside a template never does.
+ * Notes the target of `<meta http-equiv=refresh>`; only the first one of a page counts. Scripts do not run here, so
+ * one inside `noscript` counts too; one inside a template never does.
  */
 export function noteRefresh(attributes: StartTagAttributes, facts: FactCollector, open: OpenElements): void {
   if (open.innermost(Tag.template) >= 0) return;
@@ -245,7 +248,7 @@ export function noteRefresh(attributes: StartTagAttributes, facts: FactCollector
 /** An element that has just been opened. */
 type OpenedElement = {
   readonly tag: number;
-  /** Its position on the stack. */
+  /** The element's position on the stack. */
   readonly position: number;
   readonly open: OpenElements;
   readonly attributes: StartTagAttributes;

@@ -2,9 +2,8 @@ import { grown } from "./columns.ts";
 import { TAG_LIMIT, Tag, TagTrait, tagId, traitsOf } from "./tags.ts";
 
 /**
- * The stack of open elements. It answers in constant time where the innermost element of a tag, the
- * innermost special element and the innermost scope lie, so that no page can make the reader search its
- * depth again and again.
+ * The stack of open elements. It finds the innermost element of a tag, the innermost special element and the
+ * innermost scope in constant time, so that no page can make the reader search its depth again and again.
  */
 export class OpenElements {
   #size = 0;
@@ -66,7 +65,7 @@ export class OpenElements {
     if ((traits & TagTrait.block) !== 0) this.#block = position;
   }
 
-  /** Takes the innermost element off; answers its tag. */
+  /** Removes the innermost element and returns its tag. */
   pop(): number {
     const position = --this.#size;
     const tag = this.#tag[position]!;
@@ -94,7 +93,7 @@ const ITEMS_OF_LIST = { items: [Tag.li], lists: [Tag.ul, Tag.ol, Tag.menu] };
 const ITEMS_OF_DEFINITION = { items: [Tag.dt, Tag.dd], lists: [Tag.dl] };
 
 /**
- * The position of an open element that ends because this tag starts; -1 when none does. To be asked again
+ * Returns the position of an open element that ends because this tag starts, or -1 when none does. Call it again
  * after that element has ended.
  */
 export function impliedEnd(open: OpenElements, tag: number): number {
@@ -102,20 +101,20 @@ export function impliedEnd(open: OpenElements, tag: number): number {
   const head = open.innermost(Tag.head);
   const isInNoscript = open.innermost(Tag.noscript) > head && tag !== Tag.body;
   if (head >= 0 && (traits & TagTrait.head) === 0 && !isInNoscript) return head;
-  // Nothing but phrases stands between an open paragraph that is innermost and here.
+  // An open paragraph that is innermost has only phrases between it and this place.
   const paragraph = open.innermost(Tag.p);
   const endsParagraph = (traits & TagTrait.closesParagraph) !== 0 || tag === Tag.p;
   if (endsParagraph && paragraph >= 0 && paragraph === open.special) return paragraph;
   if (tag === Tag.li) return itemBefore(open, ITEMS_OF_LIST);
   if (tag === Tag.dt || tag === Tag.dd) return itemBefore(open, ITEMS_OF_DEFINITION);
-  // Links do not nest: the one before ends, unless a block has begun inside it.
+  // Links do not nest: the previous one ends here, unless a block has begun inside it.
   if (tag === Tag.a) return open.innermost(Tag.a) > open.special ? open.innermost(Tag.a) : -1;
   return tablePartBefore(open, tag, traits);
 }
 
 type ItemKind = { readonly items: readonly number[]; readonly lists: readonly number[] };
 
-// An item ends where the next one of the same list starts.
+// An item ends where the next item of the same list starts.
 function itemBefore(open: OpenElements, { items, lists }: ItemKind): number {
   const position = innermostOf(open, items, open.scope);
   if (position < 0 || innermostOf(open, lists, position) >= 0) return -1;
@@ -143,14 +142,16 @@ const FORMATTING: ReadonlySet<number> = new Set(
   "a b big code em font i nobr s small strike strong tt u".split(" ").map(tagId),
 );
 
-/** The position of the element that an end tag ends, with all inside it; -1 when it ends none. */
+/**
+ * Returns the position of the element that an end tag closes, with everything inside it, or -1 when it closes none.
+ */
 export function endTagPosition(open: OpenElements, tag: number): number {
   const position = open.innermost(tag);
   if (position < 0 || tag === Tag.body || tag === Tag.html) return -1;
   const traits = traitsOf(tag);
   const isTablePart = (traits & TagTrait.scope) !== 0 || TABLE_PARTS.has(tag);
   if (!isTablePart && position < open.scope) return -1;
-  // `</span>` does not end the block around it; formatting and links do, as most parsers have it.
+  // `</span>` does not end the block around it; the end tags of formatting and links do, as in most parsers.
   const isPhrase = !FORMATTING.has(tag) && (traits & TagTrait.special) === 0;
   return isPhrase && position < open.special ? -1 : position;
 }

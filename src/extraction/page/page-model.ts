@@ -1,36 +1,36 @@
 import { TAG_LIMIT, Tag, TagTrait, tagId, traitsOf } from "./tags.ts";
 
-/** One bit per property of an element; those up to `inherited` pass to everything inside. */
+/** One bit per property of an element; those in `INHERITED_FLAGS` pass to everything inside. */
 export const ElementFlag = {
-  /** Inside (or itself) a link with a target. */
+  /** The element is, or is inside, a link with a target. */
   link: 1,
-  /** White space counts. */
+  /** White space is significant. */
   preformatted: 2,
-  /** Its text is no text of the page: scripts, drawings, form fields. */
+  /** Its text is not shown as text of the page: scripts, drawings, form fields. */
   textless: 4,
   noscript: 8,
   template: 16,
-  /** The page hides it from the start. */
+  /** The page hides it initially. */
   hidden: 32,
-  /** Hidden until the reader opens it: tab panels, accordions. */
+  /** It is hidden until the reader opens it: tab panels, accordions. */
   panel: 64,
   ariaHidden: 128,
-  /** Inside a table cell. */
+  /** The element is inside a table cell. */
   cell: 256,
   heading: 512,
   form: 1024,
   bold: 2048,
   button: 4096,
-  /** Inside something that opens something else: a button, a tab, the head of an accordion. */
+  /** The element is inside something that opens something else: a button, a tab, the head of an accordion. */
   toggle: 8192,
 } as const;
 
-/** What separates a block from the one before it in plain text. */
+/** How a block is separated from the previous one in plain text. */
 export const Break = { none: 0, cell: 1, line: 2, paragraph: 3 } as const;
 
 /**
- * A page as flat columns. Elements stand in document order, so the descendants of element `e` are
- * `e + 1 .. elementEnd[e] - 1`; texts and blocks stand in document order too.
+ * A page as flat columns. Elements are in document order, so the descendants of element `e` are `e + 1 ..
+ * elementEnd[e] - 1`; texts and blocks are in document order too.
  */
 export type PageModel = {
   readonly html: string;
@@ -40,41 +40,41 @@ export type PageModel = {
   readonly parent: Int32Array;
   /** Number of ancestors. */
   readonly depth: Int32Array;
-  /** Number after the last descendant's. */
+  /** The number after that of the last descendant. */
   readonly elementEnd: Int32Array;
-  /** Offset of the start tag in `html`, and of the character after it. */
+  /** The offsets of the start tag in `html`: its first character, and the character after it. */
   readonly openStart: Int32Array;
   readonly openEnd: Int32Array;
-  /** Offset after its end tag, or of the place where its end is implied. */
+  /** The offset after the end tag, or of the place where the end is implied. */
   readonly closeEnd: Int32Array;
   readonly flags: Uint16Array;
-  /** Groups of its class, id and role, see `groupsOf`. */
+  /** The groups of the element's class, id and role, see `groupsOf`. */
   readonly groups: Int32Array;
-  /** Numbers of its class attribute and id; 0 for none. Equal text, equal number. */
+  /** The numbers of the class attribute and the id; 0 for none. Equal texts have equal numbers. */
   readonly classId: Int32Array;
   readonly idId: Int32Array;
   /** The texts behind the numbers of `classId` and `idId`. */
   readonly names: readonly string[];
 
   readonly textCount: number;
-  /** Range of a text in `html`, entities undecoded. */
+  /** The range of a text in `html`, with its entities undecoded. */
   readonly textStart: Int32Array;
   readonly textEnd: Int32Array;
   readonly textParent: Int32Array;
-  /** The texts that hold entities, decoded; all others are what `html` has. */
+  /** The decoded texts of those that contain entities; all others are as in `html`. */
   readonly decodedText: ReadonlyMap<number, string>;
-  /** Texts of preformatted blocks that start a line without a line break of their own. */
+  /** The texts of preformatted blocks that start a line without a line break of their own. */
   readonly lineStarts: ReadonlySet<number>;
-  /** Texts that the page sets apart from the one before by its style alone. */
+  /** The texts that the page separates from the previous one by its style alone. */
   readonly gaps: ReadonlySet<number>;
 
   /**
-   * Elements that show something without text, in document order: `img`, `hr`, `br`, formulas (`math` and the
-   * scripts that hold TeX), check boxes, and what is embedded.
+   * The elements that show something without text, in document order: `img`, `hr`, `br`, formulas (`math` and the
+   * scripts that hold TeX), check boxes, and embedded content.
    */
   readonly media: Int32Array;
 
-  /** Runs of inline content, the unit of choice. */
+  /** The blocks: runs of inline content, which are classified one by one. */
   readonly blocks: BlockColumns;
 };
 
@@ -82,41 +82,41 @@ export type BlockColumns = {
   readonly count: number;
   /** The innermost block-level element around it. */
   readonly element: Int32Array;
-  /** Its texts, end exclusive. */
+  /** The range of the block's texts, end exclusive. */
   readonly firstText: Int32Array;
   readonly endText: Int32Array;
-  /** Flags of its first text's element. */
+  /** The flags of its first text's element. */
   readonly flags: Uint16Array;
-  /** A value of `Break`: what stands between it and the block before. */
+  /** A value of `Break`: how it is separated from the previous block. */
   readonly breakBefore: Uint8Array;
-  /** As a reader sees it: white space collapsed save in preformatted text. */
+  /** The text as a reader sees it: white space is collapsed, except in preformatted text. */
   readonly text: readonly string[];
-  /** Numbers about the text, `TextStat.count` for each block. */
+  /** The statistics of the text, `TextStat.count` numbers for each block. */
   readonly stats: Float32Array;
-  /** Range of its words in `words`. */
+  /** The range of its words in `words`. */
   readonly firstWord: Int32Array;
   readonly endWord: Int32Array;
-  /** Bucket of each word of the page, see `WORD_BUCKETS`. */
+  /** The bucket of each word of the page, see `WORD_BUCKETS`. */
   readonly words: Uint16Array;
 };
 
 /** An anchor as the page wrote it. */
 export type RawLink = { readonly href: string; readonly text: string; readonly isNofollow: boolean };
 
-/** What the page says about itself, as written; see `readMetadata`. */
+/** What the page says about itself, unprocessed; see `readMetadata`. */
 export type PageFacts = {
   readonly title: string;
   /** The level-1 headings. */
   readonly headings: readonly PageText[];
-  /** Contents of `<meta>` by lower-case name, property or itemprop; the first one counts. */
+  /** The contents of `<meta>` elements by lower-case name, property or itemprop; the first one counts. */
   readonly meta: ReadonlyMap<string, string>;
   /** `<meta property>` of Open Graph and the like (`og:image`, `article:tag`) in page order, as often as given. */
   readonly properties: readonly (readonly [property: string, content: string])[];
   /** The first scripts of JSON-LD. */
   readonly jsonLd: readonly string[];
-  /** How many there are. */
+  /** The number of JSON-LD scripts, including those that were not kept. */
   readonly jsonLdCount: number;
-  /** Texts of elements that name the author (`rel=author`, `itemprop=author`). */
+  /** The texts of elements that name the author (`rel=author`, `itemprop=author`). */
   readonly authors: readonly PageText[];
   readonly times: readonly PageTime[];
   readonly htmlLang: string | null;
@@ -124,34 +124,34 @@ export type PageFacts = {
   readonly dir: string | null;
   readonly baseHref: string | null;
   readonly canonicalHref: string | null;
-  /** What `<meta http-equiv="refresh">` says. */
+  /** The content of `<meta http-equiv="refresh">`. */
   readonly refresh: string | null;
   readonly robots: readonly string[];
   readonly links: readonly RawLink[];
-  /** Application state as JSON text: scripts of that type, and attributes that hold preloaded pages. */
+  /** The application's state as JSON text: scripts of that type, and attributes with preloaded pages. */
   readonly states: readonly string[];
 };
 
 /** An element's number and its text. */
 export type PageText = { readonly element: number; readonly text: string };
 
-/** What an element that holds a date says the date is. */
+/** The meaning of an element's date, as the element states it. */
 export type DateRole = "published" | "modified" | "created";
 
-/** A `<time>` element, or another that holds a date for machines. */
+/** A `<time>` element, or another element with a machine-readable date. */
 export type PageTime = PageText & { readonly datetime: string | null; readonly role: DateRole | null };
 
 export type ScannedPage = { readonly model: PageModel; readonly facts: PageFacts };
 
-/** A text as readers see it, white space as in the source. */
+/** Returns a text with its entities decoded and its white space as in the source. */
 export const textOf = (model: PageModel, text: number): string =>
   model.decodedText.get(text) ?? model.html.slice(model.textStart[text]!, model.textEnd[text]!);
 
-/** True when element `inner` is `outer` or inside it. */
+/** Tells whether element `inner` is `outer` or inside it. */
 export const isInside = (model: PageModel, inner: number, outer: number): boolean =>
   inner >= outer && inner < (model.elementEnd[outer] ?? 0);
 
-/** The flags that an element has by its tag alone. */
+/** Returns the flags that an element has by its tag alone. */
 export const flagsOfTag = (tag: number): number => FLAGS_OF_TAG[tag]!;
 
 /** The traits of an element: a button that is a word of a sentence is a phrase, see `isWordOfSentence`. */
@@ -192,15 +192,15 @@ for (let tag = 0; tag < TAG_LIMIT; tag++) {
 }
 
 /**
- * What stands between the texts on both sides of a tag, as a `Break`. Inside a cell every block is a line,
- * so that a paragraph does not tear the row apart.
+ * Returns the `Break` between the texts on both sides of a tag. Inside a cell every block is a line, so that a
+ * paragraph does not tear the row apart.
  */
 export function breakOf(traits: number, flags: number): number {
   if ((traits & TagTrait.cell) !== 0) return Break.cell;
   return (traits & TagTrait.line) !== 0 || (flags & ElementFlag.cell) !== 0 ? Break.line : Break.paragraph;
 }
 
-/** Whether an element shows something that is no text of the page's blocks, see `PageModel.media`. */
+/** Tells whether an element shows something that is not text of a block, see `PageModel.media`. */
 export function isMedium(tag: number, type: string | null): boolean {
   if (MEDIA[tag] === 1) return true;
   if (type === null) return false;
@@ -211,7 +211,7 @@ export function isMedium(tag: number, type: string | null): boolean {
 const MEDIA = new Uint8Array(TAG_LIMIT);
 for (const name of "br img hr math video audio iframe embed lite-youtube".split(" ")) MEDIA[tagId(name)] = 1;
 
-/** Flags that pass from an element to everything inside it. */
+/** The flags that pass from an element to everything inside it. */
 export const INHERITED_FLAGS =
   ElementFlag.link |
   ElementFlag.preformatted |

@@ -4,11 +4,11 @@ import { codesOf } from "./source-text.ts";
 import { Tag, TagTrait, tagAt, tagId, traitsOf } from "./tags.ts";
 import { Tokenizer, type TokenSink } from "./tokenizer.ts";
 
-/** Shadow roots inside of each other to be put together; deeper ones are read where they are written. */
+/** The maximum nesting of shadow roots that are composed; deeper ones are read where they are written. */
 const MAX_SHADOW_ROUNDS = 4;
 
 /**
- * Scans a page with its shadow roots put together.
+ * Scans a page with its shadow roots composed.
  * @throws Failure `too_complex` for too many elements, see `scanPage`
  */
 export function readPage(html: string): ScannedPage {
@@ -21,10 +21,10 @@ export function readPage(html: string): ScannedPage {
   return page;
 }
 
-/** Browsers turn every line break into a line feed first; nearly half of all pages have others. */
+/** Normalises line breaks to line feeds, as browsers do first; nearly half of all pages have others. */
 function withLineFeeds(html: string): string {
   if (!html.includes("\r")) return html;
-  // Half of what one expression for both takes.
+  // Two replacements take half the time of one regular expression.
   const unix = html.replaceAll("\r\n", "\n");
   return unix.includes("\r") ? unix.replaceAll("\r", "\n") : unix;
 }
@@ -35,9 +35,9 @@ const NAME = /\sname\s*=\s*(?:"([^"]{0,200})"|'([^']{0,200})'|([^\s"'>]{1,200}))
 const SLOT_OF_CHILD = /\sslot\s*=\s*(?:"([^"]{0,200})"|'([^']{0,200})'|([^\s"'>]{1,200}))/i;
 
 /**
- * The page as browsers put it together where it declares shadow roots: what a root holds stands in its element,
- * and the element's own content in the root's slots. Roots inside of a root's element are left as they are:
- * the result is to be read and asked again. Linear in the length of the page.
+ * Composes the page's declarative shadow roots as browsers do: a root's content goes into its host element, and the
+ * host's own content into the root's slots. Roots inside a host are left as they are, so scan the result and call
+ * this again. The time is linear in the length of the page.
  * @returns null for a page without shadow roots, as most are
  */
 function withShadowRoots(model: PageModel): string | null {
@@ -47,7 +47,7 @@ function withShadowRoots(model: PageModel): string | null {
   for (let element = 0; element < elementCount; element++) {
     const host = parent[element]!;
     if (tag[element] !== Tag.template || host < 0 || !SHADOW_MODE.test(startTagOf(model, element))) continue;
-    // Never twice the same text: an element has one root, and content outside of it stands once.
+    // An element has one root, and no text may appear twice.
     if (openEnd[host]! < at) continue;
     composed += html.slice(at, openEnd[host]!) + compose(model, host, element);
     at = endTagStart(model, host);
@@ -61,21 +61,21 @@ const startTagOf = ({ html, openStart, openEnd }: PageModel, element: number): s
 
 const END_TAG = /<\/[^<>]{0,200}>$/;
 
-/** Where an element's content ends. */
+/** Returns the offset where an element's content ends. */
 function endTagStart({ html, openEnd, closeEnd }: PageModel, element: number): number {
   const end = closeEnd[element]!;
   const tail = END_TAG.exec(html.slice(Math.max(openEnd[element]!, end - 210), end));
   return end - (tail?.[0].length ?? 0);
 }
 
-/** The content of a root with that of its element in its slots; what has no slot stands behind it. */
+/** Returns a root's content with its host's content in the slots; content without a slot follows it. */
 function compose(model: PageModel, host: number, root: number): string {
   const { html, tag, openEnd, closeEnd, openStart, elementEnd } = model;
   const assigned = contentBySlot(model, host, root);
   let content = "";
   let at = openEnd[root]!;
   for (let inner = root + 1; inner < elementEnd[root]!; inner++) {
-    // The slots of a root inside are that one's.
+    // Slots of a nested root belong to that root.
     if (tag[inner] === Tag.template) {
       inner = elementEnd[inner]! - 1;
       continue;
@@ -92,7 +92,9 @@ function compose(model: PageModel, host: number, root: number): string {
   return `<div>${content}</div>${[...assigned.values()].join("")}`;
 }
 
-/** The element's own content by the name of the slot that it asks for; empty for the slot of all else. */
+/**
+ * Groups the host's own content by the slot that it asks for; the empty name is the slot for everything else.
+ */
 function contentBySlot(model: PageModel, host: number, root: number): Map<string, string> {
   const { html, elementEnd, openStart, closeEnd, openEnd } = model;
   const contents = new Map<string, string>();
@@ -117,8 +119,8 @@ function attributeIn(attribute: RegExp, startTag: string): string {
 }
 
 /**
- * XHTML in the syntax of HTML: an element that XML closes with "/>" gets an end tag, where HTML would have it hold
- * all that follows. Elements that never hold anything (`br`) stay as they are.
+ * Rewrites XHTML in the syntax of HTML: an element that XML closes with "/>" gets an end tag, because HTML would put
+ * everything after it inside. Elements that are always empty (`br`) stay as they are.
  */
 export function htmlOfXhtml(source: string): string {
   if (!source.includes("/")) return source;

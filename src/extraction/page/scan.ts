@@ -22,18 +22,18 @@ import { Tokenizer, type TokenSink } from "./tokenizer.ts";
 import { opensSomething, type Revealed, Visibility } from "./visibility.ts";
 
 /**
- * Reads a page in one pass: its elements, texts and blocks as flat columns, and what it says about itself. Takes time
- * and memory linear in the length of the page, whatever its nesting. The tree is the one a browser would build, but
- * for misnested formatting and content in the wrong places of tables.
+ * Reads a page in one pass: its elements, texts and blocks as flat columns, and what it says about itself. Time and
+ * memory are linear in the length of the page, whatever its nesting. The tree is the one that a browser would build,
+ * except for misnested formatting and misplaced content in tables.
  * @throws Failure `too_complex` for too many elements, see `ElementColumns`
  */
 export function scanPage(html: string): ScannedPage {
   const scanner = scan(html, "nothing");
   const { hiddenChars, visibleChars } = scanner;
-  // A page that would show next to nothing is shown by a script that is yet to run.
+  // A page that would show next to nothing is made visible by a script that has not run.
   if (hiddenChars > MOSTLY_HIDDEN && hiddenChars > 10 * visibleChars) return scan(html, "all").finish();
   if (hiddenChars <= visibleChars || !html.includes("visibility")) return scanner.finish();
-  // Some pages keep their content invisible, in its place, until a script has set it.
+  // Some pages keep their content invisible in its place until a script has styled it.
   const uncovered = scan(html, "invisible");
   return (uncovered.visibleChars > 2 * visibleChars ? uncovered : scanner).finish();
 }
@@ -68,12 +68,12 @@ class Scanner implements TokenSink {
   readonly #visibility: Visibility;
   #hiddenChars = 0;
   #visibleChars = 0;
-  /** The last text that the page shows opens something. */
+  /** Whether the last visible text opens something. */
   #isAfterToggle = false;
 
   #tagStart = 0;
   #tag = 0;
-  /** Where the permalink of a heading may have begun. */
+  /** The state at the start of a heading's possible permalink. */
   #linkStart = { element: -1, blockLength: 0, textCount: 0 };
 
   constructor(html: string, codes: Uint16Array, revealed: Revealed) {
@@ -86,7 +86,7 @@ class Scanner implements TokenSink {
     this.#visibility = new Visibility(html, codes, revealed);
   }
 
-  /** Characters of text that the page hides, and of all other text. */
+  /** The number of hidden characters of text, and of all others. */
   get hiddenChars(): number {
     return this.#hiddenChars;
   }
@@ -272,13 +272,14 @@ class Scanner implements TokenSink {
   #close(tag: number, end: number): void {
     const position = endTagPosition(this.#open, tag);
     if (position < 0) return;
-    // Looked for once: a page of open elements before a long text would be searched for each of them.
+    // The "<" is searched once: otherwise a page of open elements before a long text would be searched for each of
+    // them.
     const isAlone = this.#open.size === position + 1;
     this.#popTo(position, end, isAlone ? end : this.#html.lastIndexOf("<", end - 1));
   }
 
   /**
-   * Ends every element from the innermost down to this position; only the last may have an end tag.
+   * Closes every element from the innermost one down to this position; only the last may have an end tag.
    * @param innerEnd where the others end: before that tag
    */
   #popTo(position: number, end: number, innerEnd = end): void {
@@ -297,14 +298,14 @@ class Scanner implements TokenSink {
     }
   }
 
-  // Highlighters wrap the lines of code in blocks: inside preformatted text these are lines.
+  // Highlighters wrap lines of code in blocks, which are lines inside preformatted text.
   #border(tag: number, traits: number, flags: number): void {
     const isLine = (flags & ElementFlag.preformatted) !== 0 && tag !== Tag.pre && this.#blocks.isOpen;
     if (!isLine) this.#blocks.breakAt(breakOf(traits, flags), this.#texts.count);
     else if (this.#blocks.startLine()) this.#lineStarts.add(this.#texts.count);
   }
 
-  /** Text that needs no string: outside of what is shown, or white space between blocks. */
+  /** Tells whether a text needs no string, because it is not shown or is white space between blocks. */
   #showsNothing(start: number, end: number): boolean {
     const element = this.#open.top;
     const flags = element < 0 ? 0 : this.#elements.flags[element]!;
@@ -361,7 +362,7 @@ class Scanner implements TokenSink {
     blocks.append(text, flags);
   }
 
-  // Text before any element stands in a body that the page left out.
+  // Text before any element belongs to a body whose start tag the page left out.
   #textOutside(text: string, start: number, end: number): void {
     this.#attributes.clear();
     this.#tag = Tag.body;
@@ -382,7 +383,7 @@ class Scanner implements TokenSink {
     } else if (before !== undefined) this.#decodedText.delete(index);
   }
 
-  // Headings point to themselves with a sign (¶, #): a tool of the site, not text.
+  // Drops the sign (¶, #) with which a heading links to itself; it is a tool of the site, not text.
   #dropPermalink(element: number): void {
     const start = this.#linkStart;
     if (start.element !== element || this.#elements.flags[element]! === 0) return;

@@ -1,12 +1,12 @@
 import { Tokenizer } from "htmlparser2";
 
-/** True for texts that show nothing. */
+/** Tells whether a text shows nothing. */
 export function isBlank(text: string): boolean {
   for (let index = 0; index < text.length; index++) if (isInk(text.charCodeAt(index))) return false;
   return true;
 }
 
-/** The same for the text at these UTF-16 units. */
+/** Tells whether the text at these UTF-16 units shows nothing. */
 export function isBlankAt(codes: Uint16Array, start: number, end: number): boolean {
   for (let at = start; at < end; at++) if (isInk(codes[at]!)) return false;
   return true;
@@ -15,13 +15,13 @@ export function isBlankAt(codes: Uint16Array, start: number, end: number): boole
 const isInk = (code: number): boolean => code > 32 && code !== 160 && code !== 0x200b && code !== 0xfeff;
 
 /**
- * True when a list of words in an attribute holds this one, in any case.
+ * Tells whether a space-separated attribute contains this word, in any case.
  * @param token in lower case
  */
 export function hasToken(list: string | null, token: string): boolean {
   if (list === null || list.length < token.length) return false;
   const words = list.toLowerCase();
-  // Nearly all lists lack the word, and looking for it costs a tenth of taking the list apart.
+  // Nearly all lists lack the word, and searching the string takes a tenth of splitting it.
   return words.includes(token) && words.split(/\s+/).includes(token);
 }
 
@@ -32,19 +32,19 @@ export function containsAmpersand(codes: Uint16Array, start: number, end: number
 
 const AMPERSAND = 38;
 
-/** Larger pages get an array of their own, which goes when they are read. */
+/** Pages longer than this get an array of their own, which is freed after them. */
 const MAX_KEPT_UNITS = 1 << 20;
 const BYTES_PER_UNIT = 2;
 
 let kept: Uint16Array | null = null;
 
 /**
- * The UTF-16 units of a page: reading them from an array costs a third of asking a string for each. The
- * array is used again for the next page and may be longer than this one.
+ * Returns the UTF-16 units of a page, because reading an array takes a third of the time of reading a string. The
+ * array is reused for the next page and may be longer than this one.
  */
 export function codesOf(html: string): Uint16Array {
   const codes = html.length > MAX_KEPT_UNITS ? new Uint16Array(html.length) : keptCodes(html.length);
-  // UTF-16 little-endian is what every machine that runs this has in memory.
+  // Every machine that runs this is little-endian, so UTF-16 LE is the layout of the array.
   Buffer.from(codes.buffer).write(html, 0, html.length * BYTES_PER_UNIT, "utf16le");
   return codes;
 }
@@ -58,18 +58,18 @@ function keptCodes(length: number): Uint16Array {
   return kept;
 }
 
-/** Takes a piece of text and the places in the page where it stands; an entity is a piece of its own. */
+/** Receives a piece of text with its start and end in the page; an entity is a piece of its own. */
 type TakeText = (text: string, start: number, end: number) => void;
 
 const DOUBLE_QUOTE = 34;
 const SINGLE_QUOTE = 39;
 
-/** Decodes the entities of texts and attribute values, by the tables and rules of htmlparser2. */
+/** Decodes the entities in texts and attribute values with the tables and rules of htmlparser2. */
 export class EntityText {
   readonly #html: string;
   readonly #take: TakeText;
   readonly #tokenizer: Tokenizer;
-  /** Offset in the page of what the tokenizer counts from. */
+  /** The offset in the page that the tokenizer counts from. */
   #offset = 0;
   #piece = "";
   #value = "";
@@ -105,21 +105,21 @@ export class EntityText {
     );
   }
 
-  /** Hands over a text between two tags, or at the end of the page. */
+  /** Decodes a text between two tags, or at the end of the page. */
   text(start: number, end: number): void {
-    // The "<" behind it tells the decoder that an entity has ended.
+    // The "<" after it tells the decoder that an entity has ended.
     this.#read("", this.#html.slice(start, end + 1), start);
     if (end === this.#html.length) this.#tokenizer.end();
     this.#tokenizer.reset();
   }
 
-  /** Hands over the text of a title, in which a "<" is a character like any other. */
+  /** Decodes the text of a title, in which "<" is an ordinary character. */
   title(start: number, end: number): void {
     this.#read("<title>", `${this.#html.slice(start, end)}</title>`, start);
     this.#tokenizer.reset();
   }
 
-  /** The value of the attribute that stands here, without its quotes. */
+  /** Decodes the attribute value at this place, without its quotes. */
   attribute(start: number, end: number): string {
     const before = this.#html.charCodeAt(start - 1);
     const isQuoted = before === DOUBLE_QUOTE || before === SINGLE_QUOTE;
@@ -145,13 +145,13 @@ export class EntityText {
   }
 
   #entity(codePoint: number, end: number): void {
-    // It began where the text before it ended; its own text goes back to the ampersand.
+    // The entity began where the text before it ended, so its own text goes back to the ampersand.
     const start = this.#piece.lastIndexOf("&", end - 1);
     this.#take(String.fromCodePoint(codePoint), this.#offset + start, this.#offset + end);
   }
 }
 
-/** The value of an attribute, without its quotes, with its character references decoded. */
+/** Decodes the character references in an attribute value without quotes. */
 export function decodeAttribute(value: string): string {
   const quote = value.includes('"') ? (value.includes("'") ? "" : "'") : '"';
   const source = quote + value + quote;

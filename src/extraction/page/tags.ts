@@ -1,6 +1,6 @@
 import { CodeWords } from "./code-words.ts";
 
-/** Number of an element name in the page model; names that are not listed here get numbers from 200 on. */
+/** The number of an element name in the page model; unlisted names get numbers from 200 on. */
 export type TagId = number;
 
 // The order is part of the trained model (the tag number is a feature): append, never insert.
@@ -17,40 +17,44 @@ const IDS: ReadonlyMap<string, TagId> = new Map(NAMES.map((name, index) => [name
 
 /** The first number of names that are not listed. */
 export const FIRST_UNKNOWN_TAG = 200;
-/** Names beyond this many share the last number: no page needs them, and tables stay small. */
+/** Further names share the last number: no page needs them, and tables stay small. */
 export const TAG_LIMIT = 2048;
 
-/** The number of a listed element name; 0 for any other. */
+/** Returns the number of a listed element name; 0 for any other. */
 export const tagId = (name: string): TagId => IDS.get(name) ?? 0;
 
 const LISTED_NAMES = new CodeWords(NAMES);
 
-/** The number of the listed element name at these UTF-16 units, in any case; 0 for any other. */
+/** Returns the number of the listed element name at these UTF-16 units, in any case; 0 for any other. */
 export const tagAt = (codes: Uint16Array, start: number, end: number): TagId =>
   LISTED_NAMES.find(codes, start, end) + 1;
 
-/** The name of a listed element; `div` for any other, which is what an unknown element is to a reader. */
+/**
+ * Returns the name of a listed element; `div` for any other, because an unknown element is a box to a reader.
+ */
 export const tagName = (id: TagId): string => NAMES[id - 1] ?? "div";
 
 /** One bit per property of a tag that the scanner asks for on each element. */
 export const TagTrait = {
-  /** Has no content and no end tag. */
+  /** The element has no content and no end tag. */
   void: 1,
-  /** Starts a new block of text. */
+  /** The element starts a new block of text. */
   block: 2,
-  /** "Special" in the HTML standard's sense: an inline end tag does not close through it. */
+  /**
+   * The element is "special" in the sense of the HTML standard: an inline end tag does not close through it.
+   */
   special: 4,
-  /** End tags of elements outside do not reach through it (table cells and the like). */
+  /** End tags outside of the element do not reach through it (table cells and similar). */
   scope: 8,
-  /** Its text is no text of the page. */
+  /** The element's text is not text of the page. */
   textless: 16,
-  /** May stand in a head. */
+  /** The element may stand in a head. */
   head: 32,
-  /** Closes an open paragraph when it starts. */
+  /** The element closes an open paragraph when it starts. */
   closesParagraph: 64,
-  /** A block whose neighbours follow line by line in plain text. */
+  /** The element is a block whose neighbours follow line by line in plain text. */
   line: 128,
-  /** A cell of a table row. */
+  /** The element is a cell of a table row. */
   cell: 256,
 } as const;
 
@@ -93,7 +97,7 @@ give(TagTrait.line, "li tr dt dd summary button option label");
 give(TagTrait.cell, "td th");
 TRAITS[0] = 0;
 
-/** The traits of a tag number as bits of `TagTrait`. */
+/** Returns the traits of a tag number as bits of `TagTrait`. */
 export const traitsOf = (id: TagId): number => TRAITS[id] ?? 0;
 
 /** Numbers of the tags that code asks for by name. */

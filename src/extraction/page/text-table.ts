@@ -1,20 +1,23 @@
-/** Places tried for a text before it goes to the map: a page must not make them all meet in one. */
+/**
+ * The maximum number of slots tried for a text before it goes to the map: a page must not make all of its texts
+ * collide.
+ */
 const MAX_PROBES = 16;
 const FIRST_SIZE = 512;
-/** Longer texts are rare; the map's own hash takes them. */
+/** Longer texts are rare, and the map hashes them. */
 const MAX_LENGTH = 300;
 
-/** Numbers the distinct texts of a page from 1 on, by their places in it; equal text, equal number. */
+/** Numbers the distinct texts of a page from 1 on. Equal texts have equal numbers. */
 export class TextTable {
   readonly #html: string;
   readonly #codes: Uint16Array;
   /** The texts by number; 0 is the empty one. */
   readonly texts: string[] = [""];
   #slots = new Int32Array(FIRST_SIZE);
-  /** Places of the texts that stand in `#slots`. */
+  /** The offsets of the texts in `#slots`. */
   readonly #starts: number[] = [0];
   readonly #hashes: number[] = [0];
-  /** Texts that are long, decoded or found no slot. */
+  /** The texts that are long, decoded or found no slot. */
   readonly #others = new Map<string, number>();
 
   constructor(html: string, codes: Uint16Array) {
@@ -22,7 +25,7 @@ export class TextTable {
     this.#codes = codes;
   }
 
-  /** The number of a text that the page has as it stands. */
+  /** Returns the number of a text that stands in the page unescaped. */
   numberAt(start: number, end: number): number {
     if (end <= start) return 0;
     if (end - start > MAX_LENGTH) return this.numberOf(this.#html.slice(start, end));
@@ -43,7 +46,7 @@ export class TextTable {
     return number;
   }
 
-  /** The number of any text. */
+  /** Returns the number of any text. */
   numberOf(text: string): number {
     if (text === "") return 0;
     let number = this.#others.get(text) ?? this.#placedNumber(text);
@@ -54,7 +57,7 @@ export class TextTable {
     return number;
   }
 
-  /** The number of a text that stands in the slots; -1 for others. */
+  /** Returns the number of a text in the slots; -1 for others. */
   #placedNumber(text: string): number {
     if (text.length > MAX_LENGTH) return -1;
     let hash = text.length;

@@ -1,12 +1,12 @@
 import { Tag, type TagId } from "./tags.ts";
 
-/** What the tokenizer reports, in page order; all places are offsets in the page. */
+/** The events of the tokenizer, in page order; all places are offsets in the page. */
 export interface TokenSink {
-  /** Text without a tag in it; `hasEntity` where an ampersand may start an entity. Never empty. */
+  /** Reports text without a tag, never empty; `hasEntity` is set when an ampersand may start an entity. */
   text(start: number, end: number, hasEntity: boolean): void;
-  /** A start tag's name; answers its tag number. Its attributes and `startTagEnd` follow. */
+  /** Reports a start tag's name and returns its tag number. Its attributes and `startTagEnd` follow. */
   startTag(nameStart: number, nameEnd: number): TagId;
-  /** One attribute of the start tag; the two values are equal where it has none. */
+  /** Reports an attribute of the start tag; the offsets of its value are equal when it has none. */
   attribute(nameStart: number, nameEnd: number, valueStart: number, valueEnd: number): void;
   /** @param end offset after the tag */
   startTagEnd(end: number, isSelfClosing: boolean): void;
@@ -33,7 +33,7 @@ const isSpace = (code: number): boolean =>
 
 const isLetter = (code: number): boolean => ((code | 32) - 97) >>> 0 < 26;
 
-/** Elements whose text holds no tags, up to their own end tag. */
+/** The elements whose content up to their own end tag is text without tags. */
 const RAW_NAMES: ReadonlyMap<TagId, string> = new Map([
   [Tag.script, "script"],
   [Tag.style, "style"],
@@ -43,8 +43,8 @@ const RAW_NAMES: ReadonlyMap<TagId, string> = new Map([
 ]);
 
 /**
- * Splits a page into tags and texts; comments, declarations and tags that the page cuts off are passed over.
- * It looks at each character once.
+ * Splits a page into tags and texts. Comments, declarations and tags that are cut off at the end are skipped. Each
+ * character is read once.
  */
 export class Tokenizer {
   readonly #html: string;
@@ -63,7 +63,7 @@ export class Tokenizer {
 
   run(): void {
     const length = this.#length;
-    // Where the text before the next tag begins: a "<" that starts none belongs to it.
+    // The start of the text before the next tag; a "<" that starts no tag belongs to it.
     let textStart = 0;
     while (this.#at < length) {
       this.#text(textStart);
@@ -71,7 +71,7 @@ export class Tokenizer {
       if (open >= length) return;
       textStart = this.#markup(open) ? this.#at : open;
     }
-    // The page ends in a "<" or "</" of its own.
+    // The page ends with a bare "<" or "</".
     if (textStart < length) this.#sink.text(textStart, length, false);
   }
 
@@ -83,7 +83,7 @@ export class Tokenizer {
     let hasEntity = false;
     for (; at < length; at++) {
       const code = codes[at]!;
-      // A text of 20 million "<" in as many pieces took a gigabyte.
+      // Reporting a text of 20 million "<" in as many pieces took a gigabyte.
       if (code === LESS && opensMarkup(codes[at + 1] ?? 0)) break;
       if (code === AMPERSAND) hasEntity = true;
     }
@@ -91,7 +91,10 @@ export class Tokenizer {
     if (at > start) this.#sink.text(start, at, hasEntity);
   }
 
-  /** Reads what starts with the "<" at `open`; false where it is text, whose next character is then current. */
+  /**
+   * Reads the markup that starts with the "<" at `open`; returns false when it is text, and then moves to its next
+   * character.
+   */
   #markup(open: number): boolean {
     const code = open + 1 < this.#length ? this.#codes[open + 1]! : 0;
     this.#at = open + 1;
@@ -122,7 +125,10 @@ export class Tokenizer {
     return at;
   }
 
-  /** Reads up to the end of the tag; true where it opens an element, false where it closes itself or is cut off. */
+  /**
+   * Reads up to the end of the tag; returns true when the tag opens an element, false when it closes itself or is cut
+   * off.
+   */
   #attributes(): boolean {
     const codes = this.#codes;
     const length = this.#length;
@@ -148,7 +154,7 @@ export class Tokenizer {
     return false;
   }
 
-  /** Reads an attribute; answers the place after it. */
+  /** Reads an attribute and returns the place after it. */
   #attribute(start: number): number {
     const codes = this.#codes;
     const length = this.#length;
@@ -186,14 +192,14 @@ export class Tokenizer {
     return at;
   }
 
-  /** Reads the text of an element that holds none but text, and its end tag. */
+  /** Reads the text of an element that contains only text, and its end tag. */
   #rawText(name: string): void {
     const html = this.#html;
     const start = this.#at;
     let open = html.indexOf("<", start);
     while (open >= 0 && !this.#isEndTagOf(name, open)) open = html.indexOf("<", open + 1);
     const end = open < 0 ? this.#length : open;
-    // Entities mean something in a title alone.
+    // Of these elements only a title has entities.
     const hasEntity = name === "title" && html.slice(start, end).includes("&");
     if (end > start) this.#sink.text(start, end, hasEntity);
     this.#at = end;
@@ -210,7 +216,7 @@ export class Tokenizer {
     return codes[end]! === GREATER || isSpace(codes[end]!);
   }
 
-  /** Reads an end tag from the place after its "</" on; false where these are text. */
+  /** Reads an end tag from after its "</"; returns false when these are text. */
   #endTag(from: number): boolean {
     const codes = this.#codes;
     const length = this.#length;
@@ -234,7 +240,7 @@ export class Tokenizer {
     return true;
   }
 
-  /** Skips what stands between "<!" and its end; a CDATA section means nothing in HTML and ends there too. */
+  /** Skips everything between "<!" and its end. A CDATA section has no meaning in HTML and ends there too. */
   #declaration(start: number): void {
     // A comment may be as short as `<!-->`.
     if (this.#html.startsWith("--", start)) this.#skipPast("-->", start);

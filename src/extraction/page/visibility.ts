@@ -5,34 +5,36 @@ import { isWhiteSpace } from "./word-stats.ts";
 
 const PANEL_GROUPS = 1 << 23;
 const MAX_CONTROLS = 2000;
-// React streams a page's late parts in hidden elements of such ids and moves them to their place at once.
+// React streams late parts of a page in hidden elements with such ids and moves them to their place at once.
 const STREAMED_ID = /^S:[0-9a-f]+$/;
 
-/** What an element is called, by the page's numbers. */
+/** The names of an element, as numbers of the page. */
 export type NamedElement = {
   readonly classes: string;
   readonly classId: number;
-  /** Groups of its class, id and role, see `groupsOf`. */
+  /** The groups of its class, id and role, see `groupsOf`. */
   readonly groups: number;
-  /** The page shows nothing between this and a button. */
+  /** Nothing visible stands between this element and a button before it. */
   readonly isAfterToggle: boolean;
 };
 
-/** True for what opens something by its attributes: the head of an accordion, a tab. */
+/** Tells by its attributes whether an element opens something, such as the head of an accordion or a tab. */
 export function opensSomething(attributes: StartTagAttributes): boolean {
   if (attributes.has(Field.expanded)) return true;
   const role = attributes.get(Field.role);
   return role === "button" || role === "tab";
 }
 
-/** Hidden text that counts as shown; `invisible` is what inline styles make so without taking its place. */
+/**
+ * Which hidden text counts as shown; `invisible` is text that inline styles hide but that keeps its space.
+ */
 export type Revealed = "nothing" | "invisible" | "all";
 
 /** Tells which elements the page hides, and which of those the reader can open. */
 export class Visibility {
   readonly #controlled = new Set<string>();
   readonly #names = new HiddenNames();
-  /** The inline styles of the page, and by their numbers whether they hide. */
+  /** The inline styles of the page, and for each number whether the style hides. */
   readonly #styles: TextTable;
   readonly #hidingStyles: boolean[] = [false];
 
@@ -43,19 +45,19 @@ export class Visibility {
     this.#revealed = revealed;
   }
 
-  /** Takes in a style sheet of the page. */
+  /** Reads a style sheet of the page. */
   read(sheet: string): void {
     this.#names.read(sheet);
   }
 
-  /** Takes in the ids that a button or link opens. */
+  /** Notes the ids that a button or link opens. */
   control(ids: string): void {
     if (this.#controlled.size >= MAX_CONTROLS) return;
     for (const id of ids.split(/\s+/)) this.#controlled.add(id.replace(/^#/, ""));
     this.#controlled.delete("");
   }
 
-  /** `ElementFlag.hidden`, `ElementFlag.panel` for what readers can open, or 0. */
+  /** Returns `ElementFlag.hidden`, `ElementFlag.panel` for what readers can open, or 0. */
   flagsOf(attributes: StartTagAttributes, { classes, classId, groups, isAfterToggle }: NamedElement): number {
     if (this.#revealed === "all") return 0;
     const isHidden =
@@ -73,7 +75,7 @@ export class Visibility {
     return isPanel ? ElementFlag.panel : ElementFlag.hidden;
   }
 
-  // Pages repeat their styles, and three regular expressions cost more than looking one up.
+  // Pages repeat their styles, and a lookup is cheaper than three regular expressions.
   #hidesByStyle(attributes: StartTagAttributes): boolean {
     const style = this.#styles.numberAt(attributes.startOf(Field.style), attributes.endOf(Field.style));
     this.#hidingStyles[style] ??= isHidingStyle(
@@ -87,7 +89,7 @@ export class Visibility {
 const isStreamed = (attributes: StartTagAttributes): boolean =>
   STREAMED_ID.test(attributes.get(Field.id) ?? "");
 
-// What inline styles hide from readers (opacity is left out: pages fade their own content in).
+// Matches inline styles that hide content from readers. Opacity is left out, because pages fade in their own content.
 const HIDING_STYLE =
   /(?:^|[;\s])(?:display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse)|font-size\s*:\s*0(?:px|em|rem|%)?\s*(?:!|;|$)|(?:text-indent|left|top|right|margin-left)\s*:\s*-\d{4,}|content-visibility\s*:\s*hidden|clip\s*:\s*rect\(\s*[01](?:px)?[\s,]+[01](?:px)?[\s,]+[01](?:px)?[\s,]+[01](?:px)?\s*\))/i;
 const ZERO_SIDE = /(?:^|[;\s])(?:width|height|max-width|max-height)\s*:\s*[01](?:px)?\s*(?:!|;|$)/i;
@@ -97,7 +99,7 @@ const MAX_STYLE_LENGTH = 2000;
 const INVISIBLE = /visibility\s*:\s*hidden/gi;
 
 /**
- * True when an inline style keeps an element from being seen.
+ * Tells whether an inline style hides an element.
  * @param revealsInvisible leaves `visibility: hidden` out of account
  */
 function isHidingStyle(style: string, revealsInvisible = false): boolean {
@@ -109,22 +111,22 @@ function isHidingStyle(style: string, revealsInvisible = false): boolean {
 const SIMPLE_SELECTOR = /^(?:[a-z][a-z0-9]*)?([.#])((?:[\w-]|\\:)+)$/i;
 const CLASS_OR_ID = /[.#]((?:[\w-]|\\:)+)/g;
 const MAX_SHEET_LENGTH = 1_000_000;
-// Names that style sheets elsewhere give to text for screen readers alone.
+// The class names that common style sheets give to text for screen readers alone.
 const SCREEN_READER_CLASS =
   /(?:^|\s)(?:sr-only|screen-reader-text|visually-?hidden|assistive-text|a11y-hidden)(?:\s|$)/i;
 
 /**
- * The classes and ids that the page's `<style>` elements, read so far, hide for every screen. A name that
- * any rule shows again (`.tab{display:none} .tab.active{display:block}`) does not count: only a browser
- * could tell which of the two wins.
+ * The classes and ids that the page's `<style>` elements read so far hide on every screen. A name that any rule shows
+ * again (`.tab{display:none} .tab.active{display:block}`) does not count: only a browser could tell which of the two
+ * wins.
  */
 class HiddenNames {
   readonly #classes = new Set<string>();
   readonly #ids = new Set<string>();
   readonly #shown = new Set<string>();
-  /** Classes that show their elements on some screens. */
+  /** The classes that show their elements on some screens. */
   readonly #shownOnSome = new Set<string>();
-  /** Answers by class number; emptied when another sheet is read. */
+  /** The known answers by class number; emptied when another sheet is read. */
   #known: boolean[] = [];
 
   read(sheet: string): void {
@@ -148,7 +150,7 @@ class HiddenNames {
     return isHidden;
   }
 
-  /** Whether any id is hidden. */
+  /** Tells whether any id is hidden. */
   get hidesIds(): boolean {
     return this.#ids.size > 0;
   }
@@ -182,14 +184,14 @@ const isShowing = (declarations: string): boolean =>
 
 type VisitRule = (selectors: string, declarations: string) => void;
 
-// Rules inside @media hold for some screens: they cannot hide, but they can show. Those of its like are
-// passed over.
+// Visits the rules of a sheet. Rules inside @media apply to some screens only: they cannot hide, but they can show.
+// Other at-rules are skipped.
 function forEachRule(sheet: string, visit: VisitRule, visitOnSome: VisitRule): void {
   const css = withoutComments(sheet).replace(/<!--|-->/g, "");
   let at = 0;
-  /** Where the rules of a media query end; 0 outside. */
+  /** The end of the current media query's rules; 0 outside of one. */
   let mediaEnd = 0;
-  /** Where the next declaration stands that may hide or show something: most rules have none. */
+  /** The next declaration that may hide or show something; most rules have none. */
   let telling = -1;
   while (at < css.length) {
     const open = css.indexOf("{", at);
@@ -221,7 +223,7 @@ function forEachRule(sheet: string, visit: VisitRule, visitOnSome: VisitRule): v
 
 const AT_SIGN = 0x40;
 
-/** What declarations say that hide or show, see `HIDING_STYLE`, `CLIPPED` and `isShowing`. */
+/** Matches what hiding or showing declarations contain, see `HIDING_STYLE`, `CLIPPED` and `isShowing`. */
 const TELLING = /display|visibility|clip|overflow|font-size\s*:\s*0|:\s*-\d{4}/gi;
 
 function nextTelling(css: string, from: number): number {

@@ -1,4 +1,4 @@
-/** Columns of the numbers about one block's text. */
+/** The columns of a block's text statistics. */
 export const TextStat = {
   words: 0,
   chars: 1,
@@ -14,14 +14,14 @@ export const TextStat = {
   /** 1 when the last character ends a sentence. */
   endsSentence: 11,
   letters: 12,
-  /** Hash of the text as the block's identity among repeats. */
+  /** A hash of the text that identifies repeated blocks. */
   hashLow: 13,
   years: 14,
   linkCount: 15,
   count: 16,
 } as const;
 
-/** Words are counted in this many buckets; two words that share one cost a little precision. */
+/** Words are counted in this many buckets; words that share one cost a little precision. */
 export const WORD_BUCKETS = 1 << 14;
 
 const OTHER = 0;
@@ -47,7 +47,7 @@ function kindOf(code: number): number {
   return kind;
 }
 
-/** White space as `\s` of regular expressions means it. */
+/** Tells whether a character is white space in the sense of `\s`. */
 export const isWhiteSpace = (code: number): boolean => kindOf(code) === SPACE;
 
 function classify(code: number): number {
@@ -64,19 +64,18 @@ function classify(code: number): number {
   return /[\p{L}\p{N}\p{M}_]/u.test(character) || (code >= 0xd800 && code < 0xe000) ? LETTER : OTHER;
 }
 
-/** Where a text's numbers and words go. */
+/** The destination of a text's statistics and words. */
 export type StatSink = {
   stats: Float32Array;
-  /** First column of this text in `stats`. */
+  /** The first column of this text in `stats`. */
   at: number;
   words: Uint16Array;
   wordCount: number;
 };
 
 /**
- * Counts one text into the sink. `marks` are ranges of the text (start, end, start, …) that lie in
- * links, `boldMarks` those in bold type. Two ideographs count as a word, as text in such scripts has no
- * spaces.
+ * Counts one text into the sink. `marks` are the ranges of the text (start, end, start, …) inside links, `boldMarks`
+ * those in bold type. Two ideographs count as a word, because such scripts have no spaces.
  */
 export function countText(
   text: string,
