@@ -10,6 +10,7 @@ export { pages } from "./api/mcp/pages.ts";
 export { serveMcpStdio } from "./api/mcp/stdio.ts";
 export { startSearchServer } from "./api/search/serve.ts";
 export type { AccessOptions } from "./middleware/access.ts";
+export { createTokenVerifier } from "./middleware/bearer-tokens.ts";
 export { normalBasePath } from "./middleware/client.ts";
 export { addKey, openKeyFile, readKeys, removeKey } from "./middleware/key-file.ts";
 export { type ServingPart, type ServingProcess, type Supervisor, serveProcesses } from "./processes/serve.ts";

@@ -8,6 +8,7 @@ import { type Handler, inLayers, type Layer } from "./middleware/exchange.ts";
 import { refuseWhileDraining } from "./middleware/limits.ts";
 import { observe } from "./middleware/observe.ts";
 import { guardOrigin, type OriginRules } from "./middleware/origin.ts";
+import { serveResourceMetadata } from "./middleware/resource-metadata.ts";
 import { trackRequests } from "./middleware/under-way.ts";
 import { serveApiDocs, servePage, type WebPage } from "./web/index.ts";
 
@@ -66,6 +67,7 @@ export function serve(place: ServerPlace, service: Service): RunningServer {
       guardOrigin({ ...service, boundHost: place.host, allowedHosts: place.allowedHosts }),
       servePage(service.page),
       serveApiDocs,
+      ...(access.resource ? [serveResourceMetadata(access.resource)] : []),
       requireGrant({ access, openPaths: PROBE_PATHS }),
       refuseWhileDraining(() => draining.signal.aborted, PROBE_PATHS),
       underWay.layer,

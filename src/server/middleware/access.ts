@@ -1,6 +1,7 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { Exchange, Grant, Layer } from "./exchange.ts";
 import { ProblemError } from "./problem.ts";
+import { metadataUrl, type ProtectedResource } from "./resource-metadata.ts";
 
 /** Knows the tokens of callers. */
 export type Keys = { readonly find: (token: string) => Grant | null | Promise<Grant | null> };
@@ -11,26 +12,33 @@ export type AccessOptions = {
   readonly apiKey: string | null;
   /** Keys with names. */
   readonly keys?: Keys | null;
+  /** Tokens of an issuer, and what clients are told to get one. */
+  readonly tokens?: (Keys & ProtectedResource) | null;
 };
 
 export type Access = {
   /** Whether callers need to show nothing. */
   readonly isOpen: boolean;
+  /** What clients need to get a token; null where none are taken. */
+  readonly resource: ProtectedResource | null;
   /** What a request is granted; null for nothing. */
   readonly grantOf: (request: Request) => Promise<Grant | null>;
 };
 
 const EVERYBODY: Grant = { name: "", tenants: null };
 
-export function createAccess({ apiKey, keys = null }: AccessOptions): Access {
-  if (apiKey === null && keys === null) return { isOpen: true, grantOf: async () => EVERYBODY };
+export function createAccess({ apiKey, keys = null, tokens = null }: AccessOptions): Access {
+  if (apiKey === null && keys === null && tokens === null)
+    return { isOpen: true, resource: null, grantOf: async () => EVERYBODY };
   const isApiKey = apiKey === null ? () => false : matcherOf(apiKey);
   return {
     isOpen: false,
+    resource: tokens,
     grantOf: async (request) => {
       const token = tokenOf(request);
       if (token === undefined) return null;
-      return isApiKey(token) ? EVERYBODY : ((await keys?.find(token)) ?? null);
+      if (isApiKey(token)) return EVERYBODY;
+      return (await keys?.find(token)) ?? (await tokens?.find(token)) ?? null;
     },
   };
 }
@@ -48,22 +56,26 @@ export function requireGrant(options: {
   return (next) => async (exchange) => {
     if (openPaths.includes(exchange.path)) return next(exchange);
     const grant = await access.grantOf(exchange.request);
-    if (grant === null) throw refusal(exchange);
+    if (grant === null) throw refusal(exchange, access.resource);
     if (grant.name !== "") exchange.notes.key = grant.name;
     return next({ ...exchange, grant });
   };
 }
 
-const refusal = ({ request }: Exchange): ProblemError =>
-  new ProblemError({
+function refusal(exchange: Exchange, resource: ProtectedResource | null): ProblemError {
+  const isMissing = tokenOf(exchange.request) === undefined;
+  const what = resource === null ? "API key" : "API key or token";
+  const challenge = ['realm="article-extractor"'];
+  // RFC 6750, section 3.1, and RFC 9728, section 5.1.
+  if (resource !== null && !isMissing) challenge.push('error="invalid_token"');
+  if (resource !== null) challenge.push(`resource_metadata="${metadataUrl(exchange)}"`);
+  return new ProblemError({
     status: 401,
     code: "unauthorized",
-    detail:
-      tokenOf(request) === undefined
-        ? "an API key is needed: Authorization: Bearer KEY"
-        : "the API key is wrong",
-    headers: { "www-authenticate": 'Bearer realm="article-extractor"' },
+    detail: isMissing ? `an ${what} is needed: Authorization: Bearer KEY` : `the ${what} is wrong`,
+    headers: { "www-authenticate": `Bearer ${challenge.join(", ")}` },
   });
+}
 
 /** The hash of a token. Keys are random and long, so that a fast hash does not help who guesses. */
 export const hashOf = (token: string): string => digest(token).toString("hex");

@@ -59,13 +59,22 @@ const prefixes = list(
   (part) => parseUrlPrefix(part) !== null && hasNoCredentials(part) && isUnbroken(part),
 );
 
+const httpUrl = v.pipe(v.string(HTTP_URL), v.check(isHttpUrl, HTTP_URL));
+
 const fallback = v.strictObject({
   enabled: flag(false),
-  endpoint: v.optional(v.nullable(v.pipe(v.string(HTTP_URL), v.check(isHttpUrl, HTTP_URL))), null),
+  endpoint: v.optional(v.nullable(httpUrl), null),
   timeout_seconds: v.optional(whole(1, 120), 20),
   batch_size: v.optional(whole(1, 8), 1),
   max_retries: v.optional(whole(0, 10), 2),
   api_key_env: v.optional(v.nullable(variableName), null),
+});
+
+const oauth = v.strictObject({
+  issuer: httpUrl,
+  audience: words,
+  jwks_url: v.optional(v.nullable(httpUrl), null),
+  tenants_claim: v.optional(v.nullable(words), null),
 });
 
 const infrastructure = v.strictObject({
@@ -86,6 +95,7 @@ const infrastructure = v.strictObject({
   allow_index_builds: flag(false),
   allow_page_fetches: flag(false),
   keys_file: v.optional(v.nullable(words), null),
+  oauth: v.optional(v.nullable(oauth), null),
   article_extractor_fallback: v.optional(fallback, {}),
 });
 

@@ -33,6 +33,12 @@ function toInfrastructure(file: DeploymentFile["infrastructure"], directory: str
     preferBrowser: file.crawler_browser_first,
     allowPageFetches: file.allow_page_fetches,
     keysFile: file.keys_file === null ? null : resolve(directory, file.keys_file),
+    oauth: file.oauth && {
+      issuer: file.oauth.issuer,
+      audience: file.oauth.audience,
+      jwksUrl: file.oauth.jwks_url,
+      tenantsClaim: file.oauth.tenants_claim,
+    },
     fallback: toFallback(file.article_extractor_fallback),
   };
 }

@@ -31,8 +31,19 @@ export type InfrastructureSettings = {
   readonly allowPageFetches: boolean;
   /** The absolute path of the file with the keys of callers; null without one. */
   readonly keysFile: string | null;
+  /** Whose tokens callers may send; null where none are taken. */
+  readonly oauth: OauthSettings | null;
   /** Null when the fallback is switched off. */
   readonly fallback: FallbackSettings | null;
+};
+
+export type OauthSettings = {
+  readonly issuer: string;
+  readonly audience: string;
+  /** Null asks the issuer where its keys are. */
+  readonly jwksUrl: string | null;
+  /** The claim that names the tenants of a token; null gives every token all of them. */
+  readonly tenantsClaim: string | null;
 };
 
 export type FallbackSettings = {

@@ -31,6 +31,7 @@ describe("a valid deployment file", () => {
       preferBrowser: true,
       allowPageFetches: false,
       keysFile: null,
+      oauth: null,
       fallback: null,
     });
     expect(deployment.tenants[0]).toMatchObject({ source: "filesystem", allowIndexBuilds: false });

@@ -1,7 +1,8 @@
-import { type OpenTenants, openTenantApp, openTenants } from "../../../app/index.ts";
+import { type OpenTenants, openIssuer, openTenantApp, openTenants } from "../../../app/index.ts";
 import { Failure } from "../../../base/failure.ts";
 import type { Log } from "../../../base/log.ts";
 import {
+  createTokenVerifier,
   documentation,
   openKeyFile,
   type ServingPart,
@@ -56,7 +57,12 @@ export async function serveSearch(parts: CommandParts): Promise<number> {
   const serving: Serving = { command, ...parts, ...deployed, log };
   if (command.isStdio) return await serveStdio(serving);
   const network = await networkOf(serving);
-  if (io.supervisor === null) warnWithoutKey(network, "DOCS_SEARCH_API_KEY", notices);
+  if (io.supervisor === null)
+    warnWithoutKey(
+      { ...network, hasTokens: deployment.infrastructure.oauth !== null },
+      "DOCS_SEARCH_API_KEY",
+      notices,
+    );
   return await serveProcesses(
     {
       ...network,
@@ -110,9 +116,17 @@ async function runServer(
   await checkSources(serving, tenants);
   using joined = process.join(database);
   tenants.registry.start();
+  const { oauth } = deployment.infrastructure;
+  await using issuer =
+    oauth && openIssuer(app, [oauth.issuer, ...(oauth.jwksUrl === null ? [] : [oauth.jwksUrl])]);
+  const tokens =
+    oauth && issuer
+      ? { ...oauth, ...createTokenVerifier(oauth, { read: issuer.read, now: Date.now, log }) }
+      : null;
   await using server = startSearchServer({
     ...toolOptions(deployment, { ...tenants, app, ...program }),
     ...network,
+    tokens,
     ...process,
     ...joined,
     isOffline,

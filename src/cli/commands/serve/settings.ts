@@ -47,11 +47,17 @@ export async function readApiKey(
 
 /** Warns at the start about a server that other machines can reach and use without a key. */
 export function warnWithoutKey(
-  { host, apiKey, keys = null }: { readonly host: string } & AccessOptions,
+  {
+    host,
+    apiKey,
+    keys = null,
+    hasTokens = false,
+  }: { readonly host: string; readonly hasTokens?: boolean } & AccessOptions,
   variable: string,
   notices: Notices,
 ): void {
-  if (apiKey !== null || keys !== null || host === "localhost" || isLoopbackAddress(host)) return;
+  if (apiKey !== null || keys !== null || hasTokens || host === "localhost" || isLoopbackAddress(host))
+    return;
   notices.warn(`there is no API key: whoever reaches ${host} may use the server; ${variable} sets one`);
 }
 

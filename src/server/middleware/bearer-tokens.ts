@@ -1,0 +1,151 @@
+import { createLocalJWKSet, errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from "jose";
+import { isRecord } from "../../base/json.ts";
+import type { Log } from "../../base/log.ts";
+import type { Keys } from "./access.ts";
+import type { Grant } from "./exchange.ts";
+import { ProblemError } from "./problem.ts";
+
+/** Whose tokens a server takes (RFC 6750), and for what they must have been issued. */
+type TokenSettings = {
+  /** As tokens name it in `iss`. */
+  readonly issuer: string;
+  /** What tokens must name in `aud`: the server's address as clients see it. */
+  readonly audience: string;
+  /** Where the issuer's keys are; null asks the issuer. */
+  readonly jwksUrl: string | null;
+  /** The claim with the codenames of the tenants that a token is for; null gives every token all of them. */
+  readonly tenantsClaim: string | null;
+};
+
+type TokenParts = {
+  /** Reads a small text from the issuer. @throws Failure */
+  readonly read: (url: string) => Promise<string>;
+  readonly now: () => number;
+  readonly log: Log;
+};
+
+/** Signatures with a public key only: with a shared secret, who can check a token could also make one. */
+const ALGORITHMS = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"];
+
+/** How far the clocks of the issuer and of this machine may differ, in seconds. */
+const CLOCK_TOLERANCE_S = 30;
+
+/** Longer tokens are not looked at, in characters. */
+const MAX_TOKEN = 16 * 1024;
+
+/** Checks tokens of an issuer: their signature, issuer, audience and times. */
+export function createTokenVerifier(settings: TokenSettings, parts: TokenParts): Keys {
+  const keyOf = createIssuerKeys(settings, parts);
+  const { issuer, audience } = settings;
+  return {
+    find: async (token) => {
+      if (token.length > MAX_TOKEN || token.split(".").length !== 3) return null;
+      try {
+        const { payload } = await jwtVerify(token, keyOf, {
+          issuer,
+          audience,
+          algorithms: ALGORITHMS,
+          requiredClaims: ["exp"],
+          clockTolerance: CLOCK_TOLERANCE_S,
+          currentDate: new Date(parts.now()),
+        });
+        return grantOf(payload, settings);
+      } catch (error) {
+        if (error instanceof errors.JOSEError || error instanceof TypeError) return null;
+        throw error;
+      }
+    },
+  };
+}
+
+const MAX_NAME = 100;
+
+function grantOf(payload: JWTPayload, { tenantsClaim }: TokenSettings): Grant {
+  const named = [payload.client_id, payload.azp, payload.sub].find((value) => typeof value === "string");
+  const name = `token of ${String(named ?? "nobody").slice(0, MAX_NAME)}`;
+  return { name, tenants: tenantsClaim === null ? null : wordsOf(payload[tenantsClaim]) };
+}
+
+/** A list, or a text with blanks between; none of anything else, so that a token without the claim opens nothing. */
+function wordsOf(claim: unknown): readonly string[] {
+  const list = typeof claim === "string" ? claim.split(/\s+/) : claim;
+  return Array.isArray(list) ? list.filter((one) => typeof one === "string" && one !== "") : [];
+}
+
+/** How long keys are used without asking again, in ms. */
+const FRESH_MS = 600_000;
+/** How soon the issuer is asked again, for a key that is new or after a failure, in ms. */
+const AGAIN_MS = 30_000;
+
+/**
+ * The keys of the issuer, as they are needed. A token with an unknown key makes it ask again, because issuers
+ * change their keys; so do keys that are old. While the issuer cannot be reached, the keys of before hold.
+ */
+function createIssuerKeys(settings: TokenSettings, { read, now, log }: TokenParts): JWTVerifyGetKey {
+  let keys: ReturnType<typeof createLocalJWKSet> | null = null;
+  let askedAt = Number.NEGATIVE_INFINITY;
+  let asking: Promise<void> | null = null;
+  const ask = async (): Promise<void> => {
+    askedAt = now();
+    try {
+      const url = settings.jwksUrl ?? (await findJwksUrl(settings.issuer, read));
+      const found: unknown = JSON.parse(await read(url));
+      if (!isRecord(found) || !Array.isArray(found.keys)) throw new Error(`${url} has no list of keys`);
+      keys = createLocalJWKSet({ keys: found.keys });
+    } catch (error) {
+      log.error("the issuer's keys cannot be read", { issuer: settings.issuer, error: String(error) });
+    }
+  };
+  const refresh = async (afterMs: number): Promise<void> => {
+    if (asking === null && now() - askedAt >= afterMs)
+      asking = ask().finally(() => {
+        asking = null;
+      });
+    await asking;
+  };
+  return async (header, token) => {
+    await refresh(keys === null ? AGAIN_MS : FRESH_MS);
+    if (keys === null) throw unavailable();
+    try {
+      return await keys(header, token);
+    } catch (error) {
+      if (!(error instanceof errors.JWKSNoMatchingKey)) throw error;
+      await refresh(AGAIN_MS);
+      return await keys(header, token);
+    }
+  };
+}
+
+const unavailable = (): ProblemError =>
+  new ProblemError({
+    status: 503,
+    code: "issuer_unavailable",
+    detail: "the keys of the tokens' issuer cannot be read; try again",
+    headers: { "retry-after": "30" },
+  });
+
+/**
+ * Asks the issuer where its keys are: RFC 8414, section 3.1, then OpenID Connect Discovery, section 4.
+ * @throws Error when neither says so
+ */
+async function findJwksUrl(issuer: string, read: TokenParts["read"]): Promise<string> {
+  const { origin, pathname } = new URL(issuer);
+  const path = pathname.replace(/\/$/, "");
+  const places = [
+    `${origin}/.well-known/oauth-authorization-server${path}`,
+    `${origin}${path}/.well-known/openid-configuration`,
+  ];
+  let problem: unknown;
+  for (const place of places) {
+    try {
+      const found: unknown = JSON.parse(await read(place));
+      // Another issuer's document must not decide whose keys count.
+      if (isRecord(found) && found.issuer === issuer && typeof found.jwks_uri === "string")
+        return found.jwks_uri;
+      problem = new Error(`${place} is no description of ${issuer}`);
+    } catch (error) {
+      problem = error;
+    }
+  }
+  throw problem;
+}
