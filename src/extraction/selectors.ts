@@ -27,7 +27,7 @@ export function applySelectors(
   if (document.documentElement === null || document.body === null)
     return { html: null, elements: 0, unmatched };
   if (select === null) return { html: sourceOf(document.documentElement), elements: 0, unmatched };
-  const selected = selectAll(document, select, "--select");
+  const selected = selectAll(document, select, "select");
   const parts = outermost(selected).map(sourceOf);
   return { html: parts.length === 0 ? null : parts.join("\n"), elements: selected.length, unmatched };
 }
@@ -58,7 +58,7 @@ function sourceOf(root: Element): string {
  * the selectors that match nothing.
  */
 function removeExcluded(document: Document, exclude: readonly string[]): readonly string[] {
-  const matches = exclude.map((selector) => selectAll(document, selector, "--exclude"));
+  const matches = exclude.map((selector) => selectAll(document, selector, "exclude"));
   for (const element of matches.flat()) element.remove();
   return exclude.filter((_, index) => matches[index]?.length === 0);
 }

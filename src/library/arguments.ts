@@ -119,6 +119,8 @@ function describe(value: unknown): string {
   if (value === null || value === undefined) return String(value);
   if (typeof value === "string") return `the text ${JSON.stringify(value.slice(0, 100))}`;
   if (typeof value === "function") return "a function";
+  if (Array.isArray(value) && value.length < 10 && value.every(isText))
+    return `the list ${JSON.stringify(value.map((text) => text.slice(0, 40)))}`;
   if (typeof value !== "object") return `the ${typeof value} ${String(value)}`;
   if ("then" in value) return "a promise: await it first";
   if ("arrayBuffer" in value) return `${nameOf(value)}: pass what its arrayBuffer() resolves to`;

@@ -174,12 +174,12 @@ function describeFailures(extract: Extract): void {
       const chosen = await failureOf(extract(PAGE, { select: selector }));
       expect([chosen.code, chosen.message]).toEqual([
         "invalid_usage",
-        `--select ${JSON.stringify(selector)} is not a CSS selector`,
+        `select ${JSON.stringify(selector)} is not a CSS selector`,
       ]);
       const excluded = await failureOf(extract(PAGE, { exclude: [selector] }));
       expect([excluded.code, excluded.message]).toEqual([
         "invalid_usage",
-        `--exclude ${JSON.stringify(selector)} is not a CSS selector`,
+        `exclude ${JSON.stringify(selector)} is not a CSS selector`,
       ]);
     });
   }

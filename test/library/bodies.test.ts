@@ -36,7 +36,7 @@ const WRONG: readonly (readonly [call: string, message: string])[] = [
       ["new Response('x')", "a value of type Response: pass what its arrayBuffer() resolves to"],
       ["{}", "a value of type Object"],
       ["Object.create(null)", "a value of type Object"],
-      ["['x']", "a value of type Array"],
+      ["['x']", 'the list ["x"]'],
       ["new Date(0)", "a value of type Date"],
       ["() => 'x'", "a function"],
       ["Symbol('x')", "the symbol Symbol(x)"],
@@ -75,7 +75,11 @@ const WRONG: readonly (readonly [call: string, message: string])[] = [
     "extractArticle('x', null, { signal: {} })",
     "extractArticle takes an AbortSignal as signal, not a value of type Object",
   ],
-  ["extractArticle('x', null, { select: '[' })", '--select "[" is not a CSS selector'],
+  [
+    "extractArticle('x', null, { include: ['link'] })",
+    'extractArticle takes a list of links, images, structuredData as include, not the list ["link"]',
+  ],
+  ["extractArticle('x', null, { select: '[' })", 'select "[" is not a CSS selector'],
   ["extractArticleFromUrl(null)", "extractArticleFromUrl takes the page's address as text, not null"],
   [
     "extractArticleFromUrl('http://h/', { network: { retries: -1 } })",

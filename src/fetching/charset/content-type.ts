@@ -32,8 +32,9 @@ export function isPageType(type: ContentType | null): boolean | null {
   return PAGE_TYPES.has(type.essence);
 }
 
+/** What the standard names, and the other elements that a part of a page begins with. */
 const HTML_START =
-  /^<(?:!doctype html|!--|html|head|script|iframe|h1|div|font|table|a|style|title|b|body|br|p|meta|link|article|main|section)[\s>/!]/i;
+  /^<(?:!doctype html|!--|html|head|script|iframe|h[1-6]|div|font|table|a|style|title|b|body|br|p|meta|link|article|main|section|header|hgroup|nav|aside|footer|span|ul|ol|dl|blockquote|figure|picture|img|svg|video|audio|details|form|em|strong|i|code|template|noscript|base|center|hr|button|dialog)[\s>/!]/i;
 
 /**
  * Finds the type of a body that came without one, as in the WHATWG MIME Sniffing standard.

@@ -283,6 +283,12 @@ describe("guessed types", () => {
     ["<?xml version='1.0'?><rss/>", null],
     ["<?xml version='1.0'?><!DOCTYPE html><html xmlns='x'>", "application/xhtml+xml"],
     ["", "text/plain"],
+    ['<img src="gate.png" alt="The gate">', "text/html"],
+    ["<svg><title>Gate</title></svg>", "text/html"],
+    ["<ul><li>Gate</li></ul>", "text/html"],
+    ["<h2>Gates</h2>", "text/html"],
+    ["<imgs of gates>", "text/plain"],
+    ["<john@gates.test> wrote:", "text/plain"],
   ])("%j is %p", (text, expected) => {
     expect(sniffPageType(new Uint8Array(Buffer.from(text, "latin1")))).toBe(expected);
   });

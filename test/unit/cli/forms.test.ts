@@ -166,7 +166,7 @@ describe("--fields", () => {
     [["--compact", "-o", "p.txt"], "--compact goes with --output json"],
     [["--resume", "p.jsonl", "--output", "text"], "--resume goes with --output json"],
     [
-      ["--resume", "p.jsonl", "--fields", "title"],
+      ["https://weir.test/", "--resume", "p.jsonl", "--fields", "title"],
       "--resume tells pages by their url, which --fields leaves out",
     ],
     [["--resume", "p.jsonl", "-o", "p.json"], "--output-file and --resume exclude each other"],
@@ -192,6 +192,17 @@ describe("--compact", () => {
     expect(compact.stdout.trimEnd()).not.toContain("\n");
     expect(JSON.parse(compact.stdout)).toEqual(JSON.parse(plain.stdout));
   });
+});
+
+test("--resume tells local pages by their file, whatever --fields names", async () => {
+  await using directory = await temporaryDirectory();
+  await writeFile(join(directory.path, "gate.html"), PAGE);
+  const args = ["--file", "gate.html", "--resume", "all.jsonl", "--fields", "title"];
+  for (const _ of ["at first", "again"])
+    expect(await runCommand(args, { cwd: directory.path })).toMatchObject({ exitCode: 0 });
+  expect(await readFile(join(directory.path, "all.jsonl"), "utf8")).toBe(
+    `${JSON.stringify({ file: "gate.html", title: "Gates & Weirs" })}\n`,
+  );
 });
 
 test("a file named by mistake is not written to", async () => {

@@ -58,10 +58,11 @@ export function readExtractCommand(typed: Typed, hasPerson: () => boolean): Extr
   const format = readFormat(typed, resumeFile === null ? ending : ".jsonl");
   requireFormat(typed, format);
   const fields = readFields(typed);
-  if (resumeFile !== null && !fields.includes("url"))
+  const input = readInput(typed);
+  if (resumeFile !== null && !fields.includes("url") && hasUrls(input))
     throw new Failure("invalid_usage", "--resume tells pages by their url, which --fields leaves out");
   return {
-    input: readInput(typed),
+    input,
     format,
     fields,
     isCompact: typed.has("compact") || ending === ".jsonl",
@@ -122,6 +123,10 @@ function renderingsOf(
   if (format === "json") return renderingsFor(fields);
   return format === "markdown" ? ["markdown"] : format === "html" ? ["content"] : [];
 }
+
+/** Whether lines of the input's pages are told by their url; those of local pages begin with their file. */
+const hasUrls = (input: ExtractInput): boolean =>
+  input.kind !== "list" || input.sources.some(({ kind }) => kind === "url" || kind === "list-file");
 
 function readInput(typed: Typed): ExtractInput {
   const url = readBaseUrl(typed);

@@ -49,7 +49,7 @@ async function runExtract(command: ExtractCommand, parts: ExtractParts): Promise
     return await extractList(input.sources, command, { ...parts, session, read });
   }
   await using sink = await openSink(command.outputFile, io);
-  if (input.kind === "url") await requireSelectors(command.extraction, { session, signal: io.signal });
+  await requireSelectors(command.extraction, { session, signal: io.signal });
   const fetched = await extractOne(input, command, { session, io });
   warnOfResult(fetched, command, parts.notices);
   await sink.write(formatArticle(fetched, command, parts.now()));

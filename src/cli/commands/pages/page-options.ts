@@ -152,7 +152,7 @@ function readHeader(written: string): readonly [name: string, value: string] {
 }
 
 /**
- * Checks the selectors. A selector is parsed with its page; a wrong one should be reported before a page is fetched,
+ * Checks the selectors. A selector is parsed with its page; a wrong one should be reported before a page is read,
  * and once for many pages, so it is tried on a page of one word first.
  * @throws Failure `invalid_usage`
  */
@@ -165,7 +165,10 @@ export async function requireSelectors(
   try {
     await session.fromDocument(page, extraction, signal);
   } catch (error) {
-    const isExpected = error instanceof Failure && error.code === "no_content"; // nothing matches, of course
-    if (!isExpected) throw error;
+    if (!(error instanceof Failure)) throw error;
+    // The extractor calls the options by their names in a program.
+    if (error.code === "invalid_usage")
+      throw new Failure("invalid_usage", `--${error.message}`, { cause: error });
+    if (error.code !== "no_content") throw error; // nothing matches, of course
   }
 }
