@@ -4,8 +4,7 @@
  */
 import { join } from "node:path";
 import { FAILURE_OUTCOMES } from "../src/base/failure.ts";
-import { FLAG_GROUPS, type Flag } from "../src/cli/flags/flag.ts";
-import { CRAWL_ONLY_FLAGS, EXTRACT_FLAGS } from "../src/cli/flags/pages.ts";
+import { CRAWL_ONLY_FLAGS, EXTRACT_FLAGS, FLAG_GROUPS, type Flag } from "../src/cli/testing.ts";
 import { VARIABLES } from "../src/settings/index.ts";
 
 const ROOT = join(import.meta.dir, "..");

@@ -84,7 +84,7 @@ const CLEAN: Readonly<Record<string, string>> = {
     'import { main } from "../src/cli/index.ts";\nmain(process.env, new URL("./worker.ts", import.meta.url));\n',
   "bin/worker.ts": 'import { run } from "../src/extraction/worker.ts";\nrun();\n',
   "src/extraction/worker.ts": "export const run = () => {};\n",
-  "scripts/build.ts": 'import { main } from "../src/cli/main.ts";\nfetch(process.env.A, main);\n',
+  "scripts/build.ts": 'import { main } from "../src/cli/index.ts";\nfetch(process.env.A, main);\n',
 };
 
 const treeOf = (changes: Readonly<Record<string, string>>): SourceFile[] =>

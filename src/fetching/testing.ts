@@ -2,11 +2,13 @@
 export type { BrowserFetcherOptions } from "./browser/fetcher.ts";
 export { type BrowserHost, createBrowserHost } from "./browser/host.ts";
 export { findBrowser } from "./browser/hosts.ts";
+export { binaryBody, sniffPageType } from "./charset/content-type.ts";
 export type { Resolve } from "./egress/egress.ts";
+export { formatIpAddress, networkHolds, parseIpAddress, parseIpNetwork } from "./egress/ip-address.ts";
 export type { HttpFetcherOptions } from "./http/fetcher.ts";
 export { DESKTOP_BROWSERS } from "./http/request-headers.ts";
 export { parseRobots } from "./robots/robots.ts";
-export type { StoredCookie } from "./session/changes.ts";
+export type { CookieChange, StoredCookie } from "./session/changes.ts";
 export { createCookieSession } from "./session/cookies.ts";
 export type { StorageOptions } from "./session/storage.ts";
 export type { FetchedStream, StreamPurpose } from "./types.ts";

@@ -1,3 +1,14 @@
 // What tests and benches use of this room besides its door; nothing of the product does.
+export { pageOfText } from "./api/mcp/paging.ts";
+export { createMcpEndpoint } from "./api/mcp/protocol.ts";
 export { DOCUMENT_INSTRUCTIONS } from "./api/mcp/tools.ts";
-export { reservePort } from "./listen.ts";
+export { openSearchTimes } from "./api/search/search-times.ts";
+export { type Listener, listen, reservePort } from "./listen.ts";
+export { createAccess, requireGrant } from "./middleware/access.ts";
+export { type BodyLimits, MAX_BODY_BYTES, readJsonBody, receiveBodies } from "./middleware/body.ts";
+export { type Exchange, type Handler, inLayers, type Layer } from "./middleware/exchange.ts";
+export { limitClients, limitConcurrency, refuseWhileDraining } from "./middleware/limits.ts";
+export { observe, shownPath } from "./middleware/observe.ts";
+export { guardOrigin } from "./middleware/origin.ts";
+export { readMarkdown } from "./web/page/markdown/blocks.ts";
+export { inlineText, readInline } from "./web/page/markdown/inline.ts";

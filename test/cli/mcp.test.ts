@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
-import { COMMANDS } from "../../src/cli/commands.ts";
+import { COMMANDS } from "../../src/cli/testing.ts";
 import { MCP_CLIENTS } from "../../src/server/index.ts";
 import { BINARY, cleanEnvironment, runBinary, runShell, temporaryDirectory } from "../support/binary.ts";
 import { type McpSite, startMcpSite } from "../support/mcp-site.ts";

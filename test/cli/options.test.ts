@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import manifest from "../../package.json" with { type: "json" };
-import { EXTRACT_FLAGS } from "../../src/cli/flags/pages.ts";
+import { EXTRACT_FLAGS } from "../../src/cli/testing.ts";
 import { DESKTOP_BROWSERS } from "../../src/fetching/testing.ts";
 import { runBinary, temporaryDirectory } from "../support/binary.ts";
 import { type ForwardProxy, startForwardProxy } from "../support/forward-proxy.ts";

@@ -84,15 +84,7 @@ export const PUBLIC_ROOM = "library";
 export const UNUSED_DOOR_NAMES: Readonly<Record<string, number>> = { extraction: 14 };
 
 /** Rooms whose inner files tests and benches still import. */
-export const ROOMS_OPEN_TO_TESTS: readonly string[] = [
-  "app",
-  "base",
-  "cli",
-  "extraction",
-  "fetching",
-  "server",
-  "settings",
-];
+export const ROOMS_OPEN_TO_TESTS: readonly string[] = ["base", "extraction"];
 
 /** Rooms that may read the environment: one owns it, the entries hand it over. */
 export const ENVIRONMENT_READERS: readonly string[] = ["settings", "bin", "library"];

@@ -1,5 +1,5 @@
-import { createMcpEndpoint } from "../../src/server/api/mcp/protocol.ts";
 import { documentation } from "../../src/server/index.ts";
+import { createMcpEndpoint } from "../../src/server/testing.ts";
 import { openRegistry, writeTree } from "./search-server.ts";
 
 const call = (name: string, given: object): string =>

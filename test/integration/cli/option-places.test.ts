@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
-import { CRAWL_COMMAND, EXTRACT_COMMAND } from "../../../src/cli/commands.ts";
+import { CRAWL_COMMAND, EXTRACT_COMMAND } from "../../../src/cli/testing.ts";
 import { temporaryDirectory } from "../../support/binary.ts";
 import { runCommand } from "../../support/command.ts";
 import { type RecordingSite, serveRecordingSite } from "../../support/recording-site.ts";

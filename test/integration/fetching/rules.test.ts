@@ -1,12 +1,5 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { sniffPageType } from "../../../src/fetching/charset/content-type.ts";
-import {
-  formatIpAddress,
-  networkHolds,
-  parseIpAddress,
-  parseIpNetwork,
-} from "../../../src/fetching/egress/ip-address.ts";
 import {
   backOffDelayMs,
   createEgress,
@@ -16,8 +9,17 @@ import {
   productUserAgent,
   randomUserAgent,
 } from "../../../src/fetching/index.ts";
-import type { CookieChange } from "../../../src/fetching/session/changes.ts";
-import { createCookieSession, DESKTOP_BROWSERS, type StoredCookie } from "../../../src/fetching/testing.ts";
+import {
+  type CookieChange,
+  createCookieSession,
+  DESKTOP_BROWSERS,
+  formatIpAddress,
+  networkHolds,
+  parseIpAddress,
+  parseIpNetwork,
+  type StoredCookie,
+  sniffPageType,
+} from "../../../src/fetching/testing.ts";
 import { failureOf } from "../../support/test-fetcher.ts";
 
 describe("Retry-After", () => {

@@ -1,6 +1,5 @@
 import { expect, test } from "bun:test";
-import { parseArguments } from "../../../src/cli/arguments.ts";
-import { isWithin, readCrawlCommand } from "../../../src/cli/commands/pages/crawl-options.ts";
+import { isWithin, parseArguments, readCrawlCommand } from "../../../src/cli/testing.ts";
 import { testProgram } from "../../support/program.ts";
 
 const { settings } = testProgram();

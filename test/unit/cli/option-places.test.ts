@@ -1,7 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import * as fc from "fast-check";
-import { parseArguments } from "../../../src/cli/arguments.ts";
-import { COMMANDS, type Command, EXTRACT_COMMAND } from "../../../src/cli/commands.ts";
+import { COMMANDS, type Command, EXTRACT_COMMAND, parseArguments } from "../../../src/cli/testing.ts";
 
 type Flag = Command["flags"][number];
 

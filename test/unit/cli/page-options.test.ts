@@ -1,8 +1,11 @@
 import { expect, test } from "bun:test";
-import { parseArguments } from "../../../src/cli/arguments.ts";
-import { readCrawlCommand } from "../../../src/cli/commands/pages/crawl-options.ts";
-import { readExtractCommand } from "../../../src/cli/commands/pages/extract-options.ts";
-import { CRAWL_ONLY_FLAGS, EXTRACT_FLAGS } from "../../../src/cli/flags/pages.ts";
+import {
+  CRAWL_ONLY_FLAGS,
+  EXTRACT_FLAGS,
+  parseArguments,
+  readCrawlCommand,
+  readExtractCommand,
+} from "../../../src/cli/testing.ts";
 import { testProgram } from "../../support/program.ts";
 
 const URL = "https://h.example/";

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import * as fc from "fast-check";
-import { decodePath, decodeWords, hasRawBytes, pathBytes } from "../../../src/cli/path-bytes.ts";
+import { decodeWords } from "../../../src/cli/index.ts";
+import { decodePath, hasRawBytes, pathBytes } from "../../../src/cli/testing.ts";
 
 const lossy = (bytes: Uint8Array): string => new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
 const anyBytes = fc.oneof(

@@ -3,16 +3,19 @@ import net from "node:net";
 import { createLog } from "../../../src/base/log.ts";
 import { createMetrics } from "../../../src/base/metrics.ts";
 import { parseAddressSet, subscriberNetwork } from "../../../src/fetching/index.ts";
-import { type Listener, listen } from "../../../src/server/listen.ts";
 import {
   type BodyLimits,
+  type Handler,
+  inLayers,
+  type Layer,
+  type Listener,
+  limitConcurrency,
+  listen,
   MAX_BODY_BYTES,
+  observe,
   readJsonBody,
   receiveBodies,
-} from "../../../src/server/middleware/body.ts";
-import { type Handler, inLayers, type Layer } from "../../../src/server/middleware/exchange.ts";
-import { limitConcurrency } from "../../../src/server/middleware/limits.ts";
-import { observe } from "../../../src/server/middleware/observe.ts";
+} from "../../../src/server/testing.ts";
 
 const listeners: Listener[] = [];
 const sockets: net.Socket[] = [];

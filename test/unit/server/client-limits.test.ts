@@ -2,10 +2,15 @@ import { afterEach, describe, expect, test } from "bun:test";
 import { createLog } from "../../../src/base/log.ts";
 import { createMetrics } from "../../../src/base/metrics.ts";
 import { parseAddressSet } from "../../../src/fetching/index.ts";
-import { type Listener, listen } from "../../../src/server/listen.ts";
-import { inLayers, type Layer } from "../../../src/server/middleware/exchange.ts";
-import { limitClients, limitConcurrency } from "../../../src/server/middleware/limits.ts";
-import { observe } from "../../../src/server/middleware/observe.ts";
+import {
+  inLayers,
+  type Layer,
+  type Listener,
+  limitClients,
+  limitConcurrency,
+  listen,
+  observe,
+} from "../../../src/server/testing.ts";
 import { untilTrue } from "../../support/until.ts";
 
 const listeners: Listener[] = [];

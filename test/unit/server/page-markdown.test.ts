@@ -1,6 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { readMarkdown } from "../../../src/server/web/page/markdown/blocks.ts";
-import { inlineText, readInline } from "../../../src/server/web/page/markdown/inline.ts";
+import { inlineText, readInline, readMarkdown } from "../../../src/server/testing.ts";
 
 const inline = (text: string) => readInline(text, { references: new Map([["ref", "https://ref.example/"]]) });
 const blocks = (text: string) => readMarkdown(text).blocks;

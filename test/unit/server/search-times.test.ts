@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { type Database, openDatabase } from "../../../src/base/database/index.ts";
-import { openSearchTimes } from "../../../src/server/api/search/search-times.ts";
+import { openSearchTimes } from "../../../src/server/testing.ts";
 
 const NOON = Date.UTC(2026, 10, 21, 12, 0, 0);
 const memory = (): Database =>
