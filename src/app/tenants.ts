@@ -1,7 +1,7 @@
 import { openSharedState } from "../base/database/index.ts";
 import { Failure } from "../base/failure.ts";
 import type { Log } from "../base/log.ts";
-import { composeMarkdown, type Extractor } from "../extraction/index.ts";
+import { composeDocument, type Extractor } from "../extraction/index.ts";
 import type { EgressCaller } from "../fetching/index.ts";
 import type { DocumentExtractor } from "../search/index.ts";
 import {
@@ -99,17 +99,11 @@ function oneAtATime(): <T>(work: () => Promise<T>) => Promise<T> {
 }
 
 function htmlReader(extractor: Extractor, settings: Settings): DocumentExtractor {
-  const options = { ...extractionDefaults(settings), renderings: ["markdown" as const] };
+  const options = { ...extractionDefaults(settings), renderings: ["markdown", "anchors"] as const };
   return async (html) => {
     try {
       const { article } = await extractor.extract({ kind: "html", body: html, url: null, options });
-      // Without a heading the title would be no section, and would not appear in what is fetched.
-      return (
-        article && {
-          title: article.title ?? "",
-          markdown: composeMarkdown(article.title, article.markdown ?? ""),
-        }
-      );
+      return article && composeDocument(article);
     } catch (error) {
       // One file that cannot be read must not prevent the index of the others.
       if (error instanceof Failure && error.code !== "cancelled") return { reason: error.message };

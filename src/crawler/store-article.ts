@@ -3,6 +3,7 @@ import type { FetchedArticle } from "../articles/index.ts";
 import { Failure, type FailureRecord } from "../base/failure.ts";
 import type { Article } from "../extraction/index.ts";
 import type { FetchedPage } from "../fetching/index.ts";
+import type { Page } from "../pages/index.ts";
 import type { PageOutcome } from "./types.ts";
 import { type Attempt, changeOf, settle, type Verdict } from "./verdict.ts";
 
@@ -17,7 +18,8 @@ export async function storeArticle(
   const { wordCount } = article;
   const title = article.title ?? "";
   const markdown = article.markdown ?? "";
-  const contentHash = contentHashOf(title, markdown);
+  const anchors = article.anchors ?? [];
+  const contentHash = contentHashOf({ title, markdown, anchors });
   const isThere = page.known?.outcome.contentHash === contentHash && (await parts.sink.has(page.url));
   const filePath = isThere
     ? (page.known?.outcome.filePath ?? null)
@@ -28,6 +30,7 @@ export async function storeArticle(
           markdown,
           extractedAt: new Date(parts.clock.now()).toISOString(),
           wordCount,
+          ...(anchors.length > 0 && { anchors }),
         },
         article: fetched,
         depth: page.depth,
@@ -46,9 +49,16 @@ export async function storeArticle(
   };
 }
 
-/** Returns `sha256:` and the digest of a page's title and Markdown. */
-export const contentHashOf = (title: string, markdown: string): string =>
-  `sha256:${createHash("sha256").update(`${title}\n${markdown}`).digest("hex")}`;
+/** Returns `sha256:` and the digest of a page's title, Markdown and, where they are known, anchors. */
+export function contentHashOf({
+  title,
+  markdown,
+  anchors = [],
+}: Pick<Page, "title" | "markdown" | "anchors">): string {
+  const hash = createHash("sha256").update(`${title}\n${markdown}`);
+  if (anchors.length > 0) hash.update(JSON.stringify(anchors.map(({ id, start }) => [id, start])));
+  return `sha256:${hash.digest("hex")}`;
+}
 
 /** Another extractor has another network and another browser, so after these failures it may get the page. */
 const WORTH_ASKING: ReadonlySet<FailureRecord["code"]> = new Set([

@@ -1,4 +1,5 @@
 import type { PageUrl } from "../urls/index.ts";
+import { anchorsOf } from "./anchors.ts";
 import { treeOfContent } from "./assembly/content-walk.ts";
 import { treeOfHtml } from "./assembly/tree-builder.ts";
 import { WholeElements } from "./assembly/whole-elements.ts";
@@ -19,7 +20,7 @@ import { Tag } from "./page/tags.ts";
 import { TextStat } from "./page/word-stats.ts";
 import { type Recovered, recoverContent } from "./recovery.ts";
 import { foldForComparison } from "./text.ts";
-import type { ExtractionOptions, PageType } from "./types.ts";
+import type { ContentAnchor, ExtractionOptions, PageType } from "./types.ts";
 
 /** The renderings of a page's content, with what the classifier says about it. */
 export type RenderedContent = ContentRenderings & {
@@ -30,6 +31,8 @@ export type RenderedContent = ContentRenderings & {
   readonly mainPart: Choice["mainPart"];
   /** The first paragraph of the content; null when no choice was made. */
   readonly firstParagraph: string | null;
+  /** See `Article.anchors`. */
+  readonly anchors: readonly ContentAnchor[] | null;
 };
 
 export type RenderingContext = {
@@ -52,21 +55,26 @@ export function renderPage(
   const { pageType, confidence, mainPart } = choice;
   const wholes = new WholeElements(model);
   const structures = withWholeStructures(wholes, withWholeTables(model, choice.blocks));
-  const blocks = withoutTitle(model, withNotes(model, withCaptionsAndCode(model, structures)), title);
+  const titled = withNotes(model, withCaptionsAndCode(model, structures));
+  const blocks = withoutTitle(model, titled, title);
   const tree = (): ContentElement => treeOfContent({ wholes, blocks, leadImage: image });
   const context = { base, title: null, drawsFormulas: () => drawsTex(model) };
   const document = readContent(tree(), context);
   const found = writeContent(document, options);
   const text = options.includeCode ? found.text : toText(document);
   const recovered = recoverContent({ facts: page.facts, jsonLd, text, pageType });
+  const content =
+    recovered === null ? found : writeContent(readContent(withRecovered(tree, recovered), context), options);
+  const { markdown } = content;
+  const isAnchored = markdown !== null && options.renderings.includes("anchors");
+  const titleBlock = blocks.length < titled.length ? titled[0]! : -1;
   return {
     pageType,
     confidence,
     mainPart,
     firstParagraph: firstParagraph(model, blocks),
-    ...(recovered === null
-      ? found
-      : writeContent(readContent(withRecovered(tree, recovered), context), options)),
+    ...content,
+    anchors: isAnchored ? anchorsOf(model, { blocks, titleBlock, markdown }) : null,
   };
 }
 
@@ -83,6 +91,7 @@ const NO_CHOICE = {
   confidence: null,
   mainPart: null,
   firstParagraph: null,
+  anchors: null,
 } as const;
 
 /** Renders a part of a page that a selector chose; all of it counts as content. */

@@ -11,6 +11,22 @@ export function composeMarkdown(title: string | null, body: string): string {
   return body === "" ? formatHeading(title) : `${formatHeading(title)}\n\n${body}`;
 }
 
+/**
+ * A whole document in Markdown with the anchors of its page. Without a heading the title would be no section,
+ * and would not appear in what is fetched.
+ */
+export function composeDocument({
+  title,
+  markdown,
+  anchors,
+}: Pick<Article, "title" | "markdown" | "anchors">) {
+  const body = markdown ?? "";
+  const document = composeMarkdown(title, body);
+  const before = document.length - body.length;
+  const moved = anchors?.map(({ id, start }) => ({ id, start: start < 0 ? 0 : start + before }));
+  return { title: title ?? "", markdown: document, ...(moved && { anchors: moved }) };
+}
+
 type PageParts = Pick<Article, "title" | "lang" | "dir" | "content">;
 
 /**

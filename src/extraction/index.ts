@@ -1,4 +1,4 @@
-export { composeHtml, composeMarkdown } from "./compose.ts";
+export { composeDocument, composeHtml, composeMarkdown } from "./compose.ts";
 export { extractBody, extractHtml, withSmallPagesHere } from "./here.ts";
 export { createExtractor, type Extractor, type ExtractorOptions } from "./pool.ts";
 export {

@@ -133,6 +133,7 @@ function textArticle({ title, text, markdown, content, linked, options }: TextPa
     section: null,
     pageType: null,
     confidence: null,
+    anchors: null,
     sources: {
       title: title === null ? null : "heading",
       byline: null,

@@ -34,7 +34,7 @@ export type Favor = "balanced" | "precision" | "recall";
 export type Engine = "article-extractor" | "readability";
 
 /** The parts of an article that cost time or are long; each is made only when requested. */
-export const RENDERINGS = ["content", "markdown", "links", "images", "structuredData"] as const;
+export const RENDERINGS = ["content", "markdown", "links", "images", "structuredData", "anchors"] as const;
 export type Rendering = (typeof RENDERINGS)[number];
 
 export const PAGE_TYPES = [
@@ -100,6 +100,8 @@ export type Article = {
   readonly links: readonly ContentLink[] | null;
   /** Images of the content, in its order; null unless asked for. */
   readonly images: readonly ContentImage[] | null;
+  /** The fragments that lead into the Markdown; null unless asked for, and where a page's elements are not known. */
+  readonly anchors: readonly ContentAnchor[] | null;
   /** The page's structured data for machines; null unless asked for. */
   readonly structuredData: StructuredData | null;
   /** Plain text of the body, without the title; blocks are separated by a blank line. */
@@ -117,6 +119,13 @@ export type ArticleSources = {
   readonly language: MetadataSource | null;
   readonly keywords: MetadataSource | null;
   readonly section: MetadataSource | null;
+};
+
+/** An id of the page and the place that it leads to. */
+export type ContentAnchor = {
+  readonly id: string;
+  /** Where the line of its block begins in the Markdown, UTF-16 code units; -1 for the title, which is not in it. */
+  readonly start: number;
 };
 
 /** A link of the content, as often as it stands there; absolute when the page's address is known. */

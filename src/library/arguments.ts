@@ -183,7 +183,11 @@ export const notAUrl = (url: string): Failure =>
   new Failure("invalid_url", `${JSON.stringify(withoutCredentials(url))} is not an http or https URL`);
 
 /** Puts an article into one object, as other programs get it. */
-export function flatten({ article, timings: _, ...page }: FetchedArticle): ExtractedArticle {
+export function flatten({
+  article: { anchors: _a, ...article },
+  timings: _t,
+  ...page
+}: FetchedArticle): ExtractedArticle {
   return {
     ...article,
     ...page,

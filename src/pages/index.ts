@@ -1,3 +1,3 @@
 export { createFileStore, type PageStore } from "./file-store.ts";
 export { formatFrontMatter, parseFrontMatter } from "./front-matter.ts";
-export { formatPageText, type Page } from "./page.ts";
+export { anchorsInText, type Page, pageText } from "./page.ts";

@@ -1,7 +1,8 @@
 import { Failure } from "../base/failure.ts";
 import { formatHeading } from "../base/heading.ts";
 import { type DocumentUrl, parseDocumentUrl } from "../urls/index.ts";
-import { formatFrontMatter, parseFrontMatter } from "./front-matter.ts";
+import { formatAnchors, type PageAnchor, parseAnchors } from "./anchors.ts";
+import { type FrontMatter, formatFrontMatter, parseFrontMatter } from "./front-matter.ts";
 
 /** An extracted page as it is stored. */
 export type Page = {
@@ -13,6 +14,8 @@ export type Page = {
   readonly wordCount: number;
   /** The body, without the title's heading. */
   readonly markdown: string;
+  /** The ids of the page's elements, as far as they are known, by their places in `markdown`. */
+  readonly anchors?: readonly PageAnchor[];
 };
 
 const UTC_TIMESTAMP = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?(?:Z|\+00:00)$/;
@@ -31,24 +34,38 @@ export function formatPage(page: Page): string {
   if (!isWordCount(page.wordCount)) {
     throw new Failure("internal", `page ${page.url}: wordCount is no count: ${page.wordCount}`);
   }
+  const { text, anchors } = pageText(page);
   const frontMatter = formatFrontMatter({
     url: page.url,
     title: normalizeTitle(page.title),
     extracted_at: { timestamp: page.extractedAt },
     word_count: page.wordCount,
+    ...(anchors && { anchors: formatAnchors(anchors, text.length) }),
   });
-  const text = formatPageText(page);
   return text === "" ? frontMatter : `${frontMatter}\n${text}`;
 }
 
-/** The text of a page's file without its front matter: `# title`, then the body. */
-export function formatPageText(page: Pick<Page, "title" | "markdown">): string {
-  const title = normalizeTitle(page.title);
-  const body = withoutLeadingTitle(page.markdown.toWellFormed(), title);
-  const parts: string[] = [];
-  if (title !== "") parts.push(`${formatHeading(title)}\n`);
-  if (body !== "") parts.push(`${body}\n`);
-  return parts.join("\n");
+/** The text of a page's file without its front matter: `# title`, then the body; the places of its anchors there. */
+export function pageText({
+  title: written,
+  markdown,
+  anchors,
+}: Pick<Page, "title" | "markdown" | "anchors">): {
+  readonly text: string;
+  readonly anchors?: readonly PageAnchor[];
+} {
+  const title = normalizeTitle(written);
+  const body = withoutLeadingTitle(markdown.toWellFormed(), title);
+  const heading = title === "" ? "" : `${formatHeading(title)}\n`;
+  const before = heading !== "" && body !== "" ? `${heading}\n` : heading;
+  const text = body === "" ? before : `${before}${body}\n`;
+  if (!anchors || anchors.length === 0) return { text };
+  // Headings at the start that repeat the title are left out; what leads there leads to the title.
+  const moved = before.length - (markdown.length - body.length);
+  return {
+    text,
+    anchors: anchors.map(({ id, start }) => ({ id, start: start < 0 ? 0 : Math.max(0, start + moved) })),
+  };
 }
 
 /**
@@ -62,7 +79,30 @@ export function parsePage(text: string): Page | null {
   if (typeof urlText !== "string" || typeof title !== "string") return null;
   if (!isTimestamp(extractedAt) || !isWordCount(wordCount)) return null;
   const url = parseDocumentUrl(urlText);
-  return url && { url, title, extractedAt, wordCount, markdown: parseBody(frontMatter.body, title) };
+  const markdown = parseBody(frontMatter.body, title);
+  const page = { title, extractedAt, wordCount, markdown };
+  const anchors = anchorsInText(frontMatter)?.anchors;
+  return url && { url, ...page, ...(anchors && { anchors: anchorsInBody(anchors, page) }) };
+}
+
+/** The anchors of a document's front matter by their places in its body; null when it says none that fit. */
+export function anchorsInText({ fields, body }: FrontMatter): {
+  readonly anchors: readonly PageAnchor[];
+  /** The length of the blank line between the front matter and the text that the places are counted in. */
+  readonly textStart: number;
+} | null {
+  const textStart = body.startsWith("\n") ? 1 : 0;
+  const anchors = parseAnchors(fields.anchors, body.length - textStart);
+  return anchors && { anchors, textStart };
+}
+
+function anchorsInBody(
+  anchors: readonly PageAnchor[],
+  page: Pick<Page, "title" | "markdown">,
+): readonly PageAnchor[] {
+  const { text } = pageText(page);
+  const bodyStart = text.length - page.markdown.length - 1;
+  return anchors.map(({ id, start }) => ({ id, start: start < bodyStart ? -1 : start - bodyStart }));
 }
 
 const isTimestamp = (value: unknown): value is string =>

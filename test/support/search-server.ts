@@ -5,7 +5,7 @@ import { openSources } from "../../src/app/testing.ts";
 import { openDatabase, openSharedState } from "../../src/base/database/index.ts";
 import { createLog } from "../../src/base/log.ts";
 import { createMetrics, createPrometheusSink } from "../../src/base/metrics.ts";
-import { composeMarkdown, extractHtml } from "../../src/extraction/index.ts";
+import { composeDocument, extractHtml } from "../../src/extraction/index.ts";
 import { parseAddressSet } from "../../src/fetching/index.ts";
 import { startSearchServer } from "../../src/server/index.ts";
 import { DEFAULT_EXTRACTION, INDEX_BUILD, readDeployment } from "../../src/settings/index.ts";
@@ -54,13 +54,9 @@ export function openRegistry(deployment: object, directory = "/"): TestRegistry 
       },
     },
     extractHtml: async (html) => {
-      const { article } = await extractHtml(html, null, { ...DEFAULT_EXTRACTION, renderings: ["markdown"] });
-      return (
-        article && {
-          title: article.title ?? "",
-          markdown: composeMarkdown(article.title, article.markdown ?? ""),
-        }
-      );
+      const renderings = ["markdown", "anchors"] as const;
+      const { article } = await extractHtml(html, null, { ...DEFAULT_EXTRACTION, renderings });
+      return article && composeDocument(article);
     },
     log,
   });

@@ -5,6 +5,7 @@ import { Failure } from "../../base/failure.ts";
 import { systemReason } from "../../base/system-error.ts";
 import { type DocumentUrl, docsUrl } from "../../urls/index.ts";
 import { type TextForm, titleOfName, type UnreadDocument } from "../reading/read-document.ts";
+import type { SourceDocument } from "../types.ts";
 
 /** A larger file is no document that a person wrote. */
 const MAX_FILE_BYTES = 20 * 1024 * 1024;
@@ -22,7 +23,7 @@ const MARKDOWN_NAME = /\.(?:md|markdown|mdx)$/i;
 /** Extracts the document of an HTML page; null when it has no words, the reason when it cannot be read. */
 export type DocumentExtractor = (
   text: string,
-) => Promise<{ readonly title: string; readonly markdown: string } | { readonly reason: string } | null>;
+) => Promise<Omit<SourceDocument, "url"> | { readonly reason: string } | null>;
 
 /** How a file that is no Markdown becomes a document: while the index is built (a text form), or before. */
 export type DocumentReader = TextForm | DocumentExtractor;
@@ -143,7 +144,7 @@ async function documentOf(
   if (typeof reader === "string") return { url, path, text, form: reader, mayNameItself };
   const document = await reader(text);
   if (document === null || "reason" in document) return document;
-  return { url, title: document.title || titleOfName(path), markdown: document.markdown };
+  return { ...document, url, title: document.title || titleOfName(path) };
 }
 
 /** Returns 0 when the file cannot be read; `readText` reports why. */

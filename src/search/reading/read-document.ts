@@ -1,6 +1,6 @@
 import { basename, extname } from "node:path";
 import { Failure } from "../../base/failure.ts";
-import { parseFrontMatter } from "../../pages/index.ts";
+import { anchorsInText, parseFrontMatter } from "../../pages/index.ts";
 import { type DocumentUrl, parseDocumentUrl } from "../../urls/index.ts";
 import type { SourceDocument } from "../types.ts";
 import { cleanDocument } from "./clean.ts";
@@ -58,6 +58,7 @@ function readMarkdown({ url, path, text, mayNameItself }: DocumentFile): SourceD
   const frontMatter = parseFrontMatter(text);
   const { url: written, title } = frontMatter?.fields ?? {};
   const markdown = frontMatter?.body ?? text;
+  const found = frontMatter && anchorsInText(frontMatter);
   const named = mayNameItself && typeof written === "string" ? parseDocumentUrl(written) : null;
   return {
     url: named ?? url,
@@ -66,6 +67,9 @@ function readMarkdown({ url, path, text, mayNameItself }: DocumentFile): SourceD
         ? title.trim()
         : (firstHeading(markdown) ?? titleOfName(path)),
     markdown,
+    ...(found && {
+      anchors: found.anchors.map(({ id, start }) => ({ id, start: start + found.textStart })),
+    }),
   };
 }
 

@@ -68,7 +68,7 @@ const pacedBy = ({ concurrency, hostDelayMs, preferBrowser, extraction }: CrawlP
   obeysRobots: true,
   respectsMetaRobots: true,
   preference: preferBrowser ? ("browser" as const) : ("http" as const),
-  extraction: { ...extraction, renderings: ["markdown" as const] },
+  extraction: { ...extraction, renderings: ["markdown", "anchors"] as const },
 });
 
 /** Makes a function that tells whether the tenant's settings include a page. */

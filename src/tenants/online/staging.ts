@@ -119,8 +119,8 @@ export function writeLedger(path: string, ledger: Ledger): Promise<void> {
 /** Makes a ledger from the pages when the ledger itself is lost. */
 export async function recoverLedger(store: PageStore): Promise<Ledger> {
   const documents = new Map<PageUrl, KnownDocument>();
-  for await (const { url, title, markdown } of store.list())
-    if (isPageUrl(url)) documents.set(url, { hash: contentHashOf(title, markdown), misses: 0 });
+  for await (const page of store.list())
+    if (isPageUrl(page.url)) documents.set(page.url, { hash: contentHashOf(page), misses: 0 });
   return { documents, quarantined: new Set(), verifiedAt: 0, garbage: [] };
 }
 

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { Failure } from "../../base/failure.ts";
 import type { Log } from "../../base/log.ts";
-import { createFileStore, formatPageText } from "../../pages/index.ts";
+import { createFileStore, pageText } from "../../pages/index.ts";
 import {
   type DocumentExtractor,
   type DocumentReader,
@@ -103,6 +103,7 @@ async function* readDocuments({
   for await (const page of published.list()) {
     // Web addresses are pages' addresses; a docs:// address is in no ledger.
     if (!ledger.documents.has(page.url as PageUrl)) continue;
-    yield { url: page.url, title: page.title, markdown: formatPageText(page) };
+    const { text, anchors } = pageText(page);
+    yield { url: page.url, title: page.title, markdown: text, ...(anchors && { anchors }) };
   }
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { formatPageText, type Page } from "../../../src/pages/index.ts";
+import { type Page, pageText } from "../../../src/pages/index.ts";
 import { formatPage, parsePage } from "../../../src/pages/testing.ts";
 import { type PageUrl, parsePageUrl } from "../../../src/urls/index.ts";
 
@@ -35,11 +35,11 @@ describe("formatPage", () => {
     );
   });
 
-  test("puts front matter before the text that formatPageText gives", () => {
-    expect(formatPageText(page())).toBe("# A page\n\nSome body text.\n");
+  test("puts front matter before the text that pageText gives", () => {
+    expect(pageText(page()).text).toBe("# A page\n\nSome body text.\n");
     fc.assert(
       fc.property(fc.string(), fc.string(), (title, markdown) => {
-        const text = formatPageText({ title, markdown });
+        const { text } = pageText({ title, markdown });
         expect(formatPage(page({ title, markdown }))).toEndWith(text === "" ? "---\n" : `---\n\n${text}`);
       }),
     );
@@ -220,4 +220,39 @@ const anyPage: fc.Arbitrary<Page> = fc.record({
     .map((date) => date.toISOString()),
   wordCount: fc.nat(),
   markdown: anyText.map((text) => `Body ${text.toWellFormed()}`),
+});
+
+describe("the anchors of a page", () => {
+  const markdown = "First.\n\n## One\n\nText.\n\n## Two\n";
+  const anchors = [
+    { id: "top", start: -1 },
+    { id: "one", start: 8 },
+    { id: "zwei:2", start: 24 },
+  ];
+
+  test("are kept in the front matter by their places in the text", () => {
+    const text = formatPage(page({ markdown, anchors }));
+    expect(text).toContain('anchors: "41 0:top 18:one 34:zwei:2"\n');
+    expect(reread({ markdown, anchors })).toEqual(page({ markdown, anchors }));
+    expect(reread({ markdown, anchors, title: "" })?.anchors?.slice(1)).toEqual(anchors.slice(1));
+  });
+
+  test("move with a heading that repeats the title", () => {
+    const repeated = { markdown: `# A page\n\n${markdown}`, anchors: [{ id: "one", start: 18 }] };
+    expect(reread(repeated)?.anchors).toEqual([{ id: "one", start: 8 }]);
+  });
+
+  test("are forgotten when somebody has edited the text", () => {
+    const edited = formatPage(page({ markdown, anchors })).replace("First.", "The first.");
+    expect(parsePage(edited)).not.toHaveProperty("anchors");
+    for (const other of ["anchors: 3", "anchors: [a]", 'anchors: "41 x"', 'anchors: "41 1:"'])
+      expect(parsePage(edited.replace(/anchors: .*/, other))).not.toHaveProperty("anchors");
+  });
+
+  test("are as many as the front matter has room for", () => {
+    const many = Array.from({ length: 5000 }, (_, at) => ({ id: `id-${at}`, start: at % 20 }));
+    const kept = reread({ markdown, anchors: many })?.anchors ?? [];
+    expect(kept.length).toBeGreaterThan(500);
+    expect(many.slice(0, kept.length)).toEqual([...kept]);
+  });
 });

@@ -1,0 +1,94 @@
+import { describe, expect, test } from "bun:test";
+import { extractHtml } from "../../../src/extraction/index.ts";
+import { DEFAULT_EXTRACTION } from "../../../src/settings/index.ts";
+
+const PROSE = "The weir keeps the water of the mill at one level, whatever the river does in spring. ".repeat(
+  3,
+);
+
+/** Each anchor of a page's content with the line that it leads to; the title's line is empty. */
+async function anchorsIn(content: string, title = "Weirs"): Promise<readonly (readonly [string, string])[]> {
+  const html = `<html><head><title>${title}</title></head><body><nav id="menu"><a href="/x">Elsewhere</a></nav>
+    <main id="main"><article>${content}</article></main><footer id="foot">Imprint</footer></body></html>`;
+  const options = { ...DEFAULT_EXTRACTION, renderings: ["markdown", "anchors"] as const };
+  const { article } = await extractHtml(html, null, options);
+  const markdown = article?.markdown ?? "";
+  return (article?.anchors ?? []).map(({ id, start }) => {
+    const end = markdown.indexOf("\n", Math.max(start, 0));
+    return [id, start < 0 ? "" : markdown.slice(start, end < 0 ? undefined : end)];
+  });
+}
+
+/** The page's ids without those of its frame. */
+const among = (found: readonly (readonly [string, string])[]) => found.filter(([id]) => id !== "main");
+
+describe("the anchors of a page", () => {
+  test.each([
+    ["the heading's own", `<h2 id="own">Gates &amp; locks</h2>`, [["own", "## Gates & locks"]]],
+    ["of a section", `<section id="around"><h2>Gates</h2>`, [["around", "## Gates"]]],
+    ["a name in it", `<h2><a name="named"></a>Gates</h2>`, [["named", "## Gates"]]],
+    ["a name before it", `<a name="before"></a><h2>Gates</h2>`, [["before", "## Gates"]]],
+    ["unquoted", `<h2 id=bare>Gates</h2>`, [["bare", "## Gates"]]],
+    ["in another script", `<h2 id="水門">水門の話</h2>`, [["水門", "## 水門の話"]]],
+    ["beside emoji", `<h2 id="🚀">🚀 Gates</h2>`, [["🚀", "## 🚀 Gates"]]],
+    [
+      "several, the heading's own first",
+      `<section id="outer"><div id="near"><h2 id="own"><span id="inner">Gates</span></h2></div>`,
+      [
+        ["own", "## Gates"],
+        ["inner", "## Gates"],
+        ["near", "## Gates"],
+        ["outer", "## Gates"],
+      ],
+    ],
+  ] as const)("of a heading: %s", async (_, heading, anchors) => {
+    const rest = `<p>${PROSE}</p><h2>Other</h2><p>${PROSE}</p>`;
+    const found = among(await anchorsIn(`<h1>Weirs</h1><p>${PROSE}</p>${heading}${rest}`));
+    expect(found).toEqual(anchors as never);
+  });
+
+  test("lead to the right one of equal headings, and to the first of equal ids", async () => {
+    const section = (id: string) => `<h2 id="${id}">Usage</h2><p>Usage of the ${id}. ${PROSE}</p>`;
+    const found = among(
+      await anchorsIn(`<h1>Weirs</h1><p>Usage. ${PROSE}</p>${["a", "b", "a"].map(section).join("")}`),
+    );
+    expect(found).toEqual([
+      ["a", "## Usage"],
+      ["b", "## Usage"],
+    ]);
+  });
+
+  test("lead to the title where the content leaves it out", async () => {
+    const found = await anchorsIn(
+      `<section id="weirs"><h1 id="top">Weirs</h1><p>${PROSE}</p><p id="more">More. ${PROSE}</p></section>`,
+    );
+    expect(found.slice(0, 3)).toEqual([
+      ["top", ""],
+      ["weirs", ""],
+      ["main", ""],
+    ]);
+    expect(found.at(-1)![0]).toBe("more");
+    expect(found.at(-1)![1]).toStartWith("More. The weir");
+  });
+
+  test("lead to definitions, items and code, and not to what is no content", async () => {
+    const found = among(
+      await anchorsIn(`<h1>Weirs</h1><p>${PROSE}</p><dl><dt id="weir.open">weir.open(gate)</dt><dd><p>Opens. ${PROSE}</p></dd>
+        <dt id="weir.shut">weir.shut(gate)</dt><dd><p>Shuts. ${PROSE}</p></dd></dl>
+        <ul><li id="item">One item of <a href="/long/target/here">many</a> things</li><li>Two</li></ul><p>${PROSE}</p>`),
+    );
+    expect(found.map(([id, line]) => [id, line.slice(0, 16)])).toEqual([
+      ["weir.open", "**weir.open(gate"],
+      ["weir.shut", "**weir.shut(gate"],
+      ["item", "- One item of [m"],
+    ]);
+  });
+
+  test("are not looked for unless somebody asks", async () => {
+    const { article } = await extractHtml(`<h1 id="x">X</h1><p>${PROSE}</p>`, null, {
+      ...DEFAULT_EXTRACTION,
+      renderings: ["markdown"],
+    });
+    expect(article?.anchors).toBeNull();
+  });
+});
