@@ -167,11 +167,6 @@ export type UrlRequest = {
 
 /** A program that extracts only pages up to this size does so on its own thread. */
 const SMALL_PAGE_CHARS = 300_000;
-/**
- * How much more reluctant the runtime is to compile where a program extracts one page: the page is over before most
- * of the compiled code has run. Without this the compiler took a third of the CPU time of a page of 100 kB.
- */
-const ONE_PAGE_JIT_POLICY = 20;
 
 /** How long a name's checked addresses are reused. */
 const RESOLVER_TTL_MS = 30_000;
@@ -193,7 +188,6 @@ export function createApp(options: AppOptions): App {
     ...EXTRACTION_LIMITS,
   });
   const extractor = options.extractsOnePage ? withSmallPagesHere(pool, SMALL_PAGE_CHARS) : pool;
-  if (options.extractsOnePage) Bun.unsafe.setJITPolicy(ONE_PAGE_JIT_POLICY);
   const { metrics } = options;
   const cache = createArticleCache({ maxSize: settings.cacheSize, maxBytes: settings.cacheBytes });
   const slots = options.hostSlots ?? createHostSlots(systemClock);

@@ -1,6 +1,6 @@
 import { FAILURE_OUTCOMES, Failure } from "../base/failure.ts";
 import { VERSION } from "../base/version.ts";
-import { parseArguments } from "./arguments.ts";
+import { parseArguments, type Typed } from "./arguments.ts";
 import type { CommandName } from "./commands.ts";
 import { type Io, OutputClosed } from "./io.ts";
 import type { Run, Shell } from "./shell.ts";
@@ -77,6 +77,12 @@ const COMMANDS: Readonly<Record<CommandName, () => Promise<Run>>> = {
   version: async () => (await import("./commands/about.ts")).version,
 };
 
+const asksForOnePage = ({ command, positionals, has, many }: Typed): boolean =>
+  command.name === "extract" &&
+  positionals.length + many("file").length <= 1 &&
+  !has("input-file") &&
+  !has("resume");
+
 async function dispatch(shell: Shell): Promise<number> {
   const { typed, isBare, io } = shell;
   if (typed.has("version")) {
@@ -85,6 +91,8 @@ async function dispatch(shell: Shell): Promise<number> {
   }
   const isAboutUs = typed.asksForHelp || isBare;
   if (isAboutUs) return (await import("./commands/about.ts")).printHelp(isBare ? null : typed.command, shell);
+  // Before the command is loaded: the program may begin again.
+  if (asksForOnePage(typed)) io.compileLess();
   const run = await COMMANDS[typed.command.name]();
   return await run(shell);
 }

@@ -35,6 +35,7 @@ async function runNow(
     indexWorkerUrl: INDEX_WORKER_URL,
     useTemporaryDirectory: () => {},
     command: ["article-extractor"],
+    compileLess: () => {},
     letWorkersGiveWay: () => {},
     supervisor: null,
     startCopy: () => {
