@@ -4,6 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
+import { Tiktoken } from "js-tiktoken/lite";
+import cl100k from "js-tiktoken/ranks/cl100k_base";
 import { COMMANDS } from "../../src/cli/testing.ts";
 import { MCP_CLIENTS } from "../../src/server/index.ts";
 import { BINARY, cleanEnvironment, runBinary, runShell, temporaryDirectory } from "../support/binary.ts";
@@ -169,6 +171,14 @@ describe("mcp", () => {
       expect(found).toMatchObject({ results: [{ url: "docs://tool/proxies.md" }] });
     }
   }, 30_000);
+
+  test("costs a model at most 1800 tokens of cl100k", async () => {
+    await using server = await start(MCP, { cwd: writeDeployment() });
+    const { tools } = await server.client.listTools();
+    expect(tools).toHaveLength(8);
+    expect(new Tiktoken(cl100k).encode(JSON.stringify(tools)).length).toBeLessThanOrEqual(1800);
+    expect(server.client.getInstructions()?.split(/\s+/).length).toBeLessThanOrEqual(150);
+  });
 
   test("leaves out a deployment file that it happens to find and cannot read, but not one that was named", async () => {
     await using place = await temporaryDirectory();

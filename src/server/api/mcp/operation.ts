@@ -11,6 +11,8 @@ import { createMcpEndpoint } from "./protocol.ts";
 const JsonRpc = z.record(z.string(), z.unknown()).openapi("JsonRpc", {
   description: "A message of JSON-RPC 2.0, as the Model Context Protocol defines them",
 });
+const Messages = z.union([JsonRpc, z.array(JsonRpc)]);
+const refusal = (description: string) => ({ description, content: { "application/json": JsonRpc } });
 
 /** The operation `POST /mcp` of either server. */
 export function mcpOperation(
@@ -28,10 +30,14 @@ export function mcpOperation(
     path: "/mcp",
     tag: "mcp",
     summary: "The MCP endpoint: Streamable HTTP without sessions, with JSON replies",
-    body: JsonRpc,
+    body: Messages,
     answers: {
-      200: { description: "The reply", content: { "application/json": JsonRpc } },
+      200: { description: "The reply", content: { "application/json": Messages } },
       202: { description: "A notification was taken" },
+      400: refusal("The body is no such message, or of a revision that there is not"),
+      404: refusal("There is no such method"),
+      406: refusal("The client takes no JSON, or no events"),
+      415: refusal("The body is not JSON"),
       408: problem("The request took too long"),
       413: problem("The body is over 2 MiB"),
       429: problem("More requests of one client at once than the server takes"),
@@ -45,12 +51,9 @@ export function mcpOperation(
   };
 }
 
-const ClientConfiguration = z
-  .object({
-    defaultModel: z.string().nullish(),
-    mcpServers: z.record(z.string(), z.object({ type: z.literal("http"), url: z.string() })),
-  })
-  .openapi("ClientConfiguration");
+const ClientConfiguration = z.record(z.string(), z.unknown()).openapi("ClientConfiguration", {
+  description: "`mcpServers` with `type` and `url`, as most clients read it, or the named client's own form",
+});
 
 const ConfigurationQuery = z.object({
   client: z.enum(MCP_CLIENTS).optional().openapi({ description: "In the form of this client" }),
@@ -89,6 +92,7 @@ export const configurationOperation = (options: Configuring): ApiOperation => ({
     return new Response(body, { headers: { "content-type": type } });
   },
 });
+
 /** More are made anew each time; so many differing callers a server rarely has. */
 const MAX_KEPT = 100;
 
