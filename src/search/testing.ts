@@ -5,7 +5,7 @@ export { stemEnglish } from "./analysis/stemmer.ts";
 export type { IndexBuildOptions } from "./builder/build-index.ts";
 export { type BuildOptions, buildSegment } from "./builder/build-segment.ts";
 export { DocumentAnalyser } from "./document/analyse.ts";
-export { scanBlocks } from "./document/blocks.ts";
+export { scanLines } from "./document/blocks.ts";
 export { SLUG_STYLES, Slugs } from "./document/slugs.ts";
 export { FieldScorer, inverseDocumentFrequency } from "./field-score.ts";
 export { parseQuery } from "./query/parse.ts";

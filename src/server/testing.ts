@@ -10,5 +10,3 @@ export { type Exchange, type Handler, inLayers, type Layer } from "./middleware/
 export { limitClients, limitConcurrency, refuseWhileDraining } from "./middleware/limits.ts";
 export { observe, shownPath } from "./middleware/observe.ts";
 export { guardOrigin } from "./middleware/origin.ts";
-export { readMarkdown } from "./web/page/markdown/blocks.ts";
-export { inlineText, readInline } from "./web/page/markdown/inline.ts";

@@ -6,7 +6,7 @@ import { ROOT, tryExpressions } from "../support/regular-expressions.ts";
 // Files that make an expression of a text while they work, and why it takes linear time.
 const MADE_AT_WORK: readonly string[] = [
   // The name of an attribute, of those that the page's code knows, in a tag of bounded length.
-  "src/server/web/page/markdown/inline.ts",
+  "src/markdown/inline.ts",
   // A part of an address, escaped: nothing is repeated.
   "src/tenants/online/soft-404.ts",
   // A copy of a literal, which has its own place of the last match.

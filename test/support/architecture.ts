@@ -55,7 +55,8 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   articles: { mayImport: ["fetching", "extraction", ...OBSERVED_BASE] },
   pages: { mayImport: BASE },
   crawler: { mayImport: ["base/database", ...CRAWLING, ...OBSERVED_BASE] },
-  search: { mayImport: ["pages", ...BASE] },
+  markdown: { mayImport: [] },
+  search: { mayImport: ["markdown", "pages", ...BASE] },
   tenants: {
     mayImport: ["base/database", ...CRAWLING, "crawler", "search", ...OBSERVED_BASE],
   },
@@ -63,7 +64,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   settings: { mayImport: OBSERVED_BASE, mayImportTypesOf: MODULES },
   app: { mayImport: ["settings", "base/database", ...MODULES, ...OBSERVED_BASE] },
   server: {
-    mayImport: ["app", "base/database", ...MODULES, ...OBSERVED_BASE],
+    mayImport: ["app", "base/database", "markdown", ...MODULES, ...OBSERVED_BASE],
   },
   // Flags go before settings, so the shell reads both with the same parsers.
   cli: {

@@ -10,7 +10,7 @@ export type TextKind = "prose" | "code";
 const NONE = 0xffff_ffff;
 
 // This is part of an index's fingerprint: raise it when the same text gives other terms.
-const ANALYSIS_VERSION = 1;
+const ANALYSIS_VERSION = 2;
 
 /** Names the analysis: an index only answers queries that were analysed in the same way. */
 export const analyserFingerprint = (profile: AnalyzerProfile): string => `${profile}/${ANALYSIS_VERSION}`;

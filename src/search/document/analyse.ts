@@ -1,10 +1,10 @@
+import { type Inline, readInline } from "../../markdown/index.ts";
 import type { Analyser, TextKind } from "../analysis/analyser.ts";
 import { Tokenizer } from "../analysis/tokenizer.ts";
 import { type AnalysedDocument, FIELDS, type FieldNumber, type SourceDocument } from "../types.ts";
 import { linkedFragments, writtenId } from "./anchors.ts";
-import { scanBlocks } from "./blocks.ts";
+import { scanLines } from "./blocks.ts";
 import { definedRuns } from "./definitions.ts";
-import { readInline } from "./inline.ts";
 import { LayoutBuilder } from "./layout.ts";
 import { MAX_SECTIONS, SectionBuilder } from "./sections.ts";
 
@@ -85,7 +85,7 @@ export class DocumentAnalyser {
 
   #addMarkdown(markdown: string, sections: SectionBuilder): void {
     let previousEnd = 0;
-    scanBlocks(markdown, (kind, start, end, level) => {
+    scanLines(markdown, (kind, start, end, level, textStart) => {
       if (kind === "heading" && sections.mayOpen()) {
         this.#addHeading(markdown, { start, end, level }, sections);
         previousEnd = end;
@@ -96,7 +96,7 @@ export class DocumentAnalyser {
       if (kind === "code") this.#add(markdown, start, end, CODE, "code");
       else {
         this.#definedRuns = definedRuns(markdown, start, end, previousEnd);
-        this.#addInline(markdown, start, end, BODY);
+        this.#addInlines(readInline(markdown.slice(textStart, end)), BODY);
         this.#definedRuns = 0;
       }
       previousEnd = end;
@@ -112,16 +112,24 @@ export class DocumentAnalyser {
     const written = writtenId(markdown, start, end);
     this.#position += HEADING_GAP;
     this.#layout.openSection(level, this.#position);
-    this.#addInline(markdown, start, written.end, level === 1 ? H1 : level === 2 ? H2 : HEADINGS);
+    const inlines = readInline(markdown.slice(start, written.end));
+    this.#addInlines(inlines, level === 1 ? H1 : level === 2 ? H2 : HEADINGS);
     this.#layout.closeHeading(this.#position);
     this.#position += HEADING_GAP;
     sections.open({ level, start, end, textEnd: written.end, id: written.id });
   }
 
-  #addInline(markdown: string, start: number, end: number, field: FieldNumber): void {
-    readInline(markdown, start, end, (text, from, to, isCode) => {
-      this.#add(text, from, to, isCode && field === BODY ? CODE : field, isCode ? "code" : "prose");
-    });
+  #addInlines(inlines: readonly Inline[], field: FieldNumber): void {
+    for (const inline of inlines) {
+      if (inline.kind === "text" || inline.kind === "image") this.#addWhole(inline.text, field, "prose");
+      else if (inline.kind === "code") this.#addWhole(inline.text, field === BODY ? CODE : field, "code");
+      else if (inline.kind === "math") this.#addWhole(inline.tex, field, "prose");
+      else if (inline.kind === "link" || inline.kind === "span") this.#addInlines(inline.children, field);
+    }
+  }
+
+  #addWhole(text: string, field: FieldNumber, kind: TextKind): void {
+    this.#add(text, 0, text.length, field, kind);
   }
 
   #add(text: string, start: number, end: number, field: FieldNumber, kind: TextKind): void {

@@ -1,6 +1,6 @@
+import { inlineText, readInline } from "../../markdown/index.ts";
 import type { DocumentAnchor, Section } from "../types.ts";
 import { idsOfTags, isOnlyTags } from "./anchors.ts";
-import { headingText } from "./heading-text.ts";
 import { withSlugs } from "./slugs.ts";
 
 /**
@@ -62,7 +62,9 @@ export class SectionBuilder {
     const [anchor = "", ...others] = own.flatMap((one) => (one !== null && this.#take(one) ? [one] : []));
     for (const other of others) this.#anchors.push({ id: other, start: lineStart });
     this.#settle();
-    const heading = headingText(markdown, start, Math.min(textEnd, start + MAX_HEADING));
+    const heading = inlineText(
+      readInline(markdown.slice(start, Math.min(textEnd, start + MAX_HEADING))),
+    ).trim();
     const isAnchorWritten = anchor !== "" || this.#given !== null;
     this.#open = { level, heading, anchor, isAnchorWritten, start: lineStart };
   }

@@ -2,6 +2,7 @@ import { basename, extname } from "node:path";
 import { Failure } from "../../base/failure.ts";
 import { anchorsInText, parseFrontMatter } from "../../pages/index.ts";
 import { type DocumentUrl, parseDocumentUrl } from "../../urls/index.ts";
+import { scanLines } from "../document/blocks.ts";
 import type { SourceDocument } from "../types.ts";
 import { cleanDocument } from "./clean.ts";
 import { asciidocToMarkdown, rstToMarkdown } from "./to-markdown.ts";
@@ -34,7 +35,7 @@ export const readDocument = (document: UnreadDocument): SourceDocument =>
 function readFile(file: DocumentFile): SourceDocument {
   if (file.form === "markdown") return readMarkdown(file);
   const markdown = toMarkdown(file);
-  const title = file.form === "plain" ? null : titleOfText(markdown);
+  const title = file.form === "plain" ? null : firstHeading(markdown, 1);
   return { url: file.url, title: title ?? titleOfName(file.path), markdown };
 }
 
@@ -65,7 +66,7 @@ function readMarkdown({ url, path, text, mayNameItself }: DocumentFile): SourceD
     title:
       typeof title === "string" && title.trim() !== ""
         ? title.trim()
-        : (firstHeading(markdown) ?? titleOfName(path)),
+        : (firstHeading(markdown, 2) ?? titleOfName(path)),
     markdown,
     ...(found && {
       anchors: found.anchors.map(({ id, start }) => ({ id, start: start + found.textStart })),
@@ -76,14 +77,15 @@ function readMarkdown({ url, path, text, mayNameItself }: DocumentFile): SourceD
 // This far is enough to get past a licence notice or a row of badges.
 const HEADING_WITHIN = 8192;
 
-function firstHeading(markdown: string): string | null {
-  const written = /^#{1,2} +(\S[^\n]*)/m.exec(markdown.slice(0, HEADING_WITHIN))?.[1]?.trimEnd() ?? "";
-  const closing = /(?<!\s)\s+#+$/.exec(written);
-  return (closing ? written.slice(0, closing.index) : written) || null;
+/** The first heading of at most this level, near the start. */
+function firstHeading(markdown: string, mostLevel: number): string | null {
+  const start = markdown.slice(0, HEADING_WITHIN);
+  let found: string | null = null;
+  scanLines(start, (kind, from, to, level) => {
+    if (kind === "heading" && level <= mostLevel) found ??= start.slice(from, to);
+  });
+  return found;
 }
-
-const titleOfText = (markdown: string): string | null =>
-  /^# +(\S[^\n]*)/m.exec(markdown.slice(0, HEADING_WITHIN))?.[1]?.trim() ?? null;
 
 /** The title of a document that has none. */
 export const titleOfName = (path: string): string => basename(path, extname(path)).replace(/[-_]+/g, " ");

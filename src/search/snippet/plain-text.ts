@@ -1,29 +1,47 @@
-import { scanBlocks } from "../document/blocks.ts";
-import { readInline } from "../document/inline.ts";
+import { type Block, inlineText, readInline, readMarkdown } from "../../markdown/index.ts";
 
-const LINE_MARK = /^(?:[ \t]|>|[-*+] |\d{1,9}[.)] |\|)+/;
-const MARKS = /!?\[|\*{1,3}|~~|\]|(?<!\w)__?(?=\w)|(?<=\w)__?(?!\w)/g;
-/** Has 1 for every character that begins one of `MARKS`; a `!` counts only before a bracket. */
-const IS_IN_MARK = Uint8Array.from({ length: 128 }, (_, unit) =>
-  "[]*~_".includes(String.fromCharCode(unit)) ? 1 : 0,
-);
 const SPACE = 0x20;
 const TILDE = 0x7e;
-const RULE = /^[\s|:+=*_-]+$/;
 
 /**
- * Turns a range of Markdown into one line of plain text without markers, link targets, tags and headings, so
- * that no such part can be cut in half.
+ * Turns a range of Markdown into one line of plain text as a page shows it, without headings: the same reader makes both, so
+ * that no mark, link target or tag is left or cut in half.
  */
 export function plainText(source: string): string {
-  const lines: string[] = [];
-  scanBlocks(source, (kind, from, to) => {
-    if (kind === "heading") return;
-    const line = kind === "code" ? source.slice(from, to) : inlineText(source, from, to);
-    const text = line.replace(LINE_MARK, "").trim();
-    if (text !== "" && !RULE.test(text)) lines.push(text);
-  });
-  return printable(lines.join(" "));
+  const document = readMarkdown(source);
+  const parts: string[] = [];
+  const addText = (text: string): void => {
+    parts.push(inlineText(readInline(text, document)));
+  };
+  const add = (block: Block): void => {
+    switch (block.kind) {
+      case "paragraph":
+        addText(block.text);
+        break;
+      case "code":
+        parts.push(block.text);
+        break;
+      case "math":
+        parts.push(block.tex);
+        break;
+      case "table":
+        for (const row of [block.header, ...block.rows]) addText(row.join(" | "));
+        break;
+      case "list":
+        for (const item of block.items) item.blocks.forEach(add);
+        break;
+      case "details":
+        addText(block.summary);
+        block.blocks.forEach(add);
+        break;
+      case "quote":
+      case "note":
+        block.blocks.forEach(add);
+    }
+  };
+  document.blocks.forEach(add);
+  for (const blocks of document.footnotes.values()) blocks.forEach(add);
+  return printable(parts.join(" "));
 }
 
 /** Makes text one line without control characters and lone surrogates. */
@@ -45,30 +63,3 @@ function isOneLine(text: string): boolean {
   }
   return true;
 }
-
-function inlineText(source: string, start: number, end: number): string {
-  let plain = "";
-  const line = source.slice(start, end);
-  readInline(line, 0, line.length, (text, from, to, isCode) => {
-    const part = text.slice(from, to);
-    plain += isCode || !hasMarks(part) ? part : part.replace(MARKS, "");
-  });
-  return plain.includes("&") ? decodeEntities(plain) : plain;
-}
-
-function hasMarks(text: string): boolean {
-  for (let at = 0; at < text.length; at++) if (IS_IN_MARK[text.charCodeAt(at)] === 1) return true;
-  return false;
-}
-
-const ENTITIES: Readonly<Record<string, string>> = {
-  amp: "&",
-  lt: "<",
-  gt: ">",
-  quot: '"',
-  apos: "'",
-  nbsp: " ",
-};
-
-const decodeEntities = (text: string): string =>
-  text.replace(/&(amp|lt|gt|quot|apos|nbsp);/g, (entity, name: string) => ENTITIES[name] ?? entity);

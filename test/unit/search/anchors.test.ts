@@ -57,7 +57,7 @@ describe("the anchor of a heading", () => {
       "__init__ and why it is there",
     ],
     ['## New <Badge type="tip" text="x" /> things', "new--things", "New  things"],
-    ["## R&amp;D", "rd", "RD"],
+    ["## R&amp;D", "rd", "R&D"],
     ["## 日本語 見出し", "日本語-見出し", "日本語 見出し"],
     ["## 🚀 Start", "-start", "🚀 Start"],
   ])("of %p is %p", (markdown, anchor, heading) => {

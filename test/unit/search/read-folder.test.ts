@@ -24,6 +24,7 @@ describe("the documents of a folder", () => {
     writeFileSync(join(folder, "z.md"), "---\nurl: https://h.test/z\ntitle: Zed\n---\n# Other\n\ntext");
     writeFileSync(join(folder, "b/deep page.mdx"), "intro\n\n## The heading ##\r\n\ntext");
     writeFileSync(join(folder, "a_plain-name.markdown"), "no heading");
+    writeFileSync(join(folder, "code first.md"), "```sh\n# a comment\n```\n\nUnderlined\n==========\n");
     writeFileSync(join(folder, "latin.md"), Buffer.from("# Z\u00fcrich", "latin1"));
     writeFileSync(join(folder, "code.ts"), "no document");
     writeFileSync(join(folder, ".hidden.md"), "# hidden");
@@ -33,6 +34,7 @@ describe("the documents of a folder", () => {
     expect(documents.map(({ url, title }) => [String(url), title])).toEqual([
       ["docs://my-docs-/a_plain-name.markdown", "a plain name"],
       ["docs://my-docs-/b/deep%20page.mdx", "The heading"],
+      ["docs://my-docs-/code%20first.md", "Underlined"],
       ["docs://my-docs-/latin.md", "Zürich"],
       ["https://h.test/z", "Zed"],
     ]);

@@ -1,7 +1,14 @@
+import {
+  type Block,
+  type Inline,
+  inlineText,
+  type ListBlock,
+  type MarkdownDocument,
+  readInline,
+  readMarkdown,
+  type TableBlock,
+} from "../../../../markdown/index.ts";
 import { announce, type Child, fill, h } from "../dom.ts";
-import { readMarkdown } from "./blocks.ts";
-import { inlineText, readInline } from "./inline.ts";
-import type { Block, Inline, ListBlock, MarkdownDocument, TableBlock } from "./model.ts";
 
 export type RenderOptions = {
   /** The base of relative addresses. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { inlineText, readInline, readMarkdown } from "../../../src/server/testing.ts";
+import { inlineText, readInline, readMarkdown } from "../../../src/markdown/index.ts";
 
 const inline = (text: string) => readInline(text, { references: new Map([["ref", "https://ref.example/"]]) });
 const blocks = (text: string) => readMarkdown(text).blocks;
@@ -50,6 +50,8 @@ describe("phrases", () => {
     ],
     ["<kbd>K</kbd><sub>2</sub>", [span("kbd", text("K")), span("sub", text("2"))]],
     ["a[^1]", [text("a"), { kind: "footnote", label: "1" }]],
+    ["cp <source> <T> <target path>", [text("cp <source> <T> <target path>")]],
+    ["<Badge/>a <Tabs>b</Tabs> <my-tag is='c'>", [text("a b ")]],
   ])("of %p are read", (markdown, expected) => {
     expect(inline(markdown)).toEqual(expected as never);
   });
@@ -107,6 +109,46 @@ describe("blocks", () => {
     expect(shown).toEqual([{ kind: "paragraph", text: "a[^n]" }]);
     expect(footnotes.get("n")).toEqual([{ kind: "paragraph", text: "note\nmore" }]);
     expect(references.get("r")).toBe("https://x.example/");
+  });
+
+  test.each<[string, unknown[]]>([
+    ["", []],
+    ["\n \n\t\n", []],
+    ["Usage:\n-\n    One sign is the name of an option.", [{ kind: "paragraph" }]],
+    ["<script>\n\nruns a script\n", [{ text: "<script>" }, { text: "runs a script" }]],
+    ["<script>\nx\n</script>\ny", [{ kind: "paragraph", text: "y" }]],
+    ["<!-- a\n\nb --> c", [{ kind: "paragraph", text: "c" }]],
+    ["<!-- a", [{ kind: "paragraph", text: "<!-- a" }]],
+    ["> ```\n> x\n\ny", [{ kind: "quote", blocks: [{ kind: "code", text: "x" }] }, { text: "y" }]],
+    [
+      "- ```\n  x\n\n  y\n  ```\n- z",
+      [{ items: [{ blocks: [{ text: "x\n\ny" }] }, { blocks: [{ text: "z" }] }] }],
+    ],
+    ["- a\n+ b", [{ kind: "list" }, { kind: "list" }]],
+    ["a\n- b", [{ kind: "paragraph" }, { kind: "list" }]],
+    ["a\n2. b", [{ kind: "paragraph", text: "a\n2. b" }]],
+    ["    a\n\n\n    b\n\nc", [{ kind: "code", text: "a\n\n\nb" }, { kind: "paragraph" }]],
+    ["a\nb\n---", [{ kind: "heading", level: 2, text: "a b" }]],
+    ["> | a |\n> |---|\n> | b |", [{ blocks: [{ kind: "table", rows: [["b"]] }] }]],
+    [
+      "a | b\n--|--\nc\n",
+      [
+        { kind: "table", rows: [] },
+        { kind: "paragraph", text: "c" },
+      ],
+    ],
+    ["<details><summary>S</summary>\nin\n</details>after", [{ kind: "details" }, { text: "after" }]],
+    ["$$\nnever closed", [{ kind: "paragraph", text: "$$\nnever closed" }]],
+    [
+      "# a\r\n\r\nb\r\n",
+      [
+        { kind: "heading", text: "a" },
+        { kind: "paragraph", text: "b" },
+      ],
+    ],
+  ])("of %p are told apart", (markdown, expected) => {
+    expect(blocks(markdown)).toMatchObject(expected as never);
+    expect(blocks(markdown)).toHaveLength(expected.length);
   });
 
   test.each<[string, string]>([

@@ -2,14 +2,19 @@ import { type Node, type Run, resolveEmphasis } from "./emphasis.ts";
 import { decodeEntity } from "./entities.ts";
 import { readLinkTarget } from "./link-target.ts";
 import { type Inline, SPAN_TAGS, type SpanTag } from "./model.ts";
+import { readTag } from "./tags.ts";
 
 /** Longer text is shown as written; no paragraph that people write comes near this length. */
 const MAX_TEXT = 40_000;
 
 export type InlineContext = { readonly references: ReadonlyMap<string, string> };
 
+const NO_REFERENCES: InlineContext = { references: new Map() };
+
 /** Reads the phrases of a paragraph; any text has some. */
-export function readInline(text: string, context: InlineContext): readonly Inline[] {
+export function readInline(text: string, context = NO_REFERENCES): readonly Inline[] {
+  SPECIAL.lastIndex = 0;
+  if (!SPECIAL.test(text)) return text === "" ? [] : [{ kind: "text", text }];
   const reader = new InlineReader(text.slice(0, MAX_TEXT), context);
   const inlines = reader.read();
   return text.length > MAX_TEXT ? [...inlines, { kind: "text", text: text.slice(MAX_TEXT) }] : inlines;
@@ -39,7 +44,7 @@ type Opener = {
 
 const MAX_OPEN = 60;
 const PUNCTUATION = /[!-/:-@[-`{-~]/;
-const SPECIAL = /[\\`*_~[\]!<&$\nh]/g;
+const SPECIAL = /[\\`*_~[\]<&$\n]|!(?=\[)|h(?=ttps?:)/g;
 
 class InlineReader {
   readonly #text: string;
@@ -97,7 +102,8 @@ class InlineReader {
         this.#newline();
         break;
       case "h":
-        this.#address();
+        if (this.#text.startsWith("http", this.#at)) this.#address();
+        else this.#plain();
         break;
       default:
         if (one === "!" && this.#text[this.#at + 1] === "[") this.#openBracket("![", 2);
@@ -215,6 +221,7 @@ class InlineReader {
   }
 
   #angle(): void {
+    const tagStart = this.#at + 1;
     const close = this.#text.slice(this.#at, this.#at + MAX_TAG).indexOf(">");
     if (close < 0) {
       this.#literal(1);
@@ -232,13 +239,13 @@ class InlineReader {
       this.#comment();
       return;
     }
-    const [, slash, name] = /^(\/?)([a-zA-Z][a-zA-Z0-9-]*)(?=[\s/]|$)/.exec(inner) ?? [];
-    if (name === undefined) {
+    const tag = readTag(this.#text, this.#at);
+    if (tag === null) {
       this.#literal(1);
       return;
     }
-    this.#at += close + 1;
-    this.#tag(name.toLowerCase(), slash === "/", inner);
+    this.#at = tag.end;
+    this.#tag(tag.name, tag.isClosing, this.#text.slice(tagStart, tag.end - 1));
   }
 
   #comment(): void {

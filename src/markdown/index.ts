@@ -1,0 +1,4 @@
+export { readMarkdown } from "./document.ts";
+export { inlineText, readInline } from "./inline.ts";
+export type { Block, Inline, ListBlock, MarkdownDocument, TableBlock } from "./model.ts";
+export { scanBlocks } from "./scan.ts";

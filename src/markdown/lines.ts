@@ -1,0 +1,99 @@
+// What a line of Markdown begins, by CommonMark 0.31 and GitHub's tables. Every expression is sticky and ends with the line, and
+// so takes time in proportion to it.
+
+const SPACE = 0x20;
+const TAB = 0x09;
+const BAR = 0x7c;
+const BACKSLASH = 0x5c;
+
+/** `#` signs of a heading. */
+export const HEADING = /(#{1,6})(?=[ \t]|$)/my;
+/** What closes such a heading again. */
+export const CLOSING_HASHES = /(?:^|(?<=[ \t]))#+$/;
+/** Longer than a single sign, which is the name of an option in manuals. */
+export const UNDERLINE = /(?:(={2,})|-{3,})[ \t]*$/my;
+export const RULE = /([-_*])[ \t]*(?:\1[ \t]*){2,1000}$/my;
+/** A fence and its info string, which holds no backtick behind backticks: that is code inside of a text. */
+export const FENCE = /(?:(`{3,})([^`\n]*)|(~{3,})([^\n]*))$/my;
+/** A bullet, or a number with its sign. */
+export const ITEM = /(?:(\d{1,9})([.)])|([-*+]))(?=[ \t]|$)/my;
+export const FOOTNOTE = /\[\^([^\]\s]{1,100})\]:/y;
+export const REFERENCE = /\[([^\]^\n][^\]\n]{0,200})\]:[ \t]{1,9}<?([^\s<>]{1,4000})/y;
+export const DETAILS = /<details(\s[^>\n]{0,200})?>/iy;
+export const END_OF_DETAILS = /<\/details>/i;
+/** Comments, scripts and styles, which a reader does not see. */
+export const HIDDEN = /<(?:(!--)|(script|style|template)(?![\w-]))/iy;
+/** Names of columns are followed by such a line. */
+const DASHES = /[ \t>]{0,100}((?:\|[ \t]*)?:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*){0,200}(?:\|[ \t]*)?)$/my;
+/** Longer lines are no table. */
+const MAX_ROW = 100_000;
+
+/** The match of a sticky expression at a place. */
+export function matchAt(expression: RegExp, text: string, at: number): RegExpExecArray | null {
+  expression.lastIndex = at;
+  return expression.exec(text);
+}
+
+const isBlank = (unit: number): boolean => unit === SPACE || unit === TAB;
+
+/** Where a line or a part of it ends without the blanks and the line break behind it. */
+export function trimmedEnd(text: string, start: number, end: number): number {
+  let at = end;
+  while (at > start && (isBlank(text.charCodeAt(at - 1)) || "\r\n".includes(text[at - 1]!))) at--;
+  return at;
+}
+
+export function skipBlanks(text: string, start: number, end: number): number {
+  let at = start;
+  while (at < end && isBlank(text.charCodeAt(at))) at++;
+  return at;
+}
+
+/** Columns between two places; a tab counts as four. */
+export function columnsOf(text: string, start: number, end: number): number {
+  let columns = 0;
+  for (let at = start; at < end; at++) columns += text.charCodeAt(at) === TAB ? 4 : 1;
+  return columns;
+}
+
+/** The place after at most so many columns of blanks. */
+export function skipColumns(text: string, start: number, end: number, columns: number): number {
+  let at = start;
+  for (let left = columns; left > 0 && at < end && isBlank(text.charCodeAt(at)); at++)
+    left -= text.charCodeAt(at) === TAB ? 4 : 1;
+  return at;
+}
+
+export function hasBar(text: string, start: number, end: number): boolean {
+  for (let at = start; at < end; at++) if (text.charCodeAt(at) === BAR) return true;
+  return false;
+}
+
+/** Where the cells of a row are, as pairs of start and end; a bar behind a backslash is text. */
+export function cellsOf(text: string, start: number, end: number): readonly number[] {
+  const cells: number[] = [];
+  let from = text.charCodeAt(start) === BAR ? start + 1 : start;
+  const add = (to: number): void => {
+    const first = skipBlanks(text, from, to);
+    cells.push(first, trimmedEnd(text, first, to));
+    from = to + 1;
+  };
+  for (let at = from; at < end; at++) {
+    if (text.charCodeAt(at) === BACKSLASH) at++;
+    else if (text.charCodeAt(at) === BAR) add(at);
+  }
+  if (from < end) add(end);
+  return cells;
+}
+
+/** Where the line of dashes begins that makes a line the head of a table; -1 when the next line is none. */
+export function dashesBelow(text: string, start: number, end: number, next: number): number {
+  // Most lines are told by the first character of the next one.
+  if (!"|-: \t>".includes(text[next] ?? "x") || end - start > MAX_ROW || !hasBar(text, start, end)) return -1;
+  const [whole, dashes] = matchAt(DASHES, text, next) ?? [];
+  if (whole === undefined || !dashes?.includes("|")) return -1;
+  const first = next + whole.indexOf(dashes);
+  const dashesEnd = trimmedEnd(text, first, first + dashes.length);
+  const isSame = cellsOf(text, first, dashesEnd).length === cellsOf(text, start, end).length;
+  return isSame ? first : -1;
+}

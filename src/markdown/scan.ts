@@ -1,0 +1,346 @@
+import {
+  CODE_INDENT,
+  type Container,
+  enterContainer,
+  type Line,
+  type OpenContainer,
+  openContainer,
+} from "./containers.ts";
+import {
+  CLOSING_HASHES,
+  columnsOf,
+  dashesBelow,
+  END_OF_DETAILS,
+  FENCE,
+  HEADING,
+  HIDDEN,
+  hasBar,
+  matchAt,
+  REFERENCE,
+  RULE,
+  skipBlanks,
+  skipColumns,
+  trimmedEnd,
+  UNDERLINE,
+} from "./lines.ts";
+
+/** What contains lines; `info` is what stands behind the fence that opens code. */
+export type Leaf =
+  | { readonly kind: "paragraph" | "math" | "table" }
+  | { readonly kind: "heading"; readonly level: number }
+  | { readonly kind: "code"; readonly info: string };
+
+/** Receives a document's blocks in their order. Places are UTF-16 code units of the Markdown, ends exclusive. */
+export type BlockSink = {
+  readonly open: (container: Container) => void;
+  readonly close: () => void;
+  readonly begin: (leaf: Leaf) => void;
+  /** @param outerStart where the marks of the containers begin that stand before the line's text */
+  readonly line: (start: number, end: number, outerStart: number) => void;
+  readonly end: () => void;
+  readonly rule: () => void;
+  readonly reference: (label: string, address: string) => void;
+};
+
+/** Containers inside containers so deep; marks of deeper ones are text. */
+const MAX_DEPTH = 16;
+/** Formulas are short; a pair of dollars far below belongs to something else. */
+const MATH_END = /(?:[^\n]{0,200}\n){0,200}?[ \t>]{0,100}\$\$[ \t]*$/my;
+
+/** What holds the lines that follow, whatever stands in them, up to its end. */
+type Verbatim =
+  | { readonly kind: "fence"; readonly marks: string; readonly indent: number }
+  | { readonly kind: "math" }
+  | { readonly kind: "hidden"; readonly until: string };
+
+/**
+ * Reads the blocks of GitHub-flavoured Markdown in one pass over its lines (CommonMark 0.31, sections 3 to 5, with tables,
+ * footnotes, formulas between `$$`, and `<details>`). Any text is a document, and each line is read a limited number of
+ * times. It is the one grammar of blocks: what is indexed and what snippets and pages show comes from here.
+ */
+export function scanBlocks(markdown: string, sink: BlockSink): void {
+  new BlockScanner(markdown, sink).scan();
+}
+
+class BlockScanner {
+  readonly #text: string;
+  readonly #sink: BlockSink;
+  readonly #containers: OpenContainer[] = [];
+  /** Where the lines of the open paragraph are, three numbers each: an underline may make it a heading. */
+  #paragraph: number[] = [];
+  #verbatim: Verbatim | null = null;
+  /** Whether the open leaf is a table, or code that is indented. */
+  #isTable = false;
+  #isCode = false;
+  /** Blank lines of indented code, which belong to it when more code follows. */
+  #blanks: number[] = [];
+  #nextLine = 0;
+  /** Where the ends of hidden parts stand last. */
+  readonly #lastPlaces = new Map<string, number>();
+
+  constructor(text: string, sink: BlockSink) {
+    this.#text = text;
+    this.#sink = sink;
+  }
+
+  scan(): void {
+    for (let start = 0; start < this.#text.length; start = this.#nextLine) {
+      this.#nextLine = this.#endOfLine(start);
+      this.#readLine(start, trimmedEnd(this.#text, start, this.#nextLine));
+    }
+    this.#closeTo(0);
+  }
+
+  #endOfLine(start: number): number {
+    const newline = this.#text.indexOf("\n", start);
+    return newline < 0 ? this.#text.length : newline + 1;
+  }
+
+  #readLine(start: number, end: number): void {
+    let at = start;
+    let depth = 0;
+    for (; depth < this.#containers.length; depth++) {
+      const inside = enterContainer(this.#containers[depth]!, this.#text, at, end);
+      if (inside < 0) break;
+      at = inside;
+    }
+    if (this.#verbatim && depth < this.#containers.length) this.#closeTo(depth);
+    if (this.#verbatim) at = this.#readVerbatim(this.#verbatim, at, end);
+    if (at < 0) return;
+    const first = skipBlanks(this.#text, at, end);
+    if (first === end) this.#readBlank(depth, at, end);
+    else this.#readBlocks({ outerStart: skipBlanks(this.#text, start, end), at, first, end, depth });
+  }
+
+  /** Reads a line of code, of a formula or of what is hidden. @returns where other text begins behind it; -1 for none */
+  #readVerbatim(verbatim: Verbatim, at: number, end: number): number {
+    const text = this.#text;
+    if (verbatim.kind === "hidden") return this.#skipHidden(verbatim.until, at, end);
+    const first = skipBlanks(text, at, end);
+    const isFence = verbatim.kind === "fence";
+    const line = text.slice(first, end);
+    const closes = isFence
+      ? line.startsWith(verbatim.marks) && line === verbatim.marks[0]!.repeat(line.length)
+      : line === "$$";
+    if (closes && columnsOf(text, at, first) < CODE_INDENT) this.#closeLeaf();
+    else this.#sink.line(skipColumns(text, at, end, isFence ? verbatim.indent : 0), end, first);
+    return -1;
+  }
+
+  #skipHidden(until: string, at: number, end: number): number {
+    const place = this.#text.slice(at, end).toLowerCase().indexOf(until);
+    this.#verbatim = place < 0 ? { kind: "hidden", until } : null;
+    return place < 0 ? -1 : at + place + until.length;
+  }
+
+  #readBlank(depth: number, at: number, end: number): void {
+    if (this.#isCode) this.#blanks.push(skipColumns(this.#text, at, end, CODE_INDENT), end);
+    else this.#closeLeaf();
+    // A blank line ends quotations, but no item and no footnote.
+    const quote = this.#containers.findIndex(({ kind }, place) => place >= depth && kind === "quote");
+    if (quote >= 0) this.#closeTo(quote);
+  }
+
+  #readBlocks(given: Line): void {
+    let line = given;
+    for (;;) {
+      const { at, first, end, depth, outerStart } = line;
+      const isInText = this.#paragraph.length > 0 && depth === this.#containers.length;
+      if (columnsOf(this.#text, at, first) >= CODE_INDENT || (line === given && this.#goesOnWithCode(line))) {
+        if (this.#paragraph.length > 0) this.#addText(line);
+        else this.#addCode(line);
+        return;
+      }
+      if (isInText && this.#underline(first)) return;
+      const opened = depth < MAX_DEPTH ? openContainer(this.#text, line, isInText) : null;
+      if (opened === null) {
+        if (!this.#readLeaf(line, isInText)) this.#addText(line);
+        return;
+      }
+      this.#closeTo(depth);
+      this.#containers.push({ kind: opened.container.kind, width: opened.width });
+      this.#sink.open(opened.container);
+      const next = skipBlanks(this.#text, opened.inside, end);
+      if (next === end) return;
+      line = { outerStart, at: opened.inside, first: next, end, depth: this.#containers.length };
+    }
+  }
+
+  /** Converters indent only the first line of the code of an item by more than its text. */
+  #goesOnWithCode({ at, first, depth }: Line): boolean {
+    if (!this.#isCode || this.#blanks.length > 0 || depth === 0 || depth < this.#containers.length)
+      return false;
+    const start = this.#text.lastIndexOf("\n", at - 1) + 1;
+    return (
+      columnsOf(this.#text, start, first) >= CODE_INDENT && skipBlanks(this.#text, start, first) === first
+    );
+  }
+
+  /** Reads a block that its first line tells. @returns whether there is one */
+  #readLeaf(line: Line, isInText: boolean): boolean {
+    const { first, end, depth } = line;
+    const text = this.#text;
+    if (this.#isTable && depth === this.#containers.length && hasBar(text, first, end)) {
+      this.#sink.line(first, end, line.outerStart);
+      return true;
+    }
+    switch (text[first]) {
+      case "#":
+        return this.#readHeading(line);
+      case "`":
+      case "~":
+        return this.#readFence(line) || this.#readTable(line);
+      case "$":
+        return this.#readMath(line) || this.#readTable(line);
+      case "<":
+        return this.#readMarkup(line) || this.#readTable(line);
+      case "[":
+        return (!isInText && this.#readReference(line)) || this.#readTable(line);
+    }
+    if (matchAt(RULE, text, first) === null) return this.#readTable(line);
+    this.#closeTo(depth);
+    this.#sink.rule();
+    return true;
+  }
+
+  #readHeading({ first, end, depth, outerStart }: Line): boolean {
+    const [signs] = matchAt(HEADING, this.#text, first) ?? [];
+    if (signs === undefined) return false;
+    this.#closeTo(depth);
+    const start = skipBlanks(this.#text, first + signs.length, end);
+    const closing = this.#text.endsWith("#", end) ? this.#text.slice(start, end).search(CLOSING_HASHES) : -1;
+    const textEnd = closing < 0 ? end : trimmedEnd(this.#text, start, start + closing);
+    this.#addLeaf({ kind: "heading", level: signs.length }, [start, textEnd, outerStart]);
+    return true;
+  }
+
+  /** Makes the open paragraph the heading that a line underlines. */
+  #underline(first: number): boolean {
+    const found = matchAt(UNDERLINE, this.#text, first);
+    const lines = this.#paragraph;
+    if (found === null) return false;
+    this.#paragraph = [];
+    this.#addLeaf({ kind: "heading", level: found[1] === undefined ? 2 : 1 }, lines);
+    return true;
+  }
+
+  /** @param lines starts, ends and outer starts */
+  #addLeaf(leaf: Leaf, lines: readonly number[]): void {
+    this.#sink.begin(leaf);
+    for (let at = 0; at < lines.length; at += 3) this.#sink.line(lines[at]!, lines[at + 1]!, lines[at + 2]!);
+    this.#sink.end();
+  }
+
+  #readFence({ at, first, depth }: Line): boolean {
+    const [, backticks, info, tildes, other] = matchAt(FENCE, this.#text, first) ?? [];
+    const marks = backticks ?? tildes;
+    if (marks === undefined) return false;
+    this.#closeTo(depth);
+    this.#sink.begin({ kind: "code", info: (info ?? other ?? "").trim() });
+    this.#verbatim = { kind: "fence", marks, indent: columnsOf(this.#text, at, first) };
+    return true;
+  }
+
+  #readMath({ first, end, depth, outerStart }: Line): boolean {
+    const text = this.#text;
+    if (text[first + 1] !== "$") return false;
+    const inner = text.slice(first + 2, end);
+    const isOneLine = inner.length > 2 && inner.indexOf("$$") === inner.length - 2;
+    if (!isOneLine && (inner !== "" || matchAt(MATH_END, text, this.#nextLine) === null)) return false;
+    this.#closeTo(depth);
+    const start = skipBlanks(text, first + 2, end);
+    if (isOneLine) this.#addLeaf({ kind: "math" }, [start, trimmedEnd(text, start, end - 2), outerStart]);
+    else {
+      this.#sink.begin({ kind: "math" });
+      this.#verbatim = { kind: "math" };
+    }
+    return true;
+  }
+
+  /** Skips what a reader does not see, and ends details. */
+  #readMarkup({ first, end, depth, outerStart }: Line): boolean {
+    const text = this.#text;
+    const closing = "</details>";
+    const isEnd = text.slice(first, first + closing.length).toLowerCase() === closing;
+    const details = isEnd ? this.#containers.findLastIndex(({ kind }) => kind === "details") : -1;
+    const [start, comment, name = ""] = matchAt(HIDDEN, text, first) ?? [];
+    const until = comment === undefined ? `</${name.toLowerCase()}>` : "-->";
+    // `<script>` that nothing closes is a placeholder.
+    if (details < 0 && (start === undefined || this.#lastPlaceOf(until) < first)) return false;
+    this.#closeTo(details < 0 ? depth : details);
+    const rest =
+      start === undefined ? first + closing.length : this.#skipHidden(until, first + start.length, end);
+    const next = skipBlanks(text, rest, end);
+    if (rest >= 0 && next < end)
+      this.#addText({ outerStart, at: rest, first: next, end, depth: this.#containers.length });
+    return true;
+  }
+
+  #lastPlaceOf(end: string): number {
+    const known = this.#lastPlaces.get(end) ?? this.#text.toLowerCase().lastIndexOf(end);
+    this.#lastPlaces.set(end, known);
+    return known;
+  }
+
+  #readReference({ first, depth }: Line): boolean {
+    const [, label, address] = matchAt(REFERENCE, this.#text, first) ?? [];
+    if (label === undefined || address === undefined) return false;
+    this.#closeTo(depth);
+    this.#sink.reference(label, address);
+    return true;
+  }
+
+  #readTable({ first, end, depth, outerStart }: Line): boolean {
+    const next = this.#nextLine;
+    const dashes = dashesBelow(this.#text, first, end, next);
+    if (dashes < 0) return false;
+    this.#closeTo(depth);
+    this.#nextLine = this.#endOfLine(next);
+    this.#sink.begin({ kind: "table" });
+    this.#sink.line(first, end, outerStart);
+    this.#sink.line(dashes, trimmedEnd(this.#text, dashes, this.#nextLine), dashes);
+    this.#isTable = true;
+    return true;
+  }
+
+  #addCode({ at, first, end, depth }: Line): void {
+    if (!this.#isCode || depth < this.#containers.length) {
+      this.#closeTo(depth);
+      this.#sink.begin({ kind: "code", info: "" });
+      this.#isCode = true;
+    }
+    const blanks = this.#blanks;
+    for (let blank = 0; blank < blanks.length; blank += 2)
+      this.#sink.line(blanks[blank]!, blanks[blank + 1]!, blanks[blank]!);
+    this.#blanks = [];
+    this.#sink.line(skipColumns(this.#text, at, end, CODE_INDENT), end, first);
+  }
+
+  #addText({ first, end, depth, outerStart }: Line): void {
+    // A paragraph goes on without the marks of the containers around it.
+    if (this.#paragraph.length === 0) this.#closeTo(depth);
+    const details = this.#containers.findLastIndex(({ kind }) => kind === "details");
+    const closing = details < 0 ? -1 : this.#text.slice(first, end).search(END_OF_DETAILS);
+    this.#paragraph.push(first, closing < 0 ? end : first + closing, outerStart);
+    if (closing >= 0) this.#closeTo(details);
+  }
+
+  /** Ends the open leaf. */
+  #closeLeaf(): void {
+    const lines = this.#paragraph;
+    this.#paragraph = [];
+    this.#blanks = [];
+    if (lines.length > 0) this.#addLeaf({ kind: "paragraph" }, lines);
+    const isVerbatim = this.#verbatim !== null && this.#verbatim.kind !== "hidden";
+    if (this.#isTable || this.#isCode || isVerbatim) this.#sink.end();
+    this.#isTable = false;
+    this.#isCode = false;
+    this.#verbatim = null;
+  }
+
+  /** Ends the open leaf and the containers from a depth on. */
+  #closeTo(depth: number): void {
+    this.#closeLeaf();
+    for (; this.#containers.length > depth; this.#containers.pop()) this.#sink.close();
+  }
+}
