@@ -1,4 +1,4 @@
-"""The first part of the product's rule (src/extraction/choice/keep-blocks.ts), for scores out of fold: what its container adds is not here."""
+"""The first part of the product's rule (src/extraction/classification/keep-blocks.ts), for scores out of fold: what its container adds is not here."""
 import numpy as np
 
 from sets import TYPES

@@ -8,8 +8,8 @@
  */
 import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { BLOCK_FEATURES, computeBlockFeatures } from "../../src/extraction/choice/block-features.ts";
-import { buildPageTree } from "../../src/extraction/choice/page-tree.ts";
+import { BLOCK_FEATURES, computeBlockFeatures } from "../../src/extraction/classification/block-features.ts";
+import { buildPageTree } from "../../src/extraction/classification/page-tree.ts";
 import { scanPage } from "../../src/extraction/page/scan.ts";
 import { floatWriter, numberWriter, readSet } from "./sets.ts";
 import { wordsOfPage } from "./words.ts";

@@ -7,9 +7,9 @@
  */
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import { CHOICE_FEATURES, computeChoiceFeatures } from "../../src/extraction/choice/choose.ts";
-import { keepBlocks } from "../../src/extraction/choice/keep-blocks.ts";
-import { buildPageTree } from "../../src/extraction/choice/page-tree.ts";
+import { CHOICE_FEATURES, computeChoiceFeatures } from "../../src/extraction/classification/choose.ts";
+import { keepBlocks } from "../../src/extraction/classification/keep-blocks.ts";
+import { buildPageTree } from "../../src/extraction/classification/page-tree.ts";
 import { scanPage } from "../../src/extraction/page/scan.ts";
 import { PAGE_TYPES } from "../../src/extraction/types.ts";
 import { floatWriter, readSet } from "./sets.ts";

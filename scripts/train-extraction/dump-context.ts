@@ -8,11 +8,14 @@
  */
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import { computeBlockFeatures } from "../../src/extraction/choice/block-features.ts";
-import { CONTEXT_FEATURES, computeContextFeatures } from "../../src/extraction/choice/context-features.ts";
-import { computePageFeatures, PAGE_FEATURES } from "../../src/extraction/choice/page-features.ts";
-import { buildPageTree } from "../../src/extraction/choice/page-tree.ts";
-import { WORD_SUM_COUNT } from "../../src/extraction/choice/word-sums.ts";
+import { computeBlockFeatures } from "../../src/extraction/classification/block-features.ts";
+import {
+  CONTEXT_FEATURES,
+  computeContextFeatures,
+} from "../../src/extraction/classification/context-features.ts";
+import { computePageFeatures, PAGE_FEATURES } from "../../src/extraction/classification/page-features.ts";
+import { buildPageTree } from "../../src/extraction/classification/page-tree.ts";
+import { WORD_SUM_COUNT } from "../../src/extraction/classification/word-sums.ts";
 import { scanPage } from "../../src/extraction/page/scan.ts";
 import { floatWriter, readSet } from "./sets.ts";
 

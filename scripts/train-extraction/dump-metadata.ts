@@ -9,8 +9,8 @@
  */
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import { keepBlocks } from "../../src/extraction/choice/keep-blocks.ts";
-import { buildPageTree } from "../../src/extraction/choice/page-tree.ts";
+import { keepBlocks } from "../../src/extraction/classification/keep-blocks.ts";
+import { buildPageTree } from "../../src/extraction/classification/page-tree.ts";
 import { readJsonLd } from "../../src/extraction/json-ld.ts";
 import { BYLINE_FEATURES } from "../../src/extraction/metadata/byline-features.ts";
 import { describeBylines, describeDates, describeTitles } from "../../src/extraction/metadata/choose.ts";

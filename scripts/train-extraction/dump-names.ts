@@ -3,10 +3,10 @@
  *
  *   sh scripts/bun scripts/train-extraction/dump-names.ts test/unit/extraction/engine/trained-features.json
  */
-import { BLOCK_FEATURES } from "../../src/extraction/choice/block-features.ts";
-import { CHOICE_FEATURES } from "../../src/extraction/choice/choose.ts";
-import { CONTEXT_FEATURES } from "../../src/extraction/choice/context-features.ts";
-import { PAGE_FEATURES } from "../../src/extraction/choice/page-features.ts";
+import { BLOCK_FEATURES } from "../../src/extraction/classification/block-features.ts";
+import { CHOICE_FEATURES } from "../../src/extraction/classification/choose.ts";
+import { CONTEXT_FEATURES } from "../../src/extraction/classification/context-features.ts";
+import { PAGE_FEATURES } from "../../src/extraction/classification/page-features.ts";
 import { BYLINE_FEATURES } from "../../src/extraction/metadata/byline-features.ts";
 import { DATE_FEATURES } from "../../src/extraction/metadata/date-features.ts";
 import { TITLE_FEATURES } from "../../src/extraction/metadata/title-features.ts";

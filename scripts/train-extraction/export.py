@@ -1,4 +1,4 @@
-"""Writes trees as the product reads them (src/extraction/choice/trees.ts): base64 of flat columns in a .ts file."""
+"""Writes trees as the product reads them (src/extraction/classification/trees.ts): base64 of flat columns in a .ts file."""
 import base64
 import struct
 from pathlib import Path

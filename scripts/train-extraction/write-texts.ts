@@ -9,9 +9,9 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { renderPage } from "../../src/extraction/article-content.ts";
-import { keepBlocks } from "../../src/extraction/choice/keep-blocks.ts";
-import { buildPageTree } from "../../src/extraction/choice/page-tree.ts";
-import { isBarePage } from "../../src/extraction/choice/short-page.ts";
+import { keepBlocks } from "../../src/extraction/classification/keep-blocks.ts";
+import { buildPageTree } from "../../src/extraction/classification/page-tree.ts";
+import { isBarePage } from "../../src/extraction/classification/short-page.ts";
 import { readJsonLd } from "../../src/extraction/json-ld.ts";
 import { readMetadata } from "../../src/extraction/metadata.ts";
 import { scanPage } from "../../src/extraction/page/scan.ts";

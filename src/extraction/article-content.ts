@@ -5,7 +5,7 @@ import { treeOfHtml } from "./assembly/tree-builder.ts";
 import { WholeElements } from "./assembly/whole-elements.ts";
 import { withNotes } from "./assembly/whole-notes.ts";
 import { withWholeStructures, withWholeTables } from "./assembly/whole-structures.ts";
-import type { Choice } from "./choice/choose.ts";
+import type { Choice } from "./classification/choose.ts";
 import {
   type RenderedContent as ContentRenderings,
   readContent,

@@ -1,7 +1,7 @@
 import { Failure } from "../base/failure.ts";
 import type { PageUrl } from "../urls/index.ts";
 import { type RenderedContent, type RenderingContext, renderChosen, renderPage } from "./article-content.ts";
-import { type Choice, chooseBlocks } from "./choice/choose.ts";
+import { type Choice, chooseBlocks } from "./classification/choose.ts";
 import { type JsonLdObject, readJsonLd } from "./json-ld.ts";
 import { findLanguage } from "./language.ts";
 import { baseOf, canonicalOf, linksOf, refreshOf, robotsOf } from "./links.ts";

@@ -1,4 +1,4 @@
-import type { Choice } from "./choice/choose.ts";
+import type { Choice } from "./classification/choose.ts";
 import type { ExtractionOptions } from "./types.ts";
 
 /**

@@ -1,4 +1,4 @@
-import { loadTrees, predict, type Trees } from "../choice/trees.ts";
+import { loadTrees, predict, type Trees } from "../classification/trees.ts";
 import type { Sourced } from "../meta-tags.ts";
 import { foldedWords, foldForComparison, shareIn } from "../text.ts";
 import {

@@ -1,4 +1,4 @@
-import type { Choice } from "../choice/choose.ts";
+import type { Choice } from "../classification/choose.ts";
 import { type JsonLdObject, textOf } from "../json-ld.ts";
 import { firstOf, type MetaTags, readMetaTags, tidyValue } from "../meta-tags.ts";
 import type { PageFacts, ScannedPage } from "../page/page-model.ts";

@@ -1,4 +1,4 @@
-import type { Choice } from "../choice/choose.ts";
+import type { Choice } from "../classification/choose.ts";
 import { flag } from "../features.ts";
 import { ElementFlag, isInside, type PageModel, textOf } from "../page/page-model.ts";
 import { Tag, type TagId } from "../page/tags.ts";

@@ -90,8 +90,12 @@ describe.each(walks.map((walk) => [walk.name, walk] as const))("the walk %s", (_
     expect(named.filter((place) => !everyWalk.some((path) => isAt(path, place)))).toEqual([]);
   });
 
-  test("passes nothing that the map does not name", () => {
-    expect(passed.filter((path) => !named.some((place) => isAt(path, place)))).toEqual([]);
+  // A file that comes into a folder which is named already does not make the map wrong.
+  test("passes no folder that the map does not name", () => {
+    const folders = new Set(named.map((place) => dirname(`${place}x`)));
+    const isNamed = (path: string): boolean =>
+      folders.has(dirname(path)) || named.some((place) => isAt(path, place));
+    expect(passed.filter((path) => !isNamed(path))).toEqual([]);
   });
 
   test("is as short as the map says", () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { keepBlocks } from "../../../../src/extraction/choice/keep-blocks.ts";
-import { buildPageTree } from "../../../../src/extraction/choice/page-tree.ts";
+import { keepBlocks } from "../../../../src/extraction/classification/keep-blocks.ts";
+import { buildPageTree } from "../../../../src/extraction/classification/page-tree.ts";
 import { scanPage } from "../../../../src/extraction/page/scan.ts";
 import { PAGE_TYPES } from "../../../../src/extraction/types.ts";
 import { articleOf, PROSE } from "../../../support/extraction.ts";

@@ -1,10 +1,13 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { BLOCK_FEATURES, computeBlockFeatures } from "../../../../src/extraction/choice/block-features.ts";
-import { CHOICE_FEATURES } from "../../../../src/extraction/choice/choose.ts";
-import { CONTEXT_FEATURES } from "../../../../src/extraction/choice/context-features.ts";
-import { PAGE_FEATURES } from "../../../../src/extraction/choice/page-features.ts";
-import { buildPageTree } from "../../../../src/extraction/choice/page-tree.ts";
+import {
+  BLOCK_FEATURES,
+  computeBlockFeatures,
+} from "../../../../src/extraction/classification/block-features.ts";
+import { CHOICE_FEATURES } from "../../../../src/extraction/classification/choose.ts";
+import { CONTEXT_FEATURES } from "../../../../src/extraction/classification/context-features.ts";
+import { PAGE_FEATURES } from "../../../../src/extraction/classification/page-features.ts";
+import { buildPageTree } from "../../../../src/extraction/classification/page-tree.ts";
 import {
   each,
   type Features,

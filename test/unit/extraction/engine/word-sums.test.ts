@@ -1,15 +1,15 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { headingLevel } from "../../../../src/extraction/choice/block-features.ts";
-import { buildPageTree } from "../../../../src/extraction/choice/page-tree.ts";
+import { headingLevel } from "../../../../src/extraction/classification/block-features.ts";
+import { buildPageTree } from "../../../../src/extraction/classification/page-tree.ts";
 import {
   computeWordSums,
   decodeWordWeights,
   WORD_SUM_COUNT,
   weightOf,
   wordsOfBlock,
-} from "../../../../src/extraction/choice/word-sums.ts";
-import { WORD_WEIGHTS } from "../../../../src/extraction/choice/word-weights.ts";
+} from "../../../../src/extraction/classification/word-sums.ts";
+import { WORD_WEIGHTS } from "../../../../src/extraction/classification/word-weights.ts";
 import { scanPage } from "../../../../src/extraction/page/scan.ts";
 
 const weights = decodeWordWeights(WORD_WEIGHTS);
