@@ -11,12 +11,29 @@ export type FoundLanguage = { readonly language: string | null; readonly source:
  */
 export async function findLanguage({ lang, text }: Pick<Article, "lang" | "text">): Promise<FoundLanguage> {
   if (lang !== null && !isDoubtful(lang, text)) return { language: lang, source: "lang" };
-  // The language tables take 60 ms and 40 MB to load, and only one page in 25 needs them.
-  const { detectLanguage } = await import("./detect-language.ts");
-  const detected = detectLanguage(text);
+  const detected = await detectIn(text);
   if (detected !== null && detected !== "en") return { language: detected, source: "text" };
   if (lang !== null) return { language: lang, source: "lang" };
   return { language: detected, source: detected && "text" };
+}
+
+/** Shorter texts are names and labels. The detector reads the first 1000 characters. */
+const FEWEST_TO_DETECT = 100;
+const DETECTED_CHARS = 1000;
+const NO_PROSE = /\b(?:https?:\/\/|www\.)\S+|[\w.+-]{1,64}@\S+/g;
+const DENSE = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/gu;
+
+/** The language of a text by its words; null where they are too few, or too mixed to tell. */
+async function detectIn(text: string): Promise<string | null> {
+  const prose = text
+    .slice(0, 4 * DETECTED_CHARS)
+    .replace(NO_PROSE, " ")
+    .replace(/\s+/g, " ")
+    .trim();
+  // A character of these scripts carries as much information as three letters.
+  if (prose.length + 2 * (prose.match(DENSE)?.length ?? 0) < FEWEST_TO_DETECT) return null;
+  // The language tables take 60 ms and 40 MB to load, and only one page in 25 needs them.
+  return (await import("./detect-language.ts")).detectLanguage(prose);
 }
 
 /** A shorter text is no evidence that the page's declaration is wrong. */
