@@ -11,7 +11,7 @@ help: ## list the targets
 demo: $(INSTALLED) ## build, then extract, crawl and search the small site in test/site
 	$(BUN) scripts/demo.ts
 
-test: check build library ## all tests that matter, at most 15 minutes
+test: check build library ## all tests that matter: minutes on an idle machine
 	sh scripts/ensure-chromium.sh
 	sh scripts/ensure-nginx.sh
 	sh scripts/ensure-xvfb.sh
