@@ -3,7 +3,7 @@ import { chmod, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** The built program, which every test of the command line runs. */
+/** The path of the built program, which the tests of the command line run. */
 export const BINARY = join(import.meta.dir, "..", "..", "dist", "article-extractor");
 
 export type BinaryResult = {
@@ -14,24 +14,24 @@ export type BinaryResult = {
 };
 
 export type RunOptions = {
-  /** What comes in on stdin; without it stdin is /dev/null. */
+  /** The program reads this from stdin; without it stdin is /dev/null. */
   readonly stdin?: string | Uint8Array<ArrayBuffer>;
-  /** The whole environment besides PATH, HOME and TMPDIR: nothing of the tests' own gets in. */
+  /** The program sees these variables besides PATH, HOME and TMPDIR, and none of the tests' own. */
   readonly env?: Readonly<Record<string, string>>;
-  /** A new empty directory, removed afterwards, unless one is given. */
+  /** The program starts here; without it, in a new empty directory that is removed afterwards. */
   readonly cwd?: string;
-  /** After this the program counts as hung and the test fails. */
+  /** A program that runs longer than this is killed, and the test fails. */
   readonly timeoutMs?: number;
-  /** Another copy of the program. */
+  /** The test runs this copy of the program instead of the built one. */
   readonly binary?: string;
-  /** Runs it as a user without special rights; see `canLoseRights`. */
+  /** The program runs as a user without special rights; see `canLoseRights`. */
   readonly asOrdinaryUser?: boolean;
 };
 
 const IS_ROOT = process.getuid?.() === 0;
 const NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"];
 
-/** Whether `asOrdinaryUser` works: root may do everything, so it needs setpriv (util-linux) to be less. */
+/** Whether `asOrdinaryUser` works. Root may do everything, so a test as root needs setpriv (util-linux) to give up its rights. */
 export const canLoseRights = !IS_ROOT || Bun.which("setpriv") !== null;
 
 const DEFAULT_TIMEOUT_MS = 100_000;
@@ -44,7 +44,7 @@ export async function runBinary(args: readonly string[], options: RunOptions = {
   return runProgram([options.binary ?? BINARY, ...args], options);
 }
 
-/** Runs a script of `sh` or `bash` in which `article-extractor` is the built program; else as `runBinary`. */
+/** Runs a script of `sh` or `bash` as `runBinary` runs the program, which is `article-extractor` in the script. */
 export async function runShell(
   script: string,
   { shell = "sh", ...options }: RunOptions & { readonly shell?: "sh" | "bash" } = {},
@@ -52,7 +52,7 @@ export async function runShell(
   return runProgram([shell, "-c", script], options);
 }
 
-/** An empty directory that is removed at the end of the scope, whatever the rights of what is in it. */
+/** Makes an empty directory that is removed at the end of the scope, also when its files cannot be written. */
 export async function temporaryDirectory(): Promise<AsyncDisposable & { readonly path: string }> {
   const path = await mkdtemp(join(tmpdir(), "article-extractor-cli-"));
   await chmod(path, 0o755); // some tests run as another user
@@ -60,8 +60,8 @@ export async function temporaryDirectory(): Promise<AsyncDisposable & { readonly
 }
 
 /**
- * The environment of every run: only what a program cannot do without. A browser is fetched with only where a
- * test says so: it takes a second a page, and most tests are about something else.
+ * Gives a run the variables that a program cannot do without, and those of the test. The program fetches with a
+ * browser only where a test asks for it, because a browser takes a second a page.
  */
 export function cleanEnvironment(env: Readonly<Record<string, string>> = {}): Record<string, string> {
   const path = [join(BINARY, ".."), process.env.PATH ?? "/usr/bin:/bin"].join(":");

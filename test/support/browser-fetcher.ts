@@ -19,10 +19,10 @@ import {
 } from "../../src/fetching/testing.ts";
 import { testParts } from "./test-fetcher.ts";
 
-// Before a browser's directory takes the place of the machine's.
+// This is read first, because a browser's directory later takes the place of the machine's.
 const TEMPORARY = tmpdir();
 
-/** The Chromium or Chrome of this machine. */
+/** Finds the Chromium or Chrome of this machine. */
 export function browserPath(): string {
   const found = findBrowser({
     explicit: process.env.ARTICLE_EXTRACTOR_BROWSER_PATH || null,
@@ -41,7 +41,7 @@ function temporaryBase(): string {
   return base;
 }
 
-/** This machine, with a directory of the test's own for temporary files. */
+/** Describes this machine, with a directory of the test's own for temporary files. */
 export function testMachine(): BrowserMachine {
   return {
     searchPath: dirname(browserPath()),
@@ -56,7 +56,7 @@ export function testMachine(): BrowserMachine {
   };
 }
 
-/** A browser of a test's own, with a directory of its own. */
+/** Opens a browser for one test, which keeps its files in a directory of its own. */
 export function openTestHost(
   options: {
     maxPages?: number;
@@ -99,7 +99,7 @@ export type TestBrowserOptions = Partial<Omit<BrowserFetcherOptions, "limits" | 
   readonly behaviour?: Partial<BrowserFetcherOptions["behaviour"]>;
 };
 
-/** A browser fetcher of the command line, with back-off that waits hardly at all. */
+/** Opens the browser fetcher of the command line; it hardly waits before it tries again. */
 export function testBrowserFetcher(options: TestBrowserOptions): Fetcher {
   const { policy: _policy, resolve: _resolve, limits, behaviour, ...rest } = options;
   return createBrowserFetcher({

@@ -1,8 +1,8 @@
 const UNSHARE = ["unshare", "--pid", "--fork", "--mount-proc", "--uts", "--kill-child=SIGKILL"];
 
 /**
- * What starts a command as a container does: as process 1 of its own, on a host whose name others have too. It ends
- * with the command that holds it.
+ * These words before a command start it as a container does: it is process 1, and other containers have the same host
+ * name. It ends when the process that started it ends.
  */
 export const IN_CONTAINER: readonly string[] = [
   ...UNSHARE,

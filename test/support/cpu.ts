@@ -1,4 +1,4 @@
-/** CPU time of all threads of this process while some work is done, ms: what a busy machine changes little. */
+/** Measures the CPU time in ms that all threads of this process take for some work, which a busy machine hardly changes. */
 export function cpuMs(work: () => void): number {
   const before = process.cpuUsage();
   work();

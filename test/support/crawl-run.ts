@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { ManifestEntry } from "../../src/crawler/testing.ts";
 import { type BinaryResult, type RunOptions, runBinary, temporaryDirectory } from "./binary.ts";
 
-/** What the tests read of a manifest. */
+/** These fields of a manifest are what tests read. */
 export type Manifest = {
   readonly job_id: string;
   readonly started_at: string;
@@ -37,7 +37,7 @@ export async function readCrawl(directory: string): Promise<Pick<CrawlRun, "mani
   };
 }
 
-/** A directory for crawls with the built program, without delay unless `--rate-limit` is among the words. */
+/** Makes a directory for crawls with the built program, which wait between requests only where the words say `--rate-limit`. */
 export async function crawlDirectory() {
   const place = await temporaryDirectory();
   const output = join(place.path, "out");
@@ -66,7 +66,7 @@ export async function crawlOnce(words: readonly string[], options: RunOptions = 
   return { ...run, read: async (name) => texts.get(name) ?? "" };
 }
 
-/** The paths of a manifest's entries of one status, sorted. */
+/** Gives the sorted paths of a manifest's entries that have one status. */
 export function pathsOf(
   run: Pick<CrawlRun, "manifest">,
   status: ManifestEntry["status"] = "success",

@@ -16,7 +16,7 @@ import type { CrawlRequest, ManifestEntry } from "../../src/crawler/testing.ts";
 import { DEFAULT_EXTRACTION } from "../../src/settings/index.ts";
 import { testProgram } from "./program.ts";
 
-/** A plan without delay, for a site of the test. */
+/** Makes a plan that does not wait between requests. */
 export function crawlPlan(changes: Partial<CrawlRequest>): CrawlPlan {
   return createCrawlPlan({
     seeds: [],
@@ -39,7 +39,7 @@ export function crawlPlan(changes: Partial<CrawlRequest>): CrawlPlan {
   });
 }
 
-/** What the manifest file holds, as far as tests read it. */
+/** These fields of the manifest file are what tests read. */
 export type ManifestFile = {
   readonly job_id: string;
   readonly status: string;
@@ -56,7 +56,7 @@ export type ManifestFile = {
 export type CrawlResult = {
   readonly events: readonly CrawlEvent[];
   readonly outcomes: readonly PageOutcome[];
-  /** As the last event gives them, those of an earlier run included. */
+  /** The last event gives these, and those of earlier runs are among them. */
   readonly allOutcomes: readonly PageOutcome[];
   readonly summary: CrawlSummary;
   readonly manifest: ManifestFile | null;
@@ -78,11 +78,11 @@ export type CrawlPlace = AsyncDisposable & {
   ): Promise<CrawlResult>;
 };
 
-/** The program's modules as its shell puts them together; with a machine, with its browser. */
+/** Puts the program's modules together as its shell does; a machine adds its browser. */
 export const openTestApp = (machine: BrowserMachine | null = null): App =>
   openApp(testProgram(), { caller: { kind: "cli" }, shell: "cli", log: silentLog, machine });
 
-/** An empty directory to crawl into, in this process. */
+/** Makes an empty directory into which this process crawls. */
 export async function crawlPlace(app: App): Promise<CrawlPlace> {
   const path = await mkdtemp(join(tmpdir(), "crawl-"));
   return {

@@ -11,7 +11,7 @@ const WORDS =
     " ",
   );
 
-/** Text of its own for each name, long enough to be an article. */
+/** Writes a text that differs for each name and is long enough to be an article. */
 export function proseOf(name: string, length = 220): string {
   let state = Number(Bun.hash(name) & 0x7fff_ffffn);
   const words: string[] = [];
@@ -34,7 +34,7 @@ export const htmlPage = (
 /** A website of documentation that changes as a test wants it to. */
 export class DocsSite implements AsyncDisposable {
   readonly pages = new Map<string, DocsPage>();
-  /** Of the sitemap's entries; paths without one have no lastmod. */
+  /** The sitemap tells these dates as lastmod; a path that is missing here has none. */
   readonly lastModified = new Map<string, string>();
   /** Method is always GET or POST; path and query of each request, and what was answered. */
   readonly requests: { readonly path: string; readonly status: number; readonly headers: Headers }[] = [];
@@ -43,7 +43,7 @@ export class DocsSite implements AsyncDisposable {
   intercept: ((request: Request) => Response | null | Promise<Response | null>) | null = null;
   /** Whether pages carry an ETag and answer 304. */
   hasEtags = true;
-  /** Paths of the sitemap; null: all HTML pages. */
+  /** The sitemap lists these paths; null lists all HTML pages. */
   listed: readonly string[] | null = null;
   readonly #server: ReturnType<typeof Bun.serve>;
 
@@ -82,7 +82,7 @@ export class DocsSite implements AsyncDisposable {
     this.pages.set(path, { body: htmlPage(title, proseOf(`${path} ${title}`), links) });
   }
 
-  /** Paths asked for since the last call, robots.txt and the sitemap left out. */
+  /** Gives the paths that were asked for since the last call, without robots.txt and the sitemap. */
   takeRequests(): string[] {
     const paths = this.requests.splice(0).map(({ path }) => path);
     return paths.filter(

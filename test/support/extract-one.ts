@@ -16,7 +16,7 @@ const outcome = await extractHtml(html, null, options).then(
   (error: unknown) => (error instanceof Failure ? error.code : String(error)),
 );
 const { user, system } = process.cpuUsage(before);
-// Not `maxRSS`: a process that was forked begins with that of the one it came from.
+// `maxRSS` would not do, because a forked process begins with the value of its parent.
 const status = await Bun.file("/proc/self/status").text();
 const peakMb = Number(/^VmHWM:\s+(\d+) kB$/m.exec(status)?.[1]) / 1024;
 process.stdout.write(JSON.stringify({ outcome, cpuMs: (user + system) / 1000, peakMb }));

@@ -8,7 +8,7 @@ import {
 import { DEFAULT_EXTRACTION } from "../../src/settings/index.ts";
 import { type PageUrl, parsePageUrl } from "../../src/urls/index.ts";
 
-/** Nothing removed, no warning, both renderings. */
+/** These options remove nothing, warn of nothing and ask for both renderings. */
 export const OPTIONS: ExtractionOptions = {
   ...DEFAULT_EXTRACTION,
   minWordCount: 0,
@@ -23,7 +23,7 @@ export type PageCase = Partial<ExtractionOptions> & {
 
 export const PAGE_URL = "https://site.test/dir/page";
 
-/** A paragraph long enough to be content. */
+/** This paragraph is long enough to be content. */
 export const PROSE =
   "The mill at the river mouth has turned again since the spring, and the people who live beside it say that they sleep better with its sound. ".repeat(
     3,

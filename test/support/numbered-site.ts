@@ -33,13 +33,13 @@ export type NumberedSiteOptions = {
   readonly answerMs?: number;
   /** What the answer to a request waits for besides; `earlier` counts the requests that were answered before. */
   readonly until?: (path: string, earlier: number) => Promise<void> | undefined;
-  /** Further paths, and others than the site's own; `{origin}` in bodies becomes the site's. */
+  /** These answers add paths or replace the site's own; `{origin}` in a body becomes the site's origin. */
   readonly answers?: Readonly<Record<string, SiteAnswer>>;
 };
 
 const HTML = { "content-type": "text/html; charset=utf-8" };
 
-/** A page of some words; `links` stand in its text. */
+/** Writes a page of some words with `links` in its text. */
 export function crawlPage(title: string, links: readonly string[] = [], words = 60): string {
   const anchors = links.map((link) => `<a href="${link}">${link}</a>`).join(", ");
   const sentence = `${title} tells of the gate that opens at low water. `;

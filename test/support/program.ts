@@ -6,7 +6,7 @@ import { silentLog } from "../../src/base/silent-log.ts";
 export const WORKER_URL = new URL("../../bin/extraction-worker.ts", import.meta.url);
 export const INDEX_WORKER_URL = new URL("../../bin/index-worker.ts", import.meta.url);
 
-/** The program as its entry finds it, with these variables and no others. @param workerUrl runs extractions */
+/** Reads the program as its entry does, with these variables and no others. @param workerUrl the module that extracts */
 export const testProgram = (
   environment: Record<string, string | undefined> = {},
   workerUrl = WORKER_URL,
@@ -24,7 +24,7 @@ export const testProgram = (
     { logLevel: null, logFormat: null, isVerbose: false, egress: null },
   );
 
-/** The app of tenants, without a browser. */
+/** Opens the app for tenants, without a browser. */
 export const openTestTenantApp = (
   program: Program,
   { log = silentLog, sinks = [] }: { readonly log?: Log; readonly sinks?: readonly MetricsSink[] } = {},

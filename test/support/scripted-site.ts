@@ -1,7 +1,7 @@
 /** A request to the site. */
 export type ScriptedVisit = { readonly path: string; readonly headers: Readonly<Record<string, string>> };
 
-/** A site whose pages need a browser; dispose of it to close it. */
+/** A site whose pages need a browser; disposing of it closes it. */
 export type ScriptedSite = AsyncDisposable & {
   readonly origin: string;
   readonly visits: readonly ScriptedVisit[];

@@ -5,7 +5,7 @@ import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { BINARY, cleanEnvironment, requireBinary } from "./binary.ts";
 
-/** A directory with a deployment file of one folder, `docs`, and one document in it besides those given. */
+/** Makes a directory with a deployment file for one folder, `docs`, which holds one document besides those given. */
 export function writeDeployment(
   infrastructure: object = {},
   tenant: object = {},
@@ -34,9 +34,9 @@ export function writeDeployment(
 export type ServeOptions = {
   readonly env?: Readonly<Record<string, string>>;
   readonly words?: readonly string[];
-  /** 0, the default, takes a free one; null leaves it to the deployment file. */
+  /** The port; 0, the default, takes a free one, and null leaves it to the deployment file. */
   readonly port?: number | null;
-  /** A command and its arguments that starts the program, such as a container's; it is killed with it. */
+  /** A command that starts the program, such as a container's; killing the command kills the program. */
   readonly within?: readonly string[];
 };
 
@@ -91,7 +91,7 @@ export class Served implements AsyncDisposable {
     return client;
   }
 
-  /** One call of a tool on a connection of its own; gives the structured result. */
+  /** Calls a tool over a connection of its own and gives the structured result. */
   async call(name: string, args: object): Promise<ToolAnswer> {
     const response = await fetch(`${this.url}/mcp`, {
       method: "POST",

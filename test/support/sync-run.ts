@@ -31,7 +31,7 @@ export function rewriteSyncDeployment(root: string, { infrastructure = {}, tenan
   writeFileSync(join(root, "deployment.json"), JSON.stringify(json));
 }
 
-/** Variables under which the program syncs from loopback, quickly. */
+/** These variables let the program sync from loopback without waiting. */
 export const SYNC_ENVIRONMENT = {
   DOCS_SEARCH_GIT_PROTOCOLS: "https,http",
   ARTICLE_EXTRACTOR_CRAWLER_RATE_LIMIT: "0",

@@ -12,7 +12,7 @@ import {
 import type { HttpFetcherOptions, Resolve } from "../../src/fetching/testing.ts";
 import { type PageUrl, parsePageUrl } from "../../src/urls/index.ts";
 
-/** A name's answers under the test's control; a name that is not in the table does not exist. */
+/** Resolves names by the test's table; a name that is not in it does not exist. */
 export function tableResolver(table: Readonly<Record<string, readonly string[]>>): Resolve {
   return async (host) => {
     const answer = table[host];
@@ -27,7 +27,7 @@ export type TestFetcherOptions = Partial<Omit<HttpFetcherOptions, "limits">> & {
   readonly limits?: Partial<FetchLimits>;
 };
 
-/** No proxy, whatever the machine's environment says. */
+/** Chooses no proxy, whatever the machine's environment says. */
 export const NO_PROXY = chooseProxy({
   explicit: null,
   explicitSource: "caller",
@@ -35,7 +35,7 @@ export const NO_PROXY = chooseProxy({
   environment: { http: null, https: null, bypass: [] },
 });
 
-/** What the fetchers of tests are made with: the command line's rights, no proxy, and back-off that waits hardly at all. */
+/** Test fetchers are made with these parts: they may do what the command line may, use no proxy and hardly wait before they try again. */
 export const testParts = ({ policy, resolve }: { readonly policy?: string; readonly resolve?: Resolve }) => ({
   egress: createEgress({
     policy: parseEgressPolicy(policy ?? "auto"),
@@ -53,7 +53,7 @@ export const testParts = ({ policy, resolve }: { readonly policy?: string; reado
   },
 });
 
-/** A fetcher of the command line with the decided limits, no proxy, and back-off that waits 0 ms. */
+/** Opens the fetcher of the command line with the default limits and no proxy; it tries again at once. */
 export function testFetcher(options: TestFetcherOptions = {}): HttpFetcher {
   const { policy: _policy, resolve: _resolve, limits, ...rest } = options;
   return createHttpFetcher({
@@ -69,7 +69,7 @@ export function pageUrl(text: string): PageUrl {
   return url;
 }
 
-/** The Failure that the work ends with; anything else that is thrown is thrown on. */
+/** Gives the Failure that some work ends with, and throws on whatever else it throws. */
 export async function failureOf(work: Promise<unknown>): Promise<Failure | null> {
   try {
     await work;

@@ -23,7 +23,7 @@ const HARDEST = { long: 5, longest: 1 };
 const NS_PER_CHARACTER = 150;
 /** Four times the text takes a linear expression four times the time, a quadratic one sixteen times. */
 const MAX_GROWTH = 10;
-/** All of them must show too much growth: a machine with other work has two speeds. */
+/** All of these trials must show too much growth, because other work slows a machine now and then. */
 const GROWTH_TRIALS = 3;
 
 /** Matches that are looked for: more would be much the same ones. */
@@ -31,14 +31,14 @@ const MAX_MATCHES = 200;
 
 const cpuMs = (expression: RegExp, text: string): number => {
   const before = process.cpuUsage().user;
-  // One that finds all its matches goes on behind each.
+  // A global expression finds its matches one after another.
   expression.lastIndex = 0;
   let matches = 0;
   while (expression.test(text) && expression.global && ++matches < MAX_MATCHES);
   return (process.cpuUsage().user - before) / 1000;
 };
 
-/** The least of some runs: others may compile the expression, or collect garbage. */
+/** Takes the least time of some runs, because a run may also compile the expression or collect garbage. */
 function leastMs(expression: RegExp, text: string, runs = 3): number {
   let least = Number.POSITIVE_INFINITY;
   for (let run = 0; run < runs; run++) least = Math.min(least, cpuMs(expression, text));

@@ -9,9 +9,9 @@ import { openWebTenant, type WebTenant, type WebTenantOptions } from "./web-tena
 export type WebBench = AsyncDisposable & {
   readonly site: DocsSite;
   readonly rootDir: string;
-  /** Opens a tenant of these fields; closed with the bench. */
+  /** Opens a tenant with these fields, which is closed with the bench. */
   open(tenant: Readonly<Record<string, unknown>>, more?: Partial<WebTenantOptions>): WebTenant;
-  /** Opens one of the site's sitemap. */
+  /** Opens a tenant that reads the site's sitemap. */
   bySitemap(): WebTenant;
 };
 
@@ -37,6 +37,6 @@ export async function openWebBench(): Promise<WebBench> {
   };
 }
 
-/** Titles of a tenant's documents, in order. */
+/** Gives the titles of a tenant's documents in their order. */
 export const titlesOf = async ({ source }: WebTenant): Promise<string[]> =>
   [...(await documentsOf(source)).values()].map(({ title }) => title).sort();

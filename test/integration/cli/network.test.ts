@@ -1,14 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import type { BinaryResult } from "../../support/binary.ts";
 import { runCommand } from "../../support/command.ts";
+import { forAllTests } from "../../support/for-all-tests.ts";
 import { startForwardProxy } from "../../support/forward-proxy.ts";
-import { type RecordingSite, serveRecordingSite } from "../../support/recording-site.ts";
+import { serveRecordingSite } from "../../support/recording-site.ts";
 
-let site: RecordingSite;
-beforeAll(() => {
-  site = serveRecordingSite();
-});
-afterAll(() => site[Symbol.asyncDispose]());
+const site = forAllTests(serveRecordingSite());
 
 const DEBUG = ["--log-level", "debug", "--log-format", "text", "--retries", "0"];
 

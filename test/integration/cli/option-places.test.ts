@@ -1,19 +1,14 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { CRAWL_COMMAND, EXTRACT_COMMAND } from "../../../src/cli/testing.ts";
 import { temporaryDirectory } from "../../support/binary.ts";
 import { runCommand } from "../../support/command.ts";
-import { type RecordingSite, serveRecordingSite } from "../../support/recording-site.ts";
+import { forAllTests } from "../../support/for-all-tests.ts";
+import { serveRecordingSite } from "../../support/recording-site.ts";
 
 // How words are read, test/unit/cli/option-places.test.ts tries over the whole table of options.
 
-let site: RecordingSite;
-
-beforeAll(() => {
-  site = serveRecordingSite();
-});
-
-afterAll(() => site[Symbol.asyncDispose]());
+const site = forAllTests(serveRecordingSite());
 
 /** Needs a browser, prints something else, or contradicts another one. */
 const LEFT_OUT: ReadonlySet<string> = new Set([

@@ -1,16 +1,13 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { temporaryDirectory } from "../../support/binary.ts";
 import { runCommand } from "../../support/command.ts";
+import { forAllTests } from "../../support/for-all-tests.ts";
 import { serveNumberedSite } from "../../support/numbered-site.ts";
-import { type RecordingSite, serveRecordingSite } from "../../support/recording-site.ts";
+import { serveRecordingSite } from "../../support/recording-site.ts";
 
-let site: RecordingSite;
-beforeAll(() => {
-  site = serveRecordingSite();
-});
-afterAll(() => site[Symbol.asyncDispose]());
+const site = forAllTests(serveRecordingSite());
 
 const WARNING = 'No element matches the excluded selector ".nowhere"';
 const noMatch = (page: string, selector = ".nowhere"): string =>

@@ -1,7 +1,6 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { mkdir, readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { App } from "../../../src/app/index.ts";
 import { Failure } from "../../../src/base/failure.ts";
 import type { CrawlEvent } from "../../../src/crawler/index.ts";
 import { createFileSink } from "../../../src/crawler/testing.ts";
@@ -13,13 +12,10 @@ import {
   crawlPlan,
   openTestApp,
 } from "../../support/crawling.ts";
+import { forAllTests } from "../../support/for-all-tests.ts";
 import { pageUrl } from "../../support/test-fetcher.ts";
 
-let app: App;
-beforeAll(() => {
-  app = openTestApp();
-});
-afterAll(() => app[Symbol.asyncDispose]());
+const app = forAllTests(openTestApp());
 
 type Answer = string | number;
 

@@ -1,15 +1,11 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { join } from "node:path";
-import type { App } from "../../../src/app/index.ts";
 import type { CrawlRequest } from "../../../src/crawler/testing.ts";
 import { page, serveCrawlSite } from "../../support/crawl-site.ts";
 import { crawlPlace, crawlPlan, openTestApp } from "../../support/crawling.ts";
+import { forAllTests } from "../../support/for-all-tests.ts";
 
-let app: App;
-beforeAll(() => {
-  app = openTestApp();
-});
-afterAll(() => app[Symbol.asyncDispose]());
+const app = forAllTests(openTestApp());
 
 /** Another value than `crawlPlan` gives, for each field that somebody sets. */
 const otherValues = (origin: string): Partial<CrawlRequest> => ({

@@ -1,13 +1,9 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
-import type { App } from "../../../src/app/index.ts";
+import { expect, test } from "bun:test";
 import { page, serveCrawlSite } from "../../support/crawl-site.ts";
 import { crawlPlace, crawlPlan, openTestApp } from "../../support/crawling.ts";
+import { forAllTests } from "../../support/for-all-tests.ts";
 
-let app: App;
-beforeAll(() => {
-  app = openTestApp();
-});
-afterAll(() => app[Symbol.asyncDispose]());
+const app = forAllTests(openTestApp());
 
 const STATUSES = [400, 401, 402, 403, 404, 405, 406, 409, 410, 418, 451, 500, 501, 502, 505, 511, 599];
 

@@ -1,15 +1,11 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { App } from "../../../src/app/index.ts";
 import { html, page, serveCrawlSite } from "../../support/crawl-site.ts";
 import { crawlPlace, crawlPlan, openTestApp } from "../../support/crawling.ts";
+import { forAllTests } from "../../support/for-all-tests.ts";
 
-let app: App;
-beforeAll(() => {
-  app = openTestApp();
-});
-afterAll(() => app[Symbol.asyncDispose]());
+const app = forAllTests(openTestApp());
 
 /** What many sites show for a page that is not there: as large as a page, and made of paragraphs. */
 const template = (status: number) => html(page("Not found, try the search").padEnd(2000), { status });

@@ -1,6 +1,5 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import type { App } from "../../../src/app/index.ts";
 import type { CrawlEvent, CrawlPlan } from "../../../src/crawler/index.ts";
 import { type CrawlRoute, html, page, redirect, serveCrawlSite } from "../../support/crawl-site.ts";
 import {
@@ -10,13 +9,10 @@ import {
   crawlPlan,
   openTestApp,
 } from "../../support/crawling.ts";
+import { forAllTests } from "../../support/for-all-tests.ts";
 import { failureOf } from "../../support/test-fetcher.ts";
 
-let app: App;
-beforeAll(() => {
-  app = openTestApp();
-});
-afterAll(() => app[Symbol.asyncDispose]());
+const app = forAllTests(openTestApp());
 
 /** Pages by number with the numbers that they link to; some only redirect, some are missing. */
 type Graph = readonly { readonly kind: "page" | "redirect" | "missing"; readonly links: readonly number[] }[];

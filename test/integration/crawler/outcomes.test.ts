@@ -1,15 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import type { App } from "../../../src/app/index.ts";
 import type { CrawlEvent } from "../../../src/crawler/index.ts";
 import { type CrawlSite, html, page, redirect, serveCrawlSite } from "../../support/crawl-site.ts";
 import { type CrawlResult, crawlPlace, crawlPlan, openTestApp } from "../../support/crawling.ts";
 import { type FaultySite, startFaultySite } from "../../support/faulty-site.ts";
+import { forAllTests } from "../../support/for-all-tests.ts";
 
-let app: App;
-beforeAll(() => {
-  app = openTestApp();
-});
-afterAll(() => app[Symbol.asyncDispose]());
+const app = forAllTests(openTestApp());
 
 describe("every outcome", () => {
   let site: CrawlSite;

@@ -1,5 +1,4 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
-import type { App } from "../../../src/app/index.ts";
+import { expect, test } from "bun:test";
 import {
   type CrawlRoute,
   type CrawlSite,
@@ -10,12 +9,9 @@ import {
   serveCrawlSite,
 } from "../../support/crawl-site.ts";
 import { crawlPlace, crawlPlan, openTestApp } from "../../support/crawling.ts";
+import { forAllTests } from "../../support/for-all-tests.ts";
 
-let app: App;
-beforeAll(() => {
-  app = openTestApp();
-});
-afterAll(() => app[Symbol.asyncDispose]());
+const app = forAllTests(openTestApp());
 
 const DELAY_MS = 200;
 

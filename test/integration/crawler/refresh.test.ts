@@ -1,13 +1,9 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
-import type { App } from "../../../src/app/index.ts";
+import { expect, test } from "bun:test";
 import { html, page, redirect, serveCrawlSite } from "../../support/crawl-site.ts";
 import { crawlPlace, crawlPlan, openTestApp } from "../../support/crawling.ts";
+import { forAllTests } from "../../support/for-all-tests.ts";
 
-let app: App;
-beforeAll(() => {
-  app = openTestApp();
-});
-afterAll(() => app[Symbol.asyncDispose]());
+const app = forAllTests(openTestApp());
 
 const leadingTo = (target: string): string => `<meta http-equiv=refresh content="0;url=${target}"><p>Moved.`;
 test("a page that refreshes counts as the one that it leads to, where the crawl may go there", async () => {

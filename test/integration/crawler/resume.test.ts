@@ -1,17 +1,14 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { type App, DEFAULT_NETWORK } from "../../../src/app/index.ts";
+import { DEFAULT_NETWORK } from "../../../src/app/index.ts";
 import { type CrawlEvent, manifestEntry, parseSitemapSource } from "../../../src/crawler/index.ts";
 import { type CrawlRoute, html, page, serveCrawlSite } from "../../support/crawl-site.ts";
 import { crawlPlace, crawlPlan, openTestApp } from "../../support/crawling.ts";
+import { forAllTests } from "../../support/for-all-tests.ts";
 import { failureOf } from "../../support/test-fetcher.ts";
 
-let app: App;
-beforeAll(() => {
-  app = openTestApp();
-});
-afterAll(() => app[Symbol.asyncDispose]());
+const app = forAllTests(openTestApp());
 
 /** A chain of pages, each with links to the next two. */
 function chain(count: number): Record<string, CrawlRoute> {
