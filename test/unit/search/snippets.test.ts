@@ -106,6 +106,17 @@ describe("fragments", () => {
     );
   });
 
+  test.each([1, 2, 3, 5])("are up to %i where the words stand apart", (count) => {
+    const gap = "filler words go on here ".repeat(40);
+    const words = ["alpha", "beta", "gamma", "delta", "omega"];
+    const text = words.map((word) => `${gap}${word} `).join("") + gap;
+    const matches = words.map((word, term) => {
+      const start = text.indexOf(word);
+      return { start, end: start + word.length, term, weight: 1 };
+    });
+    expect(chooseFragments(text, matches, { characters: 240, count, context: 120 })).toHaveLength(count);
+  });
+
   test("take time in proportion to hostile text", () => {
     for (const hostile of [
       "](".repeat(50_000),
