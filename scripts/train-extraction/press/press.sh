@@ -29,7 +29,8 @@ install_npm() {
 }
 install_npm js hexo hexo-theme-landscape hexo-theme-next hexo-renderer-marked hexo-renderer-ejs hexo-renderer-stylus \
   hexo-generator-index hexo-generator-archive vitepress typedoc typescript jsdoc docdash honkit asciidoctor
-install_npm docusaurus @docusaurus/core@3.7.0 @docusaurus/preset-classic@3.7.0 react@18 react-dom@18
+# Its progress bar is refused by later versions of webpack.
+install_npm docusaurus @docusaurus/core@3.7.0 @docusaurus/preset-classic@3.7.0 react@18 react-dom@18 webpack@5.98.0
 install_npm starlight astro@5.5.0 @astrojs/starlight@0.32.0
 install_npm rspress rspress@1.42.0 react@18 react-dom@18
 

@@ -29,7 +29,9 @@ class Tools:
         done = subprocess.run([str(w) for w in words], cwd=cwd, env=os.environ | {"CI": "1", **environment}, timeout=LIMIT_S,
                               capture_output=True, text=True)
         if done.returncode != 0:
-            raise RuntimeError(f"{str(words[0]).rsplit('/', 1)[-1]}: {(done.stderr or done.stdout)[-300:]}")
+            said = done.stderr or done.stdout
+            error = next((line.strip() for line in said.splitlines() if "rror" in line), "")
+            raise RuntimeError(f"{str(words[0]).rsplit('/', 1)[-1]}: {error[:300]} … {said[-300:]}")
         return done.stdout
 
 
