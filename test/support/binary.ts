@@ -31,7 +31,10 @@ export type RunOptions = {
 const IS_ROOT = process.getuid?.() === 0;
 const NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"];
 
-/** Whether `asOrdinaryUser` works. Root may do everything, so a test as root needs setpriv (util-linux) to give up its rights. */
+/**
+ * Whether `asOrdinaryUser` works. Root may do everything, so tests that run as root need setpriv (util-linux) to give up
+ * their rights.
+ */
 export const canLoseRights = !IS_ROOT || Bun.which("setpriv") !== null;
 
 const DEFAULT_TIMEOUT_MS = 100_000;

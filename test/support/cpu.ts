@@ -1,4 +1,4 @@
-/** Measures the CPU time in ms that all threads of this process take for some work, which a busy machine hardly changes. */
+/** Measures the CPU time in ms that this process takes for some work, which a busy machine hardly changes. */
 export function cpuMs(work: () => void): number {
   const before = process.cpuUsage();
   work();

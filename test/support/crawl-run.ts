@@ -37,7 +37,7 @@ export async function readCrawl(directory: string): Promise<Pick<CrawlRun, "mani
   };
 }
 
-/** Makes a directory for crawls with the built program, which wait between requests only where the words say `--rate-limit`. */
+/** Makes a directory for crawls with the built program, which have no delay unless the words say `--rate-limit`. */
 export async function crawlDirectory() {
   const place = await temporaryDirectory();
   const output = join(place.path, "out");

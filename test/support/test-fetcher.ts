@@ -35,7 +35,7 @@ export const NO_PROXY = chooseProxy({
   environment: { http: null, https: null, bypass: [] },
 });
 
-/** Test fetchers are made with these parts: they may do what the command line may, use no proxy and hardly wait before they try again. */
+/** Gives test fetchers the rights of the command line, no proxy, and hardly any wait before they try again. */
 export const testParts = ({ policy, resolve }: { readonly policy?: string; readonly resolve?: Resolve }) => ({
   egress: createEgress({
     policy: parseEgressPolicy(policy ?? "auto"),
