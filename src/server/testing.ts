@@ -1,4 +1,6 @@
 // What tests and benches use of this room besides its door; nothing of the product does.
+export { ClientConnection } from "./api/mcp/connection.ts";
+export { connectClient } from "./api/mcp/modern.ts";
 export { pageOfText } from "./api/mcp/paging.ts";
 export { createMcpEndpoint } from "./api/mcp/protocol.ts";
 export { DOCUMENT_INSTRUCTIONS } from "./api/mcp/tools.ts";

@@ -89,6 +89,7 @@ export function openSearchServer(registry: TestRegistry, options: TestServerOpti
     trustedProxies: parseAddressSet(""),
     allowedHosts: null,
     apiKey: null,
+    allowSse: false,
     maxConcurrentRequests: 20,
     maxConnections: 200,
     maxPerClient: 200,

@@ -94,6 +94,7 @@ const infrastructure = v.strictObject({
   crawler_browser_first: flag(true),
   allow_index_builds: flag(false),
   allow_page_fetches: flag(false),
+  allow_sse_transport: flag(false),
   keys_file: v.optional(v.nullable(words), null),
   oauth: v.optional(v.nullable(oauth), null),
   article_extractor_fallback: v.optional(fallback, {}),

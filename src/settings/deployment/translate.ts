@@ -32,6 +32,7 @@ function toInfrastructure(file: DeploymentFile["infrastructure"], directory: str
     fetchSurroundingChars: file.default_fetch_surrounding_chars,
     preferBrowser: file.crawler_browser_first,
     allowPageFetches: file.allow_page_fetches,
+    allowSse: file.allow_sse_transport,
     keysFile: file.keys_file === null ? null : resolve(directory, file.keys_file),
     oauth: file.oauth && {
       issuer: file.oauth.issuer,

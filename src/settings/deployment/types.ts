@@ -29,6 +29,8 @@ export type InfrastructureSettings = {
   readonly preferBrowser: boolean;
   /** Whether models may read any page through the server. */
   readonly allowPageFetches: boolean;
+  /** Whether the transport of MCP's first revision is served too. */
+  readonly allowSse: boolean;
   /** The absolute path of the file with the keys of callers; null without one. */
   readonly keysFile: string | null;
   /** Whose tokens callers may send; null where none are taken. */

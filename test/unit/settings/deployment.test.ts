@@ -30,6 +30,7 @@ describe("a valid deployment file", () => {
       fetchSurroundingChars: 1000,
       preferBrowser: true,
       allowPageFetches: false,
+      allowSse: false,
       keysFile: null,
       oauth: null,
       fallback: null,

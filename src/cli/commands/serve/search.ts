@@ -56,6 +56,12 @@ export async function serveSearch(parts: CommandParts): Promise<number> {
   const log = program.openLog(deployment.infrastructure.logLevel);
   const serving: Serving = { command, ...parts, ...deployed, log };
   if (command.isStdio) return await serveStdio(serving);
+  const { allowSse, workers } = deployment.infrastructure;
+  if (allowSse && workers > 1)
+    throw new Failure(
+      "invalid_settings",
+      "infrastructure.allow_sse_transport: its sessions are in one process; set uvicorn_workers to 1",
+    );
   const network = await networkOf(serving);
   if (io.supervisor === null)
     warnWithoutKey(
@@ -170,6 +176,7 @@ async function networkOf({ command, program, deployment, io, log }: Serving) {
     maxPerClient: settings.searchMaxPerClient,
     maxConnections: infrastructure.maxConnections,
     httpTimeoutMs: infrastructure.httpTimeoutMs,
+    allowSse: infrastructure.allowSse,
     keys: infrastructure.keysFile === null ? null : openKeyFile(infrastructure.keysFile, log),
   };
 }

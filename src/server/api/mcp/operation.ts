@@ -117,7 +117,8 @@ export const countCalls =
     metrics.time(`mcp.${tool}`, durationMs);
   };
 
-const toolCallOf = (exchange: Exchange, hasApiKey: boolean) => ({
+/** A call of a tool for a request. */
+export const toolCallOf = (exchange: Exchange, hasApiKey: boolean) => ({
   signal: exchange.signal,
   caller: () => callerOf(exchange, hasApiKey),
   client: () => subscriberNetwork(exchange.client.address),

@@ -1,10 +1,17 @@
 import type { TenantRegistry, TenantStatus } from "../../../tenants/index.ts";
 import type { Access } from "../../middleware/access.ts";
-import type { Exchange, Handler } from "../../middleware/exchange.ts";
+import type { Exchange, Grant, Handler } from "../../middleware/exchange.ts";
 import { ProblemError } from "../../middleware/problem.ts";
 import { type DocumentationOptions, documentation } from "../mcp/documentation.ts";
 import type { McpOptions } from "../mcp/offer.ts";
-import { configurationOperation, forEachGrant, mcpOperation, withMcpSlash } from "../mcp/operation.ts";
+import {
+  configurationOperation,
+  forEachGrant,
+  mcpOperation,
+  toolCallOf,
+  withMcpSlash,
+} from "../mcp/operation.ts";
+import { sseOperations } from "../mcp/sse.ts";
 import type { ApiOperation } from "../openapi.ts";
 import { problem } from "../problems.ts";
 import { createSite, type SiteParts } from "../site.ts";
@@ -21,6 +28,10 @@ export type SearchRoutesOptions = DocumentationOptions &
     /** The processes that share the port. */
     readonly processes: { readonly configured: number; readonly alive: () => number };
     readonly readSearchTimes: () => SearchTimesRecord;
+    /** Whether the transport of MCP's first revision is served too. */
+    readonly allowSse: boolean;
+    /** Aborts when the server starts to shut down. */
+    readonly draining: AbortSignal;
   };
 
 /** All routes of `serve search`, below its base path. */
@@ -29,6 +40,12 @@ export function searchRoutes(options: SearchRoutesOptions): Handler {
     tenants ? options.registry.limitedTo(tenants) : options.registry,
   );
   const registryOf: RegistryOf = ({ grant }) => registryFor(grant);
+  const hasApiKey = !options.access.isOpen;
+  const offerTo = (tenants: Grant["tenants"]) =>
+    documentation({
+      ...options,
+      registry: tenants ? options.registry.limitedTo(tenants) : options.registry,
+    });
   const { handle } = createSite(options, {
     description: "Documentation search: MCP for language models, and the state of the tenants.",
     about: () => about(options),
@@ -40,16 +57,15 @@ export function searchRoutes(options: SearchRoutesOptions): Handler {
     },
     healthSchema: schemas.Health,
     operations: [
-      mcpOperation({
-        ...options,
-        hasApiKey: !options.access.isOpen,
-        offerTo: (tenants) =>
-          documentation({
+      mcpOperation({ ...options, hasApiKey, offerTo }),
+      ...(options.allowSse
+        ? sseOperations({
             ...options,
-            registry: tenants ? options.registry.limitedTo(tenants) : options.registry,
-          }),
-      }),
-      configurationOperation({ ...options, hasApiKey: !options.access.isOpen }),
+            offerTo: ({ grant }) => ({ ...options, ...offerTo(grant?.tenants ?? null) }),
+            callOf: (exchange, signal) => ({ ...toolCallOf(exchange, hasApiKey), signal }),
+          })
+        : []),
+      configurationOperation({ ...options, hasApiKey }),
       ...tenantOperations(options, registryOf),
     ],
   });

@@ -11,7 +11,7 @@ import { type SearchRoutesOptions, searchRoutes } from "./routes.ts";
 import { openSearchTimes } from "./search-times.ts";
 
 export type SearchServerOptions = ServerPlace &
-  Omit<SearchRoutesOptions, "isReady" | "readSearchTimes" | "access"> & {
+  Omit<SearchRoutesOptions, "isReady" | "readSearchTimes" | "access" | "draining"> & {
     /** The most requests under way; others wait up to the timeout. */
     readonly maxConcurrentRequests: number;
     /** The most requests including waiting ones; beyond it the answer is an immediate 503. */
@@ -40,11 +40,12 @@ export function startSearchServer(options: SearchServerOptions): RunningServer {
     corsOrigins: [],
     guardedMethods: ["GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS"],
     limits: searchLimits(options),
-    routes: ({ isReady, access }) =>
+    routes: ({ isReady, access, draining }) =>
       searchRoutes({
         ...options,
         isReady,
         access,
+        draining,
         onCall: (tool, outcome, durationMs) => {
           options.onCall(tool, outcome, durationMs);
           if (tool === "root_search") times.record(outcome, durationMs);

@@ -1,0 +1,112 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { SSEClientTransport } from "@modelcontextprotocol/sdk/client/sse.js";
+import { openRegistry, openSearchServer, type TestRegistry, writeTree } from "../support/search-server.ts";
+import { until } from "../support/until.ts";
+
+let registry: TestRegistry;
+beforeAll(async () => {
+  registry = openRegistry({
+    infrastructure: { allow_index_builds: true },
+    tenants: ["harbour", "secretive"].map((codename) => ({
+      source_type: "filesystem",
+      codename,
+      docs_name: codename,
+      docs_root_dir: writeTree({ "quay.md": "# Quay\n\nMoor the boat.\n" }),
+    })),
+  });
+  await registry.build("harbour");
+});
+afterAll(() => registry[Symbol.asyncDispose]());
+
+async function connect(url: string, key?: string): Promise<Client> {
+  const client = new Client({ name: "test", version: "1" });
+  const headers: Record<string, string> = key === undefined ? {} : { authorization: `Bearer ${key}` };
+  const transport = new SSEClientTransport(new URL(url), {
+    requestInit: { headers },
+    eventSourceInit: {
+      fetch: (input: string | URL | Request, init?: RequestInit) =>
+        fetch(input, { ...init, headers: { ...(init?.headers as Record<string, string>), ...headers } }),
+    } as never,
+  });
+  await client.connect(transport as never);
+  return client;
+}
+
+test.each(["", "/tools"])("a client of the first transport works below %p", async (basePath) => {
+  await using server = openSearchServer(registry, { allowSse: true, basePath });
+  const client = await connect(`${server.url}${basePath}/sse`);
+  expect((await client.listTools()).tools.map(({ name }) => name)).toContain("root_search");
+  const given = { tenant_codename: "harbour", query: "moor" };
+  const found = await client.callTool({ name: "root_search", arguments: given });
+  expect(found.structuredContent).toMatchObject({ error: null, results: [{ title: "Quay" }] });
+  expect((await client.listResources()).resources).toHaveLength(1);
+  await client.close();
+});
+
+/** Opens a stream by hand; gives where messages go. */
+async function open(url: string, key = ""): Promise<{ readonly place: string; readonly leave: () => void }> {
+  const left = new AbortController();
+  const response = await fetch(`${url}/sse`, {
+    signal: left.signal,
+    headers: { authorization: `Bearer ${key}` },
+  });
+  const { value } = (await response.body?.getReader().read()) ?? {};
+  const place = /^event: endpoint\ndata: (\S+)\n\n/.exec(new TextDecoder().decode(value))?.[1] ?? "";
+  return { place: `${url}${place}`, leave: () => left.abort() };
+}
+const post = (url: string, key = ""): Promise<Response> =>
+  fetch(url, {
+    method: "POST",
+    headers: { "content-type": "application/json", authorization: `Bearer ${key}` },
+    body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "ping" }),
+  });
+
+test("a session ends with its stream, and there is no other", async () => {
+  await using server = openSearchServer(registry, { allowSse: true });
+  const { place, leave } = await open(server.url);
+  expect((await post(place)).status).toBe(202);
+  leave();
+  await until(
+    async () => (await post(place)).status,
+    (status) => status === 404,
+  );
+  for (const query of ["", "?sessionId=", "?sessionId=x"])
+    expect([404, 422]).toContain((await post(`${server.url}/messages${query}`)).status);
+});
+
+test("a session is its owner's, and shows the owner's tenants", async () => {
+  const keys = {
+    find: (token: string) => ({ name: token, tenants: token === "some" ? ["harbour"] : null }),
+  };
+  await using server = openSearchServer(registry, { allowSse: true, keys });
+  const { place, leave } = await open(server.url, "some");
+  expect((await post(place, "other")).status).toBe(404);
+  expect((await post(place, "some")).status).toBe(202);
+  leave();
+  const client = await connect(`${server.url}/sse`, "some");
+  const { structuredContent } = await client.callTool({ name: "list_tenants", arguments: {} });
+  expect(structuredContent).toMatchObject({ count: 1, tenants: [{ codename: "harbour" }] });
+  await client.close();
+});
+
+test("one client has at most 20 streams", async () => {
+  await using server = openSearchServer(registry, { allowSse: true });
+  const opened = await Promise.all(Array.from({ length: 20 }, () => open(server.url)));
+  expect((await fetch(`${server.url}/sse`)).status).toBe(429);
+  for (const { leave } of opened) leave();
+  await until(
+    async () => {
+      const response = await fetch(`${server.url}/sse`);
+      await response.body?.cancel();
+      return response.status;
+    },
+    (status) => status === 200,
+  );
+});
+
+test("without the setting there is no such transport", async () => {
+  await using server = openSearchServer(registry);
+  expect((await fetch(`${server.url}/sse`)).status).toBe(404);
+  expect((await post(`${server.url}/messages?sessionId=x`)).status).toBe(404);
+});
