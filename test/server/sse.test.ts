@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { SSEClientTransport } from "@modelcontextprotocol/sdk/client/sse.js";
+import { BINARY, cleanEnvironment, requireBinary } from "../support/binary.ts";
 import { openRegistry, openSearchServer, type TestRegistry, writeTree } from "../support/search-server.ts";
+import { Served, writeDeployment } from "../support/served.ts";
 import { until } from "../support/until.ts";
 
 let registry: TestRegistry;
@@ -110,3 +112,18 @@ test("without the setting there is no such transport", async () => {
   expect((await fetch(`${server.url}/sse`)).status).toBe(404);
   expect((await post(`${server.url}/messages?sessionId=x`)).status).toBe(404);
 });
+
+test("the setting turns it on, for a server of one process", async () => {
+  await using served = await Served.start(writeDeployment({ allow_sse_transport: true }));
+  const { place, leave } = await open(served.url);
+  expect((await post(place)).status).toBe(202);
+  leave();
+  requireBinary();
+  const child = Bun.spawn([BINARY, "serve", "search"], {
+    cwd: writeDeployment({ allow_sse_transport: true, uvicorn_workers: 2 }),
+    env: cleanEnvironment(),
+    stdio: ["ignore", "ignore", "pipe"],
+  });
+  expect(await new Response(child.stderr).text()).toContain("set uvicorn_workers to 1");
+  expect(await child.exited).toBe(2);
+}, 30_000);
