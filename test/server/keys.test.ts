@@ -13,10 +13,11 @@ import { until } from "../support/until.ts";
 const scratch = mkdtempSync(join(tmpdir(), "keys-"));
 const file = join(scratch, "keys.json");
 const NOW = new Date("2026-01-02T03:04:05Z");
+const HIDDEN_NAME = "Zanzibar Ledger";
 const tenant = (codename: string, docs: Readonly<Record<string, string>>): object => ({
   source_type: "filesystem",
   codename,
-  docs_name: `The ${codename} docs`,
+  docs_name: codename === "secretive" ? HIDDEN_NAME : `The ${codename} docs`,
   description: `All about ${codename} and ships`,
   docs_root_dir: writeTree(docs),
 });
@@ -38,7 +39,11 @@ beforeAll(async () => {
   all = await addKey(file, { name: "operator", tenants: null, now: NOW });
   some = await addKey(file, { name: "ci.bot-1", tenants: ["harbour", "shipyard", "gone"], now: NOW });
   const log = createLog({ level: "debug", format: "json", write: (line) => registry.lines.push(line) });
-  server = openSearchServer(registry, { apiKey: "the-one-key", keys: openKeyFile(file, log) });
+  server = openSearchServer(registry, {
+    apiKey: "the-one-key",
+    keys: openKeyFile(file, log),
+    allowSse: true,
+  });
 });
 afterAll(async () => {
   await server[Symbol.asyncDispose]();
@@ -55,6 +60,19 @@ const request = (key: string | null, path: string, init: RequestInit = {}): Prom
       ...(key !== null && { authorization: `Bearer ${key}` }),
     },
   });
+
+/** All of an answer, or what a stream sends first. */
+async function textOf(key: string, path: string, accept: string): Promise<string> {
+  const response = await fetch(`${server.url}${path}`, {
+    headers: { accept, authorization: `Bearer ${key}` },
+  });
+  const headers = JSON.stringify([...response.headers]);
+  if (!headers.includes("text/event-stream")) return headers + (await response.text());
+  const reader = response.body?.getReader();
+  const first = await reader?.read();
+  await reader?.cancel();
+  return headers + new TextDecoder().decode(first?.value);
+}
 
 async function rpc(key: string, method: string, params: object = {}): Promise<Record<string, unknown>> {
   const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });
@@ -158,6 +176,42 @@ describe("who has a key for some tenants", () => {
     expect(await (await request(all, "/health")).json()).toMatchObject({ tenant_count: 3 });
     expect(await (await request(null, "/health")).json()).toMatchObject({ tenants: {} });
     expect(JSON.stringify(await rpc(some, "tools/list"))).not.toContain("secretive");
+  });
+
+  test("is told of no other by any address that is read", async () => {
+    // A search in the hidden tenant and a wrong one leave what might be told of them.
+    await call(all, "root_search", { tenant_codename: "secretive", query: "moor" });
+    await call(all, "root_search", { tenant_codename: "secretary", query: "moor" });
+    const { paths } = (await (await request(all, "/openapi.json")).json()) as {
+      paths: Record<string, Record<string, unknown>>;
+    };
+    const read = Object.entries(paths).flatMap(([path, methods]) => (methods.get ? [path] : []));
+    expect(read).toContain("/sse");
+    const written = read.flatMap((path) =>
+      path.includes("{codename}")
+        ? ["harbour", "secretiv", "gone"].map((codename) => path.replace("{codename}", codename))
+        : [path, `${path}?client=zed`, `${path}?client=x`, `${path}x`],
+    );
+    const pages = ["/docs/swagger-ui.css", "/.well-known/oauth-protected-resource", "/secret", "/logs"];
+    const told: string[] = [];
+    for (const path of [...written, ...pages])
+      for (const accept of ["application/json", "text/html"]) {
+        const answer = await textOf(some, path, accept);
+        told.push(path);
+        for (const word of ["secretive", HIDDEN_NAME, "plan.md"])
+          expect([path, answer.includes(word)]).toEqual([path, false]);
+      }
+    expect(told.length).toBeGreaterThan(60);
+    expect(await textOf(all, "/tenants/status", "application/json")).toContain("secretive");
+  });
+
+  test("is refused what tells of all tenants together", async () => {
+    for (const path of ["/metrics", "/search-times"]) {
+      const refused = await request(some, path);
+      expect(refused.status).toBe(403);
+      expect(await refused.json()).toMatchObject({ code: "tenants_limited" });
+      for (const key of [all, "the-one-key"]) expect((await request(key, path)).status).toBe(200);
+    }
   });
 
   test("learns of no other by any message", async () => {

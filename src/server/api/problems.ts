@@ -34,6 +34,11 @@ export const EVERYWHERE: Readonly<Record<number, ApiAnswer>> = {
   500: problem("A fault inside the server, or its disk"),
 };
 
+/** The problem of operations that tell of all tenants together. */
+export const LIMITED = problem(
+  "The API key or token is for some tenants only; or the Host or Origin is not one that the server answers to",
+);
+
 /** Problems of operations that need the key. */
 export const GUARDED: Readonly<Record<number, ApiAnswer>> = {
   401: problem("The API key is missing or wrong", {

@@ -1,7 +1,8 @@
+import { requireAllTenants } from "../middleware/access.ts";
 import { API_DOCS } from "../web/api-docs.ts";
 import { pageResponse } from "../web/embedded.ts";
 import { type Api, type ApiOperation, type ApiOptions, createApi, z } from "./openapi.ts";
-import { EVERYWHERE, GUARDED } from "./problems.ts";
+import { EVERYWHERE, GUARDED, LIMITED } from "./problems.ts";
 
 /** Probes of load balancers and supervisors, which are answered without a key and under any load. */
 export const PROBE_PATHS: readonly string[] = ["/health", "/ready"];
@@ -75,11 +76,14 @@ const probeOperations = (parts: SiteParts, site: SiteAnswers): ApiOperation[] =>
     summary: "Counters and histograms in Prometheus's text format",
     answers: {
       200: { description: "The metrics of all processes together", content: { "text/plain": z.string() } },
+      403: LIMITED,
     },
-    handle: async () =>
-      new Response(parts.renderMetrics(), {
+    handle: async ({ exchange }) => {
+      requireAllTenants(exchange);
+      return new Response(parts.renderMetrics(), {
         headers: { "content-type": "text/plain; version=0.0.4; charset=utf-8" },
-      }),
+      });
+    },
   },
 ];
 

@@ -62,6 +62,19 @@ export function requireGrant(options: {
   };
 }
 
+/**
+ * Refuses to callers for some tenants what tells of all together: how busy the others are is not theirs to know.
+ * @throws ProblemError 403
+ */
+export function requireAllTenants({ grant }: Exchange): void {
+  if (!grant?.tenants) return;
+  throw new ProblemError({
+    status: 403,
+    code: "tenants_limited",
+    detail: "this tells of all tenants together, and the API key or token is for some of them",
+  });
+}
+
 function refusal(exchange: Exchange, resource: ProtectedResource | null): ProblemError {
   const isMissing = tokenOf(exchange.request) === undefined;
   const what = resource === null ? "API key" : "API key or token";

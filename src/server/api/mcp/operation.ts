@@ -102,7 +102,8 @@ export function forEachGrant<T>(make: (tenants: Grant["tenants"]) => T): (grant:
   const all = make(null);
   return (grant) => {
     if (!grant?.tenants) return all;
-    const key = grant.tenants.join(" ");
+    // A token may name what is no codename, so blanks would not keep names apart.
+    const key = JSON.stringify(grant.tenants);
     const value = made.get(key) ?? make(grant.tenants);
     if (made.size < MAX_KEPT) made.set(key, value);
     return value;

@@ -1,5 +1,5 @@
 import type { TenantRegistry, TenantStatus } from "../../../tenants/index.ts";
-import type { Access } from "../../middleware/access.ts";
+import { type Access, requireAllTenants } from "../../middleware/access.ts";
 import type { Exchange, Grant, Handler } from "../../middleware/exchange.ts";
 import { ProblemError } from "../../middleware/problem.ts";
 import { type DocumentationOptions, documentation } from "../mcp/documentation.ts";
@@ -13,7 +13,7 @@ import {
 } from "../mcp/operation.ts";
 import { sseOperations } from "../mcp/sse.ts";
 import type { ApiOperation } from "../openapi.ts";
-import { problem } from "../problems.ts";
+import { LIMITED, problem } from "../problems.ts";
 import { createSite, type SiteParts } from "../site.ts";
 import * as schemas from "./schemas.ts";
 import type { SearchTimesRecord } from "./search-times.ts";
@@ -87,8 +87,12 @@ function tenantOperations(options: SearchRoutesOptions, registryOf: RegistryOf):
       summary: "How long the searches of the last day took",
       answers: {
         200: { description: "Stretches of time", content: { "application/json": schemas.SearchTimes } },
+        403: LIMITED,
       },
-      handle: async () => Response.json(options.readSearchTimes()),
+      handle: async ({ exchange }) => {
+        requireAllTenants(exchange);
+        return Response.json(options.readSearchTimes());
+      },
     },
     {
       method: "get",

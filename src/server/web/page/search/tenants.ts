@@ -51,7 +51,7 @@ export class TenantOverview {
     this.#descriptions ??= new Map((await listTenants()).map((one) => [one.codename, one.description]));
     const [{ tenants }, times] = await Promise.all([
       requestJson<{ readonly tenants: readonly TenantRecord[] }>("tenants/status"),
-      requestJson<SearchTimes>("search-times"),
+      readSearchTimes(),
     ]);
     this.#show(tenants, times);
     return tenants.some(isBusy);
@@ -76,13 +76,13 @@ export class TenantOverview {
     if (isSeen) this.#timer = setTimeout(() => void this.refresh(), delayMs);
   }
 
-  #show(tenants: readonly TenantRecord[], times: SearchTimes): void {
+  #show(tenants: readonly TenantRecord[], times: SearchTimes | null): void {
     this.#onTenants(tenants.map(({ tenant }) => tenant));
     const focused = document.activeElement?.id;
     const rows = tenants.map((record) => this.#row(record));
     if (rows.length === 0) fill(this.#tenants, h("p", {}, "The deployment file names no tenants yet."));
     else fill(this.#tenants, h("ul", { class: "tenants" }, ...rows));
-    fill(this.#history, latencyChart(times));
+    fill(this.#history, times && latencyChart(times));
     // Redrawing must not take the focus away.
     if (focused) document.getElementById(focused)?.focus({ preventScroll: true });
   }
@@ -139,6 +139,16 @@ export class TenantOverview {
       announce(text);
     }
     await this.refresh();
+  }
+}
+
+/** The times of all searches; null for a key that may not know of every tenant's. */
+async function readSearchTimes(): Promise<SearchTimes | null> {
+  try {
+    return await requestJson<SearchTimes>("search-times");
+  } catch (error) {
+    if (error instanceof RequestFailed && error.status === 403) return null;
+    throw error;
   }
 }
 
