@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { exportJWK, generateKeyPair, type JWK, SignJWT, UnsecuredJWT } from "jose";
+import { exportJWK, exportSPKI, generateKeyPair, type JWK, SignJWT, UnsecuredJWT } from "jose";
 import { createLog } from "../../src/base/log.ts";
 import { createTokenVerifier } from "../../src/server/index.ts";
 import { openRegistry, openSearchServer, type TestRegistry, writeTree } from "../support/search-server.ts";
@@ -8,11 +8,23 @@ import { until } from "../support/until.ts";
 
 const AUDIENCE = "https://docs.example/mcp";
 
-type Signer = { readonly kid: string; readonly alg: string; readonly key: CryptoKey; readonly jwk: JWK };
+type Signer = {
+  readonly kid: string;
+  readonly alg: string;
+  readonly key: CryptoKey;
+  readonly publicKey: CryptoKey;
+  readonly jwk: JWK;
+};
 
 async function createSigner(kid: string, alg: string): Promise<Signer> {
   const { privateKey, publicKey } = await generateKeyPair(alg, { extractable: true });
-  return { kid, alg, key: privateKey, jwk: { ...(await exportJWK(publicKey)), kid, alg, use: "sig" } };
+  return {
+    kid,
+    alg,
+    key: privateKey,
+    publicKey,
+    jwk: { ...(await exportJWK(publicKey)), kid, alg, use: "sig" },
+  };
 }
 
 /** An issuer on loopback whose keys a test changes. */
@@ -127,6 +139,41 @@ describe("a token", () => {
       .setProtectedHeader({ alg: "HS256", kid: "one" })
       .sign(secret);
     expect(await tokens.find(confused)).toBeNull();
+  });
+
+  test.each(["RS512", "PS256", "ES384", "EdDSA", "Ed25519"])("may be signed with %s", async (alg) => {
+    const signer = await createSigner("other", alg);
+    published = [signer.jwk];
+    expect(await verifier().find(await signed(signer))).not.toBeNull();
+  });
+
+  test("counts only with an algorithm of the server's list, whatever keys the issuer has", async () => {
+    // The library would take this one with a key that allows it, so only the list refuses it.
+    const other = await createSigner("other", "ML-DSA-44");
+    const secret = new TextEncoder().encode("a secret that an issuer has published by mistake");
+    const shared = { kty: "oct", k: Buffer.from(secret).toString("base64url"), kid: "shared", alg: "HS256" };
+    const { alg: _, ...anyRsa } = rsa.jwk;
+    published = [{ ...anyRsa, kid: "any" }, other.jwk, shared];
+    expect(await verifier().find(await signed({ ...rsa, kid: "any" }))).not.toBeNull();
+    asked = [];
+    expect(await verifier().find(await signed(other))).toBeNull();
+    const claims = { iss: ISSUER, aud: AUDIENCE, exp: inSeconds(60) };
+    const byHmac = (kid: string, key: Uint8Array): Promise<string> =>
+      new SignJWT(claims).setProtectedHeader({ alg: "HS256", kid }).sign(key);
+    const text = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString("base64url");
+    const pem = await exportSPKI(rsa.publicKey);
+    for (const token of [
+      await byHmac("shared", secret),
+      await byHmac("one", new TextEncoder().encode(pem)),
+      await byHmac("any", Buffer.from(String(rsa.jwk.n), "base64url")),
+      ...["none", "None", "RS1", "HS256", "", "rs256", null, ["RS256"]].map(
+        (alg) => `${text({ alg, kid: "any" })}.${text(claims)}.${text("signature")}`,
+      ),
+      `${text({ alg: "none" })}.${text(claims)}.`,
+    ])
+      expect(await verifier().find(token)).toBeNull();
+    // It is refused by its head alone: a made-up token does not make the server ask.
+    expect(asked).toEqual([]);
   });
 
   test.each(["", "x", "a.b", "a.b.c", "..", "a.b.c.d", `${"x".repeat(20_000)}.b.c`, "e30.e30.e30"])(

@@ -24,8 +24,14 @@ type TokenParts = {
   readonly log: Log;
 };
 
-/** Signatures with a public key only: with a shared secret, who can check a token could also make one. */
-const ALGORITHMS = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"];
+/**
+ * Signatures with a public key only (RFC 7518, section 3.1; RFC 8037; RFC 9864): with a shared secret, who can check a
+ * token could also make one. The list is the server's, so that no issuer's set of keys decides what counts.
+ */
+const ALGORITHMS = [
+  ...["RS256", "RS384", "RS512", "PS256", "PS384", "PS512"],
+  ...["ES256", "ES384", "ES512", "EdDSA", "Ed25519"],
+];
 
 /** How far the clocks of the issuer and of this machine may differ, in seconds. */
 const CLOCK_TOLERANCE_S = 30;
