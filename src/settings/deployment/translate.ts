@@ -114,9 +114,18 @@ function toSearch(file: TenantFile["search"]): TenantSearch {
 }
 
 function warningsOf(file: DeploymentFile): string[] {
+  const { allow_page_fetches: allowsPages, operation_mode: mode, oauth } = file.infrastructure;
   const warnings = file.tenants.length === 0 ? ["tenants: there are none, so nothing can be searched"] : [];
-  if (file.infrastructure.allow_page_fetches && file.infrastructure.operation_mode === "offline")
+  if (allowsPages && mode === "offline")
     warnings.push("infrastructure.allow_page_fetches: no page is fetched in offline mode");
+  if (oauth && mode === "offline")
+    warnings.push(
+      "infrastructure.oauth: the issuer's keys cannot be read in offline mode, so no token is taken (503); use keys_file",
+    );
+  if (oauth && oauth.tenants_claim === null)
+    warnings.push(
+      "infrastructure.oauth: without tenants_claim every token of the issuer for this audience opens all tenants",
+    );
   for (const [index, tenant] of file.tenants.entries()) {
     const where = `tenants[${index}]`;
     if (

@@ -91,6 +91,21 @@ describe("a valid deployment file", () => {
     ]);
   });
 
+  test("gives warnings for tokens that open more than may be meant, or nothing", () => {
+    const oauth = { issuer: "https://id.example", audience: "https://docs.example/mcp" };
+    const warningsOf = (more: object, mode = "online"): readonly string[] =>
+      readJson({ infrastructure: { operation_mode: mode, oauth: { ...oauth, ...more } }, ...tenants(folder) })
+        .warnings;
+    const everything =
+      "infrastructure.oauth: without tenants_claim every token of the issuer for this audience opens all tenants";
+    const nothing =
+      "infrastructure.oauth: the issuer's keys cannot be read in offline mode, so no token is taken (503); use keys_file";
+    expect(warningsOf({ tenants_claim: "docs" })).toEqual([]);
+    expect(warningsOf({})).toEqual([everything]);
+    expect(warningsOf({ tenants_claim: "docs" }, "offline")).toEqual([nothing]);
+    expect(warningsOf({ jwks_url: "https://id.example/keys" }, "offline")).toEqual([nothing, everything]);
+  });
+
   test("is in the repository", async () => {
     expect(readJson(await Bun.file("deployment.json").text()).warnings).toEqual([]);
   });
