@@ -1,6 +1,8 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Tiktoken } from "js-tiktoken/lite";
 import cl100k from "js-tiktoken/ranks/cl100k_base";
+import { DEFAULT_EXTRACTION } from "../../src/settings/index.ts";
+import { openTestTenantApp, testProgram } from "../support/program.ts";
 import { openRegistry, openSearchServer, type TestRegistry, writeTree } from "../support/search-server.ts";
 
 const FILLER = "Other things that nobody asks about stand here as well. ".repeat(60);
@@ -17,6 +19,23 @@ const docs = (version: string) =>
     "faq.md": `# Questions\n\n${FILLER}\n`,
   });
 
+/** A page that is in no tenant's documents, with what surrounds the content of most pages. */
+const MENU = Array.from(
+  { length: 200 },
+  (_, at) => `<li><a href="/more/${at}">Other page number ${at}</a></li>`,
+);
+const PAGE = `<!doctype html><html lang=en><head><title>Weir news</title><script>${FILLER}</script></head><body>
+<nav><ul>${MENU.join("")}</ul></nav><main><h1>Weir news</h1>
+<p>Gate 42 was closed on the first of March, and nobody knows when it will be opened again.</p>
+<p>${FILLER.slice(0, 600)}</p></main><footer><ul>${MENU.join("")}</ul></footer></body></html>`;
+
+const site = Bun.serve({
+  hostname: "127.0.0.1",
+  port: 0,
+  fetch: () => new Response(PAGE, { headers: { "content-type": "text/html; charset=utf-8" } }),
+});
+const app = openTestTenantApp(testProgram());
+
 let registry: TestRegistry;
 let server: ReturnType<typeof openSearchServer>;
 beforeAll(async () => {
@@ -28,14 +47,23 @@ beforeAll(async () => {
   }));
   registry = openRegistry({ infrastructure: { allow_index_builds: true }, tenants });
   for (const { codename } of tenants) await registry.build(codename);
-  server = openSearchServer(registry);
+  server = openSearchServer(registry, { pages: { app, extraction: DEFAULT_EXTRACTION } });
 });
 afterAll(async () => {
   await server[Symbol.asyncDispose]();
   await registry[Symbol.asyncDispose]();
+  await app[Symbol.asyncDispose]();
+  await site.stop(true);
 });
 
 const encoder = new Tiktoken(cl100k);
+
+async function ask<Result>(method: string, params: object = {}): Promise<Result> {
+  const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });
+  const headers = { "content-type": "application/json", accept: "application/json, text/event-stream" };
+  const response = await fetch(`${server.url}/mcp`, { method: "POST", headers, body });
+  return ((await response.json()) as { result: Result }).result;
+}
 
 /** A client that counts its calls, and the tokens that a model reads of their results. */
 class Client {
@@ -43,15 +71,7 @@ class Client {
   tokens = 0;
 
   async call(name: string, args: object) {
-    const body = JSON.stringify({
-      jsonrpc: "2.0",
-      id: 1,
-      method: "tools/call",
-      params: { name, arguments: args },
-    });
-    const headers = { "content-type": "application/json", accept: "application/json, text/event-stream" };
-    const response = await fetch(`${server.url}/mcp`, { method: "POST", headers, body });
-    const { result } = (await response.json()) as { result: { content: [{ text: string }] } };
+    const result = await ask<{ content: [{ text: string }] }>("tools/call", { name, arguments: args });
     this.calls++;
     this.tokens += encoder.encode(result.content[0].text).length;
     return JSON.parse(result.content[0].text);
@@ -108,4 +128,29 @@ test.each<[string, number, number, (client: Client) => Promise<string>]>([
     name === "a how-to" ? "docs://weir1/guide.md" : "docs://weir1/api.md",
   );
   expect(client.tokens).toBeLessThan(encoder.encode(whole.markdown).length);
+});
+
+describe("an unknown address", () => {
+  const url = `${site.url.origin}/news/gate-42`;
+
+  test("takes 1 call and at most 400 tokens, and its page alone takes more", async () => {
+    const client = new Client();
+    const { markdown, error } = await client.call("fetch_url", { url });
+    expect({ error, markdown }).toEqual({ error: null, markdown: expect.stringContaining("first of March") });
+    console.log(`an unknown address: ${client.calls} calls, ${client.tokens} tokens`);
+    expect(client.calls).toBe(1);
+    expect(client.tokens).toBeLessThanOrEqual(400);
+    expect(client.tokens * 20).toBeLessThan(encoder.encode(PAGE).length);
+  });
+
+  test("is told apart from documentation: one tool takes any page, and the others say that they lack it", async () => {
+    const { tools } = await ask<{ tools: { name: string; description: string }[] }>("tools/list");
+    const reading = tools.filter(({ description }) => description.includes("any web page"));
+    expect(reading.map(({ name }) => name)).toEqual(["fetch_url"]);
+    const client = new Client();
+    const { error } = await client.call("root_fetch", { uri: url });
+    expect(error).toStartWith("No tenant has a document");
+    const { results } = await client.call("root_search", { query: url, size: 3 });
+    expect(JSON.stringify(results)).not.toContain("first of March");
+  });
 });
