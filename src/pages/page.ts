@@ -1,8 +1,14 @@
 import { Failure } from "../base/failure.ts";
-import { formatHeading } from "../base/heading.ts";
+import { formatHeading } from "../base/text.ts";
 import { type DocumentUrl, parseDocumentUrl } from "../urls/index.ts";
-import { formatAnchors, type PageAnchor, parseAnchors } from "./anchors.ts";
 import { type FrontMatter, formatFrontMatter, parseFrontMatter } from "./front-matter.ts";
+
+/** An id of a page on the web, and the place in its Markdown that it leads to. */
+type PageAnchor = {
+  readonly id: string;
+  /** Where a line begins, in UTF-16 code units; -1 for the title. */
+  readonly start: number;
+};
 
 /** An extracted page as it is stored. */
 export type Page = {
@@ -188,4 +194,38 @@ function oneLine(text: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is removed
   const printable = text.replace(/[\u0000-\u0008\u000e-\u001f\u007f-\u0084\u0086-\u009f]/g, "");
   return printable.replace(/[\s\u0085]+/g, " ").trim();
+}
+
+/** The block of front matter is limited, and so is this part of it, in characters. */
+const MAX_ANCHORS_LENGTH = 16_000;
+
+/**
+ * Writes anchors as one line: the length of the text that they are places in, then `place:id` for each. Those
+ * that are too many are left out from the end.
+ */
+function formatAnchors(anchors: readonly PageAnchor[], textLength: number): string {
+  let line = String(textLength);
+  for (const { id, start } of anchors) {
+    const more = ` ${start}:${id}`;
+    if (line.length + more.length > MAX_ANCHORS_LENGTH) break;
+    line += more;
+  }
+  return line;
+}
+
+/**
+ * The inverse of `formatAnchors`.
+ * @returns null for anything else, and for a text of another length: somebody has edited it
+ */
+function parseAnchors(line: unknown, textLength: number): readonly PageAnchor[] | null {
+  if (typeof line !== "string") return null;
+  const [length, ...entries] = line.split(" ");
+  if (length !== String(textLength)) return null;
+  const anchors: PageAnchor[] = [];
+  for (const entry of entries) {
+    const [, start = "", id = ""] = /^(\d{1,10}):(.+)$/.exec(entry) ?? [];
+    if (id === "") return null;
+    anchors.push({ id, start: Number(start) });
+  }
+  return anchors;
 }

@@ -9,10 +9,15 @@ export {
   readDocumentFolder,
 } from "./folder/read-folder.ts";
 export { outlineOf, rangeOfFragment } from "./fragment.ts";
-export { indexFileOf, refuseForeignFile } from "./index-file.ts";
 export { IndexGroup } from "./index-group.ts";
 export type { UnreadDocument } from "./reading/read-document.ts";
-export { type DocumentEntry, type OpenSettings, SearchIndex } from "./search-index.ts";
+export {
+  type DocumentEntry,
+  indexFileOf,
+  type OpenSettings,
+  refuseForeignFile,
+  SearchIndex,
+} from "./search-index.ts";
 export type { SearchHit, SearchSettings } from "./searcher.ts";
 export { SNIPPET_STYLES, type SnippetStyle } from "./snippet/snippet.ts";
 export {

@@ -1,3 +1,5 @@
+import { open } from "node:fs/promises";
+import { join } from "node:path";
 import { Failure } from "../base/failure.ts";
 import type { DocumentUrl } from "../urls/index.ts";
 import { Analyser, analyserFingerprint } from "./analysis/analyser.ts";
@@ -9,6 +11,7 @@ import {
   searchIndex,
 } from "./searcher.ts";
 import { findCandidates } from "./segment/find-candidates.ts";
+import { MAGIC } from "./segment/layout.ts";
 import { Segment } from "./segment/segment.ts";
 import { ANALYZER_PROFILES, type AnalyzerProfile, type StoredDocument } from "./types.ts";
 
@@ -108,6 +111,28 @@ export class SearchIndex implements Disposable {
 
   [Symbol.dispose](): void {
     this.#segment[Symbol.dispose]();
+  }
+}
+
+/**
+ * The index of a folder of documents, kept in a hidden folder in it, which is left out when documents are
+ * read.
+ */
+export const indexFileOf = (folder: string): string => join(folder, ".article-extractor", "search.index");
+
+/**
+ * Refuses to overwrite a file that is no index.
+ * @throws Failure `invalid_usage` when the path is somebody else's file
+ */
+export async function refuseForeignFile(path: string): Promise<void> {
+  const file = await open(path).catch(() => null);
+  if (file === null) return;
+  try {
+    const { bytesRead, buffer } = await file.read(Buffer.alloc(MAGIC.length), 0, MAGIC.length, 0);
+    if (bytesRead > 0 && buffer.toString("latin1", 0, bytesRead) !== MAGIC)
+      throw new Failure("invalid_usage", `${path} is there and is no search index: name another file`);
+  } finally {
+    await file.close();
   }
 }
 

@@ -8,10 +8,9 @@ export { DocumentAnalyser } from "./document/analyse.ts";
 export { scanLines } from "./document/blocks.ts";
 export { SLUG_STYLES, Slugs } from "./document/slugs.ts";
 export { FieldScorer, inverseDocumentFrequency } from "./field-score.ts";
-export { parseQuery } from "./query/parse.ts";
+export { parseQuery } from "./query/compile.ts";
 export { RANKING, weightsFor } from "./ranking/constants.ts";
-export { cleanDocument } from "./reading/clean.ts";
-export { readDocument, type TextForm } from "./reading/read-document.ts";
+export { cleanDocument, readDocument, type TextForm } from "./reading/read-document.ts";
 export { prepare, rescorePrepared, type SearchOptions, searchIndex } from "./searcher.ts";
 export { bitWidth, packBits, packedLength, unpackBits } from "./segment/bit-packing.ts";
 export { ByteReader, ByteWriter } from "./segment/bytes.ts";
@@ -28,7 +27,7 @@ export { decodeStored, encodeStored } from "./segment/stored-codec.ts";
 export { StringTableCursor, StringTableWriter } from "./segment/string-table.ts";
 export { chooseFragments } from "./snippet/fragments.ts";
 export { TermPrefixes } from "./snippet/matches.ts";
-export { plainText } from "./snippet/plain-text.ts";
+export { plainText } from "./snippet/snippet.ts";
 export {
   type Boosts,
   type CandidateOptions,

@@ -1,5 +1,14 @@
-import { endOfCodeSpan, endOfLine, fenceAt } from "./code-spans.ts";
-import { readStartTag } from "./start-tag.ts";
+const NEWLINE = 0x0a;
+const SPACE = 0x20;
+const DOUBLE_QUOTE = 0x22;
+const SINGLE_QUOTE = 0x27;
+const HYPHEN = 0x2d;
+const SLASH = 0x2f;
+const LESS = 0x3c;
+const EQUALS = 0x3d;
+const GREATER = 0x3e;
+const BACKTICK = 0x60;
+const TILDE = 0x7e;
 
 /**
  * Removes comments and hidden HTML elements from Markdown; fenced code and code spans are kept. An element
@@ -25,9 +34,6 @@ export function withoutHiddenMarkup(markdown: string): string {
   kept.push(cutHidden(markdown.slice(proseStart)));
   return kept.join("");
 }
-
-const BACKTICK = 0x60;
-const LESS = 0x3c;
 
 function cutHidden(text: string): string {
   if (!text.includes("<")) return text;
@@ -100,3 +106,152 @@ function endOfTag(text: string, from: number): number {
   }
   return -1;
 }
+
+/** The position after the line break of the line that contains `at`, or the end of the text. */
+function endOfLine(text: string, at: number): number {
+  const newline = text.indexOf("\n", at);
+  return newline < 0 ? text.length : newline + 1;
+}
+
+/**
+ * The end of the fenced code that begins with the line at `at`, including its last line; null when none
+ * begins there.
+ */
+function fenceAt(text: string, at: number): { readonly endOfBlock: number } | null {
+  const opening = markAt(text, at);
+  if (opening === null) return null;
+  // Another backtick in the line makes it inline code.
+  if (opening.unit === BACKTICK && text.slice(opening.end, endOfLine(text, opening.end)).includes("`"))
+    return null;
+  for (let line = endOfLine(text, opening.end); line < text.length; line = endOfLine(text, line)) {
+    const mark = markAt(text, line);
+    const closes = mark !== null && mark.unit === opening.unit && mark.length >= opening.length;
+    if (!closes) continue;
+    const end = endOfLine(text, mark.end);
+    if (text.slice(mark.end, end).trim() === "") return { endOfBlock: end };
+  }
+  return { endOfBlock: text.length };
+}
+
+/** The three or more backticks or tildes at the start of a line, after at most three spaces. */
+function markAt(text: string, line: number) {
+  let start = line;
+  while (start < line + 3 && text.charCodeAt(start) === SPACE) start++;
+  const unit = text.charCodeAt(start);
+  if (unit !== BACKTICK && unit !== TILDE) return null;
+  const end = runEnd(text, start, unit);
+  return end - start < 3 ? null : { unit, length: end - start, end };
+}
+
+function runEnd(text: string, start: number, unit: number, limit = text.length): number {
+  let end = start;
+  while (end < limit && text.charCodeAt(end) === unit) end++;
+  return end;
+}
+
+const MAX_CODE_SPAN = 2000;
+
+/**
+ * The end of the code span that begins at a backtick, or the position after the backticks when there is no
+ * code span.
+ */
+function endOfCodeSpan(text: string, at: number): number {
+  const after = runEnd(text, at, BACKTICK);
+  const limit = Math.min(text.length, after + MAX_CODE_SPAN);
+  for (let place = after; place < limit; place++) {
+    const unit = text.charCodeAt(place);
+    if (unit === NEWLINE && text.charCodeAt(place + 1) === NEWLINE) return after;
+    if (unit !== BACKTICK) continue;
+    // The limit matters: without it a run of megabytes would be read again for every opening before it.
+    const end = runEnd(text, place, BACKTICK, limit);
+    if (end - place === after - at && text.charCodeAt(end) !== BACKTICK) return end;
+    place = end - 1;
+  }
+  return after;
+}
+
+type StartTag = {
+  /** The element's name in lower case. */
+  readonly name: string;
+  /** The position after its `>`. */
+  readonly end: number;
+  /** Whether an attribute or its own style hides the element. */
+  readonly isHidden: boolean;
+};
+
+const isLetter = (unit: number): boolean => (unit | 0x20) >= 0x61 && (unit | 0x20) <= 0x7a;
+const isNameUnit = (unit: number): boolean =>
+  isLetter(unit) || (unit >= 0x30 && unit <= 0x39) || unit === HYPHEN;
+const isSpace = (unit: number): boolean => unit === SPACE || (unit >= 0x09 && unit <= 0x0d);
+
+/**
+ * Reads the start tag that begins at a `<`; null when there is none. The search ends at the next `<`, so that
+ * a text is read once, however many of its tags are never closed.
+ */
+function readStartTag(text: string, at: number): StartTag | null {
+  if (!isLetter(text.charCodeAt(at + 1))) return null;
+  let place = at + 2;
+  while (isNameUnit(text.charCodeAt(place))) place++;
+  const nameEnd = place;
+  let isHidden = false;
+  for (;;) {
+    while (isSpace(text.charCodeAt(place)) || text.charCodeAt(place) === SLASH) place++;
+    const unit = text.charCodeAt(place);
+    if (unit === GREATER)
+      return { name: text.slice(at + 1, nameEnd).toLowerCase(), end: place + 1, isHidden };
+    if (Number.isNaN(unit) || unit === LESS) return null;
+    const attribute = readAttribute(text, place);
+    if (attribute === null) return null;
+    if (attribute.nameEnd - place <= LONGEST_NAME)
+      isHidden ||= hides(text.slice(place, attribute.nameEnd).toLowerCase(), text, attribute);
+    place = attribute.end;
+  }
+}
+
+type Attribute = {
+  readonly nameEnd: number;
+  readonly valueStart: number;
+  readonly valueEnd: number;
+  readonly end: number;
+};
+
+function readAttribute(text: string, start: number): Attribute | null {
+  let place = start + 1; // a name may begin with `=`
+  while (!endsName(text.charCodeAt(place))) place++;
+  const nameEnd = place;
+  while (isSpace(text.charCodeAt(place))) place++;
+  if (text.charCodeAt(place) !== EQUALS) return { nameEnd, valueStart: place, valueEnd: place, end: place };
+  place++;
+  while (isSpace(text.charCodeAt(place))) place++;
+  const quote = text.charCodeAt(place);
+  const isQuoted = quote === DOUBLE_QUOTE || quote === SINGLE_QUOTE;
+  const valueStart = isQuoted ? place + 1 : place;
+  place = valueStart;
+  for (;;) {
+    const unit = text.charCodeAt(place);
+    if (isQuoted && unit === quote) return { nameEnd, valueStart, valueEnd: place, end: place + 1 };
+    if (!isQuoted && (isSpace(unit) || unit === GREATER))
+      return { nameEnd, valueStart, valueEnd: place, end: place };
+    if (Number.isNaN(unit) || unit === LESS) return null;
+    place++;
+  }
+}
+
+const endsName = (unit: number): boolean =>
+  Number.isNaN(unit) ||
+  isSpace(unit) ||
+  unit === SLASH ||
+  unit === LESS ||
+  unit === GREATER ||
+  unit === EQUALS;
+
+/** The length of `aria-hidden`, the longest name of an attribute that hides. */
+const LONGEST_NAME = 11;
+
+function hides(name: string, text: string, { valueStart, valueEnd }: Attribute): boolean {
+  if (name === "hidden") return true;
+  if (name === "aria-hidden") return /^\s*true/i.test(text.slice(valueStart, valueEnd));
+  return name === "style" && HIDING.test(text.slice(valueStart, valueEnd).replace(/\s+/g, "").toLowerCase());
+}
+
+const HIDING = /display:none|visibility:hidden|font-size:0(?![.\d])|opacity:0(?![.\d])/;

@@ -3,9 +3,8 @@ import { Failure } from "../../base/failure.ts";
 import { anchorsInText, parseFrontMatter } from "../../pages/index.ts";
 import { type DocumentUrl, parseDocumentUrl } from "../../urls/index.ts";
 import { scanLines } from "../document/blocks.ts";
-import type { SourceDocument } from "../types.ts";
-import { cleanDocument } from "./clean.ts";
-import { asciidocToMarkdown, rstToMarkdown } from "./to-markdown.ts";
+import type { DocumentAnchor, SourceDocument } from "../types.ts";
+import { withoutHiddenMarkup } from "./hidden-markup.ts";
 
 /** The markup language of a text. */
 export type TextForm = "markdown" | "plain" | "rst" | "asciidoc";
@@ -89,3 +88,157 @@ function firstHeading(markdown: string, mostLevel: number): string | null {
 
 /** The title of a document that has none. */
 export const titleOfName = (path: string): string => basename(path, extname(path)).replace(/[-_]+/g, " ");
+
+// Any of these, if as long as the line above, underlines a heading (docutils, "Sections").
+const ADORNMENT = /^([=\-`:'"~^_*+#<>])\1*\s*$/;
+
+/**
+ * Converts the headings and code of reStructuredText to Markdown; the rest is readable as it is. The level of
+ * an adornment is the order of its first use.
+ */
+function rstToMarkdown(lines: readonly string[]): string {
+  const levels: string[] = [];
+  const out: string[] = [];
+  for (let index = 0; index < lines.length; index++) {
+    const line = lines[index] ?? "";
+    const below = lines[index + 1] ?? "";
+    const above = out.at(-1) ?? "";
+    const isHeading =
+      line.trim() !== "" && ADORNMENT.test(below) && below.trimEnd().length >= line.trim().length;
+    if (isHeading && !ADORNMENT.test(line)) {
+      const isOverlined = ADORNMENT.test(above) && above.trim() === below.trim();
+      if (isOverlined) out.pop();
+      out.push(`${"#".repeat(levelOf(levels, `${isOverlined}${below[0]}`))} ${line.trim()}`);
+      index++;
+    } else if (/^\s*\.\. (?:code-block|code|sourcecode|literalinclude)::/.test(line)) {
+      index = copyLiteral(lines, index + 1, { out, language: line.split("::")[1]?.trim() ?? "" });
+    } else if (line.trimEnd().endsWith("::") && below.trim() === "" && isIndented(lines[index + 2] ?? "")) {
+      if (line.trim() !== "::") out.push(line.trimEnd().slice(0, -1));
+      index = copyLiteral(lines, index + 1, { out, language: "" });
+    } else out.push(line.replace(/``([^`]+)``/g, "`$1`"));
+  }
+  return out.join("\n");
+}
+
+const isIndented = (line: string): boolean => line.trim() !== "" && /^\s/.test(line);
+
+function levelOf(levels: string[], adornment: string): number {
+  if (!levels.includes(adornment)) levels.push(adornment);
+  return Math.min(6, levels.indexOf(adornment) + 1);
+}
+
+type Literal = { readonly out: string[]; readonly language: string };
+
+/**
+ * Copies the following indented block as code.
+ * @returns the index of its last line
+ */
+function copyLiteral(lines: readonly string[], from: number, { out, language }: Literal): number {
+  let end = from;
+  while (end < lines.length && /^(?:$|\s)/.test(lines[end] ?? "")) end++;
+  let first = from;
+  // The directive's options (`:linenos:`) do not belong to the code.
+  while (first < end && (isBlank(lines[first]) || (first < from + 4 && isOption(lines[first])))) first++;
+  let last = end;
+  while (last > first && isBlank(lines[last - 1])) last--;
+  if (first === last) return from - 1;
+  let indent = Number.POSITIVE_INFINITY;
+  for (let at = first; at < last; at++)
+    if (!isBlank(lines[at])) indent = Math.min(indent, (lines[at] ?? "").search(/\S/));
+  out.push("", `\`\`\`${language}`);
+  for (let at = first; at < last; at++) out.push((lines[at] ?? "").slice(indent));
+  out.push("```", "");
+  return end - 1;
+}
+
+const isBlank = (line = ""): boolean => line.trim() === "";
+const isOption = (line = ""): boolean => /^\s+:[\w-]+:/.test(line);
+
+/** Converts the headings and code of AsciiDoc to Markdown. */
+function asciidocToMarkdown(lines: readonly string[]): string {
+  let language = "";
+  let isCode = false;
+  const out: string[] = [];
+  for (const line of lines) {
+    const source = languageOf(line);
+    if (/^(?:-{4,}|\.{4,})\s*$/.test(line)) {
+      out.push(isCode ? "```" : `\`\`\`${language}`);
+      isCode = !isCode;
+      language = "";
+    } else if (isCode) out.push(line);
+    else if (source !== null) language = source;
+    else out.push(line.replace(/^(={1,6}) +(?=\S)/, (_, level: string) => `${"#".repeat(level.length)} `));
+  }
+  return out.join("\n");
+}
+
+/** The language that an attribute line names (`[source,ruby]`); null for any other line. */
+const languageOf = (line: string): string | null =>
+  line.startsWith("[source,") && line.trimEnd().endsWith("]")
+    ? (/^\[source,\s*([\w+#-]{1,40})/.exec(line)?.[1] ?? null)
+    : null;
+
+const MAX_TITLE = 300;
+
+/**
+ * Removes from a document what its readers do not see but a language model would read: comments and hidden
+ * elements of HTML, and characters that are invisible or reverse the order of the text. In code it removes
+ * only such characters. It shortens the title to one line of at most 300 characters. Takes time linear in the
+ * text.
+ */
+export function cleanDocument({ url, title, markdown, anchors }: SourceDocument): SourceDocument {
+  const line = withoutHiddenCharacters(title).replace(/\s+/g, " ").trim();
+  const shown = withoutHiddenMarkup(withoutHiddenCharacters(markdown));
+  return {
+    url,
+    title: line.length <= MAX_TITLE ? line : `${line.slice(0, MAX_TITLE - 1).toWellFormed()}…`,
+    markdown: shown,
+    ...(anchors && { anchors: movedAnchors(anchors, markdown, shown) }),
+  };
+}
+
+/** The anchors at their places in what is left of a text. */
+function movedAnchors(
+  anchors: readonly DocumentAnchor[],
+  before: string,
+  after: string,
+): readonly DocumentAnchor[] {
+  if (before.length === after.length) return anchors;
+  let at = 0;
+  let kept = 0;
+  return anchors.map(({ id, start }) => {
+    for (; at < start; at++) if (before.charCodeAt(at) === after.charCodeAt(kept)) kept++;
+    return { id, start: kept };
+  });
+}
+
+// These are bidirectional controls, zero-width characters that no script needs, and soft hyphens.
+const HIDDEN = /[\u200b\u2060-\u2064\u202a-\u202e\u2066-\u206f\ufeff\u00ad\ufff9-\ufffb]+/g;
+
+const withoutHiddenCharacters = (text: string): string => withoutTagCharacters(text.replace(HIDDEN, ""));
+
+// U+E0000 to U+E007F in UTF-16 begin with this unit.
+const TAG_LEAD = "\udb40";
+const isTagTrail = (unit: number): boolean => unit >= 0xdc00 && unit <= 0xdc7f;
+const FLAG = "\u{1f3f4}";
+
+/** Removes tag characters except in flags (UTS #51, 1.4.6), because everywhere else they hide text. */
+function withoutTagCharacters(text: string): string {
+  const kept: string[] = [];
+  let from = 0;
+  for (let at = text.indexOf(TAG_LEAD); at >= 0; at = text.indexOf(TAG_LEAD, at)) {
+    const end = tagRunEnd(text, at);
+    if (end > at && !text.startsWith(FLAG, at - FLAG.length)) {
+      kept.push(text.slice(from, at));
+      from = end;
+    }
+    at = Math.max(end, at + 1);
+  }
+  return from === 0 ? text : kept.join("") + text.slice(from);
+}
+
+function tagRunEnd(text: string, at: number): number {
+  let end = at;
+  while (text[end] === TAG_LEAD && isTagTrail(text.charCodeAt(end + 1))) end += 2;
+  return end;
+}
