@@ -1,5 +1,4 @@
-import { formatHeading } from "../base/heading.ts";
-import { escapeAttribute, escapeHtml } from "../base/text.ts";
+import { escapeAttribute, escapeHtml, formatHeading } from "../base/text.ts";
 import type { Article } from "./types.ts";
 
 /**

@@ -1,13 +1,14 @@
 import { Failure } from "../base/failure.ts";
 import { LOG_FORMATS, LOG_LEVELS, type LogFormat, type LogLevel } from "../base/log.ts";
 import type { Engine, Favor } from "../extraction/index.ts";
-import { ENGINES, FAVORS } from "./choices.ts";
 import {
   boolean,
   byteCount,
   choice,
   decimal,
   describeMismatch,
+  ENGINES,
+  FAVORS,
   headerText,
   integer,
   text,

@@ -1,4 +1,3 @@
-export { ENGINES, FAVORS } from "./choices.ts";
 export {
   DEFAULT_CRAWL,
   DEFAULT_EXTRACTION,
@@ -25,6 +24,8 @@ export {
   choice,
   decimal,
   describeMismatch,
+  ENGINES,
+  FAVORS,
   headerText,
   integer,
   text,

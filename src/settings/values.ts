@@ -1,3 +1,9 @@
+import type { Engine, Favor } from "../extraction/index.ts";
+
+/** The words of options that take one of a few. */
+export const FAVORS = ["balanced", "precision", "recall"] as const satisfies readonly Favor[];
+export const ENGINES = ["article-extractor", "readability"] as const satisfies readonly Engine[];
+
 /** A value read from text, or what was expected instead, in words that complete "must be …". */
 export type Parsed<T> = { readonly value: T } | { readonly expected: string };
 

@@ -17,7 +17,6 @@ const BASE = [
   "base/event-loop",
   "base/failure",
   "base/fair-queue",
-  "base/heading",
   "base/json",
   "base/nearest",
   "base/system-error",
