@@ -5,11 +5,11 @@ import { PROBE_PATHS } from "./api/site.ts";
 import { listen, urlOf } from "./listen.ts";
 import { type Access, type AccessOptions, createAccess, requireGrant } from "./middleware/access.ts";
 import { type Handler, inLayers, type Layer } from "./middleware/exchange.ts";
-import { refuseWhileDraining } from "./middleware/limits.ts";
+import { drainingProblem, refuseWhileDraining } from "./middleware/limits.ts";
 import { observe } from "./middleware/observe.ts";
 import { guardOrigin, type OriginRules } from "./middleware/origin.ts";
+import { ProblemError } from "./middleware/problem.ts";
 import { serveResourceMetadata } from "./middleware/resource-metadata.ts";
-import { trackRequests } from "./middleware/under-way.ts";
 import { serveApiDocs, servePage, type WebPage } from "./web/index.ts";
 
 /** Where a server listens, and whom it answers. */
@@ -82,6 +82,48 @@ export function serve(place: ServerPlace, service: Service): RunningServer {
       draining.abort();
       log.info("the server ends", { requests: underWay.count(), grace_ms: GRACE_MS });
       await listener.close(GRACE_MS, () => log.warning("requests cut off", { requests: underWay.callOff() }));
+    },
+  };
+}
+
+type UnderWay = {
+  /** Notes each request that passes, and how to cancel it. */
+  readonly layer: Layer;
+  readonly count: () => number;
+  /** Answers all requests under way with 503 and aborts their work; returns how many they were. */
+  readonly callOff: () => number;
+};
+
+function trackRequests(): UnderWay {
+  const running = new Set<() => void>();
+  const layer: Layer = (next) => async (exchange) => {
+    const cut = Promise.withResolvers<never>();
+    let work: AbortController | null = null;
+    let isCalledOff = false;
+    const callOff = (): void => {
+      cut.reject(new ProblemError(drainingProblem));
+      isCalledOff = true;
+      work?.abort();
+    };
+    const signal = (): AbortSignal => {
+      work ??= new AbortController();
+      if (isCalledOff) work.abort();
+      return AbortSignal.any([exchange.signal(), work.signal]);
+    };
+    running.add(callOff);
+    try {
+      return await Promise.race([next({ ...exchange, signal }), cut.promise]);
+    } finally {
+      running.delete(callOff);
+    }
+  };
+  return {
+    layer,
+    count: () => running.size,
+    callOff: () => {
+      const all = [...running];
+      for (const callOff of all) callOff();
+      return all.length;
     },
   };
 }

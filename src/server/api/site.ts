@@ -1,6 +1,5 @@
 import { requireAllTenants } from "../middleware/access.ts";
-import { API_DOCS } from "../web/api-docs.ts";
-import { pageResponse } from "../web/embedded.ts";
+import { apiDocsPage } from "../web/api-docs.ts";
 import { type Api, type ApiOperation, type ApiOptions, createApi, z } from "./openapi.ts";
 import { EVERYWHERE, GUARDED, LIMITED } from "./problems.ts";
 
@@ -110,7 +109,7 @@ const pageOperations = (site: SiteAnswers, describe: (basePath: string) => objec
     summary: "Interactive documentation of this API",
     description: "Browsers are shown the page without a key; it asks for one.",
     answers: { 200: { description: "A page for a browser", content: { "text/html": z.string() } } },
-    handle: async () => pageResponse(API_DOCS),
+    handle: async () => apiDocsPage(),
   },
   {
     method: "get",

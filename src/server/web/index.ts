@@ -1,4 +1,4 @@
+export { serveApiDocs } from "./api-docs.ts";
+export type { WebPage } from "./pages.ts";
 export { extractorPage, searchPage } from "./pages.ts";
-export { serveApiDocs } from "./serve-docs.ts";
 export { servePage } from "./serve-page.ts";
-export type { WebPage } from "./web-page.ts";

@@ -1,6 +1,6 @@
 import { prefersHtml } from "../middleware/accept.ts";
 import type { Exchange, Layer } from "../middleware/exchange.ts";
-import type { WebAsset, WebPage } from "./web-page.ts";
+import type { WebAsset, WebPage } from "./pages.ts";
 
 /**
  * What a page may do in a browser: load its own files, send requests to its own server, and show pictures,

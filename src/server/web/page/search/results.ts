@@ -3,7 +3,6 @@ import { counted } from "../format.ts";
 import { problemMessage } from "../problem-message.ts";
 import { type Hit, searchTenant } from "./mcp.ts";
 import { type Place, placeHash } from "./place.ts";
-import { snippetNodes } from "./snippet.ts";
 
 /** The answer of one tenant: hits, or the reason why there are none. */
 type Answer = { readonly tenant: string; readonly hits: readonly Hit[]; readonly error: unknown };
@@ -139,4 +138,24 @@ export function moveAmongHits(element: HTMLElement, step: 1 | -1): boolean {
   next.focus();
   next.scrollIntoView({ block: "nearest" });
   return true;
+}
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  "&amp;": "&",
+  "&lt;": "<",
+  "&gt;": ">",
+  "&quot;": '"',
+  "&#39;": "'",
+};
+
+/**
+ * Turns a snippet of the server (escaped text, `<mark>` around matches) into nodes; any other tag stays text.
+ */
+function snippetNodes(snippet: string): Node[] {
+  const nodes: Node[] = [];
+  for (const [place, part] of snippet.split(/<mark>|<\/mark>/).entries()) {
+    const text = part.replace(/&(?:amp|lt|gt|quot|#39);/g, (entity) => ENTITIES[entity] ?? entity);
+    if (text !== "") nodes.push(place % 2 === 1 ? h("mark", {}, text) : document.createTextNode(text));
+  }
+  return nodes;
 }
