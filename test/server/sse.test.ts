@@ -92,6 +92,35 @@ test("a session is its owner's, and shows the owner's tenants", async () => {
   await client.close();
 });
 
+test.each<[string, { readonly name: string; readonly tenants: string[] | null } | null]>([
+  ["is removed", null],
+  ["is for other tenants", { name: "some", tenants: ["secretive"] }],
+])(
+  "a session ends when its key %s, and another's does not",
+  async (_, later) => {
+    let granted: typeof later = { name: "some", tenants: ["harbour"] };
+    const other = { name: "other", tenants: null };
+    const keys = { find: (token: string) => (token === "some" ? granted : other) };
+    await using server = openSearchServer(registry, { allowSse: true, keys });
+    const ends = async (token: string): Promise<boolean> => {
+      const headers = { authorization: `Bearer ${token}` };
+      const reader = (await fetch(`${server.url}/sse`, { headers })).body?.getReader();
+      await reader?.read();
+      opened.resolve();
+      return (await reader?.read())?.done === true;
+    };
+    const opened = Promise.withResolvers<void>();
+    const own = ends("some");
+    const { place, leave } = await open(server.url, "other");
+    await opened.promise;
+    granted = later;
+    expect(await own).toBe(true);
+    expect((await post(place, "other")).status).toBe(202);
+    leave();
+  },
+  30_000,
+);
+
 test("one client has at most 20 streams", async () => {
   await using server = openSearchServer(registry, { allowSse: true });
   const opened = await Promise.all(Array.from({ length: 20 }, () => open(server.url)));

@@ -1,6 +1,6 @@
 import { onAbort } from "../../../base/abort.ts";
 import { ClientCounts } from "../../middleware/client-counts.ts";
-import type { Exchange } from "../../middleware/exchange.ts";
+import type { Exchange, Grant } from "../../middleware/exchange.ts";
 import { ProblemError } from "../../middleware/problem.ts";
 import { type ApiOperation, z } from "../openapi.ts";
 import { problem } from "../problems.ts";
@@ -11,6 +11,8 @@ import type { ToolCall } from "./tool.ts";
 export type SseOptions = {
   readonly offerTo: (exchange: Exchange) => McpOptions;
   readonly callOf: (exchange: Exchange, signal: () => AbortSignal) => ToolCall;
+  /** What a request is granted now; null for nothing any more. */
+  readonly grantOf: (request: Request) => Promise<Grant | null>;
   /** Aborts when the server starts to shut down. */
   readonly draining: AbortSignal;
 };
@@ -22,6 +24,8 @@ const MAX_SESSIONS = 200;
 const MAX_PER_CLIENT = 20;
 /** How often a silent stream sends a sign of life, in ms; proxies cut streams that are silent for a minute. */
 const HEARTBEAT_MS = 15_000;
+/** How often a session's key is looked at again, in ms. */
+const GRANT_CHECK_MS = 2000;
 /** An answer that waits while the client does not read; a client that lets more wait is cut off. In bytes. */
 const MAX_UNREAD = 16 * 1024 * 1024;
 
@@ -86,11 +90,16 @@ const noSession = (): ProblemError =>
 /** Who has opened a session: only the same caller may post to it. */
 const ownerOf = ({ grant }: Exchange): string => grant?.name ?? "";
 
+/** Whether a caller may still do what it could when its session began; a server without keys asks for none. */
+const isSameGrant = (now: Grant | null, then: Grant | null): boolean =>
+  then === null || (now?.name === then.name && JSON.stringify(now.tenants) === JSON.stringify(then.tenants));
+
 async function openSession(
   exchange: Exchange,
   {
     offerTo,
     callOf,
+    grantOf,
     draining,
     sessions,
     place,
@@ -108,9 +117,16 @@ async function openSession(
   const connection = new ClientConnection((text) => send(`event: message\ndata: ${text}\n\n`));
   const server = connectClient(offerTo(exchange), connection, (signal) => callOf(exchange, () => signal));
   const beat = setInterval(() => void send(": beat\n\n").catch(() => connection.close()), HEARTBEAT_MS);
+  const check = setInterval(() => {
+    // While the issuer of tokens is down, what was granted holds.
+    void grantOf(exchange.request)
+      .then((grant) => isSameGrant(grant, exchange.grant) || close())
+      .catch(() => {});
+  }, GRANT_CHECK_MS);
   const close = (): void => {
     if (!sessions.delete(id)) return;
     clearInterval(beat);
+    clearInterval(check);
     place[Symbol.dispose]();
     void server.close();
     void stream.promise.then((controller) => controller.close()).catch(() => {});

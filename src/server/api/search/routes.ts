@@ -62,6 +62,7 @@ export function searchRoutes(options: SearchRoutesOptions): Handler {
         ? sseOperations({
             ...options,
             offerTo: ({ grant }) => ({ ...options, ...offerTo(grant?.tenants ?? null) }),
+            grantOf: options.access.grantOf,
             callOf: (exchange, signal) => ({ ...toolCallOf(exchange, hasApiKey), signal }),
           })
         : []),
