@@ -1,3 +1,4 @@
+import { createLog } from "../../src/base/log.ts";
 import { documentation } from "../../src/server/index.ts";
 import { createMcpEndpoint } from "../../src/server/testing.ts";
 import { openRegistry, writeTree } from "./search-server.ts";
@@ -51,6 +52,7 @@ const CALL = {
   signal: () => new AbortController().signal,
   caller: () => ({ kind: "loopback_request" }) as const,
   client: () => "",
+  log: createLog({ level: "critical", format: "json", write: () => {} }),
 };
 
 /** What the server says of its own faults; the SDK gives requests without what their method needs the same code. */

@@ -1,7 +1,7 @@
 import type { Metrics } from "../../base/metrics.ts";
 import { withoutCredentials } from "../../urls/index.ts";
 import type { Handler, Layer } from "./exchange.ts";
-import { problemResponse, toProblem } from "./problem.ts";
+import { logFault, problemResponse, toProblem } from "./problem.ts";
 
 export type ObserveOptions = {
   readonly metrics: Metrics;
@@ -88,9 +88,6 @@ export async function answered(next: Handler, exchange: Parameters<Handler>[0]):
 
 function answerProblem(error: unknown, exchange: Parameters<Handler>[0]): Response {
   const problem = toProblem(error);
-  if (problem.code === "internal") {
-    const cause = error instanceof Error ? (error.stack ?? error.message) : String(error);
-    exchange.log.error("fault", { error: cause.slice(0, 4000) });
-  }
+  if (problem.code === "internal") logFault(exchange.log, error);
   return problemResponse(problem, exchange.requestId);
 }

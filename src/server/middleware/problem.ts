@@ -1,4 +1,5 @@
 import { FAILURE_OUTCOMES, Failure, type FailureCode } from "../../base/failure.ts";
+import type { Log, LogFields } from "../../base/log.ts";
 
 /** One wrong field of a request. */
 export type InvalidField = { readonly path: string; readonly message: string };
@@ -53,6 +54,12 @@ export function toProblem(error: unknown): RequestProblem {
   const { code, message, targetStatus } = error;
   const members = targetStatus === null ? {} : { members: { target_status: targetStatus } };
   return { status: FAILURE_OUTCOMES[code].httpStatus, code, detail: message, ...members };
+}
+
+/** Writes a bug into the log, since the client is told nothing of it. */
+export function logFault(log: Log, error: unknown, fields: LogFields = {}): void {
+  const cause = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  log.error("fault", { ...fields, error: cause.slice(0, 4000) });
 }
 
 const INTERNAL: RequestProblem & { readonly code: FailureCode } = {

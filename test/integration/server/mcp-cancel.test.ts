@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { createLog } from "../../../src/base/log.ts";
 import type { McpOptions } from "../../../src/server/index.ts";
 import { ClientConnection, connectClient } from "../../../src/server/testing.ts";
 import { until } from "../../support/until.ts";
@@ -42,6 +43,7 @@ function open() {
     signal: () => signal,
     caller: () => ({ kind: "loopback_request" }) as const,
     client: () => "",
+    log: createLog({ level: "error", format: "json", write: () => {} }),
   }));
   const send = (message: unknown): void => connection.receive(JSON.stringify(message));
   return { log, written, connection, server, send };

@@ -84,7 +84,7 @@ async function serveClient(parts: CommandParts): Promise<number> {
       onCall: countCalls(app.metrics),
       ...joinOffers([...(documents ? [documents.offer] : []), ...(isOffline ? [] : reading)]),
     },
-    { signal: io.signal, write: io.stdout.write, caller: CALLER },
+    { signal: io.signal, write: io.stdout.write, caller: CALLER, log },
   );
   return 0;
 }

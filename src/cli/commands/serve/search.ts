@@ -99,7 +99,7 @@ async function serveStdio(serving: Serving): Promise<number> {
   const options = toolOptions(deployment, { ...tenants, app, ...program });
   await serveMcpStdio(
     { ...options, ...documentation(options) },
-    { signal, write: stdout.write, caller: { kind: "cli" } },
+    { signal, write: stdout.write, caller: { kind: "cli" }, log },
   );
   return 0;
 }

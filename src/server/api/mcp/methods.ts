@@ -1,7 +1,8 @@
 import { Failure } from "../../../base/failure.ts";
 import { isRecord } from "../../../base/json.ts";
+import { logFault } from "../../middleware/problem.ts";
 import type { RawArguments } from "./arguments.ts";
-import { RPC } from "./messages.ts";
+import { RPC, type RpcId } from "./messages.ts";
 import type { McpOptions } from "./offer.ts";
 import type { Tool, ToolCall, ToolResult } from "./tool.ts";
 
@@ -24,6 +25,9 @@ export class RpcError extends Error {
   }
 }
 
+/** A request, as far as its answer depends on it. */
+type McpMessage = { readonly method: string; readonly params?: unknown; readonly id?: RpcId };
+
 type Params = Readonly<Record<string, unknown>>;
 type Method = (options: McpOptions, params: Params, call: ToolCall) => object | Promise<object>;
 
@@ -36,11 +40,11 @@ export const capabilitiesOf = ({ resources, prompts = [] }: McpOptions) => ({
 
 /**
  * Answers a method other than those of the connection itself, which the SDKs answer.
- * @throws RpcError; what a bug throws is replaced, because the SDKs would send its message to the client
+ * @throws RpcError; what a bug throws is logged and replaced, because the SDKs would send its message to the client
  */
 export async function answerMethod(
   options: McpOptions,
-  request: { readonly method: string; readonly params?: unknown; readonly revision: Revision },
+  request: McpMessage & { readonly revision: Revision },
   call: ToolCall,
 ): Promise<Record<string, unknown>> {
   const { revision, params = {} } = request;
@@ -53,8 +57,14 @@ export async function answerMethod(
     return { ...(await method(options, params, call)), ...hints };
   } catch (error) {
     if (error instanceof RpcError) throw error;
-    throw new RpcError(RPC.internalError, "a fault inside the server");
+    throw faultOf(error, request, call);
   }
+}
+
+/** Logs what a bug throws; returns what the client is told of it, which is nothing. */
+export function faultOf(error: unknown, { method, id }: McpMessage, { log }: ToolCall): RpcError {
+  logFault(log, error, { method, rpc_id: id });
+  return new RpcError(RPC.internalError, "a fault inside the server; its log has the rest");
 }
 
 /** Whether there is a method. In revisions without `initialize` it must also be advertised. */
@@ -160,9 +170,14 @@ export async function callObserved(
   { onCall }: Pick<McpOptions, "onCall">,
 ): Promise<ToolResult> {
   const started = performance.now();
-  const outcome = await tool.call(raw, call);
-  onCall(tool.name, outcome.error === null ? "success" : "error", performance.now() - started);
-  return outcome;
+  let isSuccess = false;
+  try {
+    const outcome = await tool.call(raw, call);
+    isSuccess = outcome.error === null;
+    return outcome;
+  } finally {
+    onCall(tool.name, isSuccess ? "success" : "error", performance.now() - started);
+  }
 }
 
 /** A result in the form of the protocol: as data, and as the same JSON in a text block. */

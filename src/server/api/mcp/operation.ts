@@ -123,6 +123,7 @@ export const toolCallOf = (exchange: Exchange, hasApiKey: boolean) => ({
   signal: exchange.signal,
   caller: () => callerOf(exchange, hasApiKey),
   client: () => subscriberNetwork(exchange.client.address),
+  log: exchange.log,
 });
 
 /** Answers at `/mcp/` as at `/mcp`: many clients are given the endpoint's address with a trailing slash. */

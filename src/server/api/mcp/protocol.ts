@@ -2,8 +2,8 @@ import { Server } from "@modelcontextprotocol/sdk/server/index.js";
 import { WebStandardStreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js";
 import { SUPPORTED_PROTOCOL_VERSIONS } from "@modelcontextprotocol/sdk/types.js";
 import { directAnswer, directCall, mayBeDirect } from "./direct.ts";
-import { batchProblem, isModern, NO_JSON, readMessage } from "./messages.ts";
-import { answerMethod, callObserved, capabilitiesOf } from "./methods.ts";
+import { batchProblem, errorAnswer, isModern, NO_JSON, readMessage } from "./messages.ts";
+import { answerMethod, callObserved, capabilitiesOf, faultOf } from "./methods.ts";
 import type { McpOptions, McpRequest } from "./offer.ts";
 
 /** Answers one HTTP request to the MCP endpoint. */
@@ -58,8 +58,13 @@ async function answerDirectly(
   const direct = mayBeDirect(request, SUPPORTED_PROTOCOL_VERSIONS) ? directCall(message) : null;
   const tool = direct && options.tools.find(({ name }) => name === direct.name);
   if (!tool) return null;
-  const result = await callObserved({ tool, raw: direct.arguments, call }, options);
-  return directAnswer(direct.id, JSON.stringify(result), result.error !== null);
+  try {
+    const result = await callObserved({ tool, raw: direct.arguments, call }, options);
+    return directAnswer(direct.id, JSON.stringify(result), result.error !== null);
+  } catch (error) {
+    const { code, message: said } = faultOf(error, { method: "tools/call", id: direct.id }, call);
+    return Response.json(errorAnswer(direct.id, code, said));
+  }
 }
 
 /** Answers the messages of a batch one after the other; those that are no requests have no answer. */

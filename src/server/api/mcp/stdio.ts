@@ -1,4 +1,5 @@
 import { onAbort } from "../../../base/abort.ts";
+import type { Log } from "../../../base/log.ts";
 import type { EgressCaller } from "../../../fetching/index.ts";
 import { MAX_BODY_BYTES } from "../../middleware/body.ts";
 import { ClientConnection } from "./connection.ts";
@@ -11,6 +12,7 @@ export type StdioClient = {
   /** Ends the service. */
   readonly signal: AbortSignal;
   readonly caller: EgressCaller;
+  readonly log: Log;
 };
 
 /** How long calls may take after the client has closed stdin, in ms. */
@@ -22,7 +24,7 @@ const GRACE_MS = 8_000;
  */
 export async function serveMcpStdio(
   options: McpOptions,
-  { write, signal, caller }: StdioClient,
+  { write, signal, caller, log }: StdioClient,
 ): Promise<void> {
   // Imported here, because a server over HTTP that no such client reaches does not need it.
   const { connectClient } = await import("./modern.ts");
@@ -32,6 +34,7 @@ export async function serveMcpStdio(
     signal: () => callSignal,
     caller: () => caller,
     client: () => "",
+    log,
   }));
   connection.onerror = ended.reject;
   const lines = createLines(MAX_BODY_BYTES, {

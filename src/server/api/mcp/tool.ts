@@ -1,4 +1,5 @@
 import { Failure } from "../../../base/failure.ts";
+import type { Log } from "../../../base/log.ts";
 import type { EgressCaller } from "../../../fetching/index.ts";
 import { ArgumentError, type RawArguments } from "./arguments.ts";
 
@@ -16,6 +17,8 @@ export type ToolCall = {
   readonly caller: () => EgressCaller;
   /** Whose turn it is at the workers, at which turns rotate among clients. */
   readonly client: () => string;
+  /** Takes what a bug throws; over HTTP its lines carry the id of the request. */
+  readonly log: Log;
 };
 
 /** A tool as the protocol shows and calls it. */

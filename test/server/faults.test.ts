@@ -1,0 +1,76 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { openRegistry, openSearchServer, type TestRegistry, writeTree } from "../support/search-server.ts";
+
+const MODERN = "2026-07-28";
+const META = {
+  "io.modelcontextprotocol/protocolVersion": MODERN,
+  "io.modelcontextprotocol/clientInfo": { name: "test", version: "1" },
+  "io.modelcontextprotocol/clientCapabilities": {},
+};
+
+let registry: TestRegistry;
+let server: ReturnType<typeof openSearchServer>;
+beforeAll(() => {
+  registry = openRegistry({
+    tenants: [
+      {
+        source_type: "filesystem",
+        codename: "harbour",
+        docs_name: "Harbour",
+        docs_root_dir: writeTree({ "quay.md": "# Quay\n" }),
+      },
+    ],
+  });
+  const bug = (): never => {
+    throw new TypeError("a bug in https://ann:hunter2@harbour.example/x?token=hunter3");
+  };
+  server = openSearchServer({ ...registry, searchTogether: bug, documents: bug }, { apiKey: "hunter4" });
+});
+afterAll(async () => {
+  await server[Symbol.asyncDispose]();
+  await registry[Symbol.asyncDispose]();
+});
+
+const search = { name: "root_search", arguments: { query: "hunter5" } };
+
+test.each<[string, string, object, Record<string, string>]>([
+  ["a call", "tools/call", search, {}],
+  ["a call that only the SDK reads", "tools/call", { ...search, task: null }, {}],
+  ["a list", "resources/list", {}, {}],
+  ["a call of 2026-07-28", "tools/call", { ...search, _meta: META }, { "mcp-name": "root_search" }],
+  ["a list of 2026-07-28", "resources/list", { _meta: META }, {}],
+])("a bug in %s is logged, and the client is told of a fault", async (_, method, params, headers) => {
+  registry.lines.length = 0;
+  const response = await fetch(`${server.url}/mcp`, {
+    method: "POST",
+    headers: {
+      "content-type": "application/json",
+      accept: "application/json, text/event-stream",
+      authorization: "Bearer hunter4",
+      ...("_meta" in params && { "mcp-protocol-version": MODERN, "mcp-method": method }),
+      ...headers,
+    },
+    body: JSON.stringify({ jsonrpc: "2.0", id: "seven", method, params }),
+  });
+  const answer = await response.text();
+  expect(JSON.parse(answer)).toMatchObject({ jsonrpc: "2.0", id: "seven", error: { code: -32603 } });
+  expect(answer).not.toMatch(/hunter|TypeError|bug in/);
+  const faults = registry.lines
+    .map((line) => JSON.parse(line))
+    .filter(({ msg, message }) => (msg ?? message) === "fault");
+  expect(faults).toHaveLength(1);
+  expect(faults[0]).toMatchObject({
+    request_id: response.headers.get("x-request-id"),
+    rpc_id: "seven",
+    method,
+    error: expect.stringContaining("TypeError: a bug in https://"),
+  });
+  expect(registry.lines.join("\n")).not.toContain("hunter");
+});
+
+test("a call that fails by a bug is counted as one with an error", async () => {
+  const text = await (
+    await fetch(`${server.url}/metrics`, { headers: { authorization: "Bearer hunter4" } })
+  ).text();
+  expect(text).toContain("article_extractor_mcp_root_search_error_total 3");
+});
