@@ -5,14 +5,20 @@
  *   bun scripts/bench/anchors.ts DIR [--results N]
  *
  * DIR has a folder for each set, with its pages as `NAME.html`. Where `NAME.md` stands beside a page, the Markdown is
- * indexed, and the page tells which ids exist. Queries are the headings of the documents.
+ * indexed, and the page tells which ids exist. A configuration file of the generator beside them counts. Queries are
+ * the headings of the documents.
  */
 import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { composeDocument, extractHtml } from "../../src/extraction/index.ts";
-import { SearchIndex, type SourceDocument } from "../../src/search/index.ts";
+import {
+  SearchIndex,
+  type SlugStyle,
+  type SourceDocument,
+  slugStyleOfFolder,
+} from "../../src/search/index.ts";
 import { Analyser, buildSegment, DocumentAnalyser } from "../../src/search/testing.ts";
 import { DEFAULT_EXTRACTION, DEFAULT_SEARCH } from "../../src/settings/index.ts";
 import { docsUrl } from "../../src/urls/index.ts";
@@ -49,7 +55,11 @@ async function readSet(folder: string): Promise<readonly Rendered[]> {
   return pages;
 }
 
-async function openIndex(path: string, pages: readonly Rendered[]): Promise<SearchIndex> {
+async function openIndex(
+  path: string,
+  pages: readonly Rendered[],
+  slugStyle: SlugStyle | undefined,
+): Promise<SearchIndex> {
   const analyser = new Analyser("default");
   const documents = new DocumentAnalyser(analyser);
   const sources = pages.map(({ source }) => source);
@@ -59,7 +69,7 @@ async function openIndex(path: string, pages: readonly Rendered[]): Promise<Sear
     vocabulary: analyser,
     analyse: (source: SourceDocument) => documents.analyse(source),
   };
-  await buildSegment(sources, { path, analysis, previous: null, memoryBytes: 1 << 28 });
+  await buildSegment(sources, { path, analysis, slugStyle, previous: null, memoryBytes: 1 << 28 });
   return SearchIndex.open(path, DEFAULT_SEARCH);
 }
 
@@ -72,7 +82,7 @@ const scratch = await mkdtemp(join(tmpdir(), "bench-anchors-"));
 try {
   for (const set of (await readdir(root)).sort()) {
     const pages = await readSet(join(root, set));
-    using index = await openIndex(join(scratch, set), pages);
+    using index = await openIndex(join(scratch, set), pages, await slugStyleOfFolder(join(root, set)));
     const htmlOf = new Map(pages.map(({ source, html }) => [source.url, html]));
     const headings = pages.flatMap(({ source }) => source.markdown.match(/^#{1,6} .+$/gm) ?? []);
     const counts = { results: 0, anchored: 0, exist: 0 };

@@ -1,5 +1,7 @@
 export { buildIndex } from "./builder/build-index.ts";
 export type { BuildCounts } from "./builder/build-segment.ts";
+export type { SlugStyle } from "./document/slugs.ts";
+export { type FolderLook, slugStyleOf, slugStyleOfFolder } from "./folder/generator.ts";
 export {
   type DocumentExtractor,
   type DocumentReader,

@@ -41,7 +41,7 @@ class Build {
   }
 
   async run(): Promise<BuildReply> {
-    const { path, memoryBytes, buildName, profile } = this.#task;
+    const { path, memoryBytes, slugStyle, buildName, profile } = this.#task;
     const analyser = new Analyser(profile);
     const documents = new DocumentAnalyser(analyser);
     using previous = openPrevious(path);
@@ -49,6 +49,7 @@ class Build {
       const counts = await buildSegment(this.#documents(), {
         path,
         memoryBytes,
+        slugStyle,
         buildName,
         previous,
         analysis: {

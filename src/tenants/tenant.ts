@@ -375,11 +375,10 @@ export class Tenant implements AsyncDisposable {
       ...this.#options.building,
       path,
       profile: this.#settings.search.profile,
+      slugStyle: await this.#source.slugStyle(),
       signal,
-      onNotice: ({ url, reason, isLeftOut }) => {
-        if (isLeftOut) onSkipped(url, reason);
-        else this.#log.warning("document cut", { url, reason });
-      },
+      onNotice: ({ url, reason, isLeftOut }) =>
+        isLeftOut ? onSkipped(url, reason) : this.#log.warning("document cut", { url, reason }),
     });
     this.#index.refresh(true);
     this.#log.info("index built", { ...counts, skipped_files: leftOut.size });

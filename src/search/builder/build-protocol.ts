@@ -1,4 +1,5 @@
 import type { FailureRecord } from "../../base/failure.ts";
+import type { SlugStyle } from "../document/slugs.ts";
 import type { UnreadDocument } from "../reading/read-document.ts";
 import type { AnalyzerProfile } from "../types.ts";
 import type { BuildCounts } from "./build-segment.ts";
@@ -10,6 +11,8 @@ export type BuildTask = {
   readonly profile: AnalyzerProfile;
   /** The memory for postings and their words, in bytes. */
   readonly memoryBytes: number;
+  /** How the documents' generator makes anchors, where its configuration tells; else their links do. */
+  readonly slugStyle?: SlugStyle | undefined;
   /** Part of the name of the directory for temporary files. */
   readonly buildName: string;
   /** A shared number that the worker sets to that of the document it begins; the first is 1. */

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import { SlugBallot } from "../document/slugs.ts";
+import { SlugBallot, type SlugStyle } from "../document/slugs.ts";
 import { ByteReader, ByteWriter } from "../segment/bytes.ts";
 import { SegmentFileWriter } from "../segment/file-writer.ts";
 import { encodeLayout } from "../segment/layout-codec.ts";
@@ -36,6 +36,8 @@ export type BuildOptions = {
   readonly previous: Segment | null;
   /** The memory for postings and their words, in bytes; beyond it they are spilled to the disk. */
   readonly memoryBytes: number;
+  /** How the documents' generator makes anchors, where its configuration tells; else their links do. */
+  readonly slugStyle?: SlugStyle | undefined;
   /** Part of the name of the directory for temporary files; by default a random one. */
   readonly buildName?: string;
   /** Called after every document. */
@@ -139,7 +141,7 @@ class Build implements AsyncDisposable {
     await this.#stored.close();
     await this.#layouts.close();
     const { path, analysis } = this.#options;
-    const slugStyle = this.#slugs.winner();
+    const slugStyle = this.#options.slugStyle ?? this.#slugs.winner();
     const carriedStyle = this.#unchanged > 0 ? this.#previous?.slugStyle : undefined;
     await using file = await SegmentFileWriter.create(path, join(this.#directory, "segment"));
     await writeSegment(file, {

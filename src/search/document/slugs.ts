@@ -2,9 +2,9 @@ import type { Section } from "../types.ts";
 
 /**
  * How a generator makes the anchor of a heading from its text. Docusaurus, Nextra, Starlight and many others
- * use GitHub's rules; MkDocs those of Python-Markdown.
+ * use GitHub's rules; MkDocs those of Python-Markdown, Sphinx those of Docutils.
  */
-export const SLUG_STYLES = ["github", "vitepress", "mkdocs"] as const;
+export const SLUG_STYLES = ["github", "vitepress", "mkdocs", "docutils"] as const;
 
 export type SlugStyle = (typeof SLUG_STYLES)[number];
 
@@ -33,14 +33,41 @@ const SLUG_OF: Readonly<Record<SlugStyle, (heading: string) => string>> = {
       .trim()
       .toLowerCase()
       .replace(/[-\s]+/g, "-"),
+  // docutils.nodes.make_id: ASCII letters and digits, runs of others become one `-`, and no digit comes first.
+  docutils: (heading) =>
+    heading
+      .toLowerCase()
+      .replace(/[ßæœøđħıłŧ]/g, (letter) => WITHOUT_STROKE[letter] ?? "")
+      .normalize("NFKD")
+      .replace(/[^\p{ASCII}]/gu, "")
+      .replace(/[^a-z0-9]+/g, "-")
+      .replace(/^[-0-9]+|-+$/g, ""),
 };
 
-const SEPARATOR: Readonly<Record<SlugStyle, string>> = { github: "-", vitepress: "-", mkdocs: "_" };
+/** What Docutils makes of letters that have no decomposition. */
+const WITHOUT_STROKE: Readonly<Record<string, string>> = {
+  ß: "sz",
+  æ: "ae",
+  œ: "oe",
+  ø: "o",
+  đ: "d",
+  ħ: "h",
+  ı: "i",
+  ł: "l",
+  ŧ: "t",
+};
 
-/** The anchors of a document's headings, each once: the second `usage` is `usage-1`, or `usage_1` in MkDocs. */
+const SEPARATOR = { github: "-", vitepress: "-", mkdocs: "_" } as const;
+
+/**
+ * The anchors of a document's headings, each once: the second `usage` is `usage-1`, or `usage_1` in MkDocs;
+ * Docutils numbers all headings of a page that have no anchor of their own, `id1`, `id2`.
+ */
 export class Slugs {
   readonly #style: SlugStyle;
-  readonly #counts = new Map<string, number>();
+  readonly #taken = new Set<string>();
+  /** The last number after each stem. */
+  readonly #numbers = new Map<string, number>();
 
   constructor(style: SlugStyle = "github") {
     this.#style = style;
@@ -48,22 +75,24 @@ export class Slugs {
 
   /** Keeps an anchor that the document itself names from being given to a heading. */
   reserve(anchor: string): void {
-    if (!this.#counts.has(anchor)) this.#counts.set(anchor, 0);
+    this.#taken.add(anchor);
   }
 
   next(heading: string): string {
-    const slug = SLUG_OF[this.#style](heading);
-    const isMissing = slug === "" && this.#style === "mkdocs";
-    if (!isMissing && !this.#counts.has(slug)) {
-      this.#counts.set(slug, 0);
+    const style = this.#style;
+    const slug = SLUG_OF[style](heading);
+    const isMissing = slug === "" && (style === "mkdocs" || style === "docutils");
+    if (!isMissing && !this.#taken.has(slug)) {
+      this.#taken.add(slug);
       return slug;
     }
-    let count = this.#counts.get(slug) ?? 0;
+    const stem = style === "docutils" ? "id" : slug + SEPARATOR[style];
+    let count = this.#numbers.get(stem) ?? 0;
     let candidate = slug;
-    do candidate = `${slug}${SEPARATOR[this.#style]}${++count}`;
-    while (this.#counts.has(candidate));
-    this.#counts.set(slug, count);
-    this.#counts.set(candidate, 0);
+    do candidate = `${stem}${++count}`;
+    while (this.#taken.has(candidate));
+    this.#numbers.set(stem, count);
+    this.#taken.add(candidate);
     return candidate;
   }
 }

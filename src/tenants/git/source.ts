@@ -7,6 +7,7 @@ import {
   type DocumentReader,
   documentOfBytes,
   MARKDOWN_ENDINGS,
+  type SlugStyle,
   type UnreadDocument,
 } from "../../search/index.ts";
 import { type DocumentUrl, docsUrl, parsePageUrl } from "../../urls/index.ts";
@@ -15,6 +16,7 @@ import type { GitTenant } from "../settings.ts";
 import type { DocumentsContext, Source, SyncContext, SyncCounts } from "../source/source.ts";
 import { makeStateDirectory, readState, writeState } from "../state-file.ts";
 import { type GitAccess, openAccess } from "./access.ts";
+import { slugStyleOfTree } from "./generator.ts";
 import { type Blob, openRepository, type Repository, type Tip } from "./repository.ts";
 import { type Choice, type ChosenFile, chooseFiles, WorkingCopy } from "./working-copy.ts";
 
@@ -42,6 +44,8 @@ type GitState = {
   readonly wish: string;
   readonly commit: string;
   readonly files: readonly ChosenFile[];
+  /** How the documents' generator makes anchors, where its configuration tells. */
+  readonly slugStyle?: SlugStyle | undefined;
   readonly skipped: readonly { readonly path: string; readonly reason: string }[];
   /** Copies of earlier syncs that still have to be removed. */
   readonly garbage: readonly string[];
@@ -59,6 +63,7 @@ export function gitSource(tenant: GitTenant, options: GitSourceOptions): Source 
   return {
     sync: (context) => syncRepository(parts, context),
     documents: (context) => readDocuments(parts, context),
+    slugStyle: async () => (await readState(statePath, isGitState))?.slugStyle,
     watch: () => null,
   };
 }
@@ -93,8 +98,8 @@ async function syncRepository(parts: GitParts, context: SyncContext): Promise<Sy
   }
   return await withCloneOrNewOne(parts, async (directory) => {
     const repository = open(directory);
-    const choice = await fetchTree(parts, repository, tip);
-    return await takeOver(parts, { before, wish, commit: tip.commit, choice, repository, context });
+    const tree = await fetchTree(parts, repository, tip);
+    return await takeOver(parts, { before, wish, commit: tip.commit, ...tree, repository, context });
   });
 }
 
@@ -129,10 +134,15 @@ async function withCloneOrNewOne<T>(parts: GitParts, work: (directory: string) =
   }
 }
 
-async function fetchTree({ tenant, options }: GitParts, repository: Repository, tip: Tip): Promise<Choice> {
+async function fetchTree(
+  { tenant, options }: GitParts,
+  repository: Repository,
+  tip: Tip,
+): Promise<Pick<TakeOver, "choice" | "slugStyle">> {
   await repository.tidy();
   await repository.fetchCommit(tip);
-  const choice = chooseFiles(await repository.list(tip.commit), {
+  const entries = await repository.list(tip.commit);
+  const choice = chooseFiles(entries, {
     subpaths: tenant.subpaths,
     stripPrefix: tenant.stripPrefix,
     endings: new Set([...MARKDOWN_ENDINGS, ...Object.keys(options.readers)]),
@@ -140,7 +150,8 @@ async function fetchTree({ tenant, options }: GitParts, repository: Repository, 
   });
   for (const subpath of choice.emptySubpaths)
     options.log.warning("subpath without files", { subpath, commit: tip.commit });
-  if (choice.files.length > 0) return choice;
+  if (choice.files.length > 0)
+    return { choice, slugStyle: await slugStyleOfTree(entries, tenant.subpaths, repository) };
   throw new Failure(
     "unreadable_input",
     `${tenant.repositoryUrl} has no documents below ${tenant.subpaths.join(", ")} at ${tip.commit.slice(0, 12)}`,
@@ -152,6 +163,7 @@ type TakeOver = {
   readonly wish: string;
   readonly commit: string;
   readonly choice: Choice;
+  readonly slugStyle: SlugStyle | undefined;
   readonly repository: Repository;
   readonly context: SyncContext;
 };
@@ -204,7 +216,8 @@ async function takeOver(parts: GitParts, step: TakeOver): Promise<SyncCounts> {
   const garbage = [...(before?.garbage ?? []), ...(before?.files ?? []).map(({ path }) => path)].filter(
     (path) => !paths.has(path),
   );
-  const state: GitState = { version: 1, wish: step.wish, commit: step.commit, files, skipped, garbage };
+  const { wish, commit, slugStyle } = step;
+  const state: GitState = { version: 1, wish, commit, slugStyle, files, skipped, garbage };
   await writeState(statePath, state);
   await removeGarbage(parts, state);
   for (const { path, reason } of skipped) options.log.warning("file left out", { path, reason });

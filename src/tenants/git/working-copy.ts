@@ -126,7 +126,7 @@ export function chooseFiles(entries: readonly TreeEntry[], options: ChooseOption
 }
 
 /** `./docs/`, `docs/**` and `docs` mean the same; the empty text means everything. */
-function normalSubpath(written: string): string {
+export function normalSubpath(written: string): string {
   const path = posix.normalize(written.replaceAll("\\", "/").replace(/\/\*{1,2}$/, ""));
   return path === "." ? "" : path.replace(/^\.\//, "").replace(/(?<!\/)\/+$/, "");
 }

@@ -7,6 +7,7 @@ import {
   type DocumentReader,
   readDocumentFolder,
   type SourceDocument,
+  slugStyleOfFolder,
 } from "../../search/index.ts";
 import type { PageUrl } from "../../urls/index.ts";
 import { FolderWatch } from "../folder-watch.ts";
@@ -64,6 +65,7 @@ export function filesystemSource(
   return {
     sync: async () => NOTHING,
     documents: ({ onSkipped }) => readDocumentFolder(rootDir, { codename, readers, onSkipped }),
+    slugStyle: () => slugStyleOfFolder(rootDir),
     watch: (onChange) => new FolderWatch({ folder: rootDir, readers, onChange, intervalMs: LOOK_EVERY_MS }),
   };
 }
@@ -82,6 +84,7 @@ export function onlineSource(tenant: OnlineTenant, options: OnlineSourceOptions)
   return {
     sync: (context) => syncWebsite(parts, context),
     documents: () => readDocuments(parts),
+    slugStyle: async () => undefined,
     watch: () => null,
   };
 }

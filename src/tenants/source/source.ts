@@ -1,4 +1,4 @@
-import type { UnreadDocument } from "../../search/index.ts";
+import type { SlugStyle, UnreadDocument } from "../../search/index.ts";
 
 /** The effects of a sync on the documents. */
 export type SyncCounts = {
@@ -38,6 +38,8 @@ export interface Source {
    * @throws Failure `unreadable_input`
    */
   documents(context: DocumentsContext): AsyncIterable<UnreadDocument>;
+  /** How the documents' generator makes anchors, where its configuration tells. */
+  slugStyle(): Promise<SlugStyle | undefined>;
   /**
    * Watches documents that somebody else changes, until it is disposed of; null when only a sync changes
    * them.

@@ -87,6 +87,20 @@ describe("a sync of a git repository", () => {
     expect(await readdir(join(rootDir, "docs"))).not.toContain("old");
   });
 
+  test.each([
+    ["mkdocs.yml", "site_name: Weir", "docs", "mkdocs"],
+    ["docs/.vitepress/config.ts", "export default {}", ".", "vitepress"],
+    ["docs/conf.py", "project = 'Weir'", "docs", "docutils"],
+    ["mkdocs.yml", "toc: {slugify: my.own}", "docs", undefined],
+  ] as const)("reads the generator in %s: %s", async (path, text, subpath, style) => {
+    await repository.commit({ "docs/a.md": "# A", [path]: text });
+    const { source } = gitTenantSource({ rootDir, url, tenant: { subpaths: [subpath] } });
+    expect(await source.slugStyle()).toBeUndefined();
+    await runSync(source);
+    expect(await source.slugStyle()).toBe(style);
+    expect(await pathsOf()).toEqual(["docs/a.md"]);
+  });
+
   test("takes a file where a folder was, and a folder where a file was", async () => {
     const { source } = gitTenantSource({ rootDir, url });
     await repository.commit({ "docs/a.md": "# A", "docs/b.md/c.md": "# C" });

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { SourceDocument, StoredDocument } from "../../../src/search/index.ts";
-import { outlineOf, rangeOfFragment } from "../../../src/search/index.ts";
+import { outlineOf, rangeOfFragment, type SlugStyle } from "../../../src/search/index.ts";
 import {
   Analyser,
   buildSegment,
@@ -101,6 +101,11 @@ describe("the anchor of a heading", () => {
       ["🚀 Start: here!", "a -- b", "Été & C++", "1. One", "a", "a", "日本"],
       ["start-here", "a-b", "ete-c", "1-one", "a", "a_1", "_1"],
     ],
+    [
+      "docutils",
+      ["🚀 Start: here!", "a_b -- c", "Été & Straße", "1. One", "a", "a", "日本", "2", "Øl"],
+      ["start-here", "a-b-c", "ete-strasze", "one", "a", "id1", "id2", "id3", "ol"],
+    ],
   ] as const)("is made by the rules of %s", (style, headings, anchors) => {
     const slugs = new Slugs(style);
     expect(headings.map((heading) => slugs.next(heading))).toEqual([...anchors]);
@@ -183,6 +188,7 @@ describe("a collection's own links tell how its generator makes anchors", () => 
     name: string,
     documents: readonly SourceDocument[],
     previous: Segment | null = null,
+    slugStyle?: SlugStyle,
   ) => {
     const path = join(SCRATCH, name);
     const analyser = new Analyser("default");
@@ -192,7 +198,7 @@ describe("a collection's own links tell how its generator makes anchors", () => 
       vocabulary: analyser,
       analyse: (source: SourceDocument) => documentAnalyser.analyse(source),
     };
-    await buildSegment(documents, { path, analysis, previous, memoryBytes: 1e8 });
+    await buildSegment(documents, { path, analysis, previous, slugStyle, memoryBytes: 1e8 });
     return Segment.open(path);
   };
   const page = sourceOf(`${heading}\n\n## Usage\n\n## Usage\n\nText.\n`);
@@ -205,6 +211,18 @@ describe("a collection's own links tell how its generator makes anchors", () => 
   ])("%s", async (_, fragment, anchors) => {
     using segment = await build(`styles-${fragment}`, [page, sourceOf(link(fragment), "other")]);
     expect(anchorsOf(segment.document(segment.findDocument(page.url)))).toEqual(anchors);
+  });
+
+  test.each([
+    ["vitepress", ["ete-1-c-a-b", "usage", "usage-1"]],
+    ["docutils", ["ete-1-c-a-b", "usage", "id1"]],
+  ] as const)("unless its configuration tells: %s", async (style, anchors) => {
+    // READMEs are written for GitHub, whoever prints them.
+    const documents = [page, sourceOf(link("%C3%A9t%C3%A9----1-c--a_b"), "other")];
+    using first = await build(`told-${style}`, documents, null, style);
+    using second = await build(`told-again-${style}`, documents, first, style);
+    for (const segment of [first, second])
+      expect(anchorsOf(segment.document(segment.findDocument(page.url)))).toEqual([...anchors]);
   });
 
   test("also for documents that are carried over, and back again", async () => {

@@ -7,6 +7,7 @@ import {
   refuseForeignFile,
   type SearchHit,
   SearchIndex,
+  slugStyleOfFolder,
   type UnreadDocument,
 } from "../../../search/index.ts";
 import { DEFAULT_SEARCH, INDEX_BUILD } from "../../../settings/index.ts";
@@ -92,6 +93,7 @@ export async function runIndex(command: FolderIndex, { typed, io, notices }: Com
   const showProgress = io.stderr.isTerminal && !typed.has("quiet");
   const counts = await buildIndex(documents, {
     path: command.indexFile,
+    slugStyle: await slugStyleOfFolder(command.folder),
     profile: command.profile,
     workerUrl: io.indexWorkerUrl,
     signal: io.signal,
