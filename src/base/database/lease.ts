@@ -73,6 +73,8 @@ export type LeadershipOptions = {
 /** The holder renews a lease this many times within its duration. */
 const RENEWALS = 4;
 
+type Holder = Omit<LeadershipOptions, "onGained" | "onLost">;
+
 export type HoldOptions = Omit<LeadershipOptions, "onGained">;
 
 /**
@@ -80,20 +82,13 @@ export type HoldOptions = Omit<LeadershipOptions, "onGained">;
  * once.
  * @throws Failure of the database when the first request fails
  */
-export function holdLease({ leases, name, owner, ttlMs, onLost, onError }: HoldOptions): Disposable | null {
-  let heldUntil = performance.now() + ttlMs;
+export function holdLease(options: HoldOptions): Disposable | null {
+  const { leases, name, owner, ttlMs, onLost } = options;
+  const heldUntil = performance.now() + ttlMs;
   if (!leases.take(name, owner, ttlMs)) return null;
+  const take = createTaking(options, heldUntil);
   const renew = (): void => {
-    const askedAt = performance.now();
-    // A lease that cannot be renewed just now is still held for the rest of its time.
-    let holds = askedAt < heldUntil;
-    try {
-      holds = leases.take(name, owner, ttlMs);
-      if (holds) heldUntil = askedAt + ttlMs;
-    } catch (error) {
-      onError(error);
-    }
-    if (holds) return;
+    if (take()) return;
     clearInterval(timer);
     onLost();
   };
@@ -102,7 +97,7 @@ export function holdLease({ leases, name, owner, ttlMs, onLost, onError }: HoldO
   return {
     [Symbol.dispose]() {
       clearInterval(timer);
-      giveBack({ leases, name, owner, onError });
+      giveBack(options);
     },
   };
 }
@@ -112,26 +107,17 @@ export function holdLease({ leases, name, owner, ttlMs, onLost, onError }: HoldO
  * whatever reason, another takes over within the lease's duration. Disposing of it gives the lease back.
  */
 export function contendForLead(options: LeadershipOptions): Disposable {
-  const { leases, name, owner, ttlMs } = options;
   let isLeading = false;
-  let heldUntil = 0;
+  const take = createTaking(options, 0);
   const ask = (): void => {
-    // A lease that cannot be renewed just now is still held for the rest of its time.
-    let holds = performance.now() < heldUntil;
-    try {
-      const askedAt = performance.now();
-      holds = leases.take(name, owner, ttlMs);
-      if (holds) heldUntil = askedAt + ttlMs;
-    } catch (error) {
-      options.onError(error);
-    }
+    const holds = take();
     if (holds === isLeading) return;
     isLeading = holds;
     if (holds) options.onGained();
     else options.onLost();
   };
   ask();
-  const timer = setInterval(ask, ttlMs / RENEWALS);
+  const timer = setInterval(ask, options.ttlMs / RENEWALS);
   timer.unref?.();
   return {
     [Symbol.dispose]() {
@@ -143,12 +129,27 @@ export function contendForLead(options: LeadershipOptions): Disposable {
   };
 }
 
-function giveBack({
-  leases,
-  name,
-  owner,
-  onError,
-}: Pick<LeadershipOptions, "leases" | "name" | "owner" | "onError">): void {
+/** Makes a function that takes or renews the lease, and returns whether it is held now. */
+function createTaking(
+  { leases, name, owner, ttlMs, onError }: Holder,
+  firstHeldUntil: number,
+): () => boolean {
+  let heldUntil = firstHeldUntil;
+  return () => {
+    const askedAt = performance.now();
+    try {
+      if (!leases.take(name, owner, ttlMs)) return false;
+      heldUntil = askedAt + ttlMs;
+      return true;
+    } catch (error) {
+      onError(error);
+      // A lease that cannot be renewed just now is still held for the rest of its time.
+      return askedAt < heldUntil;
+    }
+  };
+}
+
+function giveBack({ leases, name, owner, onError }: Holder): void {
   try {
     leases.release(name, owner);
   } catch (error) {
