@@ -10,7 +10,7 @@ import {
   type RankingSettings,
   type ScoredDocument,
 } from "../types.ts";
-import { weightsFor } from "./constants.ts";
+import { type PhaseTwoWeights, weightsFor } from "./constants.ts";
 import { PassageScorer } from "./passages.ts";
 import {
   exactForms,
@@ -25,21 +25,13 @@ import {
 import { TermPositions } from "./term-positions.ts";
 
 /** How a score came about; its parts add up to the score. */
-export type ScoreExplanation = {
+export type ScoreExplanation = Readonly<Record<keyof PhaseTwoWeights, number>> & {
   /** The first phase term by term, with the score of each field. */
   readonly terms: readonly {
     readonly term: string;
     readonly weight: number;
     readonly fields: Readonly<Partial<Record<FieldName, number>>>;
   }[];
-  readonly bestPassage: number;
-  readonly meanPassage: number;
-  readonly openings: number;
-  readonly proximity: number;
-  readonly exactForms: number;
-  readonly headedTerms: number;
-  readonly wholeTitle: number;
-  readonly wholeHeading: number;
 };
 
 export type RankedDocument = ScoredDocument & {
@@ -52,7 +44,7 @@ export type RescoreOptions = {
   readonly ranking: RankingSettings;
   /** What the mean lengths of fields are taken from. */
   readonly corpus: LengthTotals;
-  /** In the time of performance.now(), ms. */
+  /** When the search must end, on the clock of `performance.now()`, in ms. */
   readonly deadline: number;
   readonly isExplained: boolean;
 };

@@ -1,3 +1,4 @@
+import type { SearchTimesRecord, StretchTimes } from "../../../api/search/search-times.ts";
 import { h, s } from "../dom.ts";
 import { formatDuration, formatTime } from "../format.ts";
 
@@ -6,20 +7,6 @@ export type SyncRun = {
   readonly completed_at: string;
   readonly counts: Readonly<Record<string, number>> | null;
   readonly error: { readonly code: string; readonly message: string } | null;
-};
-
-export type QueryTimes = {
-  readonly at: string;
-  readonly count: number;
-  readonly errors: number;
-  readonly p50_ms: number;
-  readonly p95_ms: number;
-};
-
-export type SearchTimes = {
-  readonly bucket_seconds: number;
-  readonly span_seconds: number;
-  readonly queries: readonly QueryTimes[];
 };
 
 const RUNS = 20;
@@ -70,7 +57,11 @@ const HEIGHT = 120;
 /**
  * Draws how long searches took, bucket by bucket: the dark part of a bar covers half of them, the whole bar 95 %.
  */
-export function latencyChart({ queries, bucket_seconds: seconds, span_seconds: span }: SearchTimes): Element {
+export function latencyChart({
+  queries,
+  bucket_seconds: seconds,
+  span_seconds: span,
+}: SearchTimesRecord): Element {
   const title = h("h2", { id: "latency-title" }, "Search times");
   const total = queries.reduce((sum, { count }) => sum + count, 0);
   if (total === 0)
@@ -120,7 +111,7 @@ export function latencyChart({ queries, bucket_seconds: seconds, span_seconds: s
   );
 }
 
-function bucketBars(bucket: QueryTimes, x: number, width: number, most: number): Element {
+function bucketBars(bucket: StretchTimes, x: number, width: number, most: number): Element {
   const { at, count, errors, p50_ms: half, p95_ms: nearly } = bucket;
   const bar = (ms: number, kind: string): Element => {
     const height = Math.max(2, (ms / most) * (HEIGHT - 4));
@@ -131,7 +122,7 @@ function bucketBars(bucket: QueryTimes, x: number, width: number, most: number):
   return s("g", {}, s("title", {}, text), bar(nearly, "bar faint"), bar(half, "bar"));
 }
 
-function summary(queries: readonly QueryTimes[], total: number, seconds: number): Element {
+function summary(queries: readonly StretchTimes[], total: number, seconds: number): Element {
   const last = queries.at(-1);
   const slowest = Math.max(...queries.map(({ p95_ms: ms }) => ms));
   const errors = queries.reduce((sum, bucket) => sum + bucket.errors, 0);

@@ -1,8 +1,9 @@
+import type { SearchTimesRecord } from "../../../api/search/search-times.ts";
 import { announce, fill, h } from "../dom.ts";
 import { formatAgo, formatNumber, formatTime } from "../format.ts";
 import { RequestFailed, request, requestJson } from "../http.ts";
 import { problemMessage } from "../problem-message.ts";
-import { latencyChart, type SearchTimes, type SyncRun, syncChart } from "./charts.ts";
+import { latencyChart, type SyncRun, syncChart } from "./charts.ts";
 import { listTenants } from "./mcp.ts";
 import { placeHash } from "./place.ts";
 
@@ -76,7 +77,7 @@ export class TenantOverview {
     if (isSeen) this.#timer = setTimeout(() => void this.refresh(), delayMs);
   }
 
-  #show(tenants: readonly TenantRecord[], times: SearchTimes | null): void {
+  #show(tenants: readonly TenantRecord[], times: SearchTimesRecord | null): void {
     this.#onTenants(tenants.map(({ tenant }) => tenant));
     const focused = document.activeElement?.id;
     const rows = tenants.map((record) => this.#row(record));
@@ -143,9 +144,9 @@ export class TenantOverview {
 }
 
 /** The times of all searches; null for a key that may not know of every tenant's. */
-async function readSearchTimes(): Promise<SearchTimes | null> {
+async function readSearchTimes(): Promise<SearchTimesRecord | null> {
   try {
-    return await requestJson<SearchTimes>("search-times");
+    return await requestJson<SearchTimesRecord>("search-times");
   } catch (error) {
     if (error instanceof RequestFailed && error.status === 403) return null;
     throw error;
