@@ -77,7 +77,7 @@ export const DEFAULT_NETWORK: NetworkOptions = {
 
 /** The person at the program, who may log in or solve what a page asks. */
 export interface Person {
-  /** Tells the person what to do. Fulfilled when it is done; when nobody answers it stays pending. */
+  /** Tells the person what to do. The promise is fulfilled when it is done, and stays pending without an answer. */
   ask(message: string, signal: AbortSignal): Promise<void>;
 }
 

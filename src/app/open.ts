@@ -122,7 +122,7 @@ export type AppChoice = Omit<
 > & {
   /** More sinks besides the one that the settings name. */
   readonly sinks?: readonly MetricsSink[];
-  /** By default this machine; null starts no browser. */
+  /** Where browsers are started, by default on this machine; null starts none. */
   readonly machine?: BrowserMachine | null;
 };
 

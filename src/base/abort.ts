@@ -37,7 +37,7 @@ export function orAborted<T>(
   });
 }
 
-/** Waits so long, in ms, or until the signal aborts. */
+/** Waits for this many ms, or until the signal aborts. */
 export async function pause(ms: number, signal: AbortSignal): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   const timer = setTimeout(resolve, ms);

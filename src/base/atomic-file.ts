@@ -4,13 +4,13 @@ import { dirname, join } from "node:path";
 
 /** A hidden name beside a file, which scanners pass over; `prefix` tells its owner whose it is after a crash. */
 export const asideOf = (path: string, prefix: string): string =>
-  // Not made of the file's name, which may be as long as the file system allows.
+  // The name is not made of the file's name, which may be as long as the file system allows.
   join(dirname(path), `.${prefix}-${randomUUID()}.tmp`);
 
 export type ReplaceOptions = {
   /** Where the file is written first, on the same disk: a name that nobody else can know or write to. */
   readonly aside: string;
-  /** Absent: as the system makes new files. */
+  /** The mode of the new file; by default the one that the system gives to new files. */
   readonly mode?: number;
 };
 

@@ -1,4 +1,4 @@
-/** Work in one go before others have their turn, in ms: a search waits for no more than this. */
+/** How long work goes on before others have their turn, in ms; a search waits for no more than this. */
 const TURN_MS = 5;
 
 /** Lets whatever waits for the thread have its turn. */

@@ -17,7 +17,7 @@ type ThreadListener = {
 /** Starts a module on a thread of its own. */
 export type StartThread = (url: string | URL, listener: ThreadListener) => RuntimeThread;
 
-/** By the web's interface, which Bun has. */
+/** Starts a worker by the web's interface, which Bun has. */
 const startWebWorker: StartThread = (url, { onMessage, onError, onExit }) => {
   const worker = new Worker(url);
   worker.onmessage = ({ data }) => onMessage(data);
@@ -34,15 +34,15 @@ export type WorkerThreadOptions<Reply> = {
   readonly name: string;
   /** The worker's module, as an address that `new Worker` takes. */
   readonly url: string | URL;
-  /** For the worker to load its code, in milliseconds. */
+  /** How long the worker may load its code, in ms. */
   readonly startLimitMs: number;
   readonly onReady: () => void;
   readonly onReply: (reply: Reply) => void;
-  /** Told once, when the thread did not start, crashed, ended by itself or was given up by `lose`. */
+  /** Called once, when the thread did not start, crashed, ended by itself or was given up by `lose`. */
   readonly onLost: (failure: Failure) => void;
   /** What the thread was at when it ended by itself: `while it held …`. */
   readonly describeWork: () => string;
-  /** As a web worker unless something else is given. */
+  /** Starts the thread; by default as a web worker. */
   readonly startThread?: StartThread | undefined;
 };
 

@@ -136,7 +136,7 @@ const MAX_TITLE_LENGTH = 2000;
 // A longer line, links and escapes included, cannot be the heading of such a title.
 const MAX_HEADING_LENGTH = 8 * MAX_TITLE_LENGTH;
 
-/** Makes a title one well-formed line without control characters, of at most 2000 characters. Idempotent. */
+/** Makes a title one well-formed line without control characters, of at most 2000 characters. A title that it has made stays as it is. */
 function normalizeTitle(title: string): string {
   const line = oneLine(title.slice(0, 4 * MAX_TITLE_LENGTH).toWellFormed());
   // The cut may split a surrogate pair.

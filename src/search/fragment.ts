@@ -1,4 +1,4 @@
-import { decodeLoosely } from "./document/anchors.ts";
+import { decodeLoosely } from "../base/text.ts";
 import { SLUG_STYLES, withSlugs } from "./document/slugs.ts";
 import type { Section, StoredDocument } from "./types.ts";
 

@@ -258,7 +258,7 @@ export type CandidateOptions = {
   readonly ranking: RankingSettings;
   /** What the mean lengths of fields are taken from; by default the index alone. */
   readonly corpus?: LengthTotals;
-  /** In the time of `performance.now()`, ms. */
+  /** When the search must end, on the clock of `performance.now()`, in ms. */
   readonly deadline: number;
 };
 

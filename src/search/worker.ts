@@ -114,7 +114,7 @@ class Inbox {
   readonly #batches: (readonly UnreadDocument[] | null)[] = [];
   #wake: (() => void) | null = null;
 
-  /** @param batch null at the end */
+  /** @param batch the next documents; null at the end */
   put(batch: readonly UnreadDocument[] | null): void {
     this.#batches.push(batch);
     this.#wake?.();

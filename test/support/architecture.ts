@@ -38,7 +38,6 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   "base/metrics": { isOneFile: true, mayImport: [] },
   "base/worker-thread": { isOneFile: true, mayImport: ["base/failure"] },
   "base/version": { isOneFile: true, mayImport: [] },
-  "base/heading": { isOneFile: true, mayImport: [] },
   "base/json": { isOneFile: true, mayImport: [] },
   "base/text": { isOneFile: true, mayImport: [] },
   "base/system-error": { isOneFile: true, mayImport: ["base/failure"] },

@@ -1,4 +1,5 @@
 import { Failure } from "../../base/failure.ts";
+import { decodeLoosely } from "../../base/text.ts";
 import { networkHolds, parseIpAddress, parseIpNetwork } from "./ip-address.ts";
 import { normalizeHost } from "./policy.ts";
 
@@ -109,14 +110,6 @@ function parseProxyUrl(text: string, source: ProxySource): ChosenProxy | null {
     authorization: pair === ":" ? null : `Basic ${btoa(String.fromCharCode(...bytes))}`,
     source,
   };
-}
-
-function decodeLoosely(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }
 
 type Matches = (target: { readonly host: string; readonly port: string }) => boolean;

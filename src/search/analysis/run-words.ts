@@ -17,7 +17,7 @@ export type Shape = {
   /** Numbers of words in the vocabulary. */
   readonly words: readonly number[];
   readonly offsets: readonly number[];
-  /** For each word 1 when it is a leaf, 0 when it is a whole with parts. */
+  /** Each word has 1 here when it is a leaf, and 0 when it is a whole with parts. */
   readonly leaves: readonly number[];
   /** How many positions the run takes; 0 for a run without words. */
   readonly width: number;
@@ -37,7 +37,7 @@ export class RunWords {
   readonly #table = new RunTable();
   readonly #numberOf: (form: string) => number;
   /**
-   * For each shape its width and its number of words, then for each word its number and 2 × offset + leaf.
+   * Each shape has its width and its number of words here, then for each word its number and 2 × offset + leaf.
    */
   readonly #shapes = new NumberList();
 

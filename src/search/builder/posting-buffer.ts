@@ -15,7 +15,7 @@ export class PostingBuffer {
   readonly documents = new NumberList();
   /** Receives the postings of the current document. */
   readonly current = new ByteWriter(64 * 1024);
-  // For each document its chunk, and its range in the chunk.
+  // These hold the chunk of each document, and its range in the chunk.
   readonly #chunkOf = new NumberList();
   readonly #starts = new NumberList();
   readonly #ends = new NumberList();
@@ -120,7 +120,7 @@ export class PostingBuffer {
 export type SortedPostings = {
   /** The postings in the form of a run. */
   readonly bytes: Uint8Array;
-  /** For each term the number of its postings, and where they begin. */
+  /** How many postings each term has, and where they begin. */
   readonly counts: Uint32Array;
   readonly starts: Uint32Array;
 };

@@ -1,3 +1,4 @@
+import { decodeLoosely } from "../../base/text.ts";
 import { type Inline, readInline } from "../../markdown/index.ts";
 import type { Analyser, TextKind } from "../analysis/analyser.ts";
 import { Tokenizer } from "../analysis/tokenizer.ts";
@@ -74,8 +75,8 @@ export class DocumentAnalyser {
 
   #addUrl(url: string): void {
     const parts = /^[a-z]+:\/\/([^/?#]*)([^?#]*)([^#]*)/.exec(url);
-    const path = readable(parts?.[2] ?? url);
-    const whole = `${parts?.[1] ?? ""} ${path} ${readable(parts?.[3] ?? "")}`;
+    const path = decodeLoosely(parts?.[2] ?? url);
+    const whole = `${parts?.[1] ?? ""} ${path} ${decodeLoosely(parts?.[3] ?? "")}`;
     this.#position += GAP;
     this.#add(whole, 0, whole.length, URL_FIELD, "prose");
     this.#position += GAP;
@@ -190,15 +191,5 @@ export class DocumentAnalyser {
     this.#words = words;
     this.#fields = fields;
     this.#positions = positions;
-  }
-}
-
-function readable(text: string): string {
-  if (!text.includes("%")) return text;
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    // A URL may contain a per cent sign that encodes nothing.
-    return text;
   }
 }

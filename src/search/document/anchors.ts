@@ -1,3 +1,4 @@
+import { decodeLoosely } from "../../base/text.ts";
 import { fragmentHash } from "./slugs.ts";
 
 // `{#id}`, `{ #id .class }`, `{: #id }` and `{/*id*/}` at the end of a heading.
@@ -60,14 +61,4 @@ export function linkedFragments(markdown: string): Uint32Array {
     if (hashes.size === MAX_FRAGMENTS) break;
   }
   return Uint32Array.from(hashes).sort();
-}
-
-/** Percent-decodes a text if it is encoded well. */
-export function decodeLoosely(text: string): string {
-  if (!text.includes("%")) return text;
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }

@@ -15,7 +15,7 @@ export const MAX_SECTIONS = 20_000;
  */
 const MAX_HEADING = 1000;
 
-/** Of a page that gives each line an id, the first of these are kept. */
+/** A page may give each line an id; only the first of these are kept. */
 const MAX_ANCHORS = 20_000;
 
 /** A heading's range in the Markdown without its marks; `textEnd` is before the id that it gives itself. */

@@ -240,7 +240,7 @@ type ParsedQuery = {
 /** Further words are ignored: a longer query says nothing more, and its cost stays limited. */
 const MAX_QUERY_WORDS = 64;
 
-// Of a pasted page only the beginning is read.
+// Somebody may paste a whole page; only its beginning is read.
 const MAX_QUERY_LENGTH = 4096;
 
 const QUOTES = /["\u201c\u201d\u201e\u00ab\u00bb]/;

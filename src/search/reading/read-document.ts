@@ -89,7 +89,7 @@ function firstHeading(markdown: string, mostLevel: number): string | null {
 /** The title of a document that has none. */
 export const titleOfName = (path: string): string => basename(path, extname(path)).replace(/[-_]+/g, " ");
 
-// Any of these, if as long as the line above, underlines a heading (docutils, "Sections").
+// A line of any of these that is as long as the line above underlines a heading (docutils, "Sections").
 const ADORNMENT = /^([=\-`:'"~^_*+#<>])\1*\s*$/;
 
 /**

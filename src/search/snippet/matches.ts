@@ -56,7 +56,7 @@ const MIN_TERM_LENGTH = 3;
  * `i` (`dying`, `die`); a run outside ASCII may always contain a term.
  */
 export class TermPrefixes {
-  /** For each first letter a bit for each second one. */
+  /** Each first letter has a bit for each possible second one. */
   readonly #seconds = new Int32Array(ASCII);
 
   constructor(terms: Iterable<string>) {

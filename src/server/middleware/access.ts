@@ -63,7 +63,8 @@ export function requireGrant(options: {
 }
 
 /**
- * Refuses to callers for some tenants what tells of all together: how busy the others are is not theirs to know.
+ * Refuses callers that may use only some tenants what tells of all tenants together, because how busy the others
+ * are is not theirs to know.
  * @throws ProblemError 403
  */
 export function requireAllTenants({ grant }: Exchange): void {
@@ -79,7 +80,7 @@ function refusal(exchange: Exchange, resource: ProtectedResource | null): Proble
   const isMissing = tokenOf(exchange.request) === undefined;
   const what = resource === null ? "API key" : "API key or token";
   const challenge = ['realm="article-extractor"'];
-  // RFC 6750, section 3.1, and RFC 9728, section 5.1.
+  // RFC 6750 (3.1) defines the error, and RFC 9728 (5.1) the address of the metadata.
   if (resource !== null && !isMissing) challenge.push('error="invalid_token"');
   if (resource !== null) challenge.push(`resource_metadata="${metadataUrl(exchange)}"`);
   return new ProblemError({
@@ -90,7 +91,7 @@ function refusal(exchange: Exchange, resource: ProtectedResource | null): Proble
   });
 }
 
-/** The hash of a token. Keys are random and long, so that a fast hash does not help who guesses. */
+/** The hash of a token. Keys are random and long, so a fast hash does not help anybody who guesses. */
 export const hashOf = (token: string): string => digest(token).toString("hex");
 
 function matcherOf(key: string): (token: string) => boolean {

@@ -1,3 +1,4 @@
+import { decodeLoosely } from "../../base/text.ts";
 import type { Page } from "../../pages/index.ts";
 import type { PageUrl } from "../../urls/index.ts";
 
@@ -78,7 +79,7 @@ const MAX_SEGMENTS = 20;
 /** Removes the address, its path and each of its parts, as they are and as a title writes them. */
 function withoutAddress(text: string, url: PageUrl): string {
   const { pathname, search } = new URL(url);
-  const path = decode(pathname).toLowerCase();
+  const path = decodeLoosely(pathname).toLowerCase();
   const segments = path
     .split("/")
     .filter((segment) => segment !== "")
@@ -91,14 +92,6 @@ function withoutAddress(text: string, url: PageUrl): string {
     rest = rest.replace(new RegExp(`(?<![\\p{L}\\p{N}])${RegExp.escape(part)}(?![\\p{L}\\p{N}])`, "gu"), " ");
   }
   return rest;
-}
-
-function decode(url: string): string {
-  try {
-    return decodeURIComponent(url);
-  } catch {
-    return url;
-  }
 }
 
 /** The share of a page's word pairs that the error page must have too, and the other way round. */

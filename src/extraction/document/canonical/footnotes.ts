@@ -1,3 +1,4 @@
+import { decodeLoosely } from "../../../base/text.ts";
 import {
   ancestorWhere,
   build,
@@ -74,15 +75,7 @@ function fragmentOf(anchor: ContentElement): string | null {
   // Some generators write the page's own address before it.
   if (at < 0 || at === href.length - 1 || href.length > 300) return null;
   if (at > 0 && !/(?:fn|note)/i.test(href.slice(at))) return null;
-  return safeDecode(href.slice(at + 1));
-}
-
-function safeDecode(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text; // no percent-encoding after all: the id is what stands there
-  }
+  return decodeLoosely(href.slice(at + 1));
 }
 
 function looksLikeReference(anchor: ContentElement, id: string): boolean {

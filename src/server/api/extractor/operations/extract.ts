@@ -7,6 +7,7 @@ import {
   renderingsFor,
 } from "../../../../articles/index.ts";
 import { Failure } from "../../../../base/failure.ts";
+import { decodeLoosely } from "../../../../base/text.ts";
 import { composeMarkdown } from "../../../../extraction/index.ts";
 import { subscriberNetwork } from "../../../../fetching/index.ts";
 import { acceptedTypes } from "../../../middleware/accept.ts";
@@ -115,16 +116,8 @@ async function extract(
 
 function targetOf({ path, request }: Exchange): string {
   const written = path.slice(1) + (URL.parse(request.url)?.search ?? "");
-  const decoded = /^https?%3a/i.test(written) ? safeDecode(written) : written;
+  const decoded = /^https?%3a/i.test(written) ? decodeLoosely(written) : written;
   return decoded.replace(/^(https?):\/*/i, "$1://");
-}
-
-function safeDecode(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }
 
 const TEXT = {

@@ -1,3 +1,4 @@
+import { decodeLoosely } from "../../../../base/text.ts";
 import {
   type Block,
   type Inline,
@@ -225,7 +226,7 @@ class MarkdownView {
     if (written.startsWith("#") && written.length > 1) {
       const goTo = (event: Event): void => {
         event.preventDefault();
-        this.goTo(decoded(written.slice(1)));
+        this.goTo(decodeLoosely(written.slice(1)));
       };
       return h("a", { href: written, onclick: goTo }, ...children);
     }
@@ -323,12 +324,4 @@ function picture(address: string | null, text: string): Node {
     image.focus({ preventScroll: true });
   });
   return button;
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }

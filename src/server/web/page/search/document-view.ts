@@ -6,7 +6,10 @@ import { fetchDocument } from "./mcp.ts";
 import { type Place, placeHash } from "./place.ts";
 import { shortUrl } from "./results.ts";
 
-/** Shows the document that the place names. @throws AbortError by the signal */
+/**
+ * Shows the document that the place names.
+ * @throws AbortError by the signal
+ */
 export async function showDocument(element: HTMLElement, place: Place, signal: AbortSignal): Promise<void> {
   const uri = place.document ?? "";
   const back = h("a", { href: placeHash({ ...place, document: null }), class: "back" }, backLabel(place));
@@ -57,8 +60,8 @@ function focusStart(element: HTMLElement): void {
 }
 
 /**
- * Documents link to others of their site. Those that the tenant has open here, the rest in another tab. The server
- * knows which; documents of folders (`docs:`) exist nowhere else.
+ * Documents link to others of their site. Those that the tenant has open here, the others in another tab; only the
+ * server knows which are which. Documents of folders (`docs:`) exist nowhere else.
  */
 function openInside(address: string, from: string, place: Place): boolean {
   if (URL.parse(address)?.origin !== URL.parse(from)?.origin) return false;
