@@ -38,6 +38,7 @@ test.each<[string, string, object, Record<string, string>]>([
   ["a call that only the SDK reads", "tools/call", { ...search, task: null }, {}],
   ["a list", "resources/list", {}, {}],
   ["a call of 2026-07-28", "tools/call", { ...search, _meta: META }, { "mcp-name": "root_search" }],
+  ["the same call again", "tools/call", { ...search, _meta: META }, { "mcp-name": "root_search" }],
   ["a list of 2026-07-28", "resources/list", { _meta: META }, {}],
 ])("a bug in %s is logged, and the client is told of a fault", async (_, method, params, headers) => {
   registry.lines.length = 0;
@@ -52,6 +53,7 @@ test.each<[string, string, object, Record<string, string>]>([
     },
     body: JSON.stringify({ jsonrpc: "2.0", id: "seven", method, params }),
   });
+  expect(response.status).toBe(200);
   const answer = await response.text();
   expect(JSON.parse(answer)).toMatchObject({ jsonrpc: "2.0", id: "seven", error: { code: -32603 } });
   expect(answer).not.toMatch(/hunter|TypeError|bug in/);
@@ -72,5 +74,5 @@ test("a call that fails by a bug is counted as one with an error", async () => {
   const text = await (
     await fetch(`${server.url}/metrics`, { headers: { authorization: "Bearer hunter4" } })
   ).text();
-  expect(text).toContain("article_extractor_mcp_root_search_error_total 3");
+  expect(text).toContain("article_extractor_mcp_root_search_error_total 4");
 });

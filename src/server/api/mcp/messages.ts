@@ -67,7 +67,8 @@ const invalid = (id: RpcId | null, reason: string): Message => ({
 
 const isId = (id: unknown): id is RpcId => typeof id === "string" || Number.isSafeInteger(id);
 
-const REVISION_KEY = "io.modelcontextprotocol/protocolVersion";
+/** The field of `_meta` with the revision of a message. */
+export const REVISION_KEY = "io.modelcontextprotocol/protocolVersion";
 /** The first revision without `initialize`. */
 const FIRST_MODERN = "2026-07-28";
 

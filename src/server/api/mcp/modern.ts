@@ -16,30 +16,35 @@ export type { Transport };
  * Makes what answers requests of revision 2026-07-28 over HTTP, which needs no `initialize`: each request names its
  * revision and its client's capabilities. The SDK checks these, the headers that repeat them, and the shape of
  * answers.
+ * @param onTaken is told of each message that the SDK has found right
  */
 export function createModernEndpoint(
   options: McpOptions,
+  onTaken: (message: unknown) => void,
 ): (asked: McpRequest, message: unknown) => Promise<Response> {
-  const calls = new WeakMap<Request, ToolCall>();
-  const unknown = new WeakSet<Request>();
+  type Asked = { readonly call: ToolCall; readonly message: unknown; readonly isUnknown: boolean };
+  const underWay = new WeakMap<Request, Asked>();
   const handler = createMcpHandler(
     ({ requestInfo }) => {
-      const call = requestInfo && calls.get(requestInfo);
-      if (!call) throw new Error("a request that did not come through the endpoint");
-      const server = createServer(options, { revision: "modern", callOf: () => call });
+      const asked = requestInfo && underWay.get(requestInfo);
+      if (!asked) throw new Error("a request that did not come through the endpoint");
+      const callOf = (): ToolCall => {
+        onTaken(asked.message);
+        return asked.call;
+      };
+      const server = createServer(options, { revision: "modern", callOf });
       // Only what the SDK itself finds missing is answered with 404, as the revision wants it.
-      if (unknown.has(requestInfo)) delete server.fallbackRequestHandler;
+      if (asked.isUnknown) delete server.fallbackRequestHandler;
       return server;
     },
     // Nothing here changes while a process runs, so a client that listens for changes waits for nothing.
     { legacy: "reject", maxSubscriptions: MAX_SUBSCRIPTIONS },
   );
-  return async ({ request, call }, parsedBody) => {
-    calls.set(request, call);
-    const { method } = parsedBody as { readonly method?: unknown }; // it is a message, which is an object
-    if (typeof method === "string" && !isAnswered(method, { ...options, revision: "modern" }))
-      unknown.add(request);
-    return await handler.fetch(request, { parsedBody });
+  return async ({ request, call }, message) => {
+    const { method } = message as { readonly method?: unknown }; // it is a message, which is an object
+    const isUnknown = typeof method === "string" && !isAnswered(method, { ...options, revision: "modern" });
+    underWay.set(request, { call, message, isUnknown });
+    return await handler.fetch(request, { parsedBody: message });
   };
 }
 

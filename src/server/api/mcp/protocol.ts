@@ -1,7 +1,15 @@
 import { Server } from "@modelcontextprotocol/sdk/server/index.js";
 import { WebStandardStreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js";
 import { SUPPORTED_PROTOCOL_VERSIONS } from "@modelcontextprotocol/sdk/types.js";
-import { directAnswer, directCall, mayBeDirect } from "./direct.ts";
+import { isRecord } from "../../../base/json.ts";
+import {
+  createEnvelopes,
+  type DirectCall,
+  directAnswer,
+  envelopeOf,
+  legacyCall,
+  modernCall,
+} from "./direct.ts";
 import { batchProblem, errorAnswer, isModern, NO_JSON, readMessage } from "./messages.ts";
 import { answerMethod, callObserved, capabilitiesOf, faultOf } from "./methods.ts";
 import type { McpOptions, McpRequest } from "./offer.ts";
@@ -16,15 +24,25 @@ export type McpEndpoint = (asked: McpRequest) => Promise<Response>;
  */
 export function createMcpEndpoint(options: McpOptions): McpEndpoint {
   let modern: Promise<(asked: McpRequest, message: unknown) => Promise<Response>> | null = null;
+  const envelopes = createEnvelopes();
   const answerModern = async (asked: McpRequest, message: unknown): Promise<Response> => {
     // Few clients speak it yet; a server that they never reach does not pay for its SDK.
-    modern ??= import("./modern.ts").then(({ createModernEndpoint }) => createModernEndpoint(options));
+    modern ??= import("./modern.ts").then(({ createModernEndpoint }) =>
+      createModernEndpoint(options, (taken) => envelopes.add(envelopeOf(metaOf(taken)))),
+    );
     return await (await modern)(asked, message);
   };
+  const modernTail = JSON.stringify(modernMembers(options)).slice(1, -1);
   const answerOne = async (asked: McpRequest, message: unknown): Promise<Response> => {
-    if (isModern(message, revisionOf(asked))) return await answerModern(asked, message);
+    const { request, call } = asked;
+    const isNew = isModern(message, revisionOf(asked));
+    const direct = isNew
+      ? modernCall(request, message, envelopes.has)
+      : legacyCall(request, message, SUPPORTED_PROTOCOL_VERSIONS);
+    const more = isNew ? `,${modernTail}` : "";
     return (
-      (await answerDirectly(asked, message, options)) ?? (await answerThroughSdk(asked, message, options))
+      (direct && (await answerDirectly(direct, { call, options, more }))) ??
+      (await (isNew ? answerModern(asked, message) : answerThroughSdk(asked, message, options)))
     );
   };
   return async (asked) => {
@@ -37,6 +55,15 @@ export function createMcpEndpoint(options: McpOptions): McpEndpoint {
     return await answerBatch(message, (one) => answerOne(asked, one));
   };
 }
+
+const metaOf = (message: unknown): unknown =>
+  isRecord(message) && isRecord(message.params) ? message.params._meta : undefined;
+
+/** The members that every result of 2026-07-28 has besides its own. */
+const modernMembers = ({ name, version }: McpOptions) => ({
+  resultType: "complete",
+  _meta: { "io.modelcontextprotocol/serverInfo": { name, version } },
+});
 
 function problemOf(message: unknown, revision: string | null): object | null {
   if (message === undefined) return NO_JSON;
@@ -51,19 +78,17 @@ const isJson = ({ headers }: Request): boolean =>
   /^application\/json\s*(?:;|$)/i.test(headers.get("content-type") ?? "");
 
 async function answerDirectly(
-  { request, call }: McpRequest,
-  message: unknown,
-  options: McpOptions,
+  { id, name, arguments: raw }: DirectCall,
+  { call, options, more }: Pick<McpRequest, "call"> & { readonly options: McpOptions; readonly more: string },
 ): Promise<Response | null> {
-  const direct = mayBeDirect(request, SUPPORTED_PROTOCOL_VERSIONS) ? directCall(message) : null;
-  const tool = direct && options.tools.find(({ name }) => name === direct.name);
+  const tool = options.tools.find((one) => one.name === name);
   if (!tool) return null;
   try {
-    const result = await callObserved({ tool, raw: direct.arguments, call }, options);
-    return directAnswer(direct.id, JSON.stringify(result), result.error !== null);
+    const result = await callObserved({ tool, raw, call }, options);
+    return directAnswer(id, { text: JSON.stringify(result), isError: result.error !== null, more });
   } catch (error) {
-    const { code, message: said } = faultOf(error, { method: "tools/call", id: direct.id }, call);
-    return Response.json(errorAnswer(direct.id, code, said));
+    const { code, message } = faultOf(error, { method: "tools/call", id }, call);
+    return Response.json(errorAnswer(id, code, message));
   }
 }
 
