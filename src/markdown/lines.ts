@@ -11,8 +11,9 @@ export const HEADING = /(#{1,6})(?=[ \t]|$)/my;
 /** What closes such a heading again. */
 export const CLOSING_HASHES = /(?:^|(?<=[ \t]))#+$/;
 /** Longer than a single sign, which is the name of an option in manuals. */
-export const UNDERLINE = /(?:(={2,})|-{3,})[ \t]*$/my;
-export const RULE = /([-_*])[ \t]*(?:\1[ \t]*){2,1000}$/my;
+export const UNDERLINE = /(?:(?<!=)(={2,})|(?<!-)-{3,})[ \t]*$/my;
+/** Begins with the first of its signs, so that items within items (`- - - … x`) do not each read the rest of the line. */
+export const RULE = /([-_*])(?<!\1[ \t]*\1)[ \t]*(?:\1[ \t]*){2,1000}$/my;
 /** A fence and its info string, which holds no backtick behind backticks: that is code inside of a text. */
 export const FENCE = /(?:(`{3,})([^`\n]*)|(~{3,})([^\n]*))$/my;
 /** A bullet, or a number with its sign. */
@@ -24,7 +25,7 @@ export const END_OF_DETAILS = /<\/details>/i;
 /** Comments, scripts and styles, which a reader does not see. */
 export const HIDDEN = /<(?:(!--)|(script|style|template)(?![\w-]))/iy;
 /** Names of columns are followed by such a line. */
-const DASHES = /[ \t>]{0,100}((?:\|[ \t]*)?:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*){0,200}(?:\|[ \t]*)?)$/my;
+const DASHES = /^[ \t>]{0,100}((?:\|[ \t]*)?:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*){0,200}(?:\|[ \t]*)?)$/my;
 /** Longer lines are no table. */
 const MAX_ROW = 100_000;
 
