@@ -1,10 +1,9 @@
 import { onAbort } from "../../base/abort.ts";
-import type { Database } from "../../base/database/index.ts";
+import { type Database, openLeaseOwner } from "../../base/database/index.ts";
 import type { Log } from "../../base/log.ts";
-import { createPrometheusSink, type MetricsSink } from "../../base/metrics.ts";
+import { createPrometheusSink, type MetricsSink, type MetricsSnapshot } from "../../base/metrics.ts";
 import { reservePort, urlOf } from "../listen.ts";
 import type { ServerPlace } from "../serve.ts";
-import { openProcessBoard } from "./board.ts";
 import { type StartCopy, superviseProcesses } from "./supervise.ts";
 
 /** The link from one of several serving processes to the one that started it. */
@@ -91,9 +90,9 @@ export async function serveProcesses(program: ServedProgram, around: ServingProc
     sink: prometheus.sink,
     join(database) {
       const run = supervisor?.run ?? crypto.randomUUID();
-      const board = openProcessBoard({ database, run, pid: process.pid, snapshot: prometheus.snapshot, log });
+      const board = openProcessBoard({ database, run, snapshot: prometheus.snapshot, log });
       return {
-        processes: { configured: count, alive: () => board.alive().length },
+        processes: { configured: count, alive: board.alive },
         renderMetrics: () => prometheus.render(board.otherMetrics()),
         [Symbol.dispose]: () => board[Symbol.dispose](),
       };
@@ -108,3 +107,69 @@ export async function serveProcesses(program: ServedProgram, around: ServingProc
 }
 
 const aborted = (signal: AbortSignal): Promise<void> => new Promise((done) => void onAbort(signal, done));
+
+/** What the processes of one run know about each other. */
+interface ProcessBoard extends Disposable {
+  /** How many processes were heard from in the last seconds, including this one. */
+  alive(): number;
+  /** The metrics of the other processes, including dead ones, so that totals never fall. */
+  otherMetrics(): readonly MetricsSnapshot[];
+}
+
+type BoardOptions = {
+  /** The database that all processes share. */
+  readonly database: Database;
+  /** See `SuperviseOptions`. */
+  readonly run: string;
+  readonly snapshot: () => MetricsSnapshot;
+  readonly log: Log;
+};
+
+const BEAT_MS = 1_000;
+/** A process that is silent for this long is no longer counted. */
+const SILENCE_MS = 5_000;
+/** The remains of earlier runs are removed after a day. */
+const KEEP_MS = 24 * 60 * 60 * 1000;
+
+/** Registers this process, and publishes its metrics every second. */
+function openProcessBoard(options: BoardOptions): ProcessBoard {
+  const { database, run, snapshot, log } = options;
+  // The last sign of a killed process is some seconds old, but its lock is gone at once.
+  const owner = openLeaseOwner(database);
+  const id = owner.name;
+  const startedAt = Date.now();
+  database.run(
+    `CREATE TABLE IF NOT EXISTS processes (id TEXT PRIMARY KEY, run TEXT NOT NULL, pid INTEGER NOT NULL,
+     started_at REAL NOT NULL, seen_at REAL NOT NULL, metrics TEXT NOT NULL) STRICT`,
+  );
+  const put = database.prepare<never, [string, string, number, number, number, string]>(
+    "INSERT OR REPLACE INTO processes VALUES (?, ?, ?, ?, ?, ?)",
+  );
+  const seen = database.prepare<{ id: string }, [string, number]>(
+    "SELECT id FROM processes WHERE run = ? AND seen_at > ?",
+  );
+  const others = database.prepare<{ metrics: string }, [string, string]>(
+    "SELECT metrics FROM processes WHERE run = ? AND id <> ?",
+  );
+  database.prepare<never, [number]>("DELETE FROM processes WHERE seen_at < ?").run(startedAt - KEEP_MS);
+  const beat = (seenAt: number): void => {
+    try {
+      put.run(id, run, process.pid, startedAt, seenAt, JSON.stringify(snapshot()));
+    } catch (error) {
+      log.warning("process board not written", { error: String(error) });
+    }
+  };
+  beat(startedAt);
+  const timer = setInterval(() => beat(Date.now()), BEAT_MS);
+  timer.unref?.();
+  return {
+    alive: () => seen.all(run, Date.now() - SILENCE_MS).filter((row) => !owner.hasDied(row.id)).length,
+    // `beat` of this version or, during an upgrade, of a neighbouring one wrote this.
+    otherMetrics: () => others.all(run, id).map(({ metrics }) => JSON.parse(metrics) as MetricsSnapshot),
+    [Symbol.dispose]() {
+      clearInterval(timer);
+      beat(0);
+      owner[Symbol.dispose]();
+    },
+  };
+}
