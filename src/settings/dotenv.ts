@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { parseEnv } from "node:util";
 import { Failure } from "../base/failure.ts";
-import { systemReason } from "../base/system-error.ts";
+import { systemCode, systemReason } from "../base/system-error.ts";
 import type { Environment } from "./environment.ts";
 
 export type DotenvPlaces = {
@@ -34,7 +34,7 @@ function readBeside(executablePath: string): string | null {
   try {
     return readFileSync(path, "utf8");
   } catch (cause) {
-    if (IS_NONE.has(codeOf(cause))) return null;
+    if (IS_NONE.has(systemCode(cause) ?? "")) return null;
     throw unreadable(path, cause);
   }
 }
@@ -50,5 +50,3 @@ function readNamed(path: string): string {
 function unreadable(name: string, cause: unknown): Failure {
   return new Failure("invalid_settings", `${name} cannot be read: ${systemReason(cause)}`, { cause });
 }
-
-const codeOf = (error: unknown): string => (error as NodeJS.ErrnoException).code ?? "unknown error";

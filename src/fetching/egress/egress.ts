@@ -2,6 +2,7 @@ import { lookup } from "node:dns/promises";
 import { orAborted } from "../../base/abort.ts";
 import { Failure } from "../../base/failure.ts";
 import type { Log } from "../../base/log.ts";
+import { systemCode } from "../../base/system-error.ts";
 import { displayUrl } from "../display-url.ts";
 import type { WireRoute } from "../http/connect.ts";
 import { addressReach, formatIpAddress, type IpAddress, parseIpAddress, unmapIpv4 } from "./ip-address.ts";
@@ -192,15 +193,12 @@ function createResolverCache(options: {
 
 function lookupFailure(host: string, error: unknown): Failure {
   if (error instanceof Failure) return error;
-  const code = codeOf(error);
+  const code = systemCode(error);
   const why = code === "ENOTFOUND" || code === "ENODATA" ? "the name has no address" : `the resolver failed`;
   return new Failure("network", `could not resolve ${host}: ${why}${code ? ` (${code})` : ""}`, {
     cause: error,
   });
 }
-
-const codeOf = (error: unknown): string =>
-  typeof error === "object" && error !== null && "code" in error ? String(error.code) : "";
 
 /** Finds at least one way to a URL that the egress policy admits, in the order to try them. */
 export type RouteFinder = (url: URL, signal: AbortSignal) => Promise<readonly WireRoute[]>;

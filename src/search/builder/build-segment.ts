@@ -5,16 +5,20 @@ import { SlugBallot, type SlugStyle } from "../document/slugs.ts";
 import { ByteReader, ByteWriter } from "../segment/bytes.ts";
 import { SegmentFileWriter } from "../segment/file-writer.ts";
 import { encodeLayout } from "../segment/layout-codec.ts";
+import { encodePositions } from "../segment/positions-codec.ts";
+import type { PostingList } from "../segment/posting-reader.ts";
 import type { Segment } from "../segment/segment.ts";
+import { NO_SIGNATURE } from "../segment/signatures.ts";
 import { encodeStored, openStored, writeUtf8 } from "../segment/stored-codec.ts";
-import type { AnalysedDocument, SourceDocument, Vocabulary } from "../types.ts";
+import type { LocatedTerm } from "../segment/term-dictionary.ts";
+import { type AnalysedDocument, NO_DOCUMENT, type SourceDocument, type Vocabulary } from "../types.ts";
 import { makeBuildDirectory } from "./build-directory.ts";
-import { NOT_CARRIED, writeCarriedRun } from "./carry-over.ts";
 import { DocumentTable } from "./document-table.ts";
-import { Inverter } from "./inverter.ts";
+import { Inverter, writeFrequencies } from "./inverter.ts";
 import type { MemoryRun } from "./memory-run.ts";
 import { RunReader, RunWriter } from "./run-file.ts";
 import type { RunPlace, RunSource } from "./run-format.ts";
+import { RunSignatures } from "./run-signatures.ts";
 import { TemporaryFile } from "./temporary-file.ts";
 import { writeSegment } from "./write-segment.ts";
 
@@ -252,3 +256,57 @@ function hashOf({ title, markdown, anchors = [] }: SourceDocument, scratch: Byte
   const hash = Bun.hash.xxHash3(scratch.written());
   return [Number(hash & 0xffff_ffffn), Number(hash >> 32n)];
 }
+
+/** Marks a document of the old index that is not carried over. */
+const NOT_CARRIED = 0xffff_ffff;
+
+/**
+ * Writes the postings of an older index as a run, for the documents that have not changed.
+ * @param rows the new row of each old document, or `NOT_CARRIED`
+ */
+async function writeCarriedRun(segment: Segment, rows: Uint32Array, writer: RunWriter): Promise<void> {
+  const signatures = new RunSignatures();
+  const postings = new ByteWriter(64 * 1024);
+  for (const entry of segment.terms()) {
+    postings.clear();
+    const formCounts = new Array<number>(entry.forms.length).fill(0);
+    const list = segment.postings(entry);
+    let postingCount = 0;
+    while (list.next() !== NO_DOCUMENT) {
+      const row = rows[list.document]!;
+      if (row === NOT_CARRIED) continue;
+      copyPosting(list, row, { signatures, formCounts, out: postings });
+      postingCount++;
+    }
+    if (postingCount > 0) await writer.term(describe(entry, formCounts, postingCount), postings.written());
+  }
+  await writer.finish(signatures.head());
+}
+
+type CopyTarget = {
+  readonly signatures: RunSignatures;
+  readonly formCounts: number[];
+  readonly out: ByteWriter;
+};
+
+function copyPosting(list: PostingList, row: number, { signatures, formCounts, out }: CopyTarget): void {
+  const { frequencies } = list;
+  const count = list.readPositions();
+  const signature = signatures.note(frequencies, count);
+  out.varint(row);
+  const start = out.beginPrefixed();
+  out.varint(signature);
+  if (signature === NO_SIGNATURE) writeFrequencies(frequencies, count, out);
+  encodePositions(list, { count, hasForms: true }, out);
+  out.endPrefixed(start);
+  for (let place = 0; place < count; place++) formCounts[list.forms[place]!]!++;
+}
+
+// All forms are kept in their order, because the numbers in the positions refer to it. Merging the runs drops
+// forms that no document has any more.
+const describe = ({ term, forms }: LocatedTerm, formCounts: readonly number[], postingCount: number) => ({
+  term,
+  forms,
+  formCounts,
+  postingCount,
+});
