@@ -1,24 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Tiktoken } from "js-tiktoken/lite";
 import cl100k from "js-tiktoken/ranks/cl100k_base";
+import { taskDocuments } from "../../scripts/bench/mcp/task-documents.ts";
 import { DEFAULT_EXTRACTION } from "../../src/settings/index.ts";
 import { openTestTenantApp, testProgram } from "../support/program.ts";
 import { openRegistry, openSearchServer, type TestRegistry, writeTree } from "../support/search-server.ts";
 
 const FILLER = "Other things that nobody asks about stand here as well. ".repeat(60);
-const functions = (version: string) =>
-  Array.from(
-    { length: 60 },
-    (_, at) =>
-      `## weir.gate_${at}(level, *, slow=${version === "1" ? "False" : "True"})\n\nMoves gate ${at}. ${FILLER}\n`,
-  ).join("\n");
-const docs = (version: string) =>
-  writeTree({
-    "api.md": `# API reference\n\n${functions(version)}`,
-    "guide.md": `# Guide\n\n${FILLER}\n\n## How to open a gate in winter\n\nWarm it first, then call \`weir.gate_7\`.\n\n## Other\n\n${FILLER}\n`,
-    "faq.md": `# Questions\n\n${FILLER}\n`,
-  });
-
 /** A page that is in no tenant's documents, with what surrounds the content of most pages. */
 const MENU = Array.from(
   { length: 200 },
@@ -43,7 +31,7 @@ beforeAll(async () => {
     source_type: "filesystem",
     codename: `weir${version}`,
     docs_name: `Weir ${version}`,
-    docs_root_dir: docs(version),
+    docs_root_dir: writeTree(taskDocuments(version)),
   }));
   registry = openRegistry({ infrastructure: { allow_index_builds: true }, tenants });
   for (const { codename } of tenants) await registry.build(codename);
