@@ -227,8 +227,9 @@ export class Tenant implements AsyncDisposable {
     try {
       await this.sync();
     } catch {
-      // The process that works on it may have read the documents before they changed.
-      if (this.#isTaken) this.#requestSync();
+      // The process that works on it may have read the documents before they changed. Once this one ends, its
+      // database may be closed.
+      if (!this.#ending.signal.aborted && this.#isTaken) this.#requestSync();
     }
   }
 
