@@ -1,7 +1,9 @@
+import { normalize } from "node:path";
 import { type JSONVisitor, visit } from "jsonc-parser";
 import { Failure } from "../../base/failure.ts";
-import { problemLines, type RawDeployment } from "./problems.ts";
-import { checkDeployment } from "./schema.ts";
+import { isRecord } from "../../base/json.ts";
+import { didYouMean } from "../../base/nearest.ts";
+import { checkDeployment, knownFields, partsOf, type SchemaProblem } from "./schema.ts";
 import { translateDeployment } from "./translate.ts";
 import type { Deployment } from "./types.ts";
 
@@ -53,3 +55,134 @@ function placeOfError(text: string): string {
   }
   return place;
 }
+
+/** A file that has not been checked: any part may be missing or of another type. */
+type RawDeployment = {
+  readonly infrastructure?: { readonly article_extractor_fallback?: unknown };
+  readonly tenants?: unknown;
+};
+
+type Path = readonly (string | number)[];
+
+/**
+ * Writes every problem as one line: the JSON path, then what is wrong. The order is that of the file's
+ * tenants.
+ */
+function problemLines(problems: readonly SchemaProblem[], json: RawDeployment): string[] {
+  const lines = problems.map((problem) => lineOf(problem, json));
+  return [...lines, ...fallbackLines(json), ...tenantLines(json)];
+}
+
+function lineOf(problem: SchemaProblem, json: RawDeployment): string {
+  const { path, kind, expected, written } = problem;
+  const where = showPath(path);
+  const field = String(path.at(-1) ?? "");
+  const tenant = tenantAt(json, path);
+  if (kind === "unknown")
+    return `${where}: unknown field${didYouMean(field, knownFields(path.slice(0, -1), tenant?.source_type))}`;
+  if (tenant && path.length === 3) {
+    const name = `Tenant '${codenameOf(tenant)}'`;
+    const isAsked = OWN_FIELDS[String(tenant.source_type)]?.includes(field);
+    const isEmpty = kind === "missing" || written === "" || (Array.isArray(written) && written.length === 0);
+    if (isAsked && isEmpty) return `${where}: ${name} must specify ${field}`;
+    if (field === "refresh_schedule" && typeof written === "string")
+      return `${where}: ${name} has an invalid refresh_schedule: ${expected}`;
+  }
+  if (kind === "missing") return `${where}: is required`;
+  return `${where}: must ${expected}${showWritten(written)}`;
+}
+
+/** The fields that belong to one kind of tenant only. */
+const OWN_FIELDS: Readonly<Record<string, readonly string[]>> = {
+  git: ["git_repo_url", "git_subpaths", "docs_root_dir"],
+  filesystem: ["docs_root_dir"],
+  online: ["docs_root_dir"],
+};
+
+const MAX_SHOWN = 80;
+
+// A URL in the wrong place may hold a password.
+const isSecret = (text: string): boolean => /:\/\/[^/]*@|token|secret|password/i.test(text);
+
+function showWritten(written: unknown): string {
+  if (typeof written === "string")
+    return isSecret(written) ? "" : `, not ${JSON.stringify(written.slice(0, MAX_SHOWN))}`;
+  if (written === null || typeof written === "number" || typeof written === "boolean")
+    return `, not ${written}`;
+  return `, not ${Array.isArray(written) ? "a list" : "an object"}`;
+}
+
+/** Writes a path as `tenants[0].search.ranking`; the whole file is `(file)`. */
+function showPath(path: Path): string {
+  let text = "";
+  for (const step of path) {
+    if (typeof step === "number") text += `[${step}]`;
+    else if (/^[A-Za-z_$][\w$]*$/.test(step)) text += `${text === "" ? "" : "."}${step}`;
+    else text += `[${JSON.stringify(step.slice(0, MAX_SHOWN))}]`;
+  }
+  return text === "" ? "(file)" : text;
+}
+
+type RawTenant = Readonly<Record<string, unknown>>;
+
+const tenantsOf = (json: RawDeployment): readonly unknown[] =>
+  isRecord(json) && Array.isArray(json.tenants) ? json.tenants : [];
+
+function tenantAt(json: RawDeployment, path: Path): RawTenant | null {
+  if (path[0] !== "tenants" || typeof path[1] !== "number") return null;
+  const tenant = tenantsOf(json)[path[1]];
+  return isRecord(tenant) ? tenant : null;
+}
+
+const codenameOf = (tenant: RawTenant): string =>
+  typeof tenant.codename === "string" ? tenant.codename.slice(0, MAX_SHOWN) : "?";
+
+function fallbackLines(json: RawDeployment): string[] {
+  const fallback =
+    isRecord(json) && isRecord(json.infrastructure) ? json.infrastructure.article_extractor_fallback : null;
+  if (!isRecord(fallback) || fallback.enabled !== true || (fallback.endpoint ?? null) !== null) return [];
+  return ["infrastructure.article_extractor_fallback.endpoint: is required when enabled is true"];
+}
+
+function tenantLines(json: RawDeployment): string[] {
+  const firstUse = new Map<string, number>();
+  const firstSync = new Map<string, string>();
+  return tenantsOf(json).flatMap((tenant, index) => {
+    if (!isRecord(tenant)) return [];
+    const lines: string[] = [];
+    const name = codenameOf(tenant);
+    const first = firstUse.get(name);
+    if (first !== undefined)
+      lines.push(`tenants[${index}].codename: must be unique, but tenants[${first}] is '${name}' too`);
+    else if (typeof tenant.codename === "string") firstUse.set(name, index);
+    if (tenant.source_type === "online" && isBlank(tenant.docs_sitemap_url) && isBlank(tenant.docs_entry_url))
+      lines.push(
+        `tenants[${index}]: Tenant '${name}' must specify either docs_sitemap_url or docs_entry_url`,
+      );
+    if (tenant.source_type === "filesystem" && (tenant.refresh_schedule ?? null) !== null)
+      lines.push(
+        `tenants[${index}].refresh_schedule: Tenant '${name}' is a folder, which needs no schedule: it is rescanned when it changes`,
+      );
+    lines.push(...sharedDirectoryLines(tenant, { index, name, firstSync }));
+    return lines;
+  });
+}
+
+type SharedOptions = {
+  readonly index: number;
+  readonly name: string;
+  readonly firstSync: Map<string, string>;
+};
+
+// Two tenants in one directory would each take the other's documents for deleted ones of its own.
+function sharedDirectoryLines(tenant: RawTenant, { index, name, firstSync }: SharedOptions): string[] {
+  if (tenant.source_type === "filesystem" || typeof tenant.docs_root_dir !== "string") return [];
+  const directory = normalize(`${tenant.docs_root_dir.trim()}/`);
+  const other = firstSync.get(directory);
+  if (other === undefined) firstSync.set(directory, name);
+  const where = `tenants[${index}].docs_root_dir`;
+  return other === undefined ? [] : [`${where}: Tenant '${name}' cannot share the directory of '${other}'`];
+}
+
+const isBlank = (field: unknown): boolean =>
+  field === undefined || (typeof field === "string" && partsOf(field).length === 0);
