@@ -43,6 +43,15 @@ describe("index", () => {
     expect(await readdir(join(directory.path, "docs/.article-extractor"))).toEqual(["search.index"]);
   });
 
+  test("makes anchors as the generator above the folder does", async () => {
+    await using directory = await temporaryDirectory();
+    await writePages(directory.path, { "a.md": "# Weir\n\n## 1. Gates & chains\n\nTurn the winch.\n" });
+    await writeFile(join(directory.path, "mkdocs.yml"), "site_name: Weir\n");
+    await runCommand(["index", "--dir", "docs"], { cwd: directory.path });
+    const found = await runCommand(["search", "winch", "--dir", "docs", "--json"], { cwd: directory.path });
+    expect(found.stdout).toContain('"1-gates-chains"');
+  });
+
   test("leaves out what is no text, says so, and exits with 1", async () => {
     await using directory = await temporaryDirectory();
     await writePages(directory.path, PAGES);
