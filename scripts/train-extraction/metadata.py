@@ -27,7 +27,7 @@ SIZES = {
     "bylines": dict(trees=150, num_leaves=6, min_data_in_leaf=20, learning_rate=0.07),
 }
 FIELDS = {"titles": "title", "dates": "publish_date", "bylines": "author"}
-THRESHOLDS = {"titles": 0.0, "dates": 0.28, "bylines": 0.3}
+THRESHOLDS = {"titles": 0.0, "dates": 0.28, "bylines": 0.2}
 
 
 def words(text):
@@ -40,6 +40,16 @@ def day(text):
 
 
 NORMAL = {"titles": words, "dates": day, "bylines": words}
+
+
+def read_truth(directories):
+    """directories: {name of the set: directory} -> {(set, id): annotations}"""
+    truth = {}
+    for name, directory in directories.items():
+        for line in open(Path(directory) / "pages.jsonl", encoding="utf-8"):
+            d = json.loads(line)
+            truth[name, d["id"]] = d
+    return truth
 
 
 class Kind:
@@ -142,11 +152,7 @@ def main():
     ap.add_argument("--errors", type=Path)
     ap.add_argument("--kinds", default="titles,dates,bylines")
     a = ap.parse_args()
-    truth = {}
-    for name, directory in (s.split("=", 1) for s in a.sets):
-        for line in open(Path(directory) / "pages.jsonl", encoding="utf-8"):
-            d = json.loads(line)
-            truth[name, d["id"]] = d
+    truth = read_truth(dict(s.split("=", 1) for s in a.sets))
     models = {}
     for name in a.kinds.split(","):
         kind = Kind(name, a.out, truth)

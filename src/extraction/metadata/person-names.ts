@@ -8,7 +8,7 @@ const MAX_NAME_CHARS = 200;
  */
 const SPOKEN_WORDS =
   "(?:written|posted|authored|published|story|words|text|report(?:ed)?|article|post|created|submitted|shared|started|asked|guide)\\s+by|" +
-  "by|author|authors|autor(?:in|es|a)?|auteurs?|von|vom|par|por|di|door|av|af|écrit\\s+par|rédigé\\s+par|escrito\\s+por|scritto\\s+da|a\\s+cura\\s+di|geschreven\\s+door|verfasst\\s+von|geschrieben\\s+von|ein\\s+beitrag\\s+von|автор|текст|作者|文|著者|執筆";
+  "this\\s+(?:post|article|story|guide)\\s+(?:was|is)\\s+written\\s+by|by|author|authors|contributors?(?=\\s*:)|autor(?:in|es|a)?|auteurs?|von|vom|par|por|di|door|av|af|écrit\\s+par|rédigé\\s+par|escrito\\s+por|scritto\\s+da|a\\s+cura\\s+di|geschreven\\s+door|verfasst\\s+von|geschrieben\\s+von|ein\\s+beitrag\\s+von|автор|текст|作者|文|著者|執筆";
 const LEAD = new RegExp(`^[\\s|•·–—-]*(?:${SPOKEN_WORDS})(?:\\s*[:：]\\s*|\\s+(?=[\\p{L}@]))`, "iu");
 const SPOKEN_LINE = new RegExp(`^(?:${SPOKEN_WORDS})\\s*[:：]?$`, "iu");
 

@@ -101,6 +101,14 @@ describe("the byline", () => {
     expect((await articleOf(story("<p>© Carl Lock</p>"))).byline).toBeNull();
   });
 
+  for (const credit of ["Contributors: Ann Quay", "This post was written by Ann Quay"])
+    test(`is the name in ${JSON.stringify(credit)}`, async () => {
+      const article = await articleOf(
+        `<html lang="en"><head><title>Weirs and their keepers</title></head><body><article><h1>Weirs and their keepers</h1><p>${credit}</p><p>${PROSE}</p><p>${PROSE}</p><p>${PROSE}</p></article></body></html>`,
+      );
+      expect(article.byline).toBe("Ann Quay");
+    });
+
   test("costs a page of a hundred thousand nested author elements no more than its reading", async () => {
     const nested = `<span class="author">1 `.repeat(100_000);
     expect((await articleOf(story(`<p>${nested}</p>`))).title).toBe("The mill turns again");
