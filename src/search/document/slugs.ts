@@ -9,13 +9,13 @@ export const SLUG_STYLES = ["github", "vitepress", "mkdocs", "docutils"] as cons
 export type SlugStyle = (typeof SLUG_STYLES)[number];
 
 const SLUG_OF: Readonly<Record<SlugStyle, (heading: string) => string>> = {
-  // github-slugger: letters, digits, `_` and `-` stay, each space becomes `-`.
+  // github-slugger: letters, decimal digits, `_` and `-` stay, each blank becomes `-`; `½` and `²` go.
   github: (heading) =>
     heading
       .toLowerCase()
       .trim()
-      .replace(/[^\p{L}\p{M}\p{N}\s_-]/gu, "")
-      .replace(/\s/g, "-"),
+      .replace(/[^\p{Alphabetic}\p{M}\p{Nd}\p{Pc} -]/gu, "")
+      .replaceAll(" ", "-"),
   // @mdit-vue/shared: no accents, runs of signs become one `-`, and no digit comes first.
   vitepress: (heading) =>
     heading

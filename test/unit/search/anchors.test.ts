@@ -88,8 +88,8 @@ describe("the anchor of a heading", () => {
   test.each([
     [
       "github",
-      ["🚀 Start: here!", "a -- b", "Été & C++", "1. One", "a", "a"],
-      ["-start-here", "a----b", "été--c", "1-one", "a", "a-1"],
+      ["🚀 Start: here!", "a -- b", "Été & C++", "1. One", "a", "a", "½ m²", "Ⅳ", "a\u00a0b"],
+      ["-start-here", "a----b", "été--c", "1-one", "a", "a-1", "-m", "ⅳ", "ab"],
     ],
     [
       "vitepress",
