@@ -58,8 +58,8 @@ const MIN_UPPER_BYTES = 4;
  */
 const MIN_CONFIDENCE = 10;
 const MIN_MULTIBYTE_CONFIDENCE = 25;
-/** The library takes Thai for a multibyte encoding with a confidence of 29 to 49, and gives real ones 100. */
-const SURE_CONFIDENCE = 60;
+/** The library takes Thai for a multibyte encoding with a confidence of 29 to 61, and gives real ones 100. */
+const SURE_CONFIDENCE = 80;
 /** A guess from fewer letters may be wrong. */
 const SURE_LETTERS = 200;
 

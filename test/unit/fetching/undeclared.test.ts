@@ -55,6 +55,16 @@ describe("a page of 200 letters that declares no encoding", () => {
   });
 });
 
+test("Thai that says the same again and again is no Korean", () => {
+  const sentences = LANGUAGE_SAMPLES.Thai?.sentences ?? [];
+  for (const bell of sentences)
+    for (const cart of sentences)
+      for (const market of sentences) {
+        const page = [bell, bell, bell, bell, cart, market, market, cart].join("\n");
+        expect(decodeText(encodeAs(page, "windows-874"), null).text).toBe(page);
+      }
+});
+
 describe("a guess that may be wrong gives a warning", () => {
   const warning = (encoding: string): string =>
     `No encoding is declared, and ${encoding} is a guess: letters may be wrong`;
