@@ -12,7 +12,8 @@ import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { composeDocument, extractHtml } from "../../src/extraction/index.ts";
+import { composeDocument } from "../../src/extraction/index.ts";
+import { extractHtml } from "../../src/extraction/testing.ts";
 import {
   SearchIndex,
   type SlugStyle,

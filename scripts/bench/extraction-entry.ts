@@ -1,8 +1,7 @@
 /** Runs the product's extraction on one thread; the bench compiles it as the product is compiled. */
 
 import { Failure } from "../../src/base/failure.ts";
-import { createGarbageWatch } from "../../src/extraction/garbage.ts";
-import { extractHtml, RENDERINGS } from "../../src/extraction/index.ts";
+import { createGarbageWatch, extractHtml, RENDERINGS } from "../../src/extraction/testing.ts";
 import { DEFAULT_EXTRACTION } from "../../src/settings/index.ts";
 import { parsePageUrl } from "../../src/urls/index.ts";
 import { measurePages, readJob } from "./measure-pages.ts";

@@ -21,14 +21,15 @@
  *
  * Each peer runs in a process of its own. Exits 1 when more than 0.5 % of the pages read back differently.
  */
+
 import { appendFile, mkdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { NodeHtmlMarkdown } from "node-html-markdown";
 import { Failure } from "../../src/base/failure.ts";
-import { renderHtml } from "../../src/extraction/content.ts";
-import { composeMarkdown, extractHtml } from "../../src/extraction/index.ts";
+import { composeMarkdown } from "../../src/extraction/index.ts";
+import { extractHtml, renderHtml } from "../../src/extraction/testing.ts";
 import { DEFAULT_EXTRACTION } from "../../src/settings/index.ts";
 import { parsePageUrl } from "../../src/urls/index.ts";
 import { describeCommit, describeMachine } from "./machine.ts";

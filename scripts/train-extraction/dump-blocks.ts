@@ -6,11 +6,15 @@
  * Writes OUT/blocks.f32 (a row of features for each block), OUT/words.u16 and OUT/word-counts.u16 (the buckets of
  * its words, see `wordsOfPage`), OUT/pages.jsonl ({set, id, url, texts} a page) and OUT/features.json (their names).
  */
+
 import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { BLOCK_FEATURES, computeBlockFeatures } from "../../src/extraction/classification/block-features.ts";
-import { buildPageTree } from "../../src/extraction/classification/page-tree.ts";
-import { scanPage } from "../../src/extraction/page/scan.ts";
+import {
+  BLOCK_FEATURES,
+  buildPageTree,
+  computeBlockFeatures,
+  scanPage,
+} from "../../src/extraction/testing.ts";
 import { floatWriter, numberWriter, readSet } from "./sets.ts";
 import { wordsOfPage } from "./words.ts";
 

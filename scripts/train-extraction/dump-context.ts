@@ -6,17 +6,19 @@
  * Reads OUT/first.f32 (a probability for each block of OUT/blocks.f32) and OUT/words.f32, and writes OUT/context.f32,
  * OUT/page.f32 and their names. The sets are those of the first step, in the same order.
  */
+
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import { computeBlockFeatures } from "../../src/extraction/classification/block-features.ts";
 import {
+  buildPageTree,
   CONTEXT_FEATURES,
+  computeBlockFeatures,
   computeContextFeatures,
-} from "../../src/extraction/classification/context-features.ts";
-import { computePageFeatures, PAGE_FEATURES } from "../../src/extraction/classification/page-features.ts";
-import { buildPageTree } from "../../src/extraction/classification/page-tree.ts";
-import { WORD_SUM_COUNT } from "../../src/extraction/classification/word-sums.ts";
-import { scanPage } from "../../src/extraction/page/scan.ts";
+  computePageFeatures,
+  PAGE_FEATURES,
+  scanPage,
+  WORD_SUM_COUNT,
+} from "../../src/extraction/testing.ts";
 import { floatWriter, readSet } from "./sets.ts";
 
 const [out = "", ...sets] = process.argv.slice(2);

@@ -6,16 +6,19 @@
  *
  * Reads OUT/second.f32 and OUT/types.f32, writes TEXTS/SET/ID.txt.
  */
+
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import { renderPage } from "../../src/extraction/article-content.ts";
-import { keepBlocks } from "../../src/extraction/classification/keep-blocks.ts";
-import { buildPageTree } from "../../src/extraction/classification/page-tree.ts";
-import { isBarePage } from "../../src/extraction/classification/short-page.ts";
-import { readJsonLd } from "../../src/extraction/json-ld.ts";
-import { readMetadata } from "../../src/extraction/metadata.ts";
-import { scanPage } from "../../src/extraction/page/scan.ts";
-import { PAGE_TYPES } from "../../src/extraction/types.ts";
+import {
+  buildPageTree,
+  isBarePage,
+  keepBlocks,
+  PAGE_TYPES,
+  readJsonLd,
+  readMetadata,
+  renderPage,
+  scanPage,
+} from "../../src/extraction/testing.ts";
 import { DEFAULT_EXTRACTION } from "../../src/settings/index.ts";
 import { readSet } from "./sets.ts";
 

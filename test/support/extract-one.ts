@@ -1,7 +1,8 @@
 // Extracts a page of so many repeated characters and says what it took: `extract-one.ts PIECE LENGTH RENDERINGS`.
 
 import { Failure } from "../../src/base/failure.ts";
-import { extractHtml, type Rendering } from "../../src/extraction/index.ts";
+import type { Rendering } from "../../src/extraction/index.ts";
+import { extractHtml } from "../../src/extraction/testing.ts";
 import { DEFAULT_EXTRACTION } from "../../src/settings/index.ts";
 
 const [piece = "", length = "0", renderings = ""] = process.argv.slice(2);

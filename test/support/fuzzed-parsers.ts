@@ -1,5 +1,6 @@
 import { createTextListReader, createXmlReader } from "../../src/crawler/testing.ts";
-import { extractBody, extractHtml, RENDERINGS } from "../../src/extraction/index.ts";
+import { extractBody } from "../../src/extraction/index.ts";
+import { extractHtml, RENDERINGS } from "../../src/extraction/testing.ts";
 import { decodeText, isAllowed } from "../../src/fetching/index.ts";
 import { createCookieSession, parseRobots } from "../../src/fetching/testing.ts";
 import { parseFrontMatter } from "../../src/pages/index.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { extractHtml } from "../../../src/extraction/index.ts";
+import { extractHtml } from "../../../src/extraction/testing.ts";
 import { DEFAULT_EXTRACTION } from "../../../src/settings/index.ts";
 
 const PROSE = "The weir keeps the water of the mill at one level, whatever the river does in spring. ".repeat(

@@ -1,8 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { keepBlocks } from "../../../../src/extraction/classification/keep-blocks.ts";
-import { buildPageTree } from "../../../../src/extraction/classification/page-tree.ts";
-import { scanPage } from "../../../../src/extraction/page/scan.ts";
-import { PAGE_TYPES } from "../../../../src/extraction/types.ts";
+import { buildPageTree, keepBlocks, PAGE_TYPES, scanPage } from "../../../../src/extraction/testing.ts";
 import { articleOf, PROSE } from "../../../support/extraction.ts";
 
 const PURPOSE = "Store and/or access information on a device. Vendors can use this purpose.";

@@ -1,7 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { Break, ElementFlag } from "../../../../src/extraction/page/page-model.ts";
-import { scanPage } from "../../../../src/extraction/page/scan.ts";
-import { tagName } from "../../../../src/extraction/page/tags.ts";
+import { Break, ElementFlag, scanPage, tagName } from "../../../../src/extraction/testing.ts";
 
 const blocksOf = (html: string): readonly string[] => scanPage(html).model.blocks.text;
 

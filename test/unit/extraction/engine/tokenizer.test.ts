@@ -1,11 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { Tokenizer as ReferenceTokenizer } from "htmlparser2";
-import { scanPage } from "../../../../src/extraction/page/scan.ts";
-import { codesOf } from "../../../../src/extraction/page/source-text.ts";
-import { tagAt } from "../../../../src/extraction/page/tags.ts";
-import { TextTable } from "../../../../src/extraction/page/text-table.ts";
-import { Tokenizer } from "../../../../src/extraction/page/tokenizer.ts";
+import { codesOf, scanPage, TextTable, Tokenizer, tagAt } from "../../../../src/extraction/testing.ts";
 
 /** What our tokenizer makes of a page, as lines. */
 function tokens(html: string): string[] {
