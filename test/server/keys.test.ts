@@ -316,7 +316,7 @@ describe("the file", () => {
 
   test("that is not there names the command that makes it", () => {
     expect(() => readKeys(join(scratch, "none.json"))).toThrow(
-      "ENOENT; article-extractor keys add NAME makes it",
+      "there is no such file; article-extractor keys add NAME makes it",
     );
   });
 
@@ -327,7 +327,7 @@ describe("the file", () => {
   test("that nobody may write is left as it was", async () => {
     if (process.getuid?.() === 0) return;
     chmodSync(scratch, 0o500);
-    await expect(addKey(file, { name: "x", tenants: null, now: NOW })).rejects.toThrow("EACCES");
+    await expect(addKey(file, { name: "x", tenants: null, now: NOW })).rejects.toThrow("permission denied");
     chmodSync(scratch, 0o700);
   });
 });

@@ -7,7 +7,7 @@ import { Failure } from "../../base/failure.ts";
 import { isRecord } from "../../base/json.ts";
 import type { Log } from "../../base/log.ts";
 import { didYouMean } from "../../base/nearest.ts";
-import { systemCode } from "../../base/system-error.ts";
+import { isMissing, systemCode, systemReason } from "../../base/system-error.ts";
 import { hashOf, type Keys } from "./access.ts";
 import type { Grant } from "./exchange.ts";
 
@@ -70,10 +70,8 @@ export function readKeys(path: string): readonly StoredKey[] {
     text = readFileSync(path, "utf8");
   } catch (cause) {
     if (cause instanceof Failure) throw cause;
-    const hint = systemCode(cause) === "ENOENT" ? "; article-extractor keys add NAME makes it" : "";
-    throw new Failure("invalid_settings", `keys_file ${path}: ${systemCode(cause) ?? String(cause)}${hint}`, {
-      cause,
-    });
+    const hint = isMissing(cause) ? "; article-extractor keys add NAME makes it" : "";
+    throw new Failure("invalid_settings", `keys_file ${path}: ${systemReason(cause)}${hint}`, { cause });
   }
   return parseKeys(text, path);
 }
@@ -189,4 +187,4 @@ async function lock(path: string): Promise<AsyncDisposable> {
 }
 
 const unwritable = (path: string, cause: unknown): Failure =>
-  new Failure("unwritable_output", `${path}: ${systemCode(cause) ?? String(cause)}`, { cause });
+  new Failure("unwritable_output", `${path}: ${systemReason(cause)}`, { cause });
