@@ -140,16 +140,6 @@ describe("--print-config", () => {
     30_000,
   );
 
-  test("warns of a deployment file that is not there", async () => {
-    const words = ["mcp", "--config", "none.json", "--print-config", "generic"];
-    const { exitCode, stdout, stderr } = await runBinary(words);
-    expect({ exitCode, server: JSON.parse(stdout).mcpServers["article-extractor"].args[0] }).toEqual({
-      exitCode: 0,
-      server: "mcp",
-    });
-    expect(stderr).toContain("there is no file none.json yet");
-  });
-
   test("refuses a client that it does not know, and names the others", async () => {
     const { exitCode, stdout, stderr } = await runBinary(["mcp", "--print-config", "emacs"]);
     expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: "" });

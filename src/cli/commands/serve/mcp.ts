@@ -1,4 +1,3 @@
-import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import {
   type App,
@@ -44,10 +43,7 @@ export const mcp: Run = async (shell) => {
   return client === null ? await serveClient(parts) : await printConfiguration(client, parts);
 };
 
-async function printConfiguration(client: McpClient, { io, notices, typed }: CommandParts): Promise<number> {
-  const deployment = optionValue.text(typed, "config");
-  if (deployment !== null && !existsSync(deployment))
-    notices.warn(`there is no file ${deployment} yet; without it the server does not start`);
+async function printConfiguration(client: McpClient, { io, typed }: CommandParts): Promise<number> {
   const [command = "", ...words] = io.command;
   const { text } = clientConfiguration(client, {
     kind: "program",
