@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Fetcher } from "../../src/fetching/index.ts";
 import { type FaultySite, startFaultySite } from "../support/faulty-site.ts";
 import { failureOf, pageUrl } from "../support/test-fetcher.ts";
+import { untilTrue } from "../support/until.ts";
 
 export type FetcherUnderTest = {
   readonly name: string;
@@ -106,7 +107,7 @@ export function describeFetcher(subject: FetcherUnderTest): void {
     it("fails with cancelled when its caller calls it off", async () => {
       const controller = new AbortController();
       const work = failureOf(fetcher.fetch(at("/slow-headers?ms=3001"), { signal: controller.signal }));
-      await Bun.sleep(50);
+      await untilTrue(() => site.requests.at(-1)?.target === "/slow-headers?ms=3001");
       controller.abort();
       expect((await work)?.code).toBe("cancelled");
     });

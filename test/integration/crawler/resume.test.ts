@@ -7,6 +7,7 @@ import { type CrawlRoute, html, page, serveCrawlSite } from "../../support/crawl
 import { crawlPlace, crawlPlan, openTestApp } from "../../support/crawling.ts";
 import { forAllTests } from "../../support/for-all-tests.ts";
 import { failureOf } from "../../support/test-fetcher.ts";
+import { untilTrue } from "../../support/until.ts";
 
 const app = forAllTests(openTestApp());
 
@@ -144,17 +145,14 @@ test("with trust in lastmod a page of a sitemap is not asked for until its date 
 });
 
 test("two crawls into one directory: the second is refused while the first runs", async () => {
-  await using site = serveCrawlSite({
-    "/": async () => {
-      await Bun.sleep(500);
-      return html(page("Home"));
-    },
-  });
+  const { promise: isRefused, resolve: goOn } = Promise.withResolvers<void>();
+  await using site = serveCrawlSite({ "/": () => isRefused.then(() => html(page("Home"))) });
   await using place = await crawlPlace(app);
   const plan = crawlPlan({ seeds: [`${site.origin}/`] });
   const first = place.crawl(plan);
-  await Bun.sleep(150);
+  await untilTrue(() => site.count("/") === 1);
   const failure = await failureOf(place.crawl(plan));
+  goOn();
   expect(failure?.message).toContain("another crawl is running");
   expect((await first).summary.state).toBe("completed");
 });

@@ -14,6 +14,7 @@ import { startForwardProxy } from "../../support/forward-proxy.ts";
 import { LOCAL_ADDRESSES } from "../../support/hostile-addresses.ts";
 import { type RawServer, startRawServer } from "../../support/raw-server.ts";
 import { NO_PROXY } from "../../support/test-fetcher.ts";
+import { untilTrue } from "../../support/until.ts";
 
 const certificate = await makeCertificate("good.test");
 let plain: RawServer;
@@ -266,11 +267,12 @@ describe("behind the caller's own proxy", () => {
 
 test("closing ends every tunnel and frees the port", async () => {
   const proxy = await open();
+  const before = plain.requests.length;
   const tunnel = exchange(
     proxy,
-    `CONNECT a.test:${plain.port} HTTP/1.1\r\nProxy-Authorization: ${authorizationOf(proxy)}\r\n\r\n`,
+    `CONNECT a.test:${plain.port} HTTP/1.1\r\nProxy-Authorization: ${authorizationOf(proxy)}\r\n\r\nGET / HTTP/1.1\r\n\r\n`,
   );
-  await Bun.sleep(100);
+  await untilTrue(() => plain.requests.length > before);
   await proxy[Symbol.asyncDispose]();
   expect(await tunnel).toStartWith("HTTP/1.1 200 ");
   expect(await fetch(proxy.url).catch(() => "closed")).toBe("closed");

@@ -220,7 +220,7 @@ describe("the end of the server", () => {
       const started = performance.now();
       server.signal("SIGTERM");
       if (isTwice) {
-        await Bun.sleep(200);
+        await untilTrue(() => server.stderr().includes("the server ends"));
         server.signal("SIGTERM");
       }
       expect(await server.exited).toBe(isTwice ? 130 : 0);

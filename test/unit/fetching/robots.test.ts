@@ -194,8 +194,9 @@ describe("the cache", () => {
   });
 
   test("a caller that gives up does not end the fetch for the others", async () => {
+    const { promise: hasGivenUp, resolve: answer } = Promise.withResolvers<void>();
     await using host = await serving(async ({ socket }) => {
-      await Bun.sleep(150);
+      await hasGivenUp;
       reply(socket, { body: "User-agent: *\nDisallow: /no" });
     });
     const controller = new AbortController();
@@ -203,6 +204,7 @@ describe("the cache", () => {
     const second = host.isOpen("/no");
     controller.abort();
     expect((await first)?.code).toBe("cancelled");
+    answer();
     expect(await second).toBe(false);
     expect(host.site.requests.length).toBe(1);
   });

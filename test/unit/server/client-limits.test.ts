@@ -23,6 +23,8 @@ type Gated = {
   readonly ask: (client: string, path?: string) => Promise<number>;
   /** Clients in the order in which their requests were begun. */
   readonly begun: string[];
+  /** How many requests have come. */
+  readonly arrived: () => number;
   /** Lets the oldest one that runs go on. */
   readonly finishOne: () => void;
 };
@@ -31,13 +33,18 @@ type Gated = {
 function serve(layers: readonly Layer[]): Gated {
   const begun: string[] = [];
   const running: (() => void)[] = [];
+  let arrived = 0;
+  const count: Layer = (next) => (exchange) => {
+    arrived++;
+    return next(exchange);
+  };
   const listener = listen({
     host: "127.0.0.1",
     port: 0,
     basePath: "",
     trustedProxies: parseAddressSet("127.0.0.1"),
     handler: inLayers(
-      [observe({ metrics: createMetrics([]), quietPaths: [] }), ...layers],
+      [observe({ metrics: createMetrics([]), quietPaths: [] }), count, ...layers],
       async (exchange) => {
         begun.push(exchange.client.address);
         if (exchange.path !== "/health") await new Promise<void>((resolve) => running.push(resolve));
@@ -50,6 +57,7 @@ function serve(layers: readonly Layer[]): Gated {
   listeners.push(listener);
   return {
     begun,
+    arrived: () => arrived,
     finishOne: () => running.shift()?.(),
     ask: async (client, path = "/") => {
       const headers = { "x-forwarded-for": client };
@@ -82,7 +90,7 @@ describe("a limit per client", () => {
 });
 
 test("those that wait for their turn get it by client, not by arrival", async () => {
-  const { ask, begun, finishOne } = serve([
+  const { ask, arrived, begun, finishOne } = serve([
     limitConcurrency({
       max: 1,
       waitMs: 60_000,
@@ -94,9 +102,9 @@ test("those that wait for their turn get it by client, not by arrival", async ()
   const all = [ask("192.0.2.1")];
   await untilTrue(() => begun.length === 1);
   for (let request = 0; request < 5; request++) all.push(ask("192.0.2.1"));
-  await Bun.sleep(100);
+  await untilTrue(() => arrived() === all.length);
   all.push(ask("192.0.2.2"), ask("192.0.2.3"));
-  await Bun.sleep(100);
+  await untilTrue(() => arrived() === all.length);
   for (let request = 1; request < all.length; request++) {
     finishOne();
     await untilTrue(() => begun.length === request + 1);
