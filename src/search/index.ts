@@ -4,14 +4,13 @@ export type { SlugStyle } from "./document/slugs.ts";
 export { type FolderLook, slugStyleOf, slugStyleOfFolder } from "./folder/generator.ts";
 export {
   type DocumentExtractor,
-  type DocumentReader,
   documentOfBytes,
   listDocuments,
-  MARKDOWN_ENDINGS,
   readDocumentFolder,
 } from "./folder/read-folder.ts";
 export { outlineOf, rangeOfFragment } from "./fragment.ts";
 export { IndexGroup } from "./index-group.ts";
+export { mayBeDocument } from "./reading/kinds.ts";
 export type { UnreadDocument } from "./reading/read-document.ts";
 export {
   type DocumentEntry,

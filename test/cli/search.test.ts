@@ -99,7 +99,7 @@ describe("index", () => {
     [["index", "docs"], 2, "there is no deployment.json here"],
     [["index", "docs", "--dir", "docs"], 2, "index --dir takes no tenants"],
     [["index", "--dir", "nowhere"], 1, "the folder nowhere could not be read: there is no such folder"],
-    [["index", "--dir", "empty"], 1, "empty holds no Markdown files"],
+    [["index", "--dir", "empty"], 1, "empty holds no documents"],
     [["index", "--dir", "docs", "--profile", "defualt"], 2, "did you mean default?"],
     [["index", "--dir", "docs", "--index-file", "/proc/x/index"], 1, "/proc/x"],
   ];

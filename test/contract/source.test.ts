@@ -18,7 +18,7 @@ describeSource("a folder", async () => {
   const rootDir = join(parent, "docs");
   const tenant = { source: "filesystem", codename: "folder", rootDir } as FilesystemTenant; // what the source reads of it
   return {
-    open: () => openFolderSource(tenant, {}),
+    open: () => openFolderSource(tenant, async () => null),
     publish: async (texts) => {
       await rm(rootDir, { recursive: true, force: true });
       await mkdir(rootDir);

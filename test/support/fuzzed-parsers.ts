@@ -5,7 +5,7 @@ import { decodeText, isAllowed } from "../../src/fetching/index.ts";
 import { createCookieSession, parseRobots } from "../../src/fetching/testing.ts";
 import { parseFrontMatter } from "../../src/pages/index.ts";
 import { parsePage } from "../../src/pages/testing.ts";
-import { Analyser, DocumentAnalyser, readDocument, type TextForm } from "../../src/search/testing.ts";
+import { Analyser, DocumentAnalyser, readDocument, type TextKind } from "../../src/search/testing.ts";
 import { DEFAULT_EXTRACTION, readDeployment } from "../../src/settings/index.ts";
 import { docsUrl } from "../../src/urls/index.ts";
 import { answerMcpBody, MCP_BODIES } from "./fuzzed-mcp.ts";
@@ -37,8 +37,8 @@ const DEPLOYMENT = JSON.stringify({
   tenants: [{ source_type: "filesystem", codename: "quay", docs_name: "Quay", docs_root_dir: "/d" }],
 });
 
-function readAndAnalyse(text: string, form: TextForm): void {
-  const source = readDocument({ url: docsUrl("t", "d"), path: "d", text, form, mayNameItself: true });
+function readAndAnalyse(text: string, kind: TextKind): void {
+  const source = readDocument({ url: docsUrl("t", "d"), path: "d", text, kind, mayNameItself: true });
   new DocumentAnalyser(new Analyser("default")).analyse(source);
 }
 

@@ -63,7 +63,10 @@ export function gitTenantSource(options: GitTenantOptions): { source: Source; lo
     ...options.tenant,
   };
   const stateDirectory = `${options.rootDir}/.article-extractor`;
-  return { source: openGitSource(tenant, { access, stateDirectory, readers: {}, log }), logText: () => text };
+  return {
+    source: openGitSource(tenant, { access, stateDirectory, extractHtml: async () => null, log }),
+    logText: () => text,
+  };
 }
 
 const TENANT: Omit<GitTenant, "rootDir" | "repositoryUrl"> = {

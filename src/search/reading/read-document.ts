@@ -5,9 +5,7 @@ import { type DocumentUrl, parseDocumentUrl } from "../../urls/index.ts";
 import { scanLines } from "../document/blocks.ts";
 import type { DocumentAnchor, SourceDocument } from "../types.ts";
 import { withoutHiddenMarkup } from "./hidden-markup.ts";
-
-/** The markup language of a text. */
-export type TextForm = "markdown" | "plain" | "rst" | "asciidoc";
+import type { TextKind } from "./kinds.ts";
 
 /** A file of documentation. Nobody has read it yet, except to check that it is text. */
 export type DocumentFile = {
@@ -16,7 +14,7 @@ export type DocumentFile = {
   /** A document without a title is named after the last part of the path. */
   readonly path: string;
   readonly text: string;
-  readonly form: TextForm;
+  readonly kind: TextKind;
   /** Whether the `url` of the front matter replaces `url`. */
   readonly mayNameItself: boolean;
 };
@@ -32,15 +30,15 @@ export const readDocument = (document: UnreadDocument): SourceDocument =>
   cleanDocument("text" in document ? readFile(document) : document);
 
 function readFile(file: DocumentFile): SourceDocument {
-  if (file.form === "markdown") return readMarkdown(file);
+  if (file.kind === "markdown" || file.kind === "mdx") return readMarkdown(file);
   const markdown = toMarkdown(file);
-  const title = file.form === "plain" ? null : firstHeading(markdown, 1);
+  const title = file.kind === "plain" ? null : firstHeading(markdown, 1);
   return { url: file.url, title: title ?? titleOfName(file.path), markdown };
 }
 
-function toMarkdown({ text, form }: DocumentFile): string {
-  if (form === "rst") return rstToMarkdown(linesOf(text));
-  return form === "asciidoc" ? asciidocToMarkdown(linesOf(text)) : text;
+function toMarkdown({ text, kind }: DocumentFile): string {
+  if (kind === "rst") return rstToMarkdown(linesOf(text));
+  return kind === "asciidoc" ? asciidocToMarkdown(linesOf(text)) : text;
 }
 
 /** A list of short lines takes many times the memory of their text. */

@@ -4,9 +4,8 @@ import { join, posix } from "node:path";
 import { Failure } from "../../base/failure.ts";
 import type { Log } from "../../base/log.ts";
 import {
-  type DocumentReader,
+  type DocumentExtractor,
   documentOfBytes,
-  MARKDOWN_ENDINGS,
   type SlugStyle,
   type UnreadDocument,
 } from "../../search/index.ts";
@@ -24,7 +23,7 @@ export type GitSourceOptions = {
   readonly access: GitAccess;
   /** An absolute path; the directory holds the clone and the source's memory. */
   readonly stateDirectory: string;
-  readonly readers: Readonly<Record<string, DocumentReader>>;
+  readonly extractHtml: DocumentExtractor;
   readonly log: Log;
 };
 
@@ -145,7 +144,6 @@ async function fetchTree(
   const choice = chooseFiles(entries, {
     subpaths: tenant.subpaths,
     stripPrefix: tenant.stripPrefix,
-    endings: new Set([...MARKDOWN_ENDINGS, ...Object.keys(options.readers)]),
     maxFiles: MAX_FILES,
   });
   for (const subpath of choice.emptySubpaths)
@@ -272,7 +270,8 @@ async function* readDocuments(
       continue;
     }
     const url = addressOf(tenant, file);
-    const document = await documentOfBytes(bytes, file.path, { url, readers: options.readers });
+    const document = await documentOfBytes(bytes, file.path, { url, extractHtml: options.extractHtml });
+    if (document === null) continue;
     if ("reason" in document) onSkipped(file.from, document.reason);
     else yield document;
   }

@@ -3,6 +3,7 @@ import { lstat, readFile, rmdir, unlink } from "node:fs/promises";
 import { extname, join, posix } from "node:path";
 import { Failure } from "../../base/failure.ts";
 import { systemCode } from "../../base/system-error.ts";
+import { mayBeDocument } from "../../search/index.ts";
 import { writeWhole } from "../state-file.ts";
 import { blobName, type TreeEntry } from "./repository.ts";
 
@@ -89,8 +90,6 @@ type ChooseOptions = {
   /** Folders or files of the repository; `.` is the whole repository. */
   readonly subpaths: readonly string[];
   readonly stripPrefix: string | null;
-  /** Extensions of documents in lower case, without the dot. */
-  readonly endings: ReadonlySet<string>;
   readonly maxFiles: number;
 };
 
@@ -113,7 +112,7 @@ export function chooseFiles(entries: readonly TreeEntry[], options: ChooseOption
   for (const { mode, oid, path } of entries) {
     const below = subpaths.filter((subpath) => isBelow(path, subpath));
     for (const subpath of below) met.add(subpath);
-    if (below.length === 0 || !options.endings.has(extname(path).slice(1).toLowerCase())) continue;
+    if (below.length === 0 || !mayBeDocument(path)) continue;
     const reason = refusalOf(mode, path) ?? (chosen.length >= options.maxFiles ? "too many files" : null);
     if (reason !== null) skipped.push({ path: printable(path), reason });
     else chosen.push({ from: path, path: strip(path, options.stripPrefix), oid });

@@ -4,7 +4,6 @@ import type { Log } from "../../base/log.ts";
 import { createFileStore, pageText } from "../../pages/index.ts";
 import {
   type DocumentExtractor,
-  type DocumentReader,
   readDocumentFolder,
   type SourceDocument,
   slugStyleOfFolder,
@@ -36,21 +35,11 @@ type SourceOptions = SourceParts & {
 /** Opens the source of a tenant. */
 export function openSource(settings: TenantSettings, options: SourceOptions): Source {
   const { extractHtml, access, stateDirectory, log } = options;
-  const readers = documentReaders(extractHtml);
-  if (settings.source === "filesystem") return filesystemSource(settings, readers);
+  if (settings.source === "filesystem") return filesystemSource(settings, extractHtml);
   if (settings.source === "git")
-    return gitSource(settings, { access: access.git, stateDirectory, readers, log });
+    return gitSource(settings, { access: access.git, stateDirectory, extractHtml, log });
   return onlineSource(settings, { access: access.web, stateDirectory, log, now: Date.now });
 }
-
-/** Readers of the other kinds of files in documentation folders, besides Markdown. */
-const documentReaders = (extractHtml: DocumentExtractor): Readonly<Record<string, DocumentReader>> => ({
-  txt: "plain",
-  rst: "rst",
-  adoc: "asciidoc",
-  html: extractHtml,
-  htm: extractHtml,
-});
 
 /** How often to look at a folder that reports no changes, in ms. */
 const LOOK_EVERY_MS = 30_000;
@@ -60,13 +49,13 @@ const NOTHING: SyncCounts = { fetched: 0, unchanged: 0, removed: 0, failed: 0 };
 /** A folder that somebody else fills: it is only read, there is nothing to sync. */
 export function filesystemSource(
   { rootDir, codename }: FilesystemTenant,
-  readers: Readonly<Record<string, DocumentReader>>,
+  extractHtml: DocumentExtractor,
 ): Source {
   return {
     sync: async () => NOTHING,
-    documents: ({ onSkipped }) => readDocumentFolder(rootDir, { codename, readers, onSkipped }),
+    documents: ({ onSkipped }) => readDocumentFolder(rootDir, { codename, extractHtml, onSkipped }),
     slugStyle: () => slugStyleOfFolder(rootDir),
-    watch: (onChange) => new FolderWatch({ folder: rootDir, readers, onChange, intervalMs: LOOK_EVERY_MS }),
+    watch: (onChange) => new FolderWatch({ folder: rootDir, onChange, intervalMs: LOOK_EVERY_MS }),
   };
 }
 

@@ -1,17 +1,17 @@
 import { describe, expect, test } from "bun:test";
-import { Analyser, DocumentAnalyser, readDocument, type TextForm } from "../../../src/search/testing.ts";
+import { Analyser, DocumentAnalyser, readDocument, type TextKind } from "../../../src/search/testing.ts";
 import { docsUrl } from "../../../src/urls/index.ts";
 import { cpuMs } from "../../support/cpu.ts";
 import { HOSTILE_TEXTS } from "../../support/hostile-documents.ts";
 
-const FORMS: readonly TextForm[] = ["markdown", "plain", "rst", "asciidoc"];
+const KINDS: readonly TextKind[] = ["markdown", "plain", "rst", "asciidoc"];
 
 /** Reads, cleans and analyses a text; even a refused text costs time. */
-function readAndAnalyse(text: string, form: TextForm): void {
+function readAndAnalyse(text: string, kind: TextKind): void {
   const documents = new DocumentAnalyser(new Analyser("default"));
   let source: ReturnType<typeof readDocument>;
   try {
-    source = readDocument({ url: docsUrl("t", "d"), path: "d", text, form, mayNameItself: true });
+    source = readDocument({ url: docsUrl("t", "d"), path: "d", text, kind, mayNameItself: true });
   } catch (error) {
     expect(error).toMatchObject({ code: "too_large" });
     return;
@@ -28,6 +28,6 @@ describe("a hostile document is read in time linear in its text", () => {
   for (const [name, make] of Object.entries(HOSTILE_TEXTS))
     test(name, () => {
       const text = make(LENGTH);
-      for (const form of FORMS) expect(cpuMs(() => readAndAnalyse(text, form))).toBeLessThan(LIMIT_MS);
+      for (const kind of KINDS) expect(cpuMs(() => readAndAnalyse(text, kind))).toBeLessThan(LIMIT_MS);
     });
 });

@@ -120,7 +120,7 @@ async function* requireSome(
     yield document;
   }
   if (isEmpty)
-    throw new Failure("unreadable_input", `${folder} holds no Markdown files (.md, .markdown, .mdx)`);
+    throw new Failure("unreadable_input", `${folder} holds no documents (Markdown, text and other kinds)`);
 }
 
 const CLEAR_LINE = "\r\u001b[K";
