@@ -1,7 +1,7 @@
 import { FAILURE_OUTCOMES, Failure } from "../base/failure.ts";
 import type { Log } from "../base/log.ts";
 import type { Metrics } from "../base/metrics.ts";
-import { parsePageUrl, withoutCredentials } from "../urls/index.ts";
+import { notPageUrl, parsePageUrl } from "../urls/index.ts";
 import type { ArticleCache } from "./cache.ts";
 import type { FetchedArticle } from "./fetched-article.ts";
 import { articleOfVisit, type FromUrlParts, type VisitRequest, visitPage } from "./visit.ts";
@@ -125,10 +125,6 @@ type FromUrlRequest = VisitRequest & {
  */
 export async function articleFromUrl(request: FromUrlRequest, parts: FromUrlParts): Promise<FetchedArticle> {
   const url = parsePageUrl(request.url);
-  if (!url)
-    throw new Failure(
-      "invalid_url",
-      `${JSON.stringify(withoutCredentials(request.url))} is not an http or https URL`,
-    );
+  if (!url) throw new Failure("invalid_url", notPageUrl(request.url));
   return articleOfVisit(request.url, await visitPage(url, request, parts));
 }

@@ -1,5 +1,5 @@
 import { Failure } from "../base/failure.ts";
-import { type PageUrl, parsePageUrl, parseUrlPrefix, withoutCredentials } from "../urls/index.ts";
+import { notPageUrl, type PageUrl, parsePageUrl, parseUrlPrefix } from "../urls/index.ts";
 import type { CrawlPlan, CrawlRequest } from "./types.ts";
 
 /** The ranges of the numbers in a plan. */
@@ -42,13 +42,11 @@ export function createCrawlPlan(request: CrawlRequest): CrawlPlan {
 function parseSeed(written: string): PageUrl {
   const url = parsePageUrl(written);
   if (url) return url;
-  const shown = JSON.stringify(withoutCredentials(written));
-  throw new Failure("invalid_url", `the seed ${shown} is not an http or https URL`);
+  throw new Failure("invalid_url", `the seed ${notPageUrl(written)}`);
 }
 
 function parsePrefix(written: string): string {
   const prefix = parseUrlPrefix(written);
   if (prefix !== null) return prefix;
-  const shown = JSON.stringify(withoutCredentials(written));
-  throw new Failure("invalid_usage", `the prefix ${shown} is not an http or https URL`);
+  throw new Failure("invalid_usage", `the prefix ${notPageUrl(written)}`);
 }

@@ -4,7 +4,7 @@ import { didYouMean } from "../base/nearest.ts";
 import { composeMarkdown, type ExtractionOptions } from "../extraction/index.ts";
 import { decodeText, decodingWarnings, sniffPageType } from "../fetching/index.ts";
 import { DEFAULT_EXTRACTION, ENGINES, FAVORS } from "../settings/index.ts";
-import { type PageUrl, parsePageUrl, withoutCredentials } from "../urls/index.ts";
+import { notPageUrl, type PageUrl, parsePageUrl } from "../urls/index.ts";
 import type {
   ExtractArticleOptions,
   ExtractArticlesOptions,
@@ -179,8 +179,7 @@ function requirePageUrl(url: string): PageUrl {
   return parsed;
 }
 
-export const notAUrl = (url: string): Failure =>
-  new Failure("invalid_url", `${JSON.stringify(withoutCredentials(url))} is not an http or https URL`);
+export const notAUrl = (url: string): Failure => new Failure("invalid_url", notPageUrl(url));
 
 /** Puts an article into one object, as other programs get it. */
 export function flatten({

@@ -1,6 +1,7 @@
 export { type DocumentUrl, docsUrl, parseDocumentUrl } from "./document-url.ts";
 export {
   hostOf,
+  notPageUrl,
   originOf,
   type PageUrl,
   parsePageUrl,

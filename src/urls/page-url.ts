@@ -69,6 +69,10 @@ export function withoutCredentials(written: string): string {
 
 const MAX_SHOWN = 200;
 
+/** Says of a text, which is shown without credentials, that it is not the URL of a page. */
+export const notPageUrl = (written: string): string =>
+  `${JSON.stringify(withoutCredentials(written))} is not an http or https URL`;
+
 /**
  * Splits `https://user:secret@host/` into the URL without credentials and the value of an Authorization
  * header, so that no secret travels inside a URL.

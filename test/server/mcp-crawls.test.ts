@@ -106,7 +106,7 @@ describe("crawls of models", () => {
 
   test.each([
     ["crawl_site", {}, "url is required"],
-    ["crawl_site", { url: "example.org" }, "url must be an absolute http or https URL"],
+    ["crawl_site", { url: "example.org" }, 'url: "example.org" is not an http or https URL'],
     ["crawl_site", { url: "http://127.0.0.1/", max_pages: 0 }, "max_pages must be between 1 and 1000"],
     ["crawl_site", { url: "http://127.0.0.1/", max_depth: 101 }, "max_depth must be between 0 and 100"],
     [

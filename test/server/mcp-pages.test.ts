@@ -206,8 +206,8 @@ describe.each([
 
   test.each([
     ["no address", {}, "url is required"],
-    ["an empty address", { url: "" }, "url must be an absolute http or https URL"],
-    ["a file", { url: "file:///etc/passwd" }, "url must be an absolute http or https URL"],
+    ["an empty address", { url: "" }, 'url: "" is not an http or https URL'],
+    ["a file", { url: "file:///etc/passwd" }, 'url: "file:///etc/passwd" is not an http or https URL'],
     ["no text", { url: 7 }, "url must be a string"],
     ["a machine's metadata", { url: "http://169.254.169.254/latest" }, "refuse"],
     ["a host that there is not", { url: "http://nothing.invalid/" }, "nothing.invalid"],

@@ -87,9 +87,12 @@ function parseKeys(text: string, path: string): readonly StoredKey[] {
   return content.keys.map((key: unknown, index) => {
     if (!isRecord(key)) throw broken(path, `keys[${index}] is no object`);
     const { name, hash, tenants = null, created_at: createdAt } = key;
-    if (typeof name !== "string" || !NAME.test(name)) throw broken(path, `keys[${index}].name`);
-    if (typeof hash !== "string" || !/^[0-9a-f]{64}$/.test(hash)) throw broken(path, `keys[${index}].hash`);
-    if (!isTenants(tenants)) throw broken(path, `keys[${index}].tenants`);
+    if (typeof name !== "string" || !NAME.test(name))
+      throw broken(path, `keys[${index}].name must have ${NAME_FORM}`);
+    if (typeof hash !== "string" || !/^[0-9a-f]{64}$/.test(hash))
+      throw broken(path, `keys[${index}].hash must be a SHA-256 in 64 lower-case hexadecimal digits`);
+    if (!isTenants(tenants))
+      throw broken(path, `keys[${index}].tenants must be a list of codenames, or null for all`);
     return { name, hash, tenants, createdAt: typeof createdAt === "string" ? createdAt : "" };
   });
 }
@@ -101,6 +104,7 @@ const broken = (path: string, what: string): Failure =>
   new Failure("invalid_settings", `keys_file ${path} is no file of keys: ${what}`);
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
+const NAME_FORM = "1 to 64 letters, digits, dots, _ and -, and begins with one of the first two";
 
 /**
  * Makes a key and adds its hash to the file, which is made, with its directory, when it is not there.
@@ -111,11 +115,7 @@ export async function addKey(
   path: string,
   { name, tenants, now }: { readonly name: string; readonly tenants: Grant["tenants"]; readonly now: Date },
 ): Promise<string> {
-  if (!NAME.test(name))
-    throw new Failure(
-      "invalid_usage",
-      "a name has 1 to 64 letters, digits, dots, _ and -, and begins with one of the first two",
-    );
+  if (!NAME.test(name)) throw new Failure("invalid_usage", `a name has ${NAME_FORM}`);
   makeDirectory(dirname(path));
   const key = `ae_${randomBytes(32).toString("base64url")}`;
   await changeKeys(path, (keys) => {

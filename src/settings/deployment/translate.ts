@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import type { TenantSearch, TenantSettings } from "../../tenants/index.ts";
-import { type PageUrl, parsePageUrl, parseUrlPrefix } from "../../urls/index.ts";
+import { compileUrlRules, type PageUrl, parsePageUrl, parseUrlPrefix } from "../../urls/index.ts";
 import { DEFAULT_SEARCH } from "../defaults.ts";
 import { type DeploymentFile, partsOf, type TenantFile } from "./schema.ts";
 import type { Deployment, FallbackSettings, InfrastructureSettings } from "./types.ts";
@@ -136,6 +136,11 @@ function warningsOf(file: DeploymentFile): string[] {
       warnings.push(
         `${where}: Tenant '${tenant.codename}' has neither a sitemap nor enable_crawler: only its entry pages are fetched`,
       );
+    if (tenant.source_type === "online")
+      for (const entry of excludedEntries(tenant))
+        warnings.push(
+          `${where}.docs_entry_url: Tenant '${tenant.codename}' excludes ${entry} by its own prefixes: it is not fetched`,
+        );
     if (
       tenant.source_type === "git" &&
       tenant.refresh_schedule !== null &&
@@ -146,4 +151,12 @@ function warningsOf(file: DeploymentFile): string[] {
       );
   }
   return warnings;
+}
+
+function excludedEntries(tenant: Extract<TenantFile, { source_type: "online" }>): readonly PageUrl[] {
+  const refusalOf = compileUrlRules({
+    allowPrefixes: prefixes(tenant.url_whitelist_prefixes),
+    denyPrefixes: prefixes(tenant.url_blacklist_prefixes),
+  });
+  return pageUrls(tenant.docs_entry_url).filter((url) => refusalOf(url, null) !== null);
 }

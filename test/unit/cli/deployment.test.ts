@@ -67,6 +67,21 @@ describe("validate", () => {
     expect(stderr).toContain("Tenant 'repo': the variable NO_SUCH_TOKEN is not set");
   });
 
+  test("warns of a folder that is not there, and of one that is a file", async () => {
+    writeFileSync(join(directory, "page.md"), "# Page");
+    const at = (codename: string, docs_root_dir: string): object => ({ ...folder, codename, docs_root_dir });
+    const list = [at("here", "."), at("gone", "no/where"), at("file", "page.md"), at("below", "page.md/x")];
+    const { exitCode, stderr } = await runCommand(["validate", written("folders.json", tenants(...list))]);
+    expect(exitCode).toBe(0);
+    const warning = (index: number, codename: string, path: string): string =>
+      `warning: ${directory}/folders.json: tenants[${index}].docs_root_dir: Tenant '${codename}': there is no folder ${join(directory, path)}`;
+    expect(stderr.trimEnd().split("\n")).toEqual([
+      warning(1, "gone", "no/where"),
+      warning(2, "file", "page.md"),
+      warning(3, "below", "page.md/x"),
+    ]);
+  });
+
   test("takes exactly one file that is there", async () => {
     expect((await runCommand(["validate"])).exitCode).toBe(2);
     expect((await runCommand(["validate", "a", "b"])).exitCode).toBe(2);
@@ -80,4 +95,18 @@ test("schema prints a JSON Schema", async () => {
   const { exitCode, stdout } = await runCommand(["schema"]);
   expect(exitCode).toBe(0);
   expect(JSON.parse(stdout)).toMatchObject({ type: "object", additionalProperties: false });
+});
+
+test.each([
+  ["package.json", "there is a file of that name"],
+  ["package.json/below", "it is not a folder"],
+])("an output root that cannot be made, %s, is refused in words", async (name, reason) => {
+  const path = join(directory, name);
+  writeFileSync(join(directory, "package.json"), "{}");
+  const run = await runCommand(["mcp"], { env: { ARTICLE_EXTRACTOR_OUTPUT_ROOT: path } });
+  expect(run).toEqual({
+    exitCode: 2,
+    stdout: "",
+    stderr: `error: ARTICLE_EXTRACTOR_OUTPUT_ROOT ${path}: ${reason}\n`,
+  });
 });

@@ -91,6 +91,29 @@ describe("a valid deployment file", () => {
     ]);
   });
 
+  test("gives a warning for each entry page that the tenant's own prefixes exclude", () => {
+    const warningsOf = (prefixes: object): readonly string[] =>
+      readJson(
+        tenants({
+          ...web,
+          enable_crawler: true,
+          docs_entry_url: "https://a.example/en/, https://a.example/de/",
+          ...prefixes,
+        }),
+      ).warnings;
+    const excluded = (url: string): string =>
+      `tenants[0].docs_entry_url: Tenant 'web' excludes ${url} by its own prefixes: it is not fetched`;
+    const [en, de] = ["https://a.example/en/", "https://a.example/de/"];
+    expect(warningsOf({})).toEqual([]);
+    expect(warningsOf({ url_whitelist_prefixes: en })).toEqual([excluded(de)]);
+    expect(warningsOf({ url_blacklist_prefixes: en })).toEqual([excluded(en)]);
+    expect(warningsOf({ url_whitelist_prefixes: "https://b.example/" })).toEqual([
+      excluded(en),
+      excluded(de),
+    ]);
+    expect(warningsOf({ url_whitelist_prefixes: `${en}, ${de}` })).toEqual([]);
+  });
+
   test("gives warnings for tokens that open more than may be meant, or nothing", () => {
     const oauth = { issuer: "https://id.example", audience: "https://docs.example/mcp" };
     const warningsOf = (more: object, mode = "online"): readonly string[] =>

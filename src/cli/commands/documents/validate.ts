@@ -1,5 +1,7 @@
+import { statSync } from "node:fs";
 import { sourceProblems } from "../../../app/index.ts";
 import { Failure } from "../../../base/failure.ts";
+import type { Deployment } from "../../../settings/index.ts";
 import { openDeployment } from "../../deployment.ts";
 import { partsOf, type Run } from "../../shell.ts";
 
@@ -16,7 +18,8 @@ export const validate: Run = async (shell) => {
   const { program, deployment } = await openDeployment(parts, file);
   const { tenants, warnings } = deployment;
   const { refused, unset } = sourceProblems(deployment, program);
-  for (const warning of [...warnings, ...unset]) parts.notices.warn(`${file}: ${warning}`);
+  for (const warning of [...warnings, ...unset, ...missingFolders(deployment)])
+    parts.notices.warn(`${file}: ${warning}`);
   if (refused.length > 0)
     throw new Failure("invalid_settings", refused.map((problem) => `${file}: ${problem}`).join("\n"));
   await parts.io.stdout.write(
@@ -24,3 +27,19 @@ export const validate: Run = async (shell) => {
   );
   return 0;
 };
+
+// The folder may be mounted later, or only where the server runs.
+const missingFolders = ({ tenants }: Deployment): readonly string[] =>
+  tenants.flatMap(({ source, codename, rootDir }, index) =>
+    source === "filesystem" && !isFolder(rootDir)
+      ? [`tenants[${index}].docs_root_dir: Tenant '${codename}': there is no folder ${rootDir}`]
+      : [],
+  );
+
+function isFolder(path: string): boolean {
+  try {
+    return statSync(path).isDirectory();
+  } catch {
+    return false;
+  }
+}

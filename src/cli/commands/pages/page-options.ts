@@ -11,7 +11,7 @@ import { Failure } from "../../../base/failure.ts";
 import { didYouMean } from "../../../base/nearest.ts";
 import type { ExtractionOptions } from "../../../extraction/index.ts";
 import { DEFAULT_EXTRACTION, ENGINES, FAVORS, type Settings } from "../../../settings/index.ts";
-import { splitCredentials, withoutCredentials } from "../../../urls/index.ts";
+import { notPageUrl, splitCredentials, withoutCredentials } from "../../../urls/index.ts";
 import { optionValue, type Typed } from "../../arguments.ts";
 import { COMMANDS } from "../../commands.ts";
 
@@ -67,7 +67,7 @@ function requireField(name: string): (typeof FIELD_NAMES)[number] {
 export function requireUrl(written: string): { readonly url: string; readonly authorization: string | null } {
   const split = splitCredentials(written);
   if (split) return split;
-  throw new Failure("invalid_url", `${showUrl(written)} is not an http or https URL${guess(written)}`);
+  throw new Failure("invalid_url", `${notPageUrl(written)}${guess(written)}`);
 }
 
 /** Formats a typed URL for a message. */

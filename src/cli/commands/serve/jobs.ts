@@ -2,7 +2,7 @@ import { mkdirSync, realpathSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { DEFAULT_NETWORK, type Program, preferenceOf } from "../../../app/index.ts";
 import { Failure } from "../../../base/failure.ts";
-import { systemCode } from "../../../base/system-error.ts";
+import { systemReason } from "../../../base/system-error.ts";
 import { type JobQueue, openJobQueue } from "../../../crawler/index.ts";
 import type { CrawlSpec, ExtractorServerOptions } from "../../../server/index.ts";
 import { DEFAULT_CRAWL, extractionDefaults, type Settings } from "../../../settings/index.ts";
@@ -57,8 +57,8 @@ export function openRoot(written: string | null): string | null {
     mkdirSync(path, { recursive: true });
     if (statSync(path).isDirectory()) return realpathSync(path);
   } catch (cause) {
-    const code = systemCode(cause) ?? String(cause);
-    throw new Failure("invalid_settings", `ARTICLE_EXTRACTOR_OUTPUT_ROOT ${path}: ${code}`, { cause });
+    const reason = systemReason(cause, "folder");
+    throw new Failure("invalid_settings", `ARTICLE_EXTRACTOR_OUTPUT_ROOT ${path}: ${reason}`, { cause });
   }
   throw new Failure("invalid_settings", `ARTICLE_EXTRACTOR_OUTPUT_ROOT ${path} is not a directory`);
 }

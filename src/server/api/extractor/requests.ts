@@ -4,7 +4,7 @@ import { Failure } from "../../../base/failure.ts";
 import { type CrawlPlan, createCrawlPlan, parseSitemapSource } from "../../../crawler/index.ts";
 import type { ExtractionOptions } from "../../../extraction/index.ts";
 import { chooseProxy, parseProxyBypass } from "../../../fetching/index.ts";
-import { splitCredentials, withoutCredentials } from "../../../urls/index.ts";
+import { notPageUrl, splitCredentials } from "../../../urls/index.ts";
 import type { InvalidField } from "../../middleware/problem.ts";
 import { invalidRequest } from "../openapi.ts";
 import { confineFile, confineNewFile, type PathCaller, type PathRules } from "./paths.ts";
@@ -86,8 +86,7 @@ export function readUrl(
 ): { readonly url: string; readonly authorization: string | null } {
   const split = splitCredentials(written);
   if (split) return split;
-  const shown = JSON.stringify(withoutCredentials(written));
-  throw wrong(field, `${shown} is not an absolute http or https URL`, "invalid_url");
+  throw wrong(field, notPageUrl(written), "invalid_url");
 }
 
 export type CrawlReading = {
@@ -125,7 +124,7 @@ export async function readCrawl(
   for (const [index, written] of (request.sitemaps ?? []).entries()) {
     const field = `sitemaps.${index}`;
     const source = parseSitemapSource(written, options.rules.root ?? options.rules.workingDirectory);
-    if (!source) throw wrong(field, "not an http or https URL, and not a file");
+    if (!source) throw wrong(field, `${notPageUrl(written)}, and not a file`);
     if (source.kind === "url") {
       sitemaps.push(withAuthorization(written, field));
       continue;

@@ -6,7 +6,7 @@ import { Failure } from "../../../base/failure.ts";
 import { systemReason } from "../../../base/system-error.ts";
 import { createCrawlPlan, type JobQueue, type JobRecord } from "../../../crawler/index.ts";
 import type { EgressCaller } from "../../../fetching/index.ts";
-import { splitCredentials } from "../../../urls/index.ts";
+import { notPageUrl, splitCredentials } from "../../../urls/index.ts";
 import { readManifest } from "../extractor/jobs/manifest.ts";
 import type { JobRunner } from "../extractor/jobs/runner.ts";
 import { type CrawlSpec, jobStatus, shownCrawl } from "../extractor/jobs/spec.ts";
@@ -126,8 +126,9 @@ export const crawls = (parts: CrawlToolParts): McpOffer => ({
 
 async function submit(raw: RawArguments, parts: CrawlToolParts, call: ToolCall): Promise<ToolFields> {
   const { queue, crawlPlace, defaults } = parts;
-  const split = splitCredentials(requiredText(raw, "url"));
-  if (!split) throw new ArgumentError("url must be an absolute http or https URL");
+  const url = requiredText(raw, "url");
+  const split = splitCredentials(url);
+  if (!split) throw new ArgumentError(`url: ${notPageUrl(url)}`);
   const prefix = optionalText(raw, "prefix");
   const { concurrency, hostDelayMs, preference, extraction } = defaults;
   const plan = createCrawlPlan({

@@ -9,7 +9,7 @@ import {
 import { onAbort } from "../../../base/abort.ts";
 import { Failure } from "../../../base/failure.ts";
 import { composeMarkdown, type ExtractionOptions } from "../../../extraction/index.ts";
-import { splitCredentials } from "../../../urls/index.ts";
+import { notPageUrl, splitCredentials } from "../../../urls/index.ts";
 import {
   ArgumentError,
   choice,
@@ -161,7 +161,7 @@ async function fetchInTime(
   { url: typed, options, seconds, signal }: Fetching,
 ): Promise<FetchedArticle> {
   const split = splitCredentials(typed);
-  if (!split) throw new ArgumentError("url must be an absolute http or https URL");
+  if (!split) throw new ArgumentError(`url: ${notPageUrl(typed)}`);
   const late = new AbortController();
   const timer = setTimeout(() => late.abort(), seconds * 1000);
   using _ = onAbort(signal, () => late.abort());

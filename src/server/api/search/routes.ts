@@ -144,8 +144,8 @@ const statuses = (registry: TenantRegistry): TenantStatus[] =>
   registry.list().map(({ codename }) => registry.status(codename));
 
 /**
- * The answer of a probe. Without a key it says nothing about the tenants: their contents and places are not
- * public. With a key for some of them it says nothing about the others.
+ * The answer of a probe. Without a key it says nothing about the tenants: their number, contents and places are
+ * not public. With a key for some of them it says nothing about the others.
  * @param seen the tenants that the caller sees; null without a key
  */
 function health(seen: TenantRegistry | null, options: SearchRoutesOptions) {
@@ -165,7 +165,7 @@ function health(seen: TenantRegistry | null, options: SearchRoutesOptions) {
   );
   return {
     status: all.every(isHealthy) ? "healthy" : "degraded",
-    tenant_count: all.length,
+    ...(seen && { tenant_count: all.length }),
     tenants,
     infrastructure: {
       operation_mode: options.isOffline ? "offline" : "online",

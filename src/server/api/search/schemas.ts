@@ -14,7 +14,7 @@ export const About = z
 export const Health = z
   .object({
     status: z.enum(["healthy", "degraded"]),
-    tenant_count: count,
+    tenant_count: count.optional().openapi({ description: "Not for callers without the key" }),
     tenants: z
       .record(
         z.string(),
