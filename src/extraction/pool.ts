@@ -41,7 +41,8 @@ export interface Extractor extends AsyncDisposable {
 }
 
 /**
- * Creates a pool of extraction workers. When a worker hangs or crashes, only the page that it worked on is lost.
+ * Creates a pool of extraction workers. When a worker hangs or crashes, only the page that it worked on is lost; a page
+ * whose worker crashes after others is tried once more, because one of those may be the cause.
  */
 export function createExtractor(options: ExtractorOptions): Extractor {
   return new WorkerPool(options);
@@ -51,6 +52,8 @@ type Job = {
   readonly task: ExtractionTask;
   readonly resolve: (extraction: Extraction) => void;
   readonly reject: (failure: Failure) => void;
+  /** Puts the job into the queue once more; false when that has been done before. */
+  readonly tryAgain: () => boolean;
 };
 
 class WorkerPool implements Extractor {
@@ -71,6 +74,7 @@ class WorkerPool implements Extractor {
   extract(task: ExtractionTask, signal?: AbortSignal, client = ""): Promise<Extraction> {
     return new Promise<Extraction>((resolve, reject) => {
       if (this.#isDisposed || signal?.aborted) return reject(cancelled(task.url));
+      let hasTriedAgain = false;
       const job: Job = {
         task,
         resolve: (extraction) => {
@@ -80,6 +84,12 @@ class WorkerPool implements Extractor {
         reject: (failure) => {
           listening[Symbol.dispose]();
           reject(failure);
+        },
+        tryAgain: () => {
+          if (hasTriedAgain || this.#isDisposed) return false;
+          hasTriedAgain = true;
+          this.#queue.push(client, job);
+          return true;
         },
       };
       const listening = onAbort(signal, () => this.#abandon(job));
@@ -169,6 +179,7 @@ type PageWorkerEvents = { readonly onIdle: () => void; readonly onEnd: () => voi
 /** One worker thread, with the page that it works on. */
 class PageWorker {
   job: Job | null = null;
+  #hasAnswered = false;
   readonly #options: ExtractorOptions;
   readonly #events: PageWorkerEvents;
   readonly #thread: WorkerThread<ExtractionTask, WorkerReply>;
@@ -186,8 +197,10 @@ class PageWorker {
       onReply: (reply) => this.#take(reply),
       onLost: (failure) => {
         const job = this.#release();
+        // A thread that has had other pages may have died of one of those.
+        const isLeftToAnother = this.#hasAnswered && failure.code === "internal" && job?.tryAgain();
         events.onEnd();
-        job?.reject(failure);
+        if (!isLeftToAnother) job?.reject(failure);
       },
       describeWork: () => `while it held ${this.#page()}`,
       startThread: options.startThread,
@@ -211,6 +224,7 @@ class PageWorker {
 
   #take(reply: WorkerReply): void {
     this.#thread.stopClock();
+    this.#hasAnswered = true;
     const job = this.#release();
     if (reply.kind === "extracted") job?.resolve(reply.extraction);
     else job?.reject(Failure.of(reply.failure));
