@@ -6,6 +6,8 @@ export type TenantSummary = { readonly codename: string; readonly description: s
 /** Everything that clients learn about a tenant. */
 export type TenantDetail = TenantSummary & {
   readonly displayName: string;
+  readonly library: string | null;
+  readonly version: string | null;
   readonly source: TenantSettings["source"];
   /** Natural questions first, then phrases, then words. */
   readonly testQueries: readonly string[];
@@ -23,6 +25,8 @@ export function describeTenant(tenant: TenantSettings): TenantDetail {
   return {
     codename: tenant.codename,
     displayName: tenant.docsName,
+    library: tenant.library,
+    version: tenant.version,
     description: cut(oneLine(tenant.description ?? madeDescription(tenant, urlPrefixes))),
     source: tenant.source,
     testQueries: [...natural, ...phrases, ...words],

@@ -70,7 +70,7 @@ function fieldsOf(tenant: TenantDetail): Record<keyof typeof FIELD_WEIGHTS, stri
   return {
     // People write `react-router` as `react router` and as `reactrouter`.
     codename: `${tenant.codename} ${tenant.codename.replace(/[-_]/g, "")}`,
-    name: `${tenant.displayName} ${tenant.displayName.replace(/[^\p{L}\p{N}]/gu, "")}`,
+    name: `${tenant.displayName} ${tenant.library ?? ""} ${tenant.version ?? ""} ${tenant.displayName.replace(/[^\p{L}\p{N}]/gu, "")}`,
     hosts: hosts.join(" "),
     description: tenant.description,
     queries: tenant.testQueries.join(" "),

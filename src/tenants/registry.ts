@@ -6,6 +6,7 @@ import type { DocumentEntry, StoredDocument } from "../search/index.ts";
 import type { TenantDetail } from "./describe.ts";
 import { documentAddresses } from "./document-address.ts";
 import { createTenantFinder, MAX_FOUND } from "./find.ts";
+import { chooseMentioned, chooseVersion, type LibraryChoice } from "./library.ts";
 import { createOpenIndexes, type OpenIndexes } from "./live-index.ts";
 import { TenantSearcher } from "./search-tenants.ts";
 import type { TenantSettings } from "./settings.ts";
@@ -30,15 +31,24 @@ export type RegistryOptions = SourceParts & {
 
 export type FetchedDocument = StoredDocument & { readonly tenant: string };
 
+export type FoundTenants = {
+  readonly tenants: readonly TenantDetail[];
+  /** Which version was chosen and why; null for a query that names none. */
+  readonly resolved: string | null;
+};
+
 /** All tenants of a deployment, as MCP, HTTP and the terminal show them. */
 export interface TenantRegistry extends AsyncDisposable {
   /** The tenants in the order of the deployment file. */
   list(): readonly TenantDetail[];
   /**
    * At most 10 tenants, the best first. Where there are no more than 10, those that do not match follow,
-   * because a model chooses better among a few than it guesses other words. None for an empty query.
+   * because a model chooses better among a few than it guesses other words. None for an empty query. A query
+   * that names a library and a version begins with the tenants of that version.
    */
-  find(query: string): readonly TenantDetail[];
+  find(query: string): FoundTenants;
+  /** See `chooseVersion`. */
+  chooseVersion(library: string, version: string | null): LibraryChoice;
   /** @throws Failure `unknown_tenant` that names the nearest codenames */
   describe(codename: string): TenantDetail;
   /**
@@ -162,10 +172,13 @@ function showTenants(tenants: ReadonlyMap<string, Tenant>, parts: ShownParts): T
   return {
     list: () => details,
     find: (query) => {
-      const found = finder.find(query);
-      if (details.length > MAX_FOUND || query.trim() === "") return found;
-      return [...found, ...details.filter((detail) => !found.includes(detail))];
+      const choice = chooseMentioned(details, query);
+      const chosen = details.filter(({ codename }) => choice?.codenames.includes(codename));
+      const isComplete = details.length > MAX_FOUND || query.trim() === "";
+      const found = new Set([...chosen, ...finder.find(query), ...(isComplete ? [] : details)]);
+      return { tenants: [...found].slice(0, MAX_FOUND), resolved: choice?.resolved ?? null };
     },
+    chooseVersion: (library, version) => chooseVersion(details, library, version),
     describe: (codename) => tenantOf(codename).detail,
     search: (codename, query, search) => tenantOf(codename).search(query, search),
     searchTogether: (codenames, query, search) => {

@@ -8,6 +8,10 @@ type CommonTenant = {
   readonly docsName: string;
   /** What the documentation is about; null generates it from the rest. */
   readonly description: string | null;
+  /** The library that is documented, as its package manager names it; null for no single one. */
+  readonly library: string | null;
+  /** The version of the library, which begins with a number or `v`; null for no version in particular. */
+  readonly version: string | null;
   /** An absolute path. */
   readonly rootDir: string;
   /** The tenant's own setting, else that of the infrastructure. */

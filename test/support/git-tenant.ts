@@ -74,6 +74,8 @@ const TENANT: Omit<GitTenant, "rootDir" | "repositoryUrl"> = {
   codename: "handbook",
   docsName: "Handbook",
   description: null,
+  library: null,
+  version: null,
   allowIndexBuilds: true,
   testQueries: { natural: [], phrases: [], words: [] },
   search: {

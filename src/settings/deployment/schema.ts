@@ -147,10 +147,18 @@ const queries = v.optional(v.array(words, "be a list of texts"), []);
 
 const CODENAME = "be 2 to 64 lower-case letters, digits, _ and -, beginning with a letter";
 
+const VERSION =
+  "be a version that begins with a number, like 18.2.0, v2 or 2024.1, of at most 100 characters";
+
 const common = {
   codename: v.pipe(v.string(CODENAME), v.regex(/^[a-z][a-z0-9_-]{1,63}$/, CODENAME)),
   docs_name: words,
   description: v.optional(v.nullable(words), null),
+  library: v.optional(v.nullable(v.pipe(words, v.maxLength(200, "have at most 200 characters"))), null),
+  version: v.optional(
+    v.nullable(v.pipe(v.string(VERSION), v.trim(), v.maxLength(100, VERSION), v.regex(/^v?\d/i, VERSION))),
+    null,
+  ),
   docs_root_dir: words,
   refresh_schedule: v.optional(
     v.nullable(

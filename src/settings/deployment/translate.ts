@@ -63,6 +63,8 @@ function toTenant(tenant: TenantFile, file: DeploymentFile, directory: string): 
     codename: tenant.codename,
     docsName: tenant.docs_name,
     description: tenant.description,
+    library: tenant.library,
+    version: tenant.version,
     rootDir: resolve(directory, tenant.docs_root_dir),
     allowIndexBuilds: tenant.allow_index_builds ?? file.infrastructure.allow_index_builds,
     testQueries: tenant.test_queries ?? { natural: [], phrases: [], words: [] },
@@ -128,6 +130,8 @@ function warningsOf(file: DeploymentFile): string[] {
     );
   for (const [index, tenant] of file.tenants.entries()) {
     const where = `tenants[${index}]`;
+    if (tenant.version !== null && tenant.library === null)
+      warnings.push(`${where}.version: without library nothing asks for it`);
     if (
       tenant.source_type === "online" &&
       !tenant.enable_crawler &&

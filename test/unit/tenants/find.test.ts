@@ -6,6 +6,8 @@ import { folder, readJson, repository, tenants, web } from "../../support/deploy
 const detail = (codename: string, displayName: string, description: string, host = ""): TenantDetail => ({
   codename,
   displayName,
+  library: null,
+  version: null,
   description,
   source: "online",
   testQueries: [],

@@ -1,6 +1,16 @@
 import { SNIPPET_STYLES } from "../../../search/index.ts";
 import type { TenantDetail } from "../../../tenants/index.ts";
-import { choice, flag, integer, names, type RawArguments, requiredText, requiredWords } from "./arguments.ts";
+import {
+  ArgumentError,
+  choice,
+  flag,
+  integer,
+  names,
+  optionalText,
+  type RawArguments,
+  requiredText,
+  requiredWords,
+} from "./arguments.ts";
 import { DEFAULT_MAX_CHARS, type FetchOptions, fetchDocument } from "./fetch-document.ts";
 import {
   bindTool,
@@ -38,10 +48,11 @@ const TOOLS: readonly ToolDefinition<ToolOptions>[] = [
     description:
       "Choose documentation sets (tenants) by topic, product or version; typos are fine. About 20 tokens a set.",
     inputSchema: objectOf({ query: TEXT }, ["query"]),
-    outputSchema: resultOf({ query: TEXT, count: WHOLE, tenants }),
+    outputSchema: resultOf({ query: TEXT, count: WHOLE, tenants, resolved: TEXT }, ["resolved"]),
     answer: (raw, { registry }) => {
       const query = requiredText(raw, "query");
-      return { query, ...summaries(registry.find(query)) };
+      const { tenants, resolved } = registry.find(query);
+      return { query, ...summaries(tenants), ...(resolved !== null && { resolved }) };
     },
     empty: (raw) => ({ query: written(raw, "query"), count: 0, tenants: [] }),
   },
@@ -83,6 +94,8 @@ const TOOLS: readonly ToolDefinition<ToolOptions>[] = [
       {
         query: TEXT,
         tenant_codename: { ...TEXT, description: "one, or several with commas; default: all" },
+        library: TEXT,
+        version: { ...TEXT, description: "the nearest not above it" },
         size: { type: "integer", minimum: 1, maximum: 100, default: 10 },
         word_match: { type: "boolean", default: false, description: "exact words only, no stemming" },
       },
@@ -106,9 +119,10 @@ const TOOLS: readonly ToolDefinition<ToolOptions>[] = [
           ),
         },
         skipped: { type: "array", items: TEXT, description: "tenants that could not be searched, and why" },
+        resolved: TEXT,
         stats: objectOf({ total_docs: WHOLE, query_time_ms: { type: "number" } }, []),
       },
-      ["skipped", "stats"],
+      ["skipped", "resolved", "stats"],
     ),
     answer: search,
     messageOf: (failure) =>
@@ -182,8 +196,8 @@ const describe = (detail: TenantDetail) => ({
 });
 
 function search(raw: RawArguments, options: ToolOptions): ToolFields {
-  const codenames = names(raw, "tenant_codename");
   const query = requiredWords(raw, "query");
+  const { codenames, ...chosen } = chosenTenants(raw, options);
   const answer = options.registry.searchTogether(codenames, query, {
     size: integer(raw, "size", { min: 1, max: 100, fallback: 10 }),
     wordMatch: flag(raw, "word_match"),
@@ -199,8 +213,26 @@ function search(raw: RawArguments, options: ToolOptions): ToolFields {
     anchor,
   }));
   const skipped = answer.failures.map(({ message }) => message);
-  const found = { query, results, ...(skipped.length > 0 && { skipped }) };
+  const found = { query, results, ...chosen, ...(skipped.length > 0 && { skipped }) };
   if (!options.includeStats) return found;
   const stats = { total_docs: answer.documentCount, query_time_ms: Math.round(answer.queryMs * 100) / 100 };
   return { ...found, stats };
+}
+
+/** The tenants to search, null for all, and which version they are of when one was asked for. */
+function chosenTenants(
+  raw: RawArguments,
+  { registry }: ToolOptions,
+): { readonly codenames: readonly string[] | null; readonly resolved?: string } {
+  const codenames = names(raw, "tenant_codename");
+  // Some clients send an empty text for what is left out.
+  const library = optionalText(raw, "library") || null;
+  const version = optionalText(raw, "version") || null;
+  if (library === null) {
+    if (version !== null) throw new ArgumentError("version needs library");
+    return { codenames };
+  }
+  if (codenames) throw new ArgumentError("give tenant_codename or library, not both");
+  const { codenames: chosen, resolved } = registry.chooseVersion(library, version);
+  return { codenames: chosen, resolved };
 }
