@@ -1,6 +1,5 @@
 export { composeDocument, composeHtml, composeMarkdown } from "./compose.ts";
-export { extractBody, withSmallPagesHere } from "./here.ts";
-export { createExtractor, type Extractor } from "./pool.ts";
+export { createExtractor, type Extractor, extractBody, withSmallPagesHere } from "./pool.ts";
 export {
   type Article,
   type BodyKind,
@@ -13,4 +12,4 @@ export {
   PAGE_TYPES,
   type Rendering,
 } from "./types.ts";
-export { unmatchedExclusion } from "./warnings.ts";
+export { unmatchedExclusion } from "./words.ts";

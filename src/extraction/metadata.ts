@@ -1,7 +1,6 @@
 import { isRecord } from "../base/json.ts";
 import { type PageUrl, resolveHref } from "../urls/index.ts";
-import { textOf } from "./json-ld.ts";
-import { detached, firstOf, type Sourced, tidyValue } from "./meta-tags.ts";
+import { pixels } from "./links.ts";
 import {
   chooseByline,
   chooseDates,
@@ -10,10 +9,10 @@ import {
   describeDates,
   describeTitles,
 } from "./metadata/choose.ts";
+import { firstOf, type Sourced, textOf } from "./metadata/declared.ts";
 import { type MetadataInput, type MetadataPage, viewPage } from "./metadata/metadata-page.ts";
 import type { PageFacts } from "./page/page-model.ts";
-import { pixels } from "./references.ts";
-import { foldForComparison } from "./text.ts";
+import { detached, foldForComparison, tidyValue } from "./text.ts";
 import type { Article, MetadataSource } from "./types.ts";
 
 /** The language in `sources` is null here, because it is found in the content later. */

@@ -3,7 +3,7 @@ import { Failure } from "../base/failure.ts";
 import { FairQueue } from "../base/fair-queue.ts";
 import { type StartThread, WorkerThread } from "../base/worker-thread.ts";
 import type { PageUrl } from "../urls/index.ts";
-import type { Extraction, ExtractionTask, WorkerReply } from "./types.ts";
+import type { ExtractHtml, Extraction, ExtractionTask, WorkerReply } from "./types.ts";
 
 export type ExtractorOptions = {
   /** The maximum number of worker threads, at least 1. A thread starts when there is work for it. */
@@ -255,3 +255,39 @@ class PageWorker {
 
 const cancelled = (url: PageUrl | null): Failure =>
   new Failure("cancelled", `extracting ${url ?? "the page"} was cancelled`);
+
+// The engine is loaded with the first page. A program that extracts on workers does not need it on its own thread,
+// where loading it took a tenth of the CPU time of a whole page.
+const engine = () => import("./extract.ts");
+
+/** Extracts a body of any kind on the calling thread; throws as `extractHtml`. */
+export const extractBody = async (task: ExtractionTask): Promise<Extraction> =>
+  (await engine()).extractBody(task);
+
+/**
+ * Extracts one page on the calling thread. One pass over the page yields the article, the links, the robots
+ * directives and the canonical URL.
+ * @param url the page's final URL, which relative references resolve against; null leaves them relative
+ * @throws Failure `invalid_usage` for a wrong selector, `too_large` for trees nested too deeply for one,
+ * `too_complex` for too many elements,
+ * `internal` for a page that the libraries cannot take
+ */
+export const extractHtml: ExtractHtml = async (html, url, options) =>
+  (await engine()).extractHtml(html, url, options);
+
+/**
+ * Extracts bodies of at most `maxChars` characters on the calling thread, and all others on the workers of `pool`.
+ * This suits a program that extracts one page: starting a worker costs more than extracting a small page, and a small
+ * page cannot block the thread for long. Pages for the engine `readability` always go to the pool, because 500 kB of
+ * nested frames keep it busy for 15 s.
+ */
+export const withSmallPagesHere = (pool: Extractor, maxChars: number): Extractor => ({
+  workers: pool.workers,
+  extract: async (task, signal) => {
+    const isQuick = task.body.length <= maxChars && task.options.engine === "article-extractor";
+    if (!isQuick) return pool.extract(task, signal);
+    if (signal?.aborted) throw new Failure("cancelled", "the extraction was cancelled before it began");
+    return extractBody(task);
+  },
+  [Symbol.asyncDispose]: () => pool[Symbol.asyncDispose](),
+});

@@ -1,6 +1,6 @@
 import { isRecord, parseJson } from "../base/json.ts";
 import { wordsOf } from "../base/text.ts";
-import { type JsonLdObject, textOf } from "./json-ld.ts";
+import { type JsonLdObject, textOf } from "./metadata/declared.ts";
 import type { PageFacts } from "./page/page-model.ts";
 import type { PageType } from "./types.ts";
 

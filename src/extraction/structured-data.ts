@@ -1,5 +1,5 @@
 import { Failure } from "../base/failure.ts";
-import { nestingOf, parseLeniently } from "./json-ld.ts";
+import { nestingOf, parseLeniently } from "./metadata/declared.ts";
 import type { ScannedPage } from "./page/page-model.ts";
 import { parseDocument } from "./parse.ts";
 import { collapseSpace } from "./text.ts";

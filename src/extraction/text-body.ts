@@ -5,12 +5,10 @@ import { type RenderedContent, renderHtml } from "./content.ts";
 import type { Block, ContentDocument } from "./document/model.ts";
 import { toMarkdown } from "./document/write/markdown.ts";
 import { linksOf } from "./links.ts";
-import { tidyValue } from "./meta-tags.ts";
 import { scanPage } from "./page/scan.ts";
-import { foldForComparison, removeInvisible } from "./text.ts";
+import { foldForComparison, removeInvisible, tidyValue } from "./text.ts";
 import type { Article, Extraction, ExtractionOptions, Link } from "./types.ts";
-import { unmatchedExclusion, warningsFor } from "./warnings.ts";
-import { countWords } from "./words.ts";
+import { countWords, unmatchedExclusion, warningsFor } from "./words.ts";
 
 /**
  * Extracts a Markdown body. The Markdown passes through, its first heading becomes the title, and the other

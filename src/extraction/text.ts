@@ -1,15 +1,8 @@
-const BLOCKS = new Set(
-  `ADDRESS ARTICLE ASIDE BLOCKQUOTE CAPTION DD DETAILS DIV DL DT FIGCAPTION FIGURE FOOTER H1 H2 H3 H4 H5 H6
-   HEADER HR LI MAIN OL P PRE SECTION SUMMARY TABLE TR UL`.split(/\s+/),
-);
-// These blocks follow each other line by line; all others are separated by a blank line.
-const LINES = new Set(["LI", "TR", "DT", "DD", "SUMMARY"]);
-
 /** Collapses white space as a browser does: one space between words, none at the ends. */
 export const collapseSpace = (text: string): string => withSingleSpaces(text).trim();
 
 /** Replaces each run of white space with one space. */
-const withSingleSpaces = (text: string): string => (hasRuns(text) ? text.replace(/\s+/g, " ") : text);
+export const withSingleSpaces = (text: string): string => (hasRuns(text) ? text.replace(/\s+/g, " ") : text);
 
 const SPACE = 32;
 const NO_BREAK_SPACE = 160;
@@ -104,127 +97,6 @@ function keepShapers(_match: string, base: string, run: string): string {
   return base + selector + joiner;
 }
 
-/** Collects the lines of a text as its elements, named in capitals, open and close. */
-export class TextWriter {
-  #out = "";
-  /**
-   * The finished cells of the line, kept apart from what follows: one string of both would be copied for each cell.
-   */
-  #cells: string[] = [];
-  #line = "";
-  /** White space would not be shown here: at the start of a line or cell, or after a space. */
-  #isSpaced = true;
-  #preDepth = 0;
-  #isPreStart = false;
-  #cellDepth = 0;
-  /**
-   * The number of cells so far in the row of each open table; the first entry is for rows outside a table.
-   */
-  readonly #rowCells: number[] = [0];
-  /** A block has ended inside the cell: the next text starts a line, if any comes before the cell ends. */
-  #hasCellBreak = false;
-  #isCellEmpty = true;
-  #pendingBreaks = 0;
-
-  text(value: string): void {
-    if (this.#preDepth > 0) this.#preText(value);
-    else {
-      const collapsed = withSingleSpaces(value);
-      const shown = this.#isSpaced || this.#hasCellBreak ? collapsed.trimStart() : collapsed;
-      if (shown === "") return;
-      this.#breakCellLine();
-      this.#line += shown;
-      this.#isSpaced = shown.endsWith(" ");
-      this.#isCellEmpty = false;
-    }
-  }
-
-  open(name: string, parent: string): void {
-    if (name === "TABLE") this.#rowCells.push(0);
-    if (name === "TD" || name === "TH") this.#openCell();
-    // The second line break in a row ends the paragraph.
-    else if (name === "BR") this.#breakBlock(this.#line.trim() === "" ? 2 : 1, name);
-    else if (BLOCKS.has(name)) this.#breakBlock(breaksAround(name, parent), name);
-    if (name === "PRE") {
-      this.#preDepth++;
-      this.#isPreStart = true;
-    }
-  }
-
-  close(name: string, parent: string): void {
-    if (name === "PRE") this.#preDepth--;
-    if (name === "TD" || name === "TH") this.#cellDepth--;
-    if (BLOCKS.has(name)) this.#breakBlock(breaksAround(name, parent), name);
-    if (name === "TABLE" && this.#rowCells.length > 1) this.#rowCells.pop();
-  }
-
-  finish(): string {
-    this.#endLine(0);
-    return this.#out;
-  }
-
-  #preText(value: string): void {
-    // HTML drops the line break right after the start tag.
-    const shown = this.#isPreStart ? value.replace(/^\n/, "") : value;
-    this.#isPreStart = false;
-    if (shown === "") return;
-    this.#breakCellLine();
-    this.#line += shown;
-    this.#isSpaced = shown.endsWith(" ");
-    this.#isCellEmpty = false;
-  }
-
-  #openCell(): void {
-    const row = this.#rowCells.length - 1;
-    if ((this.#rowCells[row] ?? 0) > 0) {
-      this.#cells.push(this.#line.trimEnd());
-      this.#line = "";
-    }
-    this.#rowCells[row] = (this.#rowCells[row] ?? 0) + 1;
-    this.#cellDepth++;
-    this.#isSpaced = true;
-    this.#isCellEmpty = true;
-    this.#hasCellBreak = false;
-  }
-
-  #breakBlock(breaks: number, name: string): void {
-    if (this.#preDepth > 0) {
-      const isStarted = this.#cells.length > 0 || this.#line !== "";
-      if (name === "BR" || (isStarted && !this.#line.endsWith("\n"))) this.#line += "\n";
-    } else if (name === "TR" || name === "TABLE") {
-      this.#endLine(this.#cellDepth > 0 ? 1 : breaks);
-      if (name === "TR") this.#rowCells[this.#rowCells.length - 1] = 0;
-    } else if (this.#cellDepth > 0) this.#hasCellBreak = true;
-    else this.#endLine(breaks);
-  }
-
-  // Breaks the line inside a cell without ending the row.
-  #breakCellLine(): void {
-    if (this.#hasCellBreak && !this.#isCellEmpty) this.#endLine(1);
-    this.#hasCellBreak = false;
-  }
-
-  #endLine(breaks: number): void {
-    // Empty cells keep the others in their columns, except at the end of the row.
-    const line = (this.#cells.length > 0 ? [...this.#cells, this.#line].join("\t") : this.#line).trimEnd();
-    if (line !== "") {
-      if (this.#out !== "") this.#out += "\n".repeat(Math.max(this.#pendingBreaks, 1));
-      this.#out += line;
-      this.#pendingBreaks = breaks;
-    } else this.#pendingBreaks = Math.max(this.#pendingBreaks, breaks);
-    if (this.#cells.length > 0) this.#cells = [];
-    this.#line = "";
-    this.#isSpaced = true;
-  }
-}
-
-const LISTS = new Set(["UL", "OL", "DL"]);
-
-function breaksAround(name: string, parent: string): number {
-  const isInnerList = LISTS.has(name) && (LINES.has(parent) || LISTS.has(parent));
-  return isInnerList || LINES.has(name) ? 1 : 2;
-}
-
 /**
  * Matches the text of a heading's link to itself: a sign, a character of an icon font (from the private use area), or
  * nothing. Such a link is a tool of the site, not content.
@@ -280,3 +152,25 @@ export function unescapeTwice(text: string): string {
     },
   );
 }
+
+const MAX_VALUE_LENGTH = 1000;
+
+/**
+ * Reduces a value to one visible line of at most 1000 characters. The result may share memory with the page.
+ */
+export const visibleLine = (text: string): string =>
+  cut(collapseSpace(removeInvisible(text)), MAX_VALUE_LENGTH);
+
+/** Does the same and returns a copy that shares no memory with the page. */
+export const tidyValue = (text: string): string => detached(visibleLine(text));
+
+/** Copies a text: a substring of a page keeps the whole page in memory as long as it lives. */
+export const detached = (text: string): string => JSON.parse(JSON.stringify(text)) as string;
+
+/** Copies many texts, much faster than one by one. */
+export const detachedAll = (texts: readonly string[]): string[] =>
+  JSON.parse(JSON.stringify(texts)) as string[];
+
+/** Returns at most the first `length` UTF-16 units of a text, without splitting a surrogate pair. */
+export const cut = (text: string, length: number): string =>
+  text.slice(0, /[\ud800-\udbff]/.test(text.charAt(length - 1)) ? length - 1 : length);

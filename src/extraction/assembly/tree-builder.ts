@@ -5,10 +5,10 @@ import {
   find,
   findAll,
   named,
-  textOf as textIn,
+  textOf,
   wordsOfClass,
 } from "../document/tree.ts";
-import { ElementFlag, type PageModel, textOf } from "../page/page-model.ts";
+import { ElementFlag, type PageModel, textAt } from "../page/page-model.ts";
 import { scanPage } from "../page/scan.ts";
 import { codesOf, decodeAttribute, EntityText } from "../page/source-text.ts";
 import { FIRST_UNKNOWN_TAG, Tag, TagTrait, tagAt, tagName, traitsOf } from "../page/tags.ts";
@@ -41,7 +41,7 @@ export class TreeBuilder {
 
   /** @param text number in the model */
   text(text: number): void {
-    this.#at.appendText(textOf(this.#model, text));
+    this.#at.appendText(textAt(this.#model, text));
   }
 
   /** Ends a line of preformatted text that has no line break of its own. */
@@ -103,7 +103,7 @@ const isImage = named("IMG");
 /** Removes the links from headings to themselves; they are tools of the site, not text. */
 function removePermalinks(root: ContentElement): void {
   for (const link of findAll(root, named("A"))) {
-    const isSign = link.getAttribute("href")?.includes("#") && PERMALINK_SIGN.test(textIn(link));
+    const isSign = link.getAttribute("href")?.includes("#") && PERMALINK_SIGN.test(textOf(link));
     if (isSign && !find(link, isImage) && ancestorWhere(link, MAX_DEPTH, isTitle)) link.remove();
   }
 }

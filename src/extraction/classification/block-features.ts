@@ -1,5 +1,5 @@
 import { type Features, features, given, joined, numbered } from "../features.ts";
-import { GROUP_COUNT } from "../page/class-groups.ts";
+import { GROUP_COUNT } from "../page/attributes.ts";
 import { ElementFlag, type PageFacts } from "../page/page-model.ts";
 import { FIRST_UNKNOWN_TAG, Tag } from "../page/tags.ts";
 import { TextStat } from "../page/word-stats.ts";
@@ -7,12 +7,13 @@ import {
   COUNT_LIMITS,
   markPageWords,
   PAGE_SIGNS,
+  PATTERN_COUNT,
   type PageWords,
+  patternsOf,
   readPageSigns,
   WordMark,
 } from "./page-signs.ts";
 import { type PageTree, STRUCTURE_COUNT } from "./page-tree.ts";
-import { PATTERN_COUNT, patternsOf } from "./text-patterns.ts";
 import type { FeatureHints } from "./trees.ts";
 
 /** The number of levels above a block whose size and links are features. */

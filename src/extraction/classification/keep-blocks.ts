@@ -5,7 +5,6 @@ import { type Favor, PAGE_TYPES } from "../types.ts";
 import { headingLevel } from "./block-features.ts";
 import { addIntroduced, completeCards } from "./cards.ts";
 import { placeOf } from "./context-features.ts";
-import { dropFurniture } from "./page-furniture.ts";
 import type { PageTree } from "./page-tree.ts";
 import { findRegion, NOT_SHOWN, type Region } from "./region.ts";
 import { plateauOf } from "./trees.ts";
@@ -68,7 +67,7 @@ const LEAST_OF_LIKE_PLACES = 0.05;
 /** The number of words in the container of the content: those that are kept, and all that readers see. */
 export type MainPart = { readonly kept: number; readonly total: number };
 
-export type Judgement = {
+type Judgement = {
   /** The probability of each candidate. */
   readonly p: Float32Array;
   /** The probability of each page type. */
@@ -76,7 +75,7 @@ export type Judgement = {
   readonly favor: Favor;
 };
 
-export type KeptBlocks = {
+type KeptBlocks = {
   /** The numbers of the blocks, ascending. */
   readonly blocks: Int32Array;
   /**
@@ -289,4 +288,43 @@ function mayRepeat({ tag, parent, classId, names }: PageModel, element: number):
 function parentOf({ blocks, parent, tag }: PageModel, block: number): number {
   const holder = parent[blocks.element[block]!] ?? -1;
   return holder >= 0 && tag[holder] === Tag.body ? -1 : holder;
+}
+
+/** What systems of documentation set around the text on each page, which the trees take for content. */
+
+const MOST_WORDS = 8;
+const FURNITURE_LINKS = 0.9;
+/** An address of the page's source in a repository's editor. */
+const EDIT_ADDRESS = /\bhref\s*=\s*["']?[^"'\s>]{1,300}\/(?:-\/)?_?edit\/[^"'\s>]{1,300}/i;
+const EDIT_WORDS =
+  /^(?:edit|improve|suggest (?:an edit|edits|changes) (?:to|on)|view|show) (?:this |the )?(?:page|doc|document|file|source|page source|source of this page)?(?: ?source)?(?: ?on (?:github|gitlab|bitbucket|codeberg))?$/i;
+/** DocBook's rows of "Prev, Up, Next" above and below each page. */
+const ROW_OF_LINKS = /(?:^|\s)nav(?:header|footer)(?:\s|$)/;
+
+/** Takes out of the choice the links to a page's source, and rows of links to the pages around it. */
+function dropFurniture(tree: PageTree, isChosen: Uint8Array): void {
+  const { model, candidates } = tree;
+  const isRow = model.names.map((name) => ROW_OF_LINKS.test(name));
+  const hasRow = isRow.includes(true);
+  for (let index = 0; index < candidates.length; index++) {
+    if (isChosen[index] === 0) continue;
+    const block = candidates[index]!;
+    if (isEditLink(model, block) || (hasRow && isInRow(model, isRow, block))) isChosen[index] = 0;
+  }
+}
+
+function isEditLink(model: PageModel, block: number): boolean {
+  const { stats, text, firstText } = model.blocks;
+  const at = block * TextStat.count;
+  if (stats[at + TextStat.words]! > MOST_WORDS) return false;
+  if (stats[at + TextStat.linkChars]! < FURNITURE_LINKS * stats[at + TextStat.chars]!) return false;
+  if (EDIT_WORDS.test(text[block]!.trim())) return true;
+  let link = model.textParent[firstText[block]!]!;
+  while (link >= 0 && model.tag[link] !== Tag.a) link = model.parent[link]!;
+  return link >= 0 && EDIT_ADDRESS.test(model.html.slice(model.openStart[link]!, model.openEnd[link]!));
+}
+
+function isInRow({ blocks, parent, classId }: PageModel, isRow: readonly boolean[], block: number): boolean {
+  for (let at = blocks.element[block]!; at >= 0; at = parent[at]!) if (isRow[classId[at]!]) return true;
+  return false;
 }

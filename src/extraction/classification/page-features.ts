@@ -1,5 +1,5 @@
 import { each, features, flag, given, joined, rowsOf } from "../features.ts";
-import { GROUP_COUNT } from "../page/class-groups.ts";
+import { GROUP_COUNT } from "../page/attributes.ts";
 import type { PageFacts } from "../page/page-model.ts";
 import { BLOCK_FEATURES } from "./block-features.ts";
 import { PAGE_SIGNS } from "./page-signs.ts";

@@ -1,4 +1,4 @@
-import { isTrackingPixel, type References } from "../references.ts";
+import { isTrackingPixel, type References } from "../links.ts";
 import { removeInvisible } from "../text.ts";
 import type { Block, Inline, Locale, RubyPart, SpanTag } from "./model.ts";
 import {

@@ -1,9 +1,8 @@
 import type { PageUrl } from "../../urls/index.ts";
-import { References } from "../references.ts";
+import { References } from "../links.ts";
 import { removeInvisible } from "../text.ts";
 import { admonitionKind, alertMark } from "./canonical/admonition.ts";
-import { addToItems, isLayout, numberOf, runsOf, taskState, withoutMark } from "./list-items.ts";
-import type { Block, ContentDocument, Definition, Footnote, Inline, ListItem } from "./model.ts";
+import type { Block, ContentDocument, Footnote, Inline, ListItem } from "./model.ts";
 import { isShown, normalisePhrases, splitAtBlankLines } from "./normalise.ts";
 import {
   type BlockReader,
@@ -15,7 +14,15 @@ import {
   readPhrase,
   readPhrases,
 } from "./read-inlines.ts";
-import { readTable } from "./read-table.ts";
+import {
+  addToItems,
+  isListLayout,
+  numberOf,
+  readTable,
+  runsOf,
+  taskState,
+  withoutMark,
+} from "./read-table.ts";
 import {
   ancestorWhere,
   BLOCKS,
@@ -184,7 +191,7 @@ class Reader implements BlockReader {
 
   #list(element: ContentElement, place: Place): Block[] {
     if (place.nesting >= MAX_NESTING) return this.blocks(element, place);
-    const inner: Place = { ...place, nesting: place.nesting + 1, locale: {}, link: place.link };
+    const inner = within(place);
     const items: ListItem[] = [];
     const numbers: (number | null)[] = [];
     let holdsSections = false;
@@ -201,7 +208,7 @@ class Reader implements BlockReader {
     }
     if (items.length === 0) return [];
     const isOrdered = element.name === "OL";
-    if (!isOrdered && isLayout(items, holdsSections)) return items.flatMap(({ blocks }) => blocks);
+    if (!isOrdered && isListLayout(items, holdsSections)) return items.flatMap(({ blocks }) => blocks);
     const start = numberOf(element, "start") ?? 1;
     if (!isOrdered) return [{ kind: "list", isOrdered, start, items, ...place.locale }];
     return runsOf(items, numbers, start).map((run) => ({ kind: "list", isOrdered, ...run, ...place.locale }));
@@ -224,18 +231,15 @@ class Reader implements BlockReader {
   #definitions(element: ContentElement, place: Place): Block[] {
     // Questions and answers are often written this way, with headings as terms; manuals have signatures of several
     // lines.
-    const hasBlocks =
-      find(
-        element,
-        (inner) => isHeadingOrCode(inner) && ancestorWhere(inner, MAX_ELEMENT_DEPTH, isTerm) !== null,
-      ) !== null;
-    if (hasBlocks || place.nesting >= MAX_NESTING) return this.blocks(element, place);
+    const isBlockOfTerm = (inner: ContentElement): boolean =>
+      isHeadingOrCode(inner) && ancestorWhere(inner, MAX_ELEMENT_DEPTH, isTerm) !== null;
+    if (find(element, isBlockOfTerm) || place.nesting >= MAX_NESTING) return this.blocks(element, place);
     const groups: { terms: Inline[][]; definitions: Block[][] }[] = [];
-    const inner: Place = { ...place, nesting: place.nesting + 1, locale: {} };
+    const inner = within(place);
     const parts = element.children.flatMap((child) => (child.name === "DIV" ? child.children : [child]));
     for (const part of parts) {
       if (DROPPED.has(part.name) || this.#isFootnote(part, inner)) continue;
-      let group = groups.at(-1);
+      const group = groups.at(-1);
       if (part.name === "DT") {
         const term = this.phrases(part, inner);
         if (!isShown(term)) continue;
@@ -245,19 +249,15 @@ class Reader implements BlockReader {
       }
       const blocks = part.name === "DD" ? this.blocks(part, inner) : this.#loose(part, inner);
       if (blocks.length === 0) continue;
-      if (!group) {
-        group = { terms: [], definitions: [] };
-        groups.push(group);
-      }
-      group.definitions.push(blocks);
+      if (group) group.definitions.push(blocks);
+      else groups.push({ terms: [], definitions: [blocks] });
     }
-    const shown: Definition[] = groups;
-    return shown.length === 0 ? [] : [{ kind: "definitions", groups: shown, ...place.locale }];
+    return groups.length === 0 ? [] : [{ kind: "definitions", groups, ...place.locale }];
   }
 
   #quote(element: ContentElement, place: Place): Block[] {
     if (place.nesting >= MAX_NESTING) return this.blocks(element, place);
-    const inner: Place = { ...place, nesting: place.nesting + 1, locale: {} };
+    const inner = within(place);
     const kind = admonitionKind(element);
     if (kind !== null) return this.#admonition(element, kind, inner);
     const mark = alertMark(element);
@@ -307,7 +307,7 @@ class Reader implements BlockReader {
 
   #details(element: ContentElement, place: Place): Block[] {
     if (place.nesting >= MAX_NESTING) return this.blocks(element, place);
-    const inner: Place = { ...place, nesting: place.nesting + 1, locale: {} };
+    const inner = within(place);
     const title = element.children.find((child) => child.name === "SUMMARY");
     title?.remove();
     // A heading that folds its section remains a heading: readers of Markdown look for it by its level.
@@ -348,8 +348,7 @@ class Reader implements BlockReader {
     const out: Block[] = [];
     let text = "";
     const flush = (): void => {
-      const children = normalisePhrases([{ kind: "text", text: removeInvisible(text) }]);
-      if (isShown(children)) out.push({ kind: "paragraph", children });
+      out.push(...this.#looseText(text));
       text = "";
     };
     let node = parent.firstChild;
@@ -363,6 +362,9 @@ class Reader implements BlockReader {
     return out;
   }
 }
+
+/** The place inside a list, a quotation or a similar block. */
+const within = (place: Place): Place => ({ ...place, nesting: place.nesting + 1, locale: {} });
 
 // A heading is already bold.
 const withoutBold = (inlines: readonly Inline[]): Inline[] => {

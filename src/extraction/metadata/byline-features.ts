@@ -2,10 +2,15 @@ import { each, features, flag, joined, ofPart, rowsOf } from "../features.ts";
 import { ElementFlag } from "../page/page-model.ts";
 import { foldedWords, foldForComparison, shareIn } from "../text.ts";
 import { type MetadataSource, PAGE_TYPES } from "../types.ts";
-import { BYLINE_KINDS, type BylineKind, type BylineMention, sourceOfByline } from "./byline-mentions.ts";
-import type { MetadataPage } from "./metadata-page.ts";
-import { foldNames, startsSpoken } from "./person-names.ts";
-import { Around, inside, NameGroup, named, near, type Places } from "./places.ts";
+import {
+  BYLINE_KINDS,
+  type BylineKind,
+  type BylineMention,
+  foldNames,
+  sourceOfByline,
+  startsSpoken,
+} from "./byline-mentions.ts";
+import { Around, inside, type MetadataPage, NameGroup, named, near, type Places } from "./metadata-page.ts";
 
 /** A byline of one name or several, with every mention of it. */
 export type BylineCandidate = {

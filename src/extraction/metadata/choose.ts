@@ -1,5 +1,4 @@
 import { loadTrees, predict, type Trees } from "../classification/trees.ts";
-import type { Sourced } from "../meta-tags.ts";
 import { foldedWords, foldForComparison, shareIn } from "../text.ts";
 import {
   BYLINE_FEATURES,
@@ -23,6 +22,7 @@ import {
   saysModified,
   sourceOfKind,
 } from "./date-mentions.ts";
+import type { Sourced } from "./declared.ts";
 import type { MetadataPage } from "./metadata-page.ts";
 import { BYLINE_TREES, DATE_TREES, TITLE_TREES } from "./metadata-trees.ts";
 import {

@@ -1,5 +1,4 @@
 import { each, features, flag, given, joined, ofPart, rowsOf } from "../features.ts";
-import { typesOf } from "../json-ld.ts";
 import { ElementFlag, type ScannedPage } from "../page/page-model.ts";
 import { PAGE_TYPES } from "../types.ts";
 import {
@@ -9,8 +8,8 @@ import {
   type ShownDate,
   saysModified,
 } from "./date-mentions.ts";
-import type { MetadataPage } from "./metadata-page.ts";
-import { Around, inside, NameGroup, named, near, type Places } from "./places.ts";
+import { typesOf } from "./declared.ts";
+import { Around, inside, type MetadataPage, NameGroup, named, near, type Places } from "./metadata-page.ts";
 import { daysBetween } from "./written-dates.ts";
 
 /** A day, with every mention of it on the page. */

@@ -1,8 +1,7 @@
-import { type JsonLdObject, textOf, typesOf } from "../json-ld.ts";
 import { TextStat } from "../page/word-stats.ts";
 import type { MetadataSource } from "../types.ts";
-import type { MetadataPage } from "./metadata-page.ts";
-import { Around, type Places } from "./places.ts";
+import { type JsonLdObject, textOf, typesOf } from "./declared.ts";
+import { Around, type MetadataPage, type Places } from "./metadata-page.ts";
 import { type DateContext, findWrittenDates, isoDate, isoDay, possibleReadings } from "./written-dates.ts";
 
 /**

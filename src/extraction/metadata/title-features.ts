@@ -1,10 +1,9 @@
 import { each, features, flag, joined, ofPart, rowsOf } from "../features.ts";
-import { type JsonLdObject, textOf } from "../json-ld.ts";
-import { type MetaTags, visibleLine } from "../meta-tags.ts";
 import { ElementFlag, type PageFacts } from "../page/page-model.ts";
-import { foldedWords, foldForComparison, shareIn, unescapeTwice } from "../text.ts";
+import { foldedWords, foldForComparison, shareIn, unescapeTwice, visibleLine } from "../text.ts";
 import { type MetadataSource, PAGE_TYPES, type PageType } from "../types.ts";
-import { Around, inside, NameGroup, named, type Places } from "./places.ts";
+import { type JsonLdObject, type MetaTags, textOf } from "./declared.ts";
+import { Around, inside, NameGroup, named, type Places } from "./metadata-page.ts";
 
 /** The sources of a candidate's words, one bit each; a text may come from several. */
 const TitleOrigin = {

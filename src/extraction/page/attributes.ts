@@ -1,5 +1,5 @@
-import { CodeWords } from "./code-words.ts";
-import type { EntityText } from "./source-text.ts";
+import { CodeWords, type EntityText } from "./source-text.ts";
+import { isWhiteSpace } from "./word-stats.ts";
 
 /** The numbers of the attributes that the scanner keeps of a start tag. */
 export const Field = {
@@ -26,7 +26,7 @@ export const Field = {
   expanded: 20,
   media: 21,
 } as const;
-export type AttributeField = (typeof Field)[keyof typeof Field];
+type AttributeField = (typeof Field)[keyof typeof Field];
 
 const FIELD_COUNT = 22;
 const FIELDS: readonly (readonly [string, AttributeField])[] = [
@@ -119,3 +119,129 @@ export class StartTagAttributes {
     return this.#end[field]!;
   }
 }
+
+/**
+ * The groups of words in classes, ids and roles, one bit for each group that sites use alike. They hold general words
+ * and no names of sites. The order is part of the trained model: append, never insert.
+ */
+const GROUP_WORDS = [
+  "nav navigation navbar menu menubar submenu megamenu topbar tabbar sitenav mainnav mobilenav toc toggle",
+  "footer foot colophon bottombar contentinfo copyright legal imprint impressum",
+  "header head masthead banner topnav siteheader sitehead globalheader",
+  "sidebar side aside rail complementary leftcol rightcol secondary widgetarea sidenav gutter",
+  "comment comments commentlist disqus respond kommentar kommentare comentarios commentaires discussion",
+  "share sharing social socials addthis addtoany sharedaddy facebook twitter whatsapp pinterest linkedin follow",
+  "related relatedposts recommend recommended recommendation recommendations similar more readmore alsolike upsell crosssell morefrom trending popular latest mostread suggested suggestions recirc recirculation outbrain taboola teaser teasers promo promos viewed",
+  "ad ads adv advert advertisement advertising sponsor sponsored sponsors adsense dfp gpt werbung anzeige publicidad",
+  "cookie cookies consent gdpr cmp onetrust ccpa cookiebot privacy",
+  "modal popup popover dialog overlay lightbox offcanvas drawer flyout dropdown tooltip toast alertdialog",
+  "breadcrumb breadcrumbs crumbs crumb breadcrumblist",
+  "article articlebody content contents entry entrycontent post postbody postcontent body story storybody text richtext rte prose copy maincontent bodytext articlecontent wysiwyg editor markdown mw",
+  "main primary maincol center",
+  "product pdp products sku variant price prices pricing buy cart addtocart basket checkout shop store",
+  "card cards item items grid tile tiles results result listing listings list collection catalog",
+  "author byline bio writer autor auteur contributor avatar profile username user",
+  "meta date time timestamp published postmeta info entrymeta dateline pubdate datum",
+  "tag tags category categories topics topic label labels keywords taxonomy cat tagcloud badge",
+  "search searchform searchbox searchbar filter filters facet facets sort sorting refine",
+  "form login signin signup register subscribe subscription newsletter optin mailchimp email field",
+  "caption figcaption figure credit credits gallery image img media photo photos thumbnail thumb",
+  "widget widgets plugin embed module",
+  "hero intro lead lede dek standfirst excerpt summary subtitle subhead abstract teasertext",
+  "faq faqs accordion tab tabs tabpanel panel collapse collapsed collapsible expand expandable pane toggle-content details disclosure",
+  "review reviews rating ratings stars testimonial testimonials feedback",
+  "thread threads message messages reply replies forum answer answers question posts postlist bbs topicpost postmessage bbwrapper",
+  "description desc spec specs specification specifications features attributes detail information",
+  "title heading headline h1 h2 name",
+  "pagination pager paging pages page-numbers prev next previous pagenav",
+  "code highlight syntax snippet pre codeblock hljs prism",
+  "carousel slider slideshow slide slick swiper owl splide flickity ticker marquee",
+  "hidden hide invisible sr visually visuallyhidden screen reader offscreen noprint d-none",
+] as const;
+
+/** The number of groups; group `n` is bit `n` of a mask. */
+export const GROUP_COUNT = GROUP_WORDS.length;
+
+const GROUPS_OF_WORD: ReadonlyMap<string, number> = (() => {
+  const groups = new Map<string, number>();
+  GROUP_WORDS.forEach((words, group) => {
+    for (const word of words.split(" ")) groups.set(word, (groups.get(word) ?? 0) | (1 << group));
+  });
+  return groups;
+})();
+const WORDS = new CodeWords([...GROUPS_OF_WORD.keys()]);
+const GROUPS_BY_WORD = Int32Array.from(GROUPS_OF_WORD.values());
+
+/** Longer values are data, not names. */
+const MAX_NAME_LENGTH = 400;
+const scratch = new Uint16Array(MAX_NAME_LENGTH);
+
+/** Returns the groups that the words of a class list, id or role belong to, as a bit mask. */
+export function groupsOf(value: string): number {
+  const length = Math.min(value.length, MAX_NAME_LENGTH);
+  for (let at = 0; at < length; at++) scratch[at] = value.charCodeAt(at);
+  return groupsAt(scratch, 0, length);
+}
+
+/** Does the same for the value at these UTF-16 units. */
+export function groupsAt(codes: Uint16Array, start: number, end: number): number {
+  const last = Math.min(end, start + MAX_NAME_LENGTH);
+  let mask = 0;
+  for (let at = start; at < last; ) {
+    if (isWhiteSpace(codes[at]!)) {
+      at++;
+      continue;
+    }
+    const first = at;
+    while (at < last && !isWhiteSpace(codes[at]!)) at++;
+    mask |= groupsOfWord(codes, first, at) | groupsOfParts(codes, first, at);
+  }
+  return mask;
+}
+
+function groupsOfWord(codes: Uint16Array, start: number, end: number): number {
+  const word = WORDS.find(codes, start, end);
+  return word < 0 ? 0 : GROUPS_BY_WORD[word]!;
+}
+
+const isLower = (code: number): boolean => (code - 97) >>> 0 < 26;
+const isCapital = (code: number): boolean => (code - 65) >>> 0 < 26;
+
+/**
+ * Finds the groups of a name's parts: runs of letters, split where a capital starts a word ("navBar", "HTMLBody").
+ */
+function groupsOfParts(codes: Uint16Array, start: number, end: number): number {
+  let mask = 0;
+  for (let at = start; at < end; ) {
+    let first = at;
+    while (at < end && isCapital(codes[at]!)) at++;
+    const capitals = at - first;
+    const isWord = at < end && isLower(codes[at]!);
+    if (capitals > 0 && !isWord) mask |= groupsOfWord(codes, first, at);
+    else if (capitals > 1) mask |= groupsOfWord(codes, first, at - 1);
+    if (capitals > 1 && isWord) first = at - 1;
+    if (isWord) {
+      while (at < end && isLower(codes[at]!)) at++;
+      mask |= groupsOfWord(codes, first, at);
+    } else if (capitals === 0) at++;
+  }
+  return mask;
+}
+
+const ROLE_GROUPS: Readonly<Record<string, number>> = {
+  navigation: 1 << 0,
+  menu: 1 << 0,
+  menubar: 1 << 0,
+  contentinfo: 1 << 1,
+  banner: 1 << 2,
+  complementary: 1 << 3,
+  dialog: 1 << 9,
+  alertdialog: 1 << 9,
+  main: 1 << 12,
+  search: 1 << 18,
+  tabpanel: 1 << 23,
+  form: 1 << 19,
+};
+
+/** Returns the groups of an ARIA role; they count like a class of that name. */
+export const groupsOfRole = (role: string): number => ROLE_GROUPS[role.trim().toLowerCase()] ?? 0;

@@ -1,5 +1,11 @@
-import { type ElementColumns, grown, grownFloats, grownWords, type TextColumns } from "./columns.ts";
-import type { OpenElements } from "./open-elements.ts";
+import {
+  type ElementColumns,
+  grown,
+  grownFloats,
+  grownWords,
+  type OpenElements,
+  type TextColumns,
+} from "./columns.ts";
 import { type BlockColumns, Break, ElementFlag } from "./page-model.ts";
 import { Tag, tagId } from "./tags.ts";
 import { countText, type StatSink, TextStat } from "./word-stats.ts";

@@ -1,4 +1,5 @@
 import { Failure } from "../../base/failure.ts";
+import { TAG_LIMIT, Tag, TagTrait, tagId, traitsOf } from "./tags.ts";
 
 /**
  * The maximum number of elements grows with the page's length, as in real pages: an element that is a block takes 900
@@ -102,4 +103,159 @@ export function grownFloats(column: Float32Array<ArrayBuffer>): Float32Array<Arr
   const larger = new Float32Array(column.length * 2);
   larger.set(column);
   return larger;
+}
+
+/**
+ * The stack of open elements. It finds the innermost element of a tag, the innermost special element and the
+ * innermost scope in constant time, so that no page can make the reader search its depth again and again.
+ */
+export class OpenElements {
+  #size = 0;
+  #element = new Int32Array(64);
+  #tag = new Int32Array(64);
+  #previousSame = new Int32Array(64);
+  #previousSpecial = new Int32Array(64);
+  #previousScope = new Int32Array(64);
+  #previousBlock = new Int32Array(64);
+  readonly #innermost = new Int32Array(TAG_LIMIT).fill(-1);
+  #special = -1;
+  #scope = -1;
+  #block = -1;
+
+  get size(): number {
+    return this.#size;
+  }
+  /** Position of the innermost special element; -1 for none. */
+  get special(): number {
+    return this.#special;
+  }
+  /** Position of the innermost element that end tags outside do not reach through. */
+  get scope(): number {
+    return this.#scope;
+  }
+  /** The innermost block-level element; -1 for none. */
+  get blockElement(): number {
+    return this.#block < 0 ? -1 : this.#element[this.#block]!;
+  }
+  /** The innermost open element; -1 for none. */
+  get top(): number {
+    return this.#size === 0 ? -1 : this.#element[this.#size - 1]!;
+  }
+  get topTag(): number {
+    return this.#size === 0 ? 0 : this.#tag[this.#size - 1]!;
+  }
+
+  /** Position of the innermost open element of this tag; -1 for none. */
+  innermost(tag: number): number {
+    return this.#innermost[tag]!;
+  }
+
+  elementAt(position: number): number {
+    return this.#element[position]!;
+  }
+
+  push(element: number, tag: number, traits: number): void {
+    const position = this.#size++;
+    if (position === this.#element.length) this.#grow();
+    this.#element[position] = element;
+    this.#tag[position] = tag;
+    this.#previousSame[position] = this.#innermost[tag]!;
+    this.#previousSpecial[position] = this.#special;
+    this.#previousScope[position] = this.#scope;
+    this.#previousBlock[position] = this.#block;
+    this.#innermost[tag] = position;
+    if ((traits & TagTrait.special) !== 0) this.#special = position;
+    if ((traits & TagTrait.scope) !== 0) this.#scope = position;
+    if ((traits & TagTrait.block) !== 0) this.#block = position;
+  }
+
+  /** Removes the innermost element and returns its tag. */
+  pop(): number {
+    const position = --this.#size;
+    const tag = this.#tag[position]!;
+    this.#innermost[tag] = this.#previousSame[position]!;
+    this.#special = this.#previousSpecial[position]!;
+    this.#scope = this.#previousScope[position]!;
+    this.#block = this.#previousBlock[position]!;
+    return tag;
+  }
+
+  #grow(): void {
+    this.#element = grown(this.#element);
+    this.#tag = grown(this.#tag);
+    this.#previousSame = grown(this.#previousSame);
+    this.#previousSpecial = grown(this.#previousSpecial);
+    this.#previousScope = grown(this.#previousScope);
+    this.#previousBlock = grown(this.#previousBlock);
+  }
+}
+
+const CELLS = [Tag.td, Tag.th];
+const ROW_PARTS = [...CELLS, Tag.caption, Tag.tr];
+const SECTION_PARTS = [...ROW_PARTS, Tag.tbody, Tag.thead, Tag.tfoot];
+const ITEMS_OF_LIST = { items: [Tag.li], lists: [Tag.ul, Tag.ol, Tag.menu] };
+const ITEMS_OF_DEFINITION = { items: [Tag.dt, Tag.dd], lists: [Tag.dl] };
+
+/**
+ * Returns the position of an open element that ends because this tag starts, or -1 when none does. Call it again
+ * after that element has ended.
+ */
+export function impliedEnd(open: OpenElements, tag: number): number {
+  const traits = traitsOf(tag);
+  const head = open.innermost(Tag.head);
+  const isInNoscript = open.innermost(Tag.noscript) > head && tag !== Tag.body;
+  if (head >= 0 && (traits & TagTrait.head) === 0 && !isInNoscript) return head;
+  // An open paragraph that is innermost has only phrases between it and this place.
+  const paragraph = open.innermost(Tag.p);
+  const endsParagraph = (traits & TagTrait.closesParagraph) !== 0 || tag === Tag.p;
+  if (endsParagraph && paragraph >= 0 && paragraph === open.special) return paragraph;
+  if (tag === Tag.li) return itemBefore(open, ITEMS_OF_LIST);
+  if (tag === Tag.dt || tag === Tag.dd) return itemBefore(open, ITEMS_OF_DEFINITION);
+  // Links do not nest: the previous one ends here, unless a block has begun inside it.
+  if (tag === Tag.a) return open.innermost(Tag.a) > open.special ? open.innermost(Tag.a) : -1;
+  return tablePartBefore(open, tag, traits);
+}
+
+type ItemKind = { readonly items: readonly number[]; readonly lists: readonly number[] };
+
+// An item ends where the next item of the same list starts.
+function itemBefore(open: OpenElements, { items, lists }: ItemKind): number {
+  const position = innermostOf(open, items, open.scope);
+  if (position < 0 || innermostOf(open, lists, position) >= 0) return -1;
+  return position;
+}
+
+function tablePartBefore(open: OpenElements, tag: number, traits: number): number {
+  const table = open.innermost(Tag.table);
+  if ((traits & TagTrait.cell) !== 0)
+    return innermostOf(open, CELLS, Math.max(open.innermost(Tag.tr), table));
+  if (tag === Tag.tr) return innermostOf(open, ROW_PARTS, table);
+  if (tag === Tag.tbody || tag === Tag.thead || tag === Tag.tfoot)
+    return innermostOf(open, SECTION_PARTS, table);
+  return -1;
+}
+
+function innermostOf(open: OpenElements, tags: readonly number[], limit: number): number {
+  let innermost = -1;
+  for (const tag of tags) innermost = Math.max(innermost, open.innermost(tag));
+  return innermost > limit ? innermost : -1;
+}
+
+const TABLE_PARTS: ReadonlySet<number> = new Set([Tag.tr, Tag.tbody, Tag.thead, Tag.tfoot]);
+const FORMATTING: ReadonlySet<number> = new Set(
+  "a b big code em font i nobr s small strike strong tt u".split(" ").map(tagId),
+);
+
+/**
+ * Returns the position of the element that an end tag closes, with everything inside it, or -1 when it closes none.
+ */
+export function endTagPosition(open: OpenElements, tag: number): number {
+  const position = open.innermost(tag);
+  if (position < 0 || tag === Tag.body || tag === Tag.html) return -1;
+  const traits = traitsOf(tag);
+  const isTablePart = (traits & TagTrait.scope) !== 0 || TABLE_PARTS.has(tag);
+  if (!isTablePart && position < open.scope) return -1;
+  // `</span>` does not end the block around it; the end tags of formatting and links do, as in most parsers.
+  const isPhrase = !FORMATTING.has(tag) && (traits & TagTrait.special) === 0;
+  return isPhrase && position < open.special ? -1 : position;
 }

@@ -1,5 +1,5 @@
 import { Field, type StartTagAttributes } from "./attributes.ts";
-import type { OpenElements } from "./open-elements.ts";
+import type { OpenElements } from "./columns.ts";
 import type { DateRole, PageFacts, PageText, PageTime, RawLink } from "./page-model.ts";
 import { hasToken } from "./source-text.ts";
 import { Tag } from "./tags.ts";

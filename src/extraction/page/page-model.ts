@@ -144,7 +144,7 @@ export type PageTime = PageText & { readonly datetime: string | null; readonly r
 export type ScannedPage = { readonly model: PageModel; readonly facts: PageFacts };
 
 /** Returns a text with its entities decoded and its white space as in the source. */
-export const textOf = (model: PageModel, text: number): string =>
+export const textAt = (model: PageModel, text: number): string =>
   model.decodedText.get(text) ?? model.html.slice(model.textStart[text]!, model.textEnd[text]!);
 
 /** Tells whether element `inner` is `outer` or inside it. */

@@ -1,10 +1,15 @@
 import { PERMALINK_SIGN } from "../text.ts";
-import { Field, StartTagAttributes } from "./attributes.ts";
+import { Field, groupsAt, groupsOf, groupsOfRole, StartTagAttributes } from "./attributes.ts";
 import { BlockBuilder, isGapBefore } from "./block-builder.ts";
-import { groupsAt, groupsOf, groupsOfRole } from "./class-groups.ts";
-import { ElementColumns, IntegerColumn, TextColumns } from "./columns.ts";
+import {
+  ElementColumns,
+  endTagPosition,
+  IntegerColumn,
+  impliedEnd,
+  OpenElements,
+  TextColumns,
+} from "./columns.ts";
 import { FactCollector, noteElement, noteOpening, noteRefresh } from "./fact-collector.ts";
-import { endTagPosition, impliedEnd, OpenElements } from "./open-elements.ts";
 import {
   breakOf,
   ElementFlag,
@@ -15,9 +20,8 @@ import {
   type ScannedPage,
   traitsOfElement,
 } from "./page-model.ts";
-import { codesOf, containsAmpersand, EntityText, isBlank, isBlankAt } from "./source-text.ts";
+import { codesOf, containsAmpersand, EntityText, isBlank, isBlankAt, TextTable } from "./source-text.ts";
 import { FIRST_UNKNOWN_TAG, TAG_LIMIT, Tag, TagTrait, tagAt } from "./tags.ts";
-import { TextTable } from "./text-table.ts";
 import { Tokenizer, type TokenSink } from "./tokenizer.ts";
 import { opensSomething, type Revealed, Visibility } from "./visibility.ts";
 
@@ -95,21 +99,11 @@ class Scanner implements TokenSink {
   }
 
   finish(): ScannedPage {
-    const elements = this.#elements;
+    const { count: elementCount, ...elements } = this.#elements;
     const model = {
       html: this.#html,
-      elementCount: elements.count,
-      tag: elements.tag,
-      parent: elements.parent,
-      depth: elements.depth,
-      elementEnd: elements.elementEnd,
-      openStart: elements.openStart,
-      openEnd: elements.openEnd,
-      closeEnd: elements.closeEnd,
-      flags: elements.flags,
-      groups: elements.groups,
-      classId: elements.classId,
-      idId: elements.idId,
+      elementCount,
+      ...elements,
       names: this.#names.texts,
       textCount: this.#texts.count,
       textStart: this.#texts.start,

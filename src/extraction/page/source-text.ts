@@ -157,3 +157,189 @@ export function decodeAttribute(value: string): string {
   const source = quote + value + quote;
   return new EntityText(source, () => {}).attribute(quote.length, quote.length + value.length);
 }
+
+/**
+ * A fixed list of short ASCII words in lower case that is searched by the UTF-16 units of a text, so that a lookup
+ * needs no substring.
+ */
+export class CodeWords {
+  /** The words concatenated, and the offset of each; one more entry ends the last. */
+  readonly #codes: Uint16Array;
+  readonly #starts: Int32Array;
+  /** The number of each word plus one, by hash; 0 is free. At most a quarter of the slots is taken. */
+  readonly #slots: Int16Array;
+  readonly #mask: number;
+  readonly #longest: number;
+
+  /** @param words distinct */
+  constructor(words: readonly string[]) {
+    let size = 16;
+    while (size < words.length * 4) size *= 2;
+    this.#slots = new Int16Array(size);
+    this.#mask = size - 1;
+    this.#longest = Math.max(...words.map((word) => word.length));
+    this.#codes = Uint16Array.from(words.join(""), (letter) => letter.charCodeAt(0));
+    this.#starts = new Int32Array(words.length + 1);
+    words.forEach((word, index) => {
+      const start = this.#starts[index]!;
+      const end = start + word.length;
+      this.#starts[index + 1] = end;
+      let slot = hashOf(this.#codes, start, end) & this.#mask;
+      while (this.#slots[slot]! !== 0) slot = (slot + 1) & this.#mask;
+      this.#slots[slot] = index + 1;
+    });
+  }
+
+  /**
+   * Returns the position in the list of the word at these units, in any case; -1 when the word is not listed.
+   */
+  find(codes: Uint16Array, start: number, end: number): number {
+    if (end - start > this.#longest || end <= start) return -1;
+    const starts = this.#starts;
+    let slot = hashOf(codes, start, end) & this.#mask;
+    for (let index = this.#slots[slot]!; index > 0; index = this.#slots[slot]!) {
+      const word = starts[index - 1]!;
+      if (starts[index]! - word === end - start && this.#isAt(word, codes, start, end)) return index - 1;
+      slot = (slot + 1) & this.#mask;
+    }
+    return -1;
+  }
+
+  #isAt(word: number, codes: Uint16Array, start: number, end: number): boolean {
+    const own = this.#codes;
+    for (let at = start; at < end; at++) {
+      const code = codes[at]!;
+      const isCapital = (code - 65) >>> 0 < 26;
+      if ((isCapital ? code | 32 : code) !== own[word + at - start]!) return false;
+    }
+    return true;
+  }
+}
+
+/** Hashes the length and three letters; reading every letter of every name on a page takes twice the time. */
+function hashOf(codes: Uint16Array, start: number, end: number): number {
+  const first = codes[start]! | 32;
+  const middle = codes[(start + end) >>> 1]! | 32;
+  const last = codes[end - 1]! | 32;
+  const hash = Math.imul(first, 0x1f35) + Math.imul(middle, 0x02c7) + Math.imul(last, 0x51) + (end - start);
+  return hash ^ (hash >>> 9);
+}
+
+/**
+ * The maximum number of slots tried for a text before it goes to the map: a page must not make all of its texts
+ * collide.
+ */
+const MAX_PROBES = 16;
+const FIRST_SIZE = 512;
+/** Longer texts are rare, and the map hashes them. */
+const MAX_LENGTH = 300;
+
+/** Numbers the distinct texts of a page from 1 on. Equal texts have equal numbers. */
+export class TextTable {
+  readonly #html: string;
+  readonly #codes: Uint16Array;
+  /** The texts by number; 0 is the empty one. */
+  readonly texts: string[] = [""];
+  #slots = new Int32Array(FIRST_SIZE);
+  /** The offsets of the texts in `#slots`. */
+  readonly #starts: number[] = [0];
+  readonly #hashes: number[] = [0];
+  /** The texts that are long, decoded or found no slot. */
+  readonly #others = new Map<string, number>();
+
+  constructor(html: string, codes: Uint16Array) {
+    this.#html = html;
+    this.#codes = codes;
+  }
+
+  /** Returns the number of a text that stands in the page unescaped. */
+  numberAt(start: number, end: number): number {
+    if (end <= start) return 0;
+    if (end - start > MAX_LENGTH) return this.numberOf(this.#html.slice(start, end));
+    const hash = this.#hash(start, end);
+    const slots = this.#slots;
+    const mask = slots.length - 1;
+    for (let probe = 0; probe < MAX_PROBES; probe++) {
+      const number = slots[(hash + probe) & mask]!;
+      if (number === 0) break;
+      if (this.#hashes[number] === hash && this.#isAt(number, start, end)) return number;
+    }
+    const text = this.#html.slice(start, end);
+    const known = this.#others.size > 0 ? this.#others.get(text) : undefined;
+    if (known !== undefined) return known;
+    if (this.texts.length * 2 > slots.length) this.#grow();
+    const number = this.#add(text, start, hash);
+    if (!this.#place(number)) this.#others.set(text, number);
+    return number;
+  }
+
+  /** Returns the number of any text. */
+  numberOf(text: string): number {
+    if (text === "") return 0;
+    let number = this.#others.get(text) ?? this.#placedNumber(text);
+    if (number < 0) {
+      number = this.#add(text, -1, 0);
+      this.#others.set(text, number);
+    }
+    return number;
+  }
+
+  /** Returns the number of a text in the slots; -1 for others. */
+  #placedNumber(text: string): number {
+    if (text.length > MAX_LENGTH) return -1;
+    let hash = text.length;
+    for (let at = 0; at < text.length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
+    hash ^= hash >>> 15;
+    const mask = this.#slots.length - 1;
+    for (let probe = 0; probe < MAX_PROBES; probe++) {
+      const number = this.#slots[(hash + probe) & mask]!;
+      if (number === 0) return -1;
+      if (this.texts[number] === text) return number;
+    }
+    return -1;
+  }
+
+  #add(text: string, start: number, hash: number): number {
+    this.#starts.push(start);
+    this.#hashes.push(hash);
+    return this.texts.push(text) - 1;
+  }
+
+  #hash(start: number, end: number): number {
+    const codes = this.#codes;
+    let hash = end - start;
+    for (let at = start; at < end; at++) hash = Math.imul(hash ^ codes[at]!, 0x01000193);
+    return hash ^ (hash >>> 15);
+  }
+
+  #isAt(number: number, start: number, end: number): boolean {
+    const codes = this.#codes;
+    const other = this.#starts[number]!;
+    if (this.texts[number]!.length !== end - start) return false;
+    for (let index = end - start - 1; index >= 0; index--) {
+      if (codes[other + index]! !== codes[start + index]!) return false;
+    }
+    return true;
+  }
+
+  #place(number: number): boolean {
+    const mask = this.#slots.length - 1;
+    const hash = this.#hashes[number]!;
+    for (let probe = 0; probe < MAX_PROBES; probe++) {
+      const slot = (hash + probe) & mask;
+      if (this.#slots[slot] !== 0) continue;
+      this.#slots[slot] = number;
+      return true;
+    }
+    return false;
+  }
+
+  #grow(): void {
+    this.#slots = new Int32Array(this.#slots.length * 2);
+    for (let number = 1; number < this.texts.length; number++) {
+      if (this.#starts[number]! >= 0 && !this.#place(number)) {
+        this.#others.set(this.texts[number]!, number);
+      }
+    }
+  }
+}

@@ -1,4 +1,4 @@
-import { CodeWords } from "./code-words.ts";
+import { CodeWords } from "./source-text.ts";
 
 /** The number of an element name in the page model; unlisted names get numbers from 200 on. */
 export type TagId = number;

@@ -1,6 +1,6 @@
 import { Field, type StartTagAttributes } from "./attributes.ts";
 import { ElementFlag } from "./page-model.ts";
-import { TextTable } from "./text-table.ts";
+import { TextTable } from "./source-text.ts";
 import { isWhiteSpace } from "./word-stats.ts";
 
 const PANEL_GROUPS = 1 << 23;

@@ -1,4 +1,4 @@
-import { TextWriter } from "../../text.ts";
+import { withSingleSpaces } from "../../text.ts";
 import { type Block, type Cell, type ContentDocument, type Inline, inlineText } from "../model.ts";
 import { isShown } from "../normalise.ts";
 
@@ -155,4 +155,132 @@ function writePhrases(writer: TextWriter, inlines: readonly Inline[]): void {
         break;
     }
   }
+}
+
+const BLOCKS = new Set(
+  `ADDRESS ARTICLE ASIDE BLOCKQUOTE CAPTION DD DETAILS DIV DL DT FIGCAPTION FIGURE FOOTER H1 H2 H3 H4 H5 H6
+   HEADER HR LI MAIN OL P PRE SECTION SUMMARY TABLE TR UL`.split(/\s+/),
+);
+// These blocks follow each other line by line; all others are separated by a blank line.
+const LINES = new Set(["LI", "TR", "DT", "DD", "SUMMARY"]);
+
+/** Collects the lines of a text as its elements, named in capitals, open and close. */
+class TextWriter {
+  #out = "";
+  /**
+   * The finished cells of the line, kept apart from what follows: one string of both would be copied for each cell.
+   */
+  #cells: string[] = [];
+  #line = "";
+  /** White space would not be shown here: at the start of a line or cell, or after a space. */
+  #isSpaced = true;
+  #preDepth = 0;
+  #isPreStart = false;
+  #cellDepth = 0;
+  /**
+   * The number of cells so far in the row of each open table; the first entry is for rows outside a table.
+   */
+  readonly #rowCells: number[] = [0];
+  /** A block has ended inside the cell: the next text starts a line, if any comes before the cell ends. */
+  #hasCellBreak = false;
+  #isCellEmpty = true;
+  #pendingBreaks = 0;
+
+  text(value: string): void {
+    if (this.#preDepth > 0) this.#preText(value);
+    else {
+      const collapsed = withSingleSpaces(value);
+      const shown = this.#isSpaced || this.#hasCellBreak ? collapsed.trimStart() : collapsed;
+      if (shown === "") return;
+      this.#breakCellLine();
+      this.#line += shown;
+      this.#isSpaced = shown.endsWith(" ");
+      this.#isCellEmpty = false;
+    }
+  }
+
+  open(name: string, parent: string): void {
+    if (name === "TABLE") this.#rowCells.push(0);
+    if (name === "TD" || name === "TH") this.#openCell();
+    // The second line break in a row ends the paragraph.
+    else if (name === "BR") this.#breakBlock(this.#line.trim() === "" ? 2 : 1, name);
+    else if (BLOCKS.has(name)) this.#breakBlock(breaksAround(name, parent), name);
+    if (name === "PRE") {
+      this.#preDepth++;
+      this.#isPreStart = true;
+    }
+  }
+
+  close(name: string, parent: string): void {
+    if (name === "PRE") this.#preDepth--;
+    if (name === "TD" || name === "TH") this.#cellDepth--;
+    if (BLOCKS.has(name)) this.#breakBlock(breaksAround(name, parent), name);
+    if (name === "TABLE" && this.#rowCells.length > 1) this.#rowCells.pop();
+  }
+
+  finish(): string {
+    this.#endLine(0);
+    return this.#out;
+  }
+
+  #preText(value: string): void {
+    // HTML drops the line break right after the start tag.
+    const shown = this.#isPreStart ? value.replace(/^\n/, "") : value;
+    this.#isPreStart = false;
+    if (shown === "") return;
+    this.#breakCellLine();
+    this.#line += shown;
+    this.#isSpaced = shown.endsWith(" ");
+    this.#isCellEmpty = false;
+  }
+
+  #openCell(): void {
+    const row = this.#rowCells.length - 1;
+    if ((this.#rowCells[row] ?? 0) > 0) {
+      this.#cells.push(this.#line.trimEnd());
+      this.#line = "";
+    }
+    this.#rowCells[row] = (this.#rowCells[row] ?? 0) + 1;
+    this.#cellDepth++;
+    this.#isSpaced = true;
+    this.#isCellEmpty = true;
+    this.#hasCellBreak = false;
+  }
+
+  #breakBlock(breaks: number, name: string): void {
+    if (this.#preDepth > 0) {
+      const isStarted = this.#cells.length > 0 || this.#line !== "";
+      if (name === "BR" || (isStarted && !this.#line.endsWith("\n"))) this.#line += "\n";
+    } else if (name === "TR" || name === "TABLE") {
+      this.#endLine(this.#cellDepth > 0 ? 1 : breaks);
+      if (name === "TR") this.#rowCells[this.#rowCells.length - 1] = 0;
+    } else if (this.#cellDepth > 0) this.#hasCellBreak = true;
+    else this.#endLine(breaks);
+  }
+
+  // Breaks the line inside a cell without ending the row.
+  #breakCellLine(): void {
+    if (this.#hasCellBreak && !this.#isCellEmpty) this.#endLine(1);
+    this.#hasCellBreak = false;
+  }
+
+  #endLine(breaks: number): void {
+    // Empty cells keep the others in their columns, except at the end of the row.
+    const line = (this.#cells.length > 0 ? [...this.#cells, this.#line].join("\t") : this.#line).trimEnd();
+    if (line !== "") {
+      if (this.#out !== "") this.#out += "\n".repeat(Math.max(this.#pendingBreaks, 1));
+      this.#out += line;
+      this.#pendingBreaks = breaks;
+    } else this.#pendingBreaks = Math.max(this.#pendingBreaks, breaks);
+    if (this.#cells.length > 0) this.#cells = [];
+    this.#line = "";
+    this.#isSpaced = true;
+  }
+}
+
+const LISTS = new Set(["UL", "OL", "DL"]);
+
+function breaksAround(name: string, parent: string): number {
+  const isInnerList = LISTS.has(name) && (LINES.has(parent) || LISTS.has(parent));
+  return isInnerList || LINES.has(name) ? 1 : 2;
 }

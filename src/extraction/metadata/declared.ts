@@ -1,5 +1,34 @@
-import { isRecord } from "../base/json.ts";
-import type { PageFacts } from "./page/page-model.ts";
+import { isRecord } from "../../base/json.ts";
+import type { PageFacts } from "../page/page-model.ts";
+import { visibleLine } from "../text.ts";
+import type { MetadataSource } from "../types.ts";
+
+/** A value, and where it was found. */
+export type Sourced = { readonly value: string; readonly source: MetadataSource };
+
+/**
+ * The contents of a page's `<meta>` elements by lower-case name, property, itemprop or http-equiv. The first element
+ * of a name counts.
+ */
+export type MetaTags = ReadonlyMap<string, string>;
+
+export function readMetaTags(facts: PageFacts): MetaTags {
+  const tags = new Map<string, string>();
+  for (const [name, content] of facts.meta) {
+    const value = visibleLine(content);
+    if (value !== "") tags.set(name, value);
+  }
+  return tags;
+}
+
+/** Returns the value of the first of these names that has one. */
+export function firstOf(meta: MetaTags, names: readonly string[]): string | null {
+  for (const name of names) {
+    const value = meta.get(name);
+    if (value) return value;
+  }
+  return null;
+}
 
 /** One object of a page's JSON-LD; its properties are named as in schema.org. */
 export type JsonLdObject = Readonly<Record<string, unknown>>;
