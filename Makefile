@@ -13,7 +13,8 @@ demo: $(INSTALLED) ## build, then extract, crawl and search the small site in te
 
 test: check build library ## all tests that matter: minutes on an idle machine
 	sh scripts/ensure-chromium.sh
-	sh scripts/ensure-nginx.sh
+	sh scripts/ensure-server.sh nginx nginx-light
+	sh scripts/ensure-server.sh sshd openssh-server
 	sh scripts/ensure-xvfb.sh
 	$(BUN) scripts/test.ts
 
@@ -22,7 +23,8 @@ test-unit: $(INSTALLED) ## [ROOM=urls]: the quick tests; nothing is built, no se
 
 test-all: check build library ## the tests and the long runs
 	sh scripts/ensure-chromium.sh
-	sh scripts/ensure-nginx.sh
+	sh scripts/ensure-server.sh nginx nginx-light
+	sh scripts/ensure-server.sh sshd openssh-server
 	sh scripts/ensure-xvfb.sh
 	$(BUN) scripts/test.ts --all
 

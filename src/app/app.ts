@@ -114,6 +114,11 @@ export interface App extends AsyncDisposable {
   openSession(network: NetworkOptions, caller?: EgressCaller, extras?: SessionExtras): ArticleSession;
   /** Opens a proxy on behalf of this caller for programs that make their own connections. */
   openProxy(caller: EgressCaller, network: NetworkOptions): Promise<PinningProxy>;
+  /**
+   * Finds an address of a host that this caller may reach, for programs that use no proxy.
+   * @throws Failure `egress_refused`, or `network` when the name has no address
+   */
+  resolveHost(host: string, caller: EgressCaller): Promise<string>;
 }
 
 export type SessionExtras = {
@@ -223,6 +228,10 @@ export function createApp(options: AppOptions): App {
         log: options.log,
         ...PROXY_TIMES,
       }),
+    resolveHost: async (host, caller) => {
+      const { addresses } = await egress.admit(new URL(`https://${host}/`), caller);
+      return addresses[0]!; // an admitted target has at least one
+    },
     [Symbol.asyncDispose]: async () => {
       await browsers?.[Symbol.asyncDispose]();
       await extractor[Symbol.asyncDispose]();

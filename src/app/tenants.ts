@@ -1,3 +1,5 @@
+import { existsSync } from "node:fs";
+import { resolve } from "node:path";
 import { openSharedState } from "../base/database/index.ts";
 import { Failure } from "../base/failure.ts";
 import type { Log } from "../base/log.ts";
@@ -15,6 +17,7 @@ import {
 import {
   createTenantRegistry,
   type GitAccess,
+  type GitPermissions,
   type RemoteExtractor,
   requireAllowedUrl,
   requireReachable,
@@ -118,7 +121,7 @@ export type Sources = AsyncDisposable & {
   readonly web: WebAccess;
   /**
    * Reports what keeps tenants from being synced, one line each: a scheme that is not allowed, a token's
-   * variable that is not set, a fallback extractor that does not answer. Empty offline, where nobody syncs.
+   * variable that is not set, a key's file that is not there, a fallback extractor that does not answer. Empty offline, where nobody syncs.
    */
   problems(signal: AbortSignal): Promise<readonly string[]>;
 };
@@ -132,7 +135,8 @@ export function openSources(
   const network = { ...DEFAULT_NETWORK, requestTimeoutMs: infrastructure.httpTimeoutMs };
   const git: GitAccess = {
     environment: gitEnvironment(environment),
-    protocols: gitProtocolsOf(settings),
+    ...gitPermissionsOf(settings),
+    resolveHost: (host) => app.resolveHost(host, hostsOf([host])),
     openProxy: (host) => app.openProxy(hostsOf([host]), network),
     readVariable: (name) => environment[name] ?? null,
     certificateFile: environment.GIT_SSL_CAINFO ?? environment.SSL_CERT_FILE ?? null,
@@ -172,7 +176,7 @@ export function openSources(
 export type SourceProblems = {
   /** Repositories whose schemes are not allowed. */
   readonly refused: readonly string[];
-  /** Variables of tokens that are not set. */
+  /** Variables of tokens that are not set, and files with keys that are not there. */
   readonly unset: readonly string[];
 };
 
@@ -182,28 +186,35 @@ export function sourceProblems(
   { settings, environment }: Pick<Program, "settings" | "environment">,
 ): SourceProblems {
   if (infrastructure.isOffline) return { refused: [], unset: [] };
-  const protocols = gitProtocolsOf(settings);
+  const permissions = gitPermissionsOf(settings);
   const refused: string[] = [];
   const unset: string[] = [];
   const requireVariable = (place: string, name: string | null): void => {
     if (name !== null && !environment[name]?.trim()) unset.push(`${place}: the variable ${name} is not set`);
   };
+  const requireFile = (place: string, path: string | null): void => {
+    if (path !== null && !existsSync(path)) unset.push(`${place}: there is no file ${path}`);
+  };
   for (const tenant of tenants) {
     if (tenant.source !== "git") continue;
     try {
-      requireAllowedUrl(tenant, protocols);
+      requireAllowedUrl(tenant, permissions);
     } catch (error) {
       if (!(error instanceof Failure)) throw error;
       refused.push(error.message);
     }
     requireVariable(`Tenant '${tenant.codename}'`, tenant.tokenVariable);
+    requireFile(`Tenant '${tenant.codename}': git_ssh_key_file`, tenant.sshKeyFile);
+    if (tenant.sshKeyFile !== null) requireFile("DOCS_SEARCH_GIT_KNOWN_HOSTS", permissions.knownHostsFile);
   }
   requireVariable(`${FALLBACK}.api_key_env`, infrastructure.fallback?.apiKeyVariable ?? null);
-  return { refused, unset };
+  return { refused, unset: [...new Set(unset)] };
 }
 
-const gitProtocolsOf = ({ gitProtocols }: Settings): string[] =>
-  gitProtocols.split(/[\s,]+/).filter((name) => name !== "");
+const gitPermissionsOf = ({ gitProtocols, gitKnownHosts }: Settings): GitPermissions => ({
+  protocols: gitProtocols.split(/[\s,]+/).filter((name) => name !== ""),
+  knownHostsFile: gitKnownHosts === null ? null : resolve(gitKnownHosts),
+});
 
 const hostsOf = (hosts: readonly string[]): EgressCaller => ({ kind: "configured_source", hosts });
 

@@ -260,7 +260,13 @@ export const VARIABLES = {
     "DOCS_SEARCH_GIT_PROTOCOLS",
     text,
     "https",
-    "schemes of git repositories that are allowed, with commas between: https, http, file",
+    "schemes of git repositories that are allowed, with commas between: https, http, file, ssh",
+  ),
+  gitKnownHosts: setting<string | null>(
+    "DOCS_SEARCH_GIT_KNOWN_HOSTS",
+    text,
+    null,
+    "file with the keys of the hosts that git over ssh may talk to, as ssh-keyscan writes it",
   ),
   searchAllowedHosts: setting<string | null>(
     "DOCS_SEARCH_ALLOWED_HOSTS",

@@ -60,11 +60,13 @@ function urlPrefixesOf(tenant: TenantSettings): readonly string[] {
  */
 export function forgeTree(repositoryUrl: string, revision: string): string | null {
   const url = URL.parse(repositoryUrl);
-  if (url?.protocol !== "https:") return null;
-  const repository = `${url.origin}${repositoryPath(url.pathname)}`;
+  if (url?.protocol !== "https:" && url?.protocol !== "ssh:") return null;
+  // Over ssh another port is used than on the web.
+  const host = url.protocol === "ssh:" ? url.hostname : url.host;
+  const repository = `https://${host}${repositoryPath(url.pathname)}`;
   const name = revision.split("/").map(encodeURIComponent).join("/");
-  if (url.host === "github.com") return `${repository}/blob/${name}/`;
-  if (url.host === "gitlab.com" || url.host.startsWith("gitlab.")) return `${repository}/-/blob/${name}/`;
+  if (host === "github.com") return `${repository}/blob/${name}/`;
+  if (host === "gitlab.com" || host.startsWith("gitlab.")) return `${repository}/-/blob/${name}/`;
   return null;
 }
 

@@ -47,6 +47,8 @@ export type GitTenant = CommonTenant & {
   readonly subpaths: readonly string[];
   readonly stripPrefix: string | null;
   readonly tokenVariable: string | null;
+  /** An absolute path: the private key for a repository that is reached over ssh. */
+  readonly sshKeyFile: string | null;
   readonly schedule: string | null;
   /** Takes precedence over the schedule. */
   readonly syncIntervalMinutes: number | null;

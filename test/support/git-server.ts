@@ -16,6 +16,17 @@ export class TestRepository {
     this.path = path;
   }
 
+  /** Makes an empty one, from which parts can be fetched. */
+  static async create(path: string): Promise<TestRepository> {
+    for (const folder of ["objects", "refs/heads"]) await mkdir(join(path, folder), { recursive: true });
+    await Bun.write(join(path, "HEAD"), "ref: refs/heads/main\n");
+    await Bun.write(
+      join(path, "config"),
+      "[core]\n\trepositoryformatversion = 0\n\tbare = true\n[uploadpack]\n\tallowFilter = true\n",
+    );
+    return new TestRepository(path);
+  }
+
   /** Commits exactly these files, by path, on a branch; its history goes on unless it is to begin anew. */
   async commit(
     files: Readonly<Record<string, CommittedFile>>,
@@ -152,17 +163,7 @@ export async function serveGit(): Promise<GitServer> {
     origin: server.url.origin,
     requests,
     sentBytes: () => sent,
-    create: async (name) => {
-      const path = join(root, `${name}.git`);
-      const repository = new TestRepository(path);
-      for (const folder of ["objects", "refs/heads"]) await mkdir(join(path, folder), { recursive: true });
-      await Bun.write(join(path, "HEAD"), "ref: refs/heads/main\n");
-      await Bun.write(
-        join(path, "config"),
-        "[core]\n\trepositoryformatversion = 0\n\tbare = true\n[uploadpack]\n\tallowFilter = true\n",
-      );
-      return repository;
-    },
+    create: (name) => TestRepository.create(join(root, `${name}.git`)),
     protect: (wanted) => {
       credentials = wanted;
     },

@@ -23,6 +23,7 @@ export type GitTenantOptions = {
   readonly environment?: Readonly<Record<string, string>>;
   readonly protocols?: readonly string[];
   readonly caller?: EgressCaller;
+  readonly knownHostsFile?: string;
 };
 
 /** A git source as the program opens it, and what it wrote to the log. */
@@ -37,7 +38,12 @@ export function gitTenantSource(options: GitTenantOptions): { source: Source; lo
   });
   const access: GitAccess = {
     environment: { PATH: process.env.PATH ?? "", ...options.environment },
-    protocols: options.protocols ?? ["https", "http", "file"],
+    protocols: options.protocols ?? ["https", "http", "file", "ssh"],
+    knownHostsFile: options.knownHostsFile ?? null,
+    resolveHost: async (host) => {
+      const caller = options.caller ?? { kind: "configured_source", hosts: [host] };
+      return (await egress.admit(new URL(`https://${host}`), caller)).addresses[0]!;
+    },
     certificateFile: null,
     silenceLimitMs: 30_000,
     readVariable: (name) => options.variables?.[name] ?? null,
@@ -93,6 +99,7 @@ const TENANT: Omit<GitTenant, "rootDir" | "repositoryUrl"> = {
   subpaths: ["docs"],
   stripPrefix: null,
   tokenVariable: null,
+  sshKeyFile: null,
   schedule: null,
   syncIntervalMinutes: null,
 };

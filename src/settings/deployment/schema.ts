@@ -231,6 +231,7 @@ const git = v.strictObject({
   git_subpaths: v.pipe(v.array(subpath, "be a list of paths"), v.minLength(1, "hold at least one path")),
   git_strip_prefix: v.optional(v.nullable(subpath), null),
   git_auth_token_env: v.optional(v.nullable(variableName), null),
+  git_ssh_key_file: v.optional(v.nullable(words), null),
   git_sync_interval_minutes: v.optional(v.nullable(whole(5, 1440)), null),
 });
 

@@ -80,6 +80,7 @@ function toTenant(tenant: TenantFile, file: DeploymentFile, directory: string): 
       subpaths: tenant.git_subpaths,
       stripPrefix: tenant.git_strip_prefix,
       tokenVariable: tenant.git_auth_token_env,
+      sshKeyFile: tenant.git_ssh_key_file === null ? null : resolve(directory, tenant.git_ssh_key_file),
       schedule: tenant.refresh_schedule,
       syncIntervalMinutes: tenant.git_sync_interval_minutes,
     };

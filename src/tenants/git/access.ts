@@ -4,15 +4,24 @@ import type { PinningProxy } from "../../fetching/index.ts";
 import type { GitTenant } from "../settings.ts";
 import { writeWhole } from "../state-file.ts";
 import type { GitCredentials, GitOptions } from "./git.ts";
+import { openSsh, sshUrlProblem } from "./ssh.ts";
+
+/** What the operator allows git tenants. */
+export type GitPermissions = {
+  /** The schemes that the operator allows: `https` by default, also `http`, `file` and `ssh`. */
+  readonly protocols: readonly string[];
+  /** The file with the keys of hosts that ssh may talk to; null without one. */
+  readonly knownHostsFile: string | null;
+};
 
 /** What all git tenants share for reaching their repositories. */
-export type GitAccess = {
+export type GitAccess = GitPermissions & {
   /** The variables that git needs: PATH, and where the system keeps its certificates. */
   readonly environment: Readonly<Record<string, string>>;
-  /** The schemes that the operator allows: `https` by default, also `http` and `file`. */
-  readonly protocols: readonly string[];
   /** Opens a proxy that admits connections to this host, and to others as the egress policy decides. */
   readonly openProxy: (host: string) => Promise<PinningProxy>;
+  /** Finds an address of a host that the egress policy admits, for programs that use no proxy. */
+  readonly resolveHost: (host: string) => Promise<string>;
   /** Reads the variable that a tenant names; null when it is not set. */
   readonly readVariable: (name: string) => string | null;
   /** A PEM file of trusted certificates; null means the system's. */
@@ -29,21 +38,28 @@ type OpenAccess = AsyncDisposable & {
 
 /**
  * Prepares access to a repository: a proxy of its own and, for a private one, the script that git asks for
- * credentials.
- * @throws Failure `invalid_settings` for a scheme that is not allowed, or a token's variable that is not set
+ * credentials; or the command for ssh, which connects to a checked address without a proxy.
+ * @throws Failure `invalid_settings` for a URL that is not allowed, a token's variable that is not set, or a
+ * key that cannot be read; `egress_refused`
  */
 export async function openAccess(access: GitAccess, { tenant, home }: AccessOptions): Promise<OpenAccess> {
   const { environment, certificateFile, silenceLimitMs } = access;
-  const url = requireAllowedUrl(tenant, access.protocols);
+  const url = requireAllowedUrl(tenant, access);
   const token = readToken(tenant, access);
   const credentials = token === null ? null : await writeAskpass(home, { url, token });
-  const proxy = url.protocol === "file:" ? null : await access.openProxy(url.hostname);
+  const { knownHostsFile } = access;
+  const isSsh = url.protocol === "ssh:" && knownHostsFile !== null;
+  const ssh = isSsh
+    ? await openSsh({ tenant, address: await access.resolveHost(url.hostname), knownHostsFile })
+    : null;
+  const proxy = url.protocol.startsWith("http") ? await access.openProxy(url.hostname) : null;
   return {
     git: {
       environment,
       protocols: [url.protocol.replace(":", "")],
       proxyUrl: proxy && proxyAddress(proxy),
       credentials,
+      ssh,
       certificateFile,
       silenceLimitMs,
     },
@@ -54,22 +70,32 @@ export async function openAccess(access: GitAccess, { tenant, home }: AccessOpti
 }
 
 /**
- * Returns the repository's URL if the operator allows its scheme.
+ * Returns the repository's URL if the operator allows it.
  * @throws Failure `invalid_settings`
  */
-export function requireAllowedUrl({ codename, repositoryUrl }: GitTenant, protocols: readonly string[]): URL {
+export function requireAllowedUrl(tenant: GitTenant, { protocols, knownHostsFile }: GitPermissions): URL {
+  const { codename, repositoryUrl } = tenant;
   const url = URL.parse(repositoryUrl);
+  // What is no URL is git's short form of ssh, `user@host:path`.
   const scheme = url?.protocol.replace(":", "") ?? "ssh";
-  if (url && SCHEMES.includes(scheme) && protocols.includes(scheme)) return url;
-  const allowed = protocols.filter((name) => SCHEMES.includes(name)).join(", ");
-  const hint = SCHEMES.includes(scheme) ? "; DOCS_SEARCH_GIT_PROTOCOLS can allow it" : "";
-  throw new Failure(
-    "invalid_settings",
-    `Tenant '${codename}': git_repo_url has the scheme ${scheme}, allowed is ${allowed}${hint}`,
-  );
+  const refuse = (problem: string): Failure =>
+    new Failure("invalid_settings", `Tenant '${codename}': ${problem}`);
+  if (!SCHEMES.includes(scheme) || !protocols.includes(scheme)) {
+    const allowed = protocols.filter((name) => SCHEMES.includes(name)).join(", ");
+    const hint = SCHEMES.includes(scheme) ? "; DOCS_SEARCH_GIT_PROTOCOLS can allow it" : "";
+    throw refuse(`git_repo_url has the scheme ${scheme}, allowed is ${allowed}${hint}`);
+  }
+  if (scheme === "ssh") {
+    const problem = sshUrlProblem(repositoryUrl);
+    if (problem !== null) throw refuse(`git_repo_url ${problem}`);
+    if (tenant.sshKeyFile === null) throw refuse("git over ssh needs git_ssh_key_file, a deploy key");
+    if (knownHostsFile === null)
+      throw refuse("git over ssh needs DOCS_SEARCH_GIT_KNOWN_HOSTS, a file with the keys of trusted hosts");
+  }
+  return new URL(repositoryUrl);
 }
 
-const SCHEMES: readonly string[] = ["https", "http", "file"];
+const SCHEMES: readonly string[] = ["https", "http", "file", "ssh"];
 
 function readToken({ codename, tokenVariable }: GitTenant, { readVariable }: GitAccess): string | null {
   if (tokenVariable === null) return null;

@@ -1,5 +1,6 @@
 import { GitError, type SimpleGit, simpleGit } from "simple-git";
 import { Failure } from "../../base/failure.ts";
+import type { SshAccess } from "./ssh.ts";
 
 /** How git is run, without any configuration of the machine or the user. */
 export type GitOptions = {
@@ -16,6 +17,8 @@ export type GitOptions = {
   /** `http://user:password@127.0.0.1:PORT`, the proxy for every connection; null for local repositories. */
   readonly proxyUrl: string | null;
   readonly credentials: GitCredentials | null;
+  /** Null for repositories that are not reached over ssh. */
+  readonly ssh: SshAccess | null;
   /** A PEM file of trusted certificates; null means the system's. */
   readonly certificateFile: string | null;
   /** Git is ended when it receives nothing for this long, in ms. */
@@ -64,6 +67,7 @@ export function openGit(options: GitOptions): Git {
         allowUnsafeProtocolOverride: true,
         allowUnsafeGitProxy: true,
         allowUnsafeTemplateDir: true,
+        allowUnsafeSshCommand: true,
       },
       ...(input === undefined ? {} : { input: () => input }),
     }).env(environment);
@@ -99,6 +103,7 @@ function gitEnvironment(options: GitOptions): Record<string, string> {
     // This overrides a desktop's askpass program: without a token nobody must be asked.
     GIT_ASKPASS: credentials?.askpassPath ?? "",
     ...(credentials && { SYNC_USERNAME: credentials.username, SYNC_TOKEN: credentials.token }),
+    ...(options.ssh && { GIT_SSH_COMMAND: options.ssh.command, GIT_SSH_VARIANT: "ssh" }),
     GIT_CONFIG_COUNT: String(config.length),
     ...Object.fromEntries(
       config.flatMap(([key, value], index) => [
@@ -144,6 +149,8 @@ function gitFailure(words: readonly string[], error: unknown, options: GitOption
   const said = error instanceof GitError || error instanceof Error ? error.message : String(error);
   if (/ENOENT/.test(said) && /spawn/.test(said))
     return new Failure("invalid_settings", "git tenants need the program git, which was not found on PATH");
+  const explained = options.ssh?.explain(said) ?? null;
+  if (explained !== null) return new Failure("invalid_settings", explained);
   const lines = withoutSecrets(said, options)
     .split("\n")
     .map((line) => line.trim())

@@ -292,6 +292,7 @@ const offlineGit = async ({ environment }: GitAccess) => ({
   protocols: [],
   proxyUrl: null,
   credentials: null,
+  ssh: null,
   certificateFile: null,
   silenceLimitMs: 60_000,
 });

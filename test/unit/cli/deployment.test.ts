@@ -50,7 +50,7 @@ describe("validate", () => {
     const { exitCode, stdout, stderr } = await runCommand(["validate", path]);
     expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: "" });
     expect(stderr.trimEnd().split("\n")).toEqual([
-      refusal("short", "ssh"),
+      refusal("short", "ssh", "; DOCS_SEARCH_GIT_PROTOCOLS can allow it"),
       refusal("local", "file", "; DOCS_SEARCH_GIT_PROTOCOLS can allow it"),
     ]);
     const allowed = written("allowed.json", tenants(at("local", "file:///x")));
@@ -80,6 +80,27 @@ describe("validate", () => {
       warning(2, "file", "page.md"),
       warning(3, "below", "page.md/x"),
     ]);
+  });
+
+  test("says what git over ssh needs", async () => {
+    const over = (more: object): object =>
+      tenants({ ...repository, git_repo_url: "ssh://git@host.test/x.git", ...more });
+    const check = async (more: object, env: Readonly<Record<string, string>>) => {
+      const { exitCode, stderr } = await runCommand(["validate", written("ssh.json", over(more))], {
+        env: { DOCS_SEARCH_GIT_PROTOCOLS: "https,ssh", ...env },
+      });
+      return { exitCode, stderr };
+    };
+    const known = written("known_hosts", "");
+    const [key, hosts] = [{ git_ssh_key_file: "known_hosts" }, { DOCS_SEARCH_GIT_KNOWN_HOSTS: known }];
+    const short = { git_repo_url: "git@host.test:x.git", ...key };
+    expect((await check({}, hosts)).stderr).toContain("git over ssh needs git_ssh_key_file");
+    expect((await check(key, {})).stderr).toContain("git over ssh needs DOCS_SEARCH_GIT_KNOWN_HOSTS");
+    expect((await check(short, hosts)).stderr).toContain("must be written as ssh://user@host/path");
+    expect(await check(key, hosts)).toEqual({ exitCode: 0, stderr: "" });
+    const { exitCode, stderr } = await check({ git_ssh_key_file: "none" }, hosts);
+    expect(exitCode).toBe(0);
+    expect(stderr).toContain(`git_ssh_key_file: there is no file ${join(directory, "none")}`);
   });
 
   test("takes exactly one file that is there", async () => {
