@@ -1,3 +1,4 @@
+import { continuationsOf } from "./query/continuations.ts";
 import { correctSpelling, type SpellingCorrection } from "./query/spelling.ts";
 import { FIELDS, type IndexReader, type LengthTotals } from "./types.ts";
 
@@ -12,6 +13,11 @@ export interface Corpus extends LengthTotals {
   holds(term: string, form: string | null): boolean;
   /** The nearest term for a word that no document holds. */
   correct(form: string): SpellingCorrection | null;
+  /**
+   * The most frequent terms that a word may be the beginning of; see `continuationsOf`.
+   * @throws Failure `timeout`
+   */
+  continuations(beginning: string, deadline: number): readonly string[];
 }
 
 /**
@@ -37,5 +43,6 @@ export function corpusOf(readers: readonly IndexReader[]): Corpus {
         return entry !== null && (form === null || entry.forms.includes(form));
       }),
     correct: (form) => correctSpelling(readers, form),
+    continuations: (beginning, deadline) => continuationsOf(readers, beginning, deadline),
   };
 }

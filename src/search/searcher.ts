@@ -98,8 +98,9 @@ export function prepare<Reader extends IndexReader>(
     );
   }
   const analyser = parts.analyser ?? new Analyser(settings.profile);
-  const { wordMatch } = options;
-  const query = compileQuery(reader, analyser, text, { wordMatch, synonyms: settings.synonyms, corpus });
+  const { wordMatch, deadline } = options;
+  const { synonyms } = settings;
+  const query = compileQuery(reader, analyser, text, { wordMatch, synonyms, corpus, deadline });
   const candidates = query.terms.length === 0 ? [] : candidatesFor(parts, query, { options, corpus });
   return { parts, analyser, query, candidates };
 }

@@ -42,5 +42,6 @@ export {
   type RankingSettings,
   type ScoredDocument,
   type TermEntry,
+  type TermWalk,
   type WeightedTerm,
 } from "./types.ts";

@@ -193,6 +193,14 @@ export type TermEntry = {
   readonly forms: readonly string[];
 };
 
+/** Terms in code unit order, read one by one without their forms. It starts before the first. */
+export interface TermWalk {
+  /** Moves to the next term; returns false at the end. */
+  next(): boolean;
+  readonly term: string;
+  readonly documentFrequency: number;
+}
+
 /** A document as it is shown and fetched. */
 export type StoredDocument = {
   readonly url: DocumentUrl;
@@ -231,6 +239,8 @@ export interface IndexReader {
    * @param limit the most terms to return
    */
   termsWithPrefix(prefix: string, limit: number): readonly TermEntry[];
+  /** The terms with a prefix, in code unit order. */
+  walk(prefix: string): TermWalk;
   layout(document: number): DocumentLayout;
   document(document: number): StoredDocument;
   /** @param deadline the deadline of the search */

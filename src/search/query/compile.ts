@@ -1,11 +1,11 @@
 import type { Analyser, TextKind } from "../analysis/analyser.ts";
 import { foldWord } from "../analysis/run-words.ts";
 import { Tokenizer } from "../analysis/tokenizer.ts";
-import type { Corpus } from "../corpus.ts";
+import { type Corpus, corpusOf } from "../corpus.ts";
 import { inverseDocumentFrequency } from "../field-score.ts";
 import { RANKING } from "../ranking/constants.ts";
 import type { IndexReader, TermEntry, WeightedTerm } from "../types.ts";
-import { correctSpelling } from "./spelling.ts";
+import { deriveTerms, type TypedTerm } from "./derived-terms.ts";
 import { isQuestion, QUESTION_WORDS, synonymsOf } from "./word-lists.ts";
 
 /** A query's term with the data for the second phase. */
@@ -47,17 +47,19 @@ export type QueryOptions = {
   readonly synonyms: boolean;
   /** The corpus that the weights of the terms are taken from; null for that of the index alone. */
   readonly corpus: Corpus | null;
+  /** When the search must end, on the clock of `performance.now()`, in ms. */
+  readonly deadline: number;
 };
-
-// A corrected word may be wrong after all, and nobody typed a synonym.
-const CORRECTED_WEIGHT = 0.7;
-const SYNONYM_WEIGHT = 0.3;
 
 const QUOTE_FIRST = /^\s*["\u201c\u201e\u00ab]/;
 
-type Leaf = { readonly run: string; readonly isDropped: boolean };
+type Leaf = { readonly run: string; readonly isDropped: boolean; readonly isUnfinished: boolean };
 
-/** Looks up the words of a query in an index. */
+/**
+ * Looks up the words of a query in an index. Its last word also stands for those that it is the beginning of,
+ * unless it is quoted.
+ * @throws Failure `timeout`
+ */
 export function compileQuery(
   reader: IndexReader,
   analyser: Analyser,
@@ -67,7 +69,7 @@ export function compileQuery(
   const query = parseQuery(text);
   const builder = new QueryBuilder(reader, analyser, options);
   const isAsked = isQuestion(query.text, query.words.map(foldWord));
-  for (const { run, isDropped } of withoutQuestionWords(query, isAsked)) if (!isDropped) builder.addWord(run);
+  for (const leaf of withoutQuestionWords(query, isAsked)) if (!leaf.isDropped) builder.addWord(leaf);
   // A question quotes its subject; the answer need not use the same words.
   const quoted = isAsked && !QUOTE_FIRST.test(text) ? [] : query.phrases;
   const phrases = quoted.map(({ start, end }) => builder.phrase(query.words.slice(start, end)));
@@ -81,9 +83,10 @@ function withoutQuestionWords(query: ParsedQuery, isAsked: boolean): readonly Le
   const leaves = query.words.map((run, index) => ({
     run,
     isDropped: isAsked && !isQuoted(index) && QUESTION_WORDS.has(folded[index]!),
+    isUnfinished: index === query.words.length - 1 && !isQuoted(index),
   }));
   if (leaves.some(({ isDropped }) => !isDropped)) return leaves;
-  return leaves.map(({ run }) => ({ run, isDropped: false }));
+  return leaves.map((leaf) => ({ ...leaf, isDropped: false }));
 }
 
 class QueryBuilder {
@@ -91,12 +94,10 @@ class QueryBuilder {
   readonly #analyser: Analyser;
   readonly #options: QueryOptions;
   readonly #terms = new Map<string, QueryTerm>();
-  /** The terms of the words so far, with those that the index does not hold: a repeated word counts once. */
-  readonly #seen = new Set<string>();
+  /** The terms of the words, with those that the index does not hold; a repeated one counts once. */
+  readonly #typed = new Map<string, TypedTerm>();
   readonly #elsewhere: number[] = [];
   #position = 0;
-  #leafWeight = 0;
-  #leafCount = 0;
 
   constructor(reader: IndexReader, analyser: Analyser, options: QueryOptions) {
     this.#reader = reader;
@@ -104,27 +105,25 @@ class QueryBuilder {
     this.#options = options;
   }
 
-  addWord(run: string): void {
+  addWord({ run, isUnfinished }: Leaf): void {
     const { words, offsets, leaves, width } = this.#analyser.shape(run, "prose");
+    const written = isUnfinished ? foldWord(run) : "";
     for (let i = 0; i < words.length; i++) {
       const term = this.#analyser.term(words[i]!);
       const form = this.#analyser.form(words[i]!);
-      this.#addTerm({ term, form, position: this.#position + offsets[i]!, isLeaf: leaves[i] === 1 });
+      const position = this.#position + offsets[i]!;
+      this.#addTerm({ term, form, position, isLeaf: leaves[i] === 1, isUnfinished: written.endsWith(form) });
     }
     this.#position += width;
   }
 
-  #addTerm(word: { term: string; form: string; position: number; isLeaf: boolean }): void {
-    if (this.#seen.has(word.term) || this.#terms.has(word.term)) return;
-    this.#seen.add(word.term);
+  #addTerm(word: Omit<TypedTerm, "documents" | "weight">): void {
+    if (this.#typed.has(word.term) || this.#terms.has(word.term)) return;
     const { wordMatch } = this.#options;
     const entry = this.#reader.find(word.term);
     const documents = this.#documentsWith(word.term, entry);
     const weight = this.#weightOf(documents);
-    if (word.isLeaf) {
-      this.#leafWeight += weight;
-      this.#leafCount++;
-    }
+    this.#typed.set(word.term, { ...word, documents, weight });
     const form = entry ? entry.forms.indexOf(word.form) : -1;
     if (word.isLeaf && this.#isElsewhere(word, entry !== null && (!wordMatch || form >= 0)))
       this.#elsewhere.push(word.position);
@@ -134,9 +133,6 @@ class QueryBuilder {
       this.#terms.set(word.term, { entry, weight, forms, position, isLeaf, typedForm: form });
     }
     if (this.#analyser.profile === "code-friendly") this.#addUnstemmed(word);
-    if (wordMatch) return;
-    if (documents === 0 && word.isLeaf) this.#addCorrection(word.form, word.position);
-    if (word.isLeaf && this.#options.synonyms) this.#addSynonyms(word.form, weight, word.position);
   }
 
   #isElsewhere({ term, form }: { readonly term: string; readonly form: string }, isHere: boolean): boolean {
@@ -153,24 +149,19 @@ class QueryBuilder {
     this.#terms.set(form, { entry, weight, forms: null, position, isLeaf: false, typedForm });
   }
 
-  #addCorrection(form: string, position: number): void {
-    const { corpus } = this.#options;
-    const correction = corpus ? corpus.correct(form) : correctSpelling([this.#reader], form);
-    if (!correction || this.#terms.has(correction.term)) return;
-    const { term, edits } = correction;
-    const entry = this.#reader.find(term);
-    if (!entry) return;
-    const weight = this.#weight(entry) * CORRECTED_WEIGHT ** edits;
-    this.#terms.set(term, { entry, weight, forms: null, position, isLeaf: true, typedForm: -1 });
-  }
-
-  #addSynonyms(form: string, weight: number, position: number): void {
-    for (const synonym of synonymsOf(form)) {
-      const term = this.#analyser.stem(synonym);
+  /** Adds the terms that stand for those that were typed; see `deriveTerms`. */
+  #derive(): void {
+    const { corpus, synonyms, deadline } = this.#options;
+    const derived = deriveTerms([...this.#typed.values()], {
+      corpus: corpus ?? corpusOf([this.#reader]),
+      weightOf: (documents) => this.#weightOf(documents),
+      synonymsOf: (form) => (synonyms ? synonymsOf(form).map((synonym) => this.#analyser.stem(synonym)) : []),
+      deadline,
+    });
+    for (const { term, weight, position, isLeaf } of derived) {
       const entry = this.#terms.has(term) ? null : this.#reader.find(term);
-      if (!entry) continue;
-      const own = Math.min(weight, this.#weight(entry)) * SYNONYM_WEIGHT;
-      this.#terms.set(term, { entry, weight: own, forms: null, position, isLeaf: false, typedForm: -1 });
+      if (entry) this.#terms.set(term, { entry, weight, forms: null, position, isLeaf, typedForm: -1 });
+      else if (isLeaf && !this.#terms.has(term)) this.#elsewhere.push(position);
     }
   }
 
@@ -217,10 +208,12 @@ class QueryBuilder {
   }
 
   finish(wordCount: number, phrases: readonly Phrase[]): CompiledQuery {
+    if (!this.#options.wordMatch) this.#derive();
+    const leaves = [...this.#typed.values()].filter(({ isLeaf }) => isLeaf);
     return {
       terms: [...this.#terms.values()],
-      leafWeight: this.#leafWeight,
-      leafCount: this.#leafCount,
+      leafWeight: leaves.reduce((sum, { weight }) => sum + weight, 0),
+      leafCount: leaves.length,
       wordCount,
       elsewhere: this.#elsewhere,
       phrases,

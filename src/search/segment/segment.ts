@@ -10,6 +10,7 @@ import {
   type RankingSettings,
   type StoredDocument,
   type TermEntry,
+  type TermWalk,
 } from "../types.ts";
 import { BlockCache } from "./block-cache.ts";
 import { ByteReader } from "./bytes.ts";
@@ -161,6 +162,10 @@ export class Segment implements IndexReader, Disposable {
 
   termsWithPrefix(prefix: string, limit: number): readonly TermEntry[] {
     return this.#terms.withPrefix(prefix, limit);
+  }
+
+  walk(prefix: string): TermWalk {
+    return this.#terms.walk(prefix);
   }
 
   /** Every term in code unit order. */

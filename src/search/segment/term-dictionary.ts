@@ -1,4 +1,4 @@
-import type { TermEntry } from "../types.ts";
+import type { TermEntry, TermWalk } from "../types.ts";
 import { ByteReader, ByteWriter } from "./bytes.ts";
 import { codeUnitBytes, decodeCodeUnits, writeCodeUnits } from "./code-units.ts";
 import type { SegmentFile } from "./file-reader.ts";
@@ -98,6 +98,10 @@ export class TermDictionary {
     return found;
   }
 
+  walk(prefix: string): TermWalk {
+    return new PrefixWalk(this.#file, prefix);
+  }
+
   /** Every term in code unit order. */
   *all(): Generator<LocatedTerm> {
     const cursor = new StringTableCursor(this.#file, TABLE);
@@ -119,6 +123,40 @@ export class TermDictionary {
       range: { start, end, documentFrequency, formCount: forms.length },
       formOrder,
     };
+  }
+}
+
+class PrefixWalk implements TermWalk {
+  readonly #cursor: StringTableCursor;
+  readonly #reader: ByteReader;
+  readonly #prefix: string;
+  readonly #bytes: Uint8Array;
+  #isBegun = false;
+  #term: string | null = null;
+
+  constructor(file: SegmentFile, prefix: string) {
+    this.#cursor = new StringTableCursor(file, TABLE);
+    this.#reader = new ByteReader(file.bytes);
+    this.#prefix = prefix;
+    this.#bytes = codeUnitBytes(prefix);
+  }
+
+  next(): boolean {
+    this.#term = null;
+    if (this.#isBegun) this.#cursor.next();
+    else this.#cursor.seek(this.#prefix);
+    this.#isBegun = true;
+    return this.#cursor.startsWith(this.#bytes);
+  }
+
+  get term(): string {
+    this.#term ??= this.#cursor.key;
+    return this.#term;
+  }
+
+  get documentFrequency(): number {
+    this.#reader.offset = this.#cursor.payloadStart;
+    return this.#reader.varint();
   }
 }
 

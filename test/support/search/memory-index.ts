@@ -8,6 +8,7 @@ import {
   NO_DOCUMENT,
   type Postings,
   type TermEntry,
+  type TermWalk,
 } from "../../../src/search/testing.ts";
 
 type Posting = {
@@ -143,6 +144,20 @@ class MemoryIndex implements IndexReader {
     while (end < this.#sorted.length && end - low < limit && this.#sorted[end]!.term.startsWith(prefix))
       end++;
     return this.#sorted.slice(low, end);
+  }
+
+  walk(prefix: string): TermWalk {
+    const entries = this.termsWithPrefix(prefix, Number.POSITIVE_INFINITY);
+    let at = -1;
+    return {
+      next: () => ++at < entries.length,
+      get term() {
+        return entries[at]!.term;
+      },
+      get documentFrequency() {
+        return entries[at]!.documentFrequency;
+      },
+    };
   }
 
   layout(document: number): DocumentLayout {

@@ -55,8 +55,10 @@ describe("a query", () => {
     expect(find(query)[0]).toBe(path);
   });
 
-  test("finds no C++ for the letter C", () => {
-    expect(find("c")).toEqual([]);
+  test("finds no C++ for the letter C, unless more may follow", () => {
+    expect(find("c of")).not.toContain("flags");
+    expect(find("c", true)).toEqual([]);
+    expect(find("c")).toContain("flags");
   });
 
   test("loses the words of a question, but not when it has no others", () => {

@@ -1,0 +1,18 @@
+import { expect, test } from "bun:test";
+import { docsUrl } from "../../../src/urls/index.ts";
+import { rankIn } from "../../support/search/searching.ts";
+import { openFixture } from "../../support/search/segment-fixture.ts";
+
+test("a letter with a hundred thousand words behind it finds the most frequent ones", async () => {
+  const documents = Array.from({ length: 20 }, (_, document) => ({
+    url: docsUrl("wide", `p${document}`),
+    title: "x",
+    markdown: `${Array.from({ length: 5000 }, (_, n) => `a${(n * 20 + document).toString(36)}zq`).join(" ")} ${document < 9 ? "aztec" : ""}`,
+  }));
+  await using index = await openFixture(documents);
+  const found = rankIn(index.segment, "a").map(({ url }) => Number(url.slice("docs://wide/p".length)));
+  expect(found.slice(0, 9).every((document) => document < 9)).toBe(true);
+  expect(() => rankIn(index.segment, "a", { options: { deadline: performance.now() } })).toThrow(
+    "longer than its limit",
+  );
+}, 120_000);
