@@ -53,6 +53,19 @@ const INDEX_ONLY_FLAGS = [
 const SEARCH_ONLY_FLAGS = [
   CONFIG,
   { name: "all", group: "Input", help: "Search every tenant of the deployment" },
+  {
+    name: "library",
+    placeholder: "NAME[@VERSION]",
+    group: "Input",
+    help: "Search the tenants of a library, of the nearest version that is not above (default the newest)",
+  },
+  {
+    name: "from-lockfile",
+    placeholder: "FILE",
+    isPath: true,
+    group: "Input",
+    help: "Search what a package-lock.json, bun.lock, Cargo.lock, go.sum or requirements.txt names, in these versions",
+  },
   DIR,
   INDEX_FILE,
   { name: "size", placeholder: "N", group: "Search", help: "Hits at most, 1 to 100 (default 10)" },
@@ -216,7 +229,7 @@ export const COMMANDS: readonly Command[] = [
   },
   {
     name: "search",
-    usage: "TENANT QUERY | --all QUERY | --dir DIR QUERY [options]",
+    usage: "TENANT QUERY | --all QUERY | --library NAME[@VERSION] QUERY | --dir DIR QUERY [options]",
     help: "Search tenants of documentation, or a folder that was indexed",
     brief: "find passages of it",
     flags: [...SEARCH_ONLY_FLAGS, ...GENERAL_FLAGS],

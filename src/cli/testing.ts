@@ -1,5 +1,6 @@
 // What tests and benches use of this room besides its door; nothing of the product does.
 export { parseArguments } from "./arguments.ts";
+export { parseLockFile } from "./commands/documents/lock-file.ts";
 export { isWithin, readCrawlCommand } from "./commands/pages/crawl-options.ts";
 export { readExtractCommand } from "./commands/pages/extract-options.ts";
 export { COMMANDS, type Command, CRAWL_COMMAND, EXTRACT_COMMAND } from "./commands.ts";

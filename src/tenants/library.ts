@@ -52,6 +52,47 @@ export function chooseVersion(
   };
 }
 
+/** A package of a lock file. */
+export type LockedPackage = {
+  readonly name: string;
+  /** As written; what is no version, such as an address, is left out. */
+  readonly version: string;
+  /** How far from the project: 0 for what it names itself, then what its dependencies bring. */
+  readonly rank: number;
+};
+
+/**
+ * Chooses the tenants of every library that is locked, each as `chooseVersion` does. Of several versions of a library
+ * the highest of those nearest to the project counts. Names are compared in full, but Go's `/v2` may be left out.
+ * @param library the only one that is wanted; null for all
+ * @throws Failure `unknown_tenant` for a library that no tenant has
+ */
+export function chooseLocked(
+  tenants: readonly Documented[],
+  packages: Iterable<LockedPackage>,
+  library: string | null,
+): readonly LibraryChoice[] {
+  const wanted = library === null ? tenants : requireLibrary(tenants, library);
+  const libraries = new Map(
+    wanted.flatMap((one) => (one.library ? [[lockedKey(one.library), one.library]] : [])),
+  );
+  const nearest = new Map<string, LockedPackage & Version>();
+  for (const locked of packages) {
+    const key = lockedKey(locked.name);
+    const version = libraries.has(key) ? readVersion(locked.version.trim()) : null;
+    if (version === null) continue;
+    const best = nearest.get(key);
+    if (!best || (locked.rank - best.rank || compareBuild(best.first, version.first)) < 0)
+      nearest.set(key, { ...locked, ...version });
+  }
+  return [...libraries].flatMap(([key, name]) => {
+    const locked = nearest.get(key);
+    return locked ? chooseVersion(tenants, name, locked.text) : [];
+  });
+}
+
+const lockedKey = (library: string): string => fullKey(library).replace(GO_MAJOR, "");
+
 const codenamesOf = (tenants: readonly Documented[]): string[] => tenants.map(({ codename }) => codename);
 
 type Version = {
@@ -124,11 +165,10 @@ const fullKey = (library: string): string =>
     .toLowerCase()
     .replace(/[-_.]+/g, "-");
 
+const GO_MAJOR = /\/v\d+$/;
+
 /** Without npm's scope, the path of a Go module and its major version. */
-const shortKey = (library: string): string =>
-  fullKey(library)
-    .replace(/\/v\d+$/, "")
-    .replace(/^.*\//, "");
+const shortKey = (library: string): string => fullKey(library).replace(GO_MAJOR, "").replace(/^.*\//, "");
 
 /** The most characters of a version; some of Go's have 80. */
 const MAX_VERSION = 100;

@@ -6,7 +6,13 @@ import type { DocumentEntry, StoredDocument } from "../search/index.ts";
 import type { TenantDetail } from "./describe.ts";
 import { documentAddresses } from "./document-address.ts";
 import { createTenantFinder, MAX_FOUND } from "./find.ts";
-import { chooseMentioned, chooseVersion, type LibraryChoice } from "./library.ts";
+import {
+  chooseLocked,
+  chooseMentioned,
+  chooseVersion,
+  type LibraryChoice,
+  type LockedPackage,
+} from "./library.ts";
 import { createOpenIndexes, type OpenIndexes } from "./live-index.ts";
 import { TenantSearcher } from "./search-tenants.ts";
 import type { TenantSettings } from "./settings.ts";
@@ -49,6 +55,8 @@ export interface TenantRegistry extends AsyncDisposable {
   find(query: string): FoundTenants;
   /** See `chooseVersion`. */
   chooseVersion(library: string, version: string | null): LibraryChoice;
+  /** See `chooseLocked`. */
+  chooseLocked(packages: Iterable<LockedPackage>, library: string | null): readonly LibraryChoice[];
   /** @throws Failure `unknown_tenant` that names the nearest codenames */
   describe(codename: string): TenantDetail;
   /**
@@ -179,6 +187,7 @@ function showTenants(tenants: ReadonlyMap<string, Tenant>, parts: ShownParts): T
       return { tenants: [...found].slice(0, MAX_FOUND), resolved: choice?.resolved ?? null };
     },
     chooseVersion: (library, version) => chooseVersion(details, library, version),
+    chooseLocked: (packages, library) => chooseLocked(details, packages, library),
     describe: (codename) => tenantOf(codename).detail,
     search: (codename, query, search) => tenantOf(codename).search(query, search),
     searchTogether: (codenames, query, search) => {

@@ -2,7 +2,7 @@
 export { describeTenant } from "./describe.ts";
 export { createTenantFinder } from "./find.ts";
 export { gitSource as openGitSource } from "./git/source.ts";
-export { chooseMentioned, chooseVersion } from "./library.ts";
+export { chooseLocked, chooseMentioned, chooseVersion } from "./library.ts";
 export { dueAt, nextRunAt, takeSyncSlot, withoutFutureTimes } from "./schedule.ts";
 export type { FilesystemTenant, GitTenant, OnlineTenant } from "./settings.ts";
 export {

@@ -61,6 +61,93 @@ describe("index TENANT", () => {
   });
 });
 
+describe("search --library", () => {
+  let config: string;
+  const search = (...words: string[]) => run(["search", "rotation", "--config", config, ...words]);
+  beforeAll(async () => {
+    config = join(root, "versions.json");
+    const tenant = (codename: string, library: string, version: string, folder: string) => ({
+      source_type: "filesystem",
+      codename,
+      docs_name: codename,
+      docs_root_dir: folder,
+      library,
+      version,
+    });
+    const tenants = [
+      tenant("weir1", "weir", "1.4", "weir"),
+      tenant("weir2", "weir", "2.1", "weir"),
+      tenant("mill1", "@my/mill", "1", "mill"),
+    ];
+    writeFileSync(config, JSON.stringify({ tenants }));
+    const locked = {
+      "node_modules/weir": { version: "1.9.0" },
+      "node_modules/@my/mill": { version: "3.0.0" },
+    };
+    writeFileSync(join(root, "package-lock.json"), JSON.stringify({ packages: locked }));
+    await run(["index", "--all", "--config", config]);
+  });
+
+  test.each([
+    [["--library", "weir"], ["weir 2.1, the newest"], ["weir2"]],
+    [["--library", "weir@1.9"], ["weir 1.4, the nearest not above 1.9"], ["weir1"]],
+    [["--library", "WEIR==2.1"], ["weir 2.1"], ["weir2"]],
+    [["--library", "@my/mill@1"], ["@my/mill 1"], ["mill1"]],
+    [
+      ["--from-lockfile", "package-lock.json"],
+      ["weir 1.4, the nearest not above 1.9.0", "@my/mill 1, the nearest not above 3.0.0"],
+      ["mill1", "weir1"],
+    ],
+    [
+      ["--from-lockfile", "package-lock.json", "--library", "weir"],
+      ["weir 1.4, the nearest not above 1.9.0"],
+      ["weir1"],
+    ],
+  ])("%j searches what it says", async (words, resolved, codenames) => {
+    const { exitCode, stdout, stderr } = await search(...words, "--json");
+    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
+    const answer = JSON.parse(stdout);
+    expect(answer.resolved).toEqual(resolved);
+    const searched = new Set(answer.results.map(({ tenant }: { tenant: string }) => tenant));
+    expect([...searched].sort()).toEqual(codenames);
+  });
+
+  test("says to people what is searched, unless they want quiet", async () => {
+    const said = await search("--library", "weir@1");
+    expect(said.stderr).toBe("searching weir 1.4, the nearest not above 1\n");
+    expect(said.stdout).toStartWith("1. Keys\n   docs://weir1/keys.md");
+    expect((await search("--library", "weir@1", "--quiet")).stderr).toBe("");
+  });
+
+  test.each([
+    [["--library", "wier"], 1, "No tenant has the library 'wier'; did you mean weir?"],
+    [["--library", "weir@main"], 2, "version must begin with a number"],
+    [["--library", "weir@"], 2, "--library takes a name, or a name and a version: react@18.2"],
+    [["--library", "@"], 2, "--library takes a name"],
+    [["--library", "weir", "--all"], 2, "search takes --all or a library, not both"],
+    [["--library", "weir@1", "--from-lockfile", "go.sum"], 2, "--from-lockfile gives the version"],
+    [["--from-lockfile", "yarn.lock"], 2, "--from-lockfile takes a package-lock.json, bun.lock"],
+    [["--from-lockfile", "go.sum"], 1, "go.sum cannot be read: there is no such file"],
+    [["--from-lockfile", "none.txt"], 1, "none.txt has no version of a library that a tenant documents"],
+    [["--from-lockfile", "none.txt", "--library", "weir"], 1, "none.txt has no version of weir"],
+    [["--from-lockfile", "huge.txt"], 1, "huge.txt"],
+    [["--from-lockfile", "deployment.txt"], 1, "deployment.txt"],
+  ])("%j is refused", async (words, exitCode, message) => {
+    writeFileSync(join(root, "none.txt"), "# nothing\n");
+    writeFileSync(join(root, "huge.txt"), new Uint8Array(33 * 1024 * 1024));
+    const refused = await search(...words, "--config", config);
+    expect(refused).toMatchObject({ exitCode, stdout: "" });
+    expect(refused.stderr).toContain(message);
+  });
+
+  test("asks for a query, and for tenants", async () => {
+    const { stderr } = await run(["search", "--library", "weir", " "]);
+    expect(stderr).toContain("search needs a query: search --library NAME QUERY");
+    const { stderr: refused } = await run(["search", "--library", "weir", "--dir", "weir", "rotation"]);
+    expect(refused).toContain("--library goes with tenants, not with --dir");
+  });
+});
+
 describe("search TENANT", () => {
   test("shows hits as people read them", async () => {
     const { exitCode, stdout, stderr } = await run(["search", "weir", "rotating", "keys"]);

@@ -26,7 +26,13 @@ type SearchWish = {
 };
 
 export type FolderSearch = { readonly kind: "folder" } & FolderPlaces & SearchWish;
-export type TenantSearch = { readonly kind: "tenants" } & TenantChoice & SearchWish;
+export type TenantSearch = { readonly kind: "tenants" } & TenantChoice & SearchWish & LibraryWish;
+
+/** What chooses tenants by their library, unless both are null. */
+export type LibraryWish = {
+  readonly library: { readonly name: string; readonly version: string | null } | null;
+  readonly lockFile: string | null;
+};
 
 /** `search`, ready to run. */
 export type SearchCommand = FolderSearch | TenantSearch;
@@ -65,11 +71,16 @@ export function readIndexCommand(typed: Typed): IndexCommand {
 export function readSearchCommand(typed: Typed): SearchCommand {
   const places = readPlaces(typed);
   const isAll = typed.has("all");
-  if (places) refuseWithFolder(typed, []);
-  const [codename = "", ...words] = places || isAll ? ["", ...typed.positionals] : typed.positionals;
+  if (places) refuseWithFolder(typed, ["library", "from-lockfile"]);
+  const byLibrary = readLibraryWish(typed);
+  const isChosen = byLibrary.library !== null || byLibrary.lockFile !== null;
+  if (isAll && isChosen) throw usage("search takes --all or a library, not both");
+  const isWithoutTenant = places || isAll || isChosen;
+  const [codename = "", ...words] = isWithoutTenant ? ["", ...typed.positionals] : typed.positionals;
   const query = words.join(" ");
   if (query.trim() === "") {
     if (places) throw usage("search needs a query: article-extractor search --dir DIR QUERY");
+    if (isChosen) throw usage("search needs a query: search --library NAME QUERY");
     const asked = codename === "" ? "a tenant and a query" : "a query after the tenant";
     throw usage(`search needs ${asked}: search TENANT QUERY, search --all QUERY, or search --dir DIR QUERY`);
   }
@@ -83,7 +94,20 @@ export function readSearchCommand(typed: Typed): SearchCommand {
   if (places) return { kind: "folder", ...places, ...wish };
   if (wish.isExplained) throw usage("--explain goes with --dir");
   const config = optionValue.text(typed, "config");
-  return { kind: "tenants", config, codenames: isAll ? "all" : [codename], ...wish };
+  return { kind: "tenants", config, codenames: isAll ? "all" : [codename], ...byLibrary, ...wish };
+}
+
+function readLibraryWish(typed: Typed): LibraryWish {
+  const typedLibrary = optionValue.text(typed, "library");
+  const lockFile = optionValue.text(typed, "from-lockfile");
+  if (typedLibrary === null) return { library: null, lockFile };
+  // npm's scopes begin with the sign that separates the version.
+  const [, name = "", version = null] = /^(@?[^@=]+)(?:(?:@|===?)(.*))?$/s.exec(typedLibrary.trim()) ?? [];
+  if (name === "" || version === "")
+    throw usage("--library takes a name, or a name and a version: react@18.2");
+  if (lockFile !== null && version !== null)
+    throw usage("--from-lockfile gives the version: leave it out of --library");
+  return { library: { name, version }, lockFile };
 }
 
 /** @throws Failure `invalid_usage` */

@@ -7,12 +7,13 @@ import type { Io } from "../../io.ts";
 import type { CommandParts } from "../../program.ts";
 import type { Paint } from "../../terminal/notices.ts";
 import { formatHit, hitToJson, MAX_WIDTH, TIME_LIMIT_MS } from "./folder.ts";
+import { readLockFile } from "./lock-file.ts";
 import type { FetchCommand, TenantChoice, TenantIndex, TenantSearch } from "./options.ts";
 
 export type TenantCommandParts = CommandParts & { readonly paint: Paint };
 
 /**
- * Runs `search TENANT` and `search --all`; returns the exit code: 0 with and without hits, 1 when a tenant
+ * Runs `search TENANT`, `search --all` and the search of libraries; returns the exit code: 0 with and without hits, 1 when a tenant
  * could not be searched. Hits of several tenants are in the order of their scores.
  * @throws Failure of the deployment file; `unknown_tenant` naming the nearest; of the only tenant's search
  */
@@ -21,7 +22,8 @@ export async function runTenantSearch(command: TenantSearch, parts: TenantComman
   // On a terminal the words are coloured that HTML would mark.
   const isMarked = io.stdout.isTerminal && !command.isJson;
   await using tenants = await openCommandTenants(parts, command.config);
-  const codenames = codenamesOf(command, tenants);
+  const { codenames, resolved } = await chosenTenants(command, { registry: tenants.registry, io });
+  if (!command.isJson) for (const choice of resolved) notices.tell(`searching ${choice}`);
   const started = performance.now();
   const options = {
     size: command.size,
@@ -36,7 +38,13 @@ export async function runTenantSearch(command: TenantSearch, parts: TenantComman
     const results = hits.map((hit) => ({ tenant: hit.tenant, ...hitToJson(hit, false) }));
     const stats = { total_docs: documentCount, query_time_ms: Math.round(performance.now() - started) };
     const errors = failures.map((failure) => failure.toRecord());
-    await writeJson(io, { query: command.query, results, stats, errors });
+    await writeJson(io, {
+      query: command.query,
+      ...(resolved.length > 0 && { resolved }),
+      results,
+      stats,
+      errors,
+    });
   } else if (hits.length === 0) io.stderr.write(`nothing found in ${documentCount} documents\n`);
   else {
     const format = { width: Math.min(MAX_WIDTH, io.stdout.columns), paint, isMarked };
@@ -45,6 +53,37 @@ export async function runTenantSearch(command: TenantSearch, parts: TenantComman
     await io.stdout.write(shown.join("\n"));
   }
   return failures.length === 0 ? 0 : 1;
+}
+
+type ChosenTenants = {
+  readonly codenames: readonly string[];
+  /** Which versions of libraries were chosen, and why. */
+  readonly resolved: readonly string[];
+};
+
+/** @throws Failure `unknown_tenant`; of a lock file as `readLockFile` */
+async function chosenTenants(
+  command: TenantSearch,
+  { registry, io }: { readonly registry: OpenTenants["registry"]; readonly io: Io },
+): Promise<ChosenTenants> {
+  const { library, lockFile } = command;
+  if (lockFile === null && library === null)
+    return { codenames: codenamesOf(command, registry), resolved: [] };
+  if (lockFile === null) {
+    const { codenames, resolved } = registry.chooseVersion(library!.name, library!.version);
+    return { codenames, resolved: [resolved] };
+  }
+  const name = library?.name ?? null;
+  const choices = registry.chooseLocked(await readLockFile(lockFile, io), name);
+  if (choices.length === 0)
+    throw new Failure(
+      "unknown_tenant",
+      `${lockFile} has no version of ${name ?? "a library that a tenant documents"}`,
+    );
+  return {
+    codenames: choices.flatMap(({ codenames }) => codenames),
+    resolved: choices.map(({ resolved }) => resolved),
+  };
 }
 
 /**
@@ -86,7 +125,7 @@ export async function runTenantIndex(command: TenantIndex, parts: TenantCommandP
   const { io, notices } = parts;
   await using tenants = await openCommandTenants(parts, command.config);
   const built: TenantStatus[] = [];
-  for (const codename of codenamesOf(command, tenants)) {
+  for (const codename of codenamesOf(command, tenants.registry)) {
     try {
       const status = await tenants.registry.build(codename);
       built.push(status);
@@ -132,7 +171,7 @@ const writeJson = (io: Io, value: object): Promise<void> =>
   io.stdout.write(`${JSON.stringify(value, null, 2)}\n`);
 
 /** @throws Failure `unknown_tenant` before anything is done */
-function codenamesOf({ codenames }: TenantChoice, { registry }: OpenTenants): readonly string[] {
+function codenamesOf({ codenames }: TenantChoice, registry: OpenTenants["registry"]): readonly string[] {
   if (codenames === "all") return registry.list().map(({ codename }) => codename);
   return codenames.map((codename) => registry.describe(codename).codename);
 }
