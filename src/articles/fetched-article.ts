@@ -1,5 +1,13 @@
 import { Failure } from "../base/failure.ts";
-import type { Article, BodyKind, Extraction, ExtractionOptions, Extractor } from "../extraction/index.ts";
+import {
+  type Article,
+  type BodyKind,
+  composeMarkdown,
+  type Extraction,
+  type ExtractionOptions,
+  type Extractor,
+  type Rendering,
+} from "../extraction/index.ts";
 import type { PageUrl } from "../urls/index.ts";
 
 /** The article of one page, and how the page was fetched. */
@@ -64,3 +72,99 @@ export async function articleFromDocument(
     timings: { fetchMs: 0, extractionMs: performance.now() - started },
   };
 }
+
+// The fields are in their order in JSON. Absent values are null.
+const FIELDS = {
+  url: ({ url }: FetchedArticle) => url,
+  final_url: ({ finalUrl }: FetchedArticle) => finalUrl,
+  canonical_url: ({ canonicalUrl }: FetchedArticle) => canonicalUrl,
+  status_code: ({ statusCode }: FetchedArticle) => statusCode,
+  fetcher: ({ fetcher }: FetchedArticle) => fetcher,
+  title: ({ article }: FetchedArticle) => article.title,
+  byline: ({ article }: FetchedArticle) => article.byline,
+  siteName: ({ article }: FetchedArticle) => article.siteName,
+  published_date: ({ article }: FetchedArticle) => article.publishedDate,
+  modified_date: ({ article }: FetchedArticle) => article.modifiedDate,
+  lang: ({ article }: FetchedArticle) => article.lang,
+  language: ({ article }: FetchedArticle) => article.language,
+  dir: ({ article }: FetchedArticle) => article.dir,
+  excerpt: ({ article }: FetchedArticle) => article.excerpt,
+  image: ({ article }: FetchedArticle) => article.image,
+  image_width: ({ article }: FetchedArticle) => article.imageWidth,
+  image_height: ({ article }: FetchedArticle) => article.imageHeight,
+  keywords: ({ article }: FetchedArticle) => article.keywords,
+  section: ({ article }: FetchedArticle) => article.section,
+  page_type: ({ article }: FetchedArticle) => article.pageType,
+  confidence: ({ article }: FetchedArticle) => article.confidence,
+  sources: ({ article: { sources } }: FetchedArticle) => ({
+    title: sources.title,
+    byline: sources.byline,
+    published_date: sources.publishedDate,
+    modified_date: sources.modifiedDate,
+    language: sources.language,
+    keywords: sources.keywords,
+    section: sources.section,
+  }),
+  // A document that consists of its title has no other content to show.
+  content: ({ article }: FetchedArticle) => article.content,
+  markdown: ({ article: { title, markdown } }: FetchedArticle) =>
+    markdown === null ? null : composeMarkdown(title, markdown),
+  links: ({ article }: FetchedArticle) => article.links,
+  images: ({ article }: FetchedArticle) => article.images,
+  structured_data: ({ article: { structuredData } }: FetchedArticle) =>
+    structuredData && {
+      json_ld: structuredData.jsonLd,
+      microdata: structuredData.microdata,
+      open_graph: structuredData.openGraph,
+    },
+  text: ({ article }: FetchedArticle) => article.text,
+  length: ({ article }: FetchedArticle) => article.text.length,
+  word_count: ({ article }: FetchedArticle) => article.wordCount,
+  success: () => true as const,
+  warnings: ({ warnings }: FetchedArticle) => (warnings.length > 0 ? [...warnings] : null),
+};
+
+/** A field of the extraction result on the wire. */
+export type ArticleField = keyof typeof FIELDS;
+
+/** All fields, in the order in which they stand in JSON. */
+export const ARTICLE_FIELDS = Object.keys(FIELDS) as readonly ArticleField[];
+
+/** The extraction result on the wire (docs/server.md): the body of `POST /` and of `--output json`. */
+export type ArticleResult = { readonly [F in ArticleField]: ReturnType<(typeof FIELDS)[F]> };
+
+/** Fields that are long or cost time: they are there only where somebody asks for them. */
+const FIELDS_ON_REQUEST = ["links", "images", "structured_data"] as const;
+
+/** The fields of a result where nobody names any. */
+export const DEFAULT_FIELDS: readonly ArticleField[] = ARTICLE_FIELDS.filter(
+  (field) => !FIELDS_ON_REQUEST.some((other) => other === field),
+);
+
+const RENDERING_OF: Partial<Readonly<Record<ArticleField, Rendering>>> = {
+  content: "content",
+  markdown: "markdown",
+  links: "links",
+  images: "images",
+  structured_data: "structuredData",
+};
+
+/** What has to be made of a page for these fields. */
+export const renderingsFor = (fields: readonly ArticleField[]): Rendering[] =>
+  fields.flatMap((field) => RENDERING_OF[field] ?? []);
+
+/** Stands for the fields of `DEFAULT_FIELDS` where fields are named. */
+export const DEFAULT_WORD = "default";
+
+/** The fields that these names mean, each once. */
+export const fieldsNamed = (
+  names: readonly (ArticleField | typeof DEFAULT_WORD)[],
+): readonly ArticleField[] => [
+  ...new Set(names.flatMap((name) => (name === DEFAULT_WORD ? DEFAULT_FIELDS : [name]))),
+];
+
+/** Translates some fields to the wire form, in the given order. The renderings among them must be there. */
+export const articleFields = (
+  fetched: FetchedArticle,
+  fields: readonly ArticleField[],
+): Partial<ArticleResult> => Object.fromEntries(fields.map((field) => [field, FIELDS[field](fetched)]));

@@ -1,15 +1,16 @@
-export { type ArticleCache, createArticleCache } from "./cache.ts";
-export { articleFromDocument, type FetchedArticle, type LocalDocument } from "./fetched-article.ts";
 export {
   ARTICLE_FIELDS,
   type ArticleField,
   articleFields,
+  articleFromDocument,
   DEFAULT_FIELDS,
   DEFAULT_WORD,
+  type FetchedArticle,
   fieldsNamed,
+  type LocalDocument,
   renderingsFor,
-} from "./result.ts";
-export { articleFromUrl, serveArticle } from "./service.ts";
+} from "./fetched-article.ts";
+export { type ArticleCache, articleFromUrl, createArticleCache, serveArticle } from "./service.ts";
 export {
   articleOfVisit,
   bodyKind,

@@ -14,7 +14,7 @@ import {
 } from "../settings/index.ts";
 import { COMMAND_NAMES, COMMANDS, type Command, EXTRACT_COMMAND, requireCommand } from "./commands.ts";
 import type { Flag } from "./flags/flag.ts";
-import { hasRawBytes } from "./path-bytes.ts";
+import { hasRawBytes } from "./input.ts";
 
 /** The typed words, before they are interpreted. */
 export type Typed = {

@@ -1,14 +1,12 @@
 // What tests and benches use of this room besides its door; nothing of the product does.
 export { parseArguments } from "./arguments.ts";
 export { parseLockFile } from "./commands/documents/lock-file.ts";
-export { isWithin, readCrawlCommand } from "./commands/pages/crawl-options.ts";
+export { isWithin, readCrawlCommand } from "./commands/pages/crawl.ts";
 export { readExtractCommand } from "./commands/pages/extract-options.ts";
 export { COMMANDS, type Command, CRAWL_COMMAND, EXTRACT_COMMAND } from "./commands.ts";
 export { FLAG_GROUPS, type Flag } from "./flags/flag.ts";
 export { CRAWL_ONLY_FLAGS, EXTRACT_FLAGS } from "./flags/pages.ts";
-export { formatHelp, formatOverview } from "./help.ts";
-export { formatManual } from "./manual.ts";
-export { decodePath, hasRawBytes, pathBytes } from "./path-bytes.ts";
+export { formatHelp, formatManual, formatOverview } from "./help.ts";
+export { decodePath, hasRawBytes, pathBytes } from "./input.ts";
 export { createPaint, wrap } from "./terminal/notices.ts";
-export { formatDuration, formatProgress, Pace } from "./terminal/progress-line.ts";
-export { openScreen } from "./terminal/screen.ts";
+export { formatDuration, formatProgress, openScreen, Pace } from "./terminal/screen.ts";

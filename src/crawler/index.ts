@@ -1,13 +1,11 @@
 export { createHostSlots, createSharedHostSlots, type HostSlots } from "./host-slots.ts";
-export { type CrawlJobParts, previewCrawl, runCrawlJob } from "./job.ts";
-export { type ManifestEntry, manifestEntry } from "./manifest.ts";
-export { warningOf } from "./notices.ts";
+export { CRAWL_RANGES, type CrawlJobParts, createCrawlPlan, previewCrawl, runCrawlJob } from "./job.ts";
+export { type ManifestEntry, manifestEntry, warningOf } from "./manifest.ts";
 export { isInStateDirectory, STATE_DIRECTORY } from "./output.ts";
-export { CRAWL_RANGES, createCrawlPlan } from "./plan.ts";
 export { type ClaimedJob, JOB_STATES, type JobEvent, type JobQueue, type JobRecord } from "./queue/jobs.ts";
 export { openJobQueue } from "./queue/queue.ts";
+export { DEFAULT_SITEMAP_LIMITS, parseSitemapSource } from "./sitemap/open.ts";
 export { createSitemapReader } from "./sitemap/read-sitemaps.ts";
-export { DEFAULT_SITEMAP_LIMITS, parseSitemapSource } from "./sitemap/source.ts";
 export { contentHashOf } from "./store-article.ts";
 export type {
   CrawlEvent,

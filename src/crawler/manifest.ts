@@ -1,19 +1,22 @@
 import type { FileHandle } from "node:fs/promises";
 import { join } from "node:path";
 import { replaceFile } from "../base/atomic-file.ts";
+import type { FailureRecord } from "../base/failure.ts";
+import type { Log } from "../base/log.ts";
 import { systemFailure } from "../base/system-error.ts";
 import type { ExtractionOptions } from "../extraction/index.ts";
 import type { Frontier } from "./frontier/frontier.ts";
 import type {
   ChangesOutput,
   CrawlJobOptions,
+  CrawlNotice,
   CrawlOutput,
   CrawlPlan,
   CrawlSummary,
   PageOutcome,
 } from "./types.ts";
 
-export type ManifestOptions = {
+type ManifestOptions = {
   readonly path: string;
   /** The directory for the file while it is written, on the same disk. */
   readonly stateDirectory: string;
@@ -206,3 +209,38 @@ export function manifestEntry(outcome: PageOutcome) {
 /** Tells whether the page was extracted although its status says that it is gone (see `articleOfVisit`). */
 export const isTransient404 = ({ status, httpStatus }: Pick<PageOutcome, "status" | "httpStatus">): boolean =>
   status === "success" && (httpStatus === 404 || httpStatus === 410);
+
+const LOW_DISK = "Less than 100 MB are free in the output directory";
+
+/**
+ * Returns the sentence that a crawl's manifest and job keep of a notice; null for a notice that is outdated as soon
+ * as it was given.
+ */
+export function warningOf(notice: CrawlNotice): string | null {
+  if (notice.kind === "low_disk") return LOW_DISK;
+  return notice.kind === "sitemap_failed" ? sitemapWarning(notice) : null;
+}
+
+export const sitemapWarning = ({
+  sitemap,
+  failure,
+}: {
+  readonly sitemap: string;
+  readonly failure: FailureRecord;
+}): string => `The sitemap ${sitemap} could not be read: ${failure.message}`;
+
+export function logNotice(notice: CrawlNotice, log: Log): void {
+  const { kind } = notice;
+  if (kind === "low_disk") {
+    log.warning("low disk", { directory: notice.directory, free_bytes: notice.freeBytes });
+  } else if (kind === "robots_ignored") {
+    log.warning("robots.txt ignored");
+  } else if (kind === "sitemap_failed") {
+    const { code, message } = notice.failure;
+    log.warning("sitemap failed", { url: notice.sitemap, code, reason: message });
+  } else if (kind === "sitemap_read") {
+    log.info("sitemap read", { url: notice.sitemap, pages: notice.pageCount });
+  } else {
+    log.info("host paused", { host: notice.host, until: new Date(notice.untilMs).toISOString() });
+  }
+}

@@ -2,10 +2,10 @@ import { Failure, type FailureRecord } from "../base/failure.ts";
 import type { RobotsCache } from "../fetching/index.ts";
 import { originOf, type PageUrl } from "../urls/index.ts";
 import type { Frontier, FrontierEntry } from "./frontier/frontier.ts";
-import { sitemapWarning } from "./notices.ts";
+import { sitemapWarning } from "./manifest.ts";
 import type { Politeness } from "./politeness.ts";
 import type { Scope } from "./scope.ts";
-import { sitemapsOfRobots } from "./sitemap/source.ts";
+import { sitemapsOfRobots } from "./sitemap/open.ts";
 import type { CrawlNotice, CrawlPlan, ReadSitemaps, SitemapNews } from "./types.ts";
 
 export type SeedingParts = {

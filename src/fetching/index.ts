@@ -4,7 +4,6 @@ export type { BrowserHostOptions } from "./browser/host.ts";
 export { type BrowserHosts, createBrowserHosts, type FindBrowserOptions } from "./browser/hosts.ts";
 export { sniffPageType } from "./charset/content-type.ts";
 export { decodeText, decodingWarnings } from "./charset/decode.ts";
-export { displayUrl } from "./display-url.ts";
 export { createEgress, type Egress, systemResolve } from "./egress/egress.ts";
 export {
   type AddressSet,
@@ -33,7 +32,7 @@ export {
   parseRetryAfterMs,
   systemClock,
 } from "./http/tries.ts";
-export { isTransient } from "./http/wire-failure.ts";
+export { displayUrl, isTransient } from "./http/wire-failure.ts";
 export {
   crawlDelayMs,
   createRobotsCache,

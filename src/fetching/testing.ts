@@ -8,7 +8,6 @@ export { formatIpAddress, networkHolds, parseIpAddress, parseIpNetwork } from ".
 export type { HttpFetcherOptions } from "./http/fetcher.ts";
 export { DESKTOP_BROWSERS } from "./http/request-headers.ts";
 export { parseRobots } from "./robots/robots.ts";
-export type { CookieChange, StoredCookie } from "./session/changes.ts";
-export { createCookieSession } from "./session/cookies.ts";
+export { type CookieChange, createCookieSession, type StoredCookie } from "./session/cookies.ts";
 export type { StorageOptions } from "./session/storage.ts";
 export type { FetchedStream, StreamPurpose } from "./types.ts";

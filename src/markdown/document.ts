@@ -1,5 +1,4 @@
-import type { Container } from "./containers.ts";
-import { cellsOf } from "./lines.ts";
+import { type Container, cellsOf } from "./lines.ts";
 import type { Alignment, Block, ListBlock, MarkdownDocument } from "./model.ts";
 import { type Leaf, scanBlocks } from "./scan.ts";
 

@@ -1,8 +1,6 @@
 import { type Node, type Run, resolveEmphasis } from "./emphasis.ts";
-import { decodeEntity } from "./entities.ts";
-import { readLinkTarget } from "./link-target.ts";
+import { decodeEntity, readLinkTarget, readTag } from "./inline-marks.ts";
 import { type Inline, SPAN_TAGS, type SpanTag } from "./model.ts";
-import { readTag } from "./tags.ts";
 
 /** Longer text is shown as written; no paragraph that people write comes near this length. */
 const MAX_TEXT = 40_000;

@@ -1,3 +1,2 @@
 export { createFileStore, type PageStore } from "./file-store.ts";
-export { formatFrontMatter, parseFrontMatter } from "./front-matter.ts";
-export { anchorsInText, type Page, pageText } from "./page.ts";
+export { anchorsInText, formatFrontMatter, type Page, pageText, parseFrontMatter } from "./page.ts";

@@ -1,10 +1,9 @@
 import { type SQLQueryBindings, Database as Sqlite } from "bun:sqlite";
-import { mkdirSync, renameSync, rmSync } from "node:fs";
-import { join } from "node:path";
+import { chmodSync, closeSync, mkdirSync, openSync, renameSync, rmSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { Failure } from "../failure.ts";
 import type { Log } from "../log.ts";
 import { systemCode, systemReason } from "../system-error.ts";
-import { makePrivateDatabase } from "./private-files.ts";
 
 /** A prepared statement with positional parameters. Each call throws what `openDatabase` throws. */
 export type Query<Row, Parameters extends SQLQueryBindings[]> = {
@@ -28,7 +27,7 @@ export interface Database {
   close(): void;
 }
 
-export type DatabaseOptions = {
+type DatabaseOptions = {
   /** The file is created, for its user alone, if it does not exist; its directory must exist. */
   readonly path: string;
   /** The name in messages: "the crawl's memory". */
@@ -202,5 +201,45 @@ function openChecked(path: string): Database {
     // A file that merely cannot be read now is closed too; only a damaged one is moved aside.
     database.close();
     throw error;
+  }
+}
+
+/**
+ * The mode of files that hold state: only the program's user may read them, whatever the directory allows.
+ */
+export const PRIVATE_FILE_MODE = 0o600;
+const PRIVATE_DIRECTORY_MODE = 0o700;
+
+/**
+ * Creates one of our directories for its user alone, and closes one that an earlier version left open to
+ * others. Directories above it are made with the system's default mode, since they may hold files for others.
+ * @throws Error of the file system when it cannot be made
+ */
+export function makePrivateDirectory(path: string): void {
+  mkdirSync(dirname(path), { recursive: true });
+  mkdirSync(path, { recursive: true, mode: PRIVATE_DIRECTORY_MODE });
+  tighten(path, PRIVATE_DIRECTORY_MODE);
+}
+
+/**
+ * Creates a SQLite file for its user alone before SQLite opens it, and closes an older one and its companions
+ * to others. SQLite gives new companions the mode of the file.
+ * @throws Error of the file system when it cannot be made
+ */
+function makePrivateDatabase(path: string): void {
+  // An existing file must not be opened here: closing it would lift the locks that this process has on it.
+  try {
+    closeSync(openSync(path, "wx", PRIVATE_FILE_MODE));
+  } catch (error) {
+    if (systemCode(error) !== "EEXIST") throw error;
+  }
+  for (const suffix of ["", "-wal", "-shm", "-journal"]) tighten(path + suffix, PRIVATE_FILE_MODE);
+}
+
+function tighten(path: string, mode: number): void {
+  try {
+    chmodSync(path, mode);
+  } catch {
+    // The file does not exist, or belongs to somebody who has given us access to it.
   }
 }

@@ -1,4 +1,16 @@
-export { type Database, openDatabase, openSharedState, type Query } from "./database.ts";
-export { contendForLead, holdLease, type Leases, openLeases } from "./lease.ts";
-export { type LeaseOwner, openLeaseOwner } from "./lease-owner.ts";
-export { makePrivateDirectory, PRIVATE_FILE_MODE } from "./private-files.ts";
+export {
+  type Database,
+  makePrivateDirectory,
+  openDatabase,
+  openSharedState,
+  PRIVATE_FILE_MODE,
+  type Query,
+} from "./database.ts";
+export {
+  contendForLead,
+  holdLease,
+  type LeaseOwner,
+  type Leases,
+  openLeaseOwner,
+  openLeases,
+} from "./lease.ts";

@@ -1,5 +1,4 @@
-import { FETCHING_FLAGS } from "./fetching.ts";
-import type { Flag } from "./flag.ts";
+import { FETCHING_FLAGS, type Flag } from "./flag.ts";
 
 /** The forms of a result, by the words for them. */
 export const OUTPUT_FORMATS = {

@@ -2,10 +2,12 @@ import { Failure } from "../../base/failure.ts";
 import type { FetchOptions, StreamFetcher } from "../../fetching/index.ts";
 import { parsePageUrl, withoutCredentials } from "../../urls/index.ts";
 import type { ReadSitemaps, SitemapUrl } from "../types.ts";
-import { decodeStream, type OpenSitemap, openSitemap } from "./open.ts";
 import {
   childSource,
+  decodeStream,
   MAX_LOC_LENGTH,
+  type OpenSitemap,
+  openSitemap,
   parseSitemapSource,
   type RecordReader,
   type SitemapEvent,
@@ -13,7 +15,7 @@ import {
   type SitemapRecord,
   type SitemapSource,
   sitemapName,
-} from "./source.ts";
+} from "./open.ts";
 import { createXmlReader } from "./xml.ts";
 
 export type SitemapReaderParts = {

@@ -1,6 +1,6 @@
 import sax from "sax";
 import { Failure } from "../../base/failure.ts";
-import { MAX_LOC_LENGTH, type RecordReader, type SitemapRecord } from "./source.ts";
+import { MAX_LOC_LENGTH, type RecordReader, type SitemapRecord } from "./open.ts";
 
 const MAX_ATTRIBUTES = 200;
 

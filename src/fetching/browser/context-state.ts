@@ -8,7 +8,7 @@ import {
   type StorageState,
   type StoredCookie,
   storageChanges,
-} from "../session/changes.ts";
+} from "../session/cookies.ts";
 import type { BrowsingSession } from "../session/session.ts";
 import { type BrowserContext, type Page, within } from "./chromium.ts";
 

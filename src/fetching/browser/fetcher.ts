@@ -2,7 +2,6 @@ import { onAbort } from "../../base/abort.ts";
 import { Failure } from "../../base/failure.ts";
 import type { Log } from "../../base/log.ts";
 import type { PageUrl } from "../../urls/index.ts";
-import { displayUrl } from "../display-url.ts";
 import type { Egress } from "../egress/egress.ts";
 import { openPinningProxy, type PinningProxy } from "../egress/pinning-proxy.ts";
 import type { EgressCaller } from "../egress/policy.ts";
@@ -18,7 +17,7 @@ import {
   tryRepeatedly,
   type Watch,
 } from "../http/tries.ts";
-import { errorCode } from "../http/wire-failure.ts";
+import { displayUrl, errorCode } from "../http/wire-failure.ts";
 import type { BrowsingSession } from "../session/session.ts";
 import { deadlineOf, type FetchedPage, type Fetcher, type FetchLimits, type FetchOptions } from "../types.ts";
 import { isUnusable, navigationFailure, unusable } from "./chromium.ts";

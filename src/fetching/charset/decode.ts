@@ -1,10 +1,231 @@
+import { analyse } from "chardet";
 import { charsetParameter } from "./content-type.ts";
-import { decoderOf, sniffEncoding } from "./sniff-encoding.ts";
+
+/** A guess at an encoding that nothing declares. */
+type SniffedEncoding = {
+  /** The name in the WHATWG Encoding Standard, in lower case. */
+  readonly encoding: string;
+  /** Whether other encodings fit nearly as well, or there are too few bytes to tell. */
+  readonly doubtful: boolean;
+};
+
+// The runtime knows more labels than its types list.
+const decoderOf = (label: string, fatal = false): TextDecoder =>
+  new TextDecoder(label as ConstructorParameters<typeof TextDecoder>[0], { fatal });
+
+const FALLBACK = "windows-1252"; // the HTML standard's for most locales
+const SNIFF_BYTES = 65_536;
+
+/**
+ * Guesses the encoding of bytes that nothing declares: UTF-8 when they are valid UTF-8, else by statistics.
+ */
+function sniffEncoding(bytes: Uint8Array): SniffedEncoding {
+  const wide = utf16WithoutMark(bytes);
+  if (wide) return { encoding: wide, doubtful: false };
+  // ISO-2022-JP consists of ASCII and escapes, so it is also valid UTF-8.
+  const hasEscapes = bytes.includes(ESCAPE);
+  const isValid = decodesCleanly(bytes, "utf-8", { isWhole: true });
+  if (isValid && !hasEscapes) return { encoding: "utf-8", doubtful: false };
+  const guess = hasEscapes ? guessOf(bytes.subarray(0, SNIFF_BYTES)) : guessOf(textSample(bytes));
+  if (guess) return guess;
+  return isValid ? { encoding: "utf-8", doubtful: false } : { encoding: FALLBACK, doubtful: true };
+}
+
+const ESCAPE = 0x1b;
+
+/**
+ * Single-byte encodings whose upper half is a script of its own, so that most letters of a text are upper
+ * bytes.
+ */
+const OTHER_SCRIPTS = /^(?:windows-125[1356]|koi8-|iso-8859-[5678])/;
+const MULTIBYTE = /^(?:shift_jis|euc-|big5|gb|iso-2022)/;
+/**
+ * Pairs of encodings of one script that differ in few letters; the statistics decide between them by other
+ * signs.
+ */
+const SIBLINGS: ReadonlyMap<string, string> = new Map([
+  ["iso-8859-2", "windows-1250"],
+  ["windows-1250", "iso-8859-2"],
+  ["iso-8859-7", "windows-1253"],
+  ["windows-1253", "iso-8859-7"],
+  ["iso-8859-8", "windows-1255"],
+]);
+
+/** With fewer bytes outside ASCII than this, the statistics guess Russian for "é è". */
+const MIN_UPPER_BYTES = 4;
+/**
+ * The lowest confidence (0–100) of the library that is accepted. Long plain Russian reaches 19, a line of
+ * multibyte text over 50.
+ */
+const MIN_CONFIDENCE = 10;
+const MIN_MULTIBYTE_CONFIDENCE = 25;
+/** The library takes Thai for a multibyte encoding with a confidence of 29 to 61, and gives real ones 100. */
+const SURE_CONFIDENCE = 80;
+/** A guess from fewer letters may be wrong. */
+const SURE_LETTERS = 200;
+
+function guessOf(sample: Uint8Array): SniffedEncoding | null {
+  const letters = countOf(sample, isAsciiLetter);
+  const upper = countOf(sample, (byte) => byte >= 0x80);
+  if (upper < MIN_UPPER_BYTES && !sample.includes(ESCAPE)) return null;
+  const isShort = letters + upper < SURE_LETTERS;
+  const matches = analyse(sample);
+  const isSure = matches[0] !== undefined && matches[0].confidence >= SURE_CONFIDENCE;
+  if (!isSure && isThai(sample)) return { encoding: "windows-874", doubtful: isShort };
+  for (const match of matches) {
+    const encoding = encodingNamed(match.name);
+    // The bytes have been tried as UTF-8 already, so a guess of UTF-8 is wrong.
+    if (encoding === null || encoding.startsWith("utf-")) continue;
+    if (OTHER_SCRIPTS.test(encoding) && upper < letters) continue;
+    const isOtherScript = OTHER_SCRIPTS.test(encoding) || MULTIBYTE.test(encoding);
+    // Text in Latin letters is mostly ASCII, but text in IBM866, which the library does not know, is not.
+    const doubtful = isShort || (!isOtherScript && upper > letters);
+    const enough = MULTIBYTE.test(encoding) ? MIN_MULTIBYTE_CONFIDENCE : MIN_CONFIDENCE;
+    const plausible = match.confidence >= enough ? morePlausible(sample, encoding) : null;
+    if (plausible !== null) return { encoding: plausible, doubtful };
+  }
+  return null;
+}
+
+function encodingNamed(name: string): string | null {
+  try {
+    return decoderOf(name).encoding.toLowerCase();
+  } catch {
+    return null;
+  }
+}
+
+const countOf = (bytes: Uint8Array, counts: (byte: number) => boolean): number =>
+  bytes.reduce((count, byte) => count + (counts(byte) ? 1 : 0), 0);
+
+const isAsciiLetter = (byte: number): boolean => (byte | 0x20) >= 0x61 && (byte | 0x20) <= 0x7a;
+
+/** The largest share of letters outside ASCII that may stand beside a sign which no word contains. */
+const MAX_ODD_SHARE = 0.02;
+
+/** The encoding, or its sibling when that gives fewer odd places; null when both are implausible. */
+function morePlausible(sample: Uint8Array, encoding: string): string | null {
+  let best: { readonly name: string; readonly odd: number } | null = null;
+  for (const name of [encoding, SIBLINGS.get(encoding)]) {
+    if (name === undefined || !decodesCleanly(sample, name)) continue;
+    const odd = oddShare(decoderOf(name).decode(sample));
+    if (odd <= MAX_ODD_SHARE && (best === null || odd < best.odd)) best = { name, odd };
+  }
+  return best?.name ?? null;
+}
+
+// "Dvo¾ák", "¶λλοι", "’λλοι" and control characters: letters of one encoding that another one shows as signs.
+const ODD = /\p{L}(?:[¡-§©«¬®-¶¸¹»-¿×÷]|[¡-¿×÷₪]{2,})\p{L}|(?<![\p{L}\p{N}])[’¶]\p{L}|[\x80-\x9f]/gu;
+
+const oddShare = (text: string): number =>
+  (text.match(ODD)?.length ?? 0) / Math.max(1, text.match(/\P{ASCII}/gu)?.length ?? 0);
+
+const isConsonant = (byte: number): boolean => byte >= 0xa1 && byte <= 0xce;
+/** Whether a byte is a Thai vowel or tone mark above or below a consonant. */
+const isMark = (byte: number): boolean =>
+  byte === 0xd1 || (byte >= 0xd4 && byte <= 0xda) || (byte >= 0xe7 && byte <= 0xee);
+const isLeadingVowel = (byte: number): boolean => byte >= 0xe0 && byte <= 0xe4;
+
+const MIN_THAI_BYTES = 20;
+const MIN_THAI_SHARE = 0.98;
+
+/**
+ * Whether vowels and tones stand where Thai (TIS-620, windows-874) writes them; the library does not know
+ * Thai.
+ */
+function isThai(sample: Uint8Array): boolean {
+  let fitting = 0;
+  let signs = 0;
+  let others = 0;
+  sample.forEach((byte, index) => {
+    const before = sample[index - 1] ?? 0;
+    if (isMark(byte)) {
+      signs++;
+      if (isConsonant(before) || isMark(before)) fitting++;
+    } else if (isLeadingVowel(byte)) {
+      signs++;
+      if (isConsonant(sample[index + 1] ?? 0)) fitting++;
+    } else if (isConsonant(byte) || byte === 0xa0 || (byte >= 0xcf && byte <= 0xfb)) others++;
+    else if (byte >= 0x80) others -= 10;
+  });
+  return signs >= MIN_THAI_BYTES && others >= signs / 2 && fitting >= MIN_THAI_SHARE * signs;
+}
+
+/**
+ * The lines outside tags, scripts and comments that hold a byte outside ASCII, because markup, code and
+ * English menus say nothing about the encoding. Without such a line, all bytes from the first one outside
+ * ASCII on.
+ */
+function textSample(bytes: Uint8Array): Uint8Array {
+  const markup = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("latin1");
+  const lines: string[] = [];
+  let length = 0;
+  for (let at = 0; at < markup.length && length < SNIFF_BYTES; ) {
+    const open = markup.indexOf("<", at);
+    const text = markup.slice(at, open < 0 ? markup.length : open);
+    for (const line of UPPER.test(text) ? text.split("\n") : []) {
+      if (!UPPER.test(line)) continue;
+      lines.push(line);
+      length += line.length + 1;
+    }
+    at = open < 0 ? markup.length : endOfMarkup(markup, open);
+  }
+  const sample = length > 0 ? lines.join("\n") : markup.slice(markup.search(UPPER));
+  return Buffer.from(sample.slice(0, SNIFF_BYTES), "latin1");
+}
+
+const UPPER = /[\x80-\xff]/;
+
+/** The position after the tag, comment or script that starts at this "<". */
+function endOfMarkup(markup: string, open: number): number {
+  const past = (mark: string, from: number): number => {
+    const found = markup.indexOf(mark, from);
+    return found < 0 ? markup.length : found + mark.length;
+  };
+  if (markup.startsWith("<!--", open)) return past("-->", open + 2);
+  const [, name] = /^<([a-z]{1,10}|[/!?])/i.exec(markup.slice(open, open + 12)) ?? [];
+  if (name === undefined) return open + 1;
+  let at = past(">", open);
+  if (!/^(?:script|style)$/i.test(name)) return at;
+  const closing = `</${name.toLowerCase()}`;
+  while (at < markup.length && markup.slice(at, at + closing.length).toLowerCase() !== closing) {
+    const next = markup.indexOf("</", at + 1);
+    at = next < 0 ? markup.length : next;
+  }
+  return past(">", at);
+}
+
+/** @param options.isWhole whether the sample ends between two characters; otherwise its end may cut one */
+function decodesCleanly(
+  sample: Uint8Array,
+  encoding: string,
+  { isWhole = false }: { readonly isWhole?: boolean } = {},
+): boolean {
+  try {
+    decoderOf(encoding, true).decode(sample, { stream: !isWhole });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Recognises UTF-16 of mostly Latin text by the zeros at every other byte. */
+function utf16WithoutMark(bytes: Uint8Array): string | null {
+  const length = Math.min(bytes.length, 512) & ~1;
+  if (length < 4) return null;
+  const zeros = [0, 0];
+  for (let index = 0; index < length; index++)
+    if (bytes[index] === 0) zeros[index & 1] = (zeros[index & 1] ?? 0) + 1;
+  const [even = 0, odd = 0] = zeros;
+  const most = length / 4;
+  if (odd > most && even === 0) return "utf-16le";
+  return even > most && odd === 0 ? "utf-16be" : null;
+}
 
 /** Where the encoding of a text was found. */
-export type EncodingSource = "bom" | "header" | "meta" | "sniffed";
+type EncodingSource = "bom" | "header" | "meta" | "sniffed";
 
-export type DecodedText = {
+type DecodedText = {
   readonly text: string;
   /** The encoding's name in the WHATWG Encoding Standard, in lower case. */
   readonly encoding: string;

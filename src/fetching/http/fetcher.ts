@@ -3,7 +3,6 @@ import type { Log } from "../../base/log.ts";
 import type { PageUrl } from "../../urls/index.ts";
 import { parseContentType } from "../charset/content-type.ts";
 import { decodeText } from "../charset/decode.ts";
-import { displayUrl } from "../display-url.ts";
 import { createRouteFinder, type Egress } from "../egress/egress.ts";
 import type { EgressCaller } from "../egress/policy.ts";
 import type { ChooseProxy } from "../egress/proxy.ts";
@@ -22,10 +21,9 @@ import {
 } from "../types.ts";
 import { discard, readBody, tooLarge } from "./body.ts";
 import { type Connect, type ConnectOptions, createBunConnect, type WireResponse } from "./connect.ts";
-import { pageUrlOf, readPage } from "./page.ts";
+import { openStream, pageUrlOf, readPage } from "./read-answer.ts";
 import { type FinalResponse, followRedirects, type HopHeaders } from "./redirects.ts";
 import { checkCustomHeaders, checkUserAgent, conditionalHeaders } from "./request-headers.ts";
-import { openStream } from "./stream.ts";
 import {
   type Clock,
   isRetryableStatus,
@@ -36,7 +34,7 @@ import {
   tryRepeatedly,
   type Watch,
 } from "./tries.ts";
-import { wireFailure } from "./wire-failure.ts";
+import { displayUrl, wireFailure } from "./wire-failure.ts";
 
 export type HttpFetcherOptions = {
   readonly egress: Egress;

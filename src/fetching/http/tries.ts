@@ -1,7 +1,6 @@
 import { onAbort, pause } from "../../base/abort.ts";
 import { Failure } from "../../base/failure.ts";
-import { displayUrl } from "../display-url.ts";
-import { isTransient } from "./wire-failure.ts";
+import { displayUrl, isTransient } from "./wire-failure.ts";
 
 /** Time and random numbers, so that tests can control both. */
 export type Clock = {

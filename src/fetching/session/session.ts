@@ -1,16 +1,17 @@
 import {
   applyChanges,
   type CookieChange,
+  type CookieSession,
   cookiesByKey,
+  createCookieSession,
   isEmpty,
   isSameCookie,
   type SessionChanges,
   type StorageChange,
   type StorageState,
   type StoredCookie,
-} from "./changes.ts";
-import { type CookieSession, createCookieSession } from "./cookies.ts";
-import { EMPTY_STATE } from "./state-file.ts";
+} from "./cookies.ts";
+import { EMPTY_STATE } from "./queue.ts";
 import type { Storage } from "./storage.ts";
 
 /**

@@ -4,7 +4,7 @@ import { dirname, join, resolve } from "node:path";
 import { Failure } from "../../base/failure.ts";
 import type { Log } from "../../base/log.ts";
 import { systemCode, systemReason } from "../../base/system-error.ts";
-import { applyChanges, type SessionChanges, type StorageState } from "./changes.ts";
+import { applyChanges, type SessionChanges, type StorageState } from "./cookies.ts";
 import {
   listPending,
   madeAt,
@@ -14,8 +14,9 @@ import {
   pushChanges,
   type Queue,
   readEntry,
+  readStateFile,
+  writeStateFile,
 } from "./queue.ts";
-import { readStateFile, writeStateFile } from "./state-file.ts";
 
 export type StorageOptions = {
   /** The state file; it need not exist yet. */

@@ -15,8 +15,7 @@ import {
 import { unmatchedExclusion } from "../../../extraction/index.ts";
 import { type Io, OutputClosed } from "../../io.ts";
 import type { Notices } from "../../terminal/notices.ts";
-import { formatDuration, formatProgress, Pace } from "../../terminal/progress-line.ts";
-import type { Screen } from "../../terminal/screen.ts";
+import { formatDuration, formatProgress, Pace, type Screen } from "../../terminal/screen.ts";
 
 export type CrawlReportParts = {
   readonly screen: Screen;

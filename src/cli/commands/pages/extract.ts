@@ -1,15 +1,245 @@
 import type { App, ArticleSession } from "../../../app/index.ts";
-import type { FetchedArticle } from "../../../articles/index.ts";
-import { readDocument, readStdin } from "../../input.ts";
+import { articleFields, type FetchedArticle } from "../../../articles/index.ts";
+import { FAILURE_OUTCOMES, Failure, type FailureRecord } from "../../../base/failure.ts";
+import { withoutCredentials } from "../../../urls/index.ts";
+import { readDocument, readStdin, readText } from "../../input.ts";
 import type { Io } from "../../io.ts";
 import { noteMissingBrowser, openCommandApp } from "../../program.ts";
 import { canRedraw, type Run } from "../../shell.ts";
 import type { Notices } from "../../terminal/notices.ts";
-import { openScreen, type Screen } from "../../terminal/screen.ts";
-import { extractList } from "./extract-list.ts";
-import { type ExtractCommand, type PageInput, readExtractCommand } from "./extract-options.ts";
-import { formatArticle, openSink, warnOfResult } from "./output.ts";
-import { readExtraction, requireSelectors } from "./page-options.ts";
+import { formatListProgress, openScreen, Pace, type Screen } from "../../terminal/screen.ts";
+import { pageCount } from "./crawl-report.ts";
+import {
+  type ExtractCommand,
+  type ExtractInput,
+  type PageInput,
+  readExtractCommand,
+  readExtraction,
+  requireSelectors,
+  requireUrl,
+} from "./extract-options.ts";
+import { formatArticle, openSink, type Sink, warnOfResult } from "./output.ts";
+import { openResumed, type Resumed } from "./resume.ts";
+
+type ListSources = Extract<ExtractInput, { kind: "list" }>["sources"];
+
+export type ListParts = {
+  readonly screen: Screen;
+  readonly notices: Notices;
+  readonly now: () => Date;
+  readonly session: ArticleSession;
+  /** Extracts one page. */
+  readonly read: (page: PageInput) => Promise<FetchedArticle>;
+};
+
+/** Extracts several pages and writes their outcomes in their order; returns the exit code. */
+export async function extractList(
+  sources: ListSources,
+  command: ExtractCommand,
+  parts: ListParts,
+): Promise<number> {
+  const { io } = parts.screen;
+  const { resumeFile } = command;
+  await using resumed = resumeFile === null ? null : await openResumed(resumeFile);
+  await using sink = resumed?.sink ?? (await openSink(command.outputFile, io));
+  await requireSelectors(command.extraction, { session: parts.session, signal: io.signal });
+  const listed = (await Promise.all(sources.map((source) => readSource(source, parts)))).flat();
+  const { entries, failedBefore } = resumed ? leftOf(listed, resumed) : { entries: listed, failedBefore: 0 };
+  if (resumed && entries.length < listed.length)
+    parts.notices.tell(`${pageCount(listed.length - entries.length)} of ${listed.length} done before`);
+  using progress = createListProgress(parts.screen, { total: listed.length, todo: entries.length });
+  const { written, failed } = await writeOutcomes(entries, { command, parts, sink, progress });
+  const left = entries.length - written;
+  // When nothing was done, the output of an earlier run is not replaced.
+  if (left === 0 || written > 0) await sink.finish();
+  progress[Symbol.dispose]();
+  if (failedBefore > 0)
+    parts.notices.error(
+      `${pageCount(failedBefore)} failed before; take a failed page's line out of ${resumeFile} to have it tried again`,
+    );
+  if (left === 0) return failed + failedBefore === 0 ? 0 : 1;
+  parts.notices.error(`interrupted; ${left} of ${pageCount(listed.length)} left${howToGoOn(command)}`);
+  return FAILURE_OUTCOMES.cancelled.exitCode;
+}
+
+function howToGoOn({ format, outputFile, resumeFile }: ExtractCommand): string {
+  if (resumeFile !== null) return "; the same command goes on from here";
+  if (format !== "json") return "";
+  return outputFile === null
+    ? "; --resume goes on with a file that holds the lines"
+    : `; --resume ${outputFile} goes on from here`;
+}
+
+type Entry = {
+  /** What distinguishes its line from the others. */
+  readonly address: { readonly url: string } | { readonly file: string };
+  /** The prefix of its messages, such as `urls.txt:7: `; empty for typed URLs. */
+  readonly place: string;
+  /** The page, or the reason why the entry is not a page. */
+  readonly page: PageInput | Failure;
+};
+
+async function readSource(source: ListSources[number], parts: ListParts): Promise<readonly Entry[]> {
+  if (source.kind === "list-file") return await readList(source.path, parts);
+  const address =
+    source.kind === "url" ? { url: source.url } : { file: source.kind === "file" ? source.path : "-" };
+  return [{ address, place: "", page: source }];
+}
+
+const MAX_LIST_BYTES = 64 * 1024 * 1024;
+
+async function readList(path: string, { screen }: ListParts): Promise<readonly Entry[]> {
+  const lines = (await readText(path, screen.io, MAX_LIST_BYTES))
+    .split(/\r?\n/)
+    .map((line, index) => ({ written: line.trim(), place: `${path}:${index + 1}: ` }))
+    .filter(({ written }) => written !== "" && !written.startsWith("#"));
+  if (lines.length === 0) throw new Failure("unreadable_input", `${path} lists no URLs`);
+  return lines.map(({ written, place }) => ({ place, ...readUrl(written) }));
+}
+
+function readUrl(written: string): Pick<Entry, "address" | "page"> {
+  try {
+    const page = { kind: "url", ...requireUrl(written) } as const;
+    return { address: { url: page.url }, page };
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    return { address: { url: withoutCredentials(written) }, page: error };
+  }
+}
+
+/** Returns the entries without a line, and how many of the others failed. */
+function leftOf(listed: readonly Entry[], resumed: Resumed) {
+  let failedBefore = 0;
+  const entries = listed.filter(({ address }) => {
+    const before = resumed.take(nameOf(address));
+    if (before === "failed") failedBefore++;
+    return before === null;
+  });
+  return { entries, failedBefore };
+}
+
+const nameOf = (address: Entry["address"]): string => ("url" in address ? address.url : address.file);
+
+/** The number of pages under way at once. For a host's whole site a crawl is the right tool. */
+const LIST_CONCURRENCY = 4;
+
+type ListWork = {
+  readonly command: ExtractCommand;
+  readonly parts: ListParts;
+  readonly sink: Sink;
+  readonly progress: ListProgress;
+};
+
+type Outcome = { readonly fetched: FetchedArticle } | { readonly failure: FailureRecord };
+
+/** An entry that has begun; its outcome is null until it is known, and when the work was interrupted. */
+type Started = { readonly entry: Entry; readonly ended: Promise<Outcome | null> };
+
+/** After an interruption, finished pages are still written, even if others before them are not. */
+async function writeOutcomes(entries: readonly Entry[], work: ListWork) {
+  const { signal } = work.parts.screen.io;
+  const underWay: Started[] = [];
+  const count = { written: 0, failed: 0 };
+  let next = 0;
+  while (true) {
+    while (!signal.aborted && next < entries.length && underWay.length < LIST_CONCURRENCY)
+      underWay.push(start(entries[next++] as Entry, work));
+    const first = underWay.shift();
+    if (!first) return count;
+    const outcome = await first.ended;
+    if (outcome === null) continue;
+    try {
+      await work.sink.write(
+        formatListed(outcome, first.entry, { ...work, isFirst: count.written === count.failed }),
+      );
+    } catch (error) {
+      // Nobody reads the output, and the interruption ends the work.
+      if (signal.aborted && error instanceof Failure) return count;
+      throw error;
+    }
+    count.written++;
+    if ("failure" in outcome) count.failed++;
+  }
+}
+
+function start(entry: Entry, { parts, progress }: ListWork): Started {
+  const work = async (): Promise<Outcome | null> => {
+    try {
+      if (entry.page instanceof Failure) throw entry.page;
+      const fetched = await parts.read(entry.page);
+      progress.add("done");
+      return { fetched };
+    } catch (error) {
+      if (!(error instanceof Failure)) throw error;
+      if (parts.screen.io.signal.aborted) return null;
+      progress.add("failed");
+      return { failure: error.toRecord() };
+    }
+  };
+  const ended = work();
+  // An error that ends the list ends the later entries too, and is reported once.
+  ended.catch(() => {});
+  return { entry, ended };
+}
+
+/** `isFirst` is true while no page before it had an article. */
+type Listed = ListWork & { readonly isFirst: boolean };
+
+function formatListed(outcome: Outcome, entry: Entry, { command, parts, isFirst }: Listed): string {
+  const { address, place } = entry;
+  if ("failure" in outcome) {
+    const { failure } = outcome;
+    parts.notices.error(`${place}${describeFailure(nameOf(address), failure)}`);
+    if (command.format !== "json") return "";
+    return `${JSON.stringify({ ...address, success: false, error: failure })}\n`;
+  }
+  const { fetched } = outcome;
+  warnOfResult(fetched, command, parts.notices);
+  if (command.format === "json")
+    return `${JSON.stringify({ ...("file" in address ? address : {}), ...articleFields(fetched, command.fields) })}\n`;
+  const formatted = formatArticle(fetched, command, parts.now());
+  // Front matter and a doctype separate documents; without either, a rule does.
+  const needsRule = !isFirst && !command.hasFrontmatter && command.format !== "html";
+  return needsRule ? `\n---\n\n${formatted}` : formatted;
+}
+
+// Most messages already name the page.
+const describeFailure = (name: string, { code, message }: FailureRecord): string =>
+  code === "invalid_url" || message.includes(name) ? message : `${name}: ${message}`;
+
+/** The progress line of a list. */
+interface ListProgress extends Disposable {
+  /** Counts a finished page. */
+  add(end: "done" | "failed"): void;
+}
+
+/** The time between two redraws, because they must not cost more than the work. */
+const REDRAW_MS = 200;
+
+/** @param pages.todo those of the total that are not done before */
+function createListProgress(
+  screen: Screen,
+  { total, todo }: { readonly total: number; readonly todo: number },
+): ListProgress {
+  const pace = new Pace();
+  const count = { done: total - todo, failed: 0 };
+  const draw = (): void => {
+    const now = performance.now();
+    pace.mark(now, count.done + count.failed);
+    screen.show(formatListProgress({ ...count, total }, pace.pagesPerSecond(now), screen.columns));
+  };
+  if (screen.isLive) draw();
+  const timer = screen.isLive ? setInterval(draw, REDRAW_MS) : null;
+  return {
+    add(end) {
+      count[end]++;
+    },
+    [Symbol.dispose]() {
+      if (timer) clearInterval(timer);
+      screen[Symbol.dispose]();
+    },
+  };
+}
 
 /** Runs `extract`. */
 export const extract: Run = async (shell) => {

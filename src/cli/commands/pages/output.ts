@@ -8,8 +8,8 @@ import { Failure } from "../../../base/failure.ts";
 import { systemReason } from "../../../base/system-error.ts";
 import { composeHtml, composeMarkdown } from "../../../extraction/index.ts";
 import { formatFrontMatter } from "../../../pages/index.ts";
+import { decodePath, directoryOf, hasRawBytes, pathBytes } from "../../input.ts";
 import { type FileIdentity, hasCode, type Io } from "../../io.ts";
-import { decodePath, directoryOf, hasRawBytes, pathBytes } from "../../path-bytes.ts";
 import type { Notices } from "../../terminal/notices.ts";
 import type { ExtractCommand } from "./extract-options.ts";
 

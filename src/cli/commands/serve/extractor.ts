@@ -10,8 +10,16 @@ import type { Settings } from "../../../settings/index.ts";
 import { optionValue, type Typed } from "../../arguments.ts";
 import type { Io } from "../../io.ts";
 import { type CommandParts, openProgram } from "../../program.ts";
-import { crawlPlaceOf, defaultsOf, openQueue, openRoot } from "./jobs.ts";
-import { entriesOf, readApiKey, readProxySettings, warnWithoutKey } from "./settings.ts";
+import {
+  crawlPlaceOf,
+  defaultsOf,
+  entriesOf,
+  openQueue,
+  openRoot,
+  readApiKey,
+  readProxySettings,
+  warnWithoutKey,
+} from "./settings.ts";
 
 /** `serve extractor`, ready to run; null where the settings decide. */
 type ServeExtractorCommand = {

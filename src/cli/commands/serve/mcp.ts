@@ -27,8 +27,14 @@ import { optionValue } from "../../arguments.ts";
 import { openOptionalDeployment } from "../../deployment.ts";
 import type { CommandParts } from "../../program.ts";
 import { partsOf, type Run, requireNoArguments } from "../../shell.ts";
-import { toolOptions, warnOfMissingIndexes } from "./documentation.ts";
-import { crawlPlaceOf, defaultsOf, openQueue, openRoot } from "./jobs.ts";
+import {
+  crawlPlaceOf,
+  defaultsOf,
+  openQueue,
+  openRoot,
+  toolOptions,
+  warnOfMissingIndexes,
+} from "./settings.ts";
 
 const NAME = "article-extractor";
 

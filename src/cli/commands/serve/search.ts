@@ -14,8 +14,14 @@ import { optionValue, type Typed } from "../../arguments.ts";
 import { SERVERS } from "../../commands.ts";
 import { type DeployedProgram, openDeployment } from "../../deployment.ts";
 import type { CommandParts } from "../../program.ts";
-import { toolOptions, warnOfMissingIndexes } from "./documentation.ts";
-import { entriesOf, readApiKey, readProxySettings, warnWithoutKey } from "./settings.ts";
+import {
+  entriesOf,
+  readApiKey,
+  readProxySettings,
+  toolOptions,
+  warnOfMissingIndexes,
+  warnWithoutKey,
+} from "./settings.ts";
 
 /** `serve search`, ready to run; null where the deployment file decides. */
 type ServeCommand = {

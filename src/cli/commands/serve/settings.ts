@@ -1,7 +1,27 @@
+import { existsSync, mkdirSync, realpathSync, statSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { type App, DEFAULT_NETWORK, type Program, preferenceOf } from "../../../app/index.ts";
 import { Failure } from "../../../base/failure.ts";
+import { systemReason } from "../../../base/system-error.ts";
+import { VERSION } from "../../../base/version.ts";
+import { type JobQueue, openJobQueue } from "../../../crawler/index.ts";
 import { type AddressSet, isLoopbackAddress, parseAddressSet } from "../../../fetching/index.ts";
-import { type AccessOptions, normalBasePath } from "../../../server/index.ts";
-import type { Settings } from "../../../settings/index.ts";
+import {
+  type AccessOptions,
+  type CrawlSpec,
+  countCalls,
+  type DocumentationOptions,
+  type ExtractorServerOptions,
+  type McpOptions,
+  normalBasePath,
+} from "../../../server/index.ts";
+import {
+  DEFAULT_CRAWL,
+  type Deployment,
+  extractionDefaults,
+  type Settings,
+} from "../../../settings/index.ts";
+import type { TenantRegistry } from "../../../tenants/index.ts";
 import { readText } from "../../input.ts";
 import type { Io } from "../../io.ts";
 import type { Notices } from "../../terminal/notices.ts";
@@ -64,3 +84,108 @@ export function warnWithoutKey(
 /** Splits a setting at commas and spaces; null for an unset one. */
 export const entriesOf = (text: string | null): string[] | null =>
   text?.split(/[\s,]+/).filter((entry) => entry !== "") ?? null;
+
+// What every server of documentation does with its deployment file.
+
+/** How the tools over the tenants answer. */
+export function toolOptions(
+  { infrastructure }: Deployment,
+  {
+    registry,
+    app,
+    settings,
+  }: { readonly registry: TenantRegistry; readonly app: App; readonly settings: Settings },
+): DocumentationOptions & Pick<McpOptions, "name" | "version" | "onCall"> {
+  const mayRead = infrastructure.allowPageFetches && !infrastructure.isOffline;
+  // The request itself ends a moment later.
+  const maxSeconds = (infrastructure.httpTimeoutMs / 1000) * 0.9;
+  return {
+    name: "article-extractor",
+    version: VERSION,
+    registry,
+    searchTimeoutMs: infrastructure.searchTimeoutMs,
+    includeStats: infrastructure.includeStats,
+    fetchMode: infrastructure.fetchMode,
+    fetchSurroundingChars: infrastructure.fetchSurroundingChars,
+    pages: mayRead ? { app, extraction: extractionDefaults(settings), maxSeconds } : null,
+    onCall: countCalls(app.metrics),
+  };
+}
+
+/** Such a tenant answers no search until somebody builds its index, and nothing here will. */
+export function warnOfMissingIndexes(
+  { tenants }: Deployment,
+  { registry, notices }: { readonly registry: TenantRegistry; readonly notices: Notices },
+): void {
+  const waiting = tenants.filter(
+    ({ codename, allowIndexBuilds, search }) =>
+      search.isEnabled && !allowIndexBuilds && registry.status(codename).builtAt === null,
+  );
+  if (waiting.length === 0) return;
+  const names = waiting.map(({ codename, rootDir, source }) =>
+    // The others make theirs when they are synced.
+    source === "filesystem" && !existsSync(rootDir)
+      ? `${codename} (docs_root_dir ${rootDir} does not exist)`
+      : codename,
+  );
+  const codenames = waiting.map(({ codename }) => codename).join(" ");
+  notices.warn(
+    `no search index, and this server may not build one (allow_index_builds is false): ${names.join(", ")}; build with: article-extractor index ${codenames}`,
+  );
+}
+
+// What every server of pages and crawls reads out of the settings.
+
+/** After so long without a word of its process a job is taken over, in ms. */
+const LEASE_MS = 15_000;
+
+/** Opens the queue of crawl jobs, which all servers of a state directory share. @throws Failure as `openJobQueue` */
+export const openQueue = ({
+  program,
+  stateDirectory,
+}: {
+  readonly program: Program;
+  readonly stateDirectory: string;
+}): JobQueue<CrawlSpec> =>
+  openJobQueue({
+    directory: stateDirectory,
+    maxQueued: program.settings.maxQueuedJobs,
+    maxRunning: program.settings.maxRunningJobs,
+    leaseMs: LEASE_MS,
+    now: Date.now,
+  });
+
+/** The values for what requests leave out. */
+export const defaultsOf = (settings: Settings): ExtractorServerOptions["defaults"] => ({
+  extraction: extractionDefaults(settings),
+  preference: preferenceOf(DEFAULT_NETWORK, settings),
+  maxPages: settings.crawlerMaxPages,
+  maxDepth: DEFAULT_CRAWL.maxDepth,
+  concurrency: settings.crawlerConcurrency,
+  hostDelayMs: Math.round(settings.crawlerRateLimit * 1000),
+});
+
+/** Below the root, of which callers know only what is in it, or where the server keeps its state. */
+export const crawlPlaceOf = (
+  root: string | null,
+  stateDirectory: string,
+): ExtractorServerOptions["crawlPlace"] =>
+  root === null
+    ? { path: join(stateDirectory, CRAWLS), shown: join(stateDirectory, CRAWLS), isForAll: false }
+    : { path: join(root, CRAWLS), shown: CRAWLS, isForAll: true };
+
+const CRAWLS = "crawls";
+
+/** The directory that requests may write to. @throws Failure `invalid_settings` */
+export function openRoot(written: string | null): string | null {
+  if (written === null) return null;
+  const path = resolve(written);
+  try {
+    mkdirSync(path, { recursive: true });
+    if (statSync(path).isDirectory()) return realpathSync(path);
+  } catch (cause) {
+    const reason = systemReason(cause, "folder");
+    throw new Failure("invalid_settings", `ARTICLE_EXTRACTOR_OUTPUT_ROOT ${path}: ${reason}`, { cause });
+  }
+  throw new Failure("invalid_settings", `ARTICLE_EXTRACTOR_OUTPUT_ROOT ${path} is not a directory`);
+}

@@ -66,3 +66,76 @@ function skipSpaces(text: string, start: number): number {
   while (at < text.length && at < start + 20 && (text[at] === " " || text[at] === "\n")) at++;
   return at;
 }
+
+// Names that people write in the text of documents. A name that is not among them, and has neither an attribute nor a slash, is
+// a placeholder (`cp <source> <target>`): it is text.
+const NAMES =
+  "a|abbr|b|blockquote|br|center|cite|code|dd|del|details|div|dl|dt|em|figure|figcaption|font|h[1-6]|hr|i|iframe|img|ins|kbd|li|mark|ol|p|pre|q|s|samp|script|section|small|span|strong|style|sub|summary|sup|svg|table|tbody|td|template|th|thead|tr|u|ul|var";
+
+/** A tag of HTML or a component, with its slash and its name; sticky. */
+const TAG = new RegExp(
+  `<(?:(/)([a-zA-Z][\\w.:-]{0,60})\\s?|([a-zA-Z][\\w.:-]{0,60})(?:\\s(?=[^<>=]{0,200}=)[^<>]{0,1900}|\\s?/)|(${NAMES}|${NAMES.toUpperCase()}|[A-Z][\\w.]{1,60})\\s?)>`,
+  "y",
+);
+
+type Tag = { readonly name: string; readonly isClosing: boolean; readonly end: number };
+
+/** The tag that begins at a `<`; null where the `<` is text. */
+export function readTag(text: string, at: number): Tag | null {
+  TAG.lastIndex = at;
+  const found = TAG.exec(text);
+  if (!found) return null;
+  const name = found[2] ?? found[3] ?? found[4] ?? "";
+  return { name: name.toLowerCase(), isClosing: found[1] !== undefined, end: TAG.lastIndex };
+}
+
+// These are the entities that people write; all others are shown as written.
+const NAMED: Readonly<Record<string, string>> = {
+  amp: "&",
+  lt: "<",
+  gt: ">",
+  quot: '"',
+  apos: "'",
+  nbsp: "\u00a0",
+  copy: "©",
+  reg: "®",
+  trade: "™",
+  hellip: "…",
+  mdash: "—",
+  ndash: "–",
+  lsquo: "‘",
+  rsquo: "’",
+  ldquo: "“",
+  rdquo: "”",
+  laquo: "«",
+  raquo: "»",
+  larr: "←",
+  rarr: "→",
+  times: "×",
+  middot: "·",
+  bull: "•",
+  deg: "°",
+  euro: "€",
+  sect: "§",
+  ensp: "\u2002",
+  emsp: "\u2003",
+  thinsp: "\u2009",
+  shy: "\u00ad",
+};
+
+/** Decodes the entity at this place. */
+export function decodeEntity(
+  text: string,
+  at: number,
+): { readonly text: string; readonly length: number } | null {
+  const found = /^&(?:#(\d{1,7})|#[xX]([\da-fA-F]{1,6})|([a-zA-Z]{2,8}));/.exec(text.slice(at, at + 12));
+  if (!found) return null;
+  const [whole, decimal, hex, name] = found;
+  if (name !== undefined) {
+    const known = Object.hasOwn(NAMED, name) ? NAMED[name] : undefined;
+    return known === undefined ? null : { text: known, length: whole.length };
+  }
+  const code = decimal === undefined ? Number.parseInt(hex ?? "", 16) : Number(decimal);
+  const isCharacter = code > 0 && code <= 0x10ffff && (code < 0xd800 || code > 0xdfff);
+  return { text: isCharacter ? String.fromCodePoint(code) : "\ufffd", length: whole.length };
+}

@@ -1,0 +1,190 @@
+import { Failure } from "../../base/failure.ts";
+import { type PageUrl, parsePageUrl } from "../../urls/index.ts";
+import {
+  binaryBody,
+  type ContentType,
+  isPageType,
+  parseContentType,
+  sniffPageType,
+} from "../charset/content-type.ts";
+import { decodeText, decodingWarnings } from "../charset/decode.ts";
+import type { FetchedHeaders, FetchedPage, FetchedStream, FetchLimits, StreamPurpose } from "../types.ts";
+import { codingsOf, discard, inflateStream, readBody, takeFirst, tooLarge } from "./body.ts";
+import type { WireResponse } from "./connect.ts";
+import type { Watch } from "./tries.ts";
+import { displayUrl, wireFailure } from "./wire-failure.ts";
+
+type PageBody = Pick<FetchedPage, "contentType" | "html" | "encoding" | "headers" | "bodyBytes" | "warnings">;
+
+/**
+ * Reads the body of an answer as a page.
+ * @throws Failure `unsupported_content` or `too_large`, but not for an error status: there the status is the
+ * answer, and a body that cannot be shown is left empty
+ */
+export async function readPage(wire: WireResponse, url: URL, maxBytes: number): Promise<PageBody> {
+  const type = parseContentType(wire.headers.get("content-type"));
+  const headers = plainHeaders(wire.headers);
+  const empty = {
+    contentType: type?.essence ?? "",
+    html: "",
+    encoding: "utf-8",
+    headers,
+    warnings: [],
+  };
+  const isAnswerByStatus = wire.status >= 400 || wire.status === 304;
+  if (wire.status === 304 || isPageType(type) === false) {
+    await discard(wire);
+    if (isAnswerByStatus) return { ...empty, bodyBytes: 0 };
+    throw unsupported(`GET ${displayUrl(url)}`, type);
+  }
+  const check = (head: Uint8Array): void => {
+    const otherwise = binaryBody(head);
+    const isPage = otherwise === null && (isPageType(type) ?? sniffPageType(head) !== null);
+    if (!isPage) throw unsupported(`GET ${displayUrl(url)}`, type, otherwise);
+  };
+  // An installer that is served as a page, or without a type, is refused by its first bytes.
+  const bytes = await readBody(wire, maxBytes, isAnswerByStatus ? null : check);
+  if (!bytes) {
+    if (isAnswerByStatus) return { ...empty, bodyBytes: 0 };
+    throw tooLarge(`GET ${displayUrl(url)}`, maxBytes);
+  }
+  if (!isAnswerByStatus) check(bytes);
+  const contentType = isPageType(type) ? type?.essence : sniffPageType(bytes);
+  if (!contentType || binaryBody(bytes) !== null) return { ...empty, bodyBytes: bytes.length };
+  const decoded = decodeText(bytes, wire.headers.get("content-type"));
+  return {
+    headers,
+    contentType,
+    html: decoded.text,
+    encoding: decoded.encoding,
+    bodyBytes: bytes.length,
+    warnings: decodingWarnings(decoded),
+  };
+}
+
+/**
+ * The Failure for a body that holds no article.
+ * @param otherwise what the body is, when that differs from its type
+ */
+export function unsupported(
+  what: string,
+  type: ContentType | null,
+  otherwise: string | null = null,
+): Failure {
+  const essence = type?.essence.slice(0, 80) ?? "";
+  const isMistaken = otherwise !== null && isPageType(type);
+  const is = otherwise ?? (essence === "" ? "not text" : essence);
+  const rest = isMistaken ? `, though its type says ${essence}` : ", not HTML, plain text or Markdown";
+  return new Failure("unsupported_content", `${what}: the body is ${is}${rest}`);
+}
+
+/** Copies headers without cookies: what is fetched may be kept and shown, a session may not. */
+function plainHeaders(headers: Headers): FetchedHeaders {
+  const plain: Record<string, string> = Object.create(null);
+  for (const [name, value] of headers) if (name !== "set-cookie") plain[name] = value;
+  return plain;
+}
+
+/** The canonical URL of a hop, or `fallback` when the hop's URL is too long to be canonical. */
+export const pageUrlOf = (url: URL, fallback: PageUrl): PageUrl => parsePageUrl(url.href) ?? fallback;
+
+type OpenStreamOptions = {
+  readonly wire: WireResponse;
+  readonly url: URL;
+  readonly purpose: StreamPurpose;
+  readonly limits: FetchLimits;
+  /** Disposed of when the stream ends, fails or is cancelled. */
+  readonly watch: Watch;
+};
+
+/** Turns an answer into a stream of decompressed bytes within the limits of its purpose. */
+export function openStream(
+  options: OpenStreamOptions,
+): Pick<FetchedStream, "body" | "contentType" | "headers"> {
+  const { wire } = options;
+  return {
+    contentType: parseContentType(wire.headers.get("content-type"))?.essence ?? "",
+    headers: plainHeaders(wire.headers),
+    body: streamOf(bounded(options), options),
+  };
+}
+
+const limitOf = (purpose: StreamPurpose, limits: FetchLimits): number =>
+  ({ robots: limits.robotsBytes, sitemap: limits.sitemapBytes, feed: limits.feedBytes })[purpose];
+
+async function* bounded(options: OpenStreamOptions): AsyncGenerator<Uint8Array> {
+  const { wire, url, purpose, watch } = options;
+  const maxBytes = limitOf(purpose, options.limits);
+  let total = 0;
+  try {
+    let bytes = received(wire, watch, maxBytes);
+    for (const coding of codingsOf(wire)) bytes = inflateStream(bytes, coding);
+    if (purpose === "sitemap") bytes = unpackGzipFile(bytes);
+    for await (const piece of bytes) {
+      if (total + piece.length > maxBytes) {
+        if (purpose !== "robots") throw tooLarge(watch.describe(url), maxBytes);
+        yield piece.subarray(0, maxBytes - total);
+        return;
+      }
+      total += piece.length;
+      yield piece;
+    }
+  } catch (error) {
+    throw watch.failure(url) ?? wireFailure(watch.describe(url), error);
+  } finally {
+    watch[Symbol.dispose]();
+  }
+}
+
+/** Reads the pieces from the wire; each must arrive within the time limit of a request. */
+async function* received(wire: WireResponse, watch: Watch, maxBytes: number): AsyncGenerator<Uint8Array> {
+  const reader = wire.stream()?.getReader();
+  if (!reader) return;
+  let total = 0;
+  try {
+    // Compressed bytes count too, even when they decompress to nothing.
+    while (total <= maxBytes) {
+      watch.startRequest();
+      const { done, value } = await reader.read();
+      watch.endRequest();
+      if (done) return;
+      total += value.length;
+      yield value;
+    }
+  } finally {
+    // This closes the connection when the reader stopped early; after the end it has no effect.
+    await reader.cancel().catch(() => {});
+  }
+}
+
+/** Decompresses gzip files that are served as they are, as sitemaps often are (sitemap.xml.gz). */
+async function* unpackGzipFile(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  const [first, all] = await takeFirst(source);
+  if (!first) return;
+  const isGzip = first[0] === 0x1f && (first.length < 2 || first[1] === 0x8b);
+  yield* isGzip ? inflateStream(all, "gzip") : all;
+}
+
+function streamOf(
+  pieces: AsyncGenerator<Uint8Array>,
+  { wire, watch }: OpenStreamOptions,
+): ReadableStream<Uint8Array> {
+  let hasStarted = false;
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        hasStarted = true;
+        const piece = await pieces.next();
+        if (piece.done) controller.close();
+        else controller.enqueue(piece.value);
+      },
+      async cancel() {
+        await pieces.return(undefined);
+        watch[Symbol.dispose]();
+        // A generator that was never started does not run its finally blocks.
+        if (!hasStarted) await discard(wire);
+      },
+    },
+    { highWaterMark: 0 },
+  );
+}
