@@ -10,7 +10,7 @@ export {
 } from "./folder/read-folder.ts";
 export { outlineOf, rangeOfFragment } from "./fragment.ts";
 export { IndexGroup } from "./index-group.ts";
-export { mayBeDocument } from "./reading/kinds.ts";
+export { isDocument, mayBeDocument, refusalOfSize } from "./reading/kinds.ts";
 export type { UnreadDocument } from "./reading/read-document.ts";
 export {
   type DocumentEntry,

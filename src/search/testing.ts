@@ -11,7 +11,7 @@ export { FieldScorer, inverseDocumentFrequency } from "./field-score.ts";
 export { parseQuery } from "./query/compile.ts";
 export { RANKING, weightsFor } from "./ranking/constants.ts";
 export { kindOf, type TextKind } from "./reading/kinds.ts";
-export { cleanDocument, readDocument } from "./reading/read-document.ts";
+export { cleanDocument, readDocuments } from "./reading/read-document.ts";
 export { prepare, rescorePrepared, type SearchOptions, searchIndex } from "./searcher.ts";
 export { bitWidth, packBits, packedLength, unpackBits } from "./segment/bit-packing.ts";
 export { ByteReader, ByteWriter } from "./segment/bytes.ts";

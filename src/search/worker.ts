@@ -4,7 +4,7 @@ import { Analyser } from "./analysis/analyser.ts";
 import type { BuildReply, BuildRequest, BuildTask } from "./builder/build-protocol.ts";
 import { type BuildCounts, buildSegment } from "./builder/build-segment.ts";
 import { DocumentAnalyser } from "./document/analyse.ts";
-import { readDocument, type UnreadDocument } from "./reading/read-document.ts";
+import { readDocuments, type UnreadDocument } from "./reading/read-document.ts";
 import { Segment } from "./segment/segment.ts";
 import type { SourceDocument } from "./types.ts";
 
@@ -15,7 +15,7 @@ type Scope = WorkerScope<BuildRequest, BuildReply>;
  * document that cannot be read or analysed is left out and reported to the builder.
  * @param read replaced by tests, whose documents hang or crash it
  */
-export function runIndexWorker(scope: Scope, read = readDocument): void {
+export function runIndexWorker(scope: Scope, read: BuildParts["read"] = readDocuments): void {
   const inbox = new Inbox();
   serveRequests(scope, (request) => {
     if (request.kind === "documents") inbox.put(request.documents);
@@ -27,7 +27,7 @@ export function runIndexWorker(scope: Scope, read = readDocument): void {
 type BuildParts = {
   readonly inbox: Inbox;
   readonly scope: Scope;
-  readonly read: (document: UnreadDocument) => SourceDocument;
+  readonly read: (document: UnreadDocument) => Iterable<SourceDocument>;
 };
 
 class Build {
@@ -74,19 +74,17 @@ class Build {
     for await (const batch of inbox.batches()) {
       for (const document of batch) {
         Atomics.store(this.#task.place, 0, ++number);
-        const source = this.#tryRead(document);
-        if (source) yield source;
+        yield* this.#tryRead(document);
       }
       scope.postMessage({ kind: "taken", counts: this.#counts });
     }
   }
 
-  #tryRead(document: UnreadDocument): SourceDocument | null {
+  *#tryRead(document: UnreadDocument): Generator<SourceDocument> {
     try {
-      return this.#parts.read(document);
+      yield* this.#parts.read(document);
     } catch (error) {
       this.#tell(document.url, reasonOf(error), true);
-      return null;
     }
   }
 

@@ -5,7 +5,7 @@ import { decodeText, isAllowed } from "../../src/fetching/index.ts";
 import { createCookieSession, parseRobots } from "../../src/fetching/testing.ts";
 import { parseFrontMatter } from "../../src/pages/index.ts";
 import { parsePage } from "../../src/pages/testing.ts";
-import { Analyser, DocumentAnalyser, readDocument, type TextKind } from "../../src/search/testing.ts";
+import { Analyser, DocumentAnalyser, readDocuments, type TextKind } from "../../src/search/testing.ts";
 import { DEFAULT_EXTRACTION, readDeployment } from "../../src/settings/index.ts";
 import { docsUrl } from "../../src/urls/index.ts";
 import { answerMcpBody, MCP_BODIES } from "./fuzzed-mcp.ts";
@@ -28,6 +28,17 @@ const MARKDOWN =
   '---\ntitle: A\nurl: https://h.test/a\n---\n# A `b` [c](d "e") <b hidden>x</b>\n\n- 1. > a\n\n|a|b|\n|-|-|\n|c|d|\n\n```js\nx\n```\n\n[^1]: n\n\n<!-- c --> &amp; \\* ~~s~~ $x$ ![i](j)\n';
 const RST = "Title\n=====\n\n.. code-block:: py\n   :linenos:\n\n   x = 1\n\nText::\n\n  y\n\n``lit``\n";
 const ADOC = "= Title\n\n[source,ruby]\n----\nx\n----\n\n== Part\n";
+const NOTEBOOK = JSON.stringify({
+  cells: [
+    { cell_type: "markdown", source: ["# A\n", "![b](data:image/png;base64,AA==)"] },
+    { cell_type: "code", source: "%%bash\nls", outputs: [{ output_type: "stream", text: ["\u001b[1mc"] }] },
+  ],
+  metadata: { kernelspec: { language: "python" } },
+});
+const OPENAPI =
+  "openapi: 3.1.0\ninfo: {title: A, version: '1'}\npaths:\n  /a/{b}:\n    get:\n      parameters: [{name: b, in: path, schema: {$ref: '#/components/schemas/B'}}]\n      responses: {200: {description: c, content: {d: {example: [1]}}}}\ncomponents: {schemas: {B: &b {properties: {e: {enum: [f]}}, allOf: [*b]}}}\n";
+const ASYNCAPI =
+  '{"asyncapi":"3.0.0","channels":{"a":{"address":"b","messages":{"c":{"$ref":"#/components/messages/c"}}}},"operations":{"d":{"action":"send","channel":{"$ref":"#/channels/a"}}},"components":{"messages":{"c":{"payload":{"properties":{"e":{}}}}}}}';
 const HTML =
   '<!doctype html><html lang=en><head><title>A &amp; b</title><meta name=robots content=noindex><style>.a{display:none}</style><script type=application/ld+json>{"@type":"Article"}</script></head><body><main><h1>A</h1><p class=a>b <a href=\'/c?d=e\'>f</a><table><tr><th>g<td>h</table><pre><code>i</code></pre><ul><li>j<dl><dt>k<dd>l</dl><svg/><math><mi>x</mi></math><template><p>m</template><details><summary>n</summary></details></main></body></html>';
 const SITEMAP =
@@ -38,8 +49,9 @@ const DEPLOYMENT = JSON.stringify({
 });
 
 function readAndAnalyse(text: string, kind: TextKind): void {
-  const source = readDocument({ url: docsUrl("t", "d"), path: "d", text, kind, mayNameItself: true });
-  new DocumentAnalyser(new Analyser("default")).analyse(source);
+  const file = { url: docsUrl("t", "d"), path: "d", text, kind, mayNameItself: true };
+  const documents = new DocumentAnalyser(new Analyser("default"));
+  for (const source of readDocuments(file)) documents.analyse(source);
 }
 
 const EXTRACTION = { ...DEFAULT_EXTRACTION, renderings: RENDERINGS };
@@ -54,6 +66,11 @@ export const FUZZED_PARSERS: Readonly<Record<string, FuzzedParser>> = {
   "markdown document": { seeds: [MARKDOWN], parse: ofText((text) => readAndAnalyse(text, "markdown")) },
   "rst document": { seeds: [RST], parse: ofText((text) => readAndAnalyse(text, "rst")) },
   "asciidoc document": { seeds: [ADOC], parse: ofText((text) => readAndAnalyse(text, "asciidoc")) },
+  "notebook document": { seeds: [NOTEBOOK], parse: ofText((text) => readAndAnalyse(text, "notebook")) },
+  "api document": {
+    seeds: [OPENAPI, ASYNCAPI],
+    parse: ofText((text) => readAndAnalyse(text, "api")),
+  },
   "front matter": {
     seeds: [MARKDOWN, "---\na: &x [1, {b: 'c'}]\n? d\n: |\n  e\n...\n---\n"],
     parse: ofText((text) => [parseFrontMatter(text), parsePage(text)]),

@@ -8,7 +8,7 @@ import {
   systemResolve,
 } from "../../src/fetching/index.ts";
 import type { SourceDocument } from "../../src/search/index.ts";
-import { readDocument } from "../../src/search/testing.ts";
+import { readDocuments } from "../../src/search/testing.ts";
 import type { GitAccess } from "../../src/tenants/index.ts";
 import { type GitTenant, openGitSource, type Source, type SyncCounts } from "../../src/tenants/testing.ts";
 
@@ -114,6 +114,6 @@ export async function documentsOf(
 ): Promise<Map<string, SourceDocument>> {
   const documents = new Map<string, SourceDocument>();
   for await (const document of source.documents({ onSkipped: (what) => void skipped.push(what) }))
-    documents.set(document.url, readDocument(document));
+    for (const read of readDocuments(document)) documents.set(read.url, read);
   return documents;
 }

@@ -4,12 +4,9 @@ import { basename, join, resolve } from "node:path";
 import { Failure } from "../../base/failure.ts";
 import { systemReason } from "../../base/system-error.ts";
 import { type DocumentUrl, docsUrl } from "../../urls/index.ts";
-import { kindOf, mayBeDocument } from "../reading/kinds.ts";
+import { isDocument, kindOf, mayBeDocument, refusalOfSize } from "../reading/kinds.ts";
 import { titleOfName, type UnreadDocument } from "../reading/read-document.ts";
 import type { SourceDocument } from "../types.ts";
-
-/** A larger file is no document that a person wrote. */
-const MAX_FILE_BYTES = 20 * 1024 * 1024;
 
 // This many files are open at once: reading 10 000 small ones takes a third of the time that it takes one by
 // one.
@@ -148,7 +145,8 @@ type ReadText = { readonly text: string } | { readonly reason: string } | null;
 async function readText(folder: string, path: string): Promise<ReadText> {
   try {
     const { size } = lstatSync(join(folder, path));
-    if (size > MAX_FILE_BYTES) return { reason: `${size} bytes are more than ${MAX_FILE_BYTES}` };
+    const reason = refusalOfSize(path, size);
+    if (reason !== null) return isDocument(path) ? { reason } : null;
     return textOf(await readFile(join(folder, path)), path);
   } catch (error) {
     return { reason: systemReason(error) };
@@ -158,7 +156,7 @@ async function readText(folder: string, path: string): Promise<ReadText> {
 function textOf(bytes: Uint8Array, path: string): ReadText {
   if (!bytes.includes(0)) return { text: decodeText(bytes) };
   // Many files whose ending is also that of a manual page are programs and libraries.
-  return kindOf(path, "") === null ? null : { reason: "it is not text" };
+  return isDocument(path) ? { reason: "it is not text" } : null;
 }
 
 // Text that is not UTF-8 is usually Latin-1; of other encodings Latin-1 still reads the important parts

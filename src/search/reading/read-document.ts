@@ -1,11 +1,14 @@
 import { basename, extname } from "node:path";
 import { Failure } from "../../base/failure.ts";
+import { inlineText, readInline } from "../../markdown/index.ts";
 import { anchorsInText, parseFrontMatter } from "../../pages/index.ts";
 import { type DocumentUrl, parseDocumentUrl } from "../../urls/index.ts";
 import { scanLines } from "../document/blocks.ts";
 import type { DocumentAnchor, SourceDocument } from "../types.ts";
+import { readApi } from "./api/read-api.ts";
 import { withoutHiddenMarkup } from "./hidden-markup.ts";
 import type { TextKind } from "./kinds.ts";
+import { notebookToMarkdown } from "./notebook.ts";
 
 /** A file of documentation. Nobody has read it yet, except to check that it is text. */
 export type DocumentFile = {
@@ -23,23 +26,33 @@ export type DocumentFile = {
 export type UnreadDocument = SourceDocument | DocumentFile;
 
 /**
- * Reads and cleans a document, in time linear in its text.
- * @throws Failure `too_large` for a text of over a million lines that has to be converted
+ * Reads and cleans the documents of a file, in time linear in its text; most files are one.
+ * @throws Failure `too_large` for a text of over a million lines that has to be converted, `unreadable_input`
+ * for one that cannot be
  */
-export const readDocument = (document: UnreadDocument): SourceDocument =>
-  cleanDocument("text" in document ? readFile(document) : document);
+export function* readDocuments(document: UnreadDocument): Generator<SourceDocument> {
+  if (!("text" in document)) yield cleanDocument(document);
+  else if (document.kind === "api")
+    for (const part of readApi(document.text, document.url)) yield withVisibleCharacters(part);
+  else yield readFile(document);
+}
 
 function readFile(file: DocumentFile): SourceDocument {
-  if (file.kind === "markdown" || file.kind === "mdx") return readMarkdown(file);
-  const markdown = toMarkdown(file);
-  const title = file.kind === "plain" ? null : firstHeading(markdown, 1);
-  return { url: file.url, title: title ?? titleOfName(file.path), markdown };
+  const { url, path, text, kind } = file;
+  if (kind === "markdown" || kind === "mdx") return cleanDocument(readMarkdown(file));
+  const convert = CONVERTERS[kind as keyof typeof CONVERTERS];
+  if (convert === undefined) return cleanDocument({ url, title: titleOfName(path), markdown: text });
+  const markdown = convert(text);
+  // Converters leave no hidden markup, and code of any depth is theirs to keep.
+  return withVisibleCharacters({ url, title: firstHeading(markdown, 2) ?? titleOfName(path), markdown });
 }
 
-function toMarkdown({ text, kind }: DocumentFile): string {
-  if (kind === "rst") return rstToMarkdown(linesOf(text));
-  return kind === "asciidoc" ? asciidocToMarkdown(linesOf(text)) : text;
-}
+/** The kinds that become Markdown. */
+const CONVERTERS = {
+  rst: (text: string) => rstToMarkdown(linesOf(text)),
+  asciidoc: (text: string) => asciidocToMarkdown(linesOf(text)),
+  notebook: notebookToMarkdown,
+} as const;
 
 /** A list of short lines takes many times the memory of their text. */
 const MAX_LINES = 1_000_000;
@@ -79,7 +92,7 @@ function firstHeading(markdown: string, mostLevel: number): string | null {
   const start = markdown.slice(0, HEADING_WITHIN);
   let found: string | null = null;
   scanLines(start, (kind, from, to, level) => {
-    if (kind === "heading" && level <= mostLevel) found ??= start.slice(from, to);
+    if (kind === "heading" && level <= mostLevel) found ??= inlineText(readInline(start.slice(from, to)));
   });
   return found;
 }
@@ -184,9 +197,19 @@ const MAX_TITLE = 300;
  * only such characters. It shortens the title to one line of at most 300 characters. Takes time linear in the
  * text.
  */
-export function cleanDocument({ url, title, markdown, anchors }: SourceDocument): SourceDocument {
+export function cleanDocument(document: SourceDocument): SourceDocument {
+  const { markdown, anchors, ...named } = withVisibleCharacters(document);
+  const shown = withoutHiddenMarkup(markdown);
+  return {
+    ...named,
+    markdown: shown,
+    ...(anchors && { anchors: movedAnchors(anchors, markdown, shown) }),
+  };
+}
+
+function withVisibleCharacters({ url, title, markdown, anchors }: SourceDocument): SourceDocument {
   const line = withoutHiddenCharacters(title).replace(/\s+/g, " ").trim();
-  const shown = withoutHiddenMarkup(withoutHiddenCharacters(markdown));
+  const shown = withoutHiddenCharacters(markdown);
   return {
     url,
     title: line.length <= MAX_TITLE ? line : `${line.slice(0, MAX_TITLE - 1).toWellFormed()}…`,

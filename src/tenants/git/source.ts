@@ -6,6 +6,8 @@ import type { Log } from "../../base/log.ts";
 import {
   type DocumentExtractor,
   documentOfBytes,
+  isDocument,
+  refusalOfSize,
   type SlugStyle,
   type UnreadDocument,
 } from "../../search/index.ts";
@@ -27,8 +29,6 @@ export type GitSourceOptions = {
   readonly log: Log;
 };
 
-/** A larger file is no document that a person wrote. */
-const MAX_FILE_BYTES = 20 * 1024 * 1024;
 const MAX_FILES = 100_000;
 /** The most disk space that the clone may take. */
 const MAX_CLONE_BYTES = 4 * 1024 * 1024 * 1024;
@@ -180,12 +180,13 @@ async function takeOver(parts: GitParts, step: TakeOver): Promise<SyncCounts> {
   const blobs: (Blob & { readonly file: ChosenFile })[] = [];
   for (const file of stale) {
     const size = sizes.get(file.oid);
-    if (size === undefined || size > MAX_FILE_BYTES) {
-      const reason =
-        size === undefined ? "the server did not send it" : `${size} bytes are more than ${MAX_FILE_BYTES}`;
-      skipped.push({ path: file.from, reason });
-      left.add(file);
-    } else blobs.push({ oid: file.oid, size, file });
+    const reason = size === undefined ? "the server did not send it" : refusalOfSize(file.path, size);
+    if (size !== undefined && reason === null) {
+      blobs.push({ oid: file.oid, size, file });
+      continue;
+    }
+    if (reason !== null && isDocument(file.path)) skipped.push({ path: file.from, reason });
+    left.add(file);
   }
   const files = choice.files.filter((file) => !left.has(file));
   const isChanged = (file: ChosenFile): boolean => oldByFrom.get(file.from)?.oid !== file.oid;

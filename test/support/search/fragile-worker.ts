@@ -1,11 +1,12 @@
 // The index worker, with documents that it hangs on, dies of, or fails on.
-import { readDocument } from "../../../src/search/testing.ts";
+import { readDocuments } from "../../../src/search/testing.ts";
 import { runIndexWorker } from "../../../src/search/worker.ts";
 
 runIndexWorker(globalThis as unknown as Parameters<typeof runIndexWorker>[0], (document) => {
-  const source = readDocument(document);
-  if (source.markdown.includes("HANG")) for (;;);
-  if (source.markdown.includes("DIE")) process.exit(1);
-  if (source.markdown.includes("THROW")) throw new SyntaxError("regular expression too large");
-  return source;
+  const documents = readDocuments(document).toArray();
+  const { markdown = "" } = documents[0] ?? {};
+  if (markdown.includes("HANG")) for (;;);
+  if (markdown.includes("DIE")) process.exit(1);
+  if (markdown.includes("THROW")) throw new SyntaxError("regular expression too large");
+  return documents;
 });

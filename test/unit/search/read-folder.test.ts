@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { readDocumentFolder, type SourceDocument } from "../../../src/search/index.ts";
-import { readDocument } from "../../../src/search/testing.ts";
+import { readDocuments } from "../../../src/search/testing.ts";
 import { temporaryDirectory } from "../../support/search/segment-fixture.ts";
 
 async function read(folder: string) {
@@ -11,7 +11,7 @@ async function read(folder: string) {
   for await (const document of readDocumentFolder(folder, {
     onSkipped: (path, reason) => skipped.push(`${path}: ${reason}`),
   })) {
-    documents.push(readDocument(document));
+    documents.push(...readDocuments(document));
   }
   return { documents, skipped };
 }

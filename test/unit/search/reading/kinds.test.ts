@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { kindOf } from "../../../src/search/testing.ts";
+import { kindOf } from "../../../../src/search/testing.ts";
 
 test.each([
   ["a.md", "", "markdown"],
@@ -10,6 +10,7 @@ test.each([
   ["a.rst", "", "rst"],
   ["a.adoc", "", "asciidoc"],
   ["a.asciidoc", "", "asciidoc"],
+  ["a.ipynb", "", "notebook"],
   ["a", "# A", null],
   ["a.ts", "# A", null],
   ["a.constructor", "", null],
@@ -25,6 +26,16 @@ test.each([
   ["a.rest", "@host = h.test\n", null],
   ["a.asc", "= Words", "asciidoc"],
   ["a.asc", "-----BEGIN PGP SIGNATURE-----", null],
+  ["a.json", '{"openapi": "3.1.0"}', "api"],
+  ["a.json", '{"info":{},"swagger":"2.0"}', "api"],
+  ["a.json", '{"asyncapi" : "3.0.0"}', "api"],
+  ["package.json", '{"dependencies": {"openapi": "^3.0.0"}}', null],
+  ["a.json", "", null],
+  ["a.yaml", "# words\nopenapi: 3.1.0\n", "api"],
+  ["a.yml", "info: {}\nswagger: '2.0'\n", "api"],
+  ["a.yml", '"asyncapi": "2.6.0"\n', "api"],
+  ["a.yaml", '{"openapi": "3.1.0"}', "api"],
+  ["a.yml", "on: push\nsteps:\n  openapi: 3\n", null],
   ["release-1.2", "Words", null],
 ] as const)("%s with the text %j is of the kind %s", (path, text, kind) => {
   expect(kindOf(path, text)).toBe(kind);

@@ -1,0 +1,158 @@
+import { withoutHiddenMarkup } from "./hidden-markup.ts";
+import { oneLine, strong } from "./phrases.ts";
+
+/** Deeper containers are left out, and their blocks stand in the last one: the grammar of Markdown reads 16. */
+const MAX_DEPTH = 12;
+
+export type NoteKind = "NOTE" | "TIP" | "IMPORTANT" | "WARNING" | "CAUTION";
+
+type Container = { readonly mark: string; readonly inset: string; isFresh: boolean };
+
+/**
+ * Writes the blocks of a document as Markdown. What is given as a phrase is Markdown already, made by the
+ * functions of `phrases.ts`.
+ */
+export class MarkdownWriter {
+  readonly #lines: string[] = [];
+  readonly #containers: Container[] = [];
+  /** Whether the last block was the first paragraph of an item, so that an item may follow at once. */
+  #isTight = false;
+  /** Whether the last block is the line that says the kind of a note. */
+  #isJoined = false;
+
+  /** @param id the heading's fragment, where the document names one */
+  heading(level: number, phrase: string, id = ""): void {
+    const text = phrase
+      .replace(/\s+/g, " ")
+      .trim()
+      .replace(/(^|\s)(#+)$/, "$1\\$2");
+    if (text === "") return;
+    const anchor = /^[\w:.-]{1,100}$/.test(id) ? ` {#${id}}` : "";
+    this.#block([`${"#".repeat(Math.min(6, Math.max(1, level)))} ${text}${anchor}`]);
+  }
+
+  paragraph(phrase: string): void {
+    const lines = phrase.split("\n").flatMap((line) => (line.trim() === "" ? [] : [withoutMark(line)]));
+    if (lines.length === 0) return;
+    const isFirstOfItem = this.#containers.at(-1)?.isFresh === true;
+    if (this.#isJoined) this.#write(lines);
+    else this.#block(lines);
+    this.#isTight = isFirstOfItem;
+  }
+
+  code(text: string, language = ""): void {
+    const lines = text
+      .replace(/^(?:[ \t]*\n)+/, "")
+      .trimEnd()
+      .split("\n");
+    if (lines.length === 1 && lines[0] === "") return;
+    let longest = 2;
+    for (const [run] of text.matchAll(/`{3,}/g)) longest = Math.max(longest, run.length);
+    const fence = "`".repeat(longest + 1);
+    this.#block([`${fence}${/^[\w.+#-]{1,40}$/.test(language) ? language : ""}`, ...lines, fence]);
+  }
+
+  math(tex: string): void {
+    const lines = tex.split("\n").filter((line) => line.trim() !== "");
+    if (lines.length > 0) this.#block(["$$", ...lines, "$$"]);
+  }
+
+  /** Writes rows of phrases; without a header the first row is empty. */
+  table(header: readonly string[], rows: readonly (readonly string[])[]): void {
+    const width = rows.reduce((most, row) => Math.max(most, row.length), header.length);
+    if (width === 0) return;
+    const line = (cells: readonly string[]): string =>
+      `| ${Array.from({ length: width }, (_, at) => cellOf(cells[at] ?? "")).join(" | ")} |`;
+    this.#block([line(header), `|${" --- |".repeat(width)}`, ...rows.map(line)]);
+  }
+
+  rule(): void {
+    this.#block(["---"]);
+  }
+
+  /** Writes the Markdown or HTML of the document itself, without what its readers do not see. */
+  markdown(text: string): void {
+    this.#block(
+      withoutHiddenMarkup(text)
+        .replace(/^(?:[ \t]*\n)+/, "")
+        .trimEnd()
+        .split("\n"),
+    );
+  }
+
+  /** @param number null for a bullet */
+  item(number: number | null, write: () => void): void {
+    const mark = number === null ? "- " : `${Math.min(999_999_999, Math.max(0, number))}. `;
+    this.#inside({ mark, inset: " ".repeat(mark.length), isFresh: true }, write);
+  }
+
+  quote(write: () => void): void {
+    this.#inside({ mark: "> ", inset: "> ", isFresh: true }, write);
+  }
+
+  /** @param title the note's own title, as a phrase */
+  note(kind: NoteKind, title: string, write: () => void): void {
+    this.quote(() => {
+      this.#block([`[!${kind}]`, ...(title === "" ? [] : [strong(title)])]);
+      this.#isJoined = title === "";
+      write();
+    });
+  }
+
+  /** Writes the term of a definition, in bold, with what it means as an item. */
+  definition(terms: readonly string[], write: () => void): void {
+    for (const term of terms) this.paragraph(strong(term));
+    this.item(null, write);
+  }
+
+  toString(): string {
+    return this.#lines.join("\n");
+  }
+
+  #inside(container: Container, write: () => void): void {
+    const isTooDeep = this.#containers.length >= MAX_DEPTH;
+    if (!isTooDeep) this.#containers.push(container);
+    write();
+    if (!isTooDeep) this.#containers.pop();
+  }
+
+  #block(lines: readonly string[]): void {
+    if (lines.every((line) => line === "")) return;
+    this.#separate();
+    this.#write(lines);
+  }
+
+  #write(lines: readonly string[]): void {
+    for (const line of lines) {
+      let start = "";
+      for (const container of this.#containers) {
+        start += container.isFresh ? container.mark : container.inset;
+        container.isFresh = false;
+      }
+      this.#lines.push((start + line).trimEnd());
+    }
+    this.#isTight = false;
+    this.#isJoined = false;
+  }
+
+  #separate(): void {
+    if (this.#lines.length === 0) return;
+    const fresh = this.#containers.find(({ isFresh }) => isFresh);
+    if (this.#isTight && fresh && fresh.mark !== "> ") return;
+    let start = "";
+    for (const { inset, isFresh } of this.#containers) {
+      if (isFresh) break;
+      start += inset;
+    }
+    this.#lines.push(start.trimEnd());
+  }
+}
+
+/** A line of a paragraph, so that nothing at its start makes it another block. */
+const withoutMark = (line: string): string =>
+  line
+    .trim()
+    .replace(/^(?:#{1,6}(?=\s|$)|>|[+-](?=\s|$)|[=-]+$|[:-]+[ \t]*(?=\|)|~{3}|\[(?=[^\]]{1,300}\]:))/, "\\$&")
+    .replace(/^(\d{1,9})([.)])(?=\s|$)/, "$1\\$2");
+
+const cellOf = (phrase: string): string => oneLine(phrase).replace(/(?<!\\)\|/g, "\\|");

@@ -1,0 +1,19 @@
+import type { SourceDocument } from "../../../src/search/index.ts";
+import { readDocuments, type TextKind } from "../../../src/search/testing.ts";
+import { docsUrl } from "../../../src/urls/index.ts";
+
+/** The documents of a file of a kind. */
+export const documentsOfText = (text: string, kind: TextKind): SourceDocument[] =>
+  readDocuments({
+    url: docsUrl("docs", "a file"),
+    path: "a file",
+    text,
+    kind,
+    mayNameItself: true,
+  }).toArray();
+
+/** The Markdown of a file that is one document. */
+export const markdownOf = (text: string, kind: TextKind): string =>
+  documentsOfText(text, kind)
+    .map(({ markdown }) => markdown)
+    .join("\n");
