@@ -5,6 +5,7 @@ import type { Io, Supervisor } from "../src/cli/index.ts";
 const VARIABLE = "ARTICLE_EXTRACTOR_SUPERVISED_RUN";
 const READY = "ready";
 const END = "end";
+const RELOAD = "reload";
 
 // The program removes the proxy variables from its own environment after reading them, but copies must read
 // them too.
@@ -20,17 +21,19 @@ export const startCopy: Io["startCopy"] = ({ run, port, onReady }) => {
       if (message === READY) onReady();
     },
   });
+  const tell = (message: string): void => {
+    try {
+      child.send(message);
+    } catch {
+      // The channel is closed, so the copy is already ending.
+    }
+  };
   return {
     pid: child.pid,
     exited: child.exited.then(() => ({ code: child.exitCode, signal: child.signalCode?.toString() ?? null })),
-    end: () => {
-      // No signal is sent: the terminal has already sent one, and a second one would not let the copy finish.
-      try {
-        child.send(END);
-      } catch {
-        // The channel is closed, so the copy is already ending.
-      }
-    },
+    reload: () => tell(RELOAD),
+    // No signal is sent: the terminal has already sent one, and a second one would not let the copy finish.
+    end: () => tell(END),
     kill: () => child.kill("SIGKILL"),
   };
 };
@@ -38,8 +41,9 @@ export const startCopy: Io["startCopy"] = ({ run, port, onReady }) => {
 /**
  * What the supervisor tells this process, if it has one.
  * @param onEnd called when the process has to end
+ * @param onReload called when it is to read its settings again
  */
-export function takeSupervisor(onEnd: () => void): Supervisor | null {
+export function takeSupervisor(onEnd: () => void, onReload: () => void): Supervisor | null {
   const written = process.env[VARIABLE];
   if (written === undefined) return null;
   delete process.env[VARIABLE];
@@ -48,6 +52,7 @@ export function takeSupervisor(onEnd: () => void): Supervisor | null {
   process.once("disconnect", onEnd);
   process.on("message", (message) => {
     if (message === END) onEnd();
+    else if (message === RELOAD) onReload();
   });
   // `startCopy` of this same program wrote this.
   const { run, port } = JSON.parse(written) as { readonly run: string; readonly port: number };

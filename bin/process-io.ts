@@ -1,4 +1,5 @@
 import { fstatSync, readFileSync } from "node:fs";
+import { isatty } from "node:tty";
 import { type FileIdentity, type Io, stdoutFailure, untilAborted } from "../src/cli/index.ts";
 import { compileLess } from "./compile-less.ts";
 import { programCommand, startCopy, takeSupervisor } from "./process-copies.ts";
@@ -21,8 +22,20 @@ export function processIo(): ProcessIo {
     });
   }
   const output = createProcessOutput();
-  const supervisor = takeSupervisor(() => controller.abort());
+  const end = (): void => controller.abort();
+  const readers = new Set<() => void>();
+  let isHearing = false;
+  const reload = (): void => {
+    for (const read of readers) read();
+  };
+  const supervisor = takeSupervisor(end, reload);
   return {
+    onReload(read) {
+      if (!isHearing) hearHangups(end, reload);
+      isHearing = true;
+      readers.add(read);
+      return { [Symbol.dispose]: () => void readers.delete(read) };
+    },
     startCopy,
     supervisor,
     command: programCommand(),
@@ -79,6 +92,16 @@ export function processIo(): ProcessIo {
     signal: controller.signal,
     drained: () => withLastWords(output.drained(), controller.signal).catch(() => {}),
   };
+}
+
+/** Hears SIGHUP as the wish to reload, unless it says that the program's terminal is closed. */
+function hearHangups(end: () => void, reload: () => void): void {
+  const terminals = [0, 1, 2].filter((descriptor) => isatty(descriptor));
+  process.on("SIGHUP", () => {
+    // A terminal that was closed is none any more.
+    if (terminals.length > 0 && !terminals.some((descriptor) => isatty(descriptor))) end();
+    else reload();
+  });
 }
 
 /**

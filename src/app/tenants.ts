@@ -46,8 +46,8 @@ export const openTenantApp = (
     isOffline: deployment.infrastructure.isOffline,
   });
 
-/** A deployment and the path of its file. */
-export type PlacedDeployment = Deployment & { readonly path: string };
+/** A deployment, and the absolute path and the text of its file. */
+export type PlacedDeployment = Deployment & { readonly path: string; readonly text: string };
 
 /** The tenants of a deployment with the store of their state. */
 export type OpenTenants = AsyncDisposable & {

@@ -105,10 +105,17 @@ export async function chooseDeployment(choice: {
  * Reads a deployment file.
  * @throws Failure `unreadable_input`; `invalid_settings` with a line for each problem
  */
-export async function loadDeployment(path: string, io: Io): Promise<PlacedDeployment> {
-  const text = await readText(path, io, MAX_DEPLOYMENT_BYTES);
+export const loadDeployment = async (path: string, io: Io): Promise<PlacedDeployment> =>
+  placeDeployment(path, await readDeploymentText(path, io));
+
+/** @throws Failure `unreadable_input` */
+export const readDeploymentText = (path: string, io: Io): Promise<string> =>
+  readText(path, io, MAX_DEPLOYMENT_BYTES);
+
+/** Reads the text of a file at a path. @throws Failure `invalid_settings` with a line for each problem */
+export function placeDeployment(path: string, text: string): PlacedDeployment {
   const deployment = readDeployment(text, { name: path, directory: dirname(resolve(path)) });
-  return { ...deployment, path: resolve(path) };
+  return { ...deployment, path: resolve(path), text };
 }
 
 /** Formats a count: `1 document`, `2 documents`. */

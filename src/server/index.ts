@@ -8,6 +8,7 @@ export { joinOffers, type McpOffer, type McpOptions } from "./api/mcp/offer.ts";
 export { countCalls } from "./api/mcp/operation.ts";
 export { pages } from "./api/mcp/pages.ts";
 export { serveMcpStdio } from "./api/mcp/stdio.ts";
+export type { DeploymentState } from "./api/search/routes.ts";
 export { startSearchServer } from "./api/search/serve.ts";
 export type { AccessOptions } from "./middleware/access.ts";
 export { createTokenVerifier } from "./middleware/bearer-tokens.ts";

@@ -142,6 +142,7 @@ export class LiveIndex implements Disposable, Resting {
   }
 
   [Symbol.dispose](): void {
+    this.#openIndexes.forget(this);
     this.#open?.[Symbol.dispose]();
     this.#open = null;
   }
@@ -169,6 +170,8 @@ export interface Resting {
 export type OpenIndexes = {
   /** Notes that the index is in use now; when too many are open, the least recently used one is closed. */
   readonly use: (index: Resting) => void;
+  /** Notes that the index is closed for good. */
+  readonly forget: (index: Resting) => void;
   /** Runs a search of several indexes, none of which is closed before its end. */
   readonly together: <T>(search: () => T) => T;
 };
@@ -191,6 +194,7 @@ export function createOpenIndexes(max: number): OpenIndexes {
       open.add(index);
       if (searches === 0 && open.size > max) closeOldest();
     },
+    forget: (index) => void open.delete(index),
     together(search) {
       searches++;
       try {

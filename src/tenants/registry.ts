@@ -1,4 +1,5 @@
-import { contendForLead, type Database } from "../base/database/index.ts";
+import { isDeepStrictEqual } from "node:util";
+import type { Database } from "../base/database/index.ts";
 import { Failure } from "../base/failure.ts";
 import type { Log } from "../base/log.ts";
 import { didYouMeanAny } from "../base/nearest.ts";
@@ -6,6 +7,7 @@ import type { DocumentEntry, StoredDocument } from "../search/index.ts";
 import type { TenantDetail } from "./describe.ts";
 import { documentAddresses } from "./document-address.ts";
 import { createTenantFinder, MAX_FOUND } from "./find.ts";
+import { type Lead, leadOf, leadTenants } from "./lead.ts";
 import {
   chooseLocked,
   chooseMentioned,
@@ -15,7 +17,7 @@ import {
 } from "./library.ts";
 import { createOpenIndexes, type OpenIndexes } from "./live-index.ts";
 import { TenantSearcher } from "./search-tenants.ts";
-import type { TenantSettings } from "./settings.ts";
+import { haveSameSource, type TenantSettings } from "./settings.ts";
 import type { SourceParts } from "./source/open-source.ts";
 import { openSyncBook, type SyncBook } from "./sync-book.ts";
 import { Tenant } from "./tenant.ts";
@@ -118,7 +120,16 @@ export interface TenantRegistry extends AsyncDisposable {
    * @throws Failure `unknown_tenant`
    */
   requestSync(codename: string): SyncRequestOutcome;
+  /**
+   * Goes on with other tenants. Those whose settings are the same keep their open index and their running sync;
+   * those that changed are opened again, and those that are new are synced. What a removed one has on the disk
+   * stays, and its running sync is cancelled.
+   */
+  replace(tenants: readonly TenantSettings[]): TenantChanges;
 }
+
+/** The codenames of tenants that a change of the settings concerns. */
+export type TenantChanges = Readonly<Record<"added" | "changed" | "removed", readonly string[]>>;
 
 /**
  * The result of a request for a sync: `running` while one is under way or waits, `not_allowed` for a folder
@@ -131,67 +142,111 @@ export function createTenantRegistry(options: RegistryOptions): TenantRegistry {
   const book = openSyncBook(options.database, options.log);
   const openIndexes = createOpenIndexes(MAX_OPEN_INDEXES);
   const isLed = (): boolean => book.leases.holder(leadOf(options.deployment)) !== null;
-  const tenants = new Map(
-    options.tenants.map((settings) => [
-      settings.codename,
-      new Tenant(settings, { ...options, book, isLed, openIndexes }),
-    ]),
-  );
-  // Nothing is fetched for a folder, so without permission to build an index a sync changes nothing.
-  const isIdle = ({ source, allowIndexBuilds }: TenantSettings) =>
-    source === "filesystem" && !allowIndexBuilds;
-  const idleFolders = new Set(options.tenants.filter(isIdle).map(({ codename }) => codename));
-  let lead: Disposable | null = null;
-  return showTenants(tenants, {
+  const open = (settings: TenantSettings) => new Tenant(settings, { ...options, book, isLed, openIndexes });
+  let tenants: Tenants = new Map(options.tenants.map((settings) => [settings.codename, open(settings)]));
+  /** By codename, the ends of tenants that were replaced, and those whose documents must be fetched soon. */
+  const leaving = new Map<string, Promise<void>>();
+  const unfetched = new Set<string>();
+  let lead: Lead | null = null;
+
+  const exchange = async (codename: string, before: Tenant | undefined): Promise<void> => {
+    const earlier = leaving.get(codename);
+    if (before) lead?.dismiss(before);
+    // Two of one codename would work on the same files.
+    await Promise.all([earlier, before?.[Symbol.asyncDispose]()]);
+    const present = tenants.get(codename);
+    if (present) lead?.take(present, unfetched.delete(codename));
+  };
+  const replace = (wanted: readonly TenantSettings[]): TenantChanges => {
+    const before = tenants;
+    tenants = new Map(
+      wanted.map((settings) => {
+        const present = before.get(settings.codename);
+        const isSame = present && isDeepStrictEqual(present.settings, settings);
+        return [settings.codename, isSame ? present : open(settings)];
+      }),
+    );
+    const present = [...tenants.keys()];
+    const removed = [...before.keys()].filter((codename) => !tenants.has(codename));
+    const added = present.filter((codename) => !before.has(codename));
+    const changed = present.filter(
+      (codename) => before.has(codename) && before.get(codename) !== tenants.get(codename),
+    );
+    for (const { settings } of tenants.values()) {
+      const earlier = before.get(settings.codename)?.settings;
+      if (!earlier || !haveSameSource(earlier, settings)) unfetched.add(settings.codename);
+    }
+    for (const codename of [...removed, ...changed, ...added]) {
+      const exchanged = exchange(codename, before.get(codename)).finally(() => {
+        if (leaving.get(codename) === exchanged) leaving.delete(codename);
+      });
+      leaving.set(codename, exchanged);
+    }
+    return { added, changed, removed };
+  };
+  return showTenants(() => tenants, {
     book,
     openIndexes,
-    idleFolders,
+    replace,
     start: () => {
-      lead ??= leadTenants(tenants, { ...options, book });
+      lead ??= leadTenants([...tenants.values()], { ...options, book });
     },
     end: async () => {
       lead?.[Symbol.dispose]();
       await Promise.all([...tenants.values()].map((tenant) => tenant[Symbol.asyncDispose]()));
+      await Promise.all(leaving.values());
     },
   });
 }
 
+/** Tenants by codename; never changed, but replaced as a whole. */
+type Tenants = ReadonlyMap<string, Tenant>;
+
 type ShownParts = {
   readonly book: SyncBook;
   readonly openIndexes: OpenIndexes;
-  /** Codenames of folders for which a sync does nothing. */
-  readonly idleFolders: ReadonlySet<string>;
   readonly start: () => void;
   readonly end: () => Promise<void>;
-};
+} & Pick<TenantRegistry, "replace">;
 
-/** The registry of these tenants, which names no others, also when they exist. */
-function showTenants(tenants: ReadonlyMap<string, Tenant>, parts: ShownParts): TenantRegistry {
-  const { book, openIndexes, idleFolders } = parts;
-  const details = [...tenants.values()].map(({ detail }) => detail);
-  const finder = createTenantFinder(details);
+/** Derives something from the present tenants, again only after they were replaced. */
+function derived<T>(present: () => Tenants, derive: (tenants: Tenants) => T): () => T {
+  let last: { readonly tenants: Tenants; readonly value: T } | null = null;
+  return () => {
+    const tenants = present();
+    if (last?.tenants !== tenants) last = { tenants, value: derive(tenants) };
+    return last.value;
+  };
+}
+
+/** The registry of the present tenants, which names no others, also when they exist. */
+function showTenants(present: () => Tenants, parts: ShownParts): TenantRegistry {
+  const { book, openIndexes } = parts;
+  const detailsOf = derived(present, (tenants) => [...tenants.values()].map(({ detail }) => detail));
+  const finderOf = derived(present, () => createTenantFinder(detailsOf()));
   const searcher = new TenantSearcher(openIndexes);
   const tenantOf = (codename: string): Tenant => {
-    const tenant = tenants.get(codename);
+    const tenant = present().get(codename);
     if (tenant) return tenant;
-    const near = didYouMeanAny(codename, [...tenants.keys()]);
+    const near = didYouMeanAny(codename, [...present().keys()]);
     throw new Failure("unknown_tenant", `Tenant '${codename.slice(0, MAX_SHOWN)}' not found${near}`);
   };
   return {
-    list: () => details,
+    list: detailsOf,
     find: (query) => {
+      const details = detailsOf();
       const choice = chooseMentioned(details, query);
       const chosen = details.filter(({ codename }) => choice?.codenames.includes(codename));
       const isComplete = details.length > MAX_FOUND || query.trim() === "";
-      const found = new Set([...chosen, ...finder.find(query), ...(isComplete ? [] : details)]);
+      const found = new Set([...chosen, ...finderOf().find(query), ...(isComplete ? [] : details)]);
       return { tenants: [...found].slice(0, MAX_FOUND), resolved: choice?.resolved ?? null };
     },
-    chooseVersion: (library, version) => chooseVersion(details, library, version),
-    chooseLocked: (packages, library) => chooseLocked(details, packages, library),
+    chooseVersion: (library, version) => chooseVersion(detailsOf(), library, version),
+    chooseLocked: (packages, library) => chooseLocked(detailsOf(), packages, library),
     describe: (codename) => tenantOf(codename).detail,
     search: (codename, query, search) => tenantOf(codename).search(query, search),
     searchTogether: (codenames, query, search) => {
-      const wanted = codenames?.map(tenantOf) ?? [...tenants.values()];
+      const wanted = codenames?.map(tenantOf) ?? [...present().values()];
       const [only] = wanted;
       if (only && wanted.length === 1) return only.search(query, search);
       const answer = searcher.search(wanted, query, search);
@@ -200,7 +255,7 @@ function showTenants(tenants: ReadonlyMap<string, Tenant>, parts: ShownParts): T
       return answer;
     },
     fetch: (codename, uri) => {
-      const wanted = codename === null ? [...tenants.values()] : [tenantOf(codename)];
+      const wanted = codename === null ? [...present().values()] : [tenantOf(codename)];
       const found = fetchFrom(wanted, uri);
       if (found) return found;
       const owner = codename === null ? "No tenant has a document" : `Tenant '${codename}' has no document`;
@@ -212,8 +267,15 @@ function showTenants(tenants: ReadonlyMap<string, Tenant>, parts: ShownParts): T
     documents: (codename, after, count) => tenantOf(codename).list(after, count),
     status: (codename) => tenantOf(codename).status,
     limitedTo: (codenames) =>
-      showTenants(new Map([...tenants].filter(([codename]) => codenames.includes(codename))), parts),
+      showTenants(
+        derived(
+          present,
+          (tenants) => new Map([...tenants].filter(([codename]) => codenames.includes(codename))),
+        ),
+        parts,
+      ),
     start: parts.start,
+    replace: parts.replace,
     build: async (codename) => {
       const tenant = tenantOf(codename);
       await tenant.build();
@@ -226,7 +288,7 @@ function showTenants(tenants: ReadonlyMap<string, Tenant>, parts: ShownParts): T
     },
     requestSync: (codename) => {
       const tenant = tenantOf(codename);
-      if (idleFolders.has(codename)) return "not_allowed";
+      if (isIdleFolder(tenant.settings)) return "not_allowed";
       if (tenant.status.state !== "idle") return "running";
       book.request(codename);
       return "queued";
@@ -234,6 +296,10 @@ function showTenants(tenants: ReadonlyMap<string, Tenant>, parts: ShownParts): T
     [Symbol.asyncDispose]: parts.end,
   };
 }
+
+/** Nothing is fetched for a folder, so without permission to build its index a sync changes nothing. */
+const isIdleFolder = ({ source, allowIndexBuilds }: TenantSettings): boolean =>
+  source === "filesystem" && !allowIndexBuilds;
 
 /** @throws Failure of the tenant, if there is only one */
 function fetchFrom(tenants: readonly Tenant[], uri: string): FetchedDocument | null {
@@ -252,69 +318,3 @@ const MAX_SHOWN = 200;
 
 /** With more tenants, indexes that are searched rarely are opened for each search. */
 const MAX_OPEN_INDEXES = 32;
-
-/** How long the other processes wait for a silent leader, in ms. */
-const LEAD_MS = 4_000;
-/** How soon a request from another process is noticed, in ms. */
-const REQUESTS_EVERY_MS = 250;
-
-/** How often the schedules are checked, in ms. */
-const SCHEDULES_EVERY_MS = 1000;
-
-type LeadParts = Pick<RegistryOptions, "deployment" | "log" | "isOffline"> & { readonly book: SyncBook };
-
-const leadOf = (deployment: string): string => `scheduler:${deployment}`;
-
-/** Runs watches, schedules and builds of the tenants while this process leads. */
-function leadTenants(
-  tenants: ReadonlyMap<string, Tenant>,
-  { book, deployment, log, isOffline }: LeadParts,
-): Disposable {
-  let timer: ReturnType<typeof setInterval> | undefined;
-  let lookedAt = Number.NEGATIVE_INFINITY;
-  const takeRequests = (): void => {
-    for (const codename of book.takeRequests([...tenants.keys()])) tenants.get(codename)?.syncSoon();
-    if (isOffline || performance.now() - lookedAt < SCHEDULES_EVERY_MS) return;
-    lookedAt = performance.now();
-    for (const tenant of tenants.values()) tenant.syncWhenDue(Date.now());
-  };
-  let isTroubled = false;
-  // State that cannot be read or written just now (a full disk, another process's long write) must not end a
-  // server that can still answer.
-  const guarded = (work: () => void): void => {
-    try {
-      work();
-      isTroubled = false;
-    } catch (error) {
-      if (!isTroubled) log.error("syncs are not looked after", { error: String(error) });
-      isTroubled = true;
-    }
-  };
-  const follow = (): void => {
-    clearInterval(timer);
-    for (const tenant of tenants.values()) tenant.follow();
-  };
-  const contention = contendForLead({
-    leases: book.leases,
-    name: leadOf(deployment),
-    owner: book.owner,
-    ttlMs: LEAD_MS,
-    onGained: () => {
-      log.info("this process builds and syncs");
-      timer = setInterval(() => guarded(takeRequests), REQUESTS_EVERY_MS);
-      timer.unref?.();
-      for (const tenant of tenants.values()) guarded(() => tenant.lead());
-    },
-    onLost: () => {
-      log.warning("another process builds and syncs now");
-      follow();
-    },
-    onError: book.onLeaseError,
-  });
-  return {
-    [Symbol.dispose]() {
-      follow();
-      contention[Symbol.dispose]();
-    },
-  };
-}

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import type { SearchSettings } from "../search/index.ts";
 import type { PageUrl } from "../urls/index.ts";
 
@@ -57,3 +58,20 @@ export type GitTenant = CommonTenant & {
 export type FilesystemTenant = CommonTenant & { readonly source: "filesystem" };
 
 export type TenantSettings = OnlineTenant | GitTenant | FilesystemTenant;
+
+/** Whether the documents of both tenants come from the same place, chosen in the same way. */
+export const haveSameSource = (one: TenantSettings, other: TenantSettings): boolean =>
+  isDeepStrictEqual(sourceOf(one), sourceOf(other));
+
+/** The settings without those that only say how the documents are named, searched and kept up to date. */
+function sourceOf(settings: TenantSettings): object {
+  const same = {
+    docsName: null,
+    description: null,
+    library: null,
+    version: null,
+    testQueries: null,
+    search: null,
+  };
+  return { ...settings, ...same, allowIndexBuilds: null, schedule: null, syncIntervalMinutes: null };
+}

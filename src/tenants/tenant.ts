@@ -38,10 +38,9 @@ const MAX_HISTORY = 50;
 /** The time between two records of a sync's progress, in ms. */
 const PROGRESS_EVERY_MS = 500;
 
-const MISSING = new Failure("index_missing", "there is no search index");
-
 type Work = {
-  readonly signal: AbortSignal /** It has begun, and does not wait any more. */;
+  readonly signal: AbortSignal;
+  /** Called when it has begun, and does not wait any more. */
   readonly onRunning: () => void;
 };
 
@@ -51,7 +50,7 @@ const asFailure = (error: unknown): Failure =>
 /** One tenant: its settings, its index, and for a folder the watch for changed files. */
 export class Tenant implements AsyncDisposable {
   readonly detail: TenantDetail;
-  readonly #settings: TenantSettings;
+  readonly settings: TenantSettings;
   readonly #options: TenantOptions;
   readonly #log: Log;
   readonly #index: LiveIndex;
@@ -64,7 +63,7 @@ export class Tenant implements AsyncDisposable {
   #building: Promise<void> | null = null;
 
   constructor(settings: TenantSettings, options: TenantOptions) {
-    this.#settings = settings;
+    this.settings = settings;
     this.#options = options;
     this.#log = options.log.with({ tenant: settings.codename });
     this.detail = describeTenant(settings);
@@ -88,14 +87,11 @@ export class Tenant implements AsyncDisposable {
   }
 
   get status(): TenantStatus {
-    const { codename, search } = this.#settings;
-    const { builtAt } = this.#index;
-    return statusOf(this.#settings, this.#book.read(codename), {
-      builtAt,
-      documentCount: this.#index.documentCount,
-      failure: this.#index.failure,
-      missing: search.isEnabled && builtAt === null ? this.#describeIndexFailure(MISSING) : null,
-    });
+    const { codename, search } = this.settings;
+    const { builtAt, documentCount, failure } = this.#index;
+    const none = new Failure("index_missing", "there is no search index");
+    const missing = search.isEnabled && builtAt === null ? this.#describeIndexFailure(none) : null;
+    return statusOf(this.settings, this.#book.read(codename), { builtAt, documentCount, failure, missing });
   }
 
   search(query: string, options: TenantSearchOptions): SearchAnswer {
@@ -136,7 +132,7 @@ export class Tenant implements AsyncDisposable {
 
   /** Starts to watch the documents where indexes may be built; the leading process calls this. */
   lead(): void {
-    const { codename, allowIndexBuilds, source } = this.#settings;
+    const { codename, allowIndexBuilds, source } = this.settings;
     if (!allowIndexBuilds || this.#watch) return;
     this.#watch = this.#source.watch(() => this.#syncByItself());
     // Documents of an earlier sync may have an index that was never built, or is gone.
@@ -160,13 +156,13 @@ export class Tenant implements AsyncDisposable {
 
   /** Syncs when it is due; the leading process calls this every second or so. */
   syncWhenDue(now: number): void {
-    const { codename } = this.#settings;
+    const { codename } = this.settings;
     if (this.#building) return;
     const found = this.#book.read(codename);
     const correction = withoutFutureTimes(found, now);
     if (correction) this.#book.write(codename, correction);
     const record = { ...found, ...correction };
-    const at = dueAt(this.#settings, record, now);
+    const at = dueAt(this.settings, record, now);
     if (record.nextRunAt !== at) this.#book.write(codename, { nextRunAt: at });
     // Another process, a command beside the server, may be working on it.
     if (at !== null && at <= now && record.state !== "running") void this.#syncByItself();
@@ -178,7 +174,7 @@ export class Tenant implements AsyncDisposable {
    * @throws Failure
    */
   async sync({ buildsAlways = false }: { readonly buildsAlways?: boolean } = {}): Promise<void> {
-    const { allowIndexBuilds, source } = this.#settings;
+    const { allowIndexBuilds, source } = this.settings;
     await this.#run(async (work) => {
       const isFolder = source === "filesystem";
       const needsBuild = isFolder || (await this.#syncDocuments(work));
@@ -204,7 +200,7 @@ export class Tenant implements AsyncDisposable {
   }
 
   #withIndex<T>(use: (index: SearchIndex) => T): T {
-    const { codename, search } = this.#settings;
+    const { codename, search } = this.settings;
     if (!search.isEnabled)
       throw new Failure("search_disabled", `Search is disabled for tenant '${codename}'`);
     try {
@@ -217,9 +213,9 @@ export class Tenant implements AsyncDisposable {
   }
 
   #describeIndexFailure(error: Failure): Failure {
-    const { codename } = this.#settings;
+    const { codename } = this.settings;
     const builder = { isTaken: this.#book.isTaken(codename), isLed: this.#options.isLed() };
-    return describeIndexFailure(error, this.#settings, { ...this.#book.read(codename), ...builder });
+    return describeIndexFailure(error, this.settings, { ...this.#book.read(codename), ...builder });
   }
 
   /** Syncs without a waiting caller; failures go to the record and the log. */
@@ -235,12 +231,12 @@ export class Tenant implements AsyncDisposable {
 
   /** Whether another process, a command beside the server, works on it. */
   get #isTaken(): boolean {
-    return this.#building === null && this.#book.isTaken(this.#settings.codename);
+    return this.#building === null && this.#book.isTaken(this.settings.codename);
   }
 
   #requestSync(): void {
     try {
-      this.#book.request(this.#settings.codename);
+      this.#book.request(this.settings.codename);
     } catch (error) {
       // A search, which still gets its answer, or a timer requested this.
       this.#log.warning("no sync requested", { error: String(error) });
@@ -248,6 +244,8 @@ export class Tenant implements AsyncDisposable {
   }
 
   async #run(work: (work: Work) => Promise<void>): Promise<void> {
+    // A look at a folder may outlive the tenant.
+    if (this.#ending.signal.aborted) throw new Failure("cancelled", "the tenant is closed");
     this.#building ??= this.#attempt(work).finally(() => {
       this.#building = null;
     });
@@ -255,7 +253,7 @@ export class Tenant implements AsyncDisposable {
   }
 
   async #attempt(work: (work: Work) => Promise<void>): Promise<void> {
-    const { codename } = this.#settings;
+    const { codename } = this.settings;
     using begun = this.#book.begin(codename);
     if (!begun)
       throw new Failure(
@@ -285,7 +283,7 @@ export class Tenant implements AsyncDisposable {
 
   /** @returns whether the index has to be built */
   async #syncDocuments({ signal, onRunning }: Work): Promise<boolean> {
-    const { codename } = this.#settings;
+    const { codename } = this.settings;
     const { leases, owner, onLeaseError: onError } = this.#book;
     if (this.#options.isOffline)
       throw new Failure("egress_refused", `Tenant '${codename}' is not synced: operation_mode is offline`);
@@ -321,13 +319,13 @@ export class Tenant implements AsyncDisposable {
     return (counts) => {
       if (performance.now() - writtenAt < PROGRESS_EVERY_MS) return;
       writtenAt = performance.now();
-      this.#book.write(this.#settings.codename, { counts });
+      this.#book.write(this.settings.codename, { counts });
     };
   }
 
   /** Nothing is fetched for a folder: a sync only reads it into the index. */
   async #readFolder(work: Work): Promise<void> {
-    const { codename } = this.#settings;
+    const { codename } = this.settings;
     const before = this.#book.read(codename);
     let startedAt = Date.now();
     const onRunning = (): void => {
@@ -354,11 +352,11 @@ export class Tenant implements AsyncDisposable {
   #buildInTurn({ signal, onRunning }: Work): Promise<BuildCounts> {
     return this.#options.building.turn(async () => {
       onRunning();
-      this.#book.write(this.#settings.codename, { isBuilding: true });
+      this.#book.write(this.settings.codename, { isBuilding: true });
       try {
         return await this.#buildNow(signal);
       } finally {
-        this.#book.write(this.#settings.codename, { isBuilding: false });
+        this.#book.write(this.settings.codename, { isBuilding: false });
       }
     });
   }
@@ -375,7 +373,7 @@ export class Tenant implements AsyncDisposable {
     const counts = await buildIndex(() => this.#source.documents({ onSkipped }), {
       ...this.#options.building,
       path,
-      profile: this.#settings.search.profile,
+      profile: this.settings.search.profile,
       slugStyle: await this.#source.slugStyle(),
       signal,
       onNotice: ({ url, reason, isLeftOut }) =>
@@ -383,11 +381,11 @@ export class Tenant implements AsyncDisposable {
     });
     this.#index.refresh(true);
     this.#log.info("index built", { ...counts, skipped_files: leftOut.size });
-    this.#book.write(this.#settings.codename, {
+    this.#book.write(this.settings.codename, {
       documents: counts.documents,
       skippedFiles: leftOut.size,
       needsBuild: false,
-      testQueries: this.#settings.search.isEnabled ? await this.#runTestQueries() : [],
+      testQueries: this.settings.search.isEnabled ? await this.#runTestQueries() : [],
     });
     return counts;
   }

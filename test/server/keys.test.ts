@@ -174,6 +174,12 @@ describe("who has a key for some tenants", () => {
       expect(await (await request(some, path)).text()).not.toContain("secretive");
     expect(await (await request(some, "/health")).json()).toMatchObject({ tenant_count: 2 });
     expect(await (await request(all, "/health")).json()).toMatchObject({ tenant_count: 3 });
+    const placesOf = async (key: string | null): Promise<string[]> => {
+      const { infrastructure } = (await (await request(key, "/health")).json()) as { infrastructure: object };
+      return Object.keys(infrastructure);
+    };
+    expect(await placesOf(all)).toContain("deployment");
+    for (const key of [some, null]) expect(await placesOf(key)).not.toContain("deployment");
     const told = (await (await request(null, "/health")).json()) as object;
     expect(told).toMatchObject({ tenants: {} });
     expect(Object.keys(told)).not.toContain("tenant_count");

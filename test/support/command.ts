@@ -42,6 +42,7 @@ async function runNow(
       throw new Error("no copy of the program starts here");
     },
     signal: new AbortController().signal,
+    onReload: () => ({ [Symbol.dispose]() {} }),
     stdin: { isTerminal: false, read: async () => input, readLine: async () => null },
     stdout: {
       ...stream,

@@ -80,6 +80,7 @@ export function openSearchServer(registry: TestRegistry, options: TestServerOpti
     fetchSurroundingChars: 1000,
     onCall: (tool, outcome) => metrics.count(`mcp.${tool}.${outcome}`),
     isOffline: false,
+    deploymentState: () => ({ takenAt: new Date(0), error: null, needRestart: [] }),
     pages: null,
     defaultClientModel: null,
     renderMetrics: () => prometheus.render(),

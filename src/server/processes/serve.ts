@@ -24,6 +24,8 @@ export type ServingProcess = {
   readonly startCopy: StartCopy;
   /** Aborts when the person interrupts the program, or its supervisor has ended or ends it. */
   readonly signal: AbortSignal;
+  /** Hears SIGHUP, or the supervisor's word of it, as the wish to read the settings again, until it is disposed of. */
+  readonly onReload: (read: () => void) => Disposable;
 };
 
 /** A server that runs in one process, or in several on one port. */
@@ -74,6 +76,7 @@ export async function serveProcesses(program: ServedProgram, around: ServingProc
     await program.prepare();
     const shared = await reservePort(host, port);
     return await superviseProcesses({
+      onReload: around.onReload,
       count,
       startCopy: around.startCopy,
       run: crypto.randomUUID(),

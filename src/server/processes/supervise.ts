@@ -5,6 +5,8 @@ import type { Log } from "../../base/log.ts";
 export type ProcessCopy = {
   readonly pid: number;
   readonly exited: Promise<{ readonly code: number | null; readonly signal: string | null }>;
+  /** Asks it to read its settings again. */
+  reload(): void;
   /** Asks it to finish running requests and end. */
   end(): void;
   /** Ends it at once. */
@@ -30,6 +32,8 @@ export type SuperviseOptions = {
   readonly port: number;
   /** Ends all processes. */
   readonly signal: AbortSignal;
+  /** See `ServingProcess`. */
+  readonly onReload: (read: () => void) => Disposable;
   /** Called when every process has been ready once. */
   readonly onReady: () => void;
   readonly log: Log;
@@ -51,7 +55,10 @@ const WRONG_SETTINGS = 2;
  * @returns the exit code: 0 after the signal; 2 when one finds the settings wrong before any was ready
  */
 export async function superviseProcesses(options: SuperviseOptions): Promise<number> {
-  const shared: Shared = { options, ready: new Set(), stop: new AbortController() };
+  const shared: Shared = { options, ready: new Set(), copies: new Set(), stop: new AbortController() };
+  using _ = options.onReload(() => {
+    for (const copy of shared.copies) copy.reload();
+  });
   const ended = AbortSignal.any([options.signal, shared.stop.signal]);
   const codes = await Promise.all(
     Array.from({ length: options.count }, (_, index) => keepRunning(index + 1, shared, ended)),
@@ -63,6 +70,8 @@ type Shared = {
   readonly options: SuperviseOptions;
   /** The numbers of the processes that were ready once. */
   readonly ready: Set<number>;
+  /** Those that run now. */
+  readonly copies: Set<ProcessCopy>;
   /** Aborted when starting is useless. */
   readonly stop: AbortController;
 };
@@ -73,7 +82,9 @@ async function keepRunning(number: number, shared: Shared, ended: AbortSignal): 
   while (!ended.aborted) {
     const startedAt = performance.now();
     const copy = start(number, shared);
+    shared.copies.add(copy);
     const { code, signal } = await endOf(copy, ended);
+    shared.copies.delete(copy);
     if (ended.aborted) break;
     if (code === WRONG_SETTINGS && shared.ready.size === 0) {
       shared.stop.abort();

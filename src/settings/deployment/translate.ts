@@ -10,6 +10,7 @@ export function translateDeployment(file: DeploymentFile, directory: string): De
   const tenants = file.tenants.map((tenant) => toTenant(tenant, file, directory));
   return {
     infrastructure: toInfrastructure(file.infrastructure, directory),
+    infrastructureFields: file.infrastructure,
     tenants,
     warnings: warningsOf(file),
   };

@@ -5,6 +5,8 @@ import type { DeploymentFile } from "./schema.ts";
 /** A checked `deployment.json` (docs/tenants.md). */
 export type Deployment = {
   readonly infrastructure: InfrastructureSettings;
+  /** The same fields as the file names them, with the defaults of those that it leaves out. */
+  readonly infrastructureFields: DeploymentFile["infrastructure"];
   readonly tenants: readonly TenantSettings[];
   /** Values that are allowed but probably not meant, one line each. */
   readonly warnings: readonly string[];

@@ -32,6 +32,7 @@ test("documents in HTML and synced pages are extracted by the same workers", asy
       name: "d.json",
       directory: root,
     }),
+    text: "",
     path: join(root, "d.json"),
   };
   {

@@ -14,6 +14,7 @@ import { optionValue, type Typed } from "../../arguments.ts";
 import { SERVERS } from "../../commands.ts";
 import { type DeployedProgram, openDeployment } from "../../deployment.ts";
 import type { CommandParts } from "../../program.ts";
+import { watchDeployment } from "./reload.ts";
 import {
   entriesOf,
   readApiKey,
@@ -54,6 +55,8 @@ function readServeCommand(typed: Typed): ServeCommand {
 export async function serveSearch(parts: CommandParts): Promise<number> {
   const { io, notices } = parts;
   const command = readServeCommand(parts.typed);
+  // A hangup during the start must not end the program; the file is read anyway.
+  using _ = io.onReload(() => {});
   // Searches run on the main thread; extracting and building can wait.
   io.letWorkersGiveWay();
   const deployed = await openDeployment(parts, command.config);
@@ -127,7 +130,11 @@ async function runServer(
     );
   await checkSources(serving, tenants);
   using joined = process.join(database);
-  tenants.registry.start();
+  const { registry } = tenants;
+  registry.start();
+  const { isLenient } = serving.command;
+  using watched = watchDeployment({ ...serving, isLenient, registry });
+  using _ = serving.io.onReload(watched.readAgain);
   const { oauth } = deployment.infrastructure;
   await using issuer =
     oauth && openIssuer(app, [oauth.issuer, ...(oauth.jwksUrl === null ? [] : [oauth.jwksUrl])]);
@@ -142,6 +149,7 @@ async function runServer(
     ...process,
     ...joined,
     isOffline,
+    deploymentState: watched.state,
     defaultClientModel,
     log,
     metrics: app.metrics,

@@ -20,10 +20,13 @@ export function mcpOperation(
     readonly hasApiKey: boolean;
     /** What callers are offered who may use these tenants; null stands for all of them. */
     readonly offerTo: (tenants: Grant["tenants"]) => McpOffer;
+    /** Gives another value once callers are offered something else. */
+    readonly versionOf?: () => unknown;
   },
 ): ApiOperation {
-  const endpointFor = forEachGrant((tenants) =>
-    createMcpEndpoint({ ...options, ...options.offerTo(tenants) }),
+  const endpointFor = forEachGrant(
+    (tenants) => createMcpEndpoint({ ...options, ...options.offerTo(tenants) }),
+    options.versionOf,
   );
   return {
     method: "post",
@@ -96,11 +99,23 @@ export const configurationOperation = (options: Configuring): ApiOperation => ({
 /** More are made anew each time; so many differing callers a server rarely has. */
 const MAX_KEPT = 100;
 
-/** Makes something once for all callers with the same tenants; null stands for all of them. */
-export function forEachGrant<T>(make: (tenants: Grant["tenants"]) => T): (grant: Grant | null) => T {
+/**
+ * Makes something once for all callers with the same tenants; null stands for all of them.
+ * @param versionOf all is made anew once it gives another value
+ */
+export function forEachGrant<T>(
+  make: (tenants: Grant["tenants"]) => T,
+  versionOf: () => unknown = () => null,
+): (grant: Grant | null) => T {
   const made = new Map<string, T>();
-  const all = make(null);
+  let all = make(null);
+  let version = versionOf();
   return (grant) => {
+    if (versionOf() !== version) {
+      version = versionOf();
+      all = make(null);
+      made.clear();
+    }
     if (!grant?.tenants) return all;
     // A token may name what is no codename, so blanks would not keep names apart.
     const key = JSON.stringify(grant.tenants);

@@ -1,3 +1,4 @@
+import type { FailureRecord } from "../../../base/failure.ts";
 import type { TenantRegistry, TenantStatus } from "../../../tenants/index.ts";
 import { type Access, requireAllTenants } from "../../middleware/access.ts";
 import type { Exchange, Grant, Handler } from "../../middleware/exchange.ts";
@@ -22,6 +23,7 @@ export type SearchRoutesOptions = DocumentationOptions &
   Pick<McpOptions, "onCall"> &
   SiteParts & {
     readonly isOffline: boolean;
+    readonly deploymentState: () => DeploymentState;
     readonly defaultClientModel: string | null;
     /** Probes are answered without a key but tell less. */
     readonly access: Access;
@@ -33,6 +35,16 @@ export type SearchRoutesOptions = DocumentationOptions &
     /** Aborts when the server starts to shut down. */
     readonly draining: AbortSignal;
   };
+
+/** How far the deployment file is in force. */
+export type DeploymentState = {
+  /** When it was last taken over. */
+  readonly takenAt: Date;
+  /** Why the file as it is now was not; null when it was. */
+  readonly error: FailureRecord | null;
+  /** The fields of `infrastructure` that differ from those of the start, which hold until the next. */
+  readonly needRestart: readonly string[];
+};
 
 /** All routes of `serve search`, below its base path. */
 export function searchRoutes(options: SearchRoutesOptions): Handler {
@@ -52,12 +64,11 @@ export function searchRoutes(options: SearchRoutesOptions): Handler {
     aboutSchema: schemas.About,
     health: async ({ exchange }) => {
       const grant = await options.access.grantOf(exchange.request);
-      const seen = grant && registryFor(grant);
-      return Response.json(health(seen, options));
+      return Response.json(health(grant, grant && registryFor(grant), options));
     },
     healthSchema: schemas.Health,
     operations: [
-      mcpOperation({ ...options, hasApiKey, offerTo }),
+      mcpOperation({ ...options, hasApiKey, offerTo, versionOf: () => options.registry.list() }),
       ...(options.allowSse
         ? sseOperations({
             ...options,
@@ -148,7 +159,8 @@ const statuses = (registry: TenantRegistry): TenantStatus[] =>
  * not public. With a key for some of them it says nothing about the others.
  * @param seen the tenants that the caller sees; null without a key
  */
-function health(seen: TenantRegistry | null, options: SearchRoutesOptions) {
+function health(grant: Grant | null, seen: TenantRegistry | null, options: SearchRoutesOptions) {
+  const { takenAt, error, needRestart } = options.deploymentState();
   const all = statuses(seen ?? options.registry);
   const shown = seen ? all : [];
   const tenants = Object.fromEntries(
@@ -164,13 +176,17 @@ function health(seen: TenantRegistry | null, options: SearchRoutesOptions) {
     ]),
   );
   return {
-    status: all.every(isHealthy) ? "healthy" : "degraded",
+    status: error === null && all.every(isHealthy) ? "healthy" : "degraded",
     ...(seen && { tenant_count: all.length }),
     tenants,
     infrastructure: {
       operation_mode: options.isOffline ? "offline" : "online",
       version: options.version,
       processes: { configured: options.processes.configured, alive: options.processes.alive() },
+      // Problems of the file may name any tenant.
+      ...(grant?.tenants === null && {
+        deployment: { taken_at: takenAt, error, needs_restart: needRestart },
+      }),
     },
   };
 }

@@ -31,6 +31,10 @@ export const Health = z
       operation_mode: z.enum(["online", "offline"]),
       version: z.string(),
       processes: z.object({ configured: count, alive: count }),
+      deployment: z
+        .object({ taken_at: z.string(), error: failure, needs_restart: z.array(z.string()) })
+        .optional()
+        .openapi({ description: "How far the deployment file is in force; for callers who see all tenants" }),
     }),
   })
   .openapi("Health");
