@@ -106,7 +106,10 @@ function htmlReader(extractor: Extractor, settings: Settings): DocumentExtractor
   return async (html) => {
     try {
       const { article } = await extractor.extract({ kind: "html", body: html, url: null, options });
-      return article && composeDocument(article);
+      if (!article) return null;
+      const { language, publishedDate } = article;
+      const declared = { language: language ?? undefined, date: publishedDate ?? undefined };
+      return { ...composeDocument(article), declared };
     } catch (error) {
       // One file that cannot be read must not prevent the index of the others.
       if (error instanceof Failure && error.code !== "cancelled") return { reason: error.message };

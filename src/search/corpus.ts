@@ -1,5 +1,6 @@
 import { continuationsOf } from "./query/continuations.ts";
 import { correctSpelling, type SpellingCorrection } from "./query/spelling.ts";
+import { type Standing, standingOf } from "./ranking/standing.ts";
 import { FIELDS, type IndexReader, type LengthTotals } from "./types.ts";
 
 /**
@@ -18,6 +19,8 @@ export interface Corpus extends LengthTotals {
    * @throws Failure `timeout`
    */
   continuations(beginning: string, deadline: number): readonly string[];
+  /** Which of all documents stand behind others. */
+  readonly standing: Standing;
 }
 
 /**
@@ -33,9 +36,14 @@ export function corpusOf(readers: readonly IndexReader[]): Corpus {
   }
   const documentFrequency = (term: string): number =>
     readers.reduce((sum, reader) => sum + (reader.find(term)?.documentFrequency ?? 0), 0);
+  let standing: Standing | null = null;
   return {
     documentCount,
     fieldTotals,
+    get standing() {
+      standing ??= standingOf(readers.map(({ attributes }) => attributes));
+      return standing;
+    },
     documentFrequency,
     holds: (term, form) =>
       readers.some((reader) => {

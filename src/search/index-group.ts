@@ -1,10 +1,15 @@
+import { requireKnownValues } from "./attributes/filter.ts";
 import { type Corpus, corpusOf } from "./corpus.ts";
+import { addCounts, type MatchCounts } from "./counts.ts";
 import type { RankedDocument } from "./ranking/rescore.ts";
 import type { SearchIndex } from "./search-index.ts";
 import {
   candidateLimit,
+  countIn,
   type Prepared,
+  pageOf,
   prepare,
+  rankTiers,
   rescorePrepared,
   type SearchHit,
   type SearchOptions,
@@ -48,31 +53,54 @@ export class IndexGroup {
 
   /**
    * Returns the best documents of all indexes, best first; ties are in the order of their URLs.
-   * @throws Failure `timeout`, `index_corrupt`
+   * @throws Failure `timeout`, `index_corrupt`; `invalid_usage` for a value of a filter that no document has
    */
   search(text: string, options: SearchOptions): GroupHit[] {
     const started = this.#start(text, options);
-    const limit = candidateLimit(options);
-    const scores = started.flatMap(({ prepared, scale }) =>
-      prepared.candidates.map(({ score }) => score * scale),
+    const candidates = started.flatMap((one): Placed[] =>
+      one.prepared.candidates.map(({ document, score }) => ({ one, document, score: score * one.scale })),
     );
     // In one index no more than these would go on to the second phase.
-    const least = scores.sort((a, b) => b - a)[limit - 1] ?? 0;
-    const ranked = started.flatMap((one) => {
-      const candidates = one.prepared.candidates.filter(({ score }) => score * one.scale >= least);
-      if (candidates.length === 0) return [];
-      return rescorePrepared({ ...one.prepared, candidates }, options, one.corpus).map((document) => ({
-        one,
-        document: { ...document, score: document.score * one.scale },
-      }));
-    });
-    return ranked
-      .sort((a, b) => b.document.score - a.document.score || compareUrls(a, b))
-      .slice(0, options.size)
-      .map(({ one, document }) => ({ ...showHit(one.prepared, document, options), index: one.index }));
+    const best = candidates.sort(byScore).slice(0, candidateLimit(options));
+    const ranked = rankTiers(best, (tier) =>
+      started
+        .flatMap((one) => {
+          const own = tier.filter((candidate) => candidate.one === one);
+          const unscaled = own.map(({ document, score }) => ({ document, score: score / one.scale }));
+          if (own.length === 0) return [];
+          return rescorePrepared({ ...one.prepared, candidates: unscaled }, options, one.corpus).map(
+            (hit): Hit => ({ one, hit, document: hit.document, score: hit.score * one.scale }),
+          );
+        })
+        .sort(byScore),
+    );
+    return pageOf(ranked, options).map(({ one, hit, score }) => ({
+      ...showHit(one.prepared, { ...hit, score }, options),
+      index: one.index,
+    }));
+  }
+
+  /**
+   * Counts what a query finds in all indexes, and in each.
+   * @throws Failure as `search`
+   */
+  count(text: string, options: SearchOptions): MatchCounts {
+    this.#requireKnownValues(options);
+    return addCounts(
+      this.#members.map(({ search, corpus }) => countIn(search.searcher(), text, options, corpus)),
+    );
+  }
+
+  #requireKnownValues({ filter }: SearchOptions): void {
+    if (filter)
+      requireKnownValues(
+        this.indexes.map(({ known }) => known),
+        filter,
+      );
   }
 
   #start(text: string, options: SearchOptions): Started[] {
+    this.#requireKnownValues(options);
     const started = this.#members.map((member) => ({
       ...member,
       prepared: prepare(member.search.searcher(), text, options, member.corpus),
@@ -86,9 +114,13 @@ export class IndexGroup {
   }
 }
 
-type Placed = { readonly one: Started; readonly document: RankedDocument };
+type Placed = { readonly one: Started; readonly document: number; readonly score: number };
+
+type Hit = Placed & { readonly hit: RankedDocument };
+
+const byScore = (a: Placed, b: Placed): number => b.score - a.score || compareUrls(a, b);
 
 function compareUrls(a: Placed, b: Placed): number {
-  const [first, second] = [a, b].map(({ one, document }) => one.search.reader.url(document.document));
+  const [first, second] = [a, b].map(({ one, document }) => one.search.reader.url(document));
   return first! < second! ? -1 : first! > second! ? 1 : a.one.index - b.one.index;
 }

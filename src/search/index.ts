@@ -1,5 +1,7 @@
+export { parseFilter, requireValues, type SearchFilter } from "./attributes/filter.ts";
 export { buildIndex } from "./builder/build-index.ts";
 export type { BuildCounts } from "./builder/build-segment.ts";
+export { facetsOf, type MatchCounts } from "./counts.ts";
 export type { SlugStyle } from "./document/slugs.ts";
 export { type FolderLook, slugStyleOf, slugStyleOfFolder } from "./folder/generator.ts";
 export {

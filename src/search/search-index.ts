@@ -3,7 +3,10 @@ import { join } from "node:path";
 import { Failure } from "../base/failure.ts";
 import type { DocumentUrl } from "../urls/index.ts";
 import { Analyser, analyserFingerprint } from "./analysis/analyser.ts";
+import { requireKnownValues } from "./attributes/filter.ts";
+import type { MatchCounts } from "./counts.ts";
 import {
+  countIn,
   type SearcherParts,
   type SearchHit,
   type SearchOptions,
@@ -63,10 +66,29 @@ export class SearchIndex implements Disposable {
 
   /**
    * Does what `searchIndex` does.
-   * @throws Failure `timeout`, `index_corrupt`
+   * @throws Failure `timeout`, `index_corrupt`; `invalid_usage` for a value of a filter that no document has
    */
   search(query: string, options: SearchOptions): SearchHit[] {
+    this.#requireKnownValues(options);
     return searchIndex(this.searcher(), query, options);
+  }
+
+  /**
+   * Counts what a query finds.
+   * @throws Failure as `search`
+   */
+  count(query: string, options: SearchOptions): MatchCounts {
+    this.#requireKnownValues(options);
+    return countIn(this.searcher(), query, options, null);
+  }
+
+  /** What filters find its documents by. */
+  get known() {
+    return { attributes: this.#segment.attributes, assumed: this.#settings.assumed };
+  }
+
+  #requireKnownValues({ filter }: SearchOptions): void {
+    if (filter) requireKnownValues([this.known], filter);
   }
 
   /** What its documents and terms are read from. */

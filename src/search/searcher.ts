@@ -1,12 +1,25 @@
 import { Failure } from "../base/failure.ts";
 import type { DocumentUrl } from "../urls/index.ts";
 import { Analyser, analyserFingerprint } from "./analysis/analyser.ts";
+import { type DocumentAttributes, KINDS } from "./attributes/attributes.ts";
+import {
+  type AppliedFilter,
+  type AssumedAttributes,
+  allowedBits,
+  applyFilter,
+  hasBit,
+  NO_FILTER,
+  type SearchFilter,
+} from "./attributes/filter.ts";
 import type { Corpus } from "./corpus.ts";
+import { countMatches, type MatchCounts } from "./counts.ts";
 import { checkDeadline } from "./deadline.ts";
 import { type CompiledQuery, compileQuery } from "./query/compile.ts";
+import { intentOf } from "./query/intent.ts";
 import { documentsWithPhrases, scoreDocuments } from "./query/phrases.ts";
 import { RANKING } from "./ranking/constants.ts";
 import { type RankedDocument, rescore, type ScoreExplanation } from "./ranking/rescore.ts";
+import { type Factors, factorsOf, type PathPreferences, standingAlone } from "./ranking/standing.ts";
 import { makeSnippet, type SnippetSettings, type SnippetStyle } from "./snippet/snippet.ts";
 import type {
   AnalyzerProfile,
@@ -24,11 +37,19 @@ export type SearchSettings = {
   readonly snippet: SnippetSettings;
   /** Whether to search also for words that documentation uses for those of the query (a small fixed list). */
   readonly synonyms: boolean;
+  /** Pages that stand before or behind others, by their paths. */
+  readonly preferences: PathPreferences;
+  /** The attributes of documents that do not tell their own. */
+  readonly assumed: AssumedAttributes;
 };
 
 export type SearchOptions = {
   /** The most hits to return, 1–100. */
   readonly size: number;
+  /** How many of the best hits are left out, as they were on the pages before; by default none. */
+  readonly offset?: number | undefined;
+  /** What documents must meet; by default nothing. */
+  readonly filter?: SearchFilter | undefined;
   /** Whether to search only for words as typed: no stems, synonyms or corrections. */
   readonly wordMatch: boolean;
   /** Whether hits explain how their scores came about. */
@@ -52,6 +73,7 @@ export type SearchHit = {
   readonly anchor: string | null;
   /** The headings from the outermost to the section's own. */
   readonly headings: readonly string[];
+  readonly attributes: Pick<DocumentAttributes, "kind" | "language" | "version" | "date">;
   readonly explanation: ScoreExplanation | null;
 };
 
@@ -72,6 +94,9 @@ export type Prepared<Reader extends IndexReader> = {
   readonly parts: SearcherParts<Reader>;
   readonly analyser: Analyser;
   readonly query: CompiledQuery;
+  readonly applied: AppliedFilter;
+  /** Factors of the scores; see `factorsOf`. */
+  readonly factors: Factors;
   /** The highest first. */
   readonly candidates: readonly ScoredDocument[];
 };
@@ -89,6 +114,43 @@ export function prepare<Reader extends IndexReader>(
   options: SearchOptions,
   corpus: Corpus | null,
 ): Prepared<Reader> {
+  const compiled = compile(parts, text, options, corpus);
+  const { query } = compiled;
+  const { settings, reader } = parts;
+  const applied = applyFilter(reader, options.filter ?? NO_FILTER, {
+    ...settings,
+    deadline: options.deadline,
+  });
+  const standing = corpus?.standing ?? standingAlone(reader.attributes);
+  const factors = factorsOf(reader, { ...settings, standing, intent: intentOf(text) });
+  const candidates =
+    query.terms.length === 0 ? [] : candidatesFor(parts, query, { options, corpus, applied, factors });
+  return { parts, ...compiled, applied, factors, candidates };
+}
+
+/**
+ * Counts what a query finds in an index.
+ * @throws Failure as `prepare`
+ */
+export function countIn<Reader extends IndexReader>(
+  parts: SearcherParts<Reader>,
+  text: string,
+  options: SearchOptions,
+  corpus: Corpus | null,
+): MatchCounts {
+  const { query } = compile(parts, text, options, corpus);
+  const { assumed } = parts.settings;
+  const { deadline, filter = NO_FILTER } = options;
+  const applied = applyFilter(parts.reader, filter, { assumed, deadline });
+  return countMatches(parts.reader, query, { applied, assumed, deadline });
+}
+
+function compile<Reader extends IndexReader>(
+  parts: SearcherParts<Reader>,
+  text: string,
+  { wordMatch, deadline }: SearchOptions,
+  corpus: Corpus | null,
+): Pick<Prepared<Reader>, "analyser" | "query"> {
   const { reader, settings } = parts;
   const wanted = analyserFingerprint(settings.profile);
   if (reader.analyserFingerprint !== wanted) {
@@ -98,22 +160,21 @@ export function prepare<Reader extends IndexReader>(
     );
   }
   const analyser = parts.analyser ?? new Analyser(settings.profile);
-  const { wordMatch, deadline } = options;
   const { synonyms } = settings;
   const query = compileQuery(reader, analyser, text, { wordMatch, synonyms, corpus, deadline });
-  const candidates = query.terms.length === 0 ? [] : candidatesFor(parts, query, { options, corpus });
-  return { parts, analyser, query, candidates };
+  return { analyser, query };
 }
 
 /** The second phase for the candidates, or some of them. */
 export const rescorePrepared = <Reader extends IndexReader>(
-  { parts: { reader, settings }, query, candidates }: Prepared<Reader>,
+  { parts: { reader, settings }, query, candidates, factors }: Prepared<Reader>,
   { deadline, explain }: SearchOptions,
   corpus: Corpus | null,
 ): RankedDocument[] =>
   rescore(reader, query, candidates, {
     ranking: settings.ranking,
     corpus: corpus ?? reader,
+    factors,
     deadline,
     isExplained: explain,
   });
@@ -129,9 +190,33 @@ export function searchIndex<Reader extends IndexReader>(
   options: SearchOptions,
 ): SearchHit[] {
   const prepared = prepare(parts, text, options, null);
-  const documents = rescorePrepared(prepared, options, null);
-  return documents.slice(0, options.size).map((ranked) => showHit(prepared, ranked, options));
+  const documents = rankTiers(prepared.candidates, (candidates) =>
+    rescorePrepared({ ...prepared, candidates }, options, null),
+  );
+  return pageOf(documents, options).map((ranked) => showHit(prepared, ranked, options));
 }
+
+/**
+ * Ranks candidates in tiers of as many as go on to the second phase, so that a page of hits does not depend
+ * on how many pages are asked for. A document of a later tier has at most the score of the tier before.
+ * @param rankTier the second phase of some candidates
+ */
+export function rankTiers<Candidate, Ranked extends { readonly score: number }>(
+  candidates: readonly Candidate[],
+  rankTier: (tier: readonly Candidate[]) => readonly Ranked[],
+): Ranked[] {
+  const ranked: Ranked[] = [];
+  for (let start = 0; start < candidates.length; start += RANKING.candidates) {
+    const most = ranked.at(-1)?.score ?? Number.POSITIVE_INFINITY;
+    for (const one of rankTier(candidates.slice(start, start + RANKING.candidates)))
+      ranked.push(one.score <= most ? one : { ...one, score: most });
+  }
+  return ranked;
+}
+
+/** The hits that are asked for. */
+export const pageOf = <Ranked>(ranked: readonly Ranked[], { size, offset = 0 }: SearchOptions): Ranked[] =>
+  ranked.slice(offset, offset + size);
 
 /** A ranked document as it is shown. */
 export function showHit<Reader extends IndexReader>(
@@ -150,6 +235,7 @@ export function showHit<Reader extends IndexReader>(
     score,
     snippet: makeSnippet(shown, section, { analyser, terms: query.terms }, snippet),
     ...placeOf(sections, parents, section),
+    attributes: attributesIn(reader, document, settings.assumed),
     explanation,
   };
 }
@@ -157,18 +243,43 @@ export function showHit<Reader extends IndexReader>(
 function candidatesFor<Reader extends IndexReader>(
   { reader, findCandidates, settings }: SearcherParts<Reader>,
   query: CompiledQuery,
-  { options, corpus }: { readonly options: SearchOptions; readonly corpus: Corpus | null },
+  {
+    options,
+    corpus,
+    applied,
+    factors,
+  }: Pick<Prepared<Reader>, "applied" | "factors"> & {
+    readonly options: SearchOptions;
+    readonly corpus: Corpus | null;
+  },
 ): readonly ScoredDocument[] {
   const { deadline } = options;
   const limit = candidateLimit(options);
-  const first = { limit, ranking: settings.ranking, corpus: corpus ?? reader, deadline };
+  const allowed = allowedBits(applied);
+  const { ranking } = settings;
+  const first = { limit, ranking, corpus: corpus ?? reader, deadline, allowed, factors };
   if (query.phrases.length === 0) return findCandidates(reader, query.terms, first);
   const documents = documentsWithPhrases(reader, query.phrases, deadline);
-  return scoreDocuments(reader, query.terms, documents, first);
+  const kept = allowed === null ? documents : documents.filter((document) => hasBit(allowed, document));
+  return scoreDocuments(reader, query.terms, kept, first);
 }
 
-/** How many documents of the first phase go on to the second. */
-export const candidateLimit = ({ size }: SearchOptions): number => Math.max(size, RANKING.candidates);
+/** How many documents of the first phase go on to the second, in whole tiers. */
+export const candidateLimit = ({ size, offset = 0 }: SearchOptions): number =>
+  Math.max(1, Math.ceil((offset + size) / RANKING.candidates)) * RANKING.candidates;
+
+function attributesIn(
+  { attributes: table }: IndexReader,
+  document: number,
+  assumed: AssumedAttributes,
+): SearchHit["attributes"] {
+  return {
+    kind: KINDS[table.kinds[document]!] ?? "guide",
+    language: table.languageNames[table.languages[document]!] || assumed.language,
+    version: table.versionNames[table.versions[document]!] || assumed.version,
+    date: table.dates[document]!,
+  };
+}
 
 function placeOf(
   sections: readonly Section[],

@@ -1,7 +1,12 @@
 // What tests and benches use of this room besides its door; nothing of the product does.
+
 export { Analyser } from "./analysis/analyser.ts";
 export { RunTable, UNKNOWN_RUN } from "./analysis/run-table.ts";
 export { stemEnglish } from "./analysis/stemmer.ts";
+export { attributesOf } from "./attributes/attributes.ts";
+export { NO_FILTER } from "./attributes/filter.ts";
+export { compileGlob } from "./attributes/glob.ts";
+export { attributeTable } from "./attributes/table.ts";
 export type { IndexBuildOptions } from "./builder/build-index.ts";
 export { type BuildOptions, buildSegment } from "./builder/build-segment.ts";
 export { DocumentAnalyser } from "./document/analyse.ts";
@@ -12,7 +17,7 @@ export { parseQuery } from "./query/compile.ts";
 export { RANKING, weightsFor } from "./ranking/constants.ts";
 export { kindOf, type TextKind } from "./reading/kinds.ts";
 export { cleanDocument, readDocuments } from "./reading/read-document.ts";
-export { prepare, rescorePrepared, type SearchOptions, searchIndex } from "./searcher.ts";
+export { countIn, prepare, rescorePrepared, type SearchOptions, searchIndex } from "./searcher.ts";
 export { bitWidth, packBits, packedLength, unpackBits } from "./segment/bit-packing.ts";
 export { ByteReader, ByteWriter } from "./segment/bytes.ts";
 export { codeUnitBytes, decodeCodeUnits } from "./segment/code-units.ts";
@@ -30,6 +35,7 @@ export { chooseFragments } from "./snippet/fragments.ts";
 export { TermPrefixes } from "./snippet/matches.ts";
 export { plainText } from "./snippet/snippet.ts";
 export {
+  type AttributeTable,
   type Boosts,
   type CandidateOptions,
   type DocumentLayout,

@@ -48,6 +48,16 @@ export type SourceDocument = {
   readonly markdown: string;
   /** The ids that the page has on the web, if the document was made of such a page. */
   readonly anchors?: readonly DocumentAnchor[];
+  /** What it says of itself besides its text. */
+  readonly declared?: DeclaredAttributes;
+};
+
+/** What a document says of itself, in front matter or in HTML. */
+export type DeclaredAttributes = {
+  /** A BCP 47 tag. */
+  readonly language?: string | undefined;
+  /** Any form that begins with `YYYY-MM-DD`. */
+  readonly date?: string | undefined;
 };
 
 /** A fragment of a document's address, and the place that it leads to. */
@@ -220,6 +230,23 @@ export type DocumentParts = Omit<StoredDocument, "markdown" | "anchors"> & {
   markdownOf(start: number, end: number): string;
 };
 
+/** The attributes of all documents of an index, by document number. */
+export type AttributeTable = {
+  /** Hashes that all variants of a page share (`DocumentAttributes.page`). */
+  readonly pages: Uint32Array;
+  /** Places in `KINDS`. */
+  readonly kinds: Uint16Array;
+  /** Places in `languageNames`. */
+  readonly languages: Uint16Array;
+  /** Places in `versionNames`. */
+  readonly versions: Uint16Array;
+  /** Days since 1970; 0 when a date is not known. */
+  readonly dates: Uint16Array;
+  /** The empty name, which comes first, stands for those that are not known. */
+  readonly languageNames: readonly string[];
+  readonly versionNames: readonly string[];
+};
+
 /**
  * An immutable index as ranking reads it: a segment, or a small index in memory. Documents are numbered from
  * 0 in the order of their URLs (code units), so that the smaller number wins a tie of scores.
@@ -242,6 +269,9 @@ export interface IndexReader {
   /** The terms with a prefix, in code unit order. */
   walk(prefix: string): TermWalk;
   layout(document: number): DocumentLayout;
+  /** What filters and ranking know of the documents besides their text. */
+  readonly attributes: AttributeTable;
+  url(document: number): DocumentUrl;
   document(document: number): StoredDocument;
   /** @param deadline the deadline of the search */
   parts(document: number, deadline: number): DocumentParts;
@@ -268,6 +298,10 @@ export type CandidateOptions = {
   readonly ranking: RankingSettings;
   /** What the mean lengths of fields are taken from; by default the index alone. */
   readonly corpus?: LengthTotals;
+  /** The documents that may be found, a bit each; by default all. */
+  readonly allowed?: Uint32Array | null;
+  /** The factor of each document's score, above 0; by default 1. */
+  readonly factors?: Float64Array | null;
   /** When the search must end, on the clock of `performance.now()`, in ms. */
   readonly deadline: number;
 };
@@ -275,7 +309,8 @@ export type CandidateOptions = {
 /**
  * The first phase returns the `limit` documents with the highest sums over terms of `weight ×
  * fieldScore(frequencies, lengths)`, highest first, ties to the smaller number. With `forms`, a term counts
- * for a document only when one of its positions has such a form.
+ * for a document only when one of its positions has such a form. Documents that are not `allowed` are left
+ * out, and `factors` are part of the scores.
  * @throws Failure `timeout` when `deadline` (in the time of performance.now(), ms) passes
  */
 export type FindCandidates<Reader extends IndexReader = IndexReader> = (

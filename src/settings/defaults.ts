@@ -45,6 +45,8 @@ export const DEFAULT_SEARCH: SearchSettings = {
   },
   snippet: { style: "plain", fragmentChars: 240, maxFragments: 2, contextChars: 120 },
   synonyms: false,
+  preferences: { boost: [], deboost: [] },
+  assumed: { language: "", version: "" },
 };
 
 /** Time limits of extraction workers. */

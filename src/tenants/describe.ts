@@ -8,6 +8,7 @@ export type TenantDetail = TenantSummary & {
   readonly displayName: string;
   readonly library: string | null;
   readonly version: string | null;
+  readonly group: string | null;
   readonly source: TenantSettings["source"];
   /** Natural questions first, then phrases, then words. */
   readonly testQueries: readonly string[];
@@ -27,6 +28,7 @@ export function describeTenant(tenant: TenantSettings): TenantDetail {
     displayName: tenant.docsName,
     library: tenant.library,
     version: tenant.version,
+    group: tenant.group,
     description: cut(oneLine(tenant.description ?? madeDescription(tenant, urlPrefixes))),
     source: tenant.source,
     testQueries: [...natural, ...phrases, ...words],

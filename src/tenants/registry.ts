@@ -3,7 +3,7 @@ import type { Database } from "../base/database/index.ts";
 import { Failure } from "../base/failure.ts";
 import type { Log } from "../base/log.ts";
 import { didYouMeanAny } from "../base/nearest.ts";
-import type { DocumentEntry, StoredDocument } from "../search/index.ts";
+import { type DocumentEntry, requireValues, type StoredDocument } from "../search/index.ts";
 import type { TenantDetail } from "./describe.ts";
 import { documentAddresses } from "./document-address.ts";
 import { createTenantFinder, MAX_FOUND } from "./find.ts";
@@ -70,7 +70,8 @@ export interface TenantRegistry extends AsyncDisposable {
    * Searches several tenants, or all, as if their documents were in one index. Those that cannot be searched
    * are in `failures`.
    * @param codenames null for all tenants
-   * @throws Failure `unknown_tenant`, `timeout`; as `search`, when none of them can be searched
+   * @throws Failure `unknown_tenant`, `timeout`; as `search`, when none of them can be searched;
+   *   `invalid_usage` for a value of a filter that no document or tenant has
    */
   searchTogether(
     codenames: readonly string[] | null,
@@ -246,7 +247,11 @@ function showTenants(present: () => Tenants, parts: ShownParts): TenantRegistry 
     describe: (codename) => tenantOf(codename).detail,
     search: (codename, query, search) => tenantOf(codename).search(query, search),
     searchTogether: (codenames, query, search) => {
-      const wanted = codenames?.map(tenantOf) ?? [...present().values()];
+      const named = codenames?.map(tenantOf) ?? [...present().values()];
+      const groups = search.filter?.group ?? [];
+      if (search.filter)
+        requireValues("group", search.filter, () => detailsOf().map(({ group }) => group ?? ""));
+      const wanted = named.filter(({ detail }) => groups.length === 0 || groups.includes(detail.group ?? ""));
       const [only] = wanted;
       if (only && wanted.length === 1) return only.search(query, search);
       const answer = searcher.search(wanted, query, search);

@@ -18,7 +18,7 @@ export class TenantSearcher {
 
   /**
    * Tenants that cannot be searched are left out, and named in `failures`.
-   * @throws Failure `timeout`
+   * @throws Failure `timeout`; `invalid_usage` for a value of a filter that no document has
    */
   search(tenants: readonly Tenant[], query: string, options: TenantSearchOptions): SearchAnswer {
     const started = performance.now();
@@ -38,13 +38,15 @@ export class TenantSearcher {
   #search(
     usable: readonly Usable[],
     query: string,
-    { size, wordMatch, snippetStyle, timeoutMs, started }: TenantSearchOptions & { readonly started: number },
+    { timeoutMs, started, isCounted = false, ...wish }: TenantSearchOptions & { readonly started: number },
   ): Omit<SearchAnswer, "failures"> {
     const group = this.#groupOf(usable.map(({ index }) => index));
-    const deadline = started + timeoutMs;
-    const hits = group.search(query, { size, wordMatch, snippetStyle, explain: false, deadline });
+    const search = { ...wish, explain: false, deadline: started + timeoutMs };
+    const tenants = usable.map(({ tenant }) => tenant.detail.codename);
     return {
-      hits: hits.map(({ index, ...hit }) => ({ ...hit, tenant: usable[index]!.tenant.detail.codename })),
+      hits: group.search(query, search).map(({ index, ...hit }) => ({ ...hit, tenant: tenants[index]! })),
+      counts: isCounted ? group.count(query, search) : null,
+      tenants,
       documentCount: usable.reduce((sum, { index }) => sum + index.pageCount, 0),
       queryMs: performance.now() - started,
     };
@@ -84,7 +86,8 @@ type Attempt = {
 
 function isSearchable(tenant: Tenant, { query, options, failures }: Attempt): boolean {
   try {
-    tenant.search(query, options);
+    // What the filter names may be in another tenant.
+    tenant.search(query, { ...options, filter: undefined });
     return true;
   } catch (error) {
     if (!(error instanceof Failure) || error.code === "timeout") throw error;

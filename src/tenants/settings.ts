@@ -7,6 +7,8 @@ type CommonTenant = {
   readonly codename: string;
   /** The name for people. */
   readonly docsName: string;
+  /** The name by which it is searched together with others; null for none. */
+  readonly group: string | null;
   /** What the documentation is about; null generates it from the rest. */
   readonly description: string | null;
   /** The library that is documented, as its package manager names it; null for no single one. */

@@ -96,17 +96,17 @@ export class Tenant implements AsyncDisposable {
 
   search(query: string, options: TenantSearchOptions): SearchAnswer {
     const started = performance.now();
-    const { size, wordMatch, snippetStyle } = options;
-    const deadline = started + options.timeoutMs;
-    return this.#withIndex((index) => {
-      const hits = index.search(query, { size, wordMatch, snippetStyle, explain: false, deadline });
-      return {
-        hits: hits.map((hit) => ({ ...hit, tenant: this.detail.codename })),
-        documentCount: index.pageCount,
-        queryMs: performance.now() - started,
-        failures: [],
-      };
-    });
+    const { timeoutMs, isCounted = false, ...wish } = options;
+    const search = { ...wish, explain: false, deadline: started + timeoutMs };
+    const tenant = this.detail.codename;
+    return this.#withIndex((index) => ({
+      hits: index.search(query, search).map((hit) => ({ ...hit, tenant })),
+      counts: isCounted ? index.count(query, search) : null,
+      tenants: [tenant],
+      documentCount: index.pageCount,
+      queryMs: performance.now() - started,
+      failures: [],
+    }));
   }
 
   /** The open index, for a search in several; throws as `search`. */

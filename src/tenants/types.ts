@@ -1,5 +1,5 @@
 import type { Failure, FailureRecord } from "../base/failure.ts";
-import type { SearchHit, SnippetStyle } from "../search/index.ts";
+import type { MatchCounts, SearchFilter, SearchHit, SnippetStyle } from "../search/index.ts";
 import type { TenantSettings } from "./settings.ts";
 import type { SyncCounts } from "./source/source.ts";
 import type { SyncRecord } from "./sync-book.ts";
@@ -17,6 +17,12 @@ export type IndexBuilding = {
 export type TenantSearchOptions = {
   /** The most results, 1 to 100. */
   readonly size: number;
+  /** How many of the best results are left out; by default none. */
+  readonly offset?: number;
+  /** What documents must meet; by default nothing. */
+  readonly filter?: SearchFilter | undefined;
+  /** Whether to count all that the query finds. */
+  readonly isCounted?: boolean;
   /** Whether only words as typed match. */
   readonly wordMatch: boolean;
   readonly timeoutMs: number;
@@ -26,6 +32,10 @@ export type TenantSearchOptions = {
 
 export type SearchAnswer = {
   readonly hits: readonly (SearchHit & { readonly tenant: string })[];
+  /** How many documents the query finds; null when nobody asked. */
+  readonly counts: MatchCounts | null;
+  /** The tenants that were searched, in the order of `counts.totals`. */
+  readonly tenants: readonly string[];
   readonly documentCount: number;
   readonly queryMs: number;
   /** Why some of the tenants were not searched. */

@@ -9,6 +9,7 @@ import {
 } from "../../src/fetching/index.ts";
 import type { SourceDocument } from "../../src/search/index.ts";
 import { readDocuments } from "../../src/search/testing.ts";
+import { DEFAULT_SEARCH } from "../../src/settings/index.ts";
 import type { GitAccess } from "../../src/tenants/index.ts";
 import { type GitTenant, openGitSource, type Source, type SyncCounts } from "../../src/tenants/testing.ts";
 
@@ -84,17 +85,8 @@ const TENANT: Omit<GitTenant, "rootDir" | "repositoryUrl"> = {
   version: null,
   allowIndexBuilds: true,
   testQueries: { natural: [], phrases: [], words: [] },
-  search: {
-    isEnabled: true,
-    profile: "default",
-    ranking: {
-      k1: 1.2,
-      b: 0.75,
-      boosts: { title: 1, headings_h1: 1, headings_h2: 1, headings: 1, body: 1, code: 1, path: 1, url: 1 },
-    },
-    snippet: { style: "plain", fragmentChars: 240, maxFragments: 2, contextChars: 120 },
-    synonyms: false,
-  },
+  group: null,
+  search: { ...DEFAULT_SEARCH, isEnabled: true },
   revision: "main",
   subpaths: ["docs"],
   stripPrefix: null,

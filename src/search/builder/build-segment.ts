@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
+import { attributesOf } from "../attributes/attributes.ts";
 import { SlugBallot, type SlugStyle } from "../document/slugs.ts";
 import { ByteReader, ByteWriter } from "../segment/bytes.ts";
 import { SegmentFileWriter } from "../segment/file-writer.ts";
@@ -168,13 +169,14 @@ class Build implements AsyncDisposable {
     return oldLow === low && oldHigh === high ? document : -1;
   }
 
-  async #carryOver({ url }: SourceDocument, contentHash: ContentHash, old: number): Promise<void> {
+  async #carryOver(source: SourceDocument, contentHash: ContentHash, old: number): Promise<void> {
     const previous = this.#previous!; // `old` is one of its documents
     const stored = previous.storedBytes(old);
     const { sections, linkedFragments } = openStored(new ByteReader(stored));
     this.#slugs.add(sections, linkedFragments);
     const row = this.#table.add({
-      url,
+      url: source.url,
+      attributes: attributesOf(source),
       contentHash,
       fieldLengths: previous.lengths.map((column) => column[old]!),
       place: await this.#store(stored, previous.layoutBytes(old)),
@@ -194,7 +196,8 @@ class Build implements AsyncDisposable {
     const bytes = this.#bytes.written();
     const place = await this.#store(bytes.subarray(0, storedLength), bytes.subarray(storedLength));
     const { fieldLengths } = analysed;
-    const row = this.#table.add({ url: source.url, contentHash, fieldLengths, place });
+    const attributes = attributesOf(source);
+    const row = this.#table.add({ url: source.url, attributes, contentHash, fieldLengths, place });
     this.#inverter.add(analysed, row);
     if (this.#inverter.byteLength > this.#options.memoryBytes) await this.#spill();
   }

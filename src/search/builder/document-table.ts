@@ -1,7 +1,9 @@
 import type { DocumentUrl } from "../../urls/index.ts";
+import type { DocumentAttributes } from "../attributes/attributes.ts";
+import { attributeTable } from "../attributes/table.ts";
 import { NumberList } from "../number-list.ts";
 import { byCodeUnits } from "../segment/term-dictionary.ts";
-import { FIELDS } from "../types.ts";
+import { type AttributeTable, FIELDS } from "../types.ts";
 
 /** The position of a document's bytes in the temporary files. */
 export type DocumentPlace = {
@@ -17,11 +19,12 @@ export type DocumentRow = {
   /** The number of tokens by field number. */
   readonly fieldLengths: ArrayLike<number>;
   readonly place: DocumentPlace;
+  readonly attributes: DocumentAttributes;
 };
 
 /**
  * What a build keeps in memory about every document until its end: address, hash, field lengths and
- * positions, about 300 bytes. Rows are numbered in the order in which the documents come.
+ * positions, about 400 bytes. Rows are numbered in the order in which the documents come.
  */
 export class DocumentTable {
   readonly urls: DocumentUrl[] = [];
@@ -29,6 +32,7 @@ export class DocumentTable {
   readonly #hashes = new NumberList();
   readonly #lengths = new NumberList();
   readonly #places: number[] = [];
+  readonly #attributes: DocumentAttributes[] = [];
 
   get length(): number {
     return this.urls.length;
@@ -46,6 +50,7 @@ export class DocumentTable {
     for (let field = 0; field < FIELDS.length; field++) this.#lengths.push(row.fieldLengths[field]!);
     const { storedStart, storedEnd, layoutStart, layoutEnd } = row.place;
     this.#places.push(storedStart, storedEnd, layoutStart, layoutEnd);
+    this.#attributes.push(row.attributes);
     return this.urls.push(row.url) - 1;
   }
 
@@ -89,6 +94,11 @@ export class DocumentTable {
   lengths(order: Uint32Array): Uint32Array[] {
     const values = this.#lengths.values;
     return FIELDS.map((_, field) => Uint32Array.from(order, (row) => values[row * FIELDS.length + field]!));
+  }
+
+  /** Attributes by document number. */
+  attributes(order: Uint32Array): AttributeTable {
+    return attributeTable(Array.from(order, (row) => this.#attributes[row]!));
   }
 
   /** Hashes by document number, two halves each. */

@@ -1,3 +1,4 @@
+import { encodeAttributes } from "../attributes/table.ts";
 import { type SlugStyle, withSlugs } from "../document/slugs.ts";
 import { ByteReader, ByteWriter } from "../segment/bytes.ts";
 import { encodeLengths, totalsOf } from "../segment/field-lengths.ts";
@@ -35,6 +36,9 @@ export async function writeSegment(file: SegmentFileWriter, parts: SegmentParts)
   await writeLayouts(file, parts, order);
   await file.section("lengths", () => file.write(encodeLengths(lengths)));
   await writeTerms(file, parts, { order, lengths });
+  const { columns, names } = encodeAttributes(parts.table.attributes(order));
+  await file.section("attributes", () => file.write(columns));
+  await file.section("attributeNames", () => file.write(names));
   const meta: SegmentMeta = {
     documentCount: order.length,
     analyserFingerprint: parts.analyserFingerprint,

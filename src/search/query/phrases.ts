@@ -103,6 +103,7 @@ export function scoreDocuments(
   options: CandidateOptions,
 ): readonly ScoredDocument[] {
   const scorer = new FieldScorer(options.corpus ?? reader, options.ranking);
+  const { factors } = options;
   const scores = new Float64Array(documents.length);
   for (const { entry, weight } of terms) {
     const postings = reader.postings(entry);
@@ -118,7 +119,7 @@ export function scoreDocuments(
     });
   }
   return documents
-    .map((document, index) => ({ document, score: scores[index]! }))
+    .map((document, index) => ({ document, score: scores[index]! * (factors?.[document] ?? 1) }))
     .sort((a, b) => b.score - a.score || a.document - b.document)
     .slice(0, options.limit);
 }

@@ -26,6 +26,8 @@ import { TermPositions } from "./term-positions.ts";
 
 /** How a score came about; its parts add up to the score. */
 export type ScoreExplanation = Readonly<Record<keyof PhaseTwoWeights, number>> & {
+  /** What the page gets or loses for what it is: its kind, its version, its language, its path. */
+  readonly standing: number;
   /** The first phase term by term, with the score of each field. */
   readonly terms: readonly {
     readonly term: string;
@@ -44,6 +46,8 @@ export type RescoreOptions = {
   readonly ranking: RankingSettings;
   /** What the mean lengths of fields are taken from. */
   readonly corpus: LengthTotals;
+  /** The factor of each document's score, which the candidates' scores have already; null for 1. */
+  readonly factors: Float64Array | null;
   /** When the search must end, on the clock of `performance.now()`, in ms. */
   readonly deadline: number;
   readonly isExplained: boolean;
@@ -85,6 +89,7 @@ export function rescore(
       wholeTitle: isWholeTitle(fillers, layout) ? added.wholeTitle * query.leafWeight : 0,
       wholeHeading: isWholeHeading(fillers, layout) ? added.wholeHeading * query.leafWeight : 0,
     };
+    const factor = options.factors?.[document] ?? 1;
     const terms = fieldScorer && explainTerms(reader, fieldScorer, { query, places, document });
     const sum =
       parts.bestPassage +
@@ -97,9 +102,9 @@ export function rescore(
       parts.wholeHeading;
     return {
       document,
-      score: score + sum,
+      score: score + sum * factor,
       section: passage.section,
-      explanation: terms && { terms, ...parts },
+      explanation: terms && { terms, ...parts, standing: (score / factor + sum) * (factor - 1) },
     };
   });
   return ranked.sort((a, b) => b.score - a.score || a.document - b.document);

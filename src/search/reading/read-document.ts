@@ -67,7 +67,7 @@ function linesOf(text: string): readonly string[] {
 
 function readMarkdown({ url, path, text, mayNameItself }: DocumentFile): SourceDocument {
   const frontMatter = parseFrontMatter(text);
-  const { url: written, title } = frontMatter?.fields ?? {};
+  const { url: written, title, lang, language = lang, date } = frontMatter?.fields ?? {};
   const markdown = frontMatter?.body ?? text;
   const found = frontMatter && anchorsInText(frontMatter);
   const named = mayNameItself && typeof written === "string" ? parseDocumentUrl(written) : null;
@@ -78,11 +78,14 @@ function readMarkdown({ url, path, text, mayNameItself }: DocumentFile): SourceD
         ? title.trim()
         : (firstHeading(markdown, 2) ?? titleOfName(path)),
     markdown,
+    declared: { language: textOf(language), date: textOf(date) },
     ...(found && {
       anchors: found.anchors.map(({ id, start }) => ({ id, start: start + found.textStart })),
     }),
   };
 }
+
+const textOf = (value: unknown): string | undefined => (typeof value === "string" ? value : undefined);
 
 // This far is enough to get past a licence notice or a row of badges.
 const HEADING_WITHIN = 8192;
@@ -207,13 +210,14 @@ export function cleanDocument(document: SourceDocument): SourceDocument {
   };
 }
 
-function withVisibleCharacters({ url, title, markdown, anchors }: SourceDocument): SourceDocument {
+function withVisibleCharacters({ url, title, markdown, anchors, declared }: SourceDocument): SourceDocument {
   const line = withoutHiddenCharacters(title).replace(/\s+/g, " ").trim();
   const shown = withoutHiddenCharacters(markdown);
   return {
     url,
     title: line.length <= MAX_TITLE ? line : `${line.slice(0, MAX_TITLE - 1).toWellFormed()}…`,
     markdown: shown,
+    ...(declared && { declared }),
     ...(anchors && { anchors: movedAnchors(anchors, markdown, shown) }),
   };
 }

@@ -14,6 +14,9 @@ export const WINDOW_DOCUMENTS = 1024;
  */
 const FIRST_WINDOWS = 8;
 
+/** With at most this many allowed documents in a window, each is looked up instead of scoring all. */
+const FEW_ALLOWED = 64;
+
 /**
  * Sums of bounds are rounded differently from sums of scores. This factor is far above the difference, and
  * far below the slack of the bounds.
@@ -32,7 +35,7 @@ const ROUNDING = 1 + 1e-9;
 export function findCandidates(
   segment: Segment,
   terms: readonly WeightedTerm[],
-  { limit, ranking, corpus = segment, deadline }: CandidateOptions,
+  { limit, ranking, corpus = segment, deadline, allowed = null, factors = null }: CandidateOptions,
 ): readonly ScoredDocument[] {
   const tables = segment.scoreTables(ranking, corpus);
   const scorers = terms.map((term) => new TermScorer(segment, term, { tables, deadline }));
@@ -41,7 +44,7 @@ export function findCandidates(
     .sort((a, b) => weightOf(terms, b) - weightOf(terms, a) || a - b);
   const search = new WindowSearch(
     order.map((place) => scorers[place]!),
-    { limit: Math.min(limit, segment.documentCount), documentCount: segment.documentCount },
+    { limit: Math.min(limit, segment.documentCount), documentCount: segment.documentCount, allowed, factors },
   );
   for (const window of search.windows()) {
     checkDeadline(deadline);
@@ -57,6 +60,10 @@ const weightOf = (terms: readonly WeightedTerm[], place: number): number => term
 /** The sums of one window, reused from window to window, and the bounds of all windows. */
 class WindowSearch {
   readonly #scorers: readonly TermScorer[];
+  readonly #allowed: Uint32Array | null;
+  readonly #factors: Float64Array | null;
+  /** A sum times this is at least the document's score. */
+  readonly #most: number;
   readonly #heap: CandidateHeap;
   readonly #documentCount: number;
   readonly #sums = new Float64Array(WINDOW_DOCUMENTS);
@@ -68,12 +75,12 @@ class WindowSearch {
   /** The most that the terms from this one on can add in the current window. */
   readonly #boundFrom: Float64Array;
 
-  constructor(
-    scorers: readonly TermScorer[],
-    { limit, documentCount }: { readonly limit: number; readonly documentCount: number },
-  ) {
+  constructor(scorers: readonly TermScorer[], { limit, documentCount, allowed, factors }: WindowOptions) {
     const windowCount = Math.ceil(documentCount / WINDOW_DOCUMENTS);
     this.#scorers = scorers;
+    this.#allowed = allowed;
+    this.#factors = factors;
+    this.#most = ROUNDING * (factors === null ? 1 : maximum(factors));
     this.#heap = new CandidateHeap(limit);
     this.#documentCount = documentCount;
     this.#totals = new Float64Array(windowCount);
@@ -90,7 +97,8 @@ class WindowSearch {
   windows(): number[] {
     const totals = this.#totals;
     const windows: number[] = [];
-    for (let window = 0; window < totals.length; window++) if (totals[window]! > 0) windows.push(window);
+    for (let window = 0; window < totals.length; window++)
+      if (totals[window]! > 0 && this.#countAllowed(window) > 0) windows.push(window);
     const best = windows.toSorted((a, b) => totals[b]! - totals[a]! || a - b).slice(0, FIRST_WINDOWS);
     const isFirst = new Set(best);
     return [...best, ...windows.filter((window) => !isFirst.has(window))];
@@ -103,7 +111,7 @@ class WindowSearch {
   /** Scores the documents of a window, if it may hold one of the best. */
   score(window: number): void {
     const { threshold } = this.#heap;
-    if (this.#totals[window]! * ROUNDING < threshold) return;
+    if (this.#totals[window]! * this.#most < threshold) return;
     const start = window * WINDOW_DOCUMENTS;
     const end = Math.min(start + WINDOW_DOCUMENTS, this.#documentCount);
     const scorers = this.#scorers;
@@ -113,25 +121,62 @@ class WindowSearch {
     }
     // Documents that hold only terms from here on cannot be among the best.
     let walked = scorers.length;
-    while (walked > 0 && bounds[walked - 1]! * ROUNDING < threshold) walked--;
+    while (walked > 0 && bounds[walked - 1]! * this.#most < threshold) walked--;
+    const isFew = this.#countAllowed(window) <= FEW_ALLOWED;
     for (let term = 0; term < scorers.length; term++) {
       if (this.#bounds[term]![window] === 0) continue;
       scorers[term]!.enterWindow(start);
-      if (term >= walked) continue;
+      if (term >= walked || isFew) continue;
       const others = this.#totals[window]! - this.#bounds[term]![window]!;
-      const least = threshold / ROUNDING - others;
+      const least = threshold / this.#most - others;
       scorers[term]!.addAll({ start, end, least }, this.#sums, this.#found);
     }
-    this.#collect(window, walked);
+    if (isFew) this.#lookUp(window);
+    else this.#collect(window, walked);
+  }
+
+  /** How many documents of a window may be found, as far as that matters. */
+  #countAllowed(window: number): number {
+    const allowed = this.#allowed;
+    if (allowed === null) return WINDOW_DOCUMENTS;
+    const first = (window * WINDOW_DOCUMENTS) / 32;
+    let count = 0;
+    for (let word = first; word < first + WINDOW_DOCUMENTS / 32 && count <= FEW_ALLOWED; word++) {
+      for (let left = allowed[word] ?? 0; left !== 0; left &= left - 1) count++;
+    }
+    return count;
+  }
+
+  /** Scores the allowed documents of a window one by one. */
+  #lookUp(window: number): void {
+    const scorers = this.#scorers;
+    const first = (window * WINDOW_DOCUMENTS) / 32;
+    for (let word = 0; word < WINDOW_DOCUMENTS / 32; word++) {
+      for (let left = this.#allowed![first + word] ?? 0; left !== 0; left &= left - 1) {
+        const place = word * 32 + 31 - Math.clz32(left & -left);
+        let sum = 0;
+        for (let term = 0; term < scorers.length; term++) {
+          if (this.#bounds[term]![window]! > 0)
+            sum += scorers[term]!.scoreAt(window * WINDOW_DOCUMENTS + place);
+        }
+        if (sum > 0) this.#consider(window, { place, sum, walked: scorers.length });
+      }
+    }
   }
 
   #collect(window: number, walked: number): void {
     const sums = this.#sums;
     const found = this.#found;
+    const allowed = this.#allowed;
+    const firstWord = (window * WINDOW_DOCUMENTS) / 32;
     for (let word = 0; word < found.length; word++) {
       let bits = found[word]!;
       if (bits === 0) continue;
       found[word] = 0;
+      const kept = allowed === null ? bits : bits & allowed[firstWord + word]!;
+      for (let left = bits & ~kept; left !== 0; left &= left - 1)
+        sums[word * 32 + 31 - Math.clz32(left & -left)] = 0;
+      bits = kept;
       while (bits !== 0) {
         const bit = 31 - Math.clz32(bits & -bits);
         bits &= bits - 1;
@@ -156,11 +201,25 @@ class WindowSearch {
     const document = window * WINDOW_DOCUMENTS + place;
     let sum = walkedSum;
     for (let term = walked; term < scorers.length; term++) {
-      if ((sum + this.#boundFrom[term]!) * ROUNDING < threshold) return;
+      if ((sum + this.#boundFrom[term]!) * this.#most < threshold) return;
       if (this.#bounds[term]![window]! > 0) sum += scorers[term]!.scoreAt(document);
     }
+    if (this.#factors !== null) sum *= this.#factors[document]!;
     if (sum >= threshold) this.#heap.add(document, sum);
   }
+}
+
+type WindowOptions = {
+  readonly limit: number;
+  readonly documentCount: number;
+  readonly allowed: Uint32Array | null;
+  readonly factors: Float64Array | null;
+};
+
+function maximum(values: Float64Array): number {
+  let most = 0;
+  for (const value of values) if (value > most) most = value;
+  return most;
 }
 
 /** Keeps the best `limit` of the documents that are added, in whatever order they come. */

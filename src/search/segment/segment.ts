@@ -1,6 +1,8 @@
 import type { DocumentUrl } from "../../urls/index.ts";
+import { openAttributes } from "../attributes/table.ts";
 import type { SlugStyle } from "../document/slugs.ts";
 import {
+  type AttributeTable,
   type DocumentLayout,
   type DocumentParts,
   FIELDS,
@@ -66,6 +68,7 @@ export class Segment implements IndexReader, Disposable {
   #lengthsByDocument: Uint16Array | null = null;
   #layoutOffsets: Uint32Array | null = null;
   #tables: readonly KeptTables[] = [];
+  #attributes: AttributeTable | null = null;
 
   private constructor(file: SegmentFile) {
     this.#file = file;
@@ -133,6 +136,13 @@ export class Segment implements IndexReader, Disposable {
   get signatures(): Signatures {
     this.#signatures ??= new Signatures(this.#file.whole("signatures"));
     return this.#signatures;
+  }
+
+  get attributes(): AttributeTable {
+    const names = this.#file.whole("attributeNames");
+    this.#attributes ??= openAttributes(this.#file.whole("attributes"), names, this.documentCount);
+    if (this.#attributes === null) throw corrupt(this.path, "its attributes");
+    return this.#attributes;
   }
 
   fieldLength(document: number, field: FieldNumber): number {
@@ -253,7 +263,7 @@ export class Segment implements IndexReader, Disposable {
       dictionary: size("terms", "termBlocks"),
       lengths: size("lengths"),
       layouts: size("layouts", "layoutOffsets"),
-      stored: size("stored", "storedOffsets", "urls", "urlBlocks", "hashes"),
+      stored: size("stored", "storedOffsets", "urls", "urlBlocks", "hashes", "attributes", "attributeNames"),
       all: this.byteLength,
     };
   }

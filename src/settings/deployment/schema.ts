@@ -149,10 +149,25 @@ const CODENAME = "be 2 to 64 lower-case letters, digits, _ and -, beginning with
 
 const VERSION =
   "be a version that begins with a number, like 18.2.0, v2 or 2024.1, of at most 100 characters";
+const MAX_GLOB = 200;
+const GLOB = `be a path with * and ** of at most ${MAX_GLOB} characters`;
+const globs = v.optional(
+  v.array(
+    v.pipe(v.string(GLOB), v.trim(), v.nonEmpty(GLOB), v.maxLength(MAX_GLOB, GLOB)),
+    "be a list of texts",
+  ),
+  [],
+);
 
 const common = {
   codename: v.pipe(v.string(CODENAME), v.regex(/^[a-z][a-z0-9_-]{1,63}$/, CODENAME)),
   docs_name: words,
+  group: v.optional(
+    v.nullable(v.pipe(v.string(CODENAME), v.regex(/^[a-z][a-z0-9_-]{1,63}$/, CODENAME))),
+    null,
+  ),
+  boost: globs,
+  deboost: globs,
   description: v.optional(v.nullable(words), null),
   library: v.optional(v.nullable(v.pipe(words, v.maxLength(200, "have at most 200 characters"))), null),
   version: v.optional(

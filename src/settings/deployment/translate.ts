@@ -63,13 +63,14 @@ function toTenant(tenant: TenantFile, file: DeploymentFile, directory: string): 
   const common = {
     codename: tenant.codename,
     docsName: tenant.docs_name,
+    group: tenant.group,
     description: tenant.description,
     library: tenant.library,
     version: tenant.version,
     rootDir: resolve(directory, tenant.docs_root_dir),
     allowIndexBuilds: tenant.allow_index_builds ?? file.infrastructure.allow_index_builds,
     testQueries: tenant.test_queries ?? { natural: [], phrases: [], words: [] },
-    search: toSearch(tenant.search),
+    search: toSearch(tenant),
   };
   if (tenant.source_type === "filesystem") return { ...common, source: "filesystem" };
   if (tenant.source_type === "git")
@@ -102,7 +103,7 @@ function toTenant(tenant: TenantFile, file: DeploymentFile, directory: string): 
 const pageUrls = (list: string): PageUrl[] => partsOf(list).flatMap((part) => parsePageUrl(part) ?? []);
 const prefixes = (list: string): string[] => partsOf(list).flatMap((part) => parseUrlPrefix(part) ?? []);
 
-function toSearch(file: TenantFile["search"]): TenantSearch {
+function toSearch({ search: file, boost, deboost, version }: TenantFile): TenantSearch {
   return {
     isEnabled: file.enabled,
     profile: file.analyzer_profile,
@@ -114,6 +115,8 @@ function toSearch(file: TenantFile["search"]): TenantSearch {
       contextChars: file.snippet.surrounding_context_chars,
     },
     synonyms: DEFAULT_SEARCH.synonyms,
+    preferences: { boost, deboost },
+    assumed: { ...DEFAULT_SEARCH.assumed, version: version ?? "" },
   };
 }
 

@@ -1,6 +1,9 @@
 import type { AnalyzerProfile, SourceDocument, StoredDocument } from "../../../src/search/index.ts";
 import {
   Analyser,
+  type AttributeTable,
+  attributesOf,
+  attributeTable,
   DocumentAnalyser,
   type DocumentLayout,
   FIELDS,
@@ -58,7 +61,8 @@ export function buildMemoryIndex(sources: readonly SourceDocument[], profile: An
       anchors: analysed.anchors,
     });
   }
-  return new MemoryIndex(analyser.fingerprint, terms, { lengths, layouts, stored, totals });
+  const attributes = attributeTable(ordered.map(attributesOf));
+  return new MemoryIndex(analyser.fingerprint, terms, { lengths, layouts, stored, totals, attributes });
 }
 
 function postingsOf(terms: Map<string, TermPostings>, term: string): TermPostings {
@@ -89,6 +93,7 @@ type Columns = {
   readonly layouts: readonly DocumentLayout[];
   readonly stored: readonly StoredDocument[];
   readonly totals: Float64Array;
+  readonly attributes: AttributeTable;
 };
 
 class MemoryIndex implements IndexReader {
@@ -162,6 +167,14 @@ class MemoryIndex implements IndexReader {
 
   layout(document: number): DocumentLayout {
     return this.columns.layouts[document]!;
+  }
+
+  get attributes(): AttributeTable {
+    return this.columns.attributes;
+  }
+
+  url(document: number) {
+    return this.document(document).url;
   }
 
   document(document: number): StoredDocument {

@@ -4,6 +4,7 @@ import fc from "fast-check";
 import {
   type AnalyzerProfile,
   IndexGroup,
+  parseFilter,
   SearchIndex,
   type SourceDocument,
 } from "../../../src/search/index.ts";
@@ -66,9 +67,13 @@ const block = fc.oneof(
   line.map((text) => `## ${text}`),
   line.map((text) => `\`\`\`\n${text}\n\`\`\``),
 );
+// Some of them stand behind others, which may be in another index.
+const folder = fc.oneof(word, fc.constantFrom("v1", "v2", "ja", "en", "blog", "2024-01-02", "2020-01-02"));
 const documents = fc.uniqueArray(
   fc.record({
-    url: fc.array(word, { minLength: 1, maxLength: 3 }).map((path) => docsUrl("site", path.join("/"))),
+    url: fc
+      .tuple(fc.array(folder, { maxLength: 3 }), word)
+      .map(([path, name]) => docsUrl("site", [...path, name].join("/"))),
     title: line,
     markdown: fc.array(block, { maxLength: 6 }).map((blocks) => blocks.join("\n\n")),
   }),
@@ -101,13 +106,22 @@ describe("several indexes", () => {
         fc.infiniteStream(fc.nat(2)),
         query,
         fc.boolean(),
-        async (all, places, typed, wordMatch) => {
+        fc.constantFrom("", "kind:guide", "version:2 language:ja", "path:*a*/**"),
+        fc.nat(5),
+        async (all, places, typed, wordMatch, filter, offset) => {
+          const options = { wordMatch, offset, filter: parseFilter(filter) };
           const lists: SourceDocument[][] = [[], [], []];
           for (const document of all) lists[places.next().value ?? 0]!.push(document);
-          const rounded = (rows: readonly [string, number, number][]) =>
-            rows.map(([url, score]) => [url, Math.round(score * 1e9) / 1e9]);
-          const apart = await together(lists, (search) => rounded(search(typed, { wordMatch })));
-          const one = await together([all], (search) => rounded(search(typed, { wordMatch })));
+          type Search = (query: string, more?: Partial<SearchOptions>) => readonly [string, number, number][];
+          const rounded = (search: Search) => {
+            try {
+              return search(typed, options).map(([url, score]) => [url, Math.round(score * 1e9) / 1e9]);
+            } catch (error) {
+              return String(error);
+            }
+          };
+          const apart = await together(lists, rounded);
+          const one = await together([all], rounded);
           expect(apart).toEqual(one);
         },
       ),

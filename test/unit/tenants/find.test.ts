@@ -8,6 +8,7 @@ const detail = (codename: string, displayName: string, description: string, host
   displayName,
   library: null,
   version: null,
+  group: null,
   description,
   source: "online",
   testQueries: [],

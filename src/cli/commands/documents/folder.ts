@@ -2,7 +2,9 @@ import { Failure } from "../../../base/failure.ts";
 import {
   type BuildCounts,
   buildIndex,
+  facetsOf,
   indexFileOf,
+  type MatchCounts,
   readDocumentFolder,
   refuseForeignFile,
   type SearchHit,
@@ -31,26 +33,52 @@ export async function runSearch(
   const style = io.stdout.isTerminal && !command.isJson ? "html" : "plain";
   using index = openIndex(command, style);
   const started = performance.now();
-  const hits = index.search(command.query, {
+  const options = {
     size: command.size,
+    offset: command.offset,
+    filter: command.filter,
     wordMatch: command.isWordMatch,
     explain: command.isExplained,
     deadline: started + TIME_LIMIT_MS,
-  });
+  };
+  const hits = index.search(command.query, options);
+  const counts = command.isCounted ? index.count(command.query, options) : null;
   if (command.isJson) {
     const queryTimeMs = Math.round((performance.now() - started) * 1000) / 1000;
     const stats = { total_docs: index.pageCount, query_time_ms: queryTimeMs };
     const results = hits.map((hit) => hitToJson(hit, command.isExplained));
-    await io.stdout.write(`${JSON.stringify({ query: command.query, results, stats }, null, 2)}\n`);
+    const answer = { query: command.query, results, ...(counts && countsToJson(counts)), stats };
+    await io.stdout.write(`${JSON.stringify(answer, null, 2)}\n`);
     return 0;
   }
   const width = Math.min(MAX_WIDTH, io.stdout.columns);
   const shown = hits.map((hit, place) =>
-    formatHit(hit, place + 1, { width, paint, isMarked: style === "html" }),
+    formatHit(hit, command.offset + place + 1, { width, paint, isMarked: style === "html" }),
   );
-  if (shown.length === 0) io.stderr.write(`nothing found in ${index.pageCount} documents\n`);
+  if (shown.length === 0) io.stderr.write(nothingFound(command, index.pageCount));
   else await io.stdout.write(shown.join("\n"));
+  if (counts) await io.stdout.write(formatCounts(counts));
   return 0;
+}
+
+/** What a person is told who sees no hits. */
+export const nothingFound = ({ offset }: { readonly offset: number }, documents: number): string =>
+  offset > 0 ? `there are no hits after the first ${offset}\n` : `nothing found in ${documents} documents\n`;
+
+/** Counts as JSON. */
+export const countsToJson = ({ total, isExact, values }: MatchCounts) => ({
+  total,
+  is_total_exact: isExact,
+  facets: facetsOf(values),
+});
+
+/** Counts for people: all, then a line for each name. */
+export function formatCounts({ total, isExact, values }: MatchCounts): string {
+  const lines = Object.entries(facetsOf(values)).flatMap(([name, counts]) => {
+    const shown = Object.entries(counts).map(([value, count]) => `${printable(value)} ${count}`);
+    return shown.length === 0 ? [] : [`  ${name}: ${shown.join(", ")}`];
+  });
+  return `\n${isExact ? "" : "at most "}${total} found\n${lines.map((line) => `${line}\n`).join("")}`;
 }
 
 /** Wider lines are hard to read. */

@@ -1,5 +1,11 @@
 import { Failure } from "../../../base/failure.ts";
-import { ANALYZER_PROFILES, type AnalyzerProfile, indexFileOf } from "../../../search/index.ts";
+import {
+  ANALYZER_PROFILES,
+  type AnalyzerProfile,
+  indexFileOf,
+  parseFilter,
+  type SearchFilter,
+} from "../../../search/index.ts";
 import { optionValue, type Typed } from "../../arguments.ts";
 
 export type FolderIndex = { readonly kind: "folder"; readonly profile: AnalyzerProfile } & FolderPlaces;
@@ -20,6 +26,9 @@ type FolderPlaces = { readonly folder: string; readonly indexFile: string };
 type SearchWish = {
   readonly query: string;
   readonly size: number;
+  readonly offset: number;
+  readonly filter: SearchFilter;
+  readonly isCounted: boolean;
   readonly isWordMatch: boolean;
   readonly isExplained: boolean;
   readonly isJson: boolean;
@@ -47,6 +56,7 @@ export type FetchCommand = {
 
 const DEFAULT_SIZE = 10;
 const MAX_SIZE = 100;
+const MAX_OFFSET = 900;
 
 /** @throws Failure `invalid_usage` */
 export function readIndexCommand(typed: Typed): IndexCommand {
@@ -87,10 +97,15 @@ export function readSearchCommand(typed: Typed): SearchCommand {
   const wish: SearchWish = {
     query,
     size: optionValue.integer(typed, "size", 1, MAX_SIZE) ?? DEFAULT_SIZE,
+    offset: optionValue.integer(typed, "offset", 0, MAX_OFFSET) ?? 0,
+    filter: parseFilter(optionValue.text(typed, "filter") ?? ""),
+    isCounted: typed.has("facets"),
     isWordMatch: typed.has("word-match"),
     isExplained: typed.has("explain"),
     isJson: typed.has("json"),
   };
+  if (places && wish.filter.group.length > 0)
+    throw usage("--filter group: goes with tenants, not with --dir");
   if (places) return { kind: "folder", ...places, ...wish };
   if (wish.isExplained) throw usage("--explain goes with --dir");
   const config = optionValue.text(typed, "config");

@@ -6,7 +6,15 @@ import { countedDocuments, openCommandTenants } from "../../deployment.ts";
 import type { Io } from "../../io.ts";
 import type { CommandParts } from "../../program.ts";
 import type { Paint } from "../../terminal/notices.ts";
-import { formatHit, hitToJson, MAX_WIDTH, TIME_LIMIT_MS } from "./folder.ts";
+import {
+  countsToJson,
+  formatCounts,
+  formatHit,
+  hitToJson,
+  MAX_WIDTH,
+  nothingFound,
+  TIME_LIMIT_MS,
+} from "./folder.ts";
 import { readLockFile } from "./lock-file.ts";
 import type { FetchCommand, TenantChoice, TenantIndex, TenantSearch } from "./options.ts";
 
@@ -27,12 +35,15 @@ export async function runTenantSearch(command: TenantSearch, parts: TenantComman
   const started = performance.now();
   const options = {
     size: command.size,
+    offset: command.offset,
+    filter: command.filter,
+    isCounted: command.isCounted,
     wordMatch: command.isWordMatch,
     timeoutMs: TIME_LIMIT_MS,
     snippetStyle: isMarked ? ("html" as const) : ("plain" as const),
   };
   const answer = tenants.registry.searchTogether(codenames, command.query, options);
-  const { hits, documentCount, failures } = answer;
+  const { hits, counts, documentCount, failures } = answer;
   for (const { message } of failures) notices.warn(message);
   if (command.isJson) {
     const results = hits.map((hit) => ({ tenant: hit.tenant, ...hitToJson(hit, false) }));
@@ -42,16 +53,20 @@ export async function runTenantSearch(command: TenantSearch, parts: TenantComman
       query: command.query,
       ...(resolved.length > 0 && { resolved }),
       results,
+      ...(counts && countsToJson(counts)),
       stats,
       errors,
     });
-  } else if (hits.length === 0) io.stderr.write(`nothing found in ${documentCount} documents\n`);
+  } else if (hits.length === 0) io.stderr.write(nothingFound(command, documentCount));
   else {
     const format = { width: Math.min(MAX_WIDTH, io.stdout.columns), paint, isMarked };
     const place = (codename: string) => (codenames.length > 1 ? { place: codename } : {});
-    const shown = hits.map((hit, index) => formatHit(hit, index + 1, { ...format, ...place(hit.tenant) }));
+    const shown = hits.map((hit, index) =>
+      formatHit(hit, command.offset + index + 1, { ...format, ...place(hit.tenant) }),
+    );
     await io.stdout.write(shown.join("\n"));
   }
+  if (counts && !command.isJson) await io.stdout.write(formatCounts(counts));
   return failures.length === 0 ? 0 : 1;
 }
 

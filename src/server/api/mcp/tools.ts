@@ -1,4 +1,4 @@
-import { SNIPPET_STYLES } from "../../../search/index.ts";
+import { facetsOf, parseFilter, SNIPPET_STYLES } from "../../../search/index.ts";
 import type { TenantDetail } from "../../../tenants/index.ts";
 import {
   ArgumentError,
@@ -97,6 +97,11 @@ const TOOLS: readonly ToolDefinition<ToolOptions>[] = [
         library: TEXT,
         version: { ...TEXT, description: "the nearest not above it" },
         size: { type: "integer", minimum: 1, maximum: 100, default: 10 },
+        offset: WHOLE,
+        filter: {
+          ...TEXT,
+          description: "kind:guide,reference path:api/** version:4.2 language:ja group:web",
+        },
         word_match: { type: "boolean", default: false, description: "exact words only, no stemming" },
       },
       ["query"],
@@ -195,13 +200,19 @@ const describe = (detail: TenantDetail) => ({
   url_prefixes: detail.urlPrefixes,
 });
 
+/** Further results are no answers; who wants them narrows the search. */
+const MAX_OFFSET = 900;
+
 function search(raw: RawArguments, options: ToolOptions): ToolFields {
   const query = requiredWords(raw, "query");
   const { codenames, ...chosen } = chosenTenants(raw, options);
   const answer = options.registry.searchTogether(codenames, query, {
     size: integer(raw, "size", { min: 1, max: 100, fallback: 10 }),
+    offset: integer(raw, "offset", { min: 0, max: MAX_OFFSET, fallback: 0 }),
+    filter: parseFilter(optionalText(raw, "filter") ?? ""),
     wordMatch: flag(raw, "word_match"),
     snippetStyle: choice(raw, "snippet_style", SNIPPET_STYLES),
+    isCounted: flag(raw, "facets"),
     timeoutMs: options.searchTimeoutMs,
   });
   const results = answer.hits.map(({ tenant, url, title, score, snippet, anchor }) => ({
@@ -213,7 +224,12 @@ function search(raw: RawArguments, options: ToolOptions): ToolFields {
     anchor,
   }));
   const skipped = answer.failures.map(({ message }) => message);
-  const found = { query, results, ...chosen, ...(skipped.length > 0 && { skipped }) };
+  const counts = answer.counts && {
+    total: answer.counts.total,
+    is_total_exact: answer.counts.isExact,
+    facets: facetsOf(answer.counts.values),
+  };
+  const found = { query, results, ...chosen, ...counts, ...(skipped.length > 0 && { skipped }) };
   if (!options.includeStats) return found;
   const stats = { total_docs: answer.documentCount, query_time_ms: Math.round(answer.queryMs * 100) / 100 };
   return { ...found, stats };

@@ -1,0 +1,179 @@
+import { KINDS, pathOf, versionRank } from "../attributes/attributes.ts";
+import { isWithin } from "../attributes/filter.ts";
+import { compileGlob } from "../attributes/glob.ts";
+import type { Intent } from "../query/intent.ts";
+import type { AttributeTable, IndexReader } from "../types.ts";
+
+/**
+ * The factors of a score for what a page is. They were chosen so that guides come before announcements that
+ * use the same words, and that no collection with labels loses (docs/search.md).
+ */
+const FACTORS = {
+  guide: 1,
+  reference: 1,
+  changelog: 0.65,
+  blog: 0.6,
+  archive: 0.6,
+  /** A newer version of the page is there. */
+  oldVersion: 0.7,
+  /** The page is there in the collection's own language. */
+  translation: 0.65,
+  /** The query asks for documents of the kind. */
+  asked: 2,
+  /** The oldest of dated announcements and release notes, against the newest. */
+  aged: 0.85,
+  boost: 1.5,
+  deboost: 0.5,
+} as const;
+
+/** Older announcements and release notes count as if they had this age. */
+const AGED_AFTER_DAYS = 3 * 365;
+
+/** A tenant's own order of its pages, as globs of paths. */
+export type PathPreferences = { readonly boost: readonly string[]; readonly deboost: readonly string[] };
+
+/** What tells which documents of a corpus stand behind others. */
+export type Standing = {
+  /** The language of most documents, without its region; empty when most do not tell theirs. */
+  readonly mainLanguage: string;
+  /** The date of the newest dated document. */
+  readonly newestDate: number;
+  /** For pages with variants: the rank of the newest version by page and language. */
+  readonly newest: ReadonlyMap<string, number>;
+};
+
+const primary = (language: string): string => language.split("-", 1)[0] ?? "";
+
+/** The key of a page in a language; the main one is written as an unknown one. */
+const keyOf = (page: number, language: string): string => `${page} ${language}`;
+
+/** Compares the documents of several indexes as if they were in one. */
+export function standingOf(tables: readonly AttributeTable[]): Standing {
+  const mainLanguage = mostFrequentLanguage(tables);
+  const languagesOf = (table: AttributeTable) =>
+    table.languageNames.map((name) => (primary(name) === mainLanguage ? "" : primary(name)));
+  const varied = new Set<number>();
+  let newestDate = 0;
+  for (const table of tables) {
+    const languages = languagesOf(table);
+    for (let document = 0; document < table.pages.length; document++) {
+      if (table.versions[document]! > 0 || languages[table.languages[document]!] !== "")
+        varied.add(table.pages[document]!);
+      newestDate = Math.max(newestDate, table.dates[document]!);
+    }
+  }
+  const newest = new Map<string, number>();
+  for (const table of varied.size === 0 ? [] : tables) {
+    const languages = languagesOf(table);
+    const ranks = table.versionNames.map(versionRank);
+    for (let document = 0; document < table.pages.length; document++) {
+      const page = table.pages[document]!;
+      if (!varied.has(page)) continue;
+      const key = keyOf(page, languages[table.languages[document]!]!);
+      newest.set(key, Math.max(newest.get(key) ?? 0, ranks[table.versions[document]!]!));
+    }
+  }
+  return { mainLanguage, newestDate, newest };
+}
+
+function mostFrequentLanguage(tables: readonly AttributeTable[]): string {
+  const counts = new Map<string, number>();
+  for (const { languages, languageNames } of tables) {
+    const own = languageNames.map(primary);
+    for (const number of languages) counts.set(own[number]!, (counts.get(own[number]!) ?? 0) + 1);
+  }
+  const most = Math.max(...counts.values());
+  const candidates = [...counts].filter(([, count]) => count === most).map(([language]) => language);
+  return ["", "en"].find((language) => candidates.includes(language)) ?? candidates.sort()[0] ?? "";
+}
+
+const ALONE = new WeakMap<AttributeTable, Standing>();
+
+/** The standing of the documents of one index that is searched alone. */
+export function standingAlone(table: AttributeTable): Standing {
+  const known = ALONE.get(table) ?? standingOf([table]);
+  ALONE.set(table, known);
+  return known;
+}
+
+export type FactorOptions = {
+  readonly standing: Standing;
+  readonly preferences: PathPreferences;
+  readonly intent: Intent;
+};
+
+/** The factor of each document's score; null when all are 1. */
+export type Factors = Float64Array | null;
+
+type Kept = FactorOptions & { readonly factors: Factors };
+
+// They go with their index. Most queries have the same intent, which is none.
+const KEPT = new WeakMap<AttributeTable, readonly Kept[]>();
+const MAX_KEPT = 8;
+
+/** Computes the factors of an index's documents, or finds those of a search before. */
+export function factorsOf(reader: IndexReader, options: FactorOptions): Factors {
+  const table = reader.attributes;
+  const before = KEPT.get(table) ?? [];
+  const same = before.find(
+    ({ standing, preferences, intent }) =>
+      standing === options.standing &&
+      preferences === options.preferences &&
+      intent.key === options.intent.key,
+  );
+  if (same) return same.factors;
+  const factors = makeFactors(reader, options);
+  KEPT.set(table, [{ ...options, factors }, ...before.slice(0, MAX_KEPT - 1)]);
+  return factors;
+}
+
+function makeFactors(reader: IndexReader, { standing, preferences, intent }: FactorOptions): Factors {
+  const { kinds, languages, versions, pages, dates, languageNames, versionNames } = reader.attributes;
+  const ofKind = KINDS.map((kind) => {
+    if (intent.wanted.has(kind)) return FACTORS.asked;
+    return intent.kinds.has(kind) ? 1 : FACTORS[kind];
+  });
+  const isAging = KINDS.map((kind) => kind === "changelog" || kind === "blog");
+  const ranks = versionNames.map(versionRank);
+  const isNamed = versionNames.map((name) => intent.versions.some((one) => isWithin(one, name, ".")));
+  const own = languageNames.map((name) => (primary(name) === standing.mainLanguage ? "" : primary(name)));
+  const preferred = preferenceOf(reader, preferences);
+  const factors = new Float64Array(reader.documentCount);
+  let isAny = false;
+  for (let document = 0; document < factors.length; document++) {
+    let factor = preferred?.(document) ?? 0;
+    if (factor === 0) {
+      const kind = kinds[document]!;
+      factor = ofKind[kind]!;
+      if (isAging[kind] && dates[document]! > 0) {
+        const age = Math.min(1, (standing.newestDate - dates[document]!) / AGED_AFTER_DAYS);
+        factor *= 1 - (1 - FACTORS.aged) * age;
+      }
+      const language = own[languages[document]!]!;
+      const version = versions[document]!;
+      if (version > 0 && !isNamed[version]) {
+        const newest = standing.newest.get(keyOf(pages[document]!, language)) ?? 0;
+        if (newest > ranks[version]!) factor *= FACTORS.oldVersion;
+      }
+      if (language !== "" && !intent.isForeign && standing.newest.has(keyOf(pages[document]!, "")))
+        factor *= FACTORS.translation;
+    }
+    factors[document] = factor;
+    if (factor !== 1) isAny = true;
+  }
+  return isAny ? factors : null;
+}
+
+/** The factors of pages that the settings name, and 0 for others; the first list that names a page counts. */
+function preferenceOf(
+  reader: IndexReader,
+  { boost, deboost }: PathPreferences,
+): ((document: number) => number) | null {
+  if (boost.length === 0 && deboost.length === 0) return null;
+  const [higher, lower] = [boost, deboost].map((globs) => globs.map(compileGlob));
+  return (document) => {
+    const path = pathOf(reader.url(document));
+    if (higher!.some((isMet) => isMet(path))) return FACTORS.boost;
+    return lower!.some((isMet) => isMet(path)) ? FACTORS.deboost : 0;
+  };
+}
