@@ -21,7 +21,7 @@ export {
   refuseForeignFile,
   SearchIndex,
 } from "./search-index.ts";
-export type { SearchHit, SearchSettings } from "./searcher.ts";
+export { headingPath, type SearchHit, type SearchSettings } from "./searcher.ts";
 export { SNIPPET_STYLES, type SnippetStyle } from "./snippet/snippet.ts";
 export {
   ANALYZER_PROFILES,

@@ -281,6 +281,20 @@ function attributesIn(
   };
 }
 
+/** Longer paths, such as those of signatures, are cut. */
+const MAX_PATH = 400;
+
+/**
+ * The headings that lead to a hit's section as one text, without the title, which is often the first. The outermost
+ * ones are left out of a path of over 400 characters.
+ */
+export function headingPath({ title, headings }: Pick<SearchHit, "title" | "headings">): string {
+  const path = headings.filter((heading) => heading !== "" && heading !== title);
+  while (path.length > 1 && path.join(" › ").length > MAX_PATH) path.shift();
+  const text = path.join(" › ");
+  return text.length > MAX_PATH ? `${text.slice(0, MAX_PATH).toWellFormed()}…` : text;
+}
+
 function placeOf(
   sections: readonly Section[],
   parents: Uint32Array,

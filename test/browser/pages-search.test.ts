@@ -123,6 +123,18 @@ describe("the page of serve search", () => {
     expect(tab.complaints).toEqual([]);
   });
 
+  test("says in which section each hit is, as text", async () => {
+    await using tab = await visit();
+    const { page } = tab;
+    await page.goto(`${server.url}/#q=jitter`);
+    await page.locator("a.hit").waitFor();
+    expect(await page.locator(".where").allTextContents()).toEqual(["docs://guide/retries.md › Jitter"]);
+    await page.fill("#query", "butter");
+    await page.locator("a.hit", { hasText: "Cooking" }).waitFor();
+    expect(await page.locator(".where").allTextContents()).toEqual(["docs://notes/cooking.md"]);
+    expect(tab.complaints).toEqual([]);
+  });
+
   test("searches one tenant, exact words only, and says when nothing is found", async () => {
     await using tab = await visit();
     const { page } = tab;

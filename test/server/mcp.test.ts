@@ -160,7 +160,7 @@ describe("the tools", () => {
     const result = await search("which hosts are reached directly?");
     expect(result.results[0]).toMatchObject({
       url: "docs://tool/guide/proxies.md",
-      title: "Proxies",
+      heading: "Bypassing a proxy",
       anchor: "bypassing-a-proxy",
       snippet: expect.stringContaining("NO_PROXY"),
     });

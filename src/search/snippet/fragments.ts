@@ -4,7 +4,7 @@ import type { Match } from "./matches.ts";
 export type Fragment = { readonly start: number; readonly end: number };
 
 export type FragmentLimits = {
-  /** The most characters of a fragment. */
+  /** The most characters of a fragment without long parameters. */
   readonly characters: number;
   /** The most fragments. */
   readonly count: number;
@@ -15,20 +15,74 @@ export type FragmentLimits = {
 /**
  * Chooses the ranges that show most of what was asked for, in the order of the text and never touching: the
  * first has the highest weight of different terms, each further one that of the terms which are still
- * missing. They end at spaces, so that no word is cut unless it alone is over the limit.
+ * missing. They end at spaces, so that no word is cut unless it alone is over the limit. The parameters of a function
+ * whose name matches are shown to their end; a fragment that is longer for them takes the place of further ones.
  */
-export function chooseFragments(text: string, matches: readonly Match[], limits: FragmentLimits): Fragment[] {
-  if (matches.length === 0) return text === "" ? [] : [cutAt(text, 0, text.length, limits.characters)];
+export function chooseFragments(text: string, found: readonly Match[], limits: FragmentLimits): Fragment[] {
+  if (found.length === 0) return text === "" ? [] : [cutAt(text, 0, text.length, limits.characters)];
+  // Of equal places a definition, or else a call, tells the most.
+  const matches = found.map((match) =>
+    parametersAfter(text, match.end) < 0 ? match : { ...match, weight: match.weight * DEFINING },
+  );
   const chosen: Fragment[] = [];
   const shown = new Set<number>();
-  while (chosen.length < limits.count) {
+  let left = limits.count;
+  while (left > 0) {
     const window = bestWindow(matches, chosen, shown, limits.characters);
     if (!window) break;
-    chosen.push(fragmentAround(text, window, chosen, limits));
+    const fragment = fragmentAround(text, window, chosen, {
+      ...limits,
+      count: left,
+      parametersEnd: lastParametersEnd(text, window, matches),
+    });
+    chosen.push(fragment);
+    left -= Math.max(1, Math.ceil((fragment.end - fragment.start) / limits.characters));
     for (const match of matches) if (isInside(match, window)) shown.add(match.term);
   }
   return chosen.sort((a, b) => a.start - b.start);
 }
+
+const DEFINING = 1.001;
+
+/** The most characters that may stand between a match and the bracket, such as the rest of a name or its generics. */
+const MAX_NAME_REST = 60;
+/** Longer lists of parameters are cut. */
+const MAX_PARAMETERS = 600;
+
+/** Where the bracket of the parameters opens that follow a name directly; -1 where none do. */
+function parametersAfter(text: string, end: number): number {
+  NAME_REST.lastIndex = end;
+  const rest = NAME_REST.exec(text)?.[0] ?? "";
+  return rest.length <= MAX_NAME_REST && text[end + rest.length] === "(" ? end + rest.length : -1;
+}
+
+const NAME_REST = /[\w.:$#<>]{0,61}/y;
+
+/** The end of the window's last parameters of a function that it names, and of what that returns; 0 without any. */
+function lastParametersEnd(text: string, window: Fragment, matches: readonly Match[]): number {
+  let last = 0;
+  for (const match of matches) {
+    if (!isInside(match, window)) continue;
+    const open = parametersAfter(text, match.end);
+    if (open >= 0) last = Math.max(last, parametersEnd(text, open));
+  }
+  return last;
+}
+
+function parametersEnd(text: string, open: number): number {
+  const limit = Math.min(text.length, open + MAX_PARAMETERS);
+  let depth = 0;
+  for (let at = open; at < limit; at++) {
+    if (text[at] === "(") depth++;
+    else if (text[at] === ")" && --depth === 0) {
+      RETURNS.lastIndex = at + 1;
+      return RETURNS.test(text) ? RETURNS.lastIndex : at + 1;
+    }
+  }
+  return limit;
+}
+
+const RETURNS = /(?: ?->|:) ?[^\s({]{1,60}/y;
 
 const isInside = (match: Match, { start, end }: Fragment): boolean =>
   match.start >= start && match.end <= end;
@@ -64,22 +118,28 @@ function bestWindow(
 
 function fragmentAround(
   text: string,
-  window: Fragment,
+  { start: first, end: last }: Fragment,
   taken: readonly Fragment[],
-  { characters, context }: FragmentLimits,
+  { characters: usual, count, context, parametersEnd }: FragmentLimits & { readonly parametersEnd: number },
 ): Fragment {
-  const floor = Math.max(0, ...taken.filter(({ end }) => end <= window.start).map(({ end }) => end + 1));
+  const floor = Math.max(0, ...taken.filter(({ end }) => end <= first).map(({ end }) => end + 1));
   const ceiling = Math.min(
     text.length,
-    ...taken.filter(({ start }) => start >= window.end).map(({ start }) => start - 1),
+    ...taken.filter(({ start }) => start >= last).map(({ start }) => start - 1),
   );
-  const spare = Math.max(0, characters - (window.end - window.start));
-  const before = Math.min(context, window.start - floor, Math.floor(spare / 2));
-  const after = Math.min(context, Math.max(0, ceiling - window.end), spare - before);
-  const start = wordStart(text, window.start - before, window.start);
-  const end = wordEnd(text, window.end + after, window.end);
+  const earliest = Math.max(last, Math.min(parametersEnd, ceiling));
+  // For long parameters the fragment may be as long as all that are left.
+  const characters = Math.max(usual, Math.min(usual * count, earliest - first + KEYWORDS));
+  const spare = Math.max(0, characters - (earliest - first));
+  const before = Math.min(context, first - floor, Math.floor(spare / 2));
+  const after = Math.min(context, Math.max(0, ceiling - earliest), spare - before);
+  const start = wordStart(text, first - before, first);
+  const end = wordEnd(text, earliest + after, earliest);
   return end - start <= characters ? { start, end } : cutAt(text, start, end, characters);
 }
+
+/** Room for `async def` and the like on either side. */
+const KEYWORDS = 40;
 
 const isSpace = (text: string, index: number): boolean => text[index] === " ";
 

@@ -23,8 +23,8 @@ export type SnippetSettings = {
 
 /**
  * The fragments of a document's section that contain the words of a query, joined by ` … `. When the section
- * has none the whole document is used; when that has none, the start of the section is shown. Only the first
- * 50 000 characters of either are read.
+ * has none, and its heading neither, the whole document is used; when that has none, the start of the section is
+ * shown. Only the first 50 000 characters of either are read.
  * @param section the number of the section in `document.sections`
  */
 export function makeSnippet(
@@ -33,10 +33,11 @@ export function makeSnippet(
   query: { readonly analyser: Analyser; readonly terms: readonly QueryTerm[] },
   settings: SnippetSettings,
 ): string {
-  const range = document.sections[section] ?? { start: 0, end: Number.POSITIVE_INFINITY };
+  const range = document.sections[section] ?? { heading: "", start: 0, end: Number.POSITIVE_INFINITY };
   let text = textOf(document, range);
   let matches = findMatches(text, query.analyser, query.terms);
-  if (matches.length === 0) {
+  const isAboutHeading = (): boolean => findMatches(range.heading, query.analyser, query.terms).length > 0;
+  if (matches.length === 0 && (text === "" || !isAboutHeading())) {
     const whole = textOf(document, { start: 0, end: Number.POSITIVE_INFINITY });
     const found = findMatches(whole, query.analyser, query.terms);
     if (found.length > 0 || text === "") {

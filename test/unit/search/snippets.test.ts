@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import { headingPath } from "../../../src/search/index.ts";
 import { chooseFragments, plainText } from "../../../src/search/testing.ts";
 import { DEFAULT_SEARCH } from "../../../src/settings/index.ts";
 import { docsUrl } from "../../../src/urls/index.ts";
@@ -43,6 +44,46 @@ describe("a snippet", () => {
     expect(await snippetOf(markdown, "gate hinges")).toStartWith("A gate with hinges.");
   });
 
+  const PARAMETERS = Array.from({ length: 16 }, (_, at) => `parameter_${at}=None`).join(", ");
+  test.each([
+    [
+      "a code block",
+      `\`\`\`python\ndef open_gate(${PARAMETERS}) -> bool:\n    pass\n\`\`\``,
+      `def open_gate(${PARAMETERS}) -> bool`,
+    ],
+    ["a paragraph", `**open_gate**(${PARAMETERS})\n\nOpens it.`, `open_gate(${PARAMETERS})`],
+    ["a definition list", `weir.open_gate(${PARAMETERS})\n: Opens it.`, `weir.open_gate(${PARAMETERS})`],
+    [
+      "an item of a list",
+      `- \`open_gate(${PARAMETERS}): Promise<Gate>\``,
+      `open_gate(${PARAMETERS}): Promise<Gate>`,
+    ],
+    [
+      "nested brackets",
+      "open_gate(a: (b: string) => void, c = (1, 2)) -> x",
+      "open_gate(a: (b: string) => void, c = (1, 2)) -> x",
+    ],
+    ["generics", "open_gate<T>(value: T, next: () => T): T", "open_gate<T>(value: T, next: () => T): T"],
+  ])("shows a definition whole, in %s", async (_, definition, shown) => {
+    const markdown = `${FILLER}\n\nHere open_gate is mentioned.\n\n${FILLER}\n\n${definition}\n\n${FILLER}`;
+    expect(await snippetOf(markdown, "open_gate")).toContain(shown);
+    expect(await snippetOf(`${definition}\n\n${FILLER}`, "open_gate")).toContain(shown);
+    expect(await snippetOf(`${FILLER}\n\n${definition}`, "open_gate")).toContain(shown);
+  });
+
+  test("cuts a definition without end, within the length of all fragments", async () => {
+    for (const endless of [`open_gate(${"a, ".repeat(2000)})`, `open_gate(${"(".repeat(2000)}`]) {
+      const snippet = await snippetOf(`${FILLER}\n\n${endless}`, "open_gate");
+      expect(snippet).toContain("open_gate(");
+      expect(snippet.length).toBeLessThanOrEqual(2 * 240 + 10);
+    }
+  });
+
+  test("shows the start of the section whose heading alone matches, not another section", async () => {
+    const markdown = `# Page\n\nThe hinges are old.\n\n## Gate hinges\n\nThey are greased each year. ${FILLER}\n\n## Other\n\nA gate.`;
+    expect(await snippetOf(markdown, '"gate hinges"')).toStartWith("They are greased each year.");
+  });
+
   test("shows the start when only the title matches", async () => {
     expect(await snippetOf(FILLER, "page")).toStartWith("Water runs over the stones");
   });
@@ -60,6 +101,24 @@ describe("a snippet", () => {
   });
 });
 
+describe("the path of headings", () => {
+  const MARKDOWN = `zzstart\n\n# A page\n\nzzlevel0\n\n## One\n\nzzlevel1\n\n### Two <b>&amp;</b> \`x\`\n\nzzlevel2\n\n# ${"long ".repeat(100)}\n\n## ${"own ".repeat(300)}\n\nzzlong\n`;
+
+  test.each([
+    ["zzstart", ""],
+    ["zzlevel0", ""],
+    ["zzlevel1", "One"],
+    ["zzlevel2", "One › Two & x"],
+    ["zzlong", `${"own ".repeat(100)}…`],
+  ])("of the section with %p is %p", async (query, path) => {
+    await using index = await openFixture([
+      { url: docsUrl("site", "a"), title: "A page", markdown: MARKDOWN },
+    ]);
+    const [hit] = searchIn(index.segment, query);
+    expect(hit && headingPath(hit)).toBe(path);
+  });
+});
+
 describe("fragments", () => {
   const character = fc.constantFrom("a", "b", " ", " ", "🙂", "水", "é", "(", ")");
   const text = fc.array(character, { maxLength: 400 }).map((all) => all.join("").replace(/ +/g, " ").trim());
@@ -74,10 +133,10 @@ describe("fragments", () => {
           count: fc.integer({ min: 1, max: 5 }),
           context: fc.integer({ min: 0, max: 60 }),
         }),
-        (line, places, limits) => {
+        (line, chances, limits) => {
           const words = [...line.matchAll(/[a-zé]+/g)];
           const chosen = [
-            ...new Set(places.map(([place]) => (words.length > 0 ? place % words.length : -1))),
+            ...new Set(chances.map(([place]) => (words.length > 0 ? place % words.length : -1))),
           ];
           const matches = chosen
             .filter((place) => place >= 0)
@@ -87,11 +146,15 @@ describe("fragments", () => {
               return { start: index, end: index + word.length, term: place % 3, weight: 1 + (place % 2) };
             });
           const fragments = chooseFragments(line, matches, limits);
-          expect(fragments.length).toBeLessThanOrEqual(limits.count);
+          // Long parameters take the places of several fragments.
+          const places = fragments.map(({ start, end }) => Math.ceil((end - start) / limits.characters));
+          expect(places.reduce((sum, count) => sum + Math.max(1, count), 0)).toBeLessThanOrEqual(
+            limits.count,
+          );
           fragments.forEach(({ start, end }, i) => {
             const shown = line.slice(start, end);
             expect(shown.isWellFormed()).toBe(true);
-            expect(end - start).toBeLessThanOrEqual(limits.characters);
+            if (!/[a-zé]\(/.test(shown)) expect(end - start).toBeLessThanOrEqual(limits.characters);
             if (i > 0) expect(start).toBeGreaterThan(fragments[i - 1]!.end);
           });
           if (matches.length > 0 && !/[^ ]{20}/.test(line)) {

@@ -3,6 +3,7 @@ import {
   type BuildCounts,
   buildIndex,
   facetsOf,
+  headingPath,
   indexFileOf,
   type MatchCounts,
   readDocumentFolder,
@@ -184,9 +185,8 @@ export function formatHit(
   const address = hit.anchor === null ? hit.url : `${hit.url}#${hit.anchor}`;
   const where = place === undefined ? "" : `  (${place})`;
   const lines = [`${rank}. ${paint.bold(printable(hit.title) || address)}${where}`, `   ${address}`];
-  // The title is often the first heading too.
-  const headings = hit.headings.filter((heading) => heading !== hit.title);
-  if (headings.length > 0) lines.push(`   ${printable(headings.join(" › "))}`);
+  const headings = headingPath(hit);
+  if (headings !== "") lines.push(`   ${printable(headings)}`);
   const indent = "   ";
   if (hit.snippet !== "") {
     const seen = (word: string): number => (isMarked ? decode(withoutMarks(word)).length : word.length);

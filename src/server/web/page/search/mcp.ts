@@ -3,6 +3,8 @@ import { RequestFailed, requestJson } from "../http.ts";
 export type Hit = {
   readonly url: string;
   readonly title: string;
+  /** The headings of the best section, without the title; left out where there are none. */
+  readonly heading?: string;
   /** Escaped text with `<mark>` around the matches. */
   readonly snippet: string;
   readonly anchor: string | null;

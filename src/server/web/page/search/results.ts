@@ -93,13 +93,13 @@ function group({ tenant, hits }: Answer, place: Place): HTMLElement {
 }
 
 function hitItem(hit: Hit, tenant: string, place: Place): HTMLElement {
-  const { url, title, anchor, snippet } = hit;
+  const { url, title, heading, anchor, snippet } = hit;
   const href = placeHash({ ...place, document: url, documentTenant: tenant, anchor });
   return h(
     "li",
     {},
     h("a", { href, class: "hit" }, title || url),
-    h("p", { class: "fine where" }, shortUrl(url), anchor !== null && ` › ${anchor}`),
+    h("p", { class: "fine where" }, shortUrl(url), heading !== undefined && ` › ${heading}`),
     h("p", { class: "snippet" }, ...snippetNodes(snippet)),
   );
 }
