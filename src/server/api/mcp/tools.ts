@@ -88,20 +88,20 @@ const TOOLS: readonly ToolDefinition<ToolOptions>[] = [
   {
     name: "root_search",
     description:
-      'Find pages that answer a question, or name an identifier or error message; "quoted phrases" match exactly. Best sections with snippets, about 100 tokens a result. Start here.',
+      'Find pages that answer a question, or name an identifier or error message; "quoted phrases" match exactly. Best sections, about 100 tokens a result. Start here.',
     inputSchema: objectOf(
       {
         query: TEXT,
         tenant_codename: { ...TEXT, description: "one, or several with commas; default: all" },
         library: TEXT,
         version: { ...TEXT, description: "nearest not above" },
-        size: { type: "integer", minimum: 1, maximum: 100, default: 10 },
+        size: { ...WHOLE, maximum: 100, default: 10 },
         offset: WHOLE,
         filter: {
           ...TEXT,
-          description: "kind:guide,reference path:api/** version:4.2 language:ja group:web",
+          description: "kind:guide,reference path:api/** language:ja",
         },
-        word_match: { type: "boolean", default: false, description: "exact words only, no stemming" },
+        word_match: { type: "boolean", description: "exact words only, no stemming" },
       },
       ["query"],
     ),
@@ -143,14 +143,14 @@ const TOOLS: readonly ToolDefinition<ToolOptions>[] = [
   {
     name: "root_fetch",
     description:
-      "Read a page of the results as Markdown. url#anchor gives one section, usually enough and cheapest; a whole page is cut at max_chars, then outline lists its sections and next_offset continues. 1000 tokens per 4000 characters.",
+      "Read a page of the results as Markdown. url#anchor gives one section, usually enough and cheapest; a whole page is cut at max_chars: outline lists its sections, next_offset continues. 1000 tokens per 4000 characters.",
     inputSchema: objectOf(
       {
         uri: { ...TEXT, description: "url or url#anchor" },
         tenant_codename: { ...TEXT, description: "where several have the url" },
         query: { ...TEXT, description: "narrow to the passage about this" },
-        offset: { type: "integer", minimum: 0, default: 0, description: "next_offset of the part before" },
-        max_chars: { type: "integer", minimum: 1, default: DEFAULT_MAX_CHARS },
+        offset: { ...WHOLE, description: "next_offset of the part before" },
+        max_chars: { ...WHOLE, default: DEFAULT_MAX_CHARS },
       },
       ["uri"],
     ),
