@@ -1,7 +1,11 @@
 import { continuationsOf } from "./query/continuations.ts";
+import { documentsWithPhrases, type PhraseTerm } from "./query/phrases.ts";
 import { correctSpelling, type SpellingCorrection } from "./query/spelling.ts";
 import { type Standing, standingOf } from "./ranking/standing.ts";
 import { FIELDS, type IndexReader, type LengthTotals } from "./types.ts";
+
+/** A word by its term and its form. */
+export type CorpusWord = { readonly term: string; readonly form: string };
 
 /**
  * The statistics of several indexes as if their documents were in one, so that scores in one index are
@@ -21,6 +25,11 @@ export interface Corpus extends LengthTotals {
   continuations(beginning: string, deadline: number): readonly string[];
   /** Which of all documents stand behind others. */
   readonly standing: Standing;
+  /**
+   * How many documents have words next to each other in these forms.
+   * @throws Failure `timeout`
+   */
+  documentsWithPhrase(words: readonly CorpusWord[], deadline: number): number;
 }
 
 /**
@@ -51,6 +60,19 @@ export function corpusOf(readers: readonly IndexReader[]): Corpus {
         return entry !== null && (form === null || entry.forms.includes(form));
       }),
     correct: (form) => correctSpelling(readers, form),
+    documentsWithPhrase: (words, deadline) =>
+      readers.reduce((sum, reader) => sum + countPhrase(reader, words, deadline), 0),
     continuations: (beginning, deadline) => continuationsOf(readers, beginning, deadline),
   };
+}
+
+function countPhrase(reader: IndexReader, words: readonly CorpusWord[], deadline: number): number {
+  const phrase: PhraseTerm[] = [];
+  for (const [offset, { term, form }] of words.entries()) {
+    const entry = reader.find(term);
+    const number = entry?.forms.indexOf(form) ?? -1;
+    if (!entry || number < 0) return 0;
+    phrase.push({ entry, form: number, offset });
+  }
+  return documentsWithPhrases(reader, [[phrase]], deadline).length;
 }

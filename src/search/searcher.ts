@@ -17,6 +17,7 @@ import { checkDeadline } from "./deadline.ts";
 import { type CompiledQuery, compileQuery } from "./query/compile.ts";
 import { intentOf } from "./query/intent.ts";
 import { documentsWithPhrases, scoreDocuments } from "./query/phrases.ts";
+import type { SynonymSettings } from "./query/synonyms.ts";
 import { RANKING } from "./ranking/constants.ts";
 import { type RankedDocument, rescore, type ScoreExplanation } from "./ranking/rescore.ts";
 import { type Factors, factorsOf, type PathPreferences, standingAlone } from "./ranking/standing.ts";
@@ -35,8 +36,8 @@ export type SearchSettings = {
   readonly profile: AnalyzerProfile;
   readonly ranking: RankingSettings;
   readonly snippet: SnippetSettings;
-  /** Whether to search also for words that documentation uses for those of the query (a small fixed list). */
-  readonly synonyms: boolean;
+  /** Words that are also searched for when another one is typed. */
+  readonly synonyms: SynonymSettings;
   /** Pages that stand before or behind others, by their paths. */
   readonly preferences: PathPreferences;
   /** The attributes of documents that do not tell their own. */

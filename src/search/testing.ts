@@ -14,6 +14,7 @@ export { scanLines } from "./document/blocks.ts";
 export { SLUG_STYLES, Slugs } from "./document/slugs.ts";
 export { FieldScorer, inverseDocumentFrequency } from "./field-score.ts";
 export { parseQuery } from "./query/compile.ts";
+export type { SynonymSettings } from "./query/synonyms.ts";
 export { RANKING, weightsFor } from "./ranking/constants.ts";
 export { kindOf, type TextKind } from "./reading/kinds.ts";
 export { cleanDocument, readDocuments } from "./reading/read-document.ts";

@@ -44,7 +44,7 @@ export const DEFAULT_SEARCH: SearchSettings = {
     },
   },
   snippet: { style: "plain", fragmentChars: 240, maxFragments: 2, contextChars: 120 },
-  synonyms: false,
+  synonyms: { abbreviations: true, groups: [], oneWay: {} },
   preferences: { boost: [], deboost: [] },
   assumed: { language: "", version: "" },
 };

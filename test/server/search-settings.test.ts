@@ -27,6 +27,9 @@ const SETTINGS: readonly (readonly [name: string, search: object, query: string]
   ["snippet.fragment_char_limit", { snippet: { fragment_char_limit: 80 } }, "lantern"],
   ["snippet.max_fragments", { snippet: { max_fragments: 1, fragment_char_limit: 80 } }, "lantern wick burns"],
   ["snippet.surrounding_context_chars", { snippet: { surrounding_context_chars: 40 } }, "lantern"],
+  ["synonyms.abbreviations", { synonyms: { abbreviations: false } }, "arg"],
+  ["synonyms.groups", { synonyms: { groups: [["lamp", "lantern"]] } }, "lamp"],
+  ["synonyms.one_way", { synonyms: { one_way: { luminaire: ["lantern"] } } }, "luminaire"],
 ];
 /** What the setting is compared with, where that is not the default. */
 const BASES: Readonly<Record<string, object>> = {

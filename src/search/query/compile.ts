@@ -6,7 +6,9 @@ import { inverseDocumentFrequency } from "../field-score.ts";
 import { RANKING } from "../ranking/constants.ts";
 import type { IndexReader, TermEntry, WeightedTerm } from "../types.ts";
 import { deriveTerms, type TypedTerm } from "./derived-terms.ts";
-import { isQuestion, QUESTION_WORDS, synonymsOf } from "./word-lists.ts";
+import type { Phrase, PhraseTerm } from "./phrases.ts";
+import { type SynonymSettings, synonymsFor } from "./synonyms.ts";
+import { isQuestion, QUESTION_WORDS } from "./word-lists.ts";
 
 /** A query's term with the data for the second phase. */
 export type QueryTerm = WeightedTerm & {
@@ -19,12 +21,6 @@ export type QueryTerm = WeightedTerm & {
   /** The typed form, an index into `entry.forms`; -1 when the index has only other forms. */
   readonly typedForm: number;
 };
-
-/** A term of a quoted phrase, at its offset in the phrase. */
-export type PhraseTerm = { readonly entry: TermEntry; readonly form: number; readonly offset: number };
-
-/** The ways in which a phrase may appear in a text; empty when one of its words is not in the index. */
-export type Phrase = readonly (readonly PhraseTerm[])[];
 
 export type CompiledQuery = {
   /** The query's terms that the index holds, each once. */
@@ -44,7 +40,7 @@ export type CompiledQuery = {
 export type QueryOptions = {
   /** Whether only words as typed count: no stems, synonyms or corrections. */
   readonly wordMatch: boolean;
-  readonly synonyms: boolean;
+  readonly synonyms: SynonymSettings;
   /** The corpus that the weights of the terms are taken from; null for that of the index alone. */
   readonly corpus: Corpus | null;
   /** When the search must end, on the clock of `performance.now()`, in ms. */
@@ -155,7 +151,8 @@ class QueryBuilder {
     const derived = deriveTerms([...this.#typed.values()], {
       corpus: corpus ?? corpusOf([this.#reader]),
       weightOf: (documents) => this.#weightOf(documents),
-      synonymsOf: (form) => (synonyms ? synonymsOf(form).map((synonym) => this.#analyser.stem(synonym)) : []),
+      stem: (form) => this.#analyser.stem(form),
+      synonyms: synonymsFor(synonyms, this.#analyser),
       deadline,
     });
     for (const { term, weight, position, isLeaf } of derived) {

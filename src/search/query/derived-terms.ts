@@ -1,4 +1,5 @@
 import type { Corpus } from "../corpus.ts";
+import { MAX_PHRASE_WORDS, type Synonyms, type TermPhrase } from "./synonyms.ts";
 
 /** A term of a query as it was typed, whether or not an index holds it. */
 export type TypedTerm = {
@@ -25,19 +26,22 @@ export type Derivation = {
   readonly corpus: Corpus;
   /** The weight of a term in so many documents. */
   readonly weightOf: (documents: number) => number;
-  /** The terms that mean the same as a word; empty for most words. */
-  readonly synonymsOf: (form: string) => readonly string[];
+  /** The term of a folded word. */
+  readonly stem: (form: string) => string;
+  readonly synonyms: readonly Synonyms[];
   readonly deadline: number;
 };
 
-// A corrected word may be wrong after all, a word that goes on may be another one, and nobody typed a synonym.
-const CORRECTED_WEIGHT = 0.7;
-const CONTINUED_WEIGHT = 0.8;
-/** That of a continuation of a word that is in the corpus itself. */
-const KNOWN_WEIGHT = 0.24;
-const SYNONYM_WEIGHT = 0.3;
+/**
+ * The factors of what stands for a word that no document holds: a correction may be wrong after all, and a
+ * word that goes on may be another one.
+ */
+const UNKNOWN = { corrected: 0.7, continued: 0.8, synonym: 0.8, split: 0.8 } as const;
 
-/** A word in fewer documents than this may be the beginning of another one. */
+/** The factors where documents hold the word itself. */
+const KNOWN = { continued: 0.24, synonym: 0.15, split: 0.24, joined: 0.24 } as const;
+
+/** A word in fewer documents than this may be the beginning of another one, or two words in one. */
 const FEW_DOCUMENTS = 10;
 
 /**
@@ -48,41 +52,85 @@ const FEW_DOCUMENTS = 10;
 const AFTER_ALL_OTHERS = 1e-4;
 
 /**
- * The terms that stand for those of a query: corrections, continuations of its last word, synonyms. They are
- * chosen by what the whole corpus holds, so that the choice is the same in each of its indexes.
+ * The terms that stand for those of a query: corrections, continuations of its last word, synonyms, words
+ * that are written together or apart. They are chosen by what the whole corpus holds, so that the choice is
+ * the same in each of its indexes.
  * @throws Failure `timeout`
  */
 export function deriveTerms(typed: readonly TypedTerm[], derivation: Derivation): readonly DerivedTerm[] {
-  const isOneWord = typed.filter(({ isLeaf }) => isLeaf).length === 1;
+  const leaves = typed.filter(({ isLeaf }) => isLeaf).sort((a, b) => a.position - b.position);
+  const isOneWord = leaves.length === 1;
   const known = new Set(typed.map(({ term }) => term));
   const best = new Map<string, DerivedTerm>();
-  for (const word of typed) {
-    for (const { term, factor, isLeaf } of derivedFrom(word, derivation)) {
-      if (known.has(term)) continue;
-      const own = derivation.weightOf(derivation.corpus.documentFrequency(term));
-      const weight = word.documents === 0 ? own : Math.min(own, word.weight);
-      const shown = isOneWord && word.documents > 0 ? AFTER_ALL_OTHERS : 1;
-      const found = { term, weight: weight * factor * shown, position: word.position, isLeaf };
-      if (found.weight > (best.get(term)?.weight ?? 0)) best.set(term, found);
+  const add = (words: readonly TypedTerm[], candidates: readonly Candidate[]): void => {
+    const isKnown = words.every(({ documents }) => documents > 0);
+    for (const { term, factor, isLeaf, place = 0 } of candidates) {
+      const documents = known.has(term) ? 0 : derivation.corpus.documentFrequency(term);
+      if (documents === 0) continue;
+      const own = derivation.weightOf(documents);
+      const least = isKnown ? Math.min(own, ...words.map(({ weight }) => weight)) : own;
+      const weight = least * factor * (isOneWord && isKnown ? AFTER_ALL_OTHERS : 1);
+      const position = words[0]!.position + place;
+      if (weight > (best.get(term)?.weight ?? 0)) best.set(term, { term, weight, position, isLeaf });
+    }
+  };
+  for (const word of typed) add([word], derivedFrom(word, derivation));
+  for (let from = 0; from + 1 < leaves.length; from++) {
+    for (let count = 2; count <= MAX_PHRASE_WORDS; count++) {
+      const words = neighbours(leaves, from, count);
+      if (words.length === count) add(words, derivedFromNeighbours(words, derivation));
     }
   }
   return [...best.values()];
 }
 
-type Candidate = { readonly term: string; readonly factor: number; readonly isLeaf: boolean };
+type Candidate = {
+  readonly term: string;
+  readonly factor: number;
+  /** Whether it takes the word's place among the leaves, where the index holds none. */
+  readonly isLeaf: boolean;
+  /** Its place behind the word's position, below 1. */
+  readonly place?: number;
+};
+
+const neighbours = (leaves: readonly TypedTerm[], from: number, count: number): readonly TypedTerm[] =>
+  leaves
+    .slice(from, from + count)
+    .filter(({ position }, index) => position === leaves[from]!.position + index);
 
 function derivedFrom(word: TypedTerm, derivation: Derivation): readonly Candidate[] {
-  const { form, isLeaf, documents } = word;
+  const { isLeaf, documents } = word;
+  const isUnknown = documents === 0;
+  const synonyms = synonymsOf([word], derivation);
   // A whole identifier that is known is what somebody wanted.
   const mayGoOn = word.isUnfinished && documents < (isLeaf ? FEW_DOCUMENTS : 1);
   const continued = mayGoOn ? continuations(word, derivation) : [];
-  const corrected = isLeaf && documents === 0 && continued.length === 0 ? correction(form, derivation) : [];
-  const synonyms = isLeaf ? derivation.synonymsOf(form) : [];
-  return [
-    ...continued,
-    ...corrected,
-    ...synonyms.map((term) => ({ term, factor: SYNONYM_WEIGHT, isLeaf: false })),
-  ];
+  const parts = isLeaf && documents < FEW_DOCUMENTS ? splitWord(word, derivation) : [];
+  const others = [...synonyms, ...continued, ...parts];
+  return isLeaf && isUnknown && others.length === 0 ? correction(word, derivation) : others;
+}
+
+function derivedFromNeighbours(words: readonly TypedTerm[], derivation: Derivation): readonly Candidate[] {
+  const synonyms = synonymsOf(words, derivation);
+  if (words.length > 2) return synonyms;
+  const joined = words.map(({ form }) => form).join("");
+  return [...synonyms, { term: derivation.stem(joined), factor: KNOWN.joined, isLeaf: false }];
+}
+
+function synonymsOf(words: readonly TypedTerm[], { synonyms, corpus }: Derivation): Candidate[] {
+  const key = words.map(({ term }) => term);
+  const isUnknown = words.some(({ documents }) => documents === 0);
+  const factor = isUnknown ? UNKNOWN.synonym : KNOWN.synonym;
+  const isHeld = (phrase: TermPhrase) => phrase.every((term) => corpus.documentFrequency(term) > 0);
+  const phrases = synonyms.flatMap((table) => table.of(key)).filter(isHeld);
+  return phrases.flatMap((phrase, number) =>
+    phrase.map((term, place) => ({
+      term,
+      factor: factor / phrase.length,
+      isLeaf: words.length === 1 && words[0]!.isLeaf && isUnknown && number === 0,
+      place: place / phrase.length,
+    })),
+  );
 }
 
 /** The less is missing of a term, the more it counts; only the most frequent one counts for distances. */
@@ -90,15 +138,34 @@ function continuations(
   { form, isLeaf, documents }: TypedTerm,
   { corpus, deadline }: Derivation,
 ): Candidate[] {
-  const most = documents > 0 ? KNOWN_WEIGHT : CONTINUED_WEIGHT;
-  return corpus.continuations(form, deadline).map((term, place) => ({
+  const most = documents > 0 ? KNOWN.continued : UNKNOWN.continued;
+  return corpus.continuations(form, deadline).map((term, number) => ({
     term,
     factor: most * Math.min(1, form.length / term.length),
-    isLeaf: isLeaf && documents === 0 && place === 0,
+    isLeaf: isLeaf && documents === 0 && number === 0,
   }));
 }
 
-function correction(form: string, { corpus }: Derivation): Candidate[] {
+function correction({ form }: TypedTerm, { corpus }: Derivation): Candidate[] {
   const found = corpus.correct(form);
-  return found ? [{ term: found.term, factor: CORRECTED_WEIGHT ** found.edits, isLeaf: true }] : [];
+  return found ? [{ term: found.term, factor: UNKNOWN.corrected ** found.edits, isLeaf: true }] : [];
+}
+
+const SHORTEST_PART = 2;
+const LONGEST_SPLIT = 24;
+
+/** Two words that documents have next to each other and that make up this one: `login` may be `log in`. */
+function splitWord({ form, documents }: TypedTerm, { corpus, stem, deadline }: Derivation): Candidate[] {
+  if (form.length > LONGEST_SPLIT || !/^\p{L}+$/u.test(form)) return [];
+  const factor = documents > 0 ? KNOWN.split : UNKNOWN.split;
+  let most = 0;
+  let best: readonly string[] = [];
+  for (let at = SHORTEST_PART; at + SHORTEST_PART <= form.length; at++) {
+    const parts = [form.slice(0, at), form.slice(at)].map((part) => ({ form: part, term: stem(part) }));
+    const together = corpus.documentsWithPhrase(parts, deadline);
+    if (together <= most) continue;
+    most = together;
+    best = parts.map(({ term }) => term);
+  }
+  return best.map((term, number) => ({ term, factor, isLeaf: documents === 0, place: number / 2 }));
 }

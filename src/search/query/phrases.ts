@@ -8,9 +8,15 @@ import {
   NO_DOCUMENT,
   type Postings,
   type ScoredDocument,
+  type TermEntry,
   type WeightedTerm,
 } from "../types.ts";
-import type { Phrase, PhraseTerm } from "./compile.ts";
+
+/** A term of a quoted phrase, at its offset in the phrase. */
+export type PhraseTerm = { readonly entry: TermEntry; readonly form: number; readonly offset: number };
+
+/** The ways in which a phrase may appear in a text; empty when one of its words is not in the index. */
+export type Phrase = readonly (readonly PhraseTerm[])[];
 
 /**
  * The documents that contain all phrases, each word in its form and place, in ascending order.

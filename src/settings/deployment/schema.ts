@@ -105,6 +105,11 @@ const { snippet: SNIPPET } = DEFAULT_SEARCH;
 
 const boost = (preset: number) => v.optional(decimal(0, 5), preset);
 
+const SYNONYM = "be one to four words of at most 64 characters each";
+const synonym = v.pipe(v.string(SYNONYM), v.regex(/^\s*\S{1,64}(?:\s+\S{1,64}){0,3}\s*$/, SYNONYM));
+const synonymList = (least: number, expected: string) =>
+  v.pipe(v.array(synonym, "be a list of words"), v.minLength(least, expected));
+
 const search = v.strictObject({
   enabled: flag(true),
   engine: v.optional(oneOf(["bm25"]), "bm25"),
@@ -138,6 +143,20 @@ const search = v.strictObject({
       fragment_char_limit: v.optional(whole(80, 2000), SNIPPET.fragmentChars),
       max_fragments: v.optional(whole(1, 5), SNIPPET.maxFragments),
       surrounding_context_chars: v.optional(whole(40, 800), SNIPPET.contextChars),
+    }),
+    {},
+  ),
+  synonyms: v.optional(
+    v.strictObject({
+      abbreviations: flag(DEFAULT_SEARCH.synonyms.abbreviations),
+      groups: v.optional(
+        v.array(synonymList(2, "hold two words or more"), "be a list of lists of words"),
+        [],
+      ),
+      one_way: v.optional(
+        v.record(synonym, synonymList(1, "hold one word or more"), "be an object of lists of words"),
+        {},
+      ),
     }),
     {},
   ),

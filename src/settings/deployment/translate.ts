@@ -114,7 +114,11 @@ function toSearch({ search: file, boost, deboost, version }: TenantFile): Tenant
       maxFragments: file.snippet.max_fragments,
       contextChars: file.snippet.surrounding_context_chars,
     },
-    synonyms: DEFAULT_SEARCH.synonyms,
+    synonyms: {
+      abbreviations: file.synonyms.abbreviations,
+      groups: file.synonyms.groups,
+      oneWay: file.synonyms.one_way,
+    },
     preferences: { boost, deboost },
     assumed: { ...DEFAULT_SEARCH.assumed, version: version ?? "" },
   };

@@ -50,6 +50,8 @@ async function together<T>(
 }
 
 const word = fc.constantFrom(
+  "db",
+  "database",
   "river",
   "rivers",
   "mill",
@@ -90,6 +92,11 @@ const query = fc.oneof(
     "w",
     "g",
     "mi",
+    "db",
+    "database gate",
+    "river db mill",
+    "rivermill",
+    "water gate river mill",
     "gate wate",
     "mill slui",
     "sluic weir riv",

@@ -133,15 +133,6 @@ describe("settings", () => {
     );
   });
 
-  test("synonyms find the other word only when they are switched on", async () => {
-    await using index = await openFixture([
-      page("a", "x", "Remove the folder."),
-      page("b", "y", "Unrelated."),
-    ]);
-    expect(rankIn(index.segment, "delete")).toEqual([]);
-    expect(paths(rankIn(index.segment, "delete", { settings: { synonyms: true } }))).toEqual(["a"]);
-  });
-
   test("the size limits the number of hits", async () => {
     await using index = await openFixture(["a", "b", "c"].map((name) => page(name, "Mill", "A mill.")));
     expect(searchIn(index.segment, "mill", { options: { size: 2 } })).toHaveLength(2);

@@ -296,6 +296,29 @@ describe("an invalid deployment file is refused with", () => {
       ],
     ],
     [
+      "synonyms that are empty, too long or alone",
+      tenants({
+        ...folder,
+        search: {
+          synonyms: {
+            groups: [["a", ""], ["alone"], ["w".repeat(65), "b"], "c"],
+            one_way: { js: [], " ": ["x"], "one two three four five": ["y"] },
+            abbreviations: 1,
+          },
+        },
+      }),
+      [
+        "tenants[0].search.synonyms.abbreviations: must be true or false, not 1",
+        'tenants[0].search.synonyms.groups[0][1]: must be one to four words of at most 64 characters each, not ""',
+        "tenants[0].search.synonyms.groups[1]: must hold two words or more, not a list",
+        `tenants[0].search.synonyms.groups[2][0]: must be one to four words of at most 64 characters each, not "${"w".repeat(65)}"`,
+        'tenants[0].search.synonyms.groups[3]: must be a list of words, not "c"',
+        "tenants[0].search.synonyms.one_way.js: must hold one word or more, not a list",
+        'tenants[0].search.synonyms.one_way[" "]: must be one to four words of at most 64 characters each, not " "',
+        'tenants[0].search.synonyms.one_way["one two three four five"]: must be one to four words of at most 64 characters each, not "one two three four five"',
+      ],
+    ],
+    [
       "test queries of other kinds",
       tenants({ ...folder, test_queries: { natural: "how?", word: [] } }),
       [
