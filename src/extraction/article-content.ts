@@ -13,9 +13,8 @@ import {
 import type { ContentElement } from "./document/tree.ts";
 import { toText } from "./document/write/text.ts";
 import type { JsonLdObject } from "./metadata/declared.ts";
-import { ElementFlag, type PageModel, type ScannedPage } from "./page/page-model.ts";
-import { Tag } from "./page/tags.ts";
-import { TextStat } from "./page/word-stats.ts";
+import { ElementFlag, type PageModel, type ScannedPage, Tag, tagsNamed } from "./page/page-model.ts";
+import { statOf, TextStat } from "./page/word-stats.ts";
 import { type Recovered, recoverContent } from "./recovery.ts";
 import { foldForComparison } from "./text.ts";
 import type { ContentAnchor, ExtractionOptions, PageType } from "./types.ts";
@@ -171,10 +170,11 @@ function isTopHeading({ tag, parent }: PageModel, element: number): boolean {
 const FEWEST_EXCERPT_WORDS = 10;
 
 /** The first paragraph of the content, for an excerpt where the page offers none. */
-function firstParagraph({ blocks, tag }: PageModel, chosen: Int32Array): string | null {
+function firstParagraph(model: PageModel, chosen: Int32Array): string | null {
+  const { blocks, tag } = model;
   for (const block of chosen) {
     const isParagraph = tag[blocks.element[block]!] !== Tag.li && (blocks.flags[block]! & NO_PROSE) === 0;
-    const words = blocks.stats[block * TextStat.count + TextStat.words]!;
+    const words = statOf(model, block, TextStat.words);
     if (isParagraph && words >= FEWEST_EXCERPT_WORDS) return blocks.text[block]!;
   }
   return null;
@@ -256,7 +256,7 @@ function idOf({ html, names, idId, tag, openStart, openEnd }: PageModel, element
 
 const NAME = /\sname\s{0,3}=\s{0,3}(?:"([^"]{1,200})"|'([^']{1,200})'|([^\s"'>]{1,200}))/i;
 
-const HEADINGS: ReadonlySet<number> = new Set([Tag.h1, Tag.h2, Tag.h3, Tag.h4, Tag.h5, Tag.h6]);
+const HEADINGS = tagsNamed("h1 h2 h3 h4 h5 h6");
 
 /** The heading that a block stands in, else its own element. */
 function headingOf({ tag, parent, blocks }: PageModel, block: number): number {

@@ -8,7 +8,7 @@ import { type Metadata, readMetadata } from "./metadata.ts";
 import type { ScannedPage } from "./page/page-model.ts";
 import { htmlOfXhtml, readPage } from "./page/read-page.ts";
 import { scanPage } from "./page/scan.ts";
-import { tidyValue } from "./text.ts";
+import { countWords, tidyValue, unmatchedExclusion, warningsFor } from "./text.ts";
 import { extractMarkdown, extractPlainText } from "./text-body.ts";
 import type {
   Article,
@@ -18,7 +18,6 @@ import type {
   ExtractionTask,
   MetadataSource,
 } from "./types.ts";
-import { countWords, unmatchedExclusion, warningsFor } from "./words.ts";
 
 /** Extracts a body of any kind; throws as `extractHtml` of `pool.ts`. */
 export function extractBody({ kind, body, url, options }: ExtractionTask): Promise<Extraction> {

@@ -1,5 +1,6 @@
 export { composeDocument, composeHtml, composeMarkdown } from "./compose.ts";
 export { createExtractor, type Extractor, extractBody, withSmallPagesHere } from "./pool.ts";
+export { unmatchedExclusion } from "./text.ts";
 export {
   type Article,
   type BodyKind,
@@ -12,4 +13,3 @@ export {
   PAGE_TYPES,
   type Rendering,
 } from "./types.ts";
-export { unmatchedExclusion } from "./words.ts";

@@ -1,18 +1,28 @@
 import { isRecord } from "../base/json.ts";
 import { type PageUrl, resolveHref } from "../urls/index.ts";
+import { loadTrees, predict, type Trees } from "./classification/trees.ts";
 import { pixels } from "./links.ts";
+import { BYLINE_FEATURES, computeBylineFeatures, groupByName } from "./metadata/byline-features.ts";
+import { findBylineMentions } from "./metadata/byline-mentions.ts";
 import {
-  chooseByline,
-  chooseDates,
-  chooseTitle,
-  describeBylines,
-  describeDates,
-  describeTitles,
-} from "./metadata/choose.ts";
+  computeDateFeatures,
+  DATE_FEATURES,
+  groupByDay,
+  MODIFIED_KINDS,
+  mayBePublication,
+} from "./metadata/date-features.ts";
+import { type DateMention, findDateMentions, saysModified, sourceOfKind } from "./metadata/date-mentions.ts";
 import { firstOf, type Sourced, textOf } from "./metadata/declared.ts";
 import { type MetadataInput, type MetadataPage, viewPage } from "./metadata/metadata-page.ts";
+import { BYLINE_TREES, DATE_TREES, TITLE_TREES } from "./metadata/metadata-trees.ts";
+import {
+  computeTitleFeatures,
+  findTitleCandidates,
+  TITLE_FEATURES,
+  type TitleCandidate,
+} from "./metadata/title-features.ts";
 import type { PageFacts } from "./page/page-model.ts";
-import { detached, foldForComparison, tidyValue } from "./text.ts";
+import { detached, foldedWords, foldForComparison, shareIn, tidyValue } from "./text.ts";
 import type { Article, MetadataSource } from "./types.ts";
 
 /** The language in `sources` is null here, because it is found in the content later. */
@@ -200,3 +210,132 @@ function readSection({ jsonLd, meta }: MetadataPage): Sourced | null {
   const named = firstOf(meta, ["article:section", "parsely-section", "dc.subject.section"]);
   return named === null ? null : { value: tidyValue(named), source: "meta" };
 }
+
+/**
+ * The least share of the odds that a publication date needs. Out of fold, dates at this threshold are right on 87 %
+ * of the pages that have one, and 8 % of those without one get one.
+ */
+const pickDate = picker(DATE_TREES, DATE_FEATURES.length, 0.28);
+
+/**
+ * The days on which a page may have been published, with a row of `DATE_FEATURES` for each, and every date that the
+ * page mentions.
+ */
+export function describeDates(page: MetadataPage, titleBlock: number) {
+  const mentions = findDateMentions(page, titleBlock);
+  const all = groupByDay(mentions);
+  const days = all.filter(mayBePublication);
+  return { days, rows: computeDateFeatures(days, { page, all, titleBlock }), mentions };
+}
+
+/** Chooses the dates of publication and of the last change; null rather than a guess. */
+function chooseDates({ days, rows, mentions }: ReturnType<typeof describeDates>): {
+  readonly published: Sourced | null;
+  readonly modified: Sourced | null;
+} {
+  const chosen = days[pickDate(rows)];
+  const published = chosen ? mostPrecise(chosen.mentions) : null;
+  const modified = lastChange(mentions);
+  // A page cannot change before it is published, so one of the two dates is wrong.
+  const isOrdered = !published || !modified || modified.value.slice(0, 10) >= published.value.slice(0, 10);
+  return {
+    published: published && sourced(published),
+    modified: modified && isOrdered ? sourced(modified) : null,
+  };
+}
+
+const sourced = ({ value, kind }: DateMention): Sourced => ({ value, source: sourceOfKind(kind) });
+
+function lastChange(mentions: readonly DateMention[]): DateMention | null {
+  for (const kind of MODIFIED_KINDS) {
+    const found = mentions.find((mention) => mention.kind === kind);
+    if (found) return found;
+  }
+  return (
+    mentions.find(({ kind, shown }) => kind !== "ambiguous" && saysModified(shown?.before ?? "")) ?? null
+  );
+}
+
+/** The kinds that give the day of publication, the most reliable first. */
+const BY_TRUST: readonly string[] =
+  `jsonLdPublished metaPublished timePublished jsonLdPagePublished jsonLdCreated
+  timeCreated time metaOther text ambiguous url state timeModified jsonLdModified metaModified`.split(/\s+/);
+
+const mostPrecise = (mentions: readonly DateMention[]): DateMention | null =>
+  [...mentions].sort((one, other) => BY_TRUST.indexOf(one.kind) - BY_TRUST.indexOf(other.kind))[0] ?? null;
+
+const pickTitle = picker(TITLE_TREES, TITLE_FEATURES.length, 0);
+
+/**
+ * The candidates for a page's title, with a row of `TITLE_FEATURES` for each, and the block of the heading that
+ * matches the page's title best; -1 when no heading comes close.
+ */
+export function describeTitles(page: MetadataPage) {
+  const candidates = findTitleCandidates(page);
+  return {
+    candidates,
+    rows: computeTitleFeatures(candidates, page),
+    block: titleBlock(page, candidates),
+  };
+}
+
+/** Chooses the likeliest title; null when the page has no candidate. */
+const chooseTitle = ({ candidates, rows }: ReturnType<typeof describeTitles>): TitleCandidate | null =>
+  candidates[pickTitle(rows)] ?? null;
+
+// A rule finds this block, not the trees, so that features measured from it do not depend on the trees.
+function titleBlock({ facts, places }: MetadataPage, candidates: readonly TitleCandidate[]): number {
+  const said = foldedWords(facts.title);
+  const headings = candidates.filter(({ element }) => element >= 0);
+  const agreeing = headings.find(({ text }) => shareIn(foldedWords(text), said) >= 0.5) ?? headings[0];
+  if (agreeing) return places.blockOf(agreeing.element);
+  const folded = candidates[0]?.folded;
+  const { text, count } = places.model.blocks;
+  const end = Math.min(Math.max(places.first, 0) + 10, count);
+  for (let block = Math.max(0, places.first - 40); block < end; block++) {
+    if (text[block]!.length < 400 && foldForComparison(text[block]!) === folded) return block;
+  }
+  return -1;
+}
+
+/**
+ * The least share of the odds that a byline needs. Out of fold, bylines at this threshold are right on 81 % of the
+ * pages that have one, and 9 % of those without one get one.
+ */
+const pickByline = picker(BYLINE_TREES, BYLINE_FEATURES.length, 0.2);
+
+/** The candidates for a page's byline, with a row of `BYLINE_FEATURES` for each. */
+export function describeBylines(page: MetadataPage, titleBlock: number) {
+  const candidates = groupByName(findBylineMentions(page, titleBlock));
+  return { candidates, rows: computeBylineFeatures(candidates, page, titleBlock) };
+}
+
+/** Chooses the byline that names who wrote the content; null rather than a guess. */
+function chooseByline({ candidates, rows }: ReturnType<typeof describeBylines>): Sourced | null {
+  const chosen = candidates[pickByline(rows)];
+  return chosen ? { value: chosen.name, source: chosen.source } : null;
+}
+
+/**
+ * Makes the function that takes a row of numbers for each candidate and returns the number of the likeliest one, or
+ * -1 when none reaches the threshold. A candidate's odds are weighed against those of all others and of none being
+ * right, which are 1. The trees are decoded when a page first needs them.
+ * @param threshold least share of the odds, 0–1
+ */
+function picker(base64: string, width: number, threshold: number): (rows: Float32Array) => number {
+  let trees: Trees | null = null;
+  return (rows) => {
+    trees ??= loadTrees(base64, width);
+    const p = predict(trees, rows);
+    let best = -1;
+    let allOdds = 1;
+    for (let index = 0; index < p.length; index++) {
+      allOdds += oddsOf(p[index]!);
+      if (best < 0 || p[index]! > p[best]!) best = index;
+    }
+    return best >= 0 && oddsOf(p[best]!) >= threshold * allOdds ? best : -1;
+  };
+}
+
+/** A probability of 1 was rounded to 32 bits. */
+const oddsOf = (p: number): number => p / Math.max(1 - p, 1e-7);

@@ -6,9 +6,15 @@ import type { Block, ContentDocument } from "./document/model.ts";
 import { toMarkdown } from "./document/write/markdown.ts";
 import { linksOf } from "./links.ts";
 import { scanPage } from "./page/scan.ts";
-import { foldForComparison, removeInvisible, tidyValue } from "./text.ts";
+import {
+  countWords,
+  foldForComparison,
+  removeInvisible,
+  tidyValue,
+  unmatchedExclusion,
+  warningsFor,
+} from "./text.ts";
 import type { Article, Extraction, ExtractionOptions, Link } from "./types.ts";
-import { countWords, unmatchedExclusion, warningsFor } from "./words.ts";
 
 /**
  * Extracts a Markdown body. The Markdown passes through, its first heading becomes the title, and the other

@@ -28,11 +28,12 @@ export { PRODUCT_TOKEN, productUserAgent, randomUserAgent } from "./http/request
 export {
   backOffDelayMs,
   type Clock,
+  displayUrl,
   isRetryableStatus,
+  isTransient,
   parseRetryAfterMs,
   systemClock,
 } from "./http/tries.ts";
-export { displayUrl, isTransient } from "./http/wire-failure.ts";
 export {
   crawlDelayMs,
   createRobotsCache,

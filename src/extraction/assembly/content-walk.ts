@@ -1,6 +1,16 @@
 import type { ContentElement } from "../document/tree.ts";
-import { ElementFlag, isInside, type PageModel } from "../page/page-model.ts";
-import { FIRST_UNKNOWN_TAG, TAG_LIMIT, Tag, TagTrait, tagId, traitsOf } from "../page/tags.ts";
+import {
+  ElementFlag,
+  FIRST_UNKNOWN_TAG,
+  isInside,
+  type PageModel,
+  TAG_LIMIT,
+  Tag,
+  TagTrait,
+  tagId,
+  tagsNamed,
+  traitsOf,
+} from "../page/page-model.ts";
 import { TreeBuilder } from "./tree-builder.ts";
 import type { WholeElements } from "./whole-elements.ts";
 
@@ -15,21 +25,17 @@ export type ChosenContent = {
 };
 
 /** The elements whose block is a paragraph of its own. */
-const PARAGRAPH_LIKE = new Set(
-  `p h1 h2 h3 h4 h5 h6 li dt dd caption td th blockquote pre figcaption summary address`
-    .split(/\s+/)
-    .map(tagId),
+const PARAGRAPH_LIKE = tagsNamed(
+  "p h1 h2 h3 h4 h5 h6 li dt dd caption td th blockquote pre figcaption summary address",
 );
 /** A picture in one of these elements belongs to the text in it. */
-const HOLDERS = new Set("figure li td th dd".split(" ").map(tagId));
+const HOLDERS = tagsNamed("figure li td th dd");
 /** These elements contain only phrases, so no paragraph fits inside. */
-const PHRASE_HOLDERS = new Set(
-  "p h1 h2 h3 h4 h5 h6 dt summary pre caption figcaption address".split(" ").map(tagId),
-);
+const PHRASE_HOLDERS = tagsNamed("p h1 h2 h3 h4 h5 h6 dt summary pre caption figcaption address");
 /** The limits beyond which nobody looks: phrases around a medium, and the length of an image's tag. */
 const MAX_PHRASES = 32;
 const MAX_SOURCE = 5000;
-const CELLS: ReadonlySet<number> = new Set([Tag.td, Tag.th]);
+const CELLS = tagsNamed("td th");
 
 /**
  * Builds a tree of the chosen blocks inside their meaningful ancestors (tables, lists, quotations, links), with the

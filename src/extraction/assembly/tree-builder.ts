@@ -8,10 +8,19 @@ import {
   textOf,
   wordsOfClass,
 } from "../document/tree.ts";
-import { ElementFlag, type PageModel, textAt } from "../page/page-model.ts";
+import {
+  ElementFlag,
+  FIRST_UNKNOWN_TAG,
+  type PageModel,
+  Tag,
+  TagTrait,
+  tagAt,
+  tagName,
+  textAt,
+  traitsOf,
+} from "../page/page-model.ts";
 import { scanPage } from "../page/scan.ts";
 import { codesOf, decodeAttribute, EntityText } from "../page/source-text.ts";
-import { FIRST_UNKNOWN_TAG, Tag, TagTrait, tagAt, tagName, traitsOf } from "../page/tags.ts";
 import { Tokenizer, type TokenSink } from "../page/tokenizer.ts";
 import { PERMALINK_SIGN } from "../text.ts";
 import { WholeElements } from "./whole-elements.ts";

@@ -1,5 +1,4 @@
-import { ElementFlag, type PageModel } from "../page/page-model.ts";
-import { Tag, tagId } from "../page/tags.ts";
+import { ElementFlag, type PageModel, Tag, tagId } from "../page/page-model.ts";
 
 const FORMULA_CLASS = /(?:^|\s)(?:katex(?:-display)?|MathJax(?:_\w+)?|mathjax|mwe-math-element)(?=\s|$)/;
 const CODE_CLASS =

@@ -1,5 +1,4 @@
-import { ElementFlag, isInside, type PageModel } from "../page/page-model.ts";
-import { Tag, tagId } from "../page/tags.ts";
+import { ElementFlag, isInside, type PageModel, Tag, tagId, tagsNamed } from "../page/page-model.ts";
 import type { WholeElements } from "./whole-elements.ts";
 
 /**
@@ -27,10 +26,8 @@ SHARES.set(Tag.table, ANY);
 const STRUCTURE_CLASS =
   /(?:^|\s)(?:(?:theme-)?admonition(?:block)?|markdown-alert|tsd-alert|custom-block|starlight-aside|callout|note|NOTE|TIP|IMPORTANT|WARNING|CAUTION|alert-(?:info|success|warning|danger)|vp-code-group|tabbed-set|theme-tabs-container|sd-tab-set|tabGroup|MathJax_Display|math)(?=\s|$)/;
 /** Something between two of these belongs to the text. */
-const PROSE = new Set(
-  "p h1 h2 h3 h4 h5 h6 ul ol dl blockquote pre table figure details".split(" ").map(tagId),
-);
-const ITEM_OWNERS = new Set("li p h3 h4 h5 h6 pre dd dt".split(" ").map(tagId));
+const PROSE = tagsNamed("p h1 h2 h3 h4 h5 h6 ul ol dl blockquote pre table figure details");
+const ITEM_OWNERS = tagsNamed("li p h3 h4 h5 h6 pre dd dt");
 /**
  * The groups of navigation, sidebars, comments, sharing, recommendations, advertising, forms and similar parts.
  */

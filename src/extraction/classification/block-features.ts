@@ -1,8 +1,7 @@
 import { type Features, features, given, joined, numbered } from "../features.ts";
 import { GROUP_COUNT } from "../page/attributes.ts";
-import { ElementFlag, type PageFacts } from "../page/page-model.ts";
-import { FIRST_UNKNOWN_TAG, Tag } from "../page/tags.ts";
-import { TextStat } from "../page/word-stats.ts";
+import { ElementFlag, FIRST_UNKNOWN_TAG, type PageFacts, Tag } from "../page/page-model.ts";
+import { statOf, TextStat } from "../page/word-stats.ts";
 import {
   COUNT_LIMITS,
   markPageWords,
@@ -273,7 +272,6 @@ type Page = {
 
 function prepare(tree: PageTree, facts: PageFacts): Page {
   const { model, candidates } = tree;
-  const { blocks } = model;
   const count = candidates.length;
   const patterns = new Int32Array(count);
   const copies = new Float32Array(count);
@@ -286,20 +284,19 @@ function prepare(tree: PageTree, facts: PageFacts): Page {
   let firstH1 = -1;
   for (let index = 0; index < count; index++) {
     const block = candidates[index]!;
-    const at = block * TextStat.count;
-    const hash = blocks.stats[at + TextStat.hashLow]!;
-    patterns[index] = patternsOf(blocks.text[block]!);
+    const hash = statOf(model, block, TextStat.hashLow);
+    patterns[index] = patternsOf(model.blocks.text[block]!);
     copiesBefore[index] = seen.get(hash) ?? 0;
     seen.set(hash, copiesBefore[index]! + 1);
     wordsBefore[index] = totalWords;
-    totalWords += blocks.stats[at + TextStat.words]!;
+    totalWords += statOf(model, block, TextStat.words);
     headingAbove[index] = heading;
     const level = headingLevel(tree, block);
     if (level > 0) heading = index;
     if (level === 1 && firstH1 < 0) firstH1 = index;
   }
   for (let index = 0; index < count; index++) {
-    copies[index] = seen.get(blocks.stats[candidates[index]! * TextStat.count + TextStat.hashLow]!)!;
+    copies[index] = seen.get(statOf(model, candidates[index]!, TextStat.hashLow))!;
   }
   return {
     tree,

@@ -1,7 +1,6 @@
 import { features, given, joined, rowsOf } from "../features.ts";
-import { ElementFlag, type PageModel, type ScannedPage } from "../page/page-model.ts";
-import { Tag, type TagId } from "../page/tags.ts";
-import { TextStat } from "../page/word-stats.ts";
+import { ElementFlag, type PageModel, type ScannedPage, Tag, tagsNamed } from "../page/page-model.ts";
+import { statOf, TextStat } from "../page/word-stats.ts";
 import { type Favor, PAGE_TYPES, type PageType } from "../types.ts";
 import { BLOCK_FEATURES, BLOCK_HINTS, computeBlockFeatures } from "./block-features.ts";
 import { BLOCK_TREES, CONFIDENCE_TREES, CONTEXT_TREES, TYPE_TREES } from "./block-trees.ts";
@@ -15,7 +14,7 @@ import { keepBlocks, type MainPart } from "./keep-blocks.ts";
 import { computePageFeatures, PAGE_FEATURES } from "./page-features.ts";
 import { buildPageTree, type PageTree } from "./page-tree.ts";
 import { loadTrees, plateauOf, predict, type Trees } from "./trees.ts";
-import { computeWordSums, decodeWordWeights, type WordWeights } from "./word-sums.ts";
+import { computeWordSums, decodeWordWeights } from "./word-sums.ts";
 import { WORD_WEIGHTS } from "./word-weights.ts";
 
 /** The result of classifying a page's blocks. */
@@ -35,43 +34,30 @@ export type Choice = {
   readonly mainPart: MainPart | null;
 };
 
-/** The trees and weights of one training. */
-type Models = {
-  readonly blocks: Trees;
-  readonly context: Trees;
-  readonly types: readonly Trees[];
-  readonly confidence: Trees;
-  readonly words: WordWeights;
-};
+/** Reads the trees and weights of the training. @throws Error for trees of other features than this code computes */
+const readModels = () => ({
+  blocks: loadTrees(BLOCK_TREES, BLOCK_FEATURES.length, BLOCK_HINTS),
+  context: loadTrees(CONTEXT_TREES, CONTEXT_FEATURES.length + PAGE_TYPES.length, CONTEXT_HINTS),
+  types: TYPE_TREES.map((base64) => loadTrees(base64, PAGE_FEATURES.length)),
+  confidence: loadTrees(CONFIDENCE_TREES, CHOICE_FEATURES.length),
+  words: decodeWordWeights(WORD_WEIGHTS),
+});
 
-let models: Models | null = null;
+let models: ReturnType<typeof readModels> | null = null;
 
 /**
  * Chooses the content blocks of a page in two stages: first from each block and its place, then from what the first
  * stage says about everything around it. The trees come from scripts/train-extraction.
  */
-export function chooseBlocks(page: ScannedPage, url: string | null, favor: Favor): Choice {
-  models ??= readModels({
-    blocks: BLOCK_TREES,
-    context: CONTEXT_TREES,
-    types: TYPE_TREES,
-    confidence: CONFIDENCE_TREES,
-    words: WORD_WEIGHTS,
-  });
-  return chooseWith(models, page, url, favor);
-}
-
-/**
- * Chooses with other trees than the product's own. The training uses it to judge pages that its trees have not seen.
- */
-function chooseWith(models: Models, { model, facts }: ScannedPage, url: string | null, favor: Favor): Choice {
+export function chooseBlocks({ model, facts }: ScannedPage, url: string | null, favor: Favor): Choice {
+  models ??= readModels();
   const tree = buildPageTree(model);
   if (tree.candidates.length === 0)
     return { blocks: new Int32Array(0), pageType: null, confidence: 0, mainPart: null };
   if (isBarePage(tree)) return { blocks: tree.candidates, pageType: null, confidence: null, mainPart: null };
   const rows = computeBlockFeatures(tree, facts);
   const first = predict(models.blocks, rows);
-  const typeP = typesOf(models, computePageFeatures({ facts, url, rows, p: first }));
+  const typeP = typesOf(models.types, computePageFeatures({ facts, url, rows, p: first }));
   const context = computeContextFeatures(tree, first, computeWordSums(tree, models.words));
   const p = predict(models.context, withPageTypes(context, typeP));
   const { blocks: likely, mainPart } = keepBlocks(tree, { p, typeP, favor });
@@ -86,31 +72,10 @@ function chooseWith(models: Models, { model, facts }: ScannedPage, url: string |
   };
 }
 
-function typesOf({ types }: Models, features: Float32Array): Float32Array {
+function typesOf(types: readonly Trees[], features: Float32Array): Float32Array {
   const p = Float32Array.from(types, (trees) => predict(trees, features)[0]!);
   const sum = p.reduce((total, value) => total + value, 0);
   return p.map((value) => value / sum);
-}
-
-/** The models as the training writes them, see `loadTrees`. */
-type StoredModels = {
-  readonly blocks: string;
-  readonly context: string;
-  readonly types: readonly string[];
-  readonly confidence: string;
-  /** See `decodeWordWeights`. */
-  readonly words: string;
-};
-
-/** @throws Error for trees of other features than this code computes */
-function readModels({ blocks, context, types, confidence, words }: StoredModels): Models {
-  return {
-    blocks: loadTrees(blocks, BLOCK_FEATURES.length, BLOCK_HINTS),
-    context: loadTrees(context, CONTEXT_FEATURES.length + PAGE_TYPES.length, CONTEXT_HINTS),
-    types: types.map((base64) => loadTrees(base64, PAGE_FEATURES.length)),
-    confidence: loadTrees(confidence, CHOICE_FEATURES.length),
-    words: decodeWordWeights(words),
-  };
 }
 
 type ChoiceEvidence = {
@@ -155,7 +120,7 @@ function sumsOf({ tree, p, typeP, blocks }: ChoiceEvidence) {
   const { model, candidates } = tree;
   const isKept = new Uint8Array(model.blocks.count);
   for (const block of blocks) isKept[block] = 1;
-  const words = Float32Array.from(candidates, (block) => model.blocks.stats[block * TextStat.count]!);
+  const words = Float32Array.from(candidates, (block) => statOf(model, block, TextStat.words));
   const sums = { total: 0, kept: 0, keptMass: 0, uncertain: 0, dropped: 0, highest: 0 };
   for (let index = 0; index < candidates.length; index++) {
     const weight = words[index]!;
@@ -213,30 +178,10 @@ function isNamed({ blocks, parent, classId, names }: PageModel, block: number, p
 const MAX_WORDS = 200;
 const NOT_SHOWN = ElementFlag.hidden | ElementFlag.template | ElementFlag.noscript | ElementFlag.button;
 const MOSTLY_LINKS = 0.5;
-const MAIN_TAGS: ReadonlySet<TagId> = new Set([Tag.main, Tag.article]);
-const FRAME_TAGS: ReadonlySet<TagId> = new Set([
-  Tag.nav,
-  Tag.header,
-  Tag.footer,
-  Tag.aside,
-  Tag.form,
-  Tag.dialog,
-  Tag.button,
-]);
+const MAIN_TAGS = tagsNamed("main article");
+const FRAME_TAGS = tagsNamed("nav header footer aside form dialog button");
 /** Outside of a main part, text directly in a box is a message such as "Loading". */
-const TEXT_TAGS: ReadonlySet<TagId> = new Set([
-  Tag.p,
-  Tag.pre,
-  Tag.li,
-  Tag.td,
-  Tag.th,
-  Tag.dt,
-  Tag.dd,
-  Tag.blockquote,
-  Tag.h1,
-  Tag.h2,
-  Tag.h3,
-]);
+const TEXT_TAGS = tagsNamed("p pre li td th dt dd blockquote h1 h2 h3");
 
 const IN_FRAME = 1;
 const IN_MAIN = 2;
@@ -246,7 +191,8 @@ const IN_MAIN = 2;
  * visible in its main part or, without one, outside of its header, navigation, sidebar and footer.
  */
 function shortPageBlocks(tree: PageTree): Int32Array {
-  const { elementCount, parent, tag, blocks } = tree.model;
+  const { model } = tree;
+  const { elementCount, parent, tag, blocks } = model;
   const place = new Uint8Array(elementCount);
   for (let element = 0; element < elementCount; element++) {
     const around = parent[element]! < 0 ? 0 : place[parent[element]!]!;
@@ -256,10 +202,9 @@ function shortPageBlocks(tree: PageTree): Int32Array {
       place[element] = IN_FRAME;
     else place[element] = around;
   }
-  const stat = (block: number, which: number): number => blocks.stats[block * TextStat.count + which]!;
   const shown = tree.candidates.filter((block) => {
     if ((blocks.flags[block]! & NOT_SHOWN) !== 0) return false;
-    return stat(block, TextStat.linkChars) <= MOSTLY_LINKS * stat(block, TextStat.chars);
+    return statOf(model, block, TextStat.linkChars) <= MOSTLY_LINKS * statOf(model, block, TextStat.chars);
   });
   const inMain = shown.filter((block) => place[blocks.element[block]!] === IN_MAIN);
   const found =
@@ -269,7 +214,7 @@ function shortPageBlocks(tree: PageTree): Int32Array {
           const element = blocks.element[block]!;
           return place[element] === 0 && TEXT_TAGS.has(tag[element]!);
         });
-  const words = found.reduce((sum, block) => sum + stat(block, TextStat.words), 0);
+  const words = found.reduce((sum, block) => sum + statOf(model, block, TextStat.words), 0);
   return words > MAX_WORDS ? new Int32Array(0) : found;
 }
 
@@ -295,8 +240,8 @@ export function isBarePage({ model, candidates }: PageTree): boolean {
   let all = 0;
   let linked = 0;
   for (const block of candidates) {
-    all += model.blocks.stats[block * TextStat.count + TextStat.chars]!;
-    linked += model.blocks.stats[block * TextStat.count + TextStat.linkChars]!;
+    all += statOf(model, block, TextStat.chars);
+    linked += statOf(model, block, TextStat.linkChars);
   }
   return all <= SHORT_CHARS || linked <= MOST_LINKED * all;
 }

@@ -1,10 +1,10 @@
 import { each, type Features, features, given, joined } from "../features.ts";
-import { FIRST_UNKNOWN_TAG } from "../page/tags.ts";
-import { TextStat } from "../page/word-stats.ts";
+import { FIRST_UNKNOWN_TAG } from "../page/page-model.ts";
+import { statOf, TextStat } from "../page/word-stats.ts";
 import { PAGE_TYPES } from "../types.ts";
 import { headingLevel } from "./block-features.ts";
 import { COUNT_LIMITS } from "./page-signs.ts";
-import type { PageTree } from "./page-tree.ts";
+import { type PageTree, twinsKey } from "./page-tree.ts";
 import { computeRegionFeatures, REGION_FEATURES } from "./region.ts";
 import { type FeatureHints, plateauOf } from "./trees.ts";
 import { WORD_SUM_COUNT, WORD_SUMS } from "./word-sums.ts";
@@ -32,12 +32,9 @@ const FEATURES = joined<Context>(
   features({
     p: ({ p, index }) => p[index]!,
     words: ({ weight, index }) => weight[index]!,
-    linkDensity: ({ tree: { model, candidates }, index }) => {
-      const at = candidates[index]! * TextStat.count;
-      return (
-        model.blocks.stats[at + TextStat.linkChars]! / Math.max(model.blocks.stats[at + TextStat.chars]!, 1)
-      );
-    },
+    linkDensity: ({ tree: { model, candidates }, index }) =>
+      statOf(model, candidates[index]!, TextStat.linkChars) /
+      Math.max(statOf(model, candidates[index]!, TextStat.chars), 1),
     tag: ({ tree, element }) => Math.min(tree.model.tag[element]!, FIRST_UNKNOWN_TAG),
     headingLevel: ({ tree, index }) => headingLevel(tree, tree.candidates[index]!),
     pHeadingAbove: ({ p, headingAbove, index }) => (headingAbove[index]! < 0 ? -1 : p[headingAbove[index]!]!),
@@ -158,14 +155,12 @@ type Context = {
   readonly samePlace: Float32Array;
   readonly headingAbove: Int32Array;
   readonly core: number;
-  readonly signs: PageSigns;
-};
-
-type PageSigns = {
-  readonly plateau: number;
-  readonly mean: number;
-  readonly mass: number;
-  readonly shareAboveHalf: number;
+  readonly signs: {
+    readonly plateau: number;
+    readonly mean: number;
+    readonly mass: number;
+    readonly shareAboveHalf: number;
+  };
 };
 
 function prepare(tree: PageTree, p: Float32Array, wordSums: Float32Array): Context {
@@ -180,7 +175,7 @@ function prepare(tree: PageTree, p: Float32Array, wordSums: Float32Array): Conte
   let heading = -1;
   for (let index = 0; index < count; index++) {
     const block = candidates[index]!;
-    weight[index] = model.blocks.stats[block * TextStat.count + TextStat.words]!;
+    weight[index] = statOf(model, block, TextStat.words);
     weightBefore[index + 1] = weightBefore[index]! + weight[index]!;
     massBefore[index + 1] = massBefore[index]! + weight[index]! * p[index]!;
     const element = model.blocks.element[block]!;
@@ -236,17 +231,15 @@ function meanOfTwins(
   const weights = new Map<number, number>();
   const masses = new Map<number, number>();
   const means = new Float32Array(model.elementCount);
-  const keyOf = (element: number): number =>
-    ((model.parent[element]! + 1) * 4096 + model.tag[element]!) * 65536 + (model.classId[element]! & 65535);
   for (let element = 0; element < model.elementCount; element++) {
     if (blockCount[element] === 0) continue;
-    const key = keyOf(element);
+    const key = twinsKey(model, element);
     weights.set(key, (weights.get(key) ?? 0) + weightIn[element]!);
     masses.set(key, (masses.get(key) ?? 0) + massIn[element]!);
   }
   for (let element = 0; element < model.elementCount; element++) {
     if (blockCount[element] === 0) continue;
-    const key = keyOf(element);
+    const key = twinsKey(model, element);
     means[element] = masses.get(key)! / weights.get(key)!;
   }
   return means;

@@ -1,6 +1,5 @@
-import { ElementFlag, type PageModel } from "../page/page-model.ts";
-import { Tag, type TagId } from "../page/tags.ts";
-import { TextStat } from "../page/word-stats.ts";
+import { ElementFlag, type PageModel, Tag, tagsNamed } from "../page/page-model.ts";
+import { statOf, TextStat } from "../page/word-stats.ts";
 import { type Favor, PAGE_TYPES } from "../types.ts";
 import { headingLevel } from "./block-features.ts";
 import { addIntroduced, completeCards } from "./cards.ts";
@@ -31,7 +30,7 @@ const REPEAT_WORDS = 6;
  * In lists, tables and code authors repeat themselves, but not after a repeated paragraph: some pages contain
  * everything twice, for narrow and for wide screens.
  */
-const REPEATING_TAGS: ReadonlySet<TagId> = new Set([Tag.li, Tag.td, Tag.th, Tag.dd, Tag.pre]);
+const REPEATING_TAGS = tagsNamed("li td th dd pre");
 
 /**
  * Reference pages say the same about many things. When this page type is as likely as the limit, every text counts.
@@ -75,25 +74,16 @@ type Judgement = {
   readonly favor: Favor;
 };
 
-type KeptBlocks = {
-  /** The numbers of the blocks, ascending. */
-  readonly blocks: Int32Array;
-  /**
-   * The number of words in the container of the content, and how many of them are kept; null without a container.
-   */
-  readonly mainPart: MainPart | null;
-};
-
 /**
  * Selects the content blocks by their probabilities: those that reach a share of the page's own plateau, and around
  * them what their container holds. A longer text is kept in one place only, except in documentation.
+ * @returns the numbers of the blocks, ascending, and what they are of their container; null without one
  */
-export function keepBlocks(tree: PageTree, { p, typeP, favor }: Judgement): KeptBlocks {
-  const { stats } = tree.model.blocks;
-  const words = Float32Array.from(
-    tree.candidates,
-    (block) => stats[block * TextStat.count + TextStat.words]!,
-  );
+export function keepBlocks(
+  tree: PageTree,
+  { p, typeP, favor }: Judgement,
+): { readonly blocks: Int32Array; readonly mainPart: MainPart | null } {
+  const words = Float32Array.from(tree.candidates, (block) => statOf(tree.model, block, TextStat.words));
   const { plateauShare, least } = THRESHOLDS[favor];
   const best = p.reduce((most, value) => Math.max(most, value), 0);
   const isIndex = best < SURE && best >= LEAST_BEST && p.length >= FEWEST_ENTRIES;
@@ -135,7 +125,7 @@ function dropTemplates({ model, candidates }: PageTree, words: Float32Array, isC
 
 /** Counts the words of the container; each visible text counts once. */
 function measure({ model, candidates }: PageTree, region: Region, blocks: Int32Array): MainPart {
-  const { element, flags, stats, text } = model.blocks;
+  const { element, flags, text } = model.blocks;
   const isKept = new Set(blocks);
   const keptTexts = new Set(Array.from(blocks, (block) => text[block]!));
   let kept = 0;
@@ -144,7 +134,7 @@ function measure({ model, candidates }: PageTree, region: Region, blocks: Int32A
     const isShown = (flags[block]! & NOT_SHOWN) === 0 && region.isInside[element[block]!] === 1;
     // A copy of a kept text is not lost.
     if (!isKept.has(block) && (!isShown || keptTexts.has(text[block]!))) continue;
-    const words = stats[block * TextStat.count + TextStat.words]!;
+    const words = statOf(model, block, TextStat.words);
     total += words;
     if (isKept.has(block)) kept += words;
   }
@@ -204,9 +194,8 @@ function isAuthorsBlock(tree: PageTree, index: number): boolean {
   const block = candidates[index]!;
   const tag = model.tag[model.blocks.element[block]!];
   if (tag === Tag.div) return REMARK_CLASS.test(model.names[model.classId[model.blocks.element[block]!]!]!);
-  const at = block * TextStat.count;
-  const { stats } = model.blocks;
-  const isLinks = stats[at + TextStat.linkChars]! > MOSTLY_LINKS * stats[at + TextStat.chars]!;
+  const isLinks =
+    statOf(model, block, TextStat.linkChars) > MOSTLY_LINKS * statOf(model, block, TextStat.chars);
   // A heading announces its section.
   return tag !== Tag.p || !isLinks || (index > 0 && headingLevel(tree, tree.candidates[index - 1]!) > 0);
 }
@@ -224,7 +213,7 @@ function followsText(tree: PageTree, isChosen: Uint8Array, index: number): boole
   const around = parent[blocks.element[before]!];
   return (
     tag[element] === Tag.div &&
-    blocks.stats[block * TextStat.count + TextStat.linkChars] === 0 &&
+    statOf(tree.model, block, TextStat.linkChars) === 0 &&
     (isChosen[index - 1] === 1 || headingLevel(tree, before) > 0) &&
     (around === element || (around === parent[element] && classId[element] === 0))
   );
@@ -290,7 +279,7 @@ function parentOf({ blocks, parent, tag }: PageModel, block: number): number {
   return holder >= 0 && tag[holder] === Tag.body ? -1 : holder;
 }
 
-/** What systems of documentation set around the text on each page, which the trees take for content. */
+// What systems of documentation set around the text on each page is content to the trees.
 
 const MOST_WORDS = 8;
 const FURNITURE_LINKS = 0.9;
@@ -314,10 +303,10 @@ function dropFurniture(tree: PageTree, isChosen: Uint8Array): void {
 }
 
 function isEditLink(model: PageModel, block: number): boolean {
-  const { stats, text, firstText } = model.blocks;
-  const at = block * TextStat.count;
-  if (stats[at + TextStat.words]! > MOST_WORDS) return false;
-  if (stats[at + TextStat.linkChars]! < FURNITURE_LINKS * stats[at + TextStat.chars]!) return false;
+  const { text, firstText } = model.blocks;
+  if (statOf(model, block, TextStat.words) > MOST_WORDS) return false;
+  if (statOf(model, block, TextStat.linkChars) < FURNITURE_LINKS * statOf(model, block, TextStat.chars))
+    return false;
   if (EDIT_WORDS.test(text[block]!.trim())) return true;
   let link = model.textParent[firstText[block]!]!;
   while (link >= 0 && model.tag[link] !== Tag.a) link = model.parent[link]!;

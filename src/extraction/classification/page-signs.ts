@@ -1,7 +1,6 @@
 import { features, flag, rowsOf } from "../features.ts";
-import type { PageFacts } from "../page/page-model.ts";
+import { type PageFacts, Tag } from "../page/page-model.ts";
 import { CodeWords } from "../page/source-text.ts";
-import { Tag } from "../page/tags.ts";
 import { countText, type StatSink, TextStat, WORD_BUCKETS } from "../page/word-stats.ts";
 import type { PageTree } from "./page-tree.ts";
 

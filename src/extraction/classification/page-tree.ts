@@ -1,6 +1,5 @@
-import type { PageModel } from "../page/page-model.ts";
-import { Tag, type TagId } from "../page/tags.ts";
-import { TextStat } from "../page/word-stats.ts";
+import { type PageModel, tagId, tagsNamed } from "../page/page-model.ts";
+import { statOf, TextStat } from "../page/word-stats.ts";
 
 /**
  * The page as the classifier sees it: which blocks may be content, and what is inside each element. Wrappers around
@@ -24,33 +23,14 @@ export type PageTree = {
   readonly twins: Int32Array;
 };
 
-/** The number of structural tags that `levelTags` distinguishes. */
-export const STRUCTURE_COUNT = 18;
-
-const STRUCTURE_TAGS: readonly (readonly TagId[])[] = [
-  [Tag.nav],
-  [Tag.header],
-  [Tag.footer],
-  [Tag.aside],
-  [Tag.main],
-  [Tag.article],
-  [Tag.section],
-  [Tag.ul, Tag.ol],
-  [Tag.table],
-  [Tag.form],
-  [Tag.figure, Tag.figcaption],
-  [Tag.blockquote],
-  [Tag.details],
-  [Tag.dialog],
-  [Tag.li],
-  [Tag.dl],
-  [Tag.button],
-  [Tag.h1],
-];
+/** The structural tags that `levelTags` distinguishes; the order is part of the trained model. */
+const STRUCTURES =
+  `nav header footer aside main article section ul,ol table form figure,figcaption blockquote details
+  dialog li dl button h1`.split(/\s+/);
+export const STRUCTURE_COUNT = STRUCTURES.length;
 const STRUCTURE_BIT = new Int32Array(256);
-STRUCTURE_TAGS.forEach((tags, bit) => {
-  for (const tag of tags) STRUCTURE_BIT[tag] = 1 << bit;
-});
+for (const [bit, names] of STRUCTURES.entries())
+  for (const name of names.split(",")) STRUCTURE_BIT[tagId(name)] = 1 << bit;
 
 export function buildPageTree(model: PageModel): PageTree {
   const candidates = withoutConsent(model, findCandidates(model));
@@ -74,14 +54,10 @@ export function buildPageTree(model: PageModel): PageTree {
 }
 
 /** Blocks without a word are not candidates. */
-function findCandidates({ blocks }: PageModel): Int32Array {
-  const candidates = new Int32Array(blocks.count);
-  let count = 0;
-  for (let block = 0; block < blocks.count; block++) {
-    if (blocks.stats[block * TextStat.count + TextStat.words]! > 0) candidates[count++] = block;
-  }
-  return candidates.subarray(0, count);
-}
+const findCandidates = (model: PageModel): Int32Array =>
+  Int32Array.from({ length: model.blocks.count }, (_, block) => block).filter(
+    (block) => statOf(model, block, TextStat.words) > 0,
+  );
 
 function sumUp({ model, candidates, blockCount, words, chars, linkChars }: PageTree): void {
   const { element, stats } = model.blocks;
@@ -134,8 +110,8 @@ function countTwins({ model, blockCount, twins }: PageTree): void {
 
 /** The groups of names for consent and for dialogs. */
 const DIALOG_GROUPS = (1 << 8) | (1 << 9);
-const ROOT_TAGS: ReadonlySet<number> = new Set([Tag.html, Tag.body]);
-const CONTENT_TAGS: ReadonlySet<number> = new Set([Tag.h1, Tag.main, Tag.article]);
+const ROOT_TAGS = tagsNamed("html body");
+const CONTENT_TAGS = tagsNamed("h1 main article");
 /**
  * Matches the first purpose of the IAB's consent framework, which has the same wording on every site of a language.
  */

@@ -1,6 +1,5 @@
 import { features, flag } from "../features.ts";
-import { ElementFlag, type PageModel } from "../page/page-model.ts";
-import { Tag, type TagId } from "../page/tags.ts";
+import { ElementFlag, type PageModel, Tag, tagsNamed } from "../page/page-model.ts";
 import { headingLevel } from "./block-features.ts";
 import type { PageTree } from "./page-tree.ts";
 import { plateauOf } from "./trees.ts";
@@ -11,17 +10,10 @@ const CORE_SHARE = 0.9;
 const CONTAINER_SHARE = 0.25;
 /** The share of all chosen words that the container of an author's markup must have. */
 const HOLDING_SHARE = 0.5;
-const MAIN_TAGS: ReadonlySet<TagId> = new Set([Tag.main, Tag.article]);
+const MAIN_TAGS = tagsNamed("main article");
 
 /** These elements are beside the content even when they are inside its container. */
-const ASIDE_TAGS: ReadonlySet<TagId> = new Set([
-  Tag.nav,
-  Tag.aside,
-  Tag.footer,
-  Tag.form,
-  Tag.dialog,
-  Tag.button,
-]);
+const ASIDE_TAGS = tagsNamed("nav aside footer form dialog button");
 /**
  * Matches the names that publishing systems give to an author's admonitions, code, tables, tasks and formulas.
  */
@@ -35,12 +27,12 @@ const REMARK_CLASS =
   /(?:^|\s)(?:(?:theme-)?admonition(?:block)?|markdown-alert|alert|custom-block|starlight-aside|tsd-alert|note|tip|important|warning|caution|danger|hint|attention)(?:\s|$)/;
 /** Longer values are data, not names. */
 const MAX_NAME = 300;
-const ROOT_TAGS: ReadonlySet<TagId> = new Set([Tag.html, Tag.body]);
+const ROOT_TAGS = tagsNamed("html body");
 /**
  * Templates do not put these elements into an author's markup. Generators of references write the names of their
  * languages on definitions, and of their columns on cells.
  */
-const UNNAMED_TAGS: ReadonlySet<TagId> = new Set([Tag.dl, Tag.dt, Tag.dd, Tag.tr, Tag.td, Tag.th]);
+const UNNAMED_TAGS = tagsNamed("dl dt dd tr td th");
 
 /** The flags of what readers do not see until a script shows it, and of what they press. */
 export const NOT_SHOWN =

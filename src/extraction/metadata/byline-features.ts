@@ -10,7 +10,17 @@ import {
   sourceOfByline,
   startsSpoken,
 } from "./byline-mentions.ts";
-import { Around, inside, type MetadataPage, NameGroup, named, near, type Places } from "./metadata-page.ts";
+import {
+  AROUND_FEATURES,
+  DISTANCES,
+  grouped,
+  type MetadataPage,
+  NAMED_FEATURES,
+  NameGroup,
+  named,
+  near,
+  type Places,
+} from "./metadata-page.ts";
 
 /** A byline of one name or several, with every mention of it. */
 export type BylineCandidate = {
@@ -24,17 +34,11 @@ const MAX_CANDIDATES = 40;
 
 /** Groups these mentions by name, in the order in which the names were found. */
 export function groupByName(mentions: readonly BylineMention[]): BylineCandidate[] {
-  const names = new Map<string, BylineMention[]>();
-  for (const mention of mentions) {
-    const folded = foldNames(mention.name);
-    if (folded === "") continue;
-    const known = names.get(folded);
-    if (known) known.push(mention);
-    else if (names.size < MAX_CANDIDATES) names.set(folded, [mention]);
-  }
-  return Array.from(names, ([folded, named]) => {
-    const { name, kind } = bestSpelt(named);
-    return { name, source: sourceOfByline(kind), folded, mentions: named };
+  const named = mentions.filter(({ name }) => foldNames(name) !== "");
+  const names = grouped(named, ({ name }) => foldNames(name), MAX_CANDIDATES);
+  return Array.from(names, ([folded, same]) => {
+    const { name, kind } = bestSpelt(same);
+    return { name, source: sourceOfByline(kind), folded, mentions: same };
   });
 }
 
@@ -63,8 +67,6 @@ const ROLE =
   /\b(?:editor|writer|author|director|manager|president|founder|officer|ceo|specialist|expert|analyst|contributor|columnist|reporter|correspondent|engineer|head of|ph\.?d|m\.?d|rd|rdn|mba)\b/i;
 const PERSON = /^\p{L}+(?: \p{L}\.?)? \p{L}{2,}$/u;
 
-const FAR = 60;
-const clip = (value: number): number => Math.max(-FAR, Math.min(FAR, value));
 const SAYS_OTHER =
   /review|edited|editor|fact|photo|image|illustrat|sponsor|translat|medical|credit|updated by|geprüft|foto|bild|supervis|check|repl(?:y|ied)|comment|thanks|follow/i;
 
@@ -79,19 +81,9 @@ const SHOWN = features<AroundName>({
   saysOther: ({ before, above }) => flag(SAYS_OTHER.test(before) || SAYS_OTHER.test(above)),
   namedAuthor: near(NameGroup.author),
   namedMeta: near(NameGroup.date),
-  namedComment: named(NameGroup.comment),
-  namedRelated: named(NameGroup.related),
-  namedCard: named(NameGroup.card),
-  namedReview: named(NameGroup.review),
-  namedThread: named(NameGroup.thread),
+  ...NAMED_FEATURES,
   namedSidebar: named(NameGroup.sidebar),
-  inNav: inside(Around.nav),
-  inHeader: inside(Around.header),
-  inFooter: inside(Around.footer),
-  inAside: inside(Around.aside),
-  inArticle: inside(Around.article),
-  inList: inside(Around.list),
-  inTable: inside(Around.table),
+  ...AROUND_FEATURES,
   isLinked: ({ places, element }) => flag((places.model.flags[element]! & ElementFlag.link) !== 0),
   isHeading: ({ places, block }) => flag((places.model.blocks.flags[block]! & ElementFlag.heading) !== 0),
   isHidden: ({ places, element }) => flag(places.isHidden(element)),
@@ -107,11 +99,8 @@ const FEATURES = joined<Described>(
     mentions: ({ mentions }) => mentions.length,
     kinds: ({ kinds }) => kinds.size,
     shownCount: ({ mentions }) => mentions.filter(({ shown }) => shown !== null).length,
-    distance: ({ shown }) => (shown === null ? FAR + 2 : clip(shown.block - shown.places.first)),
-    titleDistance: ({ shown, shared: { titleBlock } }) =>
-      shown === null ? FAR + 2 : titleBlock < 0 ? FAR + 1 : clip(shown.block - titleBlock),
-    endDistance: ({ shown }) => (shown === null ? FAR + 2 : clip(shown.block - shown.places.last)),
   }),
+  DISTANCES,
   ofPart(({ shown }) => shown, -1, SHOWN),
   features({
     order: ({ folded, shared }) => shared.order.indexOf(folded),
@@ -171,7 +160,7 @@ function describePage(candidates: readonly BylineCandidate[], page: MetadataPage
   const order = candidates
     .map(({ folded, mentions }) => ({
       folded,
-      block: bestShown(mentions, page.places, titleBlock)?.block ?? -1,
+      block: page.places.nearest(mentions, titleBlock)?.block ?? -1,
     }))
     .filter(({ block }) => block >= 0)
     .sort((one, other) => one.block - other.block)
@@ -196,18 +185,9 @@ function describePage(candidates: readonly BylineCandidate[], page: MetadataPage
 
 type Shown = NonNullable<BylineMention["shown"]>;
 
-function bestShown(mentions: readonly BylineMention[], places: Places, titleBlock: number): Shown | null {
-  const anchor = titleBlock >= 0 ? titleBlock : places.first;
-  let best: Shown | null = null;
-  for (const { shown } of mentions) {
-    if (shown && (!best || Math.abs(shown.block - anchor) < Math.abs(best.block - anchor))) best = shown;
-  }
-  return best;
-}
-
 function describe({ name, folded, mentions }: BylineCandidate, page: MetadataPage, shared: Shared) {
   const words = folded.split(" ");
-  const shown = bestShown(mentions, page.places, shared.titleBlock);
+  const shown = page.places.nearest(mentions, shared.titleBlock);
   return {
     ...{ name, folded, mentions, page, shared, words },
     kinds: new Set(mentions.map(({ kind }) => kind)),

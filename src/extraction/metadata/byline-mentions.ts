@@ -1,10 +1,9 @@
 import { isRecord } from "../../base/json.ts";
-import { ElementFlag } from "../page/page-model.ts";
-import { Tag } from "../page/tags.ts";
+import { ElementFlag, Tag } from "../page/page-model.ts";
 import { foldForComparison, unescapeTwice, visibleLine } from "../text.ts";
 import type { MetadataSource } from "../types.ts";
 import { type JsonLdObject, textOf, typesOf } from "./declared.ts";
-import type { MetadataPage, PlacedLine, Places } from "./metadata-page.ts";
+import type { MetadataPage, PlacedLine, Places, Reach } from "./metadata-page.ts";
 
 /**
  * The kinds of places where a page names its author. The order is part of the trained model: append, never insert.
@@ -40,7 +39,8 @@ export type BylineMention = {
 /** Finds everybody whom a page names as its author or shows around its title and content. */
 export function findBylineMentions(page: MetadataPage, titleBlock: number): BylineMention[] {
   const { places } = page;
-  const blocks = blocksToRead(places, titleBlock);
+  const { text } = places.model.blocks;
+  const blocks = places.blocksAround(titleBlock, REACH, (block) => text[block]!.length <= MAX_BLOCK_CHARS);
   const shown = [
     ...fromMarked(page),
     ...fromNamed(places, blocks),
@@ -205,24 +205,9 @@ function linkAround({ model: { parent, tag, flags } }: Places, element: number):
   return -1;
 }
 
-const AROUND_TITLE = 14;
-const BEFORE_START = 12;
-const AFTER_START = 12;
-const AFTER_END = 12;
+/** The blocks in which names are looked for. */
+const REACH: Reach = { beforeStart: 12, afterStart: 12, title: 14, beforeEnd: 2 };
 const MAX_BLOCK_CHARS = 400;
-
-function blocksToRead({ first, last, model }: Places, titleBlock: number): ReadonlySet<number> {
-  const read = new Set<number>();
-  const look = (from: number, to: number): void => {
-    for (let block = Math.max(0, from); block < Math.min(to, model.blocks.count); block++) {
-      if (model.blocks.text[block]!.length <= MAX_BLOCK_CHARS) read.add(block);
-    }
-  };
-  if (titleBlock >= 0) look(titleBlock - AROUND_TITLE, titleBlock + AROUND_TITLE);
-  if (first >= 0) look(first - BEFORE_START, first + AFTER_START);
-  if (first >= 0) look(Math.max(last - 2, first), last + AFTER_END);
-  return read;
-}
 
 function shownAt({ model }: Places, block: number, element: number): BylineMention["shown"] {
   const { text } = model.blocks;

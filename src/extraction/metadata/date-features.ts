@@ -9,7 +9,18 @@ import {
   saysModified,
 } from "./date-mentions.ts";
 import { typesOf } from "./declared.ts";
-import { Around, inside, type MetadataPage, NameGroup, named, near, type Places } from "./metadata-page.ts";
+import {
+  AROUND_FEATURES,
+  clip,
+  DISTANCES,
+  grouped,
+  type MetadataPage,
+  NAMED_FEATURES,
+  NameGroup,
+  named,
+  near,
+  type Places,
+} from "./metadata-page.ts";
 import { daysBetween } from "./written-dates.ts";
 
 /** A day, with every mention of it on the page. */
@@ -19,14 +30,8 @@ export const MODIFIED_KINDS: readonly DateKind[] = ["jsonLdModified", "metaModif
 
 /** Groups these mentions by day, in the order in which the days were found. */
 export function groupByDay(mentions: readonly DateMention[]): DayCandidate[] {
-  const days = new Map<string, DateMention[]>();
-  for (const mention of mentions) {
-    const day = mention.value.slice(0, 10);
-    const known = days.get(day);
-    if (known) known.push(mention);
-    else if (days.size < MAX_DAYS) days.set(day, [mention]);
-  }
-  return Array.from(days, ([day, named]) => ({ day, mentions: named }));
+  const days = grouped(mentions, ({ value }) => value.slice(0, 10), MAX_DAYS);
+  return Array.from(days, ([day, same]) => ({ day, mentions: same }));
 }
 
 /**
@@ -36,9 +41,6 @@ export const mayBePublication = ({ mentions }: DayCandidate): boolean =>
   mentions.some(({ kind, shown }) => shown !== null || !MODIFIED_KINDS.includes(kind));
 
 const MAX_DAYS = 24;
-
-const FAR = 60;
-const clip = (value: number, limit: number): number => Math.max(-limit, Math.min(limit, value));
 
 const SAYS_PUBLISHED =
   /publi|posted|written|released?|veröffentlicht|erschienen|geplaatst|opublikowan|опубликован|发布|發布|公開|投稿|掲載|게시|입력/i;
@@ -97,19 +99,9 @@ const SHOWN = features<Shown>({
   namedDate: near(NameGroup.date),
   namedAuthor: near(NameGroup.author),
   namedHeader: near(NameGroup.header),
-  namedComment: named(NameGroup.comment),
-  namedRelated: named(NameGroup.related),
-  namedCard: named(NameGroup.card),
-  namedReview: named(NameGroup.review),
-  namedThread: named(NameGroup.thread),
+  ...NAMED_FEATURES,
   namedProduct: named(NameGroup.product),
-  inNav: inside(Around.nav),
-  inHeader: inside(Around.header),
-  inFooter: inside(Around.footer),
-  inAside: inside(Around.aside),
-  inArticle: inside(Around.article),
-  inList: inside(Around.list),
-  inTable: inside(Around.table),
+  ...AROUND_FEATURES,
   isLinked: ({ places, element }) => flag((places.model.flags[element]! & ElementFlag.link) !== 0),
   isHidden: ({ places, element }) => flag(places.isHidden(element)),
   twins: ({ looks, places, element }) => looks.get(lookOf(element, places)) ?? 0,
@@ -125,11 +117,8 @@ const FEATURES = joined<Described>(
     mentions: ({ mentions }) => mentions.length,
     kinds: ({ kinds }) => kinds.size,
     shownCount: ({ mentions }) => mentions.filter((mention) => mention.shown !== null).length,
-    distance: ({ shown }) => (shown === null ? FAR + 2 : clip(shown.block - shown.places.first, FAR)),
-    titleDistance: ({ shown, shared: { titleBlock } }) =>
-      shown === null ? FAR + 2 : titleBlock < 0 ? FAR + 1 : clip(shown.block - titleBlock, FAR),
-    endDistance: ({ shown }) => (shown === null ? FAR + 2 : clip(shown.block - shown.places.last, FAR)),
   }),
+  DISTANCES,
   ofPart(({ shown }) => shown, -1, SHOWN),
   features({
     order: ({ day, shared }) => shared.shownDays.indexOf(day),
@@ -202,7 +191,7 @@ function describePage({ all: days, page, titleBlock }: DateContext): Shared {
   const dayOf = (...kinds: readonly DateKind[]): string | null =>
     days.find(({ mentions }) => mentions.some(({ kind }) => kinds.includes(kind)))?.day ?? null;
   const shown = days
-    .map(({ day, mentions }) => ({ day, block: bestShown(mentions, page.places, titleBlock)?.block ?? -1 }))
+    .map(({ day, mentions }) => ({ day, block: page.places.nearest(mentions, titleBlock)?.block ?? -1 }))
     .filter(({ block }) => block >= 0)
     .sort((one, other) => one.block - other.block);
   const labels = days.flatMap(({ mentions }) => mentions.flatMap(({ shown: place }) => place?.before ?? []));
@@ -237,16 +226,6 @@ function describePage({ all: days, page, titleBlock }: DateContext): Shared {
 const lookOf = (element: number, { model }: Places): number =>
   model.tag[element]! * 65536 + (model.classId[element]! & 65535);
 
-/** Finds the mention of a day that is nearest to the title, or else to the start of the content. */
-function bestShown(mentions: readonly DateMention[], places: Places, titleBlock: number): ShownDate | null {
-  const anchor = titleBlock >= 0 ? titleBlock : places.first;
-  let best: ShownDate | null = null;
-  for (const { shown } of mentions) {
-    if (shown && (!best || Math.abs(shown.block - anchor) < Math.abs(best.block - anchor))) best = shown;
-  }
-  return best;
-}
-
 const MAX_DAYS_APART = 3000;
 const UNKNOWN_DAYS = 9999;
 
@@ -255,7 +234,7 @@ function since(from: string | null, day: string): number {
 }
 
 function describe({ day, mentions }: DayCandidate, page: MetadataPage, shared: Shared) {
-  const shown = bestShown(mentions, page.places, shared.titleBlock);
+  const shown = page.places.nearest(mentions, shared.titleBlock);
   return {
     ...{ day, mentions, page, shared },
     kinds: new Set(mentions.map(({ kind }) => kind)),

@@ -1,7 +1,7 @@
-import { TextStat } from "../page/word-stats.ts";
+import { statOf, TextStat } from "../page/word-stats.ts";
 import type { MetadataSource } from "../types.ts";
 import { type JsonLdObject, textOf, typesOf } from "./declared.ts";
-import { Around, type MetadataPage, type Places } from "./metadata-page.ts";
+import { Around, type MetadataPage, type Places, type Reach } from "./metadata-page.ts";
 import { type DateContext, findWrittenDates, isoDate, isoDay, possibleReadings } from "./written-dates.ts";
 
 /**
@@ -168,34 +168,20 @@ function textBefore({ model: { blocks } }: Places, block: number, start: number)
   return previous.length <= MAX_LEAD ? previous : "";
 }
 
-/**
- * Dates are looked for in this many blocks around the title and the start of the content, and after its end.
- */
-const BEFORE_START = 30;
-const AFTER_START = 20;
-const AROUND_TITLE = 15;
-const BEFORE_END = 3;
-const AFTER_END = 12;
+/** The blocks in which dates are looked for. */
+const REACH: Reach = { beforeStart: 30, afterStart: 20, title: 15, beforeEnd: 3 };
 /** Longer blocks are prose, whose dates belong to the events that it describes. */
 const MAX_BLOCK_CHARS = 240;
 const FEWEST_DIGITS = 5;
 
 function fromBlocks(page: MetadataPage, titleBlock: number): DateMention[] {
   const { places } = page;
-  const { first, last, model } = places;
-  const { text, stats, count } = model.blocks;
-  const looked = new Set<number>();
-  const look = (from: number, to: number): void => {
-    for (let block = Math.max(0, from); block < Math.min(to, count); block++) {
-      if (text[block]!.length > MAX_BLOCK_CHARS) continue;
-      if (stats[block * TextStat.count + TextStat.digits]! < FEWEST_DIGITS) continue;
-      if (!isBesideAfterEnd(places, block, places.elementOf(block))) looked.add(block);
-    }
-  };
-  if (titleBlock >= 0) look(titleBlock - AROUND_TITLE, titleBlock + AROUND_TITLE);
-  if (first >= 0) look(first - BEFORE_START, first + AFTER_START);
-  if (first >= 0) look(Math.max(last - BEFORE_END, first), last + AFTER_END);
-  return [...looked].flatMap((block) => fromLine(page, block));
+  const { text } = places.model.blocks;
+  const mayHold = (block: number): boolean =>
+    text[block]!.length <= MAX_BLOCK_CHARS &&
+    statOf(places.model, block, TextStat.digits) >= FEWEST_DIGITS &&
+    !isBesideAfterEnd(places, block, places.elementOf(block));
+  return [...places.blocksAround(titleBlock, REACH, mayHold)].flatMap((block) => fromLine(page, block));
 }
 
 /** Matches words before a date that is not the page's own. */

@@ -1,14 +1,14 @@
 import type { Choice } from "../classification/choose.ts";
-import { flag } from "../features.ts";
+import { type Features, features, flag } from "../features.ts";
 import {
   ElementFlag,
   isInside,
   type PageFacts,
   type PageModel,
   type ScannedPage,
+  Tag,
   textAt,
 } from "../page/page-model.ts";
-import { Tag, type TagId } from "../page/tags.ts";
 import { collapseSpace, foldForComparison, tidyValue } from "../text.ts";
 import type { PageType } from "../types.ts";
 import { firstOf, type JsonLdObject, type MetaTags, readMetaTags, textOf } from "./declared.ts";
@@ -90,24 +90,19 @@ export const Around = {
   footer: 4,
   aside: 8,
   article: 16,
-  main: 32,
-  list: 64,
-  table: 128,
-  figure: 256,
+  list: 32,
+  table: 64,
 } as const;
 
-const AROUND_TAGS: readonly (readonly [TagId, number])[] = [
+const BIT_OF_TAG: ReadonlyMap<number, number> = new Map([
   [Tag.nav, Around.nav],
   [Tag.header, Around.header],
   [Tag.footer, Around.footer],
   [Tag.aside, Around.aside],
   [Tag.article, Around.article],
-  [Tag.main, Around.main],
   [Tag.li, Around.list],
   [Tag.td, Around.table],
-  [Tag.figure, Around.figure],
-];
-const BIT_OF_TAG: ReadonlyMap<number, number> = new Map(AROUND_TAGS);
+]);
 
 /** The surroundings of an element: structural tags as `Around` bits, and groups of names, see `groupsOf`. */
 type Surroundings = { readonly tags: number; readonly groups: number; readonly nearGroups: number };
@@ -143,6 +138,68 @@ export const NameGroup = {
   review: 24,
   thread: 25,
 } as const;
+
+/** Features that dates and bylines share: the names and the elements around their places. */
+export const AROUND_FEATURES = {
+  inNav: inside(Around.nav),
+  inHeader: inside(Around.header),
+  inFooter: inside(Around.footer),
+  inAside: inside(Around.aside),
+  inArticle: inside(Around.article),
+  inList: inside(Around.list),
+  inTable: inside(Around.table),
+} as const;
+export const NAMED_FEATURES = {
+  namedComment: named(NameGroup.comment),
+  namedRelated: named(NameGroup.related),
+  namedCard: named(NameGroup.card),
+  namedReview: named(NameGroup.review),
+  namedThread: named(NameGroup.thread),
+} as const;
+
+/** The distance of a place that is not shown, or has nothing to be measured from, lies beyond this one. */
+export const FAR = 60;
+export const clip = (value: number, limit = FAR): number => Math.max(-limit, Math.min(limit, value));
+
+/** A thing that is shown somewhere, as dates and bylines are. */
+type Located = {
+  readonly shown: { readonly block: number; readonly places: Places } | null;
+  readonly shared: { readonly titleBlock: number };
+};
+
+/** Features that say how many blocks a thing is shown from the start of the content, the title and the end. */
+export const DISTANCES: Features<Located> = features({
+  distance: ({ shown }) => (shown === null ? FAR + 2 : clip(shown.block - shown.places.first)),
+  titleDistance: ({ shown, shared: { titleBlock } }) =>
+    shown === null ? FAR + 2 : titleBlock < 0 ? FAR + 1 : clip(shown.block - titleBlock),
+  endDistance: ({ shown }) => (shown === null ? FAR + 2 : clip(shown.block - shown.places.last)),
+});
+
+/** Groups mentions by what they name, in the order in which the names were found; those beyond `most` are left out. */
+export function grouped<Mention>(
+  mentions: readonly Mention[],
+  nameOf: (mention: Mention) => string,
+  most: number,
+): Map<string, Mention[]> {
+  const groups = new Map<string, Mention[]>();
+  for (const mention of mentions) {
+    const name = nameOf(mention);
+    const known = groups.get(name);
+    if (known) known.push(mention);
+    else if (groups.size < most) groups.set(name, [mention]);
+  }
+  return groups;
+}
+
+/** How many blocks are read before and after the start of the content, on both sides of the title, and before the end. */
+export type Reach = {
+  readonly beforeStart: number;
+  readonly afterStart: number;
+  readonly title: number;
+  readonly beforeEnd: number;
+};
+
+const AFTER_END = 12;
 
 /** A line of text with its block, and its first piece that has an element of its own. */
 export type PlacedLine = { readonly text: string; readonly firstPiece: string; readonly block: number };
@@ -225,6 +282,33 @@ export class Places {
       if (textStart[blocks.endText[block]! - 1]! >= end) break;
     }
     return lines;
+  }
+
+  /** The blocks around the title and the start of the content, and after its end, that pass the test. */
+  blocksAround(titleBlock: number, reach: Reach, isRead: (block: number) => boolean): ReadonlySet<number> {
+    const { first, last } = this;
+    const read = new Set<number>();
+    const look = (from: number, to: number): void => {
+      const end = Math.min(to, this.model.blocks.count);
+      for (let block = Math.max(0, from); block < end; block++) if (isRead(block)) read.add(block);
+    };
+    if (titleBlock >= 0) look(titleBlock - reach.title, titleBlock + reach.title);
+    if (first >= 0) look(first - reach.beforeStart, first + reach.afterStart);
+    if (first >= 0) look(Math.max(last - reach.beforeEnd, first), last + AFTER_END);
+    return read;
+  }
+
+  /** The mention that is shown nearest to the title, or else to the start of the content. */
+  nearest<Shown extends { readonly block: number }>(
+    mentions: readonly { readonly shown: Shown | null }[],
+    titleBlock: number,
+  ): Shown | null {
+    const anchor = titleBlock >= 0 ? titleBlock : this.first;
+    let best: Shown | null = null;
+    for (const { shown } of mentions) {
+      if (shown && (!best || Math.abs(shown.block - anchor) < Math.abs(best.block - anchor))) best = shown;
+    }
+    return best;
   }
 
   surroundings(element: number): Surroundings {

@@ -1,9 +1,9 @@
 import { each, features, flag, joined, ofPart, rowsOf } from "../features.ts";
-import { ElementFlag, type PageFacts } from "../page/page-model.ts";
+import { ElementFlag } from "../page/page-model.ts";
 import { foldedWords, foldForComparison, shareIn, unescapeTwice, visibleLine } from "../text.ts";
-import { type MetadataSource, PAGE_TYPES, type PageType } from "../types.ts";
-import { type JsonLdObject, type MetaTags, textOf } from "./declared.ts";
-import { Around, inside, NameGroup, named, type Places } from "./metadata-page.ts";
+import { type MetadataSource, PAGE_TYPES } from "../types.ts";
+import { textOf } from "./declared.ts";
+import { Around, clip, FAR, inside, type MetadataPage, NameGroup, named } from "./metadata-page.ts";
 
 /** The sources of a candidate's words, one bit each; a text may come from several. */
 const TitleOrigin = {
@@ -40,14 +40,6 @@ export type TitleCandidate = {
   cut: TitleCut | null;
 };
 
-type TitleSources = {
-  readonly facts: PageFacts;
-  readonly meta: MetaTags;
-  readonly jsonLd: readonly JsonLdObject[];
-  readonly places: Places;
-  readonly siteName: string | null;
-};
-
 const SHOWN = TitleOrigin.heading | TitleOrigin.block;
 const MAX_CANDIDATES = 24;
 const MAX_HEADINGS = 6;
@@ -57,7 +49,7 @@ const MAX_SPLIT_CHARS = 400;
 const OTHER_META = ["title", "dc.title", "dcterms.title", "headline", "parsely-title", "sailthru.title"];
 
 /** Finds the texts of a page that may be its title, each once. */
-export function findTitleCandidates(page: TitleSources): TitleCandidate[] {
+export function findTitleCandidates(page: MetadataPage): TitleCandidate[] {
   const { facts, meta, jsonLd, siteName } = page;
   const found = new Candidates();
   facts.headings.slice(0, MAX_HEADINGS).forEach(({ text, element }, index) => {
@@ -148,7 +140,7 @@ function addParts(found: Candidates, written: string, { source, origin }: Part):
 /**
  * Adds headings of any level near the start of the content that also appear in the page's declared titles.
  */
-function addBlockHeadings(found: Candidates, { facts, meta, places }: TitleSources): void {
+function addBlockHeadings(found: Candidates, { facts, meta, places }: MetadataPage): void {
   const { blocks } = places.model;
   if (places.first < 0) return;
   const said = foldedWords(`${facts.title} ${meta.get("og:title") ?? ""}`);
@@ -168,21 +160,7 @@ function addBlockHeadings(found: Candidates, { facts, meta, places }: TitleSourc
   }
 }
 
-/** The page as the candidates for its title are compared with it. */
-export type TitlePage = {
-  readonly pageTitle: string;
-  readonly openGraph: string;
-  readonly siteName: string | null;
-  /** The page's URL; its host name and path often contain the site's name and the title's words. */
-  readonly url: URL | null;
-  readonly headingCount: number;
-  readonly pageType: PageType | null;
-  readonly places: Places;
-};
-
 const ORIGIN_NAMES = Object.keys(TitleOrigin) as (keyof typeof TitleOrigin)[]; // the keys of an object of our own
-const FAR = 60;
-const clip = (value: number): number => Math.max(-FAR, Math.min(FAR, value));
 
 /** A candidate with its page. */
 type Described = ReturnType<typeof describe>;
@@ -217,7 +195,7 @@ const FEATURES = joined<Described>(
     originCount: ({ candidate }) =>
       ORIGIN_NAMES.filter((name) => (candidate.origins & TitleOrigin[name]) !== 0).length,
     headingIndex: ({ candidate }) => candidate.headingIndex,
-    headingCount: ({ page }) => page.headingCount,
+    headingCount: ({ page }) => page.facts.headings.length,
     words: ({ words }) => words.length,
     chars: ({ candidate }) => candidate.text.length,
     inTitle: ({ words, shared }) => shareIn(words, shared.title),
@@ -251,7 +229,7 @@ const FEATURES = joined<Described>(
     others: ({ candidate }) => candidate.folded.length,
     titleParts: ({ shared }) => shared.parts,
     pathDepth: ({ shared }) => shared.depth,
-    hasOpenGraph: ({ page }) => flag(page.openGraph !== ""),
+    hasOpenGraph: ({ page }) => flag(openGraphOf(page) !== ""),
     pageType: ({ page }) => (page.pageType === null ? -1 : PAGE_TYPES.indexOf(page.pageType)),
   }),
 );
@@ -260,7 +238,10 @@ const FEATURES = joined<Described>(
 export const TITLE_FEATURES = FEATURES.names;
 
 /** Computes a row of features for each candidate. */
-export function computeTitleFeatures(candidates: readonly TitleCandidate[], page: TitlePage): Float32Array {
+export function computeTitleFeatures(
+  candidates: readonly TitleCandidate[],
+  page: MetadataPage,
+): Float32Array {
   const shared = describePage(candidates, page);
   return rowsOf(
     FEATURES,
@@ -270,22 +251,22 @@ export function computeTitleFeatures(candidates: readonly TitleCandidate[], page
 
 type Shared = ReturnType<typeof describePage>;
 
-function describePage(candidates: readonly TitleCandidate[], page: TitlePage) {
+function describePage(candidates: readonly TitleCandidate[], page: MetadataPage) {
   const slug = page.url ? slugOf(page.url) : [];
   return {
-    title: foldedWords(page.pageTitle),
-    openGraph: foldedWords(page.openGraph),
+    title: foldedWords(page.facts.title),
+    openGraph: foldedWords(openGraphOf(page)),
     firstHeading: foldedWords(candidates.find(({ headingIndex }) => headingIndex === 0)?.text ?? ""),
     site: foldedWords(page.siteName ?? ""),
     host: hostLetters(page.url),
     slug,
     longest: candidates.reduce((most, { folded }) => Math.max(most, folded.length), 1),
-    parts: page.pageTitle.split(/[|｜•·»«]\s?|\s[-–—:/]+\s/).length,
+    parts: page.facts.title.split(/[|｜•·»«]\s?|\s[-–—:/]+\s/).length,
     depth: page.url ? page.url.pathname.split("/").filter(Boolean).length : -1,
   };
 }
 
-function describe(candidate: TitleCandidate, page: TitlePage, shared: Shared) {
+function describe(candidate: TitleCandidate, page: MetadataPage, shared: Shared) {
   const { element, text, cut } = candidate;
   const { places } = page;
   const isShown = element >= 0 && places.first >= 0;
@@ -299,6 +280,9 @@ function describe(candidate: TitleCandidate, page: TitlePage, shared: Shared) {
     letters: text.replace(/[^\p{L}]/gu, ""),
   };
 }
+
+const openGraphOf = ({ meta }: MetadataPage): string =>
+  meta.get("og:title") ?? meta.get("twitter:title") ?? "";
 
 /** Returns the letters of a host name without "www" and the last label of the public suffix. */
 function hostLetters(url: URL | null): string {

@@ -1,62 +1,41 @@
 import { CodeWords, type EntityText } from "./source-text.ts";
 import { isWhiteSpace } from "./word-stats.ts";
 
-/** The numbers of the attributes that the scanner keeps of a start tag. */
-export const Field = {
-  class: 0,
-  id: 1,
-  style: 2,
-  role: 3,
-  href: 4,
-  rel: 5,
-  name: 6,
-  property: 7,
-  itemprop: 8,
-  httpEquiv: 9,
-  content: 10,
-  datetime: 11,
-  lang: 12,
-  dir: 13,
-  type: 14,
-  hidden: 15,
-  ariaHidden: 16,
-  controls: 17,
-  pubdate: 18,
-  state: 19,
-  expanded: 20,
-  media: 21,
+/** The attributes that the scanner keeps of a start tag, each with the names that it may have. */
+const NAMES_OF_FIELD = {
+  class: "class",
+  id: "id",
+  style: "style",
+  role: "role",
+  href: "href",
+  rel: "rel",
+  name: "name",
+  property: "property",
+  itemprop: "itemprop",
+  httpEquiv: "http-equiv",
+  content: "content",
+  datetime: "datetime",
+  lang: "lang xml:lang",
+  dir: "dir",
+  type: "type",
+  hidden: "hidden",
+  ariaHidden: "aria-hidden",
+  controls: "aria-controls data-target data-bs-target",
+  pubdate: "pubdate",
+  state: "data-preloaded",
+  expanded: "aria-expanded",
+  media: "media",
 } as const;
-type AttributeField = (typeof Field)[keyof typeof Field];
 
-const FIELD_COUNT = 22;
-const FIELDS: readonly (readonly [string, AttributeField])[] = [
-  ["class", Field.class],
-  ["id", Field.id],
-  ["style", Field.style],
-  ["role", Field.role],
-  ["href", Field.href],
-  ["rel", Field.rel],
-  ["name", Field.name],
-  ["property", Field.property],
-  ["itemprop", Field.itemprop],
-  ["http-equiv", Field.httpEquiv],
-  ["content", Field.content],
-  ["datetime", Field.datetime],
-  ["lang", Field.lang],
-  ["xml:lang", Field.lang],
-  ["dir", Field.dir],
-  ["type", Field.type],
-  ["hidden", Field.hidden],
-  ["aria-hidden", Field.ariaHidden],
-  ["aria-controls", Field.controls],
-  ["aria-expanded", Field.expanded],
-  ["media", Field.media],
-  ["data-target", Field.controls],
-  ["data-bs-target", Field.controls],
-  ["pubdate", Field.pubdate],
-  ["data-preloaded", Field.state],
-];
-const NAMES = new CodeWords(FIELDS.map(([name]) => name));
+const FIELD_NAMES = Object.entries(NAMES_OF_FIELD);
+
+/** The number of each such attribute. */
+export const Field = Object.fromEntries(FIELD_NAMES.map(([field], index) => [field, index])) as Readonly<
+  Record<keyof typeof NAMES_OF_FIELD, number>
+>;
+
+const FIELDS = FIELD_NAMES.flatMap(([, names], field) => names.split(" ").map((name) => ({ name, field })));
+const NAMES = new CodeWords(FIELDS.map(({ name }) => name));
 
 /**
  * The attributes of the start tag that is being read. Values are kept as offsets and become strings only when they
@@ -66,8 +45,8 @@ export class StartTagAttributes {
   readonly #html: string;
   readonly #codes: Uint16Array;
   readonly #entities: EntityText;
-  readonly #start = new Int32Array(FIELD_COUNT);
-  readonly #end = new Int32Array(FIELD_COUNT);
+  readonly #start = new Int32Array(FIELD_NAMES.length);
+  readonly #end = new Int32Array(FIELD_NAMES.length);
   /** One bit for each field that the tag has. */
   #held = 0;
 
@@ -88,19 +67,19 @@ export class StartTagAttributes {
   add(nameStart: number, nameEnd: number, start: number, end: number): void {
     const index = NAMES.find(this.#codes, nameStart, nameEnd);
     if (index < 0) return;
-    const field = FIELDS[index]![1];
+    const field = FIELDS[index]!.field;
     if ((this.#held & (1 << field)) !== 0) return;
     this.#held |= 1 << field;
     this.#start[field] = start;
     this.#end[field] = end;
   }
 
-  has(field: AttributeField): boolean {
+  has(field: number): boolean {
     return (this.#held & (1 << field)) !== 0;
   }
 
   /** Returns the value with its entities decoded, or null when the tag has no such attribute. */
-  get(field: AttributeField): string | null {
+  get(field: number): string | null {
     if ((this.#held & (1 << field)) === 0) return null;
     const start = this.#start[field]!;
     const end = this.#end[field]!;
@@ -112,10 +91,10 @@ export class StartTagAttributes {
    * The offsets of the value in the page: its first character, and the character after it. The tag must have the
    * attribute.
    */
-  startOf(field: AttributeField): number {
+  startOf(field: number): number {
     return this.#start[field]!;
   }
-  endOf(field: AttributeField): number {
+  endOf(field: number): number {
     return this.#end[field]!;
   }
 }

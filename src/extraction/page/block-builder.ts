@@ -1,13 +1,5 @@
-import {
-  type ElementColumns,
-  grown,
-  grownFloats,
-  grownWords,
-  type OpenElements,
-  type TextColumns,
-} from "./columns.ts";
-import { type BlockColumns, Break, ElementFlag } from "./page-model.ts";
-import { Tag, tagId } from "./tags.ts";
+import { type ElementColumns, grown, type OpenElements, type TextColumns } from "./columns.ts";
+import { type BlockColumns, Break, ElementFlag, Tag, tagsNamed } from "./page-model.ts";
 import { countText, type StatSink, TextStat } from "./word-stats.ts";
 
 /** This mark stands for a `<br>` until the white space around it is collapsed. */
@@ -146,11 +138,11 @@ export class BlockBuilder {
     this.#element = grown(this.#element);
     this.#firstText = grown(this.#firstText);
     this.#endText = grown(this.#endText);
-    this.#flags = grownWords(this.#flags);
+    this.#flags = grown(this.#flags);
     this.#breakBefore = grown(this.#breakBefore);
     this.#firstWord = grown(this.#firstWord);
     this.#endWord = grown(this.#endWord);
-    this.#sink.stats = grownFloats(this.#sink.stats as Float32Array<ArrayBuffer>); // made here
+    this.#sink.stats = grown(this.#sink.stats as Float32Array<ArrayBuffer>); // made here
   }
 }
 
@@ -210,15 +202,14 @@ export function isGapBefore({ text, start, element, html, elements, texts, open 
   const isInside = elements.elementEnd[before] === 0;
   if (isInside && (kindOf(text, 0) === DIGIT || EMPHASIS.has(elements.tag[element]!))) return false;
   const tag = elements.tag[before];
-  if (tag === SUP || tag === SUB || open.innermost(SUP) >= 0 || open.innermost(SUB) >= 0) return false;
+  if (tag === Tag.sup || tag === Tag.sub || open.innermost(Tag.sup) >= 0 || open.innermost(Tag.sub) >= 0)
+    return false;
   return open.innermost(Tag.code) < 0;
 }
 
 const CLOSING_BRACKET = 62;
 const NO_GAP_FLAGS = ElementFlag.preformatted | ElementFlag.hidden | ElementFlag.textless;
-const EMPHASIS: ReadonlySet<number> = new Set("b strong i em u".split(" ").map(tagId));
-const SUP = tagId("sup");
-const SUB = tagId("sub");
+const EMPHASIS = tagsNamed("b strong i em u");
 
 /**
  * Tells by the letters whether a text that starts right where another one ends is a separate word: lower case to

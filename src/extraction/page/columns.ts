@@ -1,5 +1,5 @@
 import { Failure } from "../../base/failure.ts";
-import { TAG_LIMIT, Tag, TagTrait, tagId, traitsOf } from "./tags.ts";
+import { TAG_LIMIT, Tag, TagTrait, tagsNamed, traitsOf } from "./page-model.ts";
 
 /**
  * The maximum number of elements grows with the page's length, as in real pages: an element that is a block takes 900
@@ -42,8 +42,8 @@ export class ElementColumns {
   }
 
   #grow(): void {
-    this.tag = grownWords(this.tag);
-    this.flags = grownWords(this.flags);
+    this.tag = grown(this.tag);
+    this.flags = grown(this.flags);
     this.parent = grown(this.parent);
     this.depth = grown(this.depth);
     this.elementEnd = grown(this.elementEnd);
@@ -87,20 +87,10 @@ export class IntegerColumn {
 
 const FIRST_CAPACITY = 1024;
 
-export function grown(column: Int32Array<ArrayBuffer>): Int32Array<ArrayBuffer> {
-  const larger = new Int32Array(column.length * 2);
-  larger.set(column);
-  return larger;
-}
-
-export function grownWords(column: Uint16Array<ArrayBuffer>): Uint16Array<ArrayBuffer> {
-  const larger = new Uint16Array(column.length * 2);
-  larger.set(column);
-  return larger;
-}
-
-export function grownFloats(column: Float32Array<ArrayBuffer>): Float32Array<ArrayBuffer> {
-  const larger = new Float32Array(column.length * 2);
+/** Copies a column into one of twice the length. */
+export function grown<Column extends Int32Array | Uint16Array | Float32Array>(column: Column): Column {
+  // A typed array is made by its own constructor, which the types do not say.
+  const larger = new (column.constructor as new (length: number) => Column)(column.length * 2);
   larger.set(column);
   return larger;
 }
@@ -241,10 +231,8 @@ function innermostOf(open: OpenElements, tags: readonly number[], limit: number)
   return innermost > limit ? innermost : -1;
 }
 
-const TABLE_PARTS: ReadonlySet<number> = new Set([Tag.tr, Tag.tbody, Tag.thead, Tag.tfoot]);
-const FORMATTING: ReadonlySet<number> = new Set(
-  "a b big code em font i nobr s small strike strong tt u".split(" ").map(tagId),
-);
+const TABLE_PARTS = tagsNamed("tr tbody thead tfoot");
+const FORMATTING = tagsNamed("a b big code em font i nobr s small strike strong tt u");
 
 /**
  * Returns the position of the element that an end tag closes, with everything inside it, or -1 when it closes none.

@@ -1,8 +1,14 @@
 import { Field, type StartTagAttributes } from "./attributes.ts";
 import type { OpenElements } from "./columns.ts";
-import type { DateRole, PageFacts, PageText, PageTime, RawLink } from "./page-model.ts";
+import {
+  type DateRole,
+  type PageFacts,
+  type PageText,
+  type PageTime,
+  type RawLink,
+  Tag,
+} from "./page-model.ts";
 import { hasToken } from "./source-text.ts";
-import { Tag } from "./tags.ts";
 
 /** The text that is gathered between an element's start and end. */
 export type Capture = {
@@ -18,14 +24,7 @@ export type Capture = {
   readonly media: string | null;
 };
 
-/** The start of a capture. */
-type CaptureStart = {
-  readonly position: number;
-  readonly element: number;
-  readonly link?: Capture["link"];
-  readonly time?: Capture["time"];
-  readonly media?: Capture["media"];
-};
+type CaptureStart = Pick<Capture, "position" | "element"> & Partial<Pick<Capture, "link" | "time" | "media">>;
 
 const MAX_VALUE = 4000;
 const MAX_LINK_TEXT = 1000;

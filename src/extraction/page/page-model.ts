@@ -1,6 +1,118 @@
-import { TAG_LIMIT, Tag, TagTrait, tagId, traitsOf } from "./tags.ts";
+import { CodeWords } from "./source-text.ts";
 
-/** One bit per property of an element; those in `INHERITED_FLAGS` pass to everything inside. */
+// The order is part of the trained model (the tag number is a feature): append, never insert.
+const NAMES = `html head body title meta link base script style noscript template
+ p div span a li ul ol dl dt dd h1 h2 h3 h4 h5 h6 table caption thead tbody tfoot tr td th
+ article section main header footer nav aside address hgroup search figure figcaption blockquote pre
+ details summary dialog form fieldset legend label button input select option optgroup textarea datalist
+ img picture source br hr wbr b i em strong u s small mark sub sup code kbd samp var q cite abbr time
+ dfn bdi bdo ruby rt rp del ins big tt font center nobr strike iframe object embed video audio canvas svg
+ math track map area param frame frameset applet portal menu dir noframes noembed output progress meter
+ slot data listing xmp plaintext col colgroup title-svg path g use lite-youtube` as const;
+
+type WordsOf<List extends string, Seen = never> = List extends `${infer Word} ${infer Rest}`
+  ? WordsOf<Rest, Seen | Trimmed<Word>>
+  : Seen | List;
+type Trimmed<Word extends string> = Word extends `${infer Start}\n` ? Start : Word;
+
+const LISTED = NAMES.split(/\s+/);
+
+/** The number of each listed element name, from 1 on. */
+export const Tag = Object.fromEntries(LISTED.map((name, index) => [name, index + 1])) as Readonly<
+  Record<WordsOf<typeof NAMES>, number>
+>;
+
+/** The first number of names that are not listed. */
+export const FIRST_UNKNOWN_TAG = 200;
+/** Further names share the last number: no page needs them, and tables stay small. */
+export const TAG_LIMIT = 2048;
+
+const IDS: ReadonlyMap<string, number> = new Map(Object.entries(Tag));
+
+/** Returns the number of a listed element name; 0 for any other. */
+export const tagId = (name: string): number => IDS.get(name) ?? 0;
+
+/** The tags of these listed names, which are separated by white space. */
+export const tagsNamed = (names: string): ReadonlySet<number> => new Set(names.split(/\s+/).map(tagId));
+
+const LISTED_NAMES = new CodeWords(LISTED);
+
+/** Returns the number of the listed element name at these UTF-16 units, in any case; 0 for any other. */
+export const tagAt = (codes: Uint16Array, start: number, end: number): number =>
+  LISTED_NAMES.find(codes, start, end) + 1;
+
+/**
+ * Returns the name of a listed element; `div` for any other, because an unknown element is a box to a reader.
+ */
+export const tagName = (id: number): string => LISTED[id - 1] ?? "div";
+
+/** One bit per property of a tag that the scanner asks for on each element. */
+export const TagTrait = {
+  /** The element has no content and no end tag. */
+  void: 1,
+  /** The element starts a new block of text. */
+  block: 2,
+  /**
+   * The element is "special" in the sense of the HTML standard: an inline end tag does not close through it.
+   */
+  special: 4,
+  /** End tags outside of the element do not reach through it (table cells and similar). */
+  scope: 8,
+  /** The element's text is not text of the page. */
+  textless: 16,
+  /** The element may stand in a head. */
+  head: 32,
+  /** The element closes an open paragraph when it starts. */
+  closesParagraph: 64,
+  /** The element is a block whose neighbours follow line by line in plain text. */
+  line: 128,
+  /** The element is a cell of a table row. */
+  cell: 256,
+} as const;
+
+const TRAITS = new Uint16Array(TAG_LIMIT);
+
+function give(trait: number, names: string): void {
+  for (const name of names.split(/\s+/)) TRAITS[tagId(name)]! |= trait;
+}
+
+give(
+  TagTrait.void,
+  "meta link base input img br hr wbr source track area param embed col frame keygen basefont",
+);
+give(
+  TagTrait.block,
+  `html body p div li ul ol dl dt dd h1 h2 h3 h4 h5 h6 table caption thead tbody tfoot tr td th article
+   section main header footer nav aside address hgroup search figure figcaption blockquote pre details
+   summary dialog form fieldset legend button hr center menu dir listing xmp select option optgroup
+   textarea iframe noscript template title`,
+);
+give(
+  TagTrait.special,
+  `p div li ul ol dl dt dd table caption thead tbody tfoot tr td th article section main header footer nav
+   aside address hgroup search figure figcaption blockquote pre details summary dialog form fieldset button
+   center menu dir listing body html template select h1 h2 h3 h4 h5 h6`,
+);
+give(TagTrait.scope, "html table caption td th template object");
+give(
+  TagTrait.textless,
+  `script style title svg iframe select option optgroup datalist textarea object embed applet canvas audio
+   video map head noframes noembed portal progress meter math`,
+);
+give(TagTrait.head, "title meta link base script style noscript template head html");
+give(
+  TagTrait.closesParagraph,
+  `address article aside blockquote center details dialog dir div dl dd dt li fieldset figcaption figure footer
+   form header hgroup main menu nav ol p pre section search summary ul h1 h2 h3 h4 h5 h6 hr listing table`,
+);
+give(TagTrait.line, "li tr dt dd summary button option label");
+give(TagTrait.cell, "td th");
+TRAITS[0] = 0;
+
+/** Returns the traits of a tag number as bits of `TagTrait`. */
+export const traitsOf = (id: number): number => TRAITS[id] ?? 0;
+
+/** One bit per property of an element, which passes to everything inside it. */
 export const ElementFlag = {
   /** The element is, or is inside, a link with a target. */
   link: 1,
@@ -210,20 +322,3 @@ export function isMedium(tag: number, type: string | null): boolean {
 
 const MEDIA = new Uint8Array(TAG_LIMIT);
 for (const name of "br img hr math video audio iframe embed lite-youtube".split(" ")) MEDIA[tagId(name)] = 1;
-
-/** The flags that pass from an element to everything inside it. */
-export const INHERITED_FLAGS =
-  ElementFlag.link |
-  ElementFlag.preformatted |
-  ElementFlag.textless |
-  ElementFlag.noscript |
-  ElementFlag.template |
-  ElementFlag.hidden |
-  ElementFlag.panel |
-  ElementFlag.ariaHidden |
-  ElementFlag.cell |
-  ElementFlag.heading |
-  ElementFlag.form |
-  ElementFlag.bold |
-  ElementFlag.button |
-  ElementFlag.toggle;

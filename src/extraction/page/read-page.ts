@@ -1,7 +1,6 @@
-import type { PageModel, ScannedPage } from "./page-model.ts";
+import { type PageModel, type ScannedPage, Tag, TagTrait, tagAt, traitsOf } from "./page-model.ts";
 import { scanPage } from "./scan.ts";
 import { codesOf } from "./source-text.ts";
-import { Tag, TagTrait, tagAt, tagId, traitsOf } from "./tags.ts";
 import { Tokenizer, type TokenSink } from "./tokenizer.ts";
 
 /** The maximum nesting of shadow roots that are composed; deeper ones are read where they are written. */
@@ -29,7 +28,6 @@ function withLineFeeds(html: string): string {
   return unix.includes("\r") ? unix.replaceAll("\r", "\n") : unix;
 }
 
-const SLOT = tagId("slot");
 const SHADOW_MODE = /\sshadowroot(?:mode)?\s*=\s*["']?(?:open|closed)\b/i;
 const NAME = /\sname\s*=\s*(?:"([^"]{0,200})"|'([^']{0,200})'|([^\s"'>]{1,200}))/i;
 const SLOT_OF_CHILD = /\sslot\s*=\s*(?:"([^"]{0,200})"|'([^']{0,200})'|([^\s"'>]{1,200}))/i;
@@ -80,7 +78,7 @@ function compose(model: PageModel, host: number, root: number): string {
       inner = elementEnd[inner]! - 1;
       continue;
     }
-    if (tag[inner] !== SLOT || openStart[inner]! < at) continue;
+    if (tag[inner] !== Tag.slot || openStart[inner]! < at) continue;
     const name = attributeIn(NAME, startTagOf(model, inner));
     const own = assigned.get(name);
     if (own === undefined) continue;

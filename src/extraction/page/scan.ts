@@ -13,15 +13,18 @@ import { FactCollector, noteElement, noteOpening, noteRefresh } from "./fact-col
 import {
   breakOf,
   ElementFlag,
+  FIRST_UNKNOWN_TAG,
   flagsOfTag,
-  INHERITED_FLAGS,
   isMedium,
   isWordOfSentence,
   type ScannedPage,
+  TAG_LIMIT,
+  Tag,
+  TagTrait,
+  tagAt,
   traitsOfElement,
 } from "./page-model.ts";
 import { codesOf, containsAmpersand, EntityText, isBlank, isBlankAt, TextTable } from "./source-text.ts";
-import { FIRST_UNKNOWN_TAG, TAG_LIMIT, Tag, TagTrait, tagAt } from "./tags.ts";
 import { Tokenizer, type TokenSink } from "./tokenizer.ts";
 import { opensSomething, type Revealed, Visibility } from "./visibility.ts";
 
@@ -227,12 +230,12 @@ class Scanner implements TokenSink {
       this.#groupsOfName[idId]! |
       (attributes.has(Field.role) ? groupsOfRole(attributes.get(Field.role)!) : 0) |
       (attributes.has(Field.itemprop) ? groupsOf(attributes.get(Field.itemprop)!) : 0);
-    const inherited = parent < 0 ? 0 : elements.flags[parent]! & INHERITED_FLAGS;
+    const inherited = parent < 0 ? 0 : elements.flags[parent]!;
     elements.flags[element] = inherited | this.#ownFlags(tag, element, end);
     return element;
   }
 
-  #nameId(field: typeof Field.class | typeof Field.id): number {
+  #nameId(field: number): number {
     if (!this.#attributes.has(field)) return 0;
     const start = this.#attributes.startOf(field);
     const end = this.#attributes.endOf(field);

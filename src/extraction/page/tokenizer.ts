@@ -1,11 +1,11 @@
-import { Tag, type TagId } from "./tags.ts";
+import { Tag } from "./page-model.ts";
 
 /** The events of the tokenizer, in page order; all places are offsets in the page. */
 export interface TokenSink {
   /** Reports text without a tag, never empty; `hasEntity` is set when an ampersand may start an entity. */
   text(start: number, end: number, hasEntity: boolean): void;
   /** Reports a start tag's name and returns its tag number. Its attributes and `startTagEnd` follow. */
-  startTag(nameStart: number, nameEnd: number): TagId;
+  startTag(nameStart: number, nameEnd: number): number;
   /** Reports an attribute of the start tag; the offsets of its value are equal when it has none. */
   attribute(nameStart: number, nameEnd: number, valueStart: number, valueEnd: number): void;
   /** @param end offset after the tag */
@@ -34,7 +34,7 @@ const isSpace = (code: number): boolean =>
 const isLetter = (code: number): boolean => ((code | 32) - 97) >>> 0 < 26;
 
 /** The elements whose content up to their own end tag is text without tags. */
-const RAW_NAMES: ReadonlyMap<TagId, string> = new Map([
+const RAW_NAMES: ReadonlyMap<number, string> = new Map([
   [Tag.script, "script"],
   [Tag.style, "style"],
   [Tag.title, "title"],

@@ -1,3 +1,5 @@
+import { grown } from "./columns.ts";
+import type { PageModel } from "./page-model.ts";
 /** The columns of a block's text statistics. */
 export const TextStat = {
   words: 0,
@@ -20,6 +22,10 @@ export const TextStat = {
   linkCount: 15,
   count: 16,
 } as const;
+
+/** A number of a block's text, see `TextStat`. */
+export const statOf = ({ blocks }: PageModel, block: number, stat: number): number =>
+  blocks.stats[block * TextStat.count + stat]!;
 
 /** Words are counted in this many buckets; words that share one cost a little precision. */
 export const WORD_BUCKETS = 1 << 14;
@@ -160,11 +166,7 @@ export function countText(
 }
 
 function pushWord(sink: StatSink, hash: number): void {
-  if (sink.wordCount === sink.words.length) {
-    const grown = new Uint16Array(sink.words.length * 2);
-    grown.set(sink.words);
-    sink.words = grown;
-  }
+  if (sink.wordCount === sink.words.length) sink.words = grown(sink.words);
   sink.words[sink.wordCount++] = wordBucket(hash);
 }
 

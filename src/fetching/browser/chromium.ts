@@ -3,7 +3,7 @@ import type { Browser } from "playwright-core";
 import { onAbort } from "../../base/abort.ts";
 import { Failure } from "../../base/failure.ts";
 import type { PinningProxy } from "../egress/pinning-proxy.ts";
-import { errorCode, wireFailure } from "../http/wire-failure.ts";
+import { errorCode, wireFailure } from "../http/tries.ts";
 
 export type { Browser, BrowserContext, Page, Request, Response } from "playwright-core";
 

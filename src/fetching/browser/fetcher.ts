@@ -9,6 +9,8 @@ import type { ChooseProxy } from "../egress/proxy.ts";
 import { checkCustomHeaders, checkUserAgent } from "../http/request-headers.ts";
 import {
   type Clock,
+  displayUrl,
+  errorCode,
   isRetryableStatus,
   parseRetryAfterMs,
   startWatch,
@@ -17,7 +19,6 @@ import {
   tryRepeatedly,
   type Watch,
 } from "../http/tries.ts";
-import { displayUrl, errorCode } from "../http/wire-failure.ts";
 import type { BrowsingSession } from "../session/session.ts";
 import { deadlineOf, type FetchedPage, type Fetcher, type FetchLimits, type FetchOptions } from "../types.ts";
 import { isUnusable, navigationFailure, unusable } from "./chromium.ts";

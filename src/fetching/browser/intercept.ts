@@ -1,7 +1,7 @@
 import { Failure } from "../../base/failure.ts";
 import type { PinningProxy } from "../egress/pinning-proxy.ts";
-import { tooLarge } from "../http/body.ts";
 import { tooManyRedirects } from "../http/redirects.ts";
+import { tooLarge } from "../http/wire.ts";
 import type { Page } from "./chromium.ts";
 
 export type InterceptOptions = {

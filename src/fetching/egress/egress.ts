@@ -3,8 +3,8 @@ import { orAborted } from "../../base/abort.ts";
 import { Failure } from "../../base/failure.ts";
 import type { Log } from "../../base/log.ts";
 import { systemCode } from "../../base/system-error.ts";
-import type { WireRoute } from "../http/connect.ts";
-import { displayUrl } from "../http/wire-failure.ts";
+import { displayUrl } from "../http/tries.ts";
+import type { WireRoute } from "../http/wire.ts";
 import { addressReach, formatIpAddress, type IpAddress, parseIpAddress, unmapIpv4 } from "./ip-address.ts";
 import {
   type EgressCaller,

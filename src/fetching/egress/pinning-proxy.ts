@@ -3,8 +3,8 @@ import net from "node:net";
 import tls from "node:tls";
 import { Failure } from "../../base/failure.ts";
 import type { Log } from "../../base/log.ts";
-import type { WireRoute } from "../http/connect.ts";
-import { displayUrl, wireFailure } from "../http/wire-failure.ts";
+import { displayUrl, wireFailure } from "../http/tries.ts";
+import type { WireRoute } from "../http/wire.ts";
 import { createRouteFinder, type RouteFinder, type RouteOptions, refusalOf } from "./egress.ts";
 
 /**

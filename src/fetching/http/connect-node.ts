@@ -2,7 +2,7 @@ import type { LookupFunction } from "node:net";
 import { Readable } from "node:stream";
 import zlib from "node:zlib";
 import { Agent, type Dispatcher, ProxyAgent, request as send } from "undici";
-import type { Connect, ConnectOptions, WireRequest, WireResponse, WireRoute } from "./connect.ts";
+import type { Connect, ConnectOptions, WireRequest, WireResponse, WireRoute } from "./wire.ts";
 
 /** The time limit for opening a connection; the whole request has its own. */
 const CONNECT_TIMEOUT_MS = 30_000;

@@ -19,13 +19,12 @@ import {
   type StreamFetcher,
   type StreamPurpose,
 } from "../types.ts";
-import { discard, readBody, tooLarge } from "./body.ts";
-import { type Connect, type ConnectOptions, createBunConnect, type WireResponse } from "./connect.ts";
 import { openStream, pageUrlOf, readPage } from "./read-answer.ts";
 import { type FinalResponse, followRedirects, type HopHeaders } from "./redirects.ts";
 import { checkCustomHeaders, checkUserAgent, conditionalHeaders } from "./request-headers.ts";
 import {
   type Clock,
+  displayUrl,
   isRetryableStatus,
   parseRetryAfterMs,
   startWatch,
@@ -33,8 +32,17 @@ import {
   type Try,
   tryRepeatedly,
   type Watch,
+  wireFailure,
 } from "./tries.ts";
-import { displayUrl, wireFailure } from "./wire-failure.ts";
+import {
+  type Connect,
+  type ConnectOptions,
+  createBunConnect,
+  discard,
+  readBody,
+  tooLarge,
+  type WireResponse,
+} from "./wire.ts";
 
 export type HttpFetcherOptions = {
   readonly egress: Egress;

@@ -9,10 +9,16 @@ import {
 } from "../charset/content-type.ts";
 import { decodeText, decodingWarnings } from "../charset/decode.ts";
 import type { FetchedHeaders, FetchedPage, FetchedStream, FetchLimits, StreamPurpose } from "../types.ts";
-import { codingsOf, discard, inflateStream, readBody, takeFirst, tooLarge } from "./body.ts";
-import type { WireResponse } from "./connect.ts";
-import type { Watch } from "./tries.ts";
-import { displayUrl, wireFailure } from "./wire-failure.ts";
+import { displayUrl, type Watch, wireFailure } from "./tries.ts";
+import {
+  codingsOf,
+  discard,
+  inflateStream,
+  readBody,
+  takeFirst,
+  tooLarge,
+  type WireResponse,
+} from "./wire.ts";
 
 type PageBody = Pick<FetchedPage, "contentType" | "html" | "encoding" | "headers" | "bodyBytes" | "warnings">;
 

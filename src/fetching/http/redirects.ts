@@ -1,10 +1,8 @@
 import { Failure } from "../../base/failure.ts";
 import type { RouteFinder } from "../egress/egress.ts";
 import type { CookieSession } from "../session/cookies.ts";
-import { discard } from "./body.ts";
-import type { Connect, WireResponse, WireRoute } from "./connect.ts";
-import type { Watch } from "./tries.ts";
-import { isUnconnected, wireFailure } from "./wire-failure.ts";
+import { isUnconnected, type Watch, wireFailure } from "./tries.ts";
+import { type Connect, discard, type WireResponse, type WireRoute } from "./wire.ts";
 
 /** The headers of a request, sorted by how far a redirect may carry them. */
 export type HopHeaders = {
