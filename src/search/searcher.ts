@@ -53,6 +53,8 @@ export type SearchOptions = {
   readonly filter?: SearchFilter | undefined;
   /** Whether to search only for words as typed: no stems, synonyms or corrections. */
   readonly wordMatch: boolean;
+  /** Whether hits name all the sections with the best passages. */
+  readonly withSections?: boolean | undefined;
   /** Whether hits explain how their scores came about. */
   readonly explain: boolean;
   /** The style of snippets; it replaces the one in the settings. */
@@ -61,19 +63,23 @@ export type SearchOptions = {
   readonly deadline: number;
 };
 
-export type SearchHit = {
+/** A section of a document as a hit shows it. */
+export type HitSection = {
+  readonly snippet: string;
+  /** The anchor of the section, or of the nearest around it that has one; null before the first heading. */
+  readonly anchor: string | null;
+  /** The headings from the outermost to the section's own. */
+  readonly headings: readonly string[];
+};
+
+/** A document that was found, with the section that fits best. */
+export type SearchHit = HitSection & {
   /** The page's address without fragment. */
   readonly url: DocumentUrl;
   readonly title: string;
   readonly score: number;
-  readonly snippet: string;
-  /**
-   * The anchor of the section that fits best, or of the nearest around it that has one; null for the text
-   * before the first heading.
-   */
-  readonly anchor: string | null;
-  /** The headings from the outermost to the section's own. */
-  readonly headings: readonly string[];
+  /** At most three, the best first, if they were asked for. */
+  readonly sections: readonly HitSection[];
   readonly attributes: Pick<DocumentAttributes, "kind" | "language" | "version" | "date">;
   readonly explanation: ScoreExplanation | null;
 };
@@ -222,20 +228,24 @@ export const pageOf = <Ranked>(ranked: readonly Ranked[], { size, offset = 0 }: 
 /** A ranked document as it is shown. */
 export function showHit<Reader extends IndexReader>(
   { parts: { reader, settings }, analyser, query }: Prepared<Reader>,
-  { document, score, section, explanation }: RankedDocument,
-  { deadline, snippetStyle }: SearchOptions,
+  { document, score, sections: best, explanation }: RankedDocument,
+  { deadline, snippetStyle, withSections = false }: SearchOptions,
 ): SearchHit {
   checkDeadline(deadline);
   const shown = reader.parts(document, deadline);
   const { url, title, sections } = shown;
   const parents = reader.layout(document).sectionParents;
   const snippet = { ...settings.snippet, style: snippetStyle ?? settings.snippet.style };
+  const show = (section: number): HitSection => ({
+    snippet: makeSnippet(shown, section, { analyser, terms: query.terms }, snippet),
+    ...placeOf(sections, parents, section),
+  });
   return {
     url,
     title,
     score,
-    snippet: makeSnippet(shown, section, { analyser, terms: query.terms }, snippet),
-    ...placeOf(sections, parents, section),
+    ...show(best[0] ?? 0),
+    sections: withSections ? best.map(show) : [],
     attributes: attributesIn(reader, document, settings.assumed),
     explanation,
   };
@@ -300,7 +310,7 @@ function placeOf(
   sections: readonly Section[],
   parents: Uint32Array,
   section: number,
-): Pick<SearchHit, "anchor" | "headings"> {
+): Omit<HitSection, "snippet"> {
   const headings: string[] = [];
   let anchor: string | null = null;
   for (let at = section; at > 0; at = parents[at] ?? 0) {

@@ -274,6 +274,12 @@ export const VARIABLES = {
     null,
     "names that serve search answers to, with commas between; unset: all, or loopback's when bound to it",
   ),
+  searchCorsOrigins: setting<string | null>(
+    "DOCS_SEARCH_CORS_ORIGINS",
+    text,
+    null,
+    "origins of other sites whose pages may call serve search, with commas between",
+  ),
   searchMaxPerClient: setting(
     "DOCS_SEARCH_MAX_PER_CLIENT",
     integer(1, 100_000),

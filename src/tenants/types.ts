@@ -21,6 +21,8 @@ export type TenantSearchOptions = {
   readonly offset?: number;
   /** What documents must meet; by default nothing. */
   readonly filter?: SearchFilter | undefined;
+  /** Whether results name all the sections with the best passages. */
+  readonly withSections?: boolean;
   /** Whether to count all that the query finds. */
   readonly isCounted?: boolean;
   /** Whether only words as typed match. */

@@ -90,6 +90,7 @@ export function openSearchServer(registry: TestRegistry, options: TestServerOpti
     basePath: "",
     trustedProxies: parseAddressSet(""),
     allowedHosts: null,
+    corsOrigins: [],
     apiKey: null,
     allowSse: false,
     maxConcurrentRequests: 20,

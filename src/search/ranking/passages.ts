@@ -7,8 +7,8 @@ export type PassageScores = {
   /** The score of the best passage, and the mean of the best three (missing ones count 0). */
   readonly best: number;
   readonly mean: number;
-  /** The section with the best passage. */
-  readonly section: number;
+  /** The sections with the best three passages, the best first; each once. */
+  readonly sections: readonly number[];
 };
 
 /**
@@ -30,7 +30,7 @@ export class PassageScorer {
   /** @throws Failure `timeout` */
   score(layout: DocumentLayout, places: TermPositions, weights: Float64Array): PassageScores {
     const passageCount = layout.passageStarts.length;
-    if (passageCount === 0) return { best: 0, mean: 0, section: 0 };
+    if (passageCount === 0) return { best: 0, mean: 0, sections: [0] };
     this.#reserve(Math.max(passageCount, layout.sectionStarts.length));
     this.#scores.fill(0, 0, passageCount);
     this.#findSections(layout);
@@ -104,20 +104,32 @@ export class PassageScorer {
     let best = 0;
     let second = 0;
     let third = 0;
-    let passage = 0;
+    let bestPassage = 0;
+    let secondPassage = -1;
+    let thirdPassage = -1;
     for (let i = 0; i < passageCount; i++) {
       const score = this.#scores[i]!;
       if (score > best) {
         third = second;
+        thirdPassage = secondPassage;
         second = best;
+        secondPassage = best > 0 ? bestPassage : -1;
         best = score;
-        passage = i;
+        bestPassage = i;
       } else if (score > second) {
         third = second;
+        thirdPassage = secondPassage;
         second = score;
-      } else if (score > third) third = score;
+        secondPassage = i;
+      } else if (score > third) {
+        third = score;
+        thirdPassage = i;
+      }
     }
-    return { best, mean: (best + second + third) / 3, section: this.#sections[passage]! };
+    const sections = new Set([this.#sections[bestPassage]!]);
+    for (const passage of [secondPassage, thirdPassage])
+      if (passage >= 0) sections.add(this.#sections[passage]!);
+    return { best, mean: (best + second + third) / 3, sections: [...sections] };
   }
 
   #reserve(count: number): void {

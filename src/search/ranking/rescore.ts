@@ -37,8 +37,8 @@ export type ScoreExplanation = Readonly<Record<keyof PhaseTwoWeights, number>> &
 };
 
 export type RankedDocument = ScoredDocument & {
-  /** The number of the section with the best passage. */
-  readonly section: number;
+  /** The numbers of the sections with the best passages, the best first. */
+  readonly sections: readonly number[];
   readonly explanation: ScoreExplanation | null;
 };
 
@@ -103,7 +103,7 @@ export function rescore(
     return {
       document,
       score: score + sum * factor,
-      section: passage.section,
+      sections: passage.sections,
       explanation: terms && { terms, ...parts, standing: (score / factor + sum) * (factor - 1) },
     };
   });

@@ -69,6 +69,7 @@ describe("settings", () => {
     DOCS_SEARCH_GIT_PROTOCOLS: ["https,http", "https,http"],
     DOCS_SEARCH_GIT_KNOWN_HOSTS: ["/etc/hosts-of-git", "/etc/hosts-of-git"],
     DOCS_SEARCH_ALLOWED_HOSTS: ["docs.example", "docs.example"],
+    DOCS_SEARCH_CORS_ORIGINS: ["https://docs.example", "https://docs.example"],
     DOCS_SEARCH_API_KEY: ["key", "key"],
     DOCS_SEARCH_API_KEY_FILE: ["key.txt", "key.txt"],
     PORT: ["8080", 8080],

@@ -17,6 +17,7 @@ import {
   openQueue,
   openRoot,
   readApiKey,
+  readOrigins,
   readProxySettings,
   warnWithoutKey,
 } from "./settings.ts";
@@ -121,21 +122,10 @@ async function readNetworkSettings(command: ServeExtractorCommand, settings: Set
     port: command.port ?? settings.port,
     ...readProxySettings(settings),
     allowedHosts: entriesOf(settings.allowedHosts),
-    corsOrigins: readOrigins(settings),
+    corsOrigins: readOrigins("ARTICLE_EXTRACTOR_CORS_ORIGINS", settings.corsOrigins),
     apiKey,
     paths: { root: openRoot(settings.outputRoot), workingDirectory: process.cwd() },
     maxConcurrentRequests: settings.maxConcurrentRequests,
     maxPerClient: settings.maxPerClient,
   };
-}
-
-function readOrigins({ corsOrigins }: Settings): string[] {
-  const origins = entriesOf(corsOrigins) ?? [];
-  for (const origin of origins)
-    if (origin !== "*" && URL.parse(origin)?.origin !== origin)
-      throw new Failure(
-        "invalid_settings",
-        `ARTICLE_EXTRACTOR_CORS_ORIGINS: ${JSON.stringify(origin.slice(0, 100))} is no origin such as https://app.example`,
-      );
-  return origins;
 }

@@ -18,6 +18,7 @@ import { watchDeployment } from "./reload.ts";
 import {
   entriesOf,
   readApiKey,
+  readOrigins,
   readProxySettings,
   toolOptions,
   warnOfMissingIndexes,
@@ -185,6 +186,7 @@ async function networkOf({ command, program, deployment, io, log }: Serving) {
     port: command.port ?? infrastructure.port,
     ...readProxySettings(settings),
     allowedHosts: entriesOf(settings.searchAllowedHosts),
+    corsOrigins: readOrigins("DOCS_SEARCH_CORS_ORIGINS", settings.searchCorsOrigins),
     apiKey: await readApiKey({ key, file, variable: "DOCS_SEARCH_API_KEY" }, io),
     maxConcurrentRequests: infrastructure.maxConcurrentRequests,
     maxPerClient: settings.searchMaxPerClient,

@@ -85,6 +85,21 @@ export function warnWithoutKey(
 export const entriesOf = (text: string | null): string[] | null =>
   text?.split(/[\s,]+/).filter((entry) => entry !== "") ?? null;
 
+/**
+ * Reads the origins of other sites whose pages may call a server.
+ * @throws Failure `invalid_settings`
+ */
+export function readOrigins(variable: string, text: string | null): readonly string[] {
+  const origins = entriesOf(text) ?? [];
+  for (const origin of origins)
+    if (origin !== "*" && URL.parse(origin)?.origin !== origin)
+      throw new Failure(
+        "invalid_settings",
+        `${variable}: ${JSON.stringify(origin.slice(0, 100))} is no origin such as https://app.example`,
+      );
+  return origins;
+}
+
 // What every server of documentation does with its deployment file.
 
 /** How the tools over the tenants answer. */

@@ -1,17 +1,8 @@
-import { facetsOf, headingPath, parseFilter, SNIPPET_STYLES } from "../../../search/index.ts";
+import { headingPath } from "../../../search/index.ts";
 import type { TenantDetail } from "../../../tenants/index.ts";
-import {
-  ArgumentError,
-  choice,
-  flag,
-  integer,
-  names,
-  optionalText,
-  type RawArguments,
-  requiredText,
-  requiredWords,
-} from "./arguments.ts";
+import { flag, type RawArguments, requiredText } from "./arguments.ts";
 import { DEFAULT_MAX_CHARS, type FetchOptions, fetchDocument } from "./fetch-document.ts";
+import { countsOf, rounded, runSearchCall } from "./search-call.ts";
 import {
   bindTool,
   objectOf,
@@ -200,21 +191,8 @@ const describe = (detail: TenantDetail) => ({
   url_prefixes: detail.urlPrefixes,
 });
 
-/** Further results are no answers; who wants them narrows the search. */
-const MAX_OFFSET = 900;
-
 function search(raw: RawArguments, options: ToolOptions): ToolFields {
-  const query = requiredWords(raw, "query");
-  const { codenames, ...chosen } = chosenTenants(raw, options);
-  const answer = options.registry.searchTogether(codenames, query, {
-    size: integer(raw, "size", { min: 1, max: 100, fallback: 10 }),
-    offset: integer(raw, "offset", { min: 0, max: MAX_OFFSET, fallback: 0 }),
-    filter: parseFilter(optionalText(raw, "filter") ?? ""),
-    wordMatch: flag(raw, "word_match"),
-    snippetStyle: choice(raw, "snippet_style", SNIPPET_STYLES),
-    isCounted: flag(raw, "facets"),
-    timeoutMs: options.searchTimeoutMs,
-  });
+  const { query, chosen, answer, told } = runSearchCall(raw, options, { isCounted: flag(raw, "facets") });
   const results = answer.hits.map(({ tenant, url, title, headings, score, snippet, anchor }) => {
     const heading = headingPath({ title, headings });
     return {
@@ -222,37 +200,13 @@ function search(raw: RawArguments, options: ToolOptions): ToolFields {
       url,
       title,
       ...(heading !== "" && { heading }),
-      score: Math.round(score * 1e4) / 1e4,
+      score: rounded(score),
       snippet,
       anchor,
     };
   });
-  const skipped = answer.failures.map(({ message }) => message);
-  const counts = answer.counts && {
-    total: answer.counts.total,
-    is_total_exact: answer.counts.isExact,
-    facets: facetsOf(answer.counts.values),
-  };
-  const found = { query, results, ...chosen, ...counts, ...(skipped.length > 0 && { skipped }) };
+  const found = { query, results, ...chosen, ...(answer.counts && countsOf(answer.counts)), ...told };
   if (!options.includeStats) return found;
   const stats = { total_docs: answer.documentCount, query_time_ms: Math.round(answer.queryMs * 100) / 100 };
   return { ...found, stats };
-}
-
-/** The tenants to search, null for all, and which version they are of when one was asked for. */
-function chosenTenants(
-  raw: RawArguments,
-  { registry }: ToolOptions,
-): { readonly codenames: readonly string[] | null; readonly resolved?: string } {
-  const codenames = names(raw, "tenant_codename");
-  // Some clients send an empty text for what is left out.
-  const library = optionalText(raw, "library") || null;
-  const version = optionalText(raw, "version") || null;
-  if (library === null) {
-    if (version !== null) throw new ArgumentError("version needs library");
-    return { codenames };
-  }
-  if (codenames) throw new ArgumentError("give tenant_codename or library, not both");
-  const { codenames: chosen, resolved } = registry.chooseVersion(library, version);
-  return { codenames: chosen, resolved };
 }

@@ -17,6 +17,7 @@ import type { ApiOperation } from "../openapi.ts";
 import { LIMITED, problem } from "../problems.ts";
 import { createSite, type SiteParts } from "../site.ts";
 import * as schemas from "./schemas.ts";
+import { searchOperation } from "./search-operation.ts";
 import type { SearchTimesRecord } from "./search-times.ts";
 
 export type SearchRoutesOptions = DocumentationOptions &
@@ -78,6 +79,7 @@ export function searchRoutes(options: SearchRoutesOptions): Handler {
           })
         : []),
       configurationOperation({ ...options, hasApiKey }),
+      searchOperation({ ...options, registryOf }),
       ...tenantOperations(options, registryOf),
     ],
   });

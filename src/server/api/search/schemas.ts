@@ -49,6 +49,65 @@ export const SearchTimes = z
   })
   .openapi("SearchTimes");
 
+export const SearchQuery = z.object({
+  q: z.string().openapi({ description: "The query", example: "retry a request" }),
+  tenant: z.string().optional().openapi({ description: "Codenames, with commas between; by default all" }),
+  library: z.string().optional().openapi({ description: "In place of `tenant`: what these document" }),
+  version: z.string().optional().openapi({ description: "Of the library; the nearest not above it" }),
+  filter: z
+    .string()
+    .optional()
+    .openapi({ description: "What documents must meet", example: "kind:guide,reference path:api/**" }),
+  size: z.int().min(1).max(100).optional().openapi({ description: "The most hits; by default 10" }),
+  offset: z.int().min(0).max(900).optional().openapi({ description: "Hits to leave out; by default none" }),
+  facets: z
+    .string()
+    .optional()
+    .openapi({ description: "What to count: kind, language, version, tenant, group, or * for all" }),
+  group_by: z
+    .enum(["document"])
+    .optional()
+    .openapi({ description: "Gives each hit the best sections of its document, at most three" }),
+  word_match: z.enum(["true", "false"]).optional().openapi({ description: "Only words as typed" }),
+  snippet_style: z
+    .enum(["plain", "html"])
+    .optional()
+    .openapi({ description: "`html` is escaped, with matches in `<mark>`; by default the tenant's" }),
+});
+
+const section = z.object({
+  anchor: z.string().nullable(),
+  headings: z.array(z.string()),
+  snippet: z.string(),
+});
+
+export const SearchAnswer = z
+  .object({
+    query: z.string(),
+    hits: z.array(
+      section.extend({
+        tenant: z.string(),
+        url: z.string(),
+        title: z.string(),
+        score: z.number(),
+        kind: z.enum(["guide", "reference", "changelog", "blog", "archive"]),
+        language: z.string().nullable(),
+        version: z.string().nullable(),
+        date: z.string().nullable().openapi({ format: "date" }),
+        sections: z.array(section).optional().openapi({ description: "With `group_by`" }),
+      }),
+    ),
+    offset: count,
+    size: count,
+    total: count.openapi({ description: "How many documents the query finds" }),
+    is_total_exact: z.boolean().openapi({ description: "False when `total` may be too high" }),
+    facets: z.record(z.string(), z.record(z.string(), count)),
+    resolved: z.string().optional(),
+    skipped: z.array(z.string()).optional().openapi({ description: "Tenants that could not be searched" }),
+    processing_time_ms: z.number(),
+  })
+  .openapi("SearchAnswer");
+
 export const TenantParams = z.object({ codename: z.string() });
 
 const counts = z.object({ fetched: count, unchanged: count, removed: count, failed: count });

@@ -19,6 +19,8 @@ export type SearchServerOptions = ServerPlace &
     /** The most of these from one client; beyond it the answer is 429. */
     readonly maxPerClient: number;
     readonly httpTimeoutMs: number;
+    /** Origins whose pages may search; see `OriginRules`. */
+    readonly corsOrigins: readonly string[];
     readonly log: Log;
     readonly metrics: Metrics;
     /** Keeps the durations of searches for all processes on the port. */
@@ -37,7 +39,6 @@ export function startSearchServer(options: SearchServerOptions): RunningServer {
   const server = serve(options, {
     ...options,
     page: searchPage(),
-    corsOrigins: [],
     guardedMethods: ["GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS"],
     limits: searchLimits(options),
     routes: ({ isReady, access, draining }) =>
@@ -48,7 +49,7 @@ export function startSearchServer(options: SearchServerOptions): RunningServer {
         draining,
         onCall: (tool, outcome, durationMs) => {
           options.onCall(tool, outcome, durationMs);
-          if (tool === "root_search") times.record(outcome, durationMs);
+          if (tool === "root_search" || tool === "search") times.record(outcome, durationMs);
         },
         readSearchTimes: times.read,
       }),

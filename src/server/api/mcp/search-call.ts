@@ -1,0 +1,73 @@
+import { facetsOf, type MatchCounts, parseFilter, SNIPPET_STYLES } from "../../../search/index.ts";
+import type { TenantRegistry } from "../../../tenants/index.ts";
+import {
+  ArgumentError,
+  choice,
+  flag,
+  integer,
+  names,
+  optionalText,
+  type RawArguments,
+  requiredWords,
+} from "./arguments.ts";
+
+/** What a search needs of a server. */
+export type SearchCallOptions = { readonly registry: TenantRegistry; readonly searchTimeoutMs: number };
+
+/** Further results are no answers; who wants them narrows the search. */
+const MAX_OFFSET = 900;
+
+/**
+ * Runs the search that a call of `root_search` or a request for `/search` describes.
+ * @param more what is asked for besides the arguments
+ * @throws ArgumentError, Failure
+ */
+export function runSearchCall(
+  raw: RawArguments,
+  { registry, searchTimeoutMs }: SearchCallOptions,
+  more: { readonly isCounted: boolean; readonly withSections?: boolean },
+) {
+  const query = requiredWords(raw, "query");
+  const { codenames, ...chosen } = chosenTenants(raw, registry);
+  const size = integer(raw, "size", { min: 1, max: 100, fallback: 10 });
+  const offset = integer(raw, "offset", { min: 0, max: MAX_OFFSET, fallback: 0 });
+  const answer = registry.searchTogether(codenames, query, {
+    ...more,
+    size,
+    offset,
+    filter: parseFilter(optionalText(raw, "filter") ?? ""),
+    wordMatch: flag(raw, "word_match"),
+    snippetStyle: choice(raw, "snippet_style", SNIPPET_STYLES),
+    timeoutMs: searchTimeoutMs,
+  });
+  const skipped = answer.failures.map(({ message }) => message);
+  return { query, size, offset, chosen, answer, told: skipped.length > 0 ? { skipped } : {} };
+}
+
+/** Counts as both give them. */
+export const countsOf = ({ total, isExact, values }: MatchCounts) => ({
+  total,
+  is_total_exact: isExact,
+  facets: facetsOf(values),
+});
+
+/** A score as both give it. */
+export const rounded = (score: number): number => Math.round(score * 1e4) / 1e4;
+
+/** The tenants to search, null for all, and which version they are of when one was asked for. */
+function chosenTenants(
+  raw: RawArguments,
+  registry: TenantRegistry,
+): { readonly codenames: readonly string[] | null; readonly resolved?: string } {
+  const codenames = names(raw, "tenant_codename");
+  // Some clients send an empty text for what is left out.
+  const library = optionalText(raw, "library") || null;
+  const version = optionalText(raw, "version") || null;
+  if (library === null) {
+    if (version !== null) throw new ArgumentError("version needs library");
+    return { codenames };
+  }
+  if (codenames) throw new ArgumentError("give tenant_codename or library, not both");
+  const { codenames: chosen, resolved } = registry.chooseVersion(library, version);
+  return { codenames: chosen, resolved };
+}

@@ -1,0 +1,131 @@
+import { didYouMean } from "../../../base/nearest.ts";
+import type { SearchHit } from "../../../search/index.ts";
+import type { TenantRegistry } from "../../../tenants/index.ts";
+import type { Exchange } from "../../middleware/exchange.ts";
+import { ArgumentError } from "../mcp/arguments.ts";
+import { countsOf, rounded, runSearchCall } from "../mcp/search-call.ts";
+import { type ApiOperation, invalidRequest } from "../openapi.ts";
+import { problem } from "../problems.ts";
+import * as schemas from "./schemas.ts";
+
+export type SearchOperationOptions = {
+  readonly registryOf: (exchange: Exchange) => TenantRegistry;
+  readonly searchTimeoutMs: number;
+  readonly onCall: (tool: string, outcome: "success" | "error", durationMs: number) => void;
+};
+
+/** The search for programs and boxes on other pages: `GET /search`. */
+export const searchOperation = (options: SearchOperationOptions): ApiOperation => ({
+  method: "get",
+  path: "/search",
+  tag: "search",
+  summary: "Searches the tenants that the caller may see",
+  query: schemas.SearchQuery,
+  answers: {
+    200: { description: "A page of hits", content: { "application/json": schemas.SearchAnswer } },
+    404: problem("There is no such tenant, library or version"),
+    422: problem("A parameter is wrong; `detail` says which, and what is allowed"),
+    504: problem("The search took longer than `search_timeout`"),
+  },
+  handle: async ({ exchange, query }) => {
+    const started = performance.now();
+    try {
+      const answer = search(query, options, exchange);
+      options.onCall("search", "success", performance.now() - started);
+      return Response.json(answer);
+    } catch (error) {
+      options.onCall("search", "error", performance.now() - started);
+      if (error instanceof ArgumentError) throw invalidRequest(error.message, []);
+      throw error;
+    }
+  },
+});
+
+const FACETS = ["kind", "language", "version", "tenant", "group"] as const;
+
+function search(raw: Readonly<Record<string, string>>, options: SearchOperationOptions, exchange: Exchange) {
+  const known = Object.keys(schemas.SearchQuery.shape);
+  for (const name of Object.keys(raw))
+    if (!known.includes(name))
+      throw new ArgumentError(
+        `there is no parameter ${JSON.stringify(name.slice(0, 100))}${didYouMean(name, known)}`,
+      );
+  const registry = options.registryOf(exchange);
+  const withSections = groupsByDocument(raw.group_by);
+  const facets = facetNames(raw.facets ?? "");
+  const { q = "", facets: _, group_by: __, ...others } = raw;
+  if (q.trim() === "") throw new ArgumentError("q is required");
+  const { query, size, offset, chosen, answer, told } = runSearchCall(
+    { ...others, query: q },
+    { registry, searchTimeoutMs: options.searchTimeoutMs },
+    { isCounted: true, withSections },
+  );
+  const counted = answer.counts && countsOf({ ...answer.counts, values: valuesOf(registry, answer) });
+  return {
+    query,
+    hits: answer.hits.map((hit) => toHit(hit, withSections)),
+    offset,
+    size,
+    ...counted,
+    facets: Object.fromEntries(facets.map((name) => [name, counted?.facets[name] ?? {}])),
+    ...chosen,
+    ...told,
+    processing_time_ms: Math.round(answer.queryMs * 100) / 100,
+  };
+}
+
+type Answer = ReturnType<TenantRegistry["searchTogether"]>;
+
+/** Counts of all facets. */
+function valuesOf(registry: TenantRegistry, { counts, tenants }: Answer) {
+  const tenant = new Map<string, number>();
+  const group = new Map<string, number>();
+  const groupOf = new Map(registry.list().map((one) => [one.codename, one.group]));
+  for (const [place, codename] of tenants.entries()) {
+    const total = counts?.totals[place] ?? 0;
+    if (total === 0) continue;
+    tenant.set(codename, total);
+    const name = groupOf.get(codename);
+    if (name) group.set(name, (group.get(name) ?? 0) + total);
+  }
+  const none = { kind: new Map<string, number>(), language: new Map(), version: new Map() };
+  return { ...none, ...counts?.values, tenant, group };
+}
+
+function groupsByDocument(value: string | undefined): boolean {
+  if (value === undefined || value === "") return false;
+  if (value === "document") return true;
+  throw new ArgumentError("group_by must be document");
+}
+
+function facetNames(text: string): readonly (typeof FACETS)[number][] {
+  if (text.trim() === "*") return FACETS;
+  const wanted = text.split(",").flatMap((name) => name.trim() || []);
+  for (const name of wanted)
+    if (!FACETS.some((one) => one === name))
+      throw new ArgumentError(
+        `facets: ${JSON.stringify(name.slice(0, 100))} is none of ${FACETS.join(", ")} and *${didYouMean(name, FACETS)}`,
+      );
+  return FACETS.filter((name) => wanted.includes(name));
+}
+
+const MILLISECONDS_A_DAY = 86_400_000;
+
+function toHit(hit: SearchHit & { readonly tenant: string }, withSections: boolean) {
+  const { tenant, url, title, anchor, headings, snippet, score, sections } = hit;
+  const { kind, language, version, date } = hit.attributes;
+  return {
+    tenant,
+    url,
+    title,
+    anchor,
+    headings,
+    snippet,
+    score: rounded(score),
+    kind,
+    language: language || null,
+    version: version || null,
+    date: date === 0 ? null : new Date(date * MILLISECONDS_A_DAY).toISOString().slice(0, 10),
+    ...(withSections && { sections }),
+  };
+}

@@ -1,0 +1,214 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { openRegistry, openSearchServer, type TestRegistry, writeTree } from "../support/search-server.ts";
+
+const tenant = (codename: string, group: string | null, docs: Readonly<Record<string, string>>): object => ({
+  source_type: "filesystem",
+  codename,
+  docs_name: codename,
+  group,
+  docs_root_dir: writeTree(docs),
+});
+
+const many = Object.fromEntries(
+  Array.from({ length: 60 }, (_, number) => [
+    `${number % 3 === 0 ? "api" : "guide"}/boat-${number}.md`,
+    `# Boat ${number}\n\nMoor the boat at quay ${number}.\n`,
+  ]),
+);
+
+const KEYS = { some: ["harbour", "yard"] };
+const keys = {
+  find: async (token: string) =>
+    Object.hasOwn(KEYS, token) ? { name: token, tenants: KEYS[token as keyof typeof KEYS] } : null,
+};
+
+let registry: TestRegistry;
+let server: ReturnType<typeof openSearchServer>;
+beforeAll(async () => {
+  registry = openRegistry({
+    infrastructure: { allow_index_builds: true },
+    tenants: [
+      tenant("harbour", "sea", {
+        ...many,
+        "ja/quay.md": "# Quay\n\nMoor the boat.\n",
+        "long.md": "# Long\n\nText.\n\n## Mooring\n\nMoor the boat.\n\n## Boats\n\nThe boat of the boat.\n",
+      }),
+      tenant("yard", null, { "blog/hull.md": "---\ndate: 2024-02-29\n---\n# Hull\n\nPaint the boat.\n" }),
+      tenant("secretive", "sea", { "v2/plan.md": "# Plan\n\nMoor the boat & hide <it>.\n" }),
+    ],
+  });
+  for (const { codename } of registry.list()) await registry.build(codename);
+  server = openSearchServer(registry, {
+    apiKey: "all",
+    keys,
+    corsOrigins: ["https://docs.example"],
+  });
+});
+afterAll(async () => {
+  await server[Symbol.asyncDispose]();
+  await registry[Symbol.asyncDispose]();
+});
+
+const ask = (parameters: Readonly<Record<string, string>>, key = "all", headers: object = {}) =>
+  fetch(`${server.url}/search?${new URLSearchParams(parameters)}`, {
+    headers: { authorization: `Bearer ${key}`, ...headers },
+  });
+
+type Answer = {
+  readonly hits: readonly Readonly<Record<string, unknown> & { url: string; tenant: string }>[];
+  readonly total: number;
+  readonly facets: Readonly<Record<string, Readonly<Record<string, number>>>>;
+  readonly detail: string;
+};
+const answerOf = async (parameters: Readonly<Record<string, string>>, key = "all"): Promise<Answer> =>
+  (await (await ask(parameters, key)).json()) as Answer;
+
+describe("GET /search", () => {
+  test("gives hits with what is known of their documents", async () => {
+    const answer = await answerOf({ q: "hull paint", tenant: "yard", snippet_style: "html" });
+    expect(answer).toEqual({
+      query: "hull paint",
+      hits: [
+        {
+          tenant: "yard",
+          url: "docs://yard/blog/hull.md",
+          title: "Hull",
+          anchor: "hull",
+          headings: ["Hull"],
+          snippet: "<mark>Paint</mark> the boat.",
+          score: expect.any(Number),
+          kind: "blog",
+          language: null,
+          version: null,
+          date: "2024-02-29",
+        },
+      ],
+      offset: 0,
+      size: 10,
+      total: 1,
+      is_total_exact: true,
+      facets: {},
+      processing_time_ms: expect.any(Number),
+    } as never);
+  });
+
+  test("narrows by each filter, and by all together", async () => {
+    const total = async (filter: string) => (await answerOf({ q: "boat", filter })).total;
+    expect(await total("")).toBe(64);
+    expect(await total("kind:reference")).toBe(20);
+    expect(await total("kind:reference,blog")).toBe(21);
+    expect(await total("path:guide/")).toBe(40);
+    expect(await total("path:*-1?.md kind:guide")).toBe(7);
+    expect(await total("language:ja")).toBe(1);
+    expect(await total("version:2")).toBe(1);
+    expect(await total("group:sea")).toBe(63);
+    expect(await total("group:sea version:v2 kind:guide path:**/plan.md")).toBe(1);
+    expect(await total("path:nowhere/")).toBe(0);
+  });
+
+  test("gives pages that join to one list, and none beyond the end", async () => {
+    const urls = async (parameters: Readonly<Record<string, string>>) =>
+      (await answerOf({ q: "boat quay", ...parameters })).hits.map(({ url }) => url);
+    const whole = await urls({ size: "100" });
+    expect(whole).toHaveLength(64);
+    await fc.assert(
+      fc.asyncProperty(fc.integer({ min: 1, max: 30 }), async (size) => {
+        const pages: string[] = [];
+        for (let offset = 0; offset < 70; offset += size)
+          pages.push(...(await urls({ size: String(size), offset: String(offset) })));
+        expect(pages).toEqual(whole);
+      }),
+      { numRuns: 4 },
+    );
+    expect(await urls({ offset: "900" })).toEqual([]);
+  });
+
+  test("counts the values that are asked for", async () => {
+    const { facets } = await answerOf({ q: "boat", facets: "*", filter: "kind:reference" });
+    expect(facets).toEqual({
+      // What another kind would give, for somebody who changes it.
+      kind: { guide: 43, reference: 20, blog: 1 },
+      language: {},
+      version: {},
+      tenant: { harbour: 20 },
+      group: { sea: 20 },
+    });
+    const some = await answerOf({ q: "boat", facets: "tenant,language" });
+    expect(some.facets).toEqual({ language: { ja: 1 }, tenant: { harbour: 62, yard: 1, secretive: 1 } });
+    expect((await answerOf({ q: "unknownword", facets: "kind" })).facets).toEqual({ kind: {} });
+  });
+
+  test("names the best sections of each document when hits are grouped by it", async () => {
+    const { hits } = await answerOf({ q: "moor boat", filter: "path:long.md", group_by: "document" });
+    const [hit] = hits as unknown as readonly { anchor: string; sections: readonly { anchor: string }[] }[];
+    expect(hit!.sections.map(({ anchor }) => anchor).toSorted()).toEqual(["boats", "mooring"]);
+    expect(hit!.sections[0]!.anchor).toBe(hit!.anchor);
+  });
+
+  test.each([
+    [{}, "q is required"],
+    [{ q: " " }, "q is required"],
+    [{ q: "x", size: "0" }, "size must be between 1 and 100"],
+    [{ q: "x", size: "ten" }, "size must be between 1 and 100"],
+    [{ q: "x", offset: "901" }, "offset must be between 0 and 900"],
+    [{ q: "x", ofset: "1" }, 'there is no parameter "ofset"; did you mean offset?'],
+    [{ q: "x", group_by: "tenant" }, "group_by must be document"],
+    [
+      { q: "x", facets: "kind,knd" },
+      'facets: "knd" is none of kind, language, version, tenant, group and *; did you mean kind?',
+    ],
+    [{ q: "x", word_match: "maybe" }, "word_match must be true or false"],
+    [{ q: "x", snippet_style: "bold" }, "snippet_style must be one of plain, html"],
+    [{ q: "x", version: "2" }, "version needs library"],
+    [{ q: "x", filter: "language:xx" }, "filter: no document is of language:xx; there are ja"],
+    [{ q: "x", filter: "version:9" }, "filter: no document is of version:9; there are 2"],
+    [{ q: "x", filter: "group:lake" }, "filter: no document is of group:lake; there are sea"],
+    [{ q: "x", filter: "kind:essay" }, "filter: kind:essay is none of guide, reference"],
+    [{ q: "x", tenant: "harbor" }, "Tenant 'harbor' not found; did you mean harbour?"],
+  ])("refuses %p: %s", async (parameters, reason) => {
+    const response = await ask(parameters as Record<string, string>);
+    expect([404, 422]).toContain(response.status);
+    expect(((await response.json()) as Answer).detail).toContain(reason);
+  });
+
+  test("shows no tenant that the caller's key is not for", async () => {
+    const seen = await answerOf({ q: "boat plan", facets: "*", size: "100" }, "some");
+    expect(JSON.stringify(seen)).not.toContain("secretive");
+    expect(seen.facets.tenant).toEqual({ harbour: 62, yard: 1 });
+    expect(seen.facets.version).toEqual({});
+    // Nor does a refusal name what only it has.
+    for (const parameters of [{ tenant: "secretive" }, { filter: "version:2" }]) {
+      const response = await ask({ q: "boat", ...parameters }, "some");
+      expect([404, 422]).toContain(response.status);
+      const { detail } = (await response.json()) as Answer;
+      expect(detail.replace("'secretive'", "")).not.toMatch(/secretive|there are/);
+    }
+    expect((await ask({ q: "boat" }, "wrong")).status).toBe(401);
+  });
+
+  test("may be read by pages of the listed origins alone", async () => {
+    const listed = await ask({ q: "boat" }, "all", { origin: "https://docs.example" });
+    expect([listed.status, listed.headers.get("access-control-allow-origin")]).toEqual([
+      200,
+      "https://docs.example",
+    ]);
+    expect((await ask({ q: "boat" }, "all", { origin: "https://other.example" })).status).toBe(403);
+  });
+
+  test("is described in the OpenAPI document as it answers", async () => {
+    const response = await fetch(`${server.url}/openapi.json`, { headers: { authorization: "Bearer all" } });
+    const { paths } = (await response.json()) as {
+      paths: Record<string, { get: { parameters: { name: string }[] } }>;
+    };
+    expect(paths["/search"]!.get.parameters.map(({ name }) => name)).toEqual(
+      expect.arrayContaining(["q", "tenant", "filter", "size", "offset", "facets", "group_by", "word_match"]),
+    );
+  });
+
+  test("is counted among the searches of the last day", async () => {
+    const response = await fetch(`${server.url}/search-times`, { headers: { authorization: "Bearer all" } });
+    const { queries } = (await response.json()) as { queries: { count: number }[] };
+    expect(queries.reduce((sum, { count }) => sum + count, 0)).toBeGreaterThan(10);
+  });
+});
