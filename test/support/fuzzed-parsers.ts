@@ -26,7 +26,8 @@ const ofText =
 
 const MARKDOWN =
   '---\ntitle: A\nurl: https://h.test/a\n---\n# A `b` [c](d "e") <b hidden>x</b>\n\n- 1. > a\n\n|a|b|\n|-|-|\n|c|d|\n\n```js\nx\n```\n\n[^1]: n\n\n<!-- c --> &amp; \\* ~~s~~ $x$ ![i](j)\n';
-const RST = "Title\n=====\n\n.. code-block:: py\n   :linenos:\n\n   x = 1\n\nText::\n\n  y\n\n``lit``\n";
+const RST =
+  "Title\n=====\n\n.. code-block:: py\n   :linenos:\n\n   x = 1\n\nText::\n\n  y\n\n``lit``\n\n:a: b\n\n- c\n\n+-+-+\n|d|e|\n+=+=+\n|f|g|\n+-+-+\n\n= =\nh i\n= =\n\n.. list-table::\n\n   * - j\n\n.. note:: :k:`l <m>` `n`_ |o| [1]_\n\n.. _n: p\n.. |o| replace:: q\n.. [1] r\n\nterm\n  s\n";
 const ADOC = "= Title\n\n[source,ruby]\n----\nx\n----\n\n== Part\n";
 const NOTEBOOK = JSON.stringify({
   cells: [

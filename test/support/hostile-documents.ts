@@ -88,6 +88,28 @@ export const HOSTILE_TEXTS: Readonly<Record<string, (length: number) => string>>
   "rst blank literals": (length) => `.. code::\n${"\n".repeat(length)}`,
   "rst long literal": repeated(" b\n", { before: "a::\n\n" }),
   "rst double backticks": repeated("``a"),
+  "rst roles": repeated(":a:`b"),
+  "rst substitutions": repeated("|a| ", { before: `.. |a| replace:: ${"b".repeat(900)}\n\n` }),
+  "rst references": repeated("a_ ", { before: `.. _a: http://h.test/${"b".repeat(480)}\n\n` }),
+  "rst references that are unknown": repeated("a_ "),
+  "rst targets": repeated(".. _a: b_\n"),
+  "rst items inside each other in one line": repeated("- "),
+  "rst lines that are indented more and more": (length) =>
+    Array.from({ length: Math.sqrt(2 * length) }, (_, at) => `${" ".repeat(at)}a`).join("\n"),
+  "rst lines that are indented less and less": (length) =>
+    Array.from(
+      { length: Math.sqrt(2 * length) },
+      (_, at) => `${" ".repeat(Math.sqrt(2 * length) - at)}a`,
+    ).join("\n"),
+  "rst directives inside each other": (length) =>
+    Array.from({ length: Math.sqrt(length / 2) }, (_, at) => `${"   ".repeat(at)}.. note::\n`).join("\n"),
+  "rst options": repeated(" :a: b\n", { before: ".. image:: a\n" }),
+  "rst fields": repeated(":a"),
+  "rst grids": (length) =>
+    `+${"-+".repeat(300)}\n${`|${"a|".repeat(300)}\n+${"-+".repeat(300)}\n`.repeat(length / 1204)}`,
+  "rst simple tables": repeated("= =\n"),
+  "rst definitions": (length) =>
+    Array.from({ length: Math.sqrt(2 * length) }, (_, at) => `${" ".repeat(at)}a`).join("\n"),
   "asciidoc source": repeated("a", { before: "[source," }),
   "asciidoc brackets": repeated("]", { before: "[source,a", after: "x" }),
   "asciidoc titles": repeated("= a\n"),

@@ -1,5 +1,5 @@
 import { withoutHiddenMarkup } from "./hidden-markup.ts";
-import { oneLine, strong } from "./phrases.ts";
+import { codeSpan, oneLine, strong } from "./phrases.ts";
 
 /** Deeper containers are left out, and their blocks stand in the last one: the grammar of Markdown reads 16. */
 const MAX_DEPTH = 12;
@@ -14,11 +14,17 @@ type Container = { readonly mark: string; readonly inset: string; isFresh: boole
  */
 export class MarkdownWriter {
   readonly #lines: string[] = [];
+  readonly #isCell: boolean;
   readonly #containers: Container[] = [];
   /** Whether the last block was the first paragraph of an item, so that an item may follow at once. */
   #isTight = false;
   /** Whether the last block is the line that says the kind of a note. */
   #isJoined = false;
+
+  /** @param isCell whether the blocks will stand in a cell of a table, where code and headings are phrases */
+  constructor(isCell = false) {
+    this.#isCell = isCell;
+  }
 
   /** @param id the heading's fragment, where the document names one */
   heading(level: number, phrase: string, id = ""): void {
@@ -28,11 +34,13 @@ export class MarkdownWriter {
       .replace(/(^|\s)(#+)$/, "$1\\$2");
     if (text === "") return;
     const anchor = /^[\w:.-]{1,100}$/.test(id) ? ` {#${id}}` : "";
-    this.#block([`${"#".repeat(Math.min(6, Math.max(1, level)))} ${text}${anchor}`]);
+    if (this.#isCell) this.paragraph(strong(text));
+    else this.#block([`${"#".repeat(Math.min(6, Math.max(1, level)))} ${text}${anchor}`]);
   }
 
   paragraph(phrase: string): void {
-    const lines = phrase.split("\n").flatMap((line) => (line.trim() === "" ? [] : [withoutMark(line)]));
+    const shown = this.#isCell ? oneLine(phrase.replaceAll("\\\n", "<br>")) : phrase;
+    const lines = shown.split("\n").flatMap((line) => (line.trim() === "" ? [] : [withoutMark(line)]));
     if (lines.length === 0) return;
     const isFirstOfItem = this.#containers.at(-1)?.isFresh === true;
     if (this.#isJoined) this.#write(lines);
@@ -49,7 +57,8 @@ export class MarkdownWriter {
     let longest = 2;
     for (const [run] of text.matchAll(/`{3,}/g)) longest = Math.max(longest, run.length);
     const fence = "`".repeat(longest + 1);
-    this.#block([`${fence}${/^[\w.+#-]{1,40}$/.test(language) ? language : ""}`, ...lines, fence]);
+    if (this.#isCell) this.#block(lines.map(codeSpan));
+    else this.#block([`${fence}${/^[\w.+#-]{1,40}$/.test(language) ? language : ""}`, ...lines, fence]);
   }
 
   math(tex: string): void {
@@ -106,7 +115,9 @@ export class MarkdownWriter {
   }
 
   toString(): string {
-    return this.#lines.join("\n");
+    return this.#lines
+      .filter((line) => !this.#isCell || line.trim() !== "")
+      .join(this.#isCell ? "<br>" : "\n");
   }
 
   #inside(container: Container, write: () => void): void {

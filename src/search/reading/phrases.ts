@@ -7,7 +7,7 @@
 export const literal = (text: string): string =>
   text
     .replace(
-      /\\(?=[!-/:-@[-`{-~])|`|\*(?!\s)|(?<=\S)\*|(?<![\p{L}\p{N}])_|_(?![\p{L}\p{N}])|~~|\$(?=\S)|\](?=[([]|$)|\[(?=\^)/gu,
+      /\\(?=[!-/:-@[-`{-~])|`|\*(?!\s)|(?<=\S)\*|(?<![\p{L}\p{N}])_|_(?![\p{L}\p{N}])|~(?=\S)|(?<=\S)~|\$(?=\S)|\](?=[([])|\[(?=\^)/gu,
       "\\$&",
     )
     .replace(/&(?=#?\w{1,40};)/g, "&amp;")
@@ -34,7 +34,30 @@ export function codeSpan(code: string): string {
   return `${fence}${gap}${line}${gap}${fence}`;
 }
 
-export function strong(phrase: string): string {
+const marked = (phrase: string, mark: string): string => {
   const inner = phrase.trim();
-  return inner === "" || inner.includes("**") ? inner : `**${inner}**`;
-}
+  return inner === "" || inner.includes(mark) ? inner : `${mark}${inner}${mark}`;
+};
+
+export const strong = (phrase: string): string => marked(phrase, "**");
+export const emphasis = (phrase: string): string => marked(phrase, "*");
+
+/** A link, or its text alone where the address is none that a reader may follow. */
+export const link = (phrase: string, address: string): string =>
+  isFollowed(address) && phrase.trim() !== "" ? `[${phrase.trim()}](${target(address)})` : phrase;
+
+export const image = (alt: string, address: string): string =>
+  isFollowed(address) ? `![${literal(alt)}](${target(address)})` : literal(alt);
+
+/** Pages of the web, mail and places relative to the document; no script and no data. */
+const isFollowed = (address: string): boolean =>
+  address !== "" &&
+  address.length <= MAX_ADDRESS &&
+  (/^(?:https?|mailto|ftp):/i.test(address) || !/^[a-z][a-z0-9+.-]{0,30}:/i.test(address));
+
+const MAX_ADDRESS = 2000;
+
+const target = (address: string): string =>
+  address.replace(/[\s<>()\\|"`]/g, (one) => ESCAPED[one] ?? encodeURIComponent(one));
+
+const ESCAPED: Readonly<Record<string, string>> = { "(": "%28", ")": "%29" };

@@ -9,6 +9,7 @@ import { readApi } from "./api/read-api.ts";
 import { withoutHiddenMarkup } from "./hidden-markup.ts";
 import type { TextKind } from "./kinds.ts";
 import { notebookToMarkdown } from "./notebook.ts";
+import { rstToMarkdown } from "./rst/rst.ts";
 
 /** A file of documentation. Nobody has read it yet, except to check that it is text. */
 export type DocumentFile = {
@@ -102,71 +103,6 @@ function firstHeading(markdown: string, mostLevel: number): string | null {
 
 /** The title of a document that has none. */
 export const titleOfName = (path: string): string => basename(path, extname(path)).replace(/[-_]+/g, " ");
-
-// A line of any of these that is as long as the line above underlines a heading (docutils, "Sections").
-const ADORNMENT = /^([=\-`:'"~^_*+#<>])\1*\s*$/;
-
-/**
- * Converts the headings and code of reStructuredText to Markdown; the rest is readable as it is. The level of
- * an adornment is the order of its first use.
- */
-function rstToMarkdown(lines: readonly string[]): string {
-  const levels: string[] = [];
-  const out: string[] = [];
-  for (let index = 0; index < lines.length; index++) {
-    const line = lines[index] ?? "";
-    const below = lines[index + 1] ?? "";
-    const above = out.at(-1) ?? "";
-    const isHeading =
-      line.trim() !== "" && ADORNMENT.test(below) && below.trimEnd().length >= line.trim().length;
-    if (isHeading && !ADORNMENT.test(line)) {
-      const isOverlined = ADORNMENT.test(above) && above.trim() === below.trim();
-      if (isOverlined) out.pop();
-      out.push(`${"#".repeat(levelOf(levels, `${isOverlined}${below[0]}`))} ${line.trim()}`);
-      index++;
-    } else if (/^\s*\.\. (?:code-block|code|sourcecode|literalinclude)::/.test(line)) {
-      index = copyLiteral(lines, index + 1, { out, language: line.split("::")[1]?.trim() ?? "" });
-    } else if (line.trimEnd().endsWith("::") && below.trim() === "" && isIndented(lines[index + 2] ?? "")) {
-      if (line.trim() !== "::") out.push(line.trimEnd().slice(0, -1));
-      index = copyLiteral(lines, index + 1, { out, language: "" });
-    } else out.push(line.replace(/``([^`]+)``/g, "`$1`"));
-  }
-  return out.join("\n");
-}
-
-const isIndented = (line: string): boolean => line.trim() !== "" && /^\s/.test(line);
-
-function levelOf(levels: string[], adornment: string): number {
-  if (!levels.includes(adornment)) levels.push(adornment);
-  return Math.min(6, levels.indexOf(adornment) + 1);
-}
-
-type Literal = { readonly out: string[]; readonly language: string };
-
-/**
- * Copies the following indented block as code.
- * @returns the index of its last line
- */
-function copyLiteral(lines: readonly string[], from: number, { out, language }: Literal): number {
-  let end = from;
-  while (end < lines.length && /^(?:$|\s)/.test(lines[end] ?? "")) end++;
-  let first = from;
-  // The directive's options (`:linenos:`) do not belong to the code.
-  while (first < end && (isBlank(lines[first]) || (first < from + 4 && isOption(lines[first])))) first++;
-  let last = end;
-  while (last > first && isBlank(lines[last - 1])) last--;
-  if (first === last) return from - 1;
-  let indent = Number.POSITIVE_INFINITY;
-  for (let at = first; at < last; at++)
-    if (!isBlank(lines[at])) indent = Math.min(indent, (lines[at] ?? "").search(/\S/));
-  out.push("", `\`\`\`${language}`);
-  for (let at = first; at < last; at++) out.push((lines[at] ?? "").slice(indent));
-  out.push("```", "");
-  return end - 1;
-}
-
-const isBlank = (line = ""): boolean => line.trim() === "";
-const isOption = (line = ""): boolean => /^\s+:[\w-]+:/.test(line);
 
 /** Converts the headings and code of AsciiDoc to Markdown. */
 function asciidocToMarkdown(lines: readonly string[]): string {
