@@ -287,13 +287,17 @@ export type SitemapUrl = {
 
 /** The results of reading sitemaps, in order; each sitemap ends with `read` or `failed`. */
 export type SitemapNews =
+  /** Pages in the order of the sitemap, a few hundred at a time; they stay valid when it fails halfway. */
   | { readonly kind: "pages"; readonly pages: readonly SitemapUrl[] }
   | {
       readonly kind: "read";
+      /** The URL without credentials, or the path. */
       readonly sitemap: string;
       readonly pageCount: number;
-      /** The number of sitemaps that it names. */
+      /** The number of sitemaps that it names, when it is an index. */
       readonly sitemapCount: number;
+      /** The number of entries that were skipped because they are not http or https URLs. */
+      readonly invalidCount: number;
     }
   | { readonly kind: "failed"; readonly sitemap: string; readonly failure: FailureRecord };
 

@@ -24,6 +24,7 @@ export {
   readProxyEnvironment,
 } from "./egress/proxy.ts";
 export { createHttpFetcher, type HttpFetcher } from "./http/fetcher.ts";
+export { unpackGzipFile } from "./http/read-answer.ts";
 export { PRODUCT_TOKEN, productUserAgent, randomUserAgent } from "./http/request-headers.ts";
 export {
   backOffDelayMs,

@@ -1,5 +1,5 @@
 import { DEFAULT_SITEMAP_LIMITS, parseSitemapSource, type SitemapUrl } from "../../src/crawler/index.ts";
-import { readSitemaps, type SitemapEvent, type SitemapLimits } from "../../src/crawler/testing.ts";
+import { readSitemaps, type SitemapLimits, type SitemapNews } from "../../src/crawler/testing.ts";
 import type { FetchOptions } from "../../src/fetching/index.ts";
 import { type TestFetcherOptions, testFetcher } from "./test-fetcher.ts";
 
@@ -37,7 +37,7 @@ export function serveSitemaps(answers: Readonly<Record<string, SitemapAnswer>>):
 export type SitemapReading = {
   readonly pages: readonly SitemapUrl[];
   readonly urls: readonly string[];
-  readonly events: readonly Exclude<SitemapEvent, { kind: "pages" }>[];
+  readonly events: readonly Exclude<SitemapNews, { kind: "pages" }>[];
 };
 
 /** Reads sitemaps, named as a person would name them, to the end. */
@@ -56,7 +56,7 @@ export async function readAll(
     return source;
   });
   const pages: SitemapUrl[] = [];
-  const events: Exclude<SitemapEvent, { kind: "pages" }>[] = [];
+  const events: Exclude<SitemapNews, { kind: "pages" }>[] = [];
   const reading = readSitemaps(sources, {
     fetcher: testFetcher({ ...options.fetcher, limits: { tries: 1, ...options.fetcher?.limits } }),
     limits: { ...DEFAULT_SITEMAP_LIMITS, ...options.limits },

@@ -1,7 +1,6 @@
-import type { FailureCode } from "../../base/failure.ts";
 import type { Validators } from "../../fetching/index.ts";
 import type { PageUrl } from "../../urls/index.ts";
-import type { LinkRefusal, PageChange, PageOutcome, SkipReason } from "../types.ts";
+import type { CrawlProgress, CrawlSummary, LinkRefusal, PageOutcome, SkipReason } from "../types.ts";
 
 /** A URL to crawl, or to skip at once. */
 export type FrontierEntry = {
@@ -88,24 +87,14 @@ export type Settlement = {
   readonly skippedLinks: ReadonlyMap<LinkRefusal, number>;
 };
 
-export type FrontierCounts = {
-  readonly successful: number;
-  readonly failed: number;
-  readonly skipped: number;
-  readonly fetched: number;
-  /** The number of pages waiting to be claimed, including those that wait for another try. */
-  readonly queued: number;
-};
+/** `queued` counts the pages that wait to be claimed, including those that wait for another try. */
+export type FrontierCounts = Pick<CrawlProgress, "successful" | "failed" | "skipped" | "fetched" | "queued">;
 
 /** The counts that a summary names. */
-export type FrontierTallies = {
-  readonly failures: Readonly<Partial<Record<FailureCode, number>>>;
-  readonly skips: Readonly<Partial<Record<SkipReason, number>>>;
-  readonly skippedLinks: Readonly<Partial<Record<LinkRefusal, number>>>;
-  readonly changes: Readonly<Partial<Record<PageChange, number>>>;
-  /** The number of extracted pages whose status was 404 or 410. */
-  readonly transient404: number;
-};
+export type FrontierTallies = Pick<
+  CrawlSummary,
+  "failures" | "skips" | "skippedLinks" | "changes" | "transient404"
+>;
 
 /** The crawl that a frontier holds. */
 export type CrawlRecord = {

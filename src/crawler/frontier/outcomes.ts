@@ -7,6 +7,9 @@ import type { FrontierTallies, Settlement } from "./frontier.ts";
 import { STATE, STATUSES } from "./schema.ts";
 
 type OutcomeRow = {
+  readonly url: string;
+  readonly depth: number;
+  readonly parent: string | null;
   readonly seq: number;
   readonly page: number;
   readonly status: number;
@@ -22,12 +25,6 @@ type OutcomeRow = {
   readonly content_hash: string | null;
   readonly warnings: string | null;
   readonly change: string | null;
-};
-
-type ListedRow = OutcomeRow & {
-  readonly url: string;
-  readonly depth: number;
-  readonly parent: string | null;
 };
 
 const SUCCESS = STATUSES.indexOf("success");
@@ -128,25 +125,15 @@ export class OutcomeTable {
     return { failures, skips, changes, transient404 };
   }
 
-  async *all(): AsyncGenerator<PageOutcome> {
-    let last = 0;
-    for (;;) {
-      const rows = this.#sql.list.all(last, this.#run, LISTED_AT_ONCE);
-      for (const row of rows) yield toPageOutcome(row);
-      last = rows.at(-1)?.page ?? last;
-      if (rows.length < LISTED_AT_ONCE) return;
-    }
+  all(): AsyncGenerator<PageOutcome> {
+    const { list } = this.#sql;
+    return listed(0, (last) => list.all(last, this.#run, LISTED_AT_ONCE), "page");
   }
 
   /** Yields the new, changed and gone pages since the last finished crawl, in the order of recording. */
-  async *changes(): AsyncGenerator<PageOutcome> {
-    let last = this.#sql.toldSeq.get()?.seq ?? 0;
-    for (;;) {
-      const rows = this.#sql.listChanges.all(last, this.#run, LISTED_AT_ONCE);
-      for (const row of rows) yield toPageOutcome(row);
-      last = rows.at(-1)?.seq ?? last;
-      if (rows.length < LISTED_AT_ONCE) return;
-    }
+  changes(): AsyncGenerator<PageOutcome> {
+    const { listChanges, toldSeq } = this.#sql;
+    return listed(toldSeq.get()?.seq ?? 0, (last) => listChanges.all(last, this.#run, LISTED_AT_ONCE), "seq");
   }
 
   /** Withdraws the entry of a left-over page that will be crawled after all. */
@@ -164,8 +151,28 @@ export class OutcomeTable {
   }
 }
 
+/**
+ * Yields the outcomes of a table, some at a time.
+ * @param read the rows after the last one, which is known by its `key`
+ */
+async function* listed(
+  start: number,
+  read: (last: number) => readonly OutcomeRow[],
+  key: "page" | "seq",
+): AsyncGenerator<PageOutcome> {
+  for (let last = start; ; ) {
+    const rows = read(last);
+    for (const row of rows) yield toPageOutcome(row);
+    last = rows.at(-1)?.[key] ?? last;
+    if (rows.length < LISTED_AT_ONCE) return;
+  }
+}
+
 // The table's texts have these types, because nothing else writes it.
-const toOutcome = (row: OutcomeRow): Omit<PageOutcome, "url" | "depth" | "parent"> => ({
+const toPageOutcome = (row: OutcomeRow): PageOutcome => ({
+  url: row.url as PageUrl,
+  depth: row.depth,
+  parent: row.parent as PageUrl | null,
   status: STATUSES[row.status] ?? "failed",
   filePath: row.file_path,
   wordCount: row.word_count,
@@ -183,13 +190,6 @@ const toOutcome = (row: OutcomeRow): Omit<PageOutcome, "url" | "depth" | "parent
   change: row.change as PageChange | null,
 });
 
-const toPageOutcome = (row: ListedRow): PageOutcome => ({
-  url: row.url as PageUrl,
-  ...toOutcome(row),
-  depth: row.depth,
-  parent: row.parent as PageUrl | null,
-});
-
 type Counts<K extends string> = { [key in K]?: number };
 
 function add<K extends string>(counts: Counts<K>, key: K, count: number): void {
@@ -205,32 +205,13 @@ type TallyRow = {
   readonly count: number;
 };
 
-type Text = string | null;
-type Count = number | null;
+/** The columns of an outcome with its page; what follows names the rows. */
+const LISTED = `SELECT outcome.*, page.url, page.depth, parent.url AS parent
+  FROM outcome JOIN page ON page.id = outcome.page LEFT JOIN page AS parent ON parent.id = page.parent`;
 
 function prepare(db: Database) {
   return {
-    put: db.prepare<
-      unknown,
-      [
-        number,
-        number,
-        number,
-        number,
-        Text,
-        Text,
-        Text,
-        Text,
-        Text,
-        Count,
-        Count,
-        Text,
-        Count,
-        Text,
-        Text,
-        Text,
-      ]
-    >(
+    put: db.prepare<unknown, (string | number | null)[]>(
       `INSERT OR REPLACE INTO outcome (seq, page, run, status, reason, error_code, error_message, file_path, title,
         word_count, http_status, final_url, duration_ms, content_hash, warnings, change)
         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)`,
@@ -257,22 +238,16 @@ function prepare(db: Database) {
         WHERE run = ?1 AND page >= ?2 AND page < ?3 GROUP BY status, error_code, reason, change, is_gone`,
     ),
     lastSeq: db.prepare<{ seq: number }>("SELECT ifnull(max(seq), 0) AS seq FROM outcome"),
-    recorded: db.prepare<ListedRow, [number, number]>(
-      `SELECT outcome.*, page.url, page.depth, parent.url AS parent
-        FROM outcome JOIN page ON page.id = outcome.page LEFT JOIN page AS parent ON parent.id = page.parent
-        WHERE outcome.seq > ?1 ORDER BY outcome.seq LIMIT ?2`,
+    recorded: db.prepare<OutcomeRow, [number, number]>(
+      `${LISTED} WHERE outcome.seq > ?1 ORDER BY outcome.seq LIMIT ?2`,
     ),
-    list: db.prepare<ListedRow, [number, number, number]>(
-      `SELECT outcome.*, page.url, page.depth, parent.url AS parent
-        FROM outcome JOIN page ON page.id = outcome.page LEFT JOIN page AS parent ON parent.id = page.parent
-        WHERE outcome.page > ?1 AND outcome.run = ?2 AND page.run = ?2 ORDER BY outcome.page LIMIT ?3`,
+    list: db.prepare<OutcomeRow, [number, number, number]>(
+      `${LISTED} WHERE outcome.page > ?1 AND outcome.run = ?2 AND page.run = ?2 ORDER BY outcome.page LIMIT ?3`,
     ),
     toldSeq: db.prepare<{ seq: number }>("SELECT told_seq AS seq FROM crawl"),
     setToldSeq: db.prepare<unknown, [number]>("UPDATE crawl SET told_seq = ?1"),
-    listChanges: db.prepare<ListedRow, [number, number, number]>(
-      `SELECT outcome.*, page.url, page.depth, parent.url AS parent
-        FROM outcome JOIN page ON page.id = outcome.page LEFT JOIN page AS parent ON parent.id = page.parent
-        WHERE outcome.seq > ?1 AND outcome.run = ?2 AND change IN ('new', 'changed', 'gone')
+    listChanges: db.prepare<OutcomeRow, [number, number, number]>(
+      `${LISTED} WHERE outcome.seq > ?1 AND outcome.run = ?2 AND change IN ('new', 'changed', 'gone')
         ORDER BY outcome.seq LIMIT ?3`,
     ),
     takeBackLeft: db.prepare<unknown, [number, number]>(

@@ -135,18 +135,7 @@ CREATE TABLE warning (id INTEGER PRIMARY KEY, text TEXT NOT NULL);
 ${MEMORY_TABLES}`;
 
 /** All tables, for emptying a memory. */
-export const TABLES = [
-  "crawl",
-  "host",
-  "page",
-  "outcome",
-  "skipped_link",
-  "warning",
-  "link",
-  "stored",
-  "departed",
-  "origin",
-] as const;
+export const TABLES = "crawl host page outcome skipped_link warning link stored departed origin".split(" ");
 
 /**
  * The migration from version 1, which kept no links that were too deep and forgot what it had stored when a page

@@ -83,7 +83,7 @@ export class SqliteFrontier implements Frontier {
   async claim(options: ClaimOptions): Promise<Claims> {
     return this.#transaction(() => {
       const pages = this.#queue.claim(options);
-      this.#counts = { ...this.#counts, queued: this.#counts.queued - pages.length };
+      this.#adjust({ queued: -pages.length });
       return { pages, nextReadyAt: this.#queue.nextReadyAt(options) };
     });
   }
@@ -95,9 +95,8 @@ export class SqliteFrontier implements Frontier {
   async retry(page: ClaimedPage, next: NextTry): Promise<void> {
     this.#transaction(() => {
       if (!this.#queue.giveBack(page, next)) return;
-      const { queued, fetched } = this.#counts;
       const isFirstTry = page.tries === 0 && next.tries > 0;
-      this.#counts = { ...this.#counts, queued: queued + 1, fetched: fetched + (isFirstTry ? 1 : 0) };
+      this.#adjust({ queued: 1, fetched: isFirstTry ? 1 : 0 });
     });
   }
 
@@ -134,8 +133,7 @@ export class SqliteFrontier implements Frontier {
     for (let from = 0; from <= last; from += DROPPED_AT_ONCE) {
       this.#transaction(() => {
         const { entries, links } = this.#outcomes.dropQueued(from, from + DROPPED_AT_ONCE);
-        const { skipped, queued } = this.#counts;
-        this.#counts = { ...this.#counts, skipped: skipped + entries, queued: queued - entries - links };
+        this.#adjust({ skipped: entries, queued: -entries - links });
       });
       await yieldToEventLoop();
     }
@@ -159,7 +157,7 @@ export class SqliteFrontier implements Frontier {
         const row = this.#sql.queueUnmet.get(id, this.#run, MEMORY);
         if (row) this.#queue.noteQueued(row.host, row.depth);
       }
-      this.#counts = { ...this.#counts, queued: this.#counts.queued + pages.length };
+      this.#adjust({ queued: pages.length });
       return pages.length;
     });
   }
@@ -232,8 +230,7 @@ export class SqliteFrontier implements Frontier {
       if (state === STATE.queued) this.#queue.noteQueued(host, depth);
       if (this.#outcomes.takeBackLeft(id)) entries++;
     }
-    const { skipped, queued } = this.#counts;
-    this.#counts = { ...this.#counts, skipped: skipped - entries, queued: queued + rows.length };
+    this.#adjust({ skipped: -entries, queued: rows.length });
     return rows.length;
   }
 
@@ -262,7 +259,7 @@ export class SqliteFrontier implements Frontier {
       return false;
     }
     this.#insert(url, place, STATE.queued);
-    this.#counts = { ...this.#counts, queued: this.#counts.queued + 1 };
+    this.#adjust({ queued: 1 });
     return true;
   }
 
@@ -284,7 +281,7 @@ export class SqliteFrontier implements Frontier {
     } else if (place.depth < known.depth && known.state === STATE.deep) {
       this.#sql.raise.run(known.id, place.depth, place.parent);
       this.#queue.noteQueued(this.#queue.hostId(hostOf(url)), place.depth);
-      this.#counts = { ...this.#counts, queued: this.#counts.queued + 1 };
+      this.#adjust({ queued: 1 });
     } else if (place.lastModified !== null) this.#sql.setLastModified.run(known.id, place.lastModified);
   }
 
@@ -318,7 +315,7 @@ export class SqliteFrontier implements Frontier {
       this.#insert(url, place, STATE.alias);
     } else if (row.state === STATE.queued || row.state === STATE.waiting) {
       if (row.state === STATE.queued) this.#queue.noteTaken(row.id);
-      this.#counts = { ...this.#counts, queued: this.#counts.queued - 1 };
+      this.#adjust({ queued: -1 });
       this.#recordDuplicate(row.id, page.id);
     } else if (row.state === STATE.deep) this.#recordDuplicate(row.id, page.id);
   }
@@ -331,11 +328,19 @@ export class SqliteFrontier implements Frontier {
 
   #count(status: PageOutcome["status"], isFetched: boolean): void {
     const field = ({ success: "successful", failed: "failed", skipped: "skipped" } as const)[status];
-    const { fetched } = this.#counts;
+    this.#adjust({ [field]: 1 });
+    if (isFetched) this.#adjust({ fetched: 1 });
+  }
+
+  /** Adds to the counts. */
+  #adjust(changes: Partial<FrontierCounts>): void {
+    const { successful, failed, skipped, fetched, queued } = this.#counts;
     this.#counts = {
-      ...this.#counts,
-      [field]: this.#counts[field] + 1,
-      fetched: isFetched ? fetched + 1 : fetched,
+      successful: successful + (changes.successful ?? 0),
+      failed: failed + (changes.failed ?? 0),
+      skipped: skipped + (changes.skipped ?? 0),
+      fetched: fetched + (changes.fetched ?? 0),
+      queued: queued + (changes.queued ?? 0),
     };
   }
 

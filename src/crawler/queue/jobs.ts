@@ -1,4 +1,5 @@
 import type { FailureRecord } from "../../base/failure.ts";
+import type { CrawlProgress } from "../types.ts";
 
 /** The states of a crawl job (docs/server.md, "Jobs"). */
 export const JOB_STATES = ["queued", "running", "completed", "failed"] as const;
@@ -27,13 +28,7 @@ export type JobRecord = {
   readonly isCancelled: boolean;
 };
 
-export type JobCounts = {
-  readonly progress: number;
-  readonly total: number;
-  readonly successful: number;
-  readonly failed: number;
-  readonly skipped: number;
-};
+export type JobCounts = Pick<CrawlProgress, "progress" | "total" | "successful" | "failed" | "skipped">;
 
 /** A job that this process has taken, under a lease that reports renew. */
 export type ClaimedJob<Spec> = {

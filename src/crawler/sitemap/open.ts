@@ -1,14 +1,17 @@
 import { createReadStream } from "node:fs";
 import { stat } from "node:fs/promises";
 import { dirname, resolve, sep } from "node:path";
-import { Readable } from "node:stream";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import { createGunzip } from "node:zlib";
-import { Failure, type FailureRecord } from "../../base/failure.ts";
+import { Failure } from "../../base/failure.ts";
 import { systemReason } from "../../base/system-error.ts";
-import { displayUrl, type FetchOptions, type RobotsRules, type StreamFetcher } from "../../fetching/index.ts";
+import {
+  displayUrl,
+  type FetchOptions,
+  type RobotsRules,
+  type StreamFetcher,
+  unpackGzipFile,
+} from "../../fetching/index.ts";
 import { type PageUrl, parsePageUrl } from "../../urls/index.ts";
-import type { SitemapUrl } from "../types.ts";
 
 /** A sitemap whose bytes are ready to be read. */
 export type OpenSitemap = {
@@ -76,7 +79,7 @@ async function* readFile(
   const file = createReadStream(path, { ...(signal ? { signal } : {}), highWaterMark: 65_536 });
   let total = 0;
   try {
-    for await (const piece of unpacked(file)) {
+    for await (const piece of unpackGzipFile(file)) {
       total += piece.length;
       if (total > maxBytes)
         throw new Failure("too_large", `sitemap ${path} is over the limit of ${maxBytes} bytes`);
@@ -89,30 +92,6 @@ async function* readFile(
   } finally {
     file.destroy();
   }
-}
-
-/** Gzip is recognised by its first bytes, whatever the name of the file. */
-async function* unpacked(file: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  const pieces = file[Symbol.asyncIterator]();
-  const first = await pieces.next();
-  if (first.done) return;
-  const all = prepend(first.value, pieces);
-  if (first.value[0] !== 0x1f || first.value[1] !== 0x8b) return yield* all;
-  const input = Readable.from(all);
-  const gunzip = createGunzip();
-  input.on("error", (error) => gunzip.destroy(error));
-  input.pipe(gunzip);
-  try {
-    yield* gunzip as AsyncIterable<Buffer>; // zlib's streams give Buffers
-  } finally {
-    input.destroy();
-    gunzip.destroy();
-  }
-}
-
-async function* prepend(first: Uint8Array, rest: AsyncIterator<Uint8Array>): AsyncGenerator<Uint8Array> {
-  yield first;
-  for (let next = await rest.next(); !next.done; next = await rest.next()) yield next.value;
 }
 
 function unreadable(path: string, cause: unknown): Failure {
@@ -198,25 +177,6 @@ const isUtf16 = (label: string | null): boolean =>
 export type SitemapSource =
   | { readonly kind: "url"; readonly url: PageUrl }
   | { readonly kind: "file"; readonly path: string };
-
-/**
- * The events of reading sitemaps (the crawl's `SitemapNews`, and more). Pages of a sitemap that fails halfway remain
- * valid.
- */
-export type SitemapEvent =
-  /** Pages in the order of the sitemap, a few hundred at a time. */
-  | { readonly kind: "pages"; readonly sitemap: string; readonly pages: readonly SitemapUrl[] }
-  | {
-      readonly kind: "read";
-      /** The URL without credentials, or the path. */
-      readonly sitemap: string;
-      readonly pageCount: number;
-      /** The number of sitemaps that it names, when it is an index. */
-      readonly sitemapCount: number;
-      /** The number of entries that were skipped because they are not http or https URLs. */
-      readonly invalidCount: number;
-    }
-  | { readonly kind: "failed"; readonly sitemap: string; readonly failure: FailureRecord };
 
 /** The limits of reading sitemaps. */
 export type SitemapLimits = {

@@ -1,7 +1,7 @@
 import { Failure } from "../../base/failure.ts";
 import type { FetchOptions, StreamFetcher } from "../../fetching/index.ts";
 import { parsePageUrl, withoutCredentials } from "../../urls/index.ts";
-import type { ReadSitemaps, SitemapUrl } from "../types.ts";
+import type { ReadSitemaps, SitemapNews, SitemapUrl } from "../types.ts";
 import {
   childSource,
   decodeStream,
@@ -10,7 +10,6 @@ import {
   openSitemap,
   parseSitemapSource,
   type RecordReader,
-  type SitemapEvent,
   type SitemapLimits,
   type SitemapRecord,
   type SitemapSource,
@@ -35,7 +34,7 @@ export const createSitemapReader = (parts: SitemapReaderParts): ReadSitemaps =>
     yield* readSitemaps(sources, { ...parts, fetch: { signal, beforeRequest }, authorizations });
   };
 
-function notASitemap(written: string): SitemapEvent {
+function notASitemap(written: string): SitemapNews {
   const sitemap = withoutCredentials(written);
   const message = `sitemap ${sitemap} is neither an http or https URL nor a path`;
   return { kind: "failed", sitemap, failure: { code: "invalid_url", message } };
@@ -56,7 +55,7 @@ export type ReadSitemapsOptions = SitemapReaderParts & {
 export async function* readSitemaps(
   sources: readonly SitemapSource[],
   options: ReadSitemapsOptions,
-): AsyncGenerator<SitemapEvent> {
+): AsyncGenerator<SitemapNews> {
   const queue = new SitemapQueue(options.limits);
   for (const source of sources) queue.add({ source, depth: 0 });
   for (let next = queue.take(); next; next = queue.take()) {
@@ -107,7 +106,7 @@ async function* readOne(
   { source, depth }: Queued,
   queue: SitemapQueue,
   options: Reading,
-): AsyncGenerator<SitemapEvent> {
+): AsyncGenerator<SitemapNews> {
   const sitemap = sitemapName(source);
   const counts = { pageCount: 0, sitemapCount: 0, invalidCount: 0 };
   try {
@@ -119,7 +118,7 @@ async function* readOne(
       counts.invalidCount += invalidCount;
       if (children.length > 0 && depth >= options.limits.indexDepth) throw tooDeep(sitemap, options.limits);
       for (const child of children) queue.add({ source: child, depth: depth + 1 });
-      if (pages.length > 0) yield { kind: "pages", sitemap, pages };
+      if (pages.length > 0) yield { kind: "pages", pages };
     }
     yield { kind: "read", sitemap, ...counts };
   } catch (error) {

@@ -164,7 +164,7 @@ async function* received(wire: WireResponse, watch: Watch, maxBytes: number): As
 }
 
 /** Decompresses gzip files that are served as they are, as sitemaps often are (sitemap.xml.gz). */
-async function* unpackGzipFile(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+export async function* unpackGzipFile(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   const [first, all] = await takeFirst(source);
   if (!first) return;
   const isGzip = first[0] === 0x1f && (first.length < 2 || first[1] === 0x8b);
