@@ -1,94 +1,58 @@
 /** The flags for fetching pages, in extractions and in crawls. */
-export const FETCHING_FLAGS: readonly Flag[] = [
-  {
-    name: "user-agent",
-    placeholder: "TEXT",
-    group: "Fetching",
-    help: "User agent to send; wins over --random-user-agent",
-  },
-  { name: "random-user-agent", group: "Fetching", help: "Send a current desktop browser's user agent" },
+export const FETCHING_FLAGS: readonly Flag[] = inGroup("Fetching", [
+  { name: "user-agent", placeholder: "TEXT", help: "User agent to send; wins over --random-user-agent" },
+  { name: "random-user-agent", help: "Send a current desktop browser's user agent" },
   {
     name: "header",
     placeholder: '"NAME: VALUE"',
     isRepeatable: true,
-    group: "Fetching",
     help: "Send this header too; it stays with the page's own origin (repeatable)",
   },
-  {
-    name: "proxy",
-    placeholder: "URL",
-    group: "Fetching",
-    help: "HTTP proxy; wins over HTTPS_PROXY, HTTP_PROXY and ALL_PROXY",
-  },
+  { name: "proxy", placeholder: "URL", help: "HTTP proxy; wins over HTTPS_PROXY, HTTP_PROXY and ALL_PROXY" },
   {
     name: "proxy-bypass",
     placeholder: "HOST",
     isRepeatable: true,
-    group: "Fetching",
     help: "Host that skips the proxy, as in NO_PROXY (repeatable)",
   },
   {
     name: "timeout",
     placeholder: "SECONDS",
-    group: "Fetching",
     help: "Longest wait for one request (default 30); a page with its retries gets 60, or this if longer",
   },
   {
     name: "retries",
     placeholder: "N",
-    group: "Fetching",
     help: "Further tries after a failed connection, 408, 425, 429 or 5xx (default 3)",
   },
-  {
-    name: "max-bytes",
-    placeholder: "SIZE",
-    group: "Fetching",
-    help: "Largest page, decompressed (default 20M)",
-  },
+  { name: "max-bytes", placeholder: "SIZE", help: "Largest page, decompressed (default 20M)" },
   {
     name: "egress",
     placeholder: "POLICY",
-    group: "Fetching",
     help: "Addresses that may be reached: auto (default), open, public, or a list of hosts and networks",
   },
-  {
-    name: "prefer-browser",
-    group: "Fetching",
-    help: "Fetch with the browser first (the default where one is found)",
-  },
+  { name: "prefer-browser", help: "Fetch with the browser first (the default where one is found)" },
   {
     name: "prefer-http",
-    group: "Fetching",
     help: "Fetch with the plain HTTP client first; the browser helps with empty shells and 404",
   },
-  { name: "no-browser", group: "Fetching", help: "Never start a browser" },
-  {
-    name: "wait-for",
-    placeholder: "CSS",
-    group: "Fetching",
-    help: "Wait in the browser until an element matches",
-  },
-  {
-    name: "scroll",
-    group: "Fetching",
-    help: "Scroll through the page in the browser, for content that comes when it is seen",
-  },
-  { name: "load-media", group: "Fetching", help: "Load images, fonts and media in the browser, too" },
-  { name: "headed", group: "Fetching", help: "Show the browser, to log in by hand on the first page" },
+  { name: "no-browser", help: "Never start a browser" },
+  { name: "wait-for", placeholder: "CSS", help: "Wait in the browser until an element matches" },
+  { name: "scroll", help: "Scroll through the page in the browser, for content that comes when it is seen" },
+  { name: "load-media", help: "Load images, fonts and media in the browser, too" },
+  { name: "headed", help: "Show the browser, to log in by hand on the first page" },
   {
     name: "user-interaction-timeout",
     placeholder: "SECONDS",
-    group: "Fetching",
     help: "How long a headed browser waits for Enter (default 300 at a terminal, else 0)",
   },
   {
     name: "storage-state",
     placeholder: "PATH",
     isPath: true,
-    group: "Fetching",
     help: "File that keeps cookies and sessions, for both fetchers",
   },
-];
+]);
 
 /** The headings of the help, in order. */
 export const FLAG_GROUPS = [
@@ -126,3 +90,8 @@ export type Flag = {
   readonly group: FlagGroup;
   readonly help: string;
 };
+
+/** Declares flags that stand in one group of the help. */
+export function inGroup(group: FlagGroup, flags: readonly Omit<Flag, "group">[]): readonly Flag[] {
+  return flags.map((flag) => ({ ...flag, group }));
+}

@@ -1,4 +1,4 @@
-import { FETCHING_FLAGS, type Flag } from "./flag.ts";
+import { FETCHING_FLAGS, type Flag, inGroup } from "./flag.ts";
 
 /** The forms of a result, by the words for them. */
 export const OUTPUT_FORMATS = {
@@ -12,155 +12,130 @@ export const OUTPUT_FORMATS = {
 export type OutputFormat = (typeof OUTPUT_FORMATS)[keyof typeof OUTPUT_FORMATS];
 
 /** The flags that every command takes. */
-export const GENERAL_FLAGS: readonly Flag[] = [
+export const GENERAL_FLAGS: readonly Flag[] = inGroup("General", [
   {
     name: "env-file",
     placeholder: "PATH",
     isPath: true,
-    group: "General",
     help: "Read settings from this file instead of the .env beside the program",
   },
   {
     name: "log-level",
     placeholder: "LEVEL",
     choices: ["debug", "info", "warning", "error", "critical"],
-    group: "General",
     help: "Least severe level logged to stderr (default critical; servers: info)",
   },
   {
     name: "log-format",
     placeholder: "FORMAT",
     choices: ["json", "text"],
-    group: "General",
     help: "Form of a log line (default json)",
   },
-  { name: "quiet", short: "q", group: "General", help: "No notices on stderr, only errors" },
-  {
-    name: "verbose",
-    short: "v",
-    group: "General",
-    help: "Log what is done (level info; servers, which do: debug)",
-  },
-  { name: "no-color", group: "General", help: "No colours on stderr; NO_COLOR does the same" },
-  { name: "version", short: "V", group: "General", help: "Print the version" },
-  { name: "help", short: "h", group: "General", help: "Print this help" },
-];
+  { name: "quiet", short: "q", help: "No notices on stderr, only errors" },
+  { name: "verbose", short: "v", help: "Log what is done (level info; servers, which do: debug)" },
+  { name: "no-color", help: "No colours on stderr; NO_COLOR does the same" },
+  { name: "version", short: "V", help: "Print the version" },
+  { name: "help", short: "h", help: "Print this help" },
+]);
 
-const EXTRACTION_FLAGS: readonly Flag[] = [
-  {
-    name: "min-words",
-    placeholder: "N",
-    group: "Extraction",
-    help: "Warn when the content has fewer words (default 150)",
-  },
+const EXTRACTION_FLAGS: readonly Flag[] = inGroup("Extraction", [
+  { name: "min-words", placeholder: "N", help: "Warn when the content has fewer words (default 150)" },
   {
     name: "favor",
     placeholder: "WORD",
     choices: ["balanced", "precision", "recall"],
-    group: "Extraction",
     help: "Where content is unsure: balanced (default), precision (less beside it) or recall (less lost)",
   },
   {
     name: "engine",
     placeholder: "NAME",
     choices: ["article-extractor", "readability"],
-    group: "Extraction",
     help: "What finds the content: article-extractor (default), or readability to compare with",
   },
-  { name: "no-images", group: "Extraction", help: "Leave images out" },
-  { name: "no-code", group: "Extraction", help: "Leave code blocks out" },
+  { name: "no-images", help: "Leave images out" },
+  { name: "no-code", help: "Leave code blocks out" },
   {
     name: "select",
     placeholder: "CSS",
-    group: "Extraction",
     help: "The content is in the elements that match; an error where none does",
   },
   {
     name: "exclude",
     placeholder: "CSS",
     isRepeatable: true,
-    group: "Extraction",
     help: "Leave out elements that match; a warning where none does (repeatable)",
   },
-];
+]);
 
-const FIELDS_FLAG: Flag = {
+const FIELDS_FLAG: Omit<Flag, "group"> = {
   name: "fields",
   placeholder: "NAMES",
   isRepeatable: true,
   insteadOf: { field: "--fields", keys: "--fields" },
-  group: "Output",
   help: "Only these fields of the JSON, such as title,markdown or default,links",
 };
 
 export const EXTRACT_FLAGS: readonly Flag[] = [
-  {
-    name: "file",
-    placeholder: "PATH",
-    isPath: true,
-    takesBytes: true,
-    isRepeatable: true,
-    group: "Input",
-    help: "Extract from a local HTML, Markdown or text file (repeatable)",
-  },
-  {
-    name: "input-file",
-    placeholder: "LIST",
-    isPath: true,
-    takesBytes: true,
-    isRepeatable: true,
-    group: "Input",
-    help: "Extract every URL of a list, one a line ('-': standard input; repeatable)",
-  },
-  {
-    name: "url",
-    placeholder: "URL",
-    group: "Input",
-    help: "Address of the page in --file or on stdin, for its links",
-  },
-  {
-    name: "output",
-    placeholder: "FORMAT",
-    choices: [...new Set(Object.values(OUTPUT_FORMATS))],
-    insteadOf: {
-      format: "--output",
-      out: "--output",
-      to: "--output",
-      json: "--output json",
-      markdown: "--output markdown",
-      md: "--output markdown",
-      text: "--output text",
-      txt: "--output text",
-      html: "--output html",
+  ...inGroup("Input", [
+    {
+      name: "file",
+      placeholder: "PATH",
+      isPath: true,
+      takesBytes: true,
+      isRepeatable: true,
+      help: "Extract from a local HTML, Markdown or text file (repeatable)",
     },
-    group: "Output",
-    help: "json, markdown (md), text (txt) or html; else the ending of -o decides (default json)",
-  },
-  {
-    name: "output-file",
-    short: "o",
-    placeholder: "FILE",
-    isPath: true,
-    takesBytes: true,
-    group: "Output",
-    help: "Write to this file instead of stdout, whole or not at all",
-  },
-  FIELDS_FLAG,
-  {
-    name: "compact",
-    insteadOf: { "one-line": "--compact", minify: "--compact" },
-    group: "Output",
-    help: "JSON on one line; several pages have a line each anyway",
-  },
-  {
-    name: "resume",
-    placeholder: "FILE",
-    isPath: true,
-    insteadOf: { continue: "--resume" },
-    group: "Output",
-    help: "Append the JSON lines of pages that this file does not hold yet",
-  },
-  { name: "frontmatter", group: "Output", help: "Start Markdown with YAML front matter" },
+    {
+      name: "input-file",
+      placeholder: "LIST",
+      isPath: true,
+      takesBytes: true,
+      isRepeatable: true,
+      help: "Extract every URL of a list, one a line ('-': standard input; repeatable)",
+    },
+    { name: "url", placeholder: "URL", help: "Address of the page in --file or on stdin, for its links" },
+  ]),
+  ...inGroup("Output", [
+    {
+      name: "output",
+      placeholder: "FORMAT",
+      choices: [...new Set(Object.values(OUTPUT_FORMATS))],
+      insteadOf: {
+        format: "--output",
+        out: "--output",
+        to: "--output",
+        json: "--output json",
+        markdown: "--output markdown",
+        md: "--output markdown",
+        text: "--output text",
+        txt: "--output text",
+        html: "--output html",
+      },
+      help: "json, markdown (md), text (txt) or html; else the ending of -o decides (default json)",
+    },
+    {
+      name: "output-file",
+      short: "o",
+      placeholder: "FILE",
+      isPath: true,
+      takesBytes: true,
+      help: "Write to this file instead of stdout, whole or not at all",
+    },
+    FIELDS_FLAG,
+    {
+      name: "compact",
+      insteadOf: { "one-line": "--compact", minify: "--compact" },
+      help: "JSON on one line; several pages have a line each anyway",
+    },
+    {
+      name: "resume",
+      placeholder: "FILE",
+      isPath: true,
+      insteadOf: { continue: "--resume" },
+      help: "Append the JSON lines of pages that this file does not hold yet",
+    },
+    { name: "frontmatter", help: "Start Markdown with YAML front matter" },
+  ]),
   ...EXTRACTION_FLAGS,
   ...FETCHING_FLAGS,
   ...GENERAL_FLAGS,
@@ -168,106 +143,83 @@ export const EXTRACT_FLAGS: readonly Flag[] = [
 
 /** The flags that only a crawl takes; the documentation's page lists the same. */
 export const CRAWL_ONLY_FLAGS: readonly Flag[] = [
-  {
-    name: "seed",
-    placeholder: "URL",
-    isRepeatable: true,
-    group: "Input",
-    help: "Page to start from; --seed may be left out (repeatable)",
-  },
-  {
-    name: "sitemap",
-    placeholder: "URL|PATH",
-    isRepeatable: true,
-    isPath: true,
-    group: "Input",
-    help: "Sitemap, index, feed or list of URLs, on the web or here; '-': standard input (repeatable)",
-  },
-  {
-    name: "discover-sitemaps",
-    group: "Input",
-    help: "Read the sitemaps that the robots.txt of the seeds' sites name",
-  },
-  {
-    name: "allow-prefix",
-    placeholder: "PREFIX",
-    isRepeatable: true,
-    group: "Scope",
-    help: "Crawl only URLs that start with this; without any, links stay on the seeds' sites (repeatable)",
-  },
-  {
-    name: "deny-prefix",
-    placeholder: "PREFIX",
-    isRepeatable: true,
-    group: "Scope",
-    help: "Leave out URLs that start with this (repeatable)",
-  },
-  { name: "max-pages", placeholder: "N", group: "Scope", help: "Fetch at most so many pages (default 100)" },
-  {
-    name: "max-depth",
-    placeholder: "N",
-    group: "Scope",
-    help: "Links away from a seed at most; 0 takes the seeds only (default 3)",
-  },
-  { name: "follow-links", group: "Scope", help: "Follow the links of pages (the default)" },
-  { name: "no-follow-links", group: "Scope", help: "Take the seeds and the pages of sitemaps only" },
-  {
-    name: "respect-meta-robots",
-    group: "Scope",
-    help: "Obey noindex and nofollow of pages and links",
-  },
-  { name: "ignore-robots", group: "Scope", help: "Do not ask for robots.txt; be sure that you may" },
-  {
-    name: "concurrency",
-    placeholder: "N",
-    group: "Pace",
-    help: "Pages under way at once, over all hosts (default 5)",
-  },
-  {
-    name: "rate-limit",
-    placeholder: "SECONDS",
-    group: "Pace",
-    help: "Least time between two requests to one host; robots.txt may ask for more (default 1)",
-  },
-  {
-    name: "adaptive-delay",
-    group: "Pace",
-    help: "Let a host rest as long as it took to answer, up to a minute",
-  },
-  {
-    name: "output-dir",
-    placeholder: "DIR",
-    isPath: true,
-    takesBytes: true,
-    group: "Output",
-    help: "Directory for the Markdown files and manifest.json; asked for on a terminal",
-  },
-  { name: "jsonl", group: "Output", help: "Write pages to stdout, one JSON line each, instead of files" },
-  FIELDS_FLAG,
-  {
-    name: "changed-jsonl",
-    placeholder: "FILE",
-    isPath: true,
-    group: "Output",
-    help: "At the end write a JSON line for each page that is new, changed or gone; '-': to stdout",
-  },
-  { name: "dry-run", group: "Output", help: "List the URLs that the crawl would start with; fetch no page" },
-  {
-    name: "fresh",
-    group: "Output",
-    help: "Forget an earlier crawl of this directory instead of going on with it",
-  },
-  {
-    name: "trust-lastmod",
-    group: "Output",
-    help: "When crawling again, do not ask for pages whose lastmod is the same as before",
-  },
-  {
-    name: "max-failures",
-    placeholder: "N|N%",
-    group: "Output",
-    help: "Failed pages up to which the exit code is 0, not 3 (default 0)",
-  },
+  ...inGroup("Input", [
+    {
+      name: "seed",
+      placeholder: "URL",
+      isRepeatable: true,
+      help: "Page to start from; --seed may be left out (repeatable)",
+    },
+    {
+      name: "sitemap",
+      placeholder: "URL|PATH",
+      isRepeatable: true,
+      isPath: true,
+      help: "Sitemap, index, feed or list of URLs, on the web or here; '-': standard input (repeatable)",
+    },
+    { name: "discover-sitemaps", help: "Read the sitemaps that the robots.txt of the seeds' sites name" },
+  ]),
+  ...inGroup("Scope", [
+    {
+      name: "allow-prefix",
+      placeholder: "PREFIX",
+      isRepeatable: true,
+      help: "Crawl only URLs that start with this; without any, links stay on the seeds' sites (repeatable)",
+    },
+    {
+      name: "deny-prefix",
+      placeholder: "PREFIX",
+      isRepeatable: true,
+      help: "Leave out URLs that start with this (repeatable)",
+    },
+    { name: "max-pages", placeholder: "N", help: "Fetch at most so many pages (default 100)" },
+    {
+      name: "max-depth",
+      placeholder: "N",
+      help: "Links away from a seed at most; 0 takes the seeds only (default 3)",
+    },
+    { name: "follow-links", help: "Follow the links of pages (the default)" },
+    { name: "no-follow-links", help: "Take the seeds and the pages of sitemaps only" },
+    { name: "respect-meta-robots", help: "Obey noindex and nofollow of pages and links" },
+    { name: "ignore-robots", help: "Do not ask for robots.txt; be sure that you may" },
+  ]),
+  ...inGroup("Pace", [
+    { name: "concurrency", placeholder: "N", help: "Pages under way at once, over all hosts (default 5)" },
+    {
+      name: "rate-limit",
+      placeholder: "SECONDS",
+      help: "Least time between two requests to one host; robots.txt may ask for more (default 1)",
+    },
+    { name: "adaptive-delay", help: "Let a host rest as long as it took to answer, up to a minute" },
+  ]),
+  ...inGroup("Output", [
+    {
+      name: "output-dir",
+      placeholder: "DIR",
+      isPath: true,
+      takesBytes: true,
+      help: "Directory for the Markdown files and manifest.json; asked for on a terminal",
+    },
+    { name: "jsonl", help: "Write pages to stdout, one JSON line each, instead of files" },
+    FIELDS_FLAG,
+    {
+      name: "changed-jsonl",
+      placeholder: "FILE",
+      isPath: true,
+      help: "At the end write a JSON line for each page that is new, changed or gone; '-': to stdout",
+    },
+    { name: "dry-run", help: "List the URLs that the crawl would start with; fetch no page" },
+    { name: "fresh", help: "Forget an earlier crawl of this directory instead of going on with it" },
+    {
+      name: "trust-lastmod",
+      help: "When crawling again, do not ask for pages whose lastmod is the same as before",
+    },
+    {
+      name: "max-failures",
+      placeholder: "N|N%",
+      help: "Failed pages up to which the exit code is 0, not 3 (default 0)",
+    },
+  ]),
 ];
 
 // A page of a crawl gets more time than a page that a person waits for.
