@@ -11,6 +11,7 @@ import {
 } from "../app/index.ts";
 import { Failure } from "../base/failure.ts";
 import { MAX_DEPLOYMENT_BYTES, readDeployment, type Settings } from "../settings/index.ts";
+import type { TenantStatus } from "../tenants/index.ts";
 import { readText } from "./input.ts";
 import type { Io } from "./io.ts";
 import { type CommandParts, overridesOf, warnOfMisspelt } from "./program.ts";
@@ -116,6 +117,17 @@ export const readDeploymentText = (path: string, io: Io): Promise<string> =>
 export function placeDeployment(path: string, text: string): PlacedDeployment {
   const deployment = readDeployment(text, { name: path, directory: dirname(resolve(path)) });
   return { ...deployment, path: resolve(path), text };
+}
+
+/**
+ * Says how many files are not in an index, for the end of a line; empty when all are.
+ * @param how names them
+ */
+export function describeLeftOut(leftOut: TenantStatus["leftOut"], how: string): string {
+  const reasons = Object.entries(leftOut).map(
+    ([reason, { count }]) => `${count} ${reason.replaceAll("_", " ")}`,
+  );
+  return reasons.length === 0 ? "" : `; left out: ${reasons.join(", ")} (${how})`;
 }
 
 /** Formats a count: `1 document`, `2 documents`. */

@@ -1,18 +1,28 @@
 export { parseFilter, requireValues, type SearchFilter } from "./attributes/filter.ts";
 export { buildIndex } from "./builder/build-index.ts";
+export type { DocumentNotice } from "./builder/build-protocol.ts";
 export type { BuildCounts } from "./builder/build-segment.ts";
 export { facetsOf, type MatchCounts } from "./counts.ts";
 export type { SlugStyle } from "./document/slugs.ts";
 export { type FolderLook, slugStyleOf, slugStyleOfFolder } from "./folder/generator.ts";
+export { LEFT_OUT_REASONS, type LeftOut, type LeftOutReason, leftOutText } from "./folder/left-out.ts";
+export {
+  compilePathRules,
+  DEFAULT_EXCLUDED,
+  type PathFilter,
+  type PathRules,
+  patternProblem,
+} from "./folder/path-rules.ts";
 export {
   type DocumentExtractor,
-  documentOfBytes,
-  listDocuments,
-  readDocumentFolder,
-} from "./folder/read-folder.ts";
+  readFiles,
+  tooLarge,
+} from "./folder/read-files.ts";
+export { readDocumentFolder, sizeOf } from "./folder/read-folder.ts";
+export { listDocuments } from "./folder/walk-folder.ts";
 export { outlineOf, rangeOfFragment } from "./fragment.ts";
 export { IndexGroup } from "./index-group.ts";
-export { isDocument, mayBeDocument, refusalOfSize } from "./reading/kinds.ts";
+export { DOCUMENT_ENDINGS, mayBeDocument } from "./reading/kinds.ts";
 export type { UnreadDocument } from "./reading/read-document.ts";
 export {
   type DocumentEntry,

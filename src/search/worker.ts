@@ -4,7 +4,8 @@ import { Analyser } from "./analysis/analyser.ts";
 import type { BuildReply, BuildRequest, BuildTask } from "./builder/build-protocol.ts";
 import { type BuildCounts, buildSegment } from "./builder/build-segment.ts";
 import { DocumentAnalyser } from "./document/analyse.ts";
-import { readDocuments, type UnreadDocument } from "./reading/read-document.ts";
+import type { LeftOutReason } from "./folder/left-out.ts";
+import { nameOf, readDocuments, type UnreadDocument } from "./reading/read-document.ts";
 import { Segment } from "./segment/segment.ts";
 import type { SourceDocument } from "./types.ts";
 
@@ -34,6 +35,8 @@ class Build {
   readonly #task: BuildTask;
   readonly #parts: BuildParts;
   #counts: BuildCounts = { documents: 0, unchanged: 0 };
+  /** The name of the document in work. */
+  #path = "";
 
   constructor(task: BuildTask, parts: BuildParts) {
     this.#task = task;
@@ -55,12 +58,13 @@ class Build {
         analysis: {
           fingerprint: analyser.fingerprint,
           vocabulary: analyser,
-          analyse: (source) => documents.analyse(source, (reason) => this.#tell(source.url, reason, false)),
+          analyse: (source) => documents.analyse(source, (detail) => this.#tell(detail, null)),
         },
         onProgress: (made) => {
           this.#counts = made;
         },
-        onFailed: ({ url }, error) => this.#tell(url, reasonOf(error), true),
+        onFailed: (_, error) => this.#tell(...refusalOf(error)),
+        onRepeated: ({ url }) => this.#tell(`another document has its address ${url}`, "duplicate"),
       });
       return { kind: "built", counts };
     } catch (error) {
@@ -74,6 +78,7 @@ class Build {
     for await (const batch of inbox.batches()) {
       for (const document of batch) {
         Atomics.store(this.#task.place, 0, ++number);
+        this.#path = nameOf(document);
         yield* this.#tryRead(document);
       }
       scope.postMessage({ kind: "taken", counts: this.#counts });
@@ -81,21 +86,28 @@ class Build {
   }
 
   *#tryRead(document: UnreadDocument): Generator<SourceDocument> {
+    let isEmpty = true;
     try {
-      yield* this.#parts.read(document);
+      for (const source of this.#parts.read(document)) {
+        isEmpty = false;
+        yield source;
+      }
+      if (isEmpty) this.#tell("it holds no words", "empty");
     } catch (error) {
-      this.#tell(document.url, reasonOf(error), true);
+      this.#tell(...refusalOf(error));
     }
   }
 
-  #tell(url: string, reason: string, isLeftOut: boolean): void {
-    this.#parts.scope.postMessage({ kind: "notice", notice: { url, reason, isLeftOut } });
+  #tell(detail: string, reason: LeftOutReason | null): void {
+    this.#parts.scope.postMessage({ kind: "notice", notice: { path: this.#path, detail, reason } });
   }
 }
 
 // A document can cause any exception; here it becomes a reason for leaving out that document.
-const reasonOf = (error: unknown): string =>
-  error instanceof Failure ? error.message : `reading it stopped with ${String(error).slice(0, 300)}`;
+const refusalOf = (error: unknown): [detail: string, reason: LeftOutReason] =>
+  error instanceof Failure
+    ? [error.message, error.code === "no_content" ? "empty" : "failed"]
+    : [`reading it stopped with ${String(error).slice(0, 300)}`, "failed"];
 
 // When there is no index, or it is damaged or of another version, everything is analysed anew.
 function openPrevious(path: string): Segment | null {

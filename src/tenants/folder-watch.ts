@@ -1,11 +1,12 @@
 import { type FSWatcher, statSync, watch } from "node:fs";
 import { lstat } from "node:fs/promises";
 import { join } from "node:path";
-import { listDocuments } from "../search/index.ts";
+import { listDocuments, type PathRules } from "../search/index.ts";
 import type { SourceWatch } from "./source/source.ts";
 
 export type FolderWatchOptions = {
   readonly folder: string;
+  readonly rules: PathRules;
   /** Called when the folder's documents have changed since the last look; calls never overlap. */
   readonly onChange: () => Promise<void>;
   /** The longest time between two looks, in ms, because not every file system reports changes. */
@@ -114,10 +115,10 @@ function identityOf(folder: string): string | null {
 }
 
 /** Identifies the documents and their state; `UNREADABLE` when there is no folder. */
-async function signatureOf({ folder }: FolderWatchOptions): Promise<string> {
+async function signatureOf({ folder, rules }: FolderWatchOptions): Promise<string> {
   const hasher = new Bun.CryptoHasher("sha256");
   try {
-    for await (const path of listDocuments(folder)) {
+    for await (const path of listDocuments(folder, { rules })) {
       const found = await lstat(join(folder, path)).catch(() => null);
       hasher.update(`${path}\0${found?.size}\0${found?.mtimeMs}\0${found?.ino}\n`);
     }

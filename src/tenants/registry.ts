@@ -3,7 +3,7 @@ import type { Database } from "../base/database/index.ts";
 import { Failure } from "../base/failure.ts";
 import type { Log } from "../base/log.ts";
 import { didYouMeanAny } from "../base/nearest.ts";
-import { type DocumentEntry, requireValues, type StoredDocument } from "../search/index.ts";
+import { type DocumentEntry, type LeftOut, requireValues, type StoredDocument } from "../search/index.ts";
 import type { TenantDetail } from "./describe.ts";
 import { documentAddresses } from "./document-address.ts";
 import { createTenantFinder, MAX_FOUND } from "./find.ts";
@@ -93,6 +93,11 @@ export interface TenantRegistry extends AsyncDisposable {
   documents(codename: string, after: string | null, count: number): readonly DocumentEntry[];
   /** @throws Failure `unknown_tenant` */
   status(codename: string): TenantStatus;
+  /**
+   * Lists the files that the last build of a tenant's index left out; the status has their counts.
+   * @throws Failure `unknown_tenant`
+   */
+  leftOut(codename: string): Promise<readonly LeftOut[]>;
   /**
    * The same registry with only these tenants, for callers who may not see the others: neither lists nor
    * messages name those.
@@ -271,6 +276,7 @@ function showTenants(present: () => Tenants, parts: ShownParts): TenantRegistry 
     },
     documents: (codename, after, count) => tenantOf(codename).list(after, count),
     status: (codename) => tenantOf(codename).status,
+    leftOut: async (codename) => await tenantOf(codename).leftOut(),
     limitedTo: (codenames) =>
       showTenants(
         derived(

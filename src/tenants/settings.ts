@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import type { SearchSettings } from "../search/index.ts";
+import type { PathRules, SearchSettings } from "../search/index.ts";
 import type { PageUrl } from "../urls/index.ts";
 
 type CommonTenant = {
@@ -48,6 +48,7 @@ export type GitTenant = CommonTenant & {
   /** A branch, a tag or a commit. */
   readonly revision: string;
   readonly subpaths: readonly string[];
+  readonly rules: PathRules;
   readonly stripPrefix: string | null;
   readonly tokenVariable: string | null;
   /** An absolute path: the private key for a repository that is reached over ssh. */
@@ -57,7 +58,10 @@ export type GitTenant = CommonTenant & {
   readonly syncIntervalMinutes: number | null;
 };
 
-export type FilesystemTenant = CommonTenant & { readonly source: "filesystem" };
+export type FilesystemTenant = CommonTenant & {
+  readonly source: "filesystem";
+  readonly rules: PathRules;
+};
 
 export type TenantSettings = OnlineTenant | GitTenant | FilesystemTenant;
 

@@ -36,6 +36,7 @@ export function statusOf(
     isSearchEnabled: search.isEnabled,
     isBuilding: record.state === "running" && record.isBuilding,
     skippedFiles: record.skippedFiles,
+    leftOut: record.leftOut,
     testQueries: record.testQueries,
   };
 }

@@ -1,6 +1,7 @@
 import { type Database, holdLease, type Leases, openLeaseOwner, openLeases } from "../base/database/index.ts";
 import { Failure, type FailureRecord } from "../base/failure.ts";
 import type { Log } from "../base/log.ts";
+import type { LeftOutCounts } from "./left-out.ts";
 import type { TenantSettings } from "./settings.ts";
 import type { SyncCounts } from "./source/source.ts";
 
@@ -26,8 +27,10 @@ export type SyncRecord = {
   readonly counts: SyncCounts | null;
   /** The number of documents in the last built index; null before the first build. */
   readonly documents: number | null;
-  /** The number of documents that the last build left out. */
+  /** The number of files that the last build left out although they should be documents. */
   readonly skippedFiles: number;
+  /** All files that the last build left out. */
+  readonly leftOut: LeftOutCounts;
   /** Hits of the example queries after the last build. */
   readonly testQueries: readonly { readonly query: string; readonly hits: number }[];
 };
@@ -86,6 +89,7 @@ const NOTHING_YET: SyncRecord = {
   counts: null,
   documents: null,
   skippedFiles: 0,
+  leftOut: {},
   testQueries: [],
 };
 

@@ -5,11 +5,13 @@ import {
   type BuildCounts,
   buildIndex,
   type DocumentEntry,
+  type LeftOut,
   type SearchIndex,
   type StoredDocument,
 } from "../search/index.ts";
 import type { DocumentUrl } from "../urls/index.ts";
 import { describeTenant, type TenantDetail } from "./describe.ts";
+import { LeftOutFiles, readLeftOut } from "./left-out.ts";
 import { LiveIndex, type OpenIndexes } from "./live-index.ts";
 import { dueAt, takeSyncSlot, withoutFutureTimes } from "./schedule.ts";
 import type { TenantSettings } from "./settings.ts";
@@ -123,6 +125,11 @@ export class Tenant implements AsyncDisposable {
       }
       return null;
     });
+  }
+
+  /** What the last build left out. */
+  leftOut(): Promise<readonly LeftOut[]> {
+    return readLeftOut(this.#indexPath);
   }
 
   /** See `SearchIndex.list`. */
@@ -362,31 +369,23 @@ export class Tenant implements AsyncDisposable {
   }
 
   async #buildNow(signal: AbortSignal): Promise<BuildCounts> {
+    const { codename, search } = this.settings;
     const path = this.#indexPath;
     makeStateDirectory(dirname(path));
-    // A build that starts again reads all documents once more.
-    const leftOut = new Set<string>();
-    const onSkipped = (what: string, reason: string): void => {
-      if (!leftOut.has(what)) this.#log.warning("file left out", { path: what, reason });
-      leftOut.add(what);
-    };
-    const counts = await buildIndex(() => this.#source.documents({ onSkipped }), {
+    const files = new LeftOutFiles(this.#log);
+    const counts = await buildIndex(() => this.#source.documents({ onLeftOut: files.begin() }), {
       ...this.#options.building,
       path,
-      profile: this.settings.search.profile,
+      profile: search.profile,
       slugStyle: await this.#source.slugStyle(),
       signal,
-      onNotice: ({ url, reason, isLeftOut }) =>
-        isLeftOut ? onSkipped(url, reason) : this.#log.warning("document cut", { url, reason }),
+      onNotice: (notice) => files.note(notice),
     });
     this.#index.refresh(true);
-    this.#log.info("index built", { ...counts, skipped_files: leftOut.size });
-    this.#book.write(this.settings.codename, {
-      documents: counts.documents,
-      skippedFiles: leftOut.size,
-      needsBuild: false,
-      testQueries: this.settings.search.isEnabled ? await this.#runTestQueries() : [],
-    });
+    const leftOut = await files.save(path);
+    this.#log.info("index built", { ...counts, skipped_files: leftOut.skippedFiles });
+    const testQueries = search.isEnabled ? await this.#runTestQueries() : [];
+    this.#book.write(codename, { documents: counts.documents, ...leftOut, needsBuild: false, testQueries });
     return counts;
   }
 

@@ -1,5 +1,6 @@
 import type { Failure, FailureRecord } from "../base/failure.ts";
 import type { MatchCounts, SearchFilter, SearchHit, SnippetStyle } from "../search/index.ts";
+import type { LeftOutCounts } from "./left-out.ts";
 import type { TenantSettings } from "./settings.ts";
 import type { SyncCounts } from "./source/source.ts";
 import type { SyncRecord } from "./sync-book.ts";
@@ -68,8 +69,10 @@ export type TenantStatus = {
   readonly counts: SyncCounts | null;
   /** The last syncs, newest last. */
   readonly history: SyncRecord["history"];
-  /** The number of files that the last build left out. */
+  /** The number of files that the last build left out although they should be documents. */
   readonly skippedFiles: number;
+  /** All files that the last build left out. */
+  readonly leftOut: LeftOutCounts;
   /** Hits of the example queries after the last build. */
   readonly testQueries: readonly { readonly query: string; readonly hits: number }[];
 };

@@ -89,6 +89,7 @@ const TENANT: Omit<GitTenant, "rootDir" | "repositoryUrl"> = {
   search: { ...DEFAULT_SEARCH, isEnabled: true },
   revision: "main",
   subpaths: ["docs"],
+  rules: { include: [], exclude: [] },
   stripPrefix: null,
   tokenVariable: null,
   sshKeyFile: null,
@@ -105,7 +106,7 @@ export async function documentsOf(
   skipped: string[] = [],
 ): Promise<Map<string, SourceDocument>> {
   const documents = new Map<string, SourceDocument>();
-  for await (const document of source.documents({ onSkipped: (what) => void skipped.push(what) }))
+  for await (const document of source.documents({ onLeftOut: ({ path }) => void skipped.push(path) }))
     for (const read of readDocuments(document)) documents.set(read.url, read);
   return documents;
 }

@@ -3,7 +3,7 @@ import { rm } from "node:fs/promises";
 import { onAbort } from "../../base/abort.ts";
 import { Failure } from "../../base/failure.ts";
 import { WorkerThread } from "../../base/worker-thread.ts";
-import type { UnreadDocument } from "../reading/read-document.ts";
+import { nameOf, type UnreadDocument } from "../reading/read-document.ts";
 import { buildDirectory } from "./build-directory.ts";
 import type { BuildReply, BuildRequest, BuildTask, DocumentNotice } from "./build-protocol.ts";
 import type { BuildCounts } from "./build-segment.ts";
@@ -61,20 +61,20 @@ export async function buildIndex(
     } catch (error) {
       if (!(error instanceof FatalDocument)) throw error;
       if (fatal.size >= MAX_FATAL_DOCUMENTS) throw error.failure;
-      fatal.add(error.url);
-      onNotice({ url: error.url, reason: error.failure.message, isLeftOut: true });
+      fatal.add(error.document.url);
+      onNotice({ path: nameOf(error.document), detail: error.failure.message, reason: "failed" });
     }
   }
 }
 
 /** The worker was lost together with a document. */
 class FatalDocument extends Error {
-  readonly url: string;
+  readonly document: UnreadDocument;
   readonly failure: Failure;
 
-  constructor(url: string, failure: Failure) {
+  constructor(document: UnreadDocument, failure: Failure) {
     super(failure.message);
-    this.url = url;
+    this.document = document;
     this.failure = failure;
   }
 }
@@ -182,7 +182,7 @@ class IndexWorker implements AsyncDisposable {
   #blame(failure: Failure): void {
     const held = Atomics.load(this.#place, 0) - this.#takenDocuments - 1;
     const document = this.#underWay.flat()[held];
-    this.#fail(document ? new FatalDocument(document.url, failure) : failure);
+    this.#fail(document ? new FatalDocument(document, failure) : failure);
   }
 
   #fail(failure: Failure | FatalDocument): void {

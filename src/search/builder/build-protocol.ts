@@ -1,5 +1,6 @@
 import type { FailureRecord } from "../../base/failure.ts";
 import type { SlugStyle } from "../document/slugs.ts";
+import type { LeftOutReason } from "../folder/left-out.ts";
 import type { UnreadDocument } from "../reading/read-document.ts";
 import type { AnalyzerProfile } from "../types.ts";
 import type { BuildCounts } from "./build-segment.ts";
@@ -26,11 +27,11 @@ export type BuildRequest =
 
 /** A message about one document. */
 export type DocumentNotice = {
-  /** The document's address before it was read. */
-  readonly url: string;
-  readonly reason: string;
-  /** Whether it is missing from the index; otherwise only part of it was changed or cut. */
-  readonly isLeftOut: boolean;
+  /** The path of its file; without one, its address. */
+  readonly path: string;
+  readonly detail: string;
+  /** Why it is missing from the index; null when only part of it was changed or cut. */
+  readonly reason: LeftOutReason | null;
 };
 
 /** The worker's answers. A failure is sent as a record, because a posted Error keeps only its message. */

@@ -51,6 +51,8 @@ export type BuildOptions = {
    * Called for each document whose analysis fails, which is then left out; without it the failure is thrown.
    */
   readonly onFailed?: (document: SourceDocument, error: unknown) => void;
+  /** Called for each document that is left out because an earlier one has its address. */
+  readonly onRepeated?: (document: SourceDocument) => void;
 };
 
 export type BuildCounts = {
@@ -130,7 +132,7 @@ class Build implements AsyncDisposable {
   }
 
   async add(source: SourceDocument): Promise<void> {
-    if (this.#table.has(source.url)) return;
+    if (this.#table.has(source.url)) return this.#options.onRepeated?.(source);
     const contentHash = hashOf(source, this.#bytes);
     const old = this.#findUnchanged(source, contentHash);
     if (old >= 0) await this.#carryOver(source, contentHash, old);

@@ -56,6 +56,9 @@ export function refusalOfSize(path: string, size: number): string | null {
   return size <= limit ? null : `${size} bytes are more than ${limit}`;
 }
 
+/** The endings of files that may be documents, in lower case, without the dot. */
+export const DOCUMENT_ENDINGS: readonly string[] = Object.keys(KINDS);
+
 const kindOfEnding = (path: string): FileKind | KindOfText | undefined => {
   const ending = extname(path).slice(1).toLowerCase();
   return Object.hasOwn(KINDS, ending) ? KINDS[ending] : undefined;

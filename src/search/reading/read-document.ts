@@ -23,8 +23,11 @@ export type DocumentFile = {
   readonly mayNameItself: boolean;
 };
 
-/** A document on its way into an index, either already read or as its file contains it. */
-export type UnreadDocument = SourceDocument | DocumentFile;
+/** A document on its way into an index, either already read, possibly from a file, or as its file contains it. */
+export type UnreadDocument = (SourceDocument & { readonly path?: string }) | DocumentFile;
+
+/** What people know a document by: the path of its file; without one, its address. */
+export const nameOf = ({ path, url }: UnreadDocument): string => path ?? url;
 
 /**
  * Reads and cleans the documents of a file, in time linear in its text; most files are one.

@@ -1,5 +1,6 @@
 import { toJsonSchema } from "@valibot/to-json-schema";
 import * as v from "valibot";
+import { patternProblem } from "../../search/index.ts";
 import { parsePageUrl, parseUrlPrefix } from "../../urls/index.ts";
 import { DEFAULT_SEARCH } from "../defaults.ts";
 import { scheduleProblem } from "./cron-form.ts";
@@ -257,11 +258,38 @@ const isRevision = (text: string): boolean =>
   text !== "@" &&
   !/^\/|\/$|\/\/|\.$|(?:^|\/)\.|\.lock(?:\/|$)/.test(text);
 
+const patterns = (isPattern: (text: string) => boolean) => {
+  const message = `be a list of at most ${MAX_PATTERNS} patterns`;
+  return v.optional(
+    v.pipe(
+      v.array(
+        v.pipe(
+          v.string("be text"),
+          v.maxLength(MAX_PATTERN_CHARS, `have at most ${MAX_PATTERN_CHARS} characters`),
+          v.check(isPattern, (issue) => patternProblem(issue.input) ?? "not begin with !"),
+        ),
+        "be a list of patterns",
+      ),
+      v.maxLength(MAX_PATTERNS, message),
+    ),
+    [],
+  );
+};
+const MAX_PATTERNS = 200;
+const MAX_PATTERN_CHARS = 500;
+
+/** Which files of a folder or repository are documents. */
+const chosenFiles = {
+  include: patterns((text) => patternProblem(text) === null && !text.startsWith("!")),
+  exclude: patterns((text) => patternProblem(text) === null),
+};
+
 const git = v.strictObject({
   source_type: v.literal("git"),
   ...common,
   git_repo_url: v.pipe(v.string(REPOSITORY), v.trim(), v.check(isRepository, REPOSITORY)),
   git_branch: v.optional(v.pipe(v.string(REVISION), v.check(isRevision, REVISION)), "main"),
+  ...chosenFiles,
   git_subpaths: v.pipe(v.array(subpath, "be a list of paths"), v.minLength(1, "hold at least one path")),
   git_strip_prefix: v.optional(v.nullable(subpath), null),
   git_auth_token_env: v.optional(v.nullable(variableName), null),
@@ -269,7 +297,7 @@ const git = v.strictObject({
   git_sync_interval_minutes: v.optional(v.nullable(whole(5, 1440)), null),
 });
 
-const filesystem = v.strictObject({ source_type: v.literal("filesystem"), ...common });
+const filesystem = v.strictObject({ source_type: v.literal("filesystem"), ...common, ...chosenFiles });
 
 const SOURCES = "be one of online, git, filesystem";
 

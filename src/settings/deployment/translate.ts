@@ -1,4 +1,5 @@
 import { resolve } from "node:path";
+import type { PathRules } from "../../search/index.ts";
 import type { TenantSearch, TenantSettings } from "../../tenants/index.ts";
 import { compileUrlRules, type PageUrl, parsePageUrl, parseUrlPrefix } from "../../urls/index.ts";
 import { DEFAULT_SEARCH } from "../defaults.ts";
@@ -72,7 +73,7 @@ function toTenant(tenant: TenantFile, file: DeploymentFile, directory: string): 
     testQueries: tenant.test_queries ?? { natural: [], phrases: [], words: [] },
     search: toSearch(tenant),
   };
-  if (tenant.source_type === "filesystem") return { ...common, source: "filesystem" };
+  if (tenant.source_type === "filesystem") return { ...common, source: "filesystem", rules: rulesOf(tenant) };
   if (tenant.source_type === "git")
     return {
       ...common,
@@ -80,6 +81,7 @@ function toTenant(tenant: TenantFile, file: DeploymentFile, directory: string): 
       repositoryUrl: tenant.git_repo_url,
       revision: tenant.git_branch,
       subpaths: tenant.git_subpaths,
+      rules: rulesOf(tenant),
       stripPrefix: tenant.git_strip_prefix,
       tokenVariable: tenant.git_auth_token_env,
       sshKeyFile: tenant.git_ssh_key_file === null ? null : resolve(directory, tenant.git_ssh_key_file),
@@ -98,6 +100,8 @@ function toTenant(tenant: TenantFile, file: DeploymentFile, directory: string): 
     schedule: tenant.refresh_schedule,
   };
 }
+
+const rulesOf = ({ include, exclude }: PathRules): PathRules => ({ include, exclude });
 
 // The schema has checked every part, so nothing is dropped here.
 const pageUrls = (list: string): PageUrl[] => partsOf(list).flatMap((part) => parsePageUrl(part) ?? []);

@@ -4,15 +4,19 @@ import { join, posix } from "node:path";
 import { Failure } from "../../base/failure.ts";
 import type { Log } from "../../base/log.ts";
 import {
+  DEFAULT_EXCLUDED,
+  DOCUMENT_ENDINGS,
   type DocumentExtractor,
-  documentOfBytes,
-  isDocument,
-  refusalOfSize,
+  type LeftOut,
+  readFiles,
   type SlugStyle,
+  sizeOf,
+  tooLarge,
   type UnreadDocument,
 } from "../../search/index.ts";
 import { type DocumentUrl, docsUrl, parsePageUrl } from "../../urls/index.ts";
 import { forgeTree } from "../describe.ts";
+import { countTroubles } from "../left-out.ts";
 import type { GitTenant } from "../settings.ts";
 import type { DocumentsContext, Source, SyncContext, SyncCounts } from "../source/source.ts";
 import { makeStateDirectory, readState, writeState } from "../state-file.ts";
@@ -45,7 +49,8 @@ type GitState = {
   readonly files: readonly ChosenFile[];
   /** How the documents' generator makes anchors, where its configuration tells. */
   readonly slugStyle?: SlugStyle | undefined;
-  readonly skipped: readonly { readonly path: string; readonly reason: string }[];
+  /** Missing in the state of an older version. */
+  readonly leftOut?: readonly LeftOut[];
   /** Copies of earlier syncs that still have to be removed. */
   readonly garbage: readonly string[];
 };
@@ -93,7 +98,8 @@ async function syncRepository(parts: GitParts, context: SyncContext): Promise<Sy
   const wish = wishOf(tenant);
   if (before?.commit === tip.commit && before.wish === wish && (await hasAllCopies(parts, before))) {
     await removeGarbage(parts, before);
-    return { fetched: 0, unchanged: before.files.length, removed: 0, failed: before.skipped.length };
+    const failed = countTroubles(before.leftOut ?? []);
+    return { fetched: 0, unchanged: before.files.length, removed: 0, failed };
   }
   return await withCloneOrNewOne(parts, async (directory) => {
     const repository = open(directory);
@@ -143,6 +149,7 @@ async function fetchTree(
   const entries = await repository.list(tip.commit);
   const choice = chooseFiles(entries, {
     subpaths: tenant.subpaths,
+    rules: tenant.rules,
     stripPrefix: tenant.stripPrefix,
     maxFiles: MAX_FILES,
   });
@@ -175,18 +182,16 @@ async function takeOver(parts: GitParts, step: TakeOver): Promise<SyncCounts> {
   for (const file of choice.files) if ((await copy.read(file)) === null) stale.push(file);
   await repository.fetchBlobs([...new Set(stale.map(({ oid }) => oid))]);
   const sizes = await repository.sizes();
-  const skipped = [...choice.skipped];
+  const leftOut = [...choice.leftOut];
   const left = new Set<ChosenFile>();
   const blobs: (Blob & { readonly file: ChosenFile })[] = [];
   for (const file of stale) {
     const size = sizes.get(file.oid);
-    const reason = size === undefined ? "the server did not send it" : refusalOfSize(file.path, size);
-    if (size !== undefined && reason === null) {
-      blobs.push({ oid: file.oid, size, file });
-      continue;
-    }
-    if (reason !== null && isDocument(file.path)) skipped.push({ path: file.from, reason });
-    left.add(file);
+    const refusal = size === undefined ? NOT_SENT : tooLarge(file.path, size);
+    if (size === undefined || refusal !== null) {
+      leftOut.push({ path: file.from, ...(refusal ?? NOT_SENT) });
+      left.add(file);
+    } else blobs.push({ oid: file.oid, size, file });
   }
   const files = choice.files.filter((file) => !left.has(file));
   const isChanged = (file: ChosenFile): boolean => oldByFrom.get(file.from)?.oid !== file.oid;
@@ -195,7 +200,7 @@ async function takeOver(parts: GitParts, step: TakeOver): Promise<SyncCounts> {
     fetched: 0,
     unchanged: files.filter((file) => !isChanged(file)).length,
     removed: (before?.files ?? []).filter(({ from }) => !now.has(from)).length,
-    failed: skipped.length,
+    failed: countTroubles(leftOut),
   };
   // Some old files may be below a path that is a file now; until the end their text is read from the clone.
   const targets = new Set(blobs.map(({ file }) => file.path));
@@ -216,13 +221,14 @@ async function takeOver(parts: GitParts, step: TakeOver): Promise<SyncCounts> {
     (path) => !paths.has(path),
   );
   const { wish, commit, slugStyle } = step;
-  const state: GitState = { version: 1, wish, commit, slugStyle, files, skipped, garbage };
+  const state: GitState = { version: 1, wish, commit, slugStyle, files, leftOut, garbage };
   await writeState(statePath, state);
   await removeGarbage(parts, state);
-  for (const { path, reason } of skipped) options.log.warning("file left out", { path, reason });
   options.log.info("repository synced", { commit: step.commit, ...counts });
   return counts;
 }
+
+const NOT_SENT: Omit<LeftOut, "path"> = { reason: "unreadable", detail: "the server did not send it" };
 
 function isBelowAny(path: string, targets: ReadonlySet<string>): boolean {
   for (let folder = posix.dirname(path); folder !== "."; folder = posix.dirname(folder))
@@ -243,7 +249,7 @@ async function hasAllCopies({ copy }: GitParts, { files }: GitState): Promise<bo
 
 async function* readDocuments(
   parts: GitParts,
-  { onSkipped }: DocumentsContext,
+  { onLeftOut }: DocumentsContext,
 ): AsyncGenerator<UnreadDocument> {
   const { tenant, options, statePath, copy } = parts;
   const state = await readState(statePath, isGitState);
@@ -257,26 +263,31 @@ async function* readDocuments(
     ...(await offlineGit(options.access)),
     signal: new AbortController().signal,
   });
-  let sizes: ReadonlyMap<string, number> | null = null;
-  for (const file of state.files) {
-    let bytes = await copy.read(file);
-    if (bytes === null) {
-      // The copy may be from a later, interrupted sync, or somebody has edited it; the clone still has the
-      // original.
-      sizes ??= await repository.sizes();
-      bytes = await readBlob(repository, file.oid, sizes.get(file.oid));
-    }
-    if (bytes === null) {
-      onSkipped(file.from, "its copy is damaged; the next sync makes it again");
-      continue;
-    }
-    const url = addressOf(tenant, file);
-    const document = await documentOfBytes(bytes, file.path, { url, extractHtml: options.extractHtml });
-    if (document === null) continue;
-    if ("reason" in document) onSkipped(file.from, document.reason);
-    else yield document;
-  }
+  for (const file of state.leftOut ?? []) onLeftOut(file);
+  let sizes: Promise<ReadonlyMap<string, number>> | null = null;
+  const readCopy = async (file: ChosenFile): Promise<Uint8Array | null> => {
+    const bytes = await copy.read(file);
+    if (bytes !== null) return bytes;
+    // The copy may be from a later, interrupted sync, or somebody has edited it; the clone still has the
+    // original.
+    sizes ??= repository.sizes();
+    return await readBlob(repository, file.oid, (await sizes).get(file.oid));
+  };
+  const files = new Map(state.files.map((file) => [file.from, file]));
+  yield* readFiles([...files.keys()], {
+    read: async (path) => (await readCopy(files.get(path)!)) ?? DAMAGED,
+    sizeOf: (path) => sizeOf(join(tenant.rootDir, files.get(path)!.path)),
+    addressOf: (path) => addressOf(tenant, files.get(path)!),
+    mayNameItself: false,
+    extractHtml: options.extractHtml,
+    onLeftOut,
+  });
 }
+
+const DAMAGED: Omit<LeftOut, "path"> = {
+  reason: "unreadable",
+  detail: "its copy is damaged; the next sync makes it again",
+};
 
 async function readBlob(
   repository: Repository,
@@ -306,8 +317,12 @@ function addressOf(tenant: GitTenant, { from, path }: ChosenFile): DocumentUrl {
   return shown ?? docsUrl(tenant.codename, path);
 }
 
-const wishOf = ({ repositoryUrl, revision, subpaths, stripPrefix }: GitTenant): string =>
-  JSON.stringify([repositoryUrl, revision, subpaths, stripPrefix]);
+// A newer version of the program may read more kinds of files of the same commit.
+const wishOf = ({ repositoryUrl, revision, subpaths, stripPrefix, rules }: GitTenant): string =>
+  JSON.stringify([
+    [repositoryUrl, revision, subpaths, stripPrefix],
+    [rules.include, DEFAULT_EXCLUDED, rules.exclude, DOCUMENT_ENDINGS],
+  ]);
 
 const isGitState = (value: unknown): value is GitState =>
   typeof value === "object" && value !== null && "version" in value && value.version === 1;

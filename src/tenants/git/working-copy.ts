@@ -3,7 +3,14 @@ import { lstat, readFile, rmdir, unlink } from "node:fs/promises";
 import { extname, join, posix } from "node:path";
 import { Failure } from "../../base/failure.ts";
 import { systemCode } from "../../base/system-error.ts";
-import { mayBeDocument } from "../../search/index.ts";
+import {
+  compilePathRules,
+  type LeftOut,
+  type LeftOutReason,
+  mayBeDocument,
+  type PathFilter,
+  type PathRules,
+} from "../../search/index.ts";
 import { writeWhole } from "../state-file.ts";
 import { blobName, type TreeEntry } from "./repository.ts";
 
@@ -89,13 +96,16 @@ export type ChosenFile = {
 type ChooseOptions = {
   /** Folders or files of the repository; `.` is the whole repository. */
   readonly subpaths: readonly string[];
+  /** Rules for what is below the subpaths; a subpath itself is never left out. */
+  readonly rules: PathRules;
   readonly stripPrefix: string | null;
   readonly maxFiles: number;
 };
 
 export type Choice = {
   readonly files: readonly ChosenFile[];
-  readonly skipped: readonly { readonly path: string; readonly reason: string }[];
+  /** What is below the subpaths and no document; a folder that is left out stands there once. */
+  readonly leftOut: readonly LeftOut[];
   /** Subpaths that do not exist in the commit. */
   readonly emptySubpaths: readonly string[];
 };
@@ -105,23 +115,48 @@ export type Choice = {
  * Symbolic links, submodules and names that git could take for its own are left out.
  */
 export function chooseFiles(entries: readonly TreeEntry[], options: ChooseOptions): Choice {
-  const subpaths = options.subpaths.map(normalSubpath);
+  const { rules, stripPrefix, maxFiles } = options;
+  // The deepest subpath that holds a file is the one by which a person has named it.
+  const subpaths = [...new Set(options.subpaths.map(normalSubpath))].sort((a, b) => b.length - a.length);
+  const filter = compilePathRules(rules);
   const met = new Set<string>();
-  const skipped: { path: string; reason: string }[] = [];
+  const leftOut: LeftOut[] = [];
+  const leftOutFolders = new Set<string>();
   const chosen: { from: string; path: string; oid: string }[] = [];
   for (const { mode, oid, path } of entries) {
     const below = subpaths.filter((subpath) => isBelow(path, subpath));
     for (const subpath of below) met.add(subpath);
-    if (below.length === 0 || !mayBeDocument(path)) continue;
-    const reason = refusalOf(mode, path) ?? (chosen.length >= options.maxFiles ? "too many files" : null);
-    if (reason !== null) skipped.push({ path: printable(path), reason });
-    else chosen.push({ from: path, path: strip(path, options.stripPrefix), oid });
+    if (below[0] === undefined) continue;
+    const refused = refusedPart(path, mode, { filter, subpath: below[0] });
+    const reason = chosen.length < maxFiles ? refusalOf(mode, path) : "too_many";
+    if (refused?.path.endsWith("/")) {
+      if (!leftOutFolders.has(refused.path)) leftOut.push(refused);
+      leftOutFolders.add(refused.path);
+    } else if (refused) leftOut.push(refused);
+    else if (reason !== null) leftOut.push({ path, reason });
+    else chosen.push({ from: path, path: strip(path, stripPrefix), oid });
   }
   return {
     files: withoutClashes(chosen),
-    skipped,
+    leftOut,
     emptySubpaths: subpaths.filter((subpath) => !met.has(subpath)),
   };
+}
+
+/** The file, or the first folder above it, that the rules leave out; null when they leave out neither. */
+function refusedPart(
+  path: string,
+  mode: string,
+  { filter, subpath }: { readonly filter: PathFilter; readonly subpath: string },
+): LeftOut | null {
+  if (path === subpath) return null;
+  const start = subpath === "" ? 0 : subpath.length + 1;
+  for (let end = path.indexOf("/", start); end >= 0; end = path.indexOf("/", end + 1)) {
+    const reason = filter.refuse(path.slice(0, end), true);
+    if (reason !== null) return { path: path.slice(0, end + 1), reason };
+  }
+  const reason = filter.refuse(path, mode === SUBMODULE);
+  return reason && { path, reason };
 }
 
 /** `./docs/`, `docs/**` and `docs` mean the same; the empty text means everything. */
@@ -141,15 +176,18 @@ function strip(path: string, prefix: string | null): string {
 const MAX_PATH_BYTES = 1024;
 const MAX_NAME_BYTES = 200;
 
+const SUBMODULE = "160000";
+
 /** Why a file is not copied; null when it is. */
-function refusalOf(mode: string, path: string): string | null {
-  if (mode === "120000") return "it is a symbolic link";
-  if (!mode.startsWith("100")) return "it is no regular file";
-  if (Buffer.byteLength(path) > MAX_PATH_BYTES) return "its path is too long";
+function refusalOf(mode: string, path: string): LeftOutReason | null {
+  if (mode === SUBMODULE) return "submodule";
+  if (mode === "120000") return "link";
+  if (!mode.startsWith("100")) return "special";
+  if (!mayBeDocument(path)) return "unknown_kind";
+  if (Buffer.byteLength(path) > MAX_PATH_BYTES) return "bad_name";
   const names = path.split("/");
-  if (names.some((name) => Buffer.byteLength(name) > MAX_NAME_BYTES)) return "a name in its path is too long";
-  if (path.includes("\ufffd")) return "its path is not UTF-8";
-  return names.every(isSafeName) ? null : "its path is not safe on every disk";
+  const isShort = names.every((name) => Buffer.byteLength(name) <= MAX_NAME_BYTES);
+  return isShort && !path.includes("\ufffd") && names.every(isSafeName) ? null : "bad_name";
 }
 
 // HFS+ ignores these characters in names, so that `.g\u200cit` means `.git` there.
@@ -163,8 +201,6 @@ function isSafeName(name: string): boolean {
   if (/[\\\p{Cc}]/u.test(name) || /[. ]$/.test(name)) return false;
   return process.platform !== "win32" || !(/[:*?"<>|]/.test(name) || WINDOWS_DEVICE.test(name));
 }
-
-const printable = (path: string): string => path.replace(/\p{Cc}|\p{Cf}/gu, "\ufffd").slice(0, 300);
 
 /** Adds a hash to all but the first of paths that are the same on some disks, or that are also a folder. */
 function withoutClashes(files: readonly ChosenFile[]): ChosenFile[] {

@@ -48,14 +48,14 @@ const NOTHING: SyncCounts = { fetched: 0, unchanged: 0, removed: 0, failed: 0 };
 
 /** A folder that somebody else fills: it is only read, there is nothing to sync. */
 export function filesystemSource(
-  { rootDir, codename }: FilesystemTenant,
+  { rootDir, codename, rules }: FilesystemTenant,
   extractHtml: DocumentExtractor,
 ): Source {
   return {
     sync: async () => NOTHING,
-    documents: ({ onSkipped }) => readDocumentFolder(rootDir, { codename, extractHtml, onSkipped }),
+    documents: ({ onLeftOut }) => readDocumentFolder(rootDir, { codename, rules, extractHtml, onLeftOut }),
     slugStyle: () => slugStyleOfFolder(rootDir),
-    watch: (onChange) => new FolderWatch({ folder: rootDir, onChange, intervalMs: LOOK_EVERY_MS }),
+    watch: (onChange) => new FolderWatch({ folder: rootDir, rules, onChange, intervalMs: LOOK_EVERY_MS }),
   };
 }
 

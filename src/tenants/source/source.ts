@@ -1,4 +1,4 @@
-import type { SlugStyle, UnreadDocument } from "../../search/index.ts";
+import type { LeftOut, SlugStyle, UnreadDocument } from "../../search/index.ts";
 
 /** The effects of a sync on the documents. */
 export type SyncCounts = {
@@ -18,8 +18,8 @@ export type SyncContext = {
 };
 
 export type DocumentsContext = {
-  /** Called with each document that is left out, and the reason. */
-  readonly onSkipped: (what: string, reason: string) => void;
+  /** Called with each file that is left out. */
+  readonly onLeftOut: (file: LeftOut) => void;
 };
 
 /**

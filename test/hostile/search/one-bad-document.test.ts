@@ -11,8 +11,8 @@ const options = (path: string, notices: string[]): IndexBuildOptions => ({
   memoryBytes: 1 << 24,
   workerUrl: new URL("../../support/search/fragile-worker.ts", import.meta.url),
   documentLimitMs: 1000,
-  onNotice: ({ url, reason, isLeftOut }) =>
-    notices.push(`${url} ${isLeftOut ? "left out" : "cut"}: ${reason}`),
+  onNotice: ({ path: document, reason, detail }) =>
+    notices.push(`${document} ${reason === null ? "cut" : "left out"}: ${detail}`),
 });
 
 /** Makes documents from texts by name, in this order. */

@@ -231,7 +231,7 @@ describe("a hostile repository", () => {
     });
     const { source } = gitTenantSource({ rootDir, url });
     const counts = await runSync(source);
-    expect(counts).toMatchObject({ fetched: 1, failed: 12 });
+    expect(counts).toMatchObject({ fetched: 1, failed: 7 });
     expect(await pathsOf()).toEqual(["docs/fine.md"]);
     expect(await Bun.file(outside).exists()).toBe(false);
     expect(await Bun.file(join(rootDir, "../escape.md")).exists()).toBe(false);

@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { Failure } from "../../../base/failure.ts";
 import {
   type BuildCounts,
@@ -5,6 +6,9 @@ import {
   facetsOf,
   headingPath,
   indexFileOf,
+  LEFT_OUT_REASONS,
+  type LeftOut,
+  leftOutText,
   type MatchCounts,
   readDocumentFolder,
   refuseForeignFile,
@@ -112,13 +116,15 @@ export async function runIndex(command: FolderIndex, { typed, io, notices }: Com
   // A damaged index in its own place is replaced; a file that was named may be anything.
   if (command.indexFile !== indexFileOf(command.folder)) await refuseForeignFile(command.indexFile);
   // A build that starts anew reads all files again.
-  const leftOut = new Set<string>();
-  const onSkipped = (what: string, reason: string): void => {
-    if (!leftOut.has(what)) notices.warn(`${what} is left out: ${reason}`);
-    leftOut.add(what);
+  const leftOut = new Map<string, LeftOut["reason"]>();
+  const onLeftOut = (file: LeftOut): void => {
+    const path = join(command.folder, file.path);
+    const isTrouble = LEFT_OUT_REASONS[file.reason].isTrouble && !leftOut.has(path);
+    if (isTrouble) notices.warn(`${path} is left out: ${leftOutText(file)}`);
+    leftOut.set(path, file.reason);
   };
   const documents = (): AsyncIterable<UnreadDocument> =>
-    requireSome(readDocumentFolder(command.folder, { onSkipped }), command.folder);
+    requireSome(readDocumentFolder(command.folder, { onLeftOut }), command.folder);
   const showProgress = io.stderr.isTerminal && !typed.has("quiet");
   const counts = await buildIndex(documents, {
     path: command.indexFile,
@@ -127,16 +133,25 @@ export async function runIndex(command: FolderIndex, { typed, io, notices }: Com
     workerUrl: io.indexWorkerUrl,
     signal: io.signal,
     ...INDEX_BUILD,
-    onNotice: ({ url, reason, isLeftOut }) => {
-      if (isLeftOut) onSkipped(url, reason);
-      else notices.warn(`${url}: ${reason}`);
+    onNotice: ({ path, reason, detail }) => {
+      if (reason === null) notices.warn(`${path}: ${detail}`);
+      else onLeftOut({ path, reason, detail });
     },
     ...(showProgress && { onProgress: ({ documents: count }) => io.stderr.write(progressLine(count)) }),
   });
   if (showProgress) io.stderr.write(CLEAR_LINE);
   await io.stdout.write(`${describe(counts)} in ${command.indexFile}\n`);
-  return leftOut.size === 0 ? 0 : 1;
+  const reasons = [...leftOut.values()];
+  const counted = reasonsWithCounts(reasons);
+  if (counted !== "") notices.tell(`left out: ${counted}`);
+  return reasons.some((reason) => LEFT_OUT_REASONS[reason].isTrouble) ? 1 : 0;
 }
+
+/** Lists reasons with the number of their files; empty without any. */
+const reasonsWithCounts = (reasons: readonly LeftOut["reason"][]): string =>
+  [...Map.groupBy(reasons, (reason) => reason)]
+    .map(([reason, { length }]) => `${length} ${reason.replaceAll("_", " ")}`)
+    .join(", ");
 
 // An empty folder is usually a mistake, and its existing index is worth more than an empty one.
 async function* requireSome(

@@ -1,7 +1,8 @@
 import { Failure } from "../../../base/failure.ts";
+import { type LeftOut, leftOutText } from "../../../search/index.ts";
 import type { TenantStatus } from "../../../tenants/index.ts";
 import { optionValue } from "../../arguments.ts";
-import { countedDocuments, openCommandTenants } from "../../deployment.ts";
+import { countedDocuments, describeLeftOut, openCommandTenants } from "../../deployment.ts";
 import { partsOf, type Run } from "../../shell.ts";
 
 /**
@@ -27,7 +28,8 @@ export const sync: Run = async (shell) => {
     codenames.map(async (codename) => {
       try {
         const status = await registry.sync(codename);
-        await io.stdout.write(`${describe(status)}\n`);
+        const files = typed.has("verbose") ? await registry.leftOut(codename) : [];
+        await io.stdout.write([describe(status), ...files.map(lineOf)].join("\n").concat("\n"));
         return true;
       } catch (error) {
         if (!(error instanceof Failure) || io.signal.aborted) throw error;
@@ -39,11 +41,14 @@ export const sync: Run = async (shell) => {
   return results.every(Boolean) ? 0 : 1;
 };
 
-function describe({ codename, counts, documentCount }: TenantStatus): string {
+const lineOf = (file: LeftOut): string => `  left out: ${file.path}: ${leftOutText(file)}`;
+
+function describe({ codename, counts, documentCount, leftOut }: TenantStatus): string {
   const documents = documentCount === null ? "" : countedDocuments(documentCount);
+  const rest = describeLeftOut(leftOut, "--verbose lists them");
   if (!counts || counts.fetched + counts.unchanged + counts.removed + counts.failed === 0)
-    return `${codename}: ${documents}`;
+    return `${codename}: ${documents}${rest}`;
   const { fetched, unchanged, removed, failed } = counts;
   const parts = `${fetched} fetched, ${unchanged} unchanged, ${removed} removed, ${failed} failed`;
-  return `${codename}: ${documents === "" ? "" : `${documents}; `}${parts}`;
+  return `${codename}: ${documents === "" ? "" : `${documents}; `}${parts}${rest}`;
 }

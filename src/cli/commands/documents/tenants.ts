@@ -2,7 +2,7 @@ import type { OpenTenants } from "../../../app/index.ts";
 import { Failure } from "../../../base/failure.ts";
 import { rangeOfFragment, type StoredDocument } from "../../../search/index.ts";
 import type { TenantStatus } from "../../../tenants/index.ts";
-import { countedDocuments, openCommandTenants } from "../../deployment.ts";
+import { countedDocuments, describeLeftOut, openCommandTenants } from "../../deployment.ts";
 import type { Io } from "../../io.ts";
 import type { CommandParts } from "../../program.ts";
 import type { Paint } from "../../terminal/notices.ts";
@@ -161,8 +161,8 @@ export async function runTenantIndex(command: TenantIndex, parts: TenantCommandP
 const named = (codename: string, message: string): string =>
   message.includes(`Tenant '${codename}'`) ? message : `Tenant '${codename}': ${message}`;
 
-function describe({ codename, documentCount, skippedFiles }: TenantStatus): string {
-  const rest = skippedFiles > 0 ? `, ${skippedFiles} left out (--log-level warning names them)` : "";
+function describe({ codename, documentCount, leftOut }: TenantStatus): string {
+  const rest = describeLeftOut(leftOut, `sync ${codename} --verbose lists them`);
   return `indexed ${countedDocuments(documentCount ?? 0)} of ${codename}${rest}`;
 }
 
@@ -171,6 +171,7 @@ const toJson = ({
   documentCount,
   builtAt,
   skippedFiles,
+  leftOut,
   testQueries,
   lastError,
 }: TenantStatus) => ({
@@ -178,6 +179,7 @@ const toJson = ({
   doc_count: documentCount,
   built_at: builtAt,
   skipped: skippedFiles,
+  left_out: leftOut,
   test_queries: testQueries,
   error: lastError,
 });

@@ -227,6 +227,7 @@ const toStatusRecord = (status: TenantStatus) => ({
   last_error: status.lastError,
   counts: status.counts ?? { fetched: 0, unchanged: 0, removed: 0, failed: 0 },
   index: { doc_count: status.documentCount, built_at: status.builtAt, building: status.isBuilding },
+  left_out: status.leftOut,
   test_queries: status.testQueries,
   history: status.history.map(({ startedAt, endedAt, counts, error }) => ({
     started_at: new Date(startedAt),

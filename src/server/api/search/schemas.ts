@@ -122,6 +122,9 @@ export const Tenant = z
     last_error: failure,
     counts,
     index: z.object({ doc_count: count.nullable(), built_at: time, building: z.boolean() }),
+    left_out: z.record(z.string(), z.object({ count, examples: z.array(z.string()) })).openapi({
+      description: "files that are not in the index, by reason; the first ones of each as examples",
+    }),
     test_queries: z.array(z.object({ query: z.string(), hits: count })),
     history: z.array(
       z.object({

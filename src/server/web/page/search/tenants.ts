@@ -19,6 +19,10 @@ type TenantRecord = {
   /** The last syncs, with the newest at the end. */
   readonly history: readonly SyncRun[];
   readonly index: { readonly doc_count: number | null; readonly building: boolean };
+  /** Files that are not in the index, by reason. */
+  readonly left_out: Readonly<
+    Record<string, { readonly count: number; readonly examples: readonly string[] }>
+  >;
 };
 
 const QUIET_MS = 5000;
@@ -33,6 +37,8 @@ export class TenantOverview {
   #timer: ReturnType<typeof setTimeout> | undefined;
   /** The answer to the last click on each sync button, by tenant, until the state changes. */
   readonly #notes = new Map<string, string>();
+  /** The tenants whose files that are left out are shown. */
+  readonly #unfolded = new Set<string>();
 
   constructor(places: {
     readonly tenants: HTMLElement;
@@ -105,7 +111,33 @@ export class TenantOverview {
       h("div", { class: "runs" }, syncChart(record.history)),
       h("div", { class: "act" }, this.#syncButton(record)),
       error !== null && h("p", { class: "trouble" }, `Last sync failed: ${error.message}`),
+      this.#leftOut(record),
       note !== undefined && h("p", { class: "trouble" }, note),
+    );
+  }
+
+  #leftOut({ tenant, left_out: leftOut }: TenantRecord): HTMLElement | null {
+    const reasons = Object.entries(leftOut);
+    if (reasons.length === 0) return null;
+    const total = reasons.reduce((sum, [, { count }]) => sum + count, 0);
+    const items = reasons.map(([reason, { count, examples }]) => {
+      const rest = count - examples.length;
+      const more = rest > 0 ? `, and ${formatNumber(rest)} more` : "";
+      return h(
+        "li",
+        {},
+        `${formatNumber(count)} ${reason.replaceAll("_", " ")}: ${examples.join(", ")}${more}`,
+      );
+    });
+    const ontoggle = ({ currentTarget }: Event): void => {
+      if ((currentTarget as HTMLDetailsElement).open) this.#unfolded.add(tenant);
+      else this.#unfolded.delete(tenant);
+    };
+    return h(
+      "details",
+      { class: "fine", id: `left-out-${tenant}`, open: this.#unfolded.has(tenant) ? "" : null, ontoggle },
+      h("summary", {}, `${formatNumber(total)} ${total === 1 ? "file" : "files"} left out`),
+      h("ul", {}, ...items),
     );
   }
 
