@@ -127,7 +127,7 @@ export function describeLeftOut(leftOut: TenantStatus["leftOut"], how: string): 
   const reasons = Object.entries(leftOut).map(
     ([reason, { count }]) => `${count} ${reason.replaceAll("_", " ")}`,
   );
-  return reasons.length === 0 ? "" : `; left out: ${reasons.join(", ")} (${how})`;
+  return reasons.length === 0 ? "" : `; left out: ${reasons.join(", ")}${how}`;
 }
 
 /** Formats a count: `1 document`, `2 documents`. */

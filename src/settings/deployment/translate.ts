@@ -158,6 +158,12 @@ function warningsOf(file: DeploymentFile): string[] {
         warnings.push(
           `${where}.docs_entry_url: Tenant '${tenant.codename}' excludes ${entry} by its own prefixes: it is not fetched`,
         );
+    if (tenant.source_type === "online" && listsOnlyExcluded(tenant))
+      warnings.push(
+        `${where}.url_whitelist_prefixes: Tenant '${tenant.codename}' allows no page of a sitemap's site: a sitemap lists pages of its own site`,
+      );
+    if (tenant.source_type === "git")
+      for (const problem of subpathProblems(tenant)) warnings.push(`${where}.${problem}`);
     if (
       tenant.source_type === "git" &&
       tenant.refresh_schedule !== null &&
@@ -169,6 +175,50 @@ function warningsOf(file: DeploymentFile): string[] {
   }
   return warnings;
 }
+
+/** Whether no page of any sitemap's site can be allowed. */
+function listsOnlyExcluded(tenant: Extract<TenantFile, { source_type: "online" }>): boolean {
+  const sites = pageUrls(tenant.docs_sitemap_url).map(siteOf);
+  const allowed = prefixes(tenant.url_whitelist_prefixes).map(siteOf);
+  return sites.length > 0 && allowed.length > 0 && !allowed.some((site) => sites.includes(site));
+}
+
+/** A host without `www.`, since many sites list pages of the one in a sitemap of the other. */
+const siteOf = (url: string): string => new URL(url).hostname.replace(/^www\./, "");
+
+/** What is probably wrong with the subpaths of a repository, as far as it shows without the repository. */
+function subpathProblems(tenant: Extract<TenantFile, { source_type: "git" }>): string[] {
+  const { codename, git_subpaths: subpaths, git_branch: branch, git_strip_prefix: prefix } = tenant;
+  const name = `Tenant '${codename}'`;
+  const problems = subpaths.flatMap((subpath, index) => {
+    const place = `git_subpaths[${index}]: ${name}: ${JSON.stringify(subpath)}`;
+    const path = subpath.replaceAll("\\", "/").replace(/^\.\//, "");
+    if (/[*?{[]/.test(path.replace(/\/\*{1,2}$/, "")))
+      return [`${place} is no pattern but a path; use include`];
+    if (path.includes("://")) return [`${place} is an address; a path inside the repository is needed`];
+    if (/^(?:-\/)?(?:tree|blob|raw)\//.test(path) && path.includes(`/${branch}/`))
+      return [`${place} has the branch in it, as addresses of a forge do; the path begins after it`];
+    if (path.split("/").some((part) => part.startsWith(".") && part !== "."))
+      return [`${place} has a name that begins with a dot; such files are left out`];
+    return [];
+  });
+  const covers = (subpath: string): boolean =>
+    isBelow(subpath, prefix ?? "") || isBelow(prefix ?? "", subpath);
+  if (prefix !== null && !subpaths.some(covers))
+    problems.push(
+      `git_strip_prefix: ${name}: no subpath is below ${JSON.stringify(prefix)}, so nothing is stripped`,
+    );
+  if (tenant.git_ssh_key_file !== null && !tenant.git_repo_url.startsWith("ssh:"))
+    problems.push(
+      `git_ssh_key_file: ${name}: the repository is not reached over ssh, so the key is not used`,
+    );
+  return problems;
+}
+
+const isBelow = (path: string, folder: string): boolean => {
+  const [inner, outer] = [path, folder].map((one) => one.replace(/^\.\//, "").replace(/(?<!\/)\/+$/, ""));
+  return outer === "." || outer === "" || inner === outer || (inner ?? "").startsWith(`${outer}/`);
+};
 
 function excludedEntries(tenant: Extract<TenantFile, { source_type: "online" }>): readonly PageUrl[] {
   const refusalOf = compileUrlRules({

@@ -66,13 +66,16 @@ export async function syncWebsite(parts: OnlineParts, context: SyncContext): Pro
     isWanted: createIsWanted(tenant),
     entries: new Set(tenant.entryUrls),
   });
-  for (const warning of [...summary.warnings, ...judgement.warnings])
+  const left = (summary.skips.max_pages ?? 0) + (summary.skippedLinks.max_pages ?? 0);
+  const cut = left === 0 ? [] : [`max_crawl_pages (${tenant.maxPages}) left ${left} known pages unfetched`];
+  for (const warning of [...summary.warnings, ...judgement.warnings, ...cut])
     options.log.warning("sync", { warning });
-  return await publish(sync, {
+  const counts = await publish(sync, {
     judgement,
     outcomes,
     verifiedAt: trustsDates ? ledger.verifiedAt : startedAt,
   });
+  return left === 0 ? counts : { ...counts, left };
 }
 
 type Sync = OnlineParts & {

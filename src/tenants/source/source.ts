@@ -8,6 +8,8 @@ export type SyncCounts = {
   readonly removed: number;
   /** Documents that could not be fetched; those of an earlier sync stay. */
   readonly failed: number;
+  /** Known pages of a website that were not fetched because of `max_crawl_pages`; only there when there are some. */
+  readonly left?: number;
 };
 
 export type SyncContext = {

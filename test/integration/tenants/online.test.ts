@@ -64,6 +64,31 @@ describe("a sync of a website", () => {
     expect(await titlesOf(capped)).toEqual(["A", "Start"]);
   });
 
+  test("says how many known pages its limit left, in its counts and its log", async () => {
+    site.write("/docs/", "Start", ["/docs/a", "/docs/b", "/docs/c", "/docs/d", "/docs/d"]);
+    for (const name of ["a", "b", "c", "d"]) site.write(`/docs/${name}`, name.toUpperCase());
+    const tenant = { docs_entry_url: `${site.origin}/docs/`, enable_crawler: true };
+    const capped = open({ ...tenant, max_crawl_pages: 2 });
+    expect(await runSync(capped.source)).toEqual({
+      fetched: 2,
+      unchanged: 0,
+      removed: 0,
+      failed: 0,
+      left: 3,
+    });
+    expect(capped.logText()).toContain("max_crawl_pages (2) left 3 known pages unfetched");
+    const exact = open({ ...tenant, max_crawl_pages: 5 });
+    expect(await runSync(exact.source)).toEqual({ fetched: 3, unchanged: 2, removed: 0, failed: 0 });
+    expect(exact.logText()).not.toContain("max_crawl_pages");
+  });
+
+  test("counts the pages of a sitemap that its limit left", async () => {
+    site.fill(6);
+    const capped = open({ docs_sitemap_url: site.sitemap, max_crawl_pages: 4 });
+    expect(await runSync(capped.source)).toMatchObject({ fetched: 4, left: 2 });
+    expect(await runSync(open({ docs_sitemap_url: site.sitemap }).source)).not.toHaveProperty("left");
+  });
+
   test("goes on where the pages it may take are more than before, and begins anew for other addresses", async () => {
     site.write("/docs/", "Start", ["/docs/a", "/docs/b"]);
     site.write("/docs/a", "A");

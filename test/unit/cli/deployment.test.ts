@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from "bun:test";
-import { mkdtempSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { runCommand } from "../../support/command.ts";
@@ -80,6 +80,34 @@ describe("validate", () => {
       warning(2, "file", "page.md"),
       warning(3, "below", "page.md/x"),
     ]);
+  });
+
+  test("warns of patterns that choose nothing in a folder", async () => {
+    mkdirSync(join(directory, "patterned/guides"), { recursive: true });
+    writeFileSync(join(directory, "patterned/guides/a.md"), "# A");
+    writeFileSync(join(directory, "patterned/guides/b.png"), "");
+    const include = ["guides/", "*.rst", "*.png", "Guides/", "guides/*.md", "elsewhere/**"];
+    const tenant = { ...folder, docs_root_dir: "patterned", include, exclude: ["elsewhere/"] };
+    const { exitCode, stderr } = await runCommand(["validate", written("patterns.json", tenants(tenant))]);
+    expect(exitCode).toBe(0);
+    const found = [...stderr.matchAll(/include\[(\d)\]: Tenant 'docs': no document in .* matches "(.*)"/g)];
+    expect(found.map(([, place, pattern]) => [place, pattern])).toEqual([
+      ["1", "*.rst"],
+      ["2", "*.png"],
+      ["3", "Guides/"],
+      ["5", "elsewhere/**"],
+    ]);
+  });
+
+  test("refuses patterns that could match nothing anywhere", async () => {
+    const tenant = { ...folder, include: ["docs/", "!docs/"], exclude: ["../x", "x".repeat(501)] };
+    const { exitCode, stderr } = await runCommand(["validate", written("wrong.json", tenants(tenant))]);
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain('tenants[0].include[1]: must not begin with !, not "!docs/"');
+    expect(stderr).toContain(
+      "tenants[0].exclude[0]: must be below the folder or repository, without . and ..",
+    );
+    expect(stderr).toContain("tenants[0].exclude[1]: must have at most 500 characters");
   });
 
   test("says what git over ssh needs", async () => {

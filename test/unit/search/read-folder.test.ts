@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { readDocumentFolder, type SourceDocument } from "../../../src/search/index.ts";
 import { readDocuments } from "../../../src/search/testing.ts";
@@ -64,6 +64,118 @@ describe("the documents of a folder", () => {
     expect(await failed).toMatchObject({
       code: "unreadable_input",
       message: expect.stringContaining("/nonexistent/docs"),
+    });
+  });
+});
+
+const namesOf = async (folder: string, onLeftOut: (path: string) => void = () => {}) => {
+  const documents: string[] = [];
+  const leftOut: Record<string, string> = {};
+  for await (const { path } of readDocumentFolder(folder, {
+    onLeftOut: (file) => {
+      leftOut[file.path] = file.reason;
+      onLeftOut(file.path);
+    },
+  }))
+    documents.push(path ?? "");
+  return { documents, leftOut };
+};
+
+describe("a hostile folder", () => {
+  test("leads nowhere by its links, round or out, and waits for no pipe", async () => {
+    await using directory = await temporaryDirectory();
+    const folder = directory.path;
+    mkdirSync(join(folder, "deep"));
+    writeFileSync(join(folder, "deep/a.md"), "# A");
+    symlinkSync("..", join(folder, "deep/up"));
+    symlinkSync("self", join(folder, "self"));
+    symlinkSync("/etc", join(folder, "etc"));
+    symlinkSync("deep/a.md", join(folder, "b.md"));
+    symlinkSync("nowhere", join(folder, "gone.md"));
+    await Bun.$`mkfifo ${join(folder, "pipe.md")}`;
+    expect(await namesOf(folder)).toEqual({
+      documents: ["deep/a.md"],
+      leftOut: {
+        "deep/up": "link",
+        self: "link",
+        etc: "link",
+        "b.md": "link",
+        "gone.md": "link",
+        "pipe.md": "special",
+      },
+    });
+  });
+
+  test("costs only those files whose names or places cannot be used", async () => {
+    await using directory = await temporaryDirectory();
+    const folder = directory.path;
+    writeFileSync(join(folder, "a.md"), "# A");
+    writeFileSync(join(folder, "replacement \ufffd.md"), "# B");
+    // 25 folders of 200 letters are a path that the system does not open.
+    const name = "n".repeat(200);
+    const script = `touch "$(printf 'caf\\351.md')"; mkdir "$(printf 'd\\351')"; for i in $(seq 25); do mkdir ${name}; cd ${name}; done`;
+    await Bun.$`sh -c ${script}`.cwd(folder).nothrow().quiet();
+    const { documents, leftOut } = await namesOf(folder);
+    expect(documents).toEqual(["a.md", "replacement \ufffd.md"]);
+    expect(leftOut["caf\ufffd.md"]).toBe("bad_name");
+    expect(leftOut["d\ufffd/"]).toBe("bad_name");
+    expect(Object.values(leftOut).sort()).toEqual(["bad_name", "bad_name", "unreadable"]);
+    await Bun.$`sh -c ${`rm -rf ${name}`}`.cwd(folder);
+  });
+
+  test("may lose, empty and swap files while it is read", async () => {
+    await using directory = await temporaryDirectory();
+    const folder = directory.path;
+    for (const name of ["a", "b", "c", "d", "e"]) writeFileSync(join(folder, `${name}.md`), `# ${name}`);
+    // It is listed last, when no file has been read yet.
+    writeFileSync(join(folder, "z.png"), "");
+    const { documents, leftOut } = await namesOf(folder, (path) => {
+      if (path !== "z.png") return;
+      rmSync(join(folder, "a.md"));
+      writeFileSync(join(folder, "b.md"), "");
+      rmSync(join(folder, "c.md"));
+      symlinkSync("/etc/hostname", join(folder, "c.md"));
+      rmSync(join(folder, "d.md"));
+      mkdirSync(join(folder, "d.md"));
+    });
+    expect(documents).toEqual(["e.md"]);
+    expect(leftOut).toEqual({
+      "z.png": "unknown_kind",
+      "a.md": "unreadable",
+      "b.md": "empty",
+      "c.md": "link",
+      "d.md": "special",
+    });
+  });
+
+  test("keeps files of other kinds to itself, with their reasons", async () => {
+    await using directory = await temporaryDirectory();
+    const pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12345\n";
+    const files: Record<string, string | Uint8Array> = {
+      "a.md": "# A",
+      "empty.md": "",
+      "blank.txt": " \n\t \n",
+      "pointer.md": pointer,
+      // Who writes about pointers may begin with one.
+      "about.md": `${pointer}${"This is what a pointer looks like. ".repeat(40)}`,
+      "huge.md": new Uint8Array(20 * 1024 * 1024 + 1).fill(97),
+      "zero.md": new Uint8Array([35, 32, 0]),
+      "photo.png": new Uint8Array([0x89, 0x50]),
+      "page.html": "<p>without an extractor</p>",
+      Makefile: "all:",
+    };
+    for (const [name, content] of Object.entries(files)) writeFileSync(join(directory.path, name), content);
+    const { documents, leftOut } = await namesOf(directory.path);
+    expect(documents).toEqual(["a.md", "about.md"]);
+    expect(leftOut).toEqual({
+      Makefile: "unknown_kind",
+      "blank.txt": "empty",
+      "empty.md": "empty",
+      "huge.md": "too_large",
+      "page.html": "unknown_kind",
+      "photo.png": "unknown_kind",
+      "pointer.md": "lfs_pointer",
+      "zero.md": "not_text",
     });
   });
 });

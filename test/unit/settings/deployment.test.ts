@@ -91,6 +91,58 @@ describe("a valid deployment file", () => {
     ]);
   });
 
+  test("warns of prefixes that allow no page of any sitemap's site", () => {
+    const warningsOf = (docs_sitemap_url: string, url_whitelist_prefixes: string): number =>
+      readJson(tenants({ ...web, docs_entry_url: "", docs_sitemap_url, url_whitelist_prefixes })).warnings
+        .length;
+    const sitemap = "https://docs.example.org/sitemap.xml";
+    expect(warningsOf(sitemap, "https://docs.exmaple.org/en/")).toBe(1);
+    expect(warningsOf(sitemap, "https://example.org/, http://other.example/")).toBe(1);
+    expect(warningsOf(sitemap, "https://docs.example.org/en/")).toBe(0);
+    expect(warningsOf(sitemap, "https://other.example/, http://docs.example.org/")).toBe(0);
+    expect(warningsOf("https://www.example.org/sitemap.xml", "https://example.org/")).toBe(0);
+    expect(warningsOf(`${sitemap}, https://other.example/s.xml`, "https://other.example/")).toBe(0);
+    expect(warningsOf(sitemap, "")).toBe(0);
+  });
+
+  test.each([
+    [
+      { git_subpaths: ["docs/**/*.md"] },
+      "git_subpaths[0]: Tenant 'repo': \"docs/**/*.md\" is no pattern but a path",
+    ],
+    [
+      { git_subpaths: ["docs", "a{b,c}"] },
+      "git_subpaths[1]: Tenant 'repo': \"a{b,c}\" is no pattern but a path",
+    ],
+    [{ git_subpaths: ["https://git.example.org/a/b/docs"] }, "is an address; a path inside the repository"],
+    [{ git_subpaths: ["tree/main/docs"] }, "has the branch in it"],
+    [
+      { git_subpaths: ["-/blob/dev/docs"].map((path) => path.slice(2)), git_branch: "dev" },
+      "has the branch in it",
+    ],
+    [{ git_subpaths: ["./.github"] }, "has a name that begins with a dot"],
+    [
+      { git_subpaths: ["docs"], git_strip_prefix: "doc" },
+      'no subpath is below "doc", so nothing is stripped',
+    ],
+    [{ git_ssh_key_file: "key" }, "the repository is not reached over ssh"],
+  ])("warns of a repository with %p", (fields, warning) => {
+    const { warnings } = readJson(tenants({ ...repository, ...fields }));
+    expect(warnings).toEqual([expect.stringContaining(warning)]);
+  });
+
+  test.each([
+    { git_subpaths: ["docs"] },
+    { git_subpaths: ["./docs/", "README.md", "."] },
+    { git_subpaths: ["docs/**", "docs/*"] },
+    { git_subpaths: ["tree/docs", "blob/a"] },
+    { git_subpaths: ["docs/en"], git_strip_prefix: "docs" },
+    { git_subpaths: ["docs"], git_strip_prefix: "./docs/en/" },
+    { git_subpaths: ["."], git_strip_prefix: "docs" },
+  ])("warns of nothing in a repository with %p", (fields) => {
+    expect(readJson(tenants({ ...repository, ...fields })).warnings).toEqual([]);
+  });
+
   test("gives a warning for each entry page that the tenant's own prefixes exclude", () => {
     const warningsOf = (prefixes: object): readonly string[] =>
       readJson(

@@ -141,10 +141,11 @@ export async function runIndex(command: FolderIndex, { typed, io, notices }: Com
   });
   if (showProgress) io.stderr.write(CLEAR_LINE);
   await io.stdout.write(`${describe(counts)} in ${command.indexFile}\n`);
+  const isTrouble = (reason: LeftOut["reason"]): boolean => LEFT_OUT_REASONS[reason].isTrouble;
   const reasons = [...leftOut.values()];
-  const counted = reasonsWithCounts(reasons);
-  if (counted !== "") notices.tell(`left out: ${counted}`);
-  return reasons.some((reason) => LEFT_OUT_REASONS[reason].isTrouble) ? 1 : 0;
+  const quiet = reasonsWithCounts(reasons.filter((reason) => !isTrouble(reason)));
+  if (quiet !== "") notices.tell(`left out: ${quiet}`);
+  return reasons.some(isTrouble) ? 1 : 0;
 }
 
 /** Lists reasons with the number of their files; empty without any. */

@@ -12,6 +12,7 @@ import { partsOf, type Run } from "../../shell.ts";
 export const sync: Run = async (shell) => {
   const { typed } = shell;
   const isAll = typed.has("all");
+  const isVerbose = typed.has("verbose");
   const named = [...new Set(typed.positionals)];
   if (isAll === named.length > 0)
     throw new Failure("invalid_usage", "sync takes the codenames of tenants, or --all for every tenant");
@@ -28,8 +29,9 @@ export const sync: Run = async (shell) => {
     codenames.map(async (codename) => {
       try {
         const status = await registry.sync(codename);
-        const files = typed.has("verbose") ? await registry.leftOut(codename) : [];
-        await io.stdout.write([describe(status), ...files.map(lineOf)].join("\n").concat("\n"));
+        const files = isVerbose ? await registry.leftOut(codename) : [];
+        const lines = [describe(status, isVerbose), ...files.map(lineOf)];
+        await io.stdout.write(`${lines.join("\n")}\n`);
         return true;
       } catch (error) {
         if (!(error instanceof Failure) || io.signal.aborted) throw error;
@@ -43,12 +45,14 @@ export const sync: Run = async (shell) => {
 
 const lineOf = (file: LeftOut): string => `  left out: ${file.path}: ${leftOutText(file)}`;
 
-function describe({ codename, counts, documentCount, leftOut }: TenantStatus): string {
+function describe({ codename, counts, documentCount, leftOut }: TenantStatus, isVerbose: boolean): string {
   const documents = documentCount === null ? "" : countedDocuments(documentCount);
-  const rest = describeLeftOut(leftOut, "--verbose lists them");
+  const rest = describeLeftOut(leftOut, isVerbose ? "" : " (--verbose lists them)");
   if (!counts || counts.fetched + counts.unchanged + counts.removed + counts.failed === 0)
     return `${codename}: ${documents}${rest}`;
-  const { fetched, unchanged, removed, failed } = counts;
+  const { fetched, unchanged, removed, failed, left = 0 } = counts;
+  const cut =
+    left === 0 ? "" : `; max_crawl_pages left ${left} known ${left === 1 ? "page" : "pages"} unfetched`;
   const parts = `${fetched} fetched, ${unchanged} unchanged, ${removed} removed, ${failed} failed`;
-  return `${codename}: ${documents === "" ? "" : `${documents}; `}${parts}${rest}`;
+  return `${codename}: ${documents === "" ? "" : `${documents}; `}${parts}${cut}${rest}`;
 }

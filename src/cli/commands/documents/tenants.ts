@@ -162,7 +162,7 @@ const named = (codename: string, message: string): string =>
   message.includes(`Tenant '${codename}'`) ? message : `Tenant '${codename}': ${message}`;
 
 function describe({ codename, documentCount, leftOut }: TenantStatus): string {
-  const rest = describeLeftOut(leftOut, `sync ${codename} --verbose lists them`);
+  const rest = describeLeftOut(leftOut, ` (sync ${codename} --verbose lists them)`);
   return `indexed ${countedDocuments(documentCount ?? 0)} of ${codename}${rest}`;
 }
 

@@ -1,6 +1,7 @@
 import { statSync } from "node:fs";
 import { sourceProblems } from "../../../app/index.ts";
 import { Failure } from "../../../base/failure.ts";
+import { listDocuments, type PathRules } from "../../../search/index.ts";
 import type { Deployment } from "../../../settings/index.ts";
 import { openDeployment } from "../../deployment.ts";
 import { partsOf, type Run } from "../../shell.ts";
@@ -18,7 +19,7 @@ export const validate: Run = async (shell) => {
   const { program, deployment } = await openDeployment(parts, file);
   const { tenants, warnings } = deployment;
   const { refused, unset } = sourceProblems(deployment, program);
-  for (const warning of [...warnings, ...unset, ...missingFolders(deployment)])
+  for (const warning of [...warnings, ...unset, ...(await folderProblems(deployment))])
     parts.notices.warn(`${file}: ${warning}`);
   if (refused.length > 0)
     throw new Failure("invalid_settings", refused.map((problem) => `${file}: ${problem}`).join("\n"));
@@ -28,13 +29,35 @@ export const validate: Run = async (shell) => {
   return 0;
 };
 
-// The folder may be mounted later, or only where the server runs.
-const missingFolders = ({ tenants }: Deployment): readonly string[] =>
-  tenants.flatMap(({ source, codename, rootDir }, index) =>
-    source === "filesystem" && !isFolder(rootDir)
-      ? [`tenants[${index}].docs_root_dir: Tenant '${codename}': there is no folder ${rootDir}`]
-      : [],
-  );
+/** Folders that are not there, and patterns that choose nothing in those that are. */
+async function folderProblems({ tenants }: Deployment): Promise<readonly string[]> {
+  const problems: string[] = [];
+  for (const [index, tenant] of tenants.entries()) {
+    if (tenant.source !== "filesystem") continue;
+    const { codename, rootDir, rules } = tenant;
+    const where = (field: string): string => `tenants[${index}].${field}: Tenant '${codename}'`;
+    // The folder may be mounted later, or only where the server runs.
+    if (!isFolder(rootDir)) problems.push(`${where("docs_root_dir")}: there is no folder ${rootDir}`);
+    else
+      for (const [place, pattern] of rules.include.entries())
+        if (!(await choosesSome(rootDir, { ...rules, include: [pattern] })))
+          problems.push(
+            `${where(`include[${place}]`)}: no document in ${rootDir} matches ${JSON.stringify(pattern)}`,
+          );
+  }
+  return problems;
+}
+
+/** Also true for a folder that cannot be read, of which nothing is known. */
+async function choosesSome(folder: string, rules: PathRules): Promise<boolean> {
+  try {
+    for await (const _ of listDocuments(folder, { rules })) return true;
+    return false;
+  } catch (error) {
+    if (error instanceof Failure) return true;
+    throw error;
+  }
+}
 
 function isFolder(path: string): boolean {
   try {

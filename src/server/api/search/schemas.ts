@@ -110,7 +110,13 @@ export const SearchAnswer = z
 
 export const TenantParams = z.object({ codename: z.string() });
 
-const counts = z.object({ fetched: count, unchanged: count, removed: count, failed: count });
+const counts = z.object({
+  fetched: count,
+  unchanged: count,
+  removed: count,
+  failed: count,
+  left: count.optional().openapi({ description: "known pages that max_crawl_pages left unfetched" }),
+});
 export const Tenant = z
   .object({
     tenant: z.string(),

@@ -19,6 +19,7 @@ type TenantRecord = {
   /** The last syncs, with the newest at the end. */
   readonly history: readonly SyncRun[];
   readonly index: { readonly doc_count: number | null; readonly building: boolean };
+  readonly counts: { readonly left?: number };
   /** Files that are not in the index, by reason. */
   readonly left_out: Readonly<
     Record<string, { readonly count: number; readonly examples: readonly string[] }>
@@ -95,7 +96,8 @@ export class TenantOverview {
   }
 
   #row(record: TenantRecord): HTMLElement {
-    const { tenant, last_error: error } = record;
+    const { tenant, last_error: error, counts } = record;
+    const { left = 0 } = counts;
     const note = this.#notes.get(tenant);
     return h(
       "li",
@@ -111,6 +113,12 @@ export class TenantOverview {
       h("div", { class: "runs" }, syncChart(record.history)),
       h("div", { class: "act" }, this.#syncButton(record)),
       error !== null && h("p", { class: "trouble" }, `Last sync failed: ${error.message}`),
+      left > 0 &&
+        h(
+          "p",
+          { class: "trouble" },
+          `max_crawl_pages left ${formatNumber(left)} known ${left === 1 ? "page" : "pages"} unfetched`,
+        ),
       this.#leftOut(record),
       note !== undefined && h("p", { class: "trouble" }, note),
     );
