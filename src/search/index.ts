@@ -11,7 +11,6 @@ export {
   DEFAULT_EXCLUDED,
   type PathFilter,
   type PathRules,
-  patternProblem,
 } from "./folder/path-rules.ts";
 export {
   type DocumentExtractor,

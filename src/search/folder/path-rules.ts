@@ -70,16 +70,3 @@ function matchesAbove(pattern: Pattern, path: string): boolean {
     if (pattern.matches(path.slice(0, end), true)) return true;
   return pattern.matches(path, false);
 }
-
-/** What is wrong with a pattern of `include` or `exclude`; null when nothing is. */
-export function patternProblem(pattern: string): string | null {
-  const bare = pattern.replace(/^!/, "");
-  if (bare.replaceAll("/", "").trim() === "") return "be a pattern such as drafts/ or *.draft.md";
-  if (/\p{Cc}/u.test(bare)) return "have no control characters";
-  if (bare.startsWith("!")) return "begin with one ! at most";
-  if (bare.split("/").some((name) => name === ".." || name === "."))
-    return "be below the folder or repository, without . and ..";
-  if (bare.includes("//")) return "have no empty names between slashes";
-  if (/^[a-z]:[/\\]/i.test(bare)) return "be relative to the folder or repository";
-  return null;
-}

@@ -1,6 +1,5 @@
 import { toJsonSchema } from "@valibot/to-json-schema";
 import * as v from "valibot";
-import { patternProblem } from "../../search/index.ts";
 import { parsePageUrl, parseUrlPrefix } from "../../urls/index.ts";
 import { DEFAULT_SEARCH } from "../defaults.ts";
 import { scheduleProblem } from "./cron-form.ts";
@@ -258,30 +257,45 @@ const isRevision = (text: string): boolean =>
   text !== "@" &&
   !/^\/|\/$|\/\/|\.$|(?:^|\/)\.|\.lock(?:\/|$)/.test(text);
 
-const patterns = (isPattern: (text: string) => boolean) => {
-  const message = `be a list of at most ${MAX_PATTERNS} patterns`;
-  return v.optional(
+const MAX_PATTERNS = 200;
+const MAX_PATTERN_CHARS = 500;
+
+/** What a pattern of `include` or `exclude` must do; null when it does. */
+function patternProblem(pattern: string): string | null {
+  const bare = pattern.replace(/^!/, "");
+  if (bare.replaceAll("/", "").trim() === "") return "be a pattern such as drafts/ or *.draft.md";
+  if (pattern.length > MAX_PATTERN_CHARS) return `have at most ${MAX_PATTERN_CHARS} characters`;
+  if (/\p{Cc}/u.test(bare)) return "have no control characters";
+  if (bare.startsWith("!")) return "begin with one ! at most";
+  if (bare.includes("//")) return "have no empty names between slashes";
+  if (/^[a-z]:[/\\]/i.test(bare) || bare.split("/").some((name) => name === ".." || name === "."))
+    return "be relative to the folder or repository, without . and ..";
+  return null;
+}
+
+/** @param refuse completes "must …"; null for a good pattern */
+const patterns = (refuse: (pattern: string) => string | null) =>
+  v.optional(
     v.pipe(
       v.array(
         v.pipe(
           v.string("be text"),
-          v.maxLength(MAX_PATTERN_CHARS, `have at most ${MAX_PATTERN_CHARS} characters`),
-          v.check(isPattern, (issue) => patternProblem(issue.input) ?? "not begin with !"),
+          v.check(
+            (pattern) => refuse(pattern) === null,
+            ({ input }) => refuse(input) ?? "",
+          ),
         ),
         "be a list of patterns",
       ),
-      v.maxLength(MAX_PATTERNS, message),
+      v.maxLength(MAX_PATTERNS, `have at most ${MAX_PATTERNS} patterns`),
     ),
     [],
   );
-};
-const MAX_PATTERNS = 200;
-const MAX_PATTERN_CHARS = 500;
 
 /** Which files of a folder or repository are documents. */
 const chosenFiles = {
-  include: patterns((text) => patternProblem(text) === null && !text.startsWith("!")),
-  exclude: patterns((text) => patternProblem(text) === null),
+  include: patterns((text) => (text.startsWith("!") ? "not begin with !" : patternProblem(text))),
+  exclude: patterns(patternProblem),
 };
 
 const git = v.strictObject({

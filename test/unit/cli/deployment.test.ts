@@ -105,7 +105,7 @@ describe("validate", () => {
     expect(exitCode).toBe(2);
     expect(stderr).toContain('tenants[0].include[1]: must not begin with !, not "!docs/"');
     expect(stderr).toContain(
-      "tenants[0].exclude[0]: must be below the folder or repository, without . and ..",
+      "tenants[0].exclude[0]: must be relative to the folder or repository, without . and ..",
     );
     expect(stderr).toContain("tenants[0].exclude[1]: must have at most 500 characters");
   });

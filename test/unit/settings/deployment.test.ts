@@ -132,6 +132,41 @@ describe("a valid deployment file", () => {
   });
 
   test.each([
+    ["", "be a pattern such as drafts/ or *.draft.md"],
+    ["/", "be a pattern such as drafts/ or *.draft.md"],
+    ["!", "be a pattern such as drafts/ or *.draft.md"],
+    ["  ", "be a pattern such as drafts/ or *.draft.md"],
+    ["../other", "be relative to the folder or repository, without . and .."],
+    ["a/./b", "be relative to the folder or repository, without . and .."],
+    ["C:\\docs", "be relative to the folder or repository, without . and .."],
+    ["a//b", "have no empty names between slashes"],
+    ["!!a", "begin with one ! at most"],
+    ["a\nb", "have no control characters"],
+    ["x".repeat(501), "have at most 500 characters"],
+  ])("refuses the pattern %j: it must %s", (pattern, problem) => {
+    for (const tenant of [folder, repository])
+      expect(() => readJson(tenants({ ...tenant, exclude: ["a", pattern] }))).toThrow(
+        `d.json: tenants[0].exclude[1]: must ${problem}`,
+      );
+  });
+
+  test("takes patterns for folders and repositories, and no more than 200", () => {
+    const exclude = ["drafts/", "!vendor/", "/docs/**/*.{md,rst}", "x".repeat(500)];
+    const { tenants: read } = readJson(tenants({ ...folder, exclude }, { ...repository, include: ["docs"] }));
+    expect(read.map((tenant) => "rules" in tenant && tenant.rules)).toEqual([
+      { include: [], exclude },
+      { include: ["docs"], exclude: [] },
+    ]);
+    expect(() => readJson(tenants({ ...web, exclude }))).toThrow("exclude: unknown field");
+    expect(() => readJson(tenants({ ...folder, exclude: "drafts/" }))).toThrow(
+      "exclude: must be a list of patterns",
+    );
+    expect(() => readJson(tenants({ ...folder, include: Array(201).fill("a") }))).toThrow(
+      "have at most 200 patterns",
+    );
+  });
+
+  test.each([
     { git_subpaths: ["docs"] },
     { git_subpaths: ["./docs/", "README.md", "."] },
     { git_subpaths: ["docs/**", "docs/*"] },

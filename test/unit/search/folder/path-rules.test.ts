@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { compilePathRules, DEFAULT_EXCLUDED, patternProblem } from "../../../../src/search/index.ts";
+import { compilePathRules, DEFAULT_EXCLUDED } from "../../../../src/search/index.ts";
 
 const refusalOf = (
   path: string,
@@ -124,21 +124,3 @@ function matches(pattern: readonly string[], path: readonly string[]): boolean {
   const source = [...first].map((sign) => (sign === "*" ? ".*" : sign === "?" ? "." : sign)).join("");
   return new RegExp(`^${source}$`).test(path[0] ?? "") && matches(rest, path.slice(1));
 }
-
-test.each([
-  ["", "be a pattern such as drafts/ or *.draft.md"],
-  ["/", "be a pattern such as drafts/ or *.draft.md"],
-  ["!", "be a pattern such as drafts/ or *.draft.md"],
-  ["  ", "be a pattern such as drafts/ or *.draft.md"],
-  ["../other", "be below the folder or repository, without . and .."],
-  ["./docs", "be below the folder or repository, without . and .."],
-  ["a//b", "have no empty names between slashes"],
-  ["!!a", "begin with one ! at most"],
-  ["a\nb", "have no control characters"],
-  ["C:\\docs", "be relative to the folder or repository"],
-  ["drafts/", null],
-  ["!vendor/", null],
-  ["/docs/**/*.{md,rst}", null],
-])("the pattern %p must %p", (pattern, problem) => {
-  expect(patternProblem(pattern)).toBe(problem);
-});
