@@ -342,7 +342,7 @@ describe("the page of serve search, when things go wrong", () => {
     };
     const other = writeTree({ ...DOCUMENTS, "deployment.json": JSON.stringify(broken) });
     await using own = await serveSearch(other);
-    await using tab = await browser.visit({ origin: own.url });
+    await using tab = await browser.visit({ origin: own.url, expected: /409/ });
     await tab.page.goto(`${own.url}/#q=proxy`);
     await tab.page.getByText("Search is disabled for tenant 'guide'").waitFor();
     expect(await tab.page.locator("a.hit").allTextContents()).toEqual(["Cooking"]);

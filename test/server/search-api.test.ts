@@ -76,6 +76,7 @@ describe("GET /search", () => {
           title: "Hull",
           anchor: "hull",
           headings: ["Hull"],
+          heading: "",
           snippet: "<mark>Paint</mark> the boat.",
           score: expect.any(Number),
           kind: "blog",

@@ -89,6 +89,7 @@ export const SearchAnswer = z
         tenant: z.string(),
         url: z.string(),
         title: z.string(),
+        heading: z.string().openapi({ description: "`headings` in one line, without the title" }),
         score: z.number(),
         kind: z.enum(["guide", "reference", "changelog", "blog", "archive"]),
         language: z.string().nullable(),

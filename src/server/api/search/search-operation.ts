@@ -1,5 +1,5 @@
 import { didYouMean } from "../../../base/nearest.ts";
-import type { SearchHit } from "../../../search/index.ts";
+import { headingPath, type SearchHit } from "../../../search/index.ts";
 import type { TenantRegistry } from "../../../tenants/index.ts";
 import type { Exchange } from "../../middleware/exchange.ts";
 import { ArgumentError } from "../mcp/arguments.ts";
@@ -120,6 +120,7 @@ function toHit(hit: SearchHit & { readonly tenant: string }, withSections: boole
     title,
     anchor,
     headings,
+    heading: headingPath(hit),
     snippet,
     score: rounded(score),
     kind,

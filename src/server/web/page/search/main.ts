@@ -114,7 +114,12 @@ function returnToHit(): void {
 }
 
 const typed = (): string =>
-  placeHash({ query: input.value.trim(), tenant: choice.value, isExact: exact.checked });
+  placeHash({
+    query: input.value.trim(),
+    tenant: choice.value,
+    isExact: exact.checked,
+    filter: readPlace().filter,
+  });
 
 /** @param isStep whether Back comes back to what was shown before */
 function go(hash: string, isStep: boolean): void {

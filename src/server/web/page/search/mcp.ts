@@ -3,8 +3,8 @@ import { RequestFailed, requestJson } from "../http.ts";
 export type Hit = {
   readonly url: string;
   readonly title: string;
-  /** The headings of the best section, without the title; left out where there are none. */
-  readonly heading?: string;
+  /** The headings of the best section, without the title; empty where there are none. */
+  readonly heading: string;
   /** Escaped text with `<mark>` around the matches. */
   readonly snippet: string;
   readonly anchor: string | null;
@@ -43,22 +43,39 @@ async function callTool<T>(name: string, parameters: object, signal?: AbortSigna
   return content as T;
 }
 
-export const searchTenant = (
-  tenant: string,
-  query: string,
-  options: { readonly size: number; readonly isExact: boolean; readonly signal: AbortSignal },
-): Promise<{ readonly results: readonly Hit[]; readonly stats?: { readonly total_docs: number } }> =>
-  callTool(
-    "root_search",
-    {
-      tenant_codename: tenant,
-      query,
-      size: options.size,
-      word_match: options.isExact,
-      snippet_style: "html",
-    },
-    options.signal,
-  );
+/** A page of hits, as `GET /search` gives it. */
+export type SearchPage = {
+  readonly hits: readonly Hit[];
+  readonly total: number;
+  readonly facets: Readonly<Record<string, Readonly<Record<string, number>>>>;
+};
+
+export type SearchWish = {
+  /** Empty for all. */
+  readonly tenant: string;
+  readonly query: string;
+  readonly filter: string;
+  readonly isExact: boolean;
+  readonly size: number;
+  readonly offset: number;
+  readonly signal: AbortSignal;
+};
+
+/** @throws RequestFailed */
+export function searchTenants(wish: SearchWish): Promise<SearchPage> {
+  const { tenant, query, filter, isExact, size, offset, signal } = wish;
+  const parameters = new URLSearchParams({
+    q: query,
+    ...(tenant !== "" && { tenant }),
+    ...(filter !== "" && { filter }),
+    ...(isExact && { word_match: "true" }),
+    size: String(size),
+    offset: String(offset),
+    facets: "*",
+    snippet_style: "html",
+  });
+  return requestJson<SearchPage>(`search?${parameters}`, { signal });
+}
 
 export const fetchDocument = (tenant: string, uri: string, signal?: AbortSignal): Promise<FoundDocument> =>
   callTool("root_fetch", { tenant_codename: tenant, uri: uri.replace(/#.*$/s, "") }, signal);

@@ -4,6 +4,8 @@ export type Place = {
   /** The tenant; empty means all tenants. */
   readonly tenant: string;
   readonly isExact: boolean;
+  /** What documents must meet, as the server reads it; empty for nothing. */
+  readonly filter: string;
   /** The open document, and the tenant that has it. */
   readonly document: string | null;
   readonly documentTenant: string;
@@ -16,6 +18,7 @@ export function readPlace(): Place {
     query: fields.get("q") ?? "",
     tenant: fields.get("in") ?? "",
     isExact: fields.get("exact") === "1",
+    filter: fields.get("filter") ?? "",
     document: fields.get("doc"),
     documentTenant: fields.get("of") ?? fields.get("in") ?? "",
     anchor: fields.get("at"),
@@ -28,6 +31,7 @@ export function placeHash(place: Partial<Place>): string {
   if (place.query) fields.set("q", place.query);
   if (place.tenant) fields.set("in", place.tenant);
   if (place.isExact) fields.set("exact", "1");
+  if (place.filter) fields.set("filter", place.filter);
   if (place.document) fields.set("doc", place.document);
   if (place.document && place.documentTenant && place.documentTenant !== place.tenant)
     fields.set("of", place.documentTenant);

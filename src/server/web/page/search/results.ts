@@ -1,15 +1,23 @@
 import { announce, fill, h } from "../dom.ts";
 import { counted } from "../format.ts";
 import { problemMessage } from "../problem-message.ts";
-import { type Hit, searchTenant } from "./mcp.ts";
+import { filterChips } from "./filters.ts";
+import { type Hit, type SearchPage, searchTenants } from "./mcp.ts";
 import { type Place, placeHash } from "./place.ts";
 
 /** The answer of one tenant: hits, or the reason why there are none. */
-type Answer = { readonly tenant: string; readonly hits: readonly Hit[]; readonly error: unknown };
+type Answer = {
+  readonly tenant: string;
+  readonly page: SearchPage | null;
+  readonly hits: readonly Hit[];
+  readonly error: unknown;
+};
 
 /** The number of hits of each tenant when all are searched; a search in one tenant shows more. */
 const SIZE_OF_MANY = 4;
 const SIZE_OF_ONE = 30;
+/** Where the server's pages end. */
+const MAX_OFFSET = 900;
 /** The number of simultaneous requests, because the server has other callers. */
 const AT_ONCE = 4;
 
@@ -28,24 +36,75 @@ export async function showResults(
   },
 ): Promise<boolean> {
   const { place, tenants, signal, onRetry } = options;
-  const asked = place.tenant === "" ? tenants : [place.tenant];
   element.setAttribute("aria-busy", "true");
+  const overview = place.tenant === "" ? await askEverywhere(place, signal) : null;
+  // A tenant that has nothing of what is asked for would refuse the filter.
+  const known = place.filter === "" ? tenants : Object.keys(overview?.facets.tenant ?? {});
+  const asked = place.tenant === "" ? known : [place.tenant];
   const answers = await askAll(asked, place, signal);
   signal.throwIfAborted();
   element.removeAttribute("aria-busy");
   const found = answers.filter(({ hits }) => hits.length > 0).sort(byBestScore);
   const failed = answers.filter(({ error }) => error !== null);
-  const count = found.reduce((sum, { hits }) => sum + hits.length, 0);
+  const shown = overview ?? (place.tenant === "" ? null : (answers[0]?.page ?? null));
+  const count = shown?.total ?? found.reduce((sum, { hits }) => sum + hits.length, 0);
   const title = titleOf(place, count, failed.length);
+  const focused = element.contains(document.activeElement) ? document.activeElement?.id : null;
   fill(
     element,
     h("h2", { id: "results-title" }, title),
+    shown && filterChips(place, shown),
     ...found.map((answer) => group(answer, place)),
+    place.tenant !== "" && moreButton(element, place, count),
     ...failures(failed, asked.length, onRetry),
     count === 0 && failed.length === 0 && advice(place),
   );
+  // A chip that was chosen is drawn again.
+  if (focused) document.getElementById(focused)?.focus({ preventScroll: true });
   announce(title);
   return failed.length === 0;
+}
+
+/**
+ * What all tenants have together; null where that cannot be said, as each tenant will tell for itself.
+ * @throws RequestFailed for a filter that nothing meets
+ */
+async function askEverywhere(place: Place, signal: AbortSignal): Promise<SearchPage | null> {
+  try {
+    return await searchTenants({ ...place, size: 1, offset: 0, signal });
+  } catch (error) {
+    if (place.filter !== "" || signal.aborted) throw error;
+    return null;
+  }
+}
+
+/** Adds the next page of hits below those that are shown. */
+function moreButton(element: HTMLElement, place: Place, total: number): HTMLElement | null {
+  const list = (): HTMLElement | null => element.querySelector("ol.hits");
+  const labelOf = (shown: number): string => `More results (${shown} of ${total})`;
+  if (total <= SIZE_OF_ONE) return null;
+  const button = h("button", { type: "button", id: "more" }, labelOf(SIZE_OF_ONE));
+  button.addEventListener("click", async () => {
+    const offset = list()?.childElementCount ?? 0;
+    // The button is not disabled meanwhile, because it would lose the focus.
+    if (button.getAttribute("aria-disabled") === "true") return;
+    button.setAttribute("aria-disabled", "true");
+    try {
+      const { signal } = new AbortController();
+      const { hits } = await searchTenants({ ...place, size: SIZE_OF_ONE, offset, signal });
+      const items = hits.map((hit) => hitItem(hit, place.tenant, place));
+      list()?.append(...items);
+      items[0]?.querySelector("a")?.focus();
+      const shown = offset + items.length;
+      announce(`${shown} of ${total} results`);
+      button.textContent = labelOf(shown);
+      if (items.length < SIZE_OF_ONE || shown >= total || shown > MAX_OFFSET) button.remove();
+    } catch (error) {
+      button.before(problemMessage(error, null));
+    }
+    button.removeAttribute("aria-disabled");
+  });
+  return button;
 }
 
 async function askAll(tenants: readonly string[], place: Place, signal: AbortSignal): Promise<Answer[]> {
@@ -55,11 +114,11 @@ async function askAll(tenants: readonly string[], place: Place, signal: AbortSig
   const ask = async (): Promise<void> => {
     for (const tenant of waiting) {
       try {
-        const { results } = await searchTenant(tenant, place.query, { size, isExact: place.isExact, signal });
-        answers.push({ tenant, hits: results, error: null });
+        const page = await searchTenants({ ...place, tenant, size, offset: 0, signal });
+        answers.push({ tenant, page, hits: page.hits, error: null });
       } catch (error) {
         if (signal.aborted) return;
-        answers.push({ tenant, hits: [], error });
+        answers.push({ tenant, page: null, hits: [], error });
       }
     }
   };
@@ -99,7 +158,7 @@ function hitItem(hit: Hit, tenant: string, place: Place): HTMLElement {
     "li",
     {},
     h("a", { href, class: "hit" }, title || url),
-    h("p", { class: "fine where" }, shortUrl(url), heading !== undefined && ` › ${heading}`),
+    h("p", { class: "fine where" }, shortUrl(url), heading !== "" && ` › ${heading}`),
     h("p", { class: "snippet" }, ...snippetNodes(snippet)),
   );
 }
@@ -118,13 +177,14 @@ function failures(failed: readonly Answer[], asked: number, onRetry: () => void)
   });
 }
 
-const advice = ({ isExact, tenant }: Place): HTMLElement =>
+const advice = ({ isExact, tenant, filter }: Place): HTMLElement =>
   h(
     "p",
     { class: "fine" },
     [
       "Fewer or other words may find more.",
       isExact ? " Words are matched exactly now; without that, their other forms count too." : "",
+      filter === "" ? "" : ` Only ${filter} is searched now.`,
       tenant === "" ? "" : " Other collections may have it: search everywhere.",
     ].join(""),
   );

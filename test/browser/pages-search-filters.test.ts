@@ -1,0 +1,145 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { rmSync } from "node:fs";
+import { accessibilityFaults, openPageBrowser, scrollsSideways } from "../support/page-browser.ts";
+import { writeTree } from "../support/search-server.ts";
+import { Served } from "../support/served.ts";
+import { until } from "../support/until.ts";
+
+setDefaultTimeout(120_000);
+
+const many = Object.fromEntries(
+  Array.from({ length: 70 }, (_, number) => [
+    `harbour/${number % 3 === 0 ? "api" : "guide"}/boat-${number}.md`,
+    `# Boat ${number}\n\nMoor the boat at quay ${number}.\n`,
+  ]),
+);
+
+const deployment = {
+  infrastructure: { mcp_host: "127.0.0.1", mcp_port: 1024, allow_index_builds: true, log_level: "error" },
+  tenants: [
+    ["harbour", "sea"],
+    ["yard", "land"],
+  ].map(([codename, group]) => ({
+    source_type: "filesystem",
+    codename,
+    group,
+    docs_name: codename,
+    docs_root_dir: codename,
+  })),
+};
+
+let browser: Awaited<ReturnType<typeof openPageBrowser>>;
+let root: string;
+let server: Served;
+beforeAll(async () => {
+  browser = await openPageBrowser();
+  root = writeTree({
+    ...many,
+    "harbour/ja/v2/quay.md": "# Quay\n\nMoor the boat.\n",
+    "harbour/de/v1/quay.md": "# Quay\n\nMoor the boat.\n",
+    "yard/blog/hull.md": "# Hull\n\nPaint the boat.\n",
+    "deployment.json": JSON.stringify(deployment),
+  });
+  server = await Served.start(root);
+  type Status = { readonly tenants: readonly { readonly index: { readonly built_at: string | null } }[] };
+  await until(
+    async () => (await fetch(`${server.url}/tenants/status`)).json() as Promise<Status>,
+    ({ tenants }) => tenants.every(({ index }) => index.built_at !== null),
+  );
+});
+afterAll(async () => {
+  await browser[Symbol.asyncDispose]();
+  await server[Symbol.asyncDispose]();
+  rmSync(root, { recursive: true, force: true });
+});
+
+const visit = (options: { isDark?: boolean; width?: number } = {}) =>
+  browser.visit({ origin: server.url, ...options });
+
+describe("filters and pages of the search page", () => {
+  test("narrow by chips, together and back, by keyboard alone", async () => {
+    await using tab = await visit();
+    const { page } = tab;
+    await page.goto(`${server.url}/#q=boat&in=harbour`);
+    await page.getByRole("heading", { name: "72 results for “boat” in harbour" }).waitFor();
+    expect(await page.locator("[aria-label=Kind] .chip").allTextContents()).toEqual([
+      "guide 48",
+      "reference 24",
+    ]);
+    await page.locator("#chip-kind-reference").focus();
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { name: "24 results" }).waitFor();
+    expect(await page.locator("#chip-kind-reference").getAttribute("aria-current")).toBe("true");
+    expect(await page.evaluate(() => document.activeElement?.id)).toBe("chip-kind-reference");
+    // The other kinds stay to be chosen, and the address holds the choice.
+    expect(await page.locator("#chip-kind-guide").textContent()).toBe("guide 48");
+    await page.reload();
+    await page.getByRole("heading", { name: "24 results" }).waitFor();
+    await page.locator("#chip-kind-guide").focus();
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { name: "48 results" }).waitFor();
+    await page.locator("#chip-language-ja").focus();
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { name: "1 result for" }).waitFor();
+    expect(page.url()).toContain("filter=kind%3Aguide+language%3Aja");
+    await page.locator("#no-filter").focus();
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { name: "72 results" }).waitFor();
+    expect(tab.complaints).toEqual([]);
+  });
+
+  test("ask only the collections that have something of what is chosen", async () => {
+    await using tab = await visit();
+    const { page } = tab;
+    await page.goto(`${server.url}/#q=boat`);
+    await page.getByRole("heading", { name: "73 results" }).waitFor();
+    expect(await page.locator(".group h3").count()).toBe(2);
+    await page.click("#chip-group-land");
+    await page.getByRole("heading", { name: "1 result for" }).waitFor();
+    expect(await page.locator("a.hit").allTextContents()).toEqual(["Hull"]);
+    await page.goto(`${server.url}/#q=boat&filter=language:ja`);
+    await page.locator("a.hit", { hasText: "Quay" }).waitFor();
+    expect(await page.locator(".group h3").count()).toBe(1);
+    expect(tab.complaints).toEqual([]);
+  });
+
+  test("go on below the first results until there are no more, with the focus on the first new one", async () => {
+    await using tab = await visit();
+    const { page } = tab;
+    await page.goto(`${server.url}/#q=boat&in=harbour`);
+    await page.locator("#more", { hasText: "More results (30 of 72)" }).focus();
+    await page.keyboard.press("Enter");
+    await page.locator("#more", { hasText: "60 of 72" }).waitFor();
+    const focused = await page.evaluate(() => document.activeElement?.textContent);
+    expect(await page.locator("a.hit").nth(30).textContent()).toBe(focused ?? "");
+    await page.click("#more");
+    await page.locator("#more").waitFor({ state: "detached" });
+    const titles = await page.locator("a.hit").allTextContents();
+    expect([titles.length, new Set(titles).size]).toEqual([72, 71]);
+    // A document that is opened and left comes back to all of them.
+    await page.locator("a.hit").nth(65).click();
+    await page.locator("#document .prose").waitFor();
+    await page.keyboard.press("Escape");
+    await page.locator("a.hit").nth(71).waitFor();
+    expect(tab.complaints).toEqual([]);
+  });
+
+  test("say what a filter that nothing meets should be", async () => {
+    await using tab = await browser.visit({ origin: server.url, expected: /422/ });
+    await tab.page.goto(`${server.url}/#q=boat&in=harbour&filter=language:jp`);
+    await tab.page.getByText("there are de, ja").waitFor();
+  });
+
+  test.each([
+    [360, false],
+    [1280, false],
+    [360, true],
+    [1280, true],
+  ])("fit a window of %p px, and are accessible (dark: %p)", async (width, isDark) => {
+    await using tab = await visit({ width, isDark });
+    await tab.page.goto(`${server.url}/#q=boat&in=harbour&filter=kind:guide`);
+    await tab.page.locator("#more").waitFor();
+    expect(await scrollsSideways(tab.page)).toBe(false);
+    expect(await accessibilityFaults(tab.page)).toEqual([]);
+  });
+});
