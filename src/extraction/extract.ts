@@ -231,7 +231,7 @@ async function detectIn(text: string): Promise<string | null> {
   // A character of these scripts carries as much information as three letters.
   if (prose.length + 2 * (prose.match(DENSE)?.length ?? 0) < FEWEST_TO_DETECT) return null;
   // The language tables take 60 ms and 40 MB to load, and only one page in 25 needs them.
-  return (await import("./detect-language.ts")).detectLanguage(prose);
+  return (await import("../base/detect-language.ts")).detectLanguage(prose);
 }
 
 /** A shorter text is no evidence that the page's declaration is wrong. */

@@ -1,4 +1,4 @@
-import { continuationsOf } from "./query/continuations.ts";
+import { continuationsOf } from "./query/longer-words.ts";
 import { documentsWithPhrases, type PhraseTerm } from "./query/phrases.ts";
 import { correctSpelling, type SpellingCorrection } from "./query/spelling.ts";
 import { type Standing, standingOf } from "./ranking/standing.ts";

@@ -34,7 +34,7 @@ type Started = Member & {
 /**
  * Several open indexes that are searched as if their documents were in one: document frequencies and mean
  * lengths are those of all together, so that a document has the same score as in one index of all. Indexes
- * with another analyser profile have other terms; they form a corpus of their own, whose scores are scaled by
+ * with another analyser profile or language have other terms; they form a corpus of their own, whose scores are scaled by
  * what a document that has all words would get. Ranking settings of an index apply to its documents.
  */
 export class IndexGroup {
@@ -44,11 +44,14 @@ export class IndexGroup {
   constructor(indexes: readonly SearchIndex[]) {
     this.indexes = indexes;
     const corpora = new Map(
-      Map.groupBy(indexes, ({ profile }) => profile)
+      Map.groupBy(indexes, ({ reader }) => reader.analyserFingerprint)
         .entries()
-        .map(([profile, members]) => [profile, corpusOf(members.map(({ reader }) => reader))]),
+        .map(([fingerprint, members]) => [fingerprint, corpusOf(members.map(({ reader }) => reader))]),
     );
-    this.#members = indexes.map((search, index) => ({ index, search, corpus: corpora.get(search.profile)! }));
+    this.#members = indexes.map((search, index) => {
+      const corpus = corpora.get(search.reader.analyserFingerprint)!;
+      return { index, search, corpus };
+    });
   }
 
   /**

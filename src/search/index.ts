@@ -35,6 +35,7 @@ export { SNIPPET_STYLES, type SnippetStyle } from "./snippet/snippet.ts";
 export {
   ANALYZER_PROFILES,
   type AnalyzerProfile,
+  type Language,
   type SourceDocument,
   type StoredDocument,
 } from "./types.ts";

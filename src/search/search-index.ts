@@ -16,10 +16,12 @@ import {
 import { findCandidates } from "./segment/find-candidates.ts";
 import { MAGIC } from "./segment/layout.ts";
 import { Segment } from "./segment/segment.ts";
-import { ANALYZER_PROFILES, type AnalyzerProfile, type StoredDocument } from "./types.ts";
+import { ANALYZER_PROFILES, LANGUAGES, type StoredDocument } from "./types.ts";
 
-/** Settings that may differ each time that an index is opened; the profile is fixed when it is built. */
-export type OpenSettings = Omit<SearchSettings, "profile">;
+/** Settings that may differ each time that an index is opened; profile and language are fixed when it is built. */
+export type OpenSettings = Omit<SearchSettings, keyof Analysis>;
+
+type Analysis = Pick<SearchSettings, "profile" | "language">;
 
 /** A document as lists show it. */
 export type DocumentEntry = Pick<StoredDocument, "url" | "title">;
@@ -32,7 +34,6 @@ const MAX_WORDS = 10_000;
  * not disturb it. Opening takes a millisecond, and only what a search needs is read.
  */
 export class SearchIndex implements Disposable {
-  readonly profile: AnalyzerProfile;
   readonly #segment: Segment;
   readonly #settings: SearchSettings;
   /** All searches share it, because most words of a snippet have been in an earlier one. */
@@ -40,9 +41,9 @@ export class SearchIndex implements Disposable {
 
   private constructor(segment: Segment, settings: OpenSettings) {
     this.#segment = segment;
-    this.profile = profileOf(segment);
-    this.#settings = { ...settings, profile: this.profile };
-    this.#analyser = new Analyser(this.profile);
+    const analysis = analysisOf(segment);
+    this.#settings = { ...settings, ...analysis };
+    this.#analyser = new Analyser(analysis.profile, analysis.language);
   }
 
   /**
@@ -158,9 +159,11 @@ export async function refuseForeignFile(path: string): Promise<void> {
   }
 }
 
-function profileOf({ analyserFingerprint: fingerprint, path }: Segment): AnalyzerProfile {
-  const profile = ANALYZER_PROFILES.find((candidate) => analyserFingerprint(candidate) === fingerprint);
-  if (profile) return profile;
+function analysisOf({ analyserFingerprint: fingerprint, path }: Segment): Analysis {
+  for (const profile of ANALYZER_PROFILES) {
+    const language = LANGUAGES.find((candidate) => analyserFingerprint(profile, candidate) === fingerprint);
+    if (language) return { profile, language };
+  }
   throw new Failure(
     "index_outdated",
     `the search index ${path} was built for the analysis ${fingerprint}, which this version does not have; build it again`,

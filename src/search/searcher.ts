@@ -26,6 +26,7 @@ import type {
   AnalyzerProfile,
   FindCandidates,
   IndexReader,
+  Language,
   RankingSettings,
   ScoredDocument,
   Section,
@@ -34,6 +35,8 @@ import type {
 /** A tenant's settings for its searches. */
 export type SearchSettings = {
   readonly profile: AnalyzerProfile;
+  /** The language whose words have terms of their own. */
+  readonly language: Language;
   readonly ranking: RankingSettings;
   readonly snippet: SnippetSettings;
   /** Words that are also searched for when another one is typed. */
@@ -159,14 +162,14 @@ function compile<Reader extends IndexReader>(
   corpus: Corpus | null,
 ): Pick<Prepared<Reader>, "analyser" | "query"> {
   const { reader, settings } = parts;
-  const wanted = analyserFingerprint(settings.profile);
+  const wanted = analyserFingerprint(settings.profile, settings.language);
   if (reader.analyserFingerprint !== wanted) {
     throw new Failure(
       "invalid_settings",
       `the index was built with the analyser ${reader.analyserFingerprint}, not ${wanted}: build it anew`,
     );
   }
-  const analyser = parts.analyser ?? new Analyser(settings.profile);
+  const analyser = parts.analyser ?? new Analyser(settings.profile, settings.language);
   const { synonyms } = settings;
   const query = compileQuery(reader, analyser, text, { wordMatch, synonyms, corpus, deadline });
   return { analyser, query };

@@ -44,6 +44,7 @@ export {
   type FieldName,
   type FieldNumber,
   type IndexReader,
+  LANGUAGES,
   NO_DOCUMENT,
   type Postings,
   type RankingSettings,

@@ -29,6 +29,14 @@ export const ANALYZER_PROFILES = ["default", "aggressive-stem", "code-friendly"]
 export type AnalyzerProfile = (typeof ANALYZER_PROFILES)[number];
 
 /**
+ * The languages whose words have terms of their own, as BCP 47 tags. Documents in other languages are treated
+ * as English ones, whose stems change words of other scripts in nothing.
+ */
+export const LANGUAGES = ["da", "de", "en", "es", "fi", "fr", "it", "nl", "no", "pt", "ru", "sv"] as const;
+
+export type Language = (typeof LANGUAGES)[number];
+
+/**
  * How documents are analysed and scored. An index is built for one analyser; the ranking may change later.
  */
 export type RankingSettings = {

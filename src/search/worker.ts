@@ -5,6 +5,7 @@ import type { BuildReply, BuildRequest, BuildTask } from "./builder/build-protoc
 import { type BuildCounts, buildSegment } from "./builder/build-segment.ts";
 import { DocumentAnalyser } from "./document/analyse.ts";
 import type { LeftOutReason } from "./folder/left-out.ts";
+import { languageOf } from "./reading/language.ts";
 import { nameOf, readDocuments, type UnreadDocument } from "./reading/read-document.ts";
 import { Segment } from "./segment/segment.ts";
 import type { SourceDocument } from "./types.ts";
@@ -45,7 +46,8 @@ class Build {
 
   async run(): Promise<BuildReply> {
     const { path, memoryBytes, slugStyle, buildName, profile } = this.#task;
-    const analyser = new Analyser(profile);
+    const language = this.#task.language ?? (await languageOf(await this.#parts.inbox.firstTexts()));
+    const analyser = new Analyser(profile, language);
     const documents = new DocumentAnalyser(analyser);
     using previous = openPrevious(path);
     try {
@@ -130,6 +132,14 @@ class Inbox {
     this.#wake?.();
   }
 
+  /** The texts of the first documents, which stay. */
+  async firstTexts(): Promise<readonly string[]> {
+    while (this.#batches.length === 0) await this.#more();
+    return (this.#batches[0] ?? []).map((document) =>
+      "text" in document ? document.text : document.markdown,
+    );
+  }
+
   async *batches(): AsyncGenerator<readonly UnreadDocument[]> {
     for (;;) {
       const batch = this.#batches.shift();
@@ -138,9 +148,13 @@ class Inbox {
         yield batch;
         continue;
       }
-      const { promise, resolve } = Promise.withResolvers<void>();
-      this.#wake = resolve;
-      await promise;
+      await this.#more();
     }
+  }
+
+  async #more(): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#wake = resolve;
+    await promise;
   }
 }

@@ -29,6 +29,7 @@ export const DEFAULT_CRAWL = { maxDepth: 3 } as const;
  */
 export const DEFAULT_SEARCH: SearchSettings = {
   profile: "default",
+  language: "en",
   ranking: {
     k1: 1.2,
     b: 0.75,

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import type { PathRules, SearchSettings } from "../search/index.ts";
+import type { Language, PathRules, SearchSettings } from "../search/index.ts";
 import type { PageUrl } from "../urls/index.ts";
 
 type CommonTenant = {
@@ -28,7 +28,11 @@ type CommonTenant = {
   readonly search: TenantSearch;
 };
 
-export type TenantSearch = SearchSettings & { readonly isEnabled: boolean };
+export type TenantSearch = Omit<SearchSettings, "language"> & {
+  readonly isEnabled: boolean;
+  /** The documents' language; null finds it out. */
+  readonly language: Language | null;
+};
 
 export type OnlineTenant = CommonTenant & {
   readonly source: "online";

@@ -377,6 +377,7 @@ export class Tenant implements AsyncDisposable {
       ...this.#options.building,
       path,
       profile: search.profile,
+      language: search.language ?? undefined,
       slugStyle: await this.#source.slugStyle(),
       signal,
       onNotice: (notice) => files.note(notice),

@@ -27,6 +27,7 @@ const SETTINGS: readonly (readonly [name: string, search: object, query: string]
   ["snippet.fragment_char_limit", { snippet: { fragment_char_limit: 80 } }, "lantern"],
   ["snippet.max_fragments", { snippet: { max_fragments: 1, fragment_char_limit: 80 } }, "lantern wick burns"],
   ["snippet.surrounding_context_chars", { snippet: { surrounding_context_chars: 40 } }, "lantern"],
+  ["language", { language: "de" }, "burning"],
   ["synonyms.abbreviations", { synonyms: { abbreviations: false } }, "arg"],
   ["synonyms.groups", { synonyms: { groups: [["lamp", "lantern"]] } }, "lamp"],
   ["synonyms.one_way", { synonyms: { one_way: { luminaire: ["lantern"] } } }, "luminaire"],
@@ -36,11 +37,12 @@ const BASES: Readonly<Record<string, object>> = {
   "snippet.max_fragments": { snippet: { fragment_char_limit: 80 } },
 };
 
-const tenant = (codename: string, search: object): object => ({
+const tenant = (codename: string, { language, ...search }: { readonly language?: string }): object => ({
   source_type: "filesystem",
   codename,
   docs_name: "x",
   docs_root_dir: DOCS,
+  language: language ?? null,
   search,
 });
 

@@ -13,6 +13,7 @@ export type Room = {
 const BASE = [
   "urls",
   "base/abort",
+  "base/detect-language",
   "base/atomic-file",
   "base/event-loop",
   "base/failure",
@@ -44,6 +45,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   "base/nearest": { isOneFile: true, mayImport: [] },
   "base/fair-queue": { isOneFile: true, mayImport: [] },
   "base/atomic-file": { isOneFile: true, mayImport: [] },
+  "base/detect-language": { isOneFile: true, mayImport: [] },
   "base/abort": { isOneFile: true, mayImport: [] },
   "base/event-loop": { isOneFile: true, mayImport: [] },
   urls: { mayImport: [] },

@@ -1,8 +1,9 @@
 import { NumberList } from "../number-list.ts";
-import type { AnalyzerProfile, Vocabulary } from "../types.ts";
+import type { AnalyzerProfile, Language, Vocabulary } from "../types.ts";
+import { stemmerOf } from "./languages.ts";
 import { RunTable, UNKNOWN_RUN } from "./run-table.ts";
 import { RunWords, type Shape } from "./run-words.ts";
-import { stemEnglish, stemFurther } from "./stemmer.ts";
+import { stemFurther } from "./stemmer.ts";
 
 /** Whether text is prose or code: `code-friendly` stems only prose. */
 export type TextKind = "prose" | "code";
@@ -10,20 +11,24 @@ export type TextKind = "prose" | "code";
 const NONE = 0xffff_ffff;
 
 // This is part of an index's fingerprint: raise it when the same text gives other terms.
-const ANALYSIS_VERSION = 2;
+const ANALYSIS_VERSION = 3;
 
 /** Names the analysis: an index only answers queries that were analysed in the same way. */
-export const analyserFingerprint = (profile: AnalyzerProfile): string => `${profile}/${ANALYSIS_VERSION}`;
+export const analyserFingerprint = (profile: AnalyzerProfile, language: Language): string =>
+  `${profile}/${language}/${ANALYSIS_VERSION}`;
 
 /**
  * Turns written runs into words of a growing vocabulary. One analyser serves one build or one reader;
  * documents and queries go through the same code. The profiles differ in their terms:
- * - `default`: parts and plain words become Porter2 stems, whole identifiers stay unchanged.
- * - `aggressive-stem`: stems lose more suffixes (`installer`, `installation` and `install` become one).
+ * - `default`: parts and plain words become stems of the documents' language (Porter2 for English), whole
+ *   identifiers stay unchanged.
+ * - `aggressive-stem`: English stems lose more suffixes (`installer`, `installation` and `install` become one).
  * - `code-friendly`: prose is treated as in `default`, code is not stemmed.
  */
 export class Analyser implements Vocabulary {
   readonly profile: AnalyzerProfile;
+  readonly language: Language;
+  readonly #stemOf: (form: string) => string;
   /** Forms and terms share this list, because nearly all terms are forms too. */
   readonly #strings: string[] = [];
   readonly #numbers = new RunTable();
@@ -40,14 +45,16 @@ export class Analyser implements Vocabulary {
   readonly prose: RunWords;
   readonly code: RunWords;
 
-  constructor(profile: AnalyzerProfile) {
+  constructor(profile: AnalyzerProfile, language: Language = "en") {
     this.profile = profile;
+    this.language = language;
+    this.#stemOf = stemmerOf(language);
     this.prose = new RunWords((form) => this.#stemmedWord(form));
     this.code = profile === "code-friendly" ? new RunWords((form) => this.#writtenWord(form)) : this.prose;
   }
 
   get fingerprint(): string {
-    return analyserFingerprint(this.profile);
+    return analyserFingerprint(this.profile, this.language);
   }
 
   get size(): number {
@@ -96,8 +103,8 @@ export class Analyser implements Vocabulary {
 
   /** Returns the term of a folded word. */
   stem(form: string): string {
-    const stem = stemEnglish(form);
-    return this.profile === "aggressive-stem" ? stemFurther(stem) : stem;
+    const stem = this.#stemOf(form);
+    return this.profile === "aggressive-stem" && this.language === "en" ? stemFurther(stem) : stem;
   }
 
   #stemmedWord(form: string): number {

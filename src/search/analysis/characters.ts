@@ -44,7 +44,8 @@ function classify(character: string): number {
 
 /**
  * The form in which words are compared: lower case, compatibility forms and accents folded (`Zürich` →
- * `zurich`, `ﬁ` → `fi`, `Straße` → `strasse`), typographic apostrophes as `'`.
+ * `zurich`, `ﬁ` → `fi`, `Straße` → `strasse`), typographic apostrophes as `'`. The voicing marks of Japanese
+ * stay, because they make other letters.
  */
 export function fold(word: string): string {
   let isLower = true;
@@ -59,7 +60,7 @@ export function fold(word: string): string {
   if (isPlain) return lower;
   return lower
     .normalize("NFKD")
-    .replace(/\p{M}|\u200c|\u200d|\u00ad/gu, "")
+    .replace(/(?![\u3099\u309a])\p{M}|\u200c|\u200d|\u00ad/gu, "")
     .replace(/[\u2018\u2019\u02bc]/g, "'")
     .replace(/[ßæœøđłðþı]/g, (letter) => PLAIN_LETTERS[letter] ?? letter)
     .normalize("NFC");

@@ -220,19 +220,41 @@ function camelParts(text: string): string[] {
   return parts;
 }
 
+// The words of all these scripts are found by one dictionary, whatever the language.
+const SEGMENTER = new Intl.Segmenter("ja", { granularity: "word" });
+
+/** Shorter words are pairs or single characters. */
+const LEAST_WORD_CHARACTERS = 3;
+
 /**
- * Splits a run of a script without spaces into overlapping pairs, and before each pair its first character
+ * Splits a run of a script without spaces into overlapping pairs, and after each pair its first character
  * alone, so that both `水` and `水車` are found (CJK bigrams as in Lucene's CJKBigramFilter with unigrams).
+ * Longer words of the runtime's dictionary come before the pair with which they begin.
  */
 export function unspacedParts(run: string): WordParts {
   const characters = [...run];
+  const words = longWordsOf(run);
   const pieces: WordPiece[] = [];
   characters.forEach((character, offset) => {
+    const word = words.get(offset);
+    if (word !== undefined) pieces.push({ text: word, offset, isLeaf: false });
     const next = characters[offset + 1];
     if (next !== undefined) pieces.push({ text: character + next, offset, isLeaf: false });
     pieces.push({ text: character, offset, isLeaf: true });
   });
   return { pieces, width: characters.length };
+}
+
+/** The words of a run by the number of characters before them. */
+function longWordsOf(run: string): ReadonlyMap<number, string> {
+  const words = new Map<number, string>();
+  let offset = 0;
+  for (const { segment } of SEGMENTER.segment(run)) {
+    const { length } = [...segment];
+    if (length >= LEAST_WORD_CHARACTERS) words.set(offset, segment);
+    offset += length;
+  }
+  return words;
 }
 
 /** Whether a run belongs to a script without spaces; such runs contain no other characters. */

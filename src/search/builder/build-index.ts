@@ -131,10 +131,18 @@ class IndexWorker implements AsyncDisposable {
       onLost: (failure) => this.#blame(failure),
       describeWork: () => "before the index was built",
     });
-    const { path, profile, memoryBytes, slugStyle } = options;
+    const { path, profile, language, memoryBytes, slugStyle } = options;
     this.#thread.post({
       kind: "start",
-      task: { path, profile, memoryBytes, slugStyle, buildName: this.#buildName, place: this.#place },
+      task: {
+        path,
+        profile,
+        language,
+        memoryBytes,
+        slugStyle,
+        buildName: this.#buildName,
+        place: this.#place,
+      },
     });
     this.#listening = onAbort(options.signal, () =>
       this.#fail(new Failure("cancelled", "building the search index was cancelled")),

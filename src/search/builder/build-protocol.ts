@@ -2,7 +2,7 @@ import type { FailureRecord } from "../../base/failure.ts";
 import type { SlugStyle } from "../document/slugs.ts";
 import type { LeftOutReason } from "../folder/left-out.ts";
 import type { UnreadDocument } from "../reading/read-document.ts";
-import type { AnalyzerProfile } from "../types.ts";
+import type { AnalyzerProfile, Language } from "../types.ts";
 import type { BuildCounts } from "./build-segment.ts";
 
 /** The order to a worker. */
@@ -10,6 +10,8 @@ export type BuildTask = {
   /** The index file. Unchanged documents are carried over from it. */
   readonly path: string;
   readonly profile: AnalyzerProfile;
+  /** The documents' language; by default their text tells. */
+  readonly language?: Language | undefined;
   /** The memory for postings and their words, in bytes. */
   readonly memoryBytes: number;
   /** How the documents' generator makes anchors, where its configuration tells; else their links do. */

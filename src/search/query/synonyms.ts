@@ -1,9 +1,9 @@
 import { foldWord } from "../analysis/run-words.ts";
-import { ABBREVIATIONS } from "./abbreviations.ts";
+import { ABBREVIATIONS } from "./word-lists.ts";
 
 /** A tenant's words for one another. An entry is one word or a few with spaces between them. */
 export type SynonymSettings = {
-  /** Whether abbreviations of computing (`abbreviations.ts`) count too. */
+  /** Whether abbreviations of computing (`word-lists.ts`) count too. */
   readonly abbreviations: boolean;
   /** Each entry of a group finds the others. */
   readonly groups: readonly (readonly string[])[];

@@ -26,3 +26,341 @@ export function isQuestion(query: string, words: readonly string[]): boolean {
   if (/\?["'\s]*$/.test(query.slice(-20))) return true;
   return words.length >= 4 && OPENERS.has(words[0] ?? "");
 }
+
+/**
+ * Abbreviations of computing and what they stand for. With `=` each side finds the other; with `>` only the
+ * abbreviation finds the rest, because the words alone are used for much else. Names that are commands, or
+ * that are short for several things, are left out.
+ */
+export const ABBREVIATIONS = `
+a11y = accessibility
+abi > application binary interface
+acl = access control list
+addr = address
+admin = administrator
+alloc = allocation
+api > application programming interface
+app = application
+apps = applications
+arch > architecture
+arg = argument
+args = arguments
+arr > array
+asm = assembly
+ast = abstract syntax tree
+async = asynchronous
+attr = attribute
+attrs = attributes
+auth > authentication
+auth > authorization
+authn = authentication
+authz = authorization
+aws = amazon web services
+bg = background
+bin = binary
+bool = boolean
+btn = button
+buf = buffer
+calc = calculate
+cb = callback
+cdn = content delivery network
+cert = certificate
+certs = certificates
+cfg = configuration
+char = character
+chars = characters
+ci = continuous integration
+cli = command line interface
+cmd = command
+cms = content management system
+cnt > count
+coll > collection
+config = configuration
+conf = configuration
+configs = configurations
+conn = connection
+const = constant
+coord = coordinate
+coords = coordinates
+cors = cross-origin resource sharing
+cpu > processor
+creds = credentials
+crud > create read update delete
+csp = content security policy
+csr > certificate signing request
+csrf = cross-site request forgery
+css > stylesheet
+csv > comma-separated values
+ctor = constructor
+ctrl = control
+ctx = context
+cwd = current working directory
+db = database
+dbs = databases
+dbms = database management system
+dec > decimal
+decl = declaration
+def = definition
+demo > demonstration
+deps = dependencies
+dep = dependency
+desc = description
+dest = destination
+dst = destination
+dev > development
+dhcp > dynamic host configuration protocol
+diff = difference
+dir = directory
+dirs = directories
+dist > distribution
+distro = distribution
+dns > domain name system
+doc = documentation
+docs = documentation
+dom = document object model
+ddos = denial of service
+dsl > domain-specific language
+dtor = destructor
+dup = duplicate
+e2e = end-to-end
+elem = element
+elems = elements
+enc = encoding
+env = environment
+eof > end of file
+eol > end of line
+err = error
+eval = evaluate
+evt > event
+exe > executable
+exec = execute
+expr = expression
+ext = extension
+faq > frequently asked questions
+fg = foreground
+fk = foreign key
+fmt = format
+fn = function
+fns = functions
+fs = filesystem
+func = function
+funcs = functions
+gc = garbage collection
+gcp = google cloud
+gen > generate
+gfx = graphics
+gh = github
+gpu > graphics processing unit
+gui = graphical user interface
+gz = gzip
+hex = hexadecimal
+hmr = hot module replacement
+hw = hardware
+i18n = internationalization
+i18n = internationalisation
+iam > identity and access management
+ide > integrated development environment
+idx = index
+iface = interface
+impl = implementation
+img = image
+imgs = images
+info = information
+init = initialize
+init = initialization
+init = initialise
+int = integer
+ints = integers
+interp > interpolation
+intl = internationalization
+io = input output
+iot > internet of things
+ip > internet protocol
+ipc = interprocess communication
+iter = iterator
+jit > just-in-time compilation
+js = javascript
+jvm > java virtual machine
+jwt = json web token
+k8s = kubernetes
+kb > kilobyte
+kbd = keyboard
+l10n = localization
+l10n = localisation
+lang = language
+langs = languages
+lib = library
+libs = libraries
+lhs > left-hand side
+lb = load balancer
+lru > least recently used
+lsp > language server protocol
+lts > long-term support
+max = maximum
+mb > megabyte
+md = markdown
+mem = memory
+mfa = multi-factor authentication
+2fa = two-factor authentication
+mgmt = management
+mgr = manager
+min = minimum
+misc > miscellaneous
+ml = machine learning
+mq = message queue
+msg = message
+msgs = messages
+mtu > maximum transmission unit
+mut = mutable
+mutex = mutual exclusion
+mvc > model view controller
+nav = navigation
+neg > negative
+nic > network interface
+ns = namespace
+num = number
+nums = numbers
+obj = object
+objs = objects
+ocr > optical character recognition
+ops = operations
+opt = option
+opts = options
+orig = original
+orm = object-relational mapping
+os = operating system
+param = parameter
+params = parameters
+passwd = password
+pwd = password
+pct = percent
+pdf > portable document format
+perf = performance
+perm = permission
+perms = permissions
+pg = postgresql
+postgres = postgresql
+pgsql = postgresql
+pid = process id
+pk = primary key
+pkg = package
+pkgs = packages
+poc > proof of concept
+pr = pull request
+prs = pull requests
+prec > precision
+pref = preference
+prefs = preferences
+prev = previous
+proc > process
+procs > processes
+prod > production
+prog > program
+proj = project
+prop = property
+props = properties
+proto > protocol
+ptr = pointer
+ptrs = pointers
+pub > public
+pw = password
+py = python
+qa > quality assurance
+qs > query string
+qty = quantity
+ram > memory
+rand = random
+rbac = role-based access control
+rdbms = relational database
+rec > record
+recv = receive
+ref = reference
+refs = references
+regex = regular expression
+regexp = regular expression
+regex = regexp
+regexes = regular expressions
+repl > interactive shell
+repo = repository
+repos = repositories
+req = request
+resp = response
+ret > return
+rev = revision
+rfc > request for comments
+rhs > right-hand side
+rpc = remote procedure call
+rtl > right-to-left
+saas > software as a service
+sdk > software development kit
+seq = sequence
+serde > serialization
+sig = signature
+sla > service level agreement
+sln > solution
+spa = single-page application
+spec = specification
+specs = specifications
+sqli = sql injection
+src = source
+srv = server
+ssl = tls
+sso = single sign-on
+ssr = server-side rendering
+std = standard
+stderr = standard error
+stdin = standard input
+stdout = standard output
+stmt = statement
+stmts = statements
+str = string
+strs = strings
+struct = structure
+structs = structures
+svc = service
+svg > vector graphics
+sync = synchronous
+sync = synchronize
+sys = system
+syscall = system call
+tbl = table
+tcp > transmission control protocol
+temp = temporary
+tmp = temporary
+tf = terraform
+tls > transport layer security
+tmpl = template
+tpl = template
+ts = typescript
+ttl = time to live
+tx = transaction
+txn = transaction
+txt = text
+ui = user interface
+uid = user id
+undef = undefined
+uri > url
+url > uri
+usr > user
+util = utility
+utils = utilities
+ux = user experience
+val = value
+vals = values
+var = variable
+vars = variables
+vcs > version control
+vec = vector
+ver = version
+vm = virtual machine
+vms = virtual machines
+vpc = virtual private cloud
+vpn > virtual private network
+vscode = visual studio code
+waf > web application firewall
+wasm = webassembly
+wip > work in progress
+ws = websocket
+xss = cross-site scripting
+yml = yaml
+`;

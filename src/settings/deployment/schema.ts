@@ -193,6 +193,10 @@ const common = {
     v.nullable(v.pipe(v.string(VERSION), v.trim(), v.maxLength(100, VERSION), v.regex(/^v?\d/i, VERSION))),
     null,
   ),
+  language: v.optional(
+    v.nullable(oneOf(["da", "de", "en", "es", "fi", "fr", "it", "nl", "no", "pt", "ru", "sv"])),
+    null,
+  ),
   docs_root_dir: words,
   refresh_schedule: v.optional(
     v.nullable(

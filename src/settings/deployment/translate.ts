@@ -2,7 +2,6 @@ import { resolve } from "node:path";
 import type { PathRules } from "../../search/index.ts";
 import type { TenantSearch, TenantSettings } from "../../tenants/index.ts";
 import { compileUrlRules, type PageUrl, parsePageUrl, parseUrlPrefix } from "../../urls/index.ts";
-import { DEFAULT_SEARCH } from "../defaults.ts";
 import { type DeploymentFile, partsOf, type TenantFile } from "./schema.ts";
 import type { Deployment, FallbackSettings, InfrastructureSettings } from "./types.ts";
 
@@ -107,10 +106,11 @@ const rulesOf = ({ include, exclude }: PathRules): PathRules => ({ include, excl
 const pageUrls = (list: string): PageUrl[] => partsOf(list).flatMap((part) => parsePageUrl(part) ?? []);
 const prefixes = (list: string): string[] => partsOf(list).flatMap((part) => parseUrlPrefix(part) ?? []);
 
-function toSearch({ search: file, boost, deboost, version }: TenantFile): TenantSearch {
+function toSearch({ search: file, boost, deboost, version, language }: TenantFile): TenantSearch {
   return {
     isEnabled: file.enabled,
     profile: file.analyzer_profile,
+    language,
     ranking: { k1: file.ranking.bm25_k1, b: file.ranking.bm25_b, boosts: file.boosts },
     snippet: {
       style: file.snippet.style,
@@ -124,7 +124,7 @@ function toSearch({ search: file, boost, deboost, version }: TenantFile): Tenant
       oneWay: file.synonyms.one_way,
     },
     preferences: { boost, deboost },
-    assumed: { ...DEFAULT_SEARCH.assumed, version: version ?? "" },
+    assumed: { language: language ?? "", version: version ?? "" },
   };
 }
 

@@ -11,7 +11,8 @@ test("a letter with a hundred thousand words behind it finds the most frequent o
   }));
   await using index = await openFixture(documents);
   const found = rankIn(index.segment, "a").map(({ url }) => Number(url.slice("docs://wide/p".length)));
-  expect(found.slice(0, 9).every((document) => document < 9)).toBe(true);
+  for (let document = 0; document < 9; document++) expect(found).toContain(document);
+  expect(found.length).toBeLessThanOrEqual(9 + 7);
   expect(() => rankIn(index.segment, "a", { options: { deadline: performance.now() } })).toThrow(
     "longer than its limit",
   );

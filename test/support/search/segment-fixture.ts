@@ -2,7 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
-import type { AnalyzerProfile, SourceDocument } from "../../../src/search/index.ts";
+import type { AnalyzerProfile, Language, SourceDocument } from "../../../src/search/index.ts";
 import {
   Analyser,
   type BuildOptions,
@@ -35,8 +35,11 @@ export async function temporaryDirectory(): Promise<AsyncDisposable & { readonly
 }
 
 /** The analysis of a build, as the worker makes it. */
-export function buildAnalysis(profile: AnalyzerProfile = "default"): BuildOptions["analysis"] {
-  const analyser = new Analyser(profile);
+export function buildAnalysis(
+  profile: AnalyzerProfile = "default",
+  language: Language = "en",
+): BuildOptions["analysis"] {
+  const analyser = new Analyser(profile, language);
   const documents = new DocumentAnalyser(analyser);
   return {
     fingerprint: analyser.fingerprint,

@@ -37,6 +37,10 @@ test.each([
   ["Zürich Straße ﬁle", "zurich@0 strass@1 file@2"],
   ["don't Guido's", "don't@0 guido@1"],
   ["水車の", "水車@0 水@0 車の@1 車@1 の@2"],
+  [
+    "データベースを開く",
+    "データベース@0 デー@0 デ@0 ータ@1 ー@1 タベ@2 タ@2 ベー@3 ベ@3 ース@4 ー@4 スを@5 ス@5 を開@6 を@6 開く@7 開@7 く@8",
+  ],
   ["running runs", "run@0 run@1"],
 ])("%p becomes %p", (title, expected) => {
   expect(terms(title).join(" ")).toBe(expected);

@@ -2,8 +2,10 @@ import { describe, expect, test } from "bun:test";
 import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Failure } from "../../../src/base/failure.ts";
-import { buildIndex, type SourceDocument } from "../../../src/search/index.ts";
+import { buildIndex, type Language, type SourceDocument } from "../../../src/search/index.ts";
 import { type IndexBuildOptions, Segment } from "../../../src/search/testing.ts";
+import { docsUrl } from "../../../src/urls/index.ts";
+import { LANGUAGE_SAMPLES } from "../../support/language-samples.ts";
 import { buildAt, manyDocuments, temporaryDirectory } from "../../support/search/segment-fixture.ts";
 
 const options = (path: string): IndexBuildOptions => ({
@@ -37,6 +39,27 @@ describe("a build on a worker", () => {
       documents: 299,
       unchanged: 299,
     });
+  });
+
+  test("finds out the documents' language, unless it is told", async () => {
+    await using directory = await temporaryDirectory();
+    const path = join(directory.path, "index");
+    const fingerprintOf = async (texts: readonly string[], language?: Language) => {
+      const documents = texts.map((markdown, n) => ({ url: docsUrl("x", `${n}`), title: "x", markdown }));
+      await buildIndex(() => documents, { ...options(path), language });
+      using segment = Segment.open(path);
+      return segment.analyserFingerprint.split("/")[1];
+    };
+    const [german, french] = ["German", "French"].map((name) => LANGUAGE_SAMPLES[name]!.sentences.join("\n"));
+    const english =
+      "The miller opened the sluice every morning, and the water of the river ran to the mill.\n".repeat(3);
+    expect(await fingerprintOf([german!])).toBe("de");
+    expect(await fingerprintOf([english, german!, german!])).toBe("de");
+    expect(await fingerprintOf([german!, english, english])).toBe("en");
+    expect(await fingerprintOf([`\`\`\`\n${english}\n\`\`\`\n\n${french!}`])).toBe("fr");
+    expect(await fingerprintOf([french!], "sv")).toBe("sv");
+    for (const none of [[], [""], ["x"], ["水車の設定を変更する。".repeat(30)], ["| a | b |\n".repeat(90)]])
+      expect(await fingerprintOf(none)).toBe("en");
   });
 
   test("replaces an index that is damaged", async () => {
