@@ -210,6 +210,7 @@ describe("operations", () => {
       tenant: "tool",
       source_type: "filesystem",
       index: { doc_count: 2, building: false },
+      left_out: {},
       test_queries: [
         { query: "how do I bypass a proxy?", hits: expect.any(Number) },
         { query: "nonesuchword", hits: 0 },

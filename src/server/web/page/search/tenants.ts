@@ -1,6 +1,6 @@
 import type { SearchTimesRecord } from "../../../api/search/search-times.ts";
 import { announce, fill, h } from "../dom.ts";
-import { formatAgo, formatNumber, formatTime } from "../format.ts";
+import { counted, formatAgo, formatNumber, formatTime } from "../format.ts";
 import { RequestFailed, request, requestJson } from "../http.ts";
 import { problemMessage } from "../problem-message.ts";
 import { latencyChart, type SyncRun, syncChart } from "./charts.ts";
@@ -114,11 +114,7 @@ export class TenantOverview {
       h("div", { class: "act" }, this.#syncButton(record)),
       error !== null && h("p", { class: "trouble" }, `Last sync failed: ${error.message}`),
       left > 0 &&
-        h(
-          "p",
-          { class: "trouble" },
-          `max_crawl_pages left ${formatNumber(left)} known ${left === 1 ? "page" : "pages"} unfetched`,
-        ),
+        h("p", { class: "trouble" }, `max_crawl_pages left ${counted(left, "known page")} unfetched`),
       this.#leftOut(record),
       note !== undefined && h("p", { class: "trouble" }, note),
     );
@@ -144,7 +140,7 @@ export class TenantOverview {
     return h(
       "details",
       { class: "fine", id: `left-out-${tenant}`, open: this.#unfolded.has(tenant) ? "" : null, ontoggle },
-      h("summary", {}, `${formatNumber(total)} ${total === 1 ? "file" : "files"} left out`),
+      h("summary", {}, `${counted(total, "file")} left out`),
       h("ul", {}, ...items),
     );
   }
