@@ -13,6 +13,7 @@ export {
 } from "./open.ts";
 export {
   type OpenTenants,
+  openSources,
   openTenantApp,
   openTenants,
   type PlacedDeployment,

@@ -165,6 +165,23 @@ const KEYS_ONLY_FLAGS = [
   JSON_OUTPUT,
 ] as const;
 
+/** What only `tenants` takes. */
+const TENANTS_ONLY_FLAGS = [
+  { ...CONFIG, help: "Deployment file; add makes it (default DEPLOYMENT_CONFIG, then ./deployment.json)" },
+  {
+    name: "codename",
+    placeholder: "NAME",
+    group: "Input",
+    help: "add: the tenant's name (default made of the host's, the repository's or the folder's)",
+  },
+  { name: "dry-run", group: "Output", help: "add: show what would be indexed first, and change nothing" },
+  { name: "yes", group: "Output", help: "add: do not ask" },
+  JSON_OUTPUT,
+] as const;
+
+/** What `tenants` does. */
+export const TENANT_ACTIONS = ["add", "list", "remove"] as const;
+
 /** What `keys` does. */
 export const KEY_ACTIONS = ["add", "list", "remove"] as const;
 
@@ -176,6 +193,7 @@ export type CommandName =
   | "fetch"
   | "serve"
   | "mcp"
+  | "tenants"
   | "keys"
   | "sync"
   | "validate"
@@ -255,6 +273,13 @@ export const COMMANDS: readonly Command[] = [
     help: "Serve one MCP client over stdin and stdout: pages, crawls, and documentation if there is a deployment file",
     brief: "all of it for one MCP client, over stdio",
     flags: [...MCP_ONLY_FLAGS, ...GENERAL_FLAGS],
+  },
+  {
+    name: "tenants",
+    usage: "add URL|REPOSITORY|FOLDER | list | remove CODENAME [options]",
+    help: "Add websites, repositories and folders to the deployment file, list them, or take them out",
+    brief: "add, list and remove documentation",
+    flags: [...TENANTS_ONLY_FLAGS, ...GENERAL_FLAGS],
   },
   {
     name: "keys",

@@ -1,6 +1,6 @@
 import { Failure } from "../base/failure.ts";
 import { didYouMean } from "../base/nearest.ts";
-import { COMMANDS, type Command, EXTRACT_COMMAND, KEY_ACTIONS, SERVERS } from "./commands.ts";
+import { COMMANDS, type Command, EXTRACT_COMMAND, KEY_ACTIONS, SERVERS, TENANT_ACTIONS } from "./commands.ts";
 import type { Flag } from "./flags/flag.ts";
 
 export const SHELLS = ["bash", "zsh", "fish"] as const;
@@ -91,6 +91,7 @@ ${valueCases.join("\n")}
     completions) COMPREPLY=($(compgen -W "${SHELLS.join(" ")}" -- "$word")); return ;;
     serve) [ "$COMP_CWORD" -eq 2 ] && COMPREPLY=($(compgen -W "${SERVERS.join(" ")}" -- "$word")); return ;;
     keys) [ "$COMP_CWORD" -eq 2 ] && COMPREPLY=($(compgen -W "${KEY_ACTIONS.join(" ")}" -- "$word")); return ;;
+    tenants) [ "$COMP_CWORD" -eq 2 ] && COMPREPLY=($(compgen -W "${TENANT_ACTIONS.join(" ")}" -- "$word")); return ;;
   esac
   case \${COMP_WORDS[1]} in
 ${optionCases.join("\n")}
@@ -146,6 +147,7 @@ function zshArgument({ name }: Command): string {
   if (OF_TENANTS.includes(name)) return `*:tenant:(${name} $(${TENANTS}))`;
   if (OF_ONE_TENANT.includes(name)) return `2:tenant:($(${TENANTS}))`;
   if (name === "keys") return `*:action:(${KEY_ACTIONS.join(" ")})`;
+  if (name === "tenants") return `*:action:(${TENANT_ACTIONS.join(" ")})`;
   return name === "serve" ? `*:server:(serve ${SERVERS.join(" ")})` : "*:argument:";
 }
 
@@ -176,11 +178,12 @@ function fish(): string {
   const shells = `complete -c article-extractor -n '__fish_seen_subcommand_from completions' -a '${SHELLS.join(" ")}'`;
   const servers = `complete -c article-extractor -n '__fish_seen_subcommand_from serve' -a '${SERVERS.join(" ")}'`;
   const actions = `complete -c article-extractor -n '__fish_seen_subcommand_from keys' -a '${KEY_ACTIONS.join(" ")}'`;
+  const ofTenants = `complete -c article-extractor -n '__fish_seen_subcommand_from tenants' -a '${TENANT_ACTIONS.join(" ")}'`;
   const commands = `complete -c article-extractor -n '__fish_seen_subcommand_from help' -a '${commandNames.join(" ")}'`;
   const tenants = `complete -c article-extractor -n '__fish_seen_subcommand_from ${[...OF_TENANTS, ...OF_ONE_TENANT].join(" ")}' -a '(${TENANTS})'`;
   return `# fish completion for article-extractor
 complete -c article-extractor -f
-${[...commandLines, ...flagLines, shells, servers, actions, commands, tenants].join("\n")}
+${[...commandLines, ...flagLines, shells, servers, actions, ofTenants, commands, tenants].join("\n")}
 `;
 }
 

@@ -52,6 +52,12 @@ export const EXAMPLES: Readonly<Record<CommandName, readonly Example[]>> = {
     ["article-extractor mcp --print-config claude-code", "what adds the server to a client"],
     ["article-extractor mcp --config docs.json", "as a client starts it, with documentation"],
   ],
+  tenants: [
+    ["article-extractor tenants add https://docs.example.org/en/ --dry-run", "what would be indexed first"],
+    ["article-extractor tenants add https://github.com/owner/project --yes", "its documentation, from git"],
+    ["article-extractor tenants add docs --codename handbook", "a folder; a running server takes it over"],
+    ["article-extractor tenants remove handbook", "its documents and its index stay on the disk"],
+  ],
   keys: [
     ["article-extractor keys add ci --tenants handbook,api", "a key for two tenants, shown this once"],
     ["article-extractor keys list", "names, tenants and ages; no keys"],

@@ -65,6 +65,7 @@ const COMMANDS: Readonly<Record<CommandName, () => Promise<Run>>> = {
   fetch: async () => (await import("./commands/documents/commands.ts")).fetchDocument,
   serve: async () => (await import("./commands/serve/serve.ts")).serve,
   mcp: async () => (await import("./commands/serve/mcp.ts")).mcp,
+  tenants: async () => (await import("./commands/tenants/tenants.ts")).tenants,
   keys: async () => (await import("./commands/serve/keys.ts")).keys,
   sync: async () => (await import("./commands/documents/sync.ts")).sync,
   validate: async () => (await import("./commands/documents/validate.ts")).validate,

@@ -4,7 +4,7 @@ export { type ManifestEntry, manifestEntry, warningOf } from "./manifest.ts";
 export { isInStateDirectory, STATE_DIRECTORY } from "./output.ts";
 export { type ClaimedJob, JOB_STATES, type JobEvent, type JobQueue, type JobRecord } from "./queue/jobs.ts";
 export { openJobQueue } from "./queue/queue.ts";
-export { DEFAULT_SITEMAP_LIMITS, parseSitemapSource } from "./sitemap/open.ts";
+export { DEFAULT_SITEMAP_LIMITS, parseSitemapSource, sitemapsOfRobots } from "./sitemap/open.ts";
 export { createSitemapReader } from "./sitemap/read-sitemaps.ts";
 export { contentHashOf } from "./store-article.ts";
 export type {

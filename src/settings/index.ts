@@ -7,6 +7,7 @@ export {
   GARBAGE_COLLECTION,
   INDEX_BUILD,
 } from "./defaults.ts";
+export { type TenantFields, withoutTenant, withTenant } from "./deployment/edit.ts";
 export { MAX_DEPLOYMENT_BYTES, readDeployment } from "./deployment/read.ts";
 export { deploymentJsonSchema } from "./deployment/schema.ts";
 export type { Deployment, FallbackSettings } from "./deployment/types.ts";

@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { openSources } from "../../src/app/testing.ts";
+import { openSources } from "../../src/app/index.ts";
 import { openDatabase, openSharedState } from "../../src/base/database/index.ts";
 import { createLog } from "../../src/base/log.ts";
 import { createMetrics, createPrometheusSink } from "../../src/base/metrics.ts";

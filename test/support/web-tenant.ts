@@ -1,4 +1,5 @@
-import { openSources, type Sources } from "../../src/app/testing.ts";
+import { openSources } from "../../src/app/index.ts";
+import type { Sources } from "../../src/app/testing.ts";
 import { createLog } from "../../src/base/log.ts";
 import { readDeployment } from "../../src/settings/index.ts";
 import { type OnlineTenant, openOnlineSource, type Source } from "../../src/tenants/testing.ts";

@@ -33,6 +33,8 @@ export interface Repository {
    * @throws Failure `unreadable_input` that names the existing ones
    */
   resolve(revision: string): Promise<Tip>;
+  /** Asks the server for the branch that it shows first; null when it has none. */
+  defaultBranch(): Promise<string | null>;
   /** Fetches the commit and its trees, without blobs if the server can leave them out. */
   fetchCommit(tip: Tip): Promise<void>;
   /** Lists all files of a fetched commit. */
@@ -58,13 +60,17 @@ export function openRepository(options: RepositoryOptions): Repository {
     if (!existsSync(join(options.directory, "HEAD"))) await git.run(["init", "--bare", "--quiet"]);
     await withinSize(options, tooLarge, () => git.run(words, input));
   };
+  const openOutside = async (): Promise<Git> => {
+    await mkdir(options.home, { recursive: true });
+    // This directory is outside the clone, because a question to the server needs none of the clone's files,
+    // which may be damaged.
+    return openGit({ ...options, directory: join(options.home, "no-repository") });
+  };
   return {
-    resolve: async (revision) => {
-      await mkdir(options.home, { recursive: true });
-      // This directory is outside the clone, because a question to the server needs none of the clone's
-      // files, which may be damaged.
-      const outside = openGit({ ...options, directory: join(options.home, "no-repository") });
-      return resolveRevision(outside, options.url, revision);
+    resolve: async (revision) => resolveRevision(await openOutside(), options.url, revision),
+    defaultBranch: async () => {
+      const heads = await (await openOutside()).run(["ls-remote", "--quiet", "--symref", "origin", "HEAD"]);
+      return /^ref: refs\/heads\/([^\t\n]{1,1000})\tHEAD$/m.exec(heads)?.[1] ?? null;
     },
     fetchCommit: ({ refspec }) => get(["fetch", ...FETCH, "--depth=1", "origin", `+${refspec}:${TIP}`]),
     list: async (commit) => parseTree(await git.run(["ls-tree", "-r", "-z", "--full-tree", commit])),

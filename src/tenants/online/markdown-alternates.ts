@@ -106,7 +106,8 @@ async function unchangedPage(
   }
 }
 
-async function fetchMarkdown(
+/** The Markdown at an address; null when there is none. */
+export async function fetchMarkdown(
   http: Fetcher,
   alternate: PageUrl,
   options: FetchOptions,
@@ -141,29 +142,33 @@ export function withLlmsTxt(
 ): ReadSitemaps {
   return async function* (sitemaps, reading) {
     const pages: SitemapUrl[] = [];
-    for (const origin of new Set(options.starts.map(originOf))) {
-      const llmsTxt = parsePageUrl(`${origin}/llms.txt`);
-      const text = llmsTxt && (await readText(options.http, llmsTxt, reading));
-      for (const link of text ? linksOf(text, llmsTxt) : []) {
-        if (originOf(link) !== origin) continue;
+    for (const origin of new Set(options.starts.map(originOf)))
+      for (const link of (await linksOfLlmsTxt(options.http, origin, reading)) ?? [])
         pages.push({ url: options.alternates.note(link), lastModified: null });
-      }
-    }
     yield* readSitemaps(sitemaps, reading);
     if (options.addsPages && pages.length > 0) yield { kind: "pages", pages };
   };
 }
 
-async function readText(
+type Reading = Pick<FetchOptions, "beforeRequest"> & { readonly signal: AbortSignal };
+
+/** The links of a site's `llms.txt` to pages of the site; null without one. */
+export async function linksOfLlmsTxt(
   http: Fetcher,
-  url: PageUrl,
-  { signal, beforeRequest }: Parameters<ReadSitemaps>[1],
-): Promise<string | null> {
+  origin: string,
+  reading: Reading,
+): Promise<PageUrl[] | null> {
+  const url = parsePageUrl(`${origin}/llms.txt`);
+  const text = url && (await readText(http, url, reading));
+  return text ? linksOf(text, url).filter((link) => originOf(link) === origin) : null;
+}
+
+async function readText(http: Fetcher, url: PageUrl, reading: Reading): Promise<string | null> {
   try {
-    const { status, contentType, html } = await http.fetch(url, { signal, beforeRequest, tries: 1 });
+    const { status, contentType, html } = await http.fetch(url, { ...reading, tries: 1 });
     return status === 200 && /^text\/(?:plain|markdown|x-markdown)$/.test(contentType) ? html : null;
   } catch (error) {
-    if (!(error instanceof Failure) || signal.aborted) throw error;
+    if (!(error instanceof Failure) || reading.signal.aborted) throw error;
     return null;
   }
 }

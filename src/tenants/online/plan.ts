@@ -5,6 +5,8 @@ import {
   type CrawlJobParts,
   type CrawlPlan,
   createCrawlPlan,
+  type PlannedPage,
+  type PreviewOptions,
 } from "../../crawler/index.ts";
 import type { ExtractionOptions } from "../../extraction/index.ts";
 import type { HttpFetcher } from "../../fetching/index.ts";
@@ -24,9 +26,15 @@ export type CrawlPoliteness = {
 /** No tenant limits the depth; this is the largest allowed one. */
 const MAX_DEPTH = 100;
 
+/** The settings that say which pages are crawled. */
+export type WantedPages = Pick<
+  OnlineTenant,
+  "entryUrls" | "sitemapUrls" | "allowPrefixes" | "denyPrefixes" | "followLinks" | "maxPages"
+>;
+
 /** The plan of the crawl for a sync of a website. */
 export const planOf = (
-  tenant: OnlineTenant,
+  tenant: WantedPages,
   politeness: CrawlPoliteness,
   trustsLastModified: boolean,
 ): CrawlPlan =>
@@ -92,6 +100,14 @@ const MAX_PROBES = 20;
 
 /** Crawls for one tenant. */
 export interface TenantCrawler extends AsyncDisposable {
+  /** The fetcher without a browser. */
+  readonly http: HttpFetcher;
+  /** Lists the pages that a crawl would begin with. */
+  previewCrawl(
+    plan: CrawlPlan,
+    options: PreviewOptions,
+    signal: AbortSignal,
+  ): AsyncGenerator<PlannedPage, void>;
   crawl(
     plan: CrawlPlan,
     options: CrawlJobOptions,

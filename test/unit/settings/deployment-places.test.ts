@@ -16,9 +16,9 @@ describe("a deployment file gets a message about", () => {
   test.each([
     ['{"tenants": [', 1, 14],
     ["", 1, 1],
-    ['{\n  "tenants": [],\n}', 3, 1],
+    ['{\n  "tenants": [],,\n}', 2, 17],
     ['{\r\n  "tenants": [\r\n    ,\r\n  ]\r\n}', 3, 5],
-    ['\ufeff{"tenants": [] // none\n}', 1, 16],
+    ['\ufeff{"tenants": [] / none\n}', 1, 16],
     ['{"tenants": []}}', 1, 16],
     ['{"täglich": "\ud83d\ude80" 1}', 1, 18],
     ["{'tenants': []}", 1, 2],

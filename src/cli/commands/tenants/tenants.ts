@@ -1,0 +1,192 @@
+import { dirname, resolve } from "node:path";
+import { Failure } from "../../../base/failure.ts";
+import { didYouMean } from "../../../base/nearest.ts";
+import { withoutTenant, withTenant } from "../../../settings/index.ts";
+import type { TenantSettings, TenantStatus } from "../../../tenants/index.ts";
+import { optionValue } from "../../arguments.ts";
+import { TENANT_ACTIONS } from "../../commands.ts";
+import { DEFAULT_CONFIG, openCommandTenants, openDeployment } from "../../deployment.ts";
+import { openProgram } from "../../program.ts";
+import { partsOf, type Run, type Shell } from "../../shell.ts";
+import { changeDeployment, readForChange } from "./change-file.ts";
+import { type FoundTenant, lookAt, readSource } from "./source.ts";
+
+/** Runs `tenants`; returns the exit code. A running server takes changes of its file over by itself. */
+export const tenants: Run = async (shell) => {
+  const { typed } = shell;
+  const [action = "", argument, ...more] = typed.positionals;
+  const isList = action === "list";
+  if (!TENANT_ACTIONS.some((one) => one === action) || more.length > 0 || isList !== (argument === undefined))
+    throw new Failure(
+      "invalid_usage",
+      `tenants takes: add URL|REPOSITORY|FOLDER, list, or remove CODENAME${didYouMean(action, TENANT_ACTIONS)}`,
+    );
+  for (const name of ["codename", "dry-run", "yes"])
+    if (typed.has(name) && action !== "add")
+      throw new Failure("invalid_usage", `--${name} goes with tenants add`);
+  if (argument === undefined) return await list(shell);
+  return await (action === "add" ? add : remove)(argument, shell);
+};
+
+/** The file of a deployment that is made anew: for this machine alone, and its server builds the indexes. */
+const NEW_FILE = `{
+  "infrastructure": {
+    "mcp_host": "127.0.0.1",
+    "allow_index_builds": true
+  },
+  "tenants": []
+}
+`;
+
+async function add(written: string, shell: Shell): Promise<number> {
+  const { typed, io } = shell;
+  const parts = partsOf(shell);
+  const isDryRun = typed.has("dry-run");
+  const isSure = typed.has("yes");
+  if (!isDryRun && !isSure && !io.stdin.isTerminal)
+    throw new Failure(
+      "invalid_usage",
+      "nobody is there to ask: --yes adds the tenant, --dry-run only shows it",
+    );
+  const source = readSource(written);
+  const program = openProgram(parts);
+  const log = program.openLog("critical");
+  const path = optionValue.text(typed, "config") ?? program.settings.deploymentConfig ?? DEFAULT_CONFIG;
+  const codename = optionValue.text(typed, "codename");
+  const text = (await readForChange(path)) ?? NEW_FILE;
+  const found = await lookAt(source, { program, log, signal: io.signal, path, text, codename });
+  const { fields } = found;
+  const isJson = typed.has("json");
+  if (!isJson) await io.stdout.write(show(found));
+  const isWanted =
+    !isDryRun && (isSure || (await confirm(`add '${fields.codename}' to ${path}? [Y/n] `, shell)));
+  const options = { name: path, directory: dirname(resolve(path)) };
+  if (isWanted)
+    await changeDeployment(path, { program, log, signal: io.signal }, (present) =>
+      withTenant(present ?? NEW_FILE, fields, options),
+    );
+  if (isJson)
+    await io.stdout.write(`${JSON.stringify(toJson(found, { path, isAdded: isWanted }), null, 2)}\n`);
+  else if (isWanted)
+    parts.notices.tell(
+      `added '${fields.codename}' to ${path}; a running server takes it over, else: article-extractor sync ${fields.codename}`,
+    );
+  return 0;
+}
+
+/** Enter means yes, and the end of the input no. */
+async function confirm(question: string, { io }: Shell): Promise<boolean> {
+  io.stderr.write(question);
+  return /^(?:y|yes|)$/i.test((await io.stdin.readLine())?.trim() ?? "no");
+}
+
+/** So many documents show whether the right ones were found. */
+const SHOWN = 10;
+
+const KINDS = { online: "website", git: "repository", filesystem: "folder" } as const;
+const YES = { true: "yes", false: "no" } as const;
+
+function show({ fields, documents, findings }: FoundTenant): string {
+  const { source_type: kind, codename, docs_name: _, ...rest } = fields;
+  const count = `${documents.length} ${documents.length === 1 ? "document" : "documents"}`;
+  const lines = [
+    `${codename}: ${KINDS[kind as keyof typeof KINDS]}`,
+    ...Object.entries(rest).map(
+      ([name, value]) => `  ${name}: ${Array.isArray(value) ? value.join(", ") : value}`,
+    ),
+    ...Object.entries(findings).map(([name, has]) => `  ${FINDINGS[name] ?? name}: ${YES[`${has}`]}`),
+    `  ${rest.enable_crawler === true ? `${count} to begin with, and those that they link to` : count}`,
+    ...documents.slice(0, SHOWN).map((document) => `    ${printable(document)}`),
+    ...(documents.length > SHOWN ? ["    …"] : []),
+  ];
+  return `${lines.join("\n")}\n`;
+}
+
+const FINDINGS: Readonly<Record<string, string>> = {
+  hasLlmsTxt: "llms.txt",
+  hasMarkdown: "pages as Markdown",
+};
+
+// Names of files and addresses are foreign text.
+const printable = (text: string): string => text.replace(/[\p{Cc}\p{Cf}]/gu, "\ufffd").slice(0, 300);
+
+const toJson = (
+  { fields, documents, findings }: FoundTenant,
+  { path, isAdded }: { readonly path: string; readonly isAdded: boolean },
+) => ({
+  added: isAdded,
+  file: resolve(path),
+  tenant: fields,
+  documents: { count: documents.length, first: documents.slice(0, SHOWN) },
+  ...("hasLlmsTxt" in findings && { llms_txt: findings.hasLlmsTxt, markdown: findings.hasMarkdown }),
+});
+
+async function remove(codename: string, shell: Shell): Promise<number> {
+  const { typed, io } = shell;
+  const parts = partsOf(shell);
+  const { program, deployment } = await openDeployment(parts, optionValue.text(typed, "config"));
+  const { path } = deployment;
+  const tenant = deployment.tenants.find((one) => one.codename === codename);
+  const options = { name: path, directory: dirname(path) };
+  await changeDeployment(path, { program, log: program.openLog("critical"), signal: io.signal }, (text) =>
+    withoutTenant(text ?? "", codename, options),
+  );
+  if (typed.has("json")) await io.stdout.write(`${JSON.stringify({ removed: codename, file: path })}\n`);
+  else
+    parts.notices.tell(
+      `removed '${codename}' from ${path}; its index stays, and its documents in ${tenant?.rootDir ?? "their folder"}`,
+    );
+  return 0;
+}
+
+async function list(shell: Shell): Promise<number> {
+  const { typed, io } = shell;
+  const parts = partsOf(shell);
+  const config = optionValue.text(typed, "config");
+  const { deployment } = await openDeployment(parts, config);
+  await using open = await openCommandTenants(parts, config);
+  const rows = deployment.tenants.map((tenant) => ({
+    tenant,
+    status: open.registry.status(tenant.codename),
+  }));
+  if (typed.has("json")) {
+    await io.stdout.write(`${JSON.stringify({ tenants: rows.map(toRecord) }, null, 2)}\n`);
+    return 0;
+  }
+  const cells = rows.map(({ tenant, status }) => [
+    tenant.codename,
+    KINDS[tenant.source],
+    sourceOf(tenant),
+    String(status.documentCount ?? "-"),
+    stateOf(status),
+  ]);
+  const widths = [0, 1, 2, 3].map((column) => Math.max(0, ...cells.map((row) => row[column]?.length ?? 0)));
+  const lines = cells.map((row) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join("  "));
+  await io.stdout.write(lines.map((line) => `${line.trimEnd()}\n`).join(""));
+  return 0;
+}
+
+const sourceOf = (tenant: TenantSettings): string => {
+  if (tenant.source === "filesystem") return tenant.rootDir;
+  if (tenant.source === "git") return tenant.repositoryUrl;
+  return tenant.entryUrls[0] ?? tenant.sitemapUrls[0] ?? "";
+};
+
+/** What is under way, else what is wrong. */
+const stateOf = ({ state, problem }: TenantStatus): string =>
+  state === "idle" && problem !== null ? problem.code : state;
+
+const toRecord = ({
+  tenant,
+  status,
+}: {
+  readonly tenant: TenantSettings;
+  readonly status: TenantStatus;
+}) => ({
+  tenant: tenant.codename,
+  source_type: tenant.source,
+  source: sourceOf(tenant),
+  doc_count: status.documentCount,
+  state: status.state,
+  error: status.problem,
+});
