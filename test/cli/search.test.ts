@@ -94,6 +94,27 @@ describe("index", () => {
     });
   });
 
+  test("narrows, continues and counts, for people and for programs", async () => {
+    await using directory = await indexedPages();
+    const search = async (...words: string[]) =>
+      await runCommand(["search", "--dir", "docs", ...words], { cwd: directory.path });
+    const json = async (...words: string[]) => JSON.parse((await search("--json", ...words)).stdout);
+    const urls = async (...words: string[]) =>
+      (await json(...words)).results.map(({ url }: { url: string }) => url);
+    const all = await urls("the");
+    expect(all.length).toBeGreaterThan(1);
+    expect(await urls("the", "--offset", "1")).toEqual(all.slice(1));
+    expect(await urls("the", "--offset", "1", "--size", "1")).toEqual(all.slice(1, 2));
+    expect(await urls("--filter", "path:deep/", "caching")).toEqual(["docs://docs/deep/cache.md"]);
+    const counted = await json("the", "--facets", "--size", "1");
+    expect(counted).toMatchObject({ total: all.length, is_total_exact: true, facets: { kind: {} } });
+    const text = await search("--facets", "the");
+    expect(text.stdout).toContain(`\n${all.length} found\n  kind: guide ${all.length}\n`);
+    expect((await search("the", "--offset", "1")).stdout).toStartWith("2. ");
+    const beyond = await search("the", "--offset", "900");
+    expect([beyond.exitCode, beyond.stderr]).toEqual([0, "there are no hits after the first 900\n"]);
+  });
+
   const REFUSED: readonly (readonly [words: readonly string[], code: number, message: string])[] = [
     [["index"], 2, "index needs tenants of the deployment file, --all, or --dir DIR"],
     [["index", "docs"], 2, "there is no deployment.json here"],
@@ -214,6 +235,10 @@ describe("search", () => {
     [["search", "key"], "search needs a query after the tenant"],
     [["search", "--dir", "docs", "key", "--size", "0"], "--size must be"],
     [["search", "--dir", "docs", "key", "--size", "101"], "--size must be"],
+    [["search", "--dir", "docs", "key", "--offset", "901"], "--offset must be"],
+    [["search", "--dir", "docs", "key", "--filter", "kind:guid"], "filter: kind:guid is none of guide"],
+    [["search", "--dir", "docs", "key", "--filter", "language:xx"], "nothing searched has a language"],
+    [["search", "--dir", "docs", "key", "--filter", "group:a"], "goes with tenants, not with --dir"],
   ];
   for (const [words, message] of REFUSED) {
     test(`${words.join(" ")} is wrong usage`, async () => {
