@@ -15,7 +15,7 @@ export async function storeArticle(
   fetched: FetchedArticle,
 ): Promise<StoredOutcome> {
   const { article, warnings, finalUrl, statusCode } = fetched;
-  const { wordCount } = article;
+  const { wordCount, language, publishedDate: date } = article;
   const title = article.title ?? "";
   const markdown = article.markdown ?? "";
   const anchors = article.anchors ?? [];
@@ -30,6 +30,8 @@ export async function storeArticle(
           markdown,
           extractedAt: new Date(parts.clock.now()).toISOString(),
           wordCount,
+          ...(language !== null && { language }),
+          ...(date !== null && { date }),
           ...(anchors.length > 0 && { anchors }),
         },
         article: fetched,

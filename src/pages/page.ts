@@ -22,6 +22,10 @@ export type Page = {
   readonly markdown: string;
   /** The ids of the page's elements, as far as they are known, by their places in `markdown`. */
   readonly anchors?: readonly PageAnchor[];
+  /** The BCP 47 tag of its language, if it is known. */
+  readonly language?: string;
+  /** When it was published, if the page says so: ISO 8601, beginning with a date. */
+  readonly date?: string;
 };
 
 const UTC_TIMESTAMP = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?(?:Z|\+00:00)$/;
@@ -46,6 +50,8 @@ export function formatPage(page: Page): string {
     title: normalizeTitle(page.title),
     extracted_at: { timestamp: page.extractedAt },
     word_count: page.wordCount,
+    ...(page.language !== undefined && { language: page.language.slice(0, MAX_TAG_LENGTH) }),
+    ...(page.date !== undefined && { date: page.date.slice(0, MAX_TAG_LENGTH) }),
     ...(anchors && { anchors: formatAnchors(anchors, text.length) }),
   });
   return text === "" ? frontMatter : `${frontMatter}\n${text}`;
@@ -82,11 +88,19 @@ export function parsePage(text: string): Page | null {
   const frontMatter = parseFrontMatter(text);
   if (!frontMatter) return null;
   const { url: urlText, title, extracted_at: extractedAt, word_count: wordCount } = frontMatter.fields;
+  const { language, date } = frontMatter.fields;
   if (typeof urlText !== "string" || typeof title !== "string") return null;
   if (!isTimestamp(extractedAt) || !isWordCount(wordCount)) return null;
   const url = parseDocumentUrl(urlText);
   const markdown = parseBody(frontMatter.body, title);
-  const page = { title, extractedAt, wordCount, markdown };
+  const page = {
+    title,
+    extractedAt,
+    wordCount,
+    markdown,
+    ...(typeof language === "string" && { language }),
+    ...(typeof date === "string" && { date }),
+  };
   const anchors = anchorsInText(frontMatter)?.anchors;
   return url && { url, ...page, ...(anchors && { anchors: anchorsInBody(anchors, page) }) };
 }
@@ -116,6 +130,9 @@ const isTimestamp = (value: unknown): value is string =>
 
 const isWordCount = (value: unknown): value is number =>
   typeof value === "number" && Number.isSafeInteger(value) && value >= 0;
+
+/** Tags and times are shorter. */
+const MAX_TAG_LENGTH = 64;
 
 function parseBody(text: string, title: string): string {
   // One of our bodies may end in a CR, so CRLF counts as a line end only in a file that was converted.

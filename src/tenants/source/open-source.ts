@@ -96,6 +96,7 @@ async function* readDocuments({
     // Web addresses are pages' addresses; a docs:// address is in no ledger.
     if (!ledger.documents.has(page.url as PageUrl)) continue;
     const { text, anchors } = pageText(page);
-    yield { url: page.url, title: page.title, markdown: text, ...(anchors && { anchors }) };
+    const { url, title, language, date } = page;
+    yield { url, title, markdown: text, declared: { language, date }, ...(anchors && { anchors }) };
   }
 }

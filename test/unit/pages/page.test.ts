@@ -17,6 +17,17 @@ const reread = (fields: Partial<Page>): Page | null => parsePage(formatPage(page
 const headingOf = (title: string): string | undefined => formatPage(page({ title })).split("\n")[7];
 
 describe("formatPage", () => {
+  test("keeps the language and the date of a page that has them", () => {
+    for (const known of [
+      {},
+      { language: "ja" },
+      { date: "2024-02-29" },
+      { language: "pt-BR", date: "2024-02-29T10:00:00Z" },
+    ])
+      expect(reread(known)).toEqual(page(known));
+    expect(reread({ language: `${"x".repeat(99)}` })?.language).toHaveLength(64);
+  });
+
   test("writes front matter, the title as heading, and the body", () => {
     expect(formatPage(page())).toBe(
       [
