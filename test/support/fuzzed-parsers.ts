@@ -28,7 +28,8 @@ const MARKDOWN =
   '---\ntitle: A\nurl: https://h.test/a\n---\n# A `b` [c](d "e") <b hidden>x</b>\n\n- 1. > a\n\n|a|b|\n|-|-|\n|c|d|\n\n```js\nx\n```\n\n[^1]: n\n\n<!-- c --> &amp; \\* ~~s~~ $x$ ![i](j)\n';
 const RST =
   "Title\n=====\n\n.. code-block:: py\n   :linenos:\n\n   x = 1\n\nText::\n\n  y\n\n``lit``\n\n:a: b\n\n- c\n\n+-+-+\n|d|e|\n+=+=+\n|f|g|\n+-+-+\n\n= =\nh i\n= =\n\n.. list-table::\n\n   * - j\n\n.. note:: :k:`l <m>` `n`_ |o| [1]_\n\n.. _n: p\n.. |o| replace:: q\n.. [1] r\n\nterm\n  s\n";
-const ADOC = "= Title\n\n[source,ruby]\n----\nx\n----\n\n== Part\n";
+const ADOC =
+  "= Title\n:a: b\n\n[source,ruby]\n----\nx\n----\n\n== Part\n\n* *a* _b_ `c` {a} <<d,e>> link:f[g]\n+\n====\nh\n====\n.. i\n\nj:: k\n\n[NOTE]\n.l\n====\nm\n====\n\n|===\n|n 2+|o\n\na|p |q\n|===\n\n++++\n<b hidden>r</b>\n++++\n";
 const NOTEBOOK = JSON.stringify({
   cells: [
     { cell_type: "markdown", source: ["# A\n", "![b](data:image/png;base64,AA==)"] },

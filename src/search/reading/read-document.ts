@@ -6,6 +6,7 @@ import { type DocumentUrl, parseDocumentUrl } from "../../urls/index.ts";
 import { scanLines } from "../document/blocks.ts";
 import type { DocumentAnchor, SourceDocument } from "../types.ts";
 import { readApi } from "./api/read-api.ts";
+import { asciidocToMarkdown } from "./asciidoc/asciidoc.ts";
 import { withoutHiddenMarkup } from "./hidden-markup.ts";
 import type { TextKind } from "./kinds.ts";
 import { notebookToMarkdown } from "./notebook.ts";
@@ -106,30 +107,6 @@ function firstHeading(markdown: string, mostLevel: number): string | null {
 
 /** The title of a document that has none. */
 export const titleOfName = (path: string): string => basename(path, extname(path)).replace(/[-_]+/g, " ");
-
-/** Converts the headings and code of AsciiDoc to Markdown. */
-function asciidocToMarkdown(lines: readonly string[]): string {
-  let language = "";
-  let isCode = false;
-  const out: string[] = [];
-  for (const line of lines) {
-    const source = languageOf(line);
-    if (/^(?:-{4,}|\.{4,})\s*$/.test(line)) {
-      out.push(isCode ? "```" : `\`\`\`${language}`);
-      isCode = !isCode;
-      language = "";
-    } else if (isCode) out.push(line);
-    else if (source !== null) language = source;
-    else out.push(line.replace(/^(={1,6}) +(?=\S)/, (_, level: string) => `${"#".repeat(level.length)} `));
-  }
-  return out.join("\n");
-}
-
-/** The language that an attribute line names (`[source,ruby]`); null for any other line. */
-const languageOf = (line: string): string | null =>
-  line.startsWith("[source,") && line.trimEnd().endsWith("]")
-    ? (/^\[source,\s*([\w+#-]{1,40})/.exec(line)?.[1] ?? null)
-    : null;
 
 const MAX_TITLE = 300;
 

@@ -1,7 +1,8 @@
+import { readCsv } from "../csv.ts";
 import type { NoteKind } from "../markdown-writer.ts";
 import { codeSpan, image, strong } from "../phrases.ts";
 import { BLANK, type Block, leastIndent, type RstReader, textOf } from "./lines.ts";
-import { readCsv, writeTable } from "./tables.ts";
+import { writeTable } from "./tables.ts";
 
 /** A directive; its lines may begin with more of its argument and with options. */
 export type Directive = {

@@ -7,11 +7,13 @@ import {
   flatModel,
   type ModelSection,
 } from "../../../support/search/document-model.ts";
+import { printAsciidoc } from "../../../support/search/print-asciidoc.ts";
 import { printRst } from "../../../support/search/print-rst.ts";
 import { markdownOf } from "../../../support/search/read-text.ts";
 
 const PRINTERS: readonly (readonly [TextKind, (sections: readonly ModelSection[]) => string])[] = [
   ["rst", printRst],
+  ["asciidoc", printAsciidoc],
 ];
 
 test.each(PRINTERS)(

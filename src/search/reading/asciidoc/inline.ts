@@ -1,0 +1,322 @@
+import { codeSpan, emphasis, image, link, literal, strong } from "../phrases.ts";
+
+/** The attributes that a document sets (`:name: value`). */
+export type Attributes = {
+  readonly values: Map<string, string>;
+  /** How many characters of them may still be written, as a text may repeat them. */
+  budget: number;
+};
+
+/** Phrases inside phrases so deep; what is deeper is text. */
+const MAX_DEPTH = 5;
+/** How many places an end is looked for; then its beginning is a sign of the text. */
+const MAX_ENDS = 20;
+
+const SPECIAL =
+  /[\\*_`#^~+<({["]|(?<![\p{L}\p{N}])(?:link|xref|image|kbd|btn|menu|footnote|footnoteref|stem|latexmath|asciimath|pass|icon|mailto|anchor|indexterm2?|https?|ftp):/gu;
+const MACRO = /([a-z]{3,12}2?):([^\s[\]]{0,500})\[((?:[^\]\\]|\\.){0,1000})\]/sy;
+const ADDRESS = /((?:https?|ftp):\/\/[^\s[\]<>]{1,1000})(?:\[((?:[^\]\\]|\\.){0,1000})\])?/sy;
+const REFERENCE = /<<#?([^<>,\n]{1,300})(?:,([^<>]{1,500}))?>>/y;
+const ATTRIBUTE = /\{([\w-]{1,60})\}/y;
+const INDEX_TERM = /\(\(\([^()]{1,300}\)\)\)|\(\(([^()]{1,300})\)\)/y;
+const ANCHOR = /\[\[[^\]\n]{1,200}\]\]/y;
+const ROLE = /\[[\w.#%, -]{0,100}\](?=[#*_`])/y;
+const QUOTED = /(["'])`([^`\n]{1,500})`\1/y;
+
+const wordUnit = /[\p{L}\p{N}]/u;
+
+const CHARACTERS: Readonly<Record<string, string>> = {
+  empty: "",
+  sp: " ",
+  nbsp: " ",
+  zwsp: "",
+  wj: "",
+  apos: "'",
+  quot: '"',
+  lsquo: "‘",
+  rsquo: "’",
+  ldquo: "“",
+  rdquo: "”",
+  deg: "°",
+  plus: "+",
+  brvbar: "¦",
+  vbar: "|",
+  amp: "&",
+  lt: "<",
+  gt: ">",
+  startsb: "[",
+  endsb: "]",
+  caret: "^",
+  asterisk: "*",
+  tilde: "~",
+  backslash: "\\",
+  backtick: "`",
+  "two-colons": "::",
+  "two-semicolons": ";;",
+  cpp: "C++",
+  pp: "++",
+};
+
+/** Converts a text's inline markup to Markdown, each character being read a limited number of times. */
+export const inlineToMarkdown = (text: string, attributes: Attributes): string =>
+  new InlineReader(text, attributes, 0).read();
+
+class InlineReader {
+  readonly #text: string;
+  readonly #attributes: Attributes;
+  readonly #depth: number;
+  #at = 0;
+  #plain = "";
+  #out = "";
+
+  constructor(text: string, attributes: Attributes, depth: number) {
+    this.#text = text;
+    this.#attributes = attributes;
+    this.#depth = depth;
+  }
+
+  read(): string {
+    const text = this.#text;
+    while (this.#at < text.length) {
+      SPECIAL.lastIndex = this.#at;
+      const next = SPECIAL.exec(text)?.index ?? text.length;
+      this.#plain += text.slice(this.#at, next);
+      this.#at = next;
+      if (next < text.length && !this.#special(text[next]!)) this.#plain += text[this.#at++]!;
+    }
+    this.#flush();
+    return this.#out;
+  }
+
+  #flush(): void {
+    this.#out += literal(this.#plain);
+    this.#plain = "";
+  }
+
+  #push(phrase: string, length: number): true {
+    this.#flush();
+    this.#out += phrase;
+    this.#at += length;
+    return true;
+  }
+
+  #inner(text: string): string {
+    if (this.#depth >= MAX_DEPTH) return literal(text);
+    return new InlineReader(text, this.#attributes, this.#depth + 1).read();
+  }
+
+  #match(expression: RegExp): RegExpExecArray | null {
+    expression.lastIndex = this.#at;
+    return expression.exec(this.#text);
+  }
+
+  #special(sign: string): boolean {
+    switch (sign) {
+      case "\\":
+        return this.#escape();
+      case "{":
+        return this.#attribute();
+      case "<":
+        return this.#reference();
+      case "(":
+        return this.#indexTerm();
+      case "[":
+        return this.#bracket();
+      case '"':
+        return this.#quoted();
+      case "*":
+      case "_":
+      case "`":
+      case "#":
+      case "+":
+      case "^":
+      case "~":
+        return this.#marked(sign);
+      default:
+        return this.#macro();
+    }
+  }
+
+  #escape(): boolean {
+    const next = this.#text[this.#at + 1] ?? "";
+    if (!/[\\*_`#^~+<({["a-z]/.test(next)) return false;
+    this.#at++;
+    // What the backslash keeps is text up to where it would have gone on.
+    const run =
+      /^(?:([*_`#+])\1?|[\^~<({["]+|[a-z]+:?)/.exec(this.#text.slice(this.#at, this.#at + 20))?.[0] ?? "";
+    this.#plain += run;
+    this.#at += run.length;
+    return true;
+  }
+
+  #attribute(): boolean {
+    const [whole, name = ""] = this.#match(ATTRIBUTE) ?? [];
+    if (whole === undefined) return false;
+    const key = name.toLowerCase();
+    const value = this.#attributes.values.get(key) ?? CHARACTERS[key];
+    if (value === undefined) return false;
+    this.#attributes.budget -= value.length;
+    if (this.#attributes.budget < 0) return false;
+    return this.#push(key in CHARACTERS ? literal(value) : this.#inner(value), whole.length);
+  }
+
+  #reference(): boolean {
+    const [whole, target = "", shown] = this.#match(REFERENCE) ?? [];
+    return (
+      whole !== undefined &&
+      this.#push(
+        shown === undefined ? literal(nameOfTarget(target)) : this.#inner(shown.trim()),
+        whole.length,
+      )
+    );
+  }
+
+  #indexTerm(): boolean {
+    const [whole, shown = ""] = this.#match(INDEX_TERM) ?? [];
+    return whole !== undefined && this.#push(this.#inner(shown), whole.length);
+  }
+
+  #bracket(): boolean {
+    const whole = this.#match(ANCHOR)?.[0] ?? (this.#mayBegin(this.#at) ? this.#match(ROLE)?.[0] : undefined);
+    return whole !== undefined && this.#push("", whole.length);
+  }
+
+  #quoted(): boolean {
+    const [whole, , inner = ""] = this.#match(QUOTED) ?? [];
+    return whole !== undefined && this.#push(`“${this.#inner(inner)}”`, whole.length);
+  }
+
+  #mayBegin(at: number): boolean {
+    return !wordUnit.test(this.#text[at - 1] ?? " ");
+  }
+
+  /** Reads what stands between marks: two of them anywhere, one only around whole words. */
+  #marked(sign: string): boolean {
+    const text = this.#text;
+    const double = sign + sign;
+    if (text.startsWith(double, this.#at) && !"^~".includes(sign)) {
+      const end = text.indexOf(double, this.#at + 3);
+      if (end > 0) return this.#push(this.#phrase(sign, text.slice(this.#at + 2, end)), end + 2 - this.#at);
+      const length = this.#runLength(sign);
+      this.#plain += sign.repeat(length);
+      this.#at += length;
+      return true;
+    }
+    const start = this.#at + 1;
+    const isNarrow = "^~".includes(sign);
+    if (/\s/.test(text[start] ?? " ") || !(isNarrow || this.#mayBegin(this.#at))) return false;
+    for (let end = start, tries = 0; tries < MAX_ENDS; tries++) {
+      end = text.indexOf(sign, end + 1);
+      if (end < 0) return false;
+      const inner = isNarrow ? text.slice(start, Math.min(end, start + 200)) : "";
+      if (isNarrow && /\s/.test(inner)) return false;
+      if (/\s/.test(text[end - 1]!) || (!isNarrow && wordUnit.test(text[end + 1] ?? " "))) continue;
+      return this.#push(this.#phrase(sign, text.slice(start, end)), end + 1 - this.#at);
+    }
+    return false;
+  }
+
+  #runLength(sign: string): number {
+    let end = this.#at;
+    while (this.#text[end] === sign) end++;
+    return end - this.#at;
+  }
+
+  #phrase(sign: string, content: string): string {
+    switch (sign) {
+      case "*":
+        return strong(this.#inner(content));
+      case "_":
+        return emphasis(this.#inner(content));
+      case "`":
+        return codeSpan(this.#codeOf(content));
+      case "+":
+        return literal(content);
+      default:
+        return this.#inner(content);
+    }
+  }
+
+  /** The text of code, without pluses around it that keep it from being read, and with its attributes. */
+  #codeOf(content: string): string {
+    const kept = /^\+{1,2}([\s\S]+?)\+{1,2}$/.exec(content)?.[1];
+    if (kept !== undefined) return kept;
+    return content.replace(/\{([\w-]{1,60})\}/g, (whole, name: string) => {
+      const value = this.#attributes.values.get(name.toLowerCase()) ?? CHARACTERS[name] ?? whole;
+      this.#attributes.budget -= value.length;
+      return this.#attributes.budget < 0 ? whole : value;
+    });
+  }
+
+  #macro(): boolean {
+    const [address, url = "", label] = this.#match(ADDRESS) ?? [];
+    if (address !== undefined) {
+      if (label === undefined) return this.#push(url, url.length);
+      return this.#push(link(label === "" ? literal(url) : this.#inner(labelOf(label)), url), address.length);
+    }
+    const [whole, name = "", target = "", content = ""] = this.#match(MACRO) ?? [];
+    if (whole === undefined) {
+      const colon = this.#text.indexOf(":", this.#at) + 1;
+      this.#plain += this.#text.slice(this.#at, colon);
+      this.#at = colon;
+      return true;
+    }
+    return this.#push(this.#macroOf(name, target, content.replaceAll("\\]", "]")), whole.length);
+  }
+
+  #macroOf(name: string, target: string, content: string): string {
+    const label = labelOf(content);
+    switch (name) {
+      case "link":
+      case "mailto":
+        return link(
+          label === "" ? literal(target) : this.#inner(label),
+          name === "mailto" ? `mailto:${target}` : this.#resolved(target),
+        );
+      case "xref":
+        return label === "" ? literal(nameOfTarget(target)) : this.#inner(label);
+      case "image":
+        return label === "" ? "" : image(label, target);
+      case "icon":
+      case "anchor":
+      case "indexterm":
+        return "";
+      case "menu":
+        return literal(
+          [target, ...content.split(">").map((one) => one.trim())].filter((one) => one !== "").join(" > "),
+        );
+      case "stem":
+      case "latexmath":
+      case "asciimath":
+        return content.trim() === "" ? "" : `$${content.trim()}$`;
+      case "pass":
+        return literal(content);
+      case "footnote":
+      case "footnoteref":
+        return content === "" ? "" : ` (${this.#inner(content)})`;
+      default:
+        return this.#inner(content);
+    }
+  }
+
+  #resolved(target: string): string {
+    return target.includes("{") ? this.#codeOf(target) : target;
+  }
+}
+
+/** The text of a link without what is said about its window and its roles. */
+const labelOf = (content: string): string =>
+  content
+    .replace(/,\s*(?:[\w-]{1,30}=|\d{1,5}).{0,500}$/s, "")
+    .replace(/^(?:alt|text)=/, "")
+    .replace(/\^$/, "")
+    .replace(/^"([\s\S]{0,1000})"$/, "$1");
+
+/** What is shown of a place that has no text of its own: `_set_up` is the section "Set up". */
+const nameOfTarget = (target: string): string => {
+  const place =
+    target.includes("#") && !target.endsWith("#")
+      ? target.slice(target.lastIndexOf("#") + 1)
+      : target.replace(/#$/, "");
+  return place.startsWith("_") ? place.replaceAll("_", " ").trim() : place.replace(/\.adoc$/, "");
+};
