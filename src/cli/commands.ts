@@ -153,6 +153,24 @@ const MCP_ONLY_FLAGS = [
   },
 ] as const;
 
+/** What only `queries` takes. */
+const QUERIES_ONLY_FLAGS = [
+  CONFIG,
+  {
+    name: "days",
+    placeholder: "N",
+    group: "Output",
+    help: "Only so many days back (default all that are kept)",
+  },
+  {
+    name: "size",
+    placeholder: "N",
+    group: "Output",
+    help: "Queries of each list at most, 1 to 1000 (default 20)",
+  },
+  JSON_OUTPUT,
+] as const;
+
 /** What only `keys` takes. */
 const KEYS_ONLY_FLAGS = [
   CONFIG,
@@ -195,6 +213,7 @@ export type CommandName =
   | "mcp"
   | "tenants"
   | "keys"
+  | "queries"
   | "sync"
   | "validate"
   | "schema"
@@ -286,6 +305,12 @@ export const COMMANDS: readonly Command[] = [
     usage: "add NAME | list | remove NAME [options]",
     help: "Make, list or remove the keys of those who may use serve search",
     flags: [...KEYS_ONLY_FLAGS, ...GENERAL_FLAGS],
+  },
+  {
+    name: "queries",
+    usage: "[options]",
+    help: "Show what people searched for at serve search, and what they did not find",
+    flags: [...QUERIES_ONLY_FLAGS, ...GENERAL_FLAGS],
   },
   {
     name: "sync",

@@ -35,6 +35,7 @@ export const EXAMPLES: Readonly<Record<CommandName, readonly Example[]>> = {
   search: [
     ["article-extractor search handbook how to rotate keys", "a tenant of ./deployment.json"],
     ["article-extractor search --all 'connection refused' --size 3", "all of them"],
+    ["article-extractor search --library react@18.2 useEffect", "of the nearest version that is not above"],
     ["article-extractor search --dir docs how to rotate keys", ""],
     ["article-extractor search --dir docs '\"access token\" expired' --size 3", "a phrase"],
     ["article-extractor search --dir docs parse_url --json", "for a program"],
@@ -62,6 +63,10 @@ export const EXAMPLES: Readonly<Record<CommandName, readonly Example[]>> = {
     ["article-extractor keys add ci --tenants handbook,api", "a key for two tenants, shown this once"],
     ["article-extractor keys list", "names, tenants and ages; no keys"],
     ["article-extractor keys remove ci", "a running server refuses it within two seconds"],
+  ],
+  queries: [
+    ["article-extractor queries", "what is asked most, finds nothing, or is not opened"],
+    ["article-extractor queries --days 7 --json", "the last week, for a program"],
   ],
   sync: [
     ["article-extractor sync handbook", "a tenant of ./deployment.json"],

@@ -67,6 +67,7 @@ const COMMANDS: Readonly<Record<CommandName, () => Promise<Run>>> = {
   mcp: async () => (await import("./commands/serve/mcp.ts")).mcp,
   tenants: async () => (await import("./commands/tenants/tenants.ts")).tenants,
   keys: async () => (await import("./commands/serve/keys.ts")).keys,
+  queries: async () => (await import("./commands/documents/queries.ts")).queries,
   sync: async () => (await import("./commands/documents/sync.ts")).sync,
   validate: async () => (await import("./commands/documents/validate.ts")).validate,
   schema: async () => (await import("./commands/about.ts")).schema,

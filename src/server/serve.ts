@@ -10,7 +10,7 @@ import { observe } from "./middleware/observe.ts";
 import { guardOrigin, type OriginRules } from "./middleware/origin.ts";
 import { ProblemError } from "./middleware/problem.ts";
 import { serveResourceMetadata } from "./middleware/resource-metadata.ts";
-import { serveApiDocs, servePage, type WebPage } from "./web/index.ts";
+import { serveApiDocs, servePages, type WebPages } from "./web/index.ts";
 
 /** Where a server listens, and whom it answers. */
 export type ServerPlace = Pick<OriginRules, "allowedHosts"> &
@@ -25,8 +25,8 @@ export type ServerPlace = Pick<OriginRules, "allowedHosts"> &
 
 /** What a server answers within the common frame. */
 export type Service = Pick<OriginRules, "corsOrigins" | "guardedMethods"> & {
-  /** The page that browsers see at `/`. */
-  readonly page: WebPage;
+  /** What browsers see at `/` and at other paths. */
+  readonly pages: WebPages;
   /** Limits on the work, the outermost first. */
   readonly limits: readonly Layer[];
   readonly routes: (state: ServerState) => Handler;
@@ -65,7 +65,7 @@ export function serve(place: ServerPlace, service: Service): RunningServer {
     [
       observe({ metrics: service.metrics, quietPaths: PROBE_PATHS }),
       guardOrigin({ ...service, boundHost: place.host, allowedHosts: place.allowedHosts }),
-      servePage(service.page),
+      servePages(service.pages),
       serveApiDocs,
       ...(access.resource ? [serveResourceMetadata(access.resource)] : []),
       requireGrant({ access, openPaths: PROBE_PATHS }),

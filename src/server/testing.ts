@@ -4,6 +4,7 @@ export { connectClient } from "./api/mcp/modern.ts";
 export { pageOfText } from "./api/mcp/paging.ts";
 export { createMcpEndpoint } from "./api/mcp/protocol.ts";
 export { DOCUMENT_INSTRUCTIONS } from "./api/mcp/tools.ts";
+export { openQueryLog } from "./api/search/query-log.ts";
 export { openSearchTimes } from "./api/search/search-times.ts";
 export { type Listener, listen, reservePort } from "./listen.ts";
 export { createAccess, requireGrant } from "./middleware/access.ts";

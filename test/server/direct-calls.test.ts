@@ -44,6 +44,7 @@ beforeAll(async () => {
       includeStats: false,
       fetchMode: "surrounding",
       fetchSurroundingChars: 1000,
+      queryLog: null,
       pages: null,
     }),
   };

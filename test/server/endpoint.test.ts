@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { join } from "node:path";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { DOCUMENT_INSTRUCTIONS } from "../../src/server/testing.ts";
@@ -31,7 +32,9 @@ let client: Client;
 beforeAll(async () => {
   registry = openRegistry(DEPLOYMENT);
   await registry.build("tool");
-  server = openSearchServer(registry);
+  server = openSearchServer(registry, {
+    queries: { path: join(registry.stateDirectory, "queries.sqlite"), days: 1 },
+  });
   client = new Client({ name: "test", version: "1" });
   await client.connect(new StreamableHTTPClientTransport(new URL(`${server.url}/mcp`)) as never);
 });
@@ -255,12 +258,14 @@ describe("the description of the API", () => {
     expect(openapi).toBe("3.1.0");
     expect(operations.sort()).toEqual([
       "get /",
+      "get /analytics",
       "get /docs",
       "get /health",
       "get /mcp.json",
       "get /metrics",
       "get /openapi.json",
       "get /ready",
+      "get /search",
       "get /search-times",
       "get /tenants/status",
       "get /{codename}/sync/status",
@@ -274,7 +279,9 @@ describe("the description of the API", () => {
     for (const [path, methods] of Object.entries(paths)) {
       const { get } = methods;
       if (!get) continue;
-      const response = await fetch(server.url + path.replace("{codename}", "tool"));
+      const response = await fetch(
+        server.url + path.replace("{codename}", "tool").replace(/search$/, "search?q=x"),
+      );
       const type = response.headers.get("content-type")?.split(";")[0] ?? "";
       expect([path, response.status, Object.keys(get.responses["200"]?.content ?? {})]).toEqual([
         path,

@@ -43,6 +43,7 @@ const answer = createMcpEndpoint({
     includeStats: true,
     fetchMode: "surrounding",
     fetchSurroundingChars: 1000,
+    queryLog: null,
     pages: null,
   }),
   onCall: () => {},

@@ -78,6 +78,7 @@ export function openSearchServer(registry: TestRegistry, options: TestServerOpti
     includeStats: true,
     fetchMode: "surrounding",
     fetchSurroundingChars: 1000,
+    queries: null,
     onCall: (tool, outcome) => metrics.count(`mcp.${tool}.${outcome}`),
     isOffline: false,
     deploymentState: () => ({ takenAt: new Date(0), error: null, needRestart: [] }),

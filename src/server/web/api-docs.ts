@@ -64,7 +64,7 @@ const FOLDER = "/docs/";
 
 /**
  * Shows the documentation to browsers, and serves its files to everybody. It comes before the check of the
- * API key for the same reason as `servePage`: its contents come from `/openapi.json`, which needs the key.
+ * API key for the same reason as `servePages`: its contents come from `/openapi.json`, which needs the key.
  */
 export const serveApiDocs: Layer = (next) => async (exchange) => {
   const { request, path } = exchange;

@@ -1,4 +1,3 @@
 export { serveApiDocs } from "./api-docs.ts";
-export type { WebPage } from "./pages.ts";
-export { extractorPage, searchPage } from "./pages.ts";
-export { servePage } from "./serve-page.ts";
+export { extractorPages, searchPages, type WebPages } from "./pages.ts";
+export { servePages } from "./serve-page.ts";

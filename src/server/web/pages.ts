@@ -1,5 +1,7 @@
 import { createHash } from "node:crypto";
 import { bundlePageScript } from "./bundle.ts" with { type: "macro" };
+import analyticsStyle from "./page/analytics/analytics.css" with { type: "text" };
+import analyticsHtml from "./page/analytics/analytics.html" with { type: "text" };
 import baseStyle from "./page/base.css" with { type: "text" };
 import extractorStyle from "./page/extractor/extractor.css" with { type: "text" };
 import extractorHtml from "./page/extractor/extractor.html" with { type: "text" };
@@ -11,22 +13,30 @@ import searchHtml from "./page/search/search.html" with { type: "text" };
 // A macro's arguments are taken as they are written, so each bundle is named here in full.
 const extractorScript = bundlePageScript("extractor/main.ts");
 const searchScript = bundlePageScript("search/main.ts");
+const analyticsScript = bundlePageScript("analytics/main.ts");
 
 /** The page of `serve extractor`: articles of addresses, and crawls. */
-export const extractorPage = (): WebPage =>
-  createWebPage(textOf(extractorHtml), {
+export const extractorPages = (): WebPages => ({
+  "/": createWebPage(textOf(extractorHtml), {
     "icon.svg": icon,
     "extractor.css": baseStyle + proseStyle + extractorStyle,
     "extractor.js": extractorScript,
-  });
+  }),
+});
 
-/** The page of `serve search`: tenants, search and documents. */
-export const searchPage = (): WebPage =>
-  createWebPage(textOf(searchHtml), {
+/** The pages of `serve search`: tenants, search and documents; and what people search for. */
+export const searchPages = (): WebPages => ({
+  "/": createWebPage(textOf(searchHtml), {
     "icon.svg": icon,
     "search.css": baseStyle + proseStyle + searchStyle,
     "search.js": searchScript,
-  });
+  }),
+  "/analytics": createWebPage(textOf(analyticsHtml), {
+    "icon.svg": icon,
+    "analytics.css": baseStyle + analyticsStyle,
+    "analytics.js": analyticsScript,
+  }),
+});
 
 /** The types of Bun know imported HTML as the page of a server only; imported as text it is text. */
 const textOf = (html: unknown): string => String(html);
@@ -39,8 +49,11 @@ export type WebAsset = {
   readonly etag: string;
 };
 
+/** Pages by their paths. */
+export type WebPages = Readonly<Record<string, WebPage>>;
+
 /** A page with everything that it loads. */
-export type WebPage = {
+type WebPage = {
   readonly html: WebAsset;
   /** Files by path below the page. A path contains the hash of the content, so the content never changes. */
   readonly assets: ReadonlyMap<string, WebAsset>;

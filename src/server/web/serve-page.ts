@@ -1,6 +1,6 @@
 import { prefersHtml } from "../middleware/accept.ts";
 import type { Exchange, Layer } from "../middleware/exchange.ts";
-import type { WebAsset, WebPage } from "./pages.ts";
+import type { WebAsset, WebPages } from "./pages.ts";
 
 /**
  * What a page may do in a browser: load its own files, send requests to its own server, and show pictures,
@@ -21,22 +21,24 @@ export const PAGE_POLICY = [
 ].join("; ");
 
 /**
- * Answers `/` with the page when a browser asks for HTML, and serves the files that the page loads. It comes
- * before the check of the API key: a browser cannot send a key with its first request, and the page itself is
+ * Answers the paths of pages with them when a browser asks for HTML, and serves the files that they load. It comes
+ * before the check of the API key: a browser cannot send a key with its first request, and a page itself is
  * no secret; its own requests need the key.
  */
-export const servePage =
-  (page: WebPage): Layer =>
-  (next) =>
-  async (exchange) => {
+export const servePages = (pages: WebPages): Layer => {
+  const assets = new Map(Object.values(pages).flatMap((page) => [...page.assets]));
+  return (next) => async (exchange) => {
     const { request, path } = exchange;
     if (request.method !== "GET" && request.method !== "HEAD") return next(exchange);
-    const asset = page.assets.get(path.slice(1));
+    const asset = assets.get(path.slice(1));
     if (asset) return answer(exchange, asset, "public, max-age=31536000, immutable");
-    if (path !== "/") return next(exchange);
+    const page = Object.hasOwn(pages, path) ? pages[path] : undefined;
+    if (!page) return next(exchange);
     if (!prefersHtml(request.headers.get("accept"))) return withVary(await next(exchange));
-    return withVary(toFolder(exchange) ?? answer(exchange, page.html, "no-cache"));
+    const moved = path === "/" ? toFolder(exchange) : null;
+    return withVary(moved ?? answer(exchange, page.html, "no-cache"));
   };
+};
 
 /** Redirects `/prefix` to `/prefix/`, because relative addresses need the slash. */
 function toFolder({ request }: Exchange): Response | null {

@@ -95,6 +95,7 @@ const infrastructure = v.strictObject({
   allow_index_builds: flag(false),
   allow_page_fetches: flag(false),
   allow_sse_transport: flag(false),
+  query_log_days: v.optional(whole(0, 3650), 0),
   keys_file: v.optional(v.nullable(words), null),
   oauth: v.optional(v.nullable(oauth), null),
   article_extractor_fallback: v.optional(fallback, {}),

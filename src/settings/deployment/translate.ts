@@ -34,6 +34,7 @@ function toInfrastructure(file: DeploymentFile["infrastructure"], directory: str
     preferBrowser: file.crawler_browser_first,
     allowPageFetches: file.allow_page_fetches,
     allowSse: file.allow_sse_transport,
+    queryLogDays: file.query_log_days,
     keysFile: file.keys_file === null ? null : resolve(directory, file.keys_file),
     oauth: file.oauth && {
       issuer: file.oauth.issuer,

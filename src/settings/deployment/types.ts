@@ -33,6 +33,8 @@ export type InfrastructureSettings = {
   readonly allowPageFetches: boolean;
   /** Whether the transport of MCP's first revision is served too. */
   readonly allowSse: boolean;
+  /** For how many days it is counted what people search for; 0 counts nothing. */
+  readonly queryLogDays: number;
   /** The absolute path of the file with the keys of callers; null without one. */
   readonly keysFile: string | null;
   /** Whose tokens callers may send; null where none are taken. */

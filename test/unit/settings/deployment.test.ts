@@ -31,6 +31,7 @@ describe("a valid deployment file", () => {
       preferBrowser: true,
       allowPageFetches: false,
       allowSse: false,
+      queryLogDays: 0,
       keysFile: null,
       oauth: null,
       fallback: null,

@@ -1,10 +1,17 @@
-import { type OpenTenants, openIssuer, openTenantApp, openTenants } from "../../../app/index.ts";
+import {
+  type OpenTenants,
+  openIssuer,
+  openTenantApp,
+  openTenants,
+  stateDirectoryOf,
+} from "../../../app/index.ts";
 import { Failure } from "../../../base/failure.ts";
 import type { Log } from "../../../base/log.ts";
 import {
   createTokenVerifier,
   documentation,
   openKeyFile,
+  queryLogFile,
   type ServingPart,
   serveMcpStdio,
   serveProcesses,
@@ -120,7 +127,7 @@ async function runServer(
   process: ServingPart,
 ): Promise<void> {
   const { program, deployment, log } = serving;
-  const { isOffline, defaultClientModel } = deployment.infrastructure;
+  const { isOffline, defaultClientModel, queryLogDays: days } = deployment.infrastructure;
   await using app = openTenantApp(program, { deployment, log, sinks: [process.sink] });
   await using tenants = openTenants(program, { deployment, app, log });
   const { database, isShared } = tenants.state;
@@ -155,6 +162,7 @@ async function runServer(
     log,
     metrics: app.metrics,
     timesDatabase: database,
+    queries: days === 0 ? null : { path: queryLogFile(stateDirectoryOf(program, "search")), days },
   });
   await process.untilEnd(server.url);
 }

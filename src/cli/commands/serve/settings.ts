@@ -122,6 +122,7 @@ export function toolOptions(
     includeStats: infrastructure.includeStats,
     fetchMode: infrastructure.fetchMode,
     fetchSurroundingChars: infrastructure.fetchSurroundingChars,
+    queryLog: null,
     pages: mayRead ? { app, extraction: extractionDefaults(settings), maxSeconds } : null,
     onCall: countCalls(app.metrics),
   };

@@ -2,7 +2,7 @@ import { receiveBodies } from "../../middleware/body.ts";
 import type { Exchange, Handler } from "../../middleware/exchange.ts";
 import { limitClients, limitConcurrency } from "../../middleware/limits.ts";
 import { type RunningServer, type ServerPlace, serve } from "../../serve.ts";
-import { extractorPage } from "../../web/index.ts";
+import { extractorPages } from "../../web/index.ts";
 import { crawls } from "../mcp/crawls.ts";
 import { joinOffers } from "../mcp/offer.ts";
 import { configurationOperation, countCalls, mcpOperation, withMcpSlash } from "../mcp/operation.ts";
@@ -41,7 +41,7 @@ export function startExtractorServer(options: ExtractorServerOptions): RunningSe
   const server = serve(options, {
     ...options,
     metrics: options.app.metrics,
-    page: extractorPage(),
+    pages: extractorPages(),
     guardedMethods: ["POST", "PUT", "PATCH", "DELETE"],
     limits: [
       receiveBodies(),

@@ -17,12 +17,25 @@ export type FetchOptions = {
   /** `surrounding` lets a fragment, query or context narrow what is fetched; `full` does not. */
   readonly fetchMode: "full" | "surrounding";
   readonly fetchSurroundingChars: number;
+  /** What counts queries and what comes of them; null where nobody does. */
+  readonly queryLog: QueryObserver | null;
+};
+
+/** Is told what is searched for, and which documents are opened. */
+export type QueryObserver = {
+  searched(search: {
+    readonly client: string;
+    readonly query: string;
+    readonly urls: readonly string[];
+  }): void;
+  fetched(url: string): void;
 };
 
 /** Answers `root_fetch`. */
 export function fetchDocument(raw: RawArguments, options: FetchOptions): ToolFields {
   const uri = requiredText(raw, "uri");
   const document = options.registry.fetch(optionalText(raw, "tenant_codename"), uri);
+  options.queryLog?.fetched(document.url);
   const any = { min: 0, max: Number.MAX_SAFE_INTEGER };
   const offset = integer(raw, "offset", { ...any, fallback: 0 });
   const maxChars = integer(raw, "max_chars", { ...any, min: 1, fallback: DEFAULT_MAX_CHARS });

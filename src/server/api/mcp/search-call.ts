@@ -10,22 +10,28 @@ import {
   type RawArguments,
   requiredWords,
 } from "./arguments.ts";
+import type { FetchOptions } from "./fetch-document.ts";
 
 /** What a search needs of a server. */
-export type SearchCallOptions = { readonly registry: TenantRegistry; readonly searchTimeoutMs: number };
+export type SearchCallOptions = Pick<FetchOptions, "registry" | "queryLog"> & {
+  readonly searchTimeoutMs: number;
+};
 
 /** Further results are no answers; who wants them narrows the search. */
 const MAX_OFFSET = 900;
 
 /**
  * Runs the search that a call of `root_search` or a request for `/search` describes.
- * @param more what is asked for besides the arguments
+ * @param more what is asked for besides the arguments, and who asks, for the log of queries
  * @throws ArgumentError, Failure
  */
 export function runSearchCall(
   raw: RawArguments,
-  { registry, searchTimeoutMs }: SearchCallOptions,
-  more: { readonly isCounted: boolean; readonly withSections?: boolean },
+  { registry, searchTimeoutMs, queryLog }: SearchCallOptions,
+  {
+    client,
+    ...more
+  }: { readonly client: () => string; readonly isCounted: boolean; readonly withSections?: boolean },
 ) {
   const query = requiredWords(raw, "query");
   const { codenames, ...chosen } = chosenTenants(raw, registry);
@@ -40,6 +46,8 @@ export function runSearchCall(
     snippetStyle: choice(raw, "snippet_style", SNIPPET_STYLES),
     timeoutMs: searchTimeoutMs,
   });
+  // Further results are of a search that was counted.
+  if (offset === 0) queryLog?.searched({ client: client(), query, urls: answer.hits.map(({ url }) => url) });
   const skipped = answer.failures.map(({ message }) => message);
   return { query, size, offset, chosen, answer, told: skipped.length > 0 ? { skipped } : {} };
 }

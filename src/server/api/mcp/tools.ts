@@ -10,6 +10,7 @@ import {
   TEXT,
   TEXT_OR_NULL,
   type Tool,
+  type ToolCall,
   type ToolDefinition,
   type ToolFields,
   WHOLE,
@@ -191,8 +192,11 @@ const describe = (detail: TenantDetail) => ({
   url_prefixes: detail.urlPrefixes,
 });
 
-function search(raw: RawArguments, options: ToolOptions): ToolFields {
-  const { query, chosen, answer, told } = runSearchCall(raw, options, { isCounted: flag(raw, "facets") });
+function search(raw: RawArguments, options: ToolOptions, { client }: ToolCall): ToolFields {
+  const { query, chosen, answer, told } = runSearchCall(raw, options, {
+    client,
+    isCounted: flag(raw, "facets"),
+  });
   const results = answer.hits.map(({ tenant, url, title, headings, score, snippet, anchor }) => {
     const heading = headingPath({ title, headings });
     return {

@@ -13,9 +13,10 @@ import {
   withMcpSlash,
 } from "../mcp/operation.ts";
 import { sseOperations } from "../mcp/sse.ts";
-import type { ApiOperation } from "../openapi.ts";
+import { type ApiOperation, parseWith, z } from "../openapi.ts";
 import { LIMITED, problem } from "../problems.ts";
 import { createSite, type SiteParts } from "../site.ts";
+import type { QueriesRecord, QueriesWish } from "./query-log.ts";
 import * as schemas from "./schemas.ts";
 import { searchOperation } from "./search-operation.ts";
 import type { SearchTimesRecord } from "./search-times.ts";
@@ -31,6 +32,11 @@ export type SearchRoutesOptions = DocumentationOptions &
     /** The processes that share the port. */
     readonly processes: { readonly configured: number; readonly alive: () => number };
     readonly readSearchTimes: () => SearchTimesRecord;
+    /** Reads what was searched for in so many days at most; null where that is not counted. */
+    readonly readQueries: {
+      readonly days: number;
+      readonly read: (wish: QueriesWish) => QueriesRecord;
+    } | null;
     /** Whether the transport of MCP's first revision is served too. */
     readonly allowSse: boolean;
     /** Aborts when the server starts to shut down. */
@@ -110,6 +116,27 @@ function tenantOperations(options: SearchRoutesOptions, registryOf: RegistryOf):
     },
     {
       method: "get",
+      path: "/analytics",
+      tag: "operation",
+      summary: "What people look for, and do not find",
+      description: "A browser is shown a page without a key; it asks for one.",
+      query: schemas.QueriesQuery,
+      answers: {
+        200: {
+          description: "Queries by how often they were asked",
+          content: { "application/json": schemas.Queries, "text/html": z.string() },
+        },
+        403: LIMITED,
+        404: problem("Queries are not counted here: infrastructure.query_log_days is 0"),
+        422: problem("A parameter is out of its range; `errors` names it"),
+      },
+      handle: async ({ exchange, query }) => {
+        requireAllTenants(exchange);
+        return Response.json(readQueries(options, parseWith(schemas.QueriesQuery, query, "query")));
+      },
+    },
+    {
+      method: "get",
       path: "/tenants/status",
       tag: "tenants",
       summary: "The state of every tenant",
@@ -145,6 +172,19 @@ function tenantOperations(options: SearchRoutesOptions, registryOf: RegistryOf):
         trigger(param("codename"), { registry: registryOf(exchange), isOffline: options.isOffline }),
     },
   ];
+}
+
+function readQueries(
+  { readQueries: log }: SearchRoutesOptions,
+  { days, size }: { readonly days?: number | undefined; readonly size: number },
+): QueriesRecord {
+  if (log) return log.read({ days: Math.min(days ?? log.days, log.days), size });
+  throw new ProblemError({
+    status: 404,
+    code: "queries_not_counted",
+    detail:
+      "queries are not counted here: infrastructure.query_log_days of the deployment file says for how many days",
+  });
 }
 
 const about = ({ name, version, isReady }: SearchRoutesOptions) => ({

@@ -109,6 +109,32 @@ export const SearchAnswer = z
   })
   .openapi("SearchAnswer");
 
+const wholeText = (min: number, max: number) => z.coerce.number().pipe(z.int().min(min).max(max));
+
+export const QueriesQuery = z.object({
+  days: wholeText(1, 3650).optional().openapi({ description: "Only so many days back; default: all" }),
+  size: wholeText(1, 1000).default(20).openapi({ description: "The most queries of each list" }),
+});
+
+const queries = z.array(
+  z.object({
+    query: z.string(),
+    searches: count,
+    without_hits: count.openapi({ description: "Searches that found nothing" }),
+    followed: count.openapi({ description: "Searches of which a document was opened within ten minutes" }),
+  }),
+);
+export const Queries = z
+  .object({
+    since: z.string().openapi({ format: "date", description: "The first day that counts, in UTC" }),
+    searches: count,
+    queries: count.openapi({ description: "The number of different queries" }),
+    frequent: queries,
+    without_hits: queries,
+    without_click: queries,
+  })
+  .openapi("Queries");
+
 export const TenantParams = z.object({ codename: z.string() });
 
 const counts = z.object({

@@ -1,16 +1,16 @@
 import { didYouMean } from "../../../base/nearest.ts";
+import { subscriberNetwork } from "../../../fetching/index.ts";
 import { headingPath, type SearchHit } from "../../../search/index.ts";
 import type { TenantRegistry } from "../../../tenants/index.ts";
 import type { Exchange } from "../../middleware/exchange.ts";
 import { ArgumentError } from "../mcp/arguments.ts";
-import { countsOf, rounded, runSearchCall } from "../mcp/search-call.ts";
+import { countsOf, rounded, runSearchCall, type SearchCallOptions } from "../mcp/search-call.ts";
 import { type ApiOperation, invalidRequest } from "../openapi.ts";
 import { problem } from "../problems.ts";
 import * as schemas from "./schemas.ts";
 
-export type SearchOperationOptions = {
+export type SearchOperationOptions = Pick<SearchCallOptions, "searchTimeoutMs" | "queryLog"> & {
   readonly registryOf: (exchange: Exchange) => TenantRegistry;
-  readonly searchTimeoutMs: number;
   readonly onCall: (tool: string, outcome: "success" | "error", durationMs: number) => void;
 };
 
@@ -57,8 +57,8 @@ function search(raw: Readonly<Record<string, string>>, options: SearchOperationO
   if (q.trim() === "") throw new ArgumentError("q is required");
   const { query, size, offset, chosen, answer, told } = runSearchCall(
     { ...others, query: q },
-    { registry, searchTimeoutMs: options.searchTimeoutMs },
-    { isCounted: true, withSections },
+    { ...options, registry },
+    { client: () => subscriberNetwork(exchange.client.address), isCounted: true, withSections },
   );
   const counted = answer.counts && countsOf({ ...answer.counts, values: valuesOf(registry, answer) });
   return {

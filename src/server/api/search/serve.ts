@@ -5,13 +5,17 @@ import { MAX_BODY_MS, receiveBodies } from "../../middleware/body.ts";
 import type { Exchange, Layer } from "../../middleware/exchange.ts";
 import { afterArrivals, limitClients, limitConcurrency, limitTime } from "../../middleware/limits.ts";
 import { type RunningServer, type ServerPlace, serve } from "../../serve.ts";
-import { searchPage } from "../../web/index.ts";
+import { searchPages } from "../../web/index.ts";
 import { PROBE_PATHS } from "../site.ts";
+import { openQueryLog } from "./query-log.ts";
 import { type SearchRoutesOptions, searchRoutes } from "./routes.ts";
 import { openSearchTimes } from "./search-times.ts";
 
 export type SearchServerOptions = ServerPlace &
-  Omit<SearchRoutesOptions, "isReady" | "readSearchTimes" | "access" | "draining"> & {
+  Omit<
+    SearchRoutesOptions,
+    "isReady" | "readSearchTimes" | "queryLog" | "readQueries" | "access" | "draining"
+  > & {
     /** The most requests under way; others wait up to the timeout. */
     readonly maxConcurrentRequests: number;
     /** The most requests including waiting ones; beyond it the answer is an immediate 503. */
@@ -25,6 +29,8 @@ export type SearchServerOptions = ServerPlace &
     readonly metrics: Metrics;
     /** Keeps the durations of searches for all processes on the port. */
     readonly timesDatabase: Database;
+    /** Where queries are counted, and for how many days; null counts none. */
+    readonly queries: { readonly path: string; readonly days: number } | null;
   };
 
 /**
@@ -36,9 +42,15 @@ export function startSearchServer(options: SearchServerOptions): RunningServer {
     database: options.timesDatabase,
     onTrouble: (error) => options.log.warning("the times of searches are not kept", { error: String(error) }),
   });
+  const queryLog =
+    options.queries &&
+    openQueryLog({
+      ...options.queries,
+      onTrouble: (error) => options.log.warning("queries are not counted", { error: String(error) }),
+    });
   const server = serve(options, {
     ...options,
-    page: searchPage(),
+    pages: searchPages(),
     guardedMethods: ["GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS"],
     limits: searchLimits(options),
     routes: ({ isReady, access, draining }) =>
@@ -52,6 +64,8 @@ export function startSearchServer(options: SearchServerOptions): RunningServer {
           if (tool === "root_search" || tool === "search") times.record(outcome, durationMs);
         },
         readSearchTimes: times.read,
+        queryLog,
+        readQueries: queryLog && { days: options.queries?.days ?? 0, read: queryLog.read },
       }),
   });
   return {
@@ -59,6 +73,7 @@ export function startSearchServer(options: SearchServerOptions): RunningServer {
     async [Symbol.asyncDispose]() {
       await server[Symbol.asyncDispose]();
       times[Symbol.dispose]();
+      queryLog?.[Symbol.dispose]();
     },
   };
 }

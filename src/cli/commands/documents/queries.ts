@@ -1,0 +1,48 @@
+import { stateDirectoryOf } from "../../../app/index.ts";
+import { Failure } from "../../../base/failure.ts";
+import { type QueriesRecord, type QueryCounts, queryLogFile, readQueryLog } from "../../../server/index.ts";
+import { optionValue } from "../../arguments.ts";
+import { openDeployment } from "../../deployment.ts";
+import { partsOf, type Run } from "../../shell.ts";
+
+const MAX_DAYS = 3650;
+const DEFAULT_SIZE = 20;
+const MAX_SIZE = 1000;
+
+/**
+ * Runs `queries`; returns the exit code. A server may run beside it.
+ * @throws Failure as `openDeployment`, and `unreadable_input` where no queries have been counted
+ */
+export const queries: Run = async (shell) => {
+  const { typed, io } = shell;
+  if (typed.positionals.length > 0) throw new Failure("invalid_usage", "queries takes no arguments");
+  const days = optionValue.integer(typed, "days", 1, MAX_DAYS) ?? MAX_DAYS;
+  const size = optionValue.integer(typed, "size", 1, MAX_SIZE) ?? DEFAULT_SIZE;
+  const { program, deployment } = await openDeployment(partsOf(shell), optionValue.text(typed, "config"));
+  const kept = deployment.infrastructure.queryLogDays || MAX_DAYS;
+  const path = queryLogFile(stateDirectoryOf(program, "search"));
+  const record = readQueryLog(path, { days: Math.min(days, kept), size });
+  await io.stdout.write(typed.has("json") ? `${JSON.stringify(record, null, 2)}\n` : textOf(record));
+  return 0;
+};
+
+function textOf(record: QueriesRecord): string {
+  const { searches, since, frequent, without_hits, without_click } = record;
+  const lists = [
+    listOf("Most frequent", frequent, ({ searches: count }) => count),
+    listOf("Without hits", without_hits, (one) => one.without_hits),
+    listOf("Without a click", without_click, (one) => one.searches - one.without_hits - one.followed),
+  ];
+  const head = `${searches} ${searches === 1 ? "search" : "searches"} of ${record.queries} queries since ${since}\n`;
+  return [head, ...lists.filter((list) => list !== "")].join("\n");
+}
+
+function listOf(
+  title: string,
+  counted: readonly QueryCounts[],
+  countOf: (counts: QueryCounts) => number,
+): string {
+  if (counted.length === 0) return "";
+  const lines = counted.map((one) => `${String(countOf(one)).padStart(7)}  ${one.query}\n`);
+  return `${title}:\n${lines.join("")}`;
+}

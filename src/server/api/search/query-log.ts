@@ -1,0 +1,336 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { type Database, openDatabase } from "../../../base/database/index.ts";
+import { Failure } from "../../../base/failure.ts";
+
+/** A search as the log takes it. */
+export type LoggedSearch = {
+  /** Who asked, as far as it keeps typing apart from searches; never written. */
+  readonly client: string;
+  readonly query: string;
+  /** The addresses of its hits, the best first. */
+  readonly urls: readonly string[];
+};
+
+/** How often a query was asked. */
+export type QueryCounts = {
+  readonly query: string;
+  readonly searches: number;
+  /** Searches that found nothing. */
+  readonly without_hits: number;
+  /** Searches of which a document was opened within ten minutes. */
+  readonly followed: number;
+};
+
+export type QueriesRecord = {
+  /** The first day that counts, in UTC. */
+  readonly since: string;
+  readonly searches: number;
+  /** The number of different queries. */
+  readonly queries: number;
+  readonly frequent: readonly QueryCounts[];
+  /** Those that found nothing, by how often. */
+  readonly without_hits: readonly QueryCounts[];
+  /** Those that found something of which nothing was opened, by how often. */
+  readonly without_click: readonly QueryCounts[];
+};
+
+export type QueriesWish = {
+  /** How many days back; today is the first. */
+  readonly days: number;
+  /** The most queries of each list. */
+  readonly size: number;
+};
+
+/** Counts what people look for. It never throws: what cannot be written now is written later, or lost. */
+export interface QueryLog extends Disposable {
+  searched(search: LoggedSearch): void;
+  /** Notes that a document was opened; the last search that showed it led to it. */
+  fetched(url: string): void;
+  /** @throws Failure of the database */
+  read(wish: QueriesWish): QueriesRecord;
+}
+
+type QueryLogOptions = {
+  readonly path: string;
+  /** How many days are kept, at least 1. */
+  readonly days: number;
+  readonly maxBytes?: number;
+  /** Called when the log begins to refuse writes; searches go on without it. */
+  readonly onTrouble: (error: unknown) => void;
+  /** The time in ms since 1970. */
+  readonly now?: () => number;
+};
+
+/** The file of the log in the state directory of the servers. */
+export const queryLogFile = (stateDirectory: string): string => join(stateDirectory, "queries.sqlite");
+
+/** The longest query that is kept, in UTF-16 code units; the rest is cut. */
+const MAX_QUERY = 200;
+/** For so long a query that begins with an earlier one of the same client goes on with it, in ms. */
+const TYPING_MS = 5_000;
+/** For so long an opened document counts for a search, in ms. */
+const FOLLOW_MS = 600_000;
+const FLUSH_MS = 1_000;
+/** What waits while the file cannot be written; more is lost. */
+const MAX_PENDING = 2_000;
+/** Hits after these are opened too rarely. */
+const MAX_HITS = 10;
+/** How long a write waits for another process, in ms; a search may wait behind it. */
+const BUSY_MS = 50;
+/** The size of the file; a full one takes no more until days fall out. */
+const MAX_BYTES = 64 * 1024 * 1024;
+const PAGE_BYTES = 4096;
+const DAY_MS = 86_400_000;
+
+type Event =
+  | {
+      readonly at: number;
+      readonly client: number;
+      readonly query: string;
+      readonly hits: number;
+      readonly urls: readonly number[];
+    }
+  | { readonly at: number; readonly url: number };
+
+/** Opens the log a moment later; several processes may have it open. */
+export function openQueryLog({
+  path,
+  days,
+  maxBytes = MAX_BYTES,
+  onTrouble,
+  now = Date.now,
+}: QueryLogOptions): QueryLog {
+  let store: QueryStore | null = null;
+  let pending: Event[] = [];
+  let isTroubled = false;
+  let isSettled = false;
+  const note = (event: Event): void => {
+    if (pending.length < MAX_PENDING) pending.push(event);
+  };
+  const flush = (): void => {
+    if (pending.length === 0 && isSettled) return;
+    try {
+      store ??= openStore(path, maxBytes);
+      // First, so that a file that is full can lose its oldest days.
+      isSettled = store.settle(now(), days) && pending.length === 0;
+      if (pending.length > 0) store.write(pending);
+      pending = [];
+      isTroubled = false;
+    } catch (error) {
+      if (!isTroubled) onTrouble(error);
+      isTroubled = true;
+      // Only a lock ends soon.
+      if (!(error instanceof Failure) || error.code !== "invalid_usage") pending = [];
+    }
+  };
+  const timer = setInterval(flush, FLUSH_MS);
+  timer.unref();
+  return {
+    searched({ client, query, urls }) {
+      const text = keptText(query);
+      if (text === "") return;
+      const shown = [...new Set(urls.slice(0, MAX_HITS).map((url) => hashOf(url, URL_BITS)))];
+      note({ at: now(), client: hashOf(client, CLIENT_BITS), query: text, hits: urls.length, urls: shown });
+    },
+    fetched: (url) => note({ at: now(), url: hashOf(url, URL_BITS) }),
+    read(wish) {
+      flush();
+      store ??= openStore(path, maxBytes);
+      return store.read(now(), wish);
+    },
+    [Symbol.dispose]() {
+      clearInterval(timer);
+      flush();
+      try {
+        store?.forget(Number.POSITIVE_INFINITY);
+      } catch {
+        // The next process that opens the file does it.
+      }
+      store?.close();
+    },
+  };
+}
+
+/**
+ * Reads the log of a state directory, beside the servers or without one.
+ * @throws Failure `unreadable_input` when there is none, and of the database
+ */
+export function readQueryLog(path: string, wish: QueriesWish, now = Date.now()): QueriesRecord {
+  if (!existsSync(path))
+    throw new Failure("unreadable_input", `no queries have been logged: there is no ${path}`);
+  using store = openStore(path, MAX_BYTES);
+  return store.read(now, wish);
+}
+
+const URL_BITS = 52;
+/** So few that a hash says nothing of an address: each belongs to 65 536 addresses of IPv4. */
+const CLIENT_BITS = 16;
+
+const hashOf = (text: string, bits: number): number => Number(BigInt.asUintN(bits, BigInt(Bun.hash(text))));
+
+/** A query as it is kept: in one line and in lower case, without what looks like a key or a password. */
+const keptText = (query: string): string =>
+  query
+    .slice(0, 10 * MAX_QUERY)
+    .toWellFormed()
+    .replace(/:\/\/[^\s/@]*@/g, "://…@")
+    .replace(/[A-Za-z0-9]{24,}/g, (word) => (/\d/.test(word) && /[A-Za-z]/.test(word) ? "…" : word))
+    // Characters that reverse text would do so in what the log is shown with.
+    .replace(/[\p{Cc}\s\u202A-\u202E\u2066-\u2069]+/gu, " ")
+    .trim()
+    .toLowerCase()
+    .slice(0, MAX_QUERY)
+    .toWellFormed();
+
+type QueryStore = Disposable & ReturnType<typeof openStatements> & { close(): void };
+
+/** @throws Failure of the database */
+function openStore(path: string, maxBytes: number): QueryStore {
+  const database = openDatabase({ path, name: "the log of queries", access: { kind: "shared" } });
+  try {
+    database.run(`PRAGMA busy_timeout = ${BUSY_MS}`);
+    database.run(`PRAGMA max_page_count = ${Math.floor(maxBytes / PAGE_BYTES)}`);
+    const close = (): void => database.close();
+    return { ...openStatements(database), close, [Symbol.dispose]: close };
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+}
+
+const TABLES = `
+  CREATE TABLE IF NOT EXISTS recent_searches (
+    id INTEGER PRIMARY KEY, at INTEGER NOT NULL, client INTEGER, query TEXT NOT NULL, hits INTEGER NOT NULL,
+    is_followed INTEGER NOT NULL DEFAULT 0
+  ) STRICT;
+  CREATE INDEX IF NOT EXISTS recent_searches_at ON recent_searches (at);
+  CREATE TABLE IF NOT EXISTS shown_documents (
+    search INTEGER NOT NULL, url INTEGER NOT NULL, PRIMARY KEY (search, url)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX IF NOT EXISTS shown_documents_url ON shown_documents (url);
+  CREATE TABLE IF NOT EXISTS queries (
+    day INTEGER NOT NULL, query TEXT NOT NULL, searches INTEGER NOT NULL, without_hits INTEGER NOT NULL,
+    followed INTEGER NOT NULL, PRIMARY KEY (day, query)
+  ) STRICT, WITHOUT ROWID`;
+
+/** The days that are over, and the searches that are no longer typing; `?1` is the first day, `?2` the time. */
+const COUNTED = `
+  SELECT query, sum(searches) AS searches, sum(without_hits) AS without_hits, sum(followed) AS followed FROM (
+    SELECT query, searches, without_hits, followed FROM queries WHERE day >= ?1
+    UNION ALL
+    SELECT query, 1, hits = 0, is_followed FROM recent_searches WHERE at >= ?1 * ${DAY_MS} AND at < ?2
+  ) GROUP BY query`;
+
+type RecentRow = {
+  readonly id: number;
+  readonly query: string;
+  readonly hits: number;
+  readonly at: number;
+  readonly is_followed: number;
+};
+
+function openStatements(database: Database) {
+  for (const table of TABLES.split(";")) database.run(table);
+  const typed = database.prepare<RecentRow, [number, number]>(
+    "SELECT id, query, hits, at, is_followed FROM recent_searches WHERE at >= ? AND client = ? ORDER BY at DESC LIMIT 20",
+  );
+  const add = database.prepare<{ id: number }, [number, number, string, number]>(
+    "INSERT INTO recent_searches (at, client, query, hits) VALUES (?, ?, ?, ?) RETURNING id",
+  );
+  const change = database.prepare<never, [number, string, number, number]>(
+    "UPDATE recent_searches SET at = ?, query = ?, hits = ? WHERE id = ?",
+  );
+  const hide = database.prepare<never, [number]>("DELETE FROM shown_documents WHERE search = ?");
+  const show = database.prepare<never, [number, number]>(
+    "INSERT OR IGNORE INTO shown_documents VALUES (?, ?)",
+  );
+  const follow = database.prepare<never, [number, number]>(
+    `UPDATE recent_searches SET is_followed = 1 WHERE id = (
+       SELECT id FROM shown_documents JOIN recent_searches ON id = search WHERE url = ? AND at >= ?
+       ORDER BY at DESC LIMIT 1)`,
+  );
+  const forget = database.prepare<never, [number]>(
+    "UPDATE recent_searches SET client = NULL WHERE client IS NOT NULL AND at < ?",
+  );
+  const count = database.prepare<never, [number]>(
+    `INSERT INTO queries SELECT at / ${DAY_MS}, query, count(*), sum(hits = 0), sum(is_followed)
+     FROM recent_searches WHERE at < ? GROUP BY 1, 2
+     ON CONFLICT DO UPDATE SET searches = searches + excluded.searches,
+       without_hits = without_hits + excluded.without_hits, followed = followed + excluded.followed`,
+  );
+  const hideOld = database.prepare<never, [number]>(
+    "DELETE FROM shown_documents WHERE search IN (SELECT id FROM recent_searches WHERE at < ?)",
+  );
+  const dropOld = database.prepare<never, [number]>("DELETE FROM recent_searches WHERE at < ?");
+  const dropDays = database.prepare<never, [number]>("DELETE FROM queries WHERE day < ?");
+  const left = database.prepare<{ left: number }>("SELECT EXISTS (SELECT 1 FROM recent_searches) AS left");
+  const totals = database.prepare<{ searches: number; queries: number }, [number, number]>(
+    `SELECT coalesce(sum(searches), 0) AS searches, count(*) AS queries FROM (${COUNTED})`,
+  );
+  const listOf = (condition: string, order: string) =>
+    database.prepare<QueryCounts, [number, number, number]>(
+      `SELECT * FROM (${COUNTED}) WHERE ${condition} ORDER BY ${order} DESC, query LIMIT ?3`,
+    );
+  const frequent = listOf("true", "searches");
+  const withoutHits = listOf("without_hits > 0", "without_hits");
+  const unfollowed = "searches - without_hits - followed";
+  const withoutClick = listOf(`${unfollowed} > 0`, unfollowed);
+
+  const addSearch = ({ at, client, query, hits, urls }: Extract<Event, { query: string }>): void => {
+    const rows = typed.all(at - TYPING_MS, client);
+    // Another process may have written what was typed later.
+    if (rows.some((row) => row.at > at && row.query !== query && row.query.startsWith(query))) return;
+    const earlier = rows.find(
+      (row) => row.query === query || (row.is_followed === 0 && query.startsWith(row.query)),
+    );
+    const id = earlier?.id ?? add.get(at, client, query, hits)?.id ?? 0;
+    if (earlier) {
+      const isSame = earlier.query === query;
+      // The page asks tenant by tenant.
+      change.run(Math.max(at, earlier.at), query, isSame ? earlier.hits + hits : hits, id);
+      if (!isSame) hide.run(id);
+    }
+    for (const url of urls) show.run(id, url);
+  };
+  return {
+    write: (events: readonly Event[]): void =>
+      database.transaction(() => {
+        for (const event of events) {
+          if ("query" in event) addSearch(event);
+          else follow.run(event.url, event.at - FOLLOW_MS);
+        }
+      }),
+    /** Forgets who asked in searches of before. */
+    forget: (before: number): void => void forget.run(before),
+    /** Brings the file up to date with the time; tells whether nothing is left to do later. */
+    settle: (now: number, days: number): boolean => {
+      // By themselves, because counting fails in a full file until days are dropped.
+      const first = firstDayOf(now, days);
+      dropDays.run(first);
+      hideOld.run(first * DAY_MS);
+      dropOld.run(first * DAY_MS);
+      forget.run(now - TYPING_MS);
+      return database.transaction(() => {
+        const old = now - FOLLOW_MS;
+        count.run(old);
+        hideOld.run(old);
+        dropOld.run(old);
+        return left.get()?.left === 0;
+      });
+    },
+    read: (now: number, { days, size }: QueriesWish): QueriesRecord => {
+      const first = firstDayOf(now, days);
+      const settled = now - TYPING_MS;
+      return {
+        since: new Date(first * DAY_MS).toISOString().slice(0, 10),
+        ...(totals.get(first, settled) ?? { searches: 0, queries: 0 }),
+        frequent: frequent.all(first, settled, size),
+        without_hits: withoutHits.all(first, settled, size),
+        without_click: withoutClick.all(first, settled, size),
+      };
+    },
+  };
+}
+
+const firstDayOf = (now: number, days: number): number => Math.floor(now / DAY_MS) - days + 1;

@@ -1,0 +1,96 @@
+import type { QueriesRecord, QueryCounts } from "../../../api/search/query-log.ts";
+import { byId, fill, h } from "../dom.ts";
+import { counted, formatNumber } from "../format.ts";
+import { requestJson } from "../http.ts";
+import { problemMessage } from "../problem-message.ts";
+import { placeHash } from "../search/place.ts";
+
+const SIZE = 50;
+
+const days = byId("days", HTMLSelectElement);
+const problem = byId("problem", HTMLElement);
+const place = byId("queries", HTMLElement);
+
+/** The lists, each with what it counts. */
+const LISTS: readonly {
+  readonly title: string;
+  readonly meaning: string;
+  readonly of: (record: QueriesRecord) => readonly QueryCounts[];
+  readonly count: (query: QueryCounts) => number;
+}[] = [
+  {
+    title: "Most frequent",
+    meaning: "by the number of searches",
+    of: ({ frequent }) => frequent,
+    count: ({ searches }) => searches,
+  },
+  {
+    title: "Nothing found",
+    meaning: "searches without a hit",
+    of: (record) => record.without_hits,
+    count: (query) => query.without_hits,
+  },
+  {
+    title: "Nothing opened",
+    meaning: "hits, but no document opened within ten minutes",
+    of: (record) => record.without_click,
+    count: ({ searches, without_hits: empty, followed }) => searches - empty - followed,
+  },
+];
+
+let asked = new AbortController();
+
+async function show(): Promise<void> {
+  asked.abort();
+  asked = new AbortController();
+  const { signal } = asked;
+  fill(problem);
+  try {
+    const wish = new URLSearchParams({ size: String(SIZE), ...(days.value !== "" && { days: days.value }) });
+    const record = await requestJson<QueriesRecord>(`analytics?${wish}`, { signal });
+    fill(
+      place,
+      h(
+        "p",
+        { class: "fine" },
+        `${counted(record.searches, "search", "searches")} for ${counted(record.queries, "query", "queries")} since ${record.since}`,
+      ),
+      h(
+        "div",
+        { class: "lists" },
+        ...LISTS.map(({ title, meaning, of, count }) =>
+          h(
+            "section",
+            { "aria-label": title },
+            h("h3", {}, title),
+            h("p", { class: "fine" }, meaning),
+            listOf(of(record), count),
+          ),
+        ),
+      ),
+    );
+  } catch (error) {
+    if (signal.aborted) return;
+    fill(place);
+    fill(
+      problem,
+      problemMessage(error, () => void show()),
+    );
+  }
+}
+
+function listOf(queries: readonly QueryCounts[], count: (query: QueryCounts) => number): HTMLElement {
+  if (queries.length === 0) return h("p", {}, "None.");
+  const items = queries.map((one) =>
+    h(
+      "li",
+      {},
+      h("a", { href: `./${placeHash({ query: one.query })}` }, one.query),
+      h("span", { class: "number" }, formatNumber(count(one))),
+    ),
+  );
+  return h("ol", {}, ...items);
+}
+
+days.addEventListener("change", () => void show());
+void show();

@@ -1,0 +1,118 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { mkdirSync, mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { openQueryLog } from "../../src/server/testing.ts";
+import { accessibilityFaults, openPageBrowser } from "../support/page-browser.ts";
+import { openRegistry, openSearchServer, type TestRegistry, writeTree } from "../support/search-server.ts";
+
+const path = join(mkdtempSync(join(tmpdir(), "queries-")), "queries.sqlite");
+const HOSTILE = "<img src=x onerror=alert(1)> “quoted” & \u202Egate";
+const LONG = "unbroken".repeat(25);
+
+/** Fills the log as some days of searches would. */
+function fillLog(): void {
+  const asked: readonly (readonly [query: string, times: number, hits: number, isOpened: boolean])[] = [
+    ["open a gate", 12, 3, true],
+    ["weir.gate_42", 7, 3, false],
+    ["zeppelin", 5, 0, false],
+    [HOSTILE, 3, 0, false],
+    [LONG, 2, 1, false],
+  ];
+  let now = Date.now() - 3_600_000;
+  const log = openQueryLog({
+    path,
+    days: 30,
+    now: () => now,
+    onTrouble: (error) => expect(error).toBeNull(),
+  });
+  for (const [query, times, hits, isOpened] of asked)
+    for (let time = 0; time < times; time++) {
+      const urls = Array.from({ length: hits }, (_, at) => `docs://gates/${at}.md`);
+      log.searched({ client: `${time}`, query, urls });
+      if (isOpened) log.fetched(urls[0]!);
+      now += 10_000;
+    }
+  log[Symbol.dispose]();
+}
+
+let browser: Awaited<ReturnType<typeof openPageBrowser>>;
+let registry: TestRegistry;
+let server: ReturnType<typeof openSearchServer>;
+beforeAll(async () => {
+  fillLog();
+  browser = await openPageBrowser();
+  const docs_root_dir = writeTree({ "a.md": "# Gates\n\nOpen a gate.\n" });
+  const tenants = [{ source_type: "filesystem", codename: "gates", docs_name: "Gates", docs_root_dir }];
+  registry = openRegistry({ infrastructure: { allow_index_builds: true }, tenants });
+  await registry.build("gates");
+  server = openSearchServer(registry, { queries: { path, days: 30 } });
+});
+afterAll(async () => {
+  await browser[Symbol.asyncDispose]();
+  await server[Symbol.asyncDispose]();
+  await registry[Symbol.asyncDispose]();
+});
+
+/** Keeps pictures to look at where ANALYTICS_SHOTS names a folder. */
+const SHOTS = process.env.ANALYTICS_SHOTS;
+
+describe("the page of what people search for", () => {
+  test.each([
+    [360, false],
+    [1280, false],
+    [1280, true],
+  ])(
+    "shows what is asked most, finds nothing and is not opened, %i px wide (dark: %p)",
+    async (width, isDark) => {
+      await using tab = await browser.visit({ origin: server.url, width, isDark });
+      const { page } = tab;
+      await page.goto(`${server.url}/analytics`);
+      await page.getByText("29 searches for 5 queries since").waitFor();
+      const listOf = (name: string) => page.locator(`section[aria-label="${name}"] li`).allTextContents();
+      const hostile = "<img src=x onerror=alert(1)> “quoted” & gate";
+      expect(await listOf("Most frequent")).toEqual([
+        "open a gate12",
+        "weir.gate_427",
+        "zeppelin5",
+        `${hostile}3`,
+        `${LONG}2`,
+      ]);
+      expect(await listOf("Nothing found")).toEqual(["zeppelin5", `${hostile}3`]);
+      expect(await listOf("Nothing opened")).toEqual(["weir.gate_427", `${LONG}2`]);
+      expect(
+        await page.evaluate(() => document.documentElement.scrollWidth - innerWidth),
+      ).toBeLessThanOrEqual(0);
+      expect(await accessibilityFaults(page)).toEqual([]);
+      if (SHOTS) {
+        mkdirSync(SHOTS, { recursive: true });
+        await page.screenshot({ path: join(SHOTS, `${width}-${isDark}.png`), fullPage: true });
+      }
+      expect(tab.complaints).toEqual([]);
+      expect(tab.outside).toEqual([]);
+    },
+  );
+
+  test("is reached from the search, takes other days, and leads back to a search", async () => {
+    await using tab = await browser.visit({ origin: server.url });
+    const { page } = tab;
+    await page.goto(`${server.url}/`);
+    await page.getByRole("link", { name: "What people look for" }).click();
+    await page.getByText("29 searches").waitFor();
+    const asked = page.waitForRequest(/analytics\?.*days=7/);
+    await page.selectOption("#days", "7");
+    await asked;
+    await page.getByRole("link", { name: "open a gate" }).first().click();
+    await page.locator("a.hit", { hasText: "Gates" }).waitFor();
+    expect(await page.inputValue("#query")).toBe("open a gate");
+    expect(tab.complaints).toEqual([]);
+  });
+
+  test("says how to begin where nothing is counted", async () => {
+    await using silent = openSearchServer(registry);
+    await using tab = await browser.visit({ origin: silent.url, expected: /404/ });
+    await tab.page.goto(`${silent.url}/analytics`);
+    await tab.page.getByText("infrastructure.query_log_days").waitFor();
+    expect(tab.complaints).toEqual([]);
+  });
+});

@@ -1,0 +1,128 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { mkdtempSync, readFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { QueriesRecord } from "../../src/server/index.ts";
+import { openRegistry, openSearchServer, type TestRegistry, writeTree } from "../support/search-server.ts";
+import { until } from "../support/until.ts";
+
+const path = join(mkdtempSync(join(tmpdir(), "queries-")), "queries.sqlite");
+const LIMITED = { name: "some", tenants: ["gates"] };
+
+let registry: TestRegistry;
+let server: ReturnType<typeof openSearchServer>;
+let silent: ReturnType<typeof openSearchServer>;
+beforeAll(async () => {
+  registry = openRegistry({
+    infrastructure: { allow_index_builds: true },
+    tenants: [
+      {
+        source_type: "filesystem",
+        codename: "gates",
+        docs_name: "Gates",
+        docs_root_dir: writeTree({
+          "a.md": "# Alpha\n\nThe gates close at night.\n",
+          "b.md": "# Beta\n\nGates.\n",
+        }),
+      },
+    ],
+  });
+  await registry.build("gates");
+  server = openSearchServer(registry, {
+    queries: { path, days: 30 },
+    apiKey: "all",
+    keys: { find: (token) => (token === "some" ? LIMITED : null) },
+  });
+  silent = openSearchServer(registry);
+});
+afterAll(async () => {
+  await server[Symbol.asyncDispose]();
+  await silent[Symbol.asyncDispose]();
+  await registry[Symbol.asyncDispose]();
+});
+
+const headersOf = (key: string) => ({ authorization: `Bearer ${key}`, "content-type": "application/json" });
+
+async function call(name: string, args: object, { url } = server): Promise<void> {
+  const body = JSON.stringify({
+    jsonrpc: "2.0",
+    id: 1,
+    method: "tools/call",
+    params: { name, arguments: args },
+  });
+  const headers = { ...headersOf("all"), accept: "application/json, text/event-stream" };
+  expect((await fetch(`${url}/mcp`, { method: "POST", headers, body })).status).toBe(200);
+}
+
+const read = async (query = "", key = "all", { url } = server) => {
+  const response = await fetch(`${url}/analytics${query}`, { headers: headersOf(key) });
+  return {
+    status: response.status,
+    body: (await response.json()) as QueriesRecord & { code?: string; detail?: string },
+  };
+};
+
+describe("what people search for", () => {
+  test("is counted with what they find and open, once for a query", async () => {
+    for (const query of ["g", "ga", "Gates"]) await call("root_search", { query });
+    await call("root_search", { query: "gates", offset: 1 });
+    await call("root_fetch", { uri: "docs://gates/b.md" });
+    await call("root_search", { query: "zeppelin" });
+    expect((await fetch(`${server.url}/search?q=alpha`, { headers: headersOf("all") })).status).toBe(200);
+    const { body } = await until(
+      () => read(),
+      ({ body: { searches } }) => searches === 3,
+    );
+    const counts = { searches: 1, without_hits: 0, followed: 0 };
+    const alpha = { query: "alpha", ...counts };
+    const gates = { query: "gates", ...counts, followed: 1 };
+    const zeppelin = { query: "zeppelin", ...counts, without_hits: 1 };
+    expect(body).toEqual({
+      since: expect.stringMatching(/^\d{4}-\d\d-\d\d$/),
+      searches: 3,
+      queries: 3,
+      frequent: [alpha, gates, zeppelin],
+      without_hits: [zeppelin],
+      without_click: [alpha],
+    });
+    expect((await read("?size=1&days=1")).body.frequent).toEqual([alpha]);
+    expect(readFileSync(path).includes("127.0.0.1")).toBeFalse();
+  }, 60_000);
+
+  test.each([
+    ["?size=0", "size"],
+    ["?size=1001", "size"],
+    ["?size=x", "size"],
+    ["?days=0", "days"],
+    ["?days=1.5", "days"],
+  ])("is not told for %p", async (query, field) => {
+    const { status, body } = await read(query);
+    expect({ status, text: JSON.stringify(body) }).toEqual({
+      status: 422,
+      text: expect.stringContaining(field),
+    });
+  });
+
+  test("is told to nobody who may use only some tenants, or none", async () => {
+    expect(await read("", "some")).toMatchObject({ status: 403, body: { code: "tenants_limited" } });
+    expect(await read("", "wrong")).toMatchObject({ status: 401 });
+  });
+
+  test("is not counted where the deployment does not say so", async () => {
+    await call("root_search", { query: "gates" }, silent);
+    const { status, body } = await read("", "", silent);
+    expect({ status, body }).toMatchObject({ status: 404, body: { code: "queries_not_counted" } });
+    expect(body.detail).toContain("infrastructure.query_log_days");
+  });
+
+  test("is in the description of the API, and a page for browsers", async () => {
+    const openapi = await (await fetch(`${server.url}/openapi.json`, { headers: headersOf("all") })).json();
+    expect(Object.keys(openapi.paths["/analytics"].get.responses)).toEqual(
+      expect.arrayContaining(["200", "401", "403", "404", "422"]),
+    );
+    const page = await fetch(`${server.url}/analytics`, { headers: { accept: "text/html" } });
+    expect(page.headers.get("content-security-policy")).toContain("default-src 'none'");
+    expect(page.headers.get("vary")).toBe("Accept");
+    expect(await page.text()).toContain("<title>What people look for</title>");
+  });
+});
